@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_COUNTERS_H
+#define BASE_COUNTERS_H
+
+/*
+ * Counters and gauges for /metrics, in the Prometheus text format (version 0.0.4). One registry per daemon; families are declared once with
+ * help and label names, series appear when first touched and can be dropped (an object that is gone). Series per registry are capped.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+
+struct counters;
+struct counters_family; /* borrowed from its registry, lives as long */
+
+enum counters_type { COUNTERS_COUNTER, COUNTERS_GAUGE };
+
+struct counters *counters_new(void);
+void counters_free(struct counters *c);
+
+/* Declares a family; label_names is a NULL-terminated array (at most 8), copied. A second declaration of the same name gives the same family. */
+struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name, const char *help, const char *const *label_names);
+
+/* label_values: as many as the family has names. */
+void counters_add(struct counters_family *f, const char *const *label_values, double delta);
+void counters_set(struct counters_family *f, const char *const *label_values, double value);
+double counters_get(const struct counters_family *f, const char *const *label_values); /* 0 when untouched */
+
+/* Drops each series of the family whose label `name` has this value and, unless name2 is NULL, label name2 has value2. */
+void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2, const char *value2);
+
+void counters_write(const struct counters *c, struct buf *out);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_METRIC_H
+#define BASE_METRIC_H
+
+/*
+ * The values that scalers and decisions both speak of.
+ *
+ * A *question* is put to a source and gives an *answer* (a raw number). A trigger *judges* the answer by its own thresholds, which gives a
+ * *reading*: the value for the HPA and whether the trigger is active. Questions are shared between triggers; readings are not.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/quantity.h"
+
+enum metric_target_type { METRIC_AVERAGE_VALUE, METRIC_VALUE, METRIC_UTILIZATION };
+
+/* What one trigger puts into the HPA. A value but for the name, which its scaler owns. */
+struct metric_spec {
+	const char *name; /* "s0-redis-mylist" */
+	enum metric_target_type target_type;
+	struct quantity target;
+};
+
+/* A source's own answer, before any threshold. */
+struct answer {
+	double value;
+	int64_t asked_at_ms;    /* loop clock */
+	int64_t answered_at_ms; /* loop clock */
+};
+
+/* What one trigger makes of an answer. */
+struct reading {
+	double value;
+	bool active;
+};
+
+const char *metric_target_type_name(enum metric_target_type type); /* "AverageValue", "Value", "Utilization" */
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_READINGS_H
+#define CACHE_READINGS_H
+
+/*
+ * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks. A reading younger than the asker's max age is answered from memory; otherwise all askers join the one query that
+ * is under way. Every asker has a deadline of its own: a hung source delays only those who ask about it. A failure is kept as long as an answer is, so that a dead source is not hammered.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "scalers/scaler.h"
+
+struct readings;
+struct readings_wait;
+
+struct readings_config {
+	int64_t max_age_ms;     /* --metrics-max-age: how long failures are kept; the default for answers */
+	int64_t ask_timeout_ms; /* how long one query may take, whoever waits */
+	size_t max_waiters;     /* askers held at once, over all entries; more are refused */
+};
+
+struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config);
+void readings_free(struct readings *r); /* waiters are dropped without callbacks */
+
+enum readings_found { READINGS_ANSWER, READINGS_FAILURE, READINGS_NONE };
+/* What is in memory and young enough, at once. err (may be NULL) gets the failure's text. */
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err);
+
+/* answer NULL exactly when err is not. */
+typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err);
+
+/* Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never calls back before it returns. deadline_ms: loop clock. */
+struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg);
+void readings_cancel(struct readings_wait *w); /* no callback any more; NULL is fine */
+
+struct readings_stats { size_t entries, asking, waiters; uint64_t questions, answers_from_memory; };
+struct readings_stats readings_stats(const struct readings *r);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_STORE_H
+#define CACHE_STORE_H
+
+/*
+ * The objects we know: ScaledObjects, and the HPAs that kscaled manages (label kscaled.io/managed), kept by watches. Each change is told to the listeners by key, never by content: they look.
+ * Owns the decoded objects; a pointer handed out is good until the loop turns.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/counters.h"
+#include "base/err.h"
+#include "crd/hpa.h"
+#include "crd/scaledobject.h"
+#include "kube/client.h"
+
+struct store;
+
+/* "default/web": the key of everything that is kept per object. */
+#define STORE_KEY_MAX (253 + 1 + 253 + 1)
+char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX]);
+
+struct store *store_new(struct kube *kube, struct counters *counters);
+void store_free(struct store *s);
+
+/* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
+void store_start(struct store *s, const char *const *namespaces, size_t count);
+bool store_synced(const struct store *s);                /* every watch has had a full list */
+const char *store_trouble(const struct store *s);        /* why a watch fails at the moment; NULL when all is well */
+
+const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
+const struct hpa *store_hpa(const struct store *s, const char *key);
+size_t store_scaledobject_count(const struct store *s);
+void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
+
+/*
+ * What an answered write told us, ahead of the watch: the object as the API server returned it, so that the next decision does not work from an older one. Older versions that still come from
+ * the watch are told apart by resourceVersion and skipped.
+ */
+void store_learn_scaledobject(struct store *s, const json_t *object);
+void store_learn_hpa(struct store *s, const json_t *object);
+void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
+
+enum store_change { STORE_SCALEDOBJECT, STORE_HPA /* key is the owning ScaledObject's */, STORE_SYNCED /* key NULL */ };
+typedef void (*store_listener)(void *arg, enum store_change change, const char *key);
+void store_listen(struct store *s, store_listener fn, void *arg); /* for the store's life; a handful of listeners */
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_MANIFESTS_TEXT_H
+#define CLI_MANIFESTS_TEXT_H
+
+/*
+ * The templates of src/cli/manifests as text, put into the program at build time by embed.awk; manifests.c fills in the words between @ signs.
+ * Each is one YAML document or several, and ends with a line end.
+ */
+
+extern const char manifests_namespace[];
+extern const char manifests_crd_scaledobjects[];
+extern const char manifests_crd_scaledjobs[];
+extern const char manifests_crd_triggerauthentications[];
+extern const char manifests_crd_clustertriggerauthentications[];
+extern const char manifests_serviceaccount[];
+extern const char manifests_rbac[];
+extern const char manifests_rbac_all_namespaces[];
+extern const char manifests_rbac_one_namespace[];
+extern const char manifests_rbac_own[];
+extern const char manifests_rbac_aggregated[];
+extern const char manifests_service_pod[];
+extern const char manifests_service_name[];
+extern const char manifests_service_address[];
+extern const char manifests_apiservice[];
+extern const char manifests_deployment[];
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_OBJECT_H
+#define CONTROL_OBJECT_H
+
+/*
+ * One ScaledObject while we lead: what the modules of this room keep about it, each its own part. Private to control/. The object is made when the store first shows it and freed when the store has
+ * lost it and nothing of it is under way.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include "cache/cache.h"
+#include "control/control.h"
+#include "crd/scaledobject.h"
+#include "decide/conditions.h"
+#include "decide/scale.h"
+#include "kube/client.h"
+#include "kube/events.h"
+#include "net/loop.h"
+
+struct object;
+
+struct control {
+	struct cache *cache;
+	struct kube *kube;
+	struct events *events;
+	struct control_config config;
+	bool leading;
+	struct object *objects;
+	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
+	struct object *dirty;       /* objects to reconcile, first come first served */
+	struct object *dirty_last;
+	bool times_pruned;          /* the installed CRD does not keep the conditions' times */
+	struct counters_family *scale_errors, *scalings, *loop_latency;
+};
+
+/* control/reconcile.c: brings the cluster to what the object says, one write at a time. */
+struct reconcile_part {
+	bool dirty;                 /* waits in control.dirty */
+	struct object *dirty_next;
+	struct kube_call *call;     /* the one write under way */
+	struct write *write;        /* its context, owned */
+	struct loop_timer again;    /* back-off after a failure */
+	int64_t retry_at_ms;        /* loop clock */
+	unsigned failures;
+	struct err write_err;       /* of the last write, until one succeeds; kind ERR_NONE */
+	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
+	uint64_t wanted_hpa;        /* of the one being written */
+	json_t *desired;            /* the HPA being written; owned */
+	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
+	unsigned restore_failures;
+	bool restored;              /* replicas are as they were before us */
+};
+
+/* control/status.c: the one writer of .status. */
+struct status_part {
+	bool known;                 /* wanted was taken over from the stored one */
+	struct scaledobject_status wanted;
+	struct kube_call *call;
+	struct loop_timer again;
+	unsigned failures;
+	uint64_t futile;            /* fingerprint of a patch that the server took and dropped; not sent again */
+	uint64_t sent;              /* of the patch under way */
+};
+
+/* control/scaleloop.c: polls and decides. */
+struct loop_part {
+	bool running;
+	bool polling;               /* answers are awaited */
+	int32_t interval_s;         /* the timer's, from the spec when the loop started */
+	int64_t due_ms;             /* loop clock: the next poll */
+	struct loop_timer timer;
+	struct poll_slot *slots;    /* one per trigger of the poll under way */
+	size_t slot_count;
+	size_t awaited;
+	int64_t last_active_unix_ms;
+	bool was_failing;
+	bool again;                 /* somebody asked for a look while one was under way */
+};
+
+/* control/act.c: writes /scale. */
+struct act_part {
+	struct kube_call *call;
+	int32_t from, to;
+	bool activation;
+	char *cause;                /* what the Event says */
+};
+
+struct object {
+	struct control *control;
+	char *key;                  /* "default/web" */
+	char *subject;              /* "scaledobject default/web", for the log */
+	char *uid;                  /* of the object last seen: a new one under the same name starts afresh */
+	int64_t generation;         /* last reconciled with success */
+	bool said_gone;
+	struct reconcile_part reconcile;
+	struct status_part status;
+	struct loop_part loop;
+	struct act_part act;
+	UT_hash_handle hh;
+};
+
+/* reconcile.c */
+void reconcile_mark(struct object *o);       /* look at it again at the end of this turn */
+void reconcile_run(struct object *o);        /* looks, and starts the first write that is missing */
+bool reconcile_must_wait(struct object *o);  /* true while a failed write backs off; looks again when that is over */
+void reconcile_stop(struct object *o);       /* nothing under way any more */
+
+/* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
+bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
+
+/* One write for reconcile at a time: when it is answered, the object is looked at again, after a back-off if it failed. The message of a failure starts with `doing`. */
+typedef void (*reconcile_answer_fn)(struct object *o, const json_t *object);
+typedef bool (*reconcile_failure_fn)(struct object *o, const struct err *err); /* true: dealt with, no back-off */
+void reconcile_write(struct object *o, const struct kube_request *request, const char *doing, reconcile_answer_fn on_success, reconcile_failure_fn on_failure);
+
+/* finalise.c: a deleted object. */
+void finalise_run(struct object *o, const struct scaledobject *so);
+/* Adds or removes finalizers so that there is one of ours exactly while there is something to restore. True when a write was started. */
+bool finalise_keep(struct object *o, const struct scaledobject *so);
+
+/* status.c */
+struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject *so); /* to be changed by decide/conditions; taken over from the stored one at first */
+void status_write(struct object *o, const struct scaledobject *so);                         /* patches what differs from the stored one */
+/* The same within delay_ms, so that a tick that is about to finish can say its part in one write. */
+void status_write_within(struct object *o, const struct scaledobject *so, int64_t delay_ms);
+void status_stop(struct object *o);
+
+/* scaleloop.c */
+void scaleloop_start(struct object *o, const struct scaledobject *so); /* starts it, or follows a changed spec; the first look comes at once */
+void scaleloop_look(struct object *o);                                 /* an extra poll, now */
+void scaleloop_stop(struct object *o);
+
+/* act.c */
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d);
+bool act_pending(const struct object *o);
+void act_stop(struct object *o);
+
+/* announce.c: Events about the object, with KEDA's reasons and words. */
+void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
+void announce_gone(struct object *o);
+
+#endif

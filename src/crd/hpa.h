@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CRD_HPA_H
+#define CRD_HPA_H
+
+/*
+ * autoscaling/v2 HorizontalPodAutoscaler: the desired one as JSON, made by decide/hpaspec; the live one projected to what we compare and show. The live spec is kept
+ * only as a fingerprint of its normal form: 500 HPAs must not cost megabytes.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "crd/meta.h"
+
+struct hpa {
+	struct meta meta;
+	uint64_t spec_fingerprint;      /* of hpa_spec_normal(spec) */
+	/* What it says (status.conditions ScalingActive; "" when absent). */
+	char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
+	int32_t current_replicas, desired_replicas;
+};
+
+struct hpa *hpa_decode(const json_t *object, struct err *err); /* the caller owns it */
+void hpa_free(struct hpa *h);
+
+/*
+ * The spec as the API server stores it: its defaults filled in, quantities canonical, keys sorted, nulls and empty lists gone; so a desired spec and the same one read back
+ * have the same text and an equal comparison means nothing to write. The caller owns the text. (Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go; behavior's
+ * absent policies and windows.) Fields that Kubernetes 1.36 does not know are left out on both sides: neither what the API server prunes nor what a later one fills in by itself is
+ * a difference. Something that is no object counts as an empty one.
+ */
+char *hpa_spec_normal(const json_t *spec);
+uint64_t hpa_spec_fingerprint(const json_t *spec);
+
+/* spec.behavior as text to keep and to write: its tolerances, which may be written as numbers, become texts with no digit more than was meant. The caller owns it. */
+char *hpa_behavior_text(const json_t *behavior);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CRD_META_H
+#define CRD_META_H
+
+/*
+ * metadata of a Kubernetes object, as far as anybody here looks at it. A plain value that owns its strings.
+ * kubectl's last-applied-configuration annotation is left out while decoding, a deliberate difference from KEDA: it holds the whole object once more, and copied to the
+ * HPA it would make `kubectl apply` there compare with the wrong object.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/strmap.h"
+
+struct owner_ref {
+	char *api_version, *kind, *name, *uid;
+	bool controller;
+};
+
+struct meta {
+	char *namespace_; /* "" for cluster-scoped */
+	char *name;
+	char *uid;
+	char *resource_version;
+	int64_t generation;
+	int64_t created_unix_ms;
+	int64_t deleted_unix_ms; /* deletionTimestamp; 0: not being deleted */
+	struct strmap labels;
+	struct strmap annotations;
+	char **finalizers;
+	size_t finalizer_count;
+	struct owner_ref *owners;
+	size_t owner_count;
+};
+
+int meta_decode(const json_t *object, struct meta *out, struct err *err); /* of the whole object; name is required */
+void meta_done(struct meta *m);
+bool meta_has_finalizer(const struct meta *m, const char *finalizer);
+const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_CONDITIONS_H
+#define DECIDE_CONDITIONS_H
+
+/*
+ * The status a ScaledObject should have, from what reconcile and the scale loop found out: KEDA's condition types, reasons and messages in one place. Pure: takes the
+ * status as stored, gives the status as wanted; the difference is what is written (crd/scaledobject.h scaledobject_status_patch).
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "crd/hpa.h"
+#include "crd/scaledobject.h"
+#include "decide/scale.h"
+
+/* The outcome of one reconcile. Strings borrowed. */
+struct reconcile_outcome {
+	const struct err *err;          /* NULL: all is set up. Its message already has KEDA's step text in front */
+	const char *group, *version, *kind, *resource; /* of the target; NULL while unknown */
+	int32_t replicas;               /* the target's, for originalReplicaCount (kept once set); INT32_UNSET while unknown */
+	const char *hpa_name;           /* NULL while there is none */
+	const struct metric_spec *metrics; /* external ones, in trigger order; NULL on error keeps the stored names */
+	size_t metric_count;
+};
+
+/* *status (a copy of the stored one) becomes the wanted one. First sight sets all of Ready, Active, Fallback (False NoFallbackFound) and Paused. Ready True `ScaledObjectReady` or False
+ * `ScaledObjectCheckFailed` with the error's text (Active Unknown `UnknownState`); a Ready that the loop lowered (TriggerError...) is left to the loop while reconcile finds nothing wrong. */
+void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status);
+
+/* The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only on the edge active -> inactive, and when first active, design 6) and HPAActive from the HPA (NULL: left alone). */
+void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status);
+
+#endif

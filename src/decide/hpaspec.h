@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_HPASPEC_H
+#define DECIDE_HPASPEC_H
+
+/* The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own label. Pure. */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "crd/hpa.h"
+#include "crd/scaledobject.h"
+
+#define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": what our HPA watch selects on; no exclusion removes it */
+
+/* The object to create: metadata (name, namespace, labels, annotations, controller owner reference) and spec. metrics in trigger order. ERR_INVALID for a name used twice
+ * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that an external metric cannot have. version: app.kubernetes.io/version. The caller owns it. */
+json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err);
+
+/* True when the live HPA already is what `desired` says: same spec, its labels and annotations contained, controlled by the owner, and nothing of ours left to remove. */
+bool hpaspec_matches(const json_t *desired, const struct hpa *live);
+
+/*
+ * The object to PUT so that `live_object` (read anew, all of it) becomes what desired says: spec replaced whole; labels and annotations merged (foreign ones stay; last-applied
+ * annotations are foreign); the controller owner reference ours; resourceVersion kept. *adopts_from (may be NULL) gets 0, or ERR_CONFLICT naming the foreign controller when the live HPA is controlled by another
+ * object - then NULL is returned. The caller owns the result.
+ */
+json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err);
+
+#endif

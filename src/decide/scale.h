@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_SCALE_H
+#define DECIDE_SCALE_H
+
+/*
+ * The decision of one tick: what to do with the replicas of a ScaledObject's target, and why. Pure: facts in, decision out; no clock, no I/O, no log.
+ * The table is KEDA's RequestScale (keda-core.md 3.4), with the differences of design 6: errors never scale in; no triggers at all (none could be asked) is an error, too;
+ * being active counts as being active while another trigger fails, and a failing trigger shows in Ready in the tick that activates already; a stamp of the future counts as now.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "crd/condition.h"
+#include "crd/scaledobject.h"
+
+struct scale_trigger { /* one trigger's outcome this tick; strings borrowed */
+	const char *metric_name; /* "s0-redis-jobs" */
+	struct reading reading;
+	const struct err *err;   /* NULL: reading is good */
+};
+
+struct scale_facts {
+	const struct scaledobject_spec *spec;
+	int64_t created_unix_ms;
+	int64_t now_unix_ms;
+	const struct scale_trigger *triggers;
+	size_t trigger_count;
+	bool replicas_known;
+	int32_t replicas;        /* the target's spec.replicas */
+	int64_t last_active_unix_ms; /* 0: never */
+};
+
+enum scale_rule { /* which row of the table decided; scale_explain() says it for people */
+	SCALE_RULE_REPLICAS_UNKNOWN,  /* the target's replicas cannot be read */
+	SCALE_RULE_ACTIVATE,          /* active at 0 (or below min while idling): to min or 1 */
+	SCALE_RULE_ACTIVE,            /* active and running: the HPA scales */
+	SCALE_RULE_ACTIVE_PARTIAL,    /* active, but some trigger fails */
+	SCALE_RULE_ERROR_HOLD,        /* not active, some trigger fails: nothing is scaled in */
+	SCALE_RULE_COOLDOWN,          /* not active: waits for the cooldown, until .until_unix_ms */
+	SCALE_RULE_INITIAL_COOLDOWN,  /* never active yet: waits for the initial cooldown */
+	SCALE_RULE_DEACTIVATE,        /* cooldown over: to idle or 0 */
+	SCALE_RULE_BELOW_MIN,         /* not active and below min: to min */
+	SCALE_RULE_INACTIVE,          /* not active and where it should be */
+};
+
+struct scale_decision {
+	enum scale_rule rule;
+	bool act;              /* write `replicas` to the target */
+	int32_t replicas;      /* wanted (equals the current ones when !act) */
+	bool active;           /* the object is active */
+	bool failing;          /* at least one trigger failed */
+	int64_t last_active_unix_ms; /* to carry on (state goes in as a value and comes out as a value) */
+	int64_t until_unix_ms; /* COOLDOWN rules: the first moment that may scale in; else 0. A look is due then even if the next poll is later */
+	int trigger;           /* index of the first active trigger, else of the first failing one, else -1 */
+	/* Conditions with KEDA's reasons and messages; borrowed constants. A reason that is NULL: that condition stays as it is. */
+	enum condition_status ready, active_status;
+	const char *ready_reason, *ready_message;
+	const char *active_reason, *active_message;
+};
+
+struct scale_decision scale_decide(const struct scale_facts *facts);
+
+const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
+/* One sentence with names and numbers ("cooling down until 10:00:05: no trigger is active (s0-redis-jobs 0)") into out; returns out. */
+char *scale_explain(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
+/* "m1;m2": metric names of the active triggers, for the Event; returns out. */
+char *scale_active_names(const struct scale_facts *facts, char *out, size_t size);
+
+#endif

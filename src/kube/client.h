@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KUBE_CLIENT_H
+#define KUBE_CLIENT_H
+
+/*
+ * The hands: calls to one API server over two HTTP/2 connection pools, one for watches, one for short calls, so that a Lease renewal never queues
+ * behind watches. Short calls are queued by priority and at most `max_in_flight` are under way; each has a deadline; 429 and 503 with Retry-After are
+ * obeyed within it; 401 makes the credentials be read again, once. Knows no policy: what to call and what a failure means is up to control.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/counters.h"
+#include "base/err.h"
+#include "kube/config.h"
+#include "net/httpc.h"
+#include "net/loop.h"
+
+struct kube;
+struct kube_call;
+
+struct kube *kube_new(struct loop *loop, struct kube_config *config /* borrowed, outlives */, struct counters *counters /* borrowed, may be NULL */, struct err *err);
+void kube_free(struct kube *k); /* cancels everything, without callbacks */
+
+enum kube_priority { KUBE_URGENT /* the Lease */, KUBE_NORMAL, KUBE_BACKGROUND /* Events */ };
+
+enum kube_verb {
+	KUBE_GET,
+	KUBE_LIST,
+	KUBE_CREATE,
+	KUBE_UPDATE,
+	KUBE_MERGE_PATCH,
+	KUBE_JSON_PATCH,
+	KUBE_DELETE,
+	KUBE_REVIEW, /* a POST that asks and changes nothing (TokenReview, SubjectAccessReview): no write, so a lost Lease does not touch it */
+};
+
+struct kube_request {
+	enum kube_verb verb;
+	const char *path;       /* "/apis/autoscaling/v2/namespaces/x/horizontalpodautoscalers/y?fieldManager=kscaled"; copied */
+	const char *body;       /* JSON text, copied; NULL for none */
+	int64_t deadline_ms;    /* from now, queueing included; 0: 10,000 */
+	enum kube_priority priority;
+};
+
+/*
+ * On success `object` is the answer's JSON (borrowed; NULL when the body is empty) and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict
+ * (AlreadyExists too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its message is the server's own.
+ */
+typedef void (*kube_fn)(void *arg, const json_t *object, const struct err *err);
+
+struct kube_call *kube_call(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg);
+void kube_cancel(struct kube_call *call); /* no callback any more; NULL is fine; nothing happens until the end of the turn in which the callback came */
+
+/* The same, but the call owns arg: free_arg(arg) after the callback, or when it is cancelled. */
+struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg, void (*free_arg)(void *));
+
+/* Aborts every write (not GET, LIST, watches) that is queued or under way: their callbacks come with ERR_TEMPORARY. For a lost Lease; writes with priority KUBE_URGENT are spared. */
+void kube_abort_writes(struct kube *k);
+
+/*
+ * A ceiling on the deadline of every write given from now on: writes end before this instant (loop clock); 0 lifts it. Keeps writes inside the Lease.
+ * Writes with priority KUBE_URGENT, which win the Lease back, are spared here too.
+ */
+void kube_set_write_limit(struct kube *k, int64_t until_ms);
+
+struct loop *kube_loop(struct kube *k);
+
+/* A path segment, percent-encoded; into out (cut never: returns NULL when it does not fit). */
+char *kube_escape(const char *text, char *out, size_t size);
+
+void kube_watch_pool_reset(struct kube *k); /* next watches dial anew (half-open links); a stream that went silent does so by itself (kube/stream.h) */
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KUBE_CLIENT_PRIV_H
+#define KUBE_CLIENT_PRIV_H
+
+/* The client's own state, for client.c (short calls) and stream.c (watches) only. */
+
+#include "kube/client.h"
+#include "kube/credentials.h"
+
+#define KUBE_PRIORITIES 3
+
+struct kube_stream;
+
+struct kube {
+	struct loop *loop;          /* borrowed */
+	struct kube_config *config; /* borrowed */
+	struct credentials *credentials; /* what the next request is sent with */
+	int64_t refreshed_at_ms;
+	int64_t writes_until_ms; /* 0: no limit */
+
+	struct httpc *call_pool, *watch_pool;
+	unsigned watch_pool_age; /* how often it was reset */
+
+	/* A call is in one of these lists: in its priority's queue until it is sent, then among those under way. */
+	struct kube_call *queued[KUBE_PRIORITIES];
+	struct kube_call *under_way;
+	unsigned queued_count[KUBE_PRIORITIES];
+	unsigned sent_count, sent_background_count;
+	struct kube_stream *streams;
+
+	/* NULL without a registry */
+	struct counters_family *requests, *in_flight, *waiting;
+};
+
+extern const char kube_user_agent[]; /* a header line */
+
+void kube_count_request(struct kube *k, const char *verb, int http_status); /* 0: no answer came */
+
+/* Reads the credentials again when their files changed; true when the next request will be sent with others. */
+bool kube_refresh(struct kube *k, struct err *err);
+void kube_refresh_if_due(struct kube *k);
+
+#endif

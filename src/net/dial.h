@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_DIAL_H
+#define NET_DIAL_H
+
+/*
+ * Connects a stream socket: looks the name up, then tries its addresses one after the other, each with its share of the time left. The socket
+ * that comes out is non-blocking, TCP_NODELAY, with keepalive and TCP_USER_TIMEOUT, so that a half-open link is noticed. Knows nothing of what is spoken on it.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/loop.h"
+
+struct dial;
+
+/* fd: connected, the receiver owns it; or -1 with err (temporary). */
+typedef void (*dial_fn)(void *arg, int fd, const struct err *err);
+
+/* host: a name or an IP literal (v6 without brackets), or, with port 0, the path of a Unix socket. Called back exactly once, never before this returns. */
+struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms, dial_fn fn, void *arg);
+void dial_cancel(struct dial *d); /* no callback any more; NULL is fine */
+
+/* Options for a stream socket to a server (also libcurl's): notice a dead peer after about 15 s, with and without data under way. Does nothing to other sockets. */
+void dial_tune_socket(int fd);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_DNS_H
+#define NET_DNS_H
+
+/*
+ * Names to addresses without blocking and without threads: libevent's evdns over /etc/resolv.conf and /etc/hosts, both read again when they
+ * change. One query per lookup; nothing is cached here. Costs nothing until the first name is asked for, and nothing waits while no query is open.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+#include "net/loop.h"
+
+/* --- for net/loop, which owns it --------------------------------------------------------------------------------------- */
+
+struct dns;
+struct dns *dns_new(struct event_base *base);
+void dns_free(struct dns *dns);                  /* NULL is fine; lookups under way never call back */
+struct evdns_base *dns_base(struct dns *dns);    /* borrowed; after a look whether the files changed */
+
+/* --- for whoever connects ---------------------------------------------------------------------------------------------- */
+
+#define DNS_ADDRESSES_MAX 16
+
+struct dns_address {
+	struct sockaddr_storage sa;
+	socklen_t len;
+};
+
+/* Addresses are borrowed for the call; count is 0 with err (temporary: the name may appear, the server may come back). */
+typedef void (*dns_fn)(void *arg, const struct dns_address *addresses, size_t count, const struct err *err);
+
+struct dns_lookup;
+/* host: a name or an IP literal (v6 without brackets). Called back exactly once, never before this returns. */
+struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg);
+void dns_lookup_cancel(struct dns_lookup *l); /* no callback any more; NULL is fine */
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_HTTPC_H
+#define NET_HTTPC_H
+
+/*
+ * HTTP requests out, on libcurl's multi socket interface. One `struct httpc` is one connection pool (a curl multi): the Kubernetes room has two,
+ * one for watches and one for short calls, so that neither waits behind the other. Every request has a deadline and a cap on its answer.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/loop.h"
+
+struct httpc;
+struct httpc_call;
+
+struct httpc_config {
+	int max_connections_per_host; /* 0: no limit */
+	int max_streams;              /* HTTP/2 streams per connection; 0: libcurl's default (100) */
+};
+struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
+void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks */
+
+/* How a server is reached and trusted; borrowed for the call's duration. */
+struct httpc_server {
+	const char *ca_pem;         /* only these roots; NULL: the system's */
+	const char *cert_pem;       /* client certificate and key; NULL for none */
+	const char *key_pem;
+	const char *tls_server_name;/* verify this name instead of the URL's; NULL */
+	const char *proxy_url;      /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
+	bool insecure;
+};
+
+struct httpc_request {
+	const char *method;
+	const char *url;
+	const char *const *headers;  /* "Name: value" lines, NULL-terminated; copied */
+	const char *bearer;          /* sent as Authorization: Bearer; NULL for none; copied and wiped */
+	const void *body;            /* copied; NULL for none */
+	size_t body_len;
+	int64_t deadline_ms;         /* from now to the last byte; 0: none (a watch) */
+	int64_t connect_ms;          /* to connect and shake hands; 0: 5,000 */
+	int64_t silence_ms;          /* with on_data: fails when nothing came for so long; 0: no limit */
+	size_t max_body;             /* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
+	const struct httpc_server *server; /* borrowed until the callback */
+};
+
+struct httpc_response {
+	int status;
+	const char *body; /* borrowed, NUL-terminated; "" when on_data took it */
+	size_t len;
+	const char *content_type;   /* "" when absent */
+	int64_t retry_after_ms;     /* of Retry-After in seconds; 0 when absent */
+	int64_t took_ms;
+};
+
+struct httpc_events {
+	/* Optional: the status came (once, before on_data). */
+	void (*on_status)(void *arg, int status);
+	/* Optional: takes a 2xx body piece by piece; others are still collected for on_done. Returns false to end the call with ERR_INVALID. */
+	bool (*on_data)(void *arg, const char *bytes, size_t len);
+	/* Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out). `response` NULL on err. */
+	void (*on_done)(void *arg, const struct httpc_response *response, const struct err *err);
+};
+
+/* Starts a request; bad arguments are reported through on_done like everything else. NULL never. */
+struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg);
+void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from inside callbacks; NULL is fine */
+
+/* The next requests use new connections (the server's certificate or our credentials changed, a link went silent). Transfers under way go on. */
+void httpc_drop_connections(struct httpc *c);
+
+#endif

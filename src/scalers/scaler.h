@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_SCALER_H
+#define SCALERS_SCALER_H
+
+/*
+ * The contract of a trigger type, in two halves.
+ *
+ *   build   checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
+ *   ask     puts a question to its source and brings one raw answer, or an error; never both, never a guess.
+ *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold).
+ *
+ * Questions are shared: two triggers with the same question key are answered by one query (cache/readings), whatever their thresholds. A type is one file with one
+ * `const struct scaler_type`, listed in scalers/registry.c. Scalers never see Kubernetes objects, the cache or the loops above them.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "base/strmap.h"
+#include "net/loop.h"
+#include "net/redis.h"
+
+/* What scalers ask with; owned by the daemon. */
+struct scaler_sources {
+	struct loop *loop;
+	struct redis_pool *redis;
+};
+
+/* Everything a trigger says, borrowed for the build. */
+struct scaler_params {
+	const char *type;
+	int index;                       /* position in spec.triggers: the N of "sN-..." */
+	const char *name;                /* NULL */
+	const char *metric_type;         /* NULL: AverageValue */
+	const struct strmap *metadata;   /* trigger.metadata */
+	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
+	const struct strmap *env;        /* environment of the target's container; may be NULL */
+	const struct strmap *unresolved; /* variables that exist but could not be read, with the reason; may be NULL */
+};
+
+struct scaler_type;
+
+/* A question to a source: shared and counted, unchanging. */
+struct question {
+	int refs;
+	char *key;                      /* owned; type, endpoint, fingerprint of the credentials, TLS, query: no thresholds, no secret */
+	char *source;                   /* owned; the server in messages: "redis 10.0.0.7:6379" */
+	const struct scaler_type *type;
+	void *data;                     /* owned; of the type */
+};
+struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */, void *data /* takes */);
+struct question *question_ref(struct question *q);
+void question_unref(struct question *q); /* NULL is fine */
+
+/* One built trigger. A value that owns its name and one count of its question. */
+struct scaler {
+	const struct scaler_type *type;
+	int index;
+	char *trigger_name;              /* NULL */
+	char *metric_name;               /* "s0-redis-jobs" */
+	enum metric_target_type target_type;
+	struct quantity target;
+	double activation;
+	struct question *question;
+};
+
+/* The answer of one ask: value, or err. Exactly once, never after cancel, never before ask has returned. */
+typedef void (*question_fn)(void *arg, double value, const struct err *err);
+
+struct scaler_type {
+	const char *name;      /* trigger type as users write it */
+	const char *go_name;   /* what KEDA's /metrics call it: "redisScaler" */
+	/* Fills target, activation, question and the part of the metric's name behind "sN-" (takes nothing; *metric_name is owned by the caller). ERR_INVALID names the parameter. */
+	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
+	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. */
+	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
+	void (*cancel)(void *handle);
+	void (*free_data)(void *data);
+};
+
+/* Looks the type up and builds. On failure *out needs no scaler_done; the error starts with `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it. */
+int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
+void scaler_done(struct scaler *s);
+struct metric_spec scaler_metric_spec(const struct scaler *s); /* borrows the name */
+struct reading scaler_judge(const struct scaler *s, double value);
+
+const struct scaler_type *scaler_type_find(const char *name); /* NULL when there is none */
+/* Names of all types, comma-separated, for messages. */
+const char *scaler_type_names(void);
+
+#endif

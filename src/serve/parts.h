@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_PARTS_H
+#define SERVE_PARTS_H
+
+/* The parts of one running server, for the files of this room; everybody else sees serve.h. */
+
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "cache/cache.h"
+#include "net/httpd.h"
+#include "net/tls.h"
+#include "serve/serve.h"
+
+struct authn;
+struct authz;
+struct discovery;
+struct frontproxy;
+struct request;
+struct traffic;
+
+struct serve {
+	struct loop *loop;               /* borrowed, like cache and tls */
+	struct cache *cache;
+	struct tls_server *tls;
+	int64_t metrics_max_age_ms;
+	int64_t metrics_deadline_ms;
+	char *version;
+	struct httpd *secure, *status;   /* status NULL: turned off */
+	struct frontproxy *frontproxy;
+	struct authn *authn;
+	struct authz *authz;
+	struct discovery *discovery;
+	struct traffic *traffic;
+	struct request *waiting;         /* requests whose answer will come later */
+	struct buf reply;                /* scratch for answers that are sent at once: keeps its memory */
+	struct counters_family *metric_errors, *object_errors;
+};
+
+#endif

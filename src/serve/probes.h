@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_PROBES_H
+#define SERVE_PROBES_H
+
+/*
+ * /healthz, /livez: the loop turns. /readyz: metrics can be answered: the objects were read, there is a certificate, the front proxy is known. Each check also by itself
+ * (/readyz/ping); `?verbose` lists them. 200 "ok", or 503 with a line per check and why it fails.
+ */
+
+struct request;
+
+void probes_handle_health(struct request *r);
+void probes_handle_live(struct request *r);
+void probes_handle_ready(struct request *r);
+
+#endif

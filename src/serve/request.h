@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_REQUEST_H
+#define SERVE_REQUEST_H
+
+/*
+ * One request on its way: found a route, proven who asks, allowed to, handled, answered; each step may have to wait for somebody, and the client may leave meanwhile.
+ * Handlers get it when they may answer, and end it with request_reply, now or later.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/readings.h"
+#include "cache/store.h"
+#include "net/httpd.h"
+#include "serve/authn.h"
+#include "serve/authz.h"
+#include "serve/identity.h"
+#include "serve/parts.h"
+#include "serve/router.h"
+
+#define REQUEST_NAMESPACE_MAX 64
+#define REQUEST_METRIC_MAX    1024
+
+struct request {
+	struct serve *serve;
+	struct httpd_request *http;
+	enum route_port port;
+	const struct route *route;         /* NULL: unknown path */
+	struct route_parts parts;
+	struct identity *user;             /* owns a count; NULL on free paths */
+	int64_t started_us;
+	struct request *prev, *next;       /* in serve->waiting while it waits */
+	bool waiting;
+	/* What it waits for; at most one is set. */
+	struct authn_wait *authn;
+	struct authz_wait *authz;
+	struct readings_wait *reading;
+	/* Metric reads: decoded from the path (and, by the handler, from the selector). */
+	char namespace_[REQUEST_NAMESPACE_MAX];
+	char metric[REQUEST_METRIC_MAX];
+	char key[STORE_KEY_MAX];
+};
+
+void request_start(struct serve *s, enum route_port port, struct httpd_request *http);
+
+/* A handler's reply will come later: if the client leaves before, what the request waits for is cancelled and the request ends. */
+void request_wait(struct request *r);
+
+/* Answers, logs, counts, and ends the request: `r` is gone. */
+void request_reply(struct request *r, int status, const char *content_type, const void *body, size_t len);
+
+/* Answers all that wait with 503, for the end of the server. */
+void request_end_all(struct serve *s);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_ROUTER_H
+#define SERVE_ROUTER_H
+
+/*
+ * Which path is whose: one table, from a path's pattern to its handler, its methods, and what it takes to come in. A new endpoint is one line there. Pure.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct request;
+
+enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2 }; /* HTTPS for the cluster; plain HTTP for probes and scrapes */
+
+enum route_access {
+	ROUTE_FREE,   /* nobody is asked who they are: probes; later the admission webhook, whose callers send no credentials */
+	ROUTE_PATH,   /* a user who may get this path (nonResourceAttributes) */
+	ROUTE_METRIC, /* a user who may list this metric in this namespace (resourceAttributes) */
+};
+
+/* What the requests are counted under on /metrics. */
+enum route_kind { ROUTE_KIND_METRIC, ROUTE_KIND_DISCOVERY, ROUTE_KIND_OPENAPI, ROUTE_KIND_PROBE, ROUTE_KIND_SCRAPE, ROUTE_KIND_UNKNOWN, ROUTE_KINDS };
+const char *route_kind_name(enum route_kind kind);
+
+struct route {
+	const char *pattern;      /* "/healthz/{check}": {…} stands for one segment that is not empty; also the path that access is asked for */
+	enum route_kind kind;
+	unsigned ports;           /* where it is */
+	enum route_access access; /* on the secure port; the status port asks nobody */
+	const char *methods;      /* "GET, HEAD": as the Allow header says it */
+	void (*handle)(struct request *r);
+};
+
+#define ROUTER_PARTS_MAX 2
+struct route_parts { /* what the {…} stand for; not decoded; borrowed from the path */
+	struct { const char *text; size_t len; } list[ROUTER_PARTS_MAX];
+	size_t count;
+};
+
+/* The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL when there is none on this port. */
+const struct route *router_find(enum route_port port, const char *raw_path, struct route_parts *parts);
+bool router_allows(const struct route *route, const char *method);
+
+/* Each route of a port in order, for "/". */
+void router_each(enum route_port port, void (*fn)(void *arg, const struct route *route), void *arg);
+
+#endif
