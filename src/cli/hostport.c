@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/hostport.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_MAX 63
+#define NAME_MAX_LEN 253
+
+static bool is_lower_alnum(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+static bool is_label(const char *text, size_t len)
+{
+	if (len == 0 || len > LABEL_MAX || !is_lower_alnum(text[0]) || !is_lower_alnum(text[len - 1]))
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!is_lower_alnum(text[i]) && text[i] != '-')
+			return false;
+	return true;
+}
+
+int hostport_is_label(const char *text)
+{
+	return is_label(text, strlen(text));
+}
+
+static bool is_dns_name(const char *text)
+{
+	for (;;) {
+		size_t len = strcspn(text, ".");
+
+		if (!is_label(text, len))
+			return false;
+		if (text[len] == '\0')
+			return true;
+		text += len + 1;
+	}
+}
+
+static int parse_port(const char *whole, const char *text, int *port, struct err *err)
+{
+	size_t digits = strspn(text, "0123456789");
+	long value = digits > 0 && digits <= 5 && text[digits] == '\0' ? strtol(text, NULL, 10) : 0;
+
+	if (value < 1 || value > 65535)
+		return err_set(err, ERR_INVALID, "\"%s\": the port \"%s\" is not a number from 1 to 65535", whole, text);
+	*port = (int)value;
+	return 0;
+}
+
+/* Why an endpoint may not have this address (Kubernetes' ValidateEndpointIP), or NULL. */
+static const char *why_no_ipv4(const struct in_addr *address)
+{
+	uint32_t a = ntohl(address->s_addr);
+
+	if (a == 0)
+		return "is unspecified";
+	if (a >> 24 == 127)
+		return "is a loopback address";
+	if (a >> 16 == 0xa9fe) /* 169.254.0.0/16 */
+		return "is link-local";
+	if (a >> 28 == 0xe)
+		return "is a multicast address";
+	return NULL;
+}
+
+static const char *why_no_ipv6(const struct in6_addr *address)
+{
+	if (IN6_IS_ADDR_UNSPECIFIED(address))
+		return "is unspecified";
+	if (IN6_IS_ADDR_LOOPBACK(address))
+		return "is a loopback address";
+	if (IN6_IS_ADDR_LINKLOCAL(address))
+		return "is link-local";
+	if (IN6_IS_ADDR_MULTICAST(address))
+		return "is a multicast address";
+	return NULL;
+}
+
+static int refuse_address(const char *whole, const char *why, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "\"%s\": the address %s, which no endpoint may have: give another address of this host, or a DNS name such as localhost", whole, why);
+}
+
+static int parse_ipv6(const char *whole, const char *host, struct hostport *out, struct err *err)
+{
+	struct in6_addr address;
+	const char *why;
+
+	if (inet_pton(AF_INET6, host, &address) != 1)
+		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv6 address", whole, host);
+	if (IN6_IS_ADDR_V4MAPPED(&address))
+		return err_set(err, ERR_INVALID, "\"%s\" is an IPv4 address in IPv6 form: write it as IPv4, without brackets", whole);
+	why = why_no_ipv6(&address);
+	if (why)
+		return refuse_address(whole, why, err);
+	out->kind = HOSTPORT_IPV6;
+	inet_ntop(AF_INET6, &address, out->host, sizeof(out->host));
+	return 0;
+}
+
+static int parse_name_or_ipv4(const char *whole, const char *host, struct hostport *out, struct err *err)
+{
+	struct in_addr address;
+
+	if (inet_pton(AF_INET, host, &address) == 1) {
+		const char *why = why_no_ipv4(&address);
+
+		if (why)
+			return refuse_address(whole, why, err);
+		out->kind = HOSTPORT_IPV4;
+		inet_ntop(AF_INET, &address, out->host, sizeof(out->host));
+		return 0;
+	}
+	/* Digits and dots would pass as a DNS name, but nobody who writes 10.0.0.300 means one. */
+	if (host[strspn(host, "0123456789.")] == '\0')
+		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv4 address", whole, host);
+	if (!is_dns_name(host))
+		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is neither an address nor a DNS name (lower-case letters, digits, \"-\" and \".\")", whole, host);
+	out->kind = HOSTPORT_NAME;
+	strcpy(out->host, host);
+	return 0;
+}
+
+int hostport_parse(const char *text, struct hostport *out, struct err *err)
+{
+	const char *colon = strrchr(text, ':');
+	bool bracketed = text[0] == '[';
+	const char *start = text + bracketed;
+	const char *end = bracketed ? strchr(text, ']') : colon;
+	char host[NAME_MAX_LEN + 1];
+
+	if (bracketed && (!end || end + 1 != colon))
+		return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
+	if (!colon)
+		return err_set(err, ERR_INVALID, "\"%s\" has no port: write HOST:PORT, such as %s:8443", text, *text ? text : "kscaled.example.com");
+	if (end == start)
+		return err_set(err, ERR_INVALID, "\"%s\" has no host before the port", text);
+	if ((size_t)(end - start) >= sizeof(host))
+		return err_set(err, ERR_INVALID, "\"%.32s...\": the host is longer than %d characters", text, NAME_MAX_LEN);
+	memcpy(host, start, (size_t)(end - start));
+	host[end - start] = '\0';
+	if (!bracketed && strchr(host, ':'))
+		return err_set(err, ERR_INVALID, "\"%s\": put an IPv6 address in brackets, such as [%s]:%s", text, host, colon + 1);
+	memset(out, 0, sizeof(*out));
+	if (parse_port(text, colon + 1, &out->port, err) < 0)
+		return -1;
+	return bracketed ? parse_ipv6(text, host, out, err) : parse_name_or_ipv4(text, host, out, err);
+}

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/manifests.h"
+#include "yamldocs.h"
+
+/* kubectl keeps the whole object as JSON in an annotation, and all annotations of an object may have this many bytes (apimachinery: TotalAnnotationSizeLimitB). */
+#define ANNOTATIONS_MAX 262144
+
+struct printed {
+	char *text;
+	size_t len;
+	struct yamldocs docs;
+};
+
+static void print(struct printed *p, const struct manifests_params *params)
+{
+	struct err err = { 0 };
+	FILE *out = open_memstream(&p->text, &p->len);
+
+	assert_non_null(out);
+	if (manifests_print(params, out, &err) < 0)
+		fail_msg("%s", err.msg);
+	fclose(out);
+	yamldocs_parse(&p->docs, p->text, p->len);
+}
+
+static void done(struct printed *p)
+{
+	yamldocs_done(&p->docs);
+	free(p->text);
+}
+
+static void assert_text(struct printed *p, const char *kind, const char *name, const char *path, const char *expected)
+{
+	const char *got = yamldocs_text(yamldocs_find(&p->docs, kind, name), path);
+
+	if (strcmp(got, expected) != 0)
+		fail_msg("%s %s: %s is \"%s\", not \"%s\"", kind, name, path, got, expected);
+}
+
+static bool has(struct printed *p, const char *kind)
+{
+	for (size_t i = 0; i < p->docs.count; i++)
+		if (strcmp(yamldocs_text(&p->docs.docs[i], "kind"), kind) == 0)
+			return true;
+	return false;
+}
+
+static const struct manifests_params variants[] = {
+	{ 0 },
+	{ .host = "localhost:8443" },
+	{ .host = "10.0.0.7:9443" },
+	{ .host = "[fd00::7]:8443" },
+	{ .namespace_ = "123", .service_name = "null", .image = "registry.example.com:5000/a/kscaled@sha256:00", .watch_namespaces = "123,no" },
+	{ .namespace_ = "0x1f", .service_name = "e1", .host = "1e3.5:80" },
+};
+
+#define EACH_VARIANT(p) \
+	for (size_t variant = 0; variant < sizeof(variants) / sizeof(variants[0]) && (print(&(p), &variants[variant]), 1); variant++, done(&(p)))
+
+/* "@WORD@" or "%include": what the build or the printing should have replaced. */
+static const char *left_over(const char *text)
+{
+	for (const char *at = strchr(text, '@'); at; at = strchr(at + 1, '@')) {
+		size_t word = strspn(at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+
+		if (word > 0 && at[1 + word] == '@')
+			return at;
+	}
+	return strstr(text, "%include");
+}
+
+static void every_placeholder_is_replaced(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p)
+		if (left_over(p.text))
+			fail_msg("variant %zu: %.40s", variant, left_over(p.text));
+}
+
+static void every_document_says_what_it_is(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p) {
+		for (size_t i = 0; i < p.docs.count; i++) {
+			yaml_document_t *doc = &p.docs.docs[i];
+
+			assert_string_not_equal(yamldocs_text(doc, "apiVersion"), "");
+			assert_string_not_equal(yamldocs_text(doc, "kind"), "");
+			assert_string_not_equal(yamldocs_text(doc, "metadata|name"), "");
+			assert_string_equal(yamldocs_text(doc, "metadata|labels|app.kubernetes.io/name"), "kscaled");
+		}
+	}
+}
+
+static void assert_quoted(yaml_document_t *doc, const char *path)
+{
+	yaml_node_t *node = yamldocs_node(doc, path);
+
+	assert_non_null(node);
+	assert_int_not_equal(node->data.scalar.style, YAML_PLAIN_SCALAR_STYLE);
+}
+
+/* The namespace 123 is a text for Kubernetes and would be a number for YAML. */
+static void names_stay_texts(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	print(&p, &variants[4]);
+	assert_quoted(yamldocs_find(&p.docs, "Namespace", "123"), "metadata|name");
+	assert_quoted(yamldocs_find(&p.docs, "ServiceAccount", "kscaled"), "metadata|namespace");
+	assert_quoted(yamldocs_find(&p.docs, "ClusterRoleBinding", "kscaled"), "subjects|0|namespace");
+	assert_quoted(yamldocs_find(&p.docs, "RoleBinding", "kscaled-workloads"), "metadata|namespace");
+	assert_quoted(yamldocs_find(&p.docs, "Service", "null"), "metadata|name");
+	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"), "spec|service|name");
+	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"), "spec|service|namespace");
+	done(&p);
+	print(&p, &variants[5]);
+	assert_quoted(yamldocs_find(&p.docs, "Service", "e1"), "spec|externalName");
+	done(&p);
+}
+
+static void in_the_cluster(void **state)
+{
+	const struct manifests_params params = { .namespace_ = "scaling", .image = "example.com/k:7", .service_name = "metrics" };
+	struct printed p;
+
+	(void)state;
+	print(&p, &params);
+	assert_text(&p, "Namespace", "scaling", "apiVersion", "v1");
+	assert_text(&p, "Service", "metrics", "spec|type", "ClusterIP");
+	assert_text(&p, "Service", "metrics", "spec|selector|app.kubernetes.io/name", "kscaled");
+	assert_text(&p, "Service", "metrics", "spec|ports|0|port", "443");
+	assert_text(&p, "Service", "metrics", "spec|ports|0|targetPort", "https");
+	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|name", "metrics");
+	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|namespace", "scaling");
+	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|port", "443");
+	assert_text(&p, "Deployment", "kscaled", "metadata|namespace", "scaling");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|image", "example.com/k:7");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|1", "--service-name=metrics");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|ports|0|name", "https");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|securityContext|readOnlyRootFilesystem", "true");
+	assert_false(has(&p, "EndpointSlice"));
+	done(&p);
+}
+
+static void on_a_host_with_a_name(void **state)
+{
+	const struct manifests_params params = { .host = "node.example.com:9443" };
+	struct printed p;
+
+	(void)state;
+	print(&p, &params);
+	assert_text(&p, "Service", "kscaled", "spec|type", "ExternalName");
+	assert_text(&p, "Service", "kscaled", "spec|externalName", "node.example.com");
+	assert_text(&p, "Service", "kscaled", "spec|ports|0|name", "https");
+	assert_text(&p, "Service", "kscaled", "spec|ports|0|port", "9443");
+	assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|port", "9443");
+	assert_false(has(&p, "Deployment"));
+	assert_false(has(&p, "EndpointSlice"));
+	assert_false(has(&p, "Endpoints"));
+	done(&p);
+}
+
+static void on_a_host_with_an_address(void **state)
+{
+	static const struct {
+		const char *host, *address, *family;
+	} cases[] = {
+		{ "10.0.0.7:9443", "10.0.0.7", "IPv4" },
+		{ "[fd00:0::7]:9443", "fd00::7", "IPv6" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		const struct manifests_params params = { .host = cases[i].host, .service_name = "ks" };
+		struct printed p;
+
+		print(&p, &params);
+		assert_text(&p, "Service", "ks", "spec|type", "ClusterIP");
+		assert_null(yamldocs_node(yamldocs_find(&p.docs, "Service", "ks"), "spec|selector"));
+		assert_text(&p, "Service", "ks", "spec|ipFamilies|0", cases[i].family);
+		assert_text(&p, "Service", "ks", "spec|ports|0|name", "https");
+		assert_text(&p, "Service", "ks", "spec|ports|0|port", "443");
+		assert_text(&p, "EndpointSlice", "ks-host", "metadata|labels|kubernetes.io/service-name", "ks");
+		assert_text(&p, "EndpointSlice", "ks-host", "addressType", cases[i].family);
+		assert_text(&p, "EndpointSlice", "ks-host", "endpoints|0|addresses|0", cases[i].address);
+		assert_text(&p, "EndpointSlice", "ks-host", "ports|0|name", "https");
+		assert_text(&p, "EndpointSlice", "ks-host", "ports|0|port", "9443");
+		assert_text(&p, "Endpoints", "ks", "metadata|labels|endpointslice.kubernetes.io/skip-mirror", "true");
+		assert_text(&p, "Endpoints", "ks", "subsets|0|addresses|0|ip", cases[i].address);
+		assert_text(&p, "Endpoints", "ks", "subsets|0|ports|0|name", "https");
+		assert_text(&p, "Endpoints", "ks", "subsets|0|ports|0|port", "9443");
+		assert_text(&p, "APIService", "v1beta1.external.metrics.k8s.io", "spec|service|port", "443");
+		assert_false(has(&p, "Deployment"));
+		done(&p);
+	}
+}
+
+/* kscaled injects the bundle: an applied field would take it away again. */
+static void the_apiservice_leaves_trust_to_kscaled(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p) {
+		yaml_document_t *doc = yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io");
+
+		assert_null(yamldocs_node(doc, "spec|caBundle"));
+		assert_null(yamldocs_node(doc, "spec|insecureSkipTLSVerify"));
+	}
+}
+
+static void namespaces_of_kubernetes_are_not_created(void **state)
+{
+	const struct manifests_params params = { .namespace_ = "kube-system" };
+	struct printed p;
+
+	(void)state;
+	print(&p, &params);
+	assert_false(has(&p, "Namespace"));
+	assert_text(&p, "Deployment", "kscaled", "metadata|namespace", "kube-system");
+	done(&p);
+}
+
+static void rights_follow_the_watched_namespaces(void **state)
+{
+	const struct manifests_params params = { .watch_namespaces = "first,second" };
+	size_t bindings = 0;
+	struct printed p;
+
+	(void)state;
+	print(&p, &params);
+	for (size_t i = 0; i < p.docs.count; i++) {
+		yaml_document_t *doc = &p.docs.docs[i];
+
+		if (strcmp(yamldocs_text(doc, "roleRef|name"), "kscaled-workloads") != 0)
+			continue;
+		assert_string_equal(yamldocs_text(doc, "kind"), "RoleBinding");
+		assert_string_equal(yamldocs_text(doc, "metadata|namespace"), bindings == 0 ? "first" : "second");
+		bindings++;
+	}
+	assert_int_equal(bindings, 2);
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value", "first,second");
+	done(&p);
+
+	print(&p, &variants[0]);
+	assert_text(&p, "ClusterRoleBinding", "kscaled-workloads", "roleRef|name", "kscaled-workloads");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value", "");
+	done(&p);
+}
+
+static bool lists(yaml_document_t *doc, yaml_node_t *list, const char *text)
+{
+	if (!list)
+		return false;
+	for (yaml_node_item_t *item = list->data.sequence.items.start; item < list->data.sequence.items.top; item++)
+		if (strcmp(yamldocs_scalar(yaml_document_get_node(doc, *item)), text) == 0)
+			return true;
+	return false;
+}
+
+/* No verb is a wildcard, and Secrets are for the own namespace, by name but for their creation. */
+static void rights_are_few(void **state)
+{
+	struct printed p;
+	size_t rules = 0;
+
+	(void)state;
+	print(&p, &variants[0]);
+	for (size_t i = 0; i < p.docs.count; i++) {
+		yaml_document_t *doc = &p.docs.docs[i];
+		yaml_node_t *list = yamldocs_node(doc, "rules");
+
+		for (yaml_node_item_t *item = list ? list->data.sequence.items.start : NULL; list && item < list->data.sequence.items.top; item++, rules++) {
+			yaml_node_t *rule = yaml_document_get_node(doc, *item);
+			yaml_node_t *verbs = yamldocs_below(doc, rule, "verbs");
+			yaml_node_t *resources = yamldocs_below(doc, rule, "resources");
+
+			assert_non_null(verbs);
+			assert_false(lists(doc, verbs, "*"));
+			assert_false(lists(doc, resources, "*/*"));
+			if (!lists(doc, resources, "secrets") && !lists(doc, resources, "leases"))
+				continue;
+			if (strcmp(yamldocs_text(doc, "kind"), "Role") != 0)
+				assert_false(lists(doc, resources, "secrets"));
+			assert_true(yamldocs_below(doc, rule, "resourceNames") || lists(doc, verbs, "create"));
+		}
+	}
+	assert_in_range(rules, 10, 30);
+	done(&p);
+}
+
+static const char *const crds[] = { "scaledobjects", "scaledjobs", "triggerauthentications", "clustertriggerauthentications" };
+#define CRD_COUNT (sizeof(crds) / sizeof(crds[0]))
+#define SCHEMA "spec|versions|0|schema|openAPIV3Schema"
+
+static yaml_document_t *find_crd(struct printed *p, const char *plural)
+{
+	char name[80];
+
+	snprintf(name, sizeof(name), "%s.keda.sh", plural);
+	return yamldocs_find(&p->docs, "CustomResourceDefinition", name);
+}
+
+/* Structural: every node of the schema says its type, or that it has none. Returns how many nodes were looked at. */
+static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char *path, size_t *defaults)
+{
+	yaml_node_t *properties = yamldocs_below(doc, schema, "properties");
+	yaml_node_t *inner;
+	size_t seen = 1;
+
+	if (!yamldocs_below(doc, schema, "type") && !yamldocs_below(doc, schema, "x-kubernetes-int-or-string"))
+		fail_msg("%s: no type", path);
+	*defaults += yamldocs_below(doc, schema, "default") != NULL;
+	for (yaml_node_pair_t *pair = properties ? properties->data.mapping.pairs.start : NULL; properties && pair < properties->data.mapping.pairs.top; pair++)
+		seen += walk_schema(doc, yaml_document_get_node(doc, pair->value), yamldocs_scalar(yaml_document_get_node(doc, pair->key)), defaults);
+	inner = yamldocs_below(doc, schema, "items");
+	if (inner)
+		seen += walk_schema(doc, inner, path, defaults);
+	inner = yamldocs_below(doc, schema, "additionalProperties");
+	if (inner)
+		seen += walk_schema(doc, inner, path, defaults);
+	return seen;
+}
+
+static void schemas_are_structural_and_full(void **state)
+{
+	/* The CRDs' own defaults are fallback.behavior and oauth2.type; keys of map lists inside the pod template need theirs. */
+	static const struct {
+		size_t least, defaults;
+	} expected[CRD_COUNT] = { { 90, 1 }, { 900, 4 }, { 110, 1 }, { 110, 1 } };
+	struct printed p;
+
+	(void)state;
+	print(&p, &variants[0]);
+	for (size_t i = 0; i < CRD_COUNT; i++) {
+		yaml_document_t *doc = find_crd(&p, crds[i]);
+		size_t defaults = 0;
+		size_t seen = walk_schema(doc, yamldocs_node(doc, SCHEMA), crds[i], &defaults);
+
+		if (seen < expected[i].least || defaults != expected[i].defaults)
+			fail_msg("%s: %zu nodes, %zu defaults", crds[i], seen, defaults);
+	}
+	done(&p);
+}
+
+static void crds_carry_names_columns_and_rules(void **state)
+{
+	static const struct {
+		const char *plural, *path, *expected;
+	} cases[] = {
+		{ "scaledobjects", "spec|names|shortNames|0", "so" },
+		{ "scaledjobs", "spec|names|shortNames|0", "sj" },
+		{ "triggerauthentications", "spec|names|shortNames|0", "ta" },
+		{ "triggerauthentications", "spec|names|shortNames|1", "triggerauth" },
+		{ "triggerauthentications", "spec|scope", "Namespaced" },
+		{ "clustertriggerauthentications", "spec|names|shortNames|0", "cta" },
+		{ "clustertriggerauthentications", "spec|names|shortNames|1", "clustertriggerauth" },
+		{ "clustertriggerauthentications", "spec|scope", "Cluster" },
+		{ "scaledobjects", "spec|versions|0|additionalPrinterColumns|10|name", "Age" },
+		{ "scaledjobs", "spec|versions|0|additionalPrinterColumns|7|name", "Age" },
+		{ "triggerauthentications", "spec|versions|0|additionalPrinterColumns|5|jsonPath", ".status.scaledjobs" },
+		{ "clustertriggerauthentications", "spec|versions|0|additionalPrinterColumns|3|name", "FilePath" },
+		{ "scaledobjects", SCHEMA "|properties|spec|x-kubernetes-validations|0|message", "minReplicaCount must be less than or equal to maxReplicaCount" },
+		{ "scaledobjects", SCHEMA "|properties|spec|properties|fallback|properties|behavior|default", "static" },
+		{ "scaledobjects", SCHEMA "|properties|spec|properties|advanced|properties|horizontalPodAutoscalerConfig|properties|behavior|properties|scaleDown"
+		  "|properties|stabilizationWindowSeconds|maximum", "3600" },
+		{ "scaledobjects", SCHEMA "|properties|status|properties|conditions|items|properties|lastTransitionTime|format", "date-time" },
+		{ "scaledobjects", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type", "string" },
+		{ "scaledjobs", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType", "" },
+		{ "scaledjobs", SCHEMA "|properties|spec|properties|jobTargetRef|properties|template|properties|metadata|x-kubernetes-preserve-unknown-fields", "true" },
+		{ "triggerauthentications", SCHEMA "|properties|spec|properties|oauth2|properties|type|default", "clientCredentials" },
+	};
+	struct printed p;
+
+	(void)state;
+	print(&p, &variants[0]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const char *got = yamldocs_text(find_crd(&p, cases[i].plural), cases[i].path);
+
+		if (strcmp(got, cases[i].expected) != 0)
+			fail_msg("%s: %s is \"%s\"", cases[i].plural, cases[i].path, got);
+	}
+	for (size_t i = 0; i < CRD_COUNT; i++) {
+		assert_non_null(yamldocs_node(find_crd(&p, crds[i]), "spec|versions|0|subresources|status"));
+		assert_null(yamldocs_node(find_crd(&p, crds[i]), "spec|versions|0|subresources|scale"));
+	}
+	done(&p);
+}
+
+/* Each text between two "---" is longer than the object as compact JSON, so it bounds what kubectl puts into the annotation. */
+static void every_object_fits_a_client_side_apply(void **state)
+{
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p) {
+		const char *at = p.text;
+
+		while (*at) {
+			const char *next = strstr(at + 1, "\n---\n");
+			size_t len = next ? (size_t)(next - at) : strlen(at);
+
+			assert_true(len < ANNOTATIONS_MAX);
+			at += len + (next != NULL);
+		}
+	}
+}
+
+static void bad_parameters_print_nothing(void **state)
+{
+	static const struct {
+		struct manifests_params params;
+		const char *why;
+	} cases[] = {
+		{ { .namespace_ = "" }, "--namespace" },
+		{ { .namespace_ = "Big" }, "--namespace: \"Big\"" },
+		{ { .namespace_ = "a.b" }, "--namespace" },
+		{ { .namespace_ = "a\nkind: Secret" }, "--namespace" },
+		{ { .service_name = "" }, "--service-name" },
+		{ { .service_name = "1a" }, "begins with a digit" },
+		{ { .service_name = "a_b" }, "--service-name" },
+		{ { .image = "" }, "--image" },
+		{ { .image = "a b" }, "--image" },
+		{ { .image = "a\"" }, "--image" },
+		{ { .image = "a\n" }, "--image" },
+		{ { .watch_namespaces = "," }, "--watch-namespace" },
+		{ { .watch_namespaces = "a," }, "ends with a comma" },
+		{ { .watch_namespaces = "a,,b" }, "--watch-namespace" },
+		{ { .watch_namespaces = "a, b" }, "--watch-namespace" },
+		{ { .watch_namespaces = "a,0123456789012345678901234567890123456789012345678901234567890123456789" }, "--watch-namespace" },
+		{ { .host = "" }, "--host" },
+		{ { .host = "localhost:0" }, "--host" },
+		{ { .host = "fd00::1:8443" }, "brackets" },
+		{ { .host = "127.0.0.1:8443" }, "loopback" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct err err = { 0 };
+		char *text;
+		size_t len;
+		FILE *out = open_memstream(&text, &len);
+
+		if (manifests_print(&cases[i].params, out, &err) == 0)
+			fail_msg("case %zu is accepted", i);
+		fclose(out);
+		assert_int_equal(len, 0);
+		free(text);
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, cases[i].why))
+			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, err.msg, cases[i].why);
+	}
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	const struct manifests_params params = { 0 };
+	struct err err = { 0 };
+	FILE *out = fopen("/dev/full", "w");
+
+	(void)state;
+	if (!out)
+		skip();
+	assert_int_equal(manifests_print(&params, out, &err), -1);
+	assert_int_equal(err.kind, ERR_TEMPORARY);
+	fclose(out);
+}
+
+/* Runs the sub-command with standard output put aside (it carries the test protocol) and counts what was printed there. */
+static int run(long *printed, int argc, char **argv)
+{
+	int keep = dup(STDOUT_FILENO), status;
+	FILE *aside = tmpfile();
+
+	assert_non_null(aside);
+	fflush(stdout);
+	dup2(fileno(aside), STDOUT_FILENO);
+	status = cli_manifests(argc, argv);
+	fflush(stdout);
+	dup2(keep, STDOUT_FILENO);
+	close(keep);
+	fseek(aside, 0, SEEK_END);
+	*printed = ftell(aside);
+	fclose(aside);
+	return status;
+}
+
+static void the_sub_command(void **state)
+{
+	static const struct {
+		const char *arguments[4];
+		int status;
+		bool prints;
+	} cases[] = {
+		{ { NULL }, 0, true },
+		{ { "--help" }, 0, true },
+		{ { "--host", "localhost:8443", "--namespace=x" }, 0, true },
+		{ { "--host=localhost" }, 2, false },
+		{ { "--watch-namespace=a,b", "--image=i", "--service-name=s" }, 0, true },
+		{ { "--nonsense" }, 2, false },
+		{ { "--host" }, 2, false },
+		{ { "extra" }, 2, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *argv[6] = { strdup("manifests") };
+		char *owned[6] = { argv[0] };
+		int argc = 1;
+		long printed;
+
+		for (size_t k = 0; k < 4 && cases[i].arguments[k]; k++, argc++)
+			owned[argc] = argv[argc] = strdup(cases[i].arguments[k]);
+		assert_int_equal(run(&printed, argc, argv), cases[i].status);
+		assert_int_equal(printed > 0, cases[i].prints);
+		while (argc > 0)
+			free(owned[--argc]);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_placeholder_is_replaced),
+		cmocka_unit_test(every_document_says_what_it_is),
+		cmocka_unit_test(names_stay_texts),
+		cmocka_unit_test(in_the_cluster),
+		cmocka_unit_test(on_a_host_with_a_name),
+		cmocka_unit_test(on_a_host_with_an_address),
+		cmocka_unit_test(the_apiservice_leaves_trust_to_kscaled),
+		cmocka_unit_test(namespaces_of_kubernetes_are_not_created),
+		cmocka_unit_test(rights_follow_the_watched_namespaces),
+		cmocka_unit_test(rights_are_few),
+		cmocka_unit_test(schemas_are_structural_and_full),
+		cmocka_unit_test(crds_carry_names_columns_and_rules),
+		cmocka_unit_test(every_object_fits_a_client_side_apply),
+		cmocka_unit_test(bad_parameters_print_nothing),
+		cmocka_unit_test(a_full_disk_is_an_error),
+		cmocka_unit_test(the_sub_command),
+	};
+
+	return cmocka_run_group_tests_name("cli/manifests", tests, NULL, NULL);
+}
