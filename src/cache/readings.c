@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/readings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/mem.h"
+
+/* An entry nobody asked for so long is forgotten; the next asker simply asks the source. */
+#define FORGET_AFTER_MS 60000
+
+enum entry_state {
+	IDLE,   /* nothing known */
+	ASKING, /* a query is under way; what was known before stays readable */
+	FRESH,  /* the last query brought an answer */
+	FAILED, /* the last query failed */
+};
+
+struct entry {
+	struct readings *owner;
+	struct question *question;
+	enum entry_state state;
+	bool has_answer;          /* `answer` is the newest query's, or while ASKING the one before */
+	struct answer answer;
+	struct err err;           /* of the newest failed query; kind ERR_NONE otherwise */
+	int64_t failed_at_ms;
+	int64_t asked_at_ms;
+	int64_t touched_at_ms;
+	void *ask;                /* the scaler's handle while ASKING */
+	struct readings_wait *waiters; /* sentinel of a ring */
+	UT_hash_handle hh;
+};
+
+struct readings_wait {
+	struct readings_wait *prev, *next;
+	struct readings *owner;
+	readings_fn fn;
+	void *arg;
+	struct loop_timer deadline; /* only set when the asker's deadline is before the query's */
+	struct question *question;
+	/* An answer from memory, handed over at the end of the turn. */
+	struct loop_task later;
+	struct answer answer;
+	struct err err;
+};
+
+struct readings {
+	struct scaler_sources *sources;
+	struct loop *loop;
+	struct readings_config config;
+	struct entry *entries;
+	struct readings_wait ring; /* sentinel of waiters that are answered from memory */
+	struct loop_timer sweep;
+	size_t asking, waiters;
+	uint64_t questions, from_memory;
+};
+
+/* --- rings of waiters --------------------------------------------------------------------------------------------------------- */
+
+static void ring_init(struct readings_wait *sentinel)
+{
+	sentinel->prev = sentinel->next = sentinel;
+}
+
+static void ring_add(struct readings_wait *sentinel, struct readings_wait *w)
+{
+	w->prev = sentinel->prev;
+	w->next = sentinel;
+	w->prev->next = w->next->prev = w;
+}
+
+static void ring_remove(struct readings_wait *w)
+{
+	w->prev->next = w->next;
+	w->next->prev = w->prev;
+	ring_init(w);
+}
+
+static void ring_move_all(struct readings_wait *from, struct readings_wait *to)
+{
+	ring_init(to);
+	while (from->next != from) {
+		struct readings_wait *w = from->next;
+
+		ring_remove(w);
+		ring_add(to, w);
+	}
+}
+
+static void wait_free(struct readings_wait *w)
+{
+	ring_remove(w);
+	loop_timer_done(&w->deadline);
+	loop_task_cancel(w->owner->loop, &w->later);
+	question_unref(w->question);
+	w->owner->waiters--;
+	free(w);
+}
+
+/* The end of a wait: the asker hears exactly once. */
+static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err)
+{
+	readings_fn fn = w->fn;
+	void *arg = w->arg;
+
+	wait_free(w);
+	fn(arg, answer, err);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------------------ */
+
+static struct entry *entry_find(struct readings *r, const char *key)
+{
+	struct entry *e;
+
+	HASH_FIND_STR(r->entries, key, e);
+	return e;
+}
+
+static struct entry *entry_get(struct readings *r, struct question *q)
+{
+	struct entry *e = entry_find(r, q->key);
+
+	if (e)
+		return e;
+	e = mem_zalloc(sizeof(*e));
+	e->owner = r;
+	e->question = question_ref(q);
+	e->waiters = mem_zalloc(sizeof(*e->waiters));
+	ring_init(e->waiters);
+	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
+	return e;
+}
+
+static void entry_free(struct entry *e)
+{
+	HASH_DELETE(hh, e->owner->entries, e);
+	if (e->ask) {
+		e->question->type->cancel(e->ask);
+		e->owner->asking--;
+	}
+	while (e->waiters->next != e->waiters)
+		wait_free(e->waiters->next);
+	question_unref(e->question);
+	free(e->waiters);
+	free(e);
+}
+
+/* One completed query counts once, however many asked: everybody who waited gets the same answer or the same failure. */
+static void on_answer(void *arg, double value, const struct err *err)
+{
+	struct entry *e = arg;
+	struct readings *r = e->owner;
+	struct readings_wait finished;
+	struct answer answer = { value, e->asked_at_ms, loop_now_ms(r->loop) };
+	struct err failure = { 0 };
+
+	e->ask = NULL;
+	r->asking--;
+	if (err) {
+		e->state = FAILED;
+		e->has_answer = false;
+		e->err = failure = *err;
+		e->failed_at_ms = answer.answered_at_ms;
+	} else {
+		e->state = FRESH;
+		e->has_answer = true;
+		e->answer = answer;
+		e->err.kind = ERR_NONE;
+	}
+	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
+	ring_move_all(e->waiters, &finished);
+	while (finished.next != &finished)
+		wait_finish(finished.next, err ? NULL : &answer, err ? &failure : NULL);
+}
+
+static void entry_ask(struct entry *e)
+{
+	struct readings *r = e->owner;
+
+	e->state = ASKING;
+	e->asked_at_ms = loop_now_ms(r->loop);
+	r->asking++;
+	r->questions++;
+	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + r->config.ask_timeout_ms, on_answer, e);
+}
+
+static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms, int64_t failure_age_ms)
+{
+	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
+		return READINGS_ANSWER;
+	if (!e->has_answer && e->err.kind != ERR_NONE && now_ms - e->failed_at_ms < (max_age_ms < failure_age_ms ? max_age_ms : failure_age_ms))
+		return READINGS_FAILURE;
+	return READINGS_NONE;
+}
+
+static void on_sweep(void *arg)
+{
+	struct readings *r = arg;
+	int64_t now_ms = loop_now_ms(r->loop);
+	struct entry *e, *next;
+
+	HASH_ITER(hh, r->entries, e, next)
+		if (e->state != ASKING && e->waiters->next == e->waiters && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
+			entry_free(e);
+	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err)
+{
+	struct entry *e = entry_find(r, q->key);
+	int64_t now_ms = loop_now_ms(r->loop);
+	enum readings_found found;
+
+	if (!e)
+		return READINGS_NONE;
+	e->touched_at_ms = now_ms;
+	found = entry_peek(e, now_ms, max_age_ms, r->config.max_age_ms);
+	if (found == READINGS_ANSWER)
+		*answer = e->answer;
+	if (found == READINGS_FAILURE && err)
+		*err = e->err;
+	if (found != READINGS_NONE)
+		r->from_memory++;
+	return found;
+}
+
+static void on_later(void *arg)
+{
+	struct readings_wait *w = arg;
+	struct answer answer = w->answer;
+	struct err err = w->err;
+
+	wait_finish(w, err.kind == ERR_NONE ? &answer : NULL, err.kind == ERR_NONE ? NULL : &err);
+}
+
+static void on_deadline(void *arg)
+{
+	struct readings_wait *w = arg;
+	struct err err = { 0 };
+
+	err_set(&err, ERR_TEMPORARY, "%s: no answer in time", w->question->source);
+	wait_finish(w, NULL, &err);
+}
+
+static struct readings_wait *wait_new(struct readings *r, struct question *q, readings_fn fn, void *arg)
+{
+	struct readings_wait *w = mem_zalloc(sizeof(*w));
+
+	w->owner = r;
+	w->question = question_ref(q);
+	w->fn = fn;
+	w->arg = arg;
+	ring_init(w);
+	loop_task_init(&w->later, on_later, w);
+	loop_timer_init(&w->deadline, r->loop, on_deadline, w);
+	r->waiters++;
+	return w;
+}
+
+static void answer_later(struct readings *r, struct readings_wait *w)
+{
+	ring_add(&r->ring, w);
+	loop_task_queue(r->loop, &w->later);
+}
+
+struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+{
+	struct readings_wait *w = wait_new(r, q, fn, arg);
+	struct entry *e;
+
+	if (r->waiters > r->config.max_waiters) {
+		err_set(&w->err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source, r->config.max_waiters);
+		answer_later(r, w);
+		return w;
+	}
+	if (readings_peek(r, q, max_age_ms, &w->answer, &w->err) != READINGS_NONE) {
+		answer_later(r, w);
+		return w;
+	}
+	e = entry_get(r, q);
+	e->touched_at_ms = loop_now_ms(r->loop);
+	ring_add(e->waiters, w);
+	if (e->state != ASKING)
+		entry_ask(e);
+	if (deadline_ms < e->asked_at_ms + r->config.ask_timeout_ms)
+		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
+	return w;
+}
+
+void readings_cancel(struct readings_wait *w)
+{
+	if (w)
+		wait_free(w);
+}
+
+struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config)
+{
+	struct readings *r = mem_zalloc(sizeof(*r));
+
+	r->sources = sources;
+	r->loop = sources->loop;
+	r->config = *config;
+	ring_init(&r->ring);
+	loop_timer_init(&r->sweep, r->loop, on_sweep, r);
+	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
+	return r;
+}
+
+void readings_free(struct readings *r)
+{
+	struct entry *e, *next;
+
+	if (!r)
+		return;
+	HASH_ITER(hh, r->entries, e, next)
+		entry_free(e);
+	while (r->ring.next != &r->ring)
+		wait_free(r->ring.next);
+	loop_timer_done(&r->sweep);
+	free(r);
+}
+
+struct readings_stats readings_stats(const struct readings *r)
+{
+	return (struct readings_stats){
+		.entries = HASH_COUNT(r->entries),
+		.asking = r->asking,
+		.waiters = r->waiters,
+		.questions = r->questions,
+		.answers_from_memory = r->from_memory,
+	};
+}

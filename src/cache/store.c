@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/version.h"
+#include "decide/hpaspec.h"
+#include "kube/watch.h"
+
+#define LISTENERS_MAX 4
+
+enum kind { KIND_SCALEDOBJECT, KIND_HPA, KINDS };
+
+/* One kind in one namespace (or everywhere). */
+struct source {
+	struct store *owner;
+	enum kind kind;
+	char *namespace_;   /* NULL: everywhere */
+	struct watch *watch;
+	unsigned list;      /* number of the list that is being read, or was last */
+	bool listing;
+	bool synced;
+	char *trouble;      /* NULL */
+};
+
+/* One object; which of the two is set follows from the kind. */
+struct item {
+	char *key;
+	enum kind kind;
+	struct scaledobject *so;
+	struct hpa *hpa;
+	struct source *source;
+	unsigned list;      /* the list it was last seen in */
+	UT_hash_handle hh;
+};
+
+struct store {
+	struct kube *kube;
+	struct item *items[KINDS];
+	struct source *sources;
+	size_t source_count;
+	struct { store_listener fn; void *arg; } listeners[LISTENERS_MAX];
+	size_t listener_count;
+	bool told_synced;
+	struct counters_family *objects;
+};
+
+static const struct {
+	const char *subject, *group_path, *resource, *label_selector;
+} kinds[KINDS] = {
+	[KIND_SCALEDOBJECT] = { "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects", NULL },
+	[KIND_HPA] = { "horizontalpodautoscalers", "/apis/autoscaling/v2", "horizontalpodautoscalers", HPASPEC_MANAGED_LABEL "=true" },
+};
+
+char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
+{
+	snprintf(out, STORE_KEY_MAX, "%s/%s", namespace_, name);
+	return out;
+}
+
+/* --- items -------------------------------------------------------------------------------------------------------------------- */
+
+static const struct meta *item_meta(const struct item *item)
+{
+	return item->so ? &item->so->meta : &item->hpa->meta;
+}
+
+static void item_clear(struct item *item)
+{
+	scaledobject_free(item->so);
+	hpa_free(item->hpa);
+	item->so = NULL;
+	item->hpa = NULL;
+}
+
+static struct item *item_find(const struct store *s, enum kind kind, const char *key)
+{
+	struct item *item;
+
+	HASH_FIND_STR(s->items[kind], key, item);
+	return item;
+}
+
+static struct item *item_add(struct store *s, enum kind kind, const char *key)
+{
+	struct item *item = mem_zalloc(sizeof(*item));
+
+	item->key = mem_dup(key);
+	item->kind = kind;
+	HASH_ADD_KEYPTR(hh, s->items[kind], item->key, strlen(item->key), item);
+	return item;
+}
+
+static void item_remove(struct store *s, struct item *item)
+{
+	HASH_DELETE(hh, s->items[item->kind], item);
+	item_clear(item);
+	free(item->key);
+	free(item);
+}
+
+/* An HPA's change concerns the ScaledObject that controls it. */
+static bool owner_key(const struct item *item, char out[STORE_KEY_MAX])
+{
+	const struct owner_ref *owner;
+
+	if (item->kind == KIND_SCALEDOBJECT) {
+		snprintf(out, STORE_KEY_MAX, "%s", item->key);
+		return true;
+	}
+	owner = meta_controller(&item->hpa->meta);
+	if (!owner || strcmp(owner->kind, "ScaledObject") != 0)
+		return false;
+	store_key(item->hpa->meta.namespace_, owner->name, out);
+	return true;
+}
+
+static void tell(struct store *s, enum store_change change, const char *key)
+{
+	for (size_t i = 0; i < s->listener_count; i++)
+		s->listeners[i].fn(s->listeners[i].arg, change, key);
+}
+
+static void tell_item(struct store *s, const struct item *item)
+{
+	char key[STORE_KEY_MAX];
+
+	if (owner_key(item, key))
+		tell(s, item->kind == KIND_SCALEDOBJECT ? STORE_SCALEDOBJECT : STORE_HPA, key);
+}
+
+/* --- taking in ---------------------------------------------------------------------------------------------------------------- */
+
+/* Decodes into a new item content; false when not even the metadata can be read. */
+static bool decode(enum kind kind, const json_t *object, struct scaledobject **so, struct hpa **hpa)
+{
+	struct err err = { 0 };
+
+	*so = NULL;
+	*hpa = NULL;
+	if (kind == KIND_SCALEDOBJECT)
+		*so = scaledobject_decode(object, &err);
+	else
+		*hpa = hpa_decode(object, &err);
+	if (*so || *hpa)
+		return true;
+	log_error(kinds[kind].subject, "an object that cannot be read is left alone: %s", err.msg);
+	return false;
+}
+
+/* `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts backwards). */
+static struct item *take(struct store *s, enum kind kind, const json_t *object, bool authoritative)
+{
+	struct scaledobject *so;
+	struct hpa *hpa;
+	const struct meta *meta;
+	char key[STORE_KEY_MAX];
+	struct item *item;
+	bool changed;
+
+	if (!decode(kind, object, &so, &hpa))
+		return NULL;
+	meta = so ? &so->meta : &hpa->meta;
+	item = item_find(s, kind, store_key(meta->namespace_, meta->name, key));
+	if (item && !authoritative && version_compare(meta->resource_version, item_meta(item)->resource_version) < 0) {
+		scaledobject_free(so);
+		hpa_free(hpa);
+		return item;
+	}
+	if (!item)
+		item = item_add(s, kind, key);
+	changed = (!item->so && !item->hpa) || strcmp(item_meta(item)->resource_version, meta->resource_version) != 0;
+	item_clear(item);
+	item->so = so;
+	item->hpa = hpa;
+	if (changed)
+		tell_item(s, item);
+	return item;
+}
+
+static void on_list(void *arg)
+{
+	struct source *source = arg;
+
+	source->list++;
+	source->listing = true;
+}
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct item *item = take(source->owner, source->kind, object, source->listing);
+
+	if (item) {
+		item->source = source;
+		item->list = source->list;
+	}
+}
+
+/* The item is gone before the listeners look. */
+static void drop(struct store *s, struct item *item)
+{
+	char key[STORE_KEY_MAX];
+	bool owned = owner_key(item, key);
+	enum kind kind = item->kind;
+
+	item_remove(s, item);
+	if (owned)
+		tell(s, kind == KIND_SCALEDOBJECT ? STORE_SCALEDOBJECT : STORE_HPA, key);
+}
+
+static void on_deleted(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct meta meta = { 0 };
+	char key[STORE_KEY_MAX];
+	struct item *item;
+
+	if (meta_decode(object, &meta, NULL) == 0) {
+		item = item_find(source->owner, source->kind, store_key(meta.namespace_, meta.name, key));
+		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
+		if (item && strcmp(item_meta(item)->uid, meta.uid) == 0)
+			drop(source->owner, item);
+	}
+	meta_done(&meta);
+}
+
+static void on_synced(void *arg)
+{
+	struct source *source = arg;
+	struct store *s = source->owner;
+	struct item *item, *next;
+
+	source->listing = false;
+	source->synced = true;
+	HASH_ITER(hh, s->items[source->kind], item, next)
+		if (item->source == source && item->list != source->list)
+			drop(s, item);
+	mem_settle();
+	if (!s->told_synced && store_synced(s)) {
+		s->told_synced = true;
+		tell(s, STORE_SYNCED, NULL);
+	}
+}
+
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct source *source = arg;
+	const char *subject = kinds[source->kind].subject;
+
+	free(source->trouble);
+	source->trouble = NULL;
+	if (!err) {
+		log_info(subject, "the watch works");
+		return;
+	}
+	source->trouble = mem_printf("watching %s: %s", subject, err->msg);
+	if (err->kind == ERR_MISSING)
+		log_error(subject, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
+	else
+		log_warn(subject, "cannot be watched at the moment: %s", err->msg);
+}
+
+/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+
+struct store *store_new(struct kube *kube, struct counters *counters)
+{
+	static const char *const labels[] = { "kind", NULL };
+	struct store *s = mem_zalloc(sizeof(*s));
+
+	s->kube = kube;
+	if (counters)
+		s->objects = counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels);
+	return s;
+}
+
+void store_free(struct store *s)
+{
+	struct item *item, *next;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->source_count; i++) {
+		watch_stop(s->sources[i].watch);
+		free(s->sources[i].trouble);
+		free(s->sources[i].namespace_);
+	}
+	for (int kind = 0; kind < KINDS; kind++)
+		HASH_ITER(hh, s->items[kind], item, next)
+			item_remove(s, item);
+	free(s->sources);
+	free(s);
+}
+
+static void source_start(struct store *s, struct source *source, enum kind kind, const char *namespace_)
+{
+	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	MEM_AUTO char *path = namespace_ ? mem_printf("%s/namespaces/%s/%s", kinds[kind].group_path, namespace_, kinds[kind].resource)
+					 : mem_printf("%s/%s", kinds[kind].group_path, kinds[kind].resource);
+	struct watch_config config = { .path = path, .label_selector = kinds[kind].label_selector, .subject = kinds[kind].subject };
+
+	source->owner = s;
+	source->kind = kind;
+	source->namespace_ = mem_dup(namespace_);
+	source->watch = watch_start(s->kube, &config, &events, source);
+}
+
+void store_start(struct store *s, const char *const *namespaces, size_t count)
+{
+	size_t places = count > 0 ? count : 1;
+
+	s->sources = mem_array(places * KINDS, sizeof(*s->sources));
+	for (size_t i = 0; i < places; i++)
+		for (int kind = 0; kind < KINDS; kind++)
+			source_start(s, &s->sources[s->source_count++], (enum kind)kind, count > 0 ? namespaces[i] : NULL);
+}
+
+bool store_synced(const struct store *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (!s->sources[i].synced)
+			return false;
+	return s->source_count > 0;
+}
+
+const char *store_trouble(const struct store *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].trouble)
+			return s->sources[i].trouble;
+	return NULL;
+}
+
+const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
+{
+	const struct item *item = item_find(s, KIND_SCALEDOBJECT, key);
+
+	return item ? item->so : NULL;
+}
+
+const struct hpa *store_hpa(const struct store *s, const char *key)
+{
+	const struct item *item = item_find(s, KIND_HPA, key);
+
+	return item ? item->hpa : NULL;
+}
+
+size_t store_scaledobject_count(const struct store *s)
+{
+	return HASH_COUNT(s->items[KIND_SCALEDOBJECT]);
+}
+
+void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
+{
+	struct item *item, *next;
+
+	HASH_ITER(hh, s->items[KIND_SCALEDOBJECT], item, next)
+		fn(arg, item->key, item->so);
+}
+
+static bool source_covers(const struct source *source, const char *namespace_)
+{
+	return !source->namespace_ || strcmp(source->namespace_, namespace_) == 0;
+}
+
+/* A written object belongs to the source that watches its namespace; it counts as seen in the list under way, which may have passed it already. */
+static void learn(struct store *s, enum kind kind, const json_t *object)
+{
+	struct item *item = take(s, kind, object, false);
+
+	if (!item)
+		return;
+	for (size_t i = 0; i < s->source_count && !item->source; i++)
+		if (s->sources[i].kind == kind && source_covers(&s->sources[i], item_meta(item)->namespace_))
+			item->source = &s->sources[i];
+	if (item->source)
+		item->list = item->source->list;
+}
+
+void store_learn_scaledobject(struct store *s, const json_t *object)
+{
+	learn(s, KIND_SCALEDOBJECT, object);
+}
+
+void store_learn_hpa(struct store *s, const json_t *object)
+{
+	learn(s, KIND_HPA, object);
+}
+
+void store_forget_hpa(struct store *s, const char *key)
+{
+	struct item *item = item_find(s, KIND_HPA, key);
+
+	if (item)
+		drop(s, item);
+}
+
+void store_listen(struct store *s, store_listener fn, void *arg)
+{
+	if (s->listener_count < LISTENERS_MAX) {
+		s->listeners[s->listener_count].fn = fn;
+		s->listeners[s->listener_count++].arg = arg;
+	}
+}

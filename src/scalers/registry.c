@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trigger types that this version knows: one line each. */
+#include <string.h>
+
+#include "scalers/redis.h"
+#include "scalers/scaler.h"
+
+static const struct scaler_type *const types[] = {
+	&redis_scaler_type,
+};
+
+const struct scaler_type *scaler_type_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(types[i]->name, name) == 0)
+			return types[i];
+	return NULL;
+}
+
+const char *scaler_type_names(void)
+{
+	static char names[256]; /* the same text at each call */
+	size_t len = 0;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		size_t need = strlen(types[i]->name);
+
+		if (len + need + 3 > sizeof(names))
+			break;
+		if (i > 0) {
+			memcpy(names + len, ", ", 2);
+			len += 2;
+		}
+		memcpy(names + len, types[i]->name, need);
+		len += need;
+	}
+	names[len] = '\0';
+	return names;
+}

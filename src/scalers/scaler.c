@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/scaler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct question *question_new(const struct scaler_type *type, char *key, char *source, void *data)
+{
+	struct question *q = mem_zalloc(sizeof(*q));
+
+	q->refs = 1;
+	q->type = type;
+	q->key = key;
+	q->source = source;
+	q->data = data;
+	return q;
+}
+
+struct question *question_ref(struct question *q)
+{
+	q->refs++;
+	return q;
+}
+
+void question_unref(struct question *q)
+{
+	if (!q || --q->refs > 0)
+		return;
+	q->type->free_data(q->data);
+	free(q->source);
+	free(q->key);
+	free(q);
+}
+
+int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
+{
+	const struct scaler_type *type = scaler_type_find(params->type);
+	char *name = NULL;
+
+	memset(out, 0, sizeof(*out));
+	if (!type) {
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type, scaler_type_names());
+		return err_wrap(err, "trigger %d", params->index);
+	}
+	out->type = type;
+	out->index = params->index;
+	if (type->build(params, out, &name, err)) {
+		free(name);
+		scaler_done(out);
+		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
+	}
+	out->trigger_name = mem_dup(params->name);
+	out->metric_name = mem_printf("s%d-%s", params->index, name);
+	free(name);
+	return 0;
+}
+
+void scaler_done(struct scaler *s)
+{
+	question_unref(s->question);
+	free(s->trigger_name);
+	free(s->metric_name);
+	memset(s, 0, sizeof(*s));
+}
+
+struct metric_spec scaler_metric_spec(const struct scaler *s)
+{
+	return (struct metric_spec){ .name = s->metric_name, .target_type = s->target_type, .target = s->target };
+}
+
+/* Activation is strictly greater everywhere (keda-scalers.md C.7). */
+struct reading scaler_judge(const struct scaler *s, double value)
+{
+	return (struct reading){ .value = value, .active = value > s->activation };
+}

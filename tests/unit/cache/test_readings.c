@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at given moments. Time only passes where a test lets it: the ages are either huge or zero.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cache/readings.h"
+
+#define FOREVER 3600000
+
+/* --- the source --------------------------------------------------------------------------------------------------------------- */
+
+static struct ask {
+	bool open;
+	question_fn fn;
+	void *arg;
+	int64_t deadline_ms;
+} asks[64];
+static int ask_count, cancelled;
+
+static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	struct ask *a = &asks[ask_count++];
+
+	(void)sources;
+	(void)q;
+	*a = (struct ask){ true, fn, arg, deadline_ms };
+	return a;
+}
+
+static void fake_cancel(void *handle)
+{
+	((struct ask *)handle)->open = false;
+	cancelled++;
+}
+
+static void fake_free(void *data)
+{
+	(void)data;
+}
+
+static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .cancel = fake_cancel, .free_data = fake_free };
+
+static void answer(int i, double value)
+{
+	asks[i].open = false;
+	asks[i].fn(asks[i].arg, value, NULL);
+}
+
+static void refuse(int i, const char *why)
+{
+	struct err err = { 0 };
+
+	err_set(&err, ERR_TEMPORARY, "%s", why);
+	asks[i].open = false;
+	asks[i].fn(asks[i].arg, 0, &err);
+}
+
+/* --- the askers --------------------------------------------------------------------------------------------------------------- */
+
+struct heard {
+	int times;
+	double value;
+	char err[128];
+	struct readings_wait *cancel_too; /* cancelled from inside the callback */
+	struct fixture *ask_again;
+	struct heard *again;
+};
+
+struct fixture {
+	struct loop *loop;
+	struct scaler_sources sources;
+	struct readings *readings;
+	struct question *q;
+};
+
+static void on_heard(void *arg, const struct answer *a, const struct err *err)
+{
+	struct heard *h = arg;
+
+	h->times++;
+	h->value = a ? a->value : -1;
+	snprintf(h->err, sizeof(h->err), "%s", err ? err->msg : "");
+	assert_true(!a == !!err);
+	readings_cancel(h->cancel_too);
+	h->cancel_too = NULL;
+	if (h->ask_again)
+		readings_ask(h->ask_again->readings, h->ask_again->q, 0, loop_now_ms(h->ask_again->loop) + FOREVER, on_heard, h->again);
+}
+
+static struct readings_wait *ask_for(struct fixture *f, int64_t max_age_ms, struct heard *h)
+{
+	return readings_ask(f->readings, f->q, max_age_ms, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+}
+
+static void settle(struct fixture *f)
+{
+	struct loop_timer t = { 0 };
+
+	loop_timer_init(&t, f->loop, (loop_fn)loop_stop, f->loop);
+	loop_timer_set(&t, 1);
+	loop_run(f->loop);
+	loop_timer_done(&t);
+}
+
+static int setup_with(void **state, size_t max_waiters, int64_t keep_ms)
+{
+	struct fixture *f = mem_zalloc(sizeof(*f));
+	struct readings_config config = { .max_age_ms = keep_ms, .ask_timeout_ms = FOREVER, .max_waiters = max_waiters };
+	struct err err = { 0 };
+
+	ask_count = cancelled = 0;
+	f->loop = loop_new(&err);
+	f->sources.loop = f->loop;
+	f->readings = readings_new(&f->sources, &config);
+	f->q = question_new(&fake_type, mem_dup("fake x"), mem_dup("fake server"), NULL);
+	*state = f;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_with(state, 4, FOREVER);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	readings_free(f->readings);
+	question_unref(f->q);
+	loop_free(f->loop);
+	free(f);
+	return 0;
+}
+
+/* --- the tests ---------------------------------------------------------------------------------------------------------------- */
+
+static void askers_join_one_query(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+
+	ask_for(f, 0, &a);
+	ask_for(f, FOREVER, &b);
+	ask_for(f, 0, &c);
+	assert_int_equal(ask_count, 1);
+	answer(0, 7);
+	assert_int_equal(a.times + b.times + c.times, 3);
+	assert_true(a.value == 7 && b.value == 7 && c.value == 7);
+	assert_int_equal(readings_stats(f->readings).questions, 1);
+}
+
+static void young_answers_come_from_memory_and_never_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+	struct answer answered;
+
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_NONE);
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_ANSWER);
+	assert_true(answered.value == 7);
+	ask_for(f, FOREVER, &b);
+	assert_int_equal(b.times, 0);
+	settle(f);
+	assert_int_equal(b.times, 1);
+	assert_true(b.value == 7);
+	assert_int_equal(ask_count, 1);
+}
+
+static void an_old_answer_is_asked_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	ask_for(f, 0, &b);
+	assert_int_equal(ask_count, 2);
+	answer(1, 8);
+	assert_true(b.value == 8);
+	assert_int_equal(a.times, 1);
+}
+
+static void a_failure_reaches_all_and_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	struct answer answered;
+	struct err err = { 0 };
+
+	ask_for(f, 0, &a);
+	ask_for(f, 0, &b);
+	refuse(0, "connection refused");
+	assert_string_equal(a.err, "connection refused");
+	assert_string_equal(b.err, "connection refused");
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, &err), READINGS_FAILURE);
+	assert_string_equal(err.msg, "connection refused");
+	ask_for(f, FOREVER, &c);
+	settle(f);
+	assert_string_equal(c.err, "connection refused");
+	assert_int_equal(ask_count, 1);
+}
+
+/* An error is never 0, and an old good value does not hide it. */
+static void a_failure_hides_the_old_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 };
+	struct answer answered;
+
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	ask_for(f, 0, &a);
+	refuse(1, "gone");
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_FAILURE);
+	ask_for(f, 0, &a);
+	answer(2, 9);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_ANSWER);
+	assert_true(answered.value == 9);
+}
+
+static void an_asker_with_a_short_deadline_leaves_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct heard quick = { 0 }, patient = { 0 };
+
+	readings_ask(f->readings, f->q, 0, loop_now_ms(f->loop), on_heard, &quick);
+	ask_for(f, 0, &patient);
+	assert_int_equal(quick.times, 0);
+	settle(f);
+	assert_int_equal(quick.times, 1);
+	assert_string_equal(quick.err, "fake server: no answer in time");
+	assert_int_equal(patient.times, 0);
+	answer(0, 5);
+	assert_int_equal(quick.times, 1);
+	assert_true(patient.value == 5);
+}
+
+static void cancelled_askers_hear_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	struct readings_wait *wait = ask_for(f, 0, &a);
+
+	ask_for(f, 0, &b);
+	readings_cancel(wait);
+	answer(0, 1);
+	assert_int_equal(a.times, 0);
+	assert_int_equal(b.times, 1);
+	readings_cancel(ask_for(f, FOREVER, &c));
+	settle(f);
+	assert_int_equal(c.times, 0);
+	readings_cancel(NULL);
+}
+
+static void callbacks_may_cancel_and_ask(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+
+	ask_for(f, 0, &a);
+	a.cancel_too = ask_for(f, 0, &b);
+	a.ask_again = f;
+	a.again = &c;
+	answer(0, 3);
+	assert_int_equal(a.times, 1);
+	assert_int_equal(b.times, 0);
+	assert_int_equal(ask_count, 2);
+	answer(1, 4);
+	assert_true(c.value == 4);
+}
+
+static void waiters_are_capped(void **state)
+{
+	struct fixture *f = *state;
+	struct heard h[5] = { { 0 } };
+
+	for (int i = 0; i < 5; i++)
+		ask_for(f, 0, &h[i]);
+	settle(f);
+	assert_int_equal(h[4].times, 1);
+	assert_string_equal(h[4].err, "fake server: too many requests are waiting (4)");
+	answer(0, 2);
+	assert_int_equal(h[3].times, 1);
+	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+static void freeing_drops_what_is_under_way(void **state)
+{
+	struct fixture *f = *state;
+	struct readings_config config = { .max_age_ms = 0, .ask_timeout_ms = FOREVER, .max_waiters = 4 };
+	struct heard h = { 0 };
+
+	ask_for(f, 0, &h);
+	readings_free(f->readings);
+	assert_int_equal(cancelled, 1);
+	assert_int_equal(h.times, 0);
+	f->readings = readings_new(&f->sources, &config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(askers_join_one_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
+		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
