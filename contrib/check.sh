@@ -1,0 +1,248 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# usage: contrib/check.sh [option...]
+#
+# Installs what the tests need and runs them all:
+#   unit        strict build with gcc, make distcheck (unit tests, layers, fuzz
+#               corpora, the tarball), strict build with clang
+#   sanitizers  the same tests under address and undefined behaviour sanitizers
+#   live        kscaled against a real control plane (tests/cluster, tests/live)
+#
+#   --only unit|sanitizers|live   only that part
+#   --skip-live                   all but the live tests
+#   --no-install                  install no packages
+#   --keep                        keep the builds and logs
+#
+# Builds happen in a temporary directory, from a copy of the tree. Everything runs
+# even after a failure; the exit status is 0 only when all of it succeeded.
+
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+parts='unit sanitizers live'
+install=yes
+keep=no
+
+die() { printf 'check: %s\n' "$*" >&2; exit 2; }
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--only)
+		case ${2-} in
+		unit|sanitizers|live) parts=$2 ;;
+		*) die '--only needs unit, sanitizers or live' ;;
+		esac
+		shift ;;
+	--skip-live) parts='unit sanitizers' ;;
+	--no-install) install=no ;;
+	--keep) keep=yes ;;
+	-h|--help) sed -n '4,/^$/s/^# \{0,1\}//p' "$0"; exit 0 ;;
+	*) die "unknown option '$1' (see --help)" ;;
+	esac
+	shift
+done
+
+exec </dev/null
+MAKEFLAGS=-j$(nproc)
+export MAKEFLAGS LC_ALL=C.UTF-8
+if [ -z "${HOME-}" ]; then
+	HOME=$(getent passwd "$(id -u)" | cut -d: -f6)
+	export HOME
+fi
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/kscaled
+work=$(mktemp -d "${TMPDIR:-/tmp}/kscaled-check-XXXXXX")
+
+clean_up() {
+	if [ "$keep" = yes ]; then
+		echo "check: builds and logs are kept in $work"
+	else
+		chmod -R u+w "$work"    # distcheck's trees are read-only
+		rm -rf "$work"
+	fi
+}
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# ---- Steps: each is run, timed, logged and counted ----
+
+summary=()
+failed_steps=0
+passed=0 failed=0 skipped=0
+live_result=
+
+# step NAME COMMAND...: runs COMMAND in a subshell; its output is shown and kept.
+# Tells by $result, not by its status: behind `step ... ||` bash would ignore the
+# `set -e` of the subshell too, and COMMAND run on after its first failure.
+result=ok
+step() {
+	local name=$1 started=$SECONDS rc=0 counted log
+	shift
+	result=ok
+	printf '\n==== %s ====\n' "$name"
+	log=$work/logs/${name//[^a-z0-9]/-}.log
+	set +e
+	(set -e; "$@") 2>&1 | tee "$log"
+	rc=${PIPESTATUS[0]}
+	set -e
+	counted=$failed
+	count_tests "$log"
+	if [ "$rc" -ne 0 ]; then
+		result="FAILED (exit status $rc)"
+		failed_steps=$((failed_steps + 1))
+		# A step that broke before or beside its tests is a failure too.
+		[ "$failed" -gt "$counted" ] || failed=$((failed + 1))
+	elif [ "$failed" -gt "$counted" ]; then
+		result='FAILED (see above)'
+		failed_steps=$((failed_steps + 1))
+	fi
+	summary+=("$(printf '%-28s %5d s  %s' "$name" $((SECONDS - started)) "$result")")
+}
+
+# automake_total LOG WORD...: adds up such lines of its test harnesses' summaries,
+# not of test-suite.log, which has the same and is shown after a failure.
+automake_total() {
+	local log=$1 words
+	shift
+	words=$(IFS='|'; echo "$*")
+	awk -v "words=^($words):$" '
+		/^Testsuite summary for / { summary = 1 }
+		summary && $1 == "#" && $2 ~ words { n += $3 }
+		$2 == "ERROR:" { summary = 0 }
+		END { print n + 0 }' "$log"
+}
+
+# pytest_total WORD...: adds up such numbers in pytest's closing line.
+pytest_total() {
+	local words
+	words=$(IFS='|'; echo "$*")
+	sed 's/^=* *//; s/ in .*//' <<<"$live_result" | tr , '\n' |
+		awk -v "words=^($words)$" '$2 ~ words { n += $1 } END { print n + 0 }'
+}
+
+# A live test that cannot run has not passed: only --skip-live skips.
+count_tests() {
+	passed=$((passed + $(automake_total "$1" PASS XFAIL)))
+	failed=$((failed + $(automake_total "$1" FAIL XPASS ERROR)))
+	skipped=$((skipped + $(automake_total "$1" SKIP)))
+	live_result=$(awk '/^(=+ )?[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s/ { line = $0 } END { print line }' "$1")
+	passed=$((passed + $(pytest_total passed xfailed)))
+	failed=$((failed + $(pytest_total failed error errors skipped xpassed)))
+}
+
+# ---- What the steps do ----
+
+# The tree as it is, without what earlier builds left in it. With git's own
+# directory, by which distcheck sees whether a tracked file is not in the tarball.
+copy_tree() {
+	mkdir "$work/tree"
+	cd "$top"
+	if [ -d .git ] && git -c safe.directory='*' ls-files >/dev/null 2>&1; then
+		cp -R .git "$work/tree/.git"
+		git -c safe.directory='*' ls-files -z --cached --others --exclude-standard |
+			while IFS= read -r -d '' file; do
+				[ ! -e "$file" ] && [ ! -L "$file" ] || printf '%s\0' "$file"
+			done | tar --null --files-from=- -cf - | tar -xf - -C "$work/tree"
+	else
+		tar --exclude=./.git -cf - . | tar -xf - -C "$work/tree"
+		rm -f "$work/tree/config.status"
+	fi
+	cd "$work/tree"
+	autoreconf -fi
+}
+
+# configured NAME CONFIGURE_ARGUMENT...: configures in $work/NAME and goes there.
+configured() {
+	mkdir "$work/$1"
+	cd "$work/$1"
+	shift
+	"$work/tree/configure" --quiet "$@"
+}
+
+build_gcc() {
+	configured gcc CC=gcc --enable-werror
+	make
+}
+
+distcheck() {
+	cd "$work/gcc"
+	make distcheck VERBOSE=1 DISTCHECK_CONFIGURE_FLAGS='--enable-werror CC=gcc'
+}
+
+build_clang() {
+	configured clang CC=clang --enable-werror
+	make
+	make check TESTS=    # the test programs too, but gcc's have run
+}
+
+check_sanitizers() {
+	configured sanitizers CC=clang --enable-sanitizers
+	make check VERBOSE=1
+}
+
+# The live tests' Python packages, kept per list and interpreter.
+python_environment() {
+	local key
+	key=$({ cat "$top/tests/live/requirements.txt"; python3 -c 'import sys; print(sys.version, sys.executable)'; } |
+		sha256sum | cut -c1-16)
+	venv=$cache/live-$key
+	mkdir -p "$cache"
+	exec 9>"$venv.lock"
+	flock 9
+	if [ ! -e "$venv/complete" ]; then
+		rm -rf "$venv"
+		python3 -m venv "$venv"
+		"$venv/bin/pip" install --quiet --disable-pip-version-check -r "$top/tests/live/requirements.txt"
+		touch "$venv/complete"
+	fi
+	exec 9>&-
+}
+
+check_live() {
+	local venv KSCALED=$work/gcc/src/kscaled
+	[ -x "$KSCALED" ] || { echo "there is no $KSCALED: the build failed"; return 1; }
+	python_environment
+	KUBE_ASSETS=$("$top/tests/cluster/build")
+	export KSCALED KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
+	cd "$top"
+	"$venv/bin/python" -m pytest tests/live -q -p no:cacheprovider -o timeout=900 --basetemp="$work/live"
+}
+
+# ---- All of it ----
+
+wanted() { case " $parts " in *" $1 "*) ;; *) return 1 ;; esac; }
+
+# After a failed set-up nothing more could be told.
+run_all() {
+	if [ "$install" = yes ]; then
+		step 'packages' "$top/contrib/install-deps.sh" --tests
+		[ "$result" = ok ] || return 0
+	fi
+	step 'autoreconf' copy_tree
+	[ "$result" = ok ] || return 0
+	if wanted unit || wanted live; then
+		step 'build, gcc' build_gcc
+	fi
+	if wanted unit; then
+		step 'make distcheck' distcheck
+		step 'build, clang' build_clang
+	fi
+	if wanted sanitizers; then
+		step 'make check, sanitizers' check_sanitizers
+	fi
+	if wanted live; then
+		step 'live tests' check_live
+	fi
+}
+
+mkdir "$work/logs"
+run_all
+
+printf '\n==== summary ====\n'
+printf '%s\n' "${summary[@]}"
+[ -z "$live_result" ] || printf 'live tests: %s\n' "$live_result"
+printf 'all of it took %d s\n' "$SECONDS"
+printf '%d passed, %d failed%s\n' "$passed" "$failed" \
+	"$([ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped")"
+[ "$failed_steps" -eq 0 ] && [ "$failed" -eq 0 ]
