@@ -22,7 +22,7 @@ struct kube;
 struct kube_call;
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config /* borrowed, outlives */, struct counters *counters /* borrowed, may be NULL */, struct err *err);
-void kube_free(struct kube *k); /* cancels everything, without callbacks */
+void kube_free(struct kube *k); /* cancels everything, without callbacks; not from inside a watch's callback */
 
 enum kube_priority { KUBE_URGENT /* the Lease */, KUBE_NORMAL, KUBE_BACKGROUND /* Events */ };
 

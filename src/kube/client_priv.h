@@ -16,6 +16,7 @@ struct kube {
 	struct kube_config *config; /* borrowed */
 	struct credentials *credentials; /* what the next request is sent with */
 	int64_t refreshed_at_ms;
+	struct loop_task refresh_task;
 	int64_t writes_until_ms; /* 0: no limit */
 
 	struct httpc *call_pool, *watch_pool;
@@ -38,6 +39,6 @@ void kube_count_request(struct kube *k, const char *verb, int http_status); /* 0
 
 /* Reads the credentials again when their files changed; true when the next request will be sent with others. */
 bool kube_refresh(struct kube *k, struct err *err);
-void kube_refresh_if_due(struct kube *k);
+void kube_refresh_if_due(struct kube *k); /* at the end of the turn */
 
 #endif

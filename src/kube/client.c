@@ -1,0 +1,594 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/client.h"
+
+#include <config.h> /* configure's; in quotes it would be the one of this folder */
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/client_priv.h"
+#include "kube/status.h"
+#include "kube/stream.h"
+
+#define DEADLINE_DEFAULT_MS 10000
+#define REFRESH_EVERY_MS 30000   /* a mounted token is replaced by kubelet well before it ends */
+#define TOO_MANY_WAIT_MS 1000    /* after a 429 that does not say how long, as client-go waits */
+#define LIST_SIZE_MAX (32u << 20)/* of one page; an object is at most 1.5 MiB (etcd's limit) */
+#define WATCH_STREAMS 90         /* per connection: the API server allows 100 */
+
+/*
+ * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a
+ * small part of what the API server takes at once (400 reads and 200 writes). The Lease finds room even then; Events take a few places only.
+ */
+#define IN_FLIGHT_MAX 64
+#define IN_FLIGHT_URGENT_MAX 72
+#define IN_FLIGHT_BACKGROUND_MAX 8
+
+const char kube_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
+
+static const struct verb {
+	const char *name; /* in metrics */
+	const char *method;
+	const char *content_type; /* of the body */
+	bool writes;
+} verbs[] = {
+	[KUBE_GET] = { "get", "GET", NULL, false },
+	[KUBE_LIST] = { "list", "GET", NULL, false },
+	[KUBE_CREATE] = { "create", "POST", "Content-Type: application/json", true },
+	[KUBE_UPDATE] = { "update", "PUT", "Content-Type: application/json", true },
+	[KUBE_MERGE_PATCH] = { "patch", "PATCH", "Content-Type: application/merge-patch+json", true },
+	[KUBE_JSON_PATCH] = { "patch", "PATCH", "Content-Type: application/json-patch+json", true },
+	[KUBE_DELETE] = { "delete", "DELETE", "Content-Type: application/json", true },
+	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
+};
+
+static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "normal", "background" };
+
+enum call_state {
+	CALL_QUEUED,  /* for its turn */
+	CALL_SENT,
+	CALL_WAITING, /* as long as the server asked for; then queued again */
+	CALL_FAILING, /* its callback comes at the end of this turn */
+	CALL_DONE,    /* no callback any more */
+};
+
+struct kube_call {
+	struct kube *k;
+	struct kube_call *prev, *next;
+	enum call_state state;
+	enum kube_priority priority;
+	const struct verb *verb;
+	size_t max_body;
+	char *path;
+	char *body; /* maybe secret; NULL */
+	int64_t deadline_at_ms;
+	kube_fn fn;
+	void *arg;
+	void (*free_arg)(void *);
+
+	struct httpc_call *http;          /* while sent */
+	struct credentials *credentials;  /* held, while sent */
+	struct loop_timer timer;          /* queued: the deadline; waiting: the end of the wait */
+	struct loop_task fail_task;
+	struct err *failure;              /* owned; while failing */
+	bool resent_with_credentials, resent_after_break;
+};
+
+static void on_timer(void *arg);
+static void on_fail_task(void *arg);
+static void on_done(void *arg, const struct httpc_response *response, const struct err *err);
+
+/* ---- States and lists ---- */
+
+static struct kube_call **list_of(struct kube_call *c)
+{
+	return c->state == CALL_QUEUED ? &c->k->queued[c->priority] : &c->k->under_way;
+}
+
+static void show_gauges(struct kube *k)
+{
+	if (!k->requests)
+		return;
+	counters_set(k->in_flight, NULL, k->sent_count);
+	for (int p = 0; p < KUBE_PRIORITIES; p++)
+		counters_set(k->waiting, &priority_names[p], k->queued_count[p]);
+}
+
+static void count_state(const struct kube_call *c, int delta)
+{
+	struct kube *k = c->k;
+
+	if (c->state == CALL_QUEUED)
+		k->queued_count[c->priority] += (unsigned)delta;
+	if (c->state == CALL_SENT)
+		k->sent_count += (unsigned)delta;
+	if (c->state == CALL_SENT && c->priority == KUBE_BACKGROUND)
+		k->sent_background_count += (unsigned)delta;
+}
+
+static void call_free(void *arg)
+{
+	struct kube_call *c = arg;
+
+	loop_timer_done(&c->timer);
+	if (c->free_arg)
+		c->free_arg(c->arg);
+	free(c->failure);
+	mem_free_secret(c->body);
+	free(c->path);
+	free(c);
+}
+
+/* Takes the call out of what it was in. */
+static void call_leave(struct kube_call *c)
+{
+	struct kube_call **list = list_of(c);
+
+	DL_DELETE(*list, c);
+	count_state(c, -1);
+	loop_timer_cancel(&c->timer);
+	loop_task_cancel(c->k->loop, &c->fail_task);
+	httpc_cancel(c->http);
+	c->http = NULL;
+	credentials_release(c->credentials);
+	c->credentials = NULL;
+}
+
+/* The one door from state to state. */
+static void call_enter(struct kube_call *c, enum call_state to)
+{
+	struct kube *k = c->k;
+
+	call_leave(c);
+	c->state = to;
+	if (to == CALL_DONE) {
+		loop_free_later(k->loop, c, call_free);
+	} else {
+		struct kube_call **list = list_of(c);
+
+		/* Who waited before does not stand in line again. */
+		DL_PREPEND(*list, c);
+		count_state(c, 1);
+	}
+	if (to == CALL_QUEUED)
+		loop_timer_set(&c->timer, c->deadline_at_ms - loop_now_ms(k->loop));
+	if (to == CALL_FAILING)
+		loop_task_queue(k->loop, &c->fail_task);
+	show_gauges(k);
+}
+
+/* ---- Sending ---- */
+
+static bool has_room(const struct kube *k, enum kube_priority priority)
+{
+	if (priority == KUBE_URGENT)
+		return k->sent_count < IN_FLIGHT_URGENT_MAX;
+	if (priority == KUBE_BACKGROUND && k->sent_background_count >= IN_FLIGHT_BACKGROUND_MAX)
+		return false;
+	return k->sent_count < IN_FLIGHT_MAX;
+}
+
+static void call_send(struct kube_call *c)
+{
+	struct kube *k = c->k;
+	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, c->path);
+	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL, NULL };
+	int64_t left_ms = c->deadline_at_ms - loop_now_ms(k->loop);
+	struct httpc_request request = {
+		.method = c->verb->method,
+		.url = url,
+		.headers = headers,
+		.bearer = k->credentials->token,
+		.body = c->body,
+		.body_len = c->body ? strlen(c->body) : 0,
+		.deadline_ms = left_ms > 0 ? left_ms : 1,
+		.max_body = c->max_body,
+		.server = &k->credentials->reach,
+	};
+	static const struct httpc_events events = { .on_done = on_done };
+
+	call_enter(c, CALL_SENT);
+	c->credentials = credentials_hold(k->credentials);
+	c->http = httpc_start(k->call_pool, &request, &events, c);
+}
+
+static void send_what_fits(struct kube *k)
+{
+	for (int p = 0; p < KUBE_PRIORITIES; p++)
+		while (k->queued[p] && has_room(k, (enum kube_priority)p))
+			call_send(k->queued[p]);
+}
+
+/* ---- Ends ---- */
+
+/* The last thing that is done with the call's client on the way out: the callback may free it. */
+static void call_finish(struct kube_call *c, const json_t *object, const struct err *err)
+{
+	struct kube *k = c->k;
+
+	call_enter(c, CALL_DONE);
+	send_what_fits(k);
+	c->fn(c->arg, object, err);
+}
+
+static void call_fail_later(struct kube_call *c, const struct err *err)
+{
+	c->failure = mem_alloc(sizeof *c->failure);
+	*c->failure = *err;
+	call_enter(c, CALL_FAILING);
+}
+
+static void on_fail_task(void *arg)
+{
+	struct kube_call *c = arg;
+
+	call_finish(c, NULL, c->failure);
+}
+
+static void on_timer(void *arg)
+{
+	struct kube_call *c = arg;
+	struct kube *k = c->k;
+	struct err err;
+
+	if (c->state == CALL_WAITING) {
+		call_enter(c, CALL_QUEUED);
+		send_what_fits(k);
+		return;
+	}
+	err_set(&err, ERR_TEMPORARY, "%s %s: timed out before it could be sent (%u calls under way)", c->verb->method, c->path, k->sent_count);
+	call_finish(c, NULL, &err);
+}
+
+/* ---- Answers ---- */
+
+static void send_again(struct kube_call *c)
+{
+	struct kube *k = c->k;
+
+	call_enter(c, CALL_QUEUED);
+	send_what_fits(k);
+}
+
+static int64_t left_ms(const struct kube_call *c)
+{
+	return c->deadline_at_ms - loop_now_ms(c->k->loop);
+}
+
+/* No answer: a read is tried a second time at once, for a server that closed the connection it was sent on (GOAWAY at a restart). A write may have been done. */
+static void on_no_answer(struct kube_call *c, const struct err *err)
+{
+	struct err wrapped = *err;
+
+	kube_count_request(c->k, c->verb->name, 0);
+	if (err->kind == ERR_TEMPORARY && !c->verb->writes && !c->resent_after_break && left_ms(c) > 0) {
+		c->resent_after_break = true;
+		send_again(c);
+		return;
+	}
+	err_wrap(&wrapped, "%s %s", c->verb->method, c->path);
+	call_finish(c, NULL, &wrapped);
+}
+
+static bool with_other_credentials(struct kube_call *c, struct err *err)
+{
+	struct err refresh_err;
+
+	if (c->resent_with_credentials)
+		return false;
+	c->resent_with_credentials = true;
+	err_clear(&refresh_err);
+	/* Another call's answer may have led to new ones already. */
+	if (c->credentials != c->k->credentials || kube_refresh(c->k, &refresh_err))
+		return true;
+	if (refresh_err.kind != ERR_NONE)
+		err_wrap(err, "%s", refresh_err.msg);
+	return false;
+}
+
+/* How long the server wants us to wait before the same again; 0: it does not say so. (client-go: rest/with_retry.go) */
+static int64_t wait_asked_ms(int http_status, const struct err *err)
+{
+	if (http_status != 429 && http_status < 500)
+		return 0;
+	if (err->retry_after_ms > 0)
+		return err->retry_after_ms;
+	return http_status == 429 ? TOO_MANY_WAIT_MS : 0;
+}
+
+static void on_refused(struct kube_call *c, const struct httpc_response *response)
+{
+	struct err err;
+	int64_t wait_ms;
+
+	status_to_err(response->status, response->body, response->len, response->retry_after_ms, &err);
+	if (response->status == 401 && with_other_credentials(c, &err)) {
+		send_again(c);
+		return;
+	}
+	wait_ms = wait_asked_ms(response->status, &err);
+	if (wait_ms > 0 && wait_ms < left_ms(c)) {
+		call_enter(c, CALL_WAITING);
+		loop_timer_set(&c->timer, wait_ms);
+		return;
+	}
+	call_finish(c, NULL, &err);
+}
+
+static void on_answered(struct kube_call *c, const struct httpc_response *response)
+{
+	struct err err;
+	json_t *object = NULL;
+
+	if (response->len > 0) {
+		object = json_parse(response->body, response->len, NULL);
+		if (!object) {
+			/* Not the API server's doing but of something in between, which may pass. The parser's words would quote the body, which may be secret. */
+			err_set(&err, ERR_TEMPORARY, "%s %s: HTTP %d with a body that is not JSON", c->verb->method, c->path, response->status);
+			call_finish(c, NULL, &err);
+			return;
+		}
+	}
+	call_finish(c, object, NULL);
+	json_decref(object);
+}
+
+static void on_done(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	struct kube_call *c = arg;
+
+	c->http = NULL;
+	if (err) {
+		on_no_answer(c, err);
+		return;
+	}
+	log_debug("kube", "%s %s: %d in %lld ms", c->verb->method, c->path, response->status, (long long)response->took_ms);
+	kube_count_request(c->k, c->verb->name, response->status);
+	if (response->status >= 200 && response->status <= 299)
+		on_answered(c, response);
+	else
+		on_refused(c, response);
+}
+
+/* ---- In ---- */
+
+static void limit_deadline(struct kube_call *c)
+{
+	const struct kube *k = c->k;
+	struct err err;
+
+	if (!c->verb->writes || c->priority == KUBE_URGENT || k->writes_until_ms == 0)
+		return;
+	if (c->deadline_at_ms > k->writes_until_ms)
+		c->deadline_at_ms = k->writes_until_ms;
+	if (left_ms(c) > 0)
+		return;
+	err_set(&err, ERR_TEMPORARY, "%s %s: not sent, the time in which this process may write is over", c->verb->method, c->path);
+	call_fail_later(c, &err);
+}
+
+struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg, void (*free_arg)(void *))
+{
+	struct kube_call *c = mem_zalloc(sizeof *c);
+	int64_t deadline_ms = request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS;
+
+	kube_refresh_if_due(k);
+	c->k = k;
+	c->priority = request->priority;
+	c->verb = &verbs[request->verb];
+	c->max_body = request->verb == KUBE_LIST ? LIST_SIZE_MAX : 0;
+	c->path = mem_dup(request->path);
+	c->body = mem_dup(request->body);
+	c->deadline_at_ms = loop_now_ms(k->loop) + deadline_ms;
+	c->fn = fn;
+	c->arg = arg;
+	c->free_arg = free_arg;
+	loop_timer_init(&c->timer, k->loop, on_timer, c);
+	loop_task_init(&c->fail_task, on_fail_task, c);
+	c->state = CALL_QUEUED;
+	DL_APPEND(k->queued[c->priority], c);
+	count_state(c, 1);
+	loop_timer_set(&c->timer, deadline_ms);
+	limit_deadline(c);
+	send_what_fits(k);
+	show_gauges(k);
+	return c;
+}
+
+struct kube_call *kube_call(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg)
+{
+	return kube_call_owning(k, request, fn, arg, NULL);
+}
+
+void kube_cancel(struct kube_call *c)
+{
+	struct kube *k;
+
+	if (!c || c->state == CALL_DONE)
+		return;
+	k = c->k;
+	call_enter(c, CALL_DONE);
+	send_what_fits(k);
+}
+
+/* ---- Writes and the Lease ---- */
+
+static void abort_writes_of(struct kube_call *list)
+{
+	struct kube_call *c, *next;
+	struct err err;
+
+	err_set(&err, ERR_TEMPORARY, "aborted: this process may not write any more");
+	DL_FOREACH_SAFE(list, c, next)
+		if (c->verb->writes && c->priority != KUBE_URGENT && c->state != CALL_FAILING)
+			call_fail_later(c, &err);
+}
+
+void kube_abort_writes(struct kube *k)
+{
+	abort_writes_of(k->under_way); /* first: the queues' calls come into this list */
+	for (int p = 0; p < KUBE_PRIORITIES; p++)
+		abort_writes_of(k->queued[p]);
+	send_what_fits(k);
+}
+
+void kube_set_write_limit(struct kube *k, int64_t until_ms)
+{
+	k->writes_until_ms = until_ms;
+}
+
+/* ---- Credentials ---- */
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* A new token goes with the next request; anything else needs new connections. */
+static bool same_connection(const struct credentials *a, const struct credentials *b)
+{
+	return same(a->server, b->server) && same(a->reach.ca_pem, b->reach.ca_pem) && same(a->reach.cert_pem, b->reach.cert_pem) &&
+	       same(a->reach.key_pem, b->reach.key_pem) && same(a->reach.tls_server_name, b->reach.tls_server_name) && same(a->reach.proxy_url, b->reach.proxy_url) &&
+	       a->reach.insecure == b->reach.insecure;
+}
+
+bool kube_refresh(struct kube *k, struct err *err)
+{
+	struct credentials *old = k->credentials;
+	bool changed;
+
+	k->refreshed_at_ms = loop_now_ms(k->loop);
+	if (kube_config_refresh(k->config, &changed, err) < 0 || !changed)
+		return false;
+	k->credentials = credentials_new(k->config);
+	if (!same_connection(old, k->credentials)) {
+		httpc_drop_connections(k->call_pool);
+		kube_watch_pool_reset(k);
+	}
+	credentials_release(old);
+	log_debug("kube", "the credentials changed (%s)", k->config->source);
+	return true;
+}
+
+void kube_refresh_if_due(struct kube *k)
+{
+	if (loop_now_ms(k->loop) - k->refreshed_at_ms >= REFRESH_EVERY_MS)
+		loop_task_queue(k->loop, &k->refresh_task);
+}
+
+static void on_refresh_task(void *arg)
+{
+	struct kube *k = arg;
+	struct err err;
+
+	err_clear(&err);
+	if (!kube_refresh(k, &err) && err.kind != ERR_NONE)
+		log_debug("kube", "%s; going on with those at hand", err.msg);
+}
+
+/* ---- The client ---- */
+
+void kube_count_request(struct kube *k, const char *verb, int http_status)
+{
+	char code[16] = "error";
+	const char *labels[] = { verb, code };
+
+	if (!k->requests)
+		return;
+	if (http_status > 0)
+		snprintf(code, sizeof code, "%d", http_status);
+	counters_add(k->requests, labels, 1);
+}
+
+static void declare_counters(struct kube *k, struct counters *counters)
+{
+	static const char *const by_verb[] = { "verb", "code", NULL }, *const by_priority[] = { "priority", NULL }, *const plain[] = { NULL };
+
+	if (!counters)
+		return;
+	k->requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "Requests to the API server; code \"error\" when no answer came.", by_verb);
+	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight", "Requests to the API server under way, watches apart.", plain);
+	k->waiting = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_queued", "Requests to the API server that wait for their turn.", by_priority);
+}
+
+struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)
+{
+	static const struct httpc_config call_config = { .max_connections_per_host = 0, .max_streams = 0 };
+	static const struct httpc_config watch_config = { .max_connections_per_host = 0, .max_streams = WATCH_STREAMS };
+	struct kube *k = mem_zalloc(sizeof *k);
+
+	k->loop = loop;
+	k->config = config;
+	k->credentials = credentials_new(config);
+	k->refreshed_at_ms = loop_now_ms(loop);
+	loop_task_init(&k->refresh_task, on_refresh_task, k);
+	declare_counters(k, counters);
+	k->call_pool = httpc_new(loop, &call_config, err);
+	if (k->call_pool)
+		k->watch_pool = httpc_new(loop, &watch_config, err);
+	if (!k->watch_pool) {
+		kube_free(k);
+		return NULL;
+	}
+	return k;
+}
+
+static void drop_calls(struct kube_call **list)
+{
+	while (*list)
+		call_enter(*list, CALL_DONE);
+}
+
+void kube_free(struct kube *k)
+{
+	if (!k)
+		return;
+	for (int p = 0; p < KUBE_PRIORITIES; p++)
+		drop_calls(&k->queued[p]);
+	drop_calls(&k->under_way);
+	while (k->streams)
+		kube_stream_cancel(k->streams);
+	loop_task_cancel(k->loop, &k->refresh_task);
+	httpc_free(k->call_pool);
+	httpc_free(k->watch_pool);
+	credentials_release(k->credentials);
+	free(k);
+}
+
+void kube_watch_pool_reset(struct kube *k)
+{
+	k->watch_pool_age++;
+	httpc_drop_connections(k->watch_pool);
+}
+
+struct loop *kube_loop(struct kube *k)
+{
+	return k->loop;
+}
+
+char *kube_escape(const char *text, char *out, size_t size)
+{
+	static const char hex[] = "0123456789ABCDEF";
+	size_t n = 0;
+
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-_.~", *c);
+
+		if (n + (plain ? 1 : 3) >= size)
+			return NULL;
+		if (plain) {
+			out[n++] = (char)*c;
+		} else {
+			out[n++] = '%';
+			out[n++] = hex[*c >> 4];
+			out[n++] = hex[*c & 15];
+		}
+	}
+	if (n >= size)
+		return NULL;
+	out[n] = '\0';
+	return out;
+}

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/events.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "base/utf8.h"
+
+/* Limits of the API (k8s.io/kubernetes/pkg/apis/core/validation/events.go). */
+#define NOTE_MAX 1024
+#define ACTION_MAX 128
+#define REASON_MAX 128
+#define REPORTER_MAX 128
+#define NAME_MAX_BYTES 253
+
+#define REMEMBERED_MAX 4096
+#define REMEMBERED_FOR_MS (60 * 60 * 1000)      /* the API server drops an Event an hour after its last write */
+#define SERIES_EVERY_MS (30 * 60 * 1000)        /* client-go: tools/events, refreshTime */
+#define WAITING_MAX 1024
+#define SENT_MAX 4
+#define TRIES 3
+#define DEADLINE_MS 30000
+#define BODY_MAX 16384
+
+/* What was sent about one thing, so that a repeat is told from news. In the table in the order of last use, so the first is forgotten first. */
+struct memory {
+	char print[FINGERPRINT_TEXT]; /* the key */
+	char *path;                   /* of the Event, for patches */
+	unsigned count;
+	int64_t seen_at_ms;           /* last, loop clock */
+	int64_t written_at_ms;        /* created or patched, loop clock */
+	int64_t seen_unix_ms;
+	unsigned written_count;       /* what the API server knows; 0: not created yet */
+	bool writing;
+	UT_hash_handle hh;
+};
+
+/* One write that waits or is under way. */
+struct job {
+	struct events *events;
+	struct job *prev, *next;
+	char print[FINGERPRINT_TEXT];
+	struct kube_request request; /* owns path and body */
+	int tries;
+	struct kube_call *call; /* NULL: waits */
+};
+
+struct events {
+	struct kube *k;
+	char *controller, *instance;
+	struct memory *memories;
+	struct job *waiting, *sent;
+	unsigned waiting_count, sent_count;
+	unsigned failures; /* in a row: the queue pauses */
+	struct loop_timer pause;
+	bool held;
+	struct counters_family *outcomes; /* NULL without a registry */
+};
+
+static void send_waiting(struct events *e);
+
+static void count(struct events *e, const char *outcome)
+{
+	if (e->outcomes)
+		counters_add(e->outcomes, &outcome, 1);
+}
+
+/* ---- Text within the API's limits ---- */
+
+/* At most max bytes, cut between characters; what is not UTF-8 becomes "?". */
+static char *cut(const char *text, size_t max)
+{
+	struct buf out = BUF_INIT(max);
+	size_t left = strlen(text), step;
+
+	for (; left > 0; text += step, left -= step) {
+		size_t good = utf8_step(text, left);
+
+		step = good ? good : 1;
+		if (out.len + step > max)
+			break;
+		buf_append(&out, good ? text : "?", step);
+	}
+	return buf_take(&out);
+}
+
+/* "<object's name>.<random hex>", a DNS name like the object's. */
+static char *event_name(const char *object_name)
+{
+	MEM_AUTO char *stem = cut(object_name, NAME_MAX_BYTES - 17);
+	size_t len = strlen(stem);
+
+	while (len > 0 && !isalnum((unsigned char)stem[len - 1]))
+		stem[--len] = '\0';
+	return mem_printf("%s.%016llx", stem, (unsigned long long)fingerprint_random());
+}
+
+static void put_field(struct buf *b, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", name);
+	buf_put_json(b, value);
+}
+
+static char *event_json(const struct events *e, const struct events_object *about, const char *namespace_, const char *name, const char *type, const char *reason,
+			const char *action, const char *note)
+{
+	struct buf b = BUF_INIT(BODY_MAX);
+	char now[TIMESTAMP_TEXT_MAX];
+
+	buf_puts(&b, "{\"apiVersion\":\"events.k8s.io/v1\",\"kind\":\"Event\",\"metadata\":{");
+	put_field(&b, "namespace", namespace_);
+	put_field(&b, "name", name);
+	buf_puts(&b, "},\"regarding\":{");
+	put_field(&b, "apiVersion", about->api_version);
+	put_field(&b, "kind", about->kind);
+	put_field(&b, "namespace", about->namespace_);
+	put_field(&b, "name", about->name);
+	put_field(&b, "uid", about->uid);
+	put_field(&b, "resourceVersion", about->resource_version);
+	buf_puts(&b, "}");
+	put_field(&b, "eventTime", timestamp_format_micro(timestamp_now_ms(), now));
+	put_field(&b, "type", type);
+	put_field(&b, "reason", reason);
+	put_field(&b, "action", action);
+	put_field(&b, "note", note);
+	put_field(&b, "reportingController", e->controller);
+	put_field(&b, "reportingInstance", e->instance);
+	buf_puts(&b, "}");
+	if (!buf_failed(&b))
+		return buf_take(&b);
+	buf_done(&b);
+	return NULL;
+}
+
+/* ---- Memory ---- */
+
+static void memory_forget(struct events *e, struct memory *m)
+{
+	HASH_DEL(e->memories, m);
+	free(m->path);
+	free(m);
+}
+
+static struct memory *memory_find(struct events *e, const char *print)
+{
+	struct memory *m;
+
+	HASH_FIND_STR(e->memories, print, m);
+	return m;
+}
+
+/* Makes room and drops what is old: the table is in the order of last use. */
+static void memory_trim(struct events *e, int64_t now_ms)
+{
+	struct memory *m, *next;
+
+	HASH_ITER(hh, e->memories, m, next) {
+		if (HASH_COUNT(e->memories) < REMEMBERED_MAX && now_ms - m->seen_at_ms < REMEMBERED_FOR_MS)
+			return;
+		memory_forget(e, m);
+	}
+}
+
+static struct memory *memory_new(struct events *e, const char *print, char *path, int64_t now_ms)
+{
+	struct memory *m;
+
+	memory_trim(e, now_ms);
+	m = mem_zalloc(sizeof *m);
+	memcpy(m->print, print, sizeof m->print);
+	m->path = path;
+	HASH_ADD_STR(e->memories, print, m);
+	return m;
+}
+
+static void memory_seen(struct events *e, struct memory *m, int64_t now_ms)
+{
+	m->count++;
+	m->seen_at_ms = now_ms;
+	m->seen_unix_ms = timestamp_now_ms();
+	HASH_DEL(e->memories, m);
+	HASH_ADD_STR(e->memories, print, m);
+}
+
+/* ---- The queue ---- */
+
+static void job_free(struct job *j)
+{
+	kube_cancel(j->call);
+	free((char *)(uintptr_t)j->request.path);
+	free((char *)(uintptr_t)j->request.body);
+	free(j);
+}
+
+/* A write that will not be made: the next of its kind starts afresh. */
+static void job_drop(struct job *j, const char *outcome)
+{
+	struct memory *m = memory_find(j->events, j->print);
+
+	if (m)
+		memory_forget(j->events, m);
+	count(j->events, outcome);
+	job_free(j);
+}
+
+static void drop_oldest_waiting(struct events *e, const char *outcome)
+{
+	struct job *j = e->waiting;
+
+	DL_DELETE(e->waiting, j);
+	e->waiting_count--;
+	job_drop(j, outcome);
+}
+
+/* Takes path and body. */
+static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, char *path, char *body)
+{
+	struct job *j = mem_zalloc(sizeof *j);
+
+	m->writing = true;
+	m->written_count = m->count;
+	j->events = e;
+	memcpy(j->print, m->print, sizeof j->print);
+	j->request = (struct kube_request){ .verb = verb, .path = path, .body = body, .deadline_ms = DEADLINE_MS, .priority = KUBE_BACKGROUND };
+	DL_APPEND(e->waiting, j);
+	e->waiting_count++;
+	while (e->waiting_count + e->sent_count > WAITING_MAX && e->waiting_count > 0)
+		drop_oldest_waiting(e, "dropped");
+	send_waiting(e);
+}
+
+static void enqueue_series(struct events *e, struct memory *m)
+{
+	char seen[TIMESTAMP_TEXT_MAX];
+
+	timestamp_format_micro(m->seen_unix_ms, seen);
+	enqueue(e, m, KUBE_MERGE_PATCH, mem_dup(m->path), mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
+}
+
+/* The first repeat makes a series at once; later ones are counted and written now and then. */
+static void write_series_if_due(struct events *e, struct memory *m, int64_t now_ms)
+{
+	if (m->writing || m->count == m->written_count)
+		return;
+	if (m->written_count == 1 || now_ms - m->written_at_ms >= SERIES_EVERY_MS)
+		enqueue_series(e, m);
+}
+
+static void on_written(struct events *e, const char *print)
+{
+	struct memory *m = memory_find(e, print);
+
+	e->failures = 0;
+	count(e, "sent");
+	if (!m)
+		return;
+	m->writing = false;
+	m->written_at_ms = loop_now_ms(kube_loop(e->k));
+	write_series_if_due(e, m, m->written_at_ms);
+}
+
+static void try_again(struct events *e, struct job *j)
+{
+	DL_PREPEND(e->waiting, j);
+	e->waiting_count++;
+	loop_timer_set(&e->pause, loop_backoff_ms(e->failures++, 1000, 30000));
+}
+
+static void on_sent(void *arg, const json_t *object, const struct err *err)
+{
+	struct job *j = arg;
+	struct events *e = j->events;
+
+	(void)object;
+	j->call = NULL;
+	DL_DELETE(e->sent, j);
+	e->sent_count--;
+	if (!err) {
+		on_written(e, j->print);
+		job_free(j);
+	} else if (err->kind == ERR_TEMPORARY && ++j->tries < TRIES) {
+		try_again(e, j);
+	} else {
+		/* A namespace that is being deleted, rights that are missing, an Event that is gone: nothing that would help. */
+		log_debug("events", "%s: %s", j->request.path, err->msg);
+		job_drop(j, "failed");
+	}
+	send_waiting(e);
+}
+
+static void send_waiting(struct events *e)
+{
+	while (e->waiting && e->sent_count < SENT_MAX && !loop_timer_pending(&e->pause)) {
+		struct job *j = e->waiting;
+
+		DL_DELETE(e->waiting, j);
+		e->waiting_count--;
+		DL_APPEND(e->sent, j);
+		e->sent_count++;
+		j->call = kube_call(e->k, &j->request, on_sent, j);
+	}
+}
+
+static void on_pause_over(void *arg)
+{
+	send_waiting(arg);
+}
+
+/* ---- In ---- */
+
+static char *collection_path(const char *namespace_)
+{
+	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_);
+}
+
+/* Namespaces and names come from the API server and need no escaping in a path; anything else is not sent. */
+static bool is_plain(const char *text)
+{
+	char out[NAME_MAX_BYTES + 1];
+
+	return kube_escape(text, out, sizeof out) && strcmp(text, out) == 0 && *text;
+}
+
+static void send_new(struct events *e, const struct events_object *about, const char *print, const char *type, const char *reason, const char *action, const char *note)
+{
+	/* Events about what has no namespace live in "default" (client-go: tools/events, recorder). */
+	const char *namespace_ = about->namespace_ && *about->namespace_ ? about->namespace_ : "default";
+	MEM_AUTO char *name = event_name(about->name);
+	MEM_AUTO char *collection = collection_path(namespace_);
+	char *body = is_plain(namespace_) && is_plain(name) ? event_json(e, about, namespace_, name, type, reason, action, note) : NULL;
+	int64_t now_ms = loop_now_ms(kube_loop(e->k));
+	struct memory *m;
+
+	if (!body) {
+		count(e, "failed");
+		return;
+	}
+	m = memory_new(e, print, mem_printf("%s/%s", collection, name), now_ms);
+	memory_seen(e, m, now_ms);
+	enqueue(e, m, KUBE_CREATE, mem_dup(collection), body);
+}
+
+static void send_repeat(struct events *e, struct memory *m)
+{
+	int64_t now_ms = loop_now_ms(kube_loop(e->k));
+
+	memory_seen(e, m, now_ms);
+	write_series_if_due(e, m, now_ms);
+}
+
+void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason, const char *action, const char *note)
+{
+	MEM_AUTO char *cut_reason = cut(reason, REASON_MAX);
+	MEM_AUTO char *cut_action = cut(action && *action ? action : reason, ACTION_MAX);
+	MEM_AUTO char *cut_note = cut(note, NOTE_MAX);
+	const char *parts[] = { about->api_version, about->kind, about->namespace_, about->name, about->uid, type, cut_reason, cut_action, cut_note };
+	char print[FINGERPRINT_TEXT];
+	struct memory *m;
+
+	if (e->held) {
+		count(e, "held");
+		return;
+	}
+	fingerprint_of(parts, sizeof parts / sizeof *parts, print);
+	m = memory_find(e, print);
+	if (m && loop_now_ms(kube_loop(e->k)) - m->seen_at_ms >= REMEMBERED_FOR_MS && !m->writing) {
+		memory_forget(e, m);
+		m = NULL;
+	}
+	if (m)
+		send_repeat(e, m);
+	else
+		send_new(e, about, print, type, cut_reason, cut_action, cut_note);
+}
+
+static void forget_everything(struct events *e)
+{
+	struct memory *m, *next;
+	struct job *j;
+
+	while (e->waiting)
+		drop_oldest_waiting(e, "held");
+	while ((j = e->sent)) {
+		DL_DELETE(e->sent, j);
+		e->sent_count--;
+		job_free(j);
+	}
+	HASH_ITER(hh, e->memories, m, next)
+		memory_forget(e, m);
+	loop_timer_cancel(&e->pause);
+	e->failures = 0;
+}
+
+void events_hold(struct events *e, bool hold)
+{
+	e->held = hold;
+	if (hold)
+		forget_everything(e);
+}
+
+struct events *events_new(struct kube *k, const char *controller, const char *instance, struct counters *counters)
+{
+	static const char *const labels[] = { "outcome", NULL };
+	struct events *e = mem_zalloc(sizeof *e);
+
+	e->k = k;
+	e->controller = cut(controller, REPORTER_MAX);
+	e->instance = cut(instance, REPORTER_MAX);
+	loop_timer_init(&e->pause, kube_loop(k), on_pause_over, e);
+	if (counters)
+		e->outcomes = counters_declare(counters, COUNTERS_COUNTER, "kscaled_events_total",
+					       "Writes of Events: sent, failed, dropped because too many waited, held back while another replica leads.", labels);
+	return e;
+}
+
+void events_free(struct events *e)
+{
+	if (!e)
+		return;
+	forget_everything(e);
+	loop_timer_done(&e->pause);
+	free(e->controller);
+	free(e->instance);
+	free(e);
+}

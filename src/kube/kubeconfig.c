@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/kubeconfig.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/base64.h"
+#include "base/mem.h"
+#include "kube/yamldoc.h"
+
+#define KUBECONFIG_FILES_MAX 64
+
+struct kubeconfig {
+	struct kubeconfig_file {
+		char *path;
+		struct yamldoc *doc;
+	} files[KUBECONFIG_FILES_MAX];
+	size_t count;
+};
+
+struct kubeconfig *kubeconfig_new(void)
+{
+	return mem_zalloc(sizeof(struct kubeconfig));
+}
+
+void kubeconfig_free(struct kubeconfig *kc)
+{
+	if (!kc)
+		return;
+	for (size_t i = 0; i < kc->count; i++) {
+		free(kc->files[i].path);
+		yamldoc_free(kc->files[i].doc);
+	}
+	free(kc);
+}
+
+int kubeconfig_add(struct kubeconfig *kc, const char *text, size_t len, const char *path, struct err *err)
+{
+	struct yamldoc *doc;
+
+	if (kc->count == KUBECONFIG_FILES_MAX)
+		return err_set(err, ERR_INVALID, "kubeconfig: more than %d files", KUBECONFIG_FILES_MAX);
+	if (len > KUBECONFIG_SIZE_MAX)
+		return err_set(err, ERR_INVALID, "kubeconfig %s: larger than %d bytes", path, KUBECONFIG_SIZE_MAX);
+	doc = yamldoc_parse(text, len, err);
+	if (!doc)
+		return err_wrap(err, "kubeconfig %s", path);
+	kc->files[kc->count].path = mem_dup(path);
+	kc->files[kc->count].doc = doc;
+	kc->count++;
+	return 0;
+}
+
+/* ---- One thing of one file, and how messages name it ---- */
+
+struct part {
+	const struct kubeconfig_file *file;
+	yaml_node_t *node; /* a mapping; NULL: none */
+	const char *kind;  /* "cluster", "user", "context" */
+	const char *name;  /* borrowed */
+};
+
+static int refuse(const struct part *at, const char *field, const char *why, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "kubeconfig %s: %s \"%s\": %s: %s", at->file->path, at->kind, at->name, field, why);
+}
+
+/* Present and not null. */
+static yaml_node_t *field_of(const struct part *at, const char *field)
+{
+	yaml_node_t *node = yamldoc_field(at->file->doc, at->node, field);
+
+	return yamldoc_is_null(node) ? NULL : node;
+}
+
+/* *out is a copy, or NULL when absent or empty. */
+static int text_field(const struct part *at, const char *field, char **out, struct err *err)
+{
+	yaml_node_t *node = field_of(at, field);
+	const char *text;
+
+	*out = NULL;
+	if (!node)
+		return 0;
+	text = yamldoc_text(node);
+	if (!text)
+		return refuse(at, field, "must be a string without NUL bytes", err);
+	if (*text)
+		*out = mem_dup(text);
+	return 0;
+}
+
+static int bool_field(const struct part *at, const char *field, bool *out, struct err *err)
+{
+	yaml_node_t *node = field_of(at, field);
+	const char *text = node ? yamldoc_text(node) : NULL;
+
+	if (!node)
+		return 0;
+	if (text && strcasecmp(text, "true") == 0)
+		*out = true;
+	else if (text && strcasecmp(text, "false") == 0)
+		*out = false;
+	else
+		return refuse(at, field, "must be true or false", err);
+	return 0;
+}
+
+/* Against the folder of the kubeconfig that names it (clientcmd.ResolveLocalPaths). */
+static char *resolve(const char *kubeconfig_path, const char *path)
+{
+	const char *slash = strrchr(kubeconfig_path, '/');
+
+	if (path[0] == '/' || !slash)
+		return mem_dup(path);
+	return mem_printf("%.*s/%s", (int)(slash - kubeconfig_path), kubeconfig_path, path);
+}
+
+/* NULL: not base64, or not of a text. */
+static char *decode_text(const char *base64)
+{
+	size_t len;
+	char *text = base64_decode(base64, &len);
+
+	if (!text || (len > 0 && strlen(text) == len))
+		return text;
+	mem_wipe(text, len);
+	free(text);
+	return NULL;
+}
+
+/* "<field>-data" (base64) or the path in "<field>"; the data win. */
+static int pem_field(const struct part *at, const char *field, struct kubeconfig_source *out, struct err *err)
+{
+	MEM_AUTO char *data_field = mem_printf("%s-data", field);
+	char *data, *path;
+
+	if (text_field(at, data_field, &data, err) < 0)
+		return -1;
+	if (data) {
+		out->inline_text = decode_text(data);
+		mem_free_secret(data);
+		return out->inline_text ? 0 : refuse(at, data_field, "must be base64 of PEM text", err);
+	}
+	if (text_field(at, field, &path, err) < 0)
+		return -1;
+	if (path)
+		out->file = resolve(at->file->path, path);
+	free(path);
+	return 0;
+}
+
+/* ---- Finding ---- */
+
+/* The mapping `kind` of the entry with this name in the list `list`, in the first file that has one. */
+static int find_part(const struct kubeconfig *kc, const char *list, const char *kind, const char *name, struct part *out, struct err *err)
+{
+	for (size_t i = 0; i < kc->count; i++) {
+		const struct kubeconfig_file *file = &kc->files[i];
+		yaml_node_t *entries = yamldoc_field(file->doc, yamldoc_root(file->doc), list);
+
+		for (size_t n = 0; n < yamldoc_length(entries); n++) {
+			yaml_node_t *entry = yamldoc_element(file->doc, entries, n);
+			yaml_node_t *entry_name = yamldoc_field(file->doc, entry, "name");
+			const char *text = entry_name ? yamldoc_text(entry_name) : NULL;
+
+			if (!text || strcmp(text, name) != 0)
+				continue;
+			*out = (struct part){ file, yamldoc_field(file->doc, entry, kind), kind, name };
+			if (!yamldoc_is_null(out->node) && !yamldoc_is_mapping(out->node))
+				return refuse(out, kind, "must be a mapping", err);
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID, "kubeconfig: there is no %s \"%s\"", kind, name);
+}
+
+static int current_context(const struct kubeconfig *kc, char **out, struct err *err)
+{
+	for (size_t i = 0; i < kc->count; i++) {
+		yaml_node_t *node = yamldoc_field(kc->files[i].doc, yamldoc_root(kc->files[i].doc), "current-context");
+		const char *text;
+
+		if (yamldoc_is_null(node))
+			continue;
+		text = yamldoc_text(node);
+		if (!text)
+			return err_set(err, ERR_INVALID, "kubeconfig %s: current-context: must be a string", kc->files[i].path);
+		if (!*text)
+			continue;
+		*out = mem_dup(text);
+		return 0;
+	}
+	return err_set(err, ERR_INVALID, "kubeconfig%s%s: no current-context is set (kubectl config use-context NAME sets one)", kc->count ? " " : "", kc->count ? kc->files[0].path : "");
+}
+
+/* ---- The three parts ---- */
+
+static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, struct err *err)
+{
+	size_t len;
+
+	if (text_field(at, "server", &out->server, err) < 0 || text_field(at, "tls-server-name", &out->tls_server_name, err) < 0 ||
+	    text_field(at, "proxy-url", &out->proxy_url, err) < 0 || bool_field(at, "insecure-skip-tls-verify", &out->insecure, err) < 0 ||
+	    pem_field(at, "certificate-authority", &out->ca, err) < 0)
+		return -1;
+	if (!out->server)
+		return refuse(at, "server", "is missing", err);
+	if (strncasecmp(out->server, "https://", 8) != 0 && strncasecmp(out->server, "http://", 7) != 0)
+		return refuse(at, "server", "must start with https://", err);
+	if (strpbrk(out->server, " \t\r\n?#"))
+		return refuse(at, "server", "must be https://HOST:PORT, with a path at most", err);
+	for (len = strlen(out->server); out->server[len - 1] == '/'; len--)
+		out->server[len - 1] = '\0';
+	if (out->proxy_url && strncasecmp(out->proxy_url, "http://", 7) != 0 && strncasecmp(out->proxy_url, "https://", 8) != 0 &&
+	    strncasecmp(out->proxy_url, "socks5://", 9) != 0)
+		return refuse(at, "proxy-url", "must start with http://, https:// or socks5://", err);
+	if (out->insecure && (out->ca.inline_text || out->ca.file))
+		return refuse(at, "insecure-skip-tls-verify", "cannot stand beside certificate-authority", err);
+	return 0;
+}
+
+/* Who we are by means that need another program, a cloud's library, or somebody else's rights: not honoured, so never skipped over in silence. */
+static const struct {
+	const char *field, *hint;
+} refused[] = {
+	{ "exec", "credential plugins are not run: use a token, a tokenFile or a client certificate (for instance of a service account)" },
+	{ "auth-provider", "not supported: use a token, a tokenFile or a client certificate" },
+	{ "username", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
+	{ "password", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
+	{ "as", "impersonation is not supported: give kscaled a user of its own" },
+	{ "as-uid", "impersonation is not supported: give kscaled a user of its own" },
+	{ "as-groups", "impersonation is not supported: give kscaled a user of its own" },
+	{ "as-user-extra", "impersonation is not supported: give kscaled a user of its own" },
+};
+
+static int choose_user(const struct part *at, struct kubeconfig_choice *out, struct err *err)
+{
+	char *token_file;
+
+	for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+		yaml_node_t *node = field_of(at, refused[i].field);
+		const char *text = yamldoc_text(node);
+
+		if (node && !(text && !*text))
+			return refuse(at, refused[i].field, refused[i].hint, err);
+	}
+	if (pem_field(at, "client-certificate", &out->cert, err) < 0 || pem_field(at, "client-key", &out->key, err) < 0 ||
+	    text_field(at, "token", &out->token.inline_text, err) < 0 || text_field(at, "tokenFile", &token_file, err) < 0)
+		return -1;
+	if (token_file)
+		out->token.file = resolve(at->file->path, token_file);
+	free(token_file);
+	if (!(out->cert.inline_text || out->cert.file) != !(out->key.inline_text || out->key.file))
+		return refuse(at, "client-certificate", "client-certificate and client-key are needed both", err);
+	return 0;
+}
+
+static int choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, struct err *err)
+{
+	MEM_AUTO char *cluster = NULL;
+	MEM_AUTO char *user = NULL;
+	struct part part;
+
+	if (current_context(kc, &out->context, err) < 0 || find_part(kc, "contexts", "context", out->context, &part, err) < 0)
+		return -1;
+	out->origin = mem_dup(part.file->path);
+	if (text_field(&part, "cluster", &cluster, err) < 0 || text_field(&part, "user", &user, err) < 0 || text_field(&part, "namespace", &out->namespace_, err) < 0)
+		return -1;
+	if (!cluster)
+		return refuse(&part, "cluster", "is missing", err);
+	if (find_part(kc, "clusters", "cluster", cluster, &part, err) < 0 || choose_cluster(&part, out, err) < 0)
+		return -1;
+	if (!user)
+		return 0; /* anonymous */
+	return find_part(kc, "users", "user", user, &part, err) < 0 ? -1 : choose_user(&part, out, err);
+}
+
+int kubeconfig_choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, struct err *err)
+{
+	*out = (struct kubeconfig_choice){ .context = NULL };
+	if (choose(kc, out, err) == 0)
+		return 0;
+	kubeconfig_choice_done(out);
+	return -1;
+}
+
+static void source_done(struct kubeconfig_source *s)
+{
+	mem_free_secret(s->inline_text);
+	free(s->file);
+}
+
+void kubeconfig_choice_done(struct kubeconfig_choice *c)
+{
+	free(c->context);
+	free(c->origin);
+	free(c->server);
+	free(c->tls_server_name);
+	mem_free_secret(c->proxy_url); /* may hold user:password */
+	free(c->namespace_);
+	source_done(&c->ca);
+	source_done(&c->cert);
+	source_done(&c->key);
+	source_done(&c->token);
+	*c = (struct kubeconfig_choice){ .context = NULL };
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/status.h"
+
+#include <string.h>
+
+#include "base/json.h"
+
+#define STATUS_SIZE_MAX (256 * 1024) /* a Status is small; validation causes can be many */
+#define RETRY_AFTER_MAX_S (24 * 3600)
+#define QUOTE_MAX 160
+
+static const struct {
+	int http_status;
+	enum err_kind kind;
+} kinds[] = {
+	{ 401, ERR_DENIED },    { 403, ERR_DENIED },    { 404, ERR_MISSING },   { 408, ERR_TEMPORARY },
+	{ 409, ERR_CONFLICT },  { 410, ERR_GONE },      { 425, ERR_TEMPORARY }, { 429, ERR_TEMPORARY },
+};
+
+enum err_kind status_kind(int http_status)
+{
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].http_status == http_status)
+			return kinds[i].kind;
+	return http_status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
+}
+
+static int64_t retry_after_of(const json_t *status)
+{
+	const json_t *seconds = json_object_get(json_object_get(status, "details"), "retryAfterSeconds");
+	json_int_t s = json_is_integer(seconds) ? json_integer_value(seconds) : 0;
+
+	if (s <= 0)
+		return 0;
+	return (s < RETRY_AFTER_MAX_S ? s : RETRY_AFTER_MAX_S) * 1000;
+}
+
+static bool is_status(const json_t *object)
+{
+	return strcmp(json_str_or_empty(object, "kind"), "Status") == 0;
+}
+
+static void fill(const json_t *status, int http_status, int64_t retry_after_ms, struct err *err)
+{
+	const char *message = json_str_or_empty(status, "message"), *reason = json_str_or_empty(status, "reason");
+
+	if (*message)
+		err_set(err, status_kind(http_status), "%s", message);
+	else
+		err_set(err, status_kind(http_status), "HTTP %d%s%s from the API server", http_status, *reason ? " " : "", reason);
+	err->http_status = http_status;
+	err->retry_after_ms = retry_after_ms ? retry_after_ms : retry_after_of(status);
+}
+
+/* The first line of what is no Status, as far as it is text. */
+static void quote(const char *body, size_t len, char *out)
+{
+	size_t n = 0;
+
+	while (n < len && n < QUOTE_MAX - 1 && body[n] && !strchr("\r\n", body[n])) {
+		out[n] = body[n];
+		n++;
+	}
+	out[n] = '\0';
+}
+
+void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err)
+{
+	json_t *object = len && len <= STATUS_SIZE_MAX ? json_parse(body, len, NULL) : NULL;
+	char text[QUOTE_MAX];
+
+	if (is_status(object)) {
+		fill(object, http_status, retry_after_ms, err);
+	} else {
+		quote(body, len, text);
+		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status, *text ? ": " : "", text);
+		err->http_status = http_status;
+		err->retry_after_ms = retry_after_ms;
+	}
+	json_decref(object);
+}
+
+void status_object_to_err(const json_t *status, struct err *err)
+{
+	const json_t *code = json_object_get(status, "code");
+	const char *reason = json_str_or_empty(status, "reason");
+	json_int_t http_status = json_is_integer(code) ? json_integer_value(code) : 0;
+
+	if (strcmp(reason, "Expired") == 0 || strcmp(reason, "Gone") == 0)
+		http_status = 410;
+	if (http_status < 100 || http_status > 599)
+		http_status = 500;
+	fill(status, (int)http_status, 0, err);
+}

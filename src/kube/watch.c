@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/watch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/status.h"
+#include "kube/stream.h"
+
+#define PAGE_DEFAULT 50
+#define LIST_DEADLINE_MS 30000
+#define LINE_MAX_BYTES (8u << 20)   /* an object is at most 1.5 MiB in etcd; a deleted or changed one comes once per line */
+#define URL_MAX_BYTES (64u << 10)
+#define SILENCE_MS 150000           /* bookmarks come about each minute (k8s.io/apiserver: cacher's bookmarkFrequency) */
+#define TIMEOUT_LEAST_S 290         /* the server ends a watch after 5 to 10 minutes, as client-go's reflector asks for */
+#define TIMEOUT_SPREAD_S 301
+#define BACKOFF_FIRST_MS 200
+#define BACKOFF_MAX_MS 30000
+#define BACKOFF_NO_ANSWER_MAX_MS 2000 /* a server that restarts is met again soon */
+#define SETTLE_MS 1000              /* an open stream that lives so long works */
+#define SAME_VERSION_TRIES 5        /* failing answers to one resourceVersion, then a new list: a restored etcd may not know it */
+
+enum watch_state {
+	WATCH_PAUSING,   /* until the timer: back-off */
+	WATCH_LISTING,
+	WATCH_STREAMING,
+	WATCH_STOPPED,
+};
+
+struct watch {
+	struct kube *k;
+	struct watch_events events;
+	void *arg;
+	char *path, *selectors, *subject; /* selectors: "&labelSelector=...", maybe empty */
+	int page;
+
+	enum watch_state state;
+	struct loop_timer timer; /* pausing: then go on; streaming: settled */
+	char *version;           /* resourceVersion, opaque; NULL: list first */
+	char *next_page;         /* the list's continue token; NULL: from the start */
+	bool listed_a_page;      /* of the list under way */
+
+	struct kube_call *call;      /* while listing */
+	struct kube_stream *stream;  /* while streaming */
+	struct watch_lines *lines;   /* while streaming */
+	int stream_status;
+	bool heard;                  /* the stream brought a line */
+	struct err *verdict;         /* what the stream itself said was wrong; owned; NULL */
+
+	unsigned failures;           /* in a row, of the kind below */
+	bool failures_without_answer;
+	bool listing_anew;           /* after a 410, until the watch works again */
+	bool troubled;               /* the receiver was told so */
+	uint64_t trouble_print;      /* of what it was told */
+};
+
+static void on_timer(void *arg);
+static void on_listed(void *arg, const json_t *object, const struct err *err);
+static void on_status(void *arg, int status);
+static bool on_data(void *arg, const char *bytes, size_t len);
+static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err);
+
+static const struct httpc_events stream_events = { on_status, on_data, on_stream_done };
+
+/* ---- Asking ---- */
+
+static void start_list(struct watch *w)
+{
+	struct kube_request request = { .verb = KUBE_LIST, .deadline_ms = LIST_DEADLINE_MS, .priority = KUBE_NORMAL };
+	struct buf path = BUF_INIT(URL_MAX_BYTES);
+
+	buf_printf(&path, "%s?limit=%d%s", w->path, w->page, w->selectors);
+	if (w->next_page)
+		buf_printf(&path, "&continue=%s", w->next_page);
+	request.path = buf_text(&path);
+	w->call = kube_call(w->k, &request, on_listed, w);
+	buf_done(&path);
+}
+
+static void start_stream(struct watch *w)
+{
+	struct buf path = BUF_INIT(URL_MAX_BYTES);
+	int timeout_s = TIMEOUT_LEAST_S + (int)(fingerprint_random() % TIMEOUT_SPREAD_S);
+
+	buf_printf(&path, "%s?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%d%s", w->path, w->version, timeout_s, w->selectors);
+	w->lines = watch_lines_new(LINE_MAX_BYTES);
+	w->stream_status = 0;
+	w->heard = false;
+	w->stream = kube_stream_start(w->k, buf_text(&path), SILENCE_MS, &stream_events, w);
+	buf_done(&path);
+}
+
+/* The one door from state to state; what belonged to the old one ends here. */
+static void watch_enter(struct watch *w, enum watch_state to)
+{
+	loop_timer_cancel(&w->timer);
+	kube_cancel(w->call);
+	w->call = NULL;
+	kube_stream_cancel(w->stream);
+	w->stream = NULL;
+	watch_lines_free(w->lines);
+	w->lines = NULL;
+	free(w->verdict);
+	w->verdict = NULL;
+	w->state = to;
+	if (to == WATCH_LISTING)
+		start_list(w);
+	else if (to == WATCH_STREAMING)
+		start_stream(w);
+}
+
+static void forget(char **text)
+{
+	free(*text);
+	*text = NULL;
+}
+
+/* The list is begun anew, now or after a pause. */
+static void forget_place(struct watch *w)
+{
+	forget(&w->version);
+	forget(&w->next_page);
+	w->listed_a_page = false;
+}
+
+static void go_on(struct watch *w)
+{
+	watch_enter(w, w->version ? WATCH_STREAMING : WATCH_LISTING);
+}
+
+static void on_works(struct watch *w)
+{
+	bool troubled = w->troubled;
+
+	w->failures = 0;
+	w->listing_anew = false;
+	w->troubled = false;
+	if (troubled && w->events.on_trouble)
+		w->events.on_trouble(w->arg, NULL);
+}
+
+static void on_timer(void *arg)
+{
+	struct watch *w = arg;
+
+	if (w->state == WATCH_STREAMING)
+		on_works(w);
+	else
+		go_on(w);
+}
+
+/* ---- Failing ---- */
+
+static int64_t backoff_ms(struct watch *w, const struct err *err)
+{
+	bool without_answer = err->http_status == 0 && err->kind == ERR_TEMPORARY;
+	int64_t pause_ms;
+
+	/* A server that was away and now answers, though not yet well, is asked again soon. */
+	if (without_answer != w->failures_without_answer)
+		w->failures = 0;
+	w->failures_without_answer = without_answer;
+	pause_ms = loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, without_answer ? BACKOFF_NO_ANSWER_MAX_MS : BACKOFF_MAX_MS);
+	return pause_ms > err->retry_after_ms ? pause_ms : err->retry_after_ms;
+}
+
+/* Of a failure's message without its figures: times and ports differ from try to try. */
+static uint64_t print_of(const struct err *err)
+{
+	char text[ERR_MSG_MAX];
+	size_t n = 0;
+
+	for (const char *c = err->msg; *c; c++)
+		if (*c < '0' || *c > '9')
+			text[n++] = *c;
+	return fingerprint_fast(text, n) + (uint64_t)err->kind;
+}
+
+/* The receiver may stop the watch. */
+static void tell_trouble(struct watch *w, const struct err *err)
+{
+	uint64_t print = print_of(err);
+	bool news = !w->troubled || w->trouble_print != print;
+
+	w->troubled = true;
+	w->trouble_print = print;
+	if (news && w->events.on_trouble)
+		w->events.on_trouble(w->arg, err);
+}
+
+/* What we knew is of no use any more, unless the server may come back to it. */
+static bool keeps_place(const struct watch *w, const struct err *err)
+{
+	if (err->kind == ERR_TEMPORARY)
+		return err->http_status < 500 || w->failures < SAME_VERSION_TRIES;
+	return err->kind == ERR_DENIED; /* a server that has just started may not know our rights yet */
+}
+
+/* The last thing that is done. */
+static void fail(struct watch *w, const struct err *reason)
+{
+	struct err err = *reason; /* it may live in what ends now */
+	int64_t pause_ms = backoff_ms(w, &err);
+	/* A stream that worked and is cut is nothing to speak of, if going on works. */
+	bool only_cut = err.kind == ERR_TEMPORARY && w->state == WATCH_STREAMING && w->failures == 1;
+
+	log_debug(w->subject, "watch: %s; again in %lld ms", err.msg, (long long)pause_ms);
+	if (!keeps_place(w, &err))
+		forget_place(w);
+	watch_enter(w, WATCH_PAUSING);
+	loop_timer_set(&w->timer, pause_ms);
+	if (!only_cut)
+		tell_trouble(w, &err);
+}
+
+/* 410: what we know is too old. The first time this is no failure but the way to a new list; again and again it would be a storm. */
+static void list_anew(struct watch *w, const struct err *gone)
+{
+	forget_place(w);
+	if (w->listing_anew) {
+		fail(w, gone);
+		return;
+	}
+	log_debug(w->subject, "watch: %s; listing anew", gone->msg);
+	w->listing_anew = true;
+	watch_enter(w, WATCH_LISTING);
+}
+
+/* ---- The list ---- */
+
+static const char *meta_text(const json_t *object, const char *key)
+{
+	return json_str_or_empty(json_object_get(object, "metadata"), key);
+}
+
+static void hand_on_page(struct watch *w, const json_t *items)
+{
+	size_t index;
+	json_t *item;
+
+	if (!w->listed_a_page) {
+		w->listed_a_page = true;
+		w->events.on_list(w->arg);
+	}
+	json_array_foreach(items, index, item) {
+		if (w->state == WATCH_STOPPED)
+			return;
+		w->events.on_object(w->arg, item);
+	}
+}
+
+static char *escaped(const char *text)
+{
+	size_t size = 3 * strlen(text) + 1;
+	char *out = mem_alloc(size);
+
+	return kube_escape(text, out, size);
+}
+
+static void end_list(struct watch *w, const char *version)
+{
+	free(w->version);
+	w->version = escaped(version);
+	forget(&w->next_page);
+	w->listed_a_page = false;
+	watch_enter(w, WATCH_STREAMING);
+	w->events.on_synced(w->arg);
+}
+
+static void on_page(struct watch *w, const json_t *list)
+{
+	const json_t *items = json_object_get(list, "items");
+	const char *version = meta_text(list, "resourceVersion"), *next = meta_text(list, "continue");
+	struct err err;
+
+	if (!*version || strlen(version) > URL_MAX_BYTES / 16 || strlen(next) > URL_MAX_BYTES / 8 || (items && !json_is_array(items) && !json_is_null(items))) {
+		err_set(&err, ERR_INVALID, "listing %s: the answer is not a list", w->path);
+		forget_place(w);
+		fail(w, &err);
+		return;
+	}
+	hand_on_page(w, items);
+	if (w->state == WATCH_STOPPED)
+		return;
+	if (!*next) {
+		end_list(w, version);
+		return;
+	}
+	free(w->next_page);
+	w->next_page = escaped(next);
+	watch_enter(w, WATCH_LISTING);
+}
+
+static void on_timer(void *arg);
+static void on_listed(void *arg, const json_t *object, const struct err *err)
+{
+	struct watch *w = arg;
+
+	w->call = NULL;
+	if (!err) {
+		on_page(w, object);
+		return;
+	}
+	if (err->kind == ERR_GONE) { /* the continue token ran out, or etcd was compacted under it */
+		list_anew(w, err);
+		return;
+	}
+	/* An answer that is too big for its cap: smaller pages. */
+	if (err->kind == ERR_INVALID && err->http_status == 0 && w->page > 1)
+		w->page /= 2;
+	fail(w, err);
+}
+
+/* ---- The stream ---- */
+
+static void on_status(void *arg, int status)
+{
+	struct watch *w = arg;
+
+	w->stream_status = status;
+	if (status == 200)
+		loop_timer_set(&w->timer, SETTLE_MS);
+}
+
+static void learn_version(struct watch *w, const json_t *object)
+{
+	const char *version = meta_text(object, "resourceVersion");
+
+	if (!*version || strlen(version) > URL_MAX_BYTES / 16)
+		return;
+	free(w->version);
+	w->version = escaped(version);
+}
+
+static struct err *new_verdict(struct watch *w)
+{
+	if (!w->verdict)
+		w->verdict = mem_zalloc(sizeof *w->verdict);
+	return w->verdict;
+}
+
+/* false: the stream ends, for the verdict. */
+static bool on_event(struct watch *w, const char *type, const json_t *object)
+{
+	if (strcmp(type, "ERROR") == 0) {
+		status_object_to_err(object, new_verdict(w));
+		return false;
+	}
+	if (!json_is_object(object)) {
+		err_set(new_verdict(w), ERR_INVALID, "watching %s: an event without an object", w->path);
+		return false;
+	}
+	/* First the version: if the receiver fails to keep an object, asking for it again would not help. */
+	learn_version(w, object);
+	if (!w->heard) {
+		w->heard = true;
+		on_works(w);
+	}
+	if (w->state == WATCH_STOPPED)
+		return false;
+	if (strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0)
+		w->events.on_object(w->arg, object);
+	else if (strcmp(type, "DELETED") == 0)
+		w->events.on_deleted(w->arg, object);
+	return w->state != WATCH_STOPPED; /* BOOKMARK, and what later servers may send, only bring a version */
+}
+
+static bool on_line(void *arg, const char *line, size_t len)
+{
+	struct watch *w = arg;
+	json_t *event = json_parse(line, len, NULL);
+	bool go;
+
+	if (!event) { /* not quoted: it may be a Secret's */
+		err_set(new_verdict(w), ERR_INVALID, "watching %s: a line of %zu bytes is not JSON", w->path, len);
+		return false;
+	}
+	go = on_event(w, json_str_or_empty(event, "type"), json_object_get(event, "object"));
+	json_decref(event);
+	return go;
+}
+
+static bool on_data(void *arg, const char *bytes, size_t len)
+{
+	struct watch *w = arg;
+
+	if (watch_lines_feed(w->lines, bytes, len, on_line, w))
+		return true;
+	if (w->state != WATCH_STOPPED && !w->verdict)
+		err_set(new_verdict(w), ERR_INVALID, "watching %s: a line is longer than %u bytes", w->path, LINE_MAX_BYTES);
+	return false;
+}
+
+/* A stream that ended by itself. One that lived goes on from where it was; one that ended at once, saying nothing, would go on doing so. */
+static void on_clean_end(struct watch *w)
+{
+	struct err err;
+
+	if (w->heard || !loop_timer_pending(&w->timer)) {
+		on_works(w);
+		if (w->state != WATCH_STOPPED)
+			go_on(w);
+		return;
+	}
+	err_set(&err, ERR_TEMPORARY, "watching %s: the server ended the watch at once", w->path);
+	err.http_status = w->stream_status;
+	fail(w, &err);
+}
+
+static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	struct watch *w = arg;
+	struct err refused;
+
+	w->stream = NULL;
+	if (!w->verdict && !err && response->status == 200) {
+		on_clean_end(w);
+		return;
+	}
+	if (w->verdict)
+		refused = *w->verdict;
+	else if (err)
+		refused = *err;
+	else
+		status_to_err(response->status, response->body, response->len, response->retry_after_ms, &refused);
+	if (refused.kind == ERR_GONE)
+		list_anew(w, &refused);
+	else
+		fail(w, &refused);
+}
+
+/* ---- In and out ---- */
+
+static char *selectors_of(const struct watch_config *config)
+{
+	struct buf b = BUF_INIT(URL_MAX_BYTES);
+	const struct {
+		const char *parameter, *value;
+	} given[] = { { "labelSelector", config->label_selector }, { "fieldSelector", config->field_selector } };
+
+	for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+		MEM_AUTO char *value = given[i].value ? escaped(given[i].value) : NULL;
+
+		if (value)
+			buf_printf(&b, "&%s=%s", given[i].parameter, value);
+	}
+	return buf_take(&b);
+}
+
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+{
+	struct watch *w = mem_zalloc(sizeof *w);
+
+	w->k = k;
+	w->events = *events;
+	w->arg = arg;
+	w->path = mem_dup(config->path);
+	w->selectors = selectors_of(config);
+	w->subject = mem_dup(config->subject);
+	w->page = config->page > 0 ? config->page : PAGE_DEFAULT;
+	loop_timer_init(&w->timer, kube_loop(k), on_timer, w);
+	watch_enter(w, WATCH_LISTING);
+	return w;
+}
+
+static void watch_free(void *arg)
+{
+	struct watch *w = arg;
+
+	watch_lines_free(w->lines);
+	free(w->verdict);
+	loop_timer_done(&w->timer);
+	free(w->version);
+	free(w->next_page);
+	free(w->path);
+	free(w->selectors);
+	free(w->subject);
+	free(w);
+}
+
+void watch_stop(struct watch *w)
+{
+	struct watch_lines *lines;
+
+	if (!w || w->state == WATCH_STOPPED)
+		return;
+	/* The line that is being handed on, with its buffer, lives until the end of the turn. */
+	lines = w->lines;
+	w->lines = NULL;
+	watch_enter(w, WATCH_STOPPED);
+	w->lines = lines;
+	loop_free_later(kube_loop(w->k), w, watch_free);
+}

@@ -1,0 +1,721 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "base/counters.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "fakeapi.h"
+#include "kube/client.h"
+
+struct fixture {
+	struct loop *loop;
+	struct fakeapi *api;
+	struct kube_config config;
+	struct counters *counters;
+	struct kube *kube;
+};
+
+static int set_up(void **state)
+{
+	struct fixture *f = mem_zalloc(sizeof *f);
+
+	f->loop = loop_new(NULL);
+	f->api = fakeapi_new(f->loop);
+	f->config = fakeapi_config(f->api, "token-1");
+	f->counters = counters_new();
+	f->kube = kube_new(f->loop, &f->config, f->counters, NULL);
+	assert_non_null(f->kube);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+
+	kube_free(f->kube);
+	fakeapi_free(f->api);
+	loop_free(f->loop);
+	kube_config_done(&f->config);
+	counters_free(f->counters);
+	free(f);
+	return 0;
+}
+
+/* What a call's callback brought. */
+struct outcome {
+	bool done;
+	int times;
+	bool failed;
+	struct err err;
+	char *object; /* NULL: none */
+	struct kube_call *call;
+};
+
+static void on_outcome(void *arg, const json_t *object, const struct err *err)
+{
+	struct outcome *o = arg;
+
+	o->done = true;
+	o->times++;
+	o->failed = err != NULL;
+	if (err)
+		o->err = *err;
+	free(o->object);
+	o->object = object ? json_text(object) : NULL;
+}
+
+static void start(struct fixture *f, struct outcome *o, struct kube_request request)
+{
+	o->call = kube_call(f->kube, &request, on_outcome, o);
+	assert_false(o->done); /* never before the start has returned */
+}
+
+static void wait_for(struct fixture *f, struct outcome *o)
+{
+	fakeapi_turn_until(f->api, &o->done);
+	assert_int_equal(o->times, 1);
+}
+
+/* libcurl sends a second request to a plain server only when it knows from a first answer, and a connection kept, that requests cannot share one. */
+static void warm_up(struct fixture *f)
+{
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/warm" });
+	fakeapi_reply_keep(fakeapi_expect(f->api, "GET /warm"), 200, "");
+	wait_for(f, &o);
+}
+
+static double count_of(struct fixture *f, const char *verb, const char *code)
+{
+	static const char *const names[] = { "verb", "code", NULL };
+	const char *values[] = { verb, code };
+
+	return counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "", names), values);
+}
+
+static double gauge_of(struct fixture *f, const char *name)
+{
+	static const char *const none[] = { NULL };
+
+	return counters_get(counters_declare(f->counters, COUNTERS_GAUGE, name, "", none), NULL);
+}
+
+/* ---- One call ---- */
+
+static void verbs(void **state)
+{
+	static const struct {
+		enum kube_verb verb;
+		const char *body, *line, *content_type, *metric;
+	} cases[] = {
+		{ KUBE_GET, NULL, "GET /a?b=c", "", "get" },
+		{ KUBE_LIST, NULL, "GET /a?b=c", "", "list" },
+		{ KUBE_CREATE, "{\"x\":1}", "POST /a?b=c", "application/json", "create" },
+		{ KUBE_UPDATE, "{}", "PUT /a?b=c", "application/json", "update" },
+		{ KUBE_MERGE_PATCH, "{}", "PATCH /a?b=c", "application/merge-patch+json", "patch" },
+		{ KUBE_JSON_PATCH, "[]", "PATCH /a?b=c", "application/json-patch+json", "patch" },
+		{ KUBE_DELETE, NULL, "DELETE /a?b=c", "", "delete" },
+		{ KUBE_DELETE, "{}", "DELETE /a?b=c", "application/json", "delete" },
+		{ KUBE_REVIEW, "{}", "POST /a?b=c", "application/json", "create" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct outcome o = { .done = false };
+		double before = count_of(f, cases[i].metric, "200");
+		struct fakeapi_request *r;
+
+		start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a?b=c", .body = cases[i].body });
+		r = fakeapi_expect(f->api, cases[i].line);
+		assert_string_equal(r->body, cases[i].body ? cases[i].body : "");
+		assert_string_equal(r->content_type, cases[i].content_type);
+		assert_string_equal(r->accept, "application/json");
+		assert_string_equal(r->authorization, "Bearer token-1");
+		assert_int_equal(strncmp(r->user_agent, "kscaled/", 8), 0);
+		assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 1);
+		fakeapi_reply(r, 200, "{\"kind\":\"X\"}");
+		wait_for(f, &o);
+		assert_false(o.failed);
+		assert_string_equal(o.object, "{\"kind\":\"X\"}");
+		assert_true(count_of(f, cases[i].metric, "200") == before + 1);
+		assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 0);
+		free(o.object);
+	}
+}
+
+static void answers(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum err_kind kind;
+		const char *word;
+	} cases[] = {
+		{ 404, "{\"kind\":\"Status\",\"message\":\"no such thing\"}", ERR_MISSING, "no such thing" },
+		{ 409, "{\"kind\":\"Status\",\"message\":\"already exists\"}", ERR_CONFLICT, "already exists" },
+		{ 410, "{\"kind\":\"Status\"}", ERR_GONE, "410" },
+		{ 403, "{\"kind\":\"Status\",\"message\":\"may not\"}", ERR_DENIED, "may not" },
+		{ 422, "{\"kind\":\"Status\",\"message\":\"spec.x\"}", ERR_INVALID, "spec.x" },
+		{ 500, "oops", ERR_TEMPORARY, "oops" },
+		{ 503, "", ERR_TEMPORARY, "503" },
+		{ 302, "", ERR_INVALID, "302" },
+		{ 200, "<html>", ERR_TEMPORARY, "not JSON" },
+		{ 200, "{\"a\":", ERR_TEMPORARY, "not JSON" },
+		{ 200, "{\"a\":\"\xff\"}", ERR_TEMPORARY, "not JSON" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct outcome o = { .done = false };
+
+		start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}" });
+		fakeapi_reply(fakeapi_next(f->api), cases[i].status, cases[i].body);
+		wait_for(f, &o);
+		assert_true(o.failed);
+		assert_null(o.object);
+		assert_int_equal(o.err.kind, cases[i].kind);
+		if (!strstr(o.err.msg, cases[i].word))
+			fail_msg("case %zu: %s", i, o.err.msg);
+		if (cases[i].status != 200)
+			assert_int_equal(o.err.http_status, cases[i].status);
+	}
+}
+
+static void an_empty_answer_is_one(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_DELETE, .path = "/a" });
+	fakeapi_reply(fakeapi_next(f->api), 200, "");
+	wait_for(f, &o);
+	assert_false(o.failed);
+	assert_null(o.object);
+}
+
+static void no_server(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+	struct kube_config config = { .server = mem_dup("http://127.0.0.1:1") };
+	struct kube *kube = kube_new(f->loop, &config, NULL, NULL);
+	struct kube_request request = { .verb = KUBE_GET, .path = "/a" };
+
+	kube_call(kube, &request, on_outcome, &o);
+	wait_for(f, &o);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_int_equal(o.err.http_status, 0);
+	kube_free(kube);
+	kube_config_done(&config);
+}
+
+/* ---- Waiting and trying again ---- */
+
+static void retry_after_is_obeyed(void **state)
+{
+	static const struct {
+		int status;
+		const char *body, *retry_after;
+	} cases[] = {
+		{ 429, "{}", "1" },
+		{ 503, "{}", "1" },
+		{ 429, "{}", "" }, /* a second is the custom */
+		{ 429, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":1}}", "" },
+	};
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct outcome o = { .done = false };
+		struct fakeapi_request *r;
+		int64_t began;
+
+		start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{\"n\":1}" });
+		r = fakeapi_next(f->api);
+		began = loop_now_ms(f->loop);
+		fakeapi_reply_retry_after(r, cases[i].status, cases[i].body, cases[i].retry_after);
+		r = fakeapi_expect(f->api, "PUT /a");
+		assert_true(loop_now_ms(f->loop) - began >= 990);
+		assert_string_equal(r->body, "{\"n\":1}");
+		assert_false(o.done);
+		fakeapi_reply(r, 200, "{}");
+		wait_for(f, &o);
+		assert_false(o.failed);
+		free(o.object);
+	}
+}
+
+/* Who would wait past the deadline is told at once, and how long the server wanted. */
+static void a_wait_past_the_deadline_is_an_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a", .deadline_ms = 20000 });
+	fakeapi_reply_retry_after(fakeapi_next(f->api), 429, "{\"kind\":\"Status\",\"message\":\"slow\"}", "3600");
+	wait_for(f, &o);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_int_equal(o.err.http_status, 429);
+	assert_int_equal(o.err.retry_after_ms, 3600000);
+}
+
+static void a_deadline_ends_a_call(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}", .deadline_ms = 500 });
+	fakeapi_next(f->api); /* and say nothing */
+	wait_for(f, &o);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_int_equal(o.err.http_status, 0);
+}
+
+static void reads_survive_a_cut_and_writes_do_not(void **state)
+{
+	static const struct {
+		enum kube_verb verb;
+		bool again;
+	} cases[] = { { KUBE_GET, true }, { KUBE_LIST, true }, { KUBE_REVIEW, true }, { KUBE_CREATE, false }, { KUBE_UPDATE, false }, { KUBE_DELETE, false } };
+	struct fixture *f = *state;
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct outcome o = { .done = false };
+
+		start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a" });
+		fakeapi_cut(fakeapi_next(f->api));
+		if (cases[i].again)
+			fakeapi_reply(fakeapi_next(f->api), 200, "{}");
+		wait_for(f, &o);
+		assert_int_equal(o.failed, !cases[i].again);
+		if (o.failed)
+			assert_int_equal(o.err.kind, ERR_TEMPORARY);
+		free(o.object);
+	}
+	assert_int_equal(fakeapi_waiting(f->api), 0);
+}
+
+static void a_read_is_tried_twice_only(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+	fakeapi_cut(fakeapi_next(f->api));
+	fakeapi_cut(fakeapi_next(f->api));
+	wait_for(f, &o);
+	assert_true(o.failed);
+	assert_int_equal(fakeapi_waiting(f->api), 0);
+}
+
+/* ---- Credentials ---- */
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+/* A client whose token stands in a file. */
+static struct kube *client_with_token_file(struct fixture *f, struct kube_config *config, const char *folder)
+{
+	MEM_AUTO char *path = mem_printf("%s/config", folder);
+	MEM_AUTO char *token = mem_printf("%s/token", folder);
+	MEM_AUTO char *text = mem_printf("{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], clusters: [{name: c, cluster: {server: '%s'}}], "
+					 "users: [{name: u, user: {tokenFile: token}}]}",
+					 fakeapi_url(f->api));
+	struct err err = { .msg = "" };
+
+	write_file(path, text);
+	write_file(token, "old");
+	if (kube_config_load(path, config, &err) < 0)
+		fail_msg("%s", err.msg);
+	return kube_new(f->loop, config, NULL, NULL);
+}
+
+static void remove_folder(const char *folder)
+{
+	MEM_AUTO char *path = mem_printf("%s/config", folder);
+	MEM_AUTO char *token = mem_printf("%s/token", folder);
+
+	remove(path);
+	remove(token);
+	rmdir(folder);
+}
+
+static void denied_credentials_are_read_again_once(void **state)
+{
+	struct fixture *f = *state;
+	char folder[] = "client-test-XXXXXX";
+	struct kube_config config;
+	struct kube *kube;
+	struct kube_request request = { .verb = KUBE_UPDATE, .path = "/a", .body = "{}" };
+	struct outcome same = { .done = false }, fresh = { .done = false }, bad = { .done = false };
+	struct fakeapi_request *r;
+	MEM_AUTO char *token = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	kube = client_with_token_file(f, &config, folder);
+	token = mem_printf("%s/token", folder);
+
+	/* Nothing changed: the answer stands. */
+	kube_call(kube, &request, on_outcome, &same);
+	r = fakeapi_next(f->api);
+	assert_string_equal(r->authorization, "Bearer old");
+	fakeapi_reply(r, 401, "{\"kind\":\"Status\",\"message\":\"Unauthorized\"}");
+	wait_for(f, &same);
+	assert_int_equal(same.err.kind, ERR_DENIED);
+	assert_string_equal(same.err.msg, "Unauthorized");
+
+	/* A new token is tried at once. */
+	kube_call(kube, &request, on_outcome, &fresh);
+	r = fakeapi_next(f->api);
+	write_file(token, "renewed");
+	fakeapi_reply(r, 401, "{}");
+	r = fakeapi_next(f->api);
+	assert_string_equal(r->authorization, "Bearer renewed");
+	fakeapi_reply(r, 200, "{}");
+	wait_for(f, &fresh);
+	assert_false(fresh.failed);
+
+	/* But not a third. */
+	kube_call(kube, &request, on_outcome, &bad);
+	r = fakeapi_next(f->api);
+	write_file(token, "third-one");
+	fakeapi_reply(r, 401, "{}");
+	r = fakeapi_next(f->api);
+	write_file(token, "the-fourth-one");
+	fakeapi_reply(r, 401, "{}");
+	wait_for(f, &bad);
+	assert_int_equal(bad.err.kind, ERR_DENIED);
+
+	free(fresh.object);
+	kube_free(kube);
+	kube_config_done(&config);
+	remove_folder(folder);
+}
+
+static void credentials_that_cannot_be_read_are_told(void **state)
+{
+	struct fixture *f = *state;
+	char folder[] = "client-test-XXXXXX";
+	struct kube_config config;
+	struct kube *kube;
+	struct kube_request request = { .verb = KUBE_GET, .path = "/a" };
+	struct outcome o = { .done = false };
+	struct fakeapi_request *r;
+
+	assert_non_null(mkdtemp(folder));
+	kube = client_with_token_file(f, &config, folder);
+	kube_call(kube, &request, on_outcome, &o);
+	r = fakeapi_next(f->api);
+	remove_folder(folder);
+	fakeapi_reply(r, 401, "{\"kind\":\"Status\",\"message\":\"Unauthorized\"}");
+	wait_for(f, &o);
+	assert_non_null(strstr(o.err.msg, "config"));
+	assert_non_null(strstr(o.err.msg, "Unauthorized"));
+	kube_free(kube);
+	kube_config_done(&config);
+}
+
+/* ---- The queue ---- */
+
+#define MANY 80
+
+/* More calls than go out at once: the rest waits, by priority, and one is sent for each answer. */
+static void calls_wait_by_priority(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome normal[MANY] = { 0 }, background[12] = { 0 }, urgent[2] = { 0 };
+	struct fakeapi_request *r;
+	int sent = 0;
+
+	warm_up(f);
+	for (int i = 0; i < 12; i++)
+		start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .priority = KUBE_BACKGROUND });
+	for (int i = 0; i < MANY; i++)
+		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	for (int i = 0; i < 2; i++)
+		start(f, &urgent[i], (struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
+	assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 66);
+	for (; sent < 66; sent++) {
+		r = fakeapi_next(f->api);
+		if (strcmp(r->uri, "/urgent") == 0)
+			fakeapi_reply(r, 200, "");
+	}
+	/* Two urgent ones are answered: nothing more is sent, since they had their own places. */
+	wait_for(f, &urgent[0]);
+	wait_for(f, &urgent[1]);
+	assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 64);
+	for (int i = 0; i < 12; i++)
+		assert_false(background[i].done);
+
+	/* A call that ends makes room for a normal one, though background ones have waited longer. */
+	kube_cancel(background[0].call);
+	r = fakeapi_expect(f->api, "GET /normal");
+	for (int i = 1; i < 12; i++)
+		kube_cancel(background[i].call);
+	for (int i = 0; i < MANY; i++)
+		kube_cancel(normal[i].call);
+	assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 0);
+	for (int i = 0; i < MANY; i++)
+		assert_false(normal[i].done);
+}
+
+static void a_queued_call_has_its_deadline(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome normal[64] = { 0 }, late = { .done = false };
+
+	for (int i = 0; i < 64; i++)
+		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	start(f, &late, (struct kube_request){ .verb = KUBE_GET, .path = "/late", .priority = KUBE_NORMAL, .deadline_ms = 50 });
+	wait_for(f, &late);
+	assert_int_equal(late.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(late.err.msg, "/late"));
+	for (int i = 0; i < 64; i++)
+		kube_cancel(normal[i].call);
+}
+
+/* ---- Cancelling ---- */
+
+struct canceller {
+	struct outcome own, other;
+	struct fixture *f;
+};
+
+static void cancel_the_other(void *arg, const json_t *object, const struct err *err)
+{
+	struct canceller *c = arg;
+
+	on_outcome(&c->own, object, err);
+	kube_cancel(c->other.call);
+	kube_cancel(c->own.call); /* over already: nothing */
+}
+
+static void cancel_inside_a_callback(void **state)
+{
+	struct fixture *f = *state;
+	struct canceller c = { .f = f };
+	struct kube_request request = { .verb = KUBE_GET, .path = "/own" };
+	struct fakeapi_request *own, *other;
+
+	warm_up(f);
+	c.own.call = kube_call(f->kube, &request, cancel_the_other, &c);
+	own = fakeapi_next(f->api);
+	start(f, &c.other, (struct kube_request){ .verb = KUBE_GET, .path = "/other" });
+	other = fakeapi_next(f->api);
+	fakeapi_reply(own, 200, "{}");
+	wait_for(f, &c.own);
+	if (other->req)
+		fakeapi_reply(other, 200, "{}");
+	fakeapi_turn_for(f->api, 50);
+	assert_false(c.other.done);
+	kube_cancel(NULL);
+	free(c.own.object);
+}
+
+static void cancel_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o = { .done = false };
+
+	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+	kube_cancel(o.call);
+	fakeapi_turn_for(f->api, 50);
+	assert_false(o.done);
+}
+
+static void free_cancels_everything(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome o[70] = { 0 };
+
+	for (int i = 0; i < 70; i++)
+		start(f, &o[i], (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+	fakeapi_next(f->api);
+	kube_free(f->kube);
+	f->kube = NULL;
+	fakeapi_turn_for(f->api, 50);
+	for (int i = 0; i < 70; i++)
+		assert_false(o[i].done);
+}
+
+static int freed;
+
+static void on_free(void *arg)
+{
+	(void)arg;
+	freed++;
+}
+
+static void owned_arguments_are_freed_once(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome answered = { .done = false }, cancelled = { .done = false };
+	struct kube_request request = { .verb = KUBE_GET, .path = "/a" };
+
+	freed = 0;
+	kube_call_owning(f->kube, &request, on_outcome, &answered, on_free);
+	kube_cancel(kube_call_owning(f->kube, &request, on_outcome, &cancelled, on_free));
+	fakeapi_reply(fakeapi_next(f->api), 200, "{}");
+	wait_for(f, &answered);
+	fakeapi_turn_for(f->api, 1);
+	assert_int_equal(freed, 2);
+	assert_false(cancelled.done);
+	free(answered.object);
+}
+
+/* ---- Writes and the Lease ---- */
+
+static void abort_takes_writes_only(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome get = { .done = false }, review = { .done = false }, put = { .done = false }, waiting = { .done = false }, lease = { .done = false };
+	struct fakeapi_request *requests[5];
+
+	warm_up(f);
+	start(f, &get, (struct kube_request){ .verb = KUBE_GET, .path = "/get", .priority = KUBE_NORMAL });
+	requests[0] = fakeapi_expect(f->api, "GET /get");
+	start(f, &review, (struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
+	requests[1] = fakeapi_expect(f->api, "POST /review");
+	start(f, &put, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/put", .body = "{}", .priority = KUBE_NORMAL });
+	requests[2] = fakeapi_expect(f->api, "PUT /put");
+	start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	requests[3] = fakeapi_expect(f->api, "PUT /lease");
+	start(f, &waiting, (struct kube_request){ .verb = KUBE_CREATE, .path = "/waiting", .body = "{}", .priority = KUBE_BACKGROUND });
+	requests[4] = fakeapi_expect(f->api, "POST /waiting");
+	fakeapi_reply_retry_after(requests[4], 429, "{}", "5");
+	fakeapi_turn_for(f->api, 50);
+
+	kube_abort_writes(f->kube);
+	assert_false(put.done); /* callbacks come from the loop */
+	wait_for(f, &put);
+	wait_for(f, &waiting);
+	assert_int_equal(put.err.kind, ERR_TEMPORARY);
+	assert_int_equal(waiting.err.kind, ERR_TEMPORARY);
+	assert_false(get.done || review.done || lease.done);
+	fakeapi_reply(requests[0], 200, "{}");
+	fakeapi_reply(requests[1], 200, "{}");
+	fakeapi_reply(requests[3], 200, "{}");
+	wait_for(f, &get);
+	wait_for(f, &review);
+	wait_for(f, &lease);
+	assert_false(get.failed || review.failed || lease.failed);
+	free(get.object);
+	free(review.object);
+	free(lease.object);
+}
+
+static void abort_reaches_the_queue(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome reads[64] = { 0 }, writes[10] = { 0 };
+
+	for (int i = 0; i < 64; i++)
+		start(f, &reads[i], (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+	for (int i = 0; i < 10; i++)
+		start(f, &writes[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+	kube_abort_writes(f->kube);
+	kube_cancel(writes[3].call); /* between the abort and its callback */
+	for (int i = 0; i < 10; i++) {
+		if (i == 3)
+			continue;
+		wait_for(f, &writes[i]);
+		assert_int_equal(writes[i].err.kind, ERR_TEMPORARY);
+	}
+	assert_false(writes[3].done);
+	for (int i = 0; i < 64; i++)
+		kube_cancel(reads[i].call);
+}
+
+static void writes_end_before_the_limit(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome write = { .done = false }, read = { .done = false }, lease = { .done = false }, late = { .done = false }, again = { .done = false };
+	struct fakeapi_request *r[3];
+
+	warm_up(f);
+	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 1000);
+	start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+	r[0] = fakeapi_expect(f->api, "PUT /write");
+	start(f, &read, (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+	r[1] = fakeapi_expect(f->api, "GET /read");
+	start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	r[2] = fakeapi_expect(f->api, "PUT /lease");
+	wait_for(f, &write);
+	assert_int_equal(write.err.kind, ERR_TEMPORARY);
+	assert_false(read.done || lease.done);
+	fakeapi_turn_for(f->api, 50);
+
+	/* Past the limit nothing is sent at all. */
+	start(f, &late, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/late", .body = "{}", .priority = KUBE_NORMAL });
+	wait_for(f, &late);
+	assert_int_equal(late.err.kind, ERR_TEMPORARY);
+	assert_int_equal(fakeapi_waiting(f->api), 0);
+	kube_set_write_limit(f->kube, 0);
+	start(f, &again, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/again", .body = "{}", .priority = KUBE_NORMAL });
+	fakeapi_reply(fakeapi_expect(f->api, "PUT /again"), 200, "");
+	wait_for(f, &again);
+	assert_false(again.failed);
+	fakeapi_reply(r[1], 200, "");
+	fakeapi_reply(r[2], 200, "");
+	wait_for(f, &read);
+	wait_for(f, &lease);
+}
+
+static void escaping(void **state)
+{
+	char out[16];
+
+	(void)state;
+	assert_string_equal(kube_escape("a-Z_0.9~", out, sizeof out), "a-Z_0.9~");
+	assert_string_equal(kube_escape("a=b,c/d", out, sizeof out), "a%3Db%2Cc%2Fd");
+	assert_string_equal(kube_escape("\xc3\xa4 %", out, sizeof out), "%C3%A4%20%25");
+	assert_string_equal(kube_escape("", out, 1), "");
+	assert_string_equal(kube_escape("123456789012345", out, sizeof out), "123456789012345");
+	assert_null(kube_escape("1234567890123456", out, sizeof out));
+	assert_null(kube_escape("=====", out, 15));
+	assert_null(kube_escape("", out, 0));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+	const struct CMUnitTest tests[] = {
+		TEST(verbs),
+		TEST(answers),
+		TEST(an_empty_answer_is_one),
+		TEST(no_server),
+		TEST(retry_after_is_obeyed),
+		TEST(a_wait_past_the_deadline_is_an_answer),
+		TEST(a_deadline_ends_a_call),
+		TEST(reads_survive_a_cut_and_writes_do_not),
+		TEST(a_read_is_tried_twice_only),
+		TEST(denied_credentials_are_read_again_once),
+		TEST(credentials_that_cannot_be_read_are_told),
+		TEST(calls_wait_by_priority),
+		TEST(a_queued_call_has_its_deadline),
+		TEST(cancel_inside_a_callback),
+		TEST(cancel_at_once),
+		TEST(free_cancels_everything),
+		TEST(owned_arguments_are_freed_once),
+		TEST(abort_takes_writes_only),
+		TEST(abort_reaches_the_queue),
+		TEST(writes_end_before_the_limit),
+		cmocka_unit_test(escaping),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
