@@ -2,7 +2,10 @@
 #ifndef DECIDE_HPASPEC_H
 #define DECIDE_HPASPEC_H
 
-/* The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own label. Pure. */
+/*
+ * The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own label; app.kubernetes.io/managed-by is kscaled, and kubectl's last-applied annotation
+ * is not copied (crd/meta.h). Pure.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -16,16 +19,19 @@
 #define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": what our HPA watch selects on; no exclusion removes it */
 
 /* The object to create: metadata (name, namespace, labels, annotations, controller owner reference) and spec. metrics in trigger order. ERR_INVALID for a name used twice
- * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that an external metric cannot have. version: app.kubernetes.io/version. The caller owns it. */
+ * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that an external metric cannot have, a target that is not positive. version: app.kubernetes.io/version. The caller owns it. */
 json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err);
 
-/* True when the live HPA already is what `desired` says: same spec, its labels and annotations contained, controlled by the owner, and nothing of ours left to remove. */
+/*
+ * True when the live HPA already is what `desired` says: same spec, its labels and annotations contained, controlled by the owner, and nothing of ours left to remove: keys of
+ * autoscaling.keda.sh, scaledobject.keda.sh and kscaled.io, which come from nowhere but the ScaledObject. (Other keys that were copied and then taken off the ScaledObject stay, as with KEDA.)
+ */
 bool hpaspec_matches(const json_t *desired, const struct hpa *live);
 
 /*
  * The object to PUT so that `live_object` (read anew, all of it) becomes what desired says: spec replaced whole; labels and annotations merged (foreign ones stay; last-applied
- * annotations are foreign); the controller owner reference ours; resourceVersion kept. *adopts_from (may be NULL) gets 0, or ERR_CONFLICT naming the foreign controller when the live HPA is controlled by another
- * object - then NULL is returned. The caller owns the result.
+ * annotations are foreign) but for what is ours and no longer wanted; the controller owner reference ours, in the place of an earlier ScaledObject's of the same name; resourceVersion kept; without status and
+ * managedFields. NULL and ERR_CONFLICT naming the foreign controller when the live HPA is controlled by another object; a live HPA without a controller is adopted, as KEDA does. The caller owns the result.
  */
 json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err);
 

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/condition.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "crd/shape.h"
+
+#define CONDITIONS_MAX 100
+#define MS_PER_S 1000
+
+static const char *const status_names[] = { [CONDITION_UNKNOWN] = "Unknown", [CONDITION_TRUE] = "True", [CONDITION_FALSE] = "False" };
+
+const char *condition_status_name(enum condition_status s)
+{
+	return (size_t)s < sizeof(status_names) / sizeof(status_names[0]) ? status_names[s] : "Unknown";
+}
+
+static enum condition_status status_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(status_names) / sizeof(status_names[0]); i++)
+		if (strcmp(status_names[i], name) == 0)
+			return (enum condition_status)i;
+	return CONDITION_UNKNOWN;
+}
+
+static void condition_done(struct condition *c)
+{
+	free(c->type);
+	free(c->reason);
+	free(c->message);
+}
+
+static int decode_one(const struct json_at *at, struct condition *out, struct err *err)
+{
+	MEM_AUTO char *status = NULL;
+
+	if (shape_object(at, err) < 0 ||
+	    json_get_string(at, "type", &out->type, err) < 0 ||
+	    json_get_string(at, "status", &status, err) < 0 ||
+	    json_get_string(at, "reason", &out->reason, err) < 0 ||
+	    json_get_string(at, "message", &out->message, err) < 0 ||
+	    json_get_time(at, "lastTransitionTime", &out->since_unix_ms, err) < 0 ||
+	    json_get_int64(at, "observedGeneration", &out->observed_generation, err) < 0)
+		return -1;
+	if (out->type == NULL)
+		return shape_missing(at, "type", err);
+	out->status = status_of(status != NULL ? status : "");
+	if (out->reason == NULL)
+		out->reason = mem_dup("");
+	if (out->message == NULL)
+		out->message = mem_dup("");
+	return 0;
+}
+
+int conditions_decode(const struct json_at *array, struct conditions *out, struct err *err)
+{
+	size_t count;
+
+	memset(out, 0, sizeof(*out));
+	if (shape_array(array, CONDITIONS_MAX, &count, err) < 0)
+		return -1;
+	if (count == 0)
+		return 0;
+	out->list = mem_array(count, sizeof(*out->list));
+	out->count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(array, i);
+
+		if (decode_one(&element, &out->list[i], err) < 0) {
+			conditions_done(out);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static json_t *encode_one(const struct condition *c)
+{
+	json_t *object = json_object();
+	char text[TIMESTAMP_TEXT_MAX];
+
+	json_object_set_new(object, "type", json_string(c->type));
+	json_object_set_new(object, "status", json_string(condition_status_name(c->status)));
+	if (*c->reason != '\0')
+		json_object_set_new(object, "reason", json_string(c->reason));
+	if (*c->message != '\0')
+		json_object_set_new(object, "message", json_string(c->message));
+	if (c->since_unix_ms != 0)
+		json_object_set_new(object, "lastTransitionTime", json_string(timestamp_format(c->since_unix_ms, text)));
+	if (c->observed_generation != 0)
+		json_object_set_new(object, "observedGeneration", json_integer(c->observed_generation));
+	return object;
+}
+
+json_t *conditions_encode(const struct conditions *c)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < c->count; i++)
+		json_array_append_new(array, encode_one(&c->list[i]));
+	return array;
+}
+
+void conditions_done(struct conditions *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		condition_done(&c->list[i]);
+	free(c->list);
+	memset(c, 0, sizeof(*c));
+}
+
+void conditions_copy(struct conditions *to, const struct conditions *from)
+{
+	memset(to, 0, sizeof(*to));
+	if (from->count == 0)
+		return;
+	to->list = mem_array(from->count, sizeof(*to->list));
+	to->count = from->count;
+	for (size_t i = 0; i < from->count; i++) {
+		to->list[i] = from->list[i];
+		to->list[i].type = mem_dup(from->list[i].type);
+		to->list[i].reason = mem_dup(from->list[i].reason);
+		to->list[i].message = mem_dup(from->list[i].message);
+	}
+}
+
+static struct condition *find(const struct conditions *c, const char *type)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->list[i].type, type) == 0)
+			return &c->list[i];
+	return NULL;
+}
+
+const struct condition *conditions_get(const struct conditions *c, const char *type)
+{
+	return find(c, type);
+}
+
+static struct condition *append(struct conditions *c, const char *type, int64_t now_unix_ms)
+{
+	struct condition *added;
+
+	c->list = mem_resize(c->list, c->count + 1, sizeof(*c->list));
+	added = &c->list[c->count++];
+	*added = (struct condition){ .type = mem_dup(type), .status = CONDITION_UNKNOWN, .reason = mem_dup(""), .message = mem_dup(""), .since_unix_ms = now_unix_ms };
+	return added;
+}
+
+/* Whether it differed. `with` may be the very text that is replaced. */
+static bool replace(char **text, const char *with)
+{
+	char *copy;
+
+	if (strcmp(*text, with) == 0)
+		return false;
+	copy = mem_dup(with);
+	free(*text);
+	*text = copy;
+	return true;
+}
+
+bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason, const char *message, int64_t now_unix_ms, int64_t generation)
+{
+	struct condition *one = find(c, type);
+	bool changed = one == NULL;
+
+	if (one == NULL)
+		one = append(c, type, now_unix_ms);
+	if (one->status != status) {
+		one->status = status;
+		one->since_unix_ms = now_unix_ms;
+		changed = true;
+	}
+	changed |= replace(&one->reason, reason);
+	changed |= replace(&one->message, message);
+	one->observed_generation = generation;
+	return changed;
+}
+
+/* Times as they are stored, in whole seconds: what was set in memory equals what is read back. */
+static bool same_times(const struct condition *a, const struct condition *b)
+{
+	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S && a->observed_generation == b->observed_generation;
+}
+
+bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct condition *x = &a->list[i], *y = conditions_get(b, x->type);
+
+		if (y == NULL || x->status != y->status || strcmp(x->reason, y->reason) != 0 || strcmp(x->message, y->message) != 0)
+			return false;
+		if (with_times && !same_times(x, y))
+			return false;
+	}
+	return true;
+}

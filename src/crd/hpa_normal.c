@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/hpa.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "base/quantity.h"
+
+#define NANO_PER_MILLI 1000000
+
+/* ---- Quantities: two texts of one number must become one text ---- */
+
+/* Kubernetes keeps down to nano and rounds up what is finer (quantity.go ParseQuantity). */
+#define NANO_DIGITS 9
+static const __int128 NANO_LIMIT = (__int128)INT64_MAX * 1000000000; /* more than any quantity that Kubernetes keeps exactly */
+
+static const struct { const char *suffix; int ten; int two; } suffixes[] = {
+	{ "n", -9, 0 }, { "u", -6, 0 }, { "m", -3, 0 }, { "", 0, 0 },
+	{ "k", 3, 0 }, { "M", 6, 0 }, { "G", 9, 0 }, { "T", 12, 0 }, { "P", 15, 0 }, { "E", 18, 0 },
+	{ "Ki", 0, 10 }, { "Mi", 0, 20 }, { "Gi", 0, 30 }, { "Ti", 0, 40 }, { "Pi", 0, 50 }, { "Ei", 0, 60 },
+};
+
+static int suffix_scale(const char *suffix, int *ten, int *two)
+{
+	char *end;
+	long exponent;
+
+	*ten = *two = 0;
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		if (strcmp(suffix, suffixes[i].suffix) != 0)
+			continue;
+		*ten = suffixes[i].ten;
+		*two = suffixes[i].two;
+		return 0;
+	}
+	if ((suffix[0] != 'e' && suffix[0] != 'E') || suffix[1] == '\0' || suffix[1] == ' ')
+		return -1;
+	exponent = strtol(suffix + 1, &end, 10);
+	if (*end != '\0' || exponent < -1000 || exponent > 1000)
+		return -1;
+	*ten = (int)exponent;
+	return 0;
+}
+
+static __int128 times(__int128 value, int factor)
+{
+	return value > NANO_LIMIT / factor ? NANO_LIMIT : value * factor;
+}
+
+/* digits * 10^ten * 2^two, rounded up. The scale is applied at once to all digits: applied step by step while reading, it would round in between. */
+static __int128 scaled(__int128 digits, int ten, int two)
+{
+	bool lost = false;
+
+	for (; two > 0; two--)
+		digits = times(digits, 2);
+	for (; ten > 0 && digits < NANO_LIMIT; ten--)
+		digits = digits == 0 ? 0 : times(digits, 10);
+	for (; ten < 0 && digits != 0; ten++) {
+		lost |= digits % 10 != 0;
+		digits /= 10;
+	}
+	return digits + (lost ? 1 : 0);
+}
+
+/* |text| in nano; -1 when it is no quantity. *negative: its sign. */
+static __int128 read_nano(const char *text, bool *negative)
+{
+	__int128 digits = 0;
+	int ten, two, fraction = 0, seen = 0;
+	bool after_point = false;
+
+	*negative = *text == '-';
+	if (*text == '-' || *text == '+')
+		text++;
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && !after_point); text++) {
+		if (*text == '.') {
+			after_point = true;
+			continue;
+		}
+		seen++;
+		fraction += after_point ? 1 : 0;
+		if (fraction > 1000)
+			return -1;
+		if (digits > NANO_LIMIT / 10)
+			fraction -= after_point ? 1 : 0; /* no room: what follows is below or beyond what is kept */
+		else
+			digits = digits * 10 + (*text - '0');
+	}
+	if (seen == 0 || suffix_scale(text, &ten, &two) < 0)
+		return -1;
+	return scaled(digits, ten + NANO_DIGITS - fraction, two);
+}
+
+/* "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that is no quantity is copied. */
+static char *canonical(const char *text)
+{
+	bool negative;
+	__int128 nano = read_nano(text, &negative);
+	struct quantity q = { .format = QUANTITY_DECIMAL_SI };
+	char out[QUANTITY_TEXT_MAX];
+
+	if (nano < 0)
+		return mem_dup(text);
+	if (nano % NANO_PER_MILLI != 0 && nano <= INT64_MAX)
+		return mem_printf("%s%lldn", negative ? "-" : "", (long long)nano);
+	nano /= NANO_PER_MILLI;
+	q.milli = nano > INT64_MAX ? INT64_MAX : (int64_t)nano;
+	if (negative)
+		q.milli = -q.milli;
+	return mem_dup(quantity_format(q, out));
+}
+
+/* The shortest decimal text that reads back as the same number: 0.1, not 0.10000000000000001, which Kubernetes would round up to 100000001n. */
+static char *real_text(double value)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	return mem_dup(text);
+}
+
+/* The text of a quantity that may be written as a number; NULL when it is neither. The caller owns it. */
+static char *quantity_text(const json_t *value)
+{
+	if (json_is_string(value))
+		return mem_dup(json_string_value(value));
+	if (json_is_integer(value))
+		return mem_printf("%lld", (long long)json_integer_value(value));
+	return json_is_real(value) ? real_text(json_real_value(value)) : NULL;
+}
+
+static void set_quantity(json_t *object, const char *key, bool normal)
+{
+	char *text = quantity_text(json_object_get(object, key)), *canon;
+
+	if (text == NULL)
+		return;
+	canon = normal ? canonical(text) : mem_dup(text);
+	json_object_set_new(object, key, json_string(canon));
+	free(canon);
+	free(text);
+}
+
+/* ---- Shape: what Kubernetes 1.36 knows; other fields are pruned there, and what a later version fills in by itself must not look like a difference ---- */
+
+static bool is_listed(const char *key, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(key, *list) == 0)
+			return true;
+	return false;
+}
+
+static void keep_only(json_t *object, const char *const *list)
+{
+	const char *key;
+	json_t *value;
+	void *next;
+
+	json_object_foreach_safe(object, next, key, value)
+		if (!is_listed(key, list))
+			json_object_del(object, key);
+}
+
+/* null is absent. */
+static void drop_nulls(json_t *value)
+{
+	const char *key;
+	json_t *child;
+	void *next;
+	size_t i;
+
+	json_object_foreach_safe(value, next, key, child) {
+		if (json_is_null(child))
+			json_object_del(value, key);
+		else
+			drop_nulls(child);
+	}
+	json_array_foreach(value, i, child)
+		drop_nulls(child);
+}
+
+static void drop_empty_lists(json_t *value)
+{
+	const char *key;
+	json_t *child;
+	void *next;
+	size_t i;
+
+	json_object_foreach_safe(value, next, key, child) {
+		if (json_is_array(child) && json_array_size(child) == 0)
+			json_object_del(value, key);
+		else
+			drop_empty_lists(child);
+	}
+	json_array_foreach(value, i, child)
+		drop_empty_lists(child);
+}
+
+/* ---- Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go ---- */
+
+static void default_new(json_t *object, const char *key, json_t *value)
+{
+	if (json_object_get(object, key) == NULL)
+		json_object_set_new(object, key, value);
+	else
+		json_decref(value);
+}
+
+static json_t *policy(const char *type, int value)
+{
+	return json_pack("{s:s, s:i, s:i}", "type", type, "value", value, "periodSeconds", 15);
+}
+
+static void normal_rules(json_t *rules)
+{
+	static const char *const fields[] = { "policies", "selectPolicy", "stabilizationWindowSeconds", "tolerance", NULL };
+	static const char *const policy_fields[] = { "periodSeconds", "type", "value", NULL };
+	json_t *one;
+	size_t i;
+
+	keep_only(rules, fields);
+	json_array_foreach(json_object_get(rules, "policies"), i, one)
+		keep_only(one, policy_fields);
+	default_new(rules, "selectPolicy", json_string("Max"));
+	set_quantity(rules, "tolerance", true);
+}
+
+/* Policies that are given replace the default ones as a whole; scaleDown's window has no default here: the controller's own option is it. */
+static void normal_behavior(json_t *behavior)
+{
+	static const char *const fields[] = { "scaleDown", "scaleUp", NULL };
+	json_t *up, *down;
+
+	keep_only(behavior, fields);
+	default_new(behavior, "scaleUp", json_object());
+	default_new(behavior, "scaleDown", json_object());
+	up = json_object_get(behavior, "scaleUp");
+	down = json_object_get(behavior, "scaleDown");
+	if (json_is_object(up)) {
+		default_new(up, "policies", json_pack("[o, o]", policy("Pods", 4), policy("Percent", 100)));
+		default_new(up, "stabilizationWindowSeconds", json_integer(0));
+		normal_rules(up);
+	}
+	if (json_is_object(down)) {
+		default_new(down, "policies", json_pack("[o]", policy("Percent", 100)));
+		normal_rules(down);
+	}
+}
+
+static void normal_metric(json_t *metric)
+{
+	static const char *const sources[] = { "external", "object", "pods", "resource", "containerResource", NULL };
+
+	for (const char *const *source = sources; *source != NULL; source++) {
+		json_t *target = json_object_get(json_object_get(metric, *source), "target");
+
+		set_quantity(target, "value", true);
+		set_quantity(target, "averageValue", true);
+	}
+}
+
+static void normal_spec(json_t *spec)
+{
+	static const char *const fields[] = { "behavior", "maxReplicas", "metrics", "minReplicas", "scaleTargetRef", NULL };
+	json_t *metric;
+	size_t i;
+
+	keep_only(spec, fields);
+	drop_nulls(spec);
+	default_new(spec, "minReplicas", json_integer(1));
+	if (json_array_size(json_object_get(spec, "metrics")) == 0)
+		json_object_set_new(spec, "metrics", json_pack("[{s:s, s:{s:s, s:{s:s, s:i}}}]", "type", "Resource", "resource", "name", "cpu",
+							       "target", "type", "Utilization", "averageUtilization", 80));
+	json_array_foreach(json_object_get(spec, "metrics"), i, metric)
+		normal_metric(metric);
+	if (json_is_object(json_object_get(spec, "behavior")))
+		normal_behavior(json_object_get(spec, "behavior"));
+	drop_empty_lists(spec);
+}
+
+char *hpa_spec_normal(const json_t *spec)
+{
+	json_t *copy = json_is_object(spec) ? json_deep_copy(spec) : json_object();
+	size_t size;
+	char *text;
+
+	if (copy == NULL) /* only when it contains itself */
+		copy = json_object();
+	normal_spec(copy);
+	size = json_dumpb(copy, NULL, 0, JSON_SORT_KEYS | JSON_COMPACT);
+	text = mem_zalloc(size + 1);
+	json_dumpb(copy, text, size, JSON_SORT_KEYS | JSON_COMPACT);
+	json_decref(copy);
+	return text;
+}
+
+uint64_t hpa_spec_fingerprint(const json_t *spec)
+{
+	char *text = hpa_spec_normal(spec);
+	uint64_t hash = fingerprint_fast(text, strlen(text));
+
+	free(text);
+	return hash;
+}
+
+char *hpa_behavior_text(const json_t *behavior)
+{
+	static const char *const directions[] = { "scaleUp", "scaleDown", NULL };
+	json_t *copy = json_deep_copy(behavior);
+	char *text;
+
+	for (const char *const *direction = directions; *direction != NULL; direction++)
+		set_quantity(json_object_get(copy, *direction), "tolerance", false);
+	text = json_text(copy);
+	json_decref(copy);
+	return text;
+}

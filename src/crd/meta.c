@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/meta.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crd/shape.h"
+
+#define FINALIZERS_MAX 1000
+#define OWNERS_MAX 1000
+#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+
+static void fill_absent(char **text)
+{
+	if (*text == NULL)
+		*text = mem_dup("");
+}
+
+static int decode_finalizers(const struct json_at *at, struct meta *out, struct err *err)
+{
+	struct json_at list = json_field(at, "finalizers");
+	size_t count;
+
+	if (shape_array(&list, FINALIZERS_MAX, &count, err) < 0)
+		return -1;
+	out->finalizers = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		const char *text = json_string_value(json_array_get(list.value, i));
+
+		if (text != NULL)
+			out->finalizers[out->finalizer_count++] = mem_dup(text);
+	}
+	return 0;
+}
+
+static int decode_owner(const struct json_at *at, struct owner_ref *out, struct err *err)
+{
+	if (shape_object(at, err) < 0 ||
+	    json_get_string(at, "apiVersion", &out->api_version, err) < 0 ||
+	    json_get_string(at, "kind", &out->kind, err) < 0 ||
+	    json_get_string(at, "name", &out->name, err) < 0 ||
+	    json_get_string(at, "uid", &out->uid, err) < 0 ||
+	    json_get_bool(at, "controller", &out->controller, err) < 0)
+		return -1;
+	fill_absent(&out->api_version);
+	fill_absent(&out->kind);
+	fill_absent(&out->name);
+	fill_absent(&out->uid);
+	return 0;
+}
+
+static int decode_owners(const struct json_at *at, struct meta *out, struct err *err)
+{
+	struct json_at list = json_field(at, "ownerReferences");
+	size_t count;
+
+	if (shape_array(&list, OWNERS_MAX, &count, err) < 0)
+		return -1;
+	out->owners = count > 0 ? mem_array(count, sizeof(*out->owners)) : NULL;
+	out->owner_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(&list, i);
+
+		if (decode_owner(&element, &out->owners[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int decode_metadata(const struct json_at *at, struct meta *out, struct err *err)
+{
+	if (shape_object(at, err) < 0 ||
+	    json_get_string(at, "namespace", &out->namespace_, err) < 0 ||
+	    json_get_string(at, "name", &out->name, err) < 0 ||
+	    json_get_string(at, "uid", &out->uid, err) < 0 ||
+	    json_get_string(at, "resourceVersion", &out->resource_version, err) < 0 ||
+	    json_get_int64(at, "generation", &out->generation, err) < 0 ||
+	    json_get_time(at, "creationTimestamp", &out->created_unix_ms, err) < 0 ||
+	    json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0 ||
+	    json_get_strmap(at, "labels", &out->labels, err) < 0 ||
+	    json_get_strmap(at, "annotations", &out->annotations, err) < 0 ||
+	    decode_finalizers(at, out, err) < 0 ||
+	    decode_owners(at, out, err) < 0)
+		return -1;
+	if (out->name == NULL || *out->name == '\0')
+		return shape_missing(at, "name", err);
+	fill_absent(&out->namespace_);
+	fill_absent(&out->uid);
+	fill_absent(&out->resource_version);
+	strmap_remove(&out->annotations, LAST_APPLIED);
+	return 0;
+}
+
+int meta_decode(const json_t *object, struct meta *out, struct err *err)
+{
+	struct json_at root = json_root(object), at;
+
+	memset(out, 0, sizeof(*out));
+	if (!json_is_object(object))
+		return err_set(err, ERR_INVALID, "not a Kubernetes object");
+	at = json_field(&root, "metadata");
+	if (decode_metadata(&at, out, err) == 0)
+		return 0;
+	meta_done(out);
+	return -1;
+}
+
+void meta_done(struct meta *m)
+{
+	free(m->namespace_);
+	free(m->name);
+	free(m->uid);
+	free(m->resource_version);
+	strmap_done(&m->labels);
+	strmap_done(&m->annotations);
+	for (size_t i = 0; i < m->finalizer_count; i++)
+		free(m->finalizers[i]);
+	free(m->finalizers);
+	for (size_t i = 0; i < m->owner_count; i++) {
+		free(m->owners[i].api_version);
+		free(m->owners[i].kind);
+		free(m->owners[i].name);
+		free(m->owners[i].uid);
+	}
+	free(m->owners);
+	memset(m, 0, sizeof(*m));
+}
+
+bool meta_has_finalizer(const struct meta *m, const char *finalizer)
+{
+	for (size_t i = 0; i < m->finalizer_count; i++)
+		if (strcmp(m->finalizers[i], finalizer) == 0)
+			return true;
+	return false;
+}
+
+const struct owner_ref *meta_controller(const struct meta *m)
+{
+	for (size_t i = 0; i < m->owner_count; i++)
+		if (m->owners[i].controller)
+			return &m->owners[i];
+	return NULL;
+}

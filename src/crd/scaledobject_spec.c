@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/scaledobject_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crd/hpa.h"
+#include "crd/shape.h"
+
+#define METADATA_KEYS_MAX 1000           /* of one trigger */
+#define METADATA_BYTES_MAX (512 * 1024)  /* of all triggers: they are kept in memory and asked about at every poll */
+#define BEHAVIOR_BYTES_MAX (64 * 1024)
+#define PATH_TEXT 256
+
+/* INT32_UNSET means absent in here, so a written one is as wrong as any number that does not fit. */
+static int get_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err)
+{
+	struct json_at field = json_field(at, key);
+	int32_t value = 0;
+
+	if (json_get_int32(at, key, &value, err) < 0)
+		return -1;
+	if (field.value == NULL)
+		return 0;
+	if (value == INT32_UNSET)
+		return json_wrong(&field, err, "is out of range");
+	*out = value;
+	return 0;
+}
+
+static int decode_target(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "scaleTargetRef");
+
+	if (shape_object(&at, err) < 0 ||
+	    json_get_string(&at, "apiVersion", &out->target_api_version, err) < 0 ||
+	    json_get_string(&at, "kind", &out->target_kind, err) < 0 ||
+	    json_get_string(&at, "name", &out->target_name, err) < 0 ||
+	    json_get_string(&at, "envSourceContainerName", &out->env_source_container, err) < 0)
+		return -1;
+	return 0;
+}
+
+static int decode_numbers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	const struct { const char *key; int32_t *value; } fields[] = {
+		{ "pollingInterval", &out->polling_interval_s },
+		{ "cooldownPeriod", &out->cooldown_s },
+		{ "initialCooldownPeriod", &out->initial_cooldown_s },
+		{ "idleReplicaCount", &out->idle_replicas },
+		{ "minReplicaCount", &out->min_replicas },
+		{ "maxReplicaCount", &out->max_replicas },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (get_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+	return rc;
+}
+
+static int decode_restore(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "advanced");
+
+	if (shape_object(&at, err) < 0)
+		return -1;
+	return json_get_bool(&at, "restoreToOriginalReplicaCount", &out->restore_to_original, err);
+}
+
+static int decode_behavior(const struct json_at *config, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at at = json_field(config, "behavior");
+	char path[PATH_TEXT];
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	out->hpa_behavior = hpa_behavior_text(at.value);
+	if (strlen(out->hpa_behavior) <= BEHAVIOR_BYTES_MAX)
+		return 0;
+	free(out->hpa_behavior);
+	out->hpa_behavior = NULL;
+	return err_set(err, ERR_INVALID, "%s: too long: at most %d bytes", json_path(&at, path, sizeof(path)), BEHAVIOR_BYTES_MAX);
+}
+
+static int decode_hpa_config(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at advanced = json_field(spec, "advanced"), at;
+
+	if (!json_is_object(advanced.value)) /* told by decode_restore */
+		return 0;
+	at = json_field(&advanced, "horizontalPodAutoscalerConfig");
+	if (shape_object(&at, err) < 0 || json_get_string(&at, "name", &out->hpa_name, err) < 0)
+		return -1;
+	return at.value != NULL ? decode_behavior(&at, out, err) : 0;
+}
+
+static void modifiers_free(struct scaling_modifiers *m)
+{
+	if (m == NULL)
+		return;
+	free(m->formula);
+	free(m->target);
+	free(m->activation_target);
+	free(m->metric_type);
+	free(m);
+}
+
+static bool given(const char *text)
+{
+	return text != NULL && *text != '\0';
+}
+
+static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at advanced = json_field(spec, "advanced"), at;
+	struct scaling_modifiers *m;
+	int rc;
+
+	if (!json_is_object(advanced.value))
+		return 0;
+	at = json_field(&advanced, "scalingModifiers");
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	m = mem_zalloc(sizeof(*m));
+	rc = json_get_string(&at, "formula", &m->formula, err) < 0 ||
+	     json_get_string(&at, "target", &m->target, err) < 0 ||
+	     json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
+	     json_get_string(&at, "metricType", &m->metric_type, err) < 0 ? -1 : 0;
+	if (given(m->formula) || given(m->target) || given(m->activation_target) || given(m->metric_type))
+		out->modifiers = m;
+	else
+		modifiers_free(m);
+	return rc;
+}
+
+static int decode_fallback(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "fallback");
+	struct fallback *f;
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	f = out->fallback = mem_zalloc(sizeof(*f));
+	f->failure_threshold = f->replicas = INT32_UNSET;
+	if (get_int32(&at, "failureThreshold", &f->failure_threshold, err) < 0 ||
+	    get_int32(&at, "replicas", &f->replicas, err) < 0 ||
+	    json_get_string(&at, "behavior", &f->behavior, err) < 0)
+		return -1;
+	if (f->failure_threshold == INT32_UNSET)
+		return shape_missing(&at, "failureThreshold", err);
+	if (f->replicas == INT32_UNSET)
+		return shape_missing(&at, "replicas", err);
+	return 0;
+}
+
+/* ---- Triggers ---- */
+
+static void trigger_done(struct trigger *t)
+{
+	free(t->type);
+	free(t->name);
+	free(t->metric_type);
+	free(t->auth_name);
+	free(t->auth_kind);
+	strmap_done(&t->metadata);
+}
+
+static size_t bytes_of(const json_t *object)
+{
+	size_t bytes = 0;
+
+	for (void *it = json_object_iter((json_t *)(uintptr_t)object); it != NULL; it = json_object_iter_next((json_t *)(uintptr_t)object, it))
+		bytes += strlen(json_object_iter_key(it)) + json_string_length(json_object_iter_value(it));
+	return bytes;
+}
+
+static int decode_metadata(const struct json_at *trigger, struct trigger *out, size_t *room, struct err *err)
+{
+	struct json_at at = json_field(trigger, "metadata");
+	char path[PATH_TEXT];
+	size_t bytes;
+
+	if (shape_object(&at, err) < 0)
+		return -1;
+	if (at.value == NULL)
+		return 0;
+	if (json_object_size(at.value) > METADATA_KEYS_MAX)
+		return err_set(err, ERR_INVALID, "%s: %zu keys are too many: at most %d", json_path(&at, path, sizeof(path)), json_object_size(at.value), METADATA_KEYS_MAX);
+	bytes = bytes_of(at.value);
+	if (bytes > *room)
+		return err_set(err, ERR_INVALID, "%s: too long: all triggers together may have %d bytes of metadata", json_path(&at, path, sizeof(path)), METADATA_BYTES_MAX);
+	*room -= bytes;
+	return json_get_strmap(trigger, "metadata", &out->metadata, err);
+}
+
+static int decode_authentication(const struct json_at *trigger, struct trigger *out, struct err *err)
+{
+	struct json_at at = json_field(trigger, "authenticationRef");
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0 ||
+	    json_get_string(&at, "name", &out->auth_name, err) < 0 ||
+	    json_get_string(&at, "kind", &out->auth_kind, err) < 0)
+		return -1;
+	return out->auth_name != NULL ? 0 : shape_missing(&at, "name", err);
+}
+
+static int decode_trigger(const struct json_at *at, struct trigger *out, size_t *room, struct err *err)
+{
+	if (at->value == NULL)
+		return shape_missing(at, "type", err);
+	if (shape_object(at, err) < 0 ||
+	    json_get_string(at, "type", &out->type, err) < 0 ||
+	    json_get_string(at, "name", &out->name, err) < 0 ||
+	    json_get_string(at, "metricType", &out->metric_type, err) < 0 ||
+	    json_get_bool(at, "useCachedMetrics", &out->use_cached_metrics, err) < 0 ||
+	    decode_metadata(at, out, room, err) < 0)
+		return -1;
+	return decode_authentication(at, out, err);
+}
+
+static int decode_triggers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
+{
+	struct json_at list = json_field(spec, "triggers");
+	size_t count, room = METADATA_BYTES_MAX;
+
+	if (shape_array(&list, SCALEDOBJECT_TRIGGERS_MAX, &count, err) < 0)
+		return -1;
+	if (count == 0)
+		return 0;
+	out->triggers = mem_array(count, sizeof(*out->triggers));
+	out->trigger_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(&list, i);
+
+		if (decode_trigger(&element, &out->triggers[i], &room, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- The whole ---- */
+
+typedef int (*decode_fn)(const struct json_at *spec, struct scaledobject_spec *out, struct err *err);
+
+void scaledobject_spec_decode(const struct json_at *at, struct scaledobject_spec *out, struct err *err)
+{
+	static const decode_fn parts[] = { decode_target, decode_numbers, decode_restore, decode_hpa_config, decode_modifiers, decode_fallback, decode_triggers };
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	out->polling_interval_s = out->cooldown_s = out->initial_cooldown_s = INT32_UNSET;
+	out->idle_replicas = out->min_replicas = out->max_replicas = INT32_UNSET;
+	if (at->value == NULL) {
+		json_wrong(at, err, "missing");
+		return;
+	}
+	if (shape_object(at, err) < 0)
+		return;
+	rc = 0;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+}
+
+void scaledobject_spec_done(struct scaledobject_spec *s)
+{
+	free(s->target_api_version);
+	free(s->target_kind);
+	free(s->target_name);
+	free(s->env_source_container);
+	free(s->hpa_name);
+	free(s->hpa_behavior);
+	modifiers_free(s->modifiers);
+	if (s->fallback != NULL)
+		free(s->fallback->behavior);
+	free(s->fallback);
+	for (size_t i = 0; i < s->trigger_count; i++)
+		trigger_done(&s->triggers[i]);
+	free(s->triggers);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "crd/shape.h"
+
+#define CONTAINERS_MAX 100
+#define ENV_FROM_MAX 100
+#define SELECTOR_BYTES_MAX (64 * 1024)
+#define PATH_TEXT 256
+
+/* ---- Replicas ---- */
+
+static int decode_replicas(const struct json_at *spec, struct workload *out, struct err *err)
+{
+	struct json_at field = json_field(spec, "replicas");
+	char path[PATH_TEXT];
+
+	out->replicas = 1;
+	out->has_replicas = field.value != NULL;
+	if (json_get_int32(spec, "replicas", &out->replicas, err) < 0)
+		return -1;
+	if (out->replicas < 0)
+		return err_set(err, ERR_INVALID, "%s: %d is negative", json_path(&field, path, sizeof(path)), (int)out->replicas);
+	return 0;
+}
+
+static void add_requirement(struct buf *out, const json_t *one)
+{
+	static const struct { const char *operator, *before, *after; } words[] = {
+		{ "In", "", " in (" }, { "NotIn", "", " notin (" }, { "Exists", "", NULL }, { "DoesNotExist", "!", NULL },
+	};
+	const json_t *values = json_object_get(one, "values"), *value;
+	size_t i, word;
+
+	for (word = 0; word < sizeof(words) / sizeof(words[0]); word++)
+		if (strcmp(words[word].operator, json_str_or_empty(one, "operator")) == 0)
+			break;
+	if (word == sizeof(words) / sizeof(words[0]))
+		return;
+	buf_printf(out, "%s%s%s", out->len > 0 ? "," : "", words[word].before, json_str_or_empty(one, "key"));
+	if (words[word].after == NULL)
+		return;
+	buf_puts(out, words[word].after);
+	json_array_foreach(values, i, value)
+		buf_printf(out, "%s%s", i > 0 ? "," : "", json_is_string(value) ? json_string_value(value) : "");
+	buf_putc(out, ')');
+}
+
+/* A LabelSelector as `?labelSelector=` takes it. The caller owns it; NULL when it is none. */
+static char *selector_text(const json_t *selector)
+{
+	const json_t *labels = json_object_get(selector, "matchLabels"), *expressions = json_object_get(selector, "matchExpressions"), *value;
+	struct buf out = BUF_INIT(SELECTOR_BYTES_MAX);
+	const char *key;
+	size_t i;
+
+	json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+		if (json_is_string(value))
+			buf_printf(&out, "%s%s=%s", out.len > 0 ? "," : "", key, json_string_value(value));
+	json_array_foreach(expressions, i, value)
+		add_requirement(&out, value);
+	if (out.len > 0 && !buf_failed(&out))
+		return buf_take(&out);
+	buf_done(&out);
+	return NULL;
+}
+
+static void decode_selector(const struct json_at *spec, const struct json_at *status, struct workload *out)
+{
+	if (json_is_object(status->value))
+		json_get_string(status, "selector", &out->selector, NULL);
+	if (out->selector == NULL && json_is_object(spec->value))
+		out->selector = selector_text(json_object_get(spec->value, "selector"));
+}
+
+/* ---- Containers. Whatever of them cannot be read is left out or told as another source: it must not hide the replicas ---- */
+
+static void decode_key_ref(const struct json_at *value_from, const char *key, enum workload_env_source source, struct workload_env *out)
+{
+	struct json_at ref = json_field(value_from, key);
+
+	if (!json_is_object(ref.value))
+		return;
+	out->source = source;
+	json_get_string(&ref, "name", &out->ref_name, NULL);
+	json_get_string(&ref, "key", &out->ref_key, NULL);
+	json_get_bool(&ref, "optional", &out->optional, NULL);
+}
+
+static void decode_env(const struct json_at *at, struct workload_env *out)
+{
+	struct json_at value_from = json_field(at, "valueFrom");
+
+	json_get_string(at, "name", &out->name, NULL);
+	if (json_get_string(at, "value", &out->value, NULL) < 0) {
+		out->source = WORKLOAD_ENV_OTHER;
+	} else if ((out->value != NULL && *out->value != '\0') || !json_is_object(value_from.value)) {
+		out->source = WORKLOAD_ENV_VALUE;
+	} else {
+		out->source = WORKLOAD_ENV_OTHER;
+		decode_key_ref(&value_from, "secretKeyRef", WORKLOAD_ENV_SECRET_KEY, out);
+		decode_key_ref(&value_from, "configMapKeyRef", WORKLOAD_ENV_CONFIGMAP_KEY, out);
+	}
+	if (out->name == NULL)
+		out->name = mem_dup("");
+	if (out->value == NULL)
+		out->value = mem_dup("");
+	if (out->ref_name == NULL)
+		out->ref_name = mem_dup("");
+	if (out->ref_key == NULL)
+		out->ref_key = mem_dup("");
+}
+
+static void env_done(struct workload_env *e)
+{
+	free(e->name);
+	free(e->value);
+	free(e->ref_name);
+	free(e->ref_key);
+}
+
+static void decode_env_from(const struct json_at *at, struct workload_env_from *out)
+{
+	struct json_at secret = json_field(at, "secretRef"), map = json_field(at, "configMapRef");
+	struct json_at *ref = json_is_object(secret.value) ? &secret : &map;
+
+	out->secret = ref == &secret;
+	json_get_string(at, "prefix", &out->prefix, NULL);
+	if (json_is_object(ref->value)) {
+		json_get_string(ref, "name", &out->name, NULL);
+		json_get_bool(ref, "optional", &out->optional, NULL);
+	}
+	if (out->prefix == NULL)
+		out->prefix = mem_dup("");
+	if (out->name == NULL)
+		out->name = mem_dup("");
+}
+
+static void decode_container(const struct json_at *at, struct workload_container *out)
+{
+	struct json_at env = json_field(at, "env"), env_from = json_field(at, "envFrom");
+	size_t count;
+
+	json_get_string(at, "name", &out->name, NULL);
+	if (out->name == NULL)
+		out->name = mem_dup("");
+	if (json_is_array(env.value)) {
+		count = json_array_size(env.value);
+		out->env_left_out = count > WORKLOAD_ENV_MAX ? count - WORKLOAD_ENV_MAX : 0;
+		count -= out->env_left_out;
+		out->env = count > 0 ? mem_array(count, sizeof(*out->env)) : NULL;
+		for (size_t i = 0; i < count; i++) {
+			struct json_at element = json_element(&env, i);
+
+			if (json_is_object(element.value))
+				decode_env(&element, &out->env[out->env_count++]);
+		}
+	}
+	if (shape_array(&env_from, ENV_FROM_MAX, &count, NULL) < 0 || count == 0)
+		return;
+	out->env_from = mem_array(count, sizeof(*out->env_from));
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(&env_from, i);
+
+		if (json_is_object(element.value))
+			decode_env_from(&element, &out->env_from[out->env_from_count++]);
+	}
+}
+
+static void decode_containers(const struct json_at *spec, struct workload *out)
+{
+	struct json_at template, pod, list;
+	size_t count;
+
+	if (!json_is_object(spec->value))
+		return;
+	template = json_field(spec, "template");
+	if (!json_is_object(template.value))
+		return;
+	pod = json_field(&template, "spec");
+	if (!json_is_object(pod.value))
+		return;
+	list = json_field(&pod, "containers");
+	if (shape_array(&list, CONTAINERS_MAX, &count, NULL) < 0 || count == 0)
+		return;
+	out->containers = mem_array(count, sizeof(*out->containers));
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(&list, i);
+
+		if (json_is_object(element.value))
+			decode_container(&element, &out->containers[out->container_count++]);
+	}
+}
+
+static void container_done(struct workload_container *c)
+{
+	free(c->name);
+	for (size_t i = 0; i < c->env_count; i++)
+		env_done(&c->env[i]);
+	free(c->env);
+	for (size_t i = 0; i < c->env_from_count; i++) {
+		free(c->env_from[i].name);
+		free(c->env_from[i].prefix);
+	}
+	free(c->env_from);
+}
+
+/* ---- The whole ---- */
+
+static int decode_identity(const struct json_at *metadata, struct workload *out, struct err *err)
+{
+	if (shape_object(metadata, err) < 0 ||
+	    json_get_string(metadata, "namespace", &out->namespace_, err) < 0 ||
+	    json_get_string(metadata, "name", &out->name, err) < 0 ||
+	    json_get_string(metadata, "uid", &out->uid, err) < 0 ||
+	    json_get_string(metadata, "resourceVersion", &out->resource_version, err) < 0)
+		return -1;
+	if (out->name == NULL || *out->name == '\0')
+		return shape_missing(metadata, "name", err);
+	if (out->namespace_ == NULL)
+		out->namespace_ = mem_dup("");
+	if (out->uid == NULL)
+		out->uid = mem_dup("");
+	if (out->resource_version == NULL)
+		out->resource_version = mem_dup("");
+	return 0;
+}
+
+struct workload *workload_decode(const json_t *object, struct err *err)
+{
+	struct workload *w = mem_zalloc(sizeof(*w));
+	struct json_at root = json_root(object), metadata, spec, status;
+
+	if (!json_is_object(object)) {
+		err_set(err, ERR_INVALID, "not a Kubernetes object");
+		workload_free(w);
+		return NULL;
+	}
+	metadata = json_field(&root, "metadata");
+	spec = json_field(&root, "spec");
+	status = json_field(&root, "status");
+	if (decode_identity(&metadata, w, err) < 0 || shape_object(&spec, err) < 0 || decode_replicas(&spec, w, err) < 0) {
+		workload_free(w);
+		return NULL;
+	}
+	if (json_is_object(status.value)) {
+		json_get_int32(&status, "replicas", &w->status_replicas, NULL);
+		json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
+	}
+	decode_selector(&spec, &status, w);
+	decode_containers(&spec, w);
+	return w;
+}
+
+void workload_free(struct workload *w)
+{
+	if (w == NULL)
+		return;
+	free(w->namespace_);
+	free(w->name);
+	free(w->uid);
+	free(w->resource_version);
+	free(w->selector);
+	for (size_t i = 0; i < w->container_count; i++)
+		container_done(&w->containers[i]);
+	free(w->containers);
+	free(w);
+}

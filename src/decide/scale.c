@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/scale.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MS_PER_S 1000
+
+static int64_t add_seconds(int64_t unix_ms, int32_t seconds)
+{
+	int64_t sum;
+
+	if (seconds < 0)
+		seconds = 0;
+	if (__builtin_add_overflow(unix_ms, (int64_t)seconds * MS_PER_S, &sum))
+		return INT64_MAX;
+	return sum;
+}
+
+static int32_t floor_of(const struct scaledobject_spec *spec)
+{
+	int32_t min = scaledobject_min(spec);
+
+	return min > 0 ? min : 0;
+}
+
+static void say_ready(struct scale_decision *d, enum condition_status status, const char *reason, const char *message)
+{
+	d->ready = status;
+	d->ready_reason = reason;
+	d->ready_message = message;
+}
+
+static void say_active(struct scale_decision *d, enum condition_status status, const char *reason, const char *message)
+{
+	d->active_status = status;
+	d->active_reason = reason;
+	d->active_message = message;
+}
+
+/* What the triggers say together, before the replicas are looked at. No trigger at all means that nothing is known, which must not look like "nothing to do". */
+static struct scale_decision observe(const struct scale_facts *facts)
+{
+	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1 };
+	int first_active = -1, first_failing = -1;
+
+	for (size_t i = 0; i < facts->trigger_count; i++) {
+		const struct scale_trigger *t = &facts->triggers[i];
+
+		if (t->err != NULL) {
+			if (first_failing < 0)
+				first_failing = (int)i;
+		} else if (t->reading.active && first_active < 0) {
+			first_active = (int)i;
+		}
+	}
+	d.active = first_active >= 0;
+	d.failing = first_failing >= 0 || facts->trigger_count == 0;
+	d.trigger = d.active ? first_active : first_failing;
+	/* A stamp from the future (another replica's clock) would stretch the cooldown by the difference: it counts as now. */
+	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms : facts->now_unix_ms;
+	if (d.active)
+		d.last_active_unix_ms = facts->now_unix_ms;
+	return d;
+}
+
+static void judge_ready(const struct scale_facts *facts, struct scale_decision *d)
+{
+	if (facts->trigger_count == 0)
+		return;
+	if (!facts->replicas_known)
+		say_ready(d, CONDITION_FALSE, "ErrorGettingCurrentReplicas", "Error getting current replicas count for ScaleTarget");
+	else if (d->failing && d->active)
+		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError", "Some triggers defined in ScaledObject are not working correctly");
+	else if (d->failing)
+		say_ready(d, CONDITION_FALSE, "TriggerError", "Triggers defined in ScaledObject are not working correctly");
+	else
+		say_ready(d, CONDITION_TRUE, "ScaledObjectReady", "ScaledObject is defined correctly and is ready for scaling");
+}
+
+static void act(struct scale_decision *d, enum scale_rule rule, int32_t replicas)
+{
+	d->rule = rule;
+	d->act = true;
+	d->replicas = replicas;
+}
+
+static void decide_active(const struct scale_facts *facts, struct scale_decision *d)
+{
+	int32_t min = floor_of(facts->spec);
+	bool idling = facts->spec->idle_replicas != INT32_UNSET && d->replicas < min;
+
+	say_active(d, CONDITION_TRUE, "ScalerActive", "Scaling is performed because triggers are active");
+	if (idling || d->replicas == 0)
+		act(d, SCALE_RULE_ACTIVATE, min > 0 ? min : 1);
+	else
+		d->rule = d->failing ? SCALE_RULE_ACTIVE_PARTIAL : SCALE_RULE_ACTIVE;
+}
+
+/* KEDA scales in when the end is strictly past, so the first moment that may act is the one after it. */
+static void decide_scale_in(const struct scale_facts *facts, struct scale_decision *d, int32_t rest)
+{
+	const struct scaledobject_spec *spec = facts->spec;
+	bool never = d->last_active_unix_ms == 0;
+	int32_t initial_s = spec->initial_cooldown_s == INT32_UNSET ? 0 : spec->initial_cooldown_s;
+	int64_t end = never ? add_seconds(facts->created_unix_ms, initial_s) : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
+
+	if (end < facts->now_unix_ms) {
+		act(d, SCALE_RULE_DEACTIVATE, rest);
+		return;
+	}
+	d->rule = never ? SCALE_RULE_INITIAL_COOLDOWN : SCALE_RULE_COOLDOWN;
+	d->until_unix_ms = end < INT64_MAX ? end + 1 : end;
+	say_active(d, CONDITION_FALSE, "ScalerCooldown", "Scaler cooling down because triggers are not active");
+}
+
+static void decide_inactive(const struct scale_facts *facts, struct scale_decision *d)
+{
+	const struct scaledobject_spec *spec = facts->spec;
+	int32_t min = floor_of(spec);
+	bool has_idle = spec->idle_replicas != INT32_UNSET;
+	int32_t rest = has_idle && spec->idle_replicas > 0 ? spec->idle_replicas : 0;
+
+	say_active(d, CONDITION_FALSE, "ScalerNotActive", "Scaling is not performed because triggers are not active");
+	if (d->failing)
+		d->rule = SCALE_RULE_ERROR_HOLD;
+	else if ((has_idle || min == 0) && d->replicas > rest)
+		decide_scale_in(facts, d, rest);
+	else if (!has_idle && d->replicas < min)
+		act(d, SCALE_RULE_BELOW_MIN, min);
+	else
+		d->rule = SCALE_RULE_INACTIVE;
+}
+
+struct scale_decision scale_decide(const struct scale_facts *facts)
+{
+	struct scale_decision d = observe(facts);
+
+	judge_ready(facts, &d);
+	if (!facts->replicas_known)
+		d.rule = SCALE_RULE_REPLICAS_UNKNOWN;
+	else if (facts->trigger_count == 0)
+		d.rule = SCALE_RULE_ERROR_HOLD;
+	else if (d.active)
+		decide_active(facts, &d);
+	else
+		decide_inactive(facts, &d);
+	return d;
+}
+
+const char *scale_rule_name(enum scale_rule rule)
+{
+	static const char *const names[] = {
+		[SCALE_RULE_REPLICAS_UNKNOWN] = "replicas-unknown",
+		[SCALE_RULE_ACTIVATE] = "activate",
+		[SCALE_RULE_ACTIVE] = "active",
+		[SCALE_RULE_ACTIVE_PARTIAL] = "active-partial",
+		[SCALE_RULE_ERROR_HOLD] = "error-hold",
+		[SCALE_RULE_COOLDOWN] = "cooldown",
+		[SCALE_RULE_INITIAL_COOLDOWN] = "initial-cooldown",
+		[SCALE_RULE_DEACTIVATE] = "deactivate",
+		[SCALE_RULE_BELOW_MIN] = "below-min",
+		[SCALE_RULE_INACTIVE] = "inactive",
+	};
+
+	return (size_t)rule < sizeof(names) / sizeof(names[0]) ? names[rule] : "unknown";
+}

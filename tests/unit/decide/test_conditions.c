@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/conditions.h"
+
+#include "../crd/given.h"
+
+#define T 1767323045000 /* 2026-01-02T03:04:05Z */
+#define GENERATION ",'generation':4"
+
+static const struct metric_spec metrics[] = { { "s0-redis-jobs", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } }, { "s1-redis-mail", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } } };
+
+static const struct reconcile_outcome all_set_up = {
+	.group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 3, .hpa_name = "keda-hpa-web", .metrics = metrics, .metric_count = 2,
+};
+
+static struct scaledobject *object_with(const char *status)
+{
+	char *text = mem_printf("{'metadata':{'name':'web','namespace':'shop','uid':'u'" GENERATION "},'spec':{" GIVEN_TARGET
+				",'triggers':[{'type':'redis','metadata':{},'authenticationRef':{'name':'one'}},{'type':'redis','metadata':{}},{'type':'cron','metadata':{},'authenticationRef':{'name':'two'}}]},'status':%s}", status);
+	struct scaledobject *so = given_scaledobject(text);
+
+	free(text);
+	return so;
+}
+
+/* "True ScaledObjectReady: message", or "" when the condition is not there. The text stands until the next call. */
+static const char *said(const struct scaledobject_status *status, const char *type)
+{
+	static char text[1024];
+	const struct condition *c = conditions_get(&status->conditions, type);
+
+	text[0] = '\0';
+	if (c != NULL)
+		snprintf(text, sizeof(text), "%s %s: %s", condition_status_name(c->status), c->reason, c->message);
+	return text;
+}
+
+#define READY "True ScaledObjectReady: ScaledObject is defined correctly and is ready for scaling"
+#define NO_FALLBACK "False NoFallbackFound: No fallbacks are active on this scaled object"
+
+/* ---- After a reconcile ---- */
+
+static void test_first_reconcile(void **state)
+{
+	struct scaledobject *so = object_with("null");
+	json_t *encoded, *wanted;
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	encoded = scaledobject_status_encode(&so->status);
+	wanted = given_json("{'scaleTargetKind':'apps/v1.Deployment','scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment','resource':'deployments'},'originalReplicaCount':3,"
+			    "'externalMetricNames':['s0-redis-jobs','s1-redis-mail'],'hpaName':'keda-hpa-web','triggersTypes':'redis,cron','authenticationsTypes':'one,two','conditions':["
+			    "{'type':'Ready','status':'True','reason':'ScaledObjectReady','message':'ScaledObject is defined correctly and is ready for scaling','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
+			    "{'type':'Active','status':'Unknown','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
+			    "{'type':'Fallback','status':'False','reason':'NoFallbackFound','message':'No fallbacks are active on this scaled object','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
+			    "{'type':'Paused','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4}]}");
+	if (!json_equal(encoded, wanted))
+		fail_msg("%s", json_text(encoded));
+	json_decref(encoded);
+	json_decref(wanted);
+	scaledobject_free(so);
+}
+
+static void test_reconcile_again_changes_nothing(void **state)
+{
+	struct scaledobject *so = object_with("null");
+	struct scaledobject_status again = { 0 };
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	scaledobject_status_copy(&again, &so->status);
+	conditions_after_reconcile(so, &all_set_up, T + 60000, &again);
+	assert_null(scaledobject_status_patch(&so->status, &again, NULL, true));
+	scaledobject_status_done(&again);
+	scaledobject_free(so);
+}
+
+static void test_reconcile_failed(void **state)
+{
+	struct scaledobject *so = object_with("{'externalMetricNames':['s0-redis-jobs'],'hpaName':'old','triggersActivity':{'s0-redis-jobs':{'isActive':true}}}");
+	struct err err = { .kind = ERR_INVALID, .msg = "ScaledObject doesn't have correct scaleTargetRef specification: no such thing" };
+	struct reconcile_outcome failed = { .err = &err, .replicas = INT32_UNSET };
+
+	(void)state;
+	conditions_after_reconcile(so, &failed, T, &so->status);
+	assert_string_equal(said(&so->status, "Ready"), "False ScaledObjectCheckFailed: ScaledObject doesn't have correct scaleTargetRef specification: no such thing");
+	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
+	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
+	assert_string_equal(said(&so->status, "Paused"), "False : ");
+	/* what was known stays known */
+	assert_int_equal(so->status.external_metric_count, 1);
+	assert_int_equal(so->status.activity_count, 1);
+	assert_string_equal(so->status.hpa_name, "old");
+	assert_int_equal(so->status.original_replicas, INT32_UNSET);
+	assert_null(so->status.target_kind);
+	assert_string_equal(so->status.triggers_types, "redis,cron");
+	/* and when it is right again, Ready says so; Active waits for a tick */
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_string_equal(said(&so->status, "Ready"), READY);
+	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
+	scaledobject_free(so);
+}
+
+/* The first count is kept, whatever the target has later; entries of metrics that are gone go. */
+static void test_reconcile_keeps_and_prunes(void **state)
+{
+	struct scaledobject *so = object_with("{'originalReplicaCount':0,'externalMetricNames':['s0-redis-jobs','s1-old'],'resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric',"
+					      "'health':{'s1-old':{'numberOfFailures':1,'status':'Failing'},'s0-redis-jobs':{'numberOfFailures':2,'status':'Failing'}},"
+					      "'triggersActivity':{'s1-old':{'isActive':true},'s0-redis-jobs':{'isActive':true},'s2-old':{'isActive':true}}}");
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_int_equal(so->status.original_replicas, 0);
+	assert_int_equal(so->status.external_metric_count, 2);
+	assert_string_equal(so->status.external_metric_names[1], "s1-redis-mail");
+	assert_int_equal(so->status.resource_metric_count, 0);
+	assert_null(so->status.composite_scaler_name);
+	assert_int_equal(so->status.health_count, 1);
+	assert_string_equal(so->status.health[0].metric, "s0-redis-jobs");
+	assert_int_equal(so->status.activity_count, 1);
+	assert_string_equal(so->status.activity[0].metric, "s0-redis-jobs");
+	scaledobject_free(so);
+}
+
+/* What the loop found is not hidden by a reconcile that finds nothing wrong; anything else is. */
+static void test_reconcile_leaves_the_loops_ready(void **state)
+{
+	static const struct { const char *ready, *after; } cases[] = {
+		{ "'False','reason':'TriggerError','message':'m'", "False TriggerError: m" },
+		{ "'Unknown','reason':'PartialTriggerError','message':'m'", "Unknown PartialTriggerError: m" },
+		{ "'False','reason':'ErrorGettingCurrentReplicas','message':'m'", "False ErrorGettingCurrentReplicas: m" },
+		{ "'False','reason':'ScaledObjectCheckFailed','message':'m'", READY },
+		{ "'Unknown'", READY },
+		{ "'True','reason':'ScaledObjectReady','message':'ScaledObject is paused'", READY },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *status = mem_printf("{'conditions':[{'type':'Ready','status':%s,'observedGeneration':1}]}", cases[i].ready);
+		struct scaledobject *so = object_with(status);
+
+		conditions_after_reconcile(so, &all_set_up, T, &so->status);
+		assert_string_equal(said(&so->status, "Ready"), cases[i].after);
+		assert_int_equal(conditions_get(&so->status.conditions, "Ready")->observed_generation, 4);
+		scaledobject_free(so);
+		free(status);
+	}
+}
+
+/* An object that KEDA left paused, or falling back. */
+static void test_reconcile_after_keda(void **state)
+{
+	struct scaledobject *so = object_with("{'pausedReplicaCount':3,'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'},{'type':'Fallback','status':'True','reason':'FallbackExists','message':'x'},"
+					      "{'type':'Paused','status':'True','reason':'ScaledObjectPaused','message':'ScaledObject is paused'}]}");
+	struct err err = { .kind = ERR_INVALID, .msg = "m" };
+	struct reconcile_outcome failed = { .err = &err, .replicas = INT32_UNSET };
+
+	(void)state;
+	conditions_after_reconcile(so, &failed, T, &so->status);
+	assert_string_equal(said(&so->status, "Paused"), "True ScaledObjectPaused: ScaledObject is paused");
+	assert_int_equal(so->status.paused_replicas, 3);
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_string_equal(said(&so->status, "Paused"), "False ScaledObjectUnpaused: pause annotation removed for ScaledObject");
+	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
+	assert_int_equal(so->status.paused_replicas, INT32_UNSET);
+	scaledobject_free(so);
+}
+
+static void test_core_group(void **state)
+{
+	struct reconcile_outcome core = all_set_up;
+	struct scaledobject *so = object_with("null");
+
+	(void)state;
+	core.group = "";
+	conditions_after_reconcile(so, &core, T, &so->status);
+	assert_string_equal(so->status.target_kind, "/v1.Deployment");
+	assert_string_equal(so->status.gvkr_group, "");
+	scaledobject_free(so);
+}
+
+static void test_broken_spec(void **state)
+{
+	struct scaledobject *so = given_scaledobject("{'metadata':{'name':'web'},'spec':{'triggers':[3]},'status':{'triggersTypes':'redis'}}");
+	struct reconcile_outcome failed = { .err = &so->spec_err, .replicas = INT32_UNSET };
+
+	(void)state;
+	conditions_after_reconcile(so, &failed, T, &so->status);
+	assert_string_equal(so->status.triggers_types, "redis");
+	scaledobject_free(so);
+}
+
+/* ---- After a tick ---- */
+
+struct tick {
+	struct scale_trigger triggers[2];
+	struct scale_facts facts;
+	struct scale_decision d;
+};
+
+static const struct err source_down = { .kind = ERR_TEMPORARY, .msg = "down" };
+
+static void tick(const struct scaledobject *so, const char *letters, int32_t replicas, int64_t last_active, int64_t now, const struct hpa *hpa, struct scaledobject_status *status, struct tick *t)
+{
+	*t = (struct tick){ .facts = { .spec = &so->spec, .now_unix_ms = now, .triggers = t->triggers, .trigger_count = 2, .replicas_known = replicas >= 0, .replicas = replicas, .last_active_unix_ms = last_active } };
+	for (int i = 0; i < 2; i++)
+		t->triggers[i] = (struct scale_trigger){ .metric_name = metrics[i].name, .reading = { 1, letters[i] != 'i' }, .err = letters[i] == 'E' ? &source_down : NULL };
+	t->d = scale_decide(&t->facts);
+	conditions_after_tick(so, &t->facts, &t->d, hpa, now, status);
+}
+
+static struct scaledobject *reconciled(void)
+{
+	struct scaledobject *so = object_with("null");
+
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	return so;
+}
+
+/* A life: quiet, active for long, failing for a moment, quiet again, asleep. Each step says what is written, if anything. */
+static void test_life(void **state)
+{
+	static const struct { const char *letters; int32_t replicas; int64_t after_ms; int64_t last_active_ms; bool written; const char *ready, *active; int64_t stored_ms; } steps[] = {
+		{ "ii", 0, 0, 0, true, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
+		{ "ii", 0, 5000, 0, false, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
+		{ "iA", 0, 10000, 0, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "iA", 1, 15000, 10000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "iA", 4, 600000, 595000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "EA", 4, 605000, 600000, true, "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly", "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "iA", 4, 610000, 605000, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "ii", 4, 615000, 610000, true, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
+		{ "ii", 4, 620000, 610000, false, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
+		{ "iE", 4, 625000, 610000, true, "False TriggerError: Triggers defined in ScaledObject are not working correctly", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "iE", 4, 630000, 610000, false, "False TriggerError: Triggers defined in ScaledObject are not working correctly", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", 4, 915000, 610000, true, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", 0, 920000, 610000, false, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", -1, 925000, 610000, true, "False ErrorGettingCurrentReplicas: Error getting current replicas count for ScaleTarget", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+	};
+	struct scaledobject *so = reconciled();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct scaledobject_status before = { 0 };
+		struct tick t;
+		char *patch;
+
+		scaledobject_status_copy(&before, &so->status);
+		tick(so, steps[i].letters, steps[i].replicas, steps[i].last_active_ms ? T + steps[i].last_active_ms : 0, T + steps[i].after_ms, NULL, &so->status, &t);
+		patch = scaledobject_status_patch(&before, &so->status, NULL, true);
+		if ((patch != NULL) != steps[i].written)
+			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
+		assert_string_equal(said(&so->status, "Ready"), steps[i].ready);
+		assert_string_equal(said(&so->status, "Active"), steps[i].active);
+		assert_int_equal(so->status.last_active_unix_ms, steps[i].stored_ms ? T + steps[i].stored_ms : 0);
+		free(patch);
+		scaledobject_status_done(&before);
+	}
+	scaledobject_free(so);
+}
+
+static void test_activity(void **state)
+{
+	struct scaledobject *so = reconciled();
+	struct tick t;
+
+	(void)state;
+	tick(so, "AE", 1, 0, T, NULL, &so->status, &t);
+	assert_int_equal(so->status.activity_count, 2);
+	assert_string_equal(so->status.activity[0].metric, "s0-redis-jobs");
+	assert_true(so->status.activity[0].active);
+	assert_false(so->status.activity[1].active); /* failing: its reading does not count */
+	/* a tick that could ask nobody knows nothing */
+	t.facts.trigger_count = 0;
+	t.d = scale_decide(&t.facts);
+	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
+	assert_true(so->status.activity[0].active);
+	assert_string_equal(said(&so->status, "Ready"), "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly");
+	assert_string_equal(said(&so->status, "Active"), "True ScalerActive: Scaling is performed because triggers are active");
+	scaledobject_free(so);
+}
+
+/* A loop that still runs by the last good spec neither hides a failed reconcile nor writes at each tick beside it. */
+static void test_tick_beside_failed_check(void **state)
+{
+	struct scaledobject *so = reconciled();
+	struct err err = { .kind = ERR_INVALID, .msg = "wrong" };
+	struct reconcile_outcome failed = { .err = &err, .replicas = INT32_UNSET };
+	struct scaledobject_status before = { 0 };
+	struct tick t;
+
+	(void)state;
+	conditions_after_reconcile(so, &failed, T, &so->status);
+	tick(so, "AA", 3, 0, T + 5000, NULL, &so->status, &t);
+	assert_string_equal(said(&so->status, "Ready"), "False ScaledObjectCheckFailed: wrong");
+	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
+	scaledobject_status_copy(&before, &so->status);
+	tick(so, "AA", 3, T + 5000, T + 10000, NULL, &so->status, &t);
+	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	scaledobject_status_done(&before);
+	scaledobject_free(so);
+}
+
+/* Whose replicas cannot be read writes no time at each tick either. */
+static void test_tick_with_unknown_replicas(void **state)
+{
+	struct scaledobject *so = reconciled();
+	struct scaledobject_status before = { 0 };
+	struct tick t;
+
+	(void)state;
+	tick(so, "AA", -1, 0, T + 5000, NULL, &so->status, &t);
+	scaledobject_status_copy(&before, &so->status);
+	tick(so, "AA", -1, T + 5000, T + 10000, NULL, &so->status, &t);
+	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	scaledobject_status_done(&before);
+	scaledobject_free(so);
+}
+
+static void test_hpa_active(void **state)
+{
+	static const struct { const char *condition, *said; } cases[] = {
+		{ "'status':'True','reason':'ValidMetricFound','message':'m'", "True HPAActive: HPA is actively scaling" },
+		{ "'status':'False','reason':'ScalingDisabled','message':'scaling is disabled since the replica count of the target is zero'", "True ScalingDisabled: scaling is disabled since the replica count of the target is zero" },
+		{ "'status':'False','reason':'FailedGetExternalMetric','message':'the metric'", "False FailedGetExternalMetric: HPA is not actively scaling: the metric" },
+		{ "'status':'False','message':'x'", "False HPAMetricsUnavailable: HPA is not actively scaling: x" },
+		{ "'status':'Unknown','reason':'r','message':'x'", "False r: HPA is not actively scaling: x" },
+		{ "'reason':'r'", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = mem_printf("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive',%s}]}}", cases[i].condition);
+		json_t *object = given_json(text);
+		struct hpa *hpa = hpa_decode(object, NULL);
+		struct scaledobject *so = reconciled();
+		struct tick t;
+
+		tick(so, "ii", -1, 0, T, hpa, &so->status, &t); /* not on KEDA's early return */
+		assert_string_equal(said(&so->status, "HPAActive"), "");
+		tick(so, "ii", 0, 0, T, hpa, &so->status, &t);
+		assert_string_equal(said(&so->status, "HPAActive"), cases[i].said);
+		assert_string_equal(said(&so->status, "Ready"), READY);
+		tick(so, "ii", 0, 0, T, NULL, &so->status, &t);
+		assert_string_equal(said(&so->status, "HPAActive"), cases[i].said);
+		scaledobject_free(so);
+		hpa_free(hpa);
+		json_decref(object);
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_reconcile),
+		cmocka_unit_test(test_reconcile_again_changes_nothing),
+		cmocka_unit_test(test_reconcile_failed),
+		cmocka_unit_test(test_reconcile_keeps_and_prunes),
+		cmocka_unit_test(test_reconcile_leaves_the_loops_ready),
+		cmocka_unit_test(test_reconcile_after_keda),
+		cmocka_unit_test(test_core_group),
+		cmocka_unit_test(test_broken_spec),
+		cmocka_unit_test(test_life),
+		cmocka_unit_test(test_activity),
+		cmocka_unit_test(test_tick_beside_failed_check),
+		cmocka_unit_test(test_tick_with_unknown_replicas),
+		cmocka_unit_test(test_hpa_active),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/hpaspec.h"
+
+#include "../crd/given.h"
+
+static const struct metric_spec two_metrics[] = {
+	{ "s0-redis-jobs", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } },
+	{ "s2-redis-mail", METRIC_VALUE, { 2500, QUANTITY_DECIMAL_SI } },
+};
+
+#define OWNER "{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'u-1','controller':true,'blockOwnerDeletion':true}"
+#define LABELS(name) "'app.kubernetes.io/name':'" name "','app.kubernetes.io/version':'1.2.3','app.kubernetes.io/part-of':'web','app.kubernetes.io/managed-by':'kscaled'," \
+		     "'scaledobject.keda.sh/name':'web','kscaled.io/managed':'true'"
+#define METRIC_A "{'type':'External','external':{'metric':{'name':'s0-redis-jobs','selector':{'matchLabels':{'scaledobject.keda.sh/name':'web'}}},'target':{'type':'AverageValue','averageValue':'5'}}}"
+#define METRIC_B "{'type':'External','external':{'metric':{'name':'s2-redis-mail','selector':{'matchLabels':{'scaledobject.keda.sh/name':'web'}}},'target':{'type':'Value','value':'2500m'}}}"
+#define TARGET "'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}"
+#define HPA(meta, spec) "{'apiVersion':'autoscaling/v2','kind':'HorizontalPodAutoscaler','metadata':{'name':'keda-hpa-web','namespace':'shop','ownerReferences':[" OWNER "]" meta "},'spec':{" spec "}}"
+
+static json_t *make(const struct scaledobject *so, size_t metric_count)
+{
+	struct err err = { 0 };
+	json_t *made = hpaspec_make(so, two_metrics, metric_count, "1.2.3", &err);
+
+	if (made == NULL)
+		fail_msg("%s", err.msg);
+	return made;
+}
+
+static void check_made(const char *object, size_t metric_count, const char *wanted_text)
+{
+	struct scaledobject *so = given_scaledobject(object);
+	json_t *made = make(so, metric_count), *wanted = given_json(wanted_text);
+
+	if (!json_equal(made, wanted))
+		fail_msg("%s\n made   %s\n wanted %s", object, json_text(made), json_text(wanted));
+	json_decref(made);
+	json_decref(wanted);
+	scaledobject_free(so);
+}
+
+static void test_golden(void **state)
+{
+	(void)state;
+	check_made(GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS), 1, HPA(",'labels':{" LABELS("keda-hpa-web") "}", TARGET ",'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]"));
+	/* bounds; the order of the triggers; behavior as it stands; idle plays no role */
+	check_made(GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS ",'minReplicaCount':2,'maxReplicaCount':7,'idleReplicaCount':0,"
+			    "'advanced':{'horizontalPodAutoscalerConfig':{'behavior':{'scaleDown':{'stabilizationWindowSeconds':60},'scaleUp':{'tolerance':0.05}}}}"), 2,
+		   HPA(",'labels':{" LABELS("keda-hpa-web") "}", TARGET ",'minReplicas':2,'maxReplicas':7,'metrics':[" METRIC_A "," METRIC_B "],"
+		       "'behavior':{'scaleDown':{'stabilizationWindowSeconds':60},'scaleUp':{'tolerance':'0.05'}}"));
+	/* another target, and a written minimum of 0 */
+	check_made(GIVEN_SO("", "'scaleTargetRef':{'name':'db','kind':'Thing','apiVersion':'v1'},'minReplicaCount':0," GIVEN_TRIGGERS), 1,
+		   HPA(",'labels':{" LABELS("keda-hpa-web") "}", "'scaleTargetRef':{'apiVersion':'v1','kind':'Thing','name':'db'},'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]"));
+}
+
+static void test_labels(void **state)
+{
+	(void)state;
+	/* The user's labels come after KEDA's and may override them, but not the two that the machinery selects on; excluded ones stay away, by their exact text. */
+	check_made(GIVEN_SO(",'labels':{'team':'a','app.kubernetes.io/part-of':'shop','secret':'x','spaced':'y','kscaled.io/managed':'no','scaledobject.keda.sh/name':'other','scaledobject.keda.sh':'z'},"
+			    "'annotations':{'scaledobject.keda.sh/hpa-excluded-labels':'secret, spaced,kscaled.io/managed,scaledobject.keda.sh/name,tea'}", GIVEN_TARGET "," GIVEN_TRIGGERS), 1,
+		   HPA(",'labels':{'app.kubernetes.io/name':'keda-hpa-web','app.kubernetes.io/version':'1.2.3','app.kubernetes.io/part-of':'shop','app.kubernetes.io/managed-by':'kscaled',"
+		       "'team':'a','spaced':'y','scaledobject.keda.sh':'z','scaledobject.keda.sh/name':'web','kscaled.io/managed':'true'},"
+		       "'annotations':{'scaledobject.keda.sh/hpa-excluded-labels':'secret, spaced,kscaled.io/managed,scaledobject.keda.sh/name,tea'}",
+		       TARGET ",'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]"));
+}
+
+static void test_annotations(void **state)
+{
+	(void)state;
+	check_made(GIVEN_SO(",'annotations':{'a':'b','kubectl.kubernetes.io/last-applied-configuration':'{}','autoscaling.alpha.kubernetes.io/behavior':'{}','autoscaling.keda.sh/paused':'false'}", GIVEN_TARGET "," GIVEN_TRIGGERS), 1,
+		   HPA(",'labels':{" LABELS("keda-hpa-web") "},'annotations':{'a':'b','autoscaling.keda.sh/paused':'false'}", TARGET ",'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]"));
+}
+
+#define SIXTY "a23456789012345678901234567890123456789012345678901234567890"
+
+static void check_name_label(const char *name, const char *label)
+{
+	char *text = mem_printf("{'metadata':{'name':'web','uid':'u-1'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'%s'}}}}", name);
+	struct scaledobject *so = given_scaledobject(text);
+	json_t *made = make(so, 1), *metadata = json_object_get(made, "metadata");
+
+	assert_string_equal(json_str_or_empty(metadata, "name"), name);
+	assert_string_equal(json_str_or_empty(json_object_get(metadata, "labels"), "app.kubernetes.io/name"), label);
+	json_decref(made);
+	scaledobject_free(so);
+	free(text);
+}
+
+static void test_name_label(void **state)
+{
+	(void)state;
+	check_name_label("mine", "mine");
+	check_name_label(SIXTY "123", SIXTY "123");
+	check_name_label(SIXTY "1234", SIXTY "123");
+	check_name_label(SIXTY "1-.4", SIXTY "1");
+	check_name_label("x.", "x");
+}
+
+static void check_refused(const char *object, const struct metric_spec *metrics, size_t count, const char *message)
+{
+	struct scaledobject *so = given_scaledobject(object);
+	struct err err = { 0 };
+
+	assert_null(hpaspec_make(so, metrics, count, "1", &err));
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(err.msg, message);
+	scaledobject_free(so);
+}
+
+static void test_refused(void **state)
+{
+	static const struct metric_spec twice[] = { { "s0-x", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } }, { "s1-y", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } }, { "s0-x", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec utilization = { "s0-x", METRIC_UTILIZATION, { 1000, QUANTITY_DECIMAL_SI } };
+	static const struct metric_spec zero = { "s0-x", METRIC_VALUE, { 0, QUANTITY_DECIMAL_SI } };
+	static const char plain[] = GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS);
+
+	(void)state;
+	check_refused(plain, NULL, 0, "no metric specs returned from scalers for ScaledObject shop/web");
+	check_refused(plain, twice, 3, "metricName s0-x defined multiple times in ScaledObject web");
+	check_refused(plain, &utilization, 1, "metric s0-x: metricType Utilization is for cpu and memory only: use AverageValue or Value");
+	check_refused(plain, &zero, 1, "metric s0-x: the target 0 must be more than 0");
+	check_refused(GIVEN_SO("", "'scaleTargetRef':{'name':'x','apiVersion':'a/b/c'}"), two_metrics, 1, "spec.scaleTargetRef.apiVersion: \"a/b/c\" is not a group and version, like apps/v1");
+}
+
+/* ---- Comparing ---- */
+
+#define SO_LABELLED GIVEN_SO(",'labels':{'team':'a'},'annotations':{'note':'n'}", GIVEN_TARGET "," GIVEN_TRIGGERS ",'advanced':{'horizontalPodAutoscalerConfig':{'behavior':{'scaleDown':{'stabilizationWindowSeconds':60}}}}")
+
+/* What an API server would give back: defaults, texts of its own, a status, more metadata. */
+#define STORED_SPEC "'scaleTargetRef':{'kind':'Deployment','name':'web','apiVersion':'apps/v1'},'minReplicas':1,'maxReplicas':100,'metrics':[" METRIC_A "]," \
+		    "'behavior':{'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','policies':[{'type':'Pods','value':4,'periodSeconds':15},{'type':'Percent','value':100,'periodSeconds':15}]}," \
+		    "'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Max','policies':[{'type':'Percent','value':100,'periodSeconds':15}]}}"
+#define STORED(labels, annotations, owners, spec) \
+	"{'kind':'HorizontalPodAutoscaler','apiVersion':'autoscaling/v2','metadata':{'name':'keda-hpa-web','namespace':'shop','uid':'h','resourceVersion':'12','creationTimestamp':'2026-01-02T03:04:05Z'," \
+	"'labels':{" LABELS("keda-hpa-web") labels "},'annotations':{" annotations "},'ownerReferences':[" owners "],'managedFields':[{'manager':'x'}]},'spec':{" spec "},'status':{'currentReplicas':1}}"
+
+struct comparison { const char *live; bool matches; };
+
+static const struct comparison comparisons[] = {
+	{ STORED(",'team':'a'", "'note':'n'", OWNER, STORED_SPEC), true },
+	{ STORED(",'team':'a','theirs':'x'", "'note':'n','theirs':'y','kubectl.kubernetes.io/last-applied-configuration':'{}','validations.keda.sh/hpa-ownership':'false'", OWNER, STORED_SPEC), true },
+	{ STORED(",'team':'a'", "'note':'n'", "{'kind':'Other','uid':'o'}," OWNER, STORED_SPEC), true },
+	{ STORED(",'team':'b'", "'note':'n'", OWNER, STORED_SPEC), false },
+	{ STORED("", "'note':'n'", OWNER, STORED_SPEC), false },
+	{ STORED(",'team':'a'", "", OWNER, STORED_SPEC), false },
+	{ STORED(",'team':'a'", "'note':'n'", "", STORED_SPEC), false },
+	{ STORED(",'team':'a'", "'note':'n'", "{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'u-0','controller':true}", STORED_SPEC), false },
+	{ STORED(",'team':'a'", "'note':'n'", OWNER, TARGET ",'maxReplicas':101,'minReplicas':1,'metrics':[" METRIC_A "]"), false },
+	/* left over from a ScaledObject that said more */
+	{ STORED(",'team':'a'", "'note':'n','autoscaling.keda.sh/paused-scale-in':'true'", OWNER, STORED_SPEC), false },
+	{ STORED(",'team':'a','scaledobject.keda.sh/old':''", "'note':'n'", OWNER, STORED_SPEC), false },
+	{ "{'metadata':{'name':'keda-hpa-web'}}", false },
+};
+
+static void test_matches(void **state)
+{
+	struct scaledobject *so = given_scaledobject(SO_LABELLED);
+	json_t *desired = make(so, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
+		json_t *object = given_json(comparisons[i].live);
+		struct hpa *live = hpa_decode(object, NULL);
+
+		if (hpaspec_matches(desired, live) != comparisons[i].matches)
+			fail_msg("case %zu: %s", i, comparisons[i].live);
+		hpa_free(live);
+		json_decref(object);
+	}
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
+/* What merge makes of any live object is what matches asks for, and merging again changes nothing. */
+static void test_merge_settles(void **state)
+{
+	struct scaledobject *so = given_scaledobject(SO_LABELLED);
+	json_t *desired = make(so, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
+		json_t *object = given_json(comparisons[i].live), *before = json_deep_copy(object), *merged = hpaspec_merge(desired, object, NULL), *again;
+		struct hpa *live;
+
+		assert_non_null(merged);
+		assert_true(json_equal(object, before));
+		live = hpa_decode(merged, NULL);
+		assert_true(hpaspec_matches(desired, live));
+		again = hpaspec_merge(desired, merged, NULL);
+		assert_true(json_equal(again, merged));
+		hpa_free(live);
+		json_decref(object);
+		json_decref(before);
+		json_decref(merged);
+		json_decref(again);
+	}
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
+static void test_merge_keeps(void **state)
+{
+	struct scaledobject *so = given_scaledobject(SO_LABELLED);
+	json_t *desired = make(so, 1), *live, *merged, *metadata, *owners;
+
+	(void)state;
+	live = given_json("{'metadata':{'name':'keda-hpa-web','resourceVersion':'12','finalizers':['f'],'labels':{'theirs':'x','team':'b','scaledobject.keda.sh/old':''},"
+			  "'annotations':{'kubectl.kubernetes.io/last-applied-configuration':'{}','autoscaling.keda.sh/paused':'true'},'managedFields':[{}],"
+			  "'ownerReferences':[{'kind':'Other','uid':'o'},{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'u-0','controller':true}]},"
+			  "'spec':{'minReplicas':9},'status':{'currentReplicas':1}}");
+	merged = hpaspec_merge(desired, live, NULL);
+	metadata = json_object_get(merged, "metadata");
+	owners = json_object_get(metadata, "ownerReferences");
+	assert_string_equal(json_str_or_empty(merged, "kind"), "HorizontalPodAutoscaler");
+	assert_string_equal(json_str_or_empty(metadata, "resourceVersion"), "12");
+	assert_non_null(json_object_get(metadata, "finalizers"));
+	assert_null(json_object_get(metadata, "managedFields"));
+	assert_null(json_object_get(merged, "status"));
+	assert_true(json_equal(json_object_get(merged, "spec"), json_object_get(desired, "spec")));
+	assert_string_equal(json_str_or_empty(json_object_get(metadata, "labels"), "theirs"), "x");
+	assert_string_equal(json_str_or_empty(json_object_get(metadata, "labels"), "team"), "a");
+	assert_null(json_object_get(json_object_get(metadata, "labels"), "scaledobject.keda.sh/old"));
+	assert_string_equal(json_str_or_empty(json_object_get(metadata, "annotations"), "kubectl.kubernetes.io/last-applied-configuration"), "{}");
+	assert_null(json_object_get(json_object_get(metadata, "annotations"), "autoscaling.keda.sh/paused"));
+	assert_int_equal(json_array_size(owners), 2);
+	assert_string_equal(json_str_or_empty(json_array_get(owners, 0), "uid"), "o");
+	assert_string_equal(json_str_or_empty(json_array_get(owners, 1), "uid"), "u-1");
+	json_decref(live);
+	json_decref(merged);
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
+static void test_merge_foreign(void **state)
+{
+	static const char *const foreign[] = {
+		"{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'other','uid':'u-2','controller':true}",
+		"{'apiVersion':'example.com/v1','kind':'ScaledObject','name':'web','uid':'u-2','controller':true}",
+		"{'apiVersion':'apps/v1','kind':'Deployment','name':'web','uid':'u-2','controller':true}",
+	};
+	struct scaledobject *so = given_scaledobject(SO_LABELLED);
+	json_t *desired = make(so, 1);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		char *text = mem_printf("{'metadata':{'name':'h','namespace':'shop','ownerReferences':[%s]}}", foreign[i]);
+		json_t *live = given_json(text);
+		struct err err = { 0 };
+
+		assert_null(hpaspec_merge(desired, live, &err));
+		assert_int_equal(err.kind, ERR_CONFLICT);
+		assert_has(err.msg, "HorizontalPodAutoscaler shop/h is controlled by ");
+		json_decref(live);
+		free(text);
+	}
+	{
+		struct err err = { 0 };
+
+		assert_null(hpaspec_merge(desired, NULL, &err));
+		assert_int_equal(err.kind, ERR_INVALID);
+	}
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_golden),
+		cmocka_unit_test(test_labels),
+		cmocka_unit_test(test_annotations),
+		cmocka_unit_test(test_name_label),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_merge_settles),
+		cmocka_unit_test(test_merge_keeps),
+		cmocka_unit_test(test_merge_foreign),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
