@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
+#include "base/hash.h"
 
 #include "cache/cache.h"
 #include "control/control.h"

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/control.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "control/object.h"
+
+static struct object *object_find(struct control *c, const char *key)
+{
+	struct object *o;
+
+	HASH_FIND_STR(c->objects, key, o);
+	return o;
+}
+
+static void on_reconcile_again(void *arg)
+{
+	reconcile_mark(arg);
+}
+
+static struct object *object_get(struct control *c, const char *key)
+{
+	struct object *o = object_find(c, key);
+
+	if (o)
+		return o;
+	o = mem_zalloc(sizeof(*o));
+	o->control = c;
+	o->key = mem_dup(key);
+	o->subject = mem_printf("scaledobject %s", key);
+	loop_timer_init(&o->reconcile.again, c->cache->loop, on_reconcile_again, o);
+	HASH_ADD_KEYPTR(hh, c->objects, o->key, strlen(o->key), o);
+	return o;
+}
+
+static void dirty_remove(struct control *c, struct object *o)
+{
+	struct object **link = &c->dirty, *before = NULL;
+
+	if (!o->reconcile.dirty)
+		return;
+	while (*link != o) {
+		before = *link;
+		link = &(*link)->reconcile.dirty_next;
+	}
+	*link = o->reconcile.dirty_next;
+	if (c->dirty_last == o)
+		c->dirty_last = before;
+	o->reconcile.dirty = false;
+}
+
+static void object_stop(struct object *o)
+{
+	scaleloop_stop(o);
+	act_stop(o);
+	status_stop(o);
+	reconcile_stop(o);
+}
+
+static void object_free(struct object *o)
+{
+	object_stop(o);
+	dirty_remove(o->control, o);
+	loop_timer_done(&o->reconcile.again);
+	HASH_DELETE(hh, o->control->objects, o);
+	free(o->reconcile.said_error);
+	free(o->uid);
+	free(o->subject);
+	free(o->key);
+	free(o);
+}
+
+/* --- what changed outside ----------------------------------------------------------------------------------------------------- */
+
+static void on_change(struct control *c, const char *key)
+{
+	struct object *o = store_scaledobject(c->cache->store, key) ? object_get(c, key) : object_find(c, key);
+
+	if (o)
+		reconcile_mark(o);
+}
+
+static void on_store_change(void *arg, enum store_change change, const char *key)
+{
+	struct control *c = arg;
+
+	if (c->leading && change != STORE_SYNCED)
+		on_change(c, key);
+}
+
+static void on_target_change(void *arg, const char *key)
+{
+	struct control *c = arg;
+
+	if (c->leading)
+		on_change(c, key);
+}
+
+/* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
+
+void reconcile_mark(struct object *o)
+{
+	struct control *c = o->control;
+
+	loop_timer_cancel(&o->reconcile.again);
+	if (o->reconcile.dirty)
+		return;
+	o->reconcile.dirty = true;
+	o->reconcile.dirty_next = NULL;
+	if (c->dirty_last)
+		c->dirty_last->reconcile.dirty_next = o;
+	else
+		c->dirty = o;
+	c->dirty_last = o;
+	loop_task_queue(c->cache->loop, &c->turn);
+}
+
+static void object_turn(struct object *o)
+{
+	struct control *c = o->control;
+	const struct scaledobject *so = store_scaledobject(c->cache->store, o->key);
+
+	if (!so) {
+		log_info(o->subject, "is gone; stopped scaling it");
+		announce_gone(o);
+		object_free(o);
+		return;
+	}
+	/* Deleted and made anew under the same name: nothing we remember is about this one. */
+	if (o->uid && strcmp(o->uid, so->meta.uid) != 0) {
+		char *key = mem_dup(o->key);
+
+		object_free(o);
+		o = object_get(c, key);
+		free(key);
+	}
+	if (!o->uid)
+		o->uid = mem_dup(so->meta.uid);
+	reconcile_run(o);
+}
+
+/* Objects per turn, so that a start with thousands of them leaves the loop free for others in between. */
+#define RECONCILES_PER_TURN 64
+
+static void on_turn_end(void *arg)
+{
+	struct control *c = arg;
+
+	for (int i = 0; i < RECONCILES_PER_TURN && c->dirty && c->leading; i++) {
+		struct object *o = c->dirty;
+
+		dirty_remove(c, o);
+		object_turn(o);
+	}
+	if (c->dirty && c->leading)
+		loop_task_queue(c->cache->loop, &c->turn);
+}
+
+/* --- leading ------------------------------------------------------------------------------------------------------------------ */
+
+static void take_up(void *arg, const char *key, const struct scaledobject *so)
+{
+	(void)so;
+	reconcile_mark(object_get(arg, key));
+}
+
+static void drop_all(struct control *c)
+{
+	struct object *o, *next;
+
+	HASH_ITER(hh, c->objects, o, next)
+		object_free(o);
+}
+
+void control_set_leading(struct control *c, bool leading)
+{
+	if (c->leading == leading)
+		return;
+	c->leading = leading;
+	if (leading)
+		store_each_scaledobject(c->cache->store, take_up, c);
+	else
+		drop_all(c);
+}
+
+struct control *control_new(struct cache *cache, struct kube *kube, struct events *events, const struct control_config *config)
+{
+	static const char *const object_labels[] = { "namespace", "scaledObject", NULL };
+	static const char *const result_labels[] = { "result", NULL };
+	static const char *const latency_labels[] = { "namespace", "type", "resource", NULL };
+	struct control *c = mem_zalloc(sizeof(*c));
+
+	c->cache = cache;
+	c->kube = kube;
+	c->events = events;
+	c->config = *config;
+	loop_task_init(&c->turn, on_turn_end, c);
+	c->scale_errors = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
+	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
+	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
+	store_listen(cache->store, on_store_change, c);
+	targets_listen(cache->targets, on_target_change, c);
+	return c;
+}
+
+void control_free(struct control *c)
+{
+	if (!c)
+		return;
+	c->leading = false;
+	drop_all(c);
+	loop_task_cancel(c->cache->loop, &c->turn);
+	free(c);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Level-triggered: each look compares what the object says with what is there and starts the first write that is missing; its answer, or any change of the object, its target or its HPA, leads
+ * to the next look. When nothing is missing, the status says so and the scale loop runs.
+ *
+ *   deleted ----------------> finalise
+ *   spec wrong, no target --> Ready=False with the reason; the loop stops
+ *   finalizer missing ------> write it
+ *   HPA missing, different -> create it, replace its spec
+ *   all there --------------> Ready=True; the loop starts
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/object.h"
+#include "decide/hpaspec.h"
+#include "decide/validate.h"
+
+#define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
+#define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
+
+/* How long the first status waits for the first tick, which usually has more to say. */
+#define FIRST_TICK_MS 300
+
+/* What the object asks for, as far as it can be told now. */
+struct wish {
+	char group[254], version[254], resource[254], kind[600], hpa_name[254];
+	int32_t replicas;
+	struct metric_spec *metrics; /* borrowed names */
+	size_t metric_count;
+	json_t *desired;             /* owned */
+};
+
+/* --- one write at a time ------------------------------------------------------------------------------------------------------ */
+
+struct write {
+	struct object *object;
+	reconcile_answer_fn on_success;
+	reconcile_failure_fn on_failure;
+	char doing[320];
+};
+
+static void on_written(void *arg, const json_t *object, const struct err *err)
+{
+	struct write *w = arg;
+	struct object *o = w->object;
+	struct reconcile_part *r = &o->reconcile;
+
+	/* The callbacks may start the next write. */
+	r->call = NULL;
+	r->write = NULL;
+	if (!err) {
+		r->failures = 0;
+		err_clear(&r->write_err);
+		if (w->on_success)
+			w->on_success(o, object);
+		reconcile_mark(o);
+	} else if (!w->on_failure || !w->on_failure(o, err)) {
+		r->write_err = *err;
+		err_wrap(&r->write_err, "%s", w->doing);
+		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
+		reconcile_mark(o); /* says it in Ready; the back-off holds the next try */
+	}
+	free(w);
+}
+
+void reconcile_write(struct object *o, const struct kube_request *request, const char *doing, reconcile_answer_fn on_success, reconcile_failure_fn on_failure)
+{
+	struct write *w = mem_zalloc(sizeof(*w));
+
+	w->object = o;
+	w->on_success = on_success;
+	w->on_failure = on_failure;
+	snprintf(w->doing, sizeof(w->doing), "%s", doing);
+	o->reconcile.write = w;
+	o->reconcile.call = kube_call(o->control->kube, request, on_written, w);
+}
+
+/* After a failed write nothing is tried until the back-off is over; a conflict passes as soon as the newer version is seen. */
+bool reconcile_must_wait(struct object *o)
+{
+	struct reconcile_part *r = &o->reconcile;
+	int64_t now_ms = loop_now_ms(o->control->cache->loop);
+
+	if (r->write_err.kind == ERR_NONE || now_ms >= r->retry_at_ms)
+		return false;
+	loop_timer_set(&r->again, r->retry_at_ms - now_ms);
+	return true;
+}
+
+void reconcile_stop(struct object *o)
+{
+	loop_timer_cancel(&o->reconcile.again);
+	kube_cancel(o->reconcile.call);
+	o->reconcile.call = NULL;
+	free(o->reconcile.write);
+	o->reconcile.write = NULL;
+	json_decref(o->reconcile.desired);
+	o->reconcile.desired = NULL;
+}
+
+/* --- what the object asks for ------------------------------------------------------------------------------------------------- */
+
+static int wish_target(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	const struct workload *w;
+	const char *trouble = targets_trouble(o->control->cache->targets, o->key);
+
+	if (scalers_target_ref(so, wish->group, wish->version, wish->resource, err))
+		return err_wrap(err, TARGET_STEP);
+	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
+	switch (targets_get(o->control->cache->targets, o->key, &w)) {
+	case TARGET_UNREAD:
+		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
+	case TARGET_MISSING:
+		err_set(err, ERR_MISSING, "Target resource doesn't exist: %s %s/%s", wish->kind, so->meta.namespace_, so->spec.target_name);
+		return err_wrap(err, TARGET_STEP);
+	case TARGET_PRESENT:
+		wish->replicas = w->replicas;
+	}
+	return 0;
+}
+
+static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	struct built built;
+
+	if (scalers_get(o->control->cache->scalers, o->key, &built, err))
+		return err_wrap(err, SPEC_STEP);
+	wish->metrics = mem_array(built.count + 1, sizeof(*wish->metrics));
+	wish->metric_count = built.count;
+	for (size_t i = 0; i < built.count; i++)
+		wish->metrics[i] = scaler_metric_spec(&built.list[i]);
+	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, o->control->config.version, err);
+	if (!wish->desired)
+		return err_wrap(err, SPEC_STEP);
+	scaledobject_hpa_name(so, wish->hpa_name, sizeof(wish->hpa_name));
+	return 0;
+}
+
+static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	wish->replicas = INT32_UNSET;
+	if (so->spec_err.kind != ERR_NONE) {
+		*err = so->spec_err;
+		return -1;
+	}
+	/* The spec's own faults are named before anything that is looked up because of it. */
+	if (validate_scaledobject(so, err) || validate_supported(so, err))
+		return -1;
+	if (wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
+		return -1;
+	return 0;
+}
+
+static void wish_done(struct wish *wish)
+{
+	json_decref(wish->desired);
+	free(wish->metrics);
+}
+
+/* --- the outcome -------------------------------------------------------------------------------------------------------------- */
+
+static bool is_ready(const struct scaledobject_status *status)
+{
+	const struct condition *ready = conditions_get(&status->conditions, "Ready");
+
+	return ready && ready->status == CONDITION_TRUE;
+}
+
+static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
+{
+	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas };
+
+	if (wish->resource[0]) {
+		outcome.group = wish->group;
+		outcome.version = wish->version;
+		outcome.kind = wish->kind;
+		outcome.resource = wish->resource;
+	}
+	if (!err) {
+		outcome.hpa_name = wish->hpa_name;
+		outcome.metrics = wish->metrics;
+		outcome.metric_count = wish->metric_count;
+	}
+	return outcome;
+}
+
+static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+{
+	struct reconcile_outcome outcome = outcome_of(wish, err);
+	struct reconcile_part *r = &o->reconcile;
+
+	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), status_wanted(o, so));
+	status_write(o, so);
+	if (r->said_error && strcmp(r->said_error, err->msg) == 0)
+		return;
+	free(r->said_error);
+	r->said_error = mem_dup(err->msg);
+	log_warn(o->subject, "%s", err->msg);
+	announce(o, so, "Warning", "ScaledObjectCheckFailed", "%s", err->msg);
+}
+
+static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	struct reconcile_outcome outcome = outcome_of(wish, NULL);
+	struct reconcile_part *r = &o->reconcile;
+	struct scaledobject_status *wanted = status_wanted(o, so);
+	bool was_ready = is_ready(wanted);
+	bool first = !o->loop.running;
+
+	err_clear(&r->write_err);
+	r->failures = 0;
+	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
+	if (!was_ready && is_ready(wanted)) {
+		announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
+		if (first)
+			announce(o, so, "Normal", "KEDAScalersStarted", "Started scalers watch");
+	}
+	free(r->said_error);
+	r->said_error = NULL;
+	scaleloop_start(o, so);
+	if (!first && o->generation != so->meta.generation)
+		scaleloop_look(o);
+	o->generation = so->meta.generation;
+	if (first)
+		status_write_within(o, so, FIRST_TICK_MS);
+	else
+		status_write(o, so);
+}
+
+/* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
+static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+{
+	if (err->kind == ERR_TEMPORARY && !targets_trouble(o->control->cache->targets, o->key))
+		return; /* not read yet: the listener calls again */
+	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+		scaleloop_stop(o);
+	report_failure(o, so, wish, err);
+}
+
+static void reconcile_living(struct object *o, const struct scaledobject *so)
+{
+	struct wish wish = { 0 };
+	struct err err = { 0 };
+
+	if (wish_make(o, so, &wish, &err))
+		failed(o, so, &wish, &err);
+	else if (reconcile_must_wait(o))
+		report_failure(o, so, &wish, &o->reconcile.write_err);
+	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish.desired))
+		report_success(o, so, &wish);
+	wish_done(&wish);
+}
+
+void reconcile_run(struct object *o)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+
+	if (o->reconcile.call)
+		return; /* its answer leads back here */
+	if (so->meta.deleted_unix_ms)
+		finalise_run(o, so);
+	else
+		reconcile_living(o, so);
+}

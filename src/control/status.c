@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one writer of a ScaledObject's status. What reconcile and the loop want is kept in memory; only a difference to what is stored is written, one patch at a time, and
+ * what came up meanwhile goes into the next. So a quiet object costs no writes at all.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "control/object.h"
+
+static void on_again(void *arg)
+{
+	struct object *o = arg;
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+
+	if (so)
+		status_write(o, so);
+}
+
+struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject *so)
+{
+	if (!o->status.known) {
+		scaledobject_status_copy(&o->status.wanted, &so->status);
+		o->status.known = true;
+		loop_timer_init(&o->status.again, o->control->cache->loop, on_again, o);
+	}
+	return &o->status.wanted;
+}
+
+/* KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick would write them again. */
+static void notice_pruning(struct control *c, const struct scaledobject *so)
+{
+	const struct condition *ready = conditions_get(&so->status.conditions, "Ready");
+
+	if (!c->times_pruned && ready && ready->since_unix_ms == 0) {
+		c->times_pruned = true;
+		log_info("scaledobjects", "the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one that does");
+	}
+}
+
+static void on_patched(void *arg, const json_t *object, const struct err *err)
+{
+	struct object *o = arg;
+	struct control *c = o->control;
+	const struct scaledobject *so;
+
+	o->status.call = NULL;
+	if (err && err->kind == ERR_MISSING)
+		return; /* deleted meanwhile: the watch says so */
+	if (err) {
+		/* A conflict is the usual race with whoever edits the object: the watch brings the newer one. */
+		if (err->kind != ERR_CONFLICT)
+			log_warn(o->subject, "writing its status: %s; trying again", err->msg);
+		loop_timer_set(&o->status.again, loop_backoff_ms(o->status.failures++, err->kind == ERR_CONFLICT ? 50 : 500, 60000));
+		return;
+	}
+	o->status.failures = 0;
+	store_learn_scaledobject(c->cache->store, object);
+	so = store_scaledobject(c->cache->store, o->key);
+	if (!so)
+		return;
+	notice_pruning(c, so);
+	o->status.futile = o->status.sent;
+	status_write(o, so);
+}
+
+/* The same change sent twice in a row and still not stored: the server drops it, and would for ever. */
+static bool futile(struct object *o, const struct scaledobject *so)
+{
+	MEM_AUTO char *bare = scaledobject_status_patch(&so->status, &o->status.wanted, NULL, !o->control->times_pruned);
+
+	o->status.sent = bare ? fingerprint_fast(bare, strlen(bare)) : 0;
+	return o->status.sent == o->status.futile;
+}
+
+void status_write(struct object *o, const struct scaledobject *so)
+{
+	struct control *c = o->control;
+	MEM_AUTO char *patch = NULL;
+	MEM_AUTO char *path = NULL;
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_NORMAL };
+
+	if (!o->status.known || o->status.call)
+		return;
+	loop_timer_cancel(&o->status.again);
+	patch = scaledobject_status_patch(&so->status, &o->status.wanted, so->meta.resource_version, !c->times_pruned);
+	if (!patch) {
+		o->status.futile = 0;
+		return;
+	}
+	if (futile(o, so))
+		return;
+	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects/%s/status?fieldManager=kscaled", so->meta.namespace_, so->meta.name);
+	request.path = path;
+	request.body = patch;
+	o->status.call = kube_call(c->kube, &request, on_patched, o);
+}
+
+void status_write_within(struct object *o, const struct scaledobject *so, int64_t delay_ms)
+{
+	(void)status_wanted(o, so);
+	if (!o->status.call && !loop_timer_pending(&o->status.again))
+		loop_timer_set(&o->status.again, delay_ms);
+}
+
+void status_stop(struct object *o)
+{
+	kube_cancel(o->status.call);
+	o->status.call = NULL;
+	if (!o->status.known)
+		return;
+	loop_timer_done(&o->status.again);
+	scaledobject_status_done(&o->status.wanted);
+	memset(&o->status, 0, sizeof(o->status));
+}

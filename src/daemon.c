@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "daemon.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <systemd/sd-daemon.h>
+
+#include "base/counters.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/cache.h"
+#include "config.h"
+#include "control/certs.h"
+#include "control/control.h"
+#include "control/leader.h"
+#include "kube/config.h"
+#include "kube/events.h"
+#include "net/redis.h"
+#include "serve/serve.h"
+
+/* A stopping process gives its last writes so long. */
+#define RELEASE_MS 3000
+/* What may wait for readings at once, over all sources. */
+#define WAITERS_MAX 20000
+
+/* Everything that lives as long as the process, in the order in which it is started. */
+struct daemon {
+	const struct options *options;
+	struct loop *loop;
+	struct counters *counters;
+	struct kube_config kube_config;
+	char *namespace_;
+	char *identity;
+	char **watched;           /* namespaces; NULL-terminated */
+	size_t watched_count;
+	struct kube *kube;
+	struct scaler_sources sources;
+	struct cache cache;
+	struct events *events;
+	struct control *control;
+	struct tls_server *tls;
+	struct certs *certs;
+	struct serve *serve;
+	struct leader *leader;
+	struct loop_timer watchdog;
+	int64_t watchdog_ms;
+	bool stopping;
+	bool ready;
+};
+
+/* --- who we are --------------------------------------------------------------------------------------------------------------- */
+
+static char *own_namespace(const struct daemon *d)
+{
+	const char *pod = getenv("POD_NAMESPACE");
+
+	if (d->options->namespace_ && *d->options->namespace_)
+		return mem_dup(d->options->namespace_);
+	if (pod && *pod)
+		return mem_dup(pod);
+	/* Only in the cluster is "the namespace we are in" a place of our own; a kubeconfig's is the user's. */
+	if (!d->kube_config.kubeconfig_path && d->kube_config.namespace_)
+		return mem_dup(d->kube_config.namespace_);
+	return mem_dup("kscaled");
+}
+
+static void split_namespaces(struct daemon *d)
+{
+	MEM_AUTO char *list = mem_dup(d->options->watch_namespaces ? d->options->watch_namespaces : "");
+	char *rest = list, *piece;
+
+	d->watched = mem_array(strlen(list) + 1, sizeof(*d->watched));
+	while ((piece = strsep(&rest, ",")) != NULL) {
+		piece += strspn(piece, " \"");
+		piece[strcspn(piece, " \"")] = '\0';
+		if (*piece)
+			d->watched[d->watched_count++] = mem_dup(piece);
+	}
+}
+
+static void free_namespaces(struct daemon *d)
+{
+	for (size_t i = 0; i < d->watched_count; i++)
+		free(d->watched[i]);
+	free(d->watched);
+}
+
+static void make_identity(struct daemon *d)
+{
+	MEM_AUTO char *warning = NULL;
+
+	d->identity = leader_identity(d->options->identity, d->options->state_dir, &warning);
+	if (warning)
+		log_warn("identity", "%s", warning);
+}
+
+/* --- wiring: what one room learns and another must know ---------------------------------------------------------------------- */
+
+static void on_leading(void *arg, bool leading)
+{
+	struct daemon *d = arg;
+
+	events_hold(d->events, !leading);
+	certs_set_leading(d->certs, leading);
+	control_set_leading(d->control, leading);
+}
+
+static void on_foreign_apiservice(void *arg, const char *who)
+{
+	struct daemon *d = arg;
+	MEM_AUTO char *why = who ? mem_printf("APIService " CERTS_APISERVICE " points to Service %s; remove that installation, or run kscaled with --take-over", who) : NULL;
+
+	leader_set_blocked(d->leader, why);
+}
+
+static void on_store_change(void *arg, enum store_change change, const char *key)
+{
+	struct daemon *d = arg;
+
+	(void)key;
+	if (change != STORE_SYNCED || d->ready)
+		return;
+	d->ready = true;
+	log_info("kscaled", "%zu ScaledObjects known", store_scaledobject_count(d->cache.store));
+	sd_notifyf(0, "READY=1\nSTATUS=%zu ScaledObjects", store_scaledobject_count(d->cache.store));
+}
+
+static void on_watchdog(void *arg)
+{
+	struct daemon *d = arg;
+
+	sd_notify(0, "WATCHDOG=1");
+	loop_timer_set(&d->watchdog, d->watchdog_ms);
+}
+
+static void on_released(void *arg)
+{
+	struct daemon *d = arg;
+
+	loop_stop(d->loop);
+}
+
+static void on_term(void *arg)
+{
+	struct daemon *d = arg;
+
+	if (d->stopping) {
+		loop_stop(d->loop); /* asked twice: at once */
+		return;
+	}
+	d->stopping = true;
+	log_info("kscaled", "stopping: releasing the Lease");
+	sd_notify(0, "STOPPING=1");
+	leader_release(d->leader, RELEASE_MS, on_released, d);
+}
+
+static void on_hup(void *arg)
+{
+	struct daemon *d = arg;
+
+	log_info("kscaled", "reloading certificates");
+	certs_reload(d->certs);
+}
+
+/* --- starting, downhill ------------------------------------------------------------------------------------------------------- */
+
+static int start_base(struct daemon *d, struct err *err)
+{
+	mem_tune();
+	json_wipe_on_free();
+	signal(SIGPIPE, SIG_IGN);
+	/* Secrets pass through this process: no core dumps, no attaching. */
+	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	d->counters = counters_new();
+	d->loop = loop_new(err);
+	return d->loop ? 0 : -1;
+}
+
+static int start_kube(struct daemon *d, struct err *err)
+{
+	if (kube_config_load(d->options->kubeconfig, &d->kube_config, err))
+		return -1;
+	d->namespace_ = own_namespace(d);
+	split_namespaces(d);
+	make_identity(d);
+	log_info("kscaled", "version %s, API server %s (%s), namespace %s, identity %s", PACKAGE_VERSION, d->kube_config.server, d->kube_config.source, d->namespace_, d->identity);
+	d->kube = kube_new(d->loop, &d->kube_config, d->counters, err);
+	return d->kube ? 0 : -1;
+}
+
+static void start_cache(struct daemon *d)
+{
+	struct readings_config readings = { .max_age_ms = d->options->metrics_max_age_ms, .ask_timeout_ms = d->options->metrics_deadline_ms, .max_waiters = WAITERS_MAX };
+
+	d->sources.loop = d->loop;
+	d->sources.redis = redis_pool_new(d->loop);
+	d->cache.loop = d->loop;
+	d->cache.counters = d->counters;
+	d->cache.store = store_new(d->kube, d->counters);
+	d->cache.targets = targets_new(d->kube);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets);
+	d->cache.readings = readings_new(&d->sources, &readings);
+}
+
+static void start_control(struct daemon *d)
+{
+	struct control_config config = { .query_deadline_ms = d->options->metrics_deadline_ms, .version = PACKAGE_VERSION };
+
+	d->events = events_new(d->kube, "keda-operator", d->identity, d->counters);
+	events_hold(d->events, true);
+	d->control = control_new(&d->cache, d->kube, d->events, &config);
+}
+
+static int start_serve(struct daemon *d, struct err *err)
+{
+	const struct options *o = d->options;
+	struct certs_config certs = {
+		.namespace_ = d->namespace_,
+		.service_name = o->service_name,
+		.cert_file = o->tls_cert_file,
+		.key_file = o->tls_private_key_file,
+		.take_over = o->take_over,
+		.on_foreign = on_foreign_apiservice,
+		.on_foreign_arg = d,
+	};
+	struct serve_config serve = {
+		.bind_address = o->bind_address,
+		.secure_port = o->secure_port,
+		.status_address = o->status_address,
+		.metrics_max_age_ms = o->metrics_max_age_ms,
+		.metrics_deadline_ms = o->metrics_deadline_ms,
+		.version = PACKAGE_VERSION,
+	};
+
+	d->tls = tls_server_new(err);
+	if (!d->tls)
+		return -1;
+	d->certs = certs_new(d->kube, d->tls, &certs, err);
+	if (!d->certs)
+		return -1;
+	d->serve = serve_new(&d->cache, d->kube, d->tls, &serve, err);
+	if (!d->serve)
+		return -1;
+	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve), serve_status_port(d->serve));
+	return 0;
+}
+
+static void start_leader(struct daemon *d)
+{
+	const struct options *o = d->options;
+	struct leader_config config = {
+		.elect = o->leader_elect,
+		.namespace_ = d->namespace_,
+		.lease_name = o->lease_name,
+		.identity = d->identity,
+		.lease_duration_ms = o->lease_duration_ms,
+		.renew_deadline_ms = o->renew_deadline_ms,
+		.retry_period_ms = o->retry_period_ms,
+		.keda_namespace = o->keda_namespace,
+		.take_over = o->take_over,
+	};
+
+	d->leader = leader_new(d->kube, &config, &d->cache.leadership, on_leading, d);
+}
+
+static int start_signals(struct daemon *d, struct err *err)
+{
+	uint64_t watchdog_us = 0;
+
+	if (loop_on_signal(d->loop, SIGTERM, on_term, d, err) || loop_on_signal(d->loop, SIGINT, on_term, d, err) || loop_on_signal(d->loop, SIGHUP, on_hup, d, err))
+		return -1;
+	loop_timer_init(&d->watchdog, d->loop, on_watchdog, d);
+	if (sd_watchdog_enabled(0, &watchdog_us) > 0) {
+		d->watchdog_ms = (int64_t)(watchdog_us / 2000);
+		loop_timer_set(&d->watchdog, d->watchdog_ms);
+	}
+	return 0;
+}
+
+static int start(struct daemon *d, struct err *err)
+{
+	if (start_base(d, err) || start_kube(d, err))
+		return -1;
+	start_cache(d);
+	start_control(d);
+	if (start_serve(d, err))
+		return -1;
+	start_leader(d);
+	if (start_signals(d, err))
+		return -1;
+	targets_start(d->cache.targets, (const char *const *)d->watched, d->watched_count);
+	store_listen(d->cache.store, on_store_change, d);
+	store_start(d->cache.store, (const char *const *)d->watched, d->watched_count);
+	return 0;
+}
+
+/* --- stopping, uphill: the exact reverse, also of a start that broke off half-way -------------------------------------------- */
+
+static void stop(struct daemon *d)
+{
+	loop_timer_done(&d->watchdog);
+	leader_free(d->leader);
+	serve_free(d->serve);
+	certs_free(d->certs);
+	tls_server_free(d->tls);
+	control_free(d->control);
+	events_free(d->events);
+	readings_free(d->cache.readings);
+	scalers_free(d->cache.scalers);
+	targets_free(d->cache.targets);
+	store_free(d->cache.store);
+	redis_pool_free(d->sources.redis);
+	kube_free(d->kube);
+	free(d->identity);
+	free_namespaces(d);
+	free(d->namespace_);
+	kube_config_done(&d->kube_config);
+	loop_free(d->loop);
+	counters_free(d->counters);
+}
+
+int daemon_run(const struct options *options)
+{
+	struct daemon d = { .options = options };
+	struct err err = { 0 };
+	int failed;
+
+	log_setup(options->log_level, options->log_format);
+	failed = start(&d, &err);
+	if (failed)
+		log_error("kscaled", "cannot start: %s", err.msg);
+	else
+		loop_run(d.loop);
+	stop(&d);
+	if (!failed)
+		log_info("kscaled", "stopped");
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DAEMON_H
+#define DAEMON_H
+
+/* The hall: starts the rooms in order, wires them, runs the loop, stops them in exact reverse. */
+
+#include "options.h"
+
+/* Runs until SIGTERM or SIGINT. Returns the process' exit status: 0 after an orderly stop, 1 when it could not start. */
+int daemon_run(const struct options *options);
+
+#endif
