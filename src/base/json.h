@@ -37,6 +37,9 @@ int json_get_bool(const struct json_at *at, const char *key, bool *out, struct e
 int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, struct err *err);
 int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err); /* into an empty map */
 
+/* For decoders' own rules: ERR_INVALID with "<path>: <what>"; returns -1. */
+int json_wrong(const struct json_at *at, struct err *err, const char *what);
+
 /* Text without white space, keys in insertion order; the caller owns it. */
 char *json_text(const json_t *value);
 

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/err.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Room for a text that is going to be cut, so that the cut is seen. */
+#define DRAFT_MAX (2 * ERR_MSG_MAX)
+
+/* Copies draft into err->msg: what is no UTF-8 becomes '?', what does not fit becomes "...". */
+static void put_message(struct err *err, const char *draft)
+{
+	size_t len = strlen(draft);
+	size_t out = 0;
+
+	for (size_t in = 0; in < len;) {
+		size_t step = utf8_step(draft + in, len - in);
+		const char *bytes = step > 0 ? draft + in : "?";
+		size_t put = step > 0 ? step : 1;
+		if (out + put >= sizeof(err->msg)) {
+			out = utf8_cut(err->msg, out, sizeof(err->msg) - sizeof("..."));
+			memcpy(err->msg + out, "...", 3);
+			out += 3;
+			break;
+		}
+		memcpy(err->msg + out, bytes, put);
+		out += put;
+		in += step > 0 ? step : 1;
+	}
+	err->msg[out] = '\0';
+}
+
+/* Drafts first: the arguments may well point into *err. */
+int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+{
+	char draft[DRAFT_MAX];
+	va_list ap;
+
+	if (err == NULL)
+		return -1;
+	va_start(ap, fmt);
+	vsnprintf(draft, sizeof(draft), fmt, ap);
+	va_end(ap);
+	err->kind = kind;
+	err->http_status = 0;
+	err->retry_after_ms = 0;
+	put_message(err, draft);
+	return -1;
+}
+
+int err_wrap(struct err *err, const char *fmt, ...)
+{
+	char draft[DRAFT_MAX];
+	va_list ap;
+
+	if (err == NULL)
+		return -1;
+	va_start(ap, fmt);
+	int len = vsnprintf(draft, sizeof(draft), fmt, ap);
+	va_end(ap);
+	if (len < 0)
+		len = 0;
+	if ((size_t)len < sizeof(draft))
+		snprintf(draft + len, sizeof(draft) - (size_t)len, ": %s", err->msg);
+	put_message(err, draft);
+	return -1;
+}
+
+void err_clear(struct err *err)
+{
+	if (err == NULL)
+		return;
+	err->kind = ERR_NONE;
+	err->http_status = 0;
+	err->retry_after_ms = 0;
+	err->msg[0] = '\0';
+}
+
+const char *err_kind_name(enum err_kind kind)
+{
+	static const char *const names[] = {
+		[ERR_NONE] = "none",
+		[ERR_TEMPORARY] = "temporary",
+		[ERR_INVALID] = "invalid",
+		[ERR_MISSING] = "missing",
+		[ERR_CONFLICT] = "conflict",
+		[ERR_DENIED] = "denied",
+		[ERR_GONE] = "gone",
+		[ERR_BUG] = "bug",
+	};
+
+	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+}

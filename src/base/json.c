@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include <malloc.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+
+#define PATH_MAX_LEN 256
+#define DEPTH_MAX 32
+
+/*
+ * A string may hold \u0000 (an annotation can): one such object must not make a whole list unreadable. Where a text is wanted, json_get_string
+ * refuses it.
+ */
+json_t *json_parse(const char *text, size_t len, struct err *err)
+{
+	json_error_t where;
+	json_t *value = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &where);
+
+	if (value == NULL)
+		err_set(err, ERR_INVALID, "JSON, line %d column %d: %s", where.line, where.column, where.text);
+	return value;
+}
+
+struct json_at json_root(const json_t *value)
+{
+	return (struct json_at){ json_is_null(value) ? NULL : value, NULL, NULL, 0 };
+}
+
+struct json_at json_field(const struct json_at *at, const char *key)
+{
+	const json_t *value = json_object_get(at->value, key);
+
+	return (struct json_at){ json_is_null(value) ? NULL : value, at, key, 0 };
+}
+
+struct json_at json_element(const struct json_at *at, size_t index)
+{
+	const json_t *value = json_array_get(at->value, index);
+
+	return (struct json_at){ json_is_null(value) ? NULL : value, at, NULL, index };
+}
+
+/* Keys that would be mistaken for a path stand in brackets: metadata.annotations[autoscaling.keda.sh/paused]. */
+static bool is_plain_key(const char *key)
+{
+	return key[0] != '\0' && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
+}
+
+static void put_step(struct buf *b, const struct json_at *at)
+{
+	if (at->key == NULL)
+		buf_printf(b, "[%zu]", at->index);
+	else if (!is_plain_key(at->key))
+		buf_printf(b, "[%.128s]", at->key);
+	else
+		buf_printf(b, "%s%.128s", b->len > 0 ? "." : "", at->key);
+}
+
+char *json_path(const struct json_at *at, char *out, size_t size)
+{
+	const struct json_at *steps[DEPTH_MAX];
+	size_t depth = 0;
+	struct buf b = BUF_INIT((size_t)DEPTH_MAX * 160);
+
+	for (; at->parent != NULL && depth < DEPTH_MAX; at = at->parent)
+		steps[depth++] = at;
+	while (depth > 0)
+		put_step(&b, steps[--depth]);
+	if (size > 0) {
+		size_t len = b.len < size - 1 ? b.len : size - 1;
+		memcpy(out, buf_text(&b), len);
+		out[len] = '\0';
+	}
+	buf_done(&b);
+	return out;
+}
+
+static const char *kind_of(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+	case JSON_REAL:
+		return "a number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "a boolean";
+	case JSON_NULL:
+		return "null";
+	}
+	return "something else";
+}
+
+int json_wrong(const struct json_at *at, struct err *err, const char *what)
+{
+	char path[PATH_MAX_LEN];
+
+	json_path(at, path, sizeof(path));
+	return err_set(err, ERR_INVALID, "%s%s%s", path, path[0] != '\0' ? ": " : "", what);
+}
+
+static int wrong_kind(const struct json_at *at, const char *wanted, struct err *err)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "must be %s, not %s", wanted, kind_of(at->value));
+	return json_wrong(at, err, what);
+}
+
+/* 1 and *field when there is something at key, 0 when not, -1 when `at` is no object. */
+static int look(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
+{
+	if (at->value != NULL && !json_is_object(at->value))
+		return wrong_kind(at, "an object", err);
+	*field = json_field(at, key);
+	return field->value != NULL ? 1 : 0;
+}
+
+/* The text of a string value, or NULL and *err. */
+static const char *text_of(const struct json_at *field, struct err *err)
+{
+	if (!json_is_string(field->value)) {
+		wrong_kind(field, "a string", err);
+		return NULL;
+	}
+	const char *text = json_string_value(field->value);
+	if (strlen(text) != json_string_length(field->value)) {
+		json_wrong(field, err, "must not contain a NUL character");
+		return NULL;
+	}
+	return text;
+}
+
+int json_get_string(const struct json_at *at, const char *key, char **out, struct err *err)
+{
+	struct json_at field;
+	int there = look(at, key, &field, err);
+
+	if (there <= 0)
+		return there;
+	const char *text = text_of(&field, err);
+	if (text == NULL)
+		return -1;
+	free(*out);
+	*out = mem_dup(text);
+	return 0;
+}
+
+/* Whole numbers, also when written as 3.0 or 3e2. */
+static int whole_of(const struct json_at *field, int64_t least, int64_t most, int64_t *out, struct err *err)
+{
+	char what[96];
+	int64_t value = 0;
+	bool fits = true;
+
+	if (json_is_integer(field->value)) {
+		value = json_integer_value(field->value);
+	} else if (json_is_real(field->value)) {
+		double real = json_real_value(field->value);
+		if (real != floor(real))
+			return json_wrong(field, err, "must be a whole number");
+		fits = real >= -0x1.0p63 && real < 0x1.0p63;
+		value = fits ? (int64_t)real : 0;
+	} else {
+		return wrong_kind(field, "a whole number", err);
+	}
+	if (!fits || value < least || value > most) {
+		snprintf(what, sizeof(what), "must be from %lld to %lld", (long long)least, (long long)most);
+		return json_wrong(field, err, what);
+	}
+	*out = value;
+	return 0;
+}
+
+int json_get_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err)
+{
+	struct json_at field;
+	int64_t value;
+	int there = look(at, key, &field, err);
+
+	if (there <= 0)
+		return there;
+	if (whole_of(&field, INT32_MIN, INT32_MAX, &value, err) < 0)
+		return -1;
+	*out = (int32_t)value;
+	return 0;
+}
+
+int json_get_int64(const struct json_at *at, const char *key, int64_t *out, struct err *err)
+{
+	struct json_at field;
+	int there = look(at, key, &field, err);
+
+	return there <= 0 ? there : whole_of(&field, INT64_MIN, INT64_MAX, out, err);
+}
+
+int json_get_bool(const struct json_at *at, const char *key, bool *out, struct err *err)
+{
+	struct json_at field;
+	int there = look(at, key, &field, err);
+
+	if (there <= 0)
+		return there;
+	if (!json_is_boolean(field.value))
+		return wrong_kind(&field, "true or false", err);
+	*out = json_is_true(field.value);
+	return 0;
+}
+
+int json_get_time(const struct json_at *at, const char *key, int64_t *unix_ms, struct err *err)
+{
+	struct json_at field;
+	char path[PATH_MAX_LEN];
+	int there = look(at, key, &field, err);
+
+	if (there <= 0)
+		return there;
+	const char *text = text_of(&field, err);
+	if (text == NULL)
+		return -1;
+	if (timestamp_parse(text, unix_ms, err) < 0)
+		return err_wrap(err, "%s", json_path(&field, path, sizeof(path)));
+	return 0;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Sorted before they are set, so that a map of any size takes no longer than its sorting. */
+static const char **sorted_keys(const json_t *object, size_t *count)
+{
+	const char **keys = mem_array(json_object_size(object), sizeof(*keys));
+	/* jansson's iterators take no const, yet change nothing */
+	json_t *iterable = (json_t *)(uintptr_t)object;
+
+	*count = 0;
+	for (void *i = json_object_iter(iterable); i != NULL; i = json_object_iter_next(iterable, i))
+		keys[(*count)++] = json_object_iter_key(i);
+	qsort(keys, *count, sizeof(*keys), by_text);
+	return keys;
+}
+
+int json_get_strmap(const struct json_at *at, const char *key, struct strmap *out, struct err *err)
+{
+	struct json_at field;
+	struct strmap map = { NULL, 0 };
+	size_t count;
+	int there = look(at, key, &field, err);
+
+	if (there <= 0)
+		return there;
+	if (!json_is_object(field.value))
+		return wrong_kind(&field, "an object", err);
+	const char **keys = sorted_keys(field.value, &count);
+	for (size_t i = 0; i < count; i++) {
+		struct json_at entry = { json_object_get(field.value, keys[i]), &field, keys[i], 0 };
+		const char *text = text_of(&entry, err);
+		if (text == NULL) {
+			strmap_done_secret(&map);
+			free(keys);
+			return -1;
+		}
+		strmap_set(&map, keys[i], text);
+	}
+	free(keys);
+	*out = map;
+	return 0;
+}
+
+char *json_text(const json_t *value)
+{
+	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	return text != NULL ? text : mem_dup("null");
+}
+
+const char *json_str_or_empty(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text != NULL ? text : "";
+}
+
+/* Blocks stay malloc's own, so that what jansson returns can still be given to free(). */
+static void wipe_and_free(void *ptr)
+{
+	if (ptr == NULL)
+		return;
+	explicit_bzero(ptr, malloc_usable_size(ptr));
+	free(ptr);
+}
+
+void json_wipe_on_free(void)
+{
+	json_set_alloc_funcs(malloc, wipe_and_free);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "base/utf8.h"
+
+#define LINE_MAX_BYTES 16384
+
+static struct {
+	enum log_level least;
+	enum log_format format;
+	log_sink_fn sink;
+	void *sink_arg;
+} setup = { LOG_LEVEL_INFO, LOG_FORMAT_TEXT, NULL, NULL };
+
+static const char *const level_names[] = { "debug", "info", "warn", "error" };
+
+int log_level_parse(const char *text, enum log_level *out, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
+		if (strcmp(text, level_names[i]) == 0) {
+			*out = (enum log_level)i;
+			return 0;
+		}
+	}
+	return err_set(err, ERR_INVALID, "\"%s\" is no log level: debug, info, warn or error", text);
+}
+
+int log_format_parse(const char *text, enum log_format *out, struct err *err)
+{
+	if (strcmp(text, "text") == 0)
+		*out = LOG_FORMAT_TEXT;
+	else if (strcmp(text, "json") == 0)
+		*out = LOG_FORMAT_JSON;
+	else
+		return err_set(err, ERR_INVALID, "\"%s\" is no log format: text or json", text);
+	return 0;
+}
+
+void log_setup(enum log_level least, enum log_format format)
+{
+	setup.least = least;
+	setup.format = format;
+}
+
+void log_set_sink(log_sink_fn sink, void *arg)
+{
+	setup.sink = sink;
+	setup.sink_arg = arg;
+}
+
+bool log_enabled(enum log_level level)
+{
+	return level >= setup.least;
+}
+
+/* U+0080 to U+009F: terminals obey them as they obey escape sequences. */
+static bool is_c1(const char *text, size_t step)
+{
+	return step == 2 && (unsigned char)text[0] == 0xC2 && (unsigned char)text[1] < 0xA0;
+}
+
+/* What no input may do: start a line, move the cursor, be no UTF-8. */
+static void put_escaped(struct buf *out, const char *text)
+{
+	size_t len = strlen(text);
+
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t step = utf8_step(text + i, len - i);
+		if (c == '\n')
+			buf_puts(out, "\\n");
+		else if (c == '\t')
+			buf_puts(out, "\\t");
+		else if (c == '\r')
+			buf_puts(out, "\\r");
+		else if (is_c1(text + i, step))
+			buf_printf(out, "\\u00%02x", (unsigned char)text[i + 1]);
+		else if (step == 0 || c < 0x20 || c == 0x7F)
+			buf_printf(out, "\\x%02x", c);
+		else
+			buf_append(out, text + i, step);
+		i += step > 0 ? step : 1;
+	}
+}
+
+static void put_text(struct buf *out, enum log_level level, const char *subject, const char *msg)
+{
+	buf_printf(out, " %-5s ", level_names[level]);
+	if (subject != NULL) {
+		put_escaped(out, subject);
+		buf_puts(out, ": ");
+	}
+	put_escaped(out, msg);
+}
+
+static void put_json(struct buf *out, const char *ts, enum log_level level, const char *subject, const char *msg)
+{
+	buf_printf(out, "{\"ts\":\"%s\",\"level\":\"%s\"", ts, level_names[level]);
+	if (subject != NULL) {
+		buf_puts(out, ",\"object\":");
+		buf_put_json(out, subject);
+	}
+	buf_puts(out, ",\"msg\":");
+	buf_put_json(out, msg);
+	buf_putc(out, '}');
+}
+
+/* One write per line, so that lines of several processes do not mix. A log that cannot be written is nobody's error. */
+static void emit(enum log_level level, struct buf *line)
+{
+	if (setup.sink != NULL) {
+		setup.sink(setup.sink_arg, level, buf_text(line));
+		return;
+	}
+	buf_putc(line, '\n');
+	if (write(STDERR_FILENO, line->data, line->len) < 0)
+		return;
+}
+
+void log_line(enum log_level level, const char *subject, const char *fmt, ...)
+{
+	if (!log_enabled(level))
+		return;
+
+	char ts[TIMESTAMP_TEXT_MAX];
+	struct buf msg = BUF_INIT(LINE_MAX_BYTES);
+	/* Escaping makes a byte six at most; the message and the subject together are held by the cap on the message's share. */
+	struct buf line = BUF_INIT((size_t)16 * LINE_MAX_BYTES);
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&msg, fmt, ap);
+	va_end(ap);
+	if (buf_failed(&msg)) {
+		buf_reset(&msg);
+		buf_puts(&msg, "(a message too long for the log)");
+	}
+	timestamp_format_milli(timestamp_now_ms(), ts);
+	if (setup.format == LOG_FORMAT_JSON) {
+		put_json(&line, ts, level, subject, buf_text(&msg));
+	} else {
+		buf_puts(&line, ts);
+		put_text(&line, level, subject, buf_text(&msg));
+	}
+	emit(level, &line);
+	buf_done(&msg);
+	buf_done(&line);
+}

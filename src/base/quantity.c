@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/quantity.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A suffix multiplies by 10^ten or by 2^two. */
+static const struct suffix {
+	const char *text;
+	enum quantity_format format;
+	int ten;
+	int two;
+} suffixes[] = {
+	{ "", QUANTITY_DECIMAL_SI, 0, 0 },
+	{ "n", QUANTITY_DECIMAL_SI, -9, 0 },
+	{ "u", QUANTITY_DECIMAL_SI, -6, 0 },
+	{ "m", QUANTITY_DECIMAL_SI, -3, 0 },
+	{ "k", QUANTITY_DECIMAL_SI, 3, 0 },
+	{ "M", QUANTITY_DECIMAL_SI, 6, 0 },
+	{ "G", QUANTITY_DECIMAL_SI, 9, 0 },
+	{ "T", QUANTITY_DECIMAL_SI, 12, 0 },
+	{ "P", QUANTITY_DECIMAL_SI, 15, 0 },
+	{ "E", QUANTITY_DECIMAL_SI, 18, 0 },
+	{ "Ki", QUANTITY_BINARY_SI, 0, 10 },
+	{ "Mi", QUANTITY_BINARY_SI, 0, 20 },
+	{ "Gi", QUANTITY_BINARY_SI, 0, 30 },
+	{ "Ti", QUANTITY_BINARY_SI, 0, 40 },
+	{ "Pi", QUANTITY_BINARY_SI, 0, 50 },
+	{ "Ei", QUANTITY_BINARY_SI, 0, 60 },
+};
+
+#define SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
+/* Further digits of an exponent change nothing: the value is out of range or below a milli. */
+#define EXPONENT_LIMIT 100000000
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* "e3", "E-2": all of text. */
+static bool read_exponent(const char *text, int *out)
+{
+	bool negative = text[1] == '-';
+	const char *p = text + 1 + (text[1] == '-' || text[1] == '+');
+	int value = 0;
+
+	if (!is_digit(*p))
+		return false;
+	for (; is_digit(*p); p++)
+		if (value < EXPONENT_LIMIT)
+			value = value * 10 + (*p - '0');
+	*out = negative ? -value : value;
+	return *p == '\0';
+}
+
+static bool read_suffix(const char *text, struct suffix *out)
+{
+	for (size_t i = 0; i < SUFFIXES; i++) {
+		if (strcmp(text, suffixes[i].text) == 0) {
+			*out = suffixes[i];
+			return true;
+		}
+	}
+	*out = (struct suffix){ "", QUANTITY_DECIMAL_EXPONENT, 0, 0 };
+	return (text[0] == 'e' || text[0] == 'E') && read_exponent(text, &out->ten);
+}
+
+/*
+ * A number wider than the result: whole + part / 10^18, exact to 36 digits. What is cut off below is remembered in `more`, because a quantity is
+ * rounded up, away from zero, however little there is.
+ */
+struct wide {
+	uint64_t whole;
+	uint64_t part; /* below PART_ONE */
+	bool more;
+	bool huge; /* past all that an int64 holds */
+};
+
+#define PART_ONE UINT64_C(1000000000000000000)
+#define PART_DIGITS 18
+
+/* factor: at most 10 */
+static void wide_times(struct wide *w, unsigned factor)
+{
+	uint64_t part = w->part * factor;
+	uint64_t whole;
+
+	if (__builtin_mul_overflow(w->whole, (uint64_t)factor, &whole) || __builtin_add_overflow(whole, part / PART_ONE, &whole))
+		w->huge = true;
+	w->whole = whole;
+	w->part = part % PART_ONE;
+}
+
+static void wide_divide_by_ten(struct wide *w)
+{
+	uint64_t part = w->whole % 10 * PART_ONE + w->part;
+
+	w->whole /= 10;
+	w->part = part / 10;
+	w->more = w->more || part % 10 != 0;
+}
+
+static bool wide_is_zero(const struct wide *w)
+{
+	return w->whole == 0 && w->part == 0;
+}
+
+/*
+ * times 10^ten and 2^two. Small first, so that nothing seems huge that is not; each loop stops when nothing changes any more, whatever exponent somebody
+ * wrote.
+ */
+static void wide_scale(struct wide *w, int ten, int two)
+{
+	for (; ten < 0 && !wide_is_zero(w); ten++)
+		wide_divide_by_ten(w);
+	for (; two > 0; two--)
+		wide_times(w, 2);
+	for (; ten > 0 && !wide_is_zero(w) && !w->huge; ten--)
+		wide_times(w, 10);
+}
+
+/* The significant digits of text[0..len), of which one may be a point: 18 become the whole, 18 the part; *exponent says where the point belongs. */
+static struct wide read_digits(const char *text, size_t len, int *exponent)
+{
+	struct wide w = { 0, 0, false, false };
+	uint64_t worth = PART_ONE / 10;
+	bool behind_point = false;
+	int taken = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		unsigned digit = (unsigned)(text[i] - '0');
+		if (text[i] == '.') {
+			behind_point = true;
+		} else if (taken < PART_DIGITS) {
+			w.whole = w.whole * 10 + digit;
+			taken += taken > 0 || digit > 0 ? 1 : 0;
+			*exponent -= behind_point ? 1 : 0;
+		} else {
+			w.part += digit * worth;
+			w.more = w.more || (worth == 0 && digit > 0);
+			worth /= 10;
+			*exponent += behind_point ? 0 : 1;
+		}
+	}
+	return w;
+}
+
+static int64_t to_milli(const struct wide *w, bool negative)
+{
+	uint64_t milli = w->whole;
+
+	if (w->huge || milli >= (uint64_t)INT64_MAX)
+		return negative ? INT64_MIN : INT64_MAX;
+	if (w->part > 0 || w->more)
+		milli++;
+	return negative ? -(int64_t)milli : (int64_t)milli;
+}
+
+/* Length of "digits[.digits]"; 0 when there is no digit in it. */
+static size_t number_length(const char *text)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t part = text[whole] == '.' ? 1 + strspn(text + whole + 1, "0123456789") : 0;
+
+	return whole > 0 || part > 1 ? whole + part : 0;
+}
+
+int quantity_parse(const char *text, struct quantity *out, struct err *err)
+{
+	bool negative = text[0] == '-';
+	const char *number = text + (text[0] == '-' || text[0] == '+');
+	size_t len = number_length(number);
+	struct suffix suffix;
+
+	if (len == 0 || !read_suffix(number + len, &suffix))
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no quantity like 5, 1.5, 100m or 2Gi", text);
+
+	int exponent = suffix.ten;
+	struct wide w = read_digits(number, len, &exponent);
+	wide_scale(&w, exponent + 3, suffix.two);
+	out->milli = to_milli(&w, negative);
+	out->format = suffix.format;
+	/* Below 1 a binary form says nothing: Kubernetes turns it into a decimal one when it reads it. */
+	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
+		out->format = QUANTITY_DECIMAL_SI;
+	return 0;
+}
+
+/* amount * 10^exponent with the exponent a multiple of three and the amount as short as that allows. */
+static void put_decimal(uint64_t amount, bool exponent_form, const char *sign, char *out)
+{
+	int exponent = -3;
+
+	while (amount % 1000 == 0) {
+		amount /= 1000;
+		exponent += 3;
+	}
+	if (exponent_form && exponent != 0) {
+		snprintf(out, QUANTITY_TEXT_MAX, "%s%llue%d", sign, (unsigned long long)amount, exponent);
+		return;
+	}
+	static const char letters[][2] = { "m", "", "k", "M", "G", "T", "P" };
+	snprintf(out, QUANTITY_TEXT_MAX, "%s%llu%s", sign, (unsigned long long)amount, letters[exponent / 3 + 1]);
+}
+
+static void put_binary(uint64_t amount, const char *sign, char *out)
+{
+	static const char letters[][3] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	size_t power = 0;
+
+	while (amount % 1024 == 0) {
+		amount /= 1024;
+		power++;
+	}
+	snprintf(out, QUANTITY_TEXT_MAX, "%s%llu%s", sign, (unsigned long long)amount, letters[power]);
+}
+
+char *quantity_format(struct quantity q, char *out)
+{
+	uint64_t amount = q.milli < 0 ? (uint64_t)0 - (uint64_t)q.milli : (uint64_t)q.milli;
+	const char *sign = q.milli < 0 ? "-" : "";
+
+	/* quantity.go CanonicalizeBytes: a binary form only from 1024 on, and only where it is exact. */
+	if (amount == 0)
+		memcpy(out, "0", 2);
+	else if (q.format == QUANTITY_BINARY_SI && amount >= 1024000 && amount % 1000 == 0)
+		put_binary(amount / 1000, sign, out);
+	else
+		put_decimal(amount, q.format == QUANTITY_DECIMAL_EXPONENT, sign, out);
+	return out;
+}
+
+struct quantity quantity_from_int(int64_t value)
+{
+	int64_t milli;
+
+	if (__builtin_mul_overflow(value, INT64_C(1000), &milli))
+		milli = value < 0 ? INT64_MIN : INT64_MAX;
+	return (struct quantity){ milli, QUANTITY_DECIMAL_SI };
+}
+
+/*
+ * printf rounds the exact binary value; so does this, by multiplying, wherever the product is too small for its own rounding to matter and not next
+ * to a tie. The rest, rare, goes through printf.
+ */
+static int64_t milli_of(double value)
+{
+	char text[64];
+	struct quantity q;
+	double product = value * 1000;
+	double below = floor(product);
+	double part = product - below;
+
+	if (product < 1e12 && fabs(part - 0.5) > 1e-3)
+		return (int64_t)below + (part > 0.5 ? 1 : 0);
+	snprintf(text, sizeof(text), "%.3f", value);
+	return quantity_parse(text, &q, NULL) == 0 ? q.milli : INT64_MAX;
+}
+
+struct quantity quantity_from_double(double value)
+{
+	struct quantity q = { 0, QUANTITY_DECIMAL_SI };
+
+	if (!isfinite(value) || value <= 0)
+		return q;
+	/* INT64_MAX thousandths, as a double. */
+	q.milli = value >= 9223372036854775.0 ? INT64_MAX : milli_of(value);
+	return q;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/strmap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FIRST_ROOM 4
+
+/* Where key is or belongs. Keys that arrive sorted (as our own decoders bring them) are found to belong at the end at once. */
+static size_t find(const struct strmap *m, const char *key, bool *found)
+{
+	size_t low = 0, high = m->count;
+
+	*found = false;
+	if (m->count > 0 && strcmp(key, m->pairs[m->count - 1].key) > 0)
+		return m->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(key, m->pairs[middle].key);
+		if (order == 0) {
+			*found = true;
+			return middle;
+		}
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The room that an array of `count` pairs has is not stored: it is the next power of two. */
+static size_t room_of(size_t count)
+{
+	size_t room = FIRST_ROOM;
+
+	while (room < count)
+		room *= 2;
+	return room;
+}
+
+static struct strmap_pair make_pair(const char *key, const char *value)
+{
+	size_t key_size = strlen(key) + 1;
+	size_t value_size = strlen(value) + 1;
+	char *both = mem_alloc(key_size + value_size);
+
+	memcpy(both, key, key_size);
+	memcpy(both + key_size, value, value_size);
+	return (struct strmap_pair){ both, both + key_size };
+}
+
+const char *strmap_get(const struct strmap *m, const char *key)
+{
+	bool found;
+	size_t at = find(m, key, &found);
+
+	return found ? m->pairs[at].value : NULL;
+}
+
+void strmap_set(struct strmap *m, const char *key, const char *value)
+{
+	bool found;
+	size_t at = find(m, key, &found);
+	struct strmap_pair pair = make_pair(key, value); /* before anything is freed: value may be our own */
+
+	if (found) {
+		free(m->pairs[at].key);
+		m->pairs[at] = pair;
+		return;
+	}
+	if (m->count == 0 || m->count == room_of(m->count))
+		m->pairs = mem_resize(m->pairs, room_of(m->count + 1), sizeof(*m->pairs));
+	memmove(m->pairs + at + 1, m->pairs + at, (m->count - at) * sizeof(*m->pairs));
+	m->pairs[at] = pair;
+	m->count++;
+}
+
+void strmap_remove(struct strmap *m, const char *key)
+{
+	bool found;
+	size_t at = find(m, key, &found);
+
+	if (!found)
+		return;
+	free(m->pairs[at].key);
+	m->count--;
+	memmove(m->pairs + at, m->pairs + at + 1, (m->count - at) * sizeof(*m->pairs));
+}
+
+void strmap_copy(struct strmap *to, const struct strmap *from)
+{
+	if (from->count == 0)
+		return;
+	to->pairs = mem_array(room_of(from->count), sizeof(*to->pairs));
+	to->count = from->count;
+	for (size_t i = 0; i < from->count; i++)
+		to->pairs[i] = make_pair(from->pairs[i].key, from->pairs[i].value);
+}
+
+void strmap_done(struct strmap *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		free(m->pairs[i].key);
+	free(m->pairs);
+	*m = (struct strmap){ NULL, 0 };
+}
+
+void strmap_done_secret(struct strmap *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		mem_wipe(m->pairs[i].key, (size_t)(m->pairs[i].value - m->pairs[i].key) + strlen(m->pairs[i].value));
+	strmap_done(m);
+}
+
+bool strmap_equal(const struct strmap *a, const struct strmap *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->pairs[i].key, b->pairs[i].key) != 0 || strcmp(a->pairs[i].value, b->pairs[i].value) != 0)
+			return false;
+	return true;
+}
+
+bool strmap_contains(const struct strmap *super, const struct strmap *sub)
+{
+	for (size_t i = 0; i < sub->count; i++) {
+		const char *value = strmap_get(super, sub->pairs[i].key);
+		if (value == NULL || strcmp(value, sub->pairs[i].value) != 0)
+			return false;
+	}
+	return true;
+}

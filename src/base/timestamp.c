@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/timestamp.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <time.h>
+
+#define MS_PER_DAY INT64_C(86400000)
+/* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z: RFC 3339 has four digits for the year. */
+#define EARLIEST_MS INT64_C(-62167219200000)
+#define LATEST_MS INT64_C(253402300799999)
+
+struct civil {
+	int year, month, day, hour, minute, second, milli;
+};
+
+static bool is_leap(int year)
+{
+	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+}
+
+static int days_in_month(int year, int month)
+{
+	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+
+	return month == 2 && is_leap(year) ? 29 : days[month - 1];
+}
+
+/* Days since 1970-01-01, counted in eras of 400 years that begin on 1 March (so that the leap day is the last of its year). */
+static int64_t days_of_civil(int year, int month, int day)
+{
+	int y = month <= 2 ? year - 1 : year;
+	int era = (y >= 0 ? y : y - 399) / 400;
+	int year_of_era = y - era * 400;
+	int day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+	int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+
+	return (int64_t)era * 146097 + day_of_era - 719468;
+}
+
+/* The inverse of days_of_civil. */
+static void civil_of_days(int64_t days, struct civil *c)
+{
+	int64_t shifted = days + 719468;
+	int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+	int day_of_era = (int)(shifted - era * 146097);
+	int year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+	int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int shifted_month = (5 * day_of_year + 2) / 153;
+
+	c->day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+	c->month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+	c->year = (int)(era * 400) + year_of_era + (c->month <= 2 ? 1 : 0);
+}
+
+static struct civil civil_of(int64_t unix_ms)
+{
+	struct civil c;
+
+	if (unix_ms < EARLIEST_MS)
+		unix_ms = EARLIEST_MS;
+	if (unix_ms > LATEST_MS)
+		unix_ms = LATEST_MS;
+	int64_t days = unix_ms / MS_PER_DAY;
+	int64_t rest = unix_ms % MS_PER_DAY;
+	if (rest < 0) {
+		rest += MS_PER_DAY;
+		days--;
+	}
+	civil_of_days(days, &c);
+	c.milli = (int)(rest % 1000);
+	c.second = (int)(rest / 1000 % 60);
+	c.minute = (int)(rest / 60000 % 60);
+	c.hour = (int)(rest / 3600000);
+	return c;
+}
+
+/* Exactly `count` digits; moves *p behind them. */
+static bool digits(const char **p, int count, int *out)
+{
+	int value = 0;
+
+	for (int i = 0; i < count; i++, (*p)++) {
+		if (**p < '0' || **p > '9')
+			return false;
+		value = value * 10 + (**p - '0');
+	}
+	*out = value;
+	return true;
+}
+
+static bool literal(const char **p, char c)
+{
+	if (**p != c)
+		return false;
+	(*p)++;
+	return true;
+}
+
+/* ".678": any number of digits, of which three count. */
+static bool fraction(const char **p, int *milli)
+{
+	int worth = 100;
+
+	*milli = 0;
+	if (**p != '.')
+		return true;
+	(*p)++;
+	if (**p < '0' || **p > '9')
+		return false;
+	for (; **p >= '0' && **p <= '9'; (*p)++) {
+		*milli += (**p - '0') * worth;
+		worth /= 10;
+	}
+	return true;
+}
+
+/* "Z" or "+02:00", in minutes east of UTC. */
+static bool offset(const char **p, int *minutes)
+{
+	int hour, minute;
+	char sign = **p;
+
+	*minutes = 0;
+	if (literal(p, 'Z'))
+		return true;
+	if (!literal(p, '+') && !literal(p, '-'))
+		return false;
+	if (!digits(p, 2, &hour) || !literal(p, ':') || !digits(p, 2, &minute) || hour > 23 || minute > 59)
+		return false;
+	*minutes = (hour * 60 + minute) * (sign == '-' ? -1 : 1);
+	return true;
+}
+
+static bool read_all(const char *p, struct civil *c, int *east_minutes)
+{
+	return digits(&p, 4, &c->year) && literal(&p, '-') && digits(&p, 2, &c->month) && literal(&p, '-') && digits(&p, 2, &c->day) &&
+	       literal(&p, 'T') && digits(&p, 2, &c->hour) && literal(&p, ':') && digits(&p, 2, &c->minute) && literal(&p, ':') &&
+	       digits(&p, 2, &c->second) && fraction(&p, &c->milli) && offset(&p, east_minutes) && *p == '\0';
+}
+
+int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
+{
+	struct civil c;
+	int east_minutes;
+
+	if (!read_all(text, &c, &east_minutes))
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no time like 2026-01-02T03:04:05Z", text);
+	if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > days_in_month(c.year, c.month) || c.hour > 23 || c.minute > 59 || c.second > 59)
+		return err_set(err, ERR_INVALID, "\"%.64s\" names a time that does not exist", text);
+	int64_t minutes = (days_of_civil(c.year, c.month, c.day) * 24 + c.hour) * 60 + c.minute - east_minutes;
+	*unix_ms = (minutes * 60 + c.second) * 1000 + c.milli;
+	return 0;
+}
+
+/* Up to the seconds; returns where the fraction goes. */
+static char *put_seconds(const struct civil *c, char *out)
+{
+	return out + snprintf(out, TIMESTAMP_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d", c->year, c->month, c->day, c->hour, c->minute, c->second);
+}
+
+#define TAIL_MAX 12 /* ".678000Z" and to spare */
+
+char *timestamp_format(int64_t unix_ms, char *out)
+{
+	struct civil c = civil_of(unix_ms);
+
+	snprintf(put_seconds(&c, out), TAIL_MAX, "Z");
+	return out;
+}
+
+char *timestamp_format_milli(int64_t unix_ms, char *out)
+{
+	struct civil c = civil_of(unix_ms);
+
+	snprintf(put_seconds(&c, out), TAIL_MAX, ".%03dZ", c.milli);
+	return out;
+}
+
+char *timestamp_format_micro(int64_t unix_ms, char *out)
+{
+	struct civil c = civil_of(unix_ms);
+
+	snprintf(put_seconds(&c, out), TAIL_MAX, ".%03d000Z", c.milli);
+	return out;
+}
+
+int64_t timestamp_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config.h"
+
+#include <curl/curl.h>
+#include <event2/event.h>
+#include <hiredis/hiredis.h>
+#include <jansson.h>
+#include <openssl/crypto.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/manifests.h"
+#include "daemon.h"
+#include "options.h"
+
+static int cmd_run(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+static int cmd_help(int argc, char **argv);
+
+/* argv[0] is the sub-command's name; the result is the exit status. */
+static const struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *help;
+} commands[] = {
+	{ "run", cmd_run, "runs the daemon; so does kscaled with flags only" },
+	{ "manifests", cli_manifests, "prints what a cluster needs, for kubectl apply -f -" },
+	{ "version", cmd_version, "prints the versions of kscaled and its libraries" },
+	{ "help", cmd_help, "this text" },
+};
+
+static int cmd_help(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts("kscaled scales Kubernetes workloads on events, as keda.sh objects say.\n\nusage: kscaled [run] [OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		printf("  %-10s %s\n", commands[i].name, commands[i].help);
+	puts("\noptions of run; a flag goes before the environment, that before the config file:");
+	options_help(stdout);
+	return 0;
+}
+
+static int cmd_version(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	puts(PACKAGE_NAME " " PACKAGE_VERSION);
+	printf("libevent %s\n%s\n%s\njansson %s\nhiredis %d.%d.%d\n", event_get_version(), OpenSSL_version(OPENSSL_VERSION), curl_version(), JANSSON_VERSION,
+	       HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
+	return 0;
+}
+
+static int cmd_run(int argc, char **argv)
+{
+	struct options options;
+	struct err err = { 0 };
+
+	if (options_load(argc - 1, argv + 1, &options, &err) < 0) {
+		fprintf(stderr, "kscaled: %s\nkscaled: `kscaled help` shows the options\n", err.msg);
+		return 2;
+	}
+	int status = options.show_help	  ? cmd_help(0, NULL)
+		     : options.show_version ? cmd_version(0, NULL)
+					    : daemon_run(&options);
+	options_done(&options);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || argv[1][0] == '-')
+		return cmd_run(argc, argv);
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (strcmp(argv[1], commands[i].name) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	fprintf(stderr, "kscaled: there is no command \"%s\"; `kscaled help` shows the commands\n", argv[1]);
+	return 2;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+/*
+ * What the daemon can be told: one table feeds the command line, the environment, the config file, --help and the checks. A flag goes before the
+ * environment, that before the config file, that before the default. The result is a plain value; nobody reads the environment for an option again.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/log.h"
+
+struct options { /* texts are owned; NULL where nothing was said and there is no default */
+	char *kubeconfig;       /* NULL: the in-cluster service account */
+	char *namespace_;       /* NULL: the daemon finds its own */
+	char *watch_namespaces; /* "a,b", without blanks; NULL: all */
+	char *bind_address;     /* an IP address; NULL: all addresses, IPv4 and IPv6 */
+	uint16_t secure_port;   /* 0: any free one */
+	char *status_address;   /* "HOST:PORT", ":PORT", "[::1]:PORT" */
+	char *service_name;
+	char *tls_cert_file;        /* both of these or none */
+	char *tls_private_key_file;
+	bool leader_elect;
+	char *lease_name;
+	int64_t lease_duration_ms; /* > renew_deadline_ms > retry_period_ms > 0 */
+	int64_t renew_deadline_ms;
+	int64_t retry_period_ms;
+	int64_t metrics_max_age_ms;
+	int64_t metrics_deadline_ms;
+	enum log_level log_level;
+	enum log_format log_format;
+	char *identity; /* NULL: host or pod name and a nonce */
+	char *state_dir;
+	char *keda_namespace;
+	bool take_over;
+
+	char *config;      /* the file that was read, or NULL */
+	bool show_help;    /* --help was there: nothing else was looked at */
+	bool show_version; /* --version, likewise */
+};
+
+/*
+ * argv: what follows the sub-command; argv[0] is the first flag. Fills *out, which options_done frees (also after an error, when it is empty). ERR_INVALID
+ * names the source, the value and what is allowed: `flag --secure-port: "x" is no port: 0 to 65535`; `/etc/kscaled.conf:12 secure-port: ...`.
+ */
+int options_load(int argc, char **argv, struct options *out, struct err *err);
+void options_done(struct options *o);
+
+/* What --help says: each option with its environment and default. */
+void options_help(FILE *out);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+/*
+ * What every fuzz target defines (libFuzzer's entry point) and what it says things with: must() stops the program when what should always hold does not.
+ */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define must(condition) do { if (!(condition)) abort(); } while (0)
+
+#endif
