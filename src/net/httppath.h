@@ -20,7 +20,7 @@ struct httppath {
 /* Splits an origin-form ("/a?b") or absolute-form ("https://host/a?b") target. A fragment, which no client may send, is cut off. */
 void httppath_split(const char *target, struct httppath *out);
 
-/* Decodes one part into out, NUL-terminated. -1 on a bad escape, a NUL, bytes that are not UTF-8, or when it does not fit. */
+/* Decodes one part into out, NUL-terminated. -1, and out is "", on a bad escape, a NUL, bytes that are not UTF-8, or when it does not fit. */
 int httppath_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size);
 
 /* The raw first value of a parameter ("" for "?name" and "?name="); NULL when absent. A name that does not decode matches nothing. */

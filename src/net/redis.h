@@ -5,7 +5,7 @@
 /*
  * Redis connections shared by everybody who asks the same server with the same credentials: one connection per (address, database, credentials, TLS).
  * Commands given in one loop turn leave in one write (pipelined); answers come back in order. hiredis formats and parses (RESP2, with our own
- * reply objects under caps); the socket is a bufferevent, plain or TLS.
+ * reply objects under caps, net/redisreply); the socket is a bufferevent, plain or TLS.
  *
  * A connection is made when first needed, closed after it was idle for 60 s, and made again with back-off and jitter after failures; while one backs
  * off, commands fail at once with the last reason. A command that is cancelled or past its deadline leaves its slot behind; when the head of the
@@ -53,6 +53,8 @@ struct redis_reply {
 	struct redis_reply **elements; /* ARRAY */
 	size_t count;
 };
+
+void redis_reply_free(struct redis_reply *reply); /* NULL is fine */
 
 /* An error reply of the server is an answer (type REDIS_ERROR), not an err; err is for transport, time-outs, authentication and malformed replies. */
 typedef void (*redis_fn)(void *arg, const struct redis_reply *reply, const struct err *err);

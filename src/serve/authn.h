@@ -17,7 +17,7 @@ struct authn;
 struct authn_wait;
 
 struct authn *authn_new(struct kube *kube, const struct frontproxy *frontproxy /* borrowed, outlives */);
-void authn_free(struct authn *a); /* waiters are dropped without callbacks */
+void authn_free(struct authn *a); /* nobody may be waiting any more */
 
 enum authn_found { AUTHN_KNOWN, AUTHN_REFUSED, AUTHN_UNKNOWN };
 /* What is known at once: *user (the caller owns one count), or the refusal in err, or that the API server must be asked. */

@@ -15,7 +15,7 @@ struct authz;
 struct authz_wait;
 
 struct authz *authz_new(struct kube *kube);
-void authz_free(struct authz *a); /* waiters are dropped without callbacks */
+void authz_free(struct authz *a); /* nobody may be waiting any more */
 
 enum authz_found { AUTHZ_ALLOWED, AUTHZ_DENIED, AUTHZ_UNKNOWN };
 /* What is known at once. err gets the refusal's text as Kubernetes words it. */

@@ -25,12 +25,14 @@
 
 struct request {
 	struct serve *serve;
-	struct httpd_request *http;
+	struct httpd_request *http;        /* NULL once the client has left */
 	enum route_port port;
 	const struct route *route;         /* NULL: unknown path */
 	struct route_parts parts;
 	struct identity *user;             /* owns a count; NULL on free paths */
+	const char *method;                /* a literal */
 	int64_t started_us;
+	char *logged;                      /* what the access log will say of it, kept while it waits: the client may be gone by then; NULL */
 	struct request *prev, *next;       /* in serve->waiting while it waits */
 	bool waiting;
 	/* What it waits for; at most one is set. */

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/loop.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/fingerprint.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/dns.h"
+
+/* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
+#define TASK_ROUNDS_MAX 8
+
+struct loop_signal {
+	struct loop *loop;
+	struct event *event;
+	loop_fn fn;
+	void *arg;
+	struct loop_signal *next;
+};
+
+struct loop {
+	struct event_base *base;
+	struct dns *dns; /* NULL until somebody asks for a name */
+	struct loop_signal *signals;
+	struct loop_task *first, *last; /* work put off, oldest first */
+	bool stop;
+	int64_t entered_us; /* when this turn's work began; 0 while waiting */
+	struct loop_stats stats;
+};
+
+static int64_t now_us(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+int64_t loop_now_ms(const struct loop *loop)
+{
+	int64_t ms = now_us() / 1000;
+
+	(void)loop;
+	return ms > 0 ? ms : 1;
+}
+
+/* --- life -------------------------------------------------------------------------------------------------------------- */
+
+static void on_libevent_log(int severity, const char *msg)
+{
+	(void)severity;
+	log_debug("libevent", "%s", msg);
+}
+
+struct loop *loop_new(struct err *err)
+{
+	struct event_config *config = event_config_new();
+	struct loop *loop;
+	struct event_base *base;
+
+	if (!config) {
+		err_set(err, ERR_BUG, "event loop: no configuration");
+		return NULL;
+	}
+	/* A server's connection turns reading off and on within one turn; a change list folds that into no system call. */
+	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
+	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
+	event_set_log_callback(on_libevent_log);
+	base = event_base_new_with_config(config);
+	event_config_free(config);
+	if (!base) {
+		err_set(err, ERR_TEMPORARY, "event loop: %s", strerror(errno));
+		return NULL;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	loop = mem_zalloc(sizeof(*loop));
+	loop->base = base;
+	return loop;
+}
+
+static void run_tasks(struct loop *loop, unsigned rounds_max);
+
+static void free_signals(struct loop *loop)
+{
+	while (loop->signals) {
+		struct loop_signal *s = loop->signals;
+
+		loop->signals = s->next;
+		event_free(s->event);
+		mem_free_ptr(&s);
+	}
+}
+
+void loop_free(struct loop *loop)
+{
+	if (!loop)
+		return;
+	run_tasks(loop, UINT32_MAX);
+	dns_free(loop->dns);
+	/* Closed bufferevents and abandoned name queries end in libevent's own deferred calls. */
+	event_base_loop(loop->base, EVLOOP_NONBLOCK);
+	run_tasks(loop, UINT32_MAX);
+	free_signals(loop);
+	event_base_free(loop->base);
+	mem_free_ptr(&loop);
+}
+
+struct event_base *loop_base(struct loop *loop)
+{
+	return loop->base;
+}
+
+struct evdns_base *loop_dns(struct loop *loop)
+{
+	if (!loop->dns)
+		loop->dns = dns_new(loop->base);
+	return dns_base(loop->dns);
+}
+
+/* --- turns ------------------------------------------------------------------------------------------------------------- */
+
+void loop_enter(struct loop *loop)
+{
+	if (!loop->entered_us)
+		loop->entered_us = now_us();
+}
+
+static void measure_turn(struct loop *loop)
+{
+	int64_t us;
+
+	loop->stats.turns++;
+	if (!loop->entered_us)
+		return;
+	us = now_us() - loop->entered_us;
+	loop->entered_us = 0;
+	loop->stats.busy_us += us;
+	if (us > loop->stats.longest_turn_us)
+		loop->stats.longest_turn_us = us;
+}
+
+/* False when there was nothing to wait for. */
+static bool turn(struct loop *loop)
+{
+	int flags = loop->first ? EVLOOP_ONCE | EVLOOP_NONBLOCK : EVLOOP_ONCE;
+	bool idle = !loop->first;
+	int result = event_base_loop(loop->base, flags);
+
+	run_tasks(loop, TASK_ROUNDS_MAX);
+	measure_turn(loop);
+	return result == 0 || !idle || loop->first;
+}
+
+void loop_turn(struct loop *loop)
+{
+	turn(loop);
+}
+
+void loop_run(struct loop *loop)
+{
+	while (!loop->stop && turn(loop))
+		;
+	loop->stop = false;
+}
+
+void loop_stop(struct loop *loop)
+{
+	loop->stop = true;
+}
+
+struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
+{
+	struct loop_stats stats = loop->stats;
+
+	if (reset_longest)
+		loop->stats.longest_turn_us = 0;
+	return stats;
+}
+
+/* --- timers ------------------------------------------------------------------------------------------------------------ */
+
+static void timer_arm(struct loop_timer *t, int64_t delay_ms)
+{
+	struct timeval tv = { .tv_sec = delay_ms / 1000, .tv_usec = delay_ms % 1000 * 1000 };
+
+	event_add(t->event, &tv);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct loop_timer *t = arg;
+	int64_t left_ms = t->due_ms - loop_now_ms(t->loop);
+
+	(void)fd;
+	(void)what;
+	/* libevent counts from the start of the turn in which the timer was set, on a coarse clock. */
+	if (left_ms > 0) {
+		timer_arm(t, left_ms);
+		return;
+	}
+	loop_enter(t->loop);
+	t->fn(t->arg);
+}
+
+void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg)
+{
+	*t = (struct loop_timer){ .loop = loop, .fn = fn, .arg = arg };
+}
+
+void loop_timer_set(struct loop_timer *t, int64_t delay_ms)
+{
+	if (delay_ms < 0)
+		delay_ms = 0;
+	if (!t->event)
+		t->event = evtimer_new(t->loop->base, on_timer, t);
+	t->due_ms = delay_ms ? loop_now_ms(t->loop) + delay_ms : 0;
+	timer_arm(t, delay_ms);
+}
+
+void loop_timer_cancel(struct loop_timer *t)
+{
+	if (t->event)
+		event_del(t->event);
+}
+
+bool loop_timer_pending(const struct loop_timer *t)
+{
+	return t->event && event_pending(t->event, EV_TIMEOUT, NULL);
+}
+
+void loop_timer_done(struct loop_timer *t)
+{
+	if (t->event)
+		event_free(t->event);
+	t->event = NULL;
+}
+
+/* --- work put off ------------------------------------------------------------------------------------------------------ */
+
+void loop_task_init(struct loop_task *t, loop_fn fn, void *arg)
+{
+	*t = (struct loop_task){ .fn = fn, .arg = arg };
+}
+
+void loop_task_queue(struct loop *loop, struct loop_task *t)
+{
+	if (t->queued)
+		return;
+	t->queued = true;
+	t->next = NULL;
+	t->prev = loop->last;
+	if (loop->last)
+		loop->last->next = t;
+	else
+		loop->first = t;
+	loop->last = t;
+}
+
+void loop_task_cancel(struct loop *loop, struct loop_task *t)
+{
+	if (!t->queued)
+		return;
+	if (t->prev)
+		t->prev->next = t->next;
+	else
+		loop->first = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+	else
+		loop->last = t->prev;
+	t->prev = t->next = NULL;
+	t->queued = false;
+}
+
+/* Tasks queued by tasks run too, in later rounds. */
+static void run_tasks(struct loop *loop, unsigned rounds_max)
+{
+	for (unsigned round = 0; loop->first && round < rounds_max; round++) {
+		struct loop_task end = { .queued = false }; /* marks where this round ends, whoever is cancelled meanwhile */
+
+		loop_task_queue(loop, &end);
+		while (loop->first != &end) {
+			struct loop_task *t = loop->first;
+
+			loop_task_cancel(loop, t);
+			loop_enter(loop);
+			t->fn(t->arg);
+		}
+		loop_task_cancel(loop, &end);
+	}
+}
+
+struct doomed {
+	struct loop_task task;
+	void *ptr;
+	void (*free_fn)(void *);
+};
+
+static void on_doomed(void *arg)
+{
+	struct doomed *d = arg;
+
+	d->free_fn(d->ptr);
+	mem_free_ptr(&d);
+}
+
+void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *))
+{
+	struct doomed *d;
+
+	if (!ptr)
+		return;
+	d = mem_zalloc(sizeof(*d));
+	d->ptr = ptr;
+	d->free_fn = free_fn;
+	loop_task_init(&d->task, on_doomed, d);
+	loop_task_queue(loop, &d->task);
+}
+
+/* --- signals and back-off ---------------------------------------------------------------------------------------------- */
+
+static void on_signal(evutil_socket_t signo, short what, void *arg)
+{
+	struct loop_signal *s = arg;
+
+	(void)signo;
+	(void)what;
+	loop_enter(s->loop);
+	s->fn(s->arg);
+}
+
+int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct err *err)
+{
+	struct loop_signal *s = mem_zalloc(sizeof(*s));
+
+	s->loop = loop;
+	s->fn = fn;
+	s->arg = arg;
+	s->event = evsignal_new(loop->base, signo, on_signal, s);
+	if (!s->event || event_add(s->event, NULL) < 0) {
+		if (s->event)
+			event_free(s->event);
+		mem_free_ptr(&s);
+		return err_set(err, ERR_BUG, "cannot watch signal %d: %s", signo, strerror(errno));
+	}
+	s->next = loop->signals;
+	loop->signals = s;
+	return 0;
+}
+
+int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms)
+{
+	int64_t ms = first_ms;
+
+	while (failures-- > 0 && ms < max_ms)
+		ms *= 2;
+	if (ms > max_ms)
+		ms = max_ms;
+	return (int64_t)((double)ms * (0.8 + 0.4 * fingerprint_random_unit()));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_REDISENDPOINT_H
+#define NET_REDISENDPOINT_H
+
+/* What net/redis knows of an endpoint: who and where, and the credentials. The public functions are in net/redis.h. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/redis.h"
+
+struct redis_endpoint {
+	unsigned count; /* of owners */
+	char *key;      /* without secrets */
+	char *address;  /* as given, for messages */
+	char *host;     /* without brackets; the path of a Unix socket, with port 0 */
+	uint16_t port;
+	int database;
+	char *username, *password; /* NULL for none; secrets, as all that follow */
+	bool tls, tls_insecure;
+	char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+};
+
+#endif

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/tls.h"
+
+#include <arpa/inet.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Key exchange with forward secrecy and an AEAD; TLS 1.3 has its own list. */
+#define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
+/* A client's certificate chain; the default of 100 KiB is a gift to strangers. */
+#define CLIENT_CHAIN_MAX 32768
+
+/* --- both sides -------------------------------------------------------------------------------------------------------- */
+
+static const char *last_reason(void)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	return reason ? reason : "not readable";
+}
+
+/* Never lets OpenSSL ask on the terminal. */
+static int on_password(char *out, int size, int writing, void *arg)
+{
+	const char *password = arg;
+	size_t len = password ? strlen(password) : 0;
+
+	(void)writing;
+	if (!password || len > (size_t)size)
+		return -1;
+	memcpy(out, password, len);
+	return (int)len;
+}
+
+static int use_chain(SSL_CTX *ctx, const char *cert_pem, struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(cert_pem, -1);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, on_password, NULL);
+	int result = 0;
+
+	if (!cert || SSL_CTX_use_certificate(ctx, cert) != 1)
+		result = err_set(err, ERR_INVALID, "certificate: %s", last_reason());
+	X509_free(cert);
+	while (result == 0 && (cert = PEM_read_bio_X509(bio, NULL, on_password, NULL)) != NULL) {
+		if (SSL_CTX_add0_chain_cert(ctx, cert) != 1) {
+			X509_free(cert);
+			result = err_set(err, ERR_INVALID, "certificate chain: %s", last_reason());
+		}
+	}
+	BIO_free(bio);
+	ERR_clear_error(); /* reading on until nothing is left leaves "no start line" */
+	return result;
+}
+
+static int use_key(SSL_CTX *ctx, const char *key_pem, const char *key_password, struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(key_pem, -1);
+	void *password = (void *)(uintptr_t)key_password;
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, on_password, password);
+	int result = 0;
+
+	if (!key)
+		result = err_set(err, ERR_INVALID, "private key: %s", last_reason());
+	else if (SSL_CTX_use_PrivateKey(ctx, key) != 1 || SSL_CTX_check_private_key(ctx) != 1)
+		result = err_set(err, ERR_INVALID, "private key does not fit the certificate: %s", last_reason());
+	EVP_PKEY_free(key);
+	BIO_free(bio);
+	ERR_clear_error();
+	return result;
+}
+
+int tls_use_pair(SSL_CTX *ctx, const char *cert_pem, const char *key_pem, const char *key_password, struct err *err)
+{
+	if (use_chain(ctx, cert_pem, err) < 0)
+		return -1;
+	return use_key(ctx, key_pem, key_password, err);
+}
+
+static SSL_CTX *new_context(const SSL_METHOD *method)
+{
+	SSL_CTX *ctx = SSL_CTX_new(method);
+
+	if (!ctx)
+		return NULL;
+	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+	SSL_CTX_set_cipher_list(ctx, TLS12_CIPHERS);
+	/* Buffers only while there is something in them: an idle connection costs 34 KiB less. */
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+	return ctx;
+}
+
+/* --- serving ----------------------------------------------------------------------------------------------------------- */
+
+struct tls_server {
+	SSL_CTX *ctx; /* NULL while there is no certificate; sessions hold counts of their own */
+};
+
+struct tls_server *tls_server_new(struct err *err)
+{
+	(void)err;
+	return mem_zalloc(sizeof(struct tls_server));
+}
+
+void tls_server_free(struct tls_server *s)
+{
+	if (!s)
+		return;
+	SSL_CTX_free(s->ctx);
+	mem_free_ptr(&s);
+}
+
+static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, const unsigned char *in, unsigned inlen, void *arg)
+{
+	static const unsigned char http11[] = "\x08http/1.1";
+	unsigned char *chosen;
+
+	(void)ssl;
+	(void)arg;
+	if (SSL_select_next_proto(&chosen, outlen, http11, sizeof(http11) - 1, in, inlen) != OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	*out = chosen;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+/* Which roots a client's certificate must stem from is known later and may change under a live connection. */
+static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
+{
+	(void)ctx;
+	(void)arg;
+	return 1;
+}
+
+static SSL_CTX *new_server_context(void)
+{
+	SSL_CTX *ctx = new_context(TLS_server_method());
+
+	if (!ctx)
+		return NULL;
+	SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_cert_verify_callback(ctx, on_client_certificate, NULL);
+	SSL_CTX_set_max_cert_list(ctx, CLIENT_CHAIN_MAX);
+	/* No resumption: a ticket keeps the client's certificate but not its chain, so a resumed session would be judged differently. */
+	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
+	SSL_CTX_set_num_tickets(ctx, 0);
+	return ctx;
+}
+
+int tls_server_set_certificate(struct tls_server *s, const char *cert_pem, const char *key_pem, struct err *err)
+{
+	SSL_CTX *ctx = new_server_context();
+
+	if (!ctx)
+		return err_set(err, ERR_BUG, "TLS context: %s", last_reason());
+	if (tls_use_pair(ctx, cert_pem, key_pem, NULL, err) < 0) {
+		SSL_CTX_free(ctx);
+		return -1;
+	}
+	SSL_CTX_free(s->ctx);
+	s->ctx = ctx;
+	return 0;
+}
+
+bool tls_server_has_certificate(const struct tls_server *s)
+{
+	return s->ctx != NULL;
+}
+
+SSL *tls_server_session(struct tls_server *s)
+{
+	SSL *ssl = s->ctx ? SSL_new(s->ctx) : NULL;
+
+	if (ssl)
+		SSL_set_accept_state(ssl);
+	return ssl;
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------ */
+
+static X509_STORE *system_store;
+
+void tls_forget_system_store(void)
+{
+	X509_STORE_free(system_store);
+	system_store = NULL;
+}
+
+static X509_STORE *get_system_store(void)
+{
+	if (!system_store) {
+		system_store = X509_STORE_new();
+		if (system_store)
+			X509_STORE_set_default_paths(system_store);
+	}
+	return system_store;
+}
+
+/* Verifies the chain that `ctx` holds, under its rules, against the system's roots. Returns an X509_V_ code. */
+static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
+{
+	X509_STORE_CTX *second = X509_STORE_CTX_new();
+	int code = X509_V_ERR_UNSPECIFIED;
+
+	if (second && X509_STORE_CTX_init(second, get_system_store(), X509_STORE_CTX_get0_cert(ctx), X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
+		X509_STORE_CTX_set_default(second, "ssl_server");
+		X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(second), SSL_get0_param(ssl));
+		code = X509_verify_cert(second) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(second);
+	}
+	X509_STORE_CTX_free(second);
+	return code;
+}
+
+/* The CA given with the configuration first, then the system's: the shared store is neither copied nor loaded without need. */
+static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
+{
+	SSL *ssl = X509_STORE_CTX_get_ex_data(ctx, SSL_get_ex_data_X509_STORE_CTX_idx());
+	int own_code = X509_V_OK, code;
+
+	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE)
+		return 1;
+	if (own_ca) {
+		if (X509_verify_cert(ctx) == 1)
+			return 1;
+		own_code = X509_STORE_CTX_get_error(ctx);
+	}
+	code = verify_by_system(ctx, ssl);
+	X509_STORE_CTX_set_error(ctx, code != X509_V_OK && own_ca ? own_code : code);
+	return code == X509_V_OK;
+}
+
+static int add_own_ca(SSL_CTX *ctx, const char *ca_pem, struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(ca_pem, -1);
+	X509 *cert;
+	int count = 0;
+
+	while ((cert = PEM_read_bio_X509(bio, NULL, on_password, NULL)) != NULL) {
+		X509_STORE_add_cert(SSL_CTX_get_cert_store(ctx), cert);
+		X509_free(cert);
+		count++;
+	}
+	/* What is given is trusted as such, an intermediate too: Go and libcurl do the same. */
+	X509_STORE_set_flags(SSL_CTX_get_cert_store(ctx), X509_V_FLAG_PARTIAL_CHAIN);
+	BIO_free(bio);
+	ERR_clear_error();
+	return count ? 0 : err_set(err, ERR_INVALID, "CA: no PEM certificate in it");
+}
+
+static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, struct err *err)
+{
+	static char own_ca_given; /* its address says yes */
+	bool own_ca = config->ca_pem && config->ca_pem[0];
+
+	if (own_ca && add_own_ca(ctx, config->ca_pem, err) < 0)
+		return -1;
+	SSL_CTX_set_verify(ctx, config->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
+	SSL_CTX_set_cert_verify_callback(ctx, on_server_certificate, own_ca ? &own_ca_given : NULL);
+	if (!config->cert_pem && !config->key_pem)
+		return 0;
+	if (!config->cert_pem || !config->key_pem)
+		return err_set(err, ERR_INVALID, "a client certificate and its private key belong together: %s is missing", config->cert_pem ? "the key" : "the certificate");
+	return tls_use_pair(ctx, config->cert_pem, config->key_pem, config->key_password, err);
+}
+
+SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err)
+{
+	SSL_CTX *ctx = new_context(TLS_client_method());
+
+	if (!ctx) {
+		err_set(err, ERR_BUG, "TLS context: %s", last_reason());
+		return NULL;
+	}
+	if (set_up_client(ctx, config, err) < 0) {
+		SSL_CTX_free(ctx);
+		return NULL;
+	}
+	return ctx;
+}
+
+static bool is_ip_literal(const char *text)
+{
+	unsigned char address[16];
+
+	return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+}
+
+SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err)
+{
+	SSL *ssl = SSL_new(ctx);
+	char *sni = (char *)(uintptr_t)server_name; /* the macro below casts const away */
+	bool ip = is_ip_literal(server_name);
+	int ok = 1;
+
+	if (!ssl) {
+		err_set(err, ERR_BUG, "TLS session: %s", last_reason());
+		return NULL;
+	}
+	SSL_set_connect_state(ssl);
+	if (!ip)
+		ok = SSL_set_tlsext_host_name(ssl, sni) == 1;
+	if (insecure) {
+		SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
+	} else {
+		SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
+		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+		ok = ok && (ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name) : SSL_set1_host(ssl, server_name)) == 1;
+	}
+	if (!ok) {
+		SSL_free(ssl);
+		ERR_clear_error();
+		err_set(err, ERR_INVALID, "TLS: \"%s\" is no server name", server_name);
+		return NULL;
+	}
+	return ssl;
+}
+
+void tls_explain_code(SSL *ssl, unsigned long code, char *out, size_t size)
+{
+	long verify = ssl ? SSL_get_verify_result(ssl) : X509_V_OK;
+	const char *reason = ERR_reason_error_string(code);
+
+	if (verify != X509_V_OK && SSL_get_verify_mode(ssl) != SSL_VERIFY_NONE)
+		snprintf(out, size, "%s", X509_verify_cert_error_string(verify));
+	else if (reason)
+		snprintf(out, size, "%s", reason);
+	else
+		snprintf(out, size, "the connection was closed");
+}
+
+void tls_explain(SSL *ssl, char *out, size_t size)
+{
+	tls_explain_code(ssl, ERR_peek_last_error(), out, size);
+	ERR_clear_error();
+}

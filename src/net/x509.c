@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/x509.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+#define BACKDATE_S 3600        /* clocks of a cluster's machines differ */
+#define COMMON_NAME_MAX 64     /* ub-common-name, RFC 5280 */
+#define SERIAL_BITS 159        /* positive in 20 octets, RFC 5280 4.1.2.2 */
+
+static int fail(struct err *err, const char *what)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_last_error());
+
+	err_set(err, ERR_INVALID, "%s: %s", what, reason ? reason : "not readable");
+	ERR_clear_error();
+	return -1;
+}
+
+/* Never lets OpenSSL ask on the terminal. */
+static int no_password(char *out, int size, int writing, void *arg)
+{
+	(void)out;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
+static X509 *read_cert(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, no_password, NULL);
+
+	BIO_free(bio);
+	return cert;
+}
+
+static EVP_PKEY *read_key(const char *pem)
+{
+	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
+
+	BIO_free(bio);
+	return key;
+}
+
+/* --- making ------------------------------------------------------------------------------------------------------------ */
+
+void x509_pair_done(struct x509_pair *pair)
+{
+	mem_free_ptr(&pair->cert_pem);
+	mem_free_secret(pair->key_pem);
+	pair->key_pem = NULL;
+}
+
+static int set_serial(X509 *cert)
+{
+	BIGNUM *serial = BN_new();
+	int ok = serial && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 && BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL;
+
+	BN_free(serial);
+	return ok ? 0 : -1;
+}
+
+static int set_common_name(X509_NAME *name, const char *common_name)
+{
+	size_t len = strnlen(common_name, COMMON_NAME_MAX);
+
+	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)common_name, (int)len, -1, 0) == 1 ? 0 : -1;
+}
+
+/* A certificate with all but its issuer, extensions and signature. */
+static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before_s, int64_t not_after_s)
+{
+	X509 *cert = X509_new();
+
+	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) == 0
+	    && ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)not_before_s) && ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)not_after_s)
+	    && X509_set_pubkey(cert, key) == 1 && set_common_name(X509_get_subject_name(cert), common_name) == 0)
+		return cert;
+	X509_free(cert);
+	return NULL;
+}
+
+struct extension {
+	int nid;
+	const char *value;
+};
+
+static const struct extension ca_extensions[] = {
+	{ NID_basic_constraints, "critical,CA:TRUE,pathlen:0" },
+	{ NID_key_usage, "critical,digitalSignature,keyCertSign,cRLSign" },
+	{ NID_subject_key_identifier, "hash" },
+	{ NID_undef, NULL },
+};
+
+static const struct extension serving_extensions[] = {
+	{ NID_basic_constraints, "critical,CA:FALSE" },
+	{ NID_key_usage, "critical,digitalSignature" },
+	{ NID_ext_key_usage, "serverAuth,clientAuth" },
+	{ NID_subject_key_identifier, "hash" },
+	{ NID_authority_key_identifier, "keyid:always" },
+	{ NID_undef, NULL },
+};
+
+static int add_extensions(X509 *cert, X509 *issuer, const struct extension *list)
+{
+	X509V3_CTX ctx;
+
+	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
+	for (; list->value; list++) {
+		X509_EXTENSION *extension = X509V3_EXT_conf_nid(NULL, &ctx, list->nid, list->value);
+		int ok = extension && X509_add_ext(cert, extension, -1) == 1;
+
+		X509_EXTENSION_free(extension);
+		if (!ok)
+			return -1;
+	}
+	return 0;
+}
+
+static size_t ip_literal(const char *text, unsigned char address[16])
+{
+	if (inet_pton(AF_INET, text, address) == 1)
+		return 4;
+	return inet_pton(AF_INET6, text, address) == 1 ? 16 : 0;
+}
+
+static bool is_dns_name(const char *text)
+{
+	size_t len = strlen(text);
+
+	if (len == 0 || len > 253)
+		return false;
+	for (; *text; text++) {
+		if (!isalnum((unsigned char)*text) && !strchr("-._*", *text))
+			return false;
+	}
+	return true;
+}
+
+static int add_name(GENERAL_NAMES *names, const char *text)
+{
+	GENERAL_NAME *name = GENERAL_NAME_new();
+	unsigned char address[16];
+	size_t address_len = ip_literal(text, address);
+	ASN1_STRING *value = address_len ? (ASN1_STRING *)ASN1_OCTET_STRING_new() : (ASN1_STRING *)ASN1_IA5STRING_new();
+
+	if (address_len)
+		ASN1_STRING_set(value, address, (int)address_len);
+	else
+		ASN1_STRING_set(value, text, -1);
+	GENERAL_NAME_set0_value(name, address_len ? GEN_IPADD : GEN_DNS, value);
+	return sk_GENERAL_NAME_push(names, name) > 0 ? 0 : -1;
+}
+
+static int add_alt_names(X509 *cert, const char *const *dns_names)
+{
+	GENERAL_NAMES *names = GENERAL_NAMES_new();
+	int result = 0;
+
+	for (size_t i = 0; result == 0 && dns_names[i]; i++)
+		result = add_name(names, dns_names[i]);
+	if (result == 0 && X509_add1_ext_i2d(cert, NID_subject_alt_name, names, 0, 0) != 1)
+		result = -1;
+	GENERAL_NAMES_free(names);
+	return result;
+}
+
+static char *take_text(BIO *bio)
+{
+	char *bytes;
+	long len = BIO_get_mem_data(bio, &bytes);
+	char *text = mem_dupn(bytes, (size_t)len);
+
+	mem_wipe(bytes, (size_t)len);
+	BIO_free(bio);
+	return text;
+}
+
+static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
+{
+	BIO *cert_bio = BIO_new(BIO_s_mem());
+	BIO *key_bio = BIO_new(BIO_s_mem());
+	int ok = PEM_write_bio_X509(cert_bio, cert) == 1 && PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) == 1;
+
+	out->cert_pem = take_text(cert_bio);
+	out->key_pem = take_text(key_bio);
+	if (!ok)
+		x509_pair_done(out);
+	return ok ? 0 : -1;
+}
+
+int x509_make_ca(const char *common_name, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err)
+{
+	int64_t now_s = now_unix_ms / 1000;
+	EVP_PKEY *key = EVP_EC_gen("P-256");
+	X509 *cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
+	int result = 0;
+
+	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 || add_extensions(cert, cert, ca_extensions) < 0
+	    || X509_sign(cert, key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
+		result = fail(err, "making a CA");
+	X509_free(cert);
+	EVP_PKEY_free(key);
+	return result;
+}
+
+static int64_t unix_s(const ASN1_TIME *time)
+{
+	struct tm tm;
+
+	return ASN1_TIME_to_tm(time, &tm) == 1 ? (int64_t)timegm(&tm) : 0;
+}
+
+static int check_names(const char *const *dns_names, struct err *err)
+{
+	unsigned char address[16];
+
+	if (!dns_names || !dns_names[0])
+		return err_set(err, ERR_INVALID, "serving certificate: no DNS names given");
+	for (size_t i = 0; dns_names[i]; i++) {
+		if (!is_dns_name(dns_names[i]) && !ip_literal(dns_names[i], address))
+			return err_set(err, ERR_INVALID, "serving certificate: \"%s\" is neither a DNS name nor an IP address", dns_names[i]);
+	}
+	return 0;
+}
+
+int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err)
+{
+	int64_t now_s = now_unix_ms / 1000, end_s = now_s + valid_s;
+	X509 *issuer = read_cert(ca->cert_pem), *cert = NULL;
+	EVP_PKEY *issuer_key = read_key(ca->key_pem), *key = NULL;
+	int result = check_names(dns_names, err);
+
+	if (result == 0 && (!issuer || !issuer_key || X509_check_private_key(issuer, issuer_key) != 1)) {
+		result = fail(err, "serving certificate: the CA's certificate and key");
+	} else if (result == 0) {
+		if (end_s > unix_s(X509_get0_notAfter(issuer))) /* nobody would believe what outlives its CA */
+			end_s = unix_s(X509_get0_notAfter(issuer));
+		key = EVP_EC_gen("P-256");
+		cert = key ? new_cert(key, dns_names[0], now_s - BACKDATE_S, end_s) : NULL;
+		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 || add_extensions(cert, issuer, serving_extensions) < 0
+		    || add_alt_names(cert, dns_names) < 0 || X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
+			result = fail(err, "making a serving certificate");
+	}
+	X509_free(cert);
+	X509_free(issuer);
+	EVP_PKEY_free(key);
+	EVP_PKEY_free(issuer_key);
+	return result;
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------------- */
+
+void x509_common_name(X509 *cert, char *out, size_t size)
+{
+	const X509_NAME *name = X509_get_subject_name(cert);
+	int last = -1, at;
+	unsigned char *text = NULL;
+	int len;
+
+	out[0] = '\0';
+	/* Of several the last, as Go's crypto/x509 has it, so that we and the API server see the same one. */
+	while ((at = X509_NAME_get_index_by_NID(name, NID_commonName, last)) >= 0)
+		last = at;
+	if (last < 0)
+		return;
+	len = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(name, last)));
+	/* Never a part of a name: that could be somebody else's. */
+	if (len > 0 && (size_t)len < size && memchr(text, '\0', (size_t)len) == NULL) {
+		memcpy(out, text, (size_t)len);
+		out[len] = '\0';
+	}
+	OPENSSL_free(text);
+}
+
+int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err)
+{
+	X509 *cert = read_cert(cert_pem);
+
+	if (!cert)
+		return fail(err, "certificate");
+	out->not_before_unix_ms = unix_s(X509_get0_notBefore(cert)) * 1000;
+	out->not_after_unix_ms = unix_s(X509_get0_notAfter(cert)) * 1000;
+	x509_common_name(cert, out->subject_cn, sizeof(out->subject_cn));
+	X509_free(cert);
+	return 0;
+}
+
+static bool names(X509 *cert, const char *text)
+{
+	unsigned char address[16];
+
+	if (ip_literal(text, address))
+		return X509_check_ip_asc(cert, text, 0) == 1;
+	return X509_check_host(cert, text, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) == 1;
+}
+
+static bool fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
+{
+	if (!cert || !key || !ca) {
+		snprintf(why, why_size, "the %s cannot be read", !ca ? "CA certificate" : !cert ? "certificate" : "private key");
+		return false;
+	}
+	if (X509_check_private_key(cert, key) != 1) {
+		snprintf(why, why_size, "the private key does not fit the certificate");
+		return false;
+	}
+	if (X509_verify(cert, X509_get0_pubkey(ca)) != 1) {
+		snprintf(why, why_size, "the certificate is not signed by the CA");
+		return false;
+	}
+	for (size_t i = 0; dns_names && dns_names[i]; i++) {
+		if (!names(cert, dns_names[i])) {
+			snprintf(why, why_size, "the certificate does not name %s", dns_names[i]);
+			return false;
+		}
+	}
+	return true;
+}
+
+bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why, size_t why_size)
+{
+	char unwanted[1];
+	X509 *cert = read_cert(cert_pem), *ca = read_cert(ca_pem);
+	EVP_PKEY *key = read_key(key_pem);
+	bool result = fits(cert, key, ca, dns_names, why ? why : unwanted, why ? why_size : sizeof(unwanted));
+
+	X509_free(cert);
+	X509_free(ca);
+	EVP_PKEY_free(key);
+	ERR_clear_error();
+	return result;
+}
+
+/* --- verifying --------------------------------------------------------------------------------------------------------- */
+
+X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
+{
+	BIO *bio = BIO_new_mem_buf(pem ? pem : "", -1);
+	X509_STORE *store = X509_STORE_new();
+	X509 *cert;
+	int count = 0;
+
+	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL)) != NULL) {
+		X509_STORE_add_cert(store, cert);
+		X509_free(cert);
+		count++;
+	}
+	BIO_free(bio);
+	ERR_clear_error();
+	if (!count) {
+		err_set(err, ERR_INVALID, "CA bundle: no PEM certificate in it");
+		X509_STORE_free(store);
+		return NULL;
+	}
+	/* What is given is trusted as such, an intermediate too: the API server does the same. */
+	X509_STORE_set_flags(store, X509_V_FLAG_PARTIAL_CHAIN);
+	return store;
+}
+
+int x509_verify_client(X509_STORE *roots, X509 *leaf, struct stack_st_X509 *chain, struct err *err)
+{
+	X509_STORE_CTX *ctx = X509_STORE_CTX_new();
+	char cn[256];
+	int result = -1;
+
+	if (ctx && X509_STORE_CTX_init(ctx, roots, leaf, chain) == 1 && X509_STORE_CTX_set_default(ctx, "ssl_client") == 1 && X509_verify_cert(ctx) == 1) {
+		result = 0;
+	} else {
+		x509_common_name(leaf, cn, sizeof(cn));
+		err_set(err, ERR_DENIED, "client certificate \"%s\": %s", cn, X509_verify_cert_error_string(ctx ? X509_STORE_CTX_get_error(ctx) : X509_V_ERR_OUT_OF_MEM));
+	}
+	X509_STORE_CTX_free(ctx);
+	ERR_clear_error();
+	return result;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/apistatus.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "serve/request.h"
+
+#define STATUS_MAX 16384
+
+/* A 503 carries no Retry-After: client-go would then sleep and ask again up to ten times, and one failing source would hold a worker of the HPA controller meanwhile. */
+static const struct {
+	int code;
+	const char *reason;
+	const char *header, *value;
+} statuses[] = {
+	[APISTATUS_BAD_REQUEST] = { 400, "BadRequest", NULL, NULL },
+	[APISTATUS_UNAUTHORIZED] = { 401, "Unauthorized", "WWW-Authenticate", "Bearer" },
+	[APISTATUS_FORBIDDEN] = { 403, "Forbidden", NULL, NULL },
+	[APISTATUS_NOT_FOUND] = { 404, "NotFound", NULL, NULL },
+	[APISTATUS_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed", NULL, NULL },
+	[APISTATUS_NOT_ACCEPTABLE] = { 406, "NotAcceptable", NULL, NULL },
+	[APISTATUS_TOO_MANY_REQUESTS] = { 429, "TooManyRequests", "Retry-After", "1" },
+	[APISTATUS_INTERNAL_ERROR] = { 500, "InternalError", NULL, NULL },
+	[APISTATUS_UNAVAILABLE] = { 503, "ServiceUnavailable", NULL, NULL },
+};
+
+int apistatus_code(enum apistatus what)
+{
+	return statuses[what].code;
+}
+
+const char *apistatus_reason(enum apistatus what)
+{
+	return statuses[what].reason;
+}
+
+void apistatus_write(struct buf *out, enum apistatus what, const char *message)
+{
+	buf_puts(out, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":");
+	buf_put_json(out, message);
+	buf_printf(out, ",\"reason\":\"%s\",", statuses[what].reason);
+	if (what == APISTATUS_TOO_MANY_REQUESTS)
+		buf_puts(out, "\"details\":{\"retryAfterSeconds\":1},");
+	buf_printf(out, "\"code\":%d}\n", statuses[what].code);
+}
+
+void apistatus_reply(struct request *r, enum apistatus what, const char *fmt, ...)
+{
+	struct buf body = BUF_INIT(STATUS_MAX);
+	va_list ap;
+	char *message;
+
+	va_start(ap, fmt);
+	message = mem_vprintf(fmt, ap);
+	va_end(ap);
+	apistatus_write(&body, what, message);
+	if (statuses[what].header)
+		httpd_add_header(r->http, statuses[what].header, statuses[what].value);
+	request_reply(r, statuses[what].code, "application/json", body.data, body.len);
+	buf_done(&body);
+	free(message);
+}

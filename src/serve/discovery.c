@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/discovery.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "serve/accept.h"
+#include "serve/apistatus.h"
+#include "serve/documents.h"
+#include "serve/machine.h"
+#include "serve/request.h"
+#include "serve/router.h"
+
+#define DOCUMENT_MAX 65536
+#define ETAG_MAX     24
+
+struct ready {
+	char *text;
+	size_t len;
+	char hash[ETAG_MAX];     /* of the text */
+	char etag[ETAG_MAX + 2]; /* in quotes */
+};
+
+struct discovery {
+	struct ready documents[DOCUMENTS];
+};
+
+/* --- made at start ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void put(struct buf *out, const char *text, const char *version, const char *hash)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			buf_putc(out, '"');
+		else if (*text != '@')
+			buf_putc(out, *text);
+		else if (*++text == 'V')
+			buf_puts(out, version);
+		else if (*text == 'A')
+			buf_puts(out, MACHINE_ARCHITECTURE);
+		else
+			buf_puts(out, hash);
+	}
+}
+
+static void make(struct ready *doc, const char *text, const char *version, const char *hash)
+{
+	struct buf out = BUF_INIT(DOCUMENT_MAX);
+
+	put(&out, text, version, hash);
+	buf_putc(&out, '\n');
+	doc->len = out.len;
+	doc->text = buf_take(&out);
+	snprintf(doc->hash, sizeof(doc->hash), "%016llX", (unsigned long long)fingerprint_fast(doc->text, doc->len));
+	snprintf(doc->etag, sizeof(doc->etag), "\"%s\"", doc->hash);
+}
+
+struct discovery *discovery_new(const char *version)
+{
+	struct discovery *d = mem_zalloc(sizeof(*d));
+
+	for (int i = 0; i < DOCUMENTS; i++)
+		make(&d->documents[i], documents_text((enum document)i)->text, version, d->documents[DOCUMENT_OPENAPI_V3_GROUP].hash);
+	return d;
+}
+
+void discovery_free(struct discovery *d)
+{
+	if (!d)
+		return;
+	for (int i = 0; i < DOCUMENTS; i++)
+		free(d->documents[i].text);
+	free(d);
+}
+
+/* --- answered ----------------------------------------------------------------------------------------------------------------------------------- */
+
+static void reply_document(struct request *r, enum document which)
+{
+	const struct ready *doc = &r->serve->discovery->documents[which];
+	const char *known = httpd_header(r->http, "If-None-Match");
+
+	httpd_add_header(r->http, "ETag", doc->etag);
+	httpd_add_header(r->http, "Vary", "Accept");
+	if (known && strstr(known, doc->etag))
+		request_reply(r, 304, documents_text(which)->content_type, NULL, 0);
+	else
+		request_reply(r, 200, documents_text(which)->content_type, doc->text, doc->len);
+}
+
+/* The plain list is what whoever asks for anything else gets, as before aggregated discovery. */
+void discovery_handle_groups(struct request *r)
+{
+	static const enum document forms[] = { DOCUMENT_GROUPS, DOCUMENT_GROUPS_V2, DOCUMENT_GROUPS_V2BETA1 };
+	const char *const offers[] = { documents_text(forms[0])->content_type, documents_text(forms[1])->content_type, documents_text(forms[2])->content_type, NULL };
+	int chosen = accept_choose(httpd_header(r->http, "Accept"), offers);
+
+	reply_document(r, forms[chosen < 0 ? 0 : chosen]);
+}
+
+void discovery_handle_group(struct request *r)
+{
+	reply_document(r, DOCUMENT_GROUP);
+}
+
+void discovery_handle_resources(struct request *r)
+{
+	reply_document(r, DOCUMENT_RESOURCES);
+}
+
+void discovery_handle_version(struct request *r)
+{
+	reply_document(r, DOCUMENT_VERSION);
+}
+
+/* OpenAPI is JSON only: who insists on protobuf is told so rather than given what they cannot read. */
+static void reply_openapi(struct request *r, enum document which)
+{
+	static const char *const offers[] = { "application/json", NULL };
+
+	if (accept_choose(httpd_header(r->http, "Accept"), offers) < 0)
+		apistatus_reply(r, APISTATUS_NOT_ACCEPTABLE, "only application/json is available here");
+	else
+		reply_document(r, which);
+}
+
+void discovery_handle_openapi_v2(struct request *r)
+{
+	reply_openapi(r, DOCUMENT_OPENAPI_V2);
+}
+
+void discovery_handle_openapi_v3(struct request *r)
+{
+	reply_openapi(r, DOCUMENT_OPENAPI_V3);
+}
+
+void discovery_handle_openapi_v3_group(struct request *r)
+{
+	reply_openapi(r, DOCUMENT_OPENAPI_V3_GROUP);
+}
+
+static void on_route(void *arg, const struct route *route)
+{
+	struct buf *out = arg;
+
+	if (strchr(route->pattern, '{'))
+		return;
+	buf_printf(out, "%s\"%s\"", out->data[out->len - 1] == '[' ? "" : ",", route->pattern);
+}
+
+void discovery_handle_paths(struct request *r)
+{
+	struct buf out = BUF_INIT(DOCUMENT_MAX);
+
+	buf_puts(&out, "{\"paths\":[");
+	router_each(r->port, on_route, &out);
+	buf_puts(&out, "]}\n");
+	request_reply(r, 200, "application/json", out.data, out.len);
+	buf_done(&out);
+}

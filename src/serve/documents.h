@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_DOCUMENTS_H
+#define SERVE_DOCUMENTS_H
+
+/*
+ * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the architecture and @H for the hash of the OpenAPI v3 document. Not to be sent as they are: discovery.c makes them into
+ * documents.
+ */
+
+enum document {
+	DOCUMENT_GROUPS,
+	DOCUMENT_GROUPS_V2,        /* aggregated discovery */
+	DOCUMENT_GROUPS_V2BETA1,
+	DOCUMENT_GROUP,
+	DOCUMENT_RESOURCES,
+	DOCUMENT_VERSION,
+	DOCUMENT_OPENAPI_V2,
+	DOCUMENT_OPENAPI_V3_GROUP,
+	DOCUMENT_OPENAPI_V3,       /* behind the one whose hash it holds */
+	DOCUMENTS,
+};
+
+struct document_text {
+	const char *content_type;
+	const char *text;
+};
+const struct document_text *documents_text(enum document which);
+
+#endif

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/frontproxy.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/ssl.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/watch.h"
+#include "net/x509.h"
+#include "serve/frontproxyconfig.h"
+
+#define NAME        "extension-apiserver-authentication"
+#define SUBJECT     "configmap kube-system/" NAME
+#define EXTRA_MAX   256
+#define EXTRA_KEY_MAX 512
+
+struct frontproxy {
+	struct watch *watch;
+	struct frontproxy_config config; /* in force when roots is set */
+	X509_STORE *roots;
+	bool seen;                       /* in the list under way */
+	bool synced;
+	unsigned version;
+	struct err trouble;              /* why there are no roots, or why the newest ConfigMap is not in force */
+};
+
+/* --- the ConfigMap ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void forget(struct frontproxy *f)
+{
+	frontproxy_config_done(&f->config);
+	X509_STORE_free(f->roots);
+	f->roots = NULL;
+	f->version++;
+}
+
+static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
+{
+	struct frontproxy_config config = { 0 };
+	X509_STORE *roots;
+
+	if (frontproxy_config_decode(configmap, &config, err))
+		return -1;
+	roots = x509_store_from_pem(config.ca_pem, err);
+	if (!roots) {
+		frontproxy_config_done(&config);
+		return err_wrap(err, "requestheader-client-ca-file");
+	}
+	forget(f);
+	f->config = config;
+	f->roots = roots;
+	return 0;
+}
+
+static void on_list(void *arg)
+{
+	struct frontproxy *f = arg;
+
+	f->seen = false;
+}
+
+static void on_object(void *arg, const json_t *configmap)
+{
+	struct frontproxy *f = arg;
+
+	f->seen = true;
+	if (!take(f, configmap, &f->trouble)) {
+		err_clear(&f->trouble);
+		return;
+	}
+	log_warn(SUBJECT, "%s%s", f->trouble.msg, f->roots ? "; what it said before stays in force" : "");
+	err_wrap(&f->trouble, SUBJECT);
+}
+
+static void on_deleted(void *arg, const json_t *configmap)
+{
+	struct frontproxy *f = arg;
+
+	(void)configmap;
+	forget(f);
+	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
+}
+
+static void on_synced(void *arg)
+{
+	struct frontproxy *f = arg;
+
+	f->synced = true;
+	if (!f->seen)
+		on_deleted(f, NULL);
+}
+
+/* A watch that fails later changes nothing: the last that was read stays in force. */
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct frontproxy *f = arg;
+
+	if (f->synced || !err)
+		return;
+	f->trouble = *err;
+	err_wrap(&f->trouble, SUBJECT ": cannot be read");
+}
+
+static const struct watch_events events = {
+	.on_list = on_list,
+	.on_object = on_object,
+	.on_deleted = on_deleted,
+	.on_synced = on_synced,
+	.on_trouble = on_trouble,
+};
+
+struct frontproxy *frontproxy_new(struct kube *kube)
+{
+	struct watch_config config = {
+		.path = "/api/v1/namespaces/kube-system/configmaps",
+		.field_selector = "metadata.name=" NAME,
+		.subject = SUBJECT,
+	};
+	struct frontproxy *f = mem_zalloc(sizeof(*f));
+
+	f->version = 1;
+	err_set(&f->trouble, ERR_TEMPORARY, SUBJECT ": was not read yet");
+	f->watch = watch_start(kube, &config, &events, f);
+	return f;
+}
+
+void frontproxy_free(struct frontproxy *f)
+{
+	if (!f)
+		return;
+	watch_stop(f->watch);
+	forget(f);
+	free(f);
+}
+
+const char *frontproxy_trouble(const struct frontproxy *f)
+{
+	return f->roots ? NULL : f->trouble.msg;
+}
+
+unsigned frontproxy_version(const struct frontproxy *f)
+{
+	return f->version;
+}
+
+/* --- the certificate -------------------------------------------------------------------------------------------------------------------------- */
+
+int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err)
+{
+	X509 *leaf = SSL_get0_peer_certificate(tls);
+	char common_name[256];
+
+	if (!leaf)
+		return err_set(err, ERR_DENIED, "no client certificate");
+	if (!f->roots)
+		return err_set(err, ERR_TEMPORARY, "the front proxy's certificate authority is not known: %s", f->trouble.msg);
+	x509_common_name(leaf, common_name, sizeof(common_name));
+	if (x509_verify_client(f->roots, leaf, SSL_get_peer_cert_chain(tls), err))
+		return err_wrap(err, "client certificate \"%s\" is not the front proxy's", common_name);
+	if (!frontproxy_config_allows(&f->config, common_name))
+		return err_set(err, ERR_DENIED, "client certificate \"%s\": the name is not in requestheader-allowed-names", common_name);
+	return 0;
+}
+
+/* --- the headers (k8s.io/apiserver pkg/authentication/request/headerrequest/requestheader.go) -------------------------------------------------- */
+
+static const char *first_value(const struct frontproxy_names *names, const struct httpd_request *r)
+{
+	for (size_t i = 0; i < names->count; i++) {
+		const char *value = httpd_header(r, names->list[i]);
+
+		if (value && *value)
+			return value;
+	}
+	return NULL;
+}
+
+struct collect {
+	const struct frontproxy_config *config;
+	struct review_user *user;
+	bool too_many;
+};
+
+static bool is_group_header(const struct frontproxy_config *c, const char *name)
+{
+	for (size_t i = 0; i < c->group_headers.count; i++)
+		if (!strcasecmp(name, c->group_headers.list[i]))
+			return true;
+	return false;
+}
+
+/* The key is what stands behind the prefix, lower case, percent-decoded; as it is when it does not decode. */
+static bool extra_key(const struct frontproxy_config *c, const char *name, char *out, size_t size)
+{
+	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
+		size_t len = strlen(c->extra_prefixes.list[i]);
+		char lower[EXTRA_KEY_MAX];
+		size_t n;
+
+		if (strncasecmp(name, c->extra_prefixes.list[i], len))
+			continue;
+		name += len;
+		for (n = 0; name[n] && n < sizeof(lower) - 1; n++)
+			lower[n] = (char)tolower((unsigned char)name[n]);
+		lower[n] = '\0';
+		if (httpd_decode(lower, n, false, out, size))
+			memcpy(out, lower, n + 1);
+		return true;
+	}
+	return false;
+}
+
+static void on_header(void *arg, const char *name, const char *value)
+{
+	struct collect *c = arg;
+	char key[EXTRA_KEY_MAX];
+
+	if (is_group_header(c->config, name) && *value) {
+		c->too_many |= c->user->group_count >= REVIEW_GROUPS_MAX;
+		if (!c->too_many)
+			identity_add_group(c->user, value);
+	} else if (extra_key(c->config, name, key, sizeof(key))) {
+		c->too_many |= c->user->extra_count >= EXTRA_MAX;
+		if (!c->too_many)
+			identity_add_extra(c->user, key, value);
+	}
+}
+
+struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err)
+{
+	const char *name = first_value(&f->config.user_headers, r);
+	const char *uid = first_value(&f->config.uid_headers, r);
+	struct review_user user = { 0 };
+	struct collect collect = { &f->config, &user, false };
+	struct identity *who = NULL;
+
+	if (!name) {
+		err_set(err, ERR_DENIED, "the front proxy names no user");
+		return NULL;
+	}
+	httpd_each_header(r, on_header, &collect);
+	user.name = mem_dup(name);
+	user.uid = mem_dup(uid);
+	if (collect.too_many)
+		err_set(err, ERR_DENIED, "the front proxy names more than %d groups or %d extra values", REVIEW_GROUPS_MAX, EXTRA_MAX);
+	else
+		who = identity_new(&user);
+	review_user_done(&user);
+	return who;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/probes.h"
+
+#include <string.h>
+
+#include "serve/apistatus.h"
+#include "serve/frontproxy.h"
+#include "serve/request.h"
+
+#define PAGE_MAX 16384
+
+/* Each says NULL, or why it fails. */
+
+static const char *ping_trouble(const struct serve *s)
+{
+	(void)s;
+	return NULL;
+}
+
+static const char *objects_trouble(const struct serve *s)
+{
+	const char *why = store_trouble(s->cache->store);
+
+	if (store_synced(s->cache->store))
+		return NULL;
+	return why ? why : "the ScaledObjects were not read yet";
+}
+
+static const char *certificate_trouble(const struct serve *s)
+{
+	return tls_server_has_certificate(s->tls) ? NULL : "there is no serving certificate yet";
+}
+
+static const char *front_proxy_trouble(const struct serve *s)
+{
+	return frontproxy_trouble(s->frontproxy);
+}
+
+enum { HEALTH = 1, LIVE = 2, READY = 4 };
+
+static const struct check {
+	const char *name;
+	unsigned probes;
+	const char *(*trouble)(const struct serve *s);
+} checks[] = {
+	{ "ping", HEALTH | LIVE | READY, ping_trouble },
+	{ "objects", READY, objects_trouble },
+	{ "certificate", READY, certificate_trouble },
+	{ "front-proxy", READY, front_proxy_trouble },
+};
+
+#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+static bool wanted(const struct request *r, const struct check *check, unsigned probe)
+{
+	if (!(check->probes & probe))
+		return false;
+	return !r->parts.count || (r->parts.list[0].len == strlen(check->name) && !memcmp(r->parts.list[0].text, check->name, r->parts.list[0].len));
+}
+
+static void reply_text(struct request *r, int status, struct buf *page)
+{
+	request_reply(r, status, "text/plain; charset=utf-8", page->data, page->len);
+	buf_done(page);
+}
+
+static void answer(struct request *r, unsigned probe, const char *name)
+{
+	bool verbose = httpd_query(r->http, "verbose") != NULL;
+	struct buf page = BUF_INIT(PAGE_MAX);
+	int failed = 0, asked = 0;
+
+	for (size_t i = 0; i < CHECKS; i++) {
+		const char *trouble;
+
+		if (!wanted(r, &checks[i], probe))
+			continue;
+		trouble = checks[i].trouble(r->serve);
+		if (trouble)
+			buf_printf(&page, "[-]%s failed: %s\n", checks[i].name, trouble);
+		else
+			buf_printf(&page, "[+]%s ok\n", checks[i].name);
+		asked++;
+		failed += trouble != NULL;
+	}
+	if (!asked) {
+		buf_done(&page);
+		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s has no such check", name);
+		return;
+	}
+	if (!failed && !verbose)
+		buf_reset(&page);
+	if (failed || verbose)
+		buf_printf(&page, "%s check %s\n", name, failed ? "failed" : "passed");
+	else
+		buf_puts(&page, "ok");
+	reply_text(r, failed ? 503 : 200, &page);
+}
+
+void probes_handle_health(struct request *r)
+{
+	answer(r, HEALTH, "healthz");
+}
+
+void probes_handle_live(struct request *r)
+{
+	answer(r, LIVE, "livez");
+}
+
+void probes_handle_ready(struct request *r)
+{
+	answer(r, READY, "readyz");
+}

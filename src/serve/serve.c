@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/serve.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "serve/address.h"
+#include "serve/authn.h"
+#include "serve/authz.h"
+#include "serve/discovery.h"
+#include "serve/frontproxy.h"
+#include "serve/kedametrics.h"
+#include "serve/parts.h"
+#include "serve/request.h"
+#include "serve/traffic.h"
+
+#define REPLY_MAX 65536
+#define HOST_MAX  256
+
+static void on_secure(void *arg, struct httpd_request *http)
+{
+	request_start(arg, ROUTE_SECURE, http);
+}
+
+static void on_status(void *arg, struct httpd_request *http)
+{
+	request_start(arg, ROUTE_STATUS, http);
+}
+
+static int listen_secure(struct serve *s, const struct serve_config *config, struct err *err)
+{
+	struct httpd_config http;
+
+	httpd_config_defaults(&http);
+	http.address = config->bind_address;
+	http.port = config->secure_port;
+	http.tls = s->tls;
+	s->secure = httpd_new(s->loop, &http, on_secure, s, err);
+	return s->secure ? 0 : err_wrap(err, "HTTPS port");
+}
+
+static int listen_status(struct serve *s, const struct serve_config *config, struct err *err)
+{
+	struct httpd_config http;
+	char host[HOST_MAX];
+
+	if (!config->status_address || !*config->status_address)
+		return 0;
+	httpd_config_defaults(&http);
+	if (address_parse(config->status_address, host, sizeof(host), &http.port, err))
+		return err_wrap(err, "status address");
+	http.address = host;
+	s->status = httpd_new(s->loop, &http, on_status, s, err);
+	return s->status ? 0 : err_wrap(err, "status address");
+}
+
+struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls, const struct serve_config *config, struct err *err)
+{
+	struct serve *s = mem_zalloc(sizeof(*s));
+
+	s->loop = cache->loop;
+	s->cache = cache;
+	s->tls = tls;
+	s->metrics_max_age_ms = config->metrics_max_age_ms;
+	s->metrics_deadline_ms = config->metrics_deadline_ms;
+	s->version = mem_dup(config->version);
+	buf_init(&s->reply, REPLY_MAX);
+	s->traffic = traffic_new();
+	s->discovery = discovery_new(config->version);
+	if (listen_secure(s, config, err) || listen_status(s, config, err)) {
+		serve_free(s);
+		return NULL;
+	}
+	s->frontproxy = frontproxy_new(kube);
+	s->authn = authn_new(kube, s->frontproxy);
+	s->authz = authz_new(kube);
+	kedametrics_declare(s);
+	return s;
+}
+
+void serve_free(struct serve *s)
+{
+	if (!s)
+		return;
+	request_end_all(s);
+	httpd_free(s->status);
+	httpd_free(s->secure);
+	authz_free(s->authz);
+	authn_free(s->authn);
+	frontproxy_free(s->frontproxy);
+	discovery_free(s->discovery);
+	traffic_free(s->traffic);
+	buf_done(&s->reply);
+	free(s->version);
+	free(s);
+}
+
+uint16_t serve_secure_port(const struct serve *s)
+{
+	return httpd_port(s->secure);
+}
+
+uint16_t serve_status_port(const struct serve *s)
+{
+	return s->status ? httpd_port(s->status) : 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_SERVE_FAKE_CACHE_H
+#define TESTS_UNIT_SERVE_FAKE_CACHE_H
+
+/*
+ * Stands in for src/cache and src/scalers at link time: one namespace "shop" with one ScaledObject "web" and one trigger, whose source says what the test wants, when it
+ * wants. The real rooms need watches and a Redis; what they do has tests of its own.
+ */
+
+#include <stdbool.h>
+
+#include "cache/cache.h"
+#include "net/loop.h"
+
+enum fake_memory { FAKE_NOTHING, FAKE_ANSWER, FAKE_FAILURE };
+
+struct fake_cache {
+	struct cache cache;
+	bool synced;
+	const char *trouble;       /* of the store; NULL */
+	enum err_kind build_error; /* of the object's scalers; ERR_NONE: they are built */
+	bool object_gone;
+	/* what readings_peek finds */
+	enum fake_memory memory;
+	double value;
+	int64_t age_ms;
+	/* what was asked for and waits */
+	int asked, cancelled;
+	readings_fn fn;
+	void *arg;
+	int64_t deadline_ms, max_age_ms;
+	store_listener listener;
+	void *listener_arg;
+};
+
+struct fake_cache *fake_cache_new(struct loop *loop);
+void fake_cache_free(struct fake_cache *f);
+void fake_cache_answer(struct fake_cache *f, double value);        /* ends the wait */
+void fake_cache_fail(struct fake_cache *f, const char *message);
+void fake_cache_remove_object(struct fake_cache *f);               /* with its change told */
+
+#endif

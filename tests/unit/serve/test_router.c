@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "serve/router.h"
+
+#define API "/apis/external.metrics.k8s.io/v1beta1"
+
+static void paths_find_their_route(void **state)
+{
+	static const struct { enum route_port port; const char *path, *pattern; } cases[] = {
+		{ ROUTE_SECURE, API "/namespaces/shop/s0-redis-jobs", API "/namespaces/{namespace}/{metric}" },
+		{ ROUTE_SECURE, API "/namespaces/shop/a%2Fb", API "/namespaces/{namespace}/{metric}" },
+		{ ROUTE_SECURE, API "/namespaces/shop/s0/", API "/namespaces/{namespace}/{metric}" },
+		{ ROUTE_SECURE, API, API },
+		{ ROUTE_SECURE, API "/", API },
+		{ ROUTE_SECURE, "/apis", "/apis" },
+		{ ROUTE_SECURE, "/apis/external.metrics.k8s.io", "/apis/external.metrics.k8s.io" },
+		{ ROUTE_SECURE, "/", "/" },
+		{ ROUTE_SECURE, "/openapi/v3", "/openapi/v3" },
+		{ ROUTE_SECURE, "/openapi/v3" API, "/openapi/v3" API },
+		{ ROUTE_SECURE, "/readyz", "/readyz" },
+		{ ROUTE_SECURE, "/readyz/ping", "/readyz/{check}" },
+		{ ROUTE_STATUS, "/readyz/ping", "/readyz/{check}" },
+		{ ROUTE_STATUS, "/metrics", "/metrics" },
+		/* unknown */
+		{ ROUTE_SECURE, "", NULL },
+		{ ROUTE_SECURE, "///", NULL },
+		{ ROUTE_SECURE, "/api", NULL },
+		{ ROUTE_SECURE, "/apisx", NULL },
+		{ ROUTE_SECURE, "/apis//", NULL },
+		{ ROUTE_SECURE, "/readyz/a/b", NULL },
+		{ ROUTE_SECURE, API "/namespaces", NULL },
+		{ ROUTE_SECURE, API "/namespaces/shop", NULL },
+		{ ROUTE_SECURE, API "/namespaces/shop/", NULL },
+		{ ROUTE_SECURE, API "/namespaces//metric", NULL },
+		{ ROUTE_SECURE, API "/namespaces/shop/a/b", NULL },
+		{ ROUTE_SECURE, API "/namespaces/shop/a//", NULL },
+		{ ROUTE_SECURE, "/apis/external.metrics.k8s.io/v1/namespaces/shop/a", NULL },
+		/* what strangers without a certificate cannot be told apart for stays on the secure port */
+		{ ROUTE_STATUS, API "/namespaces/shop/s0-redis-jobs", NULL },
+		{ ROUTE_STATUS, "/apis", NULL },
+		{ ROUTE_STATUS, "/", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct route_parts parts;
+		const struct route *route = router_find(cases[i].port, cases[i].path, &parts);
+
+		if (!route != !cases[i].pattern || (route && strcmp(route->pattern, cases[i].pattern)))
+			fail_msg("%s: %s instead of %s", cases[i].path, route ? route->pattern : "nothing", cases[i].pattern ? cases[i].pattern : "nothing");
+	}
+}
+
+static void parts_are_cut_out_as_sent(void **state)
+{
+	struct route_parts parts;
+
+	(void)state;
+	assert_non_null(router_find(ROUTE_SECURE, API "/namespaces/sh%6Fp/s0-redis-a%2Fb/", &parts));
+	assert_int_equal(parts.count, 2);
+	assert_int_equal(parts.list[0].len, strlen("sh%6Fp"));
+	assert_memory_equal(parts.list[0].text, "sh%6Fp", parts.list[0].len);
+	assert_int_equal(parts.list[1].len, strlen("s0-redis-a%2Fb"));
+	assert_memory_equal(parts.list[1].text, "s0-redis-a%2Fb", parts.list[1].len);
+	assert_non_null(router_find(ROUTE_SECURE, "/readyz", &parts));
+	assert_int_equal(parts.count, 0);
+}
+
+static void methods_are_whole_words(void **state)
+{
+	struct route_parts parts;
+	const struct route *route = router_find(ROUTE_SECURE, "/apis", &parts);
+
+	(void)state;
+	assert_true(router_allows(route, "GET"));
+	assert_true(router_allows(route, "HEAD"));
+	assert_false(router_allows(route, "POST"));
+	assert_false(router_allows(route, "GE"));
+	assert_false(router_allows(route, "get"));
+	assert_false(router_allows(route, ""));
+	assert_false(router_allows(route, "GET, HEAD"));
+}
+
+/* Whoever adds a route that asks nobody who they are does so on purpose: here too. */
+static void on_secure_route(void *arg, const struct route *route)
+{
+	(void)arg;
+	if (route->access == ROUTE_FREE && strncmp(route->pattern, "/healthz", 8) && strncmp(route->pattern, "/livez", 6) && strncmp(route->pattern, "/readyz", 7))
+		fail_msg("%s is open to everybody", route->pattern);
+}
+
+static void only_probes_are_free(void **state)
+{
+	(void)state;
+	router_each(ROUTE_SECURE, on_secure_route, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(paths_find_their_route),
+		cmocka_unit_test(parts_are_cut_out_as_sent),
+		cmocka_unit_test(methods_are_whole_words),
+		cmocka_unit_test(only_probes_are_free),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
