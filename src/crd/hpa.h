@@ -26,7 +26,7 @@ struct hpa *hpa_decode(const json_t *object, struct err *err); /* the caller own
 void hpa_free(struct hpa *h);
 
 /*
- * The spec as the API server stores it: its defaults filled in, quantities canonical, keys sorted, nulls and empty lists gone; so a desired spec and the same one read back
+ * The spec as the API server stores it: its defaults filled in, quantities canonical, keys sorted, nulls and empty lists gone (but for policies, which are then wrong); so a desired spec and the same one read back
  * have the same text and an equal comparison means nothing to write. The caller owns the text. (Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go; behavior's
  * absent policies and windows.) Fields that Kubernetes 1.36 does not know are left out on both sides: neither what the API server prunes nor what a later one fills in by itself is
  * a difference. Something that is no object counts as an empty one.

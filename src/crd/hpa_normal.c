@@ -189,6 +189,7 @@ static void drop_nulls(json_t *value)
 		drop_nulls(child);
 }
 
+/* But for policies: without any, the API server refuses the object, and it must not look like one that leaves them to the defaults. */
 static void drop_empty_lists(json_t *value)
 {
 	const char *key;
@@ -197,7 +198,7 @@ static void drop_empty_lists(json_t *value)
 	size_t i;
 
 	json_object_foreach_safe(value, next, key, child) {
-		if (json_is_array(child) && json_array_size(child) == 0)
+		if (json_is_array(child) && json_array_size(child) == 0 && strcmp(key, "policies") != 0)
 			json_object_del(value, key);
 		else
 			drop_empty_lists(child);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/timestamp.h"
+#include "base/utf8.h"
 
 #define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
 
@@ -22,13 +23,8 @@ static void cut_at_character(struct sentence *s)
 
 	while (start > 0 && ((unsigned char)s->out[start - 1] & 0xC0) == 0x80)
 		start--;
-	if (start > 0 && (unsigned char)s->out[start - 1] >= 0xC0) {
-		unsigned char lead = (unsigned char)s->out[start - 1];
-		size_t need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-
-		if (s->len - (start - 1) < need)
-			s->len = start - 1;
-	}
+	if (start > 0 && utf8_step(s->out + start - 1, s->len - (start - 1)) == 0)
+		s->len = start - 1;
 	s->out[s->len] = '\0';
 }
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "room.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "serve/discovery.h"
+#include "serve/frontproxy.h"
+#include "serve/kedametrics.h"
+#include "serve/traffic.h"
+
+struct room room;
+
+/* --- asking ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token, const char *header, const char *value)
+{
+	int n = 0;
+
+	fake_httpd_done(&room.last);
+	room.last = (struct httpd_request){ .connection = &room.connection, .method = method, .uri = uri };
+	if (token)
+		room.last.headers[n++] = (struct fake_header){ "Authorization", token };
+	room.last.headers[n++] = (struct fake_header){ "User-Agent", "test/1" };
+	if (header)
+		room.last.headers[n++] = (struct fake_header){ header, value };
+	request_start(&room.serve, port, &room.last);
+	return &room.last;
+}
+
+/* As a user who may do everything and is known. */
+struct httpd_request *room_get(const char *uri)
+{
+	return room_send(ROUTE_SECURE, "GET", uri, "Bearer root", NULL, NULL);
+}
+
+struct httpd_request *room_get_accepting(const char *uri, const char *accept)
+{
+	return room_send(ROUTE_SECURE, "GET", uri, "Bearer root", "Accept", accept);
+}
+
+void room_expect_status(const struct httpd_request *r, int code, const char *reason, const char *message)
+{
+	assert_int_equal(r->status, code);
+	assert_string_equal(r->content_type, "application/json");
+	assert_true(fake_httpd_says(r, "kind", "Status"));
+	assert_true(fake_httpd_says(r, "reason", reason));
+	assert_true(fake_httpd_says(r, "message", message));
+}
+
+json_t *room_body(const struct httpd_request *r)
+{
+	json_t *body = json_parse(r->body, r->body_len, NULL);
+
+	assert_int_equal(r->status, 200);
+	assert_non_null(body);
+	return body;
+}
+
+/* --- life -------------------------------------------------------------------------------------------------------------------------------------------- */
+
+int room_set_up(void **state)
+{
+	static char version[] = "9.9.9";
+
+	(void)state;
+	room.loop = loop_new(NULL);
+	room.kube = fake_kube_new(room.loop);
+	room.cache = fake_cache_new(room.loop);
+	room.serve = (struct serve){ .loop = room.loop, .cache = &room.cache->cache, .metrics_max_age_ms = 1000, .metrics_deadline_ms = 3000, .version = version };
+	room.serve.tls = tls_server_new(NULL);
+	room.serve.frontproxy = frontproxy_new(room.kube);
+	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);
+	room.serve.authz = authz_new(room.kube);
+	room.serve.discovery = discovery_new(version);
+	room.serve.traffic = traffic_new();
+	buf_init(&room.serve.reply, 65536);
+	kedametrics_declare(&room.serve);
+	/* "Bearer root" is known. */
+	room_send(ROUTE_SECURE, "GET", "/version", "Bearer root", NULL, NULL);
+	fake_kube_answer_token(room.kube, "root", "system:masters");
+	assert_int_equal(room.last.status, 200);
+	traffic_free(room.serve.traffic);
+	room.serve.traffic = traffic_new();
+	return 0;
+}
+
+int room_tear_down(void **state)
+{
+	(void)state;
+	request_end_all(&room.serve);
+	fake_httpd_done(&room.last);
+	room.last = (struct httpd_request){ .connection = NULL };
+	fake_httpd_close(&room.connection);
+	authz_free(room.serve.authz);
+	authn_free(room.serve.authn);
+	frontproxy_free(room.serve.frontproxy);
+	discovery_free(room.serve.discovery);
+	traffic_free(room.serve.traffic);
+	tls_server_free(room.serve.tls);
+	buf_done(&room.serve.reply);
+	fake_cache_free(room.cache);
+	fake_kube_free(room.kube);
+	loop_free(room.loop);
+	return 0;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_SERVE_ROOM_H
+#define TESTS_UNIT_SERVE_ROOM_H
+
+/*
+ * The whole room with scripted neighbours (fake_httpd below, fake_kube and fake_cache beside), as test_request and test_pages ask it: one connection, one request at a time,
+ * and "Bearer root", whose token is known to be that of a user who may do everything.
+ */
+
+#include <jansson.h>
+
+#include "fake_cache.h"
+#include "fake_httpd.h"
+#include "fake_kube.h"
+#include "serve/request.h"
+
+#define ROOM_API "/apis/external.metrics.k8s.io/v1beta1"
+#define ROOM_SELECTOR "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
+#define ROOM_METRIC ROOM_API "/namespaces/shop/s0-redis-jobs"
+
+struct room {
+	struct loop *loop;
+	struct kube *kube;
+	struct fake_cache *cache;
+	struct serve serve;
+	struct fake_connection connection;
+	struct httpd_request last; /* the newest request */
+};
+extern struct room room;
+
+int room_set_up(void **state);
+int room_tear_down(void **state);
+
+struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token, const char *header, const char *value);
+struct httpd_request *room_get(const char *uri);                               /* as root, over the secure port */
+struct httpd_request *room_get_accepting(const char *uri, const char *accept);
+
+void room_expect_status(const struct httpd_request *r, int code, const char *reason, const char *message); /* a Status object; message: a part of it */
+json_t *room_body(const struct httpd_request *r);                              /* of a 200; the caller owns it */
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pages that are not metrics of objects: discovery, OpenAPI, probes, and what /metrics tells. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "base/json.h"
+#include "base/timestamp.h"
+#include "net/x509.h"
+#include "room.h"
+
+/* --- discovery ------------------------------------------------------------------------------------------------------------------------------------------ */
+
+static void groups_are_told_in_the_form_that_is_asked_for(void **state)
+{
+	static const char v2[] = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+	json_t *body;
+
+	(void)state;
+	body = room_body(room_get("/apis"));
+	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupList");
+	assert_string_equal(json_str_or_empty(json_array_get(json_object_get(body, "groups"), 0), "name"), "external.metrics.k8s.io");
+	json_decref(body);
+	body = room_body(room_get_accepting("/apis", v2));
+	assert_string_equal(room.last.content_type, v2);
+	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupDiscoveryList");
+	assert_string_equal(json_str_or_empty(body, "apiVersion"), "apidiscovery.k8s.io/v2");
+	json_decref(body);
+	body = room_body(room_get_accepting("/apis", "application/vnd.kubernetes.protobuf"));
+	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupList");
+	json_decref(body);
+}
+
+static void the_one_resource_is_listed(void **state)
+{
+	json_t *body = room_body(room_get(ROOM_API)), *resource;
+
+	(void)state;
+	assert_string_equal(json_str_or_empty(body, "kind"), "APIResourceList");
+	assert_string_equal(json_str_or_empty(body, "groupVersion"), "external.metrics.k8s.io/v1beta1");
+	resource = json_array_get(json_object_get(body, "resources"), 0);
+	assert_string_equal(json_str_or_empty(resource, "name"), "externalmetrics");
+	assert_string_equal(json_str_or_empty(resource, "kind"), "ExternalMetricValueList");
+	assert_true(json_is_true(json_object_get(resource, "namespaced")));
+	json_decref(body);
+}
+
+static void every_document_is_json_and_known_by_its_etag(void **state)
+{
+	static const char *const uris[] = { "/apis", "/apis/external.metrics.k8s.io", ROOM_API, "/version", "/openapi/v2", "/openapi/v3", ("/openapi/v3" ROOM_API) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
+		struct httpd_request *r = room_get(uris[i]);
+		char etag[64] = "";
+
+		json_decref(room_body(r));
+		assert_int_equal(sscanf(r->reply_headers, "ETag: %63s", etag), 1);
+		r = room_send(ROUTE_SECURE, "GET", uris[i], "Bearer root", "If-None-Match", etag);
+		assert_int_equal(r->status, 304);
+		assert_int_equal(r->body_len, 0);
+		r = room_send(ROUTE_SECURE, "GET", uris[i], "Bearer root", "If-None-Match", "\"0000000000000000\"");
+		assert_int_equal(r->status, 200);
+	}
+}
+
+static void the_openapi_index_points_to_the_document(void **state)
+{
+	json_t *body = room_body(room_get("/openapi/v3"));
+	const char *url = json_str_or_empty(json_object_get(json_object_get(body, "paths"), "apis/external.metrics.k8s.io/v1beta1"), "serverRelativeURL");
+	char kept[256], hash[64] = "", etag[64] = "";
+
+	(void)state;
+	snprintf(kept, sizeof(kept), "%s", url);
+	json_decref(body);
+	assert_int_equal(sscanf(kept, "/openapi/v3" ROOM_API "?hash=%63s", hash), 1);
+	body = room_body(room_get(kept));
+	assert_string_equal(json_str_or_empty(body, "openapi"), "3.0.0");
+	assert_int_equal(sscanf(room.last.reply_headers, "ETag: \"%63[^\"]", etag), 1);
+	assert_string_equal(hash, etag);
+	json_decref(body);
+	room_expect_status(room_get_accepting("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"), 406, "NotAcceptable", "application/json");
+	room_expect_status(room_get_accepting(kept, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), 406, "NotAcceptable", "application/json");
+}
+
+static void references_in_openapi_lead_somewhere(json_t *root, json_t *value)
+{
+	const char *key;
+	json_t *child;
+	size_t i;
+
+	json_array_foreach(value, i, child)
+		references_in_openapi_lead_somewhere(root, child);
+	json_object_foreach(value, key, child) {
+		if (!strcmp(key, "$ref")) {
+			char path[256];
+			json_t *at = root;
+
+			snprintf(path, sizeof(path), "%s", json_string_value(child));
+			assert_non_null(strtok(path, "/"));
+			for (char *part; (part = strtok(NULL, "/")); )
+				at = json_object_get(at, part);
+			assert_non_null(at);
+		}
+		references_in_openapi_lead_somewhere(root, child);
+	}
+}
+
+static void openapi_is_whole(void **state)
+{
+	static const char *const uris[] = { "/openapi/v2", ("/openapi/v3" ROOM_API) };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		json_t *body = room_body(room_get(uris[i]));
+
+		assert_non_null(json_object_get(json_object_get(body, "paths"), ROOM_API "/namespaces/{namespace}/{metric}"));
+		references_in_openapi_lead_somewhere(body, body);
+		json_decref(body);
+	}
+}
+
+static void the_root_lists_paths(void **state)
+{
+	json_t *body = room_body(room_get("/"));
+	json_t *paths = json_object_get(body, "paths");
+	bool found = false;
+
+	(void)state;
+	for (size_t i = 0; i < json_array_size(paths); i++)
+		found |= !strcmp(json_string_value(json_array_get(paths, i)), ROOM_API);
+	assert_true(found);
+	json_decref(body);
+}
+
+/* --- probes and /metrics ---------------------------------------------------------------------------------------------------------------------------------- */
+
+static struct httpd_request *probe(const char *uri)
+{
+	return room_send(ROUTE_STATUS, "GET", uri, NULL, NULL, NULL);
+}
+
+static void give_certificate(void)
+{
+	const char *const names[] = { "kscaled.kscaled.svc", NULL };
+	struct x509_pair ca = { 0 }, pair = { 0 };
+
+	assert_int_equal(x509_make_ca("ca", timestamp_now_ms(), 3600, &ca, NULL), 0);
+	assert_int_equal(x509_make_serving(&ca, names, timestamp_now_ms(), 3600, &pair, NULL), 0);
+	assert_int_equal(tls_server_set_certificate(room.serve.tls, pair.cert_pem, pair.key_pem, NULL), 0);
+	x509_pair_done(&ca);
+	x509_pair_done(&pair);
+}
+
+static void give_front_proxy(void)
+{
+	struct x509_pair ca = { 0 };
+	json_t *configmap;
+	char *text;
+
+	assert_int_equal(x509_make_ca("proxy", timestamp_now_ms(), 3600, &ca, NULL), 0);
+	configmap = json_pack("{s:{s:s,s:s}}", "data", "requestheader-client-ca-file", ca.cert_pem, "requestheader-username-headers", "[\"X-Remote-User\"]");
+	text = json_dumps(configmap, 0);
+	fake_kube_list(room.kube, text);
+	free(text);
+	json_decref(configmap);
+	x509_pair_done(&ca);
+}
+
+static void the_process_is_alive_from_the_start(void **state)
+{
+	static const char *const uris[] = { "/healthz", "/livez", "/livez/ping", "/readyz/ping" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
+		assert_int_equal(probe(uris[i])->status, 200);
+		assert_string_equal(room.last.body, "ok");
+		assert_int_equal(room_send(ROUTE_SECURE, "GET", uris[i], NULL, NULL, NULL)->status, 200); /* nobody is asked who they are */
+	}
+}
+
+static void readiness_names_what_is_missing(void **state)
+{
+	(void)state;
+	room.cache->synced = false;
+	room.cache->trouble = "scaledobjects.keda.sh is forbidden";
+	assert_int_equal(probe("/readyz")->status, 503);
+	assert_non_null(strstr(room.last.content_type, "text/plain"));
+	assert_non_null(strstr(room.last.body, "[+]ping ok\n"));
+	assert_non_null(strstr(room.last.body, "[-]objects failed: scaledobjects.keda.sh is forbidden\n"));
+	assert_non_null(strstr(room.last.body, "[-]certificate failed: "));
+	assert_non_null(strstr(room.last.body, "[-]front-proxy failed: configmap kube-system/extension-apiserver-authentication"));
+	room.cache->synced = true;
+	assert_int_equal(probe("/readyz/objects")->status, 200);
+	assert_int_equal(probe("/readyz/certificate")->status, 503);
+	give_certificate();
+	assert_int_equal(probe("/readyz/certificate")->status, 200);
+	assert_int_equal(probe("/readyz")->status, 503);
+	assert_null(strstr(room.last.body, "[-]certificate"));
+	give_front_proxy();
+	assert_int_equal(probe("/readyz")->status, 200);
+	assert_string_equal(room.last.body, "ok");
+	assert_int_equal(probe("/readyz?verbose")->status, 200);
+	assert_non_null(strstr(room.last.body, "[+]front-proxy ok\n"));
+	room_expect_status(probe("/readyz/nothing"), 404, "NotFound", "no such check");
+	room_expect_status(probe("/livez/objects"), 404, "NotFound", "no such check");
+}
+
+static void the_status_port_shows_nothing_else(void **state)
+{
+	(void)state;
+	room_expect_status(probe("/apis"), 404, "NotFound", "");
+	room_expect_status(probe(ROOM_METRIC ROOM_SELECTOR), 404, "NotFound", "");
+	room_expect_status(room_send(ROUTE_STATUS, "POST", "/healthz", NULL, NULL, NULL), 405, "MethodNotAllowed", "POST");
+	assert_non_null(strstr(room.last.reply_headers, "Allow: GET, HEAD\n"));
+}
+
+static void metrics_tell_what_happened(void **state)
+{
+	static const char *const lines[] = {
+		"kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"GET\",code=\"200\"} 1\n",
+		"kscaled_http_requests_total{port=\"secure\",path=\"unknown\",verb=\"GET\",code=\"401\"} 1\n",
+		"keda_build_info{version=\"9.9.9\",",
+		"keda_resource_registered_total{type=\"scaled_object\",namespace=\"shop\"} 1\n",
+		"keda_trigger_registered_total{type=\"redis\"} 1\n",
+		"keda_scaler_metrics_value{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2.5\n",
+		"keda_scaler_active{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 1\n",
+		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2\n",
+		"kscaled_loop_longest_turn_seconds ",
+		"process_resident_memory_bytes ",
+	};
+
+	(void)state;
+	room.cache->memory = FAKE_ANSWER;
+	room.cache->value = 2.5;
+	assert_int_equal(room_get(ROOM_METRIC ROOM_SELECTOR)->status, 200);
+	assert_int_equal(room_send(ROUTE_SECURE, "GET", "/x", NULL, NULL, NULL)->status, 401);
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_string_equal(room.last.content_type, "text/plain; version=0.0.4; charset=utf-8");
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strstr(room.last.body, lines[i]))
+			fail_msg("not on the page: %s", lines[i]);
+	assert_int_equal(room_get("/metrics")->status, 200);
+}
+
+static void a_source_without_an_answer_has_no_value(void **state)
+{
+	(void)state;
+	room.cache->memory = FAKE_NOTHING;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "keda_scaler_metrics_value{"));
+	assert_non_null(strstr(room.last.body, "keda_resource_registered_total{"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, room_set_up, room_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(groups_are_told_in_the_form_that_is_asked_for),
+		TEST(the_one_resource_is_listed),
+		TEST(every_document_is_json_and_known_by_its_etag),
+		TEST(the_openapi_index_points_to_the_document),
+		TEST(openapi_is_whole),
+		TEST(the_root_lists_paths),
+		TEST(the_process_is_alive_from_the_start),
+		TEST(readiness_names_what_is_missing),
+		TEST(the_status_port_shows_nothing_else),
+		TEST(metrics_tell_what_happened),
+		TEST(a_source_without_an_answer_has_no_value),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
