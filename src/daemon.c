@@ -267,6 +267,8 @@ static void start_leader(struct daemon *d)
 	};
 
 	d->leader = leader_new(d->kube, &config, &d->cache.leadership, on_leading, d);
+	/* Lifted by the first word about it. */
+	leader_set_blocked(d->leader, "the APIService has not been looked at yet");
 }
 
 static int start_signals(struct daemon *d, struct err *err)

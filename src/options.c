@@ -18,7 +18,7 @@
 
 /* --- the table ---------------------------------------------------------------------------------------------------------------- */
 
-enum type { TEXT, BOOL, PORT, DURATION, LEVEL, FORMAT, HOST_PORT, ADDRESS, LABEL, LABELS, SUBDOMAIN };
+enum type { TEXT, BOOL, PORT, DURATION, LEVEL, FORMAT, HOST_PORT, ADDRESS, LABEL, OPTIONAL_LABEL, LABELS, SUBDOMAIN };
 
 static const struct option {
 	const char *name;     /* the flag without its dashes, and the key in the config file */
@@ -36,7 +36,7 @@ static const struct option {
 	  "options from a file of \"name = value\" lines, see kscaled.conf(5)" },
 	{ "kubeconfig", "KSCALED_KUBECONFIG", "KUBECONFIG", TEXT, AT(kubeconfig), NULL, 0, 0, "PATH",
 	  "the cluster and how to enter it; without it the service account of the Pod" },
-	{ "namespace", "KSCALED_NAMESPACE", "POD_NAMESPACE", LABEL, AT(namespace_), NULL, 0, 0, "NS",
+	{ "namespace", "KSCALED_NAMESPACE", "POD_NAMESPACE", OPTIONAL_LABEL, AT(namespace_), NULL, 0, 0, "NS",
 	  "own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"" },
 	{ "watch-namespace", "KSCALED_WATCH_NAMESPACE", "WATCH_NAMESPACE", LABELS, AT(watch_namespaces), NULL, 0, 0, "NS[,NS]",
 	  "namespaces whose objects are looked after; empty: all" },
@@ -74,8 +74,8 @@ static const struct option {
 	  "who holds the Lease; without it the Pod's or host's name and a nonce kept in --state-dir" },
 	{ "state-dir", "KSCALED_STATE_DIR", NULL, TEXT, AT(state_dir), "/var/lib/kscaled", 0, 0, "DIR",
 	  "folder for what outlives a restart" },
-	{ "keda-namespace", "KSCALED_KEDA_NAMESPACE", NULL, LABEL, AT(keda_namespace), "keda", 0, 0, "NS",
-	  "kscaled does not act while KEDA's Lease in this namespace is held" },
+	{ "keda-namespace", "KSCALED_KEDA_NAMESPACE", NULL, OPTIONAL_LABEL, AT(keda_namespace), "keda", 0, 0, "NS",
+	  "kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind" },
 	{ "take-over", "KSCALED_TAKE_OVER", NULL, BOOL, AT(take_over), "false", 0, 0, "BOOL",
 	  "act all the same, and take an APIService that points to another Service" },
 #undef AT
@@ -198,10 +198,11 @@ static bool is_subdomain(const char *text)
 
 static int read_name(const struct option *option, const char *text, char **out, struct err *err)
 {
-	bool good = option->type == LABEL ? is_label(text, strlen(text)) : is_subdomain(text);
+	bool good = option->type == SUBDOMAIN ? is_subdomain(text) : is_label(text, strlen(text));
+	bool nothing = option->type == OPTIONAL_LABEL && text[0] == '\0';
 
-	if (!good && (text[0] != '\0' || option->initial != NULL))
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no name of Kubernetes: lower-case letters, digits and -%s", text, option->type == LABEL ? "" : " and .");
+	if (!good && !nothing)
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no name of Kubernetes: lower-case letters, digits and -%s", text, option->type == SUBDOMAIN ? " and ." : "");
 	return put_text(text, out);
 }
 
@@ -257,6 +258,7 @@ static int set_value(struct options *o, const struct option *option, const char 
 	case ADDRESS:
 		return read_address(text, member, err);
 	case LABEL:
+	case OPTIONAL_LABEL:
 	case SUBDOMAIN:
 		return read_name(option, text, member, err);
 	case LABELS:
@@ -331,11 +333,12 @@ static int read_flag(int argc, char **argv, int *i, struct flags *flags, struct 
 	if (option == NULL)
 		return unknown(name, len, "--", err);
 	const char **value = &flags->value[option - table];
+	bool followed = *i < argc;
 	if (name[len] == '=')
 		*value = name + len + 1;
-	else if (option->type == BOOL)
+	else if (option->type == BOOL && (!followed || argv[*i][0] == '-'))
 		*value = "true";
-	else if (*i < argc)
+	else if (followed)
 		*value = argv[(*i)++];
 	else
 		return err_set(err, ERR_INVALID, "flag --%s: a value is missing: --%s %s", option->name, option->name, option->argument);

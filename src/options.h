@@ -35,7 +35,7 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 	enum log_format log_format;
 	char *identity; /* NULL: host or pod name and a nonce */
 	char *state_dir;
-	char *keda_namespace;
+	char *keda_namespace; /* NULL: KEDA is not looked for */
 	bool take_over;
 
 	char *config;      /* the file that was read, or NULL */

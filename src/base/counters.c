@@ -217,25 +217,35 @@ void counters_drop(struct counters_family *f, const char *name, const char *valu
 	}
 }
 
-/* Escapes as the text format wants them; one byte that is no UTF-8 would make a scraper refuse the whole page. */
+/* What stands for the character of `step` bytes at text, or NULL when it stands for itself. One byte that is no UTF-8 would make a scraper refuse the whole page. */
+static const char *escape_for(const char *text, size_t step, bool quotes)
+{
+	if (step == 0)
+		return UTF8_REPLACEMENT;
+	if (text[0] == '\n')
+		return "\\n";
+	if (text[0] == '\\')
+		return "\\\\";
+	return text[0] == '"' && quotes ? "\\\"" : NULL;
+}
+
 static void put_escaped(struct buf *out, const char *text, bool quotes)
 {
 	size_t len = strlen(text);
+	size_t run = 0; /* start of what is copied as it is */
 
 	for (size_t i = 0; i < len;) {
 		size_t step = utf8_step(text + i, len - i);
-		if (step == 0)
-			buf_puts(out, UTF8_REPLACEMENT);
-		else if (text[i] == '\n')
-			buf_puts(out, "\\n");
-		else if (text[i] == '\\')
-			buf_puts(out, "\\\\");
-		else if (text[i] == '"' && quotes)
-			buf_puts(out, "\\\"");
-		else
-			buf_append(out, text + i, step);
+		const char *escape = escape_for(text + i, step, quotes);
+		if (escape != NULL) {
+			buf_append(out, text + run, i - run);
+			buf_puts(out, escape);
+		}
 		i += step > 0 ? step : 1;
+		if (escape != NULL)
+			run = i;
 	}
+	buf_append(out, text + run, len - run);
 }
 
 /* Whole numbers as such; others with as many digits as it takes to read them back. */

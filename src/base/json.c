@@ -17,11 +17,37 @@
  * A string may hold \u0000 (an annotation can): one such object must not make a whole list unreadable. Where a text is wanted, json_get_string
  * refuses it.
  */
+static json_t *load(const char *text, size_t len, json_error_t *where)
+{
+	return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, where);
+}
+
+/* A key with \u0000, which the API server lets through and jansson cannot hold: U+FFFD stands for it, so that one user's object does not blind everybody's list. */
+static json_t *load_without_nul(const char *text, size_t len, json_error_t *where)
+{
+	char *copy = mem_dupn(text, len);
+	json_t *value;
+
+	for (size_t i = 0; i + 1 < len; i++) {
+		if (copy[i] != '\\')
+			continue;
+		if (len - i >= 6 && memcmp(copy + i, "\\u0000", 6) == 0)
+			memcpy(copy + i, "\\ufffd", 6);
+		i++; /* what is escaped does not begin an escape */
+	}
+	value = load(copy, len, where);
+	mem_wipe(copy, len);
+	mem_free_ptr(&copy);
+	return value;
+}
+
 json_t *json_parse(const char *text, size_t len, struct err *err)
 {
 	json_error_t where;
-	json_t *value = json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, &where);
+	json_t *value = load(text, len, &where);
 
+	if (value == NULL && json_error_code(&where) == json_error_null_byte_in_key)
+		value = load_without_nul(text, len, &where);
 	if (value == NULL)
 		err_set(err, ERR_INVALID, "JSON, line %d column %d: %s", where.line, where.column, where.text);
 	return value;

@@ -131,7 +131,7 @@ void log_line(enum log_level level, const char *subject, const char *fmt, ...)
 
 	char ts[TIMESTAMP_TEXT_MAX];
 	struct buf msg = BUF_INIT(LINE_MAX_BYTES);
-	/* Escaping makes a byte six at most; the message and the subject together are held by the cap on the message's share. */
+	/* Escaping makes six bytes of one at most; the rest is for the subject. */
 	struct buf line = BUF_INIT((size_t)16 * LINE_MAX_BYTES);
 	va_list ap;
 

@@ -152,10 +152,10 @@ static int64_t to_milli(const struct wide *w, bool negative)
 {
 	uint64_t milli = w->whole;
 
-	if (w->huge || milli >= (uint64_t)INT64_MAX)
-		return negative ? INT64_MIN : INT64_MAX;
-	if (w->part > 0 || w->more)
+	if (!w->huge && milli <= (uint64_t)INT64_MAX && (w->part > 0 || w->more))
 		milli++;
+	if (w->huge || milli > (uint64_t)INT64_MAX)
+		return negative ? INT64_MIN : INT64_MAX;
 	return negative ? -(int64_t)milli : (int64_t)milli;
 }
 
@@ -189,33 +189,40 @@ int quantity_parse(const char *text, struct quantity *out, struct err *err)
 	return 0;
 }
 
-/* amount * 10^exponent with the exponent a multiple of three and the amount as short as that allows. */
+/* By hand: each answer of the metrics API carries a quantity. */
+static void put_number(uint64_t amount, const char *sign, const char *suffix, char *out)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + amount % 10);
+	while ((amount /= 10) > 0);
+	out = stpcpy(out, sign);
+	memcpy(out, digits + at, sizeof(digits) - at);
+	strcpy(out + sizeof(digits) - at, suffix);
+}
+
+/* The amount as short as it gets with an exponent that is a multiple of three. */
 static void put_decimal(uint64_t amount, bool exponent_form, const char *sign, char *out)
 {
-	int exponent = -3;
+	static const char *const letters[] = { "m", "", "k", "M", "G", "T", "P" };
+	static const char *const exponents[] = { "e-3", "", "e3", "e6", "e9", "e12", "e15" };
+	size_t power = 0;
 
-	while (amount % 1000 == 0) {
+	for (; amount % 1000 == 0; power++)
 		amount /= 1000;
-		exponent += 3;
-	}
-	if (exponent_form && exponent != 0) {
-		snprintf(out, QUANTITY_TEXT_MAX, "%s%llue%d", sign, (unsigned long long)amount, exponent);
-		return;
-	}
-	static const char letters[][2] = { "m", "", "k", "M", "G", "T", "P" };
-	snprintf(out, QUANTITY_TEXT_MAX, "%s%llu%s", sign, (unsigned long long)amount, letters[exponent / 3 + 1]);
+	put_number(amount, sign, exponent_form ? exponents[power] : letters[power], out);
 }
 
 static void put_binary(uint64_t amount, const char *sign, char *out)
 {
-	static const char letters[][3] = { "", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	static const char *const letters[] = { "", "Ki", "Mi", "Gi", "Ti", "Pi" };
 	size_t power = 0;
 
-	while (amount % 1024 == 0) {
+	for (; amount % 1024 == 0; power++)
 		amount /= 1024;
-		power++;
-	}
-	snprintf(out, QUANTITY_TEXT_MAX, "%s%llu%s", sign, (unsigned long long)amount, letters[power]);
+	put_number(amount, sign, letters[power], out);
 }
 
 char *quantity_format(struct quantity q, char *out)

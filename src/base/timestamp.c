@@ -2,7 +2,6 @@
 #include "base/timestamp.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <time.h>
 
 #define MS_PER_DAY INT64_C(86400000)
@@ -153,19 +152,31 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
 	return 0;
 }
 
-/* Up to the seconds; returns where the fraction goes. */
-static char *put_seconds(const struct civil *c, char *out)
+/* `count` digits and what follows them; returns where to go on. By hand: each answer of the metrics API carries a time. */
+static char *put(char *out, int value, int count, char next)
 {
-	return out + snprintf(out, TIMESTAMP_TEXT_MAX, "%04d-%02d-%02dT%02d:%02d:%02d", c->year, c->month, c->day, c->hour, c->minute, c->second);
+	for (int i = count - 1; i >= 0; i--, value /= 10)
+		out[i] = (char)('0' + value % 10);
+	out[count] = next;
+	return out + count + 1;
 }
 
-#define TAIL_MAX 12 /* ".678000Z" and to spare */
+/* Up to the seconds, with `next` behind them. */
+static char *put_seconds(const struct civil *c, char *out, char next)
+{
+	out = put(out, c->year, 4, '-');
+	out = put(out, c->month, 2, '-');
+	out = put(out, c->day, 2, 'T');
+	out = put(out, c->hour, 2, ':');
+	out = put(out, c->minute, 2, ':');
+	return put(out, c->second, 2, next);
+}
 
 char *timestamp_format(int64_t unix_ms, char *out)
 {
 	struct civil c = civil_of(unix_ms);
 
-	snprintf(put_seconds(&c, out), TAIL_MAX, "Z");
+	*put_seconds(&c, out, 'Z') = '\0';
 	return out;
 }
 
@@ -173,7 +184,7 @@ char *timestamp_format_milli(int64_t unix_ms, char *out)
 {
 	struct civil c = civil_of(unix_ms);
 
-	snprintf(put_seconds(&c, out), TAIL_MAX, ".%03dZ", c.milli);
+	*put(put_seconds(&c, out, '.'), c.milli, 3, 'Z') = '\0';
 	return out;
 }
 
@@ -181,7 +192,7 @@ char *timestamp_format_micro(int64_t unix_ms, char *out)
 {
 	struct civil c = civil_of(unix_ms);
 
-	snprintf(put_seconds(&c, out), TAIL_MAX, ".%03d000Z", c.milli);
+	*put(put_seconds(&c, out, '.'), c.milli * 1000, 6, 'Z') = '\0';
 	return out;
 }
 

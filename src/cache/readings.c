@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 
 /* An entry nobody asked for so long is forgotten; the next asker simply asks the source. */
@@ -24,7 +23,7 @@ struct entry {
 	enum entry_state state;
 	bool has_answer;          /* `answer` is the newest query's, or while ASKING the one before */
 	struct answer answer;
-	struct err err;           /* of the newest failed query; kind ERR_NONE otherwise */
+	struct err *err;          /* owned; of the newest query, if it failed */
 	int64_t failed_at_ms;
 	int64_t asked_at_ms;
 	int64_t touched_at_ms;
@@ -145,6 +144,7 @@ static void entry_free(struct entry *e)
 		wait_free(e->waiters->next);
 	question_unref(e->question);
 	free(e->waiters);
+	free(e->err);
 	free(e);
 }
 
@@ -162,13 +162,17 @@ static void on_answer(void *arg, double value, const struct err *err)
 	if (err) {
 		e->state = FAILED;
 		e->has_answer = false;
-		e->err = failure = *err;
+		failure = *err;
+		if (!e->err)
+			e->err = mem_alloc(sizeof(*e->err));
+		*e->err = failure;
 		e->failed_at_ms = answer.answered_at_ms;
 	} else {
 		e->state = FRESH;
 		e->has_answer = true;
 		e->answer = answer;
-		e->err.kind = ERR_NONE;
+		free(e->err);
+		e->err = NULL;
 	}
 	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
 	ring_move_all(e->waiters, &finished);
@@ -191,7 +195,7 @@ static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int
 {
 	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
 		return READINGS_ANSWER;
-	if (!e->has_answer && e->err.kind != ERR_NONE && now_ms - e->failed_at_ms < (max_age_ms < failure_age_ms ? max_age_ms : failure_age_ms))
+	if (!e->has_answer && e->err && now_ms - e->failed_at_ms < (max_age_ms < failure_age_ms ? max_age_ms : failure_age_ms))
 		return READINGS_FAILURE;
 	return READINGS_NONE;
 }
@@ -223,7 +227,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	if (found == READINGS_ANSWER)
 		*answer = e->answer;
 	if (found == READINGS_FAILURE && err)
-		*err = e->err;
+		*err = *e->err;
 	if (found != READINGS_NONE)
 		r->from_memory++;
 	return found;

@@ -5,8 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "base/mem.h"
 #include "decide/validate.h"
 
@@ -15,7 +14,7 @@ struct object_scalers {
 	char *key;
 	bool built;           /* list or err is what the object as stored gives */
 	bool uses_env;        /* some parameter comes from the target's environment */
-	struct err err;
+	struct err *err;      /* owned; NULL: the list is good */
 	struct scaler *list;
 	size_t count;
 	UT_hash_handle hh;
@@ -52,7 +51,9 @@ static void drop(struct object_scalers *o)
 	for (size_t i = 0; i < o->count; i++)
 		scaler_done(&o->list[i]);
 	free(o->list);
+	free(o->err);
 	o->list = NULL;
+	o->err = NULL;
 	o->count = 0;
 	o->built = false;
 }
@@ -79,7 +80,8 @@ static void want_target(struct scalers *s, const char *key, const struct scaledo
 	char group[254], version[254], resource[254];
 	struct target_ref ref = { group, version, resource, so->meta.namespace_, so->spec.target_name };
 
-	if (so->spec_err.kind != ERR_NONE || !ref.name || !*ref.name || scalers_target_ref(so, group, version, resource, NULL))
+	/* Names become parts of URLs, so only those that were found to be names go any further. */
+	if (validate_for_reconcile(so, NULL) || scalers_target_ref(so, group, version, resource, NULL))
 		targets_release(s->targets, key);
 	else
 		targets_want(s->targets, key, &ref);
@@ -174,11 +176,7 @@ static int build(struct scalers *s, struct object_scalers *o, const struct scale
 	int failed;
 
 	o->uses_env = spec_uses_env(&so->spec);
-	if (so->spec_err.kind != ERR_NONE) {
-		*err = so->spec_err;
-		return -1;
-	}
-	if (validate_scaledobject(so, err) || validate_supported(so, err))
+	if (validate_for_reconcile(so, err))
 		return -1;
 	failed = o->uses_env && read_environment(s, o->key, so, &env, &unresolved, err);
 	if (!failed)
@@ -202,17 +200,17 @@ static struct object_scalers *get(struct scalers *s, const char *key)
 
 static void build_anew(struct scalers *s, struct object_scalers *o, const struct scaledobject *so)
 {
-	drop(o);
-	err_clear(&o->err);
-	if (build(s, o, so, &o->err)) {
-		struct err why = o->err;
+	struct err err = { 0 };
+	bool failed;
 
-		drop(o);
-		o->err = why;
-		o->built = why.kind != ERR_TEMPORARY;
-		return;
+	drop(o);
+	failed = build(s, o, so, &err) != 0;
+	if (failed) {
+		drop(o); /* what was built before the one that failed */
+		o->err = mem_alloc(sizeof(err));
+		*o->err = err;
 	}
-	o->built = true;
+	o->built = !failed || err.kind != ERR_TEMPORARY;
 }
 
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
@@ -225,9 +223,9 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 	o = get(s, key);
 	if (!o->built)
 		build_anew(s, o, so);
-	if (o->err.kind != ERR_NONE) {
+	if (o->err) {
 		if (err)
-			*err = o->err;
+			*err = *o->err;
 		return -1;
 	}
 	out->list = o->list;

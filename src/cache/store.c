@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/version.h"
@@ -27,6 +26,7 @@ struct source {
 	bool listing;
 	bool synced;
 	char *trouble;      /* NULL */
+	char *seen;         /* version of the newest object that it brought; NULL */
 };
 
 /* One object; which of the two is set follows from the kind. */
@@ -52,10 +52,10 @@ struct store {
 };
 
 static const struct {
-	const char *subject, *group_path, *resource, *label_selector;
+	const char *kind, *subject, *group_path, *resource, *label_selector;
 } kinds[KINDS] = {
-	[KIND_SCALEDOBJECT] = { "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects", NULL },
-	[KIND_HPA] = { "horizontalpodautoscalers", "/apis/autoscaling/v2", "horizontalpodautoscalers", HPASPEC_MANAGED_LABEL "=true" },
+	[KIND_SCALEDOBJECT] = { "ScaledObject", "scaledobjects", "/apis/keda.sh/v1alpha1", "scaledobjects", NULL },
+	[KIND_HPA] = { "HorizontalPodAutoscaler", "horizontalpodautoscalers", "/apis/autoscaling/v2", "horizontalpodautoscalers", HPASPEC_MANAGED_LABEL "=true" },
 };
 
 char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
@@ -87,6 +87,12 @@ static struct item *item_find(const struct store *s, enum kind kind, const char 
 	return item;
 }
 
+static void count_items(struct store *s, enum kind kind)
+{
+	if (s->objects)
+		counters_set(s->objects, (const char *const[]){ kinds[kind].kind }, HASH_COUNT(s->items[kind]));
+}
+
 static struct item *item_add(struct store *s, enum kind kind, const char *key)
 {
 	struct item *item = mem_zalloc(sizeof(*item));
@@ -94,12 +100,14 @@ static struct item *item_add(struct store *s, enum kind kind, const char *key)
 	item->key = mem_dup(key);
 	item->kind = kind;
 	HASH_ADD_KEYPTR(hh, s->items[kind], item->key, strlen(item->key), item);
+	count_items(s, kind);
 	return item;
 }
 
 static void item_remove(struct store *s, struct item *item)
 {
 	HASH_DELETE(hh, s->items[item->kind], item);
+	count_items(s, item->kind);
 	item_clear(item);
 	free(item->key);
 	free(item);
@@ -127,12 +135,9 @@ static void tell(struct store *s, enum store_change change, const char *key)
 		s->listeners[i].fn(s->listeners[i].arg, change, key);
 }
 
-static void tell_item(struct store *s, const struct item *item)
+static void tell_owner(struct store *s, enum kind kind, const char *key)
 {
-	char key[STORE_KEY_MAX];
-
-	if (owner_key(item, key))
-		tell(s, item->kind == KIND_SCALEDOBJECT ? STORE_SCALEDOBJECT : STORE_HPA, key);
+	tell(s, kind == KIND_SCALEDOBJECT ? STORE_SCALEDOBJECT : STORE_HPA, key);
 }
 
 /* --- taking in ---------------------------------------------------------------------------------------------------------------- */
@@ -154,6 +159,27 @@ static bool decode(enum kind kind, const json_t *object, struct scaledobject **s
 	return false;
 }
 
+/* Takes the new content. Whoever controlled an HPA until now is concerned as well as whoever does from now on. */
+static void replace(struct store *s, struct item *item, struct scaledobject *so, struct hpa *hpa)
+{
+	const struct meta *meta = so ? &so->meta : &hpa->meta;
+	bool is_new = !item->so && !item->hpa;
+	bool changed = is_new || strcmp(item_meta(item)->resource_version, meta->resource_version) != 0;
+	char before[STORE_KEY_MAX] = "", now[STORE_KEY_MAX] = "";
+
+	if (!is_new && !owner_key(item, before))
+		before[0] = '\0';
+	item_clear(item);
+	item->so = so;
+	item->hpa = hpa;
+	if (!changed)
+		return;
+	if (owner_key(item, now))
+		tell_owner(s, item->kind, now);
+	if (before[0] && strcmp(before, now) != 0)
+		tell_owner(s, item->kind, before);
+}
+
 /* `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts backwards). */
 static struct item *take(struct store *s, enum kind kind, const json_t *object, bool authoritative)
 {
@@ -162,7 +188,6 @@ static struct item *take(struct store *s, enum kind kind, const json_t *object, 
 	const struct meta *meta;
 	char key[STORE_KEY_MAX];
 	struct item *item;
-	bool changed;
 
 	if (!decode(kind, object, &so, &hpa))
 		return NULL;
@@ -175,13 +200,15 @@ static struct item *take(struct store *s, enum kind kind, const json_t *object, 
 	}
 	if (!item)
 		item = item_add(s, kind, key);
-	changed = (!item->so && !item->hpa) || strcmp(item_meta(item)->resource_version, meta->resource_version) != 0;
-	item_clear(item);
-	item->so = so;
-	item->hpa = hpa;
-	if (changed)
-		tell_item(s, item);
+	replace(s, item, so, hpa);
 	return item;
+}
+
+/* A list begins anew, maybe in an etcd that counts from elsewhere; an event is newer than what came before it. */
+static void note_seen(struct source *source, const char *version)
+{
+	free(source->seen);
+	source->seen = mem_dup(version);
 }
 
 static void on_list(void *arg)
@@ -190,6 +217,7 @@ static void on_list(void *arg)
 
 	source->list++;
 	source->listing = true;
+	note_seen(source, NULL);
 }
 
 static void on_object(void *arg, const json_t *object)
@@ -197,10 +225,12 @@ static void on_object(void *arg, const json_t *object)
 	struct source *source = arg;
 	struct item *item = take(source->owner, source->kind, object, source->listing);
 
-	if (item) {
-		item->source = source;
-		item->list = source->list;
-	}
+	if (!item)
+		return;
+	item->source = source;
+	item->list = source->list;
+	if (!source->listing)
+		note_seen(source, item_meta(item)->resource_version);
 }
 
 /* The item is gone before the listeners look. */
@@ -212,7 +242,7 @@ static void drop(struct store *s, struct item *item)
 
 	item_remove(s, item);
 	if (owned)
-		tell(s, kind == KIND_SCALEDOBJECT ? STORE_SCALEDOBJECT : STORE_HPA, key);
+		tell_owner(s, kind, key);
 }
 
 static void on_deleted(void *arg, const json_t *object)
@@ -224,6 +254,7 @@ static void on_deleted(void *arg, const json_t *object)
 
 	if (meta_decode(object, &meta, NULL) == 0) {
 		item = item_find(source->owner, source->kind, store_key(meta.namespace_, meta.name, key));
+		note_seen(source, meta.resource_version);
 		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
 		if (item && strcmp(item_meta(item)->uid, meta.uid) == 0)
 			drop(source->owner, item);
@@ -289,6 +320,7 @@ void store_free(struct store *s)
 	for (size_t i = 0; i < s->source_count; i++) {
 		watch_stop(s->sources[i].watch);
 		free(s->sources[i].trouble);
+		free(s->sources[i].seen);
 		free(s->sources[i].namespace_);
 	}
 	for (int kind = 0; kind < KINDS; kind++)
@@ -369,18 +401,45 @@ static bool source_covers(const struct source *source, const char *namespace_)
 	return !source->namespace_ || strcmp(source->namespace_, namespace_) == 0;
 }
 
+static struct source *source_of(struct store *s, enum kind kind, const char *namespace_)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].kind == kind && source_covers(&s->sources[i], namespace_))
+			return &s->sources[i];
+	return NULL;
+}
+
+/* What an admission plugin took our label from is not seen by our watch. */
+static bool is_watched(const struct source *source, const struct meta *meta)
+{
+	return source && (source->kind != KIND_HPA || strmap_get(&meta->labels, HPASPEC_MANAGED_LABEL));
+}
+
+/* An object that we do not know although the watch has come further: it was deleted before the answer to its write came. */
+static bool is_gone(const struct store *s, const struct source *source, const struct meta *meta)
+{
+	char key[STORE_KEY_MAX];
+
+	return is_watched(source, meta) && source->seen && !item_find(s, source->kind, store_key(meta->namespace_, meta->name, key)) &&
+	       version_compare(meta->resource_version, source->seen) <= 0;
+}
+
 /* A written object belongs to the source that watches its namespace; it counts as seen in the list under way, which may have passed it already. */
 static void learn(struct store *s, enum kind kind, const json_t *object)
 {
-	struct item *item = take(s, kind, object, false);
+	struct meta meta = { 0 };
+	struct source *source;
+	struct item *item;
 
-	if (!item)
-		return;
-	for (size_t i = 0; i < s->source_count && !item->source; i++)
-		if (s->sources[i].kind == kind && source_covers(&s->sources[i], item_meta(item)->namespace_))
-			item->source = &s->sources[i];
-	if (item->source)
-		item->list = item->source->list;
+	if (!object || meta_decode(object, &meta, NULL))
+		return; /* an empty answer: the watch will tell */
+	source = source_of(s, kind, meta.namespace_);
+	item = is_gone(s, source, &meta) ? NULL : take(s, kind, object, false);
+	meta_done(&meta);
+	if (item && source) {
+		item->source = source;
+		item->list = source->list;
+	}
 }
 
 void store_learn_scaledobject(struct store *s, const json_t *object)

@@ -5,16 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "base/hash.h"
 #include "base/buf.h"
 #include "base/fingerprint.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/version.h"
 #include "kube/watch.h"
 
 #define LISTENERS_MAX 2
+#define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 
 struct target;
 
@@ -42,6 +43,7 @@ struct target {
 	struct kube_call *read; /* the GET for a target named after its kind's list */
 	struct loop_timer read_again;
 	unsigned read_failures;
+	char *trouble;          /* why it cannot be read; NULL */
 	struct want *owners;
 	UT_hash_handle hh;
 };
@@ -125,12 +127,19 @@ static void set_present(struct target *target, struct workload *w)
 		tell(target);
 }
 
+static void set_trouble(struct target *target, char *trouble)
+{
+	free(target->trouble);
+	target->trouble = trouble;
+}
+
 /* The watch is newer than a read that started before it. */
 static void read_stop(struct target *target)
 {
 	kube_cancel(target->read);
 	target->read = NULL;
 	loop_timer_cancel(&target->read_again);
+	set_trouble(target, NULL);
 }
 
 static bool read_pending(const struct target *target)
@@ -202,8 +211,10 @@ static void on_object(void *arg, const json_t *object)
 static void on_deleted(void *arg, const json_t *object)
 {
 	struct target *target = target_of(arg, object);
+	const char *version = json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion");
 
-	if (!target)
+	/* A read may have brought the one that was made anew meanwhile. */
+	if (!target || (target->workload && version_compare(version, target->workload->resource_version) < 0))
 		return;
 	read_stop(target);
 	set_missing(target);
@@ -222,6 +233,16 @@ static void on_synced(void *arg)
 	mem_settle();
 }
 
+/* Who waits for the list hears why it does not come. */
+static void tell_unread(struct place *place)
+{
+	struct target *target, *next;
+
+	HASH_ITER(hh, place->owner->targets, target, next)
+		if (target->place == place && target->state == TARGET_UNREAD)
+			tell(target);
+}
+
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct place *place = arg;
@@ -232,6 +253,7 @@ static void on_trouble(void *arg, const struct err *err)
 		log_warn(place->key, "cannot be watched at the moment: %s", err->msg);
 	else
 		log_info(place->key, "the watch works");
+	tell_unread(place);
 }
 
 static char *collection_path(const char *group, const char *version, const char *resource, const char *namespace_)
@@ -274,20 +296,40 @@ static void place_free(struct place *place)
 
 /* --- a target that was named after its kind's list --------------------------------------------------------------------------- */
 
+/* Tried again for ever; its owners hear why when it does not pass by itself. */
+static void read_failed(struct target *target, const struct err *err)
+{
+	log_warn(target->key, "cannot be read: %s", err->msg);
+	loop_timer_set(&target->read_again, loop_backoff_ms(target->read_failures++, 200, 30000));
+	if (err->kind == ERR_TEMPORARY && target->read_failures < READ_FAILURES_TOLD)
+		return;
+	set_trouble(target, mem_printf("reading %s: %s", target->key, err->msg));
+	if (target->state == TARGET_UNREAD)
+		tell(target);
+}
+
 static void on_read(void *arg, const json_t *object, const struct err *err)
 {
 	struct target *target = arg;
+	struct err empty = { 0 };
 
 	target->read = NULL;
-	if (!err && object) {
-		target->read_failures = 0;
-		take(target, object, false);
-	} else if (err && err->kind == ERR_MISSING) {
-		set_missing(target);
-	} else {
-		log_warn(target->key, "cannot be read: %s", err ? err->msg : "the answer is empty");
-		loop_timer_set(&target->read_again, loop_backoff_ms(target->read_failures++, 200, 30000));
+	if (!err && !object) {
+		err_set(&empty, ERR_TEMPORARY, "the answer is empty");
+		err = &empty;
 	}
+	if (err && err->kind != ERR_MISSING) {
+		read_failed(target, err);
+		return;
+	}
+	target->read_failures = 0;
+	set_trouble(target, NULL);
+	/* The list under way may have passed it already. */
+	target->list = target->place->list;
+	if (err)
+		set_missing(target);
+	else
+		take(target, object, false);
 }
 
 static void read_one(void *arg)
@@ -334,6 +376,7 @@ static void target_free(struct target *target)
 	read_stop(target);
 	loop_timer_done(&target->read_again);
 	workload_free(target->workload);
+	free(target->trouble);
 	free(target->key);
 	free(target->group);
 	free(target->version);
@@ -405,7 +448,9 @@ const char *targets_trouble(const struct targets *t, const char *owner_key)
 {
 	const struct want *w = want_find(t, owner_key);
 
-	return w ? w->target->place->trouble : NULL;
+	if (!w)
+		return NULL;
+	return w->target->trouble ? w->target->trouble : w->target->place->trouble;
 }
 
 void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale)
@@ -421,6 +466,7 @@ void targets_learn_scale(struct targets *t, const char *owner_key, const json_t 
 	workload->replicas = (int32_t)json_integer_value(replicas);
 	free(workload->resource_version);
 	workload->resource_version = mem_dup(version);
+	w->target->shape = shape_of(workload);
 }
 
 struct targets *targets_new(struct kube *kube)

@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "control/object.h"
 
+/* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
+#define CONFLICTS_USUAL 3
+
 bool act_pending(const struct object *o)
 {
 	return o->act.call != NULL;
@@ -39,18 +42,19 @@ static void announce_failed(struct object *o, const struct scaledobject *so, con
 
 	if (o->act.activation)
 		announce(o, so, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
-	else
+	else if (o->act.to < o->act.from)
 		announce(o, so, "Warning", "KEDAScaleTargetDeactivationFailed", "Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 	log_warn(o->subject, "scaling %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 }
 
-static char *scale_path(const struct scaledobject *so)
+/* The name may be anything while the object is deleted: nobody says then any more that it is none. */
+char *act_scale_path(const struct scaledobject *so)
 {
-	char group[254], version[254], resource[254];
+	char group[254], version[254], resource[254], name[254 * 3];
 
-	if (scalers_target_ref(so, group, version, resource, NULL))
+	if (!so->spec.target_name || !*so->spec.target_name || scalers_target_ref(so, group, version, resource, NULL) || !kube_escape(so->spec.target_name, name, sizeof(name)))
 		return NULL;
-	return mem_printf("/apis/%s/%s/namespaces/%s/%s/%s/scale", group, version, so->meta.namespace_, resource, so->spec.target_name);
+	return mem_printf("/apis/%s/%s/namespaces/%s/%s/%s/scale", group, version, so->meta.namespace_, resource, name);
 }
 
 /* After a conflict: the newer replicas and version, then a fresh look; the decision is never forced upon what we have not seen. */
@@ -59,14 +63,17 @@ static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 	struct object *o = arg;
 
 	o->act.call = NULL;
-	if (!err)
-		targets_learn_scale(o->control->cache->targets, o->key, scale);
+	if (err) {
+		log_warn(o->subject, "reading the scale of its target after a conflict: %s", err->msg);
+		return; /* the next poll looks again */
+	}
+	targets_learn_scale(o->control->cache->targets, o->key, scale);
 	scaleloop_look(o);
 }
 
 static void read_again(struct object *o, const struct scaledobject *so)
 {
-	MEM_AUTO char *path = scale_path(so);
+	MEM_AUTO char *path = act_scale_path(so);
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
 	if (path)
@@ -83,10 +90,12 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	count(c, err ? err_kind_name(err->kind) : "ok");
 	if (!so)
 		return;
-	if (err && err->kind == ERR_CONFLICT) {
+	/* One that never ends is a failure like others. */
+	if (err && err->kind == ERR_CONFLICT && ++o->act.conflicts <= CONFLICTS_USUAL) {
 		read_again(o, so);
 		return;
 	}
+	o->act.conflicts = 0;
 	if (err) {
 		announce_failed(o, so, err);
 		return; /* the next poll decides anew */
@@ -98,7 +107,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	const struct workload *w;
-	MEM_AUTO char *path = scale_path(so);
+	MEM_AUTO char *path = act_scale_path(so);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
 	char text[512];

@@ -355,6 +355,7 @@ static void on_watch_trouble(void *arg, const struct err *err)
 		err_wrap(&wrapped, "APIService %s cannot be watched", a->name);
 		set_trouble(a, wrapped.msg);
 	} else {
+		log_info(a->subject, "the watch works");
 		explain(a);
 	}
 	a->on_change(a->arg);

@@ -58,7 +58,7 @@ static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct
 
 	*span = (struct span){ 0 };
 	if (read_span(cert_pem, span, &err) != 0) {
-		snprintf(why, size, "%s: %s", what, err.msg);
+		snprintf(why, size, "%s: %.200s", what, err.msg);
 		return false;
 	}
 	if (now >= span->from && now < span->end)

@@ -189,6 +189,11 @@ static void make_names(struct certs *c, const struct certs_config *config)
 	c->names[3] = mem_printf("%s.%s.svc.cluster.local", config->service_name, config->namespace_);
 }
 
+static bool has_files(const struct certs_config *config)
+{
+	return config->cert_file && config->cert_file[0];
+}
+
 static void start_apiservice(struct certs *c, const struct certs_config *config)
 {
 	struct apiservice_config own = {
@@ -196,7 +201,7 @@ static void start_apiservice(struct certs *c, const struct certs_config *config)
 		.namespace_ = config->namespace_,
 		.service_name = config->service_name,
 		.service_port = config->service_port > 0 ? config->service_port : 443,
-		.own_ca = !config->cert_file,
+		.own_ca = !has_files(config),
 		.take_over = config->take_over,
 	};
 
@@ -227,7 +232,7 @@ struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct 
 	c->on_foreign_arg = config->on_foreign_arg;
 	loop_timer_init(&c->timer, c->loop, on_timer, c);
 	make_names(c, config);
-	if (config->cert_file) {
+	if (has_files(config)) {
 		c->files = certfiles_new(c->loop, tls, config->cert_file, config->key_file, err);
 		if (!c->files) {
 			certs_free(c);

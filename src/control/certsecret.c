@@ -297,10 +297,11 @@ static void on_watch_trouble(void *arg, const struct err *err)
 		wrapped = *err;
 		err_wrap(&wrapped, "Secret %s/%s cannot be watched", s->namespace_, s->name);
 		set_trouble(s, wrapped.msg);
-	} else if (s->present) {
-		judge(s);
 	} else {
+		log_info(s->subject, "the watch works");
 		set_trouble(s, "");
+		if (s->present)
+			judge(s);
 	}
 	s->on_change(s->arg);
 }

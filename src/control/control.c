@@ -115,7 +115,18 @@ void reconcile_mark(struct object *o)
 	else
 		c->dirty = o;
 	c->dirty_last = o;
-	loop_task_queue(c->cache->loop, &c->turn);
+	if (!loop_timer_pending(&c->next_turn))
+		loop_task_queue(c->cache->loop, &c->turn);
+}
+
+/* What was counted about an object that is gone. */
+static void drop_counters(struct control *c, const char *key)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
+	const char *name = key + strlen(namespace_) + 1;
+
+	counters_drop(c->scale_errors, "namespace", namespace_, "scaledObject", name);
+	counters_drop(c->loop_latency, "namespace", namespace_, "resource", name);
 }
 
 static void object_turn(struct object *o)
@@ -126,6 +137,7 @@ static void object_turn(struct object *o)
 	if (!so) {
 		log_info(o->subject, "is gone; stopped scaling it");
 		announce_gone(o);
+		drop_counters(c, o->key);
 		object_free(o);
 		return;
 	}
@@ -155,8 +167,10 @@ static void on_turn_end(void *arg)
 		dirty_remove(c, o);
 		object_turn(o);
 	}
+	/* Not as work put off: that would still be this turn. */
+	loop_task_cancel(c->cache->loop, &c->turn);
 	if (c->dirty && c->leading)
-		loop_task_queue(c->cache->loop, &c->turn);
+		loop_timer_set(&c->next_turn, 0);
 }
 
 /* --- leading ------------------------------------------------------------------------------------------------------------------ */
@@ -198,6 +212,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->events = events;
 	c->config = *config;
 	loop_task_init(&c->turn, on_turn_end, c);
+	loop_timer_init(&c->next_turn, cache->loop, on_turn_end, c);
 	c->scale_errors = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
@@ -213,5 +228,6 @@ void control_free(struct control *c)
 	c->leading = false;
 	drop_all(c);
 	loop_task_cancel(c->cache->loop, &c->turn);
+	loop_timer_done(&c->next_turn);
 	free(c);
 }

@@ -15,6 +15,9 @@
 #define OUR_FINALIZER "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
 
+/* How long the watch may take to tell what an answer told already. */
+#define GONE_WAIT_MS 2000
+
 /* So often a restore is tried before the object is let go without it. */
 #define RESTORE_TRIES 5
 
@@ -29,13 +32,16 @@ static void on_stored(struct object *o, const json_t *object)
 		store_learn_scaledobject(o->control->cache->store, object);
 }
 
+/* The watch will say so in a moment, and nobody else hears of it; if it does not, we look again. */
 static bool gone_is_fine(struct object *o, const struct err *err)
 {
-	(void)o;
-	return err->kind == ERR_MISSING;
+	if (err->kind != ERR_MISSING)
+		return false;
+	loop_timer_set(&o->reconcile.again, GONE_WAIT_MS);
+	return true;
 }
 
-/* The whole list under test of the old one: a JSON patch fails, and is tried anew, when somebody changed it meanwhile. */
+/* The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write fails and is tried anew on what there is then. */
 static void write_finalizers(struct object *o, const struct scaledobject *so, bool ours, const char *doing)
 {
 	struct buf body = BUF_INIT(1 << 20);
@@ -77,22 +83,15 @@ bool finalise_keep(struct object *o, const struct scaledobject *so)
 
 /* --- deleted ------------------------------------------------------------------------------------------------------------------ */
 
-/* The HPA goes first, or it would undo what is restored. */
+/* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
 static bool remove_hpa(struct object *o, const struct scaledobject *so)
 {
-	char key[STORE_KEY_MAX], name[254];
-	const struct hpa *hpa = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
-	const struct owner_ref *owner = hpa ? meta_controller(&hpa->meta) : NULL;
-	MEM_AUTO char *path = NULL;
+	static const char doing[] = "deleting the HPA of a deleted object";
+	char name[254];
 
-	if (!owner || strcmp(owner->uid, so->meta.uid) != 0 || hpa->meta.deleted_unix_ms)
-		return false;
-	path = mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers/%s", so->meta.namespace_, name);
-	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .priority = KUBE_NORMAL };
-
-	store_forget_hpa(o->control->cache->store, key);
-	reconcile_write(o, &request, "deleting the HPA of a deleted object", NULL, gone_is_fine);
-	return true;
+	if (hpakeeper_remove(o, so, scaledobject_hpa_name(so, name, sizeof(name)), doing))
+		return true;
+	return so->status.hpa_name && hpakeeper_remove(o, so, so->status.hpa_name, doing);
 }
 
 static void on_restored(struct object *o, const json_t *scale)
@@ -125,9 +124,11 @@ static bool restore(struct object *o, const struct scaledobject *so)
 	char body[64];
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .body = body, .priority = KUBE_NORMAL };
 
-	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas == INT32_UNSET || !s->gvkr_resource)
+	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 || !s->gvkr_resource)
 		return false;
-	path = mem_printf("/apis/%s/%s/namespaces/%s/%s/%s/scale", s->gvkr_group, s->gvkr_version, so->meta.namespace_, s->gvkr_resource, so->spec.target_name);
+	path = act_scale_path(so);
+	if (!path)
+		return false;
 	request.path = path;
 	snprintf(body, sizeof(body), "{\"spec\":{\"replicas\":%d}}", s->original_replicas);
 	reconcile_write(o, &request, "restoring the target's original replicas", on_restored, on_restore_failure);

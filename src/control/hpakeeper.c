@@ -11,6 +11,9 @@
 #include "control/object.h"
 #include "decide/hpaspec.h"
 
+/* So often in a row an HPA may be gone when it is read, and there when it is created. */
+#define VANISHED_MAX 3
+
 static char *hpa_path(const char *namespace_, const char *name)
 {
 	return mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers%s%s", namespace_, name ? "/" : "", name ? name : "");
@@ -21,10 +24,20 @@ static const char *desired_name(const json_t *desired)
 	return json_str_or_empty(json_object_get(desired, "metadata"), "name");
 }
 
+static void forget(struct object *o, const char *name)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(o->key, strcspn(o->key, "/"));
+	MEM_AUTO char *key = mem_printf("%s/%s", namespace_, name);
+
+	store_forget_hpa(o->control->cache->store, key);
+}
+
 static void on_stored(struct object *o, const json_t *object)
 {
 	store_learn_hpa(o->control->cache->store, object);
 	o->reconcile.futile_hpa = o->reconcile.wanted_hpa;
+	json_decref(o->reconcile.desired);
+	o->reconcile.desired = NULL;
 }
 
 /* --- replacing ---------------------------------------------------------------------------------------------------------------- */
@@ -79,14 +92,11 @@ static void on_live(struct object *o, const json_t *live)
 
 static bool on_live_failure(struct object *o, const struct err *err)
 {
-	MEM_AUTO char *key = NULL;
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
-
-	if (err->kind != ERR_MISSING || !so)
+	if (err->kind != ERR_MISSING || o->reconcile.failures >= VANISHED_MAX)
 		return false;
 	/* Deleted under us: the next look makes it. */
-	key = mem_printf("%s/%s", so->meta.namespace_, desired_name(o->reconcile.desired));
-	store_forget_hpa(o->control->cache->store, key);
+	o->reconcile.failures++;
+	forget(o, desired_name(o->reconcile.desired));
 	reconcile_mark(o);
 	return true;
 }
@@ -124,48 +134,52 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 	reconcile_write(o, &request, doing, on_stored, on_create_failure);
 }
 
-/* --- a rename ----------------------------------------------------------------------------------------------------------------- */
+/* --- removing ----------------------------------------------------------------------------------------------------------------- */
 
-static bool gone_is_fine(struct object *o, const struct err *err)
+static void on_removed(struct object *o, const json_t *object)
 {
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
-	MEM_AUTO char *key = NULL;
+	(void)object;
+	forget(o, o->reconcile.removing);
+}
 
-	if (err->kind != ERR_MISSING || !so || !so->status.hpa_name)
+static bool on_remove_failure(struct object *o, const struct err *err)
+{
+	if (err->kind != ERR_MISSING)
 		return false;
-	key = mem_printf("%s/%s", so->meta.namespace_, so->status.hpa_name);
-	store_forget_hpa(o->control->cache->store, key);
+	forget(o, o->reconcile.removing);
 	reconcile_mark(o);
 	return true;
 }
 
-static void on_old_removed(struct object *o, const json_t *object)
+bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing)
 {
-	(void)object;
-	(void)gone_is_fine(o, &(struct err){ .kind = ERR_MISSING });
-}
-
-static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
-{
+	char key[STORE_KEY_MAX];
+	const struct hpa *hpa = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, name, key));
+	const struct owner_ref *owner = hpa ? meta_controller(&hpa->meta) : NULL;
 	MEM_AUTO char *path = NULL;
 	MEM_AUTO char *body = NULL;
-	char doing[320], key[STORE_KEY_MAX];
-	const struct hpa *old;
-	const struct owner_ref *owner;
+
+	if (!owner || strcmp(owner->uid, so->meta.uid) != 0 || hpa->meta.deleted_unix_ms)
+		return false;
+	path = hpa_path(so->meta.namespace_, name);
+	body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", hpa->meta.uid);
+	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
+
+	free(o->reconcile.removing);
+	o->reconcile.removing = mem_dup(name);
+	reconcile_write(o, &request, doing, on_removed, on_remove_failure);
+	return true;
+}
+
+/* After a rename. */
+static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
+{
+	char doing[320];
 
 	if (!so->status.hpa_name || !*so->status.hpa_name || strcmp(so->status.hpa_name, name) == 0)
 		return false;
-	old = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, so->status.hpa_name, key));
-	owner = old ? meta_controller(&old->meta) : NULL;
-	if (!owner || strcmp(owner->uid, so->meta.uid) != 0)
-		return false;
-	path = hpa_path(so->meta.namespace_, so->status.hpa_name);
-	body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", old->meta.uid);
-	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
-
 	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", so->status.hpa_name);
-	reconcile_write(o, &request, doing, on_old_removed, gone_is_fine);
-	return true;
+	return hpakeeper_remove(o, so, so->status.hpa_name, doing);
 }
 
 /* --- the look ----------------------------------------------------------------------------------------------------------------- */

@@ -43,7 +43,7 @@ struct leader {
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
 
 	enum leader_state state;
-	char key[128];           /* what the last log line was about: the same state with the same key is not told again */
+	char key[256];           /* what the last log line was about: the same state with the same key is not told again */
 	char *blocked;           /* NULL: not */
 	struct leaderkeda *keda; /* NULL: not looked at */
 	enum leaderkeda_verdict keda_verdict;
@@ -72,7 +72,7 @@ static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const str
 
 static void log_move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *why)
 {
-	bool was_leading = l->state == LEADER_LEADING, same = l->state == to && strcmp(l->key, key) == 0;
+	bool was_leading = l->state == LEADER_LEADING, same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
 
 	log_debug(l->subject, "%s -> %s: %s", state_names[l->state], state_names[to], why);
 	snprintf(l->key, sizeof l->key, "%s", key);

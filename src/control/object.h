@@ -32,6 +32,7 @@ struct control {
 	bool leading;
 	struct object *objects;
 	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
+	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct object *dirty;       /* objects to reconcile, first come first served */
 	struct object *dirty_last;
 	bool times_pruned;          /* the installed CRD does not keep the conditions' times */
@@ -51,6 +52,7 @@ struct reconcile_part {
 	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
+	char *removing;             /* name of the HPA being deleted; owned */
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	unsigned restore_failures;
 	bool restored;              /* replicas are as they were before us */
@@ -61,7 +63,7 @@ struct status_part {
 	bool known;                 /* wanted was taken over from the stored one */
 	struct scaledobject_status wanted;
 	struct kube_call *call;
-	struct loop_timer again;
+	struct loop_timer again;    /* back-off after a failure, or the wait for the first tick */
 	unsigned failures;
 	uint64_t futile;            /* fingerprint of a patch that the server took and dropped; not sent again */
 	uint64_t sent;              /* of the patch under way */
@@ -85,6 +87,7 @@ struct loop_part {
 /* control/act.c: writes /scale. */
 struct act_part {
 	struct kube_call *call;
+	unsigned conflicts;         /* in a row */
 	int32_t from, to;
 	bool activation;
 	char *cause;                /* what the Event says */
@@ -112,6 +115,8 @@ void reconcile_stop(struct object *o);       /* nothing under way any more */
 
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
+/* Deletes the HPA of this name if the object controls one; true when that was started. */
+bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
 
 /* One write for reconcile at a time: when it is answered, the object is looked at again, after a back-off if it failed. The message of a failure starts with `doing`. */
 typedef void (*reconcile_answer_fn)(struct object *o, const json_t *object);
@@ -139,6 +144,7 @@ void scaleloop_stop(struct object *o);
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d);
 bool act_pending(const struct object *o);
 void act_stop(struct object *o);
+char *act_scale_path(const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
 
 /* announce.c: Events about the object, with KEDA's reasons and words. */
 void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));

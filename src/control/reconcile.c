@@ -23,8 +23,11 @@
 #define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
 
-/* How long the first status waits for the first tick, which usually has more to say. */
-#define FIRST_TICK_MS 300
+/* How long a status waits for a tick that is about to come, which usually has more to say. */
+#define TICK_MS 300
+
+/* Conflicts in a row that are no news: the HPA controller writes its status between our reading and our writing. */
+#define CONFLICTS_USUAL 3
 
 /* What the object asks for, as far as it can be told now. */
 struct wish {
@@ -54,7 +57,6 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	r->call = NULL;
 	r->write = NULL;
 	if (!err) {
-		r->failures = 0;
 		err_clear(&r->write_err);
 		if (w->on_success)
 			w->on_success(o, object);
@@ -101,6 +103,8 @@ void reconcile_stop(struct object *o)
 	o->reconcile.write = NULL;
 	json_decref(o->reconcile.desired);
 	o->reconcile.desired = NULL;
+	free(o->reconcile.removing);
+	o->reconcile.removing = NULL;
 }
 
 /* --- what the object asks for ------------------------------------------------------------------------------------------------- */
@@ -145,12 +149,8 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	wish->replicas = INT32_UNSET;
-	if (so->spec_err.kind != ERR_NONE) {
-		*err = so->spec_err;
-		return -1;
-	}
 	/* The spec's own faults are named before anything that is looked up because of it. */
-	if (validate_scaledobject(so, err) || validate_supported(so, err))
+	if (validate_for_reconcile(so, err))
 		return -1;
 	if (wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
 		return -1;
@@ -210,13 +210,14 @@ static void report_success(struct object *o, const struct scaledobject *so, cons
 	struct reconcile_outcome outcome = outcome_of(wish, NULL);
 	struct reconcile_part *r = &o->reconcile;
 	struct scaledobject_status *wanted = status_wanted(o, so);
-	bool was_ready = is_ready(wanted);
+	bool was_ready = is_ready(wanted), became_ready;
 	bool first = !o->loop.running;
 
 	err_clear(&r->write_err);
 	r->failures = 0;
 	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
-	if (!was_ready && is_ready(wanted)) {
+	became_ready = !was_ready && is_ready(wanted);
+	if (became_ready) {
 		announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
 		if (first)
 			announce(o, so, "Normal", "KEDAScalersStarted", "Started scalers watch");
@@ -224,13 +225,13 @@ static void report_success(struct object *o, const struct scaledobject *so, cons
 	free(r->said_error);
 	r->said_error = NULL;
 	scaleloop_start(o, so);
-	if (!first && o->generation != so->meta.generation)
+	if (became_ready || first || o->generation != so->meta.generation) {
 		scaleloop_look(o);
-	o->generation = so->meta.generation;
-	if (first)
-		status_write_within(o, so, FIRST_TICK_MS);
-	else
+		status_write_within(o, so, TICK_MS);
+	} else {
 		status_write(o, so);
+	}
+	o->generation = so->meta.generation;
 }
 
 /* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
@@ -243,6 +244,14 @@ static void failed(struct object *o, const struct scaledobject *so, const struct
 	report_failure(o, so, wish, err);
 }
 
+static void write_failed(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	const struct reconcile_part *r = &o->reconcile;
+
+	if (r->write_err.kind != ERR_CONFLICT || r->failures > CONFLICTS_USUAL)
+		report_failure(o, so, wish, &r->write_err);
+}
+
 static void reconcile_living(struct object *o, const struct scaledobject *so)
 {
 	struct wish wish = { 0 };
@@ -251,7 +260,7 @@ static void reconcile_living(struct object *o, const struct scaledobject *so)
 	if (wish_make(o, so, &wish, &err))
 		failed(o, so, &wish, &err);
 	else if (reconcile_must_wait(o))
-		report_failure(o, so, &wish, &o->reconcile.write_err);
+		write_failed(o, so, &wish);
 	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish.desired))
 		report_success(o, so, &wish);
 	wish_done(&wish);

@@ -4,6 +4,7 @@
  * objects on one server leave in one write; the phase of each object is random, so that a thousand of them do not tick together.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fingerprint.h"
 #include "base/log.h"
@@ -18,6 +19,7 @@
 /* One trigger of the poll under way. */
 struct poll_slot {
 	struct object *object;
+	struct question *question; /* counted */
 	struct readings_wait *wait;
 	double value;
 	struct err *err; /* owned; NULL: value is good */
@@ -41,6 +43,7 @@ static void slots_free(struct object *o)
 {
 	for (size_t i = 0; i < o->loop.slot_count; i++) {
 		readings_cancel(o->loop.slots[i].wait);
+		question_unref(o->loop.slots[i].question);
 		free(o->loop.slots[i].err);
 	}
 	free(o->loop.slots);
@@ -88,6 +91,7 @@ static void conclude(struct object *o, const struct scaledobject *so, const stru
 {
 	struct cache *cache = o->control->cache;
 	const struct workload *w;
+	enum target_state target;
 	struct scale_facts facts = {
 		.spec = &so->spec,
 		.created_unix_ms = so->meta.created_unix_ms,
@@ -98,7 +102,10 @@ static void conclude(struct object *o, const struct scaledobject *so, const stru
 	};
 	struct scale_decision d;
 
-	facts.replicas_known = targets_get(cache->targets, o->key, &w) == TARGET_PRESENT;
+	target = targets_get(cache->targets, o->key, &w);
+	if (target == TARGET_UNREAD)
+		return; /* another target was named a moment ago */
+	facts.replicas_known = target == TARGET_PRESENT;
 	facts.replicas = facts.replicas_known ? w->replicas : 0;
 	d = scale_decide(&facts);
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
@@ -118,6 +125,17 @@ static void conclude(struct object *o, const struct scaledobject *so, const stru
 		arm(o, loop_now_ms(cache->loop) + d.until_unix_ms - facts.now_unix_ms + 1);
 }
 
+/* Whether the answers are to what would be asked now. */
+static bool same_questions(const struct object *o, const struct built *built)
+{
+	if (built->count != o->loop.slot_count)
+		return false;
+	for (size_t i = 0; i < built->count; i++)
+		if (strcmp(built->list[i].question->key, o->loop.slots[i].question->key) != 0)
+			return false;
+	return true;
+}
+
 static void finish(struct object *o)
 {
 	struct cache *cache = o->control->cache;
@@ -125,7 +143,7 @@ static void finish(struct object *o)
 	size_t count = o->loop.slot_count;
 	struct scale_trigger *triggers = mem_array(count + 1, sizeof(*triggers));
 	struct built built;
-	bool usable = so && scalers_get(cache->scalers, o->key, &built, NULL) == 0 && built.count == count;
+	bool usable = so && scalers_get(cache->scalers, o->key, &built, NULL) == 0 && same_questions(o, &built);
 
 	/* When the object changed under the poll, its answers are to questions nobody asks any more: look anew. */
 	for (size_t i = 0; usable && i < count; i++) {
@@ -180,6 +198,7 @@ static void poll(struct object *o)
 	o->loop.slots = mem_array(built.count, sizeof(*o->loop.slots));
 	for (size_t i = 0; i < built.count; i++) {
 		o->loop.slots[i].object = o;
+		o->loop.slots[i].question = question_ref(built.list[i].question);
 		o->loop.slots[i].wait = readings_ask(cache->readings, built.list[i].question, POLL_MAX_AGE_MS, deadline_ms, on_reading, &o->loop.slots[i]);
 	}
 }
@@ -224,14 +243,16 @@ void scaleloop_look(struct object *o)
 
 /* --- life --------------------------------------------------------------------------------------------------------------------- */
 
-/* A new leader that finds the object active counts the cooldown from now: when it was active last, nobody wrote down (design 6). */
-static int64_t last_active_at_start(const struct scaledobject *so)
+/*
+ * A new leader that finds the object active counts the cooldown from now: when it was active last, nobody wrote down (design 6). One that only stopped for a while knows better than what is stored.
+ */
+static int64_t last_active_at_start(const struct object *o, const struct scaledobject *so)
 {
 	const struct condition *active = conditions_get(&so->status.conditions, "Active");
 
 	if (active && active->status == CONDITION_TRUE)
 		return timestamp_now_ms();
-	return so->status.last_active_unix_ms;
+	return o->loop.last_active_unix_ms > so->status.last_active_unix_ms ? o->loop.last_active_unix_ms : so->status.last_active_unix_ms;
 }
 
 void scaleloop_start(struct object *o, const struct scaledobject *so)
@@ -244,7 +265,7 @@ void scaleloop_start(struct object *o, const struct scaledobject *so)
 		return;
 	if (!o->loop.running) {
 		loop_timer_init(&o->loop.timer, o->control->cache->loop, on_timer, o);
-		o->loop.last_active_unix_ms = last_active_at_start(so);
+		o->loop.last_active_unix_ms = last_active_at_start(o, so);
 	}
 	o->loop.running = true;
 	o->loop.interval_s = interval_s;

@@ -31,12 +31,15 @@ struct scaledobject_status *status_wanted(struct object *o, const struct scaledo
 }
 
 /* KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick would write them again. */
-static void notice_pruning(struct control *c, const struct scaledobject *so)
+static void notice_pruning(struct object *o, const struct scaledobject *so)
 {
-	const struct condition *ready = conditions_get(&so->status.conditions, "Ready");
+	const struct condition *stored = conditions_get(&so->status.conditions, "Ready"), *wanted = conditions_get(&o->status.wanted.conditions, "Ready");
 
-	if (!c->times_pruned && ready && ready->since_unix_ms == 0) {
-		c->times_pruned = true;
+	if (o->control->times_pruned || !stored || !wanted)
+		return;
+	/* A condition that KEDA wrote has no time under our CRD either, until it changes. */
+	if ((wanted->since_unix_ms && !stored->since_unix_ms) || (wanted->observed_generation && !stored->observed_generation)) {
+		o->control->times_pruned = true;
 		log_info("scaledobjects", "the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one that does");
 	}
 }
@@ -62,7 +65,7 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	so = store_scaledobject(c->cache->store, o->key);
 	if (!so)
 		return;
-	notice_pruning(c, so);
+	notice_pruning(o, so);
 	o->status.futile = o->status.sent;
 	status_write(o, so);
 }
@@ -85,6 +88,8 @@ void status_write(struct object *o, const struct scaledobject *so)
 
 	if (!o->status.known || o->status.call)
 		return;
+	if (o->status.failures > 0 && loop_timer_pending(&o->status.again))
+		return; /* backing off */
 	loop_timer_cancel(&o->status.again);
 	patch = scaledobject_status_patch(&so->status, &o->status.wanted, so->meta.resource_version, !c->times_pruned);
 	if (!patch) {

@@ -17,14 +17,13 @@
 #define REFRESH_EVERY_MS 30000   /* a mounted token is replaced by kubelet well before it ends */
 #define TOO_MANY_WAIT_MS 1000    /* after a 429 that does not say how long, as client-go waits */
 #define LIST_SIZE_MAX (32u << 20)/* of one page; an object is at most 1.5 MiB (etcd's limit) */
-#define WATCH_STREAMS 90         /* per connection: the API server allows 100 */
 
 /*
  * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a
  * small part of what the API server takes at once (400 reads and 200 writes). The Lease finds room even then; Events take a few places only.
  */
-#define IN_FLIGHT_MAX 64
-#define IN_FLIGHT_URGENT_MAX 72
+#define IN_FLIGHT_MAX 32
+#define IN_FLIGHT_URGENT_MAX 40
 #define IN_FLIGHT_BACKGROUND_MAX 8
 
 const char kube_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
@@ -517,7 +516,6 @@ static void declare_counters(struct kube *k, struct counters *counters)
 struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)
 {
 	static const struct httpc_config call_config = { .max_connections_per_host = 0, .max_streams = 0 };
-	static const struct httpc_config watch_config = { .max_connections_per_host = 0, .max_streams = WATCH_STREAMS };
 	struct kube *k = mem_zalloc(sizeof *k);
 
 	k->loop = loop;
@@ -527,9 +525,7 @@ struct kube *kube_new(struct loop *loop, struct kube_config *config, struct coun
 	loop_task_init(&k->refresh_task, on_refresh_task, k);
 	declare_counters(k, counters);
 	k->call_pool = httpc_new(loop, &call_config, err);
-	if (k->call_pool)
-		k->watch_pool = httpc_new(loop, &watch_config, err);
-	if (!k->watch_pool) {
+	if (!k->call_pool) {
 		kube_free(k);
 		return NULL;
 	}
@@ -549,19 +545,16 @@ void kube_free(struct kube *k)
 	for (int p = 0; p < KUBE_PRIORITIES; p++)
 		drop_calls(&k->queued[p]);
 	drop_calls(&k->under_way);
-	while (k->streams)
-		kube_stream_cancel(k->streams);
+	stream_free_links(k);
 	loop_task_cancel(k->loop, &k->refresh_task);
 	httpc_free(k->call_pool);
-	httpc_free(k->watch_pool);
 	credentials_release(k->credentials);
 	free(k);
 }
 
 void kube_watch_pool_reset(struct kube *k)
 {
-	k->watch_pool_age++;
-	httpc_drop_connections(k->watch_pool);
+	stream_reset_links(k);
 }
 
 struct loop *kube_loop(struct kube *k)

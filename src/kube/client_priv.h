@@ -9,7 +9,7 @@
 
 #define KUBE_PRIORITIES 3
 
-struct kube_stream;
+struct stream_link;
 
 struct kube {
 	struct loop *loop;          /* borrowed */
@@ -19,15 +19,14 @@ struct kube {
 	struct loop_task refresh_task;
 	int64_t writes_until_ms; /* 0: no limit */
 
-	struct httpc *call_pool, *watch_pool;
-	unsigned watch_pool_age; /* how often it was reset */
+	struct httpc *call_pool;
+	struct stream_link *links; /* the watches' pools, made as they are needed */
 
 	/* A call is in one of these lists: in its priority's queue until it is sent, then among those under way. */
 	struct kube_call *queued[KUBE_PRIORITIES];
 	struct kube_call *under_way;
 	unsigned queued_count[KUBE_PRIORITIES];
 	unsigned sent_count, sent_background_count;
-	struct kube_stream *streams;
 
 	/* NULL without a registry */
 	struct counters_family *requests, *in_flight, *waiting;

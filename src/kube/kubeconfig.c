@@ -199,6 +199,7 @@ static int current_context(const struct kubeconfig *kc, char **out, struct err *
 
 static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, struct err *err)
 {
+	const char *host;
 	size_t len;
 
 	if (text_field(at, "server", &out->server, err) < 0 || text_field(at, "tls-server-name", &out->tls_server_name, err) < 0 ||
@@ -209,7 +210,8 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 		return refuse(at, "server", "is missing", err);
 	if (strncasecmp(out->server, "https://", 8) != 0 && strncasecmp(out->server, "http://", 7) != 0)
 		return refuse(at, "server", "must start with https://", err);
-	if (strpbrk(out->server, " \t\r\n?#"))
+	host = strstr(out->server, "://") + 3;
+	if (!*host || *host == '/' || strpbrk(host, " \t\r\n?#"))
 		return refuse(at, "server", "must be https://HOST:PORT, with a path at most", err);
 	for (len = strlen(out->server); out->server[len - 1] == '/'; len--)
 		out->server[len - 1] = '\0';

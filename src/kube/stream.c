@@ -8,39 +8,175 @@
 #include "base/mem.h"
 #include "kube/client_priv.h"
 
-struct kube_stream {
+/* A first stream that is connected but not answered for so long (a server that makes requests queue) does not hold up the others any longer. */
+#define GO_AHEAD_MS 6000
+
+/* One connection's worth of streams. */
+struct stream_link {
 	struct kube *k;
+	struct stream_link *prev, *next;
+	struct httpc *pool;
+	struct kube_stream *streams;
+	unsigned count;
+	unsigned age;       /* how often it was dialled anew on purpose */
+	unsigned answered;  /* streams of this age that were answered and live: there is a connection for more */
+	struct kube_stream *ahead;    /* the one that goes ahead; NULL */
+	struct loop_timer ahead_timer;
+	struct err why;     /* what the last one that went ahead met */
+};
+
+enum stream_state {
+	STREAM_WAITING, /* for the one that goes ahead */
+	STREAM_STARTED,
+	STREAM_ANSWERED,
+	STREAM_FAILING, /* with the one that went ahead; its callback comes at the end of this turn */
+	STREAM_ENDED,
+};
+
+struct kube_stream {
+	struct stream_link *link;
 	struct kube_stream *prev, *next;
-	struct httpc_call *http;
-	struct credentials *credentials; /* held */
+	enum stream_state state;
+	char *path;
+	struct httpc_call *http;         /* from STARTED on */
+	struct credentials *credentials; /* held, from STARTED on */
 	struct httpc_events events;
 	void *arg;
 	int64_t silence_ms;
 	int64_t heard_at_ms; /* when bytes came last */
-	unsigned pool_age;   /* of the pool when it started */
+	unsigned age;        /* of the link when it was started */
+	struct loop_task fail_task;
 };
+
+static void on_status(void *arg, int status);
+static bool on_data(void *arg, const char *bytes, size_t len);
+static void on_done(void *arg, const struct httpc_response *response, const struct err *err);
+
+/* ---- Starting ---- */
+
+static void stream_send(struct kube_stream *s)
+{
+	static const struct httpc_events events = { on_status, on_data, on_done };
+	struct kube *k = s->link->k;
+	const char *headers[] = { "Accept: application/json", kube_user_agent, NULL };
+	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, s->path);
+	struct httpc_request request = {
+		.method = "GET",
+		.url = url,
+		.headers = headers,
+		.bearer = k->credentials->token,
+		.silence_ms = s->silence_ms,
+		.server = &k->credentials->reach,
+	};
+
+	s->state = STREAM_STARTED;
+	s->credentials = credentials_hold(k->credentials);
+	s->heard_at_ms = loop_now_ms(k->loop);
+	s->age = s->link->age;
+	s->http = httpc_start(s->link->pool, &request, &events, s);
+}
+
+/* Starts all that may: the first one, or, when there is a connection, all. */
+static void link_go_on(struct stream_link *l)
+{
+	struct kube_stream *s;
+
+	DL_FOREACH(l->streams, s) {
+		if (s->state != STREAM_WAITING)
+			continue;
+		if (l->ahead)
+			return;
+		if (l->answered == 0) {
+			l->ahead = s;
+			loop_timer_set(&l->ahead_timer, GO_AHEAD_MS);
+		}
+		stream_send(s);
+	}
+}
+
+static void link_nobody_ahead(struct stream_link *l)
+{
+	l->ahead = NULL;
+	loop_timer_cancel(&l->ahead_timer);
+}
+
+/* The one that goes ahead is connected, or libcurl would have given up: the others can share what it has. */
+static void on_ahead_timer(void *arg)
+{
+	struct stream_link *l = arg;
+	struct kube_stream *s;
+
+	link_nobody_ahead(l);
+	DL_FOREACH(l->streams, s)
+		if (s->state == STREAM_WAITING)
+			stream_send(s);
+}
+
+/* There is no way to the server: those who wait for this one need not try one after the other. */
+static void link_fail_waiting(struct stream_link *l, const struct err *err)
+{
+	struct kube_stream *s;
+
+	l->why = *err;
+	DL_FOREACH(l->streams, s) {
+		if (s->state != STREAM_WAITING)
+			continue;
+		s->state = STREAM_FAILING;
+		loop_task_queue(l->k->loop, &s->fail_task);
+	}
+}
+
+/* ---- Ending ---- */
 
 static void stream_free(void *arg)
 {
 	struct kube_stream *s = arg;
 
 	credentials_release(s->credentials);
+	free(s->path);
 	free(s);
 }
 
 /* Freed at the end of the turn: its own callbacks may be on the stack, and libcurl below them, which still looks at the credentials. */
 static void stream_end(struct kube_stream *s)
 {
-	DL_DELETE(s->k->streams, s);
-	loop_free_later(s->k->loop, s, stream_free);
+	struct stream_link *l = s->link;
+
+	DL_DELETE(l->streams, s);
+	l->count--;
+	if (s->state == STREAM_ANSWERED && s->age == l->age)
+		l->answered--;
+	if (l->ahead == s)
+		link_nobody_ahead(l);
+	s->state = STREAM_ENDED;
+	loop_task_cancel(l->k->loop, &s->fail_task);
+	loop_free_later(l->k->loop, s, stream_free);
 }
+
+static void on_fail_task(void *arg)
+{
+	struct kube_stream *s = arg;
+	struct err err = s->link->why;
+
+	stream_end(s);
+	s->events.on_done(s->arg, NULL, &err);
+}
+
+/* ---- What httpc says ---- */
 
 static void on_status(void *arg, int status)
 {
 	struct kube_stream *s = arg;
+	struct stream_link *l = s->link;
 
-	s->heard_at_ms = loop_now_ms(s->k->loop);
-	kube_count_request(s->k, "watch", status);
+	s->heard_at_ms = loop_now_ms(l->k->loop);
+	s->state = STREAM_ANSWERED;
+	if (s->age == l->age)
+		l->answered++;
+	if (l->ahead == s)
+		link_nobody_ahead(l);
+	link_go_on(l);
+	kube_count_request(l->k, "watch", status);
 	if (s->events.on_status)
 		s->events.on_status(s->arg, status);
 }
@@ -49,71 +185,120 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct kube_stream *s = arg;
 
-	s->heard_at_ms = loop_now_ms(s->k->loop);
+	s->heard_at_ms = loop_now_ms(s->link->k->loop);
 	return s->events.on_data(s->arg, bytes, len);
 }
 
-/* Only the first of the streams on a dead link makes the others be dialled anew; those that were are on another one. */
+static void link_reset(struct stream_link *l)
+{
+	l->age++;
+	l->answered = 0;
+	link_nobody_ahead(l);
+	httpc_drop_connections(l->pool);
+	link_go_on(l);
+}
+
+/* Only the first stream on a dead link makes the others be dialled anew. */
 static void reset_if_silent(struct kube_stream *s)
 {
-	if (s->silence_ms == 0 || loop_now_ms(s->k->loop) - s->heard_at_ms < s->silence_ms || s->pool_age != s->k->watch_pool_age)
+	struct stream_link *l = s->link;
+
+	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->k->loop) - s->heard_at_ms < s->silence_ms)
 		return;
 	log_debug("kube", "a watch heard nothing for %lld s: dialling anew", (long long)(s->silence_ms / 1000));
-	kube_watch_pool_reset(s->k);
+	link_reset(l);
 }
 
 static void on_done(void *arg, const struct httpc_response *response, const struct err *err)
 {
 	struct kube_stream *s = arg;
-	struct httpc_events events = s->events;
-	void *owner = s->arg;
+	struct stream_link *l = s->link;
+	bool was_ahead = l->ahead == s;
 
 	s->http = NULL;
 	if (err) {
-		kube_count_request(s->k, "watch", 0);
+		kube_count_request(l->k, "watch", 0);
 		reset_if_silent(s);
 	} else if (response->status == 401) {
-		kube_refresh(s->k, NULL);
+		kube_refresh(l->k, NULL);
 	}
 	stream_end(s);
-	events.on_done(owner, response, err);
+	if (was_ahead && err)
+		link_fail_waiting(l, err);
+	else
+		link_go_on(l);
+	s->events.on_done(s->arg, response, err);
+}
+
+/* ---- In and out ---- */
+
+static struct stream_link *link_with_room(struct kube *k)
+{
+	static const struct httpc_config config = { .max_connections_per_host = 0, .max_streams = 0 };
+	struct stream_link *l;
+
+	DL_FOREACH(k->links, l)
+		if (l->count < STREAM_LINK_MAX)
+			return l;
+	l = mem_zalloc(sizeof *l);
+	l->k = k;
+	l->pool = httpc_new(k->loop, &config, NULL); /* the client has one already, so that libcurl works */
+	loop_timer_init(&l->ahead_timer, k->loop, on_ahead_timer, l);
+	DL_APPEND(k->links, l);
+	return l;
 }
 
 struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms, const struct httpc_events *events, void *arg)
 {
 	struct kube_stream *s = mem_zalloc(sizeof *s);
-	struct httpc_events own = { on_status, events->on_data ? on_data : NULL, on_done };
-	const char *headers[] = { "Accept: application/json", kube_user_agent, NULL };
-	MEM_AUTO char *url = NULL;
-	struct httpc_request request;
 
 	kube_refresh_if_due(k);
-	url = mem_printf("%s%s", k->credentials->server, path);
-	s->k = k;
-	s->credentials = credentials_hold(k->credentials);
+	s->link = link_with_room(k);
+	s->path = mem_dup(path);
 	s->events = *events;
 	s->arg = arg;
 	s->silence_ms = silence_ms;
-	s->heard_at_ms = loop_now_ms(k->loop);
-	s->pool_age = k->watch_pool_age;
-	request = (struct httpc_request){
-		.method = "GET",
-		.url = url,
-		.headers = headers,
-		.bearer = s->credentials->token,
-		.silence_ms = silence_ms,
-		.server = &s->credentials->reach,
-	};
-	DL_APPEND(k->streams, s);
-	s->http = httpc_start(k->watch_pool, &request, &own, s);
+	loop_task_init(&s->fail_task, on_fail_task, s);
+	DL_APPEND(s->link->streams, s);
+	s->link->count++;
+	link_go_on(s->link);
 	return s;
 }
 
 void kube_stream_cancel(struct kube_stream *s)
 {
-	if (!s || !s->http)
+	struct stream_link *l;
+
+	if (!s || s->state == STREAM_ENDED)
 		return;
+	l = s->link;
 	httpc_cancel(s->http);
 	s->http = NULL;
 	stream_end(s);
+	link_go_on(l);
+}
+
+void stream_reset_links(struct kube *k)
+{
+	struct stream_link *l;
+
+	DL_FOREACH(k->links, l)
+		link_reset(l);
+}
+
+void stream_free_links(struct kube *k)
+{
+	struct stream_link *l, *next;
+
+	DL_FOREACH_SAFE(k->links, l, next) {
+		while (l->streams) {
+			httpc_cancel(l->streams->http);
+			l->streams->http = NULL;
+			stream_end(l->streams);
+		}
+		loop_timer_done(&l->ahead_timer);
+		httpc_free(l->pool);
+		DL_DELETE(k->links, l);
+		free(l);
+	}
 }

@@ -17,7 +17,7 @@
 #define BODY_MAX ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
 /* What libcurl allocates per running transfer; a watch brings little at a time. */
-#define BUFFER_BYTES 16384L
+#define BUFFER_BYTES 8192L
 #define WATCH_BUFFER_BYTES 4096L
 #define UPLOAD_BUFFER_BYTES 16384L
 /* Handles kept for the next requests; one costs about 6 KiB. */
@@ -309,7 +309,7 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: the name cannot be looked up", where);
 	else if (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2)
 		err_set(err, ERR_TEMPORARY, "%s: the server ended the HTTP/2 stream", where);
-	else if (code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL)
+	else if (code == CURLE_URL_MALFORMAT)
 		err_set(err, ERR_INVALID, "%s: %s", where, curl_easy_strerror(code));
 	else
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
@@ -488,7 +488,8 @@ static void set_transfer(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
-	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L);
+	/* Rather wait for a connection that may take many streams than open another; plain HTTP never does, and would wait for the other's answer. */
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, strncasecmp(call->url, "https:", 6) == 0 ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connect_ms);

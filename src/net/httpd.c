@@ -539,16 +539,17 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 {
 	struct conn *c = r->conn;
 	struct evhttp_request *req = r->req;
+	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	char length[24];
 
 	if (content_type)
 		httpd_add_header(r, "Content-Type", content_type);
-	if (evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
+	if (method == EVHTTP_REQ_HEAD || method == EVHTTP_REQ_CONNECT) { /* evhttp says no length for these */
 		snprintf(length, sizeof(length), "%zu", len);
 		httpd_add_header(r, "Content-Length", length);
-	} else if (len) {
-		evbuffer_add(evhttp_request_get_output_buffer(req), body, len);
 	}
+	if (len && method != EVHTTP_REQ_HEAD)
+		evbuffer_add(evhttp_request_get_output_buffer(req), body, len);
 	r->req = NULL;
 	r->gone_fn = NULL;
 	set_phase(c, PHASE_WRITING);

@@ -166,11 +166,16 @@ static void watch_deadline(struct conn *c, int64_t deadline_ms)
 	loop_timer_set(&c->timer, deadline_ms - loop_now_ms(c->pool->loop));
 }
 
-static void expire(struct redis_call *call, const char *what)
+/* A Redis that speaks no TLS keeps silent when it is greeted in TLS. */
+#define SHAKING_TIMED_OUT "TLS handshake: timed out (does the server speak TLS here?)"
+
+static void expire(struct redis_call *call)
 {
+	const struct conn *c = call->conn;
+	const char *what = !call->wire ? "no answer in time" : c->state == SHAKING_HANDS ? SHAKING_TIMED_OUT : "connecting: timed out";
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "redis at %s: %s in time", call->conn->endpoint->address, what);
+	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->address, what);
 	if (call->wire)
 		leave_conn(call);
 	else
@@ -201,7 +206,7 @@ static void on_deadline(void *arg)
 	}
 	DL_FOREACH_SAFE(c->unsent, call, next) {
 		if (call->deadline_ms <= now_ms)
-			expire(call, "no connection");
+			expire(call);
 		else
 			watch_deadline(c, call->deadline_ms);
 	}
@@ -209,7 +214,7 @@ static void on_deadline(void *arg)
 		if (call->deadline_ms > now_ms)
 			watch_deadline(c, call->deadline_ms);
 		else if (call->fn)
-			expire(call, "no answer");
+			expire(call);
 	}
 	if (c->waiting == 0)
 		loop_timer_set(&c->timer, IDLE_MS);
@@ -466,7 +471,7 @@ static void on_connect_timeout(void *arg)
 {
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "TLS handshake: timed out");
+	err_set(&err, ERR_TEMPORARY, SHAKING_TIMED_OUT);
 	conn_fail(arg, &err);
 }
 

@@ -47,7 +47,7 @@ static int split_address(const char *address, char **host, uint16_t *port, struc
 		return err_set(err, ERR_INVALID, "address \"%s\": an IPv6 address must stand in brackets: [::1]:6379", address);
 	}
 	*port = colon ? parse_port(colon + 1) : 0;
-	if (host_len == 0 || host_len > HOST_MAX || *port == 0 || !is_printable(address))
+	if (host_len == 0 || host_len > HOST_MAX || *port == 0 || !is_printable(address) || memchr(start, '[', host_len) || memchr(start, ']', host_len))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
 	*host = mem_dupn(start, host_len);
 	return 0;

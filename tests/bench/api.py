@@ -33,6 +33,12 @@ class Api:
         return http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=timeout)
 
     def call(self, method, path, body=None, content_type="application/json", ok=(200, 201, 202)):
+        try:
+            return self.call_once(method, path, body, content_type, ok)
+        except http.client.RemoteDisconnected:  # a kept connection that the server has closed meanwhile
+            return self.call_once(method, path, body, content_type, ok)
+
+    def call_once(self, method, path, body, content_type, ok):
         connection = getattr(self.local, "connection", None) or self.connect()
         self.local.connection = connection
         try:

@@ -6,6 +6,7 @@
  */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: static_server PORT CERT KEY\n");
 		return 2;
 	}
+	signal(SIGPIPE, SIG_IGN);
 	address.sin_port = htons((uint16_t)atoi(argv[1]));
 	listener = evconnlistener_new_bind(base, NULL, NULL, LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE, 128, (struct sockaddr *)&address, sizeof(address));
 	if (!listener) {

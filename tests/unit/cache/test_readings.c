@@ -5,6 +5,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -67,7 +69,7 @@ static void refuse(int i, const char *why)
 struct heard {
 	int times;
 	double value;
-	char err[128];
+	char err[ERR_MSG_MAX];
 	struct readings_wait *cancel_too; /* cancelled from inside the callback */
 	struct fixture *ask_again;
 	struct heard *again;

@@ -185,8 +185,7 @@ static void reply_with(struct fakeapi_request *r, int status, const char *json, 
 	assert_non_null(req);
 	r->req = NULL;
 	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type", "application/json");
-	if (name)
-		evhttp_add_header(evhttp_request_get_output_headers(req), name, value);
+	evhttp_add_header(evhttp_request_get_output_headers(req), name, value);
 	evbuffer_add(evhttp_request_get_output_buffer(req), json, strlen(json));
 	evhttp_send_reply(req, status, "as the test says", NULL);
 }
@@ -200,11 +199,6 @@ void fakeapi_reply(struct fakeapi_request *r, int status, const char *json)
 {
 	/* Each request comes on a connection of its own: on one that it used before, libcurl itself tries again after a cut. */
 	reply_with(r, status, json, "Connection", "close");
-}
-
-void fakeapi_reply_keep(struct fakeapi_request *r, int status, const char *json)
-{
-	reply_with(r, status, json, NULL, NULL);
 }
 
 void fakeapi_stream_start(struct fakeapi_request *r)

@@ -36,7 +36,6 @@ struct fakeapi_request *fakeapi_expect(struct fakeapi *f, const char *what);
 size_t fakeapi_waiting(const struct fakeapi *f); /* requests that came and were not looked at */
 
 void fakeapi_reply(struct fakeapi_request *r, int status, const char *json);
-void fakeapi_reply_keep(struct fakeapi_request *r, int status, const char *json); /* and keeps the connection */
 void fakeapi_reply_retry_after(struct fakeapi_request *r, int status, const char *json, const char *retry_after);
 void fakeapi_stream_start(struct fakeapi_request *r);
 void fakeapi_stream_send(struct fakeapi_request *r, const char *text);

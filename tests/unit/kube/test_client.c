@@ -84,16 +84,6 @@ static void wait_for(struct fixture *f, struct outcome *o)
 	assert_int_equal(o->times, 1);
 }
 
-/* libcurl sends a second request to a plain server only when it knows from a first answer, and a connection kept, that requests cannot share one. */
-static void warm_up(struct fixture *f)
-{
-	struct outcome o = { .done = false };
-
-	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/warm" });
-	fakeapi_reply_keep(fakeapi_expect(f->api, "GET /warm"), 200, "");
-	wait_for(f, &o);
-}
-
 static double count_of(struct fixture *f, const char *verb, const char *code)
 {
 	static const char *const names[] = { "verb", "code", NULL };
@@ -441,7 +431,6 @@ static void calls_wait_by_priority(void **state)
 	struct fakeapi_request *r;
 	int sent = 0;
 
-	warm_up(f);
 	for (int i = 0; i < 12; i++)
 		start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .priority = KUBE_BACKGROUND });
 	for (int i = 0; i < MANY; i++)
@@ -511,7 +500,6 @@ static void cancel_inside_a_callback(void **state)
 	struct kube_request request = { .verb = KUBE_GET, .path = "/own" };
 	struct fakeapi_request *own, *other;
 
-	warm_up(f);
 	c.own.call = kube_call(f->kube, &request, cancel_the_other, &c);
 	own = fakeapi_next(f->api);
 	start(f, &c.other, (struct kube_request){ .verb = KUBE_GET, .path = "/other" });
@@ -585,7 +573,6 @@ static void abort_takes_writes_only(void **state)
 	struct outcome get = { .done = false }, review = { .done = false }, put = { .done = false }, waiting = { .done = false }, lease = { .done = false };
 	struct fakeapi_request *requests[5];
 
-	warm_up(f);
 	start(f, &get, (struct kube_request){ .verb = KUBE_GET, .path = "/get", .priority = KUBE_NORMAL });
 	requests[0] = fakeapi_expect(f->api, "GET /get");
 	start(f, &review, (struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
@@ -646,7 +633,6 @@ static void writes_end_before_the_limit(void **state)
 	struct outcome write = { .done = false }, read = { .done = false }, lease = { .done = false }, late = { .done = false }, again = { .done = false };
 	struct fakeapi_request *r[3];
 
-	warm_up(f);
 	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 1000);
 	start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
 	r[0] = fakeapi_expect(f->api, "PUT /write");

@@ -123,6 +123,8 @@ static void bad_ones(void **state)
 		{ IN_CLUSTER("x: y"), "server", "is missing" },
 		{ IN_CLUSTER("server: 'h:6443'"), "server", "https://" },
 		{ IN_CLUSTER("server: 'unix:///x'"), "server", "https://" },
+		{ IN_CLUSTER("server: 'https://'"), "server", "HOST" },
+		{ IN_CLUSTER("server: 'https:////'"), "server", "HOST" },
 		{ IN_CLUSTER("server: \"https://h\\nX: y\""), "server", "HOST" },
 		{ IN_CLUSTER("server: 'https://h', proxy-url: 'ftp://x'"), "proxy-url", "socks5://" },
 		{ IN_CLUSTER("server: 'https://h', insecure-skip-tls-verify: maybe"), "insecure-skip-tls-verify", "true or false" },

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/counters.h"
+
+#define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define NO_LABELS ((const char *const[]){ NULL })
+#define DROPPED(n) \
+	"# HELP kscaled_metrics_series_dropped_total Samples not counted because the registry holds its most series.\n" \
+	"# TYPE kscaled_metrics_series_dropped_total counter\n" \
+	"kscaled_metrics_series_dropped_total " #n "\n"
+
+static void assert_page(const struct counters *c, const char *expected)
+{
+	struct buf page = BUF_INIT((size_t)1 << 20);
+
+	counters_write(c, &page);
+	assert_string_equal(buf_text(&page), expected);
+	buf_done(&page);
+}
+
+static void counts_and_writes(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *requests = counters_declare(c, COUNTERS_COUNTER, "requests_total", "Requests.", LABELS("verb", "code"));
+	struct counters_family *objects = counters_declare(c, COUNTERS_GAUGE, "objects", "Objects\nknown \\ now.", NULL);
+	counters_declare(c, COUNTERS_GAUGE, "untouched", "Nothing yet.", NO_LABELS);
+
+	(void)state;
+	counters_add(requests, LABELS("GET", "200"), 1);
+	counters_add(requests, LABELS("PATCH", "409"), 2);
+	counters_add(requests, LABELS("GET", "200"), 1);
+	counters_set(objects, NO_LABELS, 2.5);
+	assert_true(counters_get(requests, LABELS("GET", "200")) == 2);
+	assert_true(counters_get(requests, LABELS("GET", "404")) == 0);
+	assert_page(c, "# HELP requests_total Requests.\n"
+		       "# TYPE requests_total counter\n"
+		       "requests_total{verb=\"GET\",code=\"200\"} 2\n"
+		       "requests_total{verb=\"PATCH\",code=\"409\"} 2\n"
+		       "# HELP objects Objects\\nknown \\\\ now.\n"
+		       "# TYPE objects gauge\n"
+		       "objects 2.5\n" DROPPED(0));
+	counters_free(c);
+}
+
+static void a_second_declaration_is_the_same(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *first = counters_declare(c, COUNTERS_COUNTER, "x_total", "X.", LABELS("a"));
+
+	(void)state;
+	assert_ptr_equal(counters_declare(c, COUNTERS_COUNTER, "x_total", "Other.", LABELS("a")), first);
+	assert_ptr_not_equal(counters_declare(c, COUNTERS_COUNTER, "y_total", "Y.", LABELS("a")), first);
+	counters_free(c);
+	counters_free(NULL);
+}
+
+static void counters_never_go_down(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *total = counters_declare(c, COUNTERS_COUNTER, "x_total", "X.", NULL);
+	struct counters_family *level = counters_declare(c, COUNTERS_GAUGE, "x", "X.", NULL);
+
+	(void)state;
+	counters_add(total, NO_LABELS, 5);
+	counters_add(total, NO_LABELS, -2);
+	counters_add(total, NO_LABELS, NAN);
+	assert_true(counters_get(total, NO_LABELS) == 5);
+	counters_add(level, NO_LABELS, 5);
+	counters_add(level, NO_LABELS, -7);
+	assert_true(counters_get(level, NO_LABELS) == -2);
+	counters_free(c);
+}
+
+static void values_are_kept_apart(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", LABELS("a", "b"));
+
+	(void)state;
+	counters_set(f, LABELS("ab", "c"), 1);
+	counters_set(f, LABELS("a", "bc"), 2);
+	counters_set(f, LABELS("", "abc"), 3);
+	counters_set(f, LABELS("abc", ""), 4);
+	assert_true(counters_get(f, LABELS("ab", "c")) == 1);
+	assert_true(counters_get(f, LABELS("a", "bc")) == 2);
+	assert_true(counters_get(f, LABELS("", "abc")) == 3);
+	assert_true(counters_get(f, LABELS("abc", "")) == 4);
+	counters_free(c);
+}
+
+static void escapes(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "Say \"x\".", LABELS("a"));
+
+	(void)state;
+	counters_set(f, LABELS("q\"b\\n\nz\xFF\xC3\xA9"), 1);
+	assert_page(c, "# HELP x Say \"x\".\n"
+		       "# TYPE x gauge\n"
+		       "x{a=\"q\\\"b\\\\n\\nz\xEF\xBF\xBD\xC3\xA9\"} 1\n" DROPPED(0));
+	counters_free(c);
+}
+
+static void numbers(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} rows[] = {
+		{ 0, "0" }, { -0.0, "0" }, { 1, "1" }, { -3, "-3" }, { 1e14, "100000000000000" }, { 0.1, "0.10000000000000001" }, { 1.5e300, "1.5000000000000001e+300" },
+		{ INFINITY, "+Inf" }, { -INFINITY, "-Inf" }, { NAN, "NaN" }, { 1767323045.25, "1767323045.25" },
+	};
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", NULL);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buf page = BUF_INIT(10000);
+		char line[64];
+		counters_set(f, NO_LABELS, rows[i].value);
+		counters_write(c, &page);
+		snprintf(line, sizeof(line), "\nx %s\n", rows[i].text);
+		assert_non_null(strstr(buf_text(&page), line));
+		buf_done(&page);
+	}
+	counters_free(c);
+}
+
+static void drops(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", LABELS("namespace", "name", "metric"));
+
+	(void)state;
+	counters_set(f, LABELS("n1", "web", "a"), 1);
+	counters_set(f, LABELS("n1", "web", "b"), 2);
+	counters_set(f, LABELS("n2", "web", "a"), 3);
+	counters_set(f, LABELS("n1", "api", "a"), 4);
+	counters_drop(f, "nothing", "n1", NULL, NULL);
+	counters_drop(f, "name", "web", "nothing", "x");
+	counters_drop(f, "name", "we", NULL, NULL);
+	assert_true(counters_get(f, LABELS("n1", "web", "a")) == 1);
+	counters_drop(f, "name", "web", "namespace", "n1");
+	assert_true(counters_get(f, LABELS("n1", "web", "a")) == 0);
+	assert_true(counters_get(f, LABELS("n1", "web", "b")) == 0);
+	assert_true(counters_get(f, LABELS("n2", "web", "a")) == 3);
+	assert_true(counters_get(f, LABELS("n1", "api", "a")) == 4);
+	counters_drop(f, "metric", "a", NULL, NULL);
+	assert_page(c, DROPPED(0));
+	counters_set(f, LABELS("n1", "web", "a"), 5);
+	assert_true(counters_get(f, LABELS("n1", "web", "a")) == 5);
+	counters_free(c);
+}
+
+static void long_values(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", LABELS("a", "b"));
+	char text[3000];
+
+	(void)state;
+	memset(text, 'l', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	for (size_t len = 0; len < sizeof(text); len += 37)
+		counters_set(f, LABELS(text + len, "v"), (double)len);
+	for (size_t len = 0; len < sizeof(text); len += 37)
+		assert_true(counters_get(f, LABELS(text + len, "v")) == (double)len);
+	counters_free(c);
+}
+
+/* A registry holds 20,000 series, whatever asks for more; what is dropped makes room again. */
+static void series_are_capped(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_COUNTER, "x_total", "X.", LABELS("a"));
+	struct counters_family *g = counters_declare(c, COUNTERS_GAUGE, "y", "Y.", NULL);
+	struct buf page = BUF_INIT((size_t)4 << 20);
+	char name[16];
+
+	(void)state;
+	for (int i = 0; i < 20010; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		counters_add(f, LABELS(name), 1);
+	}
+	counters_set(g, NO_LABELS, 1);
+	assert_true(counters_get(f, LABELS("19999")) == 1);
+	assert_true(counters_get(f, LABELS("20000")) == 0);
+	assert_true(counters_get(g, NO_LABELS) == 0);
+	counters_add(f, LABELS("5"), 1);
+	assert_true(counters_get(f, LABELS("5")) == 2);
+	counters_write(c, &page);
+	assert_false(buf_failed(&page));
+	assert_non_null(strstr(buf_text(&page), "\nkscaled_metrics_series_dropped_total 11\n"));
+	counters_drop(f, "a", "7", NULL, NULL);
+	counters_set(g, NO_LABELS, 1);
+	assert_true(counters_get(g, NO_LABELS) == 1);
+	buf_done(&page);
+	counters_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_and_writes), cmocka_unit_test(a_second_declaration_is_the_same), cmocka_unit_test(counters_never_go_down),
+		cmocka_unit_test(values_are_kept_apart), cmocka_unit_test(escapes), cmocka_unit_test(numbers), cmocka_unit_test(drops), cmocka_unit_test(long_values),
+		cmocka_unit_test(series_are_capped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

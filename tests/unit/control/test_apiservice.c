@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "certs_fixture.h"
+
+static void injects_under_conflict_retry(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_just_before(KUBE_MERGE_PATCH, APISERVICE, somebody_labels_the_apiservice);
+	certs_start(true);
+	assert_bundle_is_the_ca();
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 2);
+	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(APISERVICE), "metadata"), "annotations"), "note")), "x");
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
+}
+
+static void another_takes_it(void)
+{
+	put_apiservice("keda", "x", "");
+}
+
+/* It becomes another's between our look and our write: then our CA has no business there. */
+static void writes_only_what_it_has_seen(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_just_before(KUBE_MERGE_PATCH, APISERVICE, another_takes_it);
+	certs_start(true);
+	fake_advance(10000);
+	assert_null(apiservice_field("caBundle"));
+	assert_string_equal(t.who, "keda/x");
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 1);
+}
+
+static void ends_skipping_of_verification(void **state)
+{
+	(void)state;
+	put_apiservice("kscaled", "kscaled", ",\"insecureSkipTLSVerify\":true");
+	certs_start(true);
+	assert_bundle_is_the_ca();
+}
+
+static void puts_its_bundle_back(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	certs_start(true);
+	put_apiservice("kscaled", "kscaled", ",\"caBundle\":\"AAAA\"");
+	fake_advance(100);
+	assert_bundle_is_the_ca();
+	assert_int_equal(json_integer_value(json_object_get(apiservice_field("service"), "port")), 8443);
+	/* And writes nothing more. */
+	fake_advance(DAY_MS);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 2);
+}
+
+static void a_failing_write_is_told_once_and_retried(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	fake_fail(FAKE_REFUSE, KUBE_MERGE_PATCH, APISERVICE, FAKE_ANY, 403);
+	certs_start(true);
+	for (int i = 0; i < 600; i++) { /* its status changes meanwhile: no reason to try each time */
+		somebody_labels_the_apiservice();
+		fake_advance(1000);
+	}
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "writing APIService"), 1);
+	assert_in_range(fake_count(KUBE_MERGE_PATCH, APISERVICE), 8, 20);
+	assert_non_null(strstr(certs_trouble(t.certs), "writing APIService"));
+	fake_heal();
+	fake_advance(60000);
+	assert_bundle_is_the_ca();
+	assert_null(certs_trouble(t.certs));
+}
+
+static void leaves_a_foreign_one_alone(void **state)
+{
+	char who[64];
+
+	(void)state;
+	put_apiservice("keda", "keda-operator-metrics-apiserver", ",\"caBundle\":\"AAAA\"");
+	certs_start(true);
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "keda/keda-operator-metrics-apiserver");
+	assert_true(certs_foreign_apiservice(t.certs, who, sizeof who));
+	assert_string_equal(who, t.who);
+	fake_advance(DAY_MS);
+	assert_int_equal(fake_count(FAKE_ANY, APISERVICES), 0);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "keda/keda-operator-metrics-apiserver"), 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "--take-over"), 1);
+	assert_non_null(strstr(certs_trouble(t.certs), "keda/keda-operator-metrics-apiserver"));
+	assert_true(serves_the_secret());
+	/* It becomes ours by hand. */
+	put_our_apiservice();
+	fake_advance(100);
+	assert_int_equal(t.told, 2);
+	assert_string_equal(t.who, "-");
+	assert_false(certs_foreign_apiservice(t.certs, who, sizeof who));
+	assert_bundle_is_the_ca();
+	/* And somebody else's again. */
+	put_apiservice("other", "x", "");
+	fake_advance(100);
+	assert_int_equal(t.told, 3);
+	assert_string_equal(t.who, "other/x");
+}
+
+/* The same name in another namespace, and another name in ours, are not ours. */
+static void what_is_ours(void **state)
+{
+	static const char *const foreign[][2] = { { "kscaled", "kscaled2" }, { "kscaled2", "kscaled" }, { "", "" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+		certs_next_case();
+		put_apiservice(foreign[i][0], foreign[i][1], "");
+		certs_start(true);
+		assert_string_not_equal(t.who, "-");
+		assert_int_equal(fake_count(FAKE_ANY, APISERVICES), 0);
+	}
+	certs_next_case();
+	fake_put(APISERVICE, "{\"spec\":{\"group\":\"external.metrics.k8s.io\"}}");
+	certs_start(true);
+	assert_string_equal(t.who, "(none)");
+}
+
+static void takes_over_when_told_and_leading(void **state)
+{
+	struct certs_config config = certs_usual();
+
+	(void)state;
+	config.take_over = true;
+	config.service_port = 9443;
+	put_apiservice("keda", "keda-operator-metrics-apiserver", ",\"caBundle\":\"AAAA\"");
+	certs_start_with(config);
+	fake_advance(1000);
+	assert_string_equal(t.who, "-"); /* nothing speaks against leading */
+	assert_int_equal(fake_count(FAKE_ANY, APISERVICES), 0);
+	certs_set_leading(t.certs, true);
+	fake_advance(100);
+	assert_string_equal(json_string_value(json_object_get(apiservice_field("service"), "name")), "kscaled");
+	assert_string_equal(json_string_value(json_object_get(apiservice_field("service"), "namespace")), "kscaled");
+	assert_int_equal(json_integer_value(json_object_get(apiservice_field("service"), "port")), 9443);
+	assert_bundle_is_the_ca();
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "keda/keda-operator-metrics-apiserver"), 1);
+}
+
+static void a_missing_one_is_told_and_found_later(void **state)
+{
+	(void)state;
+	certs_start(true);
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "-");
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "kubectl apply"), 1);
+	assert_true(serves_the_secret());
+	assert_int_equal(fake_count(FAKE_ANY, APISERVICES), 0);
+	put_our_apiservice();
+	fake_advance(100);
+	assert_bundle_is_the_ca();
+	assert_null(certs_trouble(t.certs));
+	fake_remove(APISERVICE);
+	fake_advance(100);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "kubectl apply"), 2);
+}
+
+static void one_that_may_not_be_read_does_not_block(void **state)
+{
+	(void)state;
+	fake_fail(FAKE_REFUSE, KUBE_LIST, APISERVICES, FAKE_ANY, 403);
+	certs_start(true);
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "-");
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 1);
+}
+
+static void one_that_cannot_be_read_now_is_not_known(void **state)
+{
+	(void)state;
+	fake_fail(FAKE_REFUSE, KUBE_LIST, APISERVICES, 3, 500);
+	put_apiservice("keda", "x", "");
+	certs_start(true);
+	assert_int_equal(t.told, 0);
+	fake_advance(5000);
+	assert_int_equal(t.told, 1);
+	assert_string_equal(t.who, "keda/x");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(injects_under_conflict_retry), T(writes_only_what_it_has_seen), T(ends_skipping_of_verification), T(puts_its_bundle_back), T(a_failing_write_is_told_once_and_retried), T(leaves_a_foreign_one_alone),
+		T(what_is_ours), T(takes_over_when_told_and_leading), T(a_missing_one_is_told_and_found_later), T(one_that_may_not_be_read_does_not_block),
+		T(one_that_cannot_be_read_now_is_not_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "certs_fixture.h"
+
+static void what_is_due_when(void **state)
+{
+	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS + 82800000, 0, 900 * DAY_MS - 3600000); /* with the hour before: 300 and 900 days */
+	static const struct {
+		int day;
+		enum certpack_need need;
+		bool usable;
+	} cases[] = {
+		{ 0, CERTPACK_NOTHING, true }, { 199, CERTPACK_NOTHING, true }, { 200, CERTPACK_SERVING, true }, { 299, CERTPACK_SERVING, true }, { 300, CERTPACK_SERVING, false },
+		{ 599, CERTPACK_SERVING, false }, { 600, CERTPACK_CA, false }, { 899, CERTPACK_CA, false }, { 900, CERTPACK_CA, false }, { -1, CERTPACK_CA, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct certpack_state judged;
+
+		certpack_judge(&pack, certs_names, fake_wall_ms() + cases[i].day * DAY_MS, &judged);
+		if (judged.need != cases[i].need || judged.usable != cases[i].usable)
+			fail_msg("day %d: need %d, usable %d (%s)", cases[i].day, (int)judged.need, judged.usable, judged.why);
+		assert_true((judged.need != CERTPACK_NOTHING) == (judged.why[0] != '\0'));
+	}
+	certpack_done(&pack);
+}
+
+static void a_pack_survives_its_secret(void **state)
+{
+	struct certpack pack = fresh_pack(), back;
+	char *text;
+	json_t *object;
+
+	(void)state;
+	pack.old_ca = mem_dup(pack.ca.cert_pem);
+	text = certpack_encode(&pack, "kscaled", "kscaled-certs", NULL);
+	object = json_parse(text, strlen(text), NULL);
+	certpack_decode(object, &back);
+	assert_string_equal(back.serving.cert_pem, pack.serving.cert_pem);
+	assert_string_equal(back.serving.key_pem, pack.serving.key_pem);
+	assert_string_equal(back.ca.cert_pem, pack.ca.cert_pem);
+	assert_string_equal(back.ca.key_pem, pack.ca.key_pem);
+	assert_string_equal(back.old_ca, pack.old_ca);
+	json_decref(object);
+	mem_free_secret(text);
+	certpack_done(&back);
+	certpack_done(&pack);
+}
+
+static void hostile_secrets(void **state)
+{
+	static const char *const texts[] = {
+		"{}", "[]", "7", "{\"data\":null}", "{\"data\":\"x\"}", "{\"data\":{\"tls.crt\":{}}}", "{\"data\":{\"tls.crt\":\"AA==\",\"tls.key\":\"AA==\",\"ca.crt\":\"AA==\"}}",
+		"{\"data\":{\"tls.crt\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\",\"ca.crt\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\"}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		json_t *object = json_loads(texts[i], JSON_DECODE_ANY, NULL);
+		struct certpack pack;
+		struct certpack_state judged;
+
+		certpack_decode(object, &pack);
+		certpack_judge(&pack, certs_names, fake_wall_ms(), &judged);
+		assert_false(judged.usable);
+		assert_int_equal(judged.need, CERTPACK_CA);
+		certpack_done(&pack);
+		json_decref(object);
+	}
+}
+
+static void names_that_no_certificate_can_bear(void **state)
+{
+	static const char *const bad[] = { "a b", NULL };
+	struct certpack none = { 0 }, out = { 0 };
+	struct certpack_plan plan = { bad, fake_wall_ms(), 86400, 864000, NULL };
+	struct err err;
+
+	(void)state;
+	assert_int_equal(certpack_renew(&none, CERTPACK_CA, &plan, &out, &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	certpack_done(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(what_is_due_when), T(a_pack_survives_its_secret), T(hostile_secrets), T(names_that_no_certificate_can_bear),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

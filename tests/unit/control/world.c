@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+#include "../fakes/fakesource.h"
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+struct world world;
+static struct kube *kube;
+
+static void on_log(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line; /* only formatted, for the sanitizers' eyes */
+}
+
+static void process_start(void)
+{
+	static const struct readings_config config = { .max_age_ms = 1000, .ask_timeout_ms = 3000, .max_waiters = 10000 };
+	static const struct control_config control_config = { .query_deadline_ms = 3000, .version = "0.1.0" };
+	struct cache *c = &world.cache;
+
+	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
+	c->store = store_new(kube, c->counters);
+	c->targets = targets_new(kube);
+	c->scalers = scalers_new(c->store, c->targets);
+	c->readings = readings_new(&world.sources, &config);
+	world.control = control_new(c, kube, fakecluster_events(), &control_config);
+	targets_start(c->targets, NULL, 0);
+	store_start(c->store, NULL, 0);
+}
+
+static void process_end(void)
+{
+	control_free(world.control);
+	readings_free(world.cache.readings);
+	scalers_free(world.cache.scalers);
+	targets_free(world.cache.targets);
+	store_free(world.cache.store);
+	counters_free(world.cache.counters);
+	world_pass(0);
+}
+
+int world_setup(void **state)
+{
+	(void)state;
+	log_setup(LOG_LEVEL_DEBUG, LOG_FORMAT_TEXT);
+	log_set_sink(on_log, NULL);
+	world.loop = fakeloop_start();
+	world.sources = (struct scaler_sources){ .loop = world.loop };
+	fakesource_start();
+	kube = fakecluster_start(world.loop);
+	process_start();
+	world_pass(10);
+	assert_true(store_synced(world.cache.store));
+	world_lead(true);
+	return 0;
+}
+
+int world_teardown(void **state)
+{
+	(void)state;
+	process_end();
+	fakecluster_end();
+	fakesource_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	return 0;
+}
+
+void world_lead(bool leading)
+{
+	world.cache.leadership.leading = leading;
+	control_set_leading(world.control, leading);
+}
+
+void world_restart(void)
+{
+	process_end();
+	process_start();
+	world_pass(10);
+	world_lead(true);
+}
+
+void world_pass(int64_t ms)
+{
+	fakeloop_advance(ms);
+}
+
+/* --- what stands at the server ------------------------------------------------------------------------------------------------ */
+
+void world_deployment(const char *name, int replicas)
+{
+	MEM_AUTO char *path = mem_printf(DEPLOYMENT("%s"), name);
+	MEM_AUTO char *text = mem_printf("{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':%d,'template':{'spec':{'containers':[{'name':'main',"
+					 "'env':[{'name':'SOURCE','value':'%s'}]}]}}}}", replicas, name);
+
+	fakecluster_apply(path, text);
+}
+
+void world_scaledobject(const char *name, const char *spec)
+{
+	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
+	MEM_AUTO char *text = mem_printf("{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','spec':{'scaleTargetRef':{'name':'%s'},'pollingInterval':10,"
+					 "'triggers':[{'type':'scripted','metadata':{'source':'%s'}}]%s%s}}", name, name, *spec ? "," : "", spec);
+
+	fakecluster_apply(path, text);
+}
+
+void world_ready_object(const char *name, int replicas, const char *spec)
+{
+	world_deployment(name, replicas);
+	world_scaledobject(name, spec);
+	world_pass(1000);
+	world_expect(name, "Ready", "True ScaledObjectReady");
+}
+
+int world_replicas(const char *name)
+{
+	MEM_AUTO char *path = mem_printf(DEPLOYMENT("%s"), name);
+
+	return (int)fakecluster_number(path, "spec.replicas");
+}
+
+const char *world_condition(const char *name, const char *type)
+{
+	static char text[2048];
+	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
+	const json_t *list = fakecluster_at(path, "status.conditions"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		if (strcmp(json_str_or_empty(one, "type"), type) != 0)
+			continue;
+		snprintf(text, sizeof(text), "%s %s %s", json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"), json_str_or_empty(one, "message"));
+		return text;
+	}
+	return "";
+}
+
+void world_expect(const char *name, const char *type, const char *begins)
+{
+	const char *is = world_condition(name, type);
+
+	if (strncmp(is, begins, strlen(begins)) != 0)
+		fail_msg("%s of %s is \"%s\", not \"%s\"", type, name, is, begins);
+}
+
+double world_errors_counted(const char *name)
+{
+	static const char *const labels[] = { "namespace", "scaledObject", NULL };
+	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "", labels);
+
+	return counters_get(f, (const char *const[]){ "default", name });
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_FAKES_FAKESOURCE_H
+#define TESTS_UNIT_FAKES_FAKESOURCE_H
+
+/*
+ * Stands in for scalers/registry.c at link time: the one trigger type "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source can be made to do that at
+ * given moments. Parameters: `source` (or sourceFromEnv) names what is asked, `threshold` is the target (5), `activation` the activation threshold (0).
+ */
+
+#include "scalers/scaler.h"
+
+void fakesource_start(void);
+void fakesource_end(void); /* fails when a question is under way */
+
+/* From now on: */
+void fakesource_answer(const char *source, double value); /* at first all answer 0 */
+void fakesource_fail(const char *source, const char *message);
+void fakesource_hang(const char *source);                 /* until the query's deadline */
+
+unsigned fakesource_asked(const char *source); /* so far; NULL: all sources */
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_FIXTURE_H
+#define NET_FIXTURE_H
+
+/*
+ * What the tests of this room share: a loop that never waits long, so that a test can turn it until something has happened (UNTIL), and a client that
+ * speaks bytes over loopback, plain or TLS, from the same thread.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "net/loop.h"
+#include "net/tls.h"
+#include "net/x509.h"
+
+/* Only a hung test waits so long. */
+#define PATIENCE_MS 30000
+
+struct fixture {
+	struct loop *loop;
+	struct loop_timer tick;
+	struct x509_pair ca, serving; /* for "localhost", 127.0.0.1 and ::1; made when first asked for */
+};
+
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+void fixture_pairs(struct fixture *f);
+
+#define UNTIL(f, condition) \
+	do { \
+		int64_t patience_until = loop_now_ms((f)->loop) + PATIENCE_MS; \
+		while (!(condition)) { \
+			if (loop_now_ms((f)->loop) > patience_until) \
+				fail_msg("never came true: %s", #condition); \
+			loop_turn((f)->loop); \
+		} \
+	} while (0)
+
+/* Turns the loop for a while, for what must NOT happen. */
+void fixture_linger(struct fixture *f, int64_t ms);
+
+struct client {
+	int fd;
+	SSL *ssl; /* NULL on plain */
+	SSL_CTX *ctx;
+	struct buf got;
+	bool ended; /* the server closed (or broke) it */
+};
+
+/* 127.0.0.1; the TLS handshake needs the loop: client_shake. */
+void client_open(struct client *c, uint16_t port);
+void client_open_tls(struct fixture *f, struct client *c, uint16_t port, const struct tls_client_config *config);
+bool client_shake(struct client *c); /* one step; true when done or ended */
+void client_send(struct client *c, const char *text);
+bool client_has(struct client *c, const char *text); /* reads what is there; true once all that came contains text */
+bool client_ended(struct client *c);                 /* reads what is there; true once the server has closed */
+void client_forget(struct client *c);                /* what came so far */
+void client_close(struct client *c);
+
+/* The other way round: a listener on loopback, and what it accepts, spoken to like a client. */
+int fixture_listen(uint16_t *port);
+bool client_accept(struct client *c, int listener); /* true when there was one */
+
+/* A port of loopback on which nobody listens. */
+uint16_t fixture_dead_port(void);
+
+#endif

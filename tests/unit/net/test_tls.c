@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+
+/* Both ends of a connection in memory. */
+struct wire {
+	SSL *server, *client;
+};
+
+static void wire_up(struct wire *w, SSL *server, SSL *client)
+{
+	BIO *a, *b;
+
+	assert_non_null(server);
+	assert_non_null(client);
+	assert_int_equal(BIO_new_bio_pair(&a, 0, &b, 0), 1);
+	SSL_set_bio(server, a, a);
+	SSL_set_bio(client, b, b);
+	*w = (struct wire){ server, client };
+}
+
+static bool wants_more(SSL *ssl, int result)
+{
+	int code = SSL_get_error(ssl, result);
+
+	return result == 1 || code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE;
+}
+
+/* True when both ends are content; else `why` is the client's (or, when it has none, the server's) reason. */
+static bool shake(struct wire *w, char *why, size_t size)
+{
+	for (int i = 0; i < 10; i++) {
+		int client = SSL_do_handshake(w->client), server;
+
+		if (!wants_more(w->client, client)) {
+			tls_explain(w->client, why, size);
+			return false;
+		}
+		ERR_clear_error();
+		server = SSL_do_handshake(w->server);
+		if (!wants_more(w->server, server)) {
+			tls_explain(w->server, why, size);
+			return false;
+		}
+		ERR_clear_error();
+		if (client == 1 && server == 1)
+			return true;
+	}
+	return false;
+}
+
+static void wire_cut(struct wire *w)
+{
+	SSL_free(w->server);
+	SSL_free(w->client);
+}
+
+struct both {
+	struct fixture *f;
+	struct tls_server *server;
+};
+
+static int both_setup(void **state)
+{
+	struct both *b = mem_zalloc(sizeof(*b));
+	struct err err = { .kind = ERR_NONE };
+	void *f;
+
+	if (fixture_setup(&f) < 0)
+		return -1;
+	b->f = f;
+	fixture_pairs(b->f);
+	b->server = tls_server_new(&err);
+	*state = b;
+	return tls_server_set_certificate(b->server, b->f->serving.cert_pem, b->f->serving.key_pem, &err);
+}
+
+static int both_teardown(void **state)
+{
+	struct both *b = *state;
+	void *f = b->f;
+
+	tls_server_free(b->server);
+	mem_free_ptr(&b);
+	return fixture_teardown(&f);
+}
+
+/* A whole handshake; says why it failed. */
+static bool meet(struct both *b, const struct tls_client_config *config, const char *name, char *why, size_t size)
+{
+	struct err err = { .kind = ERR_NONE };
+	SSL_CTX *ctx = tls_client_context(config, &err);
+	struct wire w;
+	bool good;
+
+	if (!ctx)
+		fail_msg("%s", err.msg);
+	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, name, config->insecure, &err));
+	good = shake(&w, why, size);
+	wire_cut(&w);
+	SSL_CTX_free(ctx);
+	return good;
+}
+
+static void names_and_roots_are_checked(void **state)
+{
+	struct both *b = *state;
+	struct x509_pair stranger;
+	struct err err;
+
+	assert_int_equal(x509_make_ca("stranger", timestamp_now_ms(), 1000, &stranger, &err), 0);
+	const struct {
+		const char *ca;
+		bool insecure;
+		const char *name, *why; /* why: NULL when it works */
+	} rows[] = {
+		{ b->f->ca.cert_pem, false, "localhost", NULL },
+		{ b->f->ca.cert_pem, false, "127.0.0.1", NULL },
+		{ b->f->ca.cert_pem, false, "::1", NULL },
+		{ b->f->ca.cert_pem, false, "example.org", "hostname mismatch" },
+		{ b->f->ca.cert_pem, false, "127.0.0.2", "IP address mismatch" },
+		{ stranger.cert_pem, false, "localhost", "unable to get local issuer certificate" },
+		{ NULL, false, "localhost", "unable to get local issuer certificate" }, /* the system does not know us */
+		{ NULL, true, "example.org", NULL },
+		{ stranger.cert_pem, true, "localhost", NULL },
+	};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct tls_client_config config = { .ca_pem = rows[i].ca, .insecure = rows[i].insecure };
+		char why[256] = "";
+		bool good = meet(b, &config, rows[i].name, why, sizeof(why));
+
+		if (good != (rows[i].why == NULL) || (rows[i].why && !strcasestr(why, rows[i].why)))
+			fail_msg("row %zu: %s", i, why);
+		assert_int_equal(ERR_peek_error(), 0);
+	}
+	x509_pair_done(&stranger);
+}
+
+/* The system's roots count besides the given one: SSL_CERT_FILE puts our CA among them. */
+static void the_systems_roots_count_too(void **state)
+{
+	struct both *b = *state;
+	struct x509_pair stranger;
+	struct tls_client_config config = { .ca_pem = NULL };
+	char path[] = "/tmp/roots-XXXXXX", why[256] = "";
+	struct err err;
+	int fd = mkstemp(path);
+	FILE *file = fdopen(fd, "w");
+
+	assert_int_equal(x509_make_ca("stranger", timestamp_now_ms(), 1000, &stranger, &err), 0);
+	fputs(b->f->ca.cert_pem, file);
+	fclose(file);
+	setenv("SSL_CERT_FILE", path, 1);
+	tls_forget_system_store();
+	assert_true(meet(b, &config, "localhost", why, sizeof(why)));
+	assert_false(meet(b, &config, "example.org", why, sizeof(why)));
+	config.ca_pem = stranger.cert_pem;
+	assert_true(meet(b, &config, "localhost", why, sizeof(why)));
+	unsetenv("SSL_CERT_FILE");
+	tls_forget_system_store();
+	assert_false(meet(b, &config, "localhost", why, sizeof(why)));
+	remove(path);
+	x509_pair_done(&stranger);
+}
+
+static void the_servers_certificate_is_swapped_under_sessions(void **state)
+{
+	struct both *b = *state;
+	static const char *const other[] = { "other.example", NULL };
+	struct tls_client_config config = { .insecure = true };
+	struct err err = { .kind = ERR_NONE };
+	SSL_CTX *ctx = tls_client_context(&config, &err);
+	struct x509_pair second;
+	struct wire old_wire, new_wire;
+	char why[256], cn[64];
+	X509 *cert;
+
+	assert_int_equal(x509_make_serving(&b->f->ca, other, timestamp_now_ms(), 1000, &second, &err), 0);
+	wire_up(&old_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	assert_int_equal(tls_server_set_certificate(b->server, "garbage", second.key_pem, &err), -1);
+	assert_int_equal(tls_server_set_certificate(b->server, second.cert_pem, b->f->serving.key_pem, &err), -1);
+	assert_non_null(strstr(err.msg, "does not fit"));
+	assert_int_equal(tls_server_set_certificate(b->server, second.cert_pem, second.key_pem, &err), 0);
+	wire_up(&new_wire, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	assert_true(shake(&old_wire, why, sizeof(why))); /* began before the swap, ends after it */
+	assert_true(shake(&new_wire, why, sizeof(why)));
+	cert = SSL_get1_peer_certificate(old_wire.client);
+	x509_common_name(cert, cn, sizeof(cn));
+	assert_string_equal(cn, "localhost");
+	X509_free(cert);
+	cert = SSL_get1_peer_certificate(new_wire.client);
+	x509_common_name(cert, cn, sizeof(cn));
+	assert_string_equal(cn, "other.example");
+	X509_free(cert);
+	wire_cut(&old_wire);
+	wire_cut(&new_wire);
+	SSL_CTX_free(ctx);
+	x509_pair_done(&second);
+}
+
+static void no_certificate_no_session(void **state)
+{
+	struct err err;
+	struct tls_server *s = tls_server_new(&err);
+
+	(void)state;
+	assert_false(tls_server_has_certificate(s));
+	assert_null(tls_server_session(s));
+	tls_server_free(s);
+	tls_server_free(NULL);
+}
+
+static void client_certificates_are_asked_for_and_any_is_taken(void **state)
+{
+	struct both *b = *state;
+	static const char *const names[] = { "front-proxy-client", NULL };
+	struct x509_pair foreign_ca, client;
+	struct err err = { .kind = ERR_NONE };
+
+	assert_int_equal(x509_make_ca("foreign", timestamp_now_ms(), 1000, &foreign_ca, &err), 0);
+	assert_int_equal(x509_make_serving(&foreign_ca, names, timestamp_now_ms(), 1000, &client, &err), 0);
+	for (int with = 0; with < 2; with++) {
+		struct tls_client_config config = { .insecure = true, .cert_pem = with ? client.cert_pem : NULL, .key_pem = with ? client.key_pem : NULL };
+		SSL_CTX *ctx = tls_client_context(&config, &err);
+		struct wire w;
+		char why[256], cn[64] = "";
+		X509 *cert;
+
+		wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+		assert_true(shake(&w, why, sizeof(why)));
+		cert = SSL_get1_peer_certificate(w.server);
+		if (cert)
+			x509_common_name(cert, cn, sizeof(cn));
+		assert_string_equal(cn, with ? "front-proxy-client" : "");
+		X509_free(cert);
+		wire_cut(&w);
+		SSL_CTX_free(ctx);
+	}
+	x509_pair_done(&foreign_ca);
+	x509_pair_done(&client);
+}
+
+static void old_protocols_and_http2_are_refused(void **state)
+{
+	struct both *b = *state;
+	static const unsigned char h2_only[] = "\x02h2", both[] = "\x02h2\x08http/1.1";
+	struct tls_client_config config = { .insecure = true };
+	struct err err;
+	SSL_CTX *ctx = tls_client_context(&config, &err);
+	const unsigned char *chosen;
+	unsigned chosen_len;
+	char why[256];
+	struct wire w;
+
+	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	SSL_set_alpn_protos(w.client, both, sizeof(both) - 1);
+	assert_true(shake(&w, why, sizeof(why)));
+	SSL_get0_alpn_selected(w.client, &chosen, &chosen_len);
+	assert_int_equal(chosen_len, 8);
+	assert_memory_equal(chosen, "http/1.1", 8);
+	wire_cut(&w);
+	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	SSL_set_alpn_protos(w.client, h2_only, sizeof(h2_only) - 1);
+	assert_false(shake(&w, why, sizeof(why)));
+	wire_cut(&w);
+	wire_up(&w, tls_server_session(b->server), tls_client_session(ctx, "localhost", true, &err));
+	SSL_set_min_proto_version(w.client, TLS1_VERSION);
+	SSL_set_max_proto_version(w.client, TLS1_1_VERSION);
+	SSL_set_cipher_list(w.client, "ALL:@SECLEVEL=0");
+	assert_false(shake(&w, why, sizeof(why)));
+	wire_cut(&w);
+	SSL_CTX_free(ctx);
+}
+
+static void bad_pems_are_named(void **state)
+{
+	struct both *b = *state;
+	const struct {
+		struct tls_client_config config;
+		const char *why;
+	} rows[] = {
+		{ { .ca_pem = "garbage" }, "CA: " },
+		{ { .cert_pem = b->f->serving.cert_pem }, "the key is missing" },
+		{ { .key_pem = b->f->serving.key_pem }, "the certificate is missing" },
+		{ { .cert_pem = "garbage", .key_pem = b->f->serving.key_pem }, "certificate: " },
+		{ { .cert_pem = b->f->serving.cert_pem, .key_pem = "garbage" }, "private key: " },
+		{ { .cert_pem = b->f->serving.cert_pem, .key_pem = b->f->ca.key_pem }, "does not fit" },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct err err = { .kind = ERR_NONE };
+
+		assert_null(tls_client_context(&rows[i].config, &err));
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, rows[i].why))
+			fail_msg("row %zu: %s", i, err.msg);
+		assert_int_equal(ERR_peek_error(), 0);
+	}
+}
+
+/* An encrypted key: with its password, without, and with a wrong one; nobody asks on the terminal. */
+static void encrypted_keys_need_their_password(void **state)
+{
+	struct both *b = *state;
+	BIO *in = BIO_new_mem_buf(b->f->serving.key_pem, -1), *out = BIO_new(BIO_s_mem());
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(in, NULL, NULL, NULL);
+	static const char *const passwords[] = { "secret", "wrong", NULL };
+	char *bytes, *encrypted;
+	long len;
+
+	assert_int_equal(PEM_write_bio_PKCS8PrivateKey(out, key, EVP_aes_128_cbc(), "secret", 6, NULL, NULL), 1);
+	len = BIO_get_mem_data(out, &bytes);
+	encrypted = mem_dupn(bytes, (size_t)len);
+	for (size_t i = 0; i < sizeof passwords / sizeof *passwords; i++) {
+		struct tls_client_config config = { .cert_pem = b->f->serving.cert_pem, .key_pem = encrypted, .key_password = passwords[i] };
+		struct err err = { .kind = ERR_NONE };
+		SSL_CTX *ctx = tls_client_context(&config, &err);
+
+		assert_int_equal(ctx != NULL, i == 0);
+		assert_null(strstr(err.msg, "secret"));
+		SSL_CTX_free(ctx);
+	}
+	mem_free_ptr(&encrypted);
+	EVP_PKEY_free(key);
+	BIO_free(in);
+	BIO_free(out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(names_and_roots_are_checked, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(the_systems_roots_count_too, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup, both_teardown),
+		cmocka_unit_test(no_certificate_no_session),
+		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "options.h"
+
+#define ARGS_MAX 8
+
+/* A configuration file of this test, removed at its end. */
+static char config_path[] = "options-XXXXXX";
+static char config_flag[64];
+
+static int start(void **state)
+{
+	int fd = mkstemp(config_path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	snprintf(config_flag, sizeof(config_flag), "--config=%s", config_path);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	(void)state;
+	return unlink(config_path);
+}
+
+/* Nothing of the environment that the tests run in, but for what tells cmocka how to report. */
+static int bare(void **state)
+{
+	static const char report[] = "CMOCKA_MESSAGE_OUTPUT";
+	MEM_AUTO char *form = mem_dup(getenv(report));
+
+	(void)state;
+	if (clearenv() != 0)
+		return -1;
+	return form != NULL ? setenv(report, form, 1) : 0;
+}
+
+static void put_config(const char *text, size_t len)
+{
+	FILE *file = fopen(config_path, "wb");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, len, file), len);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* args: NULL-terminated */
+static int load(const char *const *args, struct options *o, struct err *err)
+{
+	char *argv[ARGS_MAX + 1] = { NULL };
+	int argc = 0;
+
+	for (; args[argc] != NULL && argc < ARGS_MAX; argc++)
+		argv[argc] = mem_dup(args[argc]);
+	memset(o, 0x55, sizeof(*o));
+	int result = options_load(argc, argv, o, err);
+	for (int i = 0; i < argc; i++)
+		free(argv[i]); /* whatever is kept must be a copy */
+	return result;
+}
+
+#define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define NO_ARGS ((const char *const[]){ NULL })
+
+static void loaded(const char *const *args, struct options *o)
+{
+	struct err err;
+
+	if (load(args, o, &err) < 0)
+		fail_msg("%s", err.msg);
+}
+
+static void same_text(const char *a, const char *b)
+{
+	if (a == NULL || b == NULL)
+		assert_true(a == b);
+	else
+		assert_string_equal(a, b);
+}
+
+static void same_options(const struct options *a, const struct options *b)
+{
+	same_text(a->kubeconfig, b->kubeconfig);
+	same_text(a->namespace_, b->namespace_);
+	same_text(a->watch_namespaces, b->watch_namespaces);
+	same_text(a->bind_address, b->bind_address);
+	assert_int_equal(a->secure_port, b->secure_port);
+	same_text(a->status_address, b->status_address);
+	same_text(a->service_name, b->service_name);
+	same_text(a->tls_cert_file, b->tls_cert_file);
+	same_text(a->tls_private_key_file, b->tls_private_key_file);
+	assert_int_equal(a->leader_elect, b->leader_elect);
+	same_text(a->lease_name, b->lease_name);
+	assert_true(a->lease_duration_ms == b->lease_duration_ms);
+	assert_true(a->renew_deadline_ms == b->renew_deadline_ms);
+	assert_true(a->retry_period_ms == b->retry_period_ms);
+	assert_true(a->metrics_max_age_ms == b->metrics_max_age_ms);
+	assert_true(a->metrics_deadline_ms == b->metrics_deadline_ms);
+	assert_int_equal(a->log_level, b->log_level);
+	assert_int_equal(a->log_format, b->log_format);
+	same_text(a->identity, b->identity);
+	same_text(a->state_dir, b->state_dir);
+	same_text(a->keda_namespace, b->keda_namespace);
+	assert_int_equal(a->take_over, b->take_over);
+}
+
+static void defaults(void **state)
+{
+	const struct options expected = {
+		.secure_port = 8443,
+		.status_address = (char[]){ "127.0.0.1:8080" },
+		.service_name = (char[]){ "kscaled" },
+		.leader_elect = true,
+		.lease_name = (char[]){ "operator.keda.sh" },
+		.lease_duration_ms = 15000,
+		.renew_deadline_ms = 10000,
+		.retry_period_ms = 2000,
+		.metrics_max_age_ms = 1000,
+		.metrics_deadline_ms = 3000,
+		.log_level = LOG_LEVEL_INFO,
+		.log_format = LOG_FORMAT_TEXT,
+		.state_dir = (char[]){ "/var/lib/kscaled" },
+		.keda_namespace = (char[]){ "keda" },
+		.take_over = false,
+	};
+	struct options o;
+
+	(void)state;
+	loaded(NO_ARGS, &o);
+	same_options(&o, &expected);
+	assert_null(o.config);
+	assert_false(o.show_help || o.show_version);
+	options_done(&o);
+	assert_null(o.service_name);
+	options_done(&o);
+}
+
+static void flags(void **state)
+{
+	struct options o;
+
+	(void)state;
+	loaded(ARGS("--secure-port=9443", "--namespace", "ops", "--take-over", "--leader-elect=false", "--watch-namespace=a, b,,\"c\"", "--bind-address=::1"), &o);
+	assert_int_equal(o.secure_port, 9443);
+	assert_string_equal(o.namespace_, "ops");
+	assert_true(o.take_over);
+	assert_false(o.leader_elect);
+	assert_string_equal(o.watch_namespaces, "a,b,c");
+	assert_string_equal(o.bind_address, "::1");
+	options_done(&o);
+	loaded(ARGS("--secure-port=1", "--secure-port=0", "--identity=--odd", "--metrics-max-age", "0", "--take-over=F", "--log-level=debug", "--log-format=json"), &o);
+	assert_int_equal(o.secure_port, 0);
+	assert_string_equal(o.identity, "--odd");
+	assert_true(o.metrics_max_age_ms == 0);
+	assert_false(o.take_over);
+	assert_int_equal(o.log_level, LOG_LEVEL_DEBUG);
+	assert_int_equal(o.log_format, LOG_FORMAT_JSON);
+	options_done(&o);
+	loaded(ARGS("--leader-elect", "false", "--take-over", "--service-name", "x"), &o);
+	assert_false(o.leader_elect);
+	assert_true(o.take_over);
+	assert_string_equal(o.service_name, "x");
+	options_done(&o);
+	loaded(ARGS("--watch-namespace=\"\"", "--namespace=", "--kubeconfig=", "--keda-namespace="), &o);
+	assert_null(o.keda_namespace);
+	assert_null(o.watch_namespaces);
+	assert_null(o.namespace_);
+	assert_null(o.kubeconfig);
+	options_done(&o);
+}
+
+static void help_and_version_come_first(void **state)
+{
+	struct options o;
+
+	(void)state;
+	loaded(ARGS("--nonsense", "--help"), &o);
+	assert_true(o.show_help);
+	options_done(&o);
+	loaded(ARGS("-h"), &o);
+	assert_true(o.show_help);
+	loaded(ARGS("--secure-port=x", "--version"), &o);
+	assert_true(o.show_version && !o.show_help);
+	options_done(&o);
+}
+
+static void flag_before_environment_before_file_before_default(void **state)
+{
+	static const char config[] = "service-name = file\nlease-name = file\nkeda-namespace = file\n";
+	struct options o;
+
+	(void)state;
+	put_config(config, sizeof(config) - 1);
+	setenv("KSCALED_SERVICE_NAME", "env", 1);
+	setenv("KSCALED_LEASE_NAME", "env", 1);
+	loaded(ARGS(config_flag, "--service-name=flag"), &o);
+	assert_string_equal(o.service_name, "flag");
+	assert_string_equal(o.lease_name, "env");
+	assert_string_equal(o.keda_namespace, "file");
+	assert_string_equal(o.state_dir, "/var/lib/kscaled");
+	assert_string_equal(o.config, config_path);
+	options_done(&o);
+	setenv("KSCALED_CONFIG", config_path, 1);
+	loaded(NO_ARGS, &o);
+	assert_string_equal(o.keda_namespace, "file");
+	options_done(&o);
+}
+
+static void environment_names(void **state)
+{
+	struct options o;
+
+	(void)state;
+	setenv("KUBECONFIG", "/k", 1);
+	setenv("POD_NAMESPACE", "pod", 1);
+	setenv("WATCH_NAMESPACE", "w1,w2", 1);
+	setenv("KSCALED_STATUS_ADDRESS", "", 1);               /* said nothing */
+	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1);         /* what Kubernetes puts into every Pod */
+	setenv("KSCALED_PORT_443_TCP", "tcp://10.0.0.1:443", 1);
+	loaded(NO_ARGS, &o);
+	assert_string_equal(o.kubeconfig, "/k");
+	assert_string_equal(o.namespace_, "pod");
+	assert_string_equal(o.watch_namespaces, "w1,w2");
+	assert_string_equal(o.status_address, "127.0.0.1:8080");
+	options_done(&o);
+	setenv("KSCALED_KUBECONFIG", "/own", 1);
+	setenv("KSCALED_NAMESPACE", "own", 1);
+	setenv("KSCALED_WATCH_NAMESPACE", "own", 1);
+	loaded(NO_ARGS, &o);
+	assert_string_equal(o.kubeconfig, "/own");
+	assert_string_equal(o.namespace_, "own");
+	assert_string_equal(o.watch_namespaces, "own");
+	options_done(&o);
+}
+
+static void config_files(void **state)
+{
+	static const char config[] = "# a comment\n\n  secure-port=1234\r\n\tservice-name =  spaced \t\n#lease-name = no\nkubeconfig = /path with = and # in it\nnamespace =\nstate-dir = /no/line/end";
+	struct options o;
+
+	(void)state;
+	put_config(config, sizeof(config) - 1);
+	loaded(ARGS("--config", config_path), &o);
+	assert_int_equal(o.secure_port, 1234);
+	assert_string_equal(o.service_name, "spaced");
+	assert_string_equal(o.lease_name, "operator.keda.sh");
+	assert_string_equal(o.kubeconfig, "/path with = and # in it");
+	assert_null(o.namespace_);
+	assert_string_equal(o.state_dir, "/no/line/end");
+	options_done(&o);
+}
+
+/* A file, and what the error says behind "<path>:". */
+static void wrong_config_files(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{ "secure-port = x\n", ":1: secure-port: \"x\" is no port: 0 to 65535" },
+		{ "\n# c\nsecure-prot = 1\n", ":3: there is no option secure-prot; perhaps secure-port" },
+		{ "zzz = 1\n", ":1: there is no option zzz" },
+		{ "--secure-port = 1\n", ":1: there is no option --secure-port; perhaps secure-port" },
+		{ "secure-port\n", ":1: \"secure-port\" is not \"name = value\"" },
+		{ "secure-port = 1\n\nsecure-port = 1\n", ":3: secure-port stands in line 1 already" },
+		{ "config = x\n", ":1: a config file names no other" },
+		{ "help = true\n", ":1: there is no option help" },
+		{ "= x\n", ":1: there is no option " },
+		{ "lease-duration = 0s\n", ":1: lease-duration: \"0s\" is out of range: 1s to 1h" },
+		{ "state-dir =\n", "state-dir must not be empty" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct options o;
+		struct err err;
+		char expected[256];
+		put_config(rows[i].text, strlen(rows[i].text));
+		snprintf(expected, sizeof(expected), "%s%s", rows[i].says[0] == ':' ? config_path : "", rows[i].says);
+		assert_int_equal(load(ARGS(config_flag), &o, &err), -1);
+		assert_string_equal(err.msg, expected);
+		assert_int_equal(err.kind, ERR_INVALID);
+		assert_null(o.service_name);
+	}
+}
+
+static void unreadable_config_files(void **state)
+{
+	struct options o;
+	struct err err;
+
+	(void)state;
+	assert_int_equal(load(ARGS("--config=/nonexistent/x"), &o, &err), -1);
+	assert_string_equal(err.msg, "config file /nonexistent/x: No such file or directory");
+	assert_int_equal(err.kind, ERR_MISSING);
+	assert_int_equal(load(ARGS("--config=/"), &o, &err), -1);
+	assert_non_null(strstr(err.msg, "config file /: "));
+	put_config("a\0b", 3);
+	assert_int_equal(load(ARGS(config_flag), &o, &err), -1);
+	assert_non_null(strstr(err.msg, "is no text"));
+	char *big = mem_alloc((size_t)2 << 20);
+	memset(big, '#', (size_t)2 << 20);
+	put_config(big, (size_t)2 << 20);
+	free(big);
+	assert_int_equal(load(ARGS(config_flag), &o, &err), -1);
+	assert_non_null(strstr(err.msg, "longer than 1048576 bytes"));
+}
+
+static void wrong_flags(void **state)
+{
+	static const struct {
+		const char *flag, *says;
+	} rows[] = {
+		{ "run", "\"run\" is no flag: flags begin with --" },
+		{ "-x", "\"-x\" is no flag: flags begin with --" },
+		{ "--", "\"--\" is no flag: flags begin with --" },
+		{ "", "\"\" is no flag: flags begin with --" },
+		{ "--=x", "there is no option --" },
+		{ "--secure-prot=1", "there is no option --secure-prot; perhaps --secure-port" },
+		{ "--kube-config=1", "there is no option --kube-config; perhaps --kubeconfig" },
+		{ "--watch-namespaces=1", "there is no option --watch-namespaces; perhaps --watch-namespace" },
+		{ "--quite-another-thing", "there is no option --quite-another-thing" },
+		{ "--secure-port", "flag --secure-port: a value is missing: --secure-port PORT" },
+		{ "--secure-port=", "flag --secure-port: \"\" is no port: 0 to 65535" },
+		{ "--secure-port=65536", "flag --secure-port: \"65536\" is no port: 0 to 65535" },
+		{ "--secure-port=-1", "flag --secure-port: \"-1\" is no port: 0 to 65535" },
+		{ "--secure-port=+1", "flag --secure-port: \"+1\" is no port: 0 to 65535" },
+		{ "--secure-port=99999999999999999999", "flag --secure-port: \"99999999999999999999\" is no port: 0 to 65535" },
+		{ "--leader-elect=yes", "flag --leader-elect: \"yes\" is neither true nor false" },
+		{ "--leader-elect=maybe", "flag --leader-elect: \"maybe\" is neither true nor false" },
+		{ "--leader-elect=", "flag --leader-elect: \"\" is neither true nor false" },
+		{ "--lease-duration=15", "flag --lease-duration: \"15\" is no duration like 15s, 1m30s or 300ms" },
+		{ "--lease-duration=-15s", "flag --lease-duration: \"-15s\" is negative" },
+		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
+		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
+		{ "--log-level=loud", "flag --log-level: \"loud\" is no log level: debug, info, warn or error" },
+		{ "--log-format=xml", "flag --log-format: \"xml\" is no log format: text or json" },
+		{ "--status-address=8080", "flag --status-address: \"8080\" has no port: HOST:PORT, or :PORT for all addresses" },
+		{ "--status-address=::1:8080", "flag --status-address: \"::1:8080\": an IPv6 address stands in brackets, like [::1]:8080" },
+		{ "--status-address=localhost:http", "flag --status-address: \"http\" is no port: 0 to 65535" },
+		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is no IP address" },
+		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is no IP address" },
+		{ "--namespace=Ops", "flag --namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--namespace=-ops", "flag --namespace: \"-ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--service-name=", "flag --service-name: \"\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--service-name=a.b", "flag --service-name: \"a.b\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--lease-name=a..b", "flag --lease-name: \"a..b\" is no name of Kubernetes: lower-case letters, digits and - and ." },
+		{ "--watch-namespace=a,B", "flag --watch-namespace: \"B\" is no name of a namespace: lower-case letters, digits and -" },
+		{ "--watch-namespace=a b", "flag --watch-namespace: \"a b\": namespaces are separated by commas" },
+		{ "--lease-duration=10s", "lease-duration must be longer than renew-deadline" },
+		{ "--renew-deadline=2s", "renew-deadline must be longer than retry-period" },
+		{ "--lease-duration=15.5s", "lease-duration must be whole seconds, as a Lease counts" },
+		{ "--tls-cert-file=/c", "tls-private-key-file is missing: tls-cert-file and tls-private-key-file belong together" },
+		{ "--tls-private-key-file=/k", "tls-cert-file is missing: tls-cert-file and tls-private-key-file belong together" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct options o;
+		struct err err;
+		if (load(ARGS(rows[i].flag), &o, &err) == 0)
+			fail_msg("%s was taken", rows[i].flag);
+		assert_string_equal(err.msg, rows[i].says);
+		assert_int_equal(err.kind, ERR_INVALID);
+	}
+}
+
+static void right_values(void **state)
+{
+	static const char *const rows[] = {
+		"--status-address=:8080", "--status-address=[::1]:0", "--status-address=localhost:65535", "--status-address=0.0.0.0:8080", "--bind-address=0.0.0.0", "--bind-address=::", "--bind-address=",
+		"--lease-name=x", "--lease-name=operator.keda.sh", "--namespace=a-1", "--leader-elect", "--leader-elect=T", "--leader-elect=0", "--lease-duration=60s", "--renew-deadline=14999ms",
+		"--tls-cert-file=",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct options o;
+		loaded(ARGS(rows[i]), &o);
+		options_done(&o);
+	}
+}
+
+static void wrong_environment(void **state)
+{
+	struct options o;
+	struct err err;
+
+	(void)state;
+	setenv("KSCALED_SECURE_PORT", "tcp://10.0.0.1:443", 1);
+	assert_int_equal(load(NO_ARGS, &o, &err), -1);
+	assert_string_equal(err.msg, "environment KSCALED_SECURE_PORT: \"tcp://10.0.0.1:443\" is no port: 0 to 65535");
+	unsetenv("KSCALED_SECURE_PORT");
+	setenv("POD_NAMESPACE", "Not A Name", 1);
+	assert_int_equal(load(NO_ARGS, &o, &err), -1);
+	assert_non_null(strstr(err.msg, "environment POD_NAMESPACE: \"Not A Name\""));
+}
+
+static char *file_text(const char *name)
+{
+	const char *top = getenv("srcdir");
+	char path[1024];
+	char piece[4096];
+	struct buf text = BUF_INIT((size_t)1 << 20);
+
+	snprintf(path, sizeof(path), "%s/%s", top != NULL ? top : ".", name);
+	FILE *file = fopen(path, "r");
+	if (file == NULL)
+		fail_msg("%s", path);
+	for (size_t got; (got = fread(piece, 1, sizeof(piece), file)) > 0;)
+		buf_append(&text, piece, got);
+	fclose(file);
+	return buf_take(&text);
+}
+
+/* Calls fn with each option's name as --help has it. */
+static void each_option(void (*fn)(const char *name, const char *text), const char *text)
+{
+	char *help = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&help, &size);
+
+	assert_non_null(out);
+	options_help(out);
+	fclose(out);
+	int count = 0;
+	for (char *rest = help, *line; (line = strsep(&rest, "\n")) != NULL;) {
+		if (strncmp(line, "  --", 4) != 0)
+			continue;
+		char *name = line + 4;
+		name[strcspn(name, " ")] = '\0';
+		if (strcmp(name, "help") != 0 && strcmp(name, "version") != 0) {
+			fn(name, text);
+			count++;
+		}
+	}
+	assert_int_equal(count, 23);
+	free(help);
+}
+
+/* In mdoc, a flag --name is ".It Fl -name". */
+static void stands_in_man(const char *name, const char *text)
+{
+	char item[128];
+
+	snprintf(item, sizeof(item), "Fl -%s ", name);
+	if (strstr(text, item) == NULL)
+		fail_msg("\"%s\" is missing in kscaled(8)", item);
+}
+
+static void stands_in_sample(const char *name, const char *text)
+{
+	char line[128];
+
+	if (strcmp(name, "config") == 0)
+		return;
+	snprintf(line, sizeof(line), "\n#%s =", name);
+	if (strstr(text, line) == NULL)
+		fail_msg("\"%s\" is missing in etc/kscaled.conf", line + 1);
+}
+
+static void the_manual_has_every_option(void **state)
+{
+	MEM_AUTO char *page = file_text("man/kscaled.8");
+
+	(void)state;
+	each_option(stands_in_man, page);
+}
+
+/*
+ * A commented line "#name = value" of the sample is the default (but for the two that depend on where kscaled runs): what is loaded from the uncommented
+ * file is what is loaded from none.
+ */
+static void the_sample_has_every_option_with_its_default(void **state)
+{
+	MEM_AUTO char *sample = file_text("etc/kscaled.conf");
+	struct buf config = BUF_INIT((size_t)1 << 20);
+	struct options o, expected;
+
+	(void)state;
+	each_option(stands_in_sample, sample);
+	for (char *rest = sample, *line; (line = strsep(&rest, "\n")) != NULL;) {
+		bool depends = strncmp(line, "#kubeconfig ", 12) == 0 || strncmp(line, "#namespace ", 11) == 0;
+		if (line[0] == '#' && line[1] >= 'a' && line[1] <= 'z' && !depends)
+			buf_printf(&config, "%s\n", line + 1);
+	}
+	put_config(config.data, config.len);
+	bare(NULL);
+	loaded(ARGS(config_flag), &o);
+	loaded(NO_ARGS, &expected);
+	same_options(&o, &expected);
+	options_done(&o);
+	options_done(&expected);
+	buf_done(&config);
+}
+
+int main(void)
+{
+	/* The first two need srcdir, which is cleared away then. */
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_manual_has_every_option),
+		cmocka_unit_test(the_sample_has_every_option_with_its_default),
+		cmocka_unit_test_setup(defaults, bare),
+		cmocka_unit_test_setup(flags, bare),
+		cmocka_unit_test_setup(help_and_version_come_first, bare),
+		cmocka_unit_test_setup(flag_before_environment_before_file_before_default, bare),
+		cmocka_unit_test_setup(environment_names, bare),
+		cmocka_unit_test_setup(config_files, bare),
+		cmocka_unit_test_setup(wrong_config_files, bare),
+		cmocka_unit_test_setup(unreadable_config_files, bare),
+		cmocka_unit_test_setup(wrong_flags, bare),
+		cmocka_unit_test_setup(right_values, bare),
+		cmocka_unit_test_setup(wrong_environment, bare),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
