@@ -20,8 +20,6 @@
 #define BUFFER_BYTES 8192L
 #define WATCH_BUFFER_BYTES 4096L
 #define UPLOAD_BUFFER_BYTES 16384L
-/* Handles kept for the next requests; one costs about 6 KiB. */
-#define IDLE_EASIES_MAX 8
 
 /*
  * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections, older ones that end with their last transfer.
@@ -41,8 +39,6 @@ struct httpc {
 	struct httpc_config config;
 	struct pool *pools; /* the first one takes new requests */
 	struct httpc_call *unfit; /* calls that were refused before they got to a pool */
-	CURL *idle[IDLE_EASIES_MAX];
-	size_t idle_count;
 	unsigned depth; /* callbacks on the stack */
 	bool freed;     /* as soon as depth is 0 */
 };
@@ -74,23 +70,16 @@ struct httpc_call {
 
 /* --- handles ----------------------------------------------------------------------------------------------------------- */
 
-static CURL *take_easy(struct httpc *c)
+/*
+ * A new one each time: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used handle that still has its buffer, forgets the size that this buffer has (curl_easy_reset), and then writes past its end.
+ */
+static CURL *take_easy(void)
 {
-	CURL *easy = c->idle_count ? c->idle[--c->idle_count] : curl_easy_init();
+	CURL *easy = curl_easy_init();
 
 	if (!easy)
 		abort(); /* out of memory */
 	return easy;
-}
-
-static void give_easy(struct httpc *c, CURL *easy)
-{
-	if (c->idle_count == IDLE_EASIES_MAX || c->freed) {
-		curl_easy_cleanup(easy);
-		return;
-	}
-	curl_easy_reset(easy); /* forgets what it was told, borrowed pointers too */
-	c->idle[c->idle_count++] = easy;
 }
 
 static void free_headers(struct curl_slist *headers)
@@ -110,7 +99,7 @@ static void call_free(struct httpc_call *call)
 	if (call->added)
 		httpmulti_remove(pool->multi, call->easy);
 	if (call->easy)
-		give_easy(call->c, call->easy);
+		curl_easy_cleanup(call->easy);
 	if (pool)
 		DL_DELETE(pool->calls, call);
 	else
@@ -166,8 +155,6 @@ static void httpc_really_free(struct httpc *c)
 		pool_free(pool);
 	DL_FOREACH_SAFE(c->unfit, call, next_call)
 		call_free(call);
-	while (c->idle_count)
-		curl_easy_cleanup(c->idle[--c->idle_count]);
 	mem_free_ptr(&c);
 	curl_global_cleanup();
 }
@@ -587,7 +574,7 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 		call->body_out = mem_dupn(request->body, request->body_len);
 		call->body_out_len = request->body_len;
 	}
-	call->easy = take_easy(c);
+	call->easy = take_easy();
 	set_transfer(call);
 	set_body(call, request->method);
 	set_server(call, request->server);

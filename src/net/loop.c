@@ -51,10 +51,13 @@ int64_t loop_now_ms(const struct loop *loop)
 
 /* --- life -------------------------------------------------------------------------------------------------------------- */
 
+/* After an error (a broken invariant) libevent ends the process; this is then its last word. What it warns of shows as failed connections anyway. */
 static void on_libevent_log(int severity, const char *msg)
 {
-	(void)severity;
-	log_debug("libevent", "%s", msg);
+	if (severity == EVENT_LOG_ERR)
+		log_error("libevent", "%s", msg);
+	else
+		log_debug("libevent", "%s", msg);
 }
 
 struct loop *loop_new(struct err *err)
