@@ -26,6 +26,8 @@
 
 /* A stopping process gives its last writes so long. */
 #define RELEASE_MS 3000
+/* So often memory that a burst has left free goes back to the system: a third of a millisecond of work. */
+#define SETTLE_MS 10000
 /* What may wait for readings at once, over all sources. */
 #define WAITERS_MAX 20000
 
@@ -48,6 +50,7 @@ struct daemon {
 	struct certs *certs;
 	struct serve *serve;
 	struct leader *leader;
+	struct loop_timer settle;
 	struct loop_timer watchdog;
 	int64_t watchdog_ms;
 	bool stopping;
@@ -129,6 +132,14 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 	d->ready = true;
 	log_info("kscaled", "%zu ScaledObjects known", store_scaledobject_count(d->cache.store));
 	sd_notifyf(0, "READY=1\nSTATUS=%zu ScaledObjects", store_scaledobject_count(d->cache.store));
+}
+
+static void on_settle(void *arg)
+{
+	struct daemon *d = arg;
+
+	mem_settle();
+	loop_timer_set(&d->settle, SETTLE_MS);
 }
 
 static void on_watchdog(void *arg)
@@ -277,6 +288,8 @@ static int start_signals(struct daemon *d, struct err *err)
 
 	if (loop_on_signal(d->loop, SIGTERM, on_term, d, err) || loop_on_signal(d->loop, SIGINT, on_term, d, err) || loop_on_signal(d->loop, SIGHUP, on_hup, d, err))
 		return -1;
+	loop_timer_init(&d->settle, d->loop, on_settle, d);
+	loop_timer_set(&d->settle, SETTLE_MS);
 	loop_timer_init(&d->watchdog, d->loop, on_watchdog, d);
 	if (sd_watchdog_enabled(0, &watchdog_us) > 0) {
 		d->watchdog_ms = (int64_t)(watchdog_us / 2000);
@@ -307,6 +320,7 @@ static int start(struct daemon *d, struct err *err)
 static void stop(struct daemon *d)
 {
 	loop_timer_done(&d->watchdog);
+	loop_timer_done(&d->settle);
 	leader_free(d->leader);
 	serve_free(d->serve);
 	certs_free(d->certs);

@@ -22,7 +22,7 @@ struct httpc_config {
 	int max_streams;              /* HTTP/2 streams per connection; 0: libcurl's default (100) */
 };
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
-void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks */
+void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks; safe from inside callbacks */
 
 /* How a server is reached and trusted; borrowed for the call's duration. */
 struct httpc_server {
@@ -45,7 +45,7 @@ struct httpc_request {
 	int64_t connect_ms;          /* to connect and shake hands; 0: 5,000 */
 	int64_t silence_ms;          /* with on_data: fails when nothing came for so long; 0: no limit */
 	size_t max_body;             /* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
-	const struct httpc_server *server; /* borrowed until the callback */
+	const struct httpc_server *server; /* borrowed until the callback, or until the end of the turn in which the call was cancelled */
 };
 
 struct httpc_response {
@@ -62,7 +62,7 @@ struct httpc_events {
 	void (*on_status)(void *arg, int status);
 	/* Optional: takes a 2xx body piece by piece; others are still collected for on_done. Returns false to end the call with ERR_INVALID. */
 	bool (*on_data)(void *arg, const char *bytes, size_t len);
-	/* Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out). `response` NULL on err. */
+	/* Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out, TLS; invalid: the request, an answer that is too large or refused). `response` NULL on err. */
 	void (*on_done)(void *arg, const struct httpc_response *response, const struct err *err);
 };
 

@@ -23,9 +23,9 @@ struct httpd_config {
 	const char *address;        /* "" or NULL: all addresses, IPv6 and IPv4 on one port; a literal otherwise */
 	uint16_t port;              /* 0: a free one (httpd_port tells) */
 	struct tls_server *tls;     /* borrowed; NULL: plain HTTP */
-	int max_connections;        /* more are closed at accept, before TLS */
+	int max_connections;        /* one more is closed at accept, before TLS, unless one that has waited a second or more without a request can give way */
 	int64_t handshake_ms;       /* deadline of the TLS handshake */
-	int64_t request_ms;         /* from the first byte of a request to its last */
+	int64_t request_ms;         /* from the first byte of a request to its last; and for the client to take the reply. A request that the handler holds has no deadline here */
 	int64_t idle_ms;            /* a kept connection without a request */
 	size_t max_headers;         /* bytes */
 	size_t max_body;            /* bytes */
@@ -36,7 +36,7 @@ void httpd_config_defaults(struct httpd_config *config); /* 512 connections, 10 
 typedef void (*httpd_handler)(void *arg, struct httpd_request *request);
 
 struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg, struct err *err);
-void httpd_free(struct httpd *h); /* closes the listeners, answers what is held with 503, closes connections */
+void httpd_free(struct httpd *h); /* closes the listener, answers what is held with 503 (its on_gone is called), closes connections; not from inside the handler */
 uint16_t httpd_port(const struct httpd *h);
 int httpd_connections(const struct httpd *h);
 

@@ -41,7 +41,7 @@ const char *redis_endpoint_key(const struct redis_endpoint *e);     /* identity 
 const char *redis_endpoint_address(const struct redis_endpoint *e); /* for messages */
 
 struct redis_pool *redis_pool_new(struct loop *loop);
-void redis_pool_free(struct redis_pool *p); /* commands under way end without callbacks */
+void redis_pool_free(struct redis_pool *p); /* commands under way end without callbacks; safe from inside them */
 size_t redis_pool_connections(const struct redis_pool *p); /* open or being opened */
 
 enum redis_reply_type { REDIS_STATUS, REDIS_ERROR, REDIS_INTEGER, REDIS_NIL, REDIS_STRING, REDIS_ARRAY };
