@@ -8,8 +8,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <systemd/sd-daemon.h>
-
 #include "base/counters.h"
 #include "base/json.h"
 #include "base/log.h"
@@ -21,6 +19,7 @@
 #include "control/leader.h"
 #include "kube/config.h"
 #include "kube/events.h"
+#include "net/notify.h"
 #include "net/redis.h"
 #include "serve/serve.h"
 
@@ -131,7 +130,7 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 		return;
 	d->ready = true;
 	log_info("kscaled", "%zu ScaledObjects known", store_scaledobject_count(d->cache.store));
-	sd_notifyf(0, "READY=1\nSTATUS=%zu ScaledObjects", store_scaledobject_count(d->cache.store));
+	notify_send("READY=1");
 }
 
 static void on_settle(void *arg)
@@ -146,7 +145,7 @@ static void on_watchdog(void *arg)
 {
 	struct daemon *d = arg;
 
-	sd_notify(0, "WATCHDOG=1");
+	notify_send("WATCHDOG=1");
 	loop_timer_set(&d->watchdog, d->watchdog_ms);
 }
 
@@ -167,7 +166,7 @@ static void on_term(void *arg)
 	}
 	d->stopping = true;
 	log_info("kscaled", "stopping: releasing the Lease");
-	sd_notify(0, "STOPPING=1");
+	notify_send("STOPPING=1");
 	leader_release(d->leader, RELEASE_MS, on_released, d);
 }
 
@@ -284,17 +283,14 @@ static void start_leader(struct daemon *d)
 
 static int start_signals(struct daemon *d, struct err *err)
 {
-	uint64_t watchdog_us = 0;
-
 	if (loop_on_signal(d->loop, SIGTERM, on_term, d, err) || loop_on_signal(d->loop, SIGINT, on_term, d, err) || loop_on_signal(d->loop, SIGHUP, on_hup, d, err))
 		return -1;
 	loop_timer_init(&d->settle, d->loop, on_settle, d);
 	loop_timer_set(&d->settle, SETTLE_MS);
 	loop_timer_init(&d->watchdog, d->loop, on_watchdog, d);
-	if (sd_watchdog_enabled(0, &watchdog_us) > 0) {
-		d->watchdog_ms = (int64_t)(watchdog_us / 2000);
+	d->watchdog_ms = notify_watchdog_ms();
+	if (d->watchdog_ms > 0)
 		loop_timer_set(&d->watchdog, d->watchdog_ms);
-	}
 	return 0;
 }
 
