@@ -9,11 +9,6 @@
 /* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
 #define CONFLICTS_USUAL 3
 
-bool act_pending(const struct object *o)
-{
-	return o->act.call != NULL;
-}
-
 static void count(struct control *c, const char *result)
 {
 	counters_add(c->scalings, (const char *const[]){ result }, 1);

@@ -115,8 +115,7 @@ void reconcile_mark(struct object *o)
 	else
 		c->dirty = o;
 	c->dirty_last = o;
-	if (!loop_timer_pending(&c->next_turn))
-		loop_task_queue(c->cache->loop, &c->turn);
+	loop_task_queue(c->cache->loop, &c->turn);
 }
 
 /* What was counted about an object that is gone. */

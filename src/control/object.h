@@ -141,8 +141,7 @@ void scaleloop_look(struct object *o);                                 /* an ext
 void scaleloop_stop(struct object *o);
 
 /* act.c */
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d);
-bool act_pending(const struct object *o);
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d); /* nothing while a write is under way */
 void act_stop(struct object *o);
 char *act_scale_path(const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
 

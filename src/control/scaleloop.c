@@ -116,7 +116,7 @@ static void conclude(struct object *o, const struct scaledobject *so, const stru
 	}
 	count_errors(o, so, triggers, count);
 	log_failing(o, triggers, count, &d);
-	if (d.act && !act_pending(o))
+	if (d.act)
 		act_scale(o, so, &facts, &d);
 	conditions_after_tick(so, &facts, &d, hpa_of(o, so), facts.now_unix_ms, status_wanted(o, so));
 	status_write(o, so);

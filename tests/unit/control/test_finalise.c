@@ -20,7 +20,6 @@
 #define WEB SCALEDOBJECT("web")
 #define WEB_HPA HPA("keda-hpa-web")
 #define SCALE "/deployments/web/scale"
-#define FINALIZERS "/scaledobjects/web?fieldManager=kscaled"
 #define RESTORE "'advanced':{'restoreToOriginalReplicaCount':true}"
 #define POLL_MS 10000
 #define HOUR_MS 3600000
@@ -223,11 +222,46 @@ static void another_finalizer(void)
 	fakecluster_change(WEB, "{'metadata':{'finalizers':['kscaled.io/restore','others.io/x']}}");
 }
 
+/* An answer that says it is gone already, and a watch that knows nothing of it. */
+static void a_release_that_was_not_found_is_looked_at_again(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, RESTORE);
+	fakecluster_delete(HPA("keda-hpa-web"));
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_MERGE_PATCH, "/scaledobjects/web", 1, 404);
+	fakecluster_delete(WEB);
+	world_pass(1000);
+	assert_int_equal(finalizers(), 1);
+	world_pass(2000);
+	assert_null(fakecluster_get(WEB));
+}
+
+/* Others hold the object; what we had begun for it ends all the same. */
+static void a_deleted_object_is_neither_scaled_nor_reported(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'pollingInterval':1");
+	fakecluster_change(WEB, "{'metadata':{'finalizers':['others.io/x']}}");
+	world_pass(1000);
+	fakecluster_fail(FAKECLUSTER_HANG, KUBE_MERGE_PATCH, SCALE, FAKECLUSTER_ANY, 0);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_MERGE_PATCH, "/status", FAKECLUSTER_ANY, 500);
+	fakesource_answer("web", 9);
+	world_pass(5000);
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, SCALE), 1);
+	fakecluster_delete(WEB);
+	world_pass(100);
+	assert_int_equal(fakecluster_under_way(), 0);
+	fakecluster_forget_calls();
+	fakecluster_heal();
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_writes(), 0);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivationFailed", ""), 0);
+}
+
 static void a_finalizer_that_was_added_meanwhile_is_kept(void **state)
 {
 	(void)state;
 	world_ready_object("web", 3, RESTORE);
-	fakecluster_just_before(KUBE_MERGE_PATCH, FINALIZERS, another_finalizer);
 	fakecluster_just_before(KUBE_MERGE_PATCH, "/scaledobjects/web", another_finalizer);
 	fakecluster_delete(WEB);
 	world_pass(1000);
@@ -323,6 +357,8 @@ int main(void)
 		CASE(nothing_is_restored_before_the_hpa_is_gone),
 		CASE(a_restore_that_fails_and_then_works),
 		CASE(a_restore_that_never_works_lets_the_object_go),
+		CASE(a_release_that_was_not_found_is_looked_at_again),
+		CASE(a_deleted_object_is_neither_scaled_nor_reported),
 		CASE(a_finalizer_that_was_added_meanwhile_is_kept),
 		CASE(the_deletion_comes_while_writes_are_under_way),
 		CASE(a_hostile_name_is_only_a_name),

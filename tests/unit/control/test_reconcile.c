@@ -335,6 +335,20 @@ static void failing_later_leaves_the_loop_running(void **state)
 	world_expect("web", "Active", "False ScalerNotActive");
 }
 
+/* What was said meanwhile is put right by a look at once, not by the next poll. */
+static void a_recovery_does_not_wait_for_the_poll(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'pollingInterval':3600");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_UPDATE, HPAS, 2, 500);
+	world_scaledobject("web", "'pollingInterval':3600,'maxReplicaCount':7");
+	world_pass(1000);
+	world_expect("web", "Active", "Unknown");
+	world_pass(2000);
+	world_expect("web", "Ready", "True");
+	world_expect("web", "Active", "False ScalerNotActive");
+}
+
 static void touch_hpa(void)
 {
 	fakecluster_change(WEB_HPA, "{'status':{'desiredReplicas':1}}");
@@ -563,6 +577,7 @@ int main(void)
 		CASE(a_failing_write_is_told_backed_off_and_recovered_from),
 		CASE(a_lost_answer_makes_no_second_hpa),
 		CASE(failing_later_leaves_the_loop_running),
+		CASE(a_recovery_does_not_wait_for_the_poll),
 		CASE(a_conflict_is_no_news),
 		CASE(a_target_that_comes_later_heals),
 		CASE(a_target_that_cannot_be_watched_is_told),

@@ -296,6 +296,18 @@ static void a_write_under_way_is_not_doubled(void **state)
 	assert_int_equal(scale_writes(), 1);
 }
 
+static void the_next_poll_knows_what_was_written(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'pollingInterval':1");
+	fakecluster_watch_lag(20000);
+	fakesource_answer("web", 7);
+	world_pass(15000);
+	assert_int_equal(world_replicas("web"), 1);
+	assert_int_equal(scale_writes(), 1);
+	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
+}
+
 /* --- its life ----------------------------------------------------------------------------------------------------------------- */
 
 static void a_changed_interval_is_followed(void **state)
@@ -428,6 +440,7 @@ int main(void)
 		CASE(a_conflict_that_cannot_be_read_waits_for_the_next_poll),
 		CASE(a_failing_write_is_told_and_tried_at_the_next_poll),
 		CASE(a_write_under_way_is_not_doubled),
+		CASE(the_next_poll_knows_what_was_written),
 		CASE(a_changed_interval_is_followed),
 		CASE(answers_to_old_questions_are_not_judged),
 		CASE(a_threshold_is_followed_without_a_new_question),

@@ -28,7 +28,7 @@ static struct {
 	struct thing *things;
 	uint64_t version, uids;
 	void (*admission)(const char *path, json_t *object);
-	bool prune_times;
+	void (*on_status)(json_t *status);
 } fake;
 
 struct loop *fakecluster_loop(void)
@@ -69,9 +69,9 @@ void fakecluster_on_admission(void (*fn)(const char *path, json_t *object))
 	fake.admission = fn;
 }
 
-void fakecluster_prune_times(bool prune)
+void fakecluster_on_status(void (*fn)(json_t *status))
 {
-	fake.prune_times = prune;
+	fake.on_status = fn;
 }
 
 /* --- looking ------------------------------------------------------------------------------------------------------------------ */
@@ -380,17 +380,6 @@ static int do_create(const char *path, const json_t *body, json_t **answer, stru
 	return 0;
 }
 
-static void prune_times(json_t *object)
-{
-	json_t *condition;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(object, "status"), "conditions"), i, condition) {
-		json_object_del(condition, "lastTransitionTime");
-		json_object_del(condition, "observedGeneration");
-	}
-}
-
 static int do_scale(struct thing *t, const json_t *body, json_t **answer, struct err *err)
 {
 	const json_t *replicas = json_object_get(json_object_get(body, "spec"), "replicas");
@@ -433,8 +422,8 @@ static json_t *patched(const json_t *stored, const json_t *body, bool status)
 	json_object_del(json_object_get(patch, "metadata"), "resourceVersion");
 	merge(object, patch);
 	json_decref(patch);
-	if (status && fake.prune_times)
-		prune_times(object);
+	if (status && fake.on_status)
+		fake.on_status(json_object_get(object, "status"));
 	return object;
 }
 

@@ -37,7 +37,7 @@ unsigned fakecluster_count(const char *part);                /* objects whose pa
 
 /* What an admission plugin does to everything that is created or updated. */
 void fakecluster_on_admission(void (*fn)(const char *path, json_t *object));
-void fakecluster_prune_times(bool prune); /* as KEDA's own CRD does to conditions */
+void fakecluster_on_status(void (*fn)(json_t *status)); /* what a CRD's schema does to a status that is written */
 
 /* --- fakewatch.c ---------------------------------------------------------------------------------------------------------------- */
 
