@@ -63,7 +63,7 @@ static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 		return; /* the next poll looks again */
 	}
 	targets_learn_scale(o->control->cache->targets, o->key, scale);
-	scaleloop_look(o);
+	o->act.look_again(o);
 }
 
 static void read_again(struct object *o, const struct scaledobject *so)
@@ -99,7 +99,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	announce_done(o, so);
 }
 
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d)
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o))
 {
 	const struct workload *w;
 	MEM_AUTO char *path = act_scale_path(so);
@@ -109,6 +109,7 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 
 	if (o->act.call || !path || targets_get(o->control->cache->targets, o->key, &w) != TARGET_PRESENT)
 		return;
+	o->act.look_again = look_again;
 	o->act.from = facts->replicas;
 	o->act.to = d->replicas;
 	o->act.activation = d->rule == SCALE_RULE_ACTIVATE;

@@ -18,7 +18,7 @@ static struct object *object_find(struct control *c, const char *key)
 
 static void on_reconcile_again(void *arg)
 {
-	reconcile_mark(arg);
+	queue_mark(arg);
 }
 
 static struct object *object_get(struct control *c, const char *key)
@@ -36,22 +36,6 @@ static struct object *object_get(struct control *c, const char *key)
 	return o;
 }
 
-static void dirty_remove(struct control *c, struct object *o)
-{
-	struct object **link = &c->dirty, *before = NULL;
-
-	if (!o->reconcile.dirty)
-		return;
-	while (*link != o) {
-		before = *link;
-		link = &(*link)->reconcile.dirty_next;
-	}
-	*link = o->reconcile.dirty_next;
-	if (c->dirty_last == o)
-		c->dirty_last = before;
-	o->reconcile.dirty = false;
-}
-
 static void object_stop(struct object *o)
 {
 	scaleloop_stop(o);
@@ -63,7 +47,7 @@ static void object_stop(struct object *o)
 static void object_free(struct object *o)
 {
 	object_stop(o);
-	dirty_remove(o->control, o);
+	queue_remove(o);
 	loop_timer_done(&o->reconcile.again);
 	HASH_DELETE(hh, o->control->objects, o);
 	free(o->reconcile.said_error);
@@ -80,7 +64,7 @@ static void on_change(struct control *c, const char *key)
 	struct object *o = store_scaledobject(c->cache->store, key) ? object_get(c, key) : object_find(c, key);
 
 	if (o)
-		reconcile_mark(o);
+		queue_mark(o);
 }
 
 static void on_store_change(void *arg, enum store_change change, const char *key)
@@ -100,23 +84,6 @@ static void on_target_change(void *arg, const char *key)
 }
 
 /* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
-
-void reconcile_mark(struct object *o)
-{
-	struct control *c = o->control;
-
-	loop_timer_cancel(&o->reconcile.again);
-	if (o->reconcile.dirty)
-		return;
-	o->reconcile.dirty = true;
-	o->reconcile.dirty_next = NULL;
-	if (c->dirty_last)
-		c->dirty_last->reconcile.dirty_next = o;
-	else
-		c->dirty = o;
-	c->dirty_last = o;
-	loop_task_queue(c->cache->loop, &c->turn);
-}
 
 /* What was counted about an object that is gone. */
 static void drop_counters(struct control *c, const char *key)
@@ -163,7 +130,7 @@ static void on_turn_end(void *arg)
 	for (int i = 0; i < RECONCILES_PER_TURN && c->dirty && c->leading; i++) {
 		struct object *o = c->dirty;
 
-		dirty_remove(c, o);
+		queue_remove(o);
 		object_turn(o);
 	}
 	/* Not as work put off: that would still be this turn. */
@@ -177,7 +144,7 @@ static void on_turn_end(void *arg)
 static void take_up(void *arg, const char *key, const struct scaledobject *so)
 {
 	(void)so;
-	reconcile_mark(object_get(arg, key));
+	queue_mark(object_get(arg, key));
 }
 
 static void drop_all(struct control *c)

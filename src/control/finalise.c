@@ -66,7 +66,7 @@ static void write_finalizers(struct object *o, const struct scaledobject *so, bo
 		buf_puts(&body, first ? "\"" OUR_FINALIZER "\"" : ",\"" OUR_FINALIZER "\"");
 	buf_puts(&body, "]}}");
 	request.body = buf_text(&body);
-	reconcile_write(o, &request, doing, on_stored, gone_is_fine);
+	write_start(o, &request, doing, on_stored, gone_is_fine);
 	buf_done(&body);
 }
 
@@ -105,13 +105,13 @@ static bool on_restore_failure(struct object *o, const struct err *err)
 {
 	if (err->kind == ERR_MISSING) {
 		o->reconcile.restored = true; /* no target: nothing to restore */
-		reconcile_mark(o);
+		queue_mark(o);
 		return true;
 	}
 	if (++o->reconcile.restore_failures >= RESTORE_TRIES) {
 		log_error(o->subject, "was deleted; its target's original replicas could not be restored: %s", err->msg);
 		o->reconcile.restored = true;
-		reconcile_mark(o);
+		queue_mark(o);
 		return true;
 	}
 	return false;
@@ -131,7 +131,7 @@ static bool restore(struct object *o, const struct scaledobject *so)
 		return false;
 	request.path = path;
 	snprintf(body, sizeof(body), "{\"spec\":{\"replicas\":%d}}", s->original_replicas);
-	reconcile_write(o, &request, "restoring the target's original replicas", on_restored, on_restore_failure);
+	write_start(o, &request, "restoring the target's original replicas", on_restored, on_restore_failure);
 	return true;
 }
 
@@ -145,7 +145,7 @@ void finalise_run(struct object *o, const struct scaledobject *so)
 	announce_gone(o);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
 		return; /* others' finalizers: not ours to wait for */
-	if (reconcile_must_wait(o))
+	if (write_must_wait(o))
 		return;
 	if (ours && (remove_hpa(o, so) || restore(o, so)))
 		return;

@@ -79,7 +79,7 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 
 	json_decref(merged);
 	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: updating HPA %s", name);
-	reconcile_write(o, &request, doing, on_stored, NULL);
+	write_start(o, &request, doing, on_stored, NULL);
 }
 
 static void on_live(struct object *o, const json_t *live)
@@ -97,7 +97,7 @@ static bool on_live_failure(struct object *o, const struct err *err)
 	/* Deleted under us: the next look makes it. */
 	o->reconcile.failures++;
 	forget(o, desired_name(o->reconcile.desired));
-	reconcile_mark(o);
+	queue_mark(o);
 	return true;
 }
 
@@ -107,7 +107,7 @@ static void replace(struct object *o, const struct scaledobject *so, const json_
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
-	reconcile_write(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA", on_live, on_live_failure);
+	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA", on_live, on_live_failure);
 }
 
 /* --- creating ----------------------------------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: creating HPA %s", desired_name(desired));
-	reconcile_write(o, &request, doing, on_stored, on_create_failure);
+	write_start(o, &request, doing, on_stored, on_create_failure);
 }
 
 /* --- removing ----------------------------------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static bool on_remove_failure(struct object *o, const struct err *err)
 	if (err->kind != ERR_MISSING)
 		return false;
 	forget(o, o->reconcile.removing);
-	reconcile_mark(o);
+	queue_mark(o);
 	return true;
 }
 
@@ -167,7 +167,7 @@ bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const cha
 
 	free(o->reconcile.removing);
 	o->reconcile.removing = mem_dup(name);
-	reconcile_write(o, &request, doing, on_removed, on_remove_failure);
+	write_start(o, &request, doing, on_removed, on_remove_failure);
 	return true;
 }
 

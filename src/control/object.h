@@ -88,6 +88,7 @@ struct loop_part {
 struct act_part {
 	struct kube_call *call;
 	unsigned conflicts;         /* in a row */
+	void (*look_again)(struct object *o);
 	int32_t from, to;
 	bool activation;
 	char *cause;                /* what the Event says */
@@ -107,21 +108,25 @@ struct object {
 	UT_hash_handle hh;
 };
 
+/* queue.c: who waits to be reconciled. */
+void queue_mark(struct object *o);           /* look at it at the end of this turn */
+void queue_remove(struct object *o);
+
+/* write.c: one write for reconcile at a time. When it is answered the object is looked at again, after a back-off if it failed; the message of a failure starts with `doing`. */
+typedef void (*write_answer_fn)(struct object *o, const json_t *object);
+typedef bool (*write_failure_fn)(struct object *o, const struct err *err); /* true: dealt with, no back-off */
+void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success, write_failure_fn on_failure);
+bool write_must_wait(struct object *o);      /* true while a failed write backs off; looks again when that is over */
+void write_stop(struct object *o);
+
 /* reconcile.c */
-void reconcile_mark(struct object *o);       /* look at it again at the end of this turn */
 void reconcile_run(struct object *o);        /* looks, and starts the first write that is missing */
-bool reconcile_must_wait(struct object *o);  /* true while a failed write backs off; looks again when that is over */
 void reconcile_stop(struct object *o);       /* nothing under way any more */
 
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
 /* Deletes the HPA of this name if the object controls one; true when that was started. */
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
-
-/* One write for reconcile at a time: when it is answered, the object is looked at again, after a back-off if it failed. The message of a failure starts with `doing`. */
-typedef void (*reconcile_answer_fn)(struct object *o, const json_t *object);
-typedef bool (*reconcile_failure_fn)(struct object *o, const struct err *err); /* true: dealt with, no back-off */
-void reconcile_write(struct object *o, const struct kube_request *request, const char *doing, reconcile_answer_fn on_success, reconcile_failure_fn on_failure);
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct object *o, const struct scaledobject *so);
@@ -141,7 +146,7 @@ void scaleloop_look(struct object *o);                                 /* an ext
 void scaleloop_stop(struct object *o);
 
 /* act.c */
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d); /* nothing while a write is under way */
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o) /* after a conflict, when the newer replicas are known */); /* nothing while a write is under way */
 void act_stop(struct object *o);
 char *act_scale_path(const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
 

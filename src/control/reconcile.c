@@ -38,69 +38,9 @@ struct wish {
 	json_t *desired;             /* owned */
 };
 
-/* --- one write at a time ------------------------------------------------------------------------------------------------------ */
-
-struct write {
-	struct object *object;
-	reconcile_answer_fn on_success;
-	reconcile_failure_fn on_failure;
-	char doing[320];
-};
-
-static void on_written(void *arg, const json_t *object, const struct err *err)
-{
-	struct write *w = arg;
-	struct object *o = w->object;
-	struct reconcile_part *r = &o->reconcile;
-
-	/* The callbacks may start the next write. */
-	r->call = NULL;
-	r->write = NULL;
-	if (!err) {
-		err_clear(&r->write_err);
-		if (w->on_success)
-			w->on_success(o, object);
-		reconcile_mark(o);
-	} else if (!w->on_failure || !w->on_failure(o, err)) {
-		r->write_err = *err;
-		err_wrap(&r->write_err, "%s", w->doing);
-		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
-		reconcile_mark(o); /* says it in Ready; the back-off holds the next try */
-	}
-	free(w);
-}
-
-void reconcile_write(struct object *o, const struct kube_request *request, const char *doing, reconcile_answer_fn on_success, reconcile_failure_fn on_failure)
-{
-	struct write *w = mem_zalloc(sizeof(*w));
-
-	w->object = o;
-	w->on_success = on_success;
-	w->on_failure = on_failure;
-	snprintf(w->doing, sizeof(w->doing), "%s", doing);
-	o->reconcile.write = w;
-	o->reconcile.call = kube_call(o->control->kube, request, on_written, w);
-}
-
-/* After a failed write nothing is tried until the back-off is over; a conflict passes as soon as the newer version is seen. */
-bool reconcile_must_wait(struct object *o)
-{
-	struct reconcile_part *r = &o->reconcile;
-	int64_t now_ms = loop_now_ms(o->control->cache->loop);
-
-	if (r->write_err.kind == ERR_NONE || now_ms >= r->retry_at_ms)
-		return false;
-	loop_timer_set(&r->again, r->retry_at_ms - now_ms);
-	return true;
-}
-
 void reconcile_stop(struct object *o)
 {
-	loop_timer_cancel(&o->reconcile.again);
-	kube_cancel(o->reconcile.call);
-	o->reconcile.call = NULL;
-	free(o->reconcile.write);
-	o->reconcile.write = NULL;
+	write_stop(o);
 	json_decref(o->reconcile.desired);
 	o->reconcile.desired = NULL;
 	free(o->reconcile.removing);
@@ -259,7 +199,7 @@ static void reconcile_living(struct object *o, const struct scaledobject *so)
 
 	if (wish_make(o, so, &wish, &err))
 		failed(o, so, &wish, &err);
-	else if (reconcile_must_wait(o))
+	else if (write_must_wait(o))
 		write_failed(o, so, &wish);
 	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish.desired))
 		report_success(o, so, &wish);

@@ -117,7 +117,7 @@ static void conclude(struct object *o, const struct scaledobject *so, const stru
 	count_errors(o, so, triggers, count);
 	log_failing(o, triggers, count, &d);
 	if (d.act)
-		act_scale(o, so, &facts, &d);
+		act_scale(o, so, &facts, &d, scaleloop_look);
 	conditions_after_tick(so, &facts, &d, hpa_of(o, so), facts.now_unix_ms, status_wanted(o, so));
 	status_write(o, so);
 	/* The end of a cooldown is not left to the next poll. */
@@ -188,7 +188,7 @@ static void poll(struct object *o)
 	struct err err = { 0 };
 
 	if (scalers_get(cache->scalers, o->key, &built, &err)) {
-		reconcile_mark(o); /* it says in Ready what is wrong, or waits */
+		queue_mark(o); /* it says in Ready what is wrong, or waits */
 		return;
 	}
 	log_debug(o->subject, "polling %zu triggers", built.count);

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one write that reconcile has under way for an object: its answer leads to the next look, its failure to a back-off. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "control/object.h"
+
+struct write {
+	struct object *object;
+	write_answer_fn on_success;
+	write_failure_fn on_failure;
+	char doing[320];
+};
+
+static void on_written(void *arg, const json_t *object, const struct err *err)
+{
+	struct write *w = arg;
+	struct object *o = w->object;
+	struct reconcile_part *r = &o->reconcile;
+
+	/* The callbacks may start the next write. */
+	r->call = NULL;
+	r->write = NULL;
+	if (!err) {
+		err_clear(&r->write_err);
+		if (w->on_success)
+			w->on_success(o, object);
+		queue_mark(o);
+	} else if (!w->on_failure || !w->on_failure(o, err)) {
+		r->write_err = *err;
+		err_wrap(&r->write_err, "%s", w->doing);
+		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
+		queue_mark(o); /* says it in Ready; the back-off holds the next try */
+	}
+	free(w);
+}
+
+void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success, write_failure_fn on_failure)
+{
+	struct write *w = mem_zalloc(sizeof(*w));
+
+	w->object = o;
+	w->on_success = on_success;
+	w->on_failure = on_failure;
+	snprintf(w->doing, sizeof(w->doing), "%s", doing);
+	o->reconcile.write = w;
+	o->reconcile.call = kube_call(o->control->kube, request, on_written, w);
+}
+
+/* After a failed write nothing is tried until the back-off is over; a conflict passes as soon as the newer version is seen. */
+bool write_must_wait(struct object *o)
+{
+	struct reconcile_part *r = &o->reconcile;
+	int64_t now_ms = loop_now_ms(o->control->cache->loop);
+
+	if (r->write_err.kind == ERR_NONE || now_ms >= r->retry_at_ms)
+		return false;
+	loop_timer_set(&r->again, r->retry_at_ms - now_ms);
+	return true;
+}
+
+void write_stop(struct object *o)
+{
+	loop_timer_cancel(&o->reconcile.again);
+	kube_cancel(o->reconcile.call);
+	o->reconcile.call = NULL;
+	free(o->reconcile.write);
+	o->reconcile.write = NULL;
+}
