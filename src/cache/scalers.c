@@ -93,6 +93,8 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 	const struct scaledobject *so;
 	struct object_scalers *o;
 
+	if (change == STORE_SYNCED)
+		targets_open(s->targets);
 	if (change != STORE_SCALEDOBJECT)
 		return;
 	so = store_scaledobject(s->store, key);

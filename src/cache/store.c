@@ -262,17 +262,44 @@ static void on_deleted(void *arg, const json_t *object)
 	meta_done(&meta);
 }
 
+static bool source_covers(const struct source *source, const char *namespace_)
+{
+	return !source->namespace_ || strcmp(source->namespace_, namespace_) == 0;
+}
+
+static struct source *source_of(const struct store *s, enum kind kind, const char *namespace_)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].kind == kind && source_covers(&s->sources[i], namespace_))
+			return &s->sources[i];
+	return NULL;
+}
+
+/* Objects whose HPAs could not be looked up hear of it when that changes. */
+static void tell_waiting(const struct source *source)
+{
+	struct store *s = source->owner;
+	struct item *item, *next;
+
+	HASH_ITER(hh, s->items[KIND_SCALEDOBJECT], item, next)
+		if (source_covers(source, item->so->meta.namespace_))
+			tell(s, STORE_HPA, item->key);
+}
+
 static void on_synced(void *arg)
 {
 	struct source *source = arg;
 	struct store *s = source->owner;
 	struct item *item, *next;
+	bool first = !source->synced;
 
 	source->listing = false;
 	source->synced = true;
 	HASH_ITER(hh, s->items[source->kind], item, next)
 		if (item->source == source && item->list != source->list)
 			drop(s, item);
+	if (first && source->kind == KIND_HPA)
+		tell_waiting(source);
 	mem_settle();
 	if (!s->told_synced && store_synced(s)) {
 		s->told_synced = true;
@@ -296,6 +323,8 @@ static void on_trouble(void *arg, const struct err *err)
 		log_error(subject, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
 	else
 		log_warn(subject, "cannot be watched at the moment: %s", err->msg);
+	if (!source->synced && source->kind == KIND_HPA)
+		tell_waiting(source);
 }
 
 /* --- the house around it ------------------------------------------------------------------------------------------------------ */
@@ -383,6 +412,14 @@ const struct hpa *store_hpa(const struct store *s, const char *key)
 	return item ? item->hpa : NULL;
 }
 
+bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble)
+{
+	const struct source *source = source_of(s, KIND_HPA, namespace_);
+
+	*trouble = source ? source->trouble : NULL;
+	return source && source->synced;
+}
+
 size_t store_scaledobject_count(const struct store *s)
 {
 	return HASH_COUNT(s->items[KIND_SCALEDOBJECT]);
@@ -394,19 +431,6 @@ void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const 
 
 	HASH_ITER(hh, s->items[KIND_SCALEDOBJECT], item, next)
 		fn(arg, item->key, item->so);
-}
-
-static bool source_covers(const struct source *source, const char *namespace_)
-{
-	return !source->namespace_ || strcmp(source->namespace_, namespace_) == 0;
-}
-
-static struct source *source_of(struct store *s, enum kind kind, const char *namespace_)
-{
-	for (size_t i = 0; i < s->source_count; i++)
-		if (s->sources[i].kind == kind && source_covers(&s->sources[i], namespace_))
-			return &s->sources[i];
-	return NULL;
 }
 
 /* What an admission plugin took our label from is not seen by our watch. */

@@ -32,6 +32,8 @@ const char *store_trouble(const struct store *s);        /* why a watch fails at
 
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
 const struct hpa *store_hpa(const struct store *s, const char *key);
+/* Whether the HPAs of this namespace were listed, so that one that is not known is not there. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes. */
+bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
 size_t store_scaledobject_count(const struct store *s);
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
 

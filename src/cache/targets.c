@@ -15,6 +15,7 @@
 #include "kube/watch.h"
 
 #define LISTENERS_MAX 2
+#define OPEN_LATE_MS 1000
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 
 struct target;
@@ -23,6 +24,7 @@ struct target;
 struct place {
 	struct targets *owner;
 	char *key;              /* "apps/v1/deployments" or "apps/v1/deployments in shop" */
+	char *path;
 	struct watch *watch;
 	unsigned list;
 	bool listing, synced;
@@ -59,6 +61,8 @@ struct targets {
 	struct kube *kube;
 	char **namespaces;
 	size_t namespace_count;
+	bool open;              /* lists may begin */
+	struct loop_timer open_late;
 	struct place *places;
 	struct target *targets;
 	struct want *wants;
@@ -263,12 +267,18 @@ static char *collection_path(const char *group, const char *version, const char 
 	return namespace_ ? mem_printf("%s/namespaces/%s/%s", root, namespace_, resource) : mem_printf("%s/%s", root, resource);
 }
 
-static struct place *place_get(struct targets *t, const struct target_ref *ref)
+static void place_watch(struct place *place)
 {
 	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	struct watch_config config = { .path = place->path, .subject = place->key };
+
+	place->watch = watch_start(place->owner->kube, &config, &events, place);
+}
+
+static struct place *place_get(struct targets *t, const struct target_ref *ref)
+{
 	const char *namespace_ = t->namespace_count > 0 ? ref->namespace_ : NULL;
 	MEM_AUTO char *key = mem_printf("%s/%s/%s%s%s", ref->group, ref->version, ref->resource, namespace_ ? " in " : "", namespace_ ? namespace_ : "");
-	MEM_AUTO char *path = NULL;
 	struct place *place;
 
 	HASH_FIND_STR(t->places, key, place);
@@ -277,11 +287,10 @@ static struct place *place_get(struct targets *t, const struct target_ref *ref)
 	place = mem_zalloc(sizeof(*place));
 	place->owner = t;
 	place->key = mem_dup(key);
+	place->path = collection_path(ref->group, ref->version, ref->resource, namespace_);
 	HASH_ADD_KEYPTR(hh, t->places, place->key, strlen(place->key), place);
-	path = collection_path(ref->group, ref->version, ref->resource, namespace_);
-	struct watch_config config = { .path = path, .subject = place->key };
-
-	place->watch = watch_start(t->kube, &config, &events, place);
+	if (t->open)
+		place_watch(place);
 	return place;
 }
 
@@ -290,6 +299,7 @@ static void place_free(struct place *place)
 	HASH_DELETE(hh, place->owner->places, place);
 	watch_stop(place->watch);
 	free(place->trouble);
+	free(place->path);
 	free(place->key);
 	free(place);
 }
@@ -469,11 +479,29 @@ void targets_learn_scale(struct targets *t, const char *owner_key, const json_t 
 	w->target->shape = shape_of(workload);
 }
 
+void targets_open(struct targets *t)
+{
+	struct place *place, *next;
+
+	loop_timer_cancel(&t->open_late);
+	if (t->open)
+		return;
+	t->open = true;
+	HASH_ITER(hh, t->places, place, next)
+		place_watch(place);
+}
+
+static void on_open_late(void *arg)
+{
+	targets_open(arg);
+}
+
 struct targets *targets_new(struct kube *kube)
 {
 	struct targets *t = mem_zalloc(sizeof(*t));
 
 	t->kube = kube;
+	loop_timer_init(&t->open_late, kube_loop(kube), on_open_late, t);
 	return t;
 }
 
@@ -483,6 +511,7 @@ void targets_start(struct targets *t, const char *const *namespaces, size_t coun
 	for (size_t i = 0; i < count; i++)
 		t->namespaces[i] = mem_dup(namespaces[i]);
 	t->namespace_count = count;
+	loop_timer_set(&t->open_late, OPEN_LATE_MS);
 }
 
 void targets_free(struct targets *t)
@@ -493,6 +522,7 @@ void targets_free(struct targets *t)
 		return;
 	HASH_ITER(hh, t->wants, w, next)
 		want_free(t, w);
+	loop_timer_done(&t->open_late);
 	for (size_t i = 0; i < t->namespace_count; i++)
 		free(t->namespaces[i]);
 	free(t->namespaces);

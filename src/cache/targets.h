@@ -32,6 +32,8 @@ typedef void (*targets_fn)(void *arg, const char *owner_key); /* a target change
 struct targets *targets_new(struct kube *kube);
 void targets_free(struct targets *t);
 void targets_start(struct targets *t, const char *const *namespaces, size_t count);
+/* What is wanted at the start is all said: the lists may begin, and bring it. If nobody says so they begin after a second, and who is named later is read by itself. */
+void targets_open(struct targets *t);
 void targets_listen(struct targets *t, targets_fn fn, void *arg);
 
 /* `owner_key` (a ScaledObject) needs this target; one per owner, an older one is released. */

@@ -138,6 +138,7 @@ static bool restore(struct object *o, const struct scaledobject *so)
 void finalise_run(struct object *o, const struct scaledobject *so)
 {
 	bool ours = meta_has_finalizer(&so->meta, OUR_FINALIZER);
+	const char *trouble;
 
 	scaleloop_stop(o);
 	act_stop(o);
@@ -145,7 +146,7 @@ void finalise_run(struct object *o, const struct scaledobject *so)
 	announce_gone(o);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
 		return; /* others' finalizers: not ours to wait for */
-	if (write_must_wait(o))
+	if (write_must_wait(o) || (ours && !store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)))
 		return;
 	if (ours && (remove_hpa(o, so) || restore(o, so)))
 		return;

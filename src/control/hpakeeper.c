@@ -42,18 +42,16 @@ static void on_stored(struct object *o, const json_t *object)
 
 /* --- replacing ---------------------------------------------------------------------------------------------------------------- */
 
-/* Ours: controlled by a ScaledObject of this name. Its uid may be that of a predecessor, whose HPA waits for the garbage collector. */
-static bool controlled_by(const json_t *live, const struct scaledobject *so)
+/* Ours: controlled by a ScaledObject of this name. Its uid may be that of a predecessor, whose HPA waits for the garbage collector. Or made by us for it, and its owner was taken off. */
+static bool belongs_to(const json_t *live, const struct scaledobject *so)
 {
-	const json_t *owners = json_object_get(json_object_get(live, "metadata"), "ownerReferences");
-	const json_t *owner;
+	const json_t *meta = json_object_get(live, "metadata"), *labels = json_object_get(meta, "labels"), *owner;
 	size_t i;
 
-	json_array_foreach(owners, i, owner)
-		if (json_is_true(json_object_get(owner, "controller")) && strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0 &&
-		    strcmp(json_str_or_empty(owner, "name"), so->meta.name) == 0)
-			return true;
-	return false;
+	json_array_foreach(json_object_get(meta, "ownerReferences"), i, owner)
+		if (json_is_true(json_object_get(owner, "controller")))
+			return strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0 && strcmp(json_str_or_empty(owner, "name"), so->meta.name) == 0;
+	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 && strcmp(json_str_or_empty(labels, "scaledobject.keda.sh/name"), so->meta.name) == 0;
 }
 
 static void put_merged(struct object *o, const struct scaledobject *so, const json_t *live)
@@ -64,7 +62,7 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 	json_t *merged = NULL;
 
 	err_clear(&r->write_err);
-	if (!controlled_by(live, so))
+	if (!belongs_to(live, so))
 		err_set(&r->write_err, ERR_INVALID, "the HPA %s exists already and does not belong to this ScaledObject: delete it, or choose another name in spec.advanced.horizontalPodAutoscalerConfig.name", name);
 	else
 		merged = hpaspec_merge(o->reconcile.desired, live, &r->write_err);

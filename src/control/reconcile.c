@@ -33,6 +33,7 @@
 struct wish {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
 	int32_t replicas;
+	bool waits;                  /* something is not read yet: whoever reads it leads back here */
 	struct metric_spec *metrics; /* borrowed names */
 	size_t metric_count;
 	json_t *desired;             /* owned */
@@ -59,6 +60,7 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
 	switch (targets_get(o->control->cache->targets, o->key, &w)) {
 	case TARGET_UNREAD:
+		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
 	case TARGET_MISSING:
 		err_set(err, ERR_MISSING, "Target resource doesn't exist: %s %s/%s", wish->kind, so->meta.namespace_, so->spec.target_name);
@@ -72,7 +74,12 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	struct built built;
+	const char *trouble;
 
+	if (!store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)) {
+		wish->waits = !trouble;
+		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
+	}
 	if (scalers_get(o->control->cache->scalers, o->key, &built, err))
 		return err_wrap(err, SPEC_STEP);
 	wish->metrics = mem_array(built.count + 1, sizeof(*wish->metrics));
@@ -177,8 +184,8 @@ static void report_success(struct object *o, const struct scaledobject *so, cons
 /* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
 static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
-	if (err->kind == ERR_TEMPORARY && !targets_trouble(o->control->cache->targets, o->key))
-		return; /* not read yet: the listener calls again */
+	if (wish->waits)
+		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		scaleloop_stop(o);
 	report_failure(o, so, wish, err);

@@ -29,6 +29,7 @@ struct loop {
 	struct loop_signal *signals;
 	struct loop_task *first, *last; /* work put off, oldest first */
 	bool stop;
+	int64_t clock_step_ms;
 	int64_t entered_us; /* when this turn's work began; 0 while waiting */
 	struct loop_stats stats;
 };
@@ -39,6 +40,14 @@ static int64_t now_us(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+/* libevent counts on a clock that moves in steps: so much later it fires once, instead of too early and once more. */
+static int64_t clock_step_ms(void)
+{
+	struct timespec step;
+
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &step) == 0 ? step.tv_sec * 1000 + (step.tv_nsec + 999999) / 1000000 : 0;
 }
 
 int64_t loop_now_ms(const struct loop *loop)
@@ -83,6 +92,7 @@ struct loop *loop_new(struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	loop = mem_zalloc(sizeof(*loop));
 	loop->base = base;
+	loop->clock_step_ms = clock_step_ms();
 	return loop;
 }
 
@@ -189,7 +199,8 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 
 static void timer_arm(struct loop_timer *t, int64_t delay_ms)
 {
-	struct timeval tv = { .tv_sec = delay_ms / 1000, .tv_usec = delay_ms % 1000 * 1000 };
+	int64_t asked_ms = delay_ms > 0 ? delay_ms + t->loop->clock_step_ms : 0;
+	struct timeval tv = { .tv_sec = asked_ms / 1000, .tv_usec = asked_ms % 1000 * 1000 };
 
 	event_add(t->event, &tv);
 }

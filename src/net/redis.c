@@ -5,7 +5,9 @@
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
+#include <event2/bufferevent_struct.h>
 #include <event2/event.h>
+#include <event2/event_struct.h>
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -230,6 +232,9 @@ static void send_call(struct redis_call *call)
 	redisFreeCommand(call->wire);
 	call->wire = NULL;
 	DL_APPEND(c->sent, call);
+	/* Written at the end of this round of callbacks, with what others add until then, instead of asking epoll first: that saves a wait and two system calls. */
+	if (!c->ssl)
+		event_active(&c->bev->ev_write, EV_WRITE, 1);
 }
 
 static void wipe_wire(const void *bytes, size_t len, void *wire)

@@ -134,7 +134,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	assert_true(store_synced(t.store));
 	assert_int_equal(t.told_synced, 1);
 	assert_int_equal(t.told_objects, 2);
-	assert_int_equal(t.told_hpas, 1);
+	assert_int_equal(t.told_hpas, 3); /* one that is there; and each object, now that it is known which are not */
 	assert_int_equal(store_scaledobject_count(t.store), 2);
 	assert_int_equal(polling("shop/web"), 7);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
@@ -145,7 +145,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	fakecluster_relist("");
 	fakeloop_advance(10);
 	assert_int_equal(t.told_synced, 1);
-	assert_int_equal(t.told, 4);
+	assert_int_equal(t.told, 6);
 }
 
 static void only_the_watched_namespaces_count(void **state)
@@ -170,6 +170,35 @@ static void only_the_watched_namespaces_count(void **state)
 	fakecluster_relist("/namespaces/bank/");
 	fakeloop_advance(10);
 	assert_int_equal(store_scaledobject_count(t.store), 2);
+}
+
+static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
+{
+	static const char *const namespaces[] = { "shop", "bank" };
+	const char *trouble;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{}}");
+	fakecluster_apply(SO("bank", "web"), "{'spec':{}}");
+	fakecluster_trouble("/namespaces/bank/horizontalpodautoscalers", ERR_DENIED, "forbidden");
+	assert_false(store_knows_hpas(t.store, "shop", &trouble));
+	begin(namespaces, 2);
+	assert_true(store_knows_hpas(t.store, "shop", &trouble));
+	assert_false(store_knows_hpas(t.store, "bank", &trouble));
+	assert_string_equal(trouble, "watching horizontalpodautoscalers: forbidden");
+	assert_int_equal(t.told_hpas, 2); /* what is known of the one, and why nothing is of the other */
+	assert_false(store_knows_hpas(t.store, "lab", &trouble));
+	assert_null(trouble);
+	forget_told();
+	fakecluster_trouble("/namespaces/bank/horizontalpodautoscalers", ERR_NONE, NULL);
+	fakeloop_advance(2000);
+	assert_true(store_knows_hpas(t.store, "bank", &trouble));
+	assert_null(strstr(t.all, "shop/web"));
+	assert_non_null(strstr(t.all, "bank/web"));
+	/* A later failure takes nothing back. */
+	fakecluster_trouble("", ERR_TEMPORARY, "connection refused");
+	fakeloop_advance(2000);
+	assert_true(store_knows_hpas(t.store, "bank", &trouble));
 }
 
 static void changes_are_told_by_key(void **state)
@@ -456,6 +485,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_there_is_known_when_synced, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(only_the_watched_namespaces_count, setup_unstarted, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_hpa_is_one_that_a_list_did_not_show, setup_unstarted, teardown),
 		CASE(changes_are_told_by_key),
 		CASE(an_hpas_change_is_told_to_its_object),
 		CASE(a_relist_sweeps_what_is_gone),

@@ -56,6 +56,7 @@ static int setup_for(const char *const *namespaces, size_t count)
 	t.targets = targets_new(fakecluster_start(fakeloop_start()));
 	targets_listen(t.targets, on_change, &t);
 	targets_start(t.targets, namespaces, count);
+	targets_open(t.targets);
 	return 0;
 }
 
@@ -138,6 +139,46 @@ static void the_first_wish_of_a_kind_starts_its_watch(void **state)
 	assert_int_equal(fakecluster_watches("/apis/apps/v1/deployments"), 1);
 	assert_int_equal(fakecluster_watches(""), 2);
 	assert_int_equal(reads(), 0);
+}
+
+static int setup_closed(void **state)
+{
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	log_set_sink(drop_line, NULL);
+	t.targets = targets_new(fakecluster_start(fakeloop_start()));
+	targets_start(t.targets, NULL, 0);
+	return 0;
+}
+
+/* At a start the objects come page by page; the lists of their targets wait for them, so that none is read by itself. */
+static void lists_wait_until_the_wishes_are_said(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB, REPLICAS(3));
+	fakecluster_apply(DEPLOYMENT("b"), REPLICAS(4));
+	want("shop/web", "web");
+	fakeloop_advance(900);
+	want("shop/b", "b");
+	want_in("shop/gone", "statefulsets", "shop", "gone");
+	targets_release(t.targets, "shop/gone");
+	assert_int_equal(fakecluster_watches(""), 0);
+	targets_open(t.targets);
+	targets_open(t.targets);
+	fakeloop_advance(10);
+	assert_int_equal(replicas("shop/web"), 3);
+	assert_int_equal(replicas("shop/b"), 4);
+	assert_int_equal(fakecluster_watches(""), 1);
+	assert_int_equal(reads(), 0);
+}
+
+static void lists_do_not_wait_for_ever(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB, REPLICAS(3));
+	want("shop/web", "web");
+	fakeloop_advance(1100);
+	assert_int_equal(replicas("shop/web"), 3);
 }
 
 static void changes_that_matter_are_told(void **state)
@@ -499,6 +540,8 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(the_first_wish_of_a_kind_starts_its_watch),
+		cmocka_unit_test_setup_teardown(lists_wait_until_the_wishes_are_said, setup_closed, teardown),
+		cmocka_unit_test_setup_teardown(lists_do_not_wait_for_ever, setup_closed, teardown),
 		CASE(changes_that_matter_are_told),
 		CASE(a_relist_finds_what_is_gone),
 		CASE(a_target_may_be_shared),

@@ -65,6 +65,7 @@ static void the_original_replicas_are_restored(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_DELETE, ""), 1);
 	assert_int_equal(fakecluster_writes(), 3); /* the HPA, the replicas, the finalizer */
 	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", ""), 1);
+	assert_int_equal(fakecluster_events_repeated("ScaledObjectDeleted"), 0);
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
@@ -190,6 +191,28 @@ static void nothing_is_restored_before_the_hpa_is_gone(void **state)
 	world_pass(31000);
 	assert_null(fakecluster_get(WEB));
 	assert_int_equal(world_replicas("web"), 3);
+}
+
+/* Also when a new process does not know it yet. */
+static void nothing_is_restored_before_the_hpas_are_known(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		MEM_AUTO char *path = mem_printf(HPA("other-%d"), i);
+
+		fakecluster_apply(path, "{'metadata':{'labels':{'kscaled.io/managed':'true'}}}");
+	}
+	world_ready_object("web", 3, RESTORE); /* its HPA comes last in lists */
+	world_pass(POLL_MS);
+	world_lead(false);
+	fakecluster_delete(WEB);
+	fakecluster_page(1, 500);
+	fakecluster_forget_calls();
+	world_restart_leading();
+	world_pass(20000);
+	assert_int_equal(fakecluster_calls(KUBE_DELETE, "/keda-hpa-web"), 1);
+	assert_int_equal(world_replicas("web"), 3);
+	assert_null(fakecluster_get(WEB));
 }
 
 static void a_restore_that_fails_and_then_works(void **state)
@@ -355,6 +378,7 @@ int main(void)
 		CASE(a_target_that_goes_under_the_write),
 		CASE(an_hpa_that_is_gone_already_holds_nothing_up),
 		CASE(nothing_is_restored_before_the_hpa_is_gone),
+		CASE(nothing_is_restored_before_the_hpas_are_known),
 		CASE(a_restore_that_fails_and_then_works),
 		CASE(a_restore_that_never_works_lets_the_object_go),
 		CASE(a_release_that_was_not_found_is_looked_at_again),

@@ -139,13 +139,32 @@ static void a_changed_hpa_is_put_right(void **state)
 	world_expect("web", "Ready", "True");
 }
 
-static void an_hpa_that_lost_its_owner_is_noticed(void **state)
+static void an_hpa_that_lost_its_owner_gets_it_back(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
 	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}");
 	world_pass(1000);
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	world_expect("web", "Ready", "True");
+	/* Somebody else took it. */
+	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':[{'kind':'Deployment','name':'web','uid':'x','controller':true}]}}");
+	world_pass(1000);
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.kind"), "Deployment");
 	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already and does not belong to this ScaledObject");
+}
+
+/* Nobody's, and not made by us: a user's own. */
+static void an_hpa_of_a_user_is_never_written(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB_HPA, "{'spec':{'maxReplicas':9}}");
+	world_deployment("web", 0);
+	world_scaledobject("web", "");
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 9);
+	assert_int_equal(fakecluster_number(WEB_HPA, "metadata.generation"), 1);
+	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already");
 }
 
 static void change_what_is_written(const char *path, json_t *object)
@@ -212,6 +231,7 @@ static void a_foreign_hpa_is_never_written(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", "keda-hpa-web exists already"), 1);
 	world_pass(HOUR_MS);
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.resourceVersion"), before);
+	assert_int_equal(fakecluster_events_repeated("ScaledObjectCheckFailed"), 0);
 	/* Backed off: at most one try in 30 s, after some in the beginning. */
 	assert_true(fakecluster_calls(KUBE_CREATE, HPAS) <= 130);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 1);
@@ -341,7 +361,7 @@ static void a_recovery_does_not_wait_for_the_poll(void **state)
 	(void)state;
 	world_ready_object("web", 0, "'pollingInterval':3600");
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_UPDATE, HPAS, 2, 500);
-	world_scaledobject("web", "'pollingInterval':3600,'maxReplicaCount':7");
+	fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':7}}");
 	world_pass(1000);
 	world_expect("web", "Active", "Unknown");
 	world_pass(2000);
@@ -538,6 +558,56 @@ static void two_thousand_objects_leave_room_for_others(void **state)
 	world_expect("web-1999", "Ready", "True");
 }
 
+static void restart_with_200_objects(int64_t page_ms)
+{
+	for (int i = 0; i < 200; i++) {
+		MEM_AUTO char *name = mem_printf("web-%d", i);
+
+		world_deployment(name, 0);
+		world_scaledobject(name, "");
+	}
+	world_pass(5000);
+	fakecluster_forget_calls();
+	fakecluster_page(20, page_ms);
+	world_restart_leading();
+	world_pass(20000);
+}
+
+/* At a start the objects come before their HPAs: none is made before it is known not to be there. */
+static void nothing_is_made_before_it_is_known_to_be_missing(void **state)
+{
+	(void)state;
+	restart_with_200_objects(3);
+	assert_int_equal(fakecluster_writes(), 0);
+	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0); /* nor is any target read by itself */
+	fakecluster_delete(HPA("keda-hpa-web-7"));
+	world_pass(1000);
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 1);
+}
+
+static void slow_lists_are_waited_for(void **state)
+{
+	(void)state;
+	restart_with_200_objects(1000);
+	assert_int_equal(fakecluster_writes(), 0);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
+}
+
+static void hpas_that_cannot_be_listed_are_told(void **state)
+{
+	(void)state;
+	world_deployment("web", 0);
+	fakecluster_trouble(HPAS, ERR_DENIED, "horizontalpodautoscalers.autoscaling is forbidden");
+	world_restart_leading();
+	world_scaledobject("web", "");
+	world_pass(10000);
+	world_expect("web", "Ready", HPA_STEP "watching horizontalpodautoscalers: horizontalpodautoscalers.autoscaling is forbidden");
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 0);
+	fakecluster_trouble(HPAS, ERR_NONE, NULL);
+	world_pass(2000);
+	world_expect("web", "Ready", "True");
+}
+
 static void a_turn_takes_up_no_more_than_64_objects(void **state)
 {
 	(void)state;
@@ -567,10 +637,11 @@ int main(void)
 		CASE(answers_may_come_before_or_after_the_watch),
 		CASE(a_deleted_hpa_comes_back),
 		CASE(a_changed_hpa_is_put_right),
-		CASE(an_hpa_that_lost_its_owner_is_noticed),
+		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(kedas_own_hpa_is_adopted),
 		CASE(a_foreign_hpa_is_never_written),
+		CASE(an_hpa_of_a_user_is_never_written),
 		CASE(a_rename_removes_the_old_hpa),
 		CASE(a_rename_whose_old_hpa_is_gone_already),
 		CASE(an_hpa_that_goes_while_it_is_replaced_is_made_anew),
@@ -586,6 +657,9 @@ int main(void)
 		CASE(a_spec_that_becomes_wrong_stops_the_loop_and_leaves_the_hpa),
 		CASE(a_pause_is_refused_and_nothing_is_scaled),
 		CASE(two_thousand_objects_leave_room_for_others),
+		CASE(nothing_is_made_before_it_is_known_to_be_missing),
+		CASE(slow_lists_are_waited_for),
+		CASE(hpas_that_cannot_be_listed_are_told),
 		CASE(a_turn_takes_up_no_more_than_64_objects),
 	};
 

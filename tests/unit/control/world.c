@@ -96,6 +96,13 @@ void world_restart(void)
 	world_lead(true);
 }
 
+void world_restart_leading(void)
+{
+	process_end();
+	process_start();
+	world_lead(true);
+}
+
 void world_pass(int64_t ms)
 {
 	fakeloop_advance(ms);

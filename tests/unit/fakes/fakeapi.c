@@ -36,6 +36,7 @@ struct record {
 struct sent {
 	struct sent *next;
 	char *reason, *note;
+	unsigned repeats;
 };
 
 struct kube_call {
@@ -288,7 +289,11 @@ void events_send(struct events *e, const struct events_object *about, const char
 	assert_true(strlen(action) <= 128);
 	LL_FOREACH(fake.sent, s)
 		if (strcmp(s->reason, reason) == 0 && strcmp(s->note, text) == 0)
-			return;
+			break;
+	if (s) {
+		s->repeats++;
+		return;
+	}
 	s = mem_zalloc(sizeof(*s));
 	s->reason = mem_dup(reason);
 	s->note = mem_dup(text);
@@ -302,6 +307,16 @@ unsigned fakecluster_events_sent(const char *reason, const char *part)
 
 	LL_FOREACH(fake.sent, s)
 		count += (!reason || strcmp(s->reason, reason) == 0) && strstr(s->note, part);
+	return count;
+}
+
+unsigned fakecluster_events_repeated(const char *reason)
+{
+	struct sent *s;
+	unsigned count = 0;
+
+	LL_FOREACH(fake.sent, s)
+		count += strcmp(s->reason, reason) == 0 ? s->repeats : 0;
 	return count;
 }
 

@@ -71,8 +71,9 @@ const char *fakecluster_last_body(int verb, const char *part); /* "" when there 
 unsigned fakecluster_most_calls_per_turn(void);
 void fakecluster_forget_calls(void);
 
-/* The Events sent so far: those with this reason (NULL: any) whose note contains `part`. */
+/* The Events sent so far: those with this reason (NULL: any) whose note contains `part`. A repeat of the same is no new Event, but counted apart. */
 struct events *fakecluster_events(void);
 unsigned fakecluster_events_sent(const char *reason, const char *part);
+unsigned fakecluster_events_repeated(const char *reason);
 
 #endif
