@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures: one control plane and one Redis for all tests, one namespace for each; kscaled as a process with the rights of its own service account."""
+import itertools
+import os
+import re
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+pytest.register_assert_rewrite("rig")
+
+# pylint: disable=wrong-import-position
+from rig import process  # noqa: E402
+from rig.cluster import Cluster  # noqa: E402
+from rig.daemon import Daemon, Installation, program  # noqa: E402
+from rig.redis_server import RedisServer  # noqa: E402
+from rig.stage import Stage  # noqa: E402
+
+
+def pytest_sessionstart():
+    program()  # fails at once and for all when there is nothing to test
+
+
+# --- what a failing test shows beside its own words ---
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    for one in process.started:
+        one.mark = one.log_size()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport():
+    outcome = yield
+    report = outcome.get_result()
+    if report.failed:
+        for one in process.started:
+            if one.alive() or one.log_size() > one.mark:
+                report.sections.append((f"{one.name}, pid {one.pid}, {'alive' if one.alive() else f'ended with {one.popen.returncode}'}: {one.log_path}", one.tail()))
+
+
+# --- for all tests ---
+
+@pytest.fixture(scope="session")
+def session_dir(tmp_path_factory):
+    return tmp_path_factory.mktemp("live")
+
+
+@pytest.fixture(scope="session")
+def cluster(session_dir):
+    cluster = Cluster(session_dir / "cluster")
+    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s")
+    yield cluster
+    cluster.down()
+
+
+@pytest.fixture(scope="session")
+def shared_redis(session_dir):
+    server = RedisServer(session_dir, "redis")
+    yield server
+    server.end()
+
+
+@pytest.fixture(scope="session")
+def installation(cluster, session_dir):
+    installation = Installation(cluster, session_dir)
+    installation.apply()
+    # The garbage collector looks for new kinds every 30 s, and when it starts.
+    cluster.restart("kube-controller-manager", "--signal", "KILL")
+    cluster.disturbed = False
+    yield installation
+    check_openapi(cluster)
+
+
+def check_openapi(cluster):
+    """Over the whole session the API server must have had nothing to say against our OpenAPI documents, but that kscaled was not there at times."""
+    away = re.compile(r"503|502|connection refused|EOF|reset by peer|context (?:canceled|deadline exceeded)|certificate|not reachable|no such host|timeout|ServiceUnavailable|could not get list of group versions", re.I)
+    log = cluster.component_log("kube-apiserver").read_text(errors="replace")
+    against = [line for line in log.splitlines() if "external.metrics.k8s.io" in line and "openapi" in line.lower() and re.match(r"[EW]\d{4}", line) and not away.search(line)]
+    assert not against, "\n".join(against[:20])
+
+
+class Shared:
+    """The kscaled that most tests share: started when first needed, and again when a test has ended it."""
+
+    def __init__(self, installation, directory):
+        self.installation = installation
+        self.dir = directory
+        self.daemon = None
+
+    def running(self):
+        if self.daemon is None or not self.daemon.alive():
+            self.daemon = Daemon(self.installation, self.dir)
+            self.daemon.wait_serving()
+        return self.daemon
+
+    def stop(self):
+        if self.daemon is not None and self.daemon.alive():
+            self.daemon.term()
+
+
+@pytest.fixture(scope="session")
+def shared_kscaled(installation, session_dir):
+    shared = Shared(installation, session_dir)
+    yield shared
+    shared.stop()
+
+
+# --- for one test ---
+
+@pytest.fixture
+def kscaled(shared_kscaled):
+    """A kscaled that leads and serves, with the options of the man page but for ports and folders. A test may end it."""
+    daemon = shared_kscaled.running()
+    yield daemon
+    daemon.check_alive()
+
+
+@pytest.fixture
+def launch(shared_kscaled, installation, tmp_path):
+    """Starts kscaled with options of the test's own, in place of the shared one."""
+    shared_kscaled.stop()
+    daemons = []
+
+    def start(name="kscaled", **more):
+        daemons.append(Daemon(installation, tmp_path, name, **more))
+        return daemons[-1]
+
+    yield start
+    try:
+        for daemon in daemons:
+            daemon.check_alive()
+    finally:
+        for daemon in daemons:
+            if daemon.alive():
+                daemon.term()
+
+
+_numbers = itertools.count(1)
+
+
+def new_stage(cluster, shared_redis, name):
+    short = re.sub(r"[^a-z0-9]+", "-", name.lower().removeprefix("test_"))[:30].strip("-")
+    stage = Stage(cluster, f"{short}-{next(_numbers)}", shared_redis)
+    cluster.create_namespace(stage.namespace)
+    return stage
+
+
+@pytest.fixture
+def stage(cluster, shared_redis, installation, request):
+    """A namespace of the test's own."""
+    stage = new_stage(cluster, shared_redis, request.node.name)
+    yield stage
+    cluster.delete_namespace(stage.namespace)
+    stage.drain()
+
+
+@pytest.fixture(scope="module")
+def module_stage(cluster, shared_redis, installation, request):
+    """A namespace for all tests of a file."""
+    stage = new_stage(cluster, shared_redis, request.node.name.rpartition("/")[2].removesuffix(".py"))
+    yield stage
+    cluster.delete_namespace(stage.namespace)
+    stage.drain()
+
+
+@pytest.fixture
+def start_redis(tmp_path):
+    """Starts a redis-server that the test may treat as it likes."""
+    servers = []
+
+    def start(**more):
+        servers.append(RedisServer(tmp_path, f"redis-{len(servers)}", **more))
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.end()
+
+
+@pytest.fixture
+def restored(installation):
+    """For tests that change what is installed: puts it back afterwards."""
+    yield installation
+    installation.apply()

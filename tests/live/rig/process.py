@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process of our own: started in a session of its own, its output in a file, ended by its pid."""
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+
+# All that were started, so that a failing test can show what they said meanwhile.
+started = []
+
+
+def free_port():
+    """A loopback port below the range that the kernel takes outgoing connections from, so that nobody sits on it while its owner restarts."""
+    while True:
+        port = random.randrange(20000, 32000)
+        with contextlib.suppress(OSError):
+            for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
+                with socket.socket(family) as probe:
+                    probe.bind((address, port))
+            return port
+
+
+class Process:
+    def __init__(self, name, command, log_path, env=None, cwd=None):
+        self.name = name
+        self.log_path = log_path
+        self.mark = 0  # how much of the log was there when the current test began
+        with open(log_path, "ab") as log:
+            self.log_start = log.tell()
+            self.popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd, start_new_session=True)
+        started.append(self)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def alive(self):
+        return self.popen.poll() is None
+
+    def signal(self, number):
+        assert self.alive(), f"{self.name} has ended already, with {self.popen.returncode}: {self.tail()}"
+        self.popen.send_signal(number)
+
+    def wait(self, timeout=10.0):
+        """The exit status; negative for a signal."""
+        return self.popen.wait(timeout)
+
+    def kill(self):
+        """SIGKILL, and gone when this returns. Fine when it has ended before."""
+        if self.alive():
+            self.popen.send_signal(signal.SIGKILL)
+        self.popen.wait(10)
+
+    def stop(self, timeout=10.0):
+        """SIGTERM and the exit status; killed, with a failure, when it does not go."""
+        if self.alive():
+            self.popen.send_signal(signal.SIGCONT)
+            self.popen.send_signal(signal.SIGTERM)
+        try:
+            return self.popen.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"{self.name} did not stop within {timeout} s of SIGTERM: {self.tail()}") from None
+
+    def freeze(self):
+        """SIGSTOP, and stopped when this returns."""
+        self.signal(signal.SIGSTOP)
+        while self._state() not in "TZX":
+            time.sleep(0.005)
+
+    def thaw(self):
+        self.signal(signal.SIGCONT)
+
+    def _stat(self):
+        with open(f"/proc/{self.pid}/stat", encoding="utf-8") as file:
+            return file.read().rpartition(")")[2].split()
+
+    def _state(self):
+        return self._stat()[0]
+
+    def cpu_seconds(self):
+        fields = self._stat()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def _status(self, field):
+        with open(f"/proc/{self.pid}/status", encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(field + ":"):
+                    return int(line.split()[1])
+        raise LookupError(field)
+
+    def rss_mib(self):
+        return self._status("VmRSS") / 1024
+
+    def peak_mib(self):
+        return self._status("VmHWM") / 1024
+
+    def sanitized(self):
+        """Built with AddressSanitizer, whose shadow memory makes sizes meaningless."""
+        return self._status("VmSize") > 1 << 30
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def log(self, start=None):
+        with open(self.log_path, "rb") as file:
+            file.seek(self.log_start if start is None else start)
+            return file.read().decode(errors="replace")
+
+    def log_size(self):
+        return os.path.getsize(self.log_path)
+
+    def tail(self, lines=40):
+        return "\n".join(self.log(max(self.log_start, self.mark)).splitlines()[-lines:])

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting for conditions. Tests never sleep and then assert: they look until a deadline."""
+import time
+
+import redis
+import urllib3
+from kubernetes.client.exceptions import ApiException
+
+# What a look may fail with while the thing looked at is not there yet.
+NOT_YET = (AssertionError, LookupError, ApiException, OSError, urllib3.exceptions.HTTPError, redis.RedisError)
+
+TIMEOUT = 30.0  # generous: the machine may be busy; what must be fast is measured and asserted by itself
+
+
+def eventually(check, timeout=TIMEOUT, every=0.1):
+    """Looks until check() gives something true, and returns that. A failing assertion inside check() is "not yet"."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            value = check()
+            if value:
+                return value
+            last = f"the last look gave {value!r}"
+        except NOT_YET as error:
+            last = f"{type(error).__name__}: {error}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {timeout} s; {last}")
+        time.sleep(every)
+
+
+def throughout(check, until, timeout=TIMEOUT, every=0.05):
+    """check() must hold (assert inside it, or return something true) at every look until until() is true."""
+    deadline = time.monotonic() + timeout
+    while True:
+        value = check()
+        assert value is None or value, f"it did not last: {value!r}"
+        if until():
+            return
+        assert time.monotonic() < deadline, f"the end of what was to be watched did not come within {timeout} s"
+        time.sleep(every)
+
+
+def after(seconds):
+    """An `until` for throughout: true when so much time has gone by."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() >= end
+
+
+def timed(check, timeout=TIMEOUT, every=0.02):
+    """How many seconds it took until check() was true."""
+    start = time.monotonic()
+    eventually(check, timeout, every)
+    return time.monotonic() - start

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line, the configuration file and the manifests' text; no cluster is needed here but where one is named."""
+import socket
+
+import pytest
+import yaml
+
+from rig.daemon import run
+from rig.process import free_port
+from rig.waiting import eventually
+
+OPTIONS = ("kubeconfig namespace watch-namespace bind-address secure-port status-address service-name tls-cert-file tls-private-key-file leader-elect lease-name lease-duration "
+           "renew-deadline retry-period identity state-dir keda-namespace take-over metrics-max-age metrics-deadline log-level log-format config").split()
+
+
+def test_help_and_version():
+    for arguments in (["--help"], ["help"], ["run", "--help"]):
+        done = run(*arguments)
+        assert done.returncode == 0 and done.stderr == ""
+        for option in OPTIONS:
+            assert f"--{option}" in done.stdout, option
+        assert "8443" in done.stdout and "operator.keda.sh" in done.stdout
+    for arguments in (["version"], ["--version"]):
+        done = run(*arguments)
+        assert done.returncode == 0 and done.stdout.startswith("kscaled 0.")
+    assert "--host" in run("manifests", "--help").stdout
+
+
+@pytest.mark.parametrize("arguments, named", [
+    (["--nonsense"], "nonsense"), (["nonsense"], "nonsense"), (["run", "more"], "more"), (["--secure-port=x"], "secure-port"), (["--secure-port=70000"], "70000"), (["--secure-port"], "secure-port"),
+    (["--lease-duration=5"], "lease-duration"), (["--lease-duration=-5s"], "lease-duration"), (["--lease-duration=5s"], "renew-deadline"), (["--retry-period=20s"], "retry-period"),
+    (["--log-level=loud"], "loud"), (["--log-format=xml"], "xml"), (["--leader-elect=maybe"], "leader-elect"), (["--status-address=nonsense"], "status-address"),
+    (["--status-address=127.0.0.1:99999"], "status-address"), (["--bind-address=not-an-address"], "bind-address"), (["--tls-cert-file=/x"], "tls-private-key-file"),
+    (["--tls-private-key-file=/x"], "tls-cert-file"), (["--config=/does/not/exist"], "/does/not/exist"), (["--metrics-deadline=forever"], "metrics-deadline"),
+    (["--namespace=Not_A_Name"], "namespace"), (["--watch-namespace=a,B_c"], "watch-namespace"),
+    (["manifests", "--host=nonsense"], "--host"), (["manifests", "--host=127.0.0.1:8443"], "--host"), (["manifests", "--host=x:0"], "--host"), (["manifests", "--namespace=A"], "--namespace"),
+    (["manifests", "more"], "more"), (["manifests", "--image="], "--image"), (["manifests", "--watch-namespace=a,"], "--watch-namespace"), (["manifests", "--service-name=1a"], "--service-name"),
+], ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_wrong_usage(arguments, named):
+    done = run(*arguments)
+    assert done.returncode == 2, done
+    assert named in done.stderr and done.stdout == ""
+    assert len(done.stderr.splitlines()) <= 3
+
+
+@pytest.mark.parametrize("text, named", [
+    ("nonsense = 1\n", ":1"), ("\n# fine\nsecure-port = x\n", ":3"), ("secure-port = 1\nsecure-port = 2\n", ":2"), ("secure-port\n", ":1"), ("= 5\n", ":1"), ("log-level = \x00\n", ":"),
+    ("a" * 100000, ":1"), ("config = /etc/x\n", ":1"),
+], ids=range(8))
+def test_wrong_file(tmp_path, text, named):
+    path = tmp_path / "kscaled.conf"
+    path.write_text(text)
+    done = run("run", "--config", str(path))
+    assert done.returncode == 2
+    assert str(path) + named in done.stderr, done.stderr
+
+
+def test_no_cluster_to_talk_to(tmp_path):
+    done = run("run")                                  # no kubeconfig, no service account
+    assert done.returncode == 1 and "kubeconfig" in done.stderr.lower()
+    done = run("run", "--kubeconfig=/does/not/exist")
+    assert done.returncode == 1 and "/does/not/exist" in done.stderr
+    path = tmp_path / "config"
+    for text, word in (("nonsense: [", "config"), ("apiVersion: v1\nkind: Config\n", "context")):
+        path.write_text(text)
+        done = run("run", f"--kubeconfig={path}")
+        assert done.returncode == 1 and word in done.stderr, done.stderr
+    user = {"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "aws"}}
+    document = {"apiVersion": "v1", "kind": "Config", "current-context": "c", "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}],
+                "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:1"}}], "users": [{"name": "u", "user": user}]}
+    path.write_text(yaml.safe_dump(document))
+    done = run("run", f"--kubeconfig={path}")
+    assert done.returncode == 1 and "exec" in done.stderr, "refused by name"
+
+
+def test_port_in_use(installation, tmp_path):
+    with socket.create_server(("127.0.0.1", free_port())) as taken:
+        port = taken.getsockname()[1]
+        arguments = ["run", f"--kubeconfig={installation.kubeconfig}", f"--state-dir={tmp_path}", "--bind-address=127.0.0.1"]
+        done = run(*arguments, f"--secure-port={port}", f"--status-address=127.0.0.1:{free_port()}")
+        assert done.returncode == 1 and str(port) in done.stderr
+        done = run(*arguments, f"--secure-port={free_port()}", f"--status-address=127.0.0.1:{port}")
+        assert done.returncode == 1 and str(port) in done.stderr
+
+
+def test_flag_before_environment_before_file(launch, tmp_path):
+    """Each of three tells where the status is served and how it logs: the log's format comes from the file, its level from the environment, the port from the flag."""
+    path = tmp_path / "kscaled.conf"
+    path.write_text(f"# comment\n\nlog-format =  json \nlog-level = error\nstatus-address = 127.0.0.1:{free_port()}\nlease-duration = 3s\nrenew-deadline = 2s\nretry-period = 500ms\n")
+    daemon = launch(config=path, options={"log_level": None}, env={"KSCALED_LOG_LEVEL": "info", "WATCH_NAMESPACE": ""})
+    eventually(daemon.ready)
+    assert daemon.log().startswith("{")
+
+
+def test_environment(launch, installation, stage):
+    """KUBECONFIG, POD_NAMESPACE and WATCH_NAMESPACE, as a Deployment or a shell sets them."""
+    environment = {"KUBECONFIG": str(installation.kubeconfig), "POD_NAMESPACE": "kscaled", "WATCH_NAMESPACE": stage.namespace}
+    launch(options={"kubeconfig": None, "namespace": None}, env=environment).wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(maxReplicaCount=1)
+
+
+# --- manifests, as text ---
+
+def documents(*arguments):
+    done = run("manifests", *arguments)
+    assert done.returncode == 0 and done.stderr == ""
+    return list(yaml.safe_load_all(done.stdout))
+
+
+def kinds(documents_):
+    return [d["kind"] for d in documents_]
+
+
+def test_manifests_in_a_pod():
+    all_of_them = documents("--image", "registry.example/kscaled:1")
+    assert kinds(all_of_them)[:5] == ["Namespace"] + ["CustomResourceDefinition"] * 4
+    assert {d["metadata"]["name"] for d in all_of_them if d["kind"] == "CustomResourceDefinition"} == {f"{n}.keda.sh" for n in
+                                                                                                     ("scaledobjects", "scaledjobs", "triggerauthentications", "clustertriggerauthentications")}
+    assert {"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "Service", "APIService", "Deployment"} <= set(kinds(all_of_them))
+    (deployment,) = [d for d in all_of_them if d["kind"] == "Deployment"]
+    (container,) = deployment["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.example/kscaled:1"
+    for crd in (d for d in all_of_them if d["kind"] == "CustomResourceDefinition"):
+        assert len(yaml.safe_dump(crd)) < 262144, "small enough for a client-side apply"
+
+
+def test_manifests_outside():
+    named = documents("--host", "localhost:9443", "--namespace", "ops", "--service-name", "scaler")
+    (service,) = [d for d in named if d["kind"] == "Service"]
+    assert service["spec"]["type"] == "ExternalName" and service["spec"]["externalName"] == "localhost"
+    assert [(p["name"], p["port"]) for p in service["spec"]["ports"]] == [("https", 9443)]
+    (apiservice,) = [d for d in named if d["kind"] == "APIService"]
+    assert apiservice["spec"]["service"] == {"name": "scaler", "namespace": "ops", "port": 9443}
+    assert "Deployment" not in kinds(named)
+    for address, family in (("10.1.2.3:9443", "IPv4"), ("[2001:db8::7]:9443", "IPv6")):
+        addressed = documents("--host", address)
+        (service,) = [d for d in addressed if d["kind"] == "Service"]
+        assert service["spec"]["type"] == "ClusterIP" and "selector" not in service["spec"]
+        (slice_,) = [d for d in addressed if d["kind"] == "EndpointSlice"]
+        assert slice_["addressType"] == family and slice_["ports"][0]["name"] == "https" and slice_["ports"][0]["port"] == 9443
+        assert kinds(addressed).count("Endpoints") == 1
+
+
+def test_least_rights():
+    """No wildcard verbs, no Secrets but our own by name, nothing cluster-wide to write but what the man page says."""
+    for document in documents():
+        for rule in document.get("rules") or []:
+            assert "*" not in rule["verbs"]
+            if "secrets" in rule["resources"]:
+                assert document["kind"] == "Role" and (rule.get("resourceNames") == ["kscaled-certs"] or rule["verbs"] == ["create"])
+            if "*" in rule["resources"]:
+                assert rule["apiGroups"] == ["external.metrics.k8s.io"]

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kscaled manifests` applied, limited rights, tokens that rotate."""
+import pytest
+from kubernetes.client import ApiException
+
+from rig.daemon import Installation
+from rig.waiting import after, eventually, throughout
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["--host", "localhost:9443"], ["--host", "192.0.2.7:9443"], ["--namespace", "kscaled-elsewhere", "--service-name", "scaler", "--watch-namespace", "default,kube-public"],
+], ids=["pod", "name", "address", "limited"])
+def test_applying_twice_changes_nothing(shared_kscaled, restored, cluster, arguments):
+    """What is printed is accepted by the API server as it stands, and the second time all of it is unchanged."""
+    shared_kscaled.stop()
+    text = restored.manifests(*arguments)
+    # The three forms of the Service exclude one another (man page, EXAMPLES).
+    cluster.kubectl("-n", "kscaled", "delete", "deployment,service,endpoints,endpointslice", "-l", "app.kubernetes.io/name=kscaled")
+    try:
+        first = cluster.kubectl("apply", "-f", "-", stdin=text)
+        assert "error" not in first.lower()
+        second = cluster.kubectl("apply", "-f", "-", stdin=text)
+        changed = [line for line in second.splitlines() if not line.endswith(" unchanged")]
+        assert not changed
+    finally:
+        cluster.kubectl("-n", "kscaled", "delete", "deployment,service,endpoints,endpointslice", "-l", "app.kubernetes.io/name=kscaled")
+        if "kscaled-elsewhere" in arguments:
+            cluster.kubectl("delete", "namespace", "kscaled-elsewhere", "--wait=false")
+
+
+def test_strict_validation(installation, cluster):
+    """No field that the API server does not know."""
+    for arguments in ([], ["--host", "10.1.2.3:9443"]):
+        cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=installation.manifests(*arguments))
+
+
+def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, stage):
+    """Installed with rights in two namespaces only, in a namespace of another name: what is elsewhere is not looked at."""
+    second = f"{stage.namespace}-b"
+    cluster.create_namespace(second)
+    limited = Installation(cluster, shared_kscaled.dir / "limited")
+    limited.dir.mkdir(exist_ok=True)
+    limited.namespace = f"{stage.namespace}-own"
+    watched = f"{stage.namespace},{second}"
+    cluster.kubectl("apply", "-f", "-", stdin=limited.manifests("--host", f"localhost:{limited.port}", "--namespace", limited.namespace, "--watch-namespace", watched))
+    cluster.write_kubeconfig(limited.kubeconfig, limited.namespace, cluster.token(limited.namespace, "kscaled"))
+    from rig.daemon import Daemon
+    daemon = Daemon(limited, limited.dir, options={"watch_namespace": watched})
+    try:
+        daemon.wait_serving()
+        stage.deployment(replicas=0)
+        stage.push(1)
+        stage.ready_scaledobject(maxReplicaCount=1)
+        eventually(lambda: stage.replicas() == 1)
+        eventually(lambda: stage.metric().value() == "1")
+        # Elsewhere: the namespace of another test.
+        other = stage.__class__(cluster, f"{stage.namespace}-c", stage.redis)
+        cluster.create_namespace(other.namespace)
+        other.deployment(replicas=0)
+        other.push(1)
+        other.scaledobject(maxReplicaCount=1)
+        looks = daemon.asked()
+        throughout(lambda: "status" not in other.get() and other.replicas() == 0, until=lambda: daemon.asked() >= looks + 3)
+        assert other.metric().status == 404
+        # In the second of its namespaces.
+        other.namespace = second
+        other.deployment(replicas=0)
+        other.ready_scaledobject(maxReplicaCount=1)
+        daemon.check_alive()
+        daemon.term()
+    finally:
+        daemon.expected_end = True
+        daemon.kill()
+        for name in (second, f"{stage.namespace}-c", limited.namespace):
+            cluster.delete_namespace(name)
+
+
+def test_namespace_that_does_not_exist_yet(launch, stage):
+    daemon = launch(options={"watch_namespace": f"{stage.namespace}-later"}).wait_serving()
+    later = stage.__class__(stage.cluster, f"{stage.namespace}-later", stage.redis)
+    stage.cluster.create_namespace(later.namespace)
+    later.deployment(replicas=0)
+    later.push(1)
+    later.ready_scaledobject(maxReplicaCount=1)
+    eventually(lambda: later.replicas() == 1)
+    assert daemon.alive()
+    stage.cluster.delete_namespace(later.namespace)
+    later.drain()
+
+
+def test_rights_are_least(installation, cluster):
+    """Secrets, ConfigMaps and pods of others are none of its business, and the API server says so."""
+    def may(verb, resource, namespace="default", group="", name=None, subresource=None):
+        attributes = {"verb": verb, "resource": resource, "namespace": namespace, "group": group, "name": name, "subresource": subresource}
+        review = cluster.request("/apis/authorization.k8s.io/v1/subjectaccessreviews", "POST", body={"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+            "user": "system:serviceaccount:kscaled:kscaled", "groups": ["system:serviceaccounts", "system:authenticated"],
+            "resourceAttributes": {key: value for key, value in attributes.items() if value is not None}}})
+        return review.json["status"]["allowed"]
+
+    for verb, resource in (("get", "secrets"), ("list", "secrets"), ("list", "configmaps"), ("list", "pods"), ("create", "pods"), ("delete", "namespaces")):
+        assert not may(verb, resource), (verb, resource)
+    assert not may("get", "secrets", "kscaled") and not may("list", "secrets", "kscaled") and may("get", "secrets", "kscaled", name="kscaled-certs")
+    assert not may("patch", "deployments", group="apps") and may("patch", "deployments", group="apps", subresource="scale")
+    assert not may("create", "scaledobjects", group="keda.sh") and not may("delete", "scaledobjects", group="keda.sh")
+
+
+def test_token_file_that_rotates(launch, installation, cluster, stage, tmp_path):
+    """The first token ends its life, and its file has had another for a while: nobody notices."""
+    tokens = []
+    for name in ("one", "two"):
+        cluster.core.create_namespaced_secret("kscaled", {"metadata": {"name": f"{stage.namespace}-{name}"}})
+        tokens.append(cluster.token("kscaled", "kscaled", bound_to_secret=f"{stage.namespace}-{name}"))
+    path = tmp_path / "token"
+    path.write_text(tokens[0])
+    kubeconfig = cluster.write_kubeconfig(tmp_path / "kubeconfig", "kscaled", token_file=path)
+    daemon = launch(options={"kubeconfig": kubeconfig}).wait_serving()
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    path.write_text(tokens[1])
+    cluster.core.delete_namespaced_secret(f"{stage.namespace}-one", "kscaled")
+    eventually(lambda: cluster.request("/api", token=tokens[0]).status == 401, timeout=40)
+    stage.push(1)
+    eventually(lambda: stage.replicas() == 1, timeout=40)
+    stage.deployment("late", replicas=0)
+    stage.ready_scaledobject("late", maxReplicaCount=1)
+    assert daemon.leading()
+    cluster.core.delete_namespaced_secret(f"{stage.namespace}-two", "kscaled")
+
+
+def test_without_the_crds(shared_kscaled, launch, restored, cluster):
+    """Installed by halves: alive, not ready, saying what is missing; and well as soon as it is there."""
+    shared_kscaled.stop()
+    for name in ("scaledobjects", "scaledjobs", "triggerauthentications", "clustertriggerauthentications"):
+        cluster.extensions.delete_custom_resource_definition(f"{name}.keda.sh")
+
+    def gone():
+        try:
+            cluster.extensions.read_custom_resource_definition("scaledobjects.keda.sh")
+        except ApiException as error:
+            return error.status == 404
+        return False
+
+    eventually(gone, timeout=60)
+    daemon = launch()
+    eventually(lambda: daemon.status("/healthz").status == 200)
+    throughout(lambda: daemon.status("/readyz").status == 503, until=after(2))
+    assert "scaledobjects" in daemon.status("/readyz").text.lower()
+    restored.apply()
+    eventually(daemon.ready, timeout=60)

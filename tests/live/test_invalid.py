@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an object may not say, or may not say yet: refused in Ready by the name of the field, never ignored; and it heals."""
+import copy
+
+import pytest
+from kubernetes.client import ApiException
+
+from rig.waiting import after, eventually, throughout
+
+
+def with_spec(**spec):
+    return lambda document, stage: document["spec"].update(spec)
+
+
+def with_trigger(**fields):
+    return lambda document, stage: document["spec"]["triggers"][0].update(fields)
+
+
+def with_metadata(**metadata):
+    def change(document, stage):
+        values = document["spec"]["triggers"][0]["metadata"]
+        for key, value in metadata.items():
+            if value is None:
+                del values[key]
+            else:
+                values[key] = value
+    return change
+
+
+def with_annotation(key, value):
+    return lambda document, stage: document["metadata"].update(annotations={key: value})
+
+
+def two_triggers(**fields):
+    return lambda document, stage: document["spec"].update(triggers=[{**stage.trigger(), **fields}, {**stage.trigger(listName="other"), **fields}])
+
+
+REFUSED = {
+    # not in this version
+    "fallback": (with_spec(fallback={"failureThreshold": 3, "replicas": 2}), "spec.fallback"),
+    "scaling-modifiers": (with_spec(advanced={"scalingModifiers": {"formula": "a + b", "target": "5"}}), "spec.advanced.scalingModifiers"),
+    "authentication-ref": (with_trigger(authenticationRef={"name": "secret-login"}), "spec.triggers[0].authenticationRef"),
+    "cached-metrics": (with_trigger(useCachedMetrics=True), "spec.triggers[0].useCachedMetrics"),
+    "paused": (with_annotation("autoscaling.keda.sh/paused", "true"), "autoscaling.keda.sh/paused"),
+    "paused-unreadable": (with_annotation("autoscaling.keda.sh/paused", "perhaps"), "autoscaling.keda.sh/paused"),
+    "paused-replicas": (with_annotation("autoscaling.keda.sh/paused-replicas", "0"), "autoscaling.keda.sh/paused-replicas"),
+    "paused-scale-in": (with_annotation("autoscaling.keda.sh/paused-scale-in", "true"), "autoscaling.keda.sh/paused-scale-in"),
+    "paused-scale-out": (with_annotation("autoscaling.keda.sh/paused-scale-out", "true"), "autoscaling.keda.sh/paused-scale-out"),
+    "force-activation": (with_annotation("autoscaling.keda.sh/force-activation", "true"), "autoscaling.keda.sh/force-activation"),
+    "transfer-ownership": (with_annotation("scaledobject.keda.sh/transfer-hpa-ownership", "true"), "scaledobject.keda.sh/transfer-hpa-ownership"),
+    "unknown-trigger": (with_trigger(type="kafka"), "kafka"),
+    "cpu-trigger": (with_trigger(type="cpu", metadata={"value": "50"}, metricType="Utilization"), "cpu"),
+    "target-kind": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "argoproj.io/v1alpha1", "kind": "Rollout"}), "spec.scaleTargetRef"),
+    "target-group": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "extensions/v1beta1", "kind": "Deployment"}), "spec.scaleTargetRef"),
+    # never
+    "target-name": (with_spec(scaleTargetRef={"name": "../../secrets"}), "spec.scaleTargetRef.name"),
+    "target-version": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "a/b/c"}), "scaleTargetRef"),
+    "idle-not-below-min": (with_spec(idleReplicaCount=3, minReplicaCount=3), "idleReplicaCount"),
+    "names-twice": (two_triggers(name="same"), "same"),
+    "metric-type": (with_trigger(metricType="Utilization"), "metricType"),
+    "metric-type-unknown": (with_trigger(metricType="Median"), "Median"),
+    "no-list-name": (with_metadata(listName=None), "listName"),
+    "no-address": (with_metadata(address=None), "address"),
+    "empty-address": (with_metadata(address="  "), "address"),
+    "address-without-port": (with_metadata(address="localhost"), "localhost"),
+    "host-without-port": (with_metadata(address=None, host="localhost"), "port"),
+    "length-no-number": (with_metadata(listLength="many"), "listLength"),
+    "length-zero": (with_metadata(listLength="0"), "listLength"),
+    "length-negative": (with_metadata(listLength="-5"), "listLength"),
+    "length-fraction": (with_metadata(listLength="1.5"), "listLength"),
+    "length-overflow": (with_metadata(listLength="99999999999999999999"), "listLength"),
+    "activation-no-number": (with_metadata(activationListLength="x"), "activationListLength"),
+    "database-negative": (with_metadata(databaseIndex="-1"), "databaseIndex"),
+    "tls-no-switch": (with_metadata(enableTLS="perhaps"), "enableTLS"),
+    "env-not-there": (with_metadata(address=None, addressFromEnv="NOPE"), "NOPE"),
+    "hpa-name": (with_spec(advanced={"horizontalPodAutoscalerConfig": {"name": "Not A Name"}}), "horizontalPodAutoscalerConfig.name"),
+    "hpa-name-long": (with_spec(advanced={"horizontalPodAutoscalerConfig": {"name": "n" * 64}}), "horizontalPodAutoscalerConfig.name"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused_by_name_and_healed(kscaled, stage, case):
+    change, named = REFUSED[case]
+    stage.deployment(replicas=1)
+    good = stage.document()
+    bad = copy.deepcopy(good)
+    change(bad, stage)
+    stage.push(1)
+    stage.create(bad)
+    assert named in stage.wait_refused()
+    eventually(lambda: stage.says("Active", "Unknown", "UnknownState"))
+    event = stage.event("ScaledObjectCheckFailed")
+    assert event.type == "Warning" and named in event.note
+    assert stage.hpa_names() == [] and stage.replicas() == 1
+    # Mended: goes on as if nothing had been.
+    good["metadata"]["resourceVersion"] = stage.get()["metadata"]["resourceVersion"]
+    stage.cluster.custom.replace_namespaced_custom_object("keda.sh", "v1alpha1", stage.namespace, "scaledobjects", "worker", good)
+    stage.wait_ready()
+    assert stage.hpa_names() == ["keda-hpa-worker"]
+    eventually(lambda: stage.says("Active", "True", "ScalerActive"))
+
+
+@pytest.mark.parametrize("spec", [
+    {"minReplicaCount": 5, "maxReplicaCount": 3}, {"pollingInterval": 0}, {"cooldownPeriod": -1}, {"maxReplicaCount": 0}, {"minReplicaCount": -1}, {"triggers": []},
+    {"scaleTargetRef": {}}, {"minReplicaCount": 3000000000}, {"fallback": {"replicas": 1}}, {"triggers": [{"metadata": {}}]},
+    {"triggers": [{"type": "redis", "metadata": {"listLength": 5}}]}, {"pollingInterval": "soon"},
+], ids=str)
+def test_refused_by_the_schema(installation, stage, spec):
+    """The CRDs that `kscaled manifests` prints let no nonsense in."""
+    with pytest.raises(ApiException) as refused:
+        stage.scaledobject(**spec)
+    assert refused.value.status in (400, 422)
+
+
+@pytest.mark.parametrize("annotation", ["autoscaling.keda.sh/paused", "autoscaling.keda.sh/paused-scale-in", "autoscaling.keda.sh/force-activation"])
+def test_readable_false_is_no_pause(kscaled, stage, annotation):
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(metadata={"annotations": {annotation: "false"}})
+    eventually(lambda: stage.replicas() >= 1)
+
+
+def test_made_invalid_while_it_runs(kscaled, stage):
+    """Nothing is scaled by a rule that cannot be read, and nothing is torn down."""
+    stage.deployment(replicas=0)
+    stage.push(10)
+    stage.ready_scaledobject()
+    eventually(lambda: stage.replicas() == 2)
+    stage.patch({"spec": {"fallback": {"failureThreshold": 1, "replicas": 3}}})
+    assert "spec.fallback" in stage.wait_refused()
+    stage.drain()
+    throughout(lambda: stage.replicas() >= 1 and stage.hpa(), until=after(3))
+    stage.patch({"spec": {"fallback": None}})
+    stage.wait_ready()
+    eventually(lambda: stage.replicas() == 0)
+
+
+def test_paused_while_it_runs(kscaled, stage):
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    eventually(lambda: stage.replicas() == 1)
+    stage.patch({"metadata": {"annotations": {"autoscaling.keda.sh/paused": "true"}}})
+    assert "paused" in stage.wait_refused()
+    stage.drain()
+    throughout(lambda: stage.replicas() == 1, until=after(2.5))
+    stage.patch({"metadata": {"annotations": {"autoscaling.keda.sh/paused": None}}})
+    stage.wait_ready()
+    eventually(lambda: stage.replicas() == 0)
+
+
+def test_target_missing_then_created(kscaled, stage):
+    stage.push(1)
+    stage.scaledobject(maxReplicaCount=1)
+    message = stage.wait_refused()
+    assert "worker" in message and "ScaledObject doesn't have correct scaleTargetRef specification" in message
+    assert stage.hpa_names() == []
+    stage.deployment(replicas=0)
+    stage.wait_ready()
+    eventually(lambda: stage.replicas() == 1)
+    # Gone and back.
+    stage.cluster.apps.delete_namespaced_deployment("worker", stage.namespace)
+    stage.wait_refused()
+    stage.deployment(replicas=0)
+    stage.wait_ready()
+    eventually(lambda: stage.replicas() == 1)
+    assert stage.status()["originalReplicaCount"] == 0
+
+
+def test_second_trigger_is_named(kscaled, stage):
+    stage.deployment(replicas=0)
+    stage.scaledobject(triggers=[stage.trigger(), stage.trigger(listLength="x")])
+    message = stage.wait_refused()
+    assert "trigger 1" in message and "listLength" in message
+
+
+def test_error_is_told_once(kscaled, stage):
+    stage.deployment(replicas=0)
+    stage.scaledobject(triggers=[stage.trigger(listLength="x")])
+    stage.wait_refused()
+    version = stage.get()["metadata"]["resourceVersion"]
+    stage.patch({"metadata": {"labels": {"touched": "1"}}})
+    stage.patch({"metadata": {"labels": {"touched": "2"}}})
+    throughout(lambda: None, until=after(1.5))
+    assert len(stage.events(reason="ScaledObjectCheckFailed")) == 1
+    lines = [line for line in kscaled.log().splitlines() if f"scaledobject {stage.namespace}/worker" in line and "listLength" in line]
+    assert len(lines) == 1, "one failure, one log line"
+    assert version
+
+
+def test_name_too_long(kscaled, stage):
+    name = "w" * 64
+    stage.deployment(replicas=0)
+    stage.scaledobject(name, target={"name": "worker"})
+    assert "metadata.name" in stage.wait_refused(name)
+    # 63 fit, but not with keda-hpa- in front, unless the HPA has a name of its own.
+    name = "v" * 63
+    stage.scaledobject(name, target={"name": "worker"})
+    assert "horizontalPodAutoscalerConfig.name" in stage.wait_refused(name)
+    stage.patch({"spec": {"advanced": {"horizontalPodAutoscalerConfig": {"name": "short"}}}}, name)
+    stage.wait_ready(name)
