@@ -425,7 +425,7 @@ summary() {
 	note "list empty                $emptied s"
 	note "back at zero              $zero s ($cooldown s of cooldown included)"
 	note "kscaled's memory          $rss MiB"
-	kube -n "$namespace" get events.events.k8s.io -o 'jsonpath={range .items[*]}{.regarding.kind}{" "}{.reason}{": "}{.note}{"\n"}{end}' 2>/dev/null |
+	kube -n "$namespace" get events.events.k8s.io --sort-by=.eventTime -o 'jsonpath={range .items[*]}{.regarding.kind}{" "}{.reason}{": "}{.note}{"\n"}{end}' 2>/dev/null |
 		sed -n 's/^ScaledObject \(KEDAScaleTarget.*\)/    Event  \1/p' || true
 	if [ -z "$first" ] || [ "$peak" -le 1 ] || [ -z "$zero" ]; then die "that was not 0 -> N -> 0: at most $peak replicas"; fi
 	printf '\n%s0 -> %d -> 0%s, in %s with all preparations\n' "$bold" "$peak" "$plain" "$(duration $((($(now_ms) - started_ms) / 1000)))"

@@ -2,6 +2,7 @@
 #include "base/err.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 /* Room for a text that is going to be cut, so that the cut is seen. */
 #define DRAFT_MAX (2 * ERR_MSG_MAX)
 
-/* Copies draft into err->msg: what is no UTF-8 becomes '?', what does not fit becomes "...". */
+/* Copies draft into err->msg: what is no UTF-8 or a control character becomes '?', white space ' ', what does not fit "...". */
 static void put_message(struct err *err, const char *draft)
 {
 	size_t len = strlen(draft);
@@ -19,7 +20,10 @@ static void put_message(struct err *err, const char *draft)
 
 	for (size_t in = 0; in < len;) {
 		size_t step = utf8_step(draft + in, len - in);
-		const char *bytes = step > 0 ? draft + in : "?";
+		/* What somebody's server sent may hold control characters; a condition, an Event or a terminal is no place for them. */
+		bool control = step == 1 && ((unsigned char)draft[in] < ' ' || draft[in] == 0x7f);
+		bool white = control && (draft[in] == '\n' || draft[in] == '\t' || draft[in] == '\r');
+		const char *bytes = white ? " " : control || step == 0 ? "?" : draft + in;
 		size_t put = step > 0 ? step : 1;
 		if (out + put >= sizeof(err->msg)) {
 			out = utf8_cut(err->msg, out, sizeof(err->msg) - sizeof("..."));

@@ -22,19 +22,46 @@ static json_t *load(const char *text, size_t len, json_error_t *where)
 	return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, where);
 }
 
-/* A key with \u0000, which the API server lets through and jansson cannot hold: U+FFFD stands for it, so that one user's object does not blind everybody's list. */
-static json_t *load_without_nul(const char *text, size_t len, json_error_t *where)
+/* Nesting beyond this is emptied below: no object that means anything comes near it, and jansson gives up at 2,048. */
+#define NESTING_MAX 256
+
+/*
+ * Makes text bearable in place: in keys jansson cannot hold \u0000, and it refuses deep nesting, both of which the API server may let through. U+FFFD stands for the one, 0 for
+ * what lies too deep, so that one user's object does not blind everybody's list.
+ */
+static void tame(char *text, size_t len)
+{
+	size_t depth = 0;
+	bool quoted = false;
+
+	for (size_t i = 0; i < len; i++) {
+		bool deep = depth > NESTING_MAX;
+
+		if (quoted && text[i] == '\\' && i + 1 < len) {
+			if (len - i >= 6 && memcmp(text + i, "\\u0000", 6) == 0)
+				memcpy(text + i, "\\ufffd", 6);
+			if (deep)
+				text[i] = text[i + 1] = ' ';
+			i++; /* what is escaped does not begin an escape */
+			continue;
+		}
+		if (text[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (text[i] == '{' || text[i] == '['))
+			deep = ++depth > NESTING_MAX;
+		else if (!quoted && (text[i] == '}' || text[i] == ']') && depth > 0)
+			depth--;
+		if (deep)
+			text[i] = text[i] != '"' && !quoted && depth == NESTING_MAX + 1 && (text[i] == '{' || text[i] == '[') ? '0' : ' ';
+	}
+}
+
+static json_t *load_tamed(const char *text, size_t len, json_error_t *where)
 {
 	char *copy = mem_dupn(text, len);
 	json_t *value;
 
-	for (size_t i = 0; i + 1 < len; i++) {
-		if (copy[i] != '\\')
-			continue;
-		if (len - i >= 6 && memcmp(copy + i, "\\u0000", 6) == 0)
-			memcpy(copy + i, "\\ufffd", 6);
-		i++; /* what is escaped does not begin an escape */
-	}
+	tame(copy, len);
 	value = load(copy, len, where);
 	mem_wipe(copy, len);
 	mem_free_ptr(&copy);
@@ -46,8 +73,8 @@ json_t *json_parse(const char *text, size_t len, struct err *err)
 	json_error_t where;
 	json_t *value = load(text, len, &where);
 
-	if (value == NULL && json_error_code(&where) == json_error_null_byte_in_key)
-		value = load_without_nul(text, len, &where);
+	if (value == NULL && (json_error_code(&where) == json_error_null_byte_in_key || json_error_code(&where) == json_error_stack_overflow))
+		value = load_tamed(text, len, &where);
 	if (value == NULL)
 		err_set(err, ERR_INVALID, "JSON, line %d column %d: %s", where.line, where.column, where.text);
 	return value;

@@ -257,8 +257,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		err = *transport;
 	else if (reply->type == REDIS_ERROR)
 		err_set(&err, error_kind(reply->text), "%s: asking the length of %s: %s", ask->question->source, q->key, reply->text);
-	else if (reply->type != REDIS_INTEGER)
-		err_set(&err, ERR_INVALID, "%s: asking the length of %s: the reply is not a number", ask->question->source, q->key);
+	else if (reply->type != REDIS_INTEGER || reply->integer < 0)
+		err_set(&err, ERR_INVALID, "%s: asking the length of %s: the reply is not a length", ask->question->source, q->key);
 	if (err.kind != ERR_NONE)
 		ask->fn(ask->arg, 0, &err);
 	else

@@ -160,8 +160,10 @@ static void on_counted(void *arg, const char *key, const struct scaledobject *so
 
 	(void)key;
 	tally_add(&all->namespaces, so->meta.namespace_);
+	/* An object that is refused may lack what every other has. */
 	for (size_t i = 0; i < so->spec.trigger_count; i++)
-		tally_add(&all->triggers, so->spec.triggers[i].type);
+		if (so->spec.triggers[i].type)
+			tally_add(&all->triggers, so->spec.triggers[i].type);
 }
 
 static void tallies_free(struct tally **all)

@@ -274,7 +274,7 @@ def test_garbage_instead_of_tls(kscaled, healthy):
     noise = random.Random(1)
     hello = bytes.fromhex("160301ffff01ffffff0303") + bytes(32)
     for data in [b"", b"\0", b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", hello, hello[:5], b"\x80\x80\x01\x03\x01", b"\x15\x03\x03\x00\x02\x02\x28", b"\x16\x03\x01" * 20000,
-                 *[noise.randbytes(noise.choice([1, 5, 100, 5000, 70000])) for _ in range(60)]]:
+                 *[noise.randbytes(noise.choice([1, 5, 100, 5000, 70000])) for _ in range(30)]]:
         with raw(kscaled) as connection:
             answer = exchange(connection, data, timeout=0.05)
             assert b"HTTP/1" not in answer, "nothing is ever served in the clear on that port"
@@ -322,9 +322,9 @@ def test_bad_requests(kscaled, module_stage, name):
     """Refused or answered in order, on the HTTPS and on the plain port, and the next client is served."""
     data = BAD_REQUESTS[name]
     with kscaled.connect(kscaled.tls_context(verify=False)) as connection:
-        over_tls = exchange(connection, data, timeout=1.0)
+        over_tls = exchange(connection, data, timeout=0.3)
     with socket.create_connection(("127.0.0.1", kscaled.status_port), 5) as connection:
-        plain = exchange(connection, data, timeout=1.0)
+        plain = exchange(connection, data, timeout=0.3)
     for answer in (over_tls, plain):
         assert not answer or answer.startswith(b"HTTP/1."), answer[:100]
         assert b"\r\nSet-Cookie" not in answer
@@ -427,7 +427,7 @@ def test_random_bytes_over_tls(kscaled, healthy):
     context = kscaled.tls_context(verify=False)
     words = [b"GET ", b"POST ", b"/apis/external.metrics.k8s.io/v1beta1", b" HTTP/1.1\r\n", b"\r\n", b"Host: x\r\n", b"Content-Length: ", b"Transfer-Encoding: chunked\r\n", b"\r\n\r\n", b"%", b"?a=b",
              b"\0", b"\xff", b"0", b"99999999", b"Connection: close\r\n", b"X-Remote-User: root\r\n", b"Authorization: Bearer x\r\n"]
-    for _ in range(120):
+    for _ in range(80):
         data = b"".join(noise.choice(words) if noise.random() < 0.9 else noise.randbytes(9) for _ in range(noise.randrange(1, 40)))
         with contextlib.suppress(ssl.SSLError, OSError), kscaled.connect(context) as connection:
             answer = exchange(connection, data, timeout=0.03)

@@ -142,10 +142,9 @@ class Daemon(Process):
         """How many questions were put to sources so far."""
         return self.metric("kscaled_readings_questions_total")
 
-    def requests_sent(self, *verbs):
-        """Requests to the API server so far; of these verbs only, when given."""
-        return sum(value for name, value in self.metrics().items() if name.startswith("kscaled_kube_requests_total{")
-                   and (not verbs or any(f'verb="{verb}"' in name for verb in verbs)))
+    def writes_sent(self):
+        """Requests to the API server so far that were no reads."""
+        return sum(value for name, value in self.metrics().items() if name.startswith("kscaled_kube_requests_total{") and 'verb="GET"' not in name)
 
     # --- its end ---
 

@@ -305,9 +305,37 @@ static void frees_wipe(void **state)
 	json_set_alloc_funcs(malloc, free);
 }
 
+/* What the API server lets through and jansson does not must not cost us the whole list. */
+static void one_strange_object_does_not_spoil_the_list(void **state)
+{
+	char deep[2 * 5000 + 64], *at = deep;
+	json_t *value = parsed("{\"items\":[{\"a\\u0000b\":1,\"c\\\\u0000\":\"\\\\\"},{\"name\":\"web\"}]}");
+	const json_t *items = json_object_get(value, "items");
+
+	(void)state;
+	assert_int_equal(json_array_size(items), 2);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(items, 0), "a\xef\xbf\xbd""b")), 1);
+	assert_string_equal(json_string_value(json_object_get(json_array_get(items, 0), "c\\u0000")), "\\");
+	assert_string_equal(json_str_or_empty(json_array_get(items, 1), "name"), "web");
+	json_decref(value);
+
+	at += sprintf(at, "{\"items\":[");
+	for (int i = 0; i < 5000; i++)
+		*at++ = '[';
+	for (int i = 0; i < 5000; i++)
+		*at++ = ']';
+	sprintf(at, ",{\"k\":\"[{\"}]}");
+	value = parsed(deep);
+	items = json_object_get(value, "items");
+	assert_int_equal(json_array_size(items), 2);
+	assert_string_equal(json_str_or_empty(json_array_get(items, 1), "k"), "[{");
+	json_decref(value);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_strange_object_does_not_spoil_the_list),
 		cmocka_unit_test(parses), cmocka_unit_test(the_last_of_two_wins), cmocka_unit_test(depth_is_limited), cmocka_unit_test(paths), cmocka_unit_test(strings),
 		cmocka_unit_test(numbers), cmocka_unit_test(booleans_and_times), cmocka_unit_test(maps), cmocka_unit_test(a_wrong_parent_is_told),
 		cmocka_unit_test(huge_maps_take_no_time), cmocka_unit_test(texts), cmocka_unit_test(frees_wipe),

@@ -257,7 +257,7 @@ static void rights_follow_the_watched_namespaces(void **state)
 		bindings++;
 	}
 	assert_int_equal(bindings, 2);
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value", "first,second");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4", "--watch-namespace=first,second");
 	done(&p);
 
 	print(&p, &variants[0]);
