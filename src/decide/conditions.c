@@ -202,6 +202,14 @@ static void set_up(struct scaledobject_status *status, int64_t now_unix_ms, int6
 		conditions_set(c, READY, CONDITION_TRUE, "ScaledObjectReady", "ScaledObject is defined correctly and is ready for scaling", now_unix_ms, generation);
 }
 
+/* What this reconcile has found still to be so. */
+static void looked_at(struct conditions *c, const char *type, int64_t generation)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->list[i].type, type) == 0)
+			c->list[i].observed_generation = generation;
+}
+
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	int64_t generation = so->meta.generation;
@@ -210,6 +218,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	record_triggers(so, status);
 	record_metrics(o, status);
 	first_sight(&status->conditions, now_unix_ms, generation);
+	looked_at(&status->conditions, PAUSED, generation);
 	if (o->err == NULL) {
 		set_up(status, now_unix_ms, generation);
 		return;

@@ -144,7 +144,8 @@ class Daemon(Process):
 
     def writes_sent(self):
         """Requests to the API server so far that were no reads."""
-        return sum(value for name, value in self.metrics().items() if name.startswith("kscaled_kube_requests_total{") and 'verb="GET"' not in name)
+        return sum(value for name, value in self.metrics().items() if name.startswith("kscaled_kube_requests_total{")
+                   and not any(f'verb="{verb}"' in name for verb in ("get", "list", "watch")))
 
     # --- its end ---
 

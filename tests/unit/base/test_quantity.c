@@ -139,6 +139,7 @@ static void refuses(void **state)
 		"", " ", " 1", "1 ", "1 k", "+", "-", ".", "+.", "Mi", "m", "e3", "1.1.M", "1+1.0M", "0.1mi", "0.1am", "aoeu", ".5i", "1i", "-3.01i", "-3.01e-", "1e", "1e+", "1e1.5", "1K",
 		"1KI", "1ki", "1mi", "1b", "1kB", "--1", "+-1", "1,5", "0x10", "1_000", "inf", "NaN", "1e3k", "1Kim", "\xEF\xBC\x91", "1\n",
 	};
+	const char *shown;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -147,7 +148,8 @@ static void refuses(void **state)
 		if (quantity_parse(rows[i], &q, &err) == 0)
 			fail_msg("\"%s\" was read as %lld", rows[i], (long long)q.milli);
 		assert_int_equal(err.kind, ERR_INVALID);
-		assert_non_null(strstr(err.msg, rows[i]));
+		shown = strcmp(rows[i], "1\n") == 0 ? "1 " : rows[i]; /* a message is one line */
+		assert_non_null(strstr(err.msg, shown));
 		assert_true(q.milli == 77);
 	}
 }
