@@ -191,7 +191,7 @@ def test_does_not_act_while_keda_does(launch, keda, asleep):
     keda.renew()
     asleep.push(1)
     daemon = launch(options=SHORT).wait_ready()
-    throughout(lambda: untouched(asleep) and not daemon.leading(), until=after(5))
+    throughout(lambda: untouched(asleep) and not daemon.leading(), until=after(4))
     assert "KEDA" in daemon.log()
     keda.stop()                                        # KEDA is scaled down, say; it keeps its Lease
     took = timed(daemon.leading, timeout=20)

@@ -22,10 +22,15 @@ def make_busy(stage):
     stage.ready_scaledobject("worker")
     stage.ready_scaledobject("asleep", maxReplicaCount=1, triggers=[stage.trigger(listName=f"{stage.namespace}-asleep")])
     eventually(lambda: stage.replicas() == 2)
+    return stage
+
+
+def settle(stage):
+    """Until nothing more is to be said about the two of them."""
     eventually(lambda: stage.ready_replicas() == 2)
+    eventually(lambda: stage.says("Active", "True", "ScalerActive"))
     eventually(lambda: stage.says("HPAActive", "True", "HPAActive"))
     eventually(lambda: stage.says("HPAActive", "True", "ScalingDisabled", "asleep"))
-    return stage
 
 
 def lease(installation, name="operator.keda.sh"):
@@ -41,6 +46,7 @@ def picture(stage):
 
 
 def test_term_leaves_everything_and_empties_the_lease(kscaled, shared_kscaled, installation, busy):
+    settle(busy)
     before = picture(busy)
     assert lease(installation).holder_identity
     start = time.monotonic()
@@ -55,6 +61,7 @@ def test_term_leaves_everything_and_empties_the_lease(kscaled, shared_kscaled, i
 
 def test_resumes_at_once_after_kill(kscaled, shared_kscaled, installation, busy):
     """-9: the Lease still names the old process. The state directory tells the new one that this was itself."""
+    settle(busy)
     holder = lease(installation).holder_identity
     before = picture(busy)
     generation = busy.generation()
@@ -93,7 +100,7 @@ def test_nothing_is_scaled_in_while_it_is_away(kscaled, shared_kscaled, busy):
     busy.patch({"spec": {"cooldownPeriod": 5}})
     eventually(lambda: busy.get()["status"]["conditions"][0].get("observedGeneration") == 2)
     kscaled.kill()
-    throughout(lambda: busy.replicas() == 2, until=after(4))
+    throughout(lambda: busy.replicas() == 2, until=after(2.5))
     daemon = shared_kscaled.running()
     looks = daemon.asked()
     throughout(lambda: busy.replicas() == 2, until=lambda: daemon.asked() >= looks + 4)
@@ -102,18 +109,21 @@ def test_nothing_is_scaled_in_while_it_is_away(kscaled, shared_kscaled, busy):
 
 def test_new_leader_counts_the_cooldown_from_its_start(kscaled, shared_kscaled, busy):
     """Active=True was the last word of the old one; how long ago it was active nobody wrote down."""
-    busy.patch({"spec": {"cooldownPeriod": 4, "maxReplicaCount": 1}})
+    busy.patch({"spec": {"cooldownPeriod": 3, "maxReplicaCount": 1}})
     eventually(lambda: busy.replicas() == 1)
+    eventually(lambda: busy.says("Active", "True", "ScalerActive"))
     kscaled.kill()
     busy.drain()
-    time.sleep(5)                                      # longer than the cooldown
+    time.sleep(4)                                      # longer than the cooldown
     shared_kscaled.running()
-    throughout(lambda: busy.replicas() == 1, until=after(2.5))
+    throughout(lambda: busy.replicas() == 1, until=after(1.5))
     eventually(lambda: busy.replicas() == 0)
 
 
 def test_status_survives_a_restart(kscaled, shared_kscaled, busy):
     """A restart writes nothing when there is nothing new to say."""
+    settle(busy)
+
     # The HPA controller notes at once that nobody answers it, and that is mirrored as it should.
     def statuses():
         found = [busy.status(name) for name in ("worker", "asleep")]
@@ -246,11 +256,11 @@ def test_frozen_for_longer_than_its_lease(launch, installation, stage):
     time.sleep(4)
     # Somebody else took the Lease meanwhile.
     cluster = stage.cluster
-    cluster.coordination.patch_namespaced_lease("operator.keda.sh", installation.namespace, {"spec": {"holderIdentity": "somebody-else", "leaseDurationSeconds": 4,
+    cluster.coordination.patch_namespaced_lease("operator.keda.sh", installation.namespace, {"spec": {"holderIdentity": "somebody-else", "leaseDurationSeconds": 3,
                                                                                                      "renewTime": time.strftime("%Y-%m-%dT%H:%M:%S.000000Z", time.gmtime())}})
     stage.push(1)
     daemon.thaw()
-    throughout(lambda: stage.replicas() == 0, until=after(2))
+    throughout(lambda: stage.replicas() == 0, until=after(1.5))
     assert not daemon.leading()
     eventually(lambda: stage.replicas() == 1, timeout=20)   # theirs ran out
     assert daemon.leading()
