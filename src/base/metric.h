@@ -17,9 +17,17 @@
 
 enum metric_target_type { METRIC_AVERAGE_VALUE, METRIC_VALUE, METRIC_UTILIZATION };
 
-/* What one trigger puts into the HPA. A value but for the name, which its scaler owns. */
+enum metric_kind {
+	METRIC_EXTERNAL,           /* answered by us */
+	METRIC_RESOURCE,           /* cpu or memory of all containers: the HPA controller reads it by itself, nobody asks us */
+	METRIC_CONTAINER_RESOURCE, /* of one container */
+};
+
+/* What one trigger puts into the HPA. A value but for its texts, which its scaler owns. */
 struct metric_spec {
-	const char *name; /* "s0-redis-mylist" */
+	enum metric_kind kind;
+	const char *name;      /* "s0-redis-mylist"; "cpu" or "memory" of resources */
+	const char *container; /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
 	struct quantity target;
 };

@@ -13,6 +13,7 @@
 #include "base/metric.h"
 #include "crd/hpa.h"
 #include "crd/scaledobject.h"
+#include "decide/directives.h"
 #include "decide/scale.h"
 
 /* The outcome of one reconcile. Strings borrowed. */
@@ -21,8 +22,9 @@ struct reconcile_outcome {
 	const char *group, *version, *kind, *resource; /* of the target; NULL while unknown */
 	int32_t replicas;               /* the target's, for originalReplicaCount (kept once set); INT32_UNSET while unknown */
 	const char *hpa_name;           /* NULL while there is none */
-	const struct metric_spec *metrics; /* external ones, in trigger order; NULL on error keeps the stored names */
+	const struct metric_spec *metrics; /* of all kinds, in trigger order; NULL on error keeps the stored names */
 	size_t metric_count;
+	const struct directives *directives; /* what the annotations say, for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays */
 };
 
 /* *status (a copy of the stored one) becomes the wanted one. First sight sets all of Ready, Active, Fallback (False NoFallbackFound) and Paused. Ready True `ScaledObjectReady` or False

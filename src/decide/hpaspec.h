@@ -35,4 +35,12 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live);
  */
 json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err);
 
+/* Whose an existing HPA is that has the name we want. */
+enum hpaspec_claim {
+	HPASPEC_OURS,     /* controlled by a ScaledObject of this name (also an earlier one, and KEDA's), or made by us and its owner was taken off */
+	HPASPEC_TAKEABLE, /* nobody's or another's, and the object says that it may be taken: transfer-hpa-ownership, and the name is written in horizontalPodAutoscalerConfig.name */
+	HPASPEC_FOREIGN,
+};
+enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object);
+
 #endif

@@ -17,18 +17,31 @@
 #include "crd/condition.h"
 #include "crd/scaledobject.h"
 
-struct scale_trigger { /* one trigger's outcome this tick; strings borrowed */
+struct directives; /* decide/directives.h */
+struct composite;  /* decide/verdict.h */
+
+struct scale_trigger { /* one external trigger's outcome this tick; strings borrowed */
 	const char *metric_name; /* "s0-redis-jobs" */
 	struct reading reading;
 	const struct err *err;   /* NULL: reading is good */
+	/* For decide/verdict, which puts a fallback in the place of a failed reading. */
+	const char *trigger_name;     /* what a formula calls it; NULL */
+	struct metric_spec metric;    /* its target; the name is metric_name */
+	const struct err *source_err; /* what the source said, also while falling back; NULL */
+	int32_t failures;             /* in a row, this one counted */
+	bool falling_back;            /* reading is the fallback's, err is NULL */
+	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a constant; NULL */
 };
 
 struct scale_facts {
 	const struct scaledobject_spec *spec;
 	int64_t created_unix_ms;
 	int64_t now_unix_ms;
-	const struct scale_trigger *triggers;
+	const struct directives *directives; /* what the annotations say; NULL: nothing */
+	const struct scale_trigger *triggers; /* external ones only */
 	size_t trigger_count;
+	size_t resource_count;   /* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
+	const struct composite *composite; /* of scalingModifiers; NULL: each trigger counts by itself */
 	bool replicas_known;
 	int32_t replicas;        /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */

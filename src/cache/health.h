@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_HEALTH_H
+#define CACHE_HEALTH_H
+
+/*
+ * How often in a row each metric of each object could not be read: what fallback goes by (keda-core.md 3.6). Counted on the leader, in memory, once per completed question however many asked; status.health, as stored, is where a new
+ * leader goes on from and what a standby reads, which never counts (design 7).
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/leadership.h"
+#include "cache/store.h"
+
+struct health;
+
+struct health *health_new(struct store *store, const struct leadership *leadership);
+void health_free(struct health *h);
+
+/*
+ * A question was answered (ok) or failed at completed_at_ms (loop clock; 0: this asker gave up waiting, which counts nothing). The same completion is counted once. Returns the failures in a row; 0 when it is ok. An object that is gone from
+ * the store is forgotten by itself.
+ */
+int32_t health_note(struct health *h, const char *key, const char *metric, bool ok, int64_t completed_at_ms);
+int32_t health_failures(const struct health *h, const char *key, const char *metric);
+
+/* One listener is told when a count that fallback goes by passed its threshold, either way: the status should say so. */
+typedef void (*health_fn)(void *arg, const char *key);
+void health_listen(struct health *h, health_fn fn, void *arg);
+
+#endif

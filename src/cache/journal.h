@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_JOURNAL_H
+#define CACHE_JOURNAL_H
+
+/*
+ * Why things are as they are: the newest decision of each object with its reason, the decisions before it that were different, and the changes of its replicas with who made them. Kept in memory with caps, written by
+ * control on the leader, read by serve for `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one place. Holds no secret.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cache/store.h"
+#include "cache/targets.h"
+#include "decide/scale.h"
+
+struct journal;
+
+#define JOURNAL_CHANGES_MAX   10
+#define JOURNAL_DECISIONS_MAX 10
+
+struct journal_trigger { /* of the newest decision */
+	char *metric;         /* "s0-redis-jobs" */
+	double value;
+	bool active, failing, falling_back;
+	int32_t failures;
+	char *trouble;        /* the source's error; NULL */
+};
+
+struct journal_decision { /* newest last; only when the rule or the wanted replicas changed */
+	int64_t at_unix_ms;
+	enum scale_rule rule;
+	int32_t replicas;
+	char *text;           /* scale_explain's */
+};
+
+struct journal_change {
+	int64_t at_unix_ms;
+	int32_t from, to;
+	char *who;            /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-scale", as the target's managedFields tell it */
+	char *why;
+};
+
+struct journal_object { /* borrowed until the loop turns */
+	bool decided;
+	int64_t decided_at_unix_ms;
+	struct scale_decision decision; /* its strings are constants */
+	char *text;                     /* of the newest decision */
+	struct journal_trigger *triggers; size_t trigger_count;
+	bool has_composite; double composite; char *composite_trouble;
+	struct journal_decision decisions[JOURNAL_DECISIONS_MAX]; size_t decision_count;
+	struct journal_change changes[JOURNAL_CHANGES_MAX];       size_t change_count;
+};
+
+struct journal *journal_new(struct store *store, struct targets *targets); /* objects that are gone are forgotten by itself */
+void journal_free(struct journal *j);
+
+/* What one tick decided. text: scale_explain's, copied. */
+void journal_decided(struct journal *j, const char *key, const struct scale_facts *facts, const struct scale_decision *d, const char *text);
+
+/* We changed the replicas, and why. Changes by others are noted by the journal itself, which sees the target change. */
+void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
+
+const struct journal_object *journal_get(const struct journal *j, const char *key); /* NULL: nothing is known */
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_SURVEY_H
+#define CACHE_SURVEY_H
+
+/*
+ * One look at what the triggers of an object say now: all their questions are put to the shared readings, all answers or deadlines awaited, successes and failures counted (cache/health), and the verdict made (decide/verdict: fallback,
+ * formula). The poll and the metric request both look this way. When the object changes meanwhile so that other questions would be asked, the look begins anew within the same deadline.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cache/cache.h"
+#include "decide/scale.h"
+#include "decide/verdict.h"
+#include "scalers/scaler.h"
+
+struct survey;
+
+struct survey_terms {
+	const char *metric;     /* only this trigger's, compared without regard to case; NULL or the composite's name of an object that has one: all */
+	int64_t max_age_ms;     /* a reading younger than this will do */
+	bool cached;            /* triggers with useCachedMetrics may be answered by what the last poll brought (keda-core.md 3.8) */
+	int64_t deadline_ms;    /* loop clock */
+};
+
+struct survey_result { /* everything is borrowed until the callback returns */
+	const struct err *err;          /* the object is gone (ERR_MISSING), or its scalers cannot be built: nothing else is set. NULL: all below is */
+	const struct scaledobject *so;
+	const struct scaler *const *scalers; /* parallel to triggers */
+	const struct scale_trigger *triggers;
+	size_t count;
+	size_t resource_count;          /* cpu and memory triggers, which are not asked */
+	const struct composite *composite; /* NULL: the object has none, or one metric was asked for by name */
+	int64_t answered_at_ms;         /* loop clock; of the oldest answer in it; 0 when there is none */
+	bool replicas_known;
+	int32_t replicas;
+};
+
+typedef void (*survey_fn)(void *arg, const struct survey_result *result);
+
+/* Never calls back before it returns; exactly once; not after survey_cancel. */
+struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg);
+void survey_cancel(struct survey *s); /* NULL is fine */
+
+/* The same from memory alone, at once and without allocating for one metric: true and fn was called, or false and nothing happened. For the metric request, where a thousand HPAs ask. */
+bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg);
+
+#endif

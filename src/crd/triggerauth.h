@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CRD_TRIGGERAUTH_H
+#define CRD_TRIGGERAUTH_H
+
+/*
+ * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct (keda-core.md 1.4): the two differ in scope only. Everything the CRD allows is decoded; of the sources that
+ * are refused by name (Azure Key Vault, GCP and AWS Secret Manager, cloud identities) only that they are there.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/strmap.h"
+#include "crd/meta.h"
+
+struct triggerauth_key { char *parameter, *name, *key; };           /* secretTargetRef, configMapTargetRef */
+struct triggerauth_env { char *parameter, *name, *container; };     /* container NULL: the first */
+struct triggerauth_token { char *parameter, *service_account; };    /* boundServiceAccountToken */
+
+enum triggerauth_vault_type { VAULT_TYPE_ANY, VAULT_TYPE_SECRET_V2, VAULT_TYPE_SECRET, VAULT_TYPE_PKI };
+struct triggerauth_vault_secret {
+	char *parameter, *path, *key;
+	enum triggerauth_vault_type type;
+	char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format; /* pkiData; each NULL */
+};
+struct triggerauth_vault {
+	char *address, *namespace_, *role, *mount; /* namespace_, role, mount: NULL when absent */
+	bool kubernetes;                  /* authentication: kubernetes; else token */
+	char *token;                      /* credential.token; NULL; wiped when freed */
+	char *service_account_file;       /* credential.serviceAccount; NULL */
+	char *service_account_name;       /* credential.serviceAccountName; NULL */
+	struct triggerauth_vault_secret *secrets; size_t secret_count;
+};
+
+struct triggerauth_oauth2 {
+	char *type, *client_id, *token_url; /* type NULL: clientCredentials */
+	char *secret_name, *secret_key;     /* clientSecret.valueFrom.secretKeyRef; NULL */
+	char **scopes; size_t scope_count;
+	struct strmap token_url_params;
+};
+
+struct triggerauth_identity { /* podIdentity */
+	char *provider; /* "none", "aws", ... */
+	/* For the rules of the webhook (keda-core.md 7.7); NULL when absent, "" when written empty. */
+	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
+};
+
+struct triggerauth {
+	struct meta meta;          /* namespace_ "": a ClusterTriggerAuthentication */
+	struct triggerauth_identity *identity; /* NULL */
+	struct triggerauth_key *secrets;       size_t secret_count;
+	struct triggerauth_key *config_maps;   size_t config_map_count;
+	struct triggerauth_env *env;           size_t env_count;
+	char *file_path;                       /* NULL */
+	struct triggerauth_vault *vault;       /* NULL */
+	struct triggerauth_token *tokens;      size_t token_count;
+	struct triggerauth_oauth2 *oauth2;     /* NULL */
+	bool azure_key_vault, gcp_secret_manager, aws_secret_manager;
+	char *used_by_scaledobjects, *used_by_scaledjobs; /* status as stored; NULL when absent */
+	struct err *spec_err;      /* owned; a spec that does not decode, as in crd/scaledobject.h; NULL: all is well */
+};
+
+#define TRIGGERAUTH_ENTRIES_MAX 1000 /* of each list */
+
+/* kind: the object's own (objects in a list from some servers carry none): true for ClusterTriggerAuthentication. NULL and *err only when not even metadata can be read. The caller owns the result. */
+struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
+void triggerauth_free(struct triggerauth *t); /* wipes what is secret */
+
+#define TRIGGERAUTH_KIND         "TriggerAuthentication"
+#define TRIGGERAUTH_CLUSTER_KIND "ClusterTriggerAuthentication"
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_DIRECTIVES_H
+#define DECIDE_DIRECTIVES_H
+
+/*
+ * What a ScaledObject's annotations tell kscaled to do (keda-core.md 1.5). Each means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error that
+ * names the annotation and its value, never a guess. Pure.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "crd/scaledobject.h"
+
+#define DIRECTIVES_PAUSED          "autoscaling.keda.sh/paused"
+#define DIRECTIVES_PAUSED_REPLICAS "autoscaling.keda.sh/paused-replicas"
+#define DIRECTIVES_PAUSED_IN       "autoscaling.keda.sh/paused-scale-in"
+#define DIRECTIVES_PAUSED_OUT      "autoscaling.keda.sh/paused-scale-out"
+#define DIRECTIVES_FORCE           "autoscaling.keda.sh/force-activation"
+#define DIRECTIVES_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
+
+struct directives {
+	bool paused;             /* nothing is scaled, there is no HPA. paused: "true", or paused-replicas without a paused: "false" beside it */
+	int32_t paused_replicas; /* while paused the target is kept at these; INT32_UNSET: left as it is */
+	bool scale_in_paused;    /* the HPA and the loop never lower */
+	bool scale_out_paused;   /* the HPA and the loop never raise */
+	bool force_active;       /* the loop takes the object as active, whatever the triggers say */
+	bool transfer_hpa;       /* the HPA named by horizontalPodAutoscalerConfig.name may be taken over */
+};
+
+/* ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`; paused-replicas must be a whole number from 0 to 2147483647. */
+int directives_read(const struct scaledobject *so, struct directives *out, struct err *err);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_VERDICT_H
+#define DECIDE_VERDICT_H
+
+/*
+ * What the triggers of one object say once fallback and scalingModifiers had their say (keda-core.md 3.3, 3.6, 3.7). The poll and the metric request both go through here, so that the HPA and the
+ * loop never disagree. Pure.
+ *
+ * Fallback: a reading that failed more often in a row than failureThreshold is replaced by target x R, R by the behavior; with metric type Value it is divided by the ready pods. Any decimal target will do (design 6).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "crd/scaledobject.h"
+#include "decide/formula.h"
+#include "decide/scale.h"
+
+#define VERDICT_COMPOSITE_NAME "composite-metric"
+
+struct composite { /* the one metric of scalingModifiers */
+	bool failing;      /* value is no good: err */
+	double value;
+	bool active;       /* above activationTarget */
+	bool falling_back; /* value is a fallback's */
+	struct err err;
+};
+
+struct verdict_facts {
+	const struct scaledobject_spec *spec;
+	const struct formula *formula;  /* of the scalingModifiers; NULL without one */
+	struct scale_trigger *triggers; /* external ones in order, with source_err, reading, failures, metric and trigger_name set; err, falling_back and reading are filled in */
+	size_t count;
+	bool replicas_known;
+	int32_t replicas;               /* the target's spec.replicas */
+	int32_t ready_replicas;         /* -1: unknown */
+};
+
+/* Whether the object has a composite metric (scalingModifiers with a formula or target). */
+bool verdict_has_composite(const struct scaledobject_spec *spec);
+
+/* Fills in the triggers and, when the object has one, the composite. */
+void verdict_make(const struct verdict_facts *facts, struct composite *composite);
+
+/* Whether fallback may be used at all: set, not negative, and with modifiers a readable target (keda-core.md 3.6). */
+bool verdict_fallback_valid(const struct scaledobject_spec *spec);
+
+/* Target of the composite (scalingModifiers.target and metricType); false when there is none or it cannot be read. */
+bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out);
+
+#endif
