@@ -94,6 +94,7 @@ const char *err_kind_name(enum err_kind kind)
 		[ERR_CONFLICT] = "conflict",
 		[ERR_DENIED] = "denied",
 		[ERR_GONE] = "gone",
+		[ERR_WAITING] = "waiting",
 		[ERR_BUG] = "bug",
 	};
 

@@ -19,6 +19,7 @@ enum err_kind {
 	ERR_CONFLICT,  /* somebody else changed it meanwhile (HTTP 409): look again, then decide again */
 	ERR_DENIED,    /* not allowed (HTTP 401, 403) */
 	ERR_GONE,      /* the version asked for is too old (HTTP 410): list again */
+	ERR_WAITING,   /* nothing is wrong: something is being read for the first time, and whoever asked is told when it was */
 	ERR_BUG,       /* cannot happen */
 };
 

@@ -78,16 +78,33 @@ void strmap_set(struct strmap *m, const char *key, const char *value)
 	m->count++;
 }
 
-void strmap_remove(struct strmap *m, const char *key)
+static void wipe(struct strmap_pair *pair)
+{
+	mem_wipe(pair->key, (size_t)(pair->value - pair->key) + strlen(pair->value));
+}
+
+static void remove_pair(struct strmap *m, const char *key, bool secret)
 {
 	bool found;
 	size_t at = find(m, key, &found);
 
 	if (!found)
 		return;
+	if (secret)
+		wipe(&m->pairs[at]);
 	free(m->pairs[at].key);
 	m->count--;
 	memmove(m->pairs + at, m->pairs + at + 1, (m->count - at) * sizeof(*m->pairs));
+}
+
+void strmap_remove(struct strmap *m, const char *key)
+{
+	remove_pair(m, key, false);
+}
+
+void strmap_remove_secret(struct strmap *m, const char *key)
+{
+	remove_pair(m, key, true);
 }
 
 void strmap_copy(struct strmap *to, const struct strmap *from)
@@ -111,7 +128,7 @@ void strmap_done(struct strmap *m)
 void strmap_done_secret(struct strmap *m)
 {
 	for (size_t i = 0; i < m->count; i++)
-		mem_wipe(m->pairs[i].key, (size_t)(m->pairs[i].value - m->pairs[i].key) + strlen(m->pairs[i].value));
+		wipe(&m->pairs[i]);
 	strmap_done(m);
 }
 

@@ -23,6 +23,7 @@ struct strmap_pair {
 const char *strmap_get(const struct strmap *m, const char *key); /* borrowed; NULL when absent */
 void strmap_set(struct strmap *m, const char *key, const char *value);
 void strmap_remove(struct strmap *m, const char *key);
+void strmap_remove_secret(struct strmap *m, const char *key);     /* wipes the pair first */
 void strmap_copy(struct strmap *to, const struct strmap *from);  /* into an empty map */
 void strmap_done(struct strmap *m);
 void strmap_done_secret(struct strmap *m);                        /* wipes keys and values first */

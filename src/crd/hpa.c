@@ -15,22 +15,51 @@ static void take_text(const json_t *object, const char *key, char **out)
 	*out = mem_dup(json_str_or_empty(object, key));
 }
 
-static void decode_scaling_active(const struct json_at *status, struct hpa *out)
+static enum condition_status status_of(const json_t *condition)
+{
+	const char *text = json_str_or_empty(condition, "status");
+
+	return strcmp(text, "True") == 0 ? CONDITION_TRUE : strcmp(text, "False") == 0 ? CONDITION_FALSE : CONDITION_UNKNOWN;
+}
+
+static void says_done(struct hpa_says *s)
+{
+	free(s->reason);
+	free(s->message);
+}
+
+static void take_says(const json_t *condition, enum condition_status usual, struct hpa_says *out)
+{
+	says_done(out);
+	out->status = status_of(condition);
+	out->reason = mem_dup(json_str_or_empty(condition, "reason"));
+	out->message = out->status == usual ? NULL : mem_dup(json_str_or_empty(condition, "message"));
+}
+
+static void take_condition(const json_t *one, struct hpa *out)
+{
+	const char *type = json_str_or_empty(one, "type");
+
+	if (strcmp(type, "AbleToScale") == 0) {
+		take_says(one, CONDITION_TRUE, &out->able_to_scale);
+	} else if (strcmp(type, "ScalingLimited") == 0) {
+		take_says(one, CONDITION_FALSE, &out->scaling_limited);
+	} else if (strcmp(type, "ScalingActive") == 0) {
+		take_text(one, "status", &out->scaling_active_status);
+		take_text(one, "reason", &out->scaling_active_reason);
+		take_text(one, "message", &out->scaling_active_message);
+	}
+}
+
+static void decode_conditions(const struct json_at *status, struct hpa *out)
 {
 	struct json_at list = json_field(status, "conditions");
 	size_t count;
 
 	if (shape_array(&list, CONDITIONS_MAX, &count, NULL) < 0)
 		return;
-	for (size_t i = 0; i < count; i++) {
-		const json_t *one = json_array_get(list.value, i);
-
-		if (strcmp(json_str_or_empty(one, "type"), "ScalingActive") != 0)
-			continue;
-		take_text(one, "status", &out->scaling_active_status);
-		take_text(one, "reason", &out->scaling_active_reason);
-		take_text(one, "message", &out->scaling_active_message);
-	}
+	for (size_t i = 0; i < count; i++)
+		take_condition(json_array_get(list.value, i), out);
 }
 
 /* The status is the HPA controller's; what cannot be read of it is as if it were not there yet. */
@@ -43,7 +72,8 @@ static void decode_status(const struct json_at *status, struct hpa *out)
 		return;
 	json_get_int32(status, "currentReplicas", &out->current_replicas, NULL);
 	json_get_int32(status, "desiredReplicas", &out->desired_replicas, NULL);
-	decode_scaling_active(status, out);
+	json_get_time(status, "lastScaleTime", &out->last_scale_unix_ms, NULL);
+	decode_conditions(status, out);
 }
 
 struct hpa *hpa_decode(const json_t *object, struct err *err)
@@ -69,5 +99,7 @@ void hpa_free(struct hpa *h)
 	free(h->scaling_active_status);
 	free(h->scaling_active_reason);
 	free(h->scaling_active_message);
+	says_done(&h->able_to_scale);
+	says_done(&h->scaling_limited);
 	free(h);
 }

@@ -12,7 +12,14 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "crd/condition.h"
 #include "crd/meta.h"
+
+struct hpa_says { /* another condition of the status */
+	enum condition_status status;
+	char *reason;  /* NULL: there is no such condition */
+	char *message; /* only where it tells of something unusual (AbleToScale=False, ScalingLimited=True): 500 HPAs say the same otherwise; NULL */
+};
 
 struct hpa {
 	struct meta meta;
@@ -20,6 +27,9 @@ struct hpa {
 	/* What it says (status.conditions ScalingActive; "" when absent). */
 	char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
 	int32_t current_replicas, desired_replicas;
+	/* For people only. */
+	struct hpa_says able_to_scale, scaling_limited;
+	int64_t last_scale_unix_ms;     /* 0: never */
 };
 
 struct hpa *hpa_decode(const json_t *object, struct err *err); /* the caller owns it */

@@ -17,6 +17,17 @@ static void fill_absent(char **text)
 		*text = mem_dup("");
 }
 
+/* Wiped, too: a TriggerAuthentication may hold a token, and this repeats it. */
+static void drop_last_applied(struct strmap *annotations)
+{
+	const char *text = strmap_get(annotations, LAST_APPLIED);
+
+	if (text == NULL)
+		return;
+	mem_wipe((void *)(uintptr_t)text, strlen(text));
+	strmap_remove(annotations, LAST_APPLIED);
+}
+
 static int decode_finalizers(const struct json_at *at, struct meta *out, struct err *err)
 {
 	struct json_at list = json_field(at, "finalizers");
@@ -88,7 +99,7 @@ static int decode_metadata(const struct json_at *at, struct meta *out, struct er
 	fill_absent(&out->namespace_);
 	fill_absent(&out->uid);
 	fill_absent(&out->resource_version);
-	strmap_remove(&out->annotations, LAST_APPLIED);
+	drop_last_applied(&out->annotations);
 	return 0;
 }
 

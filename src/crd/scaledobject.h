@@ -15,19 +15,9 @@
 #include "base/strmap.h"
 #include "crd/condition.h"
 #include "crd/meta.h"
+#include "crd/trigger.h"
 
 #define INT32_UNSET INT32_MIN
-#define SCALEDOBJECT_TRIGGERS_MAX 1000 /* more are refused: each is asked for at every poll */
-
-struct trigger {
-	char *type;
-	char *name;                /* NULL */
-	char *metric_type;         /* NULL */
-	bool use_cached_metrics;
-	struct strmap metadata;
-	char *auth_name;           /* authenticationRef; NULL */
-	char *auth_kind;           /* NULL: TriggerAuthentication */
-};
 
 struct fallback {
 	int32_t failure_threshold;

@@ -8,8 +8,6 @@
 #include "crd/hpa.h"
 #include "crd/shape.h"
 
-#define METADATA_KEYS_MAX 1000           /* of one trigger */
-#define METADATA_BYTES_MAX (512 * 1024)  /* of all triggers: they are kept in memory and asked about at every poll */
 #define BEHAVIOR_BYTES_MAX (64 * 1024)
 #define PATH_TEXT 256
 
@@ -161,94 +159,12 @@ static int decode_fallback(const struct json_at *spec, struct scaledobject_spec 
 	return 0;
 }
 
-/* ---- Triggers ---- */
-
-static void trigger_done(struct trigger *t)
-{
-	free(t->type);
-	free(t->name);
-	free(t->metric_type);
-	free(t->auth_name);
-	free(t->auth_kind);
-	strmap_done(&t->metadata);
-}
-
-static size_t bytes_of(const json_t *object)
-{
-	size_t bytes = 0;
-
-	for (void *it = json_object_iter((json_t *)(uintptr_t)object); it != NULL; it = json_object_iter_next((json_t *)(uintptr_t)object, it))
-		bytes += strlen(json_object_iter_key(it)) + json_string_length(json_object_iter_value(it));
-	return bytes;
-}
-
-static int decode_metadata(const struct json_at *trigger, struct trigger *out, size_t *room, struct err *err)
-{
-	struct json_at at = json_field(trigger, "metadata");
-	char path[PATH_TEXT];
-	size_t bytes;
-
-	if (shape_object(&at, err) < 0)
-		return -1;
-	if (at.value == NULL)
-		return 0;
-	if (json_object_size(at.value) > METADATA_KEYS_MAX)
-		return err_set(err, ERR_INVALID, "%s: %zu keys are too many: at most %d", json_path(&at, path, sizeof(path)), json_object_size(at.value), METADATA_KEYS_MAX);
-	bytes = bytes_of(at.value);
-	if (bytes > *room)
-		return err_set(err, ERR_INVALID, "%s: too long: all triggers together may have %d bytes of metadata", json_path(&at, path, sizeof(path)), METADATA_BYTES_MAX);
-	*room -= bytes;
-	return json_get_strmap(trigger, "metadata", &out->metadata, err);
-}
-
-static int decode_authentication(const struct json_at *trigger, struct trigger *out, struct err *err)
-{
-	struct json_at at = json_field(trigger, "authenticationRef");
-
-	if (at.value == NULL)
-		return 0;
-	if (shape_object(&at, err) < 0 ||
-	    json_get_string(&at, "name", &out->auth_name, err) < 0 ||
-	    json_get_string(&at, "kind", &out->auth_kind, err) < 0)
-		return -1;
-	return out->auth_name != NULL ? 0 : shape_missing(&at, "name", err);
-}
-
-static int decode_trigger(const struct json_at *at, struct trigger *out, size_t *room, struct err *err)
-{
-	if (at->value == NULL)
-		return shape_missing(at, "type", err);
-	if (shape_object(at, err) < 0 ||
-	    json_get_string(at, "type", &out->type, err) < 0 ||
-	    json_get_string(at, "name", &out->name, err) < 0 ||
-	    json_get_string(at, "metricType", &out->metric_type, err) < 0 ||
-	    json_get_bool(at, "useCachedMetrics", &out->use_cached_metrics, err) < 0 ||
-	    decode_metadata(at, out, room, err) < 0)
-		return -1;
-	return decode_authentication(at, out, err);
-}
+/* ---- The whole ---- */
 
 static int decode_triggers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
-	struct json_at list = json_field(spec, "triggers");
-	size_t count, room = METADATA_BYTES_MAX;
-
-	if (shape_array(&list, SCALEDOBJECT_TRIGGERS_MAX, &count, err) < 0)
-		return -1;
-	if (count == 0)
-		return 0;
-	out->triggers = mem_array(count, sizeof(*out->triggers));
-	out->trigger_count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct json_at element = json_element(&list, i);
-
-		if (decode_trigger(&element, &out->triggers[i], &room, err) < 0)
-			return -1;
-	}
-	return 0;
+	return trigger_decode_list(spec, &out->triggers, &out->trigger_count, err);
 }
-
-/* ---- The whole ---- */
 
 typedef int (*decode_fn)(const struct json_at *spec, struct scaledobject_spec *out, struct err *err);
 
@@ -284,8 +200,6 @@ void scaledobject_spec_done(struct scaledobject_spec *s)
 	if (s->fallback != NULL)
 		free(s->fallback->behavior);
 	free(s->fallback);
-	for (size_t i = 0; i < s->trigger_count; i++)
-		trigger_done(&s->triggers[i]);
-	free(s->triggers);
+	trigger_free_list(s->triggers, s->trigger_count);
 	memset(s, 0, sizeof(*s));
 }

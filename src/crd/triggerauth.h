@@ -64,7 +64,7 @@ struct triggerauth {
 
 #define TRIGGERAUTH_ENTRIES_MAX 1000 /* of each list */
 
-/* kind: the object's own (objects in a list from some servers carry none): true for ClusterTriggerAuthentication. NULL and *err only when not even metadata can be read. The caller owns the result. */
+/* Of either kind. NULL and *err only when not even metadata can be read. What the CRD requires is there and not empty where spec_err is NULL. The caller owns the result. */
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
 void triggerauth_free(struct triggerauth *t); /* wipes what is secret */
 

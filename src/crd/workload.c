@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "crd/shape.h"
 
 #define CONTAINERS_MAX 100
@@ -27,6 +28,29 @@ static int decode_replicas(const struct json_at *spec, struct workload *out, str
 	if (out->replicas < 0)
 		return err_set(err, ERR_INVALID, "%s: %d is negative", json_path(&field, path, sizeof(path)), (int)out->replicas);
 	return 0;
+}
+
+/* The manager whose fields have spec.replicas. An update takes a field that it changes away from all others, so there are several only after server-side applies of the same value. */
+static void decode_manager(const json_t *metadata, struct workload *out)
+{
+	const json_t *entries = json_object_get(metadata, "managedFields"), *entry, *latest = NULL;
+	int64_t latest_ms = INT64_MIN, time_ms;
+	size_t i;
+
+	json_array_foreach(entries, i, entry) {
+		if (json_object_get(json_object_get(json_object_get(entry, "fieldsV1"), "f:spec"), "f:replicas") == NULL)
+			continue;
+		if (timestamp_parse(json_str_or_empty(entry, "time"), &time_ms, NULL) < 0)
+			time_ms = INT64_MIN;
+		if (time_ms < latest_ms)
+			continue;
+		latest = entry;
+		latest_ms = time_ms;
+	}
+	if (*json_str_or_empty(latest, "manager") == '\0')
+		return;
+	out->replicas_manager = mem_dup(json_str_or_empty(latest, "manager"));
+	out->replicas_by_scale = strcmp(json_str_or_empty(latest, "subresource"), "scale") == 0;
 }
 
 static void add_requirement(struct buf *out, const json_t *one)
@@ -220,6 +244,7 @@ static int decode_identity(const struct json_at *metadata, struct workload *out,
 	    json_get_string(metadata, "uid", &out->uid, err) < 0 ||
 	    json_get_string(metadata, "resourceVersion", &out->resource_version, err) < 0)
 		return -1;
+	json_get_int64(metadata, "generation", &out->generation, NULL);
 	if (out->name == NULL || *out->name == '\0')
 		return shape_missing(metadata, "name", err);
 	if (out->namespace_ == NULL)
@@ -248,12 +273,27 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 		workload_free(w);
 		return NULL;
 	}
+	w->ready_replicas = -1;
 	if (json_is_object(status.value)) {
 		json_get_int32(&status, "replicas", &w->status_replicas, NULL);
 		json_get_int32(&status, "readyReplicas", &w->ready_replicas, NULL);
 	}
+	decode_manager(metadata.value, w);
 	decode_selector(&spec, &status, w);
 	decode_containers(&spec, w);
+	return w;
+}
+
+/* A Scale leaves out replicas when they are 0. */
+struct workload *workload_decode_scale(const json_t *scale, struct err *err)
+{
+	struct workload *w = workload_decode(scale, err);
+
+	if (w == NULL)
+		return NULL;
+	if (!w->has_replicas)
+		w->replicas = 0;
+	w->has_replicas = true;
 	return w;
 }
 
@@ -265,7 +305,9 @@ void workload_free(struct workload *w)
 	free(w->name);
 	free(w->uid);
 	free(w->resource_version);
+	free(w->replicas_manager);
 	free(w->selector);
+	free(w->no_environment);
 	for (size_t i = 0; i < w->container_count; i++)
 		container_done(&w->containers[i]);
 	free(w->containers);

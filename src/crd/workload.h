@@ -4,7 +4,7 @@
 
 /*
  * A scale target (Deployment, StatefulSet, any kind with a pod template) projected to what scaling needs: its replicas, the version to write under, and the
- * plain environment of its containers. Decoded from the object, the rest is dropped while parsing.
+ * environment of its containers. Decoded from the object, the rest is dropped while parsing.
  */
 
 #include <jansson.h>
@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/strmap.h"
+#include "crd/keydata.h"
 
 enum workload_env_source { WORKLOAD_ENV_VALUE, WORKLOAD_ENV_SECRET_KEY, WORKLOAD_ENV_CONFIGMAP_KEY, WORKLOAD_ENV_OTHER /* fieldRef, resourceFieldRef */ };
 struct workload_env {
@@ -32,25 +33,37 @@ struct workload_container {
 };
 struct workload {
 	char *namespace_, *name, *uid, *resource_version;
+	int64_t generation;      /* grows with each change of the spec; 0 where there is none */
 	int32_t replicas;        /* spec.replicas; nil counts as 1 as the API server defaults it */
 	bool has_replicas;       /* the object has .spec.replicas at all */
 	int32_t status_replicas; /* status.replicas */
-	int32_t ready_replicas;
+	int32_t ready_replicas;  /* status.readyReplicas; -1 when absent: unknown for kinds that have none, 0 for those that leave it out at 0 (cache/targets knows which) */
+	char *no_environment;    /* why the containers are not known, for workload_environment; NULL: they are what they are */
+	char *replicas_manager;  /* who owns .spec.replicas, the latest of several, as metadata.managedFields tells it ("kubectl-edit", "kube-controller-manager"); NULL: unknown */
+	bool replicas_by_scale;  /* and wrote it through /scale */
 	char *selector;          /* status.selector or spec.selector as text; NULL */
 	struct workload_container *containers; size_t container_count;
 };
 
 struct workload *workload_decode(const json_t *object, struct err *err); /* the caller owns it */
+/* The little that an autoscaling/v1 Scale tells of its object: whose it is, its version, its replicas. The caller owns it. */
+struct workload *workload_decode_scale(const json_t *scale, struct err *err);
 void workload_free(struct workload *w);
 
-#define WORKLOAD_ENV_ANY "*" /* key in *unresolved for every name that is neither in *out nor there itself */
+/* What is in Secrets and ConfigMaps of the workload's namespace. 0 and what was asked for, borrowed; else -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read yet), or why it may not be read. */
+struct workload_lookup {
+	void *arg;
+	int (*key)(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value, struct err *err);
+	int (*all)(void *arg, enum keydata_kind kind, const char *name, const struct strmap **data, struct err *err);
+};
 
 /*
- * The environment of one container (NULL or "": the first) from plain values, with $(VAR) expansion as Kubernetes does it (keda-core.md 6.2). What comes from Secrets or ConfigMaps is
- * not resolved here: each such name goes into *unresolved with the reason ("comes from Secret x key y"; "refers to A, which comes from ..."), so that a trigger that asks for it can say so.
- * envFrom does not tell its names: with one, WORKLOAD_ENV_ANY has the reason ("may come from ConfigMap x"). Both maps are given empty and stay the caller's. A target without containers has no
- * environment, which is no error. ERR_INVALID when the container does not exist. At most 128 KiB of one value and 2 MiB of all are kept.
+ * Variables of one container (NULL or "": the first) as its process gets them (keda-core.md 6.2): envFrom first, later entries win, env over envFrom, $(VAR) expanded as Kubernetes does it. Only those whose names are keys of
+ * `wanted` are looked at, and what they refer to; so only what they need is looked up. Values go into *out (also those of variables that are referred to); a variable that is there but cannot be had goes into *unresolved with the
+ * reason ("cannot be had: Secret shop/x has no key ..."; "refers to A, which cannot be had: ..."). Something optional that is missing is no variable. Both maps are given empty and stay the caller's, who wipes *out. A target without
+ * containers has no environment, which is no error. -1: ERR_INVALID when the container does not exist, ERR_DENIED when the containers could not be read (no_environment), ERR_WAITING or ERR_TEMPORARY when something is not read yet (all the rest was looked up, too). At most 128 KiB of one value and
+ * 2 MiB of all are kept.
  */
-int workload_environment(const struct workload *w, const char *container, struct strmap *out, struct strmap *unresolved, struct err *err);
+int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted, const struct workload_lookup *lookup, struct strmap *out, struct strmap *unresolved, struct err *err);
 
 #endif

@@ -10,35 +10,64 @@
 
 #define VALUE_BYTES_MAX (128 * 1024)        /* what Linux lets one variable have (MAX_ARG_STRLEN) */
 #define ENVIRONMENT_BYTES_MAX (2048 * 1024) /* and all together (ARG_MAX): $(A)$(A) in a chain doubles without end */
+#define REFERRED_MAX 2000                   /* names that are looked for because something wanted refers to them */
 #define NAME_TOLD_MAX 100
 #define REFERS "refers to "
 
 struct environment {
 	struct strmap *known, *unresolved;
 	const struct workload_container *container;
-	size_t room; /* bytes that may still be added */
+	const struct workload_lookup *lookup;
+	struct strmap needed;   /* names that nothing behind the place where we are has defined; values mean nothing */
+	bool *entry_needed;     /* by the index of the container's env */
+	size_t referred;        /* names that came into needed by a reference */
+	size_t room;            /* bytes that may still be added */
+	struct err waits;       /* the first thing that is not read yet; ERR_NONE */
 };
 
 static void leave_unresolved(struct environment *e, const char *name, const char *why)
 {
-	strmap_remove(e->known, name);
+	strmap_remove_secret(e->known, name);
 	strmap_set(e->unresolved, name, why);
 }
 
-/* Why a name that no entry of `env` defines may have a value all the same: NULL when it has none. */
-static const char *elsewhere(const struct environment *e)
+static void put(struct environment *e, const char *name, const char *value)
 {
-	return strmap_get(e->unresolved, WORKLOAD_ENV_ANY);
+	size_t len = strlen(value);
+
+	if (len > VALUE_BYTES_MAX || len + strlen(name) > e->room) {
+		leave_unresolved(e, name, "is too long");
+		return;
+	}
+	e->room -= len + strlen(name);
+	strmap_remove(e->unresolved, name);
+	strmap_remove_secret(e->known, name);
+	strmap_set(e->known, name, value);
 }
 
-/* The value of one $(name): appended to out, or left as it is written when nothing defines it. -1 when it is defined by something that is not read here; *why says by what. */
+/* A look-up that failed: true when the variable is simply not there. */
+static bool is_absent(struct environment *e, const char *name, bool optional, const struct err *err)
+{
+	MEM_AUTO char *why = NULL;
+
+	if (err->kind == ERR_MISSING && optional)
+		return true;
+	/* A known reason is told before mere waiting. */
+	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) || (err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
+		e->waits = *err;
+	why = mem_printf("cannot be had: %s", err->msg);
+	leave_unresolved(e, name, why);
+	return false;
+}
+
+/* --- $(VAR) ------------------------------------------------------------------------------------------------------------------- */
+
+/* The value of one $(name): appended to out, or left as it is written when nothing defines it. -1 when what defines it cannot be had; *why says what. */
 static int expand_name(struct environment *e, const char *reference, size_t len, struct buf *out, char **why)
 {
-	char *name = mem_dupn(reference, len);
-	const char *value = strmap_get(e->known, name), *reason = NULL;
+	MEM_AUTO char *name = mem_dupn(reference, len);
+	const char *value = strmap_get(e->known, name), *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
 
-	if (value == NULL)
-		reason = strmap_get(e->unresolved, name) != NULL ? strmap_get(e->unresolved, name) : elsewhere(e);
 	if (reason != NULL && strncmp(reason, REFERS, strlen(REFERS)) == 0) /* told already; a chain of thousands must not make a text of thousands of links */
 		*why = mem_dup(reason);
 	else if (reason != NULL)
@@ -47,35 +76,52 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 		buf_puts(out, value);
 	else
 		buf_printf(out, "$(%s)", name);
-	free(name);
 	return reason != NULL ? -1 : 0;
 }
 
+/* What stands in a text: plain bytes, a dollar sign, or a reference whose name is handed on. */
+struct piece {
+	const char *text;
+	size_t len;
+	bool reference;
+};
+
 /*
- * $(NAME) is replaced, $$ is a dollar sign, an unclosed or unknown reference stays (k8s.io/kubernetes third_party/forked/golang/expansion). KEDA leaves a $$ at the end
- * alone; the container itself sees one dollar sign, and so do we.
+ * The next piece of *text; false at its end. $(NAME) is a reference, $$ is a dollar sign, an unclosed one stays (k8s.io/kubernetes third_party/forked/golang/expansion). KEDA leaves a $$ at the end
+ * alone; the container itself sees one dollar sign, and so do we. last_close: the last ')' of all, looked for once, or "$($($(" takes the square of its length.
  */
+static bool next_piece(const char **text, const char *last_close, struct piece *out)
+{
+	const char *at = *text, *close;
+
+	if (*at == '\0')
+		return false;
+	*out = (struct piece){ .text = at, .len = strcspn(at, "$") };
+	if (out->len > 0) {
+		*text += out->len;
+		return true;
+	}
+	close = at[1] == '(' && last_close != NULL && at < last_close ? strchr(at, ')') : NULL;
+	if (close != NULL) {
+		*out = (struct piece){ .text = at + 2, .len = (size_t)(close - at - 2), .reference = true };
+		*text = close + 1;
+		return true;
+	}
+	out->len = 1;
+	*text += at[1] == '$' ? 2 : 1;
+	return true;
+}
+
 static int expand(struct environment *e, const char *text, struct buf *out, char **why)
 {
-	const char *last_close = strrchr(text, ')'); /* looked for once, or "$($($(" takes the square of its length */
+	const char *last_close = strrchr(text, ')');
+	struct piece piece;
 
-	while (*text != '\0') {
-		size_t plain = strcspn(text, "$");
-		const char *close;
-
-		buf_append(out, text, plain);
-		text += plain;
-		if (*text == '\0')
-			break;
-		close = text[1] == '(' && last_close != NULL && text < last_close ? strchr(text, ')') : NULL;
-		if (close != NULL) {
-			if (expand_name(e, text + 2, (size_t)(close - text - 2), out, why) < 0)
-				return -1;
-			text = close + 1;
-			continue;
-		}
-		buf_putc(out, '$');
-		text += text[1] == '$' ? 2 : 1;
+	while (next_piece(&text, last_close, &piece)) {
+		if (!piece.reference)
+			buf_append(out, piece.text, piece.len);
+		else if (expand_name(e, piece.text, piece.len, out, why) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -85,40 +131,125 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	struct buf out = BUF_INIT(VALUE_BYTES_MAX);
 	char *why = NULL;
 
-	if (strlen(env->value) <= VALUE_BYTES_MAX && expand(e, env->value, &out, &why) < 0) {
-		leave_unresolved(e, env->name, why);
-	} else if (strlen(env->value) > VALUE_BYTES_MAX || buf_failed(&out) || out.len + strlen(env->name) > e->room) {
+	buf_reserve(&out, 4096); /* may come to hold a secret */
+	if (strlen(env->value) > VALUE_BYTES_MAX)
 		leave_unresolved(e, env->name, "is too long");
-	} else {
-		e->room -= out.len + strlen(env->name);
-		strmap_remove(e->unresolved, env->name);
-		strmap_set(e->known, env->name, buf_text(&out));
-	}
+	else if (expand(e, env->value, &out, &why) < 0)
+		leave_unresolved(e, env->name, why);
+	else if (buf_failed(&out))
+		leave_unresolved(e, env->name, "is too long");
+	else
+		put(e, env->name, buf_text(&out));
 	free(why);
-	buf_done(&out);
+	buf_done_secret(&out);
 }
 
-static void add_reference(struct environment *e, const struct workload_env *env, const char *kind)
-{
-	char *why = mem_printf("comes from %s %s key %s", kind, env->ref_name, env->ref_key);
+/* --- what is needed: from the last entry to the first, as an entry refers only to those before it ------------------------------ */
 
-	leave_unresolved(e, env->name, why);
-	free(why);
+static void need_referred(struct environment *e, const char *text)
+{
+	const char *last_close = strrchr(text, ')');
+	struct piece piece;
+
+	while (next_piece(&text, last_close, &piece)) {
+		MEM_AUTO char *name = piece.reference && piece.len > 0 ? mem_dupn(piece.text, piece.len) : NULL;
+
+		if (name == NULL || strmap_get(&e->needed, name) != NULL)
+			continue;
+		if (e->referred++ < REFERRED_MAX)
+			strmap_set(&e->needed, name, "");
+		else
+			strmap_set(e->unresolved, name, "is one of too many that are referred to");
+	}
+}
+
+static void find_needed(struct environment *e, const struct strmap *wanted)
+{
+	const struct workload_container *c = e->container;
+
+	strmap_copy(&e->needed, wanted);
+	strmap_remove(&e->needed, ""); /* no variable has no name */
+	e->entry_needed = mem_array(c->env_count + 1, sizeof(*e->entry_needed));
+	for (size_t i = c->env_count; i-- > 0;) {
+		const struct workload_env *env = &c->env[i];
+
+		if (strmap_get(&e->needed, env->name) == NULL)
+			continue;
+		e->entry_needed[i] = true;
+		/* Something optional that is missing leaves what was defined before. */
+		if (!env->optional)
+			strmap_remove(&e->needed, env->name);
+		if (env->source == WORKLOAD_ENV_VALUE)
+			need_referred(e, env->value);
+	}
+}
+
+/* --- envFrom and the references of env ---------------------------------------------------------------------------------------- */
+
+static enum keydata_kind kind_of(const struct workload_env_from *from)
+{
+	return from->secret ? KEYDATA_SECRET : KEYDATA_CONFIG_MAP;
+}
+
+/* One name from one source of envFrom: true when that settles it. */
+static bool take_from(struct environment *e, const struct workload_env_from *from, const char *name)
+{
+	size_t prefix = strlen(from->prefix);
+	const struct strmap *data = NULL;
+	struct err err = { 0 };
+	const char *value;
+
+	if (strncmp(name, from->prefix, prefix) != 0)
+		return false;
+	if (e->lookup->all(e->lookup->arg, kind_of(from), from->name, &data, &err))
+		return !is_absent(e, name, from->optional, &err);
+	value = strmap_get(data, name + prefix);
+	if (value == NULL)
+		return false;
+	put(e, name, value);
+	return true;
+}
+
+/* The last that has it wins. */
+static void add_from(struct environment *e, const char *name)
+{
+	const struct workload_container *c = e->container;
+
+	for (size_t i = c->env_from_count; i-- > 0;)
+		if (take_from(e, &c->env_from[i], name))
+			return;
+}
+
+static void note_left_out(struct environment *e, const char *name)
+{
+	MEM_AUTO char *why = mem_printf("may be one of the variables past the first %d, which are not read", WORKLOAD_ENV_MAX);
+
+	if (e->container->env_left_out > 0)
+		leave_unresolved(e, name, why);
+}
+
+static void add_key(struct environment *e, const struct workload_env *env, enum keydata_kind kind)
+{
+	const char *value = NULL;
+	struct err err = { 0 };
+
+	if (e->lookup->key(e->lookup->arg, kind, env->ref_name, env->ref_key, &value, &err) == 0)
+		put(e, env->name, value);
+	else
+		is_absent(e, env->name, env->optional, &err);
 }
 
 static void add_env(struct environment *e, const struct workload_env *env)
 {
-	if (*env->name == '\0' || strcmp(env->name, WORKLOAD_ENV_ANY) == 0)
-		return;
 	switch (env->source) {
 	case WORKLOAD_ENV_VALUE:
 		add_value(e, env);
 		break;
 	case WORKLOAD_ENV_SECRET_KEY:
-		add_reference(e, env, "Secret");
+		add_key(e, env, KEYDATA_SECRET);
 		break;
 	case WORKLOAD_ENV_CONFIGMAP_KEY:
-		add_reference(e, env, "ConfigMap");
+		add_key(e, env, KEYDATA_CONFIG_MAP);
 		break;
 	case WORKLOAD_ENV_OTHER:
 		leave_unresolved(e, env->name, "comes from a field of the pod");
@@ -126,19 +257,19 @@ static void add_env(struct environment *e, const struct workload_env *env)
 	}
 }
 
-/* Of envFrom not even the names are known here, so any name may come from there. */
-static void note_env_from(struct environment *e)
+static void read_all(struct environment *e)
 {
 	const struct workload_container *c = e->container;
-	struct buf why = BUF_INIT(512);
 
-	if (c->env_left_out > 0)
-		buf_printf(&why, "may be one of the variables past the first %d, which are not read", WORKLOAD_ENV_MAX);
-	for (size_t i = 0; i < c->env_from_count; i++)
-		buf_printf(&why, "%s %s %s", why.len > 0 ? " or" : "may come from", c->env_from[i].secret ? "Secret" : "ConfigMap", c->env_from[i].name);
-	if (why.len > 0)
-		strmap_set(e->unresolved, WORKLOAD_ENV_ANY, buf_text(&why));
-	buf_done(&why);
+	for (size_t i = 0; i < e->needed.count; i++) {
+		const char *name = e->needed.pairs[i].key;
+
+		note_left_out(e, name);
+		add_from(e, name);
+	}
+	for (size_t i = 0; i < c->env_count; i++)
+		if (e->entry_needed[i])
+			add_env(e, &c->env[i]);
 }
 
 static const struct workload_container *find_container(const struct workload *w, const char *name)
@@ -151,17 +282,24 @@ static const struct workload_container *find_container(const struct workload *w,
 	return NULL;
 }
 
-int workload_environment(const struct workload *w, const char *container, struct strmap *out, struct strmap *unresolved, struct err *err)
+int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted, const struct workload_lookup *lookup, struct strmap *out, struct strmap *unresolved, struct err *err)
 {
-	struct environment e = { .known = out, .unresolved = unresolved, .room = ENVIRONMENT_BYTES_MAX };
+	struct environment e = { .known = out, .unresolved = unresolved, .lookup = lookup, .room = ENVIRONMENT_BYTES_MAX };
 
+	if (w->no_environment != NULL)
+		return err_set(err, ERR_DENIED, "%s", w->no_environment);
 	if (w->container_count == 0)
 		return 0;
 	e.container = find_container(w, container);
 	if (e.container == NULL)
-		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.envSourceContainerName: %s has no container \"%s\"", w->name, container);
-	note_env_from(&e);
-	for (size_t i = 0; i < e.container->env_count; i++)
-		add_env(&e, &e.container->env[i]);
-	return 0;
+		return err_set(err, ERR_INVALID, "%s has no container \"%s\"", w->name, container);
+	find_needed(&e, wanted);
+	read_all(&e);
+	strmap_done(&e.needed);
+	free(e.entry_needed);
+	if (e.waits.kind == ERR_NONE)
+		return 0;
+	if (err)
+		*err = e.waits;
+	return -1;
 }

@@ -13,7 +13,7 @@ static const char web[] = "{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\
 
 static json_t *wanted_hpa(void)
 {
-	static const struct metric_spec metrics[] = { { "s0-x", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
 	json_t *object = json_parse(web, strlen(web), NULL), *made;
 	struct scaledobject *so = scaledobject_decode(object, NULL);
 

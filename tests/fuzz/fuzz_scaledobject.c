@@ -52,7 +52,7 @@ static void check_decisions(const struct scaledobject *so, struct scaledobject_s
 
 static void check_hpa(const struct scaledobject *so)
 {
-	static const struct metric_spec metrics[] = { { "s0-x", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
 	struct err err;
 	json_t *made = hpaspec_make(so, metrics, 1, "1", &err), *merged;
 	struct hpa *live;
@@ -71,7 +71,7 @@ static void check_hpa(const struct scaledobject *so)
 
 static void check_conditions(const struct scaledobject *so)
 {
-	static const struct metric_spec metrics[] = { { "s0-x", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } }, { "s1-y", METRIC_VALUE, { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } }, { .name = "s1-y", .target_type = METRIC_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
 	struct err err = { 0 };
 	struct reconcile_outcome o = { .group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 1, .hpa_name = "h", .metrics = metrics, .metric_count = 2 };
 	struct scaledobject_status wanted = { 0 }, again = { 0 };

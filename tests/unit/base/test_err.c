@@ -139,7 +139,7 @@ static void kinds_have_names(void **state)
 		enum err_kind kind;
 		const char *name;
 	} rows[] = {
-		{ ERR_NONE, "none" }, { ERR_TEMPORARY, "temporary" }, { ERR_INVALID, "invalid" }, { ERR_MISSING, "missing" }, { ERR_CONFLICT, "conflict" },
+		{ ERR_NONE, "none" }, { ERR_TEMPORARY, "temporary" }, { ERR_WAITING, "waiting" }, { ERR_INVALID, "invalid" }, { ERR_MISSING, "missing" }, { ERR_CONFLICT, "conflict" },
 		{ ERR_DENIED, "denied" }, { ERR_GONE, "gone" }, { ERR_BUG, "bug" }, { (enum err_kind)99, "unknown" },
 	};
 

@@ -180,8 +180,8 @@ static void test_behavior_text(void **state)
 
 static void test_decode(void **state)
 {
-	json_t *object = given_json("{'metadata':{'name':'keda-hpa-web','namespace':'shop'},'spec':{" BASE "},'status':{'currentReplicas':3,'desiredReplicas':4,'conditions':["
-				    "{'type':'AbleToScale','status':'True','reason':'no','message':'no'},{'type':'ScalingActive','status':'False','reason':'ScalingDisabled','message':'scaling is disabled'}]}}");
+	json_t *object = given_json("{'metadata':{'name':'keda-hpa-web','namespace':'shop'},'spec':{" BASE "},'status':{'currentReplicas':3,'desiredReplicas':4,'lastScaleTime':'2026-01-02T03:04:05Z','conditions':["
+				    "{'type':'AbleToScale','status':'True','reason':'ReadyForNewScale','message':'as usual'},{'type':'ScalingLimited','status':'True','reason':'TooManyReplicas','message':'more than the maximum'},{'type':'ScalingActive','status':'False','reason':'ScalingDisabled','message':'scaling is disabled'}]}}");
 	struct err err = { 0 };
 	struct hpa *h = hpa_decode(object, &err);
 
@@ -193,6 +193,13 @@ static void test_decode(void **state)
 	assert_string_equal(h->scaling_active_status, "False");
 	assert_string_equal(h->scaling_active_reason, "ScalingDisabled");
 	assert_string_equal(h->scaling_active_message, "scaling is disabled");
+	assert_int_equal(h->able_to_scale.status, CONDITION_TRUE);
+	assert_string_equal(h->able_to_scale.reason, "ReadyForNewScale");
+	assert_null(h->able_to_scale.message);
+	assert_int_equal(h->scaling_limited.status, CONDITION_TRUE);
+	assert_string_equal(h->scaling_limited.reason, "TooManyReplicas");
+	assert_string_equal(h->scaling_limited.message, "more than the maximum");
+	assert_int_equal(h->last_scale_unix_ms, 1767323045000);
 	assert_true(h->spec_fingerprint == hpa_spec_fingerprint(json_object_get(object, "spec")));
 	json_object_set_new(json_object_get(object, "spec"), "maxReplicas", json_integer(11));
 	assert_false(h->spec_fingerprint == hpa_spec_fingerprint(json_object_get(object, "spec")));
@@ -215,6 +222,8 @@ static void test_decode_odd(void **state)
 		assert_non_null(h);
 		assert_string_equal(h->scaling_active_status, "");
 		assert_int_equal(h->current_replicas, 0);
+		assert_null(h->able_to_scale.reason);
+		assert_int_equal(h->last_scale_unix_ms, 0);
 		hpa_free(h);
 		json_decref(object);
 	}

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
 #include "crd/workload.h"
 
 #include "given.h"
@@ -71,6 +72,41 @@ static void test_replicas(void **state)
 	}
 }
 
+#define REPLICAS_OF "'fieldsV1':{'f:spec':{'f:replicas':{}}}"
+
+static void test_replicas_manager(void **state)
+{
+	static const struct { const char *fields, *manager; bool by_scale; } cases[] = {
+		{ "[]", NULL, false },
+		{ "3", NULL, false },
+		{ "[3,null,{},{'manager':'a'},{'manager':'a','fieldsV1':[]},{'manager':'a','fieldsV1':{'f:spec':3}},{'manager':'a','fieldsV1':{'f:spec':{'f:template':{}}}}]", NULL, false },
+		{ "[{" REPLICAS_OF "}]", NULL, false },
+		{ "[{'manager':'', " REPLICAS_OF "}]", NULL, false },
+		{ "[{'manager':3, " REPLICAS_OF "}]", NULL, false },
+		{ "[{'manager':'kubectl-edit', " REPLICAS_OF "}]", "kubectl-edit", false },
+		{ "[{'manager':'kscaled','subresource':'scale', " REPLICAS_OF "},{'manager':'x','subresource':'status','fieldsV1':{'f:status':{'f:replicas':{}}}}]", "kscaled", true },
+		{ "[{'manager':'a','subresource':'status', " REPLICAS_OF "}]", "a", false },
+		{ "[{'manager':'new','time':'2026-01-02T03:04:06Z', " REPLICAS_OF "},{'manager':'old','time':'2026-01-02T03:04:05Z','subresource':'scale', " REPLICAS_OF "}]", "new", false },
+		{ "[{'manager':'old','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "},{'manager':'none','time':'x', " REPLICAS_OF "}]", "old", false },
+		{ "[{'manager':'a','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "},{'manager':'b','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "}]", "b", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = mem_printf("{'metadata':{'name':'web','managedFields':%s}}", cases[i].fields);
+		struct workload *w = decode(text, NULL);
+
+		assert_non_null(w);
+		if (cases[i].manager == NULL)
+			assert_null(w->replicas_manager);
+		else
+			assert_string_equal(w->replicas_manager, cases[i].manager);
+		assert_int_equal(w->replicas_by_scale, cases[i].by_scale);
+		workload_free(w);
+		free(text);
+	}
+}
+
 static void test_not_a_workload(void **state)
 {
 	static const char *const cases[] = { "null", "[]", "{}", "{'metadata':[]}", "{'metadata':{'name':3}}", "{'metadata':{'name':'x','uid':{}}}" };
@@ -82,6 +118,69 @@ static void test_not_a_workload(void **state)
 		assert_null(decode(cases[i], &err));
 		assert_int_equal(err.kind, ERR_INVALID);
 	}
+}
+
+/* ---- What is in Secrets and ConfigMaps. A fake: the real ones are watched by the cache ---- */
+
+static char looked_up[1024]; /* each with a blank */
+
+static void note(enum keydata_kind kind, const char *name, const char *key)
+{
+	size_t len = strlen(looked_up);
+
+	snprintf(looked_up + len, sizeof(looked_up) - len, "%s/%s/%s ", kind == KEYDATA_SECRET ? "s" : "c", name, key);
+}
+
+static int object_of(enum keydata_kind kind, const char *name, struct err *err)
+{
+	const char *what = kind == KEYDATA_SECRET ? "Secret" : "ConfigMap";
+
+	if (strcmp(name, "unread") == 0)
+		return err_set(err, ERR_WAITING, "waits for %s shop/%s", what, name);
+	if (strcmp(name, "denied") == 0)
+		return err_set(err, ERR_DENIED, "%s shop/%s: forbidden", what, name);
+	return strcmp(name, "creds") == 0 ? 0 : err_set(err, ERR_MISSING, "%s shop/%s does not exist", what, name);
+}
+
+/* Secret and ConfigMap "creds" have pw and A. */
+static int fake_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value, struct err *err)
+{
+	(void)arg;
+	note(kind, name, key);
+	if (object_of(kind, name, err))
+		return -1;
+	*value = kind == KEYDATA_SECRET ? "s3cret" : "configured";
+	return strcmp(key, "pw") == 0 || strcmp(key, "A") == 0 ? 0 : err_set(err, ERR_MISSING, "%s shop/%s has no key \"%s\"", kind == KEYDATA_SECRET ? "Secret" : "ConfigMap", name, key);
+}
+
+static int fake_all(void *arg, enum keydata_kind kind, const char *name, const struct strmap **data, struct err *err)
+{
+	static char a[] = "A", pw[] = "pw";
+	static struct strmap_pair secret[] = { { a, "s3cret" }, { pw, "s3cret" } }, config[] = { { a, "configured" }, { pw, "configured" } };
+	static const struct strmap maps[] = { { secret, 2 }, { config, 2 } };
+
+	(void)arg;
+	note(kind, name, "");
+	*data = &maps[kind == KEYDATA_CONFIG_MAP];
+	return object_of(kind, name, err);
+}
+
+static const struct workload_lookup lookup = { .key = fake_key, .all = fake_all };
+
+/* All that the containers name is wanted, and some that they do not. */
+static int environment(const struct workload *w, const char *container, struct strmap *known, struct strmap *unresolved, struct err *err)
+{
+	struct strmap wanted = { 0 };
+	int result;
+
+	strmap_set(&wanted, "NOWHERE", "");
+	for (size_t i = 0; i < w->container_count; i++)
+		for (size_t j = 0; j < w->containers[i].env_count; j++)
+			strmap_set(&wanted, w->containers[i].env[j].name, "");
+	looked_up[0] = '\0';
+	result = workload_environment(w, container, &wanted, &lookup, known, unresolved, err);
+	strmap_done(&wanted);
+	return result;
 }
 
 /* Nothing in a pod template may hide the replicas. */
@@ -99,7 +198,7 @@ static void test_odd_templates(void **state)
 
 		assert_non_null(w);
 		assert_int_equal(w->replicas, 4);
-		workload_environment(w, NULL, &env, &unresolved, &err);
+		environment(w, NULL, &env, &unresolved, &err);
 		strmap_done(&env);
 		strmap_done(&unresolved);
 		workload_free(w);
@@ -122,7 +221,7 @@ static struct environment environment_of(const char *container_fields)
 
 	free(text);
 	assert_non_null(e.w);
-	assert_int_equal(workload_environment(e.w, NULL, &e.known, &e.unresolved, &err), 0);
+	assert_int_equal(environment(e.w, NULL, &e.known, &e.unresolved, &err), 0);
 	return e;
 }
 
@@ -164,29 +263,122 @@ static void check_unresolved(const char *fields, const char *name, const char *r
 	environment_done(&e);
 }
 
-#define SECRET(name) "{'name':'" name "','valueFrom':{'secretKeyRef':{'name':'creds','key':'pw'}}}"
+#define SECRET(name, secret) "{'name':'" name "','valueFrom':{'secretKeyRef':{'name':'" secret "','key':'pw'}}}"
 
 static void test_unresolved(void **state)
 {
 	(void)state;
-	check_unresolved("'env':[" SECRET("P") "]", "P", "comes from Secret creds key pw");
-	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'cm','key':'k'}}}]", "P", "comes from ConfigMap cm key k");
+	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'creds','key':'k'}}}]", "P", "cannot be had: ConfigMap shop/creds has no key \"k\"");
+	check_unresolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'denied','key':'k','optional':true}}}]", "P", "cannot be had: Secret shop/denied: forbidden");
 	check_unresolved("'env':[{'name':'P','valueFrom':{'fieldRef':{'fieldPath':'x'}}}]", "P", "comes from a field of the pod");
-	check_unresolved("'env':[" SECRET("P") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL", "refers to P, which comes from Secret creds key pw");
-	check_unresolved("'env':[" SECRET("P") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V", "refers to P, which comes from Secret creds key pw");
-	check_unresolved("'envFrom':[{'configMapRef':{'name':'cm'}},{'prefix':'X_','secretRef':{'name':'s'}}]", WORKLOAD_ENV_ANY, "may come from ConfigMap cm or Secret s");
-	check_unresolved("'envFrom':[{'configMapRef':{'name':'cm'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U", "refers to HOST, which may come from ConfigMap cm");
+	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL", "refers to P, which cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V", "refers to P, which cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'gone'}}]", "NOWHERE", "cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'envFrom':[{'configMapRef':{'name':'gone'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U", "refers to HOST, which cannot be had: ConfigMap shop/gone does not exist");
 	/* of two entries of one name, the later counts */
-	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P") "]", "P", "comes from Secret creds key pw");
+	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
 	{
-		struct environment e = environment_of("'env':[" SECRET("P") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");
+		struct environment e = environment_of("'env':[" SECRET("P", "gone") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");
 
 		assert_string_equal(strmap_get(&e.known, "P"), "plain");
 		assert_string_equal(strmap_get(&e.known, "Q"), "");
 		assert_string_equal(strmap_get(&e.known, "R"), "");
 		assert_int_equal(e.unresolved.count, 0);
+		assert_string_equal(looked_up, ""); /* what does not count is not looked up */
 		environment_done(&e);
 	}
+}
+
+static void check_resolved(const char *fields, const char *name, const char *value)
+{
+	struct environment e = environment_of(fields);
+	const char *got = strmap_get(&e.known, name);
+
+	if ((got == NULL) != (value == NULL) || (got != NULL && strcmp(got, value) != 0))
+		fail_msg("%s: %s is \"%s\" instead of \"%s\"", fields, name, got != NULL ? got : "(absent)", value != NULL ? value : "(absent)");
+	assert_null(strmap_get(&e.unresolved, name));
+	environment_done(&e);
+}
+
+static void test_references(void **state)
+{
+	(void)state;
+	check_resolved("'env':[" SECRET("P", "creds") "]", "P", "s3cret");
+	check_resolved("'env':[{'name':'P','valueFrom':{'configMapKeyRef':{'name':'creds','key':'pw'}}}]", "P", "configured");
+	check_resolved("'env':[" SECRET("P", "creds") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL", "redis://:s3cret@host");
+	/* What is optional and missing is no variable, or leaves the one before. */
+	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]", "P", NULL);
+	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'creds','key':'no','optional':true}}}]", "P", NULL);
+	check_resolved("'env':[{'name':'P','value':'before'},{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]", "P", "before");
+	check_resolved("'envFrom':[{'secretRef':{'name':'gone','optional':true}}],'env':[{'name':'U','value':'$(A)'}]", "U", "$(A)");
+	/* envFrom: the later wins, env wins over all, a prefix belongs to the name. */
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "configured");
+	check_resolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "s3cret");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'gone','optional':true}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "s3cret");
+	check_resolved("'envFrom':[{'prefix':'X_','secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(X_pw)$(pw)'}]", "U", "s3cret$(pw)");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}}],'env':[{'name':'A','value':'plain'}]", "A", "plain");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(A)'},{'name':'A','value':'plain'}]", "U", "s3cret");
+}
+
+/* A container with many Secrets makes us look at those that are needed. */
+static void test_only_what_is_wanted(void **state)
+{
+	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'envFrom':[{'prefix':'Y_','secretRef':{'name':'many'}}],'env':["
+				    SECRET("ONE", "one") "," SECRET("P", "creds") "," SECRET("TWO", "two") ",{'name':'URL','value':'$(P)$(Q)'}," SECRET("THREE", "three") "]}]}}}}", NULL);
+	struct strmap wanted = { 0 }, known = { 0 }, unresolved = { 0 };
+
+	(void)state;
+	strmap_set(&wanted, "URL", "");
+	strmap_set(&wanted, "", "");
+	looked_up[0] = '\0';
+	assert_int_equal(workload_environment(w, NULL, &wanted, &lookup, &known, &unresolved, NULL), 0);
+	assert_string_equal(strmap_get(&known, "URL"), "s3cret$(Q)");
+	assert_string_equal(looked_up, "s/creds/pw ");
+	assert_int_equal(unresolved.count, 0);
+	strmap_done(&wanted);
+	strmap_done(&known);
+	workload_free(w);
+}
+
+/* What is not read yet fails the whole, but all is asked for at once. */
+static void test_unread(void **state)
+{
+	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'env':[" SECRET("ONE", "unread") "," SECRET("P", "creds") "]}]}}}}", NULL);
+	struct strmap known = { 0 }, unresolved = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(environment(w, NULL, &known, &unresolved, &err), -1);
+	assert_int_equal(err.kind, ERR_WAITING);
+	assert_string_equal(err.msg, "waits for Secret shop/unread");
+	assert_string_equal(looked_up, "s/unread/pw s/creds/pw ");
+	strmap_done(&known);
+	strmap_done(&unresolved);
+	workload_free(w);
+}
+
+/* More names in one text than anybody needs. */
+static void test_too_many_referred(void **state)
+{
+	struct buf value = BUF_INIT(128 * 1024);
+	struct workload_env env = { .source = WORKLOAD_ENV_VALUE };
+	struct workload_container container = { .env = &env, .env_count = 1 };
+	struct workload w = { .containers = &container, .container_count = 1 };
+	struct strmap known = { 0 }, unresolved = { 0 };
+	char name[] = "A", web[] = "web";
+
+	(void)state;
+	for (int i = 0; i < 3000; i++)
+		buf_printf(&value, "$(V%d)", i);
+	env.name = name;
+	w.name = web;
+	env.value = buf_take(&value);
+	assert_int_equal(environment(&w, NULL, &known, &unresolved, NULL), 0);
+	assert_string_equal(strmap_get(&unresolved, "A"), "refers to V2000, which is one of too many that are referred to");
+	strmap_done(&known);
+	strmap_done(&unresolved);
+	free(env.value);
 }
 
 static void test_containers(void **state)
@@ -199,19 +391,19 @@ static void test_containers(void **state)
 
 	(void)state;
 	assert_string_equal(strmap_get(&e.known, "A"), "main");
-	assert_int_equal(workload_environment(e.w, "side", &known, &unresolved, &err), 0);
+	assert_int_equal(environment(e.w, "side", &known, &unresolved, &err), 0);
 	assert_string_equal(strmap_get(&known, "A"), "side");
 	strmap_done(&known);
-	assert_int_equal(workload_environment(e.w, "", &known, &unresolved, &err), 0);
+	assert_int_equal(environment(e.w, "", &known, &unresolved, &err), 0);
 	assert_string_equal(strmap_get(&known, "A"), "main");
 	strmap_done(&known);
-	assert_int_equal(workload_environment(e.w, "other", &known, &unresolved, &err), -1);
+	assert_int_equal(environment(e.w, "other", &known, &unresolved, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_has(err.msg, "web has no container \"other\"");
 	assert_int_equal(known.count, 0);
 	/* A kind without a pod template has no environment, which is no error. */
 	none.name = web;
-	assert_int_equal(workload_environment(&none, "other", &known, &unresolved, &err), 0);
+	assert_int_equal(environment(&none, "other", &known, &unresolved, &err), 0);
 	environment_done(&e);
 }
 
@@ -241,7 +433,7 @@ static void test_growth(void **state)
 	object = json_pack("{s:{s:s}, s:{s:{s:{s:[{s:o}]}}}}", "metadata", "name", "web", "spec", "template", "spec", "containers", "env", env);
 	w = workload_decode(object, NULL);
 	json_decref(object);
-	assert_int_equal(workload_environment(w, NULL, &known, &unresolved, NULL), 0);
+	assert_int_equal(environment(w, NULL, &known, &unresolved, NULL), 0);
 	for (size_t i = 0; i < known.count; i++)
 		bytes += strlen(known.pairs[i].value);
 	assert_true(bytes <= 2048 * 1024);
@@ -272,9 +464,9 @@ static void test_too_many(void **state)
 	json_decref(object);
 	assert_int_equal(w->containers[0].env_count, WORKLOAD_ENV_MAX);
 	assert_int_equal(w->containers[0].env_left_out, 3000);
-	assert_int_equal(workload_environment(w, NULL, &known, &unresolved, NULL), 0);
+	assert_int_equal(environment(w, NULL, &known, &unresolved, NULL), 0);
 	assert_int_equal(known.count, WORKLOAD_ENV_MAX);
-	assert_string_equal(strmap_get(&unresolved, WORKLOAD_ENV_ANY), "may be one of the variables past the first 2000, which are not read");
+	assert_string_equal(strmap_get(&unresolved, "NOWHERE"), "may be one of the variables past the first 2000, which are not read");
 	strmap_done(&known);
 	strmap_done(&unresolved);
 	workload_free(w);
@@ -296,7 +488,7 @@ static void test_unclosed_references(void **state)
 	w.name = web;
 	for (size_t i = 0; i < len; i++)
 		value[i] = "$("[i % 2];
-	assert_int_equal(workload_environment(&w, NULL, &known, &unresolved, NULL), 0);
+	assert_int_equal(environment(&w, NULL, &known, &unresolved, NULL), 0);
 	assert_string_equal(strmap_get(&known, "A"), value);
 	strmap_done(&known);
 	free(value);
@@ -307,10 +499,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_deployment),
 		cmocka_unit_test(test_replicas),
+		cmocka_unit_test(test_replicas_manager),
 		cmocka_unit_test(test_not_a_workload),
 		cmocka_unit_test(test_odd_templates),
 		cmocka_unit_test(test_expansion),
 		cmocka_unit_test(test_unresolved),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_only_what_is_wanted),
+		cmocka_unit_test(test_unread),
+		cmocka_unit_test(test_too_many_referred),
 		cmocka_unit_test(test_containers),
 		cmocka_unit_test(test_growth),
 		cmocka_unit_test(test_too_many),

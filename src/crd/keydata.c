@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/keydata.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "crd/shape.h"
+
+#define KEYS_MAX 20000 /* taken of one object: its size is the API server's to limit */
+
+const char *keydata_kind_name(enum keydata_kind kind)
+{
+	return kind == KEYDATA_SECRET ? "Secret" : "ConfigMap";
+}
+
+/* NULL when the value was taken, else why it was not. */
+static const char *take_plain(const char *key, const char *value, size_t len, struct strmap *out)
+{
+	if (memchr(value, '\0', len) != NULL)
+		return "contains a NUL character";
+	strmap_set(out, key, value);
+	return NULL;
+}
+
+static const char *take_encoded(const char *key, const char *value, size_t value_len, struct strmap *out)
+{
+	size_t len = 0;
+	char *bytes = memchr(value, '\0', value_len) == NULL ? base64_decode(value, &len) : NULL;
+	const char *why;
+
+	if (bytes == NULL)
+		return "is not base64";
+	why = take_plain(key, bytes, len, out);
+	mem_wipe(bytes, len);
+	free(bytes);
+	return why;
+}
+
+static const char *take(enum keydata_kind kind, const char *key, const json_t *value, struct strmap *out)
+{
+	const char *text = json_string_value(value);
+
+	if (json_is_null(value)) { /* Go's decoder reads it as empty */
+		strmap_set(out, key, "");
+		return NULL;
+	}
+	if (text == NULL)
+		return "is not a string";
+	return kind == KEYDATA_SECRET ? take_encoded(key, text, json_string_length(value), out) : take_plain(key, text, json_string_length(value), out);
+}
+
+int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg, struct strmap *out, struct strmap *unreadable, struct err *err)
+{
+	struct json_at root = json_root(object), data;
+	const char *key, *why;
+	json_t *value;
+
+	if (!json_is_object(object))
+		return err_set(err, ERR_INVALID, "not a Kubernetes object");
+	data = json_field(&root, "data");
+	if (shape_object(&data, err) < 0)
+		return -1;
+	json_object_foreach((json_t *)(uintptr_t)data.value, key, value) {
+		if (wanted != NULL && !wanted(arg, key))
+			continue;
+		if (out->count + unreadable->count >= KEYS_MAX)
+			return json_wrong(&data, err, "too many keys");
+		why = take(kind, key, value, out);
+		if (why != NULL)
+			strmap_set(unreadable, key, why);
+	}
+	return 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CRD_TRIGGER_H
+#define CRD_TRIGGER_H
+
+/* One entry of spec.triggers, the same in ScaledObject and ScaledJob (keda-core.md 1.1). A plain value; what it may say is decide/validate's business. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/strmap.h"
+
+#define SCALEDOBJECT_TRIGGERS_MAX 1000 /* more are refused: each is asked for at every poll */
+
+struct trigger {
+	char *type;
+	char *name;                /* NULL */
+	char *metric_type;         /* NULL */
+	bool use_cached_metrics;
+	struct strmap metadata;
+	char *auth_name;           /* authenticationRef; NULL */
+	char *auth_kind;           /* NULL: TriggerAuthentication */
+};
+
+/*
+ * spec.triggers into *out and *count (set in any case; the caller's, for trigger_free_list): what can be read is read even when something else is wrong. ERR_INVALID with the path: a wrong type, more than SCALEDOBJECT_TRIGGERS_MAX,
+ * more metadata than may be kept.
+ */
+int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
+void trigger_free_list(struct trigger *list, size_t count);
+
+/* Whether a parameter comes from the environment of the target's container (<name>FromEnv). */
+bool trigger_uses_env(const struct trigger *t);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/triggerauth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "crd/shape.h"
+
+#define PATH_TEXT 256
+
+/* ---- Lists and fields ---- */
+
+struct text_field {
+	const char *key;
+	char **out;
+	bool required; /* there, and not empty */
+};
+
+static int decode_texts(const struct json_at *at, const struct text_field *fields, size_t count, struct err *err)
+{
+	if (at->value == NULL)
+		return json_wrong(at, err, "missing");
+	if (shape_object(at, err) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		struct json_at field = json_field(at, fields[i].key);
+
+		if (json_get_string(at, fields[i].key, fields[i].out, err) < 0)
+			return -1;
+		if (fields[i].required && *fields[i].out == NULL)
+			return shape_missing(at, fields[i].key, err);
+		if (fields[i].required && **fields[i].out == '\0')
+			return json_wrong(&field, err, "must not be empty");
+	}
+	return 0;
+}
+
+#define TEXTS(at, fields, err) decode_texts(at, fields, sizeof(fields) / sizeof((fields)[0]), err)
+
+typedef int (*entry_fn)(const struct json_at *at, void *entry, struct err *err);
+
+/* A list of objects. The array is whole, zeroed beyond the first wrong entry, so that it is freed like any other. */
+static int decode_list(const struct json_at *parent, const char *key, size_t entry_size, entry_fn fn, void *entries, size_t *count, struct err *err)
+{
+	struct json_at list = json_field(parent, key);
+	char *array;
+
+	if (shape_array(&list, TRIGGERAUTH_ENTRIES_MAX, count, err) < 0)
+		return -1;
+	if (*count == 0)
+		return 0;
+	array = mem_array(*count, entry_size);
+	memcpy(entries, &array, sizeof(array));
+	for (size_t i = 0; i < *count; i++) {
+		struct json_at entry = json_element(&list, i);
+
+		if (fn(&entry, array + i * entry_size, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The index of the field's text among the names; -1 with *err when it is none of them. An absent field is `absent`. */
+static int decode_choice(const struct json_at *at, const char *key, const char *const *names, int absent, struct err *err)
+{
+	struct json_at field = json_field(at, key);
+	char path[PATH_TEXT], *text = NULL;
+	int found = -1;
+
+	if (json_get_string(at, key, &text, err) < 0)
+		return -1;
+	if (text == NULL)
+		return absent;
+	for (int i = 0; names[i] != NULL; i++)
+		if (strcmp(names[i], text) == 0)
+			found = i;
+	if (found < 0)
+		err_set(err, ERR_INVALID, "%s: \"%.100s\" is not supported", json_path(&field, path, sizeof(path)), text);
+	free(text);
+	return found;
+}
+
+/* ---- The plain sources ---- */
+
+static int decode_key(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_key *k = entry;
+	const struct text_field fields[] = { { "parameter", &k->parameter, true }, { "name", &k->name, true }, { "key", &k->key, true } };
+
+	return TEXTS(at, fields, err);
+}
+
+static int decode_variable(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_env *e = entry;
+	const struct text_field fields[] = { { "parameter", &e->parameter, true }, { "name", &e->name, true }, { "containerName", &e->container, false } };
+
+	if (TEXTS(at, fields, err) < 0)
+		return -1;
+	if (e->container != NULL && *e->container == '\0') { /* as KEDA: the first container */
+		free(e->container);
+		e->container = NULL;
+	}
+	return 0;
+}
+
+static int decode_token(const struct json_at *at, void *entry, struct err *err)
+{
+	struct triggerauth_token *t = entry;
+	const struct text_field fields[] = { { "parameter", &t->parameter, true }, { "serviceAccountName", &t->service_account, true } };
+
+	return TEXTS(at, fields, err);
+}
+
+static int decode_identity(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "podIdentity");
+	struct triggerauth_identity *i;
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	i = out->identity = mem_zalloc(sizeof(*i));
+	const struct text_field fields[] = {
+		{ "provider", &i->provider, true }, { "identityId", &i->identity_id, false }, { "identityTenantId", &i->identity_tenant_id, false },
+		{ "identityAuthorityHost", &i->identity_authority_host, false }, { "roleArn", &i->role_arn, false }, { "externalID", &i->external_id, false },
+		{ "identityOwner", &i->identity_owner, false },
+	};
+	return TEXTS(&at, fields, err);
+}
+
+static int decode_secrets(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	return decode_list(spec, "secretTargetRef", sizeof(*out->secrets), decode_key, &out->secrets, &out->secret_count, err);
+}
+
+static int decode_config_maps(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	return decode_list(spec, "configMapTargetRef", sizeof(*out->config_maps), decode_key, &out->config_maps, &out->config_map_count, err);
+}
+
+static int decode_env(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	return decode_list(spec, "env", sizeof(*out->env), decode_variable, &out->env, &out->env_count, err);
+}
+
+static int decode_tokens(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	return decode_list(spec, "boundServiceAccountToken", sizeof(*out->tokens), decode_token, &out->tokens, &out->token_count, err);
+}
+
+static int decode_file(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	if (json_get_string(spec, "filePath", &out->file_path, err) < 0)
+		return -1;
+	if (out->file_path != NULL && *out->file_path == '\0') { /* KEDA takes an empty one for none */
+		free(out->file_path);
+		out->file_path = NULL;
+	}
+	return 0;
+}
+
+static int decode_clouds(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	(void)err; /* refused by name whatever is in them */
+	out->azure_key_vault = json_field(spec, "azureKeyVault").value != NULL;
+	out->gcp_secret_manager = json_field(spec, "gcpSecretManager").value != NULL;
+	out->aws_secret_manager = json_field(spec, "awsSecretManager").value != NULL;
+	return 0;
+}
+
+/* ---- Vault ---- */
+
+static int decode_pki(const struct json_at *secret, struct triggerauth_vault_secret *out, struct err *err)
+{
+	struct json_at at = json_field(secret, "pkiData");
+	const struct text_field fields[] = {
+		{ "commonName", &out->common_name, false }, { "altNames", &out->alt_names, false }, { "ipSans", &out->ip_sans, false }, { "uriSans", &out->uri_sans, false },
+		{ "otherSans", &out->other_sans, false }, { "ttl", &out->ttl, false }, { "format", &out->format, false },
+	};
+
+	return at.value != NULL ? TEXTS(&at, fields, err) : 0;
+}
+
+static int decode_vault_secret(const struct json_at *at, void *entry, struct err *err)
+{
+	static const char *const types[] = { [VAULT_TYPE_ANY] = "", [VAULT_TYPE_SECRET_V2] = "secretV2", [VAULT_TYPE_SECRET] = "secret", [VAULT_TYPE_PKI] = "pki", NULL };
+	struct triggerauth_vault_secret *s = entry;
+	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "path", &s->path, true }, { "key", &s->key, true } };
+	int type;
+
+	if (TEXTS(at, fields, err) < 0)
+		return -1;
+	type = decode_choice(at, "type", types, VAULT_TYPE_ANY, err);
+	if (type < 0)
+		return -1;
+	s->type = (enum triggerauth_vault_type)type;
+	return decode_pki(at, s, err);
+}
+
+static int decode_credential(const struct json_at *vault, struct triggerauth_vault *out, struct err *err)
+{
+	struct json_at at = json_field(vault, "credential");
+	const struct text_field fields[] = {
+		{ "token", &out->token, false }, { "serviceAccount", &out->service_account_file, false }, { "serviceAccountName", &out->service_account_name, false },
+	};
+
+	return at.value != NULL ? TEXTS(&at, fields, err) : 0;
+}
+
+static int decode_vault(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	static const char *const logins[] = { "token", "kubernetes", NULL };
+	struct json_at at = json_field(spec, "hashiCorpVault");
+	struct triggerauth_vault *v;
+	int login;
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	v = out->vault = mem_zalloc(sizeof(*v));
+	const struct text_field fields[] = { { "address", &v->address, true }, { "namespace", &v->namespace_, false }, { "role", &v->role, false }, { "mount", &v->mount, false } };
+	if (TEXTS(&at, fields, err) < 0)
+		return -1;
+	if (json_field(&at, "authentication").value == NULL)
+		return shape_missing(&at, "authentication", err);
+	login = decode_choice(&at, "authentication", logins, 0, err);
+	if (login < 0)
+		return -1;
+	v->kubernetes = login == 1;
+	if (decode_credential(&at, v, err) < 0 ||
+	    decode_list(&at, "secrets", sizeof(*v->secrets), decode_vault_secret, &v->secrets, &v->secret_count, err) < 0)
+		return -1;
+	return v->secret_count > 0 ? 0 : shape_missing(&at, "secrets", err);
+}
+
+static void vault_free(struct triggerauth_vault *v)
+{
+	if (v == NULL)
+		return;
+	free(v->address);
+	free(v->namespace_);
+	free(v->role);
+	free(v->mount);
+	mem_free_secret(v->token);
+	free(v->service_account_file);
+	free(v->service_account_name);
+	for (size_t i = 0; i < v->secret_count; i++) {
+		struct triggerauth_vault_secret *s = &v->secrets[i];
+		char *const texts[] = { s->parameter, s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans, s->other_sans, s->ttl, s->format };
+
+		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
+			free(texts[k]);
+	}
+	free(v->secrets);
+	free(v);
+}
+
+/* ---- OAuth2 ---- */
+
+static int decode_scope(const struct json_at *at, void *entry, struct err *err)
+{
+	const char *text = json_string_value(at->value);
+	char **scope = entry;
+
+	if (text == NULL)
+		return json_wrong(at, err, "must be a string");
+	if (strlen(text) != json_string_length(at->value))
+		return json_wrong(at, err, "must not contain a NUL character");
+	*scope = mem_dup(text);
+	return 0;
+}
+
+static int decode_client_secret(const struct json_at *oauth2, struct triggerauth_oauth2 *out, struct err *err)
+{
+	struct json_at at = json_field(oauth2, "clientSecret"), value, ref;
+	const struct text_field fields[] = { { "name", &out->secret_name, true }, { "key", &out->secret_key, true } };
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	value = json_field(&at, "valueFrom");
+	if (shape_object(&value, err) < 0)
+		return -1;
+	ref = json_field(&value, "secretKeyRef");
+	return TEXTS(&ref, fields, err);
+}
+
+static int decode_oauth2(const struct json_at *spec, struct triggerauth *out, struct err *err)
+{
+	static const char *const types[] = { "clientCredentials", NULL };
+	struct json_at at = json_field(spec, "oauth2"), params;
+	struct triggerauth_oauth2 *o;
+
+	if (at.value == NULL)
+		return 0;
+	if (shape_object(&at, err) < 0)
+		return -1;
+	o = out->oauth2 = mem_zalloc(sizeof(*o));
+	const struct text_field fields[] = { { "type", &o->type, false }, { "clientId", &o->client_id, true }, { "tokenUrl", &o->token_url, true } };
+	if (TEXTS(&at, fields, err) < 0 || decode_choice(&at, "type", types, 0, err) < 0 || decode_client_secret(&at, o, err) < 0 ||
+	    decode_list(&at, "scopes", sizeof(*o->scopes), decode_scope, &o->scopes, &o->scope_count, err) < 0)
+		return -1;
+	params = json_field(&at, "tokenUrlParams");
+	if (json_object_size(params.value) > TRIGGERAUTH_ENTRIES_MAX)
+		return json_wrong(&params, err, "too many keys");
+	return json_get_strmap(&at, "tokenUrlParams", &o->token_url_params, err);
+}
+
+static void oauth2_free(struct triggerauth_oauth2 *o)
+{
+	if (o == NULL)
+		return;
+	free(o->type);
+	free(o->client_id);
+	free(o->token_url);
+	free(o->secret_name);
+	free(o->secret_key);
+	for (size_t i = 0; i < o->scope_count; i++)
+		free(o->scopes[i]);
+	free(o->scopes);
+	strmap_done_secret(&o->token_url_params); /* people put credentials there, too */
+	free(o);
+}
+
+/* ---- The whole ---- */
+
+typedef int (*part_fn)(const struct json_at *spec, struct triggerauth *out, struct err *err);
+
+/* What can be read is read even when something else is wrong; the first fault is told. */
+static int decode_spec(const struct json_at *at, struct triggerauth *out, struct err *err)
+{
+	static const part_fn parts[] = {
+		decode_identity, decode_secrets, decode_config_maps, decode_env, decode_file, decode_vault, decode_clouds, decode_tokens, decode_oauth2,
+	};
+	int rc = 0;
+
+	if (at->value == NULL)
+		return json_wrong(at, err, "missing");
+	if (shape_object(at, err) < 0)
+		return -1;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+	return rc;
+}
+
+/* Ours to write: what cannot be read counts as absent. */
+static void decode_status(const struct json_at *at, struct triggerauth *out)
+{
+	json_get_string(at, "scaledobjects", &out->used_by_scaledobjects, NULL);
+	json_get_string(at, "scaledjobs", &out->used_by_scaledjobs, NULL);
+}
+
+struct triggerauth *triggerauth_decode(const json_t *object, struct err *err)
+{
+	struct triggerauth *t = mem_zalloc(sizeof(*t));
+	struct json_at root = json_root(object), spec, status;
+	struct err spec_err;
+
+	if (meta_decode(object, &t->meta, err) < 0) {
+		free(t);
+		return NULL;
+	}
+	spec = json_field(&root, "spec");
+	status = json_field(&root, "status");
+	if (decode_spec(&spec, t, &spec_err) < 0) {
+		t->spec_err = mem_alloc(sizeof(*t->spec_err));
+		*t->spec_err = spec_err;
+	}
+	decode_status(&status, t);
+	return t;
+}
+
+static void identity_free(struct triggerauth_identity *i)
+{
+	if (i == NULL)
+		return;
+	free(i->provider);
+	free(i->identity_id);
+	free(i->identity_tenant_id);
+	free(i->identity_authority_host);
+	free(i->role_arn);
+	free(i->external_id);
+	free(i->identity_owner);
+	free(i);
+}
+
+static void keys_free(struct triggerauth_key *keys, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(keys[i].parameter);
+		free(keys[i].name);
+		free(keys[i].key);
+	}
+	free(keys);
+}
+
+static void env_free(struct triggerauth_env *env, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(env[i].parameter);
+		free(env[i].name);
+		free(env[i].container);
+	}
+	free(env);
+}
+
+static void tokens_free(struct triggerauth_token *tokens, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(tokens[i].parameter);
+		free(tokens[i].service_account);
+	}
+	free(tokens);
+}
+
+void triggerauth_free(struct triggerauth *t)
+{
+	if (t == NULL)
+		return;
+	meta_done(&t->meta);
+	identity_free(t->identity);
+	keys_free(t->secrets, t->secret_count);
+	keys_free(t->config_maps, t->config_map_count);
+	env_free(t->env, t->env_count);
+	free(t->file_path);
+	vault_free(t->vault);
+	tokens_free(t->tokens, t->token_count);
+	oauth2_free(t->oauth2);
+	free(t->used_by_scaledobjects);
+	free(t->used_by_scaledjobs);
+	free(t->spec_err);
+	free(t);
+}
