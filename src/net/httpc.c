@@ -304,9 +304,9 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 
 static void finish(struct httpc_call *call, CURLcode code)
 {
-	struct httpc_response response = { .status = call->status, .body = buf_text(&call->body), .len = call->body.len, .content_type = "" };
+	struct httpc_response response = { .status = call->status, .body = buf_text(&call->body), .len = call->body.len, .content_type = "", .location = "" };
 	curl_off_t retry_after_s = 0;
-	char *content_type = NULL;
+	char *content_type = NULL, *location = NULL;
 	struct err err;
 
 	if (call->refused) {
@@ -321,8 +321,11 @@ static void finish(struct httpc_call *call, CURLcode code)
 	} else {
 		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
 		curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+		curl_easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &location);
 		if (content_type)
 			response.content_type = content_type;
+		if (location)
+			response.location = location;
 		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) * 1000;
 		response.took_ms = loop_now_ms(call->c->loop) - call->started_ms;
 		tell(call, &response, NULL);

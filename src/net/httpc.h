@@ -53,6 +53,7 @@ struct httpc_response {
 	const char *body; /* borrowed, NUL-terminated; "" when on_data took it */
 	size_t len;
 	const char *content_type;   /* "" when absent */
+	const char *location;       /* where a 3xx leads, as an absolute URL; "" when it does not. Nothing is followed here */
 	int64_t retry_after_ms;     /* of Retry-After in seconds; 0 when absent */
 	int64_t took_ms;
 };

@@ -191,7 +191,7 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 	struct loop_stats stats = loop->stats;
 
 	if (reset_longest)
-		loop->stats.longest_turn_us = 0;
+		loop->stats.longest_turn_us = loop->stats.longest_lag_ms = 0;
 	return stats;
 }
 
@@ -217,6 +217,8 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 		timer_arm(t, left_ms);
 		return;
 	}
+	if (t->due_ms && -left_ms > t->loop->stats.longest_lag_ms)
+		t->loop->stats.longest_lag_ms = -left_ms;
 	loop_enter(t->loop);
 	t->fn(t->arg);
 }

@@ -71,6 +71,7 @@ struct loop_stats {
 	uint64_t turns;
 	int64_t longest_turn_us; /* since the last reset: work between two waits */
 	int64_t busy_us;         /* sum of work */
+	int64_t longest_lag_ms;  /* since the last reset: how late a timer was */
 };
 struct loop_stats loop_stats(struct loop *loop, bool reset_longest);
 

@@ -51,6 +51,9 @@ static void on_request(void *arg, struct httpd_request *r)
 	} else if (strcmp(httpd_path(r), "/503") == 0) {
 		httpd_add_header(r, "Retry-After", "7");
 		httpd_reply(r, 503, "text/plain", "busy", 4);
+	} else if (strcmp(httpd_path(r), "/307") == 0) {
+		httpd_add_header(r, "Location", "/elsewhere?a=b");
+		httpd_reply(r, 307, "text/plain", "there", 5);
 	} else if (strcmp(httpd_path(r), "/big") == 0) {
 		answer_big(r);
 	} else {
@@ -144,6 +147,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		if (!r->streamed)
 			snprintf(r->body, sizeof(r->body), "%s", response->body);
 		snprintf(r->content_type, sizeof(r->content_type), "%s", response->content_type);
+		snprintf(r->location, sizeof(r->location), "%s", response->location);
 	}
 	if (r->start_on_done)
 		start(r->other, "/from-done", false);

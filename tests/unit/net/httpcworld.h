@@ -9,7 +9,7 @@
 #include "net/httpc.h"
 #include "net/httpd.h"
 
-/* Our own server, which answers with what it saw, or by the path: "/hold" never, "/404" and "/503" with these, "/big" with a megabyte. */
+/* Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and "/503" with these, "/big" with a megabyte. */
 struct world {
 	struct fixture *f;
 	struct tls_server *tls;
@@ -32,7 +32,7 @@ struct result {
 	int done, statuses, pieces;
 	int status; /* on_status' */
 	struct httpc_response response; /* its texts are copied below */
-	char body[4096], content_type[64];
+	char body[4096], content_type[64], location[128];
 	size_t streamed;
 	struct err err;
 	/* What the callbacks are to do. */

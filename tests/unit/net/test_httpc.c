@@ -62,6 +62,25 @@ static void http_errors_are_answers(void **state)
 	}
 }
 
+static void redirects_are_told_and_not_followed(void **state)
+{
+	struct world *w = *state;
+	RESULT(r, w);
+	RESULT(plain, w);
+	char expected[128];
+
+	start(r, "/307", false);
+	start(plain, "/404", false);
+	UNTIL(w->f, r->done && plain->done);
+	assert_int_equal(r->response.status, 307);
+	assert_string_equal(r->body, "there");
+	snprintf(expected, sizeof(expected), "%s/elsewhere?a=b", w->plain_url);
+	assert_string_equal(r->location, expected);
+	assert_string_equal(plain->location, "");
+	mem_free_ptr(&r);
+	mem_free_ptr(&plain);
+}
+
 static void head_has_no_body(void **state)
 {
 	struct world *w = *state;
@@ -340,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(requests_carry_what_they_are_given, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(http_errors_are_answers, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(redirects_are_told_and_not_followed, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(head_has_no_body, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(connections_are_kept_and_dropped_when_told, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(many_at_once, world_setup, world_teardown),

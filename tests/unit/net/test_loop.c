@@ -327,6 +327,24 @@ static void long_turns_are_seen(void **state)
 	loop_timer_done(&timer);
 }
 
+static void late_timers_are_seen(void **state)
+{
+	struct fixture *f = *state;
+	struct loop_timer busy, late;
+	bool done = false, was_late = false;
+
+	loop_timer_init(&busy, f->loop, on_busy, &done);
+	loop_timer_init(&late, f->loop, on_busy, &was_late);
+	loop_stats(f->loop, true);
+	loop_timer_set(&busy, 50);
+	loop_timer_set(&late, 55);
+	UNTIL(f, was_late);
+	assert_true(loop_stats(f->loop, true).longest_lag_ms >= 20);
+	assert_int_equal(loop_stats(f->loop, false).longest_lag_ms, 0);
+	loop_timer_done(&busy);
+	loop_timer_done(&late);
+}
+
 static void waiting_is_not_work(void **state)
 {
 	struct loop *loop = loop_new(NULL);
@@ -371,6 +389,7 @@ int main(void)
 		cmocka_unit_test(runs_until_stopped_or_until_nothing_is_left),
 		cmocka_unit_test_setup_teardown(signals_come, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(long_turns_are_seen, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(late_timers_are_seen, fixture_setup, fixture_teardown),
 		cmocka_unit_test(waiting_is_not_work),
 		cmocka_unit_test(backoff_doubles_to_its_end),
 	};
