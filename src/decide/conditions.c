@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "decide/verdict.h"
 
 #define READY "Ready"
 #define ACTIVE "Active"
@@ -14,6 +15,7 @@
 #define HPA_ACTIVE "HPAActive"
 
 #define REASON_CHECK_FAILED "ScaledObjectCheckFailed"
+#define MESSAGE_PAUSED "ScaledObject is paused"
 #define TYPES_TEXT_MAX 65536 /* triggersTypes: at most SCALEDOBJECT_TRIGGERS_MAX short words */
 
 static void replace(char **text, const char *with)
@@ -32,13 +34,19 @@ static void replace_owned(char **text, char *with)
 
 /* ---- After a reconcile ---- */
 
+static void say_no_fallback(struct conditions *c, int64_t now_unix_ms, int64_t generation)
+{
+	conditions_set(c, FALLBACK, CONDITION_FALSE, "NoFallbackFound", "No fallbacks are active on this scaled object", now_unix_ms, generation);
+}
+
 static void first_sight(struct conditions *c, int64_t now_unix_ms, int64_t generation)
 {
 	if (conditions_get(c, READY) == NULL)
 		conditions_set(c, READY, CONDITION_UNKNOWN, "", "", now_unix_ms, generation);
 	if (conditions_get(c, ACTIVE) == NULL)
 		conditions_set(c, ACTIVE, CONDITION_UNKNOWN, "", "", now_unix_ms, generation);
-	conditions_set(c, FALLBACK, CONDITION_FALSE, "NoFallbackFound", "No fallbacks are active on this scaled object", now_unix_ms, generation);
+	if (conditions_get(c, FALLBACK) == NULL)
+		conditions_set(c, FALLBACK, CONDITION_UNKNOWN, "", "", now_unix_ms, generation);
 	if (conditions_get(c, PAUSED) == NULL)
 		conditions_set(c, PAUSED, CONDITION_FALSE, "", "", now_unix_ms, generation);
 }
@@ -100,17 +108,36 @@ static void prune(struct scaledobject_status *status)
 	status->activity_count = kept;
 }
 
-static void record_metrics(const struct reconcile_outcome *o, struct scaledobject_status *status)
+static void free_health(struct scaledobject_status *status)
+{
+	for (size_t i = 0; i < status->health_count; i++)
+		free(status->health[i].metric);
+	free(status->health);
+	status->health = NULL;
+	status->health_count = 0;
+}
+
+static void add_name(char ***names, size_t *count, size_t room, const char *name)
+{
+	if (*names == NULL)
+		*names = mem_array(room, sizeof(char *));
+	(*names)[(*count)++] = mem_dup(name);
+}
+
+/* resourceMetricNames has Resource metrics only, not those of one container (keda-core.md 1.2). */
+static void record_metrics(const struct scaledobject *so, const struct reconcile_outcome *o, struct scaledobject_status *status)
 {
 	if (o->metrics == NULL)
 		return;
 	free_names(&status->external_metric_names, &status->external_metric_count);
 	free_names(&status->resource_metric_names, &status->resource_metric_count);
-	replace(&status->composite_scaler_name, NULL);
-	status->external_metric_names = mem_array(o->metric_count, sizeof(char *));
-	status->external_metric_count = o->metric_count;
-	for (size_t i = 0; i < o->metric_count; i++)
-		status->external_metric_names[i] = mem_dup(o->metrics[i].name);
+	replace(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
+	for (size_t i = 0; i < o->metric_count; i++) {
+		if (o->metrics[i].kind == METRIC_EXTERNAL)
+			add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count, o->metrics[i].name);
+		else if (o->metrics[i].kind == METRIC_RESOURCE)
+			add_name(&status->resource_metric_names, &status->resource_metric_count, o->metric_count, o->metrics[i].name);
+	}
 	prune(status);
 }
 
@@ -187,19 +214,31 @@ static void confirm(struct conditions *c, const struct condition *was, int64_t n
 	free(message);
 }
 
-static void set_up(struct scaledobject_status *status, int64_t now_unix_ms, int64_t generation)
+/* keda-core.md 2.3 rows 1 to 3. */
+static void record_pause(const struct directives *says, int64_t now_unix_ms, int64_t generation, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
-	const struct condition *ready = conditions_get(c, READY), *paused = conditions_get(c, PAUSED);
+	const struct condition *was = conditions_get(c, PAUSED);
 
-	if (paused != NULL && paused->status != CONDITION_FALSE) {
+	if (says == NULL)
+		return;
+	status->paused_replicas = says->paused ? says->paused_replicas : INT32_UNSET;
+	if (says->paused || says->scale_in_paused || says->scale_out_paused)
+		conditions_set(c, PAUSED, CONDITION_TRUE, "ScaledObjectPaused", MESSAGE_PAUSED, now_unix_ms, generation);
+	else if (was->status != CONDITION_FALSE)
 		conditions_set(c, PAUSED, CONDITION_FALSE, "ScaledObjectUnpaused", "pause annotation removed for ScaledObject", now_unix_ms, generation);
-		status->paused_replicas = INT32_UNSET;
-	}
-	if (lowered_by_loop(ready))
+}
+
+static void set_up(const struct directives *says, struct scaledobject_status *status, int64_t now_unix_ms, int64_t generation)
+{
+	struct conditions *c = &status->conditions;
+	const struct condition *ready = conditions_get(c, READY);
+	bool paused = says != NULL && says->paused;
+
+	if (lowered_by_loop(ready) && !paused)
 		confirm(c, ready, now_unix_ms, generation);
 	else
-		conditions_set(c, READY, CONDITION_TRUE, "ScaledObjectReady", "ScaledObject is defined correctly and is ready for scaling", now_unix_ms, generation);
+		conditions_set(c, READY, CONDITION_TRUE, "ScaledObjectReady", paused ? MESSAGE_PAUSED : "ScaledObject is defined correctly and is ready for scaling", now_unix_ms, generation);
 }
 
 /* What this reconcile has found still to be so. */
@@ -216,11 +255,17 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 
 	record_target(o, status);
 	record_triggers(so, status);
-	record_metrics(o, status);
+	record_metrics(so, o, status);
 	first_sight(&status->conditions, now_unix_ms, generation);
 	looked_at(&status->conditions, PAUSED, generation);
+	looked_at(&status->conditions, FALLBACK, generation);
+	if (!verdict_fallback_valid(&so->spec)) {
+		say_no_fallback(&status->conditions, now_unix_ms, generation);
+		free_health(status);
+	}
+	record_pause(o->directives, now_unix_ms, generation, status);
 	if (o->err == NULL) {
-		set_up(status, now_unix_ms, generation);
+		set_up(o->directives, status, now_unix_ms, generation);
 		return;
 	}
 	conditions_set(&status->conditions, READY, CONDITION_FALSE, REASON_CHECK_FAILED, o->err->msg, now_unix_ms, generation);
@@ -295,6 +340,50 @@ static void mirror_hpa(const struct hpa *hpa, int64_t now_unix_ms, int64_t gener
 	free(message);
 }
 
+static struct metric_health *health_of(struct scaledobject_status *status, const char *metric)
+{
+	for (size_t i = 0; i < status->health_count; i++)
+		if (strcmp(status->health[i].metric, metric) == 0)
+			return &status->health[i];
+	return NULL;
+}
+
+/* A count that only grows is not written: a threshold or an edge must be crossed. */
+static void record_health(const struct scale_trigger *t, int32_t threshold, struct scaledobject_status *status)
+{
+	struct metric_health *h = health_of(status, t->metric_name);
+	bool failing = t->failures > 0, over = t->failures > threshold;
+
+	if (h == NULL) {
+		if (!has_name(status, t->metric_name))
+			return;
+		status->health = mem_resize(status->health, status->health_count + 1, sizeof(*status->health));
+		h = &status->health[status->health_count++];
+		*h = (struct metric_health){ .metric = mem_dup(t->metric_name) };
+	} else if (h->failing == failing && (h->failing && h->failures > threshold) == over) {
+		return;
+	}
+	h->failing = failing;
+	h->failures = failing ? t->failures : 0;
+}
+
+void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, int64_t now_unix_ms, struct scaledobject_status *status)
+{
+	struct conditions *c = &status->conditions;
+	bool falling_back = false;
+
+	if (count == 0 || !verdict_fallback_valid(&so->spec))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		record_health(&triggers[i], so->spec.fallback->failure_threshold, status);
+		falling_back = falling_back || (triggers[i].failures > so->spec.fallback->failure_threshold && triggers[i].fallback_trouble == NULL);
+	}
+	if (falling_back)
+		conditions_set(c, FALLBACK, CONDITION_TRUE, "FallbackExists", "At least one trigger is falling back on this scaled object", now_unix_ms, so->meta.generation);
+	else
+		say_no_fallback(c, now_unix_ms, so->meta.generation);
+}
+
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
@@ -303,8 +392,11 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	bool ours = !failed_check(c);
 	bool sets_active = ours && d->active_reason != NULL;
 
+	if (d->rule == SCALE_RULE_PAUSED)
+		return;
 	record_last_active(d, sets_active && !is_true(conditions_get(c, ACTIVE)), now_unix_ms, status);
 	record_activity(facts, status);
+	conditions_after_count(so, facts->triggers, facts->trigger_count, now_unix_ms, status);
 	if (ours && d->ready_reason != NULL)
 		conditions_set(c, READY, d->ready, d->ready_reason, d->ready_message, now_unix_ms, generation);
 	if (sets_active)

@@ -27,11 +27,24 @@ struct reconcile_outcome {
 	const struct directives *directives; /* what the annotations say, for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays */
 };
 
-/* *status (a copy of the stored one) becomes the wanted one. First sight sets all of Ready, Active, Fallback (False NoFallbackFound) and Paused. Ready True `ScaledObjectReady` or False
- * `ScaledObjectCheckFailed` with the error's text (Active Unknown `UnknownState`); a Ready that the loop lowered (TriggerError...) is left to the loop while reconcile finds nothing wrong. */
+/*
+ * *status (a copy of the stored one) becomes the wanted one. First sight sets all of Ready, Active and Fallback (Unknown) and Paused (False); without a valid fallback, Fallback is False `NoFallbackFound` and there
+ * is no health. Paused is True `ScaledObjectPaused` for each of the pausing annotations, also beside an error; pausedReplicaCount stands only while paused at a number. Ready True `ScaledObjectReady` ("ScaledObject is
+ * paused" while it wholly is) or False `ScaledObjectCheckFailed` with the error's text (Active Unknown `UnknownState`); a Ready that the loop lowered (TriggerError...) is left to the loop while reconcile finds
+ * nothing wrong and the loop runs.
+ */
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status);
 
-/* The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only on the edge active -> inactive, and when first active, design 6) and HPAActive from the HPA (NULL: left alone). */
+/*
+ * The same after a tick: Ready, Active, triggersActivity, lastActiveTime (only on the edge active -> inactive, and when first active, design 6), HPAActive from the HPA (NULL: left alone), and what
+ * conditions_after_count says. Nothing when the decision was that the object is paused.
+ */
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status);
+
+/*
+ * The part of the counts of failures alone, for those that pass the threshold between two ticks: Fallback (True `FallbackExists` while a trigger falls back) and health. triggers: metric_name, failures and
+ * fallback_trouble are looked at. Health is written on edges only (design 6): Happy <-> Failing, and when the count passes failureThreshold, numberOfFailures as of that moment. Only with a valid fallback.
+ */
+void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, int64_t now_unix_ms, struct scaledobject_status *status);
 
 #endif

@@ -32,4 +32,7 @@ struct directives {
 /* ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`; paused-replicas must be a whole number from 0 to 2147483647. */
 int directives_read(const struct scaledobject *so, struct directives *out, struct err *err);
 
+/* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */
+bool directives_read_bool(const char *text, bool *out);
+
 #endif

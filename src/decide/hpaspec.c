@@ -8,11 +8,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
+#include "decide/directives.h"
+#include "decide/verdict.h"
 
 #define SELECTOR_KEY "scaledobject.keda.sh/name"
 #define EXCLUDED_LABELS "scaledobject.keda.sh/hpa-excluded-labels"
 #define OWNER_KIND "ScaledObject"
-#define OWNER_GROUP "keda.sh/"
 #define OWNER_API_VERSION "keda.sh/v1alpha1"
 #define LABEL_VALUE_MAX 63
 #define NAME_SIZE 512
@@ -121,50 +122,154 @@ static json_t *make_metadata(const struct scaledobject *so, const char *version)
 
 static json_t *make_target(const struct metric_spec *metric)
 {
+	static const char *const fields[] = { [METRIC_AVERAGE_VALUE] = "averageValue", [METRIC_VALUE] = "value", [METRIC_UTILIZATION] = "averageUtilization" };
 	json_t *target = json_object();
 	char text[QUANTITY_TEXT_MAX];
 
 	json_object_set_new(target, "type", json_string(metric_target_type_name(metric->target_type)));
-	json_object_set_new(target, metric->target_type == METRIC_VALUE ? "value" : "averageValue", json_string(quantity_format(metric->target, text)));
+	json_object_set_new(target, fields[metric->target_type],
+			    metric->target_type == METRIC_UTILIZATION ? json_integer(metric->target.milli / 1000) : json_string(quantity_format(metric->target, text)));
 	return target;
 }
 
-static json_t *make_metric(const struct scaledobject *so, const struct metric_spec *metric)
+static json_t *make_external(const struct scaledobject *so, const struct metric_spec *metric)
 {
-	json_t *object = json_object(), *external = json_object(), *identifier = json_object(), *selector = json_object(), *labels = json_object();
+	json_t *external = json_object(), *identifier = json_object(), *selector = json_object(), *labels = json_object();
 
 	json_object_set_new(labels, SELECTOR_KEY, json_string(so->meta.name));
 	json_object_set_new(selector, "matchLabels", labels);
 	json_object_set_new(identifier, "name", json_string(metric->name));
 	json_object_set_new(identifier, "selector", selector);
 	json_object_set_new(external, "metric", identifier);
-	json_object_set_new(external, "target", make_target(metric));
-	json_object_set_new(object, "type", json_string("External"));
-	json_object_set_new(object, "external", external);
+	return external;
+}
+
+static json_t *make_resource(const struct metric_spec *metric)
+{
+	json_t *resource = json_object();
+
+	json_object_set_new(resource, "name", json_string(metric->name));
+	if (metric->kind == METRIC_CONTAINER_RESOURCE)
+		json_object_set_new(resource, "container", json_string(metric->container));
+	return resource;
+}
+
+/* How each kind is written, in the order of its type's name, by which KEDA sorts. */
+static const struct { enum metric_kind kind; const char *type, *field; } kinds[] = {
+	{ METRIC_CONTAINER_RESOURCE, "ContainerResource", "containerResource" },
+	{ METRIC_EXTERNAL, "External", "external" },
+	{ METRIC_RESOURCE, "Resource", "resource" },
+};
+
+static json_t *make_metric(const struct scaledobject *so, const struct metric_spec *metric, size_t kind)
+{
+	json_t *object = json_object(), *body = metric->kind == METRIC_EXTERNAL ? make_external(so, metric) : make_resource(metric);
+
+	json_object_set_new(body, "target", make_target(metric));
+	json_object_set_new(object, "type", json_string(kinds[kind].type));
+	json_object_set_new(object, kinds[kind].field, body);
 	return object;
 }
 
-static int check_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, struct err *err)
+/*
+ * Sorted by type, each type in the order of the triggers. The composite takes the place of all external ones. KEDA drops ContainerResource metrics then, too (keda-core.md 8.6), and keeps Resource ones: a metric that
+ * the user wrote is not dropped in silence, so both stay.
+ */
+static json_t *make_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const struct metric_spec *composite)
+{
+	json_t *list = json_array();
+
+	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+		bool replaced = kinds[kind].kind == METRIC_EXTERNAL && composite != NULL;
+
+		if (replaced)
+			json_array_append_new(list, make_metric(so, composite, kind));
+		for (size_t i = 0; i < count && !replaced; i++)
+			if (metrics[i].kind == kinds[kind].kind)
+				json_array_append_new(list, make_metric(so, &metrics[i], kind));
+	}
+	return list;
+}
+
+static int check_metric(const struct metric_spec *m, bool in_hpa, struct err *err)
+{
+	char text[QUANTITY_TEXT_MAX];
+
+	if (m->kind == METRIC_EXTERNAL && m->target_type == METRIC_UTILIZATION)
+		return err_set(err, ERR_INVALID, "metric %s: metricType Utilization is for cpu and memory only: use AverageValue or Value", m->name);
+	if (m->kind != METRIC_EXTERNAL && m->target_type == METRIC_VALUE)
+		return err_set(err, ERR_INVALID, "metric %s: metricType Value is not for cpu and memory: use Utilization or AverageValue", m->name);
+	if (in_hpa && m->target.milli <= 0) /* the API server would refuse the HPA */
+		return err_set(err, ERR_INVALID, "metric %s: the target %s must be more than 0", m->name, quantity_format(m->target, text));
+	return 0;
+}
+
+static int check_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, bool composite, struct err *err)
 {
 	struct strmap seen = { 0 };
-	char text[QUANTITY_TEXT_MAX];
 	int rc = 0;
 
 	if (count == 0)
 		return err_set(err, ERR_INVALID, "no metric specs returned from scalers for ScaledObject %s/%s", so->meta.namespace_, so->meta.name);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		const struct metric_spec *m = &metrics[i];
+		bool external = m->kind == METRIC_EXTERNAL;
 
-		if (strmap_get(&seen, m->name) != NULL)
+		if (external && strmap_get(&seen, m->name) != NULL)
 			rc = err_set(err, ERR_INVALID, "metricName %s defined multiple times in ScaledObject %s", m->name, so->meta.name);
-		else if (m->target_type == METRIC_UTILIZATION)
-			rc = err_set(err, ERR_INVALID, "metric %s: metricType Utilization is for cpu and memory only: use AverageValue or Value", m->name);
-		else if (m->target.milli <= 0) /* the API server would refuse the HPA */
-			rc = err_set(err, ERR_INVALID, "metric %s: the target %s must be more than 0", m->name, quantity_format(m->target, text));
-		strmap_set(&seen, m->name, "");
+		else
+			rc = check_metric(m, !external || !composite, err);
+		if (external)
+			strmap_set(&seen, m->name, "");
 	}
 	strmap_done(&seen);
 	return rc;
+}
+
+/* 1: the object has a composite metric, which is in *out; 0: it has none. */
+static int find_composite(const struct scaledobject *so, struct metric_spec *out, struct err *err)
+{
+	const char *target;
+
+	if (!verdict_has_composite(&so->spec))
+		return 0;
+	if (verdict_composite_metric(&so->spec, out))
+		return 1;
+	target = so->spec.modifiers->target;
+	return err_set(err, ERR_INVALID, "spec.advanced.scalingModifiers.target: \"%.64s\" is not a number of at least 0.001", target != NULL ? target : "");
+}
+
+/* "Disabled" for the direction, whatever else the user wrote about it. */
+static void disable(json_t **behavior, const char *direction)
+{
+	json_t *rules;
+
+	if (*behavior == NULL)
+		*behavior = json_object();
+	rules = json_object_get(*behavior, direction);
+	if (!json_is_object(rules)) {
+		rules = json_object();
+		json_object_set_new(*behavior, direction, rules);
+	}
+	json_object_set_new(rules, "selectPolicy", json_string("Disabled"));
+}
+
+/* NULL is no error by itself: there may be nothing to say. */
+static int make_behavior(const struct scaledobject *so, json_t **out, struct err *err)
+{
+	const char *written = so->spec.hpa_behavior;
+	struct directives directives;
+
+	*out = NULL;
+	if (directives_read(so, &directives, err) < 0)
+		return -1;
+	if (written != NULL && (*out = json_parse(written, strlen(written), err)) == NULL)
+		return -1;
+	if (directives.scale_in_paused)
+		disable(out, "scaleDown");
+	if (directives.scale_out_paused)
+		disable(out, "scaleUp");
+	return 0;
 }
 
 static json_t *make_scale_target(const struct scaledobject_spec *s, const char *group, const char *version)
@@ -183,20 +288,17 @@ static json_t *make_spec(const struct scaledobject *so, const struct metric_spec
 {
 	const struct scaledobject_spec *s = &so->spec;
 	char group[GROUP_VERSION_SIZE], version[GROUP_VERSION_SIZE];
-	json_t *spec, *list, *behavior = NULL;
+	struct metric_spec composite;
+	int has_composite = find_composite(so, &composite, err);
+	json_t *spec, *behavior;
 
-	if (scaledobject_target_gv(s, group, version, sizeof(group), err) < 0)
-		return NULL;
-	if (s->hpa_behavior != NULL && (behavior = json_parse(s->hpa_behavior, strlen(s->hpa_behavior), err)) == NULL)
+	if (has_composite < 0 || check_metrics(so, metrics, count, has_composite == 1, err) < 0 || scaledobject_target_gv(s, group, version, sizeof(group), err) < 0 || make_behavior(so, &behavior, err) < 0)
 		return NULL;
 	spec = json_object();
-	list = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, make_metric(so, &metrics[i]));
 	json_object_set_new(spec, "scaleTargetRef", make_scale_target(s, group, version));
 	json_object_set_new(spec, "minReplicas", json_integer(scaledobject_hpa_min(s)));
 	json_object_set_new(spec, "maxReplicas", json_integer(scaledobject_hpa_max(s)));
-	json_object_set_new(spec, "metrics", list);
+	json_object_set_new(spec, "metrics", make_metrics(so, metrics, count, has_composite == 1 ? &composite : NULL));
 	if (behavior != NULL)
 		json_object_set_new(spec, "behavior", behavior);
 	return spec;
@@ -204,11 +306,8 @@ static json_t *make_spec(const struct scaledobject *so, const struct metric_spec
 
 json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err)
 {
-	json_t *object, *spec;
+	json_t *object, *spec = make_spec(so, metrics, count, err);
 
-	if (check_metrics(so, metrics, count, err) < 0)
-		return NULL;
-	spec = make_spec(so, metrics, count, err);
 	if (spec == NULL)
 		return NULL;
 	object = json_object();
@@ -217,130 +316,4 @@ json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *me
 	json_object_set_new(object, "metadata", make_metadata(so, version));
 	json_object_set_new(object, "spec", spec);
 	return object;
-}
-
-/* ---- Comparing with the live one ---- */
-
-/* Keys that get onto an HPA only from its ScaledObject: without it there, they are left over. Any other key may be somebody else's. */
-static bool is_ours(const char *key)
-{
-	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
-
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (strncmp(key, families[i], strlen(families[i])) == 0)
-			return true;
-	return false;
-}
-
-static bool map_matches(const json_t *desired, const struct strmap *live)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach((json_t *)(uintptr_t)desired, key, value) {
-		const char *has = strmap_get(live, key);
-
-		if (has == NULL || strcmp(has, json_string_value(value)) != 0)
-			return false;
-	}
-	for (size_t i = 0; i < live->count; i++)
-		if (is_ours(live->pairs[i].key) && json_object_get(desired, live->pairs[i].key) == NULL)
-			return false;
-	return true;
-}
-
-static const json_t *owner_of(const json_t *desired)
-{
-	return json_array_get(json_object_get(json_object_get(desired, "metadata"), "ownerReferences"), 0);
-}
-
-bool hpaspec_matches(const json_t *desired, const struct hpa *live)
-{
-	const json_t *metadata = json_object_get(desired, "metadata");
-	const struct owner_ref *controller = meta_controller(&live->meta);
-
-	return hpa_spec_fingerprint(json_object_get(desired, "spec")) == live->spec_fingerprint &&
-	       map_matches(json_object_get(metadata, "labels"), &live->meta.labels) &&
-	       map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) &&
-	       controller != NULL && strcmp(controller->uid, json_str_or_empty(owner_of(desired), "uid")) == 0;
-}
-
-/* ---- Writing over the live one ---- */
-
-static bool same_text(const json_t *a, const json_t *b, const char *key)
-{
-	return strcmp(json_str_or_empty(a, key), json_str_or_empty(b, key)) == 0;
-}
-
-/* The owner itself, or an earlier object of its name that is gone. */
-static bool is_owner(const json_t *reference, const json_t *owner)
-{
-	if (same_text(reference, owner, "uid"))
-		return true;
-	return same_text(reference, owner, "kind") && same_text(reference, owner, "name") &&
-	       strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
-}
-
-/* NULL and *err when another object controls it; else the live references with ours in the place of what was ours before. */
-static json_t *merge_owners(const json_t *desired, const json_t *live, struct err *err)
-{
-	const json_t *metadata = json_object_get(live, "metadata"), *owner = owner_of(desired);
-	json_t *merged = json_array(), *reference;
-	size_t i;
-
-	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, reference) {
-		if (is_owner(reference, owner))
-			continue;
-		if (json_is_true(json_object_get(reference, "controller"))) {
-			json_decref(merged);
-			err_set(err, ERR_CONFLICT, "HorizontalPodAutoscaler %s/%s is controlled by %s %s: give this one another name by spec.advanced.horizontalPodAutoscalerConfig.name, or delete that one",
-				json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"), json_str_or_empty(reference, "kind"), json_str_or_empty(reference, "name"));
-			return NULL;
-		}
-		json_array_append(merged, reference);
-	}
-	json_array_append_new(merged, json_deep_copy(owner));
-	return merged;
-}
-
-static void merge_map(json_t *metadata, const json_t *desired_metadata, const char *name)
-{
-	json_t *desired = json_object_get(desired_metadata, name), *live = json_object_get(metadata, name), *value;
-	const char *key;
-	void *next;
-
-	if (!json_is_object(live)) {
-		if (desired != NULL)
-			json_object_set_new(metadata, name, json_deep_copy(desired));
-		return;
-	}
-	json_object_foreach_safe(live, next, key, value)
-		if (is_ours(key) && json_object_get(desired, key) == NULL)
-			json_object_del(live, key);
-	json_object_update(live, desired);
-}
-
-json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err)
-{
-	const json_t *desired_metadata = json_object_get(desired, "metadata");
-	json_t *owners, *merged, *metadata;
-
-	if (!json_is_object(json_object_get(live_object, "metadata"))) {
-		err_set(err, ERR_INVALID, "not a Kubernetes object");
-		return NULL;
-	}
-	owners = merge_owners(desired, live_object, err);
-	if (owners == NULL)
-		return NULL;
-	merged = json_deep_copy(live_object);
-	metadata = json_object_get(merged, "metadata");
-	json_object_del(merged, "status");           /* not ours, and ignored here */
-	json_object_del(metadata, "managedFields");  /* absent, the API server goes on with its own */
-	json_object_set(merged, "apiVersion", json_object_get(desired, "apiVersion"));
-	json_object_set(merged, "kind", json_object_get(desired, "kind"));
-	json_object_set_new(merged, "spec", json_deep_copy(json_object_get(desired, "spec")));
-	json_object_set_new(metadata, "ownerReferences", owners);
-	merge_map(metadata, desired_metadata, "labels");
-	merge_map(metadata, desired_metadata, "annotations");
-	return merged;
 }

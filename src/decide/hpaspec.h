@@ -3,8 +3,8 @@
 #define DECIDE_HPASPEC_H
 
 /*
- * The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own label; app.kubernetes.io/managed-by is kscaled, and kubectl's last-applied annotation
- * is not copied (crd/meta.h). Pure.
+ * The HPA that belongs to a ScaledObject, exactly as keda-core.md 2.4 has it, with design 7's own label; app.kubernetes.io/managed-by is kscaled, kubectl's last-applied annotation
+ * is not copied (crd/meta.h), and the composite metric of scalingModifiers replaces External metrics only (KEDA drops ContainerResource ones, too). Pure.
  */
 
 #include <jansson.h>
@@ -19,7 +19,7 @@
 #define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": what our HPA watch selects on; no exclusion removes it */
 
 /* The object to create: metadata (name, namespace, labels, annotations, controller owner reference) and spec. metrics in trigger order. ERR_INVALID for a name used twice
- * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that an external metric cannot have, a target that is not positive. version: app.kubernetes.io/version. The caller owns it. */
+ * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that a metric of its kind cannot have, a target that is not positive, annotations that cannot be read (paused-scale-in and -out disable a direction). version: app.kubernetes.io/version. The caller owns it. */
 json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err);
 
 /*
@@ -31,7 +31,8 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live);
 /*
  * The object to PUT so that `live_object` (read anew, all of it) becomes what desired says: spec replaced whole; labels and annotations merged (foreign ones stay; last-applied
  * annotations are foreign) but for what is ours and no longer wanted; the controller owner reference ours, in the place of an earlier ScaledObject's of the same name; resourceVersion kept; without status and
- * managedFields. NULL and ERR_CONFLICT naming the foreign controller when the live HPA is controlled by another object; a live HPA without a controller is adopted, as KEDA does. The caller owns the result.
+ * managedFields. NULL and ERR_CONFLICT naming the foreign controller when the live HPA is controlled by another object, unless the desired annotations have transfer-hpa-ownership: then that reference goes. A live HPA
+ * without a controller is adopted. Whether the HPA may be touched at all is for hpaspec_claim to say, before. The caller owns the result.
  */
 json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct err *err);
 

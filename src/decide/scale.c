@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/scale.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stddef.h>
+
+#include "decide/directives.h"
+#include "decide/verdict.h"
 
 #define MS_PER_S 1000
 
@@ -38,10 +40,30 @@ static void say_active(struct scale_decision *d, enum condition_status status, c
 	d->active_message = message;
 }
 
-/* What the triggers say together, before the replicas are looked at. No trigger at all means that nothing is known, which must not look like "nothing to do". */
+static const struct directives no_directives = { .paused_replicas = INT32_UNSET };
+
+static const struct directives *directives_of(const struct scale_facts *facts)
+{
+	return facts->directives != NULL ? facts->directives : &no_directives;
+}
+
+/* No trigger at all means that nothing is known, which must not look like "nothing to do". */
+static bool knows_nothing(const struct scale_facts *facts)
+{
+	return facts->trigger_count == 0 && facts->resource_count == 0;
+}
+
+/* cpu and memory have nobody to say that there is nothing to do: alone they are always active (keda-core.md 3.3 step 6). */
+static bool by_resources(const struct scale_facts *facts, bool failing)
+{
+	return facts->trigger_count == 0 && facts->resource_count > 0 && !failing;
+}
+
+/* What the triggers say together, before the replicas are looked at. */
 static struct scale_decision observe(const struct scale_facts *facts)
 {
-	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1 };
+	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1, .forced = directives_of(facts)->force_active };
+	const struct composite *composite = facts->composite;
 	int first_active = -1, first_failing = -1;
 
 	for (size_t i = 0; i < facts->trigger_count; i++) {
@@ -50,13 +72,13 @@ static struct scale_decision observe(const struct scale_facts *facts)
 		if (t->err != NULL) {
 			if (first_failing < 0)
 				first_failing = (int)i;
-		} else if (t->reading.active && first_active < 0) {
+		} else if (t->reading.active && first_active < 0 && composite == NULL) {
 			first_active = (int)i;
 		}
 	}
-	d.active = first_active >= 0;
-	d.failing = first_failing >= 0 || facts->trigger_count == 0;
-	d.trigger = d.active ? first_active : first_failing;
+	d.failing = first_failing >= 0 || knows_nothing(facts) || (composite != NULL && composite->failing);
+	d.active = first_active >= 0 || (composite != NULL && composite->active && !composite->failing) || by_resources(facts, d.failing) || d.forced;
+	d.trigger = first_active >= 0 ? first_active : first_failing;
 	/* A stamp from the future (another replica's clock) would stretch the cooldown by the difference: it counts as now. */
 	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms : facts->now_unix_ms;
 	if (d.active)
@@ -66,7 +88,7 @@ static struct scale_decision observe(const struct scale_facts *facts)
 
 static void judge_ready(const struct scale_facts *facts, struct scale_decision *d)
 {
-	if (facts->trigger_count == 0)
+	if (knows_nothing(facts))
 		return;
 	if (!facts->replicas_known)
 		say_ready(d, CONDITION_FALSE, "ErrorGettingCurrentReplicas", "Error getting current replicas count for ScaleTarget");
@@ -85,16 +107,47 @@ static void act(struct scale_decision *d, enum scale_rule rule, int32_t replicas
 	d->replicas = replicas;
 }
 
+static void raise_to(const struct scale_facts *facts, struct scale_decision *d, enum scale_rule rule, int32_t replicas)
+{
+	if (directives_of(facts)->scale_out_paused)
+		d->rule = SCALE_RULE_SCALE_OUT_PAUSED;
+	else
+		act(d, rule, replicas);
+}
+
+/* Whether all that is active is what fallback put there. */
+static bool only_fallback(const struct scale_facts *facts, const struct scale_decision *d)
+{
+	if (d->forced)
+		return false;
+	if (facts->composite != NULL)
+		return facts->composite->falling_back;
+	for (size_t i = 0; i < facts->trigger_count; i++) {
+		const struct scale_trigger *t = &facts->triggers[i];
+
+		if (t->err == NULL && t->reading.active && !t->falling_back)
+			return false;
+	}
+	return facts->trigger_count > 0;
+}
+
+static enum scale_rule rule_while_running(const struct scale_facts *facts, const struct scale_decision *d)
+{
+	if (d->failing)
+		return SCALE_RULE_ACTIVE_PARTIAL;
+	return only_fallback(facts, d) ? SCALE_RULE_FALLBACK : SCALE_RULE_ACTIVE;
+}
+
 static void decide_active(const struct scale_facts *facts, struct scale_decision *d)
 {
 	int32_t min = floor_of(facts->spec);
 	bool idling = facts->spec->idle_replicas != INT32_UNSET && d->replicas < min;
 
-	say_active(d, CONDITION_TRUE, "ScalerActive", "Scaling is performed because triggers are active");
+	say_active(d, CONDITION_TRUE, "ScalerActive", d->forced ? "Scaling is performed because activation is being forced by annotation" : "Scaling is performed because triggers are active");
 	if (idling || d->replicas == 0)
-		act(d, SCALE_RULE_ACTIVATE, min > 0 ? min : 1);
+		raise_to(facts, d, SCALE_RULE_ACTIVATE, min > 0 ? min : 1);
 	else
-		d->rule = d->failing ? SCALE_RULE_ACTIVE_PARTIAL : SCALE_RULE_ACTIVE;
+		d->rule = rule_while_running(facts, d);
 }
 
 /* KEDA scales in when the end is strictly past, so the first moment that may act is the one after it. */
@@ -105,6 +158,10 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 	int32_t initial_s = spec->initial_cooldown_s == INT32_UNSET ? 0 : spec->initial_cooldown_s;
 	int64_t end = never ? add_seconds(facts->created_unix_ms, initial_s) : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
 
+	if (directives_of(facts)->scale_in_paused) {
+		d->rule = SCALE_RULE_SCALE_IN_PAUSED; /* KEDA speaks of no cooldown then, either */
+		return;
+	}
 	if (end < facts->now_unix_ms) {
 		act(d, SCALE_RULE_DEACTIVATE, rest);
 		return;
@@ -127,19 +184,33 @@ static void decide_inactive(const struct scale_facts *facts, struct scale_decisi
 	else if ((has_idle || min == 0) && d->replicas > rest)
 		decide_scale_in(facts, d, rest);
 	else if (!has_idle && d->replicas < min)
-		act(d, SCALE_RULE_BELOW_MIN, min);
+		raise_to(facts, d, SCALE_RULE_BELOW_MIN, min);
 	else
 		d->rule = SCALE_RULE_INACTIVE;
 }
 
+/* Conditions are reconcile's while paused, and the time of the last activity stands: a cooldown goes on where it was. */
+static struct scale_decision decide_paused(const struct scale_facts *facts)
+{
+	struct scale_decision d = { .rule = SCALE_RULE_PAUSED, .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1, .last_active_unix_ms = facts->last_active_unix_ms };
+	int32_t kept = directives_of(facts)->paused_replicas;
+
+	if (kept >= 0 && facts->replicas_known && kept != facts->replicas)
+		act(&d, SCALE_RULE_PAUSED, kept);
+	return d;
+}
+
 struct scale_decision scale_decide(const struct scale_facts *facts)
 {
-	struct scale_decision d = observe(facts);
+	struct scale_decision d;
 
+	if (directives_of(facts)->paused)
+		return decide_paused(facts);
+	d = observe(facts);
 	judge_ready(facts, &d);
 	if (!facts->replicas_known)
 		d.rule = SCALE_RULE_REPLICAS_UNKNOWN;
-	else if (facts->trigger_count == 0)
+	else if (knows_nothing(facts) && !d.forced)
 		d.rule = SCALE_RULE_ERROR_HOLD;
 	else if (d.active)
 		decide_active(facts, &d);
@@ -154,6 +225,7 @@ const char *scale_rule_name(enum scale_rule rule)
 		[SCALE_RULE_REPLICAS_UNKNOWN] = "replicas-unknown",
 		[SCALE_RULE_ACTIVATE] = "activate",
 		[SCALE_RULE_ACTIVE] = "active",
+		[SCALE_RULE_FALLBACK] = "fallback",
 		[SCALE_RULE_ACTIVE_PARTIAL] = "active-partial",
 		[SCALE_RULE_ERROR_HOLD] = "error-hold",
 		[SCALE_RULE_COOLDOWN] = "cooldown",
@@ -161,6 +233,9 @@ const char *scale_rule_name(enum scale_rule rule)
 		[SCALE_RULE_DEACTIVATE] = "deactivate",
 		[SCALE_RULE_BELOW_MIN] = "below-min",
 		[SCALE_RULE_INACTIVE] = "inactive",
+		[SCALE_RULE_PAUSED] = "paused",
+		[SCALE_RULE_SCALE_IN_PAUSED] = "scale-in-paused",
+		[SCALE_RULE_SCALE_OUT_PAUSED] = "scale-out-paused",
 	};
 
 	return (size_t)rule < sizeof(names) / sizeof(names[0]) ? names[rule] : "unknown";

@@ -7,6 +7,8 @@
 
 #include "base/timestamp.h"
 #include "base/utf8.h"
+#include "decide/directives.h"
+#include "decide/verdict.h"
 
 #define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
 
@@ -54,16 +56,62 @@ static struct sentence sentence_in(char *out, size_t size)
 	return (struct sentence){ .out = out, .size = size };
 }
 
-enum pick { PICK_ACTIVE, PICK_READ, PICK_FAILING };
+/* "12 of 5 (active above 3)": the target is what one replica is to bear, or all of them (metric type Value). */
+static void add_measure(struct sentence *s, double value, const struct metric_spec *metric, double activation)
+{
+	add(s, "%.10g", value);
+	if (metric->target.milli > 0)
+		add(s, " of %.10g", (double)metric->target.milli / 1000);
+	if (activation != 0)
+		add(s, " (active above %.10g)", activation);
+}
+
+enum pick { PICK_ACTIVE, PICK_READ, PICK_FALLBACK, PICK_FAILING };
 
 static bool picked(const struct scale_trigger *t, enum pick pick)
 {
-	if (pick == PICK_FAILING)
+	switch (pick) {
+	case PICK_FAILING:
 		return t->err != NULL;
-	return t->err == NULL && (pick == PICK_READ || t->reading.active);
+	case PICK_FALLBACK:
+		return t->err == NULL && t->falling_back;
+	case PICK_READ:
+		return t->err == NULL && !t->falling_back;
+	case PICK_ACTIVE:
+		return t->err == NULL && !t->falling_back && t->reading.active;
+	}
+	return false;
 }
 
-/* "s0-redis-jobs 12, s1-redis-mail 3 and 4 more" */
+static bool any(const struct scale_facts *facts, enum pick pick)
+{
+	for (size_t i = 0; i < facts->trigger_count; i++)
+		if (picked(&facts->triggers[i], pick))
+			return true;
+	return false;
+}
+
+/* "s0-redis-jobs falls back to 5 replicas after 4 failures: connection refused" */
+static void add_fallback(struct sentence *s, const struct scale_trigger *t)
+{
+	if (t->fallback_replicas < 0)
+		add(s, "%s is nil in the formula", t->metric_name);
+	else
+		add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas, t->fallback_replicas == 1 ? "" : "s");
+	add(s, " after %d failure%s", (int)t->failures, t->failures == 1 ? "" : "s");
+	if (t->source_err != NULL)
+		add(s, ": %s", t->source_err->msg);
+}
+
+static void add_failing(struct sentence *s, const struct scale_trigger *t)
+{
+	add(s, "%s (%s", t->metric_name, t->err->msg);
+	if (t->fallback_trouble != NULL)
+		add(s, "; no fallback: %s", t->fallback_trouble);
+	add(s, ")");
+}
+
+/* "s0-redis-jobs 12 of 5, s1-redis-mail 3 of 5 and 4 more" */
 static void add_triggers(struct sentence *s, const struct scale_facts *facts, enum pick pick)
 {
 	size_t named = 0, more = 0;
@@ -77,14 +125,66 @@ static void add_triggers(struct sentence *s, const struct scale_facts *facts, en
 			more++;
 			continue;
 		}
-		add(s, "%s%s ", named++ > 0 ? ", " : "", t->metric_name);
-		if (pick == PICK_FAILING)
-			add(s, "(%s)", t->err->msg);
-		else
-			add(s, "%.10g", t->reading.value);
+		add(s, "%s", named++ > 0 ? ", " : "");
+		if (pick == PICK_FAILING) {
+			add_failing(s, t);
+		} else if (pick == PICK_FALLBACK) {
+			add_fallback(s, t);
+		} else {
+			add(s, "%s ", t->metric_name);
+			add_measure(s, t->reading.value, &t->metric, t->activation);
+		}
 	}
 	if (more > 0)
 		add(s, " and %zu more", more);
+}
+
+static void add_composite(struct sentence *s, const struct scale_facts *facts)
+{
+	struct metric_spec metric = { 0 };
+	double activation = 0;
+
+	verdict_composite_metric(facts->spec, &metric);
+	verdict_activation_target(facts->spec, &activation);
+	add(s, VERDICT_COMPOSITE_NAME " ");
+	add_measure(s, facts->composite->value, &metric, facts->composite->falling_back ? 0 : activation);
+	if (facts->composite->falling_back)
+		add(s, " by fallback");
+}
+
+/* ---- Their clauses ---- */
+
+static void add_activity(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	if (d->forced)
+		add(s, "annotation " DIRECTIVES_FORCE);
+	else if (facts->composite != NULL && facts->composite->active)
+		add_composite(s, facts);
+	else if (any(facts, PICK_ACTIVE))
+		add_triggers(s, facts, PICK_ACTIVE);
+	else if (any(facts, PICK_FALLBACK))
+		add(s, "fallback");
+	else
+		add(s, "cpu and memory triggers alone, which always are");
+}
+
+static void add_fallbacks(struct sentence *s, const struct scale_facts *facts)
+{
+	if (!any(facts, PICK_FALLBACK))
+		return;
+	add(s, "; ");
+	add_triggers(s, facts, PICK_FALLBACK);
+}
+
+static void add_troubles(struct sentence *s, const struct scale_facts *facts)
+{
+	add_fallbacks(s, facts);
+	if (any(facts, PICK_FAILING)) {
+		add(s, "; failing: ");
+		add_triggers(s, facts, PICK_FAILING);
+	} else if (facts->composite != NULL && facts->composite->failing) {
+		add(s, "; failing: %s", facts->composite->err.msg);
+	}
 }
 
 /* The time of day while it is today's, else all of it. UTC. */
@@ -100,45 +200,92 @@ static void add_time(struct sentence *s, int64_t unix_ms, int64_t now_unix_ms)
 		add(s, "%s", at);
 }
 
+/* What is known, and is not enough to be active. */
+static void add_readings(struct sentence *s, const struct scale_facts *facts)
+{
+	bool read = any(facts, PICK_READ);
+
+	add(s, "no trigger is active");
+	if (facts->composite != NULL && !facts->composite->failing) {
+		add(s, " (");
+		add_composite(s, facts);
+		add(s, ")");
+	} else if (read) {
+		add(s, " (");
+		add_triggers(s, facts, PICK_READ);
+		add(s, ")");
+	}
+}
+
 static void add_quiet(struct sentence *s, const struct scale_facts *facts)
 {
-	add(s, "no trigger is active (");
-	add_triggers(s, facts, PICK_READ);
-	add(s, ")");
+	add_readings(s, facts);
+	add_fallbacks(s, facts);
 }
 
 static void explain_active(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
+	int32_t max = scaledobject_hpa_max(facts->spec);
+
 	if (d->rule == SCALE_RULE_ACTIVATE)
 		add(s, "scaling from %d to %d: active by ", (int)facts->replicas, (int)d->replicas);
+	else if (facts->replicas >= max)
+		add(s, "the HPA scales, at maxReplicaCount %d: active by ", (int)max);
 	else
 		add(s, "the HPA scales: active by ");
-	add_triggers(s, facts, PICK_ACTIVE);
-	if (d->failing) {
-		add(s, "; failing: ");
-		add_triggers(s, facts, PICK_FAILING);
-	}
+	add_activity(s, facts, d);
+	add_troubles(s, facts);
 }
 
 static void explain_hold(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	add(s, "held at %d: ", (int)d->replicas);
-	if (facts->trigger_count == 0) {
+	if (facts->trigger_count == 0 && facts->resource_count == 0) {
 		add(s, "no trigger could be asked");
 		return;
 	}
 	add(s, "no trigger is active, but failing: ");
-	add_triggers(s, facts, PICK_FAILING);
+	if (any(facts, PICK_FAILING))
+		add_triggers(s, facts, PICK_FAILING);
+	else if (facts->composite != NULL)
+		add(s, "%s", facts->composite->err.msg);
+	add_fallbacks(s, facts);
 }
 
 static void explain_deactivate(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	add(s, "scaling from %d to %d: ", (int)facts->replicas, (int)d->replicas);
-	add_quiet(s, facts);
+	add_readings(s, facts);
 	if (d->last_active_unix_ms == 0)
 		add(s, " or ever was");
 	else
 		add(s, " and the cooldown of %d s is over", (int)scaledobject_cooldown_s(facts->spec));
+	add_fallbacks(s, facts);
+}
+
+static void explain_paused(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	const struct directives *says = facts->directives;
+
+	if (says == NULL || says->paused_replicas == INT32_UNSET)
+		add(s, "paused by annotation " DIRECTIVES_PAUSED);
+	else if (d->act)
+		add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)facts->replicas, (int)d->replicas);
+	else
+		add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
+}
+
+static void explain_scale_out_paused(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	add(s, "held at %d by annotation " DIRECTIVES_PAUSED_OUT ": ", (int)d->replicas);
+	if (d->active) {
+		add(s, "active by ");
+		add_activity(s, facts, d);
+		add_troubles(s, facts);
+	} else {
+		add(s, "fewer than minReplicaCount, and ");
+		add_quiet(s, facts);
+	}
 }
 
 char *scale_explain(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size)
@@ -151,6 +298,7 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 		break;
 	case SCALE_RULE_ACTIVATE:
 	case SCALE_RULE_ACTIVE:
+	case SCALE_RULE_FALLBACK:
 	case SCALE_RULE_ACTIVE_PARTIAL:
 		explain_active(&s, facts, d);
 		break;
@@ -175,20 +323,59 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 		add(&s, "at rest with %d: ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
+	case SCALE_RULE_PAUSED:
+		explain_paused(&s, facts, d);
+		break;
+	case SCALE_RULE_SCALE_IN_PAUSED:
+		add(&s, "held at %d by annotation " DIRECTIVES_PAUSED_IN ": ", (int)d->replicas);
+		add_quiet(&s, facts);
+		break;
+	case SCALE_RULE_SCALE_OUT_PAUSED:
+		explain_scale_out_paused(&s, facts, d);
+		break;
 	}
 	return out;
+}
+
+/* ---- For the Event ---- */
+
+static void add_active_names(struct sentence *s, const struct scale_facts *facts)
+{
+	const char *separator = "";
+
+	if (facts->composite != NULL) {
+		add(s, "%s", facts->composite->active ? VERDICT_COMPOSITE_NAME : "");
+		return;
+	}
+	for (size_t i = 0; i < facts->trigger_count; i++) {
+		const struct scale_trigger *t = &facts->triggers[i];
+
+		if (t->err != NULL || !t->reading.active)
+			continue;
+		add(s, "%s%s", separator, t->metric_name);
+		separator = ";";
+	}
 }
 
 char *scale_active_names(const struct scale_facts *facts, char *out, size_t size)
 {
 	struct sentence s = sentence_in(out, size);
-	const char *separator = "";
 
-	for (size_t i = 0; i < facts->trigger_count; i++) {
-		if (!picked(&facts->triggers[i], PICK_ACTIVE))
-			continue;
-		add(&s, "%s%s", separator, facts->triggers[i].metric_name);
-		separator = ";";
+	add_active_names(&s, facts);
+	return out;
+}
+
+char *scale_cause(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size)
+{
+	struct sentence s = sentence_in(out, size);
+
+	if (d->forced) {
+		add(&s, "caused by forced activation annotation");
+	} else if (facts->trigger_count == 0) {
+		add(&s, "triggered by cpu and memory triggers alone, which are always active");
+	} else {
+		add(&s, "triggered by ");
+		add_active_names(&s, facts);
 	}
 	return out;
 }

@@ -3,26 +3,66 @@
 #define DECIDE_VALIDATE_H
 
 /*
- * What a ScaledObject may say, judged by the object alone (other objects are looked at by cache/admit). One place for the reconciler, the webhook and `kscaled check`,
- * and so one wording. Pure.
+ * What an object may say: by itself alone, and beside what lies outside it (gathered by cache/admit). One place for the reconciler, the webhook and `kscaled check`, and so one wording. Pure.
+ *
+ * Each rule gives 0, or -1 with ERR_INVALID: the field, the value and what to do. *reason (reason may be NULL) is the word for programs, a literal: the label of keda_webhook_scaled_object_validation_errors_total, KEDA's where it
+ * has one (keda-core.md 7.7); NULL when all is well.
  */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "base/err.h"
 #include "crd/scaledobject.h"
+#include "crd/triggerauth.h"
 
 /*
- * 0, or ERR_INVALID with the field, the value and what to do: a spec that did not decode (spec_err); spec.scaleTargetRef.name missing; replica bounds (min > max, idle >= min; keda-core.md 2.3 rows 4, 7, 8);
- * int32 ranges; names longer than 63; triggers missing, their names used twice, useCachedMetrics on cpu, memory and cron.
+ * The object alone: a spec that did not decode (spec_err); scaleTargetRef; int32 ranges and replica bounds (keda-core.md 2.3 rows 4, 7); triggers; names longer than 63; fallback and scalingModifiers.
  */
-int validate_scaledobject(const struct scaledobject *so, struct err *err);
+int validate_scaledobject(const struct scaledobject *so, const char **reason, struct err *err);
 
-/*
- * 0, or ERR_INVALID naming the first field or annotation that this version does not honour yet ("spec.fallback is not supported by this version of kscaled: ..."), so that
- * nothing is ever ignored in silence. Annotations: all of autoscaling.keda.sh, scaledobject.keda.sh/transfer-hpa-ownership, unless their value is a readable false. hpa-excluded-labels is honoured.
- */
-int validate_supported(const struct scaledobject *so, struct err *err);
-
-/* Both, one after the other, with the text of KEDA's reconcile step in front where it has one (keda-core.md 2.3): what Ready says. */
+/* The same, with the text of KEDA's reconcile step in front where it has one (keda-core.md 2.3): what Ready says. */
 int validate_for_reconcile(const struct scaledobject *so, struct err *err);
+
+/*
+ * spec.triggers of a ScaledObject or ScaledJob (`kind` for the message): 0, or ERR_INVALID: none at all, names used twice, useCachedMetrics on cpu, memory and cron (keda-core.md 2.3 row 8), metricType, authenticationRef.
+ * Parameters are for the scalers to judge.
+ */
+int validate_triggers(const char *kind, const struct trigger *triggers, size_t count, struct err *err);
+
+/* Whether it may be the name of an object, and so part of a URL (k8s.io/apimachinery IsDNS1123Subdomain). */
+bool validate_is_subdomain(const char *name);
+
+/* ---- Beside what is outside of it ---- */
+
+/* Another ScaledObject of the same namespace: not the same target, not the same HPA. */
+int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err);
+
+/* What is outside, as far as it is known; NULL: not known, and so not judged. Borrowed. */
+struct validate_facts {
+	const json_t *hpas;         /* a list's items: HorizontalPodAutoscalers of the namespace; those that kscaled manages need not be among them */
+	const json_t *target;       /* the Deployment or StatefulSet */
+	bool target_missing;        /* it does not exist */
+	const json_t *limit_ranges; /* a list's items */
+};
+
+/* Whether the target (and, as what it lacks may have a default, the LimitRanges) must be looked at: there is a trigger cpu or memory, and the target is a Deployment or StatefulSet of apps/v1. */
+bool validate_needs_target(const struct scaledobject *so);
+
+/* Nobody else's HPA scales the target; triggers cpu and memory have something to measure by, and do not alone lead to zero. On a dry run the target may be one that does not exist yet: needs_target then does not hold. */
+int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason, struct err *err);
+
+/* ---- Authentications ---- */
+
+/* A TriggerAuthentication or ClusterTriggerAuthentication alone: a spec that did not decode, podIdentity, oauth2. */
+int validate_triggerauth(const struct triggerauth *t, const char **reason, struct err *err);
+
+/* ---- What is allowed, but not what it seems ---- */
+
+#define VALIDATE_WARNINGS_MAX 2
+
+/* What is allowed and has no effect (keda-core.md 7.7): texts, literals; how many. */
+size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX]);
 
 #endif

@@ -7,6 +7,11 @@
  * loop never disagree. Pure.
  *
  * Fallback: a reading that failed more often in a row than failureThreshold is replaced by target x R, R by the behavior; with metric type Value it is divided by the ready pods. Any decimal target will do (design 6).
+ * It is active while R is more than 0, whatever the activation thresholds: what the user wants kept is not scaled in. R is 0 only where fallback.replicas says so: a target that is at 0 has no replicas to go by
+ * (currentReplicas...), so that its error stays an error and it stays where it is. An answer that is NaN or infinite counts as an error.
+ *
+ * The composite: a trigger that falls back stands for the object as a whole, the formula is not asked (behaviors but scalingModifiers, where the formula gets nil); a trigger that fails, and does not fall back, makes
+ * it fail; a formula that gives nil is replaced by the fallback.
  */
 
 #include <stdbool.h>
@@ -30,8 +35,8 @@ struct composite { /* the one metric of scalingModifiers */
 
 struct verdict_facts {
 	const struct scaledobject_spec *spec;
-	const struct formula *formula;  /* of the scalingModifiers; NULL without one */
-	struct scale_trigger *triggers; /* external ones in order, with source_err, reading, failures, metric and trigger_name set; err, falling_back and reading are filled in */
+	const struct formula *formula;  /* of the scalingModifiers, compiled with the names of these triggers in this order; NULL without one */
+	struct scale_trigger *triggers; /* external ones in order, with source_err, reading, failures, metric and names set; err, falling_back, fallback_..., and in their case reading, are filled in */
 	size_t count;
 	bool replicas_known;
 	int32_t replicas;               /* the target's spec.replicas */
@@ -41,7 +46,7 @@ struct verdict_facts {
 /* Whether the object has a composite metric (scalingModifiers with a formula or target). */
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
-/* Fills in the triggers and, when the object has one, the composite. */
+/* Fills in the triggers and, when the object has one, the composite (else it is all zero). composite->err is filled in while failing only. */
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
 /* Whether fallback may be used at all: set, not negative, and with modifiers a readable target (keda-core.md 3.6). */
@@ -49,5 +54,8 @@ bool verdict_fallback_valid(const struct scaledobject_spec *spec);
 
 /* Target of the composite (scalingModifiers.target and metricType); false when there is none or it cannot be read. */
 bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out);
+
+/* scalingModifiers.activationTarget; 0 when absent. False when it is no number. */
+bool verdict_activation_target(const struct scaledobject_spec *spec, double *out);
 
 #endif

@@ -6,20 +6,30 @@
 #define T 1767323045000 /* 2026-01-02T03:04:05Z */
 #define GENERATION ",'generation':4"
 
-static const struct metric_spec metrics[] = { { "s0-redis-jobs", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } }, { "s1-redis-mail", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } } };
-
-static const struct reconcile_outcome all_set_up = {
-	.group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 3, .hpa_name = "keda-hpa-web", .metrics = metrics, .metric_count = 2,
+static const struct metric_spec metrics[] = {
+	{ .name = "s0-redis-jobs", .target = { 5000, QUANTITY_DECIMAL_SI } },
+	{ .name = "s1-redis-mail", .target = { 5000, QUANTITY_DECIMAL_SI } },
 };
 
-static struct scaledobject *object_with(const char *status)
+static const struct directives unpaused = { .paused_replicas = INT32_UNSET };
+
+static const struct reconcile_outcome all_set_up = {
+	.directives = &unpaused, .group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 3, .hpa_name = "keda-hpa-web", .metrics = metrics, .metric_count = 2,
+};
+
+static struct scaledobject *object_of(const char *spec, const char *status)
 {
 	char *text = mem_printf("{'metadata':{'name':'web','namespace':'shop','uid':'u'" GENERATION "},'spec':{" GIVEN_TARGET
-				",'triggers':[{'type':'redis','metadata':{},'authenticationRef':{'name':'one'}},{'type':'redis','metadata':{}},{'type':'cron','metadata':{},'authenticationRef':{'name':'two'}}]},'status':%s}", status);
+				"%s,'triggers':[{'type':'redis','metadata':{},'authenticationRef':{'name':'one'}},{'type':'redis','metadata':{}},{'type':'cron','metadata':{},'authenticationRef':{'name':'two'}}]},'status':%s}", spec, status);
 	struct scaledobject *so = given_scaledobject(text);
 
 	free(text);
 	return so;
+}
+
+static struct scaledobject *object_with(const char *status)
+{
+	return object_of("", status);
 }
 
 /* "True ScaledObjectReady: message", or "" when the condition is not there. The text stands until the next call. */
@@ -103,7 +113,7 @@ static void test_reconcile_failed(void **state)
 /* The first count is kept, whatever the target has later; entries of metrics that are gone go. */
 static void test_reconcile_keeps_and_prunes(void **state)
 {
-	struct scaledobject *so = object_with("{'originalReplicaCount':0,'externalMetricNames':['s0-redis-jobs','s1-old'],'resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric',"
+	struct scaledobject *so = object_of(",'fallback':{'failureThreshold':3,'replicas':6}", "{'originalReplicaCount':0,'externalMetricNames':['s0-redis-jobs','s1-old'],'resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric',"
 					      "'health':{'s1-old':{'numberOfFailures':1,'status':'Failing'},'s0-redis-jobs':{'numberOfFailures':2,'status':'Failing'}},"
 					      "'triggersActivity':{'s1-old':{'isActive':true},'s0-redis-jobs':{'isActive':true},'s2-old':{'isActive':true}}}");
 
@@ -348,6 +358,210 @@ static void test_hpa_active(void **state)
 	}
 }
 
+/* ---- Pausing ---- */
+
+static void reconcile_with(struct scaledobject *so, const struct directives *says, const struct err *err)
+{
+	struct reconcile_outcome o = all_set_up;
+
+	o.directives = says;
+	o.err = err;
+	conditions_after_reconcile(so, &o, T, &so->status);
+}
+
+#define PAUSED "True ScaledObjectPaused: ScaledObject is paused"
+#define UNPAUSED "False ScaledObjectUnpaused: pause annotation removed for ScaledObject"
+#define READY_PAUSED "True ScaledObjectReady: ScaledObject is paused"
+
+static void test_pausing(void **state)
+{
+	static const struct err wrong = { .kind = ERR_INVALID, .msg = "wrong" };
+	static const struct { struct directives says; const struct err *err; const char *paused, *ready; int32_t replicas; } steps[] = {
+		{ { .paused_replicas = INT32_UNSET }, NULL, "False : ", READY, INT32_UNSET },
+		{ { .paused = true, .paused_replicas = INT32_UNSET }, NULL, PAUSED, READY_PAUSED, INT32_UNSET },
+		{ { .paused = true, .paused_replicas = 0 }, NULL, PAUSED, READY_PAUSED, 0 },
+		{ { .paused = true, .paused_replicas = 4 }, NULL, PAUSED, READY_PAUSED, 4 },
+		{ { .paused = true, .paused_replicas = 5 }, &wrong, PAUSED, "False ScaledObjectCheckFailed: wrong", 5 },
+		{ { .scale_in_paused = true, .paused_replicas = INT32_UNSET }, NULL, PAUSED, READY, INT32_UNSET },
+		{ { .scale_out_paused = true, .paused_replicas = INT32_UNSET }, NULL, PAUSED, READY, INT32_UNSET },
+		{ { .force_active = true, .paused_replicas = INT32_UNSET }, NULL, UNPAUSED, READY, INT32_UNSET },
+		{ { .paused = true, .paused_replicas = 4 }, NULL, PAUSED, READY_PAUSED, 4 },
+		{ { .paused_replicas = INT32_UNSET }, &wrong, UNPAUSED, "False ScaledObjectCheckFailed: wrong", INT32_UNSET },
+	};
+	struct scaledobject *so = object_with("null");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		reconcile_with(so, &steps[i].says, steps[i].err);
+		if (strcmp(said(&so->status, "Paused"), steps[i].paused) != 0)
+			fail_msg("step %zu: %s", i, said(&so->status, "Paused"));
+		assert_string_equal(said(&so->status, "Ready"), steps[i].ready);
+		assert_int_equal(so->status.paused_replicas, steps[i].replicas);
+	}
+	scaledobject_free(so);
+}
+
+/* What the loop said before it was stopped does not stand for as long as it is. */
+static void test_pausing_while_failing(void **state)
+{
+	static const struct directives paused = { .paused = true, .paused_replicas = INT32_UNSET };
+	struct scaledobject *so = object_with("{'conditions':[{'type':'Ready','status':'False','reason':'TriggerError','message':'m'},{'type':'Active','status':'True','reason':'ScalerActive'}]}");
+
+	(void)state;
+	reconcile_with(so, &paused, NULL);
+	assert_string_equal(said(&so->status, "Ready"), READY_PAUSED);
+	assert_string_equal(said(&so->status, "Active"), "True ScalerActive: ");
+	reconcile_with(so, &unpaused, NULL);
+	assert_string_equal(said(&so->status, "Ready"), READY);
+	scaledobject_free(so);
+}
+
+/* Annotations that cannot be read say nothing. */
+static void test_pause_unreadable(void **state)
+{
+	static const struct directives paused = { .paused = true, .paused_replicas = 4 };
+	static const struct err wrong = { .kind = ERR_INVALID, .msg = "neither true nor false" };
+	struct scaledobject *so = object_with("null");
+
+	(void)state;
+	reconcile_with(so, &paused, NULL);
+	reconcile_with(so, NULL, &wrong);
+	assert_string_equal(said(&so->status, "Paused"), PAUSED);
+	assert_int_equal(so->status.paused_replicas, 4);
+	scaledobject_free(so);
+}
+
+/* ---- Metrics of all kinds ---- */
+
+static void test_metric_kinds(void **state)
+{
+	static const struct metric_spec kinds[] = {
+		{ .kind = METRIC_RESOURCE, .name = "memory" }, { .name = "s1-redis-mail" }, { .kind = METRIC_CONTAINER_RESOURCE, .name = "cpu", .container = "app" }, { .kind = METRIC_RESOURCE, .name = "cpu" },
+	};
+	struct reconcile_outcome o = all_set_up;
+	struct scaledobject *so = object_of(",'advanced':{'scalingModifiers':{'formula':'a','target':'1'}}", "null");
+
+	(void)state;
+	o.metrics = kinds;
+	o.metric_count = 4;
+	conditions_after_reconcile(so, &o, T, &so->status);
+	assert_int_equal(so->status.external_metric_count, 1);
+	assert_string_equal(so->status.external_metric_names[0], "s1-redis-mail");
+	assert_int_equal(so->status.resource_metric_count, 2);
+	assert_string_equal(so->status.resource_metric_names[0], "memory");
+	assert_string_equal(so->status.resource_metric_names[1], "cpu");
+	assert_string_equal(so->status.composite_scaler_name, "composite-metric");
+	scaledobject_free(so);
+}
+
+/* ---- Fallback and health ---- */
+
+#define FALLING "True FallbackExists: At least one trigger is falling back on this scaled object"
+#define WITH_FALLBACK ",'fallback':{'failureThreshold':3,'replicas':6}"
+
+static void test_health(void **state)
+{
+	/* failures of both metrics, then what stands in the status: "failures status" of both */
+	static const struct { int32_t failures[2]; const char *trouble; bool written; const char *fallback, *health; } steps[] = {
+		{ { 0, 0 }, NULL, true, NO_FALLBACK, "0 Happy 0 Happy" },
+		{ { 0, 0 }, NULL, false, NO_FALLBACK, "0 Happy 0 Happy" },
+		{ { 1, 0 }, NULL, true, NO_FALLBACK, "1 Failing 0 Happy" },
+		{ { 2, 0 }, NULL, false, NO_FALLBACK, "1 Failing 0 Happy" },
+		{ { 3, 0 }, NULL, false, NO_FALLBACK, "1 Failing 0 Happy" },
+		{ { 4, 0 }, NULL, true, FALLING, "4 Failing 0 Happy" },
+		{ { 5, 0 }, NULL, false, FALLING, "4 Failing 0 Happy" },
+		{ { 90, 2 }, NULL, true, FALLING, "4 Failing 2 Failing" },
+		{ { 0, 3 }, NULL, true, NO_FALLBACK, "0 Happy 2 Failing" },
+		{ { 0, 9 }, "no pod of the target is ready", true, NO_FALLBACK, "0 Happy 9 Failing" },
+		{ { 0, 10 }, "no pod of the target is ready", false, NO_FALLBACK, "0 Happy 9 Failing" },
+		{ { 0, 11 }, NULL, true, FALLING, "0 Happy 9 Failing" },
+		{ { 0, 0 }, NULL, true, NO_FALLBACK, "0 Happy 0 Happy" },
+	};
+	struct scaledobject *so = object_of(WITH_FALLBACK, "null");
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_string_equal(said(&so->status, "Fallback"), "Unknown : ");
+	assert_int_equal(so->status.health_count, 0);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct scale_trigger triggers[2] = { { .metric_name = metrics[0].name, .failures = steps[i].failures[0] },
+						     { .metric_name = metrics[1].name, .failures = steps[i].failures[1], .fallback_trouble = steps[i].trouble } };
+		struct scaledobject_status before = { 0 };
+		char text[100], *patch;
+
+		scaledobject_status_copy(&before, &so->status);
+		conditions_after_count(so, triggers, 2, T + 1000, &so->status);
+		patch = scaledobject_status_patch(&before, &so->status, NULL, true);
+		if ((patch != NULL) != steps[i].written)
+			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
+		assert_string_equal(said(&so->status, "Fallback"), steps[i].fallback);
+		assert_int_equal(so->status.health_count, 2);
+		snprintf(text, sizeof(text), "%d %s %d %s", (int)so->status.health[0].failures, so->status.health[0].failing ? "Failing" : "Happy", (int)so->status.health[1].failures,
+			 so->status.health[1].failing ? "Failing" : "Happy");
+		assert_string_equal(text, steps[i].health);
+		free(patch);
+		scaledobject_status_done(&before);
+	}
+	/* a reconcile leaves it, until the fallback is taken away */
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_int_equal(so->status.health_count, 2);
+	free(so->spec.fallback->behavior);
+	free(so->spec.fallback);
+	so->spec.fallback = NULL;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	assert_int_equal(so->status.health_count, 0);
+	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
+	scaledobject_free(so);
+}
+
+/* Without a valid fallback nobody keeps count; nor of metrics that the status does not name. */
+static void test_health_not_kept(void **state)
+{
+	struct scale_trigger failing = { .metric_name = metrics[0].name, .failures = 100 }, other = { .metric_name = "s7-gone", .failures = 1 };
+	struct scaledobject *so = object_with("null"), *with = object_of(WITH_FALLBACK, "null");
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	conditions_after_count(so, &failing, 1, T, &so->status);
+	assert_int_equal(so->status.health_count, 0);
+	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
+	conditions_after_reconcile(with, &all_set_up, T, &with->status);
+	conditions_after_count(with, &other, 1, T, &with->status);
+	assert_int_equal(with->status.health_count, 0);
+	scaledobject_free(so);
+	scaledobject_free(with);
+}
+
+/* A tick says it, too; and a tick that only finds the object paused says nothing at all. */
+static void test_tick_counts(void **state)
+{
+	static const struct directives paused = { .paused = true, .paused_replicas = INT32_UNSET };
+	struct scaledobject *so = object_of(WITH_FALLBACK, "null");
+	struct scaledobject_status before = { 0 };
+	struct tick t;
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	tick(so, "AA", 3, 0, T, NULL, &so->status, &t);
+	t.triggers[0].failures = 4;
+	t.triggers[0].falling_back = true;
+	t.d = scale_decide(&t.facts);
+	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
+	assert_string_equal(said(&so->status, "Fallback"), FALLING);
+	assert_int_equal(so->status.health[0].failures, 4);
+	assert_string_equal(said(&so->status, "Ready"), READY);
+	assert_true(so->status.activity[0].active);
+	scaledobject_status_copy(&before, &so->status);
+	t.triggers[0].failures = 0;
+	t.triggers[0].reading.active = t.triggers[1].reading.active = false;
+	t.facts.directives = &paused;
+	t.d = scale_decide(&t.facts);
+	conditions_after_tick(so, &t.facts, &t.d, NULL, T + 1000, &so->status);
+	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	scaledobject_status_done(&before);
+	scaledobject_free(so);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -364,6 +578,13 @@ int main(void)
 		cmocka_unit_test(test_tick_beside_failed_check),
 		cmocka_unit_test(test_tick_with_unknown_replicas),
 		cmocka_unit_test(test_hpa_active),
+		cmocka_unit_test(test_pausing),
+		cmocka_unit_test(test_pausing_while_failing),
+		cmocka_unit_test(test_pause_unreadable),
+		cmocka_unit_test(test_metric_kinds),
+		cmocka_unit_test(test_health),
+		cmocka_unit_test(test_health_not_kept),
+		cmocka_unit_test(test_tick_counts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

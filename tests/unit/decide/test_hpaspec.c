@@ -4,8 +4,8 @@
 #include "../crd/given.h"
 
 static const struct metric_spec two_metrics[] = {
-	{ "s0-redis-jobs", METRIC_AVERAGE_VALUE, { 5000, QUANTITY_DECIMAL_SI } },
-	{ "s2-redis-mail", METRIC_VALUE, { 2500, QUANTITY_DECIMAL_SI } },
+	{ .name = "s0-redis-jobs", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } },
+	{ .name = "s2-redis-mail", .target_type = METRIC_VALUE, .target = { 2500, QUANTITY_DECIMAL_SI } },
 };
 
 #define OWNER "{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'u-1','controller':true,'blockOwnerDeletion':true}"
@@ -109,9 +109,9 @@ static void check_refused(const char *object, const struct metric_spec *metrics,
 
 static void test_refused(void **state)
 {
-	static const struct metric_spec twice[] = { { "s0-x", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } }, { "s1-y", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } }, { "s0-x", METRIC_VALUE, { 1000, QUANTITY_DECIMAL_SI } } };
-	static const struct metric_spec utilization = { "s0-x", METRIC_UTILIZATION, { 1000, QUANTITY_DECIMAL_SI } };
-	static const struct metric_spec zero = { "s0-x", METRIC_VALUE, { 0, QUANTITY_DECIMAL_SI } };
+	static const struct metric_spec twice[] = { { .name = "s0-x", .target_type = METRIC_VALUE, .target = { 1000, QUANTITY_DECIMAL_SI } }, { .name = "s1-y", .target_type = METRIC_VALUE, .target = { 1000, QUANTITY_DECIMAL_SI } }, { .name = "s0-x", .target_type = METRIC_VALUE, .target = { 1000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec utilization = { .name = "s0-x", .target_type = METRIC_UTILIZATION, .target = { 1000, QUANTITY_DECIMAL_SI } };
+	static const struct metric_spec zero = { .name = "s0-x", .target_type = METRIC_VALUE, .target = { 0, QUANTITY_DECIMAL_SI } };
 	static const char plain[] = GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS);
 
 	(void)state;
@@ -263,6 +263,158 @@ static void test_merge_foreign(void **state)
 	scaledobject_free(so);
 }
 
+/* ---- All kinds of metrics ---- */
+
+#define RESOURCE(name) "{'type':'Resource','resource':{'name':'" name "','target':{'type':'Utilization','averageUtilization':50}}}"
+#define CONTAINER(name, container) "{'type':'ContainerResource','containerResource':{'name':'" name "','container':'" container "','target':{'type':'AverageValue','averageValue':'512Mi'}}}"
+#define COMPOSITE(target) "{'type':'External','external':{'metric':{'name':'composite-metric','selector':{'matchLabels':{'scaledobject.keda.sh/name':'web'}}},'target':{" target "}}}"
+#define MIB_512 { (int64_t)512 * 1024 * 1024 * 1000, QUANTITY_BINARY_SI }
+
+static const struct metric_spec all_kinds[] = {
+	{ .kind = METRIC_RESOURCE, .name = "memory", .target_type = METRIC_UTILIZATION, .target = { 50000, QUANTITY_DECIMAL_SI } },
+	{ .name = "s0-redis-jobs", .target = { 5000, QUANTITY_DECIMAL_SI } },
+	{ .kind = METRIC_CONTAINER_RESOURCE, .name = "memory", .container = "b", .target = MIB_512 },
+	{ .kind = METRIC_RESOURCE, .name = "cpu", .target_type = METRIC_UTILIZATION, .target = { 50000, QUANTITY_DECIMAL_SI } },
+	{ .kind = METRIC_CONTAINER_RESOURCE, .name = "memory", .container = "a", .target = MIB_512 },
+	{ .name = "s5-redis-mail", .target = { 0, QUANTITY_DECIMAL_SI } }, /* only a formula can use it */
+};
+
+#define SO_WITH(spec) GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS spec)
+
+static void check_spec_part(const char *object, const struct metric_spec *metrics, size_t count, const char *part, const char *wanted_text)
+{
+	struct scaledobject *so = given_scaledobject(object);
+	struct err err = { 0 };
+	json_t *made = hpaspec_make(so, metrics, count, "1", &err), *wanted = given_json(wanted_text), *got = json_object_get(json_object_get(made, "spec"), part);
+
+	if (made == NULL)
+		fail_msg("%s: %s", object, err.msg);
+	if (!json_equal(got, wanted))
+		fail_msg("%s\n made   %s\n wanted %s", object, got != NULL ? json_text(got) : "nothing", json_text(wanted));
+	json_decref(made);
+	json_decref(wanted);
+	scaledobject_free(so);
+}
+
+static void test_kinds(void **state)
+{
+	(void)state;
+	/* by type, in trigger order within */
+	check_spec_part(SO_WITH(""), all_kinds, 5, "metrics", "[" CONTAINER("memory", "b") "," CONTAINER("memory", "a") "," METRIC_A "," RESOURCE("memory") "," RESOURCE("cpu") "]");
+	check_spec_part(SO_WITH(""), all_kinds, 1, "metrics", "[" RESOURCE("memory") "]");
+}
+
+static void test_composite(void **state)
+{
+	(void)state;
+	check_spec_part(SO_WITH(",'advanced':{'scalingModifiers':{'formula':'a','target':'2.5'}}"), all_kinds, 6, "metrics",
+			"[" CONTAINER("memory", "b") "," CONTAINER("memory", "a") "," COMPOSITE("'type':'AverageValue','averageValue':'2500m'") "," RESOURCE("memory") "," RESOURCE("cpu") "]");
+	check_spec_part(SO_WITH(",'advanced':{'scalingModifiers':{'formula':'a','target':'7','metricType':'Value'}}"), two_metrics, 2, "metrics", "[" COMPOSITE("'type':'Value','value':'7'") "]");
+}
+
+#define ANNOTATED(annotations, spec) GIVEN_SO(",'annotations':{" annotations "}", GIVEN_TARGET "," GIVEN_TRIGGERS spec)
+#define WRITTEN ",'advanced':{'horizontalPodAutoscalerConfig':{'behavior':{'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Min'}}}}"
+
+static void test_paused_directions(void **state)
+{
+	(void)state;
+	check_spec_part(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'true'", ""), two_metrics, 1, "behavior", "{'scaleDown':{'selectPolicy':'Disabled'}}");
+	check_spec_part(ANNOTATED("'autoscaling.keda.sh/paused-scale-out':'true'", ""), two_metrics, 1, "behavior", "{'scaleUp':{'selectPolicy':'Disabled'}}");
+	check_spec_part(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'true','autoscaling.keda.sh/paused-scale-out':'1'", WRITTEN), two_metrics, 1, "behavior",
+			"{'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Disabled'},'scaleUp':{'selectPolicy':'Disabled'}}");
+	check_spec_part(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'false'", WRITTEN), two_metrics, 1, "behavior", "{'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Min'}}");
+}
+
+/* What the API server makes of a disabled direction is what we asked for: nothing is written again. */
+static void test_paused_direction_settles(void **state)
+{
+	struct scaledobject *so = given_scaledobject(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'true'", ""));
+	json_t *desired = make(so, 1), *stored = json_deep_copy(desired), *behavior = given_json("{'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','policies':[{'type':'Pods','value':4,'periodSeconds':15},"
+		"{'type':'Percent','value':100,'periodSeconds':15}]},'scaleDown':{'selectPolicy':'Disabled','policies':[{'type':'Percent','value':100,'periodSeconds':15}]}}");
+	struct hpa *live;
+
+	(void)state;
+	json_object_set_new(json_object_get(stored, "spec"), "behavior", behavior);
+	live = hpa_decode(stored, NULL);
+	assert_true(hpaspec_matches(desired, live));
+	hpa_free(live);
+	json_decref(stored);
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
+static void test_refused_kinds(void **state)
+{
+	static const struct metric_spec value = { .kind = METRIC_RESOURCE, .name = "cpu", .target_type = METRIC_VALUE, .target = { 1000, QUANTITY_DECIMAL_SI } };
+
+	(void)state;
+	check_refused(SO_WITH(""), &value, 1, "metric cpu: metricType Value is not for cpu and memory: use Utilization or AverageValue");
+	check_refused(SO_WITH(""), all_kinds, 6, "metric s5-redis-mail: the target 0 must be more than 0");
+	check_refused(SO_WITH(",'advanced':{'scalingModifiers':{'formula':'a'}}"), two_metrics, 1, "spec.advanced.scalingModifiers.target: \"\" is not a number of at least 0.001");
+	check_refused(SO_WITH(",'advanced':{'scalingModifiers':{'formula':'a','target':'5x'}}"), two_metrics, 1, "spec.advanced.scalingModifiers.target: \"5x\" is not a number of at least 0.001");
+	check_refused(ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'maybe'", ""), two_metrics, 1, "metadata.annotations[autoscaling.keda.sh/paused-scale-in]: \"maybe\" is neither true nor false");
+}
+
+/* ---- Whose it is ---- */
+
+#define NAMED ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'h'}}"
+#define TRANSFER(value) "'scaledobject.keda.sh/transfer-hpa-ownership':'" value "'"
+#define BY(kind, api_version, name) \
+	"{'metadata':{'name':'h','ownerReferences':[{'apiVersion':'v1','kind':'Other','name':'o','uid':'o'},{'apiVersion':'" api_version "','kind':'" kind "','name':'" name "','uid':'u-0','controller':true}]}}"
+
+static void test_claim(void **state)
+{
+	static const struct { const char *so, *live; enum hpaspec_claim claim; } cases[] = {
+		{ SO_WITH(""), BY("ScaledObject", "keda.sh/v1alpha1", "web"), HPASPEC_OURS },
+		{ SO_WITH(""), BY("ScaledObject", "keda.sh/v1alpha1", "other"), HPASPEC_FOREIGN },
+		{ SO_WITH(""), BY("ScaledObject", "example.com/v1", "web"), HPASPEC_FOREIGN },
+		{ SO_WITH(""), "{'metadata':{'name':'h','labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'web'}}}", HPASPEC_OURS },
+		{ SO_WITH(""), "{'metadata':{'name':'h','labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'other'}}}", HPASPEC_FOREIGN },
+		{ SO_WITH(""), "{'metadata':{'name':'h','labels':{'scaledobject.keda.sh/name':'web'}}}", HPASPEC_FOREIGN },
+		{ SO_WITH(NAMED), "{'metadata':{'name':'h'}}", HPASPEC_FOREIGN },
+		{ ANNOTATED(TRANSFER("true"), ""), "{'metadata':{'name':'h'}}", HPASPEC_FOREIGN },
+		{ ANNOTATED(TRANSFER("false"), NAMED), "{'metadata':{'name':'h'}}", HPASPEC_FOREIGN },
+		{ ANNOTATED(TRANSFER("maybe"), NAMED), "{'metadata':{'name':'h'}}", HPASPEC_FOREIGN },
+		{ ANNOTATED(TRANSFER("true"), NAMED), "{'metadata':{'name':'h'}}", HPASPEC_TAKEABLE },
+		{ ANNOTATED(TRANSFER("true"), NAMED), BY("ScaledObject", "keda.sh/v1alpha1", "other"), HPASPEC_TAKEABLE },
+		{ ANNOTATED(TRANSFER("true"), NAMED), BY("Deployment", "apps/v1", "web"), HPASPEC_TAKEABLE },
+		{ ANNOTATED(TRANSFER("true"), NAMED), BY("ScaledObject", "keda.sh/v1alpha1", "web"), HPASPEC_OURS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].so);
+		json_t *live = given_json(cases[i].live);
+
+		if (hpaspec_claim(so, live) != cases[i].claim)
+			fail_msg("case %zu: %d", i, (int)hpaspec_claim(so, live));
+		json_decref(live);
+		scaledobject_free(so);
+	}
+}
+
+/* Taken over: the foreign controller's reference goes, other references stay. */
+static void test_merge_taken(void **state)
+{
+	struct scaledobject *so = given_scaledobject(ANNOTATED(TRANSFER("true"), NAMED));
+	json_t *desired = make(so, 1), *live = given_json(BY("ScaledObject", "keda.sh/v1alpha1", "other")), *merged = hpaspec_merge(desired, live, NULL), *owners;
+	struct hpa *after;
+
+	(void)state;
+	assert_non_null(merged);
+	owners = json_object_get(json_object_get(merged, "metadata"), "ownerReferences");
+	assert_int_equal(json_array_size(owners), 2);
+	assert_string_equal(json_str_or_empty(json_array_get(owners, 0), "uid"), "o");
+	assert_string_equal(json_str_or_empty(json_array_get(owners, 1), "uid"), "u-1");
+	after = hpa_decode(merged, NULL);
+	assert_true(hpaspec_matches(desired, after));
+	hpa_free(after);
+	json_decref(merged);
+	json_decref(live);
+	json_decref(desired);
+	scaledobject_free(so);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +427,13 @@ int main(void)
 		cmocka_unit_test(test_merge_settles),
 		cmocka_unit_test(test_merge_keeps),
 		cmocka_unit_test(test_merge_foreign),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_composite),
+		cmocka_unit_test(test_paused_directions),
+		cmocka_unit_test(test_paused_direction_settles),
+		cmocka_unit_test(test_refused_kinds),
+		cmocka_unit_test(test_claim),
+		cmocka_unit_test(test_merge_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

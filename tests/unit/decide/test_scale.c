@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/scale.h"
 
+#include "decide/directives.h"
+#include "decide/verdict.h"
+
 #include "../crd/given.h"
 
 /* Times of the table: the object is created at 0 s of T, all in milliseconds. */
@@ -15,7 +18,7 @@ struct row {
 	const char *name;
 	/* spec; 0 stands for itself, NONE for absent */
 	int32_t min, idle, cooldown_s, initial_s;
-	/* facts: one letter per trigger: A active, i inactive, E failing, and the replicas (-1: unknown) */
+	/* facts: one letter per trigger: A active, i inactive, E failing, F falling back, Z falling back to 0, and the replicas (-1: unknown) */
 	const char *triggers;
 	int32_t replicas;
 	int64_t last_active, now;
@@ -25,6 +28,14 @@ struct row {
 	const char *ready, *active;
 	int64_t last_active_out, until;
 	int trigger;
+};
+
+/* With more facts: P paused, a digit for paused-replicas, I scale-in paused, O scale-out paused, f forced; a letter as of a trigger; cpu and memory. */
+struct wide_row {
+	struct row row;
+	const char *says;
+	char composite;
+	size_t resources;
 };
 
 #define READY "True ScaledObjectReady"
@@ -97,6 +108,71 @@ static const struct row rows[] = {
 	{ "longest initial cooldown", NONE, NONE, NONE, INT32_MAX, "i", 5, 0, NOW, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY, COOLS, 0, T + (int64_t)INT32_MAX * S + 1, -1 },
 };
 
+static const struct wide_row wide_rows[] = {
+	/* Annotations (keda-core.md 1.5). paused: nothing moves and nothing is said, but for the replicas it is kept at */
+	{ { "paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
+	{ { "paused, cooldown over", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
+	{ { "paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
+	{ { "paused and forced", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "Pf" },
+	{ { "paused, replicas unknown", NONE, NONE, NONE, NONE, "E", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
+	{ { "paused at 2, has 5", 3, NONE, NONE, NONE, "A", 5, T, NOW, SCALE_RULE_PAUSED, 2, NULL, NULL, T, 0, -1 }, .says = "P2" },
+	{ { "paused at 0, has 5", 3, NONE, NONE, NONE, "E", 5, T, NOW, SCALE_RULE_PAUSED, 0, NULL, NULL, T, 0, -1 }, .says = "P0" },
+	{ { "paused at 2, has 2", 3, NONE, NONE, NONE, "i", 2, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P2" },
+	{ { "paused at 2, replicas unknown", 3, NONE, NONE, NONE, "i", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P2" },
+	/* paused-scale-in: not to 0, not to idle, and no cooldown is spoken of; up as ever */
+	{ { "scale-in paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
+	{ { "scale-in paused, cooling", NONE, NONE, 60, NONE, "i", 5, NOW, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, NOW, 0, -1 }, .says = "I" },
+	{ { "scale-in paused, above idle", 3, 1, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
+	{ { "scale-in paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "I" },
+	{ { "scale-in paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_BELOW_MIN, 3, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
+	{ { "scale-in paused, at rest", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
+	/* paused-scale-out: not from 0, not from idle, not to min; down as ever */
+	{ { "scale-out paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
+	{ { "scale-out paused, active at 0, one fails", NONE, NONE, NONE, NONE, "EA", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 1 }, .says = "O" },
+	{ { "scale-out paused, idling", 3, 1, NONE, NONE, "A", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
+	{ { "scale-out paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "O" },
+	{ { "scale-out paused, running", NONE, NONE, NONE, NONE, "A", 4, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
+	{ { "scale-out paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .says = "O" },
+	{ { "both paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "IO" },
+	/* force-activation: active whatever the triggers say */
+	{ { "forced at 0", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
+	{ { "forced while idling", 3, 0, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
+	{ { "forced, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
+	{ { "forced, failing", NONE, NONE, 60, NONE, "E", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = "f" },
+	{ { "forced, failing at 0", NONE, NONE, 60, NONE, "E", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = "f" },
+	{ { "forced, nobody could be asked", NONE, NONE, 60, NONE, "", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, NULL, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
+	{ { "forced, scale-out paused", NONE, NONE, 60, NONE, "i", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "fO" },
+
+	/* Fallback: F falls back to some replicas, Z to the 0 that the user wrote */
+	{ { "falls back at 0", NONE, NONE, NONE, NONE, "F", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
+	{ { "falls back, running", NONE, NONE, 0, NONE, "F", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
+	{ { "falls back, another is quiet", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, 1 }, .says = NULL },
+	{ { "falls back, another is active", NONE, NONE, 0, NONE, "FA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
+	{ { "falls back, another fails", NONE, NONE, 0, NONE, "FE", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
+	{ { "falls back to 0, cooldown over", NONE, NONE, 0, NONE, "Z", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .says = NULL },
+	{ { "falls back to 0, cooling", NONE, NONE, 60, NONE, "Z", 5, NOW, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 }, .says = NULL },
+	{ { "falls back to 0, another fails", NONE, NONE, 0, NONE, "ZE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 1 }, .says = NULL },
+	{ { "falls back to 0, another is active", NONE, NONE, 0, NONE, "ZA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 1 }, .says = NULL },
+
+	/* The composite alone says whether the object is active */
+	{ { "composite active at 0", NONE, NONE, NONE, NONE, "ii", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'A' },
+	{ { "composite active, running", NONE, NONE, NONE, NONE, "ii", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'A' },
+	{ { "composite quiet, triggers are not", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .composite = 'i' },
+	{ { "composite fails", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, -1 }, .composite = 'E' },
+	{ { "composite fails by a trigger", NONE, NONE, 0, NONE, "AE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 1 }, .composite = 'E' },
+	{ { "composite falls back, running", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'F' },
+	{ { "composite falls back, another fails", NONE, NONE, 0, NONE, "EF", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .composite = 'F' },
+	{ { "composite falls back to 0", NONE, NONE, 0, NONE, "iZ", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .composite = 'Z' },
+	{ { "composite falls back to 0, another fails", NONE, NONE, 0, NONE, "EZ", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 }, .composite = 'Z' },
+	{ { "composite fails, forced", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, -1 }, .composite = 'E', .says = "f" },
+
+	/* cpu and memory: alone always active, beside others of no account (keda-core.md 3.3 step 6) */
+	{ { "cpu alone, running", 1, NONE, NONE, NONE, "", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .resources = 1 },
+	{ { "cpu and memory alone, at 0", NONE, NONE, NONE, NONE, "", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .resources = 2 },
+	{ { "cpu beside a quiet one", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .resources = 1 },
+	{ { "cpu beside a failing one", NONE, NONE, 0, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 }, .resources = 1 },
+};
+
 static struct scaledobject_spec spec_of(const struct row *r)
 {
 	return (struct scaledobject_spec){
@@ -113,10 +189,39 @@ static size_t make_triggers(const char *letters, struct scale_trigger *out)
 	for (size_t i = 0; i < count; i++)
 		out[i] = (struct scale_trigger){
 			.metric_name = names[i],
-			.reading = { .value = letters[i] == 'A' ? 12 : 0, .active = letters[i] != 'i' }, /* a failing one's reading must not count */
+			.reading = { .value = letters[i] == 'A' ? 12 : letters[i] == 'F' ? 25 : 0, .active = strchr("iZ", letters[i]) == NULL }, /* a failing one's reading must not count */
+			.metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } },
 			.err = letters[i] == 'E' ? &source_down : NULL,
+			.source_err = strchr("EFZ", letters[i]) != NULL ? &source_down : NULL,
+			.failures = strchr("EFZ", letters[i]) != NULL ? 4 : 0,
+			.falling_back = strchr("FZ", letters[i]) != NULL,
+			.fallback_replicas = letters[i] == 'F' ? 5 : 0,
 		};
 	return count;
+}
+
+static struct directives directives_of(const char *says)
+{
+	struct directives d = { .paused_replicas = INT32_UNSET };
+
+	for (; says != NULL && *says != '\0'; says++) {
+		d.paused = d.paused || *says == 'P';
+		d.scale_in_paused = d.scale_in_paused || *says == 'I';
+		d.scale_out_paused = d.scale_out_paused || *says == 'O';
+		d.force_active = d.force_active || *says == 'f';
+		if (*says >= '0' && *says <= '9')
+			d.paused_replicas = *says - '0';
+	}
+	return d;
+}
+
+static struct composite composite_of(char letter)
+{
+	struct composite c = { .value = letter == 'A' ? 12 : letter == 'F' ? 25 : 0, .active = strchr("AF", letter) != NULL, .falling_back = strchr("FZ", letter) != NULL, .failing = letter == 'E' };
+
+	if (c.failing)
+		err_set(&c.err, ERR_INVALID, "spec.advanced.scalingModifiers.formula: it does not work");
+	return c;
 }
 
 static void check_condition(const char *row, const char *wanted, enum condition_status status, const char *reason)
@@ -133,11 +238,15 @@ static void check_condition(const char *row, const char *wanted, enum condition_
 		fail_msg("%s: %s instead of %s", row, got, wanted);
 }
 
-static void check_row(const struct row *r)
+static void check_row(const struct wide_row *wide)
 {
+	const struct row *r = &wide->row;
 	struct scaledobject_spec spec = spec_of(r);
 	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct directives says = directives_of(wide->says);
+	struct composite composite = composite_of(wide->composite != '\0' ? wide->composite : 'i');
 	struct scale_facts facts = {
+		.directives = wide->says != NULL ? &says : NULL, .composite = wide->composite != '\0' ? &composite : NULL, .resource_count = wide->resources,
 		.spec = &spec, .created_unix_ms = T, .now_unix_ms = r->now, .triggers = triggers, .trigger_count = make_triggers(r->triggers, triggers),
 		.replicas_known = r->replicas >= 0, .replicas = r->replicas, .last_active_unix_ms = r->last_active,
 	};
@@ -151,7 +260,9 @@ static void check_row(const struct row *r)
 		fail_msg("%s: last active %lld, until %lld", r->name, (long long)d.last_active_unix_ms, (long long)d.until_unix_ms);
 	if (d.trigger != r->trigger)
 		fail_msg("%s: trigger %d instead of %d", r->name, d.trigger, r->trigger);
-	if (d.active != (strchr(r->triggers, 'A') != NULL) || d.failing != (strchr(r->triggers, 'E') != NULL || *r->triggers == '\0'))
+	if (r->active != NULL && d.active != (strcmp(r->active, IS_ACTIVE) == 0))
+		fail_msg("%s: active %d", r->name, d.active);
+	if (d.rule != SCALE_RULE_PAUSED && d.failing != (strchr(r->triggers, 'E') != NULL || wide->composite == 'E' || (*r->triggers == '\0' && wide->resources == 0)))
 		fail_msg("%s: active %d, failing %d", r->name, d.active, d.failing);
 	check_condition(r->name, r->ready, d.ready, d.ready_reason);
 	check_condition(r->name, r->active, d.active_status, d.active_reason);
@@ -161,7 +272,9 @@ static void test_table(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		check_row(&rows[i]);
+		check_row(&(const struct wide_row){ .row = rows[i] });
+	for (size_t i = 0; i < sizeof(wide_rows) / sizeof(wide_rows[0]); i++)
+		check_row(&wide_rows[i]);
 }
 
 /* KEDA's words, which people's alerts look for. */
@@ -188,6 +301,8 @@ static void test_messages(void **state)
 
 		assert_string_equal(d.ready_message, cases[i].ready);
 		assert_string_equal(d.active_message, cases[i].active);
+		facts.directives = &(const struct directives){ .force_active = true, .paused_replicas = INT32_UNSET };
+		assert_string_equal(scale_decide(&facts).active_message, "Scaling is performed because activation is being forced by annotation");
 	}
 }
 
@@ -300,44 +415,116 @@ static void test_properties(void **state)
 
 /* ---- Words ---- */
 
-static void explain(const char *letters, int32_t min, int32_t replicas, int64_t last_active, char *out, size_t size)
-{
-	struct row r = { .min = min, .idle = NONE, .cooldown_s = NONE, .initial_s = 7200 };
-	struct scaledobject_spec spec = spec_of(&r);
-	struct scale_trigger triggers[TRIGGERS_MAX];
-	struct scale_facts facts = {
-		.spec = &spec, .created_unix_ms = T, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers(letters, triggers),
-		.replicas_known = replicas >= 0, .replicas = replicas, .last_active_unix_ms = last_active,
-	};
-	struct scale_decision d = scale_decide(&facts);
+struct told {
+	const char *triggers;
+	int32_t min, replicas;
+	int64_t last_active;
+	const char *text;
+	const char *says;
+	char composite;
+	size_t resources;
+	const char *cause; /* of the Event, when activated */
+};
 
-	assert_ptr_equal(scale_explain(&facts, &d, out, size), out);
-}
+/* NOW is 2023-11-14T22:30:00Z. */
+static const struct told sentences[] = {
+	{ "iA", NONE, 0, 0, "scaling from 0 to 1: active by s1-redis-b 12 of 5", .cause = "triggered by s1-redis-b" },
+	{ "AA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5", .cause = NULL },
+	{ "A", NONE, 9, 0, "the HPA scales, at maxReplicaCount 9: active by s0-redis-a 12 of 5", .cause = NULL },
+	{ "AE", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5; failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)", .cause = NULL },
+	{ "iE", NONE, 4, 0, "held at 4: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)", .cause = NULL },
+	{ "", NONE, 4, 0, "held at 4: no trigger could be asked", .cause = NULL },
+	{ "i", NONE, 4, NOW, "cooling down until 22:35:00: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
+	{ "i", NONE, 4, 0, "in the initial cooldown until 2023-11-15T00:13:20Z: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
+	{ "i", NONE, 4, T, "scaling from 4 to 0: no trigger is active (s0-redis-a 0 of 5) and the cooldown of 300 s is over", .cause = NULL },
+	{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)", .cause = "triggered by " },
+	{ "i", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
+	{ "i", NONE, -1, T, "the replicas of the target cannot be read", .cause = NULL },
+	{ "AAAAAAA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5, s2-redis-c 12 of 5, s3-redis-d 12 of 5, s4-redis-e 12 of 5 and 2 more", .cause = NULL },
+	/* annotations */
+	{ "A", NONE, 4, T, "paused by annotation autoscaling.keda.sh/paused", "P", .cause = NULL },
+	{ "A", NONE, 5, T, "paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas", "P5", .cause = NULL },
+	{ "A", NONE, 1, T, "paused at 1 replica by annotation autoscaling.keda.sh/paused-replicas", "P1", .cause = NULL },
+	{ "A", NONE, 3, T, "scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas", "P5", .cause = "" },
+	{ "i", NONE, 4, T, "held at 4 by annotation autoscaling.keda.sh/paused-scale-in: no trigger is active (s0-redis-a 0 of 5)", "I", .cause = NULL },
+	{ "A", NONE, 0, T, "held at 0 by annotation autoscaling.keda.sh/paused-scale-out: active by s0-redis-a 12 of 5", "O", .cause = NULL },
+	{ "i", 2, 1, T, "held at 1 by annotation autoscaling.keda.sh/paused-scale-out: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)", "O", .cause = NULL },
+	{ "i", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f", .cause = "caused by forced activation annotation" },
+	{ "A", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f", .cause = "caused by forced activation annotation" },
+	{ "E", NONE, 4, T, "the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: s0-redis-a (connecting to 10.0.0.7:6379: timed out)", "f", .cause = NULL },
+	/* fallback */
+	{ "F", NONE, 4, T, "the HPA scales: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
+	{ "F", NONE, 0, T, "scaling from 0 to 1: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = "triggered by s0-redis-a" },
+	{ "AF", NONE, 4, T, "the HPA scales: active by s0-redis-a 12 of 5; s1-redis-b falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
+	{ "Z", NONE, 4, T, "scaling from 4 to 0: no trigger is active and the cooldown of 300 s is over; s0-redis-a falls back to 0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
+	{ "iZ", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5); s1-redis-b falls back to 0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
+	/* composite */
+	{ "ii", NONE, 0, T, "scaling from 0 to 1: active by composite-metric 12 of 2.5 (active above 3)", NULL, 'A', .cause = "triggered by composite-metric" },
+	{ "AA", NONE, 0, T, "at rest with 0: no trigger is active (composite-metric 0 of 2.5 (active above 3))", NULL, 'i', .cause = NULL },
+	{ "AA", NONE, 4, T, "held at 4: no trigger is active, but failing: spec.advanced.scalingModifiers.formula: it does not work", NULL, 'E', .cause = NULL },
+	{ "AA", NONE, 4, T, "the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: spec.advanced.scalingModifiers.formula: it does not work", "f", 'E', .cause = NULL },
+	{ "iF", NONE, 4, T, "the HPA scales: active by composite-metric 25 of 2.5 by fallback; s1-redis-b falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", NULL, 'F', .cause = NULL },
+	/* cpu and memory */
+	{ "", NONE, 4, T, "the HPA scales: active by cpu and memory triggers alone, which always are", NULL, '\0', 2, .cause = NULL },
+	{ "", NONE, 0, T, "scaling from 0 to 1: active by cpu and memory triggers alone, which always are", NULL, '\0', 1, "triggered by cpu and memory triggers alone, which are always active" },
+};
 
 static void test_explain(void **state)
 {
-	/* NOW is 2023-11-14T22:30:00Z. */
-	static const struct { const char *triggers; int32_t min, replicas; int64_t last_active; const char *text; } cases[] = {
-		{ "iA", NONE, 0, 0, "scaling from 0 to 1: active by s1-redis-b 12" },
-		{ "AA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12, s1-redis-b 12" },
-		{ "AE", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12; failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)" },
-		{ "iE", NONE, 4, 0, "held at 4: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)" },
-		{ "", NONE, 4, 0, "held at 4: no trigger could be asked" },
-		{ "i", NONE, 4, NOW, "cooling down until 22:35:00: no trigger is active (s0-redis-a 0)" },
-		{ "i", NONE, 4, 0, "in the initial cooldown until 2023-11-15T00:13:20Z: no trigger is active (s0-redis-a 0)" },
-		{ "i", NONE, 4, T, "scaling from 4 to 0: no trigger is active (s0-redis-a 0) and the cooldown of 300 s is over" },
-		{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0)" },
-		{ "i", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0)" },
-		{ "i", NONE, -1, T, "the replicas of the target cannot be read" },
-		{ "AAAAAAA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12, s1-redis-b 12, s2-redis-c 12, s3-redis-d 12, s4-redis-e 12 and 2 more" },
-	};
+	struct scaling_modifiers modifiers = { .formula = (char[]){ "a" }, .target = (char[]){ "2.5" }, .activation_target = (char[]){ "3" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		const struct told *t = &sentences[i];
+		struct row r = { .min = t->min, .idle = NONE, .cooldown_s = NONE, .initial_s = 7200 };
+		struct scaledobject_spec spec = spec_of(&r);
+		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct directives says = directives_of(t->says);
+		struct composite composite = composite_of(t->composite != '\0' ? t->composite : 'i');
+		struct scale_facts facts = {
+			.spec = &spec, .created_unix_ms = T, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers(t->triggers, triggers), .directives = &says,
+			.composite = t->composite != '\0' ? &composite : NULL, .resource_count = t->resources,
+			.replicas_known = t->replicas >= 0, .replicas = t->replicas, .last_active_unix_ms = t->last_active,
+		};
+		struct scale_decision d;
+		char text[512];
+
+		spec.max_replicas = 9;
+		spec.modifiers = t->composite != '\0' ? &modifiers : NULL;
+		d = scale_decide(&facts);
+		assert_ptr_equal(scale_explain(&facts, &d, text, sizeof(text)), text);
+		assert_string_equal(text, t->text);
+		if (d.act && d.rule == SCALE_RULE_ACTIVATE)
+			assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), t->cause);
+	}
+}
+
+/* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
+static void test_explain_details(void **state)
+{
+	struct scaledobject_spec spec = { .min_replicas = NONE, .idle_replicas = NONE, .cooldown_s = NONE, .initial_cooldown_s = NONE, .max_replicas = NONE };
+	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct composite composite = composite_of('A');
+	struct scale_facts facts = { .spec = &spec, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers("iE", triggers), .replicas_known = true, .replicas = 1 };
+	struct scale_decision d;
 	char text[512];
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		explain(cases[i].triggers, cases[i].min, cases[i].replicas, cases[i].last_active, text, sizeof(text));
-		assert_string_equal(text, cases[i].text);
-	}
+	triggers[0].activation = 2.5;
+	triggers[1].fallback_trouble = "no pod of the target is ready";
+	d = scale_decide(&facts);
+	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
+			    "held at 1: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out; no fallback: no pod of the target is ready)");
+	facts.trigger_count = 1;
+	facts.replicas = 0;
+	d = scale_decide(&facts);
+	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)), "at rest with 0: no trigger is active (s0-redis-a 0 of 5 (active above 2.5))");
+	facts.trigger_count = make_triggers("F", triggers);
+	triggers[0].fallback_replicas = -1;
+	facts.composite = &composite;
+	facts.replicas = 3;
+	d = scale_decide(&facts);
+	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)), "the HPA scales: active by composite-metric 12; s0-redis-a is nil in the formula after 4 failures: connecting to 10.0.0.7:6379: timed out");
 }
 
 /* However little room there is, the text ends with a whole character. */
@@ -381,7 +568,7 @@ static void test_rule_names(void **state)
 {
 	(void)state;
 	assert_string_equal(scale_rule_name(SCALE_RULE_COOLDOWN), "cooldown");
-	for (int a = SCALE_RULE_REPLICAS_UNKNOWN; a <= SCALE_RULE_INACTIVE; a++)
+	for (int a = SCALE_RULE_REPLICAS_UNKNOWN; a <= SCALE_RULE_SCALE_OUT_PAUSED; a++)
 		for (int b = SCALE_RULE_REPLICAS_UNKNOWN; b < a; b++)
 			assert_string_not_equal(scale_rule_name((enum scale_rule)a), scale_rule_name((enum scale_rule)b));
 	assert_string_equal(scale_rule_name((enum scale_rule)99), "unknown");
@@ -394,6 +581,7 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_explain),
+		cmocka_unit_test(test_explain_details),
 		cmocka_unit_test(test_explain_cut),
 		cmocka_unit_test(test_active_names),
 		cmocka_unit_test(test_rule_names),

@@ -5,6 +5,11 @@
 
 typedef int (*validate_fn)(const struct scaledobject *so, struct err *err);
 
+static int validate_alone(const struct scaledobject *so, struct err *err)
+{
+	return validate_scaledobject(so, NULL, err);
+}
+
 static void check_passes(validate_fn validate, const char *object)
 {
 	struct scaledobject *so = given_scaledobject(object);
@@ -33,6 +38,9 @@ static void check_refused(validate_fn validate, const char *object, const char *
 #define TARGET(fields) GIVEN_SO("", "'scaleTargetRef':{" fields "}," GIVEN_TRIGGERS)
 #define ADVANCED(fields) SPEC("'advanced':{" fields "}")
 #define ANNOTATED(annotations) GIVEN_SO(",'annotations':{" annotations "}", GIVEN_TARGET "," GIVEN_TRIGGERS)
+#define FORMULA(fields, triggers) GIVEN_SO("", GIVEN_TARGET ",'advanced':{'scalingModifiers':{'formula':'a'," fields "}},'triggers':[" triggers "]")
+#define ADVANCED_FORMULA(formula) GIVEN_SO("", GIVEN_TARGET ",'advanced':{'scalingModifiers':{'formula':'" formula "','target':'1'}},'triggers':[" ONE ",{'type':'cpu','name':'b'}]")
+#define ONE "{'type':'redis','name':'a'}"
 #define NAME63 "a23456789012345678901234567890123456789012345678901234567890123"
 
 static void test_good(void **state)
@@ -49,11 +57,24 @@ static void test_good(void **state)
 		TRIGGER("'type':'cpu','metricType':'Utilization'"),
 		GIVEN_SO("", GIVEN_TARGET ",'triggers':[{'type':'a','name':'x'},{'type':'a','name':'y'},{'type':'a'},{'type':'a','name':''},{'type':'a','name':''}]"),
 		ADVANCED("'horizontalPodAutoscalerConfig':{'name':'" NAME63 "'}"),
+		TARGET("'name':'db','kind':'StatefulSet','apiVersion':'apps/v1'"),
+		TARGET("'name':'x','kind':'Rollout','apiVersion':'argoproj.io/v1alpha1'"),
+		TARGET("'name':'x','apiVersion':'v1','kind':'ReplicationController'"),
+		TRIGGER("'type':'nobody-knows-this-one'"), /* types are for the scalers' registry to know */
+		TRIGGER("'type':'redis','useCachedMetrics':true,'authenticationRef':{'name':'ta','kind':''}"),
+		TRIGGER("'type':'redis','authenticationRef':{'name':'ta','kind':'ClusterTriggerAuthentication'}"),
+		SPEC("'fallback':{'failureThreshold':0,'replicas':0}"),
+		SPEC("'fallback':{'failureThreshold':3,'replicas':6,'behavior':'currentReplicasIfLower'}"),
+		ANNOTATED("'autoscaling.keda.sh/paused-replicas':'3','scaledobject.keda.sh/transfer-hpa-ownership':'true','example.com/x':'y'"),
+		ADVANCED("'scalingModifiers':{}"),
+		FORMULA("'target':'0.5'", "{'type':'redis','name':'a'},{'type':'cpu'}"),
+		FORMULA("'target':'1e3','activationTarget':'-2','metricType':'Value'", "{'type':'redis','name':'a'}"),
+		GIVEN_SO("", GIVEN_TARGET ",'advanced':{'scalingModifiers':{'formula':'a','target':'2'}},'fallback':{'failureThreshold':1,'replicas':1,'behavior':'scalingModifiers'},'triggers':[{'type':'redis','name':'a'}]"),
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_passes(validate_scaledobject, cases[i]);
+		check_passes(validate_alone, cases[i]);
 }
 
 static void test_refused(void **state)
@@ -77,6 +98,32 @@ static void test_refused(void **state)
 		{ SPEC("'cooldownPeriod':-1"), "spec.cooldownPeriod: -1 is too small: at least 0" },
 		{ SPEC("'initialCooldownPeriod':-7"), "spec.initialCooldownPeriod: -7 is too small: at least 0" },
 		{ SPEC("'fallback':{'replicas':-1,'failureThreshold':1}"), "spec.fallback.replicas: -1 is too small: at least 0" },
+		{ SPEC("'fallback':{'replicas':1,'failureThreshold':-2}"), "spec.fallback.failureThreshold: -2 is too small: at least 0" },
+		{ SPEC("'fallback':{'replicas':1,'failureThreshold':2,'behavior':'none'}"),
+		  "spec.fallback.behavior: \"none\" is unknown: static, currentReplicas, currentReplicasIfHigher, currentReplicasIfLower or scalingModifiers" },
+		{ GIVEN_SO("", GIVEN_TARGET ",'fallback':{'replicas':1,'failureThreshold':2},'triggers':[{'type':'cpu'},{'type':'memory'}]"),
+		  "spec.fallback: it has no effect on cpu and memory, which the HPA controller reads by itself: add another trigger or remove it" },
+		{ SPEC("'fallback':{'replicas':1,'failureThreshold':2,'behavior':'scalingModifiers'}"),
+		  "spec.fallback.behavior: scalingModifiers needs a formula: set spec.advanced.scalingModifiers.formula or choose another behavior" },
+		{ ADVANCED("'scalingModifiers':{'target':'2'}"), "spec.advanced.scalingModifiers.formula: missing: scalingModifiers do nothing without one" },
+		{ ADVANCED("'scalingModifiers':{'formula':'a'}"), "spec.advanced.scalingModifiers.target: missing: a formula needs one" },
+		{ FORMULA("'target':'0'", ONE), "spec.advanced.scalingModifiers.target: \"0\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'-1'", ONE), "spec.advanced.scalingModifiers.target: \"-1\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'1m'", ONE), "spec.advanced.scalingModifiers.target: \"1m\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':' 1'", ONE), "spec.advanced.scalingModifiers.target: \" 1\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'inf'", ONE), "spec.advanced.scalingModifiers.target: \"inf\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'0.0001'", ONE), "spec.advanced.scalingModifiers.target: \"0.0001\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'1e999'", ONE), "spec.advanced.scalingModifiers.target: \"1e999\" is not a number of 0.001 or more" },
+		{ FORMULA("'target':'1','activationTarget':'x'", ONE), "spec.advanced.scalingModifiers.activationTarget: \"x\" is not a number" },
+		{ FORMULA("'target':'1','metricType':'Utilization'", ONE), "spec.advanced.scalingModifiers.metricType: \"Utilization\" cannot be used for a formula: AverageValue or Value" },
+		{ ADVANCED_FORMULA("a + b"), "spec.advanced.scalingModifiers.formula: column 5: unknown name \"b\" (the triggers are a)" },
+		{ ADVANCED_FORMULA("a +"), "spec.advanced.scalingModifiers.formula: column 4: the formula ends too early" },
+		{ FORMULA("'target':'1'", ONE ",{'type':'redis'}"),
+		  "spec.triggers[1].name: missing: with spec.advanced.scalingModifiers each trigger but cpu and memory needs one, by which the formula means it" },
+		{ TRIGGER("'type':'redis','authenticationRef':{'name':'ta','kind':'Secret'}"),
+		  "spec.triggers[0].authenticationRef.kind: \"Secret\" is unknown: TriggerAuthentication or ClusterTriggerAuthentication" },
+		{ TRIGGER("'type':'redis','authenticationRef':{'name':''}"), "spec.triggers[0].authenticationRef.name: \"\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed" },
+		{ ANNOTATED("'autoscaling.keda.sh/paused-replicas':'-1'"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"-1\" is not a whole number from 0 to 2147483647" },
 		{ GIVEN_SO("", GIVEN_TARGET), "spec.triggers: no triggers defined in the ScaledObject: at least one is needed" },
 		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[]"), "spec.triggers: no triggers defined in the ScaledObject: at least one is needed" },
 		{ TRIGGER("'metadata':{}"), "spec.triggers[0].type: missing: say what kind of source it is, like redis" },
@@ -93,57 +140,75 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_refused(validate_scaledobject, cases[i].object, cases[i].message);
+		check_refused(validate_alone, cases[i].object, cases[i].message);
 }
 
-static void test_supported(void **state)
+/* The word for programs beside the text: KEDA's where it has one. */
+static void test_reasons(void **state)
 {
-	static const char *const cases[] = {
-		GIVEN_SO("", GIVEN_TARGET "," GIVEN_TRIGGERS),
-		TARGET("'name':'db','kind':'StatefulSet','apiVersion':'apps/v1'"),
-		TARGET("'name':'web','envSourceContainerName':'main'"),
-		SPEC("'idleReplicaCount':0,'minReplicaCount':2,'initialCooldownPeriod':4"),
-		ADVANCED("'restoreToOriginalReplicaCount':true,'horizontalPodAutoscalerConfig':{'name':'x','behavior':{'scaleUp':{}}},'scalingModifiers':{}"),
-		TRIGGER("'type':'nobody-knows-this-one'"), /* types are for the scalers' registry to know */
-		ANNOTATED("'scaledobject.keda.sh/hpa-excluded-labels':'a,b','example.com/x':'y','validations.keda.sh/hpa-ownership':'true'"),
-		ANNOTATED("'autoscaling.keda.sh/paused':'false','autoscaling.keda.sh/paused-scale-in':'0','autoscaling.keda.sh/paused-scale-out':'F','autoscaling.keda.sh/force-activation':'False',"
-			  "'scaledobject.keda.sh/transfer-hpa-ownership':'false'"),
+	static const struct { const char *object, *reason; } cases[] = {
+		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':3"), "incorrect-spec" },
+		{ GIVEN_SO("", GIVEN_TRIGGERS), "incorrect-target" },
+		{ SPEC("'minReplicaCount':5,'maxReplicaCount':4"), "incorrect-replicas" },
+		{ SPEC("'idleReplicaCount':0"), "incorrect-replicas" },
+		{ GIVEN_SO("", GIVEN_TARGET), "incorrect-triggers" },
+		{ "{'metadata':{'name':'" NAME63 "4'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}", "name-too-long" },
+		{ "{'metadata':{'name':'" NAME63 "'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}", "hpa-name-too-long" },
+		{ ADVANCED("'horizontalPodAutoscalerConfig':{'name':'My_HPA'}"), "incorrect-hpa-name" },
+		{ SPEC("'pollingInterval':0"), "incorrect-periods" },
+		{ SPEC("'fallback':{'replicas':-1,'failureThreshold':1}"), "incorrect-fallback" },
+		{ ANNOTATED("'autoscaling.keda.sh/paused':'yes'"), "incorrect-annotations" },
+		{ ADVANCED("'scalingModifiers':{'target':'1'}"), "scaling-modifiers" },
+		{ SPEC("'fallback':{'replicas':1,'failureThreshold':1,'behavior':'scalingModifiers'}"), "scaling-modifiers-fallback" },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_passes(validate_supported, cases[i]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].object);
+		const char *reason = "";
+
+		assert_int_equal(validate_scaledobject(so, &reason, NULL), -1);
+		assert_string_equal(reason, cases[i].reason);
+		scaledobject_free(so);
+	}
+	{
+		struct scaledobject *so = given_scaledobject(SPEC("'minReplicaCount':1"));
+		const char *reason = "";
+
+		assert_int_equal(validate_scaledobject(so, &reason, NULL), 0);
+		assert_null(reason);
+		scaledobject_free(so);
+	}
 }
 
-#define YET " is not supported by this version of kscaled: "
+#define POLLING "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics"
+#define COOLDOWN "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0"
 
-static void test_not_supported(void **state)
+static void test_warnings(void **state)
 {
-	static const struct { const char *object, *message; } cases[] = {
-		{ TARGET("'name':'x','kind':'Rollout','apiVersion':'argoproj.io/v1alpha1'"), "spec.scaleTargetRef: argoproj.io/v1alpha1 Rollout" YET "apps/v1 Deployment and StatefulSet are" },
-		{ TARGET("'name':'x','apiVersion':'apps/v1','kind':'ReplicaSet'"), "spec.scaleTargetRef: apps/v1 ReplicaSet" YET "apps/v1 Deployment and StatefulSet are" },
-		{ TARGET("'name':'x','apiVersion':'v1','kind':'ReplicationController'"), "spec.scaleTargetRef: v1 ReplicationController" YET "apps/v1 Deployment and StatefulSet are" },
-		{ TARGET("'name':'x','apiVersion':'extensions/v1beta1'"), "spec.scaleTargetRef: extensions/v1beta1 Deployment" YET "apps/v1 Deployment and StatefulSet are" },
-		{ SPEC("'fallback':{'failureThreshold':3,'replicas':6}"), "spec.fallback" YET "remove it (while a trigger fails, nothing is scaled in)" },
-		{ ADVANCED("'scalingModifiers':{'formula':'a'}"), "spec.advanced.scalingModifiers" YET "remove it" },
-		{ ADVANCED("'scalingModifiers':{'metricType':'Value'}"), "spec.advanced.scalingModifiers" YET "remove it" },
-		{ TRIGGER("'type':'redis','useCachedMetrics':true"), "spec.triggers[0].useCachedMetrics" YET "remove it (readings are shared between all who ask anyway)" },
-		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[{'type':'a'},{'type':'redis','authenticationRef':{'name':'ta'}}]"),
-		  "spec.triggers[1].authenticationRef" YET "give the credentials by ...FromEnv from plain values of the workload's environment" },
-		{ ANNOTATED("'autoscaling.keda.sh/paused':'true'"), "metadata.annotations[autoscaling.keda.sh/paused]" YET "remove the annotation" },
-		{ ANNOTATED("'autoscaling.keda.sh/paused':'no'"), "metadata.annotations[autoscaling.keda.sh/paused]" YET "remove the annotation" }, /* unreadable: true for KEDA */
-		{ ANNOTATED("'autoscaling.keda.sh/paused':''"), "metadata.annotations[autoscaling.keda.sh/paused]" YET "remove the annotation" },
-		{ ANNOTATED("'autoscaling.keda.sh/paused-replicas':'0'"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]" YET "remove the annotation" }, /* a number, not a false */
-		{ ANNOTATED("'autoscaling.keda.sh/paused-scale-in':'true'"), "metadata.annotations[autoscaling.keda.sh/paused-scale-in]" YET "remove the annotation" },
-		{ ANNOTATED("'autoscaling.keda.sh/paused-scale-out':'1'"), "metadata.annotations[autoscaling.keda.sh/paused-scale-out]" YET "remove the annotation" },
-		{ ANNOTATED("'autoscaling.keda.sh/force-activation':'t'"), "metadata.annotations[autoscaling.keda.sh/force-activation]" YET "remove the annotation" },
-		{ ANNOTATED("'autoscaling.keda.sh/of-tomorrow':'x'"), "metadata.annotations[autoscaling.keda.sh/of-tomorrow]" YET "remove the annotation" },
-		{ ANNOTATED("'scaledobject.keda.sh/transfer-hpa-ownership':'true'"), "metadata.annotations[scaledobject.keda.sh/transfer-hpa-ownership]" YET "remove the annotation" },
+	static const struct { const char *object, *first, *second; } cases[] = {
+		{ SPEC("'minReplicaCount':2"), NULL, NULL },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5"), NULL, NULL },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':0"), NULL, NULL },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':2,'idleReplicaCount':0"), NULL, NULL },
+		{ SPEC("'pollingInterval':5,'minReplicaCount':2"), POLLING, NULL },
+		{ SPEC("'cooldownPeriod':5,'minReplicaCount':2"), COOLDOWN, NULL },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':3,'idleReplicaCount':1"), POLLING, COOLDOWN },
+		{ GIVEN_SO("", GIVEN_TARGET ",'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':1,'triggers':[{'type':'a'},{'type':'b','useCachedMetrics':true}]"), COOLDOWN, NULL },
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		check_refused(validate_supported, cases[i].object, cases[i].message);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledobject *so = given_scaledobject(cases[i].object);
+		const char *texts[VALIDATE_WARNINGS_MAX] = { NULL, NULL };
+
+		assert_int_equal(validate_warnings(so, texts), (cases[i].first != NULL) + (cases[i].second != NULL));
+		if (cases[i].first != NULL)
+			assert_string_equal(texts[0], cases[i].first);
+		if (cases[i].second != NULL)
+			assert_string_equal(texts[1], cases[i].second);
+		scaledobject_free(so);
+	}
 }
 
 /* KEDA's step texts in front. */
@@ -155,7 +220,7 @@ static void test_for_reconcile(void **state)
 	check_refused(validate_for_reconcile, SPEC("'maxReplicaCount':0"), "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: spec.maxReplicaCount: 0 is too small: at least 1");
 	check_refused(validate_for_reconcile, GIVEN_SO("", GIVEN_TARGET), "ScaledObject doesn't have correct triggers specification: spec.triggers: no triggers defined in the ScaledObject: at least one is needed");
 	check_refused(validate_for_reconcile, GIVEN_SO("", GIVEN_TARGET ",'triggers':3"), "spec.triggers: must be an array, not a number");
-	check_refused(validate_for_reconcile, ADVANCED("'scalingModifiers':{'formula':'a'}"), "spec.advanced.scalingModifiers" YET "remove it");
+	check_refused(validate_for_reconcile, SPEC("'pollingInterval':0"), "spec.pollingInterval: 0 is too small: at least 1");
 }
 
 /* A name of any length and any bytes gives a message, not an overflow. */
@@ -172,25 +237,23 @@ static void test_long_texts(void **state)
 		struct scaledobject *so = given_scaledobject(text);
 		struct err err = { 0 };
 
-		assert_int_equal(validate_scaledobject(so, &err), -1);
+		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
 		free(so->spec.target_name);
 		so->spec.target_name = mem_dup("web");
-		assert_int_equal(validate_scaledobject(so, &err), -1);
+		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
 		assert_has(err.msg, "kind");
 		free(so->spec.target_kind);
 		so->spec.target_kind = NULL;
-		assert_int_equal(validate_scaledobject(so, &err), -1);
+		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
 		assert_has(err.msg, "apiVersion");
 		free(so->spec.target_api_version);
 		so->spec.target_api_version = NULL;
-		assert_int_equal(validate_scaledobject(so, &err), -1);
+		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
 		assert_has(err.msg, "metricType");
 		free(so->spec.triggers[0].metric_type);
 		so->spec.triggers[0].metric_type = NULL;
-		assert_int_equal(validate_scaledobject(so, &err), -1);
+		assert_int_equal(validate_scaledobject(so, NULL, &err), -1);
 		assert_has(err.msg, "HorizontalPodAutoscaler");
-		assert_int_equal(validate_supported(so, &err), -1);
-		assert_has(err.msg, "metadata.annotations[autoscaling.keda.sh/xxx");
 		scaledobject_free(so);
 	}
 	free(text);
@@ -202,8 +265,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
 		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_supported),
-		cmocka_unit_test(test_not_supported),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_warnings),
 		cmocka_unit_test(test_for_reconcile),
 		cmocka_unit_test(test_long_texts),
 	};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/directives.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REPLICAS_DIGITS_MAX 10 /* 2147483647 */
+#define SHOWN_MAX 64           /* of a wrong value, in messages */
+
+static int wrong(const char *key, const char *value, const char *must, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "metadata.annotations[%s]: \"%.*s\" %s", key, SHOWN_MAX, value, must);
+}
+
+/* Go's strconv.ParseBool, as KEDA reads it; but what it cannot read is not taken as true. */
+bool directives_read_bool(const char *text, bool *out)
+{
+	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" }, { "FALSE", "TRUE" }, { "False", "True" } };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(text, words[i][0]) == 0 || strcmp(text, words[i][1]) == 0) {
+			*out = strcmp(text, words[i][1]) == 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int read_bool(const struct strmap *annotations, const char *key, bool *out, struct err *err)
+{
+	const char *value = strmap_get(annotations, key);
+
+	*out = false;
+	if (value == NULL || directives_read_bool(value, out))
+		return 0;
+	return wrong(key, value, "is neither true nor false", err);
+}
+
+static int read_replicas(const struct strmap *annotations, int32_t *out, struct err *err)
+{
+	const char *value = strmap_get(annotations, DIRECTIVES_PAUSED_REPLICAS);
+	size_t digits;
+	long long number;
+
+	*out = INT32_UNSET;
+	if (value == NULL)
+		return 0;
+	digits = strspn(value, "0123456789");
+	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && value[digits] == '\0' ? strtoll(value, NULL, 10) : -1;
+	if (number < 0 || number > INT32_MAX)
+		return wrong(DIRECTIVES_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
+	*out = (int32_t)number;
+	return 0;
+}
+
+int directives_read(const struct scaledobject *so, struct directives *out, struct err *err)
+{
+	const struct strmap *annotations = &so->meta.annotations;
+	bool says_paused = strmap_get(annotations, DIRECTIVES_PAUSED) != NULL;
+	struct directives d = { .paused_replicas = INT32_UNSET };
+
+	if (read_bool(annotations, DIRECTIVES_PAUSED, &d.paused, err) < 0 || read_replicas(annotations, &d.paused_replicas, err) < 0 ||
+	    read_bool(annotations, DIRECTIVES_PAUSED_IN, &d.scale_in_paused, err) < 0 || read_bool(annotations, DIRECTIVES_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
+	    read_bool(annotations, DIRECTIVES_FORCE, &d.force_active, err) < 0 || read_bool(annotations, DIRECTIVES_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
+		return -1;
+	/* A number alone pauses; beside a "false" it waits for that to become true. */
+	if (!says_paused)
+		d.paused = d.paused_replicas != INT32_UNSET;
+	if (!d.paused)
+		d.paused_replicas = INT32_UNSET;
+	*out = d;
+	return 0;
+}
