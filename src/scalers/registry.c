@@ -3,10 +3,13 @@
 #include <string.h>
 
 #include "scalers/redis.h"
+#include "scalers/resource.h"
 #include "scalers/scaler.h"
 
 static const struct scaler_type *const types[] = {
 	&redis_scaler_type,
+	&resource_cpu_scaler_type,
+	&resource_memory_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

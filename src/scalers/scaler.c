@@ -52,7 +52,7 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
 	}
 	out->trigger_name = mem_dup(params->name);
-	out->metric_name = mem_printf("s%d-%s", params->index, name);
+	out->metric_name = out->kind == METRIC_EXTERNAL ? mem_printf("s%d-%s", params->index, name) : mem_dup(name);
 	free(name);
 	return 0;
 }
@@ -62,12 +62,13 @@ void scaler_done(struct scaler *s)
 	question_unref(s->question);
 	free(s->trigger_name);
 	free(s->metric_name);
+	free(s->container);
 	memset(s, 0, sizeof(*s));
 }
 
 struct metric_spec scaler_metric_spec(const struct scaler *s)
 {
-	return (struct metric_spec){ .name = s->metric_name, .target_type = s->target_type, .target = s->target };
+	return (struct metric_spec){ .kind = s->kind, .name = s->metric_name, .container = s->container, .target_type = s->target_type, .target = s->target };
 }
 
 /* Activation is strictly greater everywhere (keda-scalers.md C.7). */

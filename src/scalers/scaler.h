@@ -9,6 +9,8 @@
  *   ask     puts a question to its source and brings one raw answer, or an error; never both, never a guess.
  *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold).
  *
+ * cpu and memory have only the first half: the HPA controller reads them, so their scalers have no question and nobody asks or judges them.
+ *
  * Questions are shared: two triggers with the same question key are answered by one query (cache/readings), whatever their thresholds. A type is one file with one
  * `const struct scaler_type`, listed in scalers/registry.c. Scalers never see Kubernetes objects, the cache or the loops above them.
  */
@@ -54,16 +56,18 @@ struct question *question_new(const struct scaler_type *type, char *key /* takes
 struct question *question_ref(struct question *q);
 void question_unref(struct question *q); /* NULL is fine */
 
-/* One built trigger. A value that owns its name and one count of its question. */
+/* One built trigger. A value that owns its texts and one count of its question. */
 struct scaler {
 	const struct scaler_type *type;
 	int index;
 	char *trigger_name;              /* NULL */
-	char *metric_name;               /* "s0-redis-jobs" */
+	enum metric_kind kind;           /* METRIC_EXTERNAL, but of cpu and memory */
+	char *metric_name;               /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds */
+	char *container;                 /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
 	struct quantity target;
 	double activation;
-	struct question *question;
+	struct question *question;       /* NULL unless METRIC_EXTERNAL: nobody is asked */
 };
 
 /* The answer of one ask: value, or err. Exactly once, never after cancel, never before ask has returned. */
@@ -72,9 +76,9 @@ typedef void (*question_fn)(void *arg, double value, const struct err *err);
 struct scaler_type {
 	const char *name;      /* trigger type as users write it */
 	const char *go_name;   /* what KEDA's /metrics call it: "redisScaler" */
-	/* Fills target, activation, question and the part of the metric's name behind "sN-" (takes nothing; *metric_name is owned by the caller). ERR_INVALID names the parameter. */
+	/* Fills target, activation, question (or kind and container) and the part of the metric's name behind "sN-" (takes nothing; *metric_name is owned by the caller). ERR_INVALID names the parameter. */
 	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
-	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. */
+	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. This and the next two are NULL for types without questions. */
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
 	void (*cancel)(void *handle);
 	void (*free_data)(void *data);
@@ -83,7 +87,7 @@ struct scaler_type {
 /* Looks the type up and builds. On failure *out needs no scaler_done; the error starts with `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it. */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 void scaler_done(struct scaler *s);
-struct metric_spec scaler_metric_spec(const struct scaler *s); /* borrows the name */
+struct metric_spec scaler_metric_spec(const struct scaler *s); /* borrows name and container */
 struct reading scaler_judge(const struct scaler *s, double value);
 
 const struct scaler_type *scaler_type_find(const char *name); /* NULL when there is none */
