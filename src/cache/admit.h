@@ -3,8 +3,11 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it (other ScaledObjects, foreign HPAs, the target's requests, LimitRanges) and lets decide/validate judge; also each trigger's parameters, as far as they can be
- * judged without their secrets. The webhook and the reconciler go through here, so that they say the same with the same words; `kscaled check` does with the documents it was given.
+ * Whether an object may come in: gathers the facts that lie outside it (other ScaledObjects, foreign HPAs, the target's requests, LimitRanges) and lets decide/validate judge. The webhook and the reconciler go through here, so that
+ * they say the same with the same words; `kscaled check` does with the documents it was given.
+ *
+ * Parameters of triggers are judged by their scalers when nothing in them comes from an authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook lets every trigger in (keda-core.md 7.7), and a
+ * type that this version does not know may be one that a later one does. Works on every replica, leading or not; writes nothing.
  */
 
 #include <jansson.h>
@@ -13,7 +16,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "cache/cache.h"
+#include "cache/store.h"
 #include "crd/scaledobject.h"
 #include "kube/client.h"
 
@@ -37,9 +40,10 @@ struct admit_verdict { /* borrowed until the callback returns */
 
 typedef void (*admit_fn)(void *arg, const struct admit_verdict *verdict);
 
-struct admit *admit_new(struct cache *cache, struct kube *kube);
-void admit_free(struct admit *a);
+struct admit *admit_new(struct store *store, struct kube *kube); /* borrows both */
+void admit_free(struct admit *a);                                /* nobody waits any more */
 
+/* An update that only takes finalizers away, and any to an object that is being deleted, is allowed unseen: nothing here may ever hinder a deletion. */
 struct admit_wait *admit_ask(struct admit *a, const struct admit_request *request, admit_fn fn, void *arg); /* never calls back before it returns */
 void admit_cancel(struct admit_wait *w);
 

@@ -31,18 +31,21 @@ struct auth_lookup {
 };
 
 /*
- * Into *out (empty before): the authParams of one trigger; nothing without authenticationRef. -1: ERR_TEMPORARY while something is not read yet, else what is wrong, with the path from the trigger: `TriggerAuthentication
+ * Into *out (empty before): the authParams of one trigger; nothing without authenticationRef. -1: ERR_WAITING while something is not read yet, ERR_TEMPORARY with the reason when it cannot be at the moment, else what is wrong, with the path from the trigger: `TriggerAuthentication
  * shop/redis: secretTargetRef parameter "password": Secret shop/redis has no key "pw"`. An empty value is an error, too: never an empty password. Cloud sources and identities are refused by name.
  */
 int auth_params(const struct auth_lookup *lookup, const struct scaledobject *so, const struct trigger *trigger, const struct workload *target /* NULL: has no containers */, struct strmap *out, struct err *err);
 
 /*
  * The variables that the `...FromEnv` of all triggers name, from the container that envSourceContainerName says: values into *env, those that are there but cannot be had into *unresolved with the reason (both empty before). Only what is
- * named is looked up, and what $(VAR) in it refers to. -1: ERR_TEMPORARY while something is not read yet, ERR_INVALID when the container does not exist.
+ * named is looked up, and what $(VAR) in it refers to. target NULL: it has no containers, and so no variables. -1: ERR_WAITING or ERR_TEMPORARY while something is not read yet, ERR_INVALID when the container does not exist.
  */
 int auth_environment(const struct auth_lookup *lookup, const struct scaledobject *so, const struct workload *target, struct strmap *env, struct strmap *unresolved, struct err *err);
 
 /* Whether any trigger names a variable or an `env` source may be needed: then the target must be known. */
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaledobject *so);
+
+/* Keeps in *worst (ERR_NONE at first) what is to be told of several failures: the first that somebody has to mend, else the first that may pass by itself, else the first that is waited for. */
+void auth_note_failure(struct err *worst, const struct err *err);
 
 #endif

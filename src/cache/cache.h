@@ -5,19 +5,33 @@
 /* What we know, in one place: handed to control and serve, which never see each other. The daemon makes and frees its parts. */
 
 #include "base/counters.h"
+#include "cache/admit.h"
+#include "cache/health.h"
+#include "cache/journal.h"
+#include "cache/kinds.h"
 #include "cache/leadership.h"
+#include "cache/lookups.h"
 #include "cache/readings.h"
+#include "cache/references.h"
 #include "cache/scalers.h"
 #include "cache/store.h"
+#include "cache/targetref.h"
 #include "cache/targets.h"
 
 struct cache {
 	struct loop *loop;
 	struct counters *counters;
 	struct store *store;
+	struct kinds *kinds;
 	struct targets *targets;
+	struct references *references;
+	struct lookups *lookups;
+	struct targetref *targetref;
 	struct scalers *scalers;
 	struct readings *readings;
+	struct health *health;
+	struct admit *admit;
+	struct journal *journal;
 	struct leadership leadership;
 };
 

@@ -3,8 +3,12 @@
 #define CACHE_JOURNAL_H
 
 /*
- * Why things are as they are: the newest decision of each object with its reason, the decisions before it that were different, and the changes of its replicas with who made them. Kept in memory with caps, written by
- * control on the leader, read by serve for `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one place. Holds no secret.
+ * Why things are as they are: the newest decision of each object with its reason, the decisions before it that were different, and the changes of its replicas with who made them. Kept
+ * in memory with caps, written by control on the leader, read by serve for `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one place. Holds no
+ * secret.
+ *
+ * Changes of replicas are seen in cache/targets, whoever made them; what control tells of its own comes before or after that, and the two are one. An object with nothing but decisions
+ * costs about half a KiB, and a decision that is like the last one allocates nothing.
  */
 
 #include <stdbool.h>
@@ -19,6 +23,7 @@ struct journal;
 
 #define JOURNAL_CHANGES_MAX   10
 #define JOURNAL_DECISIONS_MAX 10
+#define JOURNAL_TEXT_MAX      300 /* bytes of a text; the rest is cut off */
 
 struct journal_trigger { /* of the newest decision */
 	char *metric;         /* "s0-redis-jobs" */
@@ -38,8 +43,8 @@ struct journal_decision { /* newest last; only when the rule or the wanted repli
 struct journal_change {
 	int64_t at_unix_ms;
 	int32_t from, to;
-	char *who;            /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-scale", as the target's managedFields tell it */
-	char *why;
+	char *who;            /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", as the target's managedFields tell it; "unknown" */
+	char *why;            /* "" when nothing is known */
 };
 
 struct journal_object { /* borrowed until the loop turns */
@@ -49,17 +54,18 @@ struct journal_object { /* borrowed until the loop turns */
 	char *text;                     /* of the newest decision */
 	struct journal_trigger *triggers; size_t trigger_count;
 	bool has_composite; double composite; char *composite_trouble;
-	struct journal_decision decisions[JOURNAL_DECISIONS_MAX]; size_t decision_count;
-	struct journal_change changes[JOURNAL_CHANGES_MAX];       size_t change_count;
+	struct journal_decision *decisions; size_t decision_count; /* at most JOURNAL_DECISIONS_MAX, newest last */
+	struct journal_change *changes;     size_t change_count;   /* at most JOURNAL_CHANGES_MAX, newest last */
 };
 
-struct journal *journal_new(struct store *store, struct targets *targets); /* objects that are gone are forgotten by itself */
+/* Objects that are gone are forgotten by itself. Listens to both for their lives: to be freed after the last turn of the loop, before them. */
+struct journal *journal_new(struct store *store, struct targets *targets);
 void journal_free(struct journal *j);
 
-/* What one tick decided. text: scale_explain's, copied. */
+/* What one tick decided. text: scale_explain's, copied. Objects that the store does not know are passed over. */
 void journal_decided(struct journal *j, const char *key, const struct scale_facts *facts, const struct scale_decision *d, const char *text);
 
-/* We changed the replicas, and why. Changes by others are noted by the journal itself, which sees the target change. */
+/* We changed the replicas, and why: the API server has answered. Changes by others are noted by the journal itself, which sees the target change. */
 void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
 
 const struct journal_object *journal_get(const struct journal *j, const char *key); /* NULL: nothing is known */

@@ -7,8 +7,9 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* An entry nobody asked for so long is forgotten; the next asker simply asks the source. */
+/* An entry nobody asked for so long is forgotten; the next asker simply asks the source. Longer, when somebody was content with an older answer (useCachedMetrics with a long pollingInterval). */
 #define FORGET_AFTER_MS 60000
+#define KEEP_MAX_MS     3600000
 
 enum entry_state {
 	IDLE,   /* nothing known */
@@ -27,6 +28,7 @@ struct entry {
 	int64_t failed_at_ms;
 	int64_t asked_at_ms;
 	int64_t touched_at_ms;
+	int64_t keep_ms;          /* after that */
 	void *ask;                /* the scaler's handle while ASKING */
 	struct readings_wait *waiters; /* sentinel of a ring */
 	UT_hash_handle hh;
@@ -39,9 +41,9 @@ struct readings_wait {
 	void *arg;
 	struct loop_timer deadline; /* only set when the asker's deadline is before the query's */
 	struct question *question;
-	/* An answer from memory, handed over at the end of the turn. */
+	/* An answer or a failure from memory, handed over at the end of the turn. */
 	struct loop_task later;
-	struct answer answer;
+	struct answer answer; /* of a failure only its times; all 0 when it was not the source's */
 	struct err err;
 };
 
@@ -99,13 +101,13 @@ static void wait_free(struct readings_wait *w)
 }
 
 /* The end of a wait: the asker hears exactly once. */
-static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err)
+static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
 {
 	readings_fn fn = w->fn;
 	void *arg = w->arg;
 
 	wait_free(w);
-	fn(arg, answer, err);
+	fn(arg, answer, err, completed_at_ms);
 }
 
 /* --- entries ------------------------------------------------------------------------------------------------------------------ */
@@ -127,6 +129,7 @@ static struct entry *entry_get(struct readings *r, struct question *q)
 	e = mem_zalloc(sizeof(*e));
 	e->owner = r;
 	e->question = question_ref(q);
+	e->keep_ms = FORGET_AFTER_MS;
 	e->waiters = mem_zalloc(sizeof(*e->waiters));
 	ring_init(e->waiters);
 	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
@@ -177,7 +180,7 @@ static void on_answer(void *arg, double value, const struct err *err)
 	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
 	ring_move_all(e->waiters, &finished);
 	while (finished.next != &finished)
-		wait_finish(finished.next, err ? NULL : &answer, err ? &failure : NULL);
+		wait_finish(finished.next, err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
 }
 
 static void entry_ask(struct entry *e)
@@ -191,11 +194,11 @@ static void entry_ask(struct entry *e)
 	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + r->config.ask_timeout_ms, on_answer, e);
 }
 
-static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms, int64_t failure_age_ms)
+static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms)
 {
 	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
 		return READINGS_ANSWER;
-	if (!e->has_answer && e->err && now_ms - e->failed_at_ms < (max_age_ms < failure_age_ms ? max_age_ms : failure_age_ms))
+	if (!e->has_answer && e->err && now_ms - e->failed_at_ms < max_age_ms)
 		return READINGS_FAILURE;
 	return READINGS_NONE;
 }
@@ -207,12 +210,22 @@ static void on_sweep(void *arg)
 	struct entry *e, *next;
 
 	HASH_ITER(hh, r->entries, e, next)
-		if (e->state != ASKING && e->waiters->next == e->waiters && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
+		if (e->state != ASKING && e->waiters->next == e->waiters && now_ms - e->touched_at_ms > e->keep_ms)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
 
 /* --- asking ------------------------------------------------------------------------------------------------------------------- */
+
+/* Who takes whatever there is (INT64_MAX) counts on nothing. */
+static void touch(struct entry *e, int64_t now_ms, int64_t max_age_ms)
+{
+	int64_t keep_ms = max_age_ms < KEEP_MAX_MS ? max_age_ms : KEEP_MAX_MS;
+
+	e->touched_at_ms = now_ms;
+	if (max_age_ms < INT64_MAX && keep_ms > e->keep_ms)
+		e->keep_ms = keep_ms;
+}
 
 enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err)
 {
@@ -222,10 +235,12 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 
 	if (!e)
 		return READINGS_NONE;
-	e->touched_at_ms = now_ms;
-	found = entry_peek(e, now_ms, max_age_ms, r->config.max_age_ms);
+	touch(e, now_ms, max_age_ms);
+	found = entry_peek(e, now_ms, max_age_ms);
 	if (found == READINGS_ANSWER)
 		*answer = e->answer;
+	if (found == READINGS_FAILURE)
+		*answer = (struct answer){ .asked_at_ms = e->asked_at_ms, .answered_at_ms = e->failed_at_ms };
 	if (found == READINGS_FAILURE && err)
 		*err = *e->err;
 	if (found != READINGS_NONE)
@@ -239,7 +254,7 @@ static void on_later(void *arg)
 	struct answer answer = w->answer;
 	struct err err = w->err;
 
-	wait_finish(w, err.kind == ERR_NONE ? &answer : NULL, err.kind == ERR_NONE ? NULL : &err);
+	wait_finish(w, err.kind == ERR_NONE ? &answer : NULL, err.kind == ERR_NONE ? NULL : &err, answer.answered_at_ms);
 }
 
 static void on_deadline(void *arg)
@@ -248,7 +263,7 @@ static void on_deadline(void *arg)
 	struct err err = { 0 };
 
 	err_set(&err, ERR_TEMPORARY, "%s: no answer in time", w->question->source);
-	wait_finish(w, NULL, &err);
+	wait_finish(w, NULL, &err, 0);
 }
 
 static struct readings_wait *wait_new(struct readings *r, struct question *q, readings_fn fn, void *arg)
@@ -287,7 +302,7 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, int64
 		return w;
 	}
 	e = entry_get(r, q);
-	e->touched_at_ms = loop_now_ms(r->loop);
+	touch(e, loop_now_ms(r->loop), max_age_ms);
 	ring_add(e->waiters, w);
 	if (e->state != ASKING)
 		entry_ask(e);

@@ -4,7 +4,8 @@
 
 /*
  * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks. A reading younger than the asker's max age is answered from memory; otherwise all askers join the one query that
- * is under way. Every asker has a deadline of its own: a hung source delays only those who ask about it. A failure is kept as long as an answer is, so that a dead source is not hammered.
+ * is under way. Every asker has a deadline of its own: a hung source delays only those who ask about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead source is not hammered.
+ * What nobody asked for in a minute is forgotten, or, if somebody was content with an older answer, after that age (at most an hour).
  */
 
 #include <stdbool.h>
@@ -19,7 +20,6 @@ struct readings;
 struct readings_wait;
 
 struct readings_config {
-	int64_t max_age_ms;     /* --metrics-max-age: how long failures are kept; the default for answers */
 	int64_t ask_timeout_ms; /* how long one query may take, whoever waits */
 	size_t max_waiters;     /* askers held at once, over all entries; more are refused */
 };
@@ -28,11 +28,14 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 void readings_free(struct readings *r); /* waiters are dropped without callbacks */
 
 enum readings_found { READINGS_ANSWER, READINGS_FAILURE, READINGS_NONE };
-/* What is in memory and young enough, at once. err (may be NULL) gets the failure's text. */
+/* What is in memory and young enough, at once. A failure: err (may be NULL) gets its text, and of *answer the times are set. */
 enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err);
 
-/* answer NULL exactly when err is not. */
-typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err);
+/*
+ * answer NULL exactly when err is not. completed_at_ms (loop clock): when the query that brought this ended; askers of one query, and those answered from memory later, get the same. 0: this asker gave up waiting, or was one
+ * too many; that says nothing about the source.
+ */
+typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms);
 
 /* Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never calls back before it returns. deadline_ms: loop clock. */
 struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg);

@@ -21,12 +21,13 @@
 struct references;
 
 #define REFERENCES_BY_NAME_MAX 8
+#define REFERENCES_PER_OWNER_MAX 1024 /* keys; more are refused (REFERENCE_MISSING, ERR_INVALID) */
 
 enum reference_state {
-	REFERENCE_UNREAD,  /* not known yet: the owner is told when it is. *err (ERR_TEMPORARY) says what is waited for, and why it cannot be read when that is known */
-	REFERENCE_MISSING, /* no such object, or no such key in it: ERR_MISSING naming kind, namespace, name and key */
+	REFERENCE_UNREAD,  /* not known yet: the owner is told when it is. *err says what is waited for: ERR_WAITING, or ERR_TEMPORARY with the reason once it is known why it cannot be read */
+	REFERENCE_MISSING, /* no such object, or no such key in it: ERR_MISSING naming kind, namespace, name and key. What can never be there or is no text: ERR_INVALID */
 	REFERENCE_FOUND,
-	REFERENCE_DENIED,  /* we may not read it: ERR_DENIED naming what to grant */
+	REFERENCE_DENIED,  /* we may not read it and know nothing of it: ERR_DENIED naming what to grant. What was read before stays FOUND */
 };
 
 typedef void (*references_fn)(void *arg, const char *owner); /* something that it asked for changed, came or went */
@@ -42,7 +43,7 @@ void references_release(struct references *r, const char *owner); /* it is gone 
 /* One key. *value is borrowed until the loop turns. Only between begin and end of that owner. An empty value is REFERENCE_FOUND with "". */
 enum reference_state references_key(struct references *r, const char *owner, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **value, struct err *err);
 
-/* All of it (envFrom). *data is borrowed until the loop turns. */
+/* All of it (envFrom) but what is no text. *data is borrowed until the loop turns. */
 enum reference_state references_all(struct references *r, const char *owner, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **data, struct err *err);
 
 struct references_stats { size_t owners, objects, watches; };

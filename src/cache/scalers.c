@@ -5,46 +5,36 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/buf.h"
+#include "base/fingerprint.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "cache/auth.h"
 #include "decide/validate.h"
 
 /* One object's scalers, or why there are none. */
 struct object_scalers {
 	char *key;
 	bool built;           /* list or err is what the object as stored gives */
-	bool uses_env;        /* some parameter comes from the target's environment */
+	bool uses_target;     /* some parameter comes from the target's environment */
 	struct err *err;      /* owned; NULL: the list is good */
 	struct scaler *list;
 	size_t count;
+	struct formula *formula; /* NULL without one */
 	UT_hash_handle hh;
 };
+
+#define LISTENERS_MAX 4
+#define QUESTIONS_BYTES_MAX (4 << 20)
 
 struct scalers {
 	struct store *store;
 	struct targets *targets;
+	struct lookups *lookups;
+	struct { scalers_fn fn; void *arg; } listeners[LISTENERS_MAX];
+	size_t listener_count;
 	struct object_scalers *objects;
 };
-
-static const char *const target_kinds[][2] = {
-	{ "Deployment", "deployments" },
-	{ "StatefulSet", "statefulsets" },
-};
-
-int scalers_target_ref(const struct scaledobject *so, char *group, char *version, char *resource, struct err *err)
-{
-	const char *kind = scaledobject_target_kind(&so->spec);
-
-	if (scaledobject_target_gv(&so->spec, group, version, 254, err))
-		return -1;
-	for (size_t i = 0; i < sizeof(target_kinds) / sizeof(target_kinds[0]); i++) {
-		if (strcmp(group, "apps") == 0 && strcmp(kind, target_kinds[i][0]) == 0) {
-			strcpy(resource, target_kinds[i][1]);
-			return 0;
-		}
-	}
-	return err_set(err, ERR_INVALID, "spec.scaleTargetRef: kind %s of %s/%s is not supported by this version of kscaled: use a Deployment or StatefulSet of apps/v1", kind, group, version);
-}
 
 static void drop(struct object_scalers *o)
 {
@@ -52,6 +42,8 @@ static void drop(struct object_scalers *o)
 		scaler_done(&o->list[i]);
 	free(o->list);
 	free(o->err);
+	formula_free(o->formula);
+	o->formula = NULL;
 	o->list = NULL;
 	o->err = NULL;
 	o->count = 0;
@@ -74,38 +66,22 @@ static struct object_scalers *find(struct scalers *s, const char *key)
 	return o;
 }
 
-/* The target is wanted on every replica: a standby answers metric requests too. */
-static void want_target(struct scalers *s, const char *key, const struct scaledobject *so)
-{
-	char group[254], version[254], resource[254];
-	struct target_ref ref = { group, version, resource, so->meta.namespace_, so->spec.target_name };
-
-	/* Names become parts of URLs, so only those that were found to be names go any further. */
-	if (validate_for_reconcile(so, NULL) || scalers_target_ref(so, group, version, resource, NULL))
-		targets_release(s->targets, key);
-	else
-		targets_want(s->targets, key, &ref);
-}
-
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct scalers *s = arg;
 	const struct scaledobject *so;
 	struct object_scalers *o;
 
-	if (change == STORE_SYNCED)
-		targets_open(s->targets);
 	if (change != STORE_SCALEDOBJECT)
 		return;
 	so = store_scaledobject(s->store, key);
 	o = find(s, key);
 	if (!so) {
-		targets_release(s->targets, key);
+		lookups_release(s->lookups, key);
 		if (o)
 			forget(s, o);
 		return;
 	}
-	want_target(s, key, so);
 	/* Also annotations decide whether an object may scale, and they do not move its generation. */
 	if (o)
 		drop(o);
@@ -117,75 +93,132 @@ static void on_target_change(void *arg, const char *key)
 	struct scalers *s = arg;
 	struct object_scalers *o = find(s, key);
 
-	if (o && o->uses_env)
+	if (o && o->uses_target)
 		drop(o);
 }
 
-static bool trigger_uses_env(const struct trigger *t)
+/* A Secret, a token, a TriggerAuthentication ...: whoever works with the old scalers, or waits for new ones, is told. */
+static void on_lookup_change(void *arg, const char *key)
 {
-	for (size_t i = 0; i < t->metadata.count; i++) {
-		const char *key = t->metadata.pairs[i].key;
-		size_t len = strlen(key);
+	struct scalers *s = arg;
+	struct object_scalers *o = find(s, key);
 
-		if (len > 7 && strcmp(key + len - 7, "FromEnv") == 0 && *t->metadata.pairs[i].value)
-			return true;
-	}
-	return false;
+	if (o)
+		drop(o);
+	for (size_t i = 0; i < s->listener_count; i++)
+		s->listeners[i].fn(s->listeners[i].arg, key);
 }
 
-static bool spec_uses_env(const struct scaledobject_spec *spec)
-{
-	for (size_t i = 0; i < spec->trigger_count; i++)
-		if (trigger_uses_env(&spec->triggers[i]))
-			return true;
-	return false;
-}
+/* --- building ----------------------------------------------------------------------------------------------------------------- */
 
-static int read_environment(struct scalers *s, const char *key, const struct scaledobject *so, struct strmap *env, struct strmap *unresolved, struct err *err)
+/* What one object's scalers are built from. */
+struct material {
+	const struct auth_lookup *lookup;
+	const struct scaledobject *so;
+	const struct workload *target; /* NULL: not needed */
+	struct strmap env, unresolved;
+};
+
+static int read_target(struct scalers *s, const char *key, struct material *m, struct err *err)
 {
-	const struct workload *w;
 	const char *trouble = targets_trouble(s->targets, key);
 
-	switch (targets_get(s->targets, key, &w)) {
+	switch (targets_get(s->targets, key, &m->target)) {
 	case TARGET_UNREAD:
-		return err_set(err, ERR_TEMPORARY, "the scale target's environment is not read yet%s%s", trouble ? ": " : "", trouble ? trouble : "");
+		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "the scale target's environment is not read yet%s%s", trouble ? ": " : "", trouble ? trouble : "");
 	case TARGET_MISSING:
-		return err_set(err, ERR_INVALID, "the scale target %s does not exist, so its environment cannot be read", so->spec.target_name);
+		return err_set(err, ERR_INVALID, "the scale target %s does not exist, so its environment cannot be read", m->so->spec.target_name);
 	case TARGET_PRESENT:
 		break;
-	}
-	return workload_environment(w, so->spec.env_source_container, env, unresolved, err);
-}
-
-static int build_all(struct object_scalers *o, const struct scaledobject *so, const struct strmap *env, const struct strmap *unresolved, struct err *err)
-{
-	o->list = mem_array(so->spec.trigger_count, sizeof(*o->list));
-	for (size_t i = 0; i < so->spec.trigger_count; i++) {
-		const struct trigger *t = &so->spec.triggers[i];
-		struct scaler_params params = { .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .env = env, .unresolved = unresolved };
-
-		if (scaler_build(&params, &o->list[i], err))
-			return -1;
-		o->count = i + 1;
 	}
 	return 0;
 }
 
-/* Fails with what stays true until the object or its target changes, and so may be remembered, or with ERR_TEMPORARY. */
+static int build_one(struct object_scalers *o, const struct material *m, size_t i, const struct strmap *auth, struct err *err)
+{
+	const struct trigger *t = &m->so->spec.triggers[i];
+	struct scaler_params params = {
+		.type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
+	};
+
+	if (scaler_build(&params, &o->list[o->count], err))
+		return -1;
+	o->count++;
+	return 0;
+}
+
+/* Every trigger's references are asked for, also behind something that fails: what is not asked for in a round is not watched any more. */
+static void build_all(struct object_scalers *o, const struct material *m, struct err *worst)
+{
+	o->list = mem_array(m->so->spec.trigger_count, sizeof(*o->list));
+	for (size_t i = 0; i < m->so->spec.trigger_count; i++) {
+		struct strmap auth = { 0 };
+		struct err err = { 0 };
+
+		if (auth_params(m->lookup, m->so, &m->so->spec.triggers[i], m->target, &auth, &err)) {
+			err_wrap(&err, "trigger %zu (%s)", i, m->so->spec.triggers[i].type);
+			auth_note_failure(worst, &err);
+		} else if (worst->kind == ERR_NONE && build_one(o, m, i, &auth, &err)) {
+			auth_note_failure(worst, &err);
+		}
+		strmap_done_secret(&auth);
+	}
+}
+
+/* Over the triggers that are asked, by their names; a trigger without one cannot be meant. */
+static int build_formula(struct object_scalers *o, const struct scaledobject *so, struct err *err)
+{
+	const char *text = so->spec.modifiers ? so->spec.modifiers->formula : NULL;
+	const char **names;
+	size_t count = 0;
+
+	if (!text || !*text)
+		return 0;
+	names = mem_array(o->count + 1, sizeof(*names));
+	for (size_t i = 0; i < o->count; i++)
+		if (o->list[i].question)
+			names[count++] = o->list[i].trigger_name ? o->list[i].trigger_name : "";
+	o->formula = formula_compile(text, names, count, err);
+	free(names);
+	return o->formula ? 0 : err_wrap(err, "spec.advanced.scalingModifiers.formula");
+}
+
+static void build_round(struct scalers *s, struct object_scalers *o, struct material *m, struct err *worst)
+{
+	struct err err = { 0 };
+
+	o->uses_target = auth_needs_target(m->lookup, m->so);
+	if (o->uses_target && read_target(s, o->key, m, worst))
+		return;
+	if (o->uses_target && auth_environment(m->lookup, m->so, m->target, &m->env, &m->unresolved, &err))
+		auth_note_failure(worst, &err);
+	build_all(o, m, worst);
+	if (worst->kind == ERR_NONE)
+		build_formula(o, m->so, worst);
+}
+
+/* Fails with what stays true until the object, its target or what it refers to changes, and so may be remembered, or with ERR_WAITING or ERR_TEMPORARY. */
 static int build(struct scalers *s, struct object_scalers *o, const struct scaledobject *so, struct err *err)
 {
-	struct strmap env = { 0 }, unresolved = { 0 };
-	int failed;
+	struct material m = { .so = so };
+	struct err worst = { 0 };
 
-	o->uses_env = spec_uses_env(&so->spec);
-	if (validate_for_reconcile(so, err))
+	if (validate_for_reconcile(so, err)) {
+		lookups_release(s->lookups, o->key);
 		return -1;
-	failed = o->uses_env && read_environment(s, o->key, so, &env, &unresolved, err);
-	if (!failed)
-		failed = build_all(o, so, &env, &unresolved, err);
-	strmap_done_secret(&env);
-	strmap_done(&unresolved);
-	return failed ? -1 : 0;
+	}
+	m.lookup = lookups_begin(s->lookups, o->key);
+	build_round(s, o, &m, &worst);
+	lookups_end(s->lookups, o->key);
+	strmap_done_secret(&m.env);
+	strmap_done(&m.unresolved);
+	if (worst.kind == ERR_NONE)
+		return 0;
+	/* What is missing is this object's fault to mend, as a wrong parameter is: ERR_MISSING would say that there is no such object. */
+	if (worst.kind == ERR_MISSING)
+		worst.kind = ERR_INVALID;
+	*err = worst;
+	return -1;
 }
 
 static struct object_scalers *get(struct scalers *s, const char *key)
@@ -212,7 +245,7 @@ static void build_anew(struct scalers *s, struct object_scalers *o, const struct
 		o->err = mem_alloc(sizeof(err));
 		*o->err = err;
 	}
-	o->built = !failed || err.kind != ERR_TEMPORARY;
+	o->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);
 }
 
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
@@ -232,6 +265,7 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 	}
 	out->list = o->list;
 	out->count = o->count;
+	out->formula = o->formula;
 	return 0;
 }
 
@@ -242,7 +276,7 @@ int scalers_find(struct scalers *s, const char *key, const char *metric, const s
 	if (scalers_get(s, key, &built, err))
 		return -1;
 	for (size_t i = 0; i < built.count; i++) {
-		if (strcasecmp(built.list[i].metric_name, metric) == 0) {
+		if (built.list[i].question && strcasecmp(built.list[i].metric_name, metric) == 0) {
 			*out = &built.list[i];
 			return 0;
 		}
@@ -250,12 +284,37 @@ int scalers_find(struct scalers *s, const char *key, const char *metric, const s
 	return err_set(err, ERR_MISSING, "scaledobject %s has no metric %s", key, metric);
 }
 
-struct scalers *scalers_new(struct store *store, struct targets *targets)
+uint64_t scalers_questions(struct scalers *s, const char *key)
+{
+	const struct object_scalers *o = find(s, key);
+	struct buf keys = BUF_INIT(QUESTIONS_BYTES_MAX);
+	uint64_t fingerprint = 0;
+
+	for (size_t i = 0; o && i < o->count; i++)
+		if (o->list[i].question)
+			buf_printf(&keys, "%s\n", o->list[i].question->key);
+	if (keys.len > 0)
+		fingerprint = fingerprint_fast(keys.data, keys.len);
+	buf_done(&keys);
+	return fingerprint;
+}
+
+void scalers_listen(struct scalers *s, scalers_fn fn, void *arg)
+{
+	if (s->listener_count < LISTENERS_MAX) {
+		s->listeners[s->listener_count].fn = fn;
+		s->listeners[s->listener_count++].arg = arg;
+	}
+}
+
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
 	s->store = store;
 	s->targets = targets;
+	s->lookups = lookups;
+	lookups_listen(lookups, on_lookup_change, s);
 	store_listen(store, on_store_change, s);
 	targets_listen(targets, on_target_change, s);
 	return s;

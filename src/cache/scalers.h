@@ -3,34 +3,42 @@
 #define CACHE_SCALERS_H
 
 /*
- * The built scalers of each ScaledObject, made when somebody first asks (a poll on the leader, a metric request on any replica) and dropped when the object's spec or the environment they were built from
- * changes. Building checks parameters only: a source that is down is a failing reading, not a failing build.
+ * The built scalers of each ScaledObject, made when somebody first asks (a poll on the leader, a metric request on any replica) and dropped when the object's spec, the environment
+ * or anything that its TriggerAuthentications lead to changes. Building checks parameters only: a source that is down is a failing reading, not a failing build.
  */
 
 #include <stddef.h>
 
 #include "base/err.h"
+#include "cache/lookups.h"
 #include "cache/store.h"
 #include "cache/targets.h"
+#include "decide/formula.h"
 #include "scalers/scaler.h"
 
 struct scalers;
 
 struct built { /* borrowed until the loop turns */
-	const struct scaler *list;
+	const struct scaler *list;     /* in trigger order; those of cpu and memory have no question */
 	size_t count;
+	const struct formula *formula; /* of scalingModifiers, over the names of the triggers that have a question, in their order; NULL without one */
 };
 
-struct scalers *scalers_new(struct store *store, struct targets *targets);
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups);
 void scalers_free(struct scalers *s);
 
-/* The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object or a trigger cannot be built (the same text as in its Ready condition); ERR_TEMPORARY: its target was not read yet. */
+/* The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object or a trigger cannot be built (the same text as in its Ready condition), also because a Secret, a key, a TriggerAuthentication is missing or denied; ERR_WAITING: something that it needs is not read yet,
+ * and scalers_listen, or the target's listeners, tell when it was; ERR_TEMPORARY: the same, and why it cannot be read at the moment. */
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err);
 
-/* One metric of one object; names are compared without regard to case (keda-core.md 5.2). ERR_MISSING says which of object and metric is unknown. */
+/* One external metric of one object (cpu and memory are not asked for here); names are compared without regard to case (keda-core.md 5.2). ERR_MISSING says which of object and metric is unknown. */
 int scalers_find(struct scalers *s, const char *key, const char *metric, const struct scaler **out, struct err *err);
 
-/* group, version and resource of an object's target; ERR_INVALID for kinds that cannot be scaled here. Buffers of 254 bytes. */
-int scalers_target_ref(const struct scaledobject *so, char *group, char *version, char *resource, struct err *err);
+/* Told when what an object was built from, or what it waits for, is different: it is built anew when somebody asks. It only takes note. For life; a handful. */
+typedef void (*scalers_fn)(void *arg, const char *key);
+void scalers_listen(struct scalers *s, scalers_fn fn, void *arg);
+
+/* A fingerprint of the questions as they were built last; 0 while nothing is built. When it is another than before, what was read so far says nothing about the sources that are asked now. */
+uint64_t scalers_questions(struct scalers *s, const char *key);
 
 #endif

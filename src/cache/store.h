@@ -3,7 +3,8 @@
 #define CACHE_STORE_H
 
 /*
- * The objects we know: ScaledObjects, and the HPAs that kscaled manages (label kscaled.io/managed), kept by watches. Each change is told to the listeners by key, never by content: they look.
+ * The objects we know: ScaledObjects, the HPAs that kscaled manages (label kscaled.io/managed), TriggerAuthentications and ClusterTriggerAuthentications, each kind on a shelf (cache/shelf) that watches keep. Each change is told
+ * to the listeners by key, never by content: they look. A kind that kscaled can do without (no CRD, no right to watch it) stops nothing: whoever needs one of it is told why there is none.
  * Owns the decoded objects; a pointer handed out is good until the loop turns.
  */
 
@@ -14,6 +15,7 @@
 #include "base/err.h"
 #include "crd/hpa.h"
 #include "crd/scaledobject.h"
+#include "crd/triggerauth.h"
 #include "kube/client.h"
 
 struct store;
@@ -27,8 +29,8 @@ void store_free(struct store *s);
 
 /* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
 void store_start(struct store *s, const char *const *namespaces, size_t count);
-bool store_synced(const struct store *s);                /* every watch has had a full list */
-const char *store_trouble(const struct store *s);        /* why a watch fails at the moment; NULL when all is well */
+bool store_synced(const struct store *s);                /* every watch of ScaledObjects and HPAs has had a full list */
+const char *store_trouble(const struct store *s);        /* why one of those fails at the moment; NULL when all is well */
 
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
 const struct hpa *store_hpa(const struct store *s, const char *key);
@@ -37,6 +39,12 @@ bool store_knows_hpas(const struct store *s, const char *namespace_, const char 
 size_t store_scaledobject_count(const struct store *s);
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
 
+/* cluster: a ClusterTriggerAuthentication, whatever the namespace. NULL when unknown. */
+const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_, const char *name);
+/* As store_knows_hpas. Told as STORE_TRIGGERAUTH with key NULL when it changes. */
+bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble);
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t), void *arg);
+
 /*
  * What an answered write told us, ahead of the watch: the object as the API server returned it, so that the next decision does not work from an older one. Older versions that still come from
  * the watch are told apart by resourceVersion and skipped.
@@ -44,8 +52,14 @@ void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const 
 void store_learn_scaledobject(struct store *s, const json_t *object);
 void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
+void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);
 
-enum store_change { STORE_SCALEDOBJECT, STORE_HPA /* key is the owning ScaledObject's */, STORE_SYNCED /* key NULL */ };
+enum store_change {
+	STORE_SCALEDOBJECT,
+	STORE_HPA,         /* key is the owning ScaledObject's */
+	STORE_TRIGGERAUTH, /* "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is different from before, so whoever waits for one looks again */
+	STORE_SYNCED,      /* ScaledObjects and HPAs, once; key NULL */
+};
 typedef void (*store_listener)(void *arg, enum store_change change, const char *key);
 void store_listen(struct store *s, store_listener fn, void *arg); /* for the store's life; a handful of listeners */
 

@@ -27,7 +27,7 @@ struct survey_terms {
 };
 
 struct survey_result { /* everything is borrowed until the callback returns */
-	const struct err *err;          /* the object is gone (ERR_MISSING), or its scalers cannot be built: nothing else is set. NULL: all below is */
+	const struct err *err;          /* the object is gone or has no such metric (ERR_MISSING), or its scalers cannot be built: nothing else is set. NULL: all below is */
 	const struct scaledobject *so;
 	const struct scaler *const *scalers; /* parallel to triggers */
 	const struct scale_trigger *triggers;

@@ -5,12 +5,16 @@
 /*
  * The scale targets that ScaledObjects name: current replicas, the version to write under, containers' environments. One watch per referenced kind (per watched namespace), projected while parsing;
  * objects nobody named are dropped at once. A target named later than its kind's list is read once by itself, then kept by the watch. So no poll ever needs a GET.
+ *
+ * Kinds that do not keep their replicas in .spec.replicas: the watch tells that the spec changed, and /scale is read then. Kinds that may not be watched (the role of the default installation names
+ * Deployments and StatefulSets only): /scale of each target is read every 15 s, until the watch is allowed; their environment cannot be had meanwhile (workload's no_environment).
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
+#include "cache/kinds.h"
 #include "crd/workload.h"
 #include "kube/client.h"
 
@@ -29,7 +33,7 @@ enum target_state {
 
 typedef void (*targets_fn)(void *arg, const char *owner_key); /* a target changed, came or went */
 
-struct targets *targets_new(struct kube *kube);
+struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; hears when a kind seems to be gone */);
 void targets_free(struct targets *t);
 void targets_start(struct targets *t, const char *const *namespaces, size_t count);
 /* What is wanted at the start is all said: the lists may begin, and bring it. If nobody says so they begin after a second, and who is named later is read by itself. */

@@ -69,6 +69,7 @@ static void refuse(int i, const char *why)
 struct heard {
 	int times;
 	double value;
+	int64_t completed_at_ms;
 	char err[ERR_MSG_MAX];
 	struct readings_wait *cancel_too; /* cancelled from inside the callback */
 	struct fixture *ask_again;
@@ -82,12 +83,13 @@ struct fixture {
 	struct question *q;
 };
 
-static void on_heard(void *arg, const struct answer *a, const struct err *err)
+static void on_heard(void *arg, const struct answer *a, const struct err *err, int64_t completed_at_ms)
 {
 	struct heard *h = arg;
 
 	h->times++;
 	h->value = a ? a->value : -1;
+	h->completed_at_ms = completed_at_ms;
 	snprintf(h->err, sizeof(h->err), "%s", err ? err->msg : "");
 	assert_true(!a == !!err);
 	readings_cancel(h->cancel_too);
@@ -111,10 +113,10 @@ static void settle(struct fixture *f)
 	loop_timer_done(&t);
 }
 
-static int setup_with(void **state, size_t max_waiters, int64_t keep_ms)
+static int setup_with(void **state, size_t max_waiters)
 {
 	struct fixture *f = mem_zalloc(sizeof(*f));
-	struct readings_config config = { .max_age_ms = keep_ms, .ask_timeout_ms = FOREVER, .max_waiters = max_waiters };
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = max_waiters };
 	struct err err = { 0 };
 
 	ask_count = cancelled = 0;
@@ -128,7 +130,7 @@ static int setup_with(void **state, size_t max_waiters, int64_t keep_ms)
 
 static int setup(void **state)
 {
-	return setup_with(state, 4, FOREVER);
+	return setup_with(state, 4);
 }
 
 static int teardown(void **state)
@@ -212,6 +214,27 @@ static void a_failure_reaches_all_and_is_kept(void **state)
 	assert_int_equal(ask_count, 1);
 }
 
+static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+	struct answer when = { 0 };
+	int64_t before_ms = loop_now_ms(f->loop);
+
+	ask_for(f, 0, &a);
+	refuse(0, "connection refused");
+	assert_true(a.completed_at_ms >= before_ms && a.completed_at_ms <= loop_now_ms(f->loop));
+	/* Who hears of it later hears of the same. */
+	ask_for(f, FOREVER, &b);
+	settle(f);
+	assert_true(b.completed_at_ms == a.completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &when, NULL), READINGS_FAILURE);
+	assert_true(when.answered_at_ms == a.completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, 0, &when, NULL), READINGS_NONE);
+	ask_for(f, 0, &a);
+	assert_int_equal(ask_count, 2);
+}
+
 /* An error is never 0, and an old good value does not hide it. */
 static void a_failure_hides_the_old_answer(void **state)
 {
@@ -241,6 +264,7 @@ static void an_asker_with_a_short_deadline_leaves_alone(void **state)
 	settle(f);
 	assert_int_equal(quick.times, 1);
 	assert_string_equal(quick.err, "fake server: no answer in time");
+	assert_true(quick.completed_at_ms == 0); /* the source may still answer */
 	assert_int_equal(patient.times, 0);
 	answer(0, 5);
 	assert_int_equal(quick.times, 1);
@@ -291,6 +315,7 @@ static void waiters_are_capped(void **state)
 	settle(f);
 	assert_int_equal(h[4].times, 1);
 	assert_string_equal(h[4].err, "fake server: too many requests are waiting (4)");
+	assert_true(h[4].completed_at_ms == 0);
 	answer(0, 2);
 	assert_int_equal(h[3].times, 1);
 	assert_int_equal(readings_stats(f->readings).waiters, 0);
@@ -299,7 +324,7 @@ static void waiters_are_capped(void **state)
 static void freeing_drops_what_is_under_way(void **state)
 {
 	struct fixture *f = *state;
-	struct readings_config config = { .max_age_ms = 0, .ask_timeout_ms = FOREVER, .max_waiters = 4 };
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = 4 };
 	struct heard h = { 0 };
 
 	ask_for(f, 0, &h);
@@ -316,6 +341,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/scalers.h"
+#include "cache/targetref.h"
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/shop/deployments/web"
@@ -26,8 +27,13 @@
 
 static struct {
 	struct store *store;
+	struct kinds *kinds;
 	struct targets *targets;
+	struct references *references;
+	struct lookups *lookups;
+	struct targetref *targetref;
 	struct scalers *scalers;
+	unsigned told;
 } t;
 
 static void drop_line(void *arg, enum log_level level, const char *line)
@@ -35,6 +41,13 @@ static void drop_line(void *arg, enum log_level level, const char *line)
 	(void)arg;
 	(void)level;
 	(void)line;
+}
+
+static void on_scalers(void *arg, const char *key)
+{
+	assert_ptr_equal(arg, &t);
+	assert_string_equal(key, "shop/web");
+	t.told++;
 }
 
 static int setup(void **state)
@@ -45,8 +58,14 @@ static int setup(void **state)
 	log_set_sink(drop_line, NULL);
 	fakesource_start();
 	t.store = store_new(kube, NULL);
-	t.targets = targets_new(kube);
-	t.scalers = scalers_new(t.store, t.targets);
+	t.kinds = kinds_new(kube);
+	t.targets = targets_new(kube, t.kinds);
+	t.targetref = targetref_new(t.store, t.targets, t.kinds);
+	t.references = references_new(kube);
+	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
+	t.scalers = scalers_new(t.store, t.targets, t.lookups);
+	t.told = 0;
+	scalers_listen(t.scalers, on_scalers, &t);
 	targets_start(t.targets, NULL, 0);
 	store_start(t.store, NULL, 0);
 	fakeloop_advance(10);
@@ -57,7 +76,11 @@ static int teardown(void **state)
 {
 	(void)state;
 	scalers_free(t.scalers);
+	lookups_free(t.lookups);
+	references_free(t.references);
+	targetref_free(t.targetref);
 	targets_free(t.targets);
+	kinds_free(t.kinds);
 	store_free(t.store);
 	fakeloop_advance(0);
 	fakecluster_end();
@@ -191,7 +214,6 @@ static void the_target_is_wanted_with_the_object(void **state)
 {
 	static const char *const none[] = {
 		"{'spec':{'scaleTargetRef':{'name':'web','kind':'ReplicaSet'},'triggers':[" TRIGGER("'source':'a'") "]}}",
-		"{'spec':{'scaleTargetRef':{'name':'web','apiVersion':'apps/v1beta2'},'triggers':[" TRIGGER("'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{'name':'web','apiVersion':'/'},'triggers':[" TRIGGER("'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{'name':'../secrets/x'},'triggers':[" TRIGGER("'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{},'triggers':[" TRIGGER("'source':'a'") "]}}",
@@ -211,25 +233,6 @@ static void the_target_is_wanted_with_the_object(void **state)
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_watches("apps"), 0);
-}
-
-static void kinds_lead_to_their_resources(void **state)
-{
-	char group[254], version[254], resource[254];
-	struct scaledobject so = { .spec.target_kind = (char[]){ "StatefulSet" } };
-	struct err err = { 0 };
-
-	(void)state;
-	assert_int_equal(scalers_target_ref(&so, group, version, resource, &err), 0);
-	assert_string_equal(group, "apps");
-	assert_string_equal(version, "v1");
-	assert_string_equal(resource, "statefulsets");
-	so.spec.target_kind = NULL;
-	assert_int_equal(scalers_target_ref(&so, group, version, resource, &err), 0);
-	assert_string_equal(resource, "deployments");
-	so.spec.target_api_version = (char[]){ "argoproj.io/v1alpha1" };
-	assert_int_equal(scalers_target_ref(&so, group, version, resource, &err), -1);
-	assert_int_equal(err.kind, ERR_INVALID);
 }
 
 /* --- from the target's environment -------------------------------------------------------------------------------------------- */
@@ -270,7 +273,7 @@ static void a_changed_environment_is_followed(void **state)
 	question_unref(after);
 	apply(TARGET, ENV("{'name':'SOURCE','value':'b'}"));
 	expect_key("scripted b");
-	apply(TARGET, ENV("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}}"));
+	apply(TARGET, ENV("{'name':'SOURCE','valueFrom':{'fieldRef':{'fieldPath':'x'}}}"));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): ");
 	apply(TARGET, ENV(""));
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): ");
@@ -304,6 +307,88 @@ static void a_named_container_is_the_one(void **state)
 	expect_failure(ERR_INVALID, "");
 }
 
+/* --- from a TriggerAuthentication ------------------------------------------------------------------------------------------------- */
+
+#define AUTH "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/auth"
+#define SECRET "/api/v1/namespaces/shop/secrets/creds"
+#define AUTH_SPEC "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}"
+#define REFERRING(name) "{'type':'scripted','metadata':{},'authenticationRef':{'name':'" name "'}}"
+
+static void a_secret_is_waited_for_and_followed(void **state)
+{
+	uint64_t before;
+
+	(void)state;
+	apply(AUTH, AUTH_SPEC);
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
+	apply(WEB, SPEC(REFERRING("auth")));
+	assert_int_equal(fakecluster_watches("/secrets"), 0); /* nobody asked yet */
+	expect_failure(ERR_WAITING, "trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret shop/creds is not read yet");
+	assert_true(scalers_questions(t.scalers, "shop/web") == 0);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect_key("scripted a");
+	before = scalers_questions(t.scalers, "shop/web");
+	assert_true(before != 0);
+	/* Rotated: told at once, and the question is another. */
+	apply(SECRET, "{'data':{'source':'Yg=='}}");
+	assert_int_equal(t.told, 2);
+	expect_key("scripted b");
+	assert_true(scalers_questions(t.scalers, "shop/web") != before);
+	/* What is missing is the object's fault, and stays so until something changes. */
+	apply(SECRET, "{'data':{'other':'Yg=='}}");
+	assert_int_equal(t.told, 3);
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret shop/creds ");
+	fakecluster_delete(AUTH);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 4);
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/auth does not exist");
+	assert_int_equal(fakecluster_watches("/secrets"), 0); /* nobody needs it any more */
+	apply(AUTH, AUTH_SPEC);
+	expect_failure(ERR_WAITING, "");
+	apply(SECRET, "{'data':{'source':'Yw=='}}");
+	expect_key("scripted c");
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/secrets"), 0);
+}
+
+static void all_references_are_asked_for_behind_one_that_fails(void **state)
+{
+	(void)state;
+	apply(AUTH, AUTH_SPEC);
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
+	apply(WEB, SPEC(REFERRING("gone") "," REFERRING("auth")));
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/gone does not exist");
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/secrets"), 1);
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/gone does not exist");
+	apply("/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/gone", AUTH_SPEC);
+	expect_key("scripted a");
+	/* Its status changes without anybody being told. */
+	t.told = 0;
+	fakecluster_change(AUTH, "{'status':{'scaledobjects':'web'}}");
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 0);
+}
+
+static void secrets_of_the_environment_are_followed(void **state)
+{
+	(void)state;
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ==','other':'eA=='}}");
+	apply(TARGET, ENV("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}},{'name':'OTHER','valueFrom':{'secretKeyRef':{'name':'others','key':'x'}}}"));
+	apply(WEB, FROM_ENV);
+	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
+	fakeloop_advance(10);
+	expect_key("scripted a");
+	assert_int_equal(fakecluster_watches("/secrets"), 1); /* OTHER is nobody's business */
+	apply(SECRET, "{'data':{'source':'Yg=='}}");
+	expect_key("scripted b");
+	fakecluster_delete(SECRET);
+	fakeloop_advance(10);
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's container cannot be had: Secret shop/creds ");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -313,11 +398,13 @@ int main(void)
 		CASE(what_was_built_stays_while_nothing_changes),
 		CASE(a_wrong_spec_is_refused_as_ready_says_it),
 		CASE(the_target_is_wanted_with_the_object),
-		CASE(kinds_lead_to_their_resources),
 		CASE(the_environment_is_waited_for),
 		CASE(a_changed_environment_is_followed),
 		CASE(without_the_environment_the_target_does_not_matter),
 		CASE(a_named_container_is_the_one),
+		CASE(a_secret_is_waited_for_and_followed),
+		CASE(all_references_are_asked_for_behind_one_that_fails),
+		CASE(secrets_of_the_environment_are_followed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,8 @@ static struct {
 	struct kube *kube;
 	struct counters *counters;
 	struct store *store;
-	unsigned told, told_objects, told_hpas, told_synced;
+	unsigned told, told_objects, told_hpas, told_synced, told_auths, told_known;
+	char last_auth[STORE_KEY_MAX];
 	char last[STORE_KEY_MAX]; /* key told of last */
 	char all[1024];           /* all keys told of, each with a blank */
 } t;
@@ -39,6 +40,13 @@ static void on_change(void *arg, enum store_change change, const char *key)
 	t.told_objects += change == STORE_SCALEDOBJECT;
 	t.told_hpas += change == STORE_HPA;
 	t.told_synced += change == STORE_SYNCED;
+	if (change == STORE_TRIGGERAUTH) {
+		t.told_auths++;
+		t.told_known += key == NULL;
+		t.told--; /* what is counted in all are the objects, their HPAs and the sync */
+		snprintf(t.last_auth, sizeof(t.last_auth), "%s", key ? key : "");
+		return;
+	}
 	assert_int_equal(change == STORE_SYNCED, key == NULL);
 	if (!key)
 		return;
@@ -51,7 +59,7 @@ static void on_change(void *arg, enum store_change change, const char *key)
 
 static void forget_told(void)
 {
-	t.told = t.told_objects = t.told_hpas = t.told_synced = 0;
+	t.told = t.told_objects = t.told_hpas = t.told_synced = t.told_auths = t.told_known = 0;
 	t.last[0] = t.all[0] = '\0';
 }
 
@@ -158,7 +166,7 @@ static void only_the_watched_namespaces_count(void **state)
 	fakecluster_apply(SO("lab", "web"), "{'spec':{}}");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_DENIED, "forbidden");
 	begin(namespaces, 2);
-	assert_int_equal(fakecluster_watches(""), 4);
+	assert_int_equal(fakecluster_watches(""), 7); /* of ScaledObjects, HPAs and TriggerAuthentications in each, and of ClusterTriggerAuthentications */
 	assert_false(store_synced(t.store));
 	assert_string_equal(store_trouble(t.store), "watching scaledobjects: forbidden");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_NONE, NULL);
@@ -479,6 +487,71 @@ static void each_object_is_shown_once(void **state)
 	assert_int_equal(sum, 11);
 }
 
+/* --- TriggerAuthentications ----------------------------------------------------------------------------------------------------- */
+
+#define TA(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/triggerauthentications/" name
+#define CTA(name) "/apis/keda.sh/v1alpha1/clustertriggerauthentications/" name
+#define AUTH_SPEC "{'spec':{'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'}]}}"
+
+static void count_auth(void *arg, const char *key, const struct triggerauth *auth)
+{
+	assert_non_null(key);
+	assert_non_null(auth);
+	(*(unsigned *)arg)++;
+}
+
+static void authentications_are_known_by_scope(void **state)
+{
+	const char *trouble;
+	unsigned count = 0;
+
+	(void)state;
+	fakecluster_apply(TA("shop", "redis"), AUTH_SPEC);
+	fakecluster_apply(CTA("redis"), AUTH_SPEC);
+	assert_false(store_knows_triggerauths(t.store, false, "shop", &trouble));
+	assert_null(trouble);
+	begin((const char *const[]){ "shop" }, 1);
+	assert_true(store_knows_triggerauths(t.store, false, "shop", &trouble));
+	assert_true(store_knows_triggerauths(t.store, true, "shop", &trouble));
+	assert_string_equal(store_triggerauth(t.store, false, "shop", "redis")->secrets[0].key, "pw");
+	assert_string_equal(store_triggerauth(t.store, true, "shop", "redis")->meta.namespace_, "");
+	assert_null(store_triggerauth(t.store, false, "bank", "redis"));
+	assert_int_equal(t.told_auths, 4); /* each, and that each kind is known */
+	assert_int_equal(t.told_known, 2);
+	store_each_triggerauth(t.store, count_auth, &count);
+	assert_int_equal(count, 2);
+	assert_true(counted("TriggerAuthentication") == 1);
+	forget_told();
+	fakecluster_change(TA("shop", "redis"), "{'metadata':{'labels':{'a':'b'}}}");
+	fakeloop_advance(10);
+	assert_string_equal(t.last_auth, "shop/redis");
+	fakecluster_delete(CTA("redis"));
+	fakeloop_advance(10);
+	assert_string_equal(t.last_auth, "/redis");
+	assert_null(store_triggerauth(t.store, true, "", "redis"));
+}
+
+static void without_authentications_the_rest_goes_on(void **state)
+{
+	const char *trouble;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{}}");
+	fakecluster_trouble("triggerauthentications", ERR_DENIED, "forbidden");
+	begin(NULL, 0);
+	assert_true(store_synced(t.store));
+	assert_null(store_trouble(t.store));
+	assert_int_equal(t.told_synced, 1);
+	assert_false(store_knows_triggerauths(t.store, true, "", &trouble));
+	assert_string_equal(trouble, "watching clustertriggerauthentications: forbidden");
+	assert_int_equal(t.told_known, 2);
+	fakecluster_trouble("triggerauthentications", ERR_NONE, NULL);
+	fakeloop_advance(2000);
+	assert_true(store_knows_triggerauths(t.store, true, "", &trouble));
+	assert_null(trouble);
+	assert_int_equal(t.told_synced, 1);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -499,6 +572,8 @@ int main(void)
 		CASE(what_a_write_did_not_find_is_forgotten),
 		CASE(what_cannot_be_read_harms_nobody),
 		CASE(each_object_is_shown_once),
+		cmocka_unit_test_setup_teardown(authentications_are_known_by_scope, setup_unstarted, teardown),
+		cmocka_unit_test_setup_teardown(without_authentications_the_rest_goes_on, setup_unstarted, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

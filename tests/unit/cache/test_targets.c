@@ -21,6 +21,7 @@
 #define REPLICAS(n) "{'spec':{'replicas':" #n "}}"
 
 static struct {
+	struct kinds *kinds;
 	struct targets *targets;
 	unsigned told;
 	char all[1024]; /* keys told of */
@@ -51,9 +52,13 @@ static void drop_line(void *arg, enum log_level level, const char *line)
 
 static int setup_for(const char *const *namespaces, size_t count)
 {
+	struct kube *kube;
+
 	memset(&t, 0, sizeof(t));
 	log_set_sink(drop_line, NULL);
-	t.targets = targets_new(fakecluster_start(fakeloop_start()));
+	kube = fakecluster_start(fakeloop_start());
+	t.kinds = kinds_new(kube);
+	t.targets = targets_new(kube, t.kinds);
 	targets_listen(t.targets, on_change, &t);
 	targets_start(t.targets, namespaces, count);
 	targets_open(t.targets);
@@ -78,6 +83,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	targets_free(t.targets);
+	kinds_free(t.kinds);
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -143,10 +149,14 @@ static void the_first_wish_of_a_kind_starts_its_watch(void **state)
 
 static int setup_closed(void **state)
 {
+	struct kube *kube;
+
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	log_set_sink(drop_line, NULL);
-	t.targets = targets_new(fakecluster_start(fakeloop_start()));
+	kube = fakecluster_start(fakeloop_start());
+	t.kinds = kinds_new(kube);
+	t.targets = targets_new(kube, t.kinds);
 	targets_start(t.targets, NULL, 0);
 	return 0;
 }

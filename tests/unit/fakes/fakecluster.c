@@ -26,7 +26,10 @@ struct thing {
 static struct {
 	struct loop *loop;
 	struct thing *things;
+	struct thing *documents;
+	const char *elsewhere, *field; /* whose replicas stand in spec.<field> */
 	uint64_t version, uids;
+	unsigned tokens;
 	void (*admission)(const char *path, json_t *object);
 	void (*on_status)(json_t *status);
 } fake;
@@ -54,14 +57,51 @@ static void thing_free(struct thing *t)
 	free(t);
 }
 
+static void document_free(struct thing *t)
+{
+	HASH_DEL(fake.documents, t);
+	json_decref(t->json);
+	free(t->path);
+	free(t);
+}
+
+void fakecluster_serve(const char *path, const char *text)
+{
+	struct thing *t;
+
+	HASH_FIND_STR(fake.documents, path, t);
+	if (t)
+		document_free(t);
+	if (!text)
+		return;
+	t = mem_zalloc(sizeof(*t));
+	t->path = mem_dup(path);
+	t->json = fakecluster_parse(text);
+	HASH_ADD_KEYPTR(hh, fake.documents, t->path, strlen(t->path), t);
+}
+
+void fakecluster_replicas_in(const char *part, const char *field)
+{
+	fake.elsewhere = part;
+	fake.field = field;
+}
+
 void fakecluster_end(void)
 {
 	struct thing *t, *next;
+
+	HASH_ITER(hh, fake.documents, t, next)
+		document_free(t);
 
 	fakeapi_end();
 	fakewatch_end();
 	HASH_ITER(hh, fake.things, t, next)
 		thing_free(t);
+}
+
+void fakecluster_restored(uint64_t version)
+{
+	fake.version = version;
 }
 
 void fakecluster_on_admission(void (*fn)(const char *path, json_t *object))
@@ -186,9 +226,10 @@ static void set_identity(json_t *object, const char *path)
 	const char *namespace_ = strstr(path, "/namespaces/");
 	json_t *meta = meta_of(object);
 
-	assert_non_null(namespace_);
-	namespace_ += strlen("/namespaces/");
-	set_owned(meta, "namespace", mem_dupn(namespace_, strcspn(namespace_, "/")));
+	if (namespace_) { /* else it belongs to the whole cluster */
+		namespace_ += strlen("/namespaces/");
+		set_owned(meta, "namespace", mem_dupn(namespace_, strcspn(namespace_, "/")));
+	}
 	set_owned(meta, "name", mem_dup(strrchr(path, '/') + 1));
 }
 
@@ -382,6 +423,7 @@ static int do_create(const char *path, const json_t *body, json_t **answer, stru
 
 static int do_scale(struct thing *t, const json_t *body, json_t **answer, struct err *err)
 {
+	const char *field = fake.elsewhere && strstr(t->path, fake.elsewhere) ? fake.field : "replicas";
 	const json_t *replicas = json_object_get(json_object_get(body, "spec"), "replicas");
 	json_t *object, *scale = json_object(), *spec = json_object();
 
@@ -392,10 +434,10 @@ static int do_scale(struct thing *t, const json_t *body, json_t **answer, struct
 	}
 	if (replicas) {
 		object = json_deep_copy(t->json);
-		json_object_set_new(json_object_get(object, "spec"), "replicas", json_deep_copy(replicas));
+		json_object_set_new(json_object_get(object, "spec"), field, json_deep_copy(replicas));
 		keep(t->path, object);
 	}
-	carry_over(spec, json_object_get(t->json, "spec"), "replicas");
+	json_object_set(spec, "replicas", json_object_get(json_object_get(t->json, "spec"), field));
 	if (json_integer_value(json_object_get(spec, "replicas")) == 0)
 		json_object_del(spec, "replicas"); /* omitempty */
 	json_object_set_new(scale, "kind", json_string("Scale"));
@@ -466,6 +508,21 @@ static int do_delete(struct thing *t, const json_t *body, json_t **answer, struc
 	return 0;
 }
 
+/* A token of its own for each request: "token-1 of worker", ... */
+static int do_token(const struct thing *t, const json_t *body, json_t **answer)
+{
+	int64_t seconds = json_integer_value(json_object_get(json_object_get(body, "spec"), "expirationSeconds"));
+	json_t *status = json_object();
+	char until[TIMESTAMP_TEXT_MAX];
+
+	assert_true(seconds >= 600); /* less is refused by the real one */
+	set_owned(status, "token", mem_printf("token-%u of %s", ++fake.tokens, strrchr(t->path, '/') + 1));
+	json_object_set_new(status, "expirationTimestamp", json_string(timestamp_format(fakeloop_wall_ms() + seconds * 1000, until)));
+	*answer = json_object();
+	json_object_set_new(*answer, "status", status);
+	return 0;
+}
+
 /* Cuts a subresource off the path; true when there was this one. */
 static bool cut(char *path, const char *subresource)
 {
@@ -477,17 +534,37 @@ static bool cut(char *path, const char *subresource)
 	return true;
 }
 
+/* All of one collection; selectors are not heeded. */
+static int do_list(const char *path, json_t **answer)
+{
+	size_t len = strlen(path);
+	json_t *items = json_array();
+	struct thing *t, *next;
+
+	HASH_ITER(hh, fake.things, t, next)
+		if (strncmp(t->path, path, len) == 0 && t->path[len] == '/' && !strchr(t->path + len + 1, '/'))
+			json_array_append(items, t->json);
+	*answer = json_pack("{s:{}, s:o}", "metadata", "items", items);
+	return 0;
+}
+
 int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *body, json_t **answer, struct err *err)
 {
 	MEM_AUTO char *path = mem_dup(full_path);
-	bool scale = cut(path, "/scale"), status = cut(path, "/status");
+	bool scale = cut(path, "/scale"), status = cut(path, "/status"), token = verb == KUBE_REVIEW && cut(path, "/token");
 	struct thing *t = find(path);
 
 	*answer = NULL;
 	if (verb == KUBE_CREATE)
 		return do_create(path, body, answer, err);
+	if (verb == KUBE_LIST)
+		return do_list(path, answer);
+	if (!t && verb == KUBE_GET)
+		HASH_FIND_STR(fake.documents, path, t);
 	if (!t)
 		return fakeapi_error(err, 404, "not found");
+	if (token)
+		return do_token(t, body, answer);
 	if (scale && (verb == KUBE_GET || verb == KUBE_MERGE_PATCH))
 		return do_scale(t, body, answer, err);
 	if (verb == KUBE_UPDATE || verb == KUBE_MERGE_PATCH)

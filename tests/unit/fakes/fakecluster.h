@@ -3,7 +3,7 @@
 #define TESTS_UNIT_FAKES_FAKECLUSTER_H
 
 /*
- * A small API server at link level, in place of kube/client, kube/watch and kube/events: objects with uids, resourceVersions, generations, finalizers, /status and /scale; lists and watches by
+ * A small API server at link level, in place of kube/client, kube/watch and kube/events: objects with uids, resourceVersions, generations, finalizers, /status and /scale, tokens of service accounts; lists and watches by
  * label; conflicts; and the faults that a test asks for. A fake, because what is tested is what happens when: answers that are lost, watches that lag, two writers that meet. The real client is
  * tried in tests/unit/kube and tests/live. Runs on tests/unit/fakes/fakeloop. JSON in texts is written with ' for ".
  *
@@ -29,22 +29,29 @@ void fakecluster_change(const char *path, const char *text); /* a merge patch of
 void fakecluster_delete(const char *path);                   /* with finalizers it only gets its deletionTimestamp */
 void fakecluster_collect_garbage(void);                      /* removes what is controlled by an object that is gone */
 
+void fakecluster_restored(uint64_t version);                 /* as an etcd from a backup: versions count on from here */
+
 const json_t *fakecluster_get(const char *path);             /* borrowed; NULL: none */
 const json_t *fakecluster_at(const char *path, const char *field); /* "metadata.finalizers.0"; NULL when absent */
 const char *fakecluster_text(const char *path, const char *field); /* "" when absent */
 int64_t fakecluster_number(const char *path, const char *field);   /* -1 when absent */
 unsigned fakecluster_count(const char *part);                /* objects whose path contains it */
 
+/* What the server says to a GET of this path, as it stands: discovery. NULL: nothing any more. */
+void fakecluster_serve(const char *path, const char *text);
+/* Where objects whose path contains `part` keep their replicas: spec.<field>. */
+void fakecluster_replicas_in(const char *part, const char *field);
+
 /* What an admission plugin does to everything that is created or updated. */
 void fakecluster_on_admission(void (*fn)(const char *path, json_t *object));
 void fakecluster_on_status(void (*fn)(json_t *status)); /* what a CRD's schema does to a status that is written */
 
-/* --- fakewatch.c ---------------------------------------------------------------------------------------------------------------- */
+/* --- fakewatch.c: a watch is named by its path and the name that its field selector asks for, or an asterisk ---- */
 
 void fakecluster_watch_lag(int64_t ms);      /* from a change to its event; 2 at first: an answer comes 1 after it */
 void fakecluster_hold_watches(bool hold);    /* no events while held; afterwards in order */
 void fakecluster_page(int objects, int64_t ms); /* size of a list's pages and the time between two; 50, 1 at first */
-void fakecluster_relist(const char *part);   /* 410 Gone to each watch whose path contains it */
+void fakecluster_relist(const char *part);   /* 410 Gone to each watch whose name contains it */
 void fakecluster_trouble(const char *part, enum err_kind kind, const char *message); /* its lists fail from now on, and its streams are cut; NULL message: heals, and lists anew */
 unsigned fakecluster_watches(const char *part); /* under way */
 

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "scalers/params.h"
+#include "scalers/resource.h"
 
 #define ANSWER_MS 1
 
@@ -103,7 +104,7 @@ struct ask {
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	static const struct param p_source = { { "source" }, { PARAM_METADATA, PARAM_ENV }, true };
+	static const struct param p_source = { { "source" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, true };
 	static const struct param p_threshold = { { "threshold" }, { PARAM_METADATA }, false };
 	static const struct param p_activation = { { "activation" }, { PARAM_METADATA }, false };
 	int64_t threshold = 5, activation = 0;
@@ -161,6 +162,8 @@ static const struct scaler_type scripted = { .name = "scripted", .go_name = "scr
 
 const struct scaler_type *scaler_type_find(const char *name)
 {
+	if (strcmp(name, resource_cpu_scaler_type.name) == 0)
+		return &resource_cpu_scaler_type;
 	return strcmp(name, scripted.name) == 0 ? &scripted : NULL;
 }
 

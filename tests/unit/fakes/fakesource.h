@@ -3,8 +3,8 @@
 #define TESTS_UNIT_FAKES_FAKESOURCE_H
 
 /*
- * Stands in for scalers/registry.c at link time: the one trigger type "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source can be made to do that at
- * given moments. Parameters: `source` (or sourceFromEnv) names what is asked, `threshold` is the target (5), `activation` the activation threshold (0).
+ * Stands in for scalers/registry.c at link time: the trigger type cpu, which asks nobody, and "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source can be made to do that at
+ * given moments. Parameters: `source` (sourceFromEnv, or from a TriggerAuthentication) names what is asked, `threshold` is the target (5), `activation` the activation threshold (0).
  */
 
 #include "scalers/scaler.h"

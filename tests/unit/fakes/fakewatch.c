@@ -27,6 +27,8 @@ struct event {
 struct watch {
 	struct watch *prev, *next;
 	char *path, *label, *label_value; /* label NULL: all */
+	char *name;                       /* of metadata.name=...; NULL: all */
+	char *where;                      /* what the test names it by: path and name, or path and * */
 	struct watch_events events;
 	void *arg;
 	struct loop_timer timer;
@@ -80,16 +82,23 @@ void fakewatch_end(void)
 /* --- what a watch sees -------------------------------------------------------------------------------------------------------- */
 
 /* "/apis/apps/v1/namespaces/shop/deployments/web" is in ".../namespaces/shop/deployments" and in "/apis/apps/v1/deployments". */
-static bool is_in(const struct watch *w, const char *path)
+static bool has_path(const struct watch *w, const char *path)
 {
 	const char *name = strrchr(path, '/'), *spaces = strstr(path, "/namespaces/"), *resource;
-	size_t group_len = (size_t)(spaces - path), len = strlen(w->path);
+	size_t group_len = spaces ? (size_t)(spaces - path) : 0, len = strlen(w->path);
 
 	if (strncmp(w->path, path, len) == 0 && path + len == name)
 		return true;
+	if (!spaces)
+		return false; /* cluster-wide */
 	resource = strchr(spaces + strlen("/namespaces/"), '/');
 	return len == group_len + (size_t)(name - resource) && strncmp(w->path, path, group_len) == 0 &&
 	       strncmp(w->path + group_len, resource, (size_t)(name - resource)) == 0;
+}
+
+static bool is_in(const struct watch *w, const char *path)
+{
+	return has_path(w, path) && (!w->name || strcmp(w->name, strrchr(path, '/') + 1) == 0);
 }
 
 static bool fits(const struct watch *w, const json_t *object)
@@ -154,7 +163,7 @@ static const struct err *trouble_of(const struct watch *w)
 	struct trouble *t;
 
 	LL_FOREACH(fake.troubles, t)
-		if (strstr(w->path, t->part))
+		if (strstr(w->where, t->part))
 			return &t->err;
 	return NULL;
 }
@@ -242,12 +251,17 @@ static void begin_list(struct watch *w)
 
 struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
 {
+	static const char by_name[] = "metadata.name=";
 	struct watch *w = mem_zalloc(sizeof(*w));
 	const char *equals = config->label_selector ? strchr(config->label_selector, '=') : NULL;
 
 	(void)k;
-	assert_null(config->field_selector);
 	w->path = mem_dup(config->path);
+	if (config->field_selector) {
+		assert_true(strncmp(config->field_selector, by_name, sizeof(by_name) - 1) == 0);
+		w->name = mem_dup(config->field_selector + sizeof(by_name) - 1);
+	}
+	w->where = mem_printf("%s/%s", w->path, w->name ? w->name : "*");
 	if (equals) {
 		w->label = mem_dupn(config->label_selector, (size_t)(equals - config->label_selector));
 		w->label_value = mem_dup(equals + 1);
@@ -268,6 +282,8 @@ static void watch_free(void *arg)
 	free(w->path);
 	free(w->label);
 	free(w->label_value);
+	free(w->name);
+	free(w->where);
 	free(w);
 }
 
@@ -314,7 +330,7 @@ void fakecluster_relist(const char *part)
 	struct watch *w;
 
 	DL_FOREACH(fake.watches, w)
-		if (strstr(w->path, part))
+		if (strstr(w->where, part))
 			begin_list(w);
 }
 
@@ -338,6 +354,6 @@ unsigned fakecluster_watches(const char *part)
 	unsigned count = 0;
 
 	DL_FOREACH(fake.watches, w)
-		count += strstr(w->path, part) != NULL;
+		count += strstr(w->where, part) != NULL;
 	return count;
 }

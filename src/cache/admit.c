@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/admit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "crd/triggerauth.h"
+#include "decide/hpaspec.h"
+#include "decide/validate.h"
+#include "net/loop.h"
+#include "scalers/scaler.h"
+
+#define WARNINGS_MAX 16
+#define LIST_MAX "500" /* objects of one list; more foreign HPAs or LimitRanges in one namespace are told, not looked at */
+#define ESCAPED_SIZE (3 * 253 + 1)
+
+enum fact { FACT_HPAS, FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
+
+/* One thing that is being looked up. */
+struct lookup {
+	struct admit_wait *owner;
+	enum fact fact;
+	struct kube_call *call; /* NULL: not asked, or answered */
+	json_t *answer;         /* NULL: not known */
+	bool missing;
+};
+
+struct admit_wait {
+	struct admit_wait *prev, *next;
+	struct admit *owner;
+	admit_fn fn;
+	void *arg;
+	struct scaledobject *so; /* owned; NULL for other kinds */
+	struct lookup lookups[FACTS];
+	unsigned under_way;
+	struct loop_task later;  /* the verdict stands */
+	const char *reason;      /* a literal; NULL: allowed */
+	char *message;           /* owned */
+	char *warnings[WARNINGS_MAX];
+	size_t warning_count;
+};
+
+struct admit {
+	struct store *store;
+	struct kube *kube;
+	struct loop *loop;
+	struct admit_wait *waiting;
+};
+
+/* ---- Verdicts ---- */
+
+static void warn(struct admit_wait *w, const char *text)
+{
+	if (w->warning_count < WARNINGS_MAX)
+		w->warnings[w->warning_count++] = mem_dup(text);
+}
+
+static void refuse(struct admit_wait *w, const char *reason, const struct err *err)
+{
+	w->reason = reason;
+	w->message = mem_dup(err->msg);
+}
+
+static void wait_free(struct admit_wait *w)
+{
+	DL_DELETE(w->owner->waiting, w);
+	loop_task_cancel(w->owner->loop, &w->later);
+	for (int i = 0; i < FACTS; i++) {
+		kube_cancel(w->lookups[i].call);
+		json_decref(w->lookups[i].answer);
+	}
+	scaledobject_free(w->so);
+	for (size_t i = 0; i < w->warning_count; i++)
+		free(w->warnings[i]);
+	free(w->message);
+	free(w);
+}
+
+static void on_verdict(void *arg)
+{
+	struct admit_wait *w = arg;
+	const char *warnings[WARNINGS_MAX];
+	struct admit_verdict verdict = { .allowed = !w->reason, .reason = w->reason ? w->reason : "", .message = w->message ? w->message : "", .warnings = warnings, .warning_count = w->warning_count };
+
+	for (size_t i = 0; i < w->warning_count; i++)
+		warnings[i] = w->warnings[i];
+	w->fn(w->arg, &verdict);
+	wait_free(w);
+}
+
+/* ---- Other ScaledObjects: from memory ---- */
+
+struct search {
+	const struct scaledobject *so;
+	bool older_only;
+	const char *reason;
+	struct err *err;
+	int found; /* -1: one speaks against it */
+};
+
+static bool was_first(const struct scaledobject *other, const struct scaledobject *so)
+{
+	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
+		return other->meta.created_unix_ms < so->meta.created_unix_ms;
+	return strcmp(other->meta.name, so->meta.name) < 0;
+}
+
+static void on_other(void *arg, const char *key, const struct scaledobject *other)
+{
+	struct search *s = arg;
+
+	(void)key;
+	if (s->found < 0 || strcmp(other->meta.namespace_, s->so->meta.namespace_) != 0 || (s->older_only && !was_first(other, s->so)))
+		return;
+	s->found = validate_beside(s->so, other, &s->reason, s->err);
+}
+
+int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err)
+{
+	struct search search = { .so = so, .older_only = true, .err = err };
+
+	store_each_scaledobject(store, on_other, &search);
+	return search.found;
+}
+
+/* ---- What is looked up ---- */
+
+static const char *const unknown[FACTS] = {
+	[FACT_HPAS] = "whether another HorizontalPodAutoscaler scales the same workload was not checked",
+	[FACT_TARGET] = "whether the workload requests cpu and memory was not checked",
+	[FACT_LIMIT_RANGES] = "whether the workload requests cpu and memory was not checked",
+};
+
+static void judge(struct admit_wait *w)
+{
+	const struct lookup *l = w->lookups;
+	const struct validate_facts facts = {
+		.hpas = json_object_get(l[FACT_HPAS].answer, "items"),
+		.target = l[FACT_TARGET].answer,
+		.target_missing = l[FACT_TARGET].missing,
+		.limit_ranges = json_object_get(l[FACT_LIMIT_RANGES].answer, "items"),
+	};
+	const char *reason;
+	struct err err;
+
+	if (validate_surroundings(w->so, &facts, &reason, &err) < 0)
+		refuse(w, reason, &err);
+}
+
+/* A list has its end; one object does not. */
+static void check_whole(struct lookup *l)
+{
+	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
+		warn(l->owner, l->fact == FACT_HPAS ? "the namespace has more than " LIST_MAX " HorizontalPodAutoscalers of others: not all were looked at" : "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
+}
+
+static void on_fact(void *arg, const json_t *object, const struct err *err)
+{
+	struct lookup *l = arg;
+	struct admit_wait *w = l->owner;
+
+	l->call = NULL;
+	if (!err) {
+		l->answer = json_incref((json_t *)(uintptr_t)object);
+		check_whole(l);
+	} else if (l->fact == FACT_TARGET && err->kind == ERR_MISSING) {
+		l->missing = true;
+	} else {
+		MEM_AUTO char *text = mem_printf("%s: %s", unknown[l->fact], err->msg);
+
+		warn(w, text);
+	}
+	if (--w->under_way > 0)
+		return;
+	judge(w);
+	on_verdict(w);
+}
+
+static void look_up(struct admit_wait *w, enum fact fact, enum kube_verb verb, const char *path, int64_t left_ms)
+{
+	struct kube_request request = { .verb = verb, .path = path, .deadline_ms = left_ms, .priority = KUBE_NORMAL };
+
+	w->lookups[fact].owner = w;
+	w->lookups[fact].fact = fact;
+	w->lookups[fact].call = kube_call(w->owner->kube, &request, on_fact, &w->lookups[fact]);
+	w->under_way++;
+}
+
+/* What kscaled manages is known to the store; what is left are HPAs of others. */
+static void look_up_all(struct admit_wait *w, bool dry_run, int64_t left_ms)
+{
+	const struct scaledobject *so = w->so;
+	const char *resource = strcmp(scaledobject_target_kind(&so->spec), "StatefulSet") == 0 ? "statefulsets" : "deployments";
+	char namespace_[ESCAPED_SIZE], name[ESCAPED_SIZE], selector[64];
+	MEM_AUTO char *hpas = NULL, *target = NULL, *ranges = NULL;
+
+	kube_escape(so->meta.namespace_, namespace_, sizeof(namespace_));
+	hpas = mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers?labelSelector=%s&limit=" LIST_MAX, namespace_, kube_escape(HPASPEC_MANAGED_LABEL "!=true", selector, sizeof(selector)));
+	look_up(w, FACT_HPAS, KUBE_LIST, hpas, left_ms);
+	/* A dry run may come before the target was made. */
+	if (dry_run || !validate_needs_target(so))
+		return;
+	kube_escape(so->spec.target_name, name, sizeof(name));
+	target = mem_printf("/apis/apps/v1/namespaces/%s/%s/%s", namespace_, resource, name);
+	ranges = mem_printf("/api/v1/namespaces/%s/limitranges?limit=" LIST_MAX, namespace_);
+	look_up(w, FACT_TARGET, KUBE_GET, target, left_ms);
+	look_up(w, FACT_LIMIT_RANGES, KUBE_LIST, ranges, left_ms);
+}
+
+/* ---- The kinds ---- */
+
+static int check_namespace(const struct meta *meta, struct err *err)
+{
+	if (validate_is_subdomain(meta->namespace_))
+		return 0;
+	return err_set(err, ERR_INVALID, "metadata.namespace: \"%s\" cannot be the name of a namespace", meta->namespace_);
+}
+
+static void warn_of_parameters(struct admit_wait *w)
+{
+	for (size_t i = 0; i < w->so->spec.trigger_count; i++) {
+		const struct trigger *t = &w->so->spec.triggers[i];
+		struct scaler_params params = { .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata };
+		struct scaler scaler;
+		struct err err;
+
+		if (t->auth_name || trigger_uses_env(t))
+			continue;
+		if (scaler_build(&params, &scaler, &err) == 0)
+			scaler_done(&scaler);
+		else
+			warn(w, err.msg);
+	}
+}
+
+static void warn_of_scaledobject(struct admit_wait *w)
+{
+	const char *texts[VALIDATE_WARNINGS_MAX];
+	size_t count = validate_warnings(w->so, texts);
+
+	for (size_t i = 0; i < count; i++)
+		warn(w, texts[i]);
+	warn_of_parameters(w);
+	if (!store_synced(w->owner->store))
+		warn(w, "whether another ScaledObject has the same workload was not checked: not all of them are known yet");
+}
+
+static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+{
+	struct search search = { .err = err };
+
+	w->so = scaledobject_decode(object, err);
+	if (!w->so || check_namespace(&w->so->meta, err) < 0)
+		return -1;
+	if (validate_scaledobject(w->so, reason, err) < 0)
+		return -1;
+	search.so = w->so;
+	store_each_scaledobject(w->owner->store, on_other, &search);
+	*reason = search.reason;
+	return search.found;
+}
+
+static int judge_scaledjob(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+{
+	const struct json_at root = json_root(object), spec = json_field(&root, "spec");
+	struct trigger *triggers;
+	size_t count;
+	int rc = trigger_decode_list(&spec, &triggers, &count, err);
+
+	(void)w;
+	if (rc == 0) {
+		rc = validate_triggers("ScaledJob", triggers, count, err);
+		*reason = "incorrect-triggers";
+	}
+	trigger_free_list(triggers, count);
+	return rc;
+}
+
+static int judge_triggerauth(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
+{
+	struct triggerauth *t = triggerauth_decode(object, err);
+	int rc;
+
+	(void)w;
+	if (!t)
+		return -1;
+	rc = validate_triggerauth(t, reason, err);
+	triggerauth_free(t);
+	return rc;
+}
+
+static const struct kind {
+	const char *name;
+	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err); /* by what is known at once */
+} kinds[] = {
+	{ "ScaledObject", judge_scaledobject },
+	{ "ScaledJob", judge_scaledjob },
+	{ TRIGGERAUTH_KIND, judge_triggerauth },
+	{ TRIGGERAUTH_CLUSTER_KIND, judge_triggerauth },
+};
+
+static const struct kind *find_kind(const char *name)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			return &kinds[i];
+	return NULL;
+}
+
+/* ---- Asking ---- */
+
+static size_t finalizers_of(const json_t *object)
+{
+	return json_array_size(json_object_get(json_object_get(object, "metadata"), "finalizers"));
+}
+
+static bool passes_unseen(const struct admit_request *request)
+{
+	const json_t *old = request->old_object;
+
+	if (!old)
+		return false;
+	if (*json_str_or_empty(json_object_get(request->object, "metadata"), "deletionTimestamp"))
+		return true;
+	return finalizers_of(request->object) < finalizers_of(old) && json_equal((json_t *)(uintptr_t)json_object_get(request->object, "spec"), (json_t *)(uintptr_t)json_object_get(old, "spec"));
+}
+
+/* An object with generateName gets its name after admission: five characters more. The caller owns the result. */
+static json_t *with_name(const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata");
+	const char *generate = json_str_or_empty(metadata, "generateName");
+	json_t *copy, *named;
+
+	if (!*generate || *json_str_or_empty(metadata, "name"))
+		return json_incref((json_t *)(uintptr_t)object);
+	copy = json_copy((json_t *)(uintptr_t)object);
+	named = json_copy((json_t *)(uintptr_t)metadata);
+	json_object_set_new(named, "name", json_sprintf("%sxxxxx", generate));
+	json_object_set_new(copy, "metadata", named);
+	return copy;
+}
+
+static void judge_at_once(struct admit_wait *w, const struct admit_request *request)
+{
+	const struct kind *kind = find_kind(request->kind);
+	const char *reason = "incorrect-spec";
+	struct err err;
+	json_t *object;
+
+	if (!kind) {
+		err_set(&err, ERR_INVALID, "kind: \"%.80s\" is not judged here", request->kind);
+		refuse(w, reason, &err);
+		return;
+	}
+	object = with_name(request->object);
+	if (kind->judge(w, object, &reason, &err) < 0)
+		refuse(w, reason, &err);
+	json_decref(object);
+}
+
+struct admit_wait *admit_ask(struct admit *a, const struct admit_request *request, admit_fn fn, void *arg)
+{
+	struct admit_wait *w = mem_zalloc(sizeof(*w));
+	int64_t left_ms = request->deadline_ms - loop_now_ms(a->loop);
+
+	w->owner = a;
+	w->fn = fn;
+	w->arg = arg;
+	loop_task_init(&w->later, on_verdict, w);
+	DL_APPEND(a->waiting, w);
+	if (!passes_unseen(request))
+		judge_at_once(w, request);
+	if (w->so && !w->reason) {
+		warn_of_scaledobject(w);
+		look_up_all(w, request->dry_run, left_ms > 0 ? left_ms : 1);
+	} else {
+		loop_task_queue(a->loop, &w->later);
+	}
+	return w;
+}
+
+void admit_cancel(struct admit_wait *w)
+{
+	if (w)
+		wait_free(w);
+}
+
+struct admit *admit_new(struct store *store, struct kube *kube)
+{
+	struct admit *a = mem_zalloc(sizeof(*a));
+
+	a->store = store;
+	a->kube = kube;
+	a->loop = kube_loop(kube);
+	return a;
+}
+
+void admit_free(struct admit *a)
+{
+	struct admit_wait *w, *next;
+
+	if (!a)
+		return;
+	DL_FOREACH_SAFE(a->waiting, w, next)
+		wait_free(w);
+	free(a);
+}

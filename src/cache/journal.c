@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/journal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "base/utf8.h"
+#include "decide/verdict.h"
+
+#define KSCALED "kscaled"    /* our manager: what stands before the slash in our User-Agent */
+#define ANSWER_LATE_MS 60000 /* from a change to the answer of the call that made it */
+
+struct entry {
+	char *key;
+	struct journal_object object;
+	bool seen;               /* replicas are the target's */
+	int32_t replicas;
+	uint64_t target;         /* fingerprint of its uid: another target's replicas are no change */
+	UT_hash_handle hh;
+};
+
+struct journal {
+	struct store *store;
+	struct targets *targets;
+	struct entry *entries;
+};
+
+/* --- texts -------------------------------------------------------------------------------------------------------------------- */
+
+/* Into *slot, cut; what fits in place of the old text stays in its memory, and what is the same is left alone. NULL empties it. */
+static void set_text(char **slot, const char *text)
+{
+	size_t len;
+
+	if (!text) {
+		free(*slot);
+		*slot = NULL;
+		return;
+	}
+	len = utf8_cut(text, strlen(text), JOURNAL_TEXT_MAX);
+	if (*slot && strlen(*slot) >= len) {
+		memcpy(*slot, text, len);
+		(*slot)[len] = '\0';
+		return;
+	}
+	free(*slot);
+	*slot = mem_dupn(text, len);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------------------ */
+
+static struct entry *entry_find(const struct journal *j, const char *key)
+{
+	struct entry *e;
+
+	HASH_FIND_STR(j->entries, key, e);
+	return e;
+}
+
+/* NULL for an object that is not there (any more). */
+static struct entry *entry_get(struct journal *j, const char *key)
+{
+	struct entry *e = entry_find(j, key);
+
+	if (e || !store_scaledobject(j->store, key))
+		return e;
+	e = mem_zalloc(sizeof(*e));
+	e->key = mem_dup(key);
+	HASH_ADD_KEYPTR(hh, j->entries, e->key, strlen(e->key), e);
+	return e;
+}
+
+static void triggers_free(struct journal_object *o)
+{
+	for (size_t i = 0; i < o->trigger_count; i++) {
+		free(o->triggers[i].metric);
+		free(o->triggers[i].trouble);
+	}
+	free(o->triggers);
+	o->triggers = NULL;
+	o->trigger_count = 0;
+}
+
+static void change_done(struct journal_change *c)
+{
+	free(c->who);
+	free(c->why);
+}
+
+static void entry_free(struct journal *j, struct entry *e)
+{
+	struct journal_object *o = &e->object;
+
+	HASH_DELETE(hh, j->entries, e);
+	triggers_free(o);
+	for (size_t i = 0; i < o->decision_count; i++)
+		free(o->decisions[i].text);
+	for (size_t i = 0; i < o->change_count; i++)
+		change_done(&o->changes[i]);
+	free(o->decisions);
+	free(o->changes);
+	free(o->composite_trouble);
+	free(o->text);
+	free(e->key);
+	free(e);
+}
+
+/* --- decisions ---------------------------------------------------------------------------------------------------------------- */
+
+static void take_triggers(struct journal_object *o, const struct scale_facts *facts)
+{
+	if (o->trigger_count != facts->trigger_count) {
+		triggers_free(o);
+		o->trigger_count = facts->trigger_count;
+		o->triggers = o->trigger_count > 0 ? mem_array(o->trigger_count, sizeof(*o->triggers)) : NULL;
+	}
+	for (size_t i = 0; i < o->trigger_count; i++) {
+		const struct scale_trigger *from = &facts->triggers[i];
+		const struct err *trouble = from->source_err ? from->source_err : from->err;
+		struct journal_trigger *to = &o->triggers[i];
+
+		set_text(&to->metric, from->metric_name);
+		set_text(&to->trouble, trouble ? trouble->msg : NULL);
+		to->value = from->reading.value;
+		to->active = from->reading.active;
+		to->failing = from->err != NULL;
+		to->falling_back = from->falling_back;
+		to->failures = from->failures;
+	}
+}
+
+static void take_composite(struct journal_object *o, const struct composite *composite)
+{
+	o->has_composite = composite != NULL;
+	o->composite = composite && !composite->failing ? composite->value : 0;
+	set_text(&o->composite_trouble, composite && composite->failing ? composite->err.msg : NULL);
+}
+
+static bool is_new_decision(const struct journal_object *o, const struct scale_decision *d)
+{
+	const struct journal_decision *last = o->decision_count > 0 ? &o->decisions[o->decision_count - 1] : NULL;
+
+	return !last || last->rule != d->rule || last->replicas != d->replicas;
+}
+
+static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct scale_decision *d, const char *text)
+{
+	struct journal_decision *added;
+
+	if (o->decision_count == JOURNAL_DECISIONS_MAX) {
+		free(o->decisions[0].text);
+		memmove(o->decisions, o->decisions + 1, --o->decision_count * sizeof(*o->decisions));
+	} else {
+		o->decisions = mem_resize(o->decisions, o->decision_count + 1, sizeof(*o->decisions));
+	}
+	added = &o->decisions[o->decision_count++];
+	*added = (struct journal_decision){ .at_unix_ms = at_unix_ms, .rule = d->rule, .replicas = d->replicas };
+	set_text(&added->text, text);
+}
+
+void journal_decided(struct journal *j, const char *key, const struct scale_facts *facts, const struct scale_decision *d, const char *text)
+{
+	struct entry *e = entry_get(j, key);
+
+	if (!e)
+		return;
+	e->object.decided = true;
+	e->object.decided_at_unix_ms = facts->now_unix_ms;
+	e->object.decision = *d;
+	set_text(&e->object.text, text);
+	take_triggers(&e->object, facts);
+	take_composite(&e->object, facts->composite);
+	if (is_new_decision(&e->object, d))
+		add_decision(&e->object, facts->now_unix_ms, d, text);
+}
+
+/* --- changes ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *who, const char *why)
+{
+	struct journal_change *added;
+
+	if (o->change_count == JOURNAL_CHANGES_MAX) {
+		change_done(&o->changes[0]);
+		memmove(o->changes, o->changes + 1, --o->change_count * sizeof(*o->changes));
+	} else {
+		o->changes = mem_resize(o->changes, o->change_count + 1, sizeof(*o->changes));
+	}
+	added = &o->changes[o->change_count++];
+	*added = (struct journal_change){ .at_unix_ms = at_unix_ms, .from = from, .to = to };
+	set_text(&added->who, who);
+	set_text(&added->why, why ? why : "");
+}
+
+/* The name that the HPA controller's process goes by: its own, or that of a distribution that runs all in one. */
+static bool is_controller_manager(const char *manager)
+{
+	static const char *const names[] = { "kube-controller-manager", "k3s", "kubelite" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(manager, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The object's HPA; NULL while there is none. */
+static const struct hpa *hpa_of(const struct journal *j, const char *key)
+{
+	const struct scaledobject *so = store_scaledobject(j->store, key);
+	char name[254], hpa_key[STORE_KEY_MAX];
+
+	return so ? store_hpa(j->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), hpa_key)) : NULL;
+}
+
+static void note_change(struct journal *j, struct entry *e, const struct workload *w)
+{
+	const char *manager = w->replicas_manager ? w->replicas_manager : "unknown";
+	const struct hpa *hpa = hpa_of(j, e->key);
+	bool by_hpa = hpa && w->replicas_by_scale && is_controller_manager(manager);
+	MEM_AUTO char *who = by_hpa ? mem_printf("HorizontalPodAutoscaler %s", hpa->meta.name) : mem_dup(manager);
+	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
+
+	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, who, by_hpa ? "desired by the HPA" : ours || !w->replicas_by_scale ? "" : "through /scale");
+}
+
+static void on_target_change(void *arg, const char *key)
+{
+	struct journal *j = arg;
+	struct entry *e = entry_get(j, key);
+	const struct workload *w;
+	uint64_t target;
+
+	if (!e)
+		return;
+	if (targets_get(j->targets, key, &w) != TARGET_PRESENT) {
+		e->seen = false;
+		return;
+	}
+	target = fingerprint_fast(w->uid, strlen(w->uid));
+	if (e->seen && e->target == target && e->replicas != w->replicas)
+		note_change(j, e, w);
+	e->seen = true;
+	e->target = target;
+	e->replicas = w->replicas;
+}
+
+/* The same change as the watch showed it, before our call was answered: the newest one when it led to these replicas, else one of ours that others have changed again since. */
+static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
+{
+	struct journal_object *o = &e->object;
+
+	for (size_t i = o->change_count; i > 0; i--) {
+		struct journal_change *c = &o->changes[i - 1];
+		bool unexplained = !*c->why && strcmp(c->who, KSCALED) == 0 && c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
+
+		if (c->to == to && ((i == o->change_count && e->seen && e->replicas == to) || (c->from == from && unexplained)))
+			return c;
+	}
+	return NULL;
+}
+
+void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why)
+{
+	struct entry *e = entry_get(j, key);
+	struct journal_change *change;
+	const struct workload *w;
+
+	if (!e)
+		return;
+	change = noted(e, at_unix_ms, from, to);
+	if (change) {
+		set_text(&change->who, KSCALED);
+		set_text(&change->why, why ? why : "");
+	} else {
+		add_change(&e->object, at_unix_ms, from, to, KSCALED, why);
+	}
+	/* Others may have changed it again before our call was answered. */
+	if (targets_get(j->targets, key, &w) == TARGET_PRESENT)
+		e->replicas = w->replicas == from ? to : w->replicas;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------------------------------------- */
+
+static void on_store_change(void *arg, enum store_change change, const char *key)
+{
+	struct journal *j = arg;
+	struct entry *e = change == STORE_SCALEDOBJECT ? entry_find(j, key) : NULL;
+
+	if (e && !store_scaledobject(j->store, key))
+		entry_free(j, e);
+}
+
+struct journal *journal_new(struct store *store, struct targets *targets)
+{
+	struct journal *j = mem_zalloc(sizeof(*j));
+
+	j->store = store;
+	j->targets = targets;
+	store_listen(store, on_store_change, j);
+	targets_listen(targets, on_target_change, j);
+	return j;
+}
+
+void journal_free(struct journal *j)
+{
+	struct entry *e, *next;
+
+	if (!j)
+		return;
+	HASH_ITER(hh, j->entries, e, next)
+		entry_free(j, e);
+	free(j);
+}
+
+const struct journal_object *journal_get(const struct journal *j, const char *key)
+{
+	const struct entry *e = entry_find(j, key);
+
+	return e && (e->object.decided || e->object.change_count > 0) ? &e->object : NULL;
+}

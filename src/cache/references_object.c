@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/references_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/version.h"
+
+#define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
+
+/* --- telling ------------------------------------------------------------------------------------------------------------------ */
+
+/* Listeners only take note; they never call back into this module from here. */
+static void tell_owner(struct references *r, struct owner *owner)
+{
+	if (owner->told == r->changes)
+		return;
+	owner->told = r->changes;
+	for (size_t i = 0; i < r->listener_count; i++)
+		r->listeners[i].fn(r->listeners[i].arg, owner->key);
+}
+
+static void tell(struct wanted *w)
+{
+	struct ask *ask;
+
+	DL_FOREACH2(w->asks, ask, next_of)
+		tell_owner(w->object->place->r, ask->owner);
+}
+
+void references_object_tell_waiting(struct referenced *o)
+{
+	for (size_t i = 0; i < o->wanted_count; i++)
+		if (!o->wanted[i]->known)
+			tell(o->wanted[i]);
+}
+
+void references_trouble_set(struct trouble *t, char *text, bool denied)
+{
+	free(t->text);
+	t->text = text;
+	t->denied = denied;
+}
+
+bool references_is_denial(const struct err *err)
+{
+	return err && err->kind == ERR_DENIED && err->http_status != 401;
+}
+
+/* --- which keys --------------------------------------------------------------------------------------------------------------- */
+
+/* Where the key is, or belongs. */
+static size_t key_at(const struct referenced *o, const char *key, bool *found)
+{
+	size_t low = 0, high = o->wanted_count;
+
+	*found = false;
+	while (low < high && !*found) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(key, o->wanted[middle]->key);
+
+		*found = order == 0;
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return *found ? high : low;
+}
+
+static bool wants_all(const struct referenced *o)
+{
+	return o->wanted_count > 0 && !*o->wanted[0]->key;
+}
+
+static bool is_wanted(void *arg, const char *key)
+{
+	const struct referenced *o = arg;
+	bool found;
+
+	if (wants_all(o))
+		return true;
+	key_at(o, key, &found);
+	return found;
+}
+
+/* --- taking in ---------------------------------------------------------------------------------------------------------------- */
+
+/* Whatever a read that is under way brings, we know it by now. */
+static void read_stop(struct referenced *o)
+{
+	kube_cancel(o->read);
+	o->read = NULL;
+	o->read_failures = 0;
+	loop_timer_cancel(&o->read_again);
+	references_trouble_set(&o->trouble, NULL, false);
+}
+
+static void forget_values(struct referenced *o)
+{
+	strmap_done_secret(&o->data);
+	strmap_done(&o->unreadable);
+}
+
+/* Everything about the object is known: what was `news` is told. */
+static void settle(struct referenced *o, enum reference_state state)
+{
+	o->state = state;
+	o->incomplete = false;
+	read_stop(o);
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->known = true;
+	for (size_t i = 0; i < o->wanted_count; i++)
+		if (o->wanted[i]->news)
+			tell(o->wanted[i]);
+}
+
+/* Its version stays: an older list may still hold it. */
+void references_object_gone(struct referenced *o, const struct view *from)
+{
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->news = o->state != REFERENCE_MISSING;
+	forget_values(o);
+	o->source = from;
+	settle(o, REFERENCE_MISSING);
+}
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool is_news(const struct wanted *w, const struct strmap *data, const struct strmap *unreadable)
+{
+	const struct referenced *o = w->object;
+
+	if (o->state != REFERENCE_FOUND || !w->known)
+		return true;
+	if (!*w->key)
+		return !strmap_equal(&o->data, data) || !strmap_equal(&o->unreadable, unreadable);
+	return !same(strmap_get(&o->data, w->key), strmap_get(data, w->key)) || !same(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
+}
+
+/* What is known of it stays. */
+static void does_not_decode(struct referenced *o, const struct err *err)
+{
+	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
+
+	if (same(o->trouble.text, err->msg))
+		return;
+	log_error(subject, "does not decode and is left alone: %s", err->msg);
+	references_trouble_set(&o->trouble, mem_dup(err->msg), false);
+	references_object_tell_waiting(o);
+}
+
+/*
+ * An older state never replaces a newer one, whichever of the two watches of an object, or a read, brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
+ * restored counts backwards.
+ */
+static bool is_outdated(const struct referenced *o, const struct view *from, const char *version)
+{
+	int order = o->version ? version_compare(version, o->version) : 1;
+
+	if (order < 0)
+		return !from || !from->listing || o->source != from;
+	return order == 0 && o->state != REFERENCE_UNREAD && !o->incomplete;
+}
+
+void references_object_take(struct referenced *o, const struct view *from, const json_t *json)
+{
+	const char *version = json_str_or_empty(json_object_get(json, "metadata"), "resourceVersion");
+	struct strmap data = { 0 }, unreadable = { 0 };
+	struct err err = { 0 };
+
+	if (is_outdated(o, from, version)) {
+		/* From here on this view is the one that knows it. */
+		if (from && same(version, o->version))
+			o->source = from;
+		return;
+	}
+	if (keydata_decode(o->place->kind, json, is_wanted, o, &data, &unreadable, &err) < 0) {
+		strmap_done_secret(&data);
+		strmap_done(&unreadable);
+		does_not_decode(o, &err);
+		return;
+	}
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->news = is_news(o->wanted[i], &data, &unreadable);
+	forget_values(o);
+	o->data = data;
+	o->unreadable = unreadable;
+	o->source = from;
+	free(o->version);
+	o->version = mem_dup(version);
+	settle(o, REFERENCE_FOUND);
+}
+
+/* --- reading one object ------------------------------------------------------------------------------------------------------- */
+
+bool references_object_is_read(const struct referenced *o)
+{
+	return o->read || loop_timer_pending(&o->read_again);
+}
+
+static void read_later(struct referenced *o)
+{
+	loop_timer_set(&o->read_again, loop_backoff_ms(o->read_failures++, 200, 30000));
+}
+
+/* Tried again for ever; its owners hear why when it does not pass by itself. */
+static void read_failed(struct referenced *o, const struct err *err)
+{
+	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
+
+	read_later(o);
+	if (err->kind == ERR_TEMPORARY && o->read_failures < READ_FAILURES_TOLD)
+		return;
+	if (same(o->trouble.text, err->msg))
+		return;
+	log_warn(subject, "cannot be read: %s", err->msg);
+	references_trouble_set(&o->trouble, mem_dup(err->msg), references_is_denial(err));
+	references_object_tell_waiting(o);
+}
+
+static void on_read(void *arg, const json_t *json, const struct err *err)
+{
+	struct referenced *o = arg;
+	struct err empty = { 0 };
+
+	o->read = NULL;
+	o->place->r->changes++;
+	if (!err && !json) {
+		err_set(&empty, ERR_TEMPORARY, "the answer is empty");
+		err = &empty;
+	}
+	if (err && err->kind != ERR_MISSING) {
+		read_failed(o, err);
+		return;
+	}
+	/* A list under way may have passed it already. */
+	if (o->place->whole)
+		o->seen[SEEN_BY_WHOLE] = o->place->whole->list;
+	if (err)
+		references_object_gone(o, NULL);
+	else
+		references_object_take(o, NULL, json);
+	if (o->incomplete || o->state == REFERENCE_UNREAD)
+		read_later(o);
+}
+
+static void read_now(void *arg)
+{
+	struct referenced *o = arg;
+	MEM_AUTO char *collection = references_watch_path(o->place);
+	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
+	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
+
+	o->read = kube_call(o->place->r->kube, &request, on_read, o);
+}
+
+void references_object_read(struct referenced *o)
+{
+	if (!references_object_is_read(o))
+		read_now(o);
+}
+
+/* --- wanting ------------------------------------------------------------------------------------------------------------------ */
+
+struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_, const char *name)
+{
+	MEM_AUTO char *key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	struct referenced *o;
+
+	HASH_FIND_STR(r->objects, key, o);
+	return o;
+}
+
+static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name)
+{
+	struct referenced *o = references_object_find(r, kind, namespace_, name);
+
+	if (o)
+		return o;
+	o = mem_zalloc(sizeof(*o));
+	o->place = references_watch_place(r, kind, namespace_);
+	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	o->name = strrchr(o->key, '/') + 1;
+	loop_timer_init(&o->read_again, kube_loop(r->kube), read_now, o);
+	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
+	references_watch_add(o);
+	return o;
+}
+
+static void object_free(struct referenced *o)
+{
+	struct references *r = o->place->r;
+
+	HASH_DELETE(hh, r->objects, o);
+	read_stop(o);
+	loop_timer_done(&o->read_again);
+	references_watch_remove(o);
+	forget_values(o);
+	free(o->wanted);
+	free(o->version);
+	free(o->key);
+	free(o);
+}
+
+/* A key of which nothing was kept until now. */
+static void become_known(struct wanted *w)
+{
+	struct referenced *o = w->object;
+
+	w->known = o->state == REFERENCE_MISSING || (o->state == REFERENCE_FOUND && wants_all(o) && o->wanted[0]->known);
+	if (w->known || o->state == REFERENCE_UNREAD)
+		return;
+	o->incomplete = true;
+	references_object_read(o);
+}
+
+struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name, const char *key)
+{
+	struct referenced *o = object_get(r, kind, namespace_, name);
+	struct wanted *w;
+	bool found;
+	size_t at = key_at(o, key, &found);
+
+	if (found)
+		return o->wanted[at];
+	w = mem_zalloc(sizeof(*w));
+	w->object = o;
+	w->key = mem_dup(key);
+	o->wanted = mem_resize(o->wanted, o->wanted_count + 1, sizeof(*o->wanted));
+	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
+	o->wanted[at] = w;
+	o->wanted_count++;
+	become_known(w);
+	return w;
+}
+
+static void forget_value(struct referenced *o, const char *key)
+{
+	strmap_remove_secret(&o->data, key);
+	strmap_remove(&o->unreadable, key);
+}
+
+/* Values that nobody wants any more. */
+static void trim(struct referenced *o)
+{
+	for (size_t i = o->data.count; i-- > 0;)
+		if (!is_wanted(o, o->data.pairs[i].key))
+			strmap_remove_secret(&o->data, o->data.pairs[i].key);
+	for (size_t i = o->unreadable.count; i-- > 0;)
+		if (!is_wanted(o, o->unreadable.pairs[i].key))
+			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
+}
+
+void references_object_unwant(struct wanted *w)
+{
+	struct referenced *o = w->object;
+	bool found;
+	size_t at = key_at(o, w->key, &found);
+
+	o->wanted_count--;
+	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
+	if (o->wanted_count == 0)
+		object_free(o);
+	else if (!*w->key)
+		trim(o);
+	else if (!wants_all(o))
+		forget_value(o, w->key);
+	free(w->key);
+	free(w);
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/scaleread.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define RETRY_FIRST_MS 200
+#define RETRY_MAX_MS 30000
+
+struct scaleread {
+	struct kube *kube;
+	char *path;
+	scaleread_fn fn;
+	void *arg;
+	int64_t period_ms;
+	unsigned failures;
+	bool again;             /* asked for while one was under way */
+	struct kube_call *call;
+	struct loop_timer timer;
+};
+
+static void on_answer(void *arg, const json_t *object, const struct err *err);
+
+static void start(void *arg)
+{
+	struct scaleread *r = arg;
+	struct kube_request request = { .verb = KUBE_GET, .path = r->path, .priority = KUBE_NORMAL };
+
+	loop_timer_cancel(&r->timer);
+	r->again = false;
+	r->call = kube_call(r->kube, &request, on_answer, r);
+}
+
+static void arm(struct scaleread *r, bool failed)
+{
+	if (failed)
+		loop_timer_set(&r->timer, loop_backoff_ms(r->failures - 1, RETRY_FIRST_MS, RETRY_MAX_MS));
+	else if (r->again)
+		start(r);
+	else if (r->period_ms > 0)
+		loop_timer_set(&r->timer, loop_backoff_ms(0, r->period_ms, r->period_ms)); /* its jitter keeps many apart */
+}
+
+/* The receiver may free it: the last thing that is done. */
+static void on_answer(void *arg, const json_t *object, const struct err *err)
+{
+	struct scaleread *r = arg;
+	struct err empty = { 0 };
+	bool failed;
+
+	r->call = NULL;
+	if (!err && !object) {
+		err_set(&empty, ERR_TEMPORARY, "the answer is empty");
+		err = &empty;
+	}
+	failed = err && err->kind != ERR_MISSING;
+	r->failures = failed ? r->failures + 1 : 0;
+	arm(r, failed);
+	r->fn(r->arg, object, err, r->failures);
+}
+
+void scaleread_now(struct scaleread *r)
+{
+	if (r->call)
+		r->again = true;
+	else
+		start(r);
+}
+
+void scaleread_every(struct scaleread *r, int64_t period_ms)
+{
+	r->period_ms = period_ms;
+	if (period_ms > 0 && !r->call)
+		start(r);
+}
+
+bool scaleread_under_way(const struct scaleread *r)
+{
+	return r->call != NULL;
+}
+
+struct scaleread *scaleread_new(struct kube *kube, const char *path, scaleread_fn fn, void *arg)
+{
+	struct scaleread *r = mem_zalloc(sizeof(*r));
+
+	r->kube = kube;
+	r->path = mem_dup(path);
+	r->fn = fn;
+	r->arg = arg;
+	loop_timer_init(&r->timer, kube_loop(kube), start, r);
+	return r;
+}
+
+void scaleread_free(struct scaleread *r)
+{
+	if (!r)
+		return;
+	kube_cancel(r->call);
+	loop_timer_done(&r->timer);
+	free(r->path);
+	free(r);
+}

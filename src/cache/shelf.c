@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/shelf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/version.h"
+#include "kube/watch.h"
+
+/* The watch of one namespace (or of all). */
+struct source {
+	struct shelf *owner;
+	char *namespace_;   /* NULL: everywhere */
+	struct watch *watch;
+	unsigned list;      /* number of the list that is being read, or was last */
+	bool listing;
+	bool synced;
+	char *trouble;      /* NULL */
+	char *seen;         /* version of the newest object that it brought; NULL */
+};
+
+struct item {
+	char *key;
+	void *object;
+	struct source *source;
+	unsigned list;      /* the list it was last seen in */
+	UT_hash_handle hh;
+};
+
+struct shelf {
+	struct kube *kube;
+	const struct shelf_kind *kind;
+	const struct shelf_events *events;
+	void *arg;
+	struct item *items;
+	struct source *sources;
+	size_t source_count;
+	struct counters_family *objects;
+};
+
+/* --- items -------------------------------------------------------------------------------------------------------------------- */
+
+static const struct meta *meta_of(const void *object)
+{
+	return object;
+}
+
+static char *key_of(const struct meta *meta, char out[SHELF_KEY_MAX])
+{
+	snprintf(out, SHELF_KEY_MAX, "%s/%s", meta->namespace_, meta->name);
+	return out;
+}
+
+static struct item *item_find(const struct shelf *s, const char *key)
+{
+	struct item *item;
+
+	HASH_FIND_STR(s->items, key, item);
+	return item;
+}
+
+static void count_items(struct shelf *s)
+{
+	if (s->objects)
+		counters_set(s->objects, (const char *const[]){ s->kind->kind }, HASH_COUNT(s->items));
+}
+
+static struct item *item_add(struct shelf *s, const char *key)
+{
+	struct item *item = mem_zalloc(sizeof(*item));
+
+	item->key = mem_dup(key);
+	HASH_ADD_KEYPTR(hh, s->items, item->key, strlen(item->key), item);
+	count_items(s);
+	return item;
+}
+
+/* The object is the caller's from now on. */
+static void *item_remove(struct shelf *s, struct item *item)
+{
+	void *object = item->object;
+
+	HASH_DELETE(hh, s->items, item);
+	count_items(s);
+	free(item->key);
+	free(item);
+	return object;
+}
+
+/* It is gone before the listeners look. */
+static void drop(struct shelf *s, struct item *item)
+{
+	void *object = item_remove(s, item);
+
+	s->events->on_changed(s->arg, object, NULL);
+	s->kind->free(object);
+}
+
+/* --- taking in ---------------------------------------------------------------------------------------------------------------- */
+
+/* Takes the new content. */
+static void replace(struct shelf *s, struct item *item, void *object)
+{
+	void *before = item->object;
+
+	item->object = object;
+	if (!before || strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
+		s->events->on_changed(s->arg, before, object);
+	if (before)
+		s->kind->free(before);
+}
+
+/* `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts backwards). */
+static struct item *take(struct shelf *s, const json_t *json, bool authoritative)
+{
+	struct err err = { 0 };
+	void *object = s->kind->decode(json, &err);
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	if (!object) {
+		log_error(s->kind->resource, "an object that cannot be read is left alone: %s", err.msg);
+		return NULL;
+	}
+	item = item_find(s, key_of(meta_of(object), key));
+	if (item && !authoritative && version_compare(meta_of(object)->resource_version, meta_of(item->object)->resource_version) < 0) {
+		s->kind->free(object);
+		return item;
+	}
+	if (!item)
+		item = item_add(s, key);
+	replace(s, item, object);
+	return item;
+}
+
+/* A list begins anew, maybe in an etcd that counts from elsewhere; an event is newer than what came before it. */
+static void note_seen(struct source *source, const char *version)
+{
+	free(source->seen);
+	source->seen = mem_dup(version);
+}
+
+static void on_list(void *arg)
+{
+	struct source *source = arg;
+
+	source->list++;
+	source->listing = true;
+	note_seen(source, NULL);
+}
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct item *item = take(source->owner, object, source->listing);
+
+	if (!item)
+		return;
+	item->source = source;
+	item->list = source->list;
+	if (!source->listing)
+		note_seen(source, meta_of(item->object)->resource_version);
+}
+
+static void on_deleted(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct meta meta = { 0 };
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	if (meta_decode(object, &meta, NULL) == 0) {
+		item = item_find(source->owner, key_of(&meta, key));
+		note_seen(source, meta.resource_version);
+		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
+		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
+			drop(source->owner, item);
+	}
+	meta_done(&meta);
+}
+
+static void on_synced(void *arg)
+{
+	struct source *source = arg;
+	struct shelf *s = source->owner;
+	struct item *item, *next;
+	bool first = !source->synced;
+
+	source->listing = false;
+	source->synced = true;
+	HASH_ITER(hh, s->items, item, next)
+		if (item->source == source && item->list != source->list)
+			drop(s, item);
+	if (first)
+		s->events->on_known(s->arg, source->namespace_);
+	mem_settle();
+	s->events->on_synced(s->arg);
+}
+
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct source *source = arg;
+	const struct shelf_kind *kind = source->owner->kind;
+
+	free(source->trouble);
+	source->trouble = NULL;
+	if (!err) {
+		log_info(kind->resource, "the watch works");
+		return;
+	}
+	source->trouble = mem_printf("watching %s: %s", kind->resource, err->msg);
+	if (err->kind == ERR_MISSING && !kind->optional)
+		log_error(kind->resource, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
+	else
+		log_warn(kind->resource, "cannot be watched at the moment: %s", err->msg);
+	if (!source->synced)
+		source->owner->events->on_known(source->owner->arg, source->namespace_);
+}
+
+/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+
+struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects, const struct shelf_events *events, void *arg)
+{
+	struct shelf *s = mem_zalloc(sizeof(*s));
+
+	s->kube = kube;
+	s->kind = kind;
+	s->objects = objects;
+	s->events = events;
+	s->arg = arg;
+	return s;
+}
+
+void shelf_free(struct shelf *s)
+{
+	struct item *item, *next;
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->source_count; i++) {
+		watch_stop(s->sources[i].watch);
+		free(s->sources[i].trouble);
+		free(s->sources[i].seen);
+		free(s->sources[i].namespace_);
+	}
+	HASH_ITER(hh, s->items, item, next)
+		s->kind->free(item_remove(s, item));
+	free(s->sources);
+	free(s);
+}
+
+static void source_start(struct shelf *s, struct source *source, const char *namespace_)
+{
+	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	MEM_AUTO char *path = namespace_ ? mem_printf("%s/namespaces/%s/%s", s->kind->group_path, namespace_, s->kind->resource)
+					 : mem_printf("%s/%s", s->kind->group_path, s->kind->resource);
+	struct watch_config config = { .path = path, .label_selector = s->kind->label_selector, .subject = s->kind->resource };
+
+	source->owner = s;
+	source->namespace_ = mem_dup(namespace_);
+	source->watch = watch_start(s->kube, &config, &events, source);
+}
+
+void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
+{
+	bool one = count == 0 || s->kind->cluster_wide;
+
+	s->source_count = one ? 1 : count;
+	s->sources = mem_array(s->source_count, sizeof(*s->sources));
+	for (size_t i = 0; i < s->source_count; i++)
+		source_start(s, &s->sources[i], one ? NULL : namespaces[i]);
+}
+
+bool shelf_synced(const struct shelf *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (!s->sources[i].synced)
+			return false;
+	return s->source_count > 0;
+}
+
+const char *shelf_trouble(const struct shelf *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].trouble)
+			return s->sources[i].trouble;
+	return NULL;
+}
+
+static struct source *source_of(const struct shelf *s, const char *namespace_)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (!s->sources[i].namespace_ || strcmp(s->sources[i].namespace_, namespace_) == 0)
+			return &s->sources[i];
+	return NULL;
+}
+
+bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble)
+{
+	const struct source *source = source_of(s, namespace_);
+
+	*trouble = source ? source->trouble : NULL;
+	return source && source->synced;
+}
+
+const void *shelf_get(const struct shelf *s, const char *key)
+{
+	const struct item *item = item_find(s, key);
+
+	return item ? item->object : NULL;
+}
+
+size_t shelf_count(const struct shelf *s)
+{
+	return HASH_COUNT(s->items);
+}
+
+void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg)
+{
+	struct item *item, *next;
+
+	HASH_ITER(hh, s->items, item, next)
+		fn(arg, item->key, item->object);
+}
+
+/* --- answers to writes -------------------------------------------------------------------------------------------------------- */
+
+/* What an admission plugin took our label from is not seen by our watch. */
+static bool is_watched(const struct source *source, const struct meta *meta)
+{
+	const char *label = source ? source->owner->kind->label : NULL;
+
+	return source && (!label || strmap_get(&meta->labels, label));
+}
+
+/* An object that we do not know although the watch has come further: it was deleted before the answer to its write came. */
+static bool is_gone(const struct source *source, const struct meta *meta)
+{
+	char key[SHELF_KEY_MAX];
+
+	return is_watched(source, meta) && source->seen && !item_find(source->owner, key_of(meta, key)) && version_compare(meta->resource_version, source->seen) <= 0;
+}
+
+/* A written object belongs to the source that watches its namespace; it counts as seen in the list under way, which may have passed it already. */
+void shelf_learn(struct shelf *s, const json_t *object)
+{
+	struct meta meta = { 0 };
+	struct source *source;
+	struct item *item;
+
+	if (!object || meta_decode(object, &meta, NULL))
+		return; /* an empty answer: the watch will tell */
+	source = source_of(s, meta.namespace_);
+	item = is_gone(source, &meta) ? NULL : take(s, object, false);
+	meta_done(&meta);
+	if (item && source) {
+		item->source = source;
+		item->list = source->list;
+	}
+}
+
+void shelf_forget(struct shelf *s, const char *key)
+{
+	struct item *item = item_find(s, key);
+
+	if (item)
+		drop(s, item);
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/survey.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+
+/* How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks by itself: on a replica that does not poll it is who asks, and no more often than that. */
+#define CACHED_SLACK_MS 5000
+
+/* What would be asked now. Borrowed until the loop turns. */
+struct view {
+	const struct scaledobject *so;
+	const struct scaler *list;
+	size_t count;
+	size_t asked;                  /* those of the list that have a question */
+	const struct formula *formula; /* only when all are looked at */
+	bool all;
+};
+
+/* What one question gave. */
+struct found {
+	const struct scaler *scaler;
+	struct answer answer;
+	const struct err *err; /* NULL: answer is good */
+	int64_t completed_at_ms;
+};
+
+struct slot {
+	struct survey *survey;
+	struct question *question; /* counted */
+	struct readings_wait *wait;
+	struct answer answer;
+	struct err *err;           /* owned; NULL: answer is good */
+	int64_t completed_at_ms;
+};
+
+struct survey {
+	struct cache *cache;
+	char *key, *metric;
+	struct survey_terms terms;
+	survey_fn fn;
+	void *arg;
+	struct slot *slots;
+	size_t count, awaited;
+	struct loop_task later;    /* nothing is awaited: told at the end of the turn */
+};
+
+/* --- what is asked ------------------------------------------------------------------------------------------------------------ */
+
+static int look_at_one(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
+{
+	if (scalers_find(cache->scalers, key, metric, &v->list, err))
+		return -1;
+	v->count = v->asked = 1;
+	return 0;
+}
+
+static int look_at_all(struct cache *cache, const char *key, struct view *v, struct err *err)
+{
+	struct built built;
+
+	if (scalers_get(cache->scalers, key, &built, err))
+		return -1;
+	v->all = true;
+	v->list = built.list;
+	v->count = built.count;
+	v->formula = built.formula;
+	for (size_t i = 0; i < v->count; i++)
+		v->asked += v->list[i].question != NULL;
+	return 0;
+}
+
+static int look(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
+{
+	*v = (struct view){ .so = store_scaledobject(cache->store, key) };
+	if (metric && !(v->so && verdict_has_composite(&v->so->spec) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0))
+		return look_at_one(cache, key, metric, v, err);
+	return look_at_all(cache, key, v, err);
+}
+
+static int64_t max_age_ms(const struct view *v, const struct scaler *s, const struct survey_terms *terms)
+{
+	if (!terms->cached || !v->so->spec.triggers[s->index].use_cached_metrics)
+		return terms->max_age_ms;
+	return (int64_t)scaledobject_polling_interval_s(&v->so->spec) * 1000 + CACHED_SLACK_MS;
+}
+
+/* --- what it says ------------------------------------------------------------------------------------------------------------- */
+
+static void read_target(struct cache *cache, const char *key, struct verdict_facts *facts)
+{
+	const struct workload *w;
+
+	facts->ready_replicas = -1;
+	facts->replicas_known = targets_get(cache->targets, key, &w) == TARGET_PRESENT;
+	if (!facts->replicas_known)
+		return;
+	facts->replicas = w->replicas;
+	facts->ready_replicas = w->ready_replicas;
+}
+
+static struct scale_trigger trigger_of(struct cache *cache, const char *key, const struct found *f)
+{
+	struct scale_trigger t = {
+		.metric_name = f->scaler->metric_name,
+		.trigger_name = f->scaler->trigger_name,
+		.metric = scaler_metric_spec(f->scaler),
+		.activation = f->scaler->activation,
+		.source_err = f->err,
+		.failures = health_note(cache->health, key, f->scaler->metric_name, !f->err, f->completed_at_ms),
+	};
+
+	if (!f->err)
+		t.reading = scaler_judge(f->scaler, f->answer.value);
+	return t;
+}
+
+static void note_age(struct survey_result *result, const struct found *f)
+{
+	if (!f->err && (!result->answered_at_ms || f->answer.answered_at_ms < result->answered_at_ms))
+		result->answered_at_ms = f->answer.answered_at_ms;
+}
+
+/* scalers and triggers: room for v->asked. */
+static void tell(struct cache *cache, const char *key, const struct view *v, const struct found *found, const struct scaler **scalers, struct scale_trigger *triggers, survey_fn fn, void *arg)
+{
+	struct composite composite;
+	struct verdict_facts facts = { .spec = &v->so->spec, .formula = v->formula, .triggers = triggers, .count = v->asked };
+	struct survey_result result = { .so = v->so, .scalers = scalers, .triggers = triggers, .count = v->asked, .resource_count = v->count - v->asked };
+
+	for (size_t i = 0; i < v->asked; i++) {
+		scalers[i] = found[i].scaler;
+		triggers[i] = trigger_of(cache, key, &found[i]);
+		note_age(&result, &found[i]);
+	}
+	read_target(cache, key, &facts);
+	verdict_make(&facts, &composite);
+	if (v->all && verdict_has_composite(&v->so->spec))
+		result.composite = &composite;
+	result.replicas_known = facts.replicas_known;
+	result.replicas = facts.replicas;
+	fn(arg, &result);
+}
+
+static void tell_error(const struct err *err, survey_fn fn, void *arg)
+{
+	struct survey_result result = { .err = err };
+
+	fn(arg, &result);
+}
+
+/* --- from memory -------------------------------------------------------------------------------------------------------------- */
+
+static bool peek_one(struct cache *cache, const struct view *v, const struct scaler *s, const struct survey_terms *terms, struct found *f, struct err *err)
+{
+	switch (readings_peek(cache->readings, s->question, max_age_ms(v, s, terms), &f->answer, err)) {
+	case READINGS_NONE:
+		return false;
+	case READINGS_FAILURE:
+		f->err = err;
+		break;
+	case READINGS_ANSWER:
+		f->err = NULL;
+		break;
+	}
+	f->scaler = s;
+	f->completed_at_ms = f->answer.answered_at_ms;
+	return true;
+}
+
+static bool peek_all(struct cache *cache, const char *key, const struct view *v, const struct survey_terms *terms, survey_fn fn, void *arg)
+{
+	struct found *found = mem_array(v->asked + 1, sizeof(*found));
+	struct err *errs = mem_array(v->asked + 1, sizeof(*errs));
+	const struct scaler **scalers = mem_array(v->asked + 1, sizeof(*scalers));
+	struct scale_trigger *triggers = mem_array(v->asked + 1, sizeof(*triggers));
+	bool there = true;
+
+	for (size_t i = 0, n = 0; i < v->count && there; i++) {
+		if (!v->list[i].question)
+			continue;
+		there = peek_one(cache, v, &v->list[i], terms, &found[n], &errs[n]);
+		n++;
+	}
+	if (there)
+		tell(cache, key, v, found, scalers, triggers, fn, arg);
+	free(triggers);
+	free(scalers);
+	free(errs);
+	free(found);
+	return there;
+}
+
+bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+{
+	struct view v;
+	struct err err;
+	struct found found;
+	const struct scaler *scaler;
+	struct scale_trigger trigger;
+
+	if (look(cache, key, terms->metric, &v, &err)) {
+		tell_error(&err, fn, arg);
+		return true;
+	}
+	if (v.all)
+		return peek_all(cache, key, &v, terms, fn, arg);
+	if (!peek_one(cache, &v, v.list, terms, &found, &err))
+		return false;
+	tell(cache, key, &v, &found, &scaler, &trigger, fn, arg);
+	return true;
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+
+static void slots_free(struct survey *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		readings_cancel(s->slots[i].wait);
+		question_unref(s->slots[i].question);
+		free(s->slots[i].err);
+	}
+	free(s->slots);
+	s->slots = NULL;
+	s->count = s->awaited = 0;
+}
+
+void survey_cancel(struct survey *s)
+{
+	if (!s)
+		return;
+	slots_free(s);
+	loop_task_cancel(s->cache->loop, &s->later);
+	free(s->metric);
+	free(s->key);
+	free(s);
+}
+
+/* Whether the answers are to what would be asked now. Thresholds may be others: they are judged by now. */
+static bool same_questions(const struct survey *s, const struct view *v)
+{
+	size_t n = 0;
+
+	if (v->asked != s->count)
+		return false;
+	for (size_t i = 0; i < v->count; i++)
+		if (v->list[i].question && strcmp(v->list[i].question->key, s->slots[n++].question->key) != 0)
+			return false;
+	return true;
+}
+
+static void tell_slots(struct survey *s, const struct view *v)
+{
+	struct found *found = mem_array(s->count + 1, sizeof(*found));
+	const struct scaler **scalers = mem_array(s->count + 1, sizeof(*scalers));
+	struct scale_trigger *triggers = mem_array(s->count + 1, sizeof(*triggers));
+
+	for (size_t i = 0, n = 0; i < v->count; i++) {
+		const struct slot *slot = &s->slots[n];
+
+		if (v->list[i].question)
+			found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms };
+	}
+	tell(s->cache, s->key, v, found, scalers, triggers, s->fn, s->arg);
+	free(triggers);
+	free(scalers);
+	free(found);
+}
+
+static void begin(struct survey *s);
+
+static void finish(struct survey *s)
+{
+	struct view v;
+	struct err err;
+
+	if (look(s->cache, s->key, s->metric, &v, &err)) {
+		tell_error(&err, s->fn, s->arg);
+	} else if (same_questions(s, &v)) {
+		tell_slots(s, &v);
+	} else {
+		begin(s);
+		return;
+	}
+	survey_cancel(s);
+}
+
+static void on_later(void *arg)
+{
+	finish(arg);
+}
+
+static void on_reading(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
+{
+	struct slot *slot = arg;
+
+	slot->wait = NULL;
+	slot->completed_at_ms = completed_at_ms;
+	if (err) {
+		slot->err = mem_alloc(sizeof(*err));
+		*slot->err = *err;
+	} else {
+		slot->answer = *answer;
+	}
+	if (--slot->survey->awaited == 0)
+		finish(slot->survey);
+}
+
+static void ask(struct survey *s, const struct view *v)
+{
+	s->slots = mem_array(v->asked, sizeof(*s->slots));
+	for (size_t i = 0; i < v->count; i++) {
+		const struct scaler *scaler = &v->list[i];
+		struct slot *slot = &s->slots[s->count];
+
+		if (!scaler->question)
+			continue;
+		slot->survey = s;
+		slot->question = question_ref(scaler->question);
+		slot->wait = readings_ask(s->cache->readings, scaler->question, max_age_ms(v, scaler, &s->terms), s->terms.deadline_ms, on_reading, slot);
+		s->count++;
+		s->awaited++;
+	}
+}
+
+static void begin(struct survey *s)
+{
+	struct view v;
+
+	slots_free(s);
+	if (look(s->cache, s->key, s->metric, &v, NULL) || !v.asked)
+		loop_task_queue(s->cache->loop, &s->later);
+	else
+		ask(s, &v);
+}
+
+struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+{
+	struct survey *s = mem_zalloc(sizeof(*s));
+
+	s->cache = cache;
+	s->key = mem_dup(key);
+	s->metric = mem_dup(terms->metric);
+	s->terms = *terms;
+	s->terms.metric = s->metric;
+	s->fn = fn;
+	s->arg = arg;
+	loop_task_init(&s->later, on_later, s);
+	begin(s);
+	return s;
+}

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether an object may come in: which facts are looked up, when, and what happens when they cannot be had. The rules themselves are tried in tests/unit/decide. */
+#include "cache/admit.h"
+
+#include "../crd/given.h"
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+#include "../fakes/fakesource.h"
+
+#include "base/log.h"
+
+#define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
+#define OBJECTS SHOP("keda.sh/v1alpha1", "scaledobjects")
+#define HPAS SHOP("autoscaling/v2", "horizontalpodautoscalers")
+#define DEPLOYMENTS SHOP("apps/v1", "deployments")
+#define LIMIT_RANGES "/api/v1/namespaces/shop/limitranges/"
+
+static struct {
+	struct store *store;
+	struct admit *admit;
+	struct admit_wait *wait;
+	int verdicts;
+	bool allowed;
+	char reason[64], message[600], warnings[4096];
+	size_t warning_count;
+} t;
+
+static void drop_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line;
+}
+
+static int setup(void **state)
+{
+	struct kube *kube = fakecluster_start(fakeloop_start());
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	log_set_sink(drop_line, NULL);
+	fakesource_start();
+	t.store = store_new(kube, NULL);
+	t.admit = admit_new(t.store, kube);
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	admit_free(t.admit);
+	store_free(t.store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakesource_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	return 0;
+}
+
+static void on_verdict(void *arg, const struct admit_verdict *verdict)
+{
+	assert_ptr_equal(arg, &t);
+	t.wait = NULL;
+	t.verdicts++;
+	t.allowed = verdict->allowed;
+	t.warning_count = verdict->warning_count;
+	t.warnings[0] = '\0';
+	snprintf(t.reason, sizeof(t.reason), "%s", verdict->reason);
+	snprintf(t.message, sizeof(t.message), "%s", verdict->message);
+	for (size_t i = 0; i < verdict->warning_count; i++)
+		snprintf(t.warnings + strlen(t.warnings), sizeof(t.warnings) - strlen(t.warnings), "%s\n", verdict->warnings[i]);
+}
+
+#define DEADLINE_MS 5000
+
+static void ask(const char *kind, const char *object, const char *old_object, bool dry_run)
+{
+	json_t *value = given_json(object), *old = old_object ? given_json(old_object) : NULL;
+	struct admit_request request = { .kind = kind, .object = value, .old_object = old, .dry_run = dry_run, .deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
+	int before = t.verdicts;
+
+	fakecluster_forget_calls();
+	t.wait = admit_ask(t.admit, &request, on_verdict, &t);
+	assert_int_equal(t.verdicts, before); /* never before it returned */
+	json_decref(value);
+	json_decref(old);
+}
+
+static void judge(const char *kind, const char *object, const char *old_object)
+{
+	int before = t.verdicts;
+
+	ask(kind, object, old_object, false);
+	fakeloop_advance(100);
+	assert_int_equal(t.verdicts, before + 1);
+}
+
+static void expect_allowed(void)
+{
+	if (!t.allowed)
+		fail_msg("refused: %s", t.message);
+	assert_string_equal(t.reason, "");
+	assert_string_equal(t.message, "");
+}
+
+static void expect_refused(const char *reason, const char *part)
+{
+	if (t.allowed)
+		fail_msg("not refused: %s", part);
+	assert_string_equal(t.reason, reason);
+	assert_has(t.message, part);
+}
+
+#define TRIGGERS "'triggers':[{'type':'scripted','metadata':{'source':'a'}}]"
+#define CPU "'minReplicaCount':1,'triggers':[{'type':'cpu','metadata':{}}]"
+#define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
+#define WEB SO("web", GIVEN_TARGET "," TRIGGERS)
+
+static void a_good_object_comes_in(void **state)
+{
+	(void)state;
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	assert_int_equal(t.warning_count, 0);
+	assert_int_equal(fakecluster_calls(KUBE_LIST, "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers?labelSelector=kscaled.io%2Fmanaged%21%3Dtrue&limit=500"), 1);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 1); /* neither the target nor LimitRanges: no trigger is cpu or memory */
+}
+
+static void what_is_wrong_by_itself_asks_nobody(void **state)
+{
+	static const struct { const char *object, *reason, *part; } cases[] = {
+		{ SO("web", GIVEN_TARGET "," TRIGGERS ",'minReplicaCount':5,'maxReplicaCount':2"), "incorrect-replicas", "spec.minReplicaCount: 5" },
+		{ SO("web", GIVEN_TARGET ",'triggers':7"), "incorrect-spec", "spec.triggers: must be an array" },
+		{ "{'metadata':{'namespace':'shop'},'spec':{}}", "incorrect-spec", "metadata.name" },
+		{ "{'metadata':{'name':'web','namespace':'../../secrets'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"../../secrets\"" },
+		{ "{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"\"" },
+		{ "{}", "incorrect-spec", "metadata" },
+		{ "[]", "incorrect-spec", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		judge("ScaledObject", cases[i].object, NULL);
+		expect_refused(cases[i].reason, cases[i].part);
+		assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	}
+}
+
+static void other_objects_are_known_from_memory(void **state)
+{
+	(void)state;
+	fakecluster_apply(OBJECTS "first", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/bank/scaledobjects/elsewhere", "{'spec':{'scaleTargetRef':{'name':'api'}," TRIGGERS "}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_refused("other-scaled-object", "already managed by the ScaledObject 'first'");
+	judge("ScaledObject", SO("first", GIVEN_TARGET "," TRIGGERS), SO("first", GIVEN_TARGET));
+	expect_allowed();
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_allowed();
+}
+
+static void foreign_hpas_are_looked_up(void **state)
+{
+	(void)state;
+	fakecluster_apply(HPAS "old", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
+	fakecluster_apply("/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers/x", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'api'}}}");
+	judge("ScaledObject", WEB, NULL);
+	expect_refused("other-hpa", "already managed by the hpa 'old'");
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_allowed();
+}
+
+static void cpu_needs_a_target_with_requests(void **state)
+{
+	(void)state;
+	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
+	expect_refused("missing-target", "the Deployment 'web' does not exist");
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 3);
+	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, true); /* a dry run */
+	fakeloop_advance(100);
+	expect_allowed();
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 1);
+	fakecluster_apply(DEPLOYMENTS "web", "{'spec':{'template':{'spec':{'containers':[{'name':'app'}]}}}}");
+	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
+	expect_refused("missing-requests", "container app doesn't have the cpu request defined");
+	fakecluster_apply(LIMIT_RANGES "default", "{'spec':{'limits':[{'type':'Container','default':{'cpu':'1'}}]}}");
+	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
+	expect_allowed();
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'db','kind':'StatefulSet'}," CPU), NULL);
+	expect_refused("missing-target", "the StatefulSet 'db' does not exist");
+	assert_int_equal(fakecluster_calls(KUBE_GET, "/apis/apps/v1/namespaces/shop/statefulsets/db"), 1);
+}
+
+/* What cannot be had in time is left out, and said: an API server in trouble must not keep objects from being stored. */
+static void facts_that_cannot_be_had_are_warnings(void **state)
+{
+	(void)state;
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_LIST, "/horizontalpodautoscalers", FAKECLUSTER_ANY, 403);
+	fakecluster_fail(FAKECLUSTER_HANG, KUBE_GET, "/deployments", FAKECLUSTER_ANY, 0);
+	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false);
+	fakeloop_advance(DEADLINE_MS - 1);
+	assert_int_equal(t.verdicts, 0);
+	fakeloop_advance(2);
+	assert_int_equal(t.verdicts, 1);
+	expect_allowed();
+	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: HTTP 403");
+	assert_has(t.warnings, "whether the workload requests cpu and memory was not checked: timed out");
+	fakecluster_heal();
+}
+
+static void a_store_that_is_not_read_yet_is_a_warning(void **state)
+{
+	struct store *store = store_new(NULL, NULL);
+	struct admit *admit = admit_new(store, NULL);
+	json_t *object = given_json(WEB);
+	struct admit_request request = { .kind = "ScaledObject", .object = object, .deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
+
+	(void)state;
+	t.wait = admit_ask(admit, &request, on_verdict, &t);
+	fakeloop_advance(100);
+	expect_allowed();
+	assert_has(t.warnings, "whether another ScaledObject has the same workload was not checked");
+	json_decref(object);
+	admit_free(admit);
+	store_free(store);
+}
+
+static void warnings_go_along(void **state)
+{
+	(void)state;
+	judge("ScaledObject", SO("web", GIVEN_TARGET ",'minReplicaCount':1,'pollingInterval':5," TRIGGERS), NULL);
+	expect_allowed();
+	assert_has(t.warnings, "spec.pollingInterval has no effect");
+	/* What the scalers say of parameters, but not of those that they cannot see. */
+	judge("ScaledObject",
+	      SO("web", GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
+				     "{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"),
+	      NULL);
+	expect_allowed();
+	assert_int_equal(t.warning_count, 2);
+	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
+	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
+}
+
+static void warnings_have_an_end(void **state)
+{
+	char *object = mem_dup("{'metadata':{'name':'web','namespace':'shop'},'spec':{" GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{}}");
+
+	(void)state;
+	for (int i = 0; i < 50; i++) {
+		char *longer = mem_printf("%s,{'type':'kafka','metadata':{}}", object);
+
+		free(object);
+		object = longer;
+	}
+	{
+		MEM_AUTO char *whole = mem_printf("%s]}}", object);
+
+		judge("ScaledObject", whole, NULL);
+	}
+	expect_allowed();
+	assert_int_equal(t.warning_count, 16);
+	free(object);
+}
+
+#define FINALIZERS(list, spec) "{'metadata':{'name':'web','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
+#define WRONG GIVEN_TARGET ",'triggers':[]"
+
+static void what_ends_an_object_is_never_hindered(void **state)
+{
+	(void)state;
+	judge("ScaledObject", FINALIZERS("'a'", WRONG), FINALIZERS("'a','b'", WRONG));
+	expect_allowed();
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	judge("ScaledObject", FINALIZERS("", WRONG), FINALIZERS("'b'", WRONG ",'minReplicaCount':1"));
+	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined");
+	judge("ScaledObject", FINALIZERS("'a'", WRONG), FINALIZERS("'a'", WRONG));
+	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined");
+	judge("ScaledObject", "{'metadata':{'name':'web','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}", FINALIZERS("'b'", WRONG));
+	expect_allowed();
+	judge("TriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'oauth2':{'clientId':''}}}", "{'metadata':{'name':'a','finalizers':['f']},'spec':{'oauth2':{'clientId':''}}}");
+	expect_allowed();
+}
+
+static void the_other_kinds(void **state)
+{
+	(void)state;
+	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{" TRIGGERS "}}", NULL);
+	expect_allowed();
+	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{}}", NULL);
+	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined in the ScaledJob: at least one is needed");
+	judge("ScaledJob", "{'metadata':{'name':'j'},'spec':{'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]}}", NULL);
+	expect_refused("incorrect-triggers", "the name \"x\" is used twice");
+	judge("ScaledJob", "{'metadata':{'name':'j'},'spec':{'triggers':[{'type':1}]}}", NULL);
+	expect_refused("incorrect-spec", "spec.triggers[0].type: must be a string");
+	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]}}", NULL);
+	expect_allowed();
+	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'podIdentity':{'provider':'azure-workload','identityId':''}}}", NULL);
+	expect_refused("incorrect-pod-identity", "spec.podIdentity.identityId: empty");
+	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'nowhere'}}}", NULL);
+	expect_refused("incorrect-oauth2", "spec.oauth2.tokenUrl: must be a valid http or https URL");
+	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'secretTargetRef':7}}", NULL);
+	expect_refused("incorrect-spec", "spec.secretTargetRef");
+	judge("Deployment", "{}", NULL);
+	expect_refused("incorrect-spec", "kind: \"Deployment\" is not judged here");
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
+/* A name is made after admission. */
+static void a_generated_name_is_counted_in_full(void **state)
+{
+	(void)state;
+	judge("ScaledObject", "{'metadata':{'generateName':'web-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
+	expect_allowed();
+	judge("ScaledObject", "{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
+	expect_refused("hpa-name-too-long", "has 66 characters");
+}
+
+static void a_question_can_be_taken_back(void **state)
+{
+	(void)state;
+	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false);
+	fakeloop_advance(1);
+	admit_cancel(t.wait);
+	ask("ScaledJob", "{'metadata':{'name':'j'},'spec':{}}", NULL, false);
+	admit_cancel(t.wait);
+	admit_cancel(NULL);
+	fakeloop_advance(DEADLINE_MS);
+	assert_int_equal(t.verdicts, 0);
+	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false); /* the end of everything takes it back, too: teardown */
+}
+
+static void the_older_object_keeps_its_target(void **state)
+{
+	struct err err = { 0 };
+
+	(void)state;
+	fakecluster_apply(OBJECTS "z-old", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
+	fakeloop_advance(2000);
+	fakecluster_apply(OBJECTS "a-new", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
+	fakecluster_apply(OBJECTS "b-new", "{'spec':{'scaleTargetRef':{'name':'api'}," TRIGGERS "}}");
+	fakeloop_advance(10);
+	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/z-old"), &err), 0);
+	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/b-new"), &err), 0);
+	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/a-new"), &err), -1);
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_string_equal(err.msg, "spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'z-old'");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_good_object_comes_in),
+		CASE(what_is_wrong_by_itself_asks_nobody),
+		CASE(other_objects_are_known_from_memory),
+		CASE(foreign_hpas_are_looked_up),
+		CASE(cpu_needs_a_target_with_requests),
+		CASE(facts_that_cannot_be_had_are_warnings),
+		CASE(a_store_that_is_not_read_yet_is_a_warning),
+		CASE(warnings_go_along),
+		CASE(warnings_have_an_end),
+		CASE(what_ends_an_object_is_never_hindered),
+		CASE(the_other_kinds),
+		CASE(a_generated_name_is_counted_in_full),
+		CASE(a_question_can_be_taken_back),
+		CASE(the_older_object_keeps_its_target),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

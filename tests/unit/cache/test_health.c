@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failures in a row: what counts, what does not, who says so and when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+
+#include "cache/health.h"
+
+#define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define KEY "default/web"
+
+static struct {
+	struct loop *loop;
+	struct store *store;
+	struct leadership leadership;
+	struct health *health;
+	int told;
+} t;
+
+static void on_passed(void *arg, const char *key)
+{
+	(void)arg;
+	assert_string_equal(key, KEY);
+	t.told++;
+}
+
+static int setup(void **state)
+{
+	struct kube *kube;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	t.loop = fakeloop_start();
+	kube = fakecluster_start(t.loop);
+	t.store = store_new(kube, NULL);
+	t.leadership.leading = true;
+	t.health = health_new(t.store, &t.leadership);
+	health_listen(t.health, on_passed, NULL);
+	store_start(t.store, NULL, 0);
+	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[],'fallback':{'failureThreshold':2,'replicas':1}}}");
+	fakeloop_advance(100);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	health_free(t.health);
+	store_free(t.store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakeloop_end();
+	return 0;
+}
+
+static void store_health(const char *metrics)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "{'status':{'health':%s}}", metrics);
+	fakecluster_change(WEB, text);
+	fakeloop_advance(100);
+}
+
+static void failures_in_a_row_are_counted_once_each(void **state)
+{
+	(void)state;
+	assert_int_equal(health_note(t.health, KEY, "m", true, 1), 0);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 1);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 1); /* another who waited for the same */
+	assert_int_equal(health_note(t.health, KEY, "m", false, 20), 2);
+	assert_int_equal(health_note(t.health, KEY, "n", false, 20), 1);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 5), 2); /* told late */
+	assert_int_equal(health_note(t.health, KEY, "m", true, 15), 0);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 2);
+	assert_int_equal(health_note(t.health, KEY, "m", true, 30), 0);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(health_failures(t.health, KEY, "n"), 1);
+}
+
+static void giving_up_counts_nothing(void **state)
+{
+	(void)state;
+	health_note(t.health, KEY, "m", false, 10);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 0), 1);
+	assert_int_equal(health_note(t.health, KEY, "never", false, 0), 0);
+}
+
+static void the_threshold_is_told_when_it_is_passed(void **state)
+{
+	(void)state;
+	for (int i = 1; i <= 5; i++) {
+		health_note(t.health, KEY, "m", false, i);
+		assert_int_equal(t.told, i > 2);
+	}
+	health_note(t.health, KEY, "m", true, 6);
+	assert_int_equal(t.told, 2);
+	health_note(t.health, KEY, "m", true, 7);
+	assert_int_equal(t.told, 2);
+	/* Without fallback nobody goes by it. */
+	fakecluster_change(WEB, "{'spec':{'fallback':null}}");
+	fakeloop_advance(100);
+	for (int i = 10; i <= 15; i++)
+		health_note(t.health, KEY, "m", false, i);
+	assert_int_equal(t.told, 2);
+}
+
+static void what_is_stored_is_gone_on_from(void **state)
+{
+	(void)state;
+	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':{'numberOfFailures':-5,'status':'Failing'}}");
+	assert_int_equal(health_failures(t.health, KEY, "m"), 7);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 8);
+	assert_int_equal(health_note(t.health, KEY, "odd", false, 10), 1);
+	assert_int_equal(health_note(t.health, KEY, "n", true, 10), 0);
+	/* From then on memory knows better. */
+	store_health("{'m':{'numberOfFailures':1,'status':'Failing'}}");
+	assert_int_equal(health_note(t.health, KEY, "m", false, 20), 9);
+}
+
+static void an_answer_ends_what_is_stored(void **state)
+{
+	(void)state;
+	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
+	assert_int_equal(health_note(t.health, KEY, "m", true, 10), 0);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(t.told, 1);
+}
+
+static void a_standby_reads_what_is_stored(void **state)
+{
+	(void)state;
+	t.leadership.leading = false;
+	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
+	for (int i = 1; i < 5; i++)
+		assert_int_equal(health_note(t.health, KEY, "m", false, i), 7);
+	assert_int_equal(health_note(t.health, KEY, "m", true, 9), 0);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 7);
+	assert_int_equal(t.told, 0);
+}
+
+static void what_is_forgotten(void **state)
+{
+	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" }, { .kind = METRIC_RESOURCE, .name = "n" } };
+
+	(void)state;
+	health_note(t.health, KEY, "m", false, 1);
+	health_note(t.health, KEY, "n", false, 1);
+	health_keep(t.health, KEY, kept, 2);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 1);
+	assert_int_equal(health_failures(t.health, KEY, "n"), 0);
+	health_keep(t.health, "default/unheard-of", kept, 2);
+	health_forget(t.health);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	/* An object that goes, and one that is another under the same name. */
+	health_note(t.health, KEY, "m", false, 2);
+	fakecluster_delete(WEB);
+	fakeloop_advance(100);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(health_note(t.health, KEY, "m", false, 3), 0);
+	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
+	fakeloop_advance(100);
+	health_note(t.health, KEY, "m", false, 4);
+	fakecluster_hold_watches(true);
+	fakecluster_delete(WEB);
+	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
+	fakecluster_hold_watches(false);
+	fakecluster_relist("");
+	fakeloop_advance(5000);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(failures_in_a_row_are_counted_once_each),
+		CASE(giving_up_counts_nothing),
+		CASE(the_threshold_is_told_when_it_is_passed),
+		CASE(what_is_stored_is_gone_on_from),
+		CASE(an_answer_ends_what_is_stored),
+		CASE(a_standby_reads_what_is_stored),
+		CASE(what_is_forgotten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

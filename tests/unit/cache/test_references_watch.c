@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* By how many watches Secrets are seen: by name or the whole namespace, from one to the other; what lists, cuts and rights do to what is known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "references_fixture.h"
+
+/* --- more than eight names ---------------------------------------------------------------------------------------------------- */
+
+static void the_ninth_name_makes_it_one_watch(void **state)
+{
+	(void)state;
+	put_numbered(1, 20);
+	want_numbered(1, 8);
+	fakeloop_advance(10);
+	assert_int_equal(watches(), 8);
+	want_numbered(9, 10);
+	assert_int_equal(fakecluster_watches(EVERY_SECRET), 1);
+	for (int i = 0; i < 10; i++) {
+		assert_numbered(1, 8, "v1");
+		fakeloop_advance(1);
+	}
+	assert_numbered(1, 10, "v1");
+	assert_int_equal(watches(), 1);
+	assert_int_equal(t.told, 10);
+	assert_int_equal(references_stats(t.references).objects, 10);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	/* It is the one that is listened to. */
+	forget_told();
+	put(SECRET("s3"), "key", "v2", NULL);
+	put(SECRET("s20"), "key", "v2", NULL);
+	fakecluster_delete(SECRET("s4"));
+	fakecluster_delete(SECRET("s19"));
+	fakeloop_advance(3);
+	assert_string_equal(t.all, "s3 s4 ");
+	assert_numbered(3, 3, "v2");
+	assert_int_equal(state_of("s4", "s4", "key"), REFERENCE_MISSING);
+	/* Other kinds and namespaces stand for themselves. */
+	put("/api/v1/namespaces/bank/secrets/s1", "key", "of the bank", NULL);
+	references_key(t.references, "x", KEYDATA_SECRET, "bank", "s1", "key", &(const char *){ NULL }, &t.err);
+	assert_int_equal(fakecluster_watches("/bank/secrets/s1"), 1);
+	/* It stays as long as there is anything to see. */
+	release_numbered(2, 10);
+	assert_int_equal(fakecluster_watches(EVERY_SECRET), 1);
+	references_release(t.references, "s1");
+	assert_int_equal(fakecluster_watches(EVERY_SECRET), 0);
+	want_numbered(1, 1);
+	assert_int_equal(fakecluster_watches(SECRET("s1")), 1);
+}
+
+/* Names that come at once, before any list has begun. */
+static void many_names_at_once(void **state)
+{
+	(void)state;
+	put_numbered(1, 100);
+	want_numbered(1, 100);
+	fakeloop_advance(20);
+	assert_numbered(1, 100, "v1");
+	assert_int_equal(t.told, 100);
+	assert_int_equal(watches(), 1);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
+/* The list's pages are of one moment; what the watches by name bring meanwhile is newer. */
+static void an_old_list_undoes_nothing(void **state)
+{
+	(void)state;
+	fakecluster_page(1, 20);
+	put_numbered(1, 7);
+	want_numbered(1, 8);
+	put_numbered(9, 9);
+	fakeloop_advance(10);
+	assert_int_equal(state_of("s8", "s8", "key"), REFERENCE_MISSING);
+	want_numbered(9, 9);
+	fakeloop_advance(5); /* the list is taken */
+	forget_told();
+	put(SECRET("s5"), "key", "v2", NULL);
+	put(SECRET("s8"), "key", "v2", NULL);
+	fakecluster_delete(SECRET("s6"));
+	fakeloop_advance(5);
+	assert_string_equal(t.all, "s5 s8 s6 ");
+	for (int i = 0; i < 60; i++) {
+		assert_numbered(5, 5, "v2");
+		assert_numbered(8, 8, "v2");
+		assert_int_equal(state_of("s6", "s6", "key"), REFERENCE_MISSING);
+		fakeloop_advance(5);
+	}
+	assert_string_equal(t.all, "s5 s8 s6 s9 ");
+	assert_numbered(1, 4, "v1");
+	assert_numbered(9, 9, "v1");
+	assert_int_equal(watches(), 1);
+}
+
+/* Gone while nobody watched it by name, before the list. */
+static void deleted_in_the_switch(void **state)
+{
+	(void)state;
+	put_numbered(1, 9);
+	want_numbered(1, 8);
+	fakeloop_advance(10);
+	fakecluster_watch_lag(1000);
+	fakecluster_delete(SECRET("s2"));
+	forget_told();
+	want_numbered(9, 9);
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "s9 s2 ");
+	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+	fakeloop_advance(2000);
+	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+	assert_int_equal(fakecluster_calls(KUBE_GET, SECRET("s2")), 1);
+}
+
+static void a_name_wanted_after_the_list_began(void **state)
+{
+	(void)state;
+	put_numbered(1, 12);
+	want_numbered(1, 9);
+	fakeloop_advance(10);
+	forget_told();
+	want_numbered(10, 10);
+	assert_int_equal(state_of("none", "none", "key"), REFERENCE_UNREAD);
+	fakeloop_advance(10);
+	assert_numbered(10, 10, "v1");
+	assert_int_equal(state_of("none", "none", "key"), REFERENCE_MISSING);
+	assert_int_equal(t.told, 2);
+	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 2);
+	/* In the middle of a list. */
+	fakecluster_page(3, 20);
+	fakecluster_relist("");
+	fakeloop_advance(25);
+	want_numbered(11, 12);
+	assert_int_equal(state_of("nil", "nil", "key"), REFERENCE_UNREAD);
+	fakeloop_advance(200);
+	assert_numbered(1, 12, "v1");
+	assert_int_equal(state_of("nil", "nil", "key"), REFERENCE_MISSING);
+	assert_int_equal(t.told, 5);
+	assert_int_equal(watches(), 1);
+	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 5);
+}
+
+/* Whether the read is answered before or after the end of the list, which says nothing about what was wanted in its middle. */
+static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
+{
+	(void)state;
+	for (int lag = 1; lag < 100; lag += 30) {
+		fakecluster_page(4, 20);
+		fakecluster_answer_lag(lag);
+		put_numbered(1, 20);
+		want_numbered(11, 19);
+		fakeloop_advance(30);
+		want_numbered(1, 1);
+		state_of("none", "none", "key");
+		fakeloop_advance(1000);
+		assert_numbered(1, 1, "v1");
+		assert_numbered(11, 19, "v1");
+		assert_int_equal(state_of("none", "none", "key"), REFERENCE_MISSING);
+		assert_int_equal(t.told, 11);
+		assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 2);
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* --- after a cut -------------------------------------------------------------------------------------------------------------- */
+
+static void a_relist_finds_what_is_gone(void **state)
+{
+	(void)state;
+	for (int names = 5; names <= 10; names += 5) {
+		put_numbered(1, names);
+		want_numbered(1, names);
+		fakeloop_advance(10);
+		fakecluster_hold_watches(true);
+		fakecluster_delete(SECRET("s2"));
+		put(SECRET("s3"), "key", "v2", NULL);
+		forget_told();
+		fakecluster_relist("");
+		fakeloop_advance(10);
+		assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+		assert_numbered(3, 3, "v2");
+		assert_numbered(4, names, "v1");
+		assert_int_equal(t.told, 2);
+		teardown(state);
+		setup(state);
+	}
+}
+
+static void a_restored_etcd_counts_backwards(void **state)
+{
+	(void)state;
+	for (int names = 5; names <= 10; names += 5) {
+		put_numbered(1, names);
+		want_numbered(1, names);
+		fakeloop_advance(10);
+		fakecluster_hold_watches(true);
+		fakecluster_restored(50);
+		put(SECRET("s3"), "key", "from the backup", NULL);
+		fakecluster_relist("");
+		fakecluster_hold_watches(false);
+		fakeloop_advance(10);
+		assert_numbered(3, 3, "from the backup");
+		put(SECRET("s3"), "key", "v2", NULL);
+		fakeloop_advance(10);
+		assert_numbered(3, 3, "v2");
+		teardown(state);
+		setup(state);
+	}
+}
+
+/* --- rights ------------------------------------------------------------------------------------------------------------------- */
+
+static void what_may_not_be_read_says_what_to_grant(void **state)
+{
+	(void)state;
+	put(REDIS, "password", "pw1", NULL);
+	fakecluster_trouble(REDIS, ERR_DENIED, "secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the namespace \"shop\"");
+	assert_int_equal(state_of("shop/a", "redis", "password"), REFERENCE_UNREAD);
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "shop/a ");
+	assert_int_equal(state_of("shop/a", "redis", "password"), REFERENCE_DENIED);
+	assert_int_equal(t.err.kind, ERR_DENIED);
+	assert_string_equal(t.err.msg, "Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: "
+				       "secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the namespace \"shop\"");
+	assert_int_equal(t.warnings, 1);
+	assert_non_null(strstr(t.warning, "Secret shop/redis: cannot be watched at the moment: secrets is forbidden"));
+	fakecluster_trouble(REDIS, ERR_NONE, NULL);
+	fakeloop_advance(2000);
+	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
+	/* Taken away again: what is known stays. */
+	forget_told();
+	fakecluster_trouble(REDIS, ERR_DENIED, "forbidden");
+	fakeloop_advance(60000);
+	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
+	assert_int_equal(t.told, 0);
+}
+
+static void a_get_that_is_denied(void **state)
+{
+	(void)state;
+	put(REDIS, "password", "pw1", "user", "u", NULL);
+	round_of("shop/a", "redis", "password");
+	fakeloop_advance(10);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "", FAKECLUSTER_ANY, 403);
+	round_of("shop/b", "redis", "user");
+	fakeloop_advance(10);
+	assert_int_equal(state_of("shop/b", "redis", "user"), REFERENCE_DENIED);
+	assert_string_equal(t.err.msg, "Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: HTTP 403 refused by the test");
+	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
+	/* Credentials that ran out come again by themselves. */
+	fakecluster_heal();
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "", FAKECLUSTER_ANY, 401);
+	fakeloop_advance(60000);
+	assert_int_equal(state_of("shop/b", "redis", "user"), REFERENCE_UNREAD);
+	assert_string_equal(t.err.msg, "Secret shop/redis is not read yet: HTTP 401 refused by the test");
+}
+
+static void where_the_whole_is_denied_it_is_by_name(void **state)
+{
+	(void)state;
+	put_numbered(1, 30);
+	want_numbered(1, 8);
+	fakeloop_advance(10);
+	fakecluster_trouble(EVERY_SECRET, ERR_DENIED, "forbidden");
+	want_numbered(9, 12);
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches(EVERY_SECRET), 0);
+	assert_int_equal(watches(), 12);
+	assert_numbered(1, 12, "v1");
+	assert_int_equal(t.told, 16); /* four of them also of what went wrong with the whole */
+	want_numbered(13, 13);
+	fakeloop_advance(10);
+	assert_numbered(13, 13, "v1");
+	/* Tried again, and again, until it may. */
+	fakeloop_advance(1300000);
+	assert_int_equal(watches(), 13);
+	assert_int_equal(t.warnings, 3);
+	fakecluster_trouble(EVERY_SECRET, ERR_NONE, NULL);
+	fakeloop_advance(600000);
+	assert_int_equal(watches(), 1);
+	assert_int_equal(fakecluster_watches(EVERY_SECRET), 1);
+	assert_numbered(1, 13, "v1");
+	put(SECRET("s13"), "key", "v2", NULL);
+	fakeloop_advance(10);
+	assert_numbered(13, 13, "v2");
+}
+
+static void a_whole_that_worked_is_given_up_late(void **state)
+{
+	(void)state;
+	put_numbered(1, 10);
+	want_numbered(1, 9);
+	fakeloop_advance(10);
+	forget_told();
+	fakecluster_trouble(EVERY_SECRET, ERR_DENIED, "forbidden");
+	fakeloop_advance(20000);
+	assert_int_equal(watches(), 1);
+	fakecluster_trouble(EVERY_SECRET, ERR_NONE, NULL);
+	fakeloop_advance(60000);
+	assert_int_equal(watches(), 1);
+	fakecluster_trouble(EVERY_SECRET, ERR_DENIED, "forbidden");
+	fakeloop_advance(10000);
+	want_numbered(10, 10); /* meanwhile read by itself */
+	fakeloop_advance(10);
+	assert_numbered(10, 10, "v1");
+	fakecluster_delete(SECRET("s2"));
+	for (int i = 0; i < 300; i++) {
+		assert_numbered(3, 9, "v1");
+		fakeloop_advance(100);
+	}
+	assert_int_equal(watches(), 10);
+	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+	assert_string_equal(t.all, "s10 s2 ");
+	/* Given up for good when there is nobody left. */
+	release_numbered(1, 10);
+	fakeloop_advance(700000);
+	assert_int_equal(watches(), 0);
+}
+
+/* --- trouble ------------------------------------------------------------------------------------------------------------------ */
+
+static void who_waits_hears_why(void **state)
+{
+	(void)state;
+	put_numbered(1, 12);
+	fakecluster_trouble(SECRETS, ERR_TEMPORARY, "connection refused");
+	want_numbered(1, 1);
+	fakeloop_advance(10);
+	assert_string_equal(round_of("s1", "s1", "key"), "Secret shop/s1 is not read yet: connection refused");
+	assert_int_equal(t.err.kind, ERR_TEMPORARY);
+	assert_string_equal(t.all, "s1 ");
+	want_numbered(2, 10);
+	fakeloop_advance(10);
+	assert_string_equal(round_of("s10", "s10", "key"), "Secret shop/s10 is not read yet: watching Secrets of namespace shop: connection refused");
+	assert_int_equal(t.warnings, 1); /* not one for each */
+	fakecluster_trouble(SECRETS, ERR_NONE, NULL);
+	fakeloop_advance(5000);
+	assert_numbered(1, 10, "v1");
+	/* Later it is no news: what was known still stands. */
+	forget_told();
+	fakecluster_trouble(SECRETS, ERR_TEMPORARY, "connection refused");
+	fakeloop_advance(3600000);
+	assert_numbered(1, 10, "v1");
+	assert_int_equal(t.told, 0);
+	assert_int_equal(t.warnings, 2);
+}
+
+static void what_does_not_decode_is_told_by_name(void **state)
+{
+	(void)state;
+	fakecluster_apply(REDIS, "{'data':'pw1'}");
+	round_of("shop/a", "redis", "password");
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "shop/a ");
+	assert_int_equal(t.warnings, 1);
+	assert_non_null(strstr(t.warning, "Secret shop/redis: does not decode and is left alone: data: must be an object"));
+	round_of("shop/a", "redis", "password");
+	assert_true(strncmp(t.err.msg, "Secret shop/redis is not read yet: data: must be an object", 58) == 0);
+	fakecluster_apply(REDIS, "{'data':{'password':'cHcx'}}");
+	fakeloop_advance(10);
+	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
+	forget_told();
+	fakecluster_apply(REDIS, "{'data':'pw1'}");
+	fakeloop_advance(10);
+	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
+	assert_int_equal(t.told, 0);
+	assert_int_equal(t.warnings, 2);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(the_ninth_name_makes_it_one_watch),
+		CASE(many_names_at_once),
+		CASE(an_old_list_undoes_nothing),
+		CASE(deleted_in_the_switch),
+		CASE(a_name_wanted_after_the_list_began),
+		CASE(a_name_wanted_in_the_middle_of_the_first_list),
+		CASE(a_relist_finds_what_is_gone),
+		CASE(a_restored_etcd_counts_backwards),
+		CASE(what_may_not_be_read_says_what_to_grant),
+		CASE(a_get_that_is_denied),
+		CASE(where_the_whole_is_denied_it_is_by_name),
+		CASE(a_whole_that_worked_is_given_up_late),
+		CASE(who_waits_hears_why),
+		CASE(what_does_not_decode_is_told_by_name),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

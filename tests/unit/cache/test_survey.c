@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One look at all triggers of an object: what is asked, what is awaited, and what comes of it when the object changes meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+#include "../fakes/fakesource.h"
+
+#include "base/mem.h"
+#include "cache/survey.h"
+
+#define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define TARGET "/apis/apps/v1/namespaces/default/deployments/web"
+#define KEY "default/web"
+#define A "{'type':'scripted','metadata':{'source':'a','activation':'3'}}"
+#define B "{'type':'scripted','metadata':{'source':'b'}}"
+#define CPU "{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"
+
+static struct {
+	struct loop *loop;
+	struct scaler_sources sources;
+	struct kube *kube;
+	struct cache cache;
+	struct survey *survey;
+	struct heard { int times; char text[1024]; int64_t answered_at_ms; } heard;
+} t;
+
+static void object(const char *triggers)
+{
+	MEM_AUTO char *text = mem_printf("{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[%s]}}", triggers);
+
+	fakecluster_apply(WEB, text);
+	fakeloop_advance(20);
+}
+
+static int setup(void **state)
+{
+	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 100 };
+	static const struct lookups_config lookups = { .cluster_namespace = "keda" };
+	struct cache *c = &t.cache;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	t.loop = fakeloop_start();
+	t.sources.loop = t.loop;
+	fakesource_start();
+	t.kube = fakecluster_start(t.loop);
+	c->loop = t.loop;
+	c->store = store_new(t.kube, NULL);
+	c->kinds = kinds_new(t.kube);
+	c->targets = targets_new(t.kube, c->kinds);
+	c->targetref = targetref_new(c->store, c->targets, c->kinds);
+	c->references = references_new(t.kube);
+	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups);
+	c->readings = readings_new(&t.sources, &config);
+	c->health = health_new(c->store, &c->leadership);
+	c->leadership.leading = true;
+	targets_start(c->targets, NULL, 0);
+	store_start(c->store, NULL, 0);
+	fakecluster_apply(TARGET, "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':4,'template':{'spec':{'containers':[{'name':'x'}]}}},'status':{'readyReplicas':2}}");
+	fakesource_answer("a", 2);
+	fakesource_answer("b", 5);
+	object(A "," B);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct cache *c = &t.cache;
+
+	(void)state;
+	survey_cancel(t.survey);
+	health_free(c->health);
+	readings_free(c->readings);
+	scalers_free(c->scalers);
+	lookups_free(c->lookups);
+	references_free(c->references);
+	targetref_free(c->targetref);
+	targets_free(c->targets);
+	kinds_free(c->kinds);
+	store_free(c->store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakesource_end();
+	fakeloop_end();
+	return 0;
+}
+
+/* "s0-scripted-a 2 inactive; s1-scripted-b failing: ..., 4 replicas" */
+static void on_survey(void *arg, const struct survey_result *r)
+{
+	struct heard *h = &t.heard;
+	size_t len = 0;
+
+	(void)arg;
+	t.survey = NULL;
+	h->times++;
+	h->answered_at_ms = r->answered_at_ms;
+	if (r->err) {
+		snprintf(h->text, sizeof(h->text), "%s: %s", err_kind_name(r->err->kind), r->err->msg);
+		return;
+	}
+	assert_string_equal(r->so->meta.name, "web");
+	for (size_t i = 0; i < r->count; i++) {
+		const struct scale_trigger *one = &r->triggers[i];
+
+		assert_string_equal(one->metric_name, r->scalers[i]->metric_name);
+		if (one->err)
+			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s failing (%d): %s; ", one->metric_name, one->failures, one->err->msg);
+		else
+			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s %g %s; ", one->metric_name, one->reading.value, one->reading.active ? "active" : "inactive");
+	}
+	snprintf(h->text + len, sizeof(h->text) - len, "%zu resources, %d replicas", r->resource_count, r->replicas_known ? r->replicas : -1);
+}
+
+static struct survey_terms terms(const char *metric, int64_t max_age_ms)
+{
+	return (struct survey_terms){ .metric = metric, .max_age_ms = max_age_ms, .deadline_ms = loop_now_ms(t.loop) + 3000 };
+}
+
+static void start(const char *metric, int64_t max_age_ms)
+{
+	struct survey_terms with = terms(metric, max_age_ms);
+
+	t.heard = (struct heard){ 0 };
+	t.survey = survey_start(&t.cache, KEY, &with, on_survey, NULL);
+	assert_int_equal(t.heard.times, 0);
+}
+
+static const char *look(const char *metric)
+{
+	start(metric, 0);
+	fakeloop_advance(10);
+	assert_int_equal(t.heard.times, 1);
+	return t.heard.text;
+}
+
+static bool peek(const char *metric, int64_t max_age_ms)
+{
+	struct survey_terms with = terms(metric, max_age_ms);
+	bool found;
+
+	t.heard = (struct heard){ 0 };
+	found = survey_peek(&t.cache, KEY, &with, on_survey, NULL);
+	assert_int_equal(t.heard.times, found);
+	return found;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------------------ */
+
+static void all_are_asked_and_judged(void **state)
+{
+	(void)state;
+	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b 5 active; 0 resources, 4 replicas");
+	assert_true(t.heard.answered_at_ms > 0);
+	fakesource_fail("b", "no route");
+	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b failing (1): source b: no route; 0 resources, 4 replicas");
+}
+
+static void one_is_asked_alone(void **state)
+{
+	(void)state;
+	assert_string_equal(look("S1-Scripted-B"), "s1-scripted-b 5 active; 0 resources, 4 replicas");
+	assert_int_equal(fakesource_asked("a"), 0);
+	assert_string_equal(look("s2-scripted-c"), "missing: scaledobject default/web has no metric s2-scripted-c");
+	assert_string_equal(look("composite-metric"), "missing: scaledobject default/web has no metric composite-metric");
+}
+
+static void resources_are_not_asked(void **state)
+{
+	(void)state;
+	object(CPU "," B);
+	assert_string_equal(look(NULL), "s1-scripted-b 5 active; 1 resources, 4 replicas");
+	assert_non_null(strstr(look("cpu"), "missing: "));
+	object(CPU);
+	assert_string_equal(look(NULL), "1 resources, 4 replicas");
+	assert_true(t.heard.answered_at_ms == 0);
+}
+
+static void the_slowest_is_awaited_up_to_the_deadline(void **state)
+{
+	(void)state;
+	fakesource_hang("a");
+	start(NULL, 0);
+	fakeloop_advance(2900);
+	assert_int_equal(t.heard.times, 0);
+	fakeloop_advance(200);
+	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: timed out; s1-scripted-b 5 active; 0 resources, 4 replicas");
+}
+
+/* Its asker gave up before the query did: that is no failure of the source. */
+static void giving_up_is_not_counted(void **state)
+{
+	struct survey_terms hasty = terms("s0-scripted-a", 0);
+
+	(void)state;
+	fakesource_hang("a");
+	hasty.deadline_ms = loop_now_ms(t.loop) + 500;
+	t.survey = survey_start(&t.cache, KEY, &hasty, on_survey, NULL);
+	fakeloop_advance(600);
+	assert_string_equal(t.heard.text, "s0-scripted-a failing (0): source a: no answer in time; 0 resources, 4 replicas");
+	fakeloop_advance(3000);
+	assert_int_equal(health_failures(t.cache.health, KEY, "s0-scripted-a"), 0);
+}
+
+static void memory_is_looked_into_at_once(void **state)
+{
+	(void)state;
+	assert_false(peek("s0-scripted-a", 1000));
+	assert_false(peek(NULL, 1000));
+	look("s0-scripted-a");
+	assert_true(peek("s0-scripted-a", 1000));
+	assert_string_equal(t.heard.text, "s0-scripted-a 2 inactive; 0 resources, 4 replicas");
+	assert_false(peek(NULL, 1000)); /* of b nothing is known */
+	look(NULL);
+	assert_true(peek(NULL, 1000));
+	assert_string_equal(t.heard.text, "s0-scripted-a 2 inactive; s1-scripted-b 5 active; 0 resources, 4 replicas");
+	fakeloop_advance(1000);
+	assert_false(peek("s0-scripted-a", 1000));
+	fakesource_fail("a", "no route");
+	look("s0-scripted-a");
+	assert_true(peek("s0-scripted-a", 1000));
+	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
+	assert_true(peek("nothing", 1000));
+	assert_string_equal(t.heard.text, "missing: scaledobject default/web has no metric nothing");
+}
+
+static void an_object_that_changes_is_looked_at_anew(void **state)
+{
+	(void)state;
+	fakesource_hang("a");
+	start(NULL, 0);
+	fakeloop_advance(1000);
+	object(B "," CPU);
+	fakesource_answer("b", 8);
+	fakeloop_advance(2100);
+	assert_string_equal(t.heard.text, "s0-scripted-b failing (0): source b: no answer in time; 1 resources, 4 replicas"); /* within the same deadline, which is over */
+	/* Another threshold is no other question. */
+	object(A);
+	fakesource_answer("a", 2);
+	fakecluster_watch_lag(0);
+	start(NULL, 0);
+	object("{'type':'scripted','metadata':{'source':'a','activation':'1'}}");
+	assert_string_equal(t.heard.text, "s0-scripted-a 2 active; 0 resources, 4 replicas");
+}
+
+static void an_object_that_goes_is_missing(void **state)
+{
+	(void)state;
+	fakesource_hang("a");
+	start(NULL, 0);
+	fakecluster_delete(WEB);
+	fakeloop_advance(3100);
+	assert_int_equal(t.heard.times, 1);
+	assert_string_equal(t.heard.text, "missing: scaledobject default/web not found");
+	assert_string_equal(look(NULL), "missing: scaledobject default/web not found");
+	assert_true(peek(NULL, 1000));
+}
+
+static void what_cannot_be_built_is_told(void **state)
+{
+	(void)state;
+	object("{'type':'unheard-of','metadata':{}}");
+	assert_non_null(strstr(look(NULL), "invalid: trigger 0: no scaler found for type: unheard-of"));
+	assert_true(peek("s0-scripted-a", 1000));
+	assert_non_null(strstr(t.heard.text, "invalid: "));
+}
+
+static void cancelled_it_says_nothing(void **state)
+{
+	(void)state;
+	start(NULL, 0);
+	survey_cancel(t.survey);
+	t.survey = NULL;
+	object(CPU);
+	start(NULL, 0); /* one that awaits nothing */
+	survey_cancel(t.survey);
+	t.survey = NULL;
+	survey_cancel(NULL);
+	fakeloop_advance(5000);
+	assert_int_equal(t.heard.times, 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(all_are_asked_and_judged),
+		CASE(one_is_asked_alone),
+		CASE(resources_are_not_asked),
+		CASE(the_slowest_is_awaited_up_to_the_deadline),
+		CASE(giving_up_is_not_counted),
+		CASE(memory_is_looked_into_at_once),
+		CASE(an_object_that_changes_is_looked_at_anew),
+		CASE(an_object_that_goes_is_missing),
+		CASE(what_cannot_be_built_is_told),
+		CASE(cancelled_it_says_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
