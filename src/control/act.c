@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes /scale: the only place that changes a workload's replicas while its ScaledObject lives. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "control/object.h"
 
 /* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
@@ -14,26 +16,26 @@ static void count(struct control *c, const char *result)
 	counters_add(c->scalings, (const char *const[]){ result }, 1);
 }
 
-/* "Deployment default/web", as KEDA's Events name a target. */
-static char *target_name(const struct scaledobject *so)
+char *act_target_name(const struct scaledobject *so)
 {
 	return mem_printf("%s %s/%s", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 }
 
 static void announce_done(struct object *o, const struct scaledobject *so)
 {
-	MEM_AUTO char *target = target_name(so);
+	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
-		announce(o, so, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, triggered by %s", target, o->act.from, o->act.to, o->act.cause);
+		announce(o, so, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target, o->act.from, o->act.to, o->act.cause);
 	else if (o->act.to < o->act.from)
 		announce(o, so, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target, o->act.from, o->act.to);
-	log_info(o->subject, "scaled %s from %d to %d: %s", target, o->act.from, o->act.to, o->act.cause);
+	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->act.from, o->act.to, o->act.why);
+	log_info(o->subject, "scaled %s: %s", target, o->act.why);
 }
 
 static void announce_failed(struct object *o, const struct scaledobject *so, const struct err *err)
 {
-	MEM_AUTO char *target = target_name(so);
+	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
 		announce(o, so, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
@@ -42,22 +44,48 @@ static void announce_failed(struct object *o, const struct scaledobject *so, con
 	log_warn(o->subject, "scaling %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 }
 
-/* The name may be anything while the object is deleted: nobody says then any more that it is none. */
-char *act_scale_path(const struct scaledobject *so)
+/* One part of a path, which may be anything: nobody says of a deleted object any more that its name is none, and a status can be written by others. */
+static bool segment(const char *text, char out[254 * 3])
 {
-	char group[254], version[254], resource[254], name[254 * 3];
+	return text && *text && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 && kube_escape(text, out, 254 * 3);
+}
 
-	if (!so->spec.target_name || !*so->spec.target_name || scalers_target_ref(so, group, version, resource, NULL) || !kube_escape(so->spec.target_name, name, sizeof(name)))
+char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_, const char *name)
+{
+	char part[4][254 * 3];
+	bool core = !*group;
+
+	if (!segment(core ? "core" : group, part[0]) || !segment(version, part[1]) || !segment(resource, part[2]) || !segment(name, part[3]))
 		return NULL;
-	return mem_printf("/apis/%s/%s/namespaces/%s/%s/%s/scale", group, version, so->meta.namespace_, resource, name);
+	return mem_printf("/%s%s/%s/namespaces/%s/%s/%s/scale", core ? "api" : "apis/", core ? "" : part[0], part[1], namespace_, part[2], part[3]);
+}
+
+char *act_scale_path(const struct object *o, const struct scaledobject *so)
+{
+	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
+
+	if (targetref_find(o->control->cache->targetref, so, group, version, resource, NULL, NULL))
+		return NULL;
+	return act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
+}
+
+/* Another target was named meanwhile: what is answered is not about it. */
+static bool other_target(const struct object *o, const struct scaledobject *so)
+{
+	MEM_AUTO char *path = act_scale_path(o, so);
+
+	return !path || strcmp(path, o->act.path) != 0;
 }
 
 /* After a conflict: the newer replicas and version, then a fresh look; the decision is never forced upon what we have not seen. */
 static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 {
 	struct object *o = arg;
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 
 	o->act.call = NULL;
+	if (!so || other_target(o, so))
+		return;
 	if (err) {
 		log_warn(o->subject, "reading the scale of its target after a conflict: %s", err->msg);
 		return; /* the next poll looks again */
@@ -66,13 +94,11 @@ static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 	o->act.look_again(o);
 }
 
-static void read_again(struct object *o, const struct scaledobject *so)
+static void read_again(struct object *o)
 {
-	MEM_AUTO char *path = act_scale_path(so);
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_GET, .path = o->act.path, .priority = KUBE_NORMAL };
 
-	if (path)
-		o->act.call = kube_call(o->control->kube, &request, on_read_again, o);
+	o->act.call = kube_call(o->control->kube, &request, on_read_again, o);
 }
 
 static void on_scaled(void *arg, const json_t *scale, const struct err *err)
@@ -83,11 +109,11 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 
 	o->act.call = NULL;
 	count(c, err ? err_kind_name(err->kind) : "ok");
-	if (!so)
+	if (!so || other_target(o, so))
 		return;
 	/* One that never ends is a failure like others. */
 	if (err && err->kind == ERR_CONFLICT && ++o->act.conflicts <= CONFLICTS_USUAL) {
-		read_again(o, so);
+		read_again(o);
 		return;
 	}
 	o->act.conflicts = 0;
@@ -102,7 +128,7 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o))
 {
 	const struct workload *w;
-	MEM_AUTO char *path = act_scale_path(so);
+	MEM_AUTO char *path = act_scale_path(o, so);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
 	char text[512];
@@ -114,7 +140,11 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 	o->act.to = d->replicas;
 	o->act.activation = d->rule == SCALE_RULE_ACTIVATE;
 	free(o->act.cause);
-	o->act.cause = mem_dup(o->act.activation ? scale_active_names(facts, text, sizeof(text)) : scale_explain(facts, d, text, sizeof(text)));
+	o->act.cause = mem_dup(scale_cause(facts, d, text, sizeof(text)));
+	free(o->act.why);
+	o->act.why = mem_dup(scale_explain(facts, d, text, sizeof(text)));
+	free(o->act.path);
+	o->act.path = mem_dup(path);
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version, d->replicas);
 	request.body = body;
 	o->act.call = kube_call(o->control->kube, &request, on_scaled, o);
@@ -125,5 +155,7 @@ void act_stop(struct object *o)
 	kube_cancel(o->act.call);
 	o->act.call = NULL;
 	free(o->act.cause);
-	o->act.cause = NULL;
+	free(o->act.why);
+	free(o->act.path);
+	o->act.cause = o->act.why = o->act.path = NULL;
 }

@@ -27,6 +27,16 @@ void announce(struct object *o, const struct scaledobject *so, const char *type,
 	free(text);
 }
 
+void announce_fallback(struct object *o, const struct scaledobject *so, bool was)
+{
+	bool is = status_says(o, "Fallback");
+
+	if (is && !was)
+		announce(o, so, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+	if (was && !is)
+		announce(o, so, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
+}
+
 /* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */
 void announce_gone(struct object *o)
 {

@@ -11,6 +11,7 @@
 #include "control/apiservice.h"
 #include "control/certfiles.h"
 #include "control/certsecret.h"
+#include "control/webhookconfig.h"
 #include "net/loop.h"
 #include "net/x509.h"
 
@@ -32,6 +33,7 @@ struct certs {
 	struct certfiles *files;     /* one of these two */
 	struct certsecret *secret;
 	struct apiservice *apiservice;
+	struct webhookconfig *webhookconfig; /* NULL with the user's files: its caBundle is the user's business, too */
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
@@ -105,8 +107,10 @@ static void pass_on_bundle(struct certs *c)
 	const struct certpack *pack = certsecret_pack(c->secret);
 	MEM_AUTO char *bundle = pack ? certpack_bundle(pack, timestamp_now_ms()) : NULL;
 
-	if (bundle)
-		apiservice_set_bundle(c->apiservice, bundle);
+	if (!bundle)
+		return;
+	apiservice_set_bundle(c->apiservice, bundle);
+	webhookconfig_set_bundle(c->webhookconfig, bundle);
 }
 
 static void on_timer(void *arg)
@@ -160,6 +164,8 @@ void certs_set_leading(struct certs *c, bool leading)
 	if (c->secret)
 		certsecret_set_leading(c->secret, leading);
 	apiservice_set_leading(c->apiservice, leading);
+	if (c->webhookconfig)
+		webhookconfig_set_leading(c->webhookconfig, leading);
 }
 
 void certs_reload(struct certs *c)
@@ -218,6 +224,7 @@ static void start_secret(struct certs *c, const struct certs_config *config)
 		.ca_valid_s = config->ca_valid_s > 0 ? config->ca_valid_s : CA_VALID_S,
 	};
 
+	c->webhookconfig = webhookconfig_new(c->kube, &(struct webhookconfig_config){ .name = CERTS_WEBHOOKS, .namespace_ = config->namespace_, .service_name = config->service_name });
 	c->secret = certsecret_new(c->kube, &own, on_secret, c);
 }
 
@@ -252,6 +259,7 @@ void certs_free(struct certs *c)
 	certfiles_free(c->files);
 	certsecret_free(c->secret);
 	apiservice_free(c->apiservice);
+	webhookconfig_free(c->webhookconfig);
 	loop_timer_done(&c->timer);
 	for (int i = 0; i < NAMES; i++)
 		free(c->names[i]);

@@ -5,7 +5,7 @@
 /*
  * The certificate of the HTTPS endpoint: the user's files, reloaded when they change, or our own CA (10 years) and serving certificate (1 year, renewed when a third of its life is left) kept in
  * Secret `kscaled-certs` of the own namespace, shared by all replicas and swapped in place; and the `caBundle` of the APIService, injected by the leader under conflict retry, never into an APIService
- * that points to somebody else's Service unless told to.
+ * that points to somebody else's Service unless told to; and that of our ValidatingWebhookConfiguration (control/webhookconfig).
  */
 
 #include <stdbool.h>
@@ -20,6 +20,7 @@ struct certs;
 
 #define CERTS_SECRET "kscaled-certs"
 #define CERTS_APISERVICE "v1beta1.external.metrics.k8s.io"
+#define CERTS_WEBHOOKS "kscaled-admission"
 
 struct certs_config {
 	const char *namespace_, *service_name;

@@ -47,8 +47,10 @@ static void object_stop(struct object *o)
 static void object_free(struct object *o)
 {
 	object_stop(o);
+	rivals_note(o, NULL);
 	queue_remove(o);
 	loop_timer_done(&o->reconcile.again);
+	pause_forget(o);
 	HASH_DELETE(hh, o->control->objects, o);
 	free(o->reconcile.said_error);
 	free(o->uid);
@@ -61,17 +63,29 @@ static void object_free(struct object *o)
 
 static void on_change(struct control *c, const char *key)
 {
-	struct object *o = store_scaledobject(c->cache->store, key) ? object_get(c, key) : object_find(c, key);
+	const struct scaledobject *so = store_scaledobject(c->cache->store, key);
+	struct object *o = so ? object_get(c, key) : object_find(c, key);
 
-	if (o)
-		queue_mark(o);
+	if (!o)
+		return;
+	rivals_note(o, so);
+	queue_mark(o);
 }
 
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct control *c = arg;
 
-	if (c->leading && change != STORE_SYNCED)
+	if (c->leading && (change == STORE_SCALEDOBJECT || change == STORE_HPA))
+		on_change(c, key);
+}
+
+/* A credential is another, or what was waited for is there. */
+static void on_scalers_change(void *arg, const char *key)
+{
+	struct control *c = arg;
+
+	if (c->leading)
 		on_change(c, key);
 }
 
@@ -81,6 +95,17 @@ static void on_target_change(void *arg, const char *key)
 
 	if (c->leading)
 		on_change(c, key);
+}
+
+/*
+ * A metric request was one failure too many for a source, or the first success again: the status and the Events need not wait for the next poll. What a poll under way counts it concludes from by itself.
+ */
+static void on_health(void *arg, const char *key)
+{
+	struct object *o = object_find(arg, key);
+
+	if (o && !o->loop.survey)
+		scaleloop_look(o);
 }
 
 /* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
@@ -114,6 +139,7 @@ static void object_turn(struct object *o)
 		object_free(o);
 		o = object_get(c, key);
 		free(key);
+		rivals_note(o, so);
 	}
 	if (!o->uid)
 		o->uid = mem_dup(so->meta.uid);
@@ -135,6 +161,7 @@ static void on_turn_end(void *arg)
 	}
 	/* Not as work put off: that would still be this turn. */
 	loop_task_cancel(c->cache->loop, &c->turn);
+	counters_set(c->queued, NULL, (double)c->dirty_count);
 	if (c->dirty && c->leading)
 		loop_timer_set(&c->next_turn, 0);
 }
@@ -143,8 +170,10 @@ static void on_turn_end(void *arg)
 
 static void take_up(void *arg, const char *key, const struct scaledobject *so)
 {
-	(void)so;
-	queue_mark(object_get(arg, key));
+	struct object *o = object_get(arg, key);
+
+	rivals_note(o, so);
+	queue_mark(o);
 }
 
 static void drop_all(struct control *c)
@@ -160,6 +189,7 @@ void control_set_leading(struct control *c, bool leading)
 	if (c->leading == leading)
 		return;
 	c->leading = leading;
+	health_forget(c->cache->health); /* meanwhile another one counted, or does from now on */
 	if (leading)
 		store_each_scaledobject(c->cache->store, take_up, c);
 	else
@@ -170,6 +200,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 {
 	static const char *const object_labels[] = { "namespace", "scaledObject", NULL };
 	static const char *const result_labels[] = { "result", NULL };
+	static const char *const no_labels[] = { NULL };
 	static const char *const latency_labels[] = { "namespace", "type", "resource", NULL };
 	struct control *c = mem_zalloc(sizeof(*c));
 
@@ -182,8 +213,12 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->scale_errors = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
+	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued", "ScaledObjects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
 	store_listen(cache->store, on_store_change, c);
 	targets_listen(cache->targets, on_target_change, c);
+	scalers_listen(cache->scalers, on_scalers_change, c);
+	health_listen(cache->health, on_health, c);
+	targetref_listen(cache->targetref, on_target_change, c);
 	return c;
 }
 
@@ -192,6 +227,7 @@ void control_free(struct control *c)
 	if (!c)
 		return;
 	c->leading = false;
+	health_listen(c->cache->health, NULL, NULL);
 	drop_all(c);
 	loop_task_cancel(c->cache->loop, &c->turn);
 	loop_timer_done(&c->next_turn);

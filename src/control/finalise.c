@@ -117,16 +117,17 @@ static bool on_restore_failure(struct object *o, const struct err *err)
 	return false;
 }
 
+/* Where we scaled, as the status has it: nobody waits for discovery, and a target that was named a moment ago was never scaled. */
 static bool restore(struct object *o, const struct scaledobject *so)
 {
 	const struct scaledobject_status *s = &so->status;
+	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT], body[64];
 	MEM_AUTO char *path = NULL;
-	char body[64];
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .body = body, .priority = KUBE_NORMAL };
 
-	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 || !s->gvkr_resource)
+	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 || targetref_stored(so, group, version, resource))
 		return false;
-	path = act_scale_path(so);
+	path = act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 	if (!path)
 		return false;
 	request.path = path;

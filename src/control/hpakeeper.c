@@ -42,16 +42,25 @@ static void on_stored(struct object *o, const json_t *object)
 
 /* --- replacing ---------------------------------------------------------------------------------------------------------------- */
 
-/* Ours: controlled by a ScaledObject of this name. Its uid may be that of a predecessor, whose HPA waits for the garbage collector. Or made by us for it, and its owner was taken off. */
-static bool belongs_to(const json_t *live, const struct scaledobject *so)
+/* Whose it is, for people: "Deployment web" or "nobody"; into out. */
+static const char *owner_of(const json_t *live, char out[320])
 {
-	const json_t *meta = json_object_get(live, "metadata"), *labels = json_object_get(meta, "labels"), *owner;
+	const json_t *owner;
 	size_t i;
 
-	json_array_foreach(json_object_get(meta, "ownerReferences"), i, owner)
+	snprintf(out, 320, "nobody");
+	json_array_foreach(json_object_get(json_object_get(live, "metadata"), "ownerReferences"), i, owner)
 		if (json_is_true(json_object_get(owner, "controller")))
-			return strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0 && strcmp(json_str_or_empty(owner, "name"), so->meta.name) == 0;
-	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 && strcmp(json_str_or_empty(labels, "scaledobject.keda.sh/name"), so->meta.name) == 0;
+			snprintf(out, 320, "%s %s", json_str_or_empty(owner, "kind"), json_str_or_empty(owner, "name"));
+	return out;
+}
+
+static void refuse(struct err *err, const char *name, const json_t *live)
+{
+	char owner[320];
+
+	err_set(err, ERR_INVALID, "the HPA %s exists already and belongs to %s, not to this ScaledObject: delete it, or choose another name in spec.advanced.horizontalPodAutoscalerConfig.name, "
+		"or let it be taken over with that name written there and the annotation " DIRECTIVES_TRANSFER_HPA ": \"true\"", name, owner_of(live, owner));
 }
 
 static void put_merged(struct object *o, const struct scaledobject *so, const json_t *live)
@@ -62,8 +71,8 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 	json_t *merged = NULL;
 
 	err_clear(&r->write_err);
-	if (!belongs_to(live, so))
-		err_set(&r->write_err, ERR_INVALID, "the HPA %s exists already and does not belong to this ScaledObject: delete it, or choose another name in spec.advanced.horizontalPodAutoscalerConfig.name", name);
+	if (hpaspec_claim(so, live) == HPASPEC_FOREIGN)
+		refuse(&r->write_err, name, live);
 	else
 		merged = hpaspec_merge(o->reconcile.desired, live, &r->write_err);
 	if (!merged) {
@@ -137,6 +146,7 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 static void on_removed(struct object *o, const json_t *object)
 {
 	(void)object;
+	o->pause.hpa_gone = true;
 	forget(o, o->reconcile.removing);
 }
 
@@ -149,23 +159,69 @@ static bool on_remove_failure(struct object *o, const struct err *err)
 	return true;
 }
 
+static void delete(struct object *o, const char *namespace_, const char *name, const char *uid, const char *doing)
+{
+	MEM_AUTO char *path = hpa_path(namespace_, name);
+	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", uid);
+	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
+	char *removing = mem_dup(name); /* which may be the one that is freed */
+
+	free(o->reconcile.removing);
+	o->reconcile.removing = removing;
+	write_start(o, &request, doing, on_removed, on_remove_failure);
+}
+
+/* Controlled by this very object, or made for it by us and its owner was taken off. */
+static bool is_ours(const struct hpa *hpa, const struct scaledobject *so)
+{
+	const struct owner_ref *owner = meta_controller(&hpa->meta);
+	const char *label = strmap_get(&hpa->meta.labels, "scaledobject.keda.sh/name");
+
+	return owner ? strcmp(owner->uid, so->meta.uid) == 0 : label && strcmp(label, so->meta.name) == 0;
+}
+
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing)
 {
 	char key[STORE_KEY_MAX];
 	const struct hpa *hpa = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, name, key));
-	const struct owner_ref *owner = hpa ? meta_controller(&hpa->meta) : NULL;
-	MEM_AUTO char *path = NULL;
-	MEM_AUTO char *body = NULL;
 
-	if (!owner || strcmp(owner->uid, so->meta.uid) != 0 || hpa->meta.deleted_unix_ms)
+	if (!hpa || hpa->meta.deleted_unix_ms || !is_ours(hpa, so))
 		return false;
-	path = hpa_path(so->meta.namespace_, name);
-	body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", hpa->meta.uid);
-	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
+	delete(o, so->meta.namespace_, name, hpa->meta.uid, doing);
+	return true;
+}
 
-	free(o->reconcile.removing);
-	o->reconcile.removing = mem_dup(name);
-	write_start(o, &request, doing, on_removed, on_remove_failure);
+static void on_unseen(struct object *o, const json_t *live)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	struct hpa *hpa = hpa_decode(live, NULL);
+
+	o->pause.hpa_gone = true;
+	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && is_ours(hpa, so))
+		delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, "failed to delete HPA for paused ScaledObject");
+	hpa_free(hpa);
+}
+
+static bool on_unseen_failure(struct object *o, const struct err *err)
+{
+	if (err->kind != ERR_MISSING)
+		return false;
+	o->pause.hpa_gone = true;
+	queue_mark(o);
+	return true;
+}
+
+bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *name, const char *doing)
+{
+	char escaped[254 * 3];
+	MEM_AUTO char *path = *name != '.' && kube_escape(name, escaped, sizeof(escaped)) ? hpa_path(so->meta.namespace_, escaped) : NULL; /* nobody has judged this name */
+	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
+	const struct condition *paused = conditions_get(&so->status.conditions, "Paused");
+
+	/* What was paused before had its HPA removed then; and one of our own making was seen. */
+	if (!path || o->pause.hpa_gone || (paused && paused->status == CONDITION_TRUE))
+		return false;
+	write_start(o, &request, doing, on_unseen, on_unseen_failure);
 	return true;
 }
 

@@ -14,9 +14,11 @@
 #include "base/hash.h"
 
 #include "cache/cache.h"
+#include "cache/survey.h"
 #include "control/control.h"
 #include "crd/scaledobject.h"
 #include "decide/conditions.h"
+#include "decide/directives.h"
 #include "decide/scale.h"
 #include "kube/client.h"
 #include "kube/events.h"
@@ -31,12 +33,14 @@ struct control {
 	struct control_config config;
 	bool leading;
 	struct object *objects;
+	struct claim *claims;       /* rivals.c */
 	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct object *dirty;       /* objects to reconcile, first come first served */
 	struct object *dirty_last;
+	size_t dirty_count;
 	bool times_pruned;          /* the installed CRD does not keep the conditions' times */
-	struct counters_family *scale_errors, *scalings, *loop_latency;
+	struct counters_family *scale_errors, *scalings, *loop_latency, *queued;
 };
 
 /* control/reconcile.c: brings the cluster to what the object says, one write at a time. */
@@ -56,6 +60,24 @@ struct reconcile_part {
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	unsigned restore_failures;
 	bool restored;              /* replicas are as they were before us */
+	bool paused;                /* at the last look */
+	struct directives directives; /* what the annotations said when all was as it should be */
+	uint64_t questions;         /* and what was asked */
+};
+
+/* control/pause.c: while the object is paused. */
+struct pause_part {
+	bool hpa_gone;              /* there is none of it, also none that our watch does not see */
+	int64_t write_at_ms;        /* loop clock: not before that is the target set back again */
+	unsigned writes;            /* in this quarrel */
+	int32_t from, to;           /* of the write under way */
+	char *why;                  /* scale_explain's sentence about it; owned */
+};
+
+/* control/rivals.c: what the object lays claim to; fingerprints. */
+struct rivals_part {
+	bool noted;
+	uint64_t target, hpa;
 };
 
 /* control/status.c: the one writer of .status. */
@@ -72,13 +94,10 @@ struct status_part {
 /* control/scaleloop.c: polls and decides. */
 struct loop_part {
 	bool running;
-	bool polling;               /* answers are awaited */
+	struct survey *survey;      /* the poll under way */
 	int32_t interval_s;         /* the timer's, from the spec when the loop started */
 	int64_t due_ms;             /* loop clock: the next poll */
 	struct loop_timer timer;
-	struct poll_slot *slots;    /* one per trigger of the poll under way */
-	size_t slot_count;
-	size_t awaited;
 	int64_t last_active_unix_ms;
 	bool was_failing;
 	bool again;                 /* somebody asked for a look while one was under way */
@@ -87,11 +106,13 @@ struct loop_part {
 /* control/act.c: writes /scale. */
 struct act_part {
 	struct kube_call *call;
+	char *path;                 /* of the /scale it writes; owned */
 	unsigned conflicts;         /* in a row */
 	void (*look_again)(struct object *o);
 	int32_t from, to;
 	bool activation;
-	char *cause;                /* what the Event says */
+	char *cause;                /* what the Event of an activation says */
+	char *why;                  /* scale_explain's sentence */
 };
 
 struct object {
@@ -102,6 +123,8 @@ struct object {
 	int64_t generation;         /* last reconciled with success */
 	bool said_gone;
 	struct reconcile_part reconcile;
+	struct pause_part pause;
+	struct rivals_part rivals;
 	struct status_part status;
 	struct loop_part loop;
 	struct act_part act;
@@ -123,10 +146,27 @@ void write_stop(struct object *o);
 void reconcile_run(struct object *o);        /* looks, and starts the first write that is missing */
 void reconcile_stop(struct object *o);       /* nothing under way any more */
 
+/*
+ * pause.c: brings a paused object there: no HPA, the target at its paused replicas, if there are such, whatever others do to it, but at most one write per second. `target_err`: why the target cannot be written, or NULL.
+ */
+enum pause_state {
+	PAUSE_BUSY,   /* a write was started, or something is not read yet; its answer leads back */
+	PAUSE_DONE,
+	PAUSE_FAILED, /* *err */
+};
+enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives, const struct err *target_err, struct err *err);
+void pause_forget(struct object *o);         /* it is another pause, or none */
+
+/* rivals.c: objects that lay claim to one target or one HPA name. One that changes its claims or goes leads to a new look at those who share them. */
+void rivals_note(struct object *o, const struct scaledobject *so); /* NULL: it is gone */
+bool rivals_any(const struct object *o);     /* somebody else claims the same */
+
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
-/* Deletes the HPA of this name if the object controls one; true when that was started. */
+/* Deletes the HPA of this name if it is the object's; true when that was started. */
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
+/* The same for one that our watch does not see, as it was KEDA's: looks for it at the server, once. Afterwards pause.hpa_gone. True when that was started. */
+bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct object *o, const struct scaledobject *so);
@@ -139,19 +179,23 @@ void status_write(struct object *o, const struct scaledobject *so);             
 /* The same within delay_ms, so that a tick that is about to finish can say its part in one write. */
 void status_write_within(struct object *o, const struct scaledobject *so, int64_t delay_ms);
 void status_stop(struct object *o);
+bool status_says(const struct object *o, const char *type); /* this condition is True in what is wanted */
 
 /* scaleloop.c */
 void scaleloop_start(struct object *o, const struct scaledobject *so); /* starts it, or follows a changed spec; the first look comes at once */
-void scaleloop_look(struct object *o);                                 /* an extra poll, now */
+void scaleloop_look(struct object *o);                                 /* an extra poll, now; one under way is given up for it */
 void scaleloop_stop(struct object *o);
 
 /* act.c */
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o) /* after a conflict, when the newer replicas are known */); /* nothing while a write is under way */
 void act_stop(struct object *o);
-char *act_scale_path(const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
+char *act_scale_path(const struct object *o, const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
+char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_, const char *name); /* the same, of anything */
+char *act_target_name(const struct scaledobject *so); /* "Deployment default/web", as KEDA's Events name a target; the caller owns it */
 
 /* announce.c: Events about the object, with KEDA's reasons and words. */
 void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
 void announce_gone(struct object *o);
+void announce_fallback(struct object *o, const struct scaledobject *so, bool was); /* when its Fallback condition is no longer what it was */
 
 #endif

@@ -10,6 +10,7 @@ void queue_mark(struct object *o)
 	if (o->reconcile.dirty)
 		return;
 	o->reconcile.dirty = true;
+	c->dirty_count++;
 	o->reconcile.dirty_next = NULL;
 	if (c->dirty_last)
 		c->dirty_last->reconcile.dirty_next = o;
@@ -34,4 +35,5 @@ void queue_remove(struct object *o)
 	if (c->dirty_last == o)
 		c->dirty_last = before;
 	o->reconcile.dirty = false;
+	c->dirty_count--;
 }

@@ -4,7 +4,10 @@
  * to the next look. When nothing is missing, the status says so and the scale loop runs.
  *
  *   deleted ----------------> finalise
+ *   annotation unreadable --> Ready=False with the reason; the loop stops, the HPA is left
+ *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused replicas; Ready=True "ScaledObject is paused". Nothing else is looked at: an object that is paused need not be right
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
+ *   another was there first > the same, and it has no HPA
  *   finalizer missing ------> write it
  *   HPA missing, different -> create it, replace its spec
  *   all there --------------> Ready=True; the loop starts
@@ -16,6 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "cache/admit.h"
 #include "control/object.h"
 #include "decide/hpaspec.h"
 #include "decide/validate.h"
@@ -34,6 +38,8 @@ struct wish {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
 	int32_t replicas;
 	bool waits;                  /* something is not read yet: whoever reads it leads back here */
+	bool refused;                /* another ScaledObject has the target or the HPA */
+	const struct directives *directives; /* NULL: they cannot be read */
 	struct metric_spec *metrics; /* borrowed names */
 	size_t metric_count;
 	json_t *desired;             /* owned */
@@ -55,7 +61,7 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 	const struct workload *w;
 	const char *trouble = targets_trouble(o->control->cache->targets, o->key);
 
-	if (scalers_target_ref(so, wish->group, wish->version, wish->resource, err))
+	if (targetref_find(o->control->cache->targetref, so, wish->group, wish->version, wish->resource, &wish->waits, err))
 		return err_wrap(err, TARGET_STEP);
 	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
 	switch (targets_get(o->control->cache->targets, o->key, &w)) {
@@ -80,8 +86,10 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
 	}
-	if (scalers_get(o->control->cache->scalers, o->key, &built, err))
+	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
+		wish->waits = err->kind == ERR_WAITING;
 		return err_wrap(err, SPEC_STEP);
+	}
 	wish->metrics = mem_array(built.count + 1, sizeof(*wish->metrics));
 	wish->metric_count = built.count;
 	for (size_t i = 0; i < built.count; i++)
@@ -95,9 +103,11 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 
 static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
-	wish->replicas = INT32_UNSET;
 	/* The spec's own faults are named before anything that is looked up because of it. */
 	if (validate_for_reconcile(so, err))
+		return -1;
+	wish->refused = rivals_any(o) && admit_among_others(o->control->cache->store, so, err);
+	if (wish->refused)
 		return -1;
 	if (wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
 		return -1;
@@ -112,16 +122,9 @@ static void wish_done(struct wish *wish)
 
 /* --- the outcome -------------------------------------------------------------------------------------------------------------- */
 
-static bool is_ready(const struct scaledobject_status *status)
-{
-	const struct condition *ready = conditions_get(&status->conditions, "Ready");
-
-	return ready && ready->status == CONDITION_TRUE;
-}
-
 static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
 {
-	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas };
+	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas, .directives = wish->directives };
 
 	if (wish->resource[0]) {
 		outcome.group = wish->group;
@@ -129,7 +132,7 @@ static struct reconcile_outcome outcome_of(const struct wish *wish, const struct
 		outcome.kind = wish->kind;
 		outcome.resource = wish->resource;
 	}
-	if (!err) {
+	if (!err && wish->desired) {
 		outcome.hpa_name = wish->hpa_name;
 		outcome.metrics = wish->metrics;
 		outcome.metric_count = wish->metric_count;
@@ -137,12 +140,26 @@ static struct reconcile_outcome outcome_of(const struct wish *wish, const struct
 	return outcome;
 }
 
+/* The status as it is from now on, and what about it is news. */
+static void conclude(struct object *o, const struct scaledobject *so, const struct reconcile_outcome *outcome)
+{
+	struct scaledobject_status *wanted = status_wanted(o, so);
+	bool was_paused = status_says(o, "Paused"), was_falling_back = status_says(o, "Fallback");
+
+	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
+	if (status_says(o, "Paused") && !was_paused)
+		announce(o, so, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
+	if (was_paused && !status_says(o, "Paused"))
+		announce(o, so, "Normal", "ScaledObjectUnpaused", "pause annotation removed for ScaledObject");
+	announce_fallback(o, so, was_falling_back);
+}
+
 static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, err);
 	struct reconcile_part *r = &o->reconcile;
 
-	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), status_wanted(o, so));
+	conclude(o, so, &outcome);
 	status_write(o, so);
 	if (r->said_error && strcmp(r->said_error, err->msg) == 0)
 		return;
@@ -152,42 +169,79 @@ static void report_failure(struct object *o, const struct scaledobject *so, cons
 	announce(o, so, "Warning", "ScaledObjectCheckFailed", "%s", err->msg);
 }
 
-static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
+/* True when it was not Ready before. */
+static bool conclude_well(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, NULL);
 	struct reconcile_part *r = &o->reconcile;
-	struct scaledobject_status *wanted = status_wanted(o, so);
-	bool was_ready = is_ready(wanted), became_ready;
-	bool first = !o->loop.running;
+	bool was_ready = status_wanted(o, so) && status_says(o, "Ready");
 
 	err_clear(&r->write_err);
 	r->failures = 0;
-	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
-	became_ready = !was_ready && is_ready(wanted);
-	if (became_ready) {
-		announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
-		if (first)
-			announce(o, so, "Normal", "KEDAScalersStarted", "Started scalers watch");
-	}
 	free(r->said_error);
 	r->said_error = NULL;
+	conclude(o, so, &outcome);
+	if (was_ready || !status_says(o, "Ready"))
+		return false;
+	announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
+	return true;
+}
+
+static void announce_start(struct object *o, const struct scaledobject *so)
+{
+	for (size_t i = 0; i < so->spec.trigger_count; i++)
+		announce(o, so, "Normal", "KEDAScalersStarted", "Scaler %s is built", so->spec.triggers[i].type);
+	announce(o, so, "Normal", "KEDAScalersStarted", "Started scalers watch");
+}
+
+static bool same_directives(const struct directives *a, const struct directives *b)
+{
+	return a->paused == b->paused && a->paused_replicas == b->paused_replicas && a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
+	       a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
+}
+
+/* What the annotations or the spec say anew is not left to the next poll, nor is another credential. */
+static bool take_news(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	struct reconcile_part *r = &o->reconcile;
+	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
+	bool news = o->generation != so->meta.generation || r->questions != questions || !same_directives(&r->directives, wish->directives);
+
+	o->generation = so->meta.generation;
+	r->questions = questions;
+	r->directives = *wish->directives;
+	return news;
+}
+
+static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	bool first = !o->loop.running, was_paused = status_wanted(o, so) && status_says(o, "Paused");
+	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
+
+	if (first && (became_ready || was_paused))
+		announce_start(o, so);
+	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
 	scaleloop_start(o, so);
-	if (became_ready || first || o->generation != so->meta.generation) {
+	if (became_ready || first || news) {
 		scaleloop_look(o);
 		status_write_within(o, so, TICK_MS);
 	} else {
 		status_write(o, so);
 	}
-	o->generation = so->meta.generation;
 }
 
 /* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
 static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
+	char name[254];
+
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		scaleloop_stop(o);
+	/* Two HPAs on one target would stop each other. */
+	if (wish->refused && hpakeeper_remove(o, so, scaledobject_hpa_name(so, name, sizeof(name)), "deleting the HPA of a refused ScaledObject"))
+		return;
 	report_failure(o, so, wish, err);
 }
 
@@ -199,17 +253,87 @@ static void write_failed(struct object *o, const struct scaledobject *so, const 
 		report_failure(o, so, wish, &r->write_err);
 }
 
-static void reconcile_living(struct object *o, const struct scaledobject *so)
+static void reconcile_scaled(struct object *o, const struct scaledobject *so, struct wish *wish)
 {
-	struct wish wish = { 0 };
 	struct err err = { 0 };
 
-	if (wish_make(o, so, &wish, &err))
-		failed(o, so, &wish, &err);
+	if (wish_make(o, so, wish, &err))
+		failed(o, so, wish, &err);
 	else if (write_must_wait(o))
-		write_failed(o, so, &wish);
-	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish.desired))
-		report_success(o, so, &wish);
+		write_failed(o, so, wish);
+	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish->desired))
+		report_success(o, so, wish);
+}
+
+/* --- paused ------------------------------------------------------------------------------------------------------------------- */
+
+static void stop_scaling(struct object *o, const struct scaledobject *so)
+{
+	if (o->loop.running)
+		announce(o, so, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	scaleloop_stop(o);
+	act_stop(o);
+}
+
+/* The target is not needed to be paused, only to be kept at a number. */
+static void reconcile_paused(struct object *o, const struct scaledobject *so, struct wish *wish)
+{
+	struct err target_err = { 0 }, err = { 0 };
+	bool targeted;
+
+	stop_scaling(o, so);
+	targeted = !validate_for_reconcile(so, &target_err) && !wish_target(o, so, wish, &target_err);
+	if (wish->waits)
+		return;
+	if (write_must_wait(o)) {
+		write_failed(o, so, wish);
+		return;
+	}
+	if (finalise_keep(o, so))
+		return;
+	switch (pause_run(o, so, wish->directives, targeted ? NULL : &target_err, &err)) {
+	case PAUSE_BUSY:
+		break;
+	case PAUSE_FAILED:
+		report_failure(o, so, wish, &err);
+		break;
+	case PAUSE_DONE:
+		conclude_well(o, so, wish);
+		status_write(o, so);
+	}
+}
+
+/* --- the look ----------------------------------------------------------------------------------------------------------------- */
+
+/* What failed on the way to the one says nothing about the other. */
+static void note_pause(struct object *o, bool paused)
+{
+	struct reconcile_part *r = &o->reconcile;
+
+	if (r->paused == paused)
+		return;
+	r->paused = paused;
+	err_clear(&r->write_err);
+	r->failures = 0;
+	pause_forget(o);
+}
+
+static void reconcile_living(struct object *o, const struct scaledobject *so)
+{
+	struct wish wish = { .replicas = INT32_UNSET };
+	struct directives directives;
+	struct err err = { 0 };
+
+	if (directives_read(so, &directives, &err)) {
+		failed(o, so, &wish, &err);
+		return;
+	}
+	wish.directives = &directives;
+	note_pause(o, directives.paused);
+	if (directives.paused)
+		reconcile_paused(o, so, &wish);
+	else
+		reconcile_scaled(o, so, &wish);
 	wish_done(&wish);
 }
 

@@ -3,9 +3,6 @@
  * The scale loop of one object: at each poll it asks all triggers at once, waits for every answer or its deadline, lets decide/scale decide, and acts. Polls fall into slots of 50 ms, so that
  * objects on one server leave in one write; the phase of each object is random, so that a thousand of them do not tick together.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -15,17 +12,6 @@
 #define SLOT_MS 50
 /* A poll wants the present; two triggers of one slot with the same question still share one answer. */
 #define POLL_MAX_AGE_MS SLOT_MS
-
-/* One trigger of the poll under way. */
-struct poll_slot {
-	struct object *object;
-	struct question *question; /* counted */
-	struct readings_wait *wait;
-	double value;
-	struct err *err; /* owned; NULL: value is good */
-};
-
-static void poll(struct object *o);
 
 static int64_t slot_after(int64_t at_ms)
 {
@@ -39,34 +25,42 @@ static void arm(struct object *o, int64_t at_ms)
 	loop_timer_set(&o->loop.timer, at_ms > now_ms ? at_ms - now_ms : 0);
 }
 
-static void slots_free(struct object *o)
-{
-	for (size_t i = 0; i < o->loop.slot_count; i++) {
-		readings_cancel(o->loop.slots[i].wait);
-		question_unref(o->loop.slots[i].question);
-		free(o->loop.slots[i].err);
-	}
-	free(o->loop.slots);
-	o->loop.slots = NULL;
-	o->loop.slot_count = 0;
-	o->loop.awaited = 0;
-	o->loop.polling = false;
-}
-
 /* --- the end of a poll: decide and act ---------------------------------------------------------------------------------------- */
 
-static void count_errors(struct object *o, const struct scaledobject *so, const struct scale_trigger *triggers, size_t count)
+static void say_failed(struct object *o, const struct survey_result *r, const char *what, const struct err *err)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (!triggers[i].err)
-			continue;
-		counters_add(o->control->scale_errors, (const char *const[]){ so->meta.namespace_, so->meta.name }, 1);
-		announce(o, so, "Warning", "KEDAScalerFailed", "trigger %zu (%s): %s", i, so->spec.triggers[i].type, triggers[i].err->msg);
+	const struct scaledobject *so = r->so;
+
+	counters_add(o->control->scale_errors, (const char *const[]){ so->meta.namespace_, so->meta.name }, 1);
+	announce(o, so, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what, err->msg);
+}
+
+/* "trigger 0 (redis)"; the caller owns it. */
+static char *trigger_label(const struct survey_result *r, size_t i)
+{
+	int index = r->scalers[i]->index;
+
+	return mem_printf("trigger %d (%s)", index, r->so->spec.triggers[index].type);
+}
+
+/* A formula that fails because of a trigger says nothing that the trigger has not said. */
+static void say_failures(struct object *o, const struct survey_result *r)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->count; i++) {
+		MEM_AUTO char *label = r->triggers[i].err ? trigger_label(r, i) : NULL;
+
+		any |= label != NULL;
+		if (label)
+			say_failed(o, r, label, r->triggers[i].err);
 	}
+	if (r->composite && r->composite->failing && !any)
+		say_failed(o, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
 }
 
 /* One log line when readings start to fail and one when they are good again, not one per poll. */
-static void log_failing(struct object *o, const struct scale_trigger *triggers, size_t count, const struct scale_decision *d)
+static void log_failing(struct object *o, const struct survey_result *r, const struct scale_decision *d)
 {
 	if (d->failing == o->loop.was_failing)
 		return;
@@ -75,9 +69,14 @@ static void log_failing(struct object *o, const struct scale_trigger *triggers, 
 		log_info(o->subject, "all triggers can be read again");
 		return;
 	}
-	for (size_t i = 0; i < count; i++)
-		if (triggers[i].err)
-			log_warn(o->subject, "trigger %zu: %s", i, triggers[i].err->msg);
+	for (size_t i = 0; i < r->count; i++) {
+		MEM_AUTO char *label = r->triggers[i].err ? trigger_label(r, i) : NULL;
+
+		if (label)
+			log_warn(o->subject, "%s: %s", label, r->triggers[i].err->msg);
+	}
+	if (r->composite && r->composite->failing)
+		log_warn(o->subject, VERDICT_COMPOSITE_NAME ": %s", r->composite->err.msg);
 }
 
 static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so)
@@ -87,95 +86,71 @@ static const struct hpa *hpa_of(const struct object *o, const struct scaledobjec
 	return store_hpa(o->control->cache->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 }
 
-static void conclude(struct object *o, const struct scaledobject *so, const struct scale_trigger *triggers, size_t count)
+static void say_status(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, const struct scaledobject *so)
 {
-	struct cache *cache = o->control->cache;
-	const struct workload *w;
-	enum target_state target;
+	struct scaledobject_status *wanted = status_wanted(o, so);
+	bool was_falling_back = status_says(o, "Fallback");
+
+	conditions_after_tick(so, facts, d, hpa_of(o, so), facts->now_unix_ms, wanted);
+	announce_fallback(o, so, was_falling_back);
+	status_write(o, so);
+}
+
+/* The end of a cooldown is not left to the next poll. */
+static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	int64_t now_ms = loop_now_ms(o->control->cache->loop), wait_ms = d->until_unix_ms - facts->now_unix_ms;
+
+	if (d->until_unix_ms > facts->now_unix_ms && wait_ms < o->loop.due_ms - now_ms)
+		arm(o, now_ms + wait_ms + 1);
+}
+
+static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)
+{
+	char text[512];
 	struct scale_facts facts = {
-		.spec = &so->spec,
-		.created_unix_ms = so->meta.created_unix_ms,
+		.spec = &r->so->spec,
+		.created_unix_ms = r->so->meta.created_unix_ms,
 		.now_unix_ms = timestamp_now_ms(),
-		.triggers = triggers,
-		.trigger_count = count,
+		.directives = directives,
+		.triggers = r->triggers,
+		.trigger_count = r->count,
+		.resource_count = r->resource_count,
+		.composite = r->composite,
+		.replicas_known = r->replicas_known,
+		.replicas = r->replicas,
 		.last_active_unix_ms = o->loop.last_active_unix_ms,
 	};
-	struct scale_decision d;
+	struct scale_decision d = scale_decide(&facts);
 
-	target = targets_get(cache->targets, o->key, &w);
-	if (target == TARGET_UNREAD)
-		return; /* another target was named a moment ago */
-	facts.replicas_known = target == TARGET_PRESENT;
-	facts.replicas = facts.replicas_known ? w->replicas : 0;
-	d = scale_decide(&facts);
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
-	if (log_enabled(LOG_LEVEL_DEBUG)) {
-		char text[512];
-
-		log_debug(o->subject, "%s", scale_explain(&facts, &d, text, sizeof(text)));
-	}
-	count_errors(o, so, triggers, count);
-	log_failing(o, triggers, count, &d);
+	scale_explain(&facts, &d, text, sizeof(text));
+	log_debug(o->subject, "%s", text);
+	journal_decided(o->control->cache->journal, o->key, &facts, &d, text);
+	say_failures(o, r);
+	log_failing(o, r, &d);
 	if (d.act)
-		act_scale(o, so, &facts, &d, scaleloop_look);
-	conditions_after_tick(so, &facts, &d, hpa_of(o, so), facts.now_unix_ms, status_wanted(o, so));
-	status_write(o, so);
-	/* The end of a cooldown is not left to the next poll. */
-	if (d.until_unix_ms > facts.now_unix_ms && d.until_unix_ms - facts.now_unix_ms < o->loop.due_ms - loop_now_ms(cache->loop))
-		arm(o, loop_now_ms(cache->loop) + d.until_unix_ms - facts.now_unix_ms + 1);
+		act_scale(o, r->so, &facts, &d, scaleloop_look);
+	say_status(o, &facts, &d, r->so);
+	arm_for_cooldown(o, &facts, &d);
 }
 
-/* Whether the answers are to what would be asked now. */
-static bool same_questions(const struct object *o, const struct built *built)
+static void on_survey(void *arg, const struct survey_result *result)
 {
-	if (built->count != o->loop.slot_count)
-		return false;
-	for (size_t i = 0; i < built->count; i++)
-		if (strcmp(built->list[i].question->key, o->loop.slots[i].question->key) != 0)
-			return false;
-	return true;
-}
+	struct object *o = arg;
+	const struct workload *w;
+	struct directives directives;
 
-static void finish(struct object *o)
-{
-	struct cache *cache = o->control->cache;
-	const struct scaledobject *so = store_scaledobject(cache->store, o->key);
-	size_t count = o->loop.slot_count;
-	struct scale_trigger *triggers = mem_array(count + 1, sizeof(*triggers));
-	struct built built;
-	bool usable = so && scalers_get(cache->scalers, o->key, &built, NULL) == 0 && same_questions(o, &built);
-
-	/* When the object changed under the poll, its answers are to questions nobody asks any more: look anew. */
-	for (size_t i = 0; usable && i < count; i++) {
-		triggers[i].metric_name = built.list[i].metric_name;
-		triggers[i].err = o->loop.slots[i].err;
-		if (!triggers[i].err)
-			triggers[i].reading = scaler_judge(&built.list[i], o->loop.slots[i].value);
-	}
-	if (usable)
-		conclude(o, so, triggers, count);
-	free(triggers);
-	slots_free(o);
-	if (o->loop.again || !usable) {
+	o->loop.survey = NULL;
+	/* What is wrong with the object reconcile says, in Ready; or it waits, as for another target that was named a moment ago. A pause is its work, too. */
+	if (result->err || directives_read(result->so, &directives, NULL) || directives.paused)
+		queue_mark(o);
+	else if (targets_get(o->control->cache->targets, o->key, &w) != TARGET_UNREAD)
+		decide(o, result, &directives);
+	if (o->loop.again) {
 		o->loop.again = false;
-		arm(o, loop_now_ms(cache->loop) + SLOT_MS);
+		arm(o, loop_now_ms(o->control->cache->loop) + SLOT_MS);
 	}
-}
-
-static void on_reading(void *arg, const struct answer *answer, const struct err *err)
-{
-	struct poll_slot *slot = arg;
-	struct object *o = slot->object;
-
-	slot->wait = NULL;
-	if (err) {
-		slot->err = mem_alloc(sizeof(*err));
-		*slot->err = *err;
-	} else {
-		slot->value = answer->value;
-	}
-	if (--o->loop.awaited == 0)
-		finish(o);
 }
 
 /* --- the start of a poll ------------------------------------------------------------------------------------------------------ */
@@ -183,24 +158,9 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 static void poll(struct object *o)
 {
 	struct cache *cache = o->control->cache;
-	int64_t deadline_ms = loop_now_ms(cache->loop) + o->control->config.query_deadline_ms;
-	struct built built;
-	struct err err = { 0 };
+	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = loop_now_ms(cache->loop) + o->control->config.query_deadline_ms };
 
-	if (scalers_get(cache->scalers, o->key, &built, &err)) {
-		queue_mark(o); /* it says in Ready what is wrong, or waits */
-		return;
-	}
-	log_debug(o->subject, "polling %zu triggers", built.count);
-	o->loop.polling = true;
-	o->loop.slot_count = built.count;
-	o->loop.awaited = built.count;
-	o->loop.slots = mem_array(built.count, sizeof(*o->loop.slots));
-	for (size_t i = 0; i < built.count; i++) {
-		o->loop.slots[i].object = o;
-		o->loop.slots[i].question = question_ref(built.list[i].question);
-		o->loop.slots[i].wait = readings_ask(cache->readings, built.list[i].question, POLL_MAX_AGE_MS, deadline_ms, on_reading, &o->loop.slots[i]);
-	}
+	o->loop.survey = survey_start(cache, o->key, &terms, on_survey, o);
 }
 
 static void note_lateness(struct object *o, int64_t late_ms)
@@ -225,7 +185,7 @@ static void on_timer(void *arg)
 			o->loop.due_ms = slot_after(now_ms + interval_ms);
 	}
 	arm(o, o->loop.due_ms);
-	if (o->loop.polling)
+	if (o->loop.survey)
 		o->loop.again = true;
 	else
 		poll(o);
@@ -235,10 +195,10 @@ void scaleloop_look(struct object *o)
 {
 	if (!o->loop.running)
 		return;
-	if (o->loop.polling)
-		o->loop.again = true;
-	else
-		loop_timer_set(&o->loop.timer, 0);
+	/* What is being asked may be asked no more; what still is, is joined or in memory. */
+	survey_cancel(o->loop.survey);
+	o->loop.survey = NULL;
+	loop_timer_set(&o->loop.timer, 0);
 }
 
 /* --- life --------------------------------------------------------------------------------------------------------------------- */
@@ -278,7 +238,8 @@ void scaleloop_stop(struct object *o)
 {
 	if (!o->loop.running)
 		return;
-	slots_free(o);
+	survey_cancel(o->loop.survey);
+	o->loop.survey = NULL;
 	loop_timer_done(&o->loop.timer);
 	o->loop.running = false;
 	o->loop.again = false;

@@ -30,6 +30,13 @@ struct scaledobject_status *status_wanted(struct object *o, const struct scaledo
 	return &o->status.wanted;
 }
 
+bool status_says(const struct object *o, const char *type)
+{
+	const struct condition *c = o->status.known ? conditions_get(&o->status.wanted.conditions, type) : NULL;
+
+	return c && c->status == CONDITION_TRUE;
+}
+
 /* KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick would write them again. */
 static void notice_pruning(struct object *o, const struct scaledobject *so)
 {

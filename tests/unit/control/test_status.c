@@ -200,7 +200,7 @@ static void ready_does_not_flap_over_a_restart(void **state)
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectReady", ""), 1);
-	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted", ""), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted", "Started scalers watch"), 1);
 }
 
 static void the_hpas_word_is_mirrored(void **state)

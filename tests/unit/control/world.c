@@ -13,6 +13,7 @@
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
+#include "../fakes/fakevault.h"
 
 #include "base/json.h"
 #include "base/log.h"
@@ -30,26 +31,41 @@ static void on_log(void *arg, enum log_level level, const char *line)
 
 static void process_start(void)
 {
-	static const struct readings_config config = { .max_age_ms = 1000, .ask_timeout_ms = 3000, .max_waiters = 10000 };
+	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 10000 };
+	static const struct lookups_config lookups_config = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 };
 	static const struct control_config control_config = { .query_deadline_ms = 3000, .version = "0.1.0" };
 	struct cache *c = &world.cache;
 
 	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
 	c->store = store_new(kube, c->counters);
-	c->targets = targets_new(kube);
-	c->scalers = scalers_new(c->store, c->targets);
+	c->kinds = kinds_new(kube);
+	c->targets = targets_new(kube, c->kinds);
+	c->targetref = targetref_new(c->store, c->targets, c->kinds);
+	c->references = references_new(kube);
+	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups);
 	c->readings = readings_new(&world.sources, &config);
+	c->health = health_new(c->store, &c->leadership);
+	c->journal = journal_new(c->store, c->targets);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
+	world.authkeeper = authkeeper_new(c, kube, fakecluster_events());
 	targets_start(c->targets, NULL, 0);
 	store_start(c->store, NULL, 0);
 }
 
 static void process_end(void)
 {
+	authkeeper_free(world.authkeeper);
 	control_free(world.control);
+	journal_free(world.cache.journal);
+	health_free(world.cache.health);
 	readings_free(world.cache.readings);
 	scalers_free(world.cache.scalers);
+	lookups_free(world.cache.lookups);
+	references_free(world.cache.references);
+	targetref_free(world.cache.targetref);
 	targets_free(world.cache.targets);
+	kinds_free(world.cache.kinds);
 	store_free(world.cache.store);
 	counters_free(world.cache.counters);
 	world_pass(0);
@@ -63,6 +79,7 @@ int world_setup(void **state)
 	world.loop = fakeloop_start();
 	world.sources = (struct scaler_sources){ .loop = world.loop };
 	fakesource_start();
+	fakevault_start();
 	kube = fakecluster_start(world.loop);
 	process_start();
 	world_pass(10);
@@ -77,6 +94,7 @@ int world_teardown(void **state)
 	process_end();
 	fakecluster_end();
 	fakesource_end();
+	fakevault_end();
 	fakeloop_end();
 	log_set_sink(NULL, NULL);
 	return 0;
@@ -86,6 +104,7 @@ void world_lead(bool leading)
 {
 	world.cache.leadership.leading = leading;
 	control_set_leading(world.control, leading);
+	authkeeper_set_leading(world.authkeeper, leading);
 }
 
 void world_restart(void)

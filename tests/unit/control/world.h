@@ -8,6 +8,7 @@
  */
 
 #include "cache/cache.h"
+#include "control/authkeeper.h"
 #include "control/control.h"
 
 #define DEPLOYMENT(name) "/apis/apps/v1/namespaces/default/deployments/" name
@@ -19,6 +20,7 @@ struct world {
 	struct scaler_sources sources;
 	struct cache cache;
 	struct control *control;
+	struct authkeeper *authkeeper;
 };
 extern struct world world;
 

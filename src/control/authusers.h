@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_AUTHUSERS_H
+#define CONTROL_AUTHUSERS_H
+
+/* Which ScaledObjects refer to which TriggerAuthentication: gathered from the store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the store. */
+
+#include "cache/store.h"
+
+struct authusers { struct authusers_list *lists; }; /* a value; zero-initialised is empty */
+
+void authusers_gather(struct authusers *u, const struct store *store);
+
+/*
+ * Sorted, comma-joined, each once: names for "shop/redis", namespace/name for "/redis" (a ClusterTriggerAuthentication). "" when there is none. What would make it longer than max bytes is counted: ", and 12 more". The caller
+ * owns it.
+ */
+char *authusers_text(struct authusers *u, const char *key, size_t max);
+void authusers_done(struct authusers *u);
+
+#endif

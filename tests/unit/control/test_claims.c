@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who may have an HPA and a target: a user's own HPA, two objects that want the same, and what happens when the first of them goes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "world.h"
+
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+#include "../fakes/fakesource.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#define WEB SCALEDOBJECT("web")
+#define MINE HPA("mine")
+#define NAMED "'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}"
+#define HPAS "/horizontalpodautoscalers"
+#define HOUR_MS 3600000
+#define FAILED "False ScaledObjectCheckFailed "
+#define HPA_STEP FAILED "failed to ensure HPA is correctly created for ScaledObject: "
+
+static void annotate(const char *path, const char *annotations)
+{
+	MEM_AUTO char *text = mem_printf("{'metadata':{'annotations':%s}}", annotations);
+
+	fakecluster_change(path, text);
+	world_pass(1000);
+}
+
+/* --- a user's own HPA --------------------------------------------------------------------------------------------------------- */
+
+static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
+{
+	(void)state;
+	fakecluster_apply(MINE, "{'metadata':{'labels':{'team':'a'}},'spec':{'maxReplicas':9}}");
+	world_deployment("web", 1);
+	world_scaledobject("web", NAMED);
+	world_pass(1000);
+	world_expect("web", "Ready", HPA_STEP "the HPA mine exists already and belongs to nobody, not to this ScaledObject: delete it, or choose another name in "
+		     "spec.advanced.horizontalPodAutoscalerConfig.name, or let it be taken over with that name written there and the annotation scaledobject.keda.sh/transfer-hpa-ownership: \"true\"");
+	assert_int_equal(fakecluster_number(MINE, "metadata.generation"), 1);
+	fakecluster_change(WEB, "{'metadata':{'annotations':{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}}}");
+	world_pass(31000);
+	world_expect("web", "Ready", "True");
+	assert_int_equal(fakecluster_number(MINE, "spec.maxReplicas"), 100);
+	assert_string_equal(fakecluster_text(MINE, "metadata.labels.team"), "a");
+	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "mine");
+	fakecluster_forget_calls();
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_writes(), 0);
+	/* It is ours from now on, whatever the annotation says. */
+	annotate(WEB, "null");
+	world_expect("web", "Ready", "True");
+	assert_int_equal(fakecluster_calls(KUBE_DELETE, ""), 0);
+}
+
+static void another_controllers_hpa_is_taken_over_as_well(void **state)
+{
+	(void)state;
+	fakecluster_apply(MINE, "{'metadata':{'ownerReferences':[{'apiVersion':'x/v1','kind':'Rollout','name':'web','uid':'x','controller':true}]},'spec':{'maxReplicas':9}}");
+	world_deployment("web", 1);
+	world_scaledobject("web", NAMED);
+	world_pass(1000);
+	world_expect("web", "Ready", HPA_STEP "the HPA mine exists already and belongs to Rollout web, not to this ScaledObject");
+	annotate(WEB, "{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}");
+	world_pass(31000);
+	world_expect("web", "Ready", "True");
+	assert_int_equal(json_array_size(fakecluster_at(MINE, "metadata.ownerReferences")), 1);
+	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.kind"), "ScaledObject");
+}
+
+/* The default's name was never chosen for somebody else's HPA. */
+static void without_the_name_written_nothing_is_taken(void **state)
+{
+	(void)state;
+	fakecluster_apply(HPA("keda-hpa-web"), "{'spec':{'maxReplicas':9}}");
+	world_deployment("web", 1);
+	world_scaledobject("web", "");
+	annotate(WEB, "{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}");
+	world_pass(HOUR_MS);
+	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already and belongs to nobody");
+	assert_int_equal(fakecluster_number(HPA("keda-hpa-web"), "spec.maxReplicas"), 9);
+}
+
+static void no_hpa_is_written_from_what_cannot_be_built(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	fakecluster_forget_calls();
+	world_scaledobject("web", "'maxReplicaCount':7,'triggers':[{'type':'scripted','metadata':{'source':'web'}},{'type':'unheard-of','metadata':{}}]");
+	world_pass(HOUR_MS);
+	world_expect("web", "Ready", HPA_STEP "trigger 1: no scaler found");
+	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 0);
+	assert_int_equal(fakecluster_number(HPA("keda-hpa-web"), "spec.maxReplicas"), 100);
+}
+
+/* --- two objects -------------------------------------------------------------------------------------------------------------- */
+
+#define SAME_TARGET FAILED "spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'"
+
+static void rival(const char *spec)
+{
+	MEM_AUTO char *all = mem_printf("'scaleTargetRef':{'name':'web'}%s%s", *spec ? "," : "", spec);
+
+	world_scaledobject("rival", all);
+	world_pass(1000);
+}
+
+static void the_later_one_of_two_is_refused_until_the_first_goes(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	world_pass(2000);
+	fakecluster_forget_calls();
+	rival("");
+	world_expect("rival", "Ready", SAME_TARGET);
+	assert_null(fakecluster_get(HPA("keda-hpa-rival")));
+	assert_int_equal(fakesource_asked("rival"), 0);
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_writes(), 1);
+	world_expect("web", "Ready", "True");
+	fakecluster_delete(WEB);
+	world_pass(1000);
+	world_expect("rival", "Ready", "True");
+	assert_non_null(fakecluster_get(HPA("keda-hpa-rival")));
+}
+
+static void it_is_taken_up_when_the_first_one_goes_elsewhere(void **state)
+{
+	(void)state;
+	world_deployment("other", 1);
+	world_ready_object("web", 1, "");
+	world_pass(2000);
+	rival("");
+	world_expect("rival", "Ready", SAME_TARGET);
+	world_scaledobject("web", "'scaleTargetRef':{'name':'other'}");
+	world_pass(1000);
+	world_expect("rival", "Ready", "True");
+	world_expect("web", "Ready", "True");
+}
+
+/* Older, it may take what a younger one has; two HPAs on one target would stop each other. */
+static void an_older_one_that_comes_back_displaces_the_younger(void **state)
+{
+	(void)state;
+	world_deployment("other", 1);
+	world_ready_object("web", 1, "'scaleTargetRef':{'name':'other'}");
+	world_pass(2000);
+	rival("");
+	world_expect("rival", "Ready", "True");
+	fakesource_answer("rival", 7);
+	world_scaledobject("web", "");
+	world_pass(1000);
+	world_expect("rival", "Ready", SAME_TARGET);
+	world_expect("web", "Ready", "True");
+	assert_null(fakecluster_get(HPA("keda-hpa-rival")));
+	fakecluster_forget_calls();
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_writes(), 0);
+}
+
+static void one_hpa_name_is_for_one_object(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, NAMED);
+	world_pass(2000);
+	world_deployment("rival", 1);
+	world_scaledobject("rival", NAMED);
+	annotate(SCALEDOBJECT("rival"), "{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}");
+	world_expect("rival", "Ready", FAILED "spec.advanced.horizontalPodAutoscalerConfig.name: the HPA 'mine' is already managed by the ScaledObject 'web'");
+	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.name"), "web");
+	world_scaledobject("web", "");
+	world_pass(2000);
+	world_expect("rival", "Ready", "True");
+	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.name"), "rival");
+	world_expect("web", "Ready", "True");
+}
+
+static void a_restart_does_not_turn_them_round(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	world_pass(2000);
+	rival("");
+	fakecluster_forget_calls();
+	world_restart();
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_writes(), 0);
+	world_expect("web", "Ready", "True");
+	world_expect("rival", "Ready", SAME_TARGET);
+}
+
+static void objects_of_other_namespaces_are_no_rivals(void **state)
+{
+	(void)state;
+	world_ready_object("web", 1, "");
+	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/web", "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'x'}]}}}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web", "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'scripted','metadata':{'source':'x'}}]}}");
+	world_pass(1000);
+	assert_string_equal(fakecluster_text("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web", "status.conditions.0.reason"), "ScaledObjectReady");
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(a_users_hpa_is_taken_over_only_when_the_object_says_so),
+		CASE(another_controllers_hpa_is_taken_over_as_well),
+		CASE(without_the_name_written_nothing_is_taken),
+		CASE(no_hpa_is_written_from_what_cannot_be_built),
+		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
+		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
+		CASE(an_older_one_that_comes_back_displaces_the_younger),
+		CASE(one_hpa_name_is_for_one_object),
+		CASE(a_restart_does_not_turn_them_round),
+		CASE(objects_of_other_namespaces_are_no_rivals),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
