@@ -20,6 +20,7 @@ static const struct {
 	[APISTATUS_NOT_FOUND] = { 404, "NotFound", NULL, NULL },
 	[APISTATUS_METHOD_NOT_ALLOWED] = { 405, "MethodNotAllowed", NULL, NULL },
 	[APISTATUS_NOT_ACCEPTABLE] = { 406, "NotAcceptable", NULL, NULL },
+	[APISTATUS_UNSUPPORTED_MEDIA_TYPE] = { 415, "UnsupportedMediaType", NULL, NULL },
 	[APISTATUS_TOO_MANY_REQUESTS] = { 429, "TooManyRequests", "Retry-After", "1" },
 	[APISTATUS_INTERNAL_ERROR] = { 500, "InternalError", NULL, NULL },
 	[APISTATUS_UNAVAILABLE] = { 503, "ServiceUnavailable", NULL, NULL },

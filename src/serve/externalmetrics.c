@@ -36,19 +36,18 @@ static int find_key(struct request *r, struct err *err)
 
 /* --- answers ------------------------------------------------------------------------------------------------------------------------------------ */
 
-static void reply_value(struct request *r, const struct scaler *scaler, const struct answer *answer)
+static void reply_value(struct request *r, const char *metric, double value, int64_t answered_at_ms)
 {
 	struct serve *s = r->serve;
-	struct reading reading = scaler_judge(scaler, answer->value);
-	int64_t age_ms = loop_now_ms(s->loop) - answer->answered_at_ms;
+	int64_t age_ms = answered_at_ms ? loop_now_ms(s->loop) - answered_at_ms : 0;
 	char quantity[QUANTITY_TEXT_MAX], time[TIMESTAMP_TEXT_MAX];
 	struct buf *out = &s->reply;
 
-	quantity_format(quantity_from_double(reading.value), quantity);
+	quantity_format(quantity_from_double(value), quantity);
 	timestamp_format(timestamp_now_ms() - age_ms, time);
 	buf_reset(out);
 	buf_puts(out, "{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/v1beta1\",\"metadata\":{},\"items\":[{\"metricName\":");
-	buf_put_json(out, scaler->metric_name);
+	buf_put_json(out, metric);
 	buf_puts(out, ",\"metricLabels\":null,\"timestamp\":\"");
 	buf_puts(out, time);
 	buf_puts(out, "\",\"value\":\"");
@@ -57,23 +56,59 @@ static void reply_value(struct request *r, const struct scaler *scaler, const st
 	request_reply(r, 200, "application/json", out->data, out->len);
 }
 
-/* KEDA's names (keda-core.md 7.6). scaler NULL: the object's scalers cannot be built. */
-static void count_failure(struct request *r, const struct scaler *scaler)
+/* KEDA's names (keda-core.md 7.6). */
+static void count_object(struct request *r)
 {
-	const char *object = r->key + strlen(r->namespace_) + 1;
-	char index[12];
-
-	counters_add(r->serve->object_errors, (const char *const[]){ r->namespace_, object }, 1);
-	if (!scaler)
-		return;
-	snprintf(index, sizeof(index), "%d", scaler->index);
-	counters_add(r->serve->metric_errors, (const char *const[]){ r->namespace_, scaler->metric_name, object, kedametrics_scaler_label(scaler), index, "scaledobject" }, 1);
+	counters_add(r->serve->object_errors, (const char *const[]){ r->namespace_, r->key + strlen(r->namespace_) + 1 }, 1);
 }
 
-static void reply_failure(struct request *r, const struct scaler *scaler, const struct err *err)
+static void count_scaler(struct request *r, const struct scaler *scaler)
 {
-	count_failure(r, scaler);
-	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s", scaler->metric_name, err->msg);
+	char index[12];
+
+	snprintf(index, sizeof(index), "%d", scaler->index);
+	counters_add(r->serve->metric_errors,
+		     (const char *const[]){ r->namespace_, scaler->metric_name, r->key + strlen(r->namespace_) + 1, kedametrics_scaler_label(scaler), index, "scaledobject" }, 1);
+}
+
+/* The source's own error stays an error in the counters also where fallback stands in. */
+static void count_failures(struct request *r, const struct survey_result *result)
+{
+	bool any = result->composite && result->composite->failing;
+
+	for (size_t i = 0; i < result->count; i++) {
+		if (!result->triggers[i].source_err)
+			continue;
+		any = true;
+		count_scaler(r, result->scalers[i]);
+	}
+	if (any)
+		count_object(r);
+}
+
+static void reply_failure(struct request *r, const char *metric, const struct err *err, const char *no_fallback)
+{
+	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s%s%s%s", metric, err->msg, no_fallback ? " (fallback cannot be used: " : "", no_fallback ? no_fallback : "", no_fallback ? ")" : "");
+}
+
+static void reply_composite(struct request *r, const struct survey_result *result)
+{
+	const struct composite *c = result->composite;
+
+	if (c->failing)
+		reply_failure(r, VERDICT_COMPOSITE_NAME, &c->err, NULL);
+	else
+		reply_value(r, VERDICT_COMPOSITE_NAME, c->value, result->answered_at_ms);
+}
+
+static void reply_trigger(struct request *r, const struct survey_result *result)
+{
+	const struct scale_trigger *t = &result->triggers[0];
+
+	if (t->err)
+		reply_failure(r, t->metric_name, t->err, t->fallback_trouble);
+	else
+		reply_value(r, t->metric_name, t->reading.value, result->answered_at_ms);
 }
 
 static bool in_namespace(const char *key, const char *namespace_)
@@ -113,62 +148,45 @@ static void reply_missing(struct request *r, const struct err *err)
 
 /* --- asking ------------------------------------------------------------------------------------------------------------------------------------- */
 
-/* NULL when the request was ended. */
-static const struct scaler *find_scaler(struct request *r)
+static void reply_error(struct request *r, const struct err *err)
 {
-	const struct scaler *scaler;
-	struct err err;
-
-	if (!scalers_find(r->serve->cache->scalers, r->key, r->metric, &scaler, &err))
-		return scaler;
-	if (err.kind == ERR_MISSING) {
-		reply_missing(r, &err);
-		return NULL;
+	if (err->kind == ERR_MISSING) {
+		reply_missing(r, err);
+		return;
 	}
-	count_failure(r, NULL);
-	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->metric, err.msg);
-	return NULL;
+	count_object(r);
+	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->metric, err->msg);
 }
 
-/* The object may have changed or gone while its source was asked: it is looked up again. */
-static void on_reading(void *arg, const struct answer *answer, const struct err *err)
+static void on_survey(void *arg, const struct survey_result *result)
 {
 	struct request *r = arg;
-	const struct scaler *scaler;
 
-	r->reading = NULL;
-	scaler = find_scaler(r);
-	if (!scaler)
+	r->survey = NULL;
+	if (result->err) {
+		reply_error(r, result->err);
 		return;
-	if (err)
-		reply_failure(r, scaler, err);
+	}
+	count_failures(r, result);
+	if (result->composite)
+		reply_composite(r, result);
 	else
-		reply_value(r, scaler, answer);
+		reply_trigger(r, result);
 }
 
 void externalmetrics_handle(struct request *r)
 {
 	struct serve *s = r->serve;
-	const struct scaler *scaler;
-	struct answer answer;
+	struct survey_terms terms = { .metric = r->metric, .max_age_ms = s->metrics_max_age_ms, .cached = true };
 	struct err err;
 
 	if (find_key(r, &err)) {
 		apistatus_reply(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
-	scaler = find_scaler(r);
-	if (!scaler)
+	if (survey_peek(s->cache, r->key, &terms, on_survey, r))
 		return;
-	switch (readings_peek(s->cache->readings, scaler->question, s->metrics_max_age_ms, &answer, &err)) {
-	case READINGS_ANSWER:
-		reply_value(r, scaler, &answer);
-		return;
-	case READINGS_FAILURE:
-		reply_failure(r, scaler, &err);
-		return;
-	case READINGS_NONE:
-		request_wait(r);
-		r->reading = readings_ask(s->cache->readings, scaler->question, s->metrics_max_age_ms, loop_now_ms(s->loop) + s->metrics_deadline_ms, on_reading, r);
-	}
+	request_wait(r);
+	terms.deadline_ms = loop_now_ms(s->loop) + s->metrics_deadline_ms;
+	r->survey = survey_start(s->cache, r->key, &terms, on_survey, r);
 }

@@ -18,6 +18,7 @@ struct discovery;
 struct frontproxy;
 struct request;
 struct traffic;
+struct webhook;
 
 struct serve {
 	struct loop *loop;               /* borrowed, like cache and tls */
@@ -32,6 +33,7 @@ struct serve {
 	struct authz *authz;
 	struct discovery *discovery;
 	struct traffic *traffic;
+	struct webhook *webhook;
 	struct request *waiting;         /* requests whose answer will come later */
 	struct buf reply;                /* scratch for answers that are sent at once: keeps its memory */
 	struct counters_family *metric_errors, *object_errors;

@@ -11,6 +11,7 @@
 #include "serve/accesslog.h"
 #include "serve/apistatus.h"
 #include "serve/traffic.h"
+#include "serve/webhook.h"
 
 #define GROUP   "external.metrics.k8s.io"
 #define VERSION "v1beta1"
@@ -31,10 +32,12 @@ static void stop_waiting(struct request *r)
 {
 	authn_cancel(r->authn);
 	authz_cancel(r->authz);
-	readings_cancel(r->reading);
+	survey_cancel(r->survey);
+	webhook_cancel(r->admission);
 	r->authn = NULL;
 	r->authz = NULL;
-	r->reading = NULL;
+	r->survey = NULL;
+	r->admission = NULL;
 }
 
 static void finish(struct request *r, int status)

@@ -11,14 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/readings.h"
 #include "cache/store.h"
+#include "cache/survey.h"
 #include "net/httpd.h"
 #include "serve/authn.h"
 #include "serve/authz.h"
 #include "serve/identity.h"
 #include "serve/parts.h"
 #include "serve/router.h"
+
+struct webhook_call;
 
 #define REQUEST_NAMESPACE_MAX 64
 #define REQUEST_METRIC_MAX    1024
@@ -38,7 +40,8 @@ struct request {
 	/* What it waits for; at most one is set. */
 	struct authn_wait *authn;
 	struct authz_wait *authz;
-	struct readings_wait *reading;
+	struct survey *survey;
+	struct webhook_call *admission;
 	/* Metric reads: decoded from the path (and, by the handler, from the selector). */
 	char namespace_[REQUEST_NAMESPACE_MAX];
 	char metric[REQUEST_METRIC_MAX];

@@ -4,9 +4,11 @@
 #include <string.h>
 
 #include "serve/discovery.h"
+#include "serve/explain.h"
 #include "serve/externalmetrics.h"
 #include "serve/metricspage.h"
 #include "serve/probes.h"
+#include "serve/webhook.h"
 
 #define BOTH (ROUTE_SECURE | ROUTE_STATUS)
 #define READ "GET, HEAD"
@@ -25,6 +27,11 @@ static const struct route routes[] = {
 	{ "/openapi/v3", ROUTE_KIND_OPENAPI, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_openapi_v3 },
 	{ "/openapi/v3" V1BETA1, ROUTE_KIND_OPENAPI, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_openapi_v3_group },
 
+	{ WEBHOOK_SCALEDOBJECT, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
+	{ WEBHOOK_SCALEDJOB, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
+	{ WEBHOOK_TRIGGERAUTH, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
+	{ WEBHOOK_CLUSTERTRIGGERAUTH, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
+
 	{ "/healthz", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_health },
 	{ "/healthz/{check}", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_health },
 	{ "/livez", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_live },
@@ -32,13 +39,16 @@ static const struct route routes[] = {
 	{ "/readyz", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_ready },
 	{ "/readyz/{check}", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_ready },
 	{ "/metrics", ROUTE_KIND_SCRAPE, BOTH, ROUTE_PATH, READ, metricspage_handle },
+
+	{ "/explain/{namespace}/{name}", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_object },
+	{ "/objects", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_list },
 };
 
 #define ROUTES (sizeof(routes) / sizeof(routes[0]))
 
 const char *route_kind_name(enum route_kind kind)
 {
-	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics", "unknown" };
+	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics", "admission", "explain", "unknown" };
 
 	return names[kind];
 }

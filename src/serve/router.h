@@ -14,13 +14,13 @@ struct request;
 enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2 }; /* HTTPS for the cluster; plain HTTP for probes and scrapes */
 
 enum route_access {
-	ROUTE_FREE,   /* nobody is asked who they are: probes; later the admission webhook, whose callers send no credentials */
+	ROUTE_FREE,   /* nobody is asked who they are: probes; the admission webhook, whose callers send no credentials */
 	ROUTE_PATH,   /* a user who may get this path (nonResourceAttributes) */
 	ROUTE_METRIC, /* a user who may list this metric in this namespace (resourceAttributes) */
 };
 
 /* What the requests are counted under on /metrics. */
-enum route_kind { ROUTE_KIND_METRIC, ROUTE_KIND_DISCOVERY, ROUTE_KIND_OPENAPI, ROUTE_KIND_PROBE, ROUTE_KIND_SCRAPE, ROUTE_KIND_UNKNOWN, ROUTE_KINDS };
+enum route_kind { ROUTE_KIND_METRIC, ROUTE_KIND_DISCOVERY, ROUTE_KIND_OPENAPI, ROUTE_KIND_PROBE, ROUTE_KIND_SCRAPE, ROUTE_KIND_ADMISSION, ROUTE_KIND_EXPLAIN, ROUTE_KIND_UNKNOWN, ROUTE_KINDS };
 const char *route_kind_name(enum route_kind kind);
 
 struct route {

@@ -29,6 +29,7 @@ static void write_inside(const struct serve *s, struct buf *out)
 		{ "kscaled_loop_turns_total", "counter", "Turns of the event loop.", (double)loop.turns },
 		{ "kscaled_loop_busy_seconds_total", "counter", "Time the event loop worked rather than waited.", (double)loop.busy_us / 1e6 },
 		{ "kscaled_loop_longest_turn_seconds", "gauge", "The longest time between two waits since this was last read: how late anything could be.", (double)loop.longest_turn_us / 1e6 },
+		{ "kscaled_loop_longest_lag_seconds", "gauge", "How late a timer was at most since this was last read.", (double)loop.longest_lag_ms / 1000 },
 		{ "kscaled_readings_entries", "gauge", "Questions whose newest answer or failure is in memory.", (double)readings.entries },
 		{ "kscaled_readings_asking", "gauge", "Questions that are being put to their source.", (double)readings.asking },
 		{ "kscaled_readings_waiters", "gauge", "Askers that wait for an answer.", (double)readings.waiters },

@@ -13,6 +13,7 @@
 #include "serve/parts.h"
 #include "serve/request.h"
 #include "serve/traffic.h"
+#include "serve/webhook.h"
 
 #define REPLY_MAX 65536
 #define HOST_MAX  256
@@ -66,6 +67,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->version = mem_dup(config->version);
 	buf_init(&s->reply, REPLY_MAX);
 	s->traffic = traffic_new();
+	s->webhook = webhook_new(cache->counters);
 	s->discovery = discovery_new(config->version);
 	if (listen_secure(s, config, err) || listen_status(s, config, err)) {
 		serve_free(s);
@@ -90,6 +92,7 @@ void serve_free(struct serve *s)
 	frontproxy_free(s->frontproxy);
 	discovery_free(s->discovery);
 	traffic_free(s->traffic);
+	webhook_free(s->webhook);
 	buf_done(&s->reply);
 	free(s->version);
 	free(s);

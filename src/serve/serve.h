@@ -3,7 +3,7 @@
 #define SERVE_SERVE_H
 
 /*
- * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io and the plain HTTP one for probes and /metrics. Started by the daemon; stands on cache, never on control.
+ * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io and of the admission webhook, and the plain HTTP one for probes and /metrics. Started by the daemon; stands on cache, never on control.
  */
 
 #include <stdbool.h>

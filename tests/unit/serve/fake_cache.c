@@ -17,7 +17,12 @@ static const struct scaler_type type = { .name = "redis", .go_name = "redisScale
 static char metric_name[] = "s0-redis-jobs";
 static char question_key[] = "question", question_source[] = "redis 192.0.2.1:6379";
 static struct question question = { .refs = 1, .key = question_key, .source = question_source, .type = &type };
-static const struct scaler scaler = { .type = &type, .index = 0, .metric_name = metric_name, .question = &question };
+static const struct scaler_type cpu_type = { .name = "cpu", .go_name = "cPUMemoryScaler" };
+static char cpu_name[] = "cpu";
+static const struct scaler all[] = {
+	{ .type = &type, .index = 0, .metric_name = metric_name, .question = &question, .target = { 5000, QUANTITY_DECIMAL_SI }, .activation = 2.5 },
+	{ .type = &cpu_type, .index = 1, .kind = METRIC_RESOURCE, .metric_name = cpu_name, .target_type = METRIC_UTILIZATION, .target = { 60000, QUANTITY_DECIMAL_SI } },
+};
 static char namespace_name[] = "shop", object_name[] = "web", trigger_type[] = "redis";
 static struct trigger trigger = { .type = trigger_type };
 static const struct scaledobject object = {
@@ -32,6 +37,7 @@ struct fake_cache *fake_cache_new(struct loop *loop)
 	fake->cache.loop = loop;
 	fake->cache.counters = counters_new();
 	fake->synced = true;
+	fake->cache.journal = (struct journal *)fake;
 	return fake;
 }
 
@@ -40,6 +46,11 @@ void fake_cache_free(struct fake_cache *f)
 	counters_free(f->cache.counters);
 	free(f);
 	fake = NULL;
+}
+
+static const struct scaledobject *the_object(void)
+{
+	return fake->object ? fake->object : &object;
 }
 
 /* --- store -------------------------------------------------------------------------------------------------------------------------------------- */
@@ -65,14 +76,24 @@ const char *store_trouble(const struct store *s)
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
 {
 	(void)s;
-	return !fake->object_gone && !strcmp(key, KEY) ? &object : NULL;
+	return !fake->object_gone && !strcmp(key, KEY) ? the_object() : NULL;
 }
 
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
 {
 	(void)s;
 	if (!fake->object_gone)
-		fn(arg, KEY, &object);
+		fn(arg, KEY, the_object());
+}
+
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t), void *arg)
+{
+	static char none[] = "", redis[] = "redis";
+	static const struct triggerauth namespaced = { .meta = { .namespace_ = namespace_name, .name = redis } }, cluster = { .meta = { .namespace_ = none, .name = redis } };
+
+	(void)s;
+	fn(arg, "shop/redis", &namespaced);
+	fn(arg, "/redis", &cluster);
 }
 
 void store_listen(struct store *s, store_listener fn, void *arg)
@@ -80,6 +101,12 @@ void store_listen(struct store *s, store_listener fn, void *arg)
 	(void)s;
 	fake->listener = fn;
 	fake->listener_arg = arg;
+}
+
+const struct hpa *store_hpa(const struct store *s, const char *key)
+{
+	(void)s;
+	return !strcmp(key, "shop/keda-hpa-web") ? fake->hpa : NULL;
 }
 
 void fake_cache_remove_object(struct fake_cache *f)
@@ -98,7 +125,7 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 		return err_set(err, ERR_MISSING, "ScaledObject %s does not exist", key);
 	if (fake->build_error != ERR_NONE)
 		return err_set(err, fake->build_error, "trigger 0 (redis): listName is missing");
-	*out = (struct built){ &scaler, 1 };
+	*out = (struct built){ .list = all, .count = fake->resource_trigger ? 2 : 1 };
 	return 0;
 }
 
@@ -108,9 +135,9 @@ int scalers_find(struct scalers *s, const char *key, const char *metric, const s
 
 	if (scalers_get(s, key, &built, err))
 		return -1;
-	if (strcasecmp(metric, scaler.metric_name))
+	if (strcasecmp(metric, all[0].metric_name))
 		return err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
-	*out = &scaler;
+	*out = &all[0];
 	return 0;
 }
 
@@ -138,39 +165,127 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	return READINGS_ANSWER;
 }
 
-struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+/* --- targets, journal, health ------------------------------------------------------------------------------------------------------------------- */
+
+enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
 {
-	(void)r;
-	assert(q == &question && !fake->fn);
+	(void)t;
+	assert(!strcmp(owner_key, KEY));
+	*out = fake->workload;
+	return fake->workload ? TARGET_PRESENT : TARGET_UNREAD;
+}
+
+const char *targets_trouble(const struct targets *t, const char *owner_key)
+{
+	(void)t;
+	(void)owner_key;
+	return fake->target_trouble;
+}
+
+const struct journal_object *journal_get(const struct journal *j, const char *key)
+{
+	(void)j;
+	(void)key;
+	return fake->journal;
+}
+
+int32_t health_failures(const struct health *h, const char *key, const char *metric)
+{
+	(void)h;
+	assert(!strcmp(key, KEY) && !strcmp(metric, metric_name));
+	return fake->failures;
+}
+
+/* --- surveys ------------------------------------------------------------------------------------------------------------------------------------ */
+
+/* value or err as the source has it. */
+static void tell(survey_fn fn, void *arg, double value, int64_t answered_at_ms, const struct err *err)
+{
+	const struct scaler *list[] = { &all[0] };
+	struct scale_trigger said = { .metric_name = metric_name, .source_err = err, .err = fake->falls_back ? NULL : err, .falling_back = err && fake->falls_back, .reading = { value, value > 0 } };
+	struct survey_result result = { .so = the_object(), .scalers = list, .triggers = &said, .count = 1, .answered_at_ms = err ? 0 : answered_at_ms };
+
+	said.fallback_trouble = err ? fake->no_fallback : NULL;
+	result.composite = fake->composite;
+	fn(arg, &result);
+}
+
+static bool tell_unknown(const char *key, const char *metric, survey_fn fn, void *arg)
+{
+	struct err err = { 0 };
+	struct survey_result result = { .err = &err };
+	const struct scaler *found;
+
+	if (!metric || (fake->composite && !strcasecmp(metric, VERDICT_COMPOSITE_NAME)))
+		metric = metric_name;
+	if (!scalers_find(NULL, key, metric, &found, &err))
+		return false;
+	fn(arg, &result);
+	return true;
+}
+
+bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+{
+	struct answer answer = { 0 };
+	struct err err = { 0 };
+
+	(void)cache;
+	fake->cached = terms->cached;
+	if (tell_unknown(key, terms->metric, fn, arg))
+		return true;
+	switch (readings_peek(NULL, &question, terms->max_age_ms, &answer, &err)) {
+	case READINGS_NONE:
+		return false;
+	case READINGS_FAILURE:
+		tell(fn, arg, fake->value, 0, &err);
+		return true;
+	case READINGS_ANSWER:
+		tell(fn, arg, answer.value, answer.answered_at_ms, NULL);
+	}
+	return true;
+}
+
+struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+{
+	(void)cache;
+	(void)key;
+	assert(!fake->fn);
 	fake->asked++;
 	fake->fn = fn;
 	fake->arg = arg;
-	fake->max_age_ms = max_age_ms;
-	fake->deadline_ms = deadline_ms;
-	return (struct readings_wait *)fake;
+	fake->max_age_ms = terms->max_age_ms;
+	fake->deadline_ms = terms->deadline_ms;
+	return (struct survey *)fake;
 }
 
-void readings_cancel(struct readings_wait *w)
+void survey_cancel(struct survey *s)
 {
-	if (!w)
+	if (!s)
 		return;
 	fake->cancelled++;
 	fake->fn = NULL;
 }
 
-static readings_fn take_wait(struct fake_cache *f)
+static survey_fn take_wait(struct fake_cache *f)
 {
-	readings_fn fn = f->fn;
+	survey_fn fn = f->fn;
 
 	f->fn = NULL;
 	return fn;
 }
 
+/* The object may have gone meanwhile. */
+static void end_wait(struct fake_cache *f, double value, const struct err *err)
+{
+	survey_fn fn = take_wait(f);
+
+	if (!tell_unknown(KEY, metric_name, fn, f->arg))
+		tell(fn, f->arg, value, loop_now_ms(f->cache.loop), err);
+}
+
 void fake_cache_answer(struct fake_cache *f, double value)
 {
-	struct answer answer = { value, loop_now_ms(f->cache.loop), loop_now_ms(f->cache.loop) };
-
-	take_wait(f)(f->arg, &answer, NULL);
+	end_wait(f, value, NULL);
 }
 
 void fake_cache_fail(struct fake_cache *f, const char *message)
@@ -178,7 +293,7 @@ void fake_cache_fail(struct fake_cache *f, const char *message)
 	struct err err = { 0 };
 
 	err_set(&err, ERR_TEMPORARY, "%s", message);
-	take_wait(f)(f->arg, NULL, &err);
+	end_wait(f, 0, &err);
 }
 
 struct readings_stats readings_stats(const struct readings *r)

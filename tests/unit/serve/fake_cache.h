@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "cache/cache.h"
+#include "cache/survey.h"
 #include "net/loop.h"
 
 enum fake_memory { FAKE_NOTHING, FAKE_ANSWER, FAKE_FAILURE };
@@ -20,15 +21,27 @@ struct fake_cache {
 	const char *trouble;       /* of the store; NULL */
 	enum err_kind build_error; /* of the object's scalers; ERR_NONE: they are built */
 	bool object_gone;
-	/* what readings_peek finds */
+	/* what survey_peek and readings_peek find */
 	enum fake_memory memory;
 	double value;
 	int64_t age_ms;
+	bool falls_back;           /* a failure is replaced by `value` */
+	const char *no_fallback;   /* why it is not; NULL */
+	const struct composite *composite; /* NULL: the object has no scalingModifiers */
+	/* for explain */
+	const struct scaledobject *object;     /* in place of the usual one; NULL */
+	bool resource_trigger;                 /* a cpu trigger stands behind the first */
+	const struct hpa *hpa;
+	const struct workload *workload;       /* NULL: unread */
+	const char *target_trouble;
+	const struct journal_object *journal;
+	int32_t failures;
 	/* what was asked for and waits */
 	int asked, cancelled;
-	readings_fn fn;
+	survey_fn fn;
 	void *arg;
 	int64_t deadline_ms, max_age_ms;
+	bool cached;
 	store_listener listener;
 	void *listener_arg;
 };

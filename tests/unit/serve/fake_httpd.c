@@ -61,6 +61,12 @@ const char *httpd_method(const struct httpd_request *r)
 	return r->method;
 }
 
+const char *httpd_body(const struct httpd_request *r, size_t *len)
+{
+	*len = r->sent ? strlen(r->sent) : 0;
+	return r->sent ? r->sent : "";
+}
+
 const char *httpd_uri(const struct httpd_request *r)
 {
 	return r->uri;

@@ -30,6 +30,7 @@ struct httpd_request {
 	struct fake_header headers[FAKE_HEADERS]; /* ended by a NULL name */
 	struct fake_header repeat;                /* sent so many times besides: more headers than fit above */
 	int repeat_count;
+	const char *sent;                         /* its body; NULL: none */
 	/* what came of it */
 	void (*gone)(void *arg);
 	void *gone_arg;

@@ -16,6 +16,7 @@
 #include "serve/frontproxy.h"
 #include "serve/kedametrics.h"
 #include "serve/traffic.h"
+#include "serve/webhook.h"
 
 struct room room;
 
@@ -33,6 +34,14 @@ struct httpd_request *room_send(enum route_port port, const char *method, const 
 	if (header)
 		room.last.headers[n++] = (struct fake_header){ header, value };
 	request_start(&room.serve, port, &room.last);
+	return &room.last;
+}
+
+struct httpd_request *room_post(const char *uri, const char *content_type, const char *body)
+{
+	fake_httpd_done(&room.last);
+	room.last = (struct httpd_request){ .connection = &room.connection, .method = "POST", .uri = uri, .sent = body, .headers = { { content_type ? "Content-Type" : "User-Agent", content_type ? content_type : "test/1" } } };
+	request_start(&room.serve, ROUTE_SECURE, &room.last);
 	return &room.last;
 }
 
@@ -82,6 +91,7 @@ int room_set_up(void **state)
 	room.serve.authz = authz_new(room.kube);
 	room.serve.discovery = discovery_new(version);
 	room.serve.traffic = traffic_new();
+	room.serve.webhook = webhook_new(room.cache->cache.counters);
 	buf_init(&room.serve.reply, 65536);
 	kedametrics_declare(&room.serve);
 	/* "Bearer root" is known. */
@@ -105,6 +115,8 @@ int room_tear_down(void **state)
 	frontproxy_free(room.serve.frontproxy);
 	discovery_free(room.serve.discovery);
 	traffic_free(room.serve.traffic);
+	webhook_free(room.serve.webhook);
+	fake_admit_reset();
 	tls_server_free(room.serve.tls);
 	buf_done(&room.serve.reply);
 	fake_cache_free(room.cache);

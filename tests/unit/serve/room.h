@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "fake_admit.h"
 #include "fake_cache.h"
 #include "fake_httpd.h"
 #include "fake_kube.h"
@@ -32,6 +33,7 @@ int room_set_up(void **state);
 int room_tear_down(void **state);
 
 struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token, const char *header, const char *value);
+struct httpd_request *room_post(const char *uri, const char *content_type, const char *body); /* as nobody, over the secure port */
 struct httpd_request *room_get(const char *uri);                               /* as root, over the secure port */
 struct httpd_request *room_get_accepting(const char *uri, const char *accept);
 

@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/timestamp.h"
 #include "net/x509.h"
+#include "decide/verdict.h"
 #include "room.h"
 
 /* --- discovery ------------------------------------------------------------------------------------------------------------------------------------------ */
@@ -229,11 +230,15 @@ static void metrics_tell_what_happened(void **state)
 		"kscaled_http_requests_total{port=\"secure\",path=\"unknown\",verb=\"GET\",code=\"401\"} 1\n",
 		"keda_build_info{version=\"9.9.9\",",
 		"keda_resource_registered_total{type=\"scaled_object\",namespace=\"shop\"} 1\n",
+		"keda_resource_registered_total{type=\"trigger_authentication\",namespace=\"shop\"} 1\n",
+		"keda_resource_registered_total{type=\"cluster_trigger_authentication\",namespace=\"default\"} 1\n",
 		"keda_trigger_registered_total{type=\"redis\"} 1\n",
 		"keda_scaler_metrics_value{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2.5\n",
 		"keda_scaler_active{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 1\n",
 		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2\n",
 		"kscaled_loop_longest_turn_seconds ",
+		"kscaled_loop_longest_lag_seconds ",
+		"keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"web\"} 0\n",
 		"process_resident_memory_bytes ",
 	};
 
@@ -248,6 +253,41 @@ static void metrics_tell_what_happened(void **state)
 		if (!strstr(room.last.body, lines[i]))
 			fail_msg("not on the page: %s", lines[i]);
 	assert_int_equal(room_get("/metrics")->status, 200);
+}
+
+#define SERIES(name, metric, scaler, index, value) name "{namespace=\"shop\",metric=\"" metric "\",scaledObject=\"web\",scaler=\"" scaler "\",triggerIndex=\"" index "\",type=\"scaledobject\"} " value "\n"
+
+/* What nobody asks a source for: cpu triggers, the formula, and pauses. */
+static void metrics_of_the_object_itself(void **state)
+{
+	static const char *const lines[] = {
+		SERIES("keda_scaler_active", "cpu", "cPUMemoryScaler", "1", "1"),
+		SERIES("keda_scaler_active", "composite-metric", "composite-metric", "0", "0"),
+		SERIES("keda_scaler_metrics_value", "composite-metric", "composite-metric", "0", "7"),
+		"keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"web\"} 1\n",
+	};
+	static const char text[] = "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\",\"annotations\":{\"autoscaling.keda.sh/paused\":\"true\"}},"
+				   "\"spec\":{\"advanced\":{\"scalingModifiers\":{\"formula\":\"a\",\"target\":\"5\"}}}}";
+	struct composite composite = { .value = 7 };
+	json_t *json = json_parse(text, strlen(text), NULL);
+	struct scaledobject *so = scaledobject_decode(json, NULL);
+
+	(void)state;
+	room.cache->object = so;
+	room.cache->resource_trigger = true;
+	room.cache->memory = FAKE_ANSWER;
+	room.cache->composite = &composite;
+	assert_int_equal(probe("/metrics")->status, 200);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strstr(room.last.body, lines[i]))
+			fail_msg("not on the page: %s", lines[i]);
+	assert_null(strstr(room.last.body, "keda_scaler_metrics_value{namespace=\"shop\",metric=\"cpu\""));
+	assert_null(strstr(room.last.body, "keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"composite-metric\""));
+	composite.failing = true;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "composite-metric"));
+	scaledobject_free(so);
+	json_decref(json);
 }
 
 static void a_source_without_an_answer_has_no_value(void **state)
@@ -274,6 +314,7 @@ int main(void)
 		TEST(readiness_names_what_is_missing),
 		TEST(the_status_port_shows_nothing_else),
 		TEST(metrics_tell_what_happened),
+		TEST(metrics_of_the_object_itself),
 		TEST(a_source_without_an_answer_has_no_value),
 	};
 

@@ -197,6 +197,48 @@ static void a_failing_source_is_503_with_its_reason(void **state)
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) < 0.5);
 }
 
+static void fallback_stands_in_for_a_failing_source(void **state)
+{
+	struct httpd_request *r;
+	char now[TIMESTAMP_TEXT_MAX];
+
+	(void)state;
+	room.cache->memory = FAKE_FAILURE;
+	room.cache->falls_back = true;
+	room.cache->value = 12.5;
+	timestamp_format(timestamp_now_ms(), now);
+	r = room_get(ROOM_METRIC ROOM_SELECTOR);
+	assert_int_equal(r->status, 200);
+	assert_non_null(strstr(r->body, "\"metricName\":\"s0-redis-jobs\""));
+	assert_non_null(strstr(r->body, "\"value\":\"12500m\""));
+	assert_memory_equal(strstr(r->body, "\"timestamp\":\"") + 13, now, 15); /* no answer: the time of now */
+	/* The source's failure is one all the same. */
+	assert_true(counters_get(room.serve.metric_errors, (const char *const[]){ "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledobject" }) > 0.5);
+	room.cache->falls_back = false;
+	room.cache->no_fallback = "no pod of the target is ready";
+	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "connection refused (fallback cannot be used: no pod of the target is ready)");
+}
+
+static void the_composite_is_answered_by_its_name(void **state)
+{
+	struct composite composite = { .value = 7.25 };
+	struct httpd_request *r;
+
+	(void)state;
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 404, "NotFound", "composite-metric");
+	room.cache->composite = &composite;
+	room.cache->memory = FAKE_ANSWER;
+	r = room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR);
+	assert_int_equal(r->status, 200);
+	assert_non_null(strstr(r->body, "\"metricName\":\"composite-metric\""));
+	assert_non_null(strstr(r->body, "\"value\":\"7250m\""));
+	assert_true(room.cache->cached); /* useCachedMetrics is honoured here, and only here */
+	composite.failing = true;
+	err_set(&composite.err, ERR_INVALID, "spec.advanced.scalingModifiers.formula: index out of range");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 503, "ServiceUnavailable", "metric composite-metric: spec.advanced.scalingModifiers.formula: index");
+	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) > 0.5);
+}
+
 static void an_object_that_cannot_be_built_is_503(void **state)
 {
 	(void)state;
@@ -375,6 +417,8 @@ int main(void)
 		TEST(a_fresh_reading_is_answered_at_once),
 		TEST(an_old_reading_is_asked_for_anew),
 		TEST(a_failing_source_is_503_with_its_reason),
+		TEST(fallback_stands_in_for_a_failing_source),
+		TEST(the_composite_is_answered_by_its_name),
 		TEST(an_object_that_cannot_be_built_is_503),
 		TEST(what_is_unknown_is_404_by_name),
 		TEST(an_object_that_goes_while_it_is_asked_for_is_404),

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_EXPLAINTRIGGERS_H
+#define SERVE_EXPLAINTRIGGERS_H
+
+/* The part of serve/explain that is about triggers: what each was read to be last, how long ago, its thresholds and its error. Asks nobody: it is what the shared readings hold, on every replica. */
+
+#include "cache/cache.h"
+#include "serve/jsonout.h"
+
+/* Writes the members trouble, triggers and composite. */
+void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaledobject *so);
+
+#endif

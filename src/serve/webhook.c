@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/webhook.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/counters.h"
+#include "base/duration.h"
+#include "base/mem.h"
+#include "serve/admissionreview.h"
+#include "serve/apistatus.h"
+
+#define ANSWER_MAX (1 << 20)
+#define TIME_MS 8000         /* for the facts; the API server waits 10 s by default ... */
+#define TIME_MARGIN_MS 500   /* ... and says how long in ?timeout=; so much of it is ours and the network's */
+#define NAMESPACES_MAX 1000  /* that are counted by name: strangers may send any */
+
+struct webhook {
+	unsigned under_way;
+	struct counters_family *validations, *errors;
+	struct strmap namespaces; /* those that are counted by name; the values mean nothing */
+};
+
+struct webhook_call {
+	struct webhook *owner;
+	struct request *request;
+	struct admit_wait *wait;
+	const char *kind;        /* a literal */
+	const char *action;      /* a literal: "create", "update" */
+	char *namespace_, *uid;  /* owned */
+};
+
+static const struct { const char *path, *kind; } kinds[] = {
+	{ WEBHOOK_SCALEDOBJECT, "ScaledObject" },
+	{ WEBHOOK_SCALEDJOB, "ScaledJob" },
+	{ WEBHOOK_TRIGGERAUTH, "TriggerAuthentication" },
+	{ WEBHOOK_CLUSTERTRIGGERAUTH, "ClusterTriggerAuthentication" },
+};
+
+static const char *kind_of(const struct request *r)
+{
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].path, r->route->pattern) == 0)
+			return kinds[i].kind;
+	return "";
+}
+
+/* ---- Counting: KEDA's names (keda-core.md 7.6) ---- */
+
+static const char *counted_namespace(struct webhook *w, const char *namespace_)
+{
+	if (strmap_get(&w->namespaces, namespace_))
+		return namespace_;
+	if (w->namespaces.count >= NAMESPACES_MAX)
+		return "";
+	strmap_set(&w->namespaces, namespace_, "");
+	return namespace_;
+}
+
+static void count_validation(const struct webhook_call *call)
+{
+	if (strcmp(call->kind, "ScaledObject") == 0)
+		counters_add(call->owner->validations, (const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action }, 1);
+}
+
+static void count_refusal(const struct webhook_call *call, const struct admit_verdict *verdict)
+{
+	if (!verdict->allowed && strncmp(call->kind, "Scaled", 6) == 0)
+		counters_add(call->owner->errors, (const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action, verdict->reason }, 1);
+}
+
+/* ---- Calls ---- */
+
+static void call_free(struct webhook_call *call)
+{
+	call->owner->under_way--;
+	free(call->namespace_);
+	free(call->uid);
+	free(call);
+}
+
+void webhook_cancel(struct webhook_call *call)
+{
+	if (!call)
+		return;
+	admit_cancel(call->wait);
+	call_free(call);
+}
+
+static void reply(struct request *r, const char *uid, const struct admit_verdict *verdict)
+{
+	struct buf out = BUF_INIT(ANSWER_MAX);
+
+	admissionreview_write(&out, uid, verdict);
+	request_reply(r, 200, "application/json", out.data, out.len);
+	buf_done(&out);
+}
+
+static void on_verdict(void *arg, const struct admit_verdict *verdict)
+{
+	struct webhook_call *call = arg;
+	struct request *r = call->request;
+
+	r->admission = NULL;
+	count_refusal(call, verdict);
+	reply(r, call->uid, verdict);
+	call_free(call);
+}
+
+static int64_t deadline_ms(const struct request *r)
+{
+	const char *text = httpd_query(r->http, "timeout");
+	int64_t time_ms = TIME_MS, given_ms;
+
+	if (text && duration_parse(text, &given_ms, NULL) == 0 && given_ms - TIME_MARGIN_MS < time_ms)
+		time_ms = given_ms > 2 * TIME_MARGIN_MS ? given_ms - TIME_MARGIN_MS : given_ms / 2;
+	return loop_now_ms(r->serve->loop) + time_ms;
+}
+
+static void ask(struct request *r, const struct admissionreview *review, const char *action)
+{
+	struct webhook_call *call = mem_zalloc(sizeof(*call));
+	struct admit_request request = {
+		.kind = kind_of(r), .object = review->object, .old_object = review->old_object, .dry_run = review->dry_run, .deadline_ms = deadline_ms(r),
+	};
+
+	call->owner = r->serve->webhook;
+	call->owner->under_way++;
+	call->request = r;
+	call->kind = request.kind;
+	call->action = action;
+	call->namespace_ = mem_dup(review->namespace_);
+	call->uid = mem_dup(review->uid);
+	count_validation(call);
+	request_wait(r);
+	r->admission = call;
+	call->wait = admit_ask(r->serve->cache->admit, &request, on_verdict, call);
+}
+
+/* ---- In ---- */
+
+static bool is_json(const char *content_type)
+{
+	static const char json[] = "application/json";
+	size_t len = sizeof(json) - 1;
+
+	return content_type && strncasecmp(content_type, json, len) == 0 && (content_type[len] == '\0' || strchr("; ", content_type[len]));
+}
+
+void webhook_handle(struct request *r)
+{
+	static const struct admit_verdict allowed = { .allowed = true };
+	struct admissionreview review;
+	struct err err;
+	const char *body;
+	size_t len;
+
+	if (!is_json(httpd_header(r->http, "Content-Type"))) {
+		apistatus_reply(r, APISTATUS_UNSUPPORTED_MEDIA_TYPE, "an AdmissionReview as application/json is wanted here");
+		return;
+	}
+	if (r->serve->webhook->under_way >= WEBHOOK_CALLS_MAX) {
+		apistatus_reply(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once", WEBHOOK_CALLS_MAX);
+		return;
+	}
+	body = httpd_body(r->http, &len);
+	if (admissionreview_read(body, len, kind_of(r), &review, &err) < 0) {
+		apistatus_reply(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
+		return;
+	}
+	if (strcmp(review.operation, "CREATE") == 0)
+		ask(r, &review, "create");
+	else if (strcmp(review.operation, "UPDATE") == 0)
+		ask(r, &review, "update");
+	else
+		reply(r, review.uid, &allowed); /* a deletion is never hindered */
+	admissionreview_done(&review);
+}
+
+struct webhook *webhook_new(struct counters *counters)
+{
+	static const char *const labels[] = { "namespace", "action", "reason", NULL };
+	struct webhook *w = mem_zalloc(sizeof(*w));
+
+	w->validations = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validations_total", "ScaledObjects that were to be judged before they are stored.", (const char *const[]){ "namespace", "action", NULL });
+	w->errors = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validation_errors_total", "ScaledObjects and ScaledJobs that were refused, and why.", labels);
+	return w;
+}
+
+void webhook_free(struct webhook *w)
+{
+	if (!w)
+		return;
+	strmap_done(&w->namespaces);
+	free(w);
+}
