@@ -9,11 +9,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/explain.h"
+#include "cli/get.h"
 #include "cli/manifests.h"
 #include "daemon.h"
 #include "options.h"
 
 static int cmd_run(int argc, char **argv);
+static int cmd_explain(int argc, char **argv);
+static int cmd_get(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
 static int cmd_help(int argc, char **argv);
 
@@ -24,6 +28,8 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "run", cmd_run, "runs the daemon; so does kscaled with flags only" },
+	{ "explain", cmd_explain, "tells why the replicas of one object are what they are" },
+	{ "get", cmd_get, "lists the objects that the running daemon knows" },
 	{ "manifests", cli_manifests, "prints what a cluster needs, for kubectl apply -f -" },
 	{ "version", cmd_version, "prints the versions of kscaled and its libraries" },
 	{ "help", cmd_help, "this text" },
@@ -49,6 +55,32 @@ static int cmd_version(int argc, char **argv)
 	printf("libevent %s\n%s\n%s\njansson %s\nhiredis %d.%d.%d\n", event_get_version(), OpenSSL_version(OPENSSL_VERSION), curl_version(), JANSSON_VERSION,
 	       HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
 	return 0;
+}
+
+/* For commands that ask the running daemon: where it listens, as the environment and the configuration file tell the daemon itself. */
+static int ask(int argc, char **argv, int (*command)(int argc, char **argv, const char *status_address))
+{
+	struct options options;
+	struct err err = { 0 };
+	int status;
+
+	if (options_load(0, NULL, &options, &err) < 0) {
+		fprintf(stderr, "kscaled %s: %s\n", argv[0], err.msg);
+		return 2;
+	}
+	status = command(argc, argv, options.status_address);
+	options_done(&options);
+	return status;
+}
+
+static int cmd_explain(int argc, char **argv)
+{
+	return ask(argc, argv, cli_explain);
+}
+
+static int cmd_get(int argc, char **argv)
+{
+	return ask(argc, argv, cli_get);
 }
 
 static int cmd_run(int argc, char **argv)

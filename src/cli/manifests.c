@@ -4,8 +4,11 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/mem.h"
 #include "cli/hostport.h"
 #include "cli/manifests_text.h"
 #include "config.h"
@@ -24,6 +27,8 @@ struct plan {
 	const char *service_name;
 	const char *image;
 	const char *watch_namespaces;
+	const char *namespace_selector; /* of the webhooks */
+	bool restrict_secrets, tokens, webhook;
 	bool outside;
 	struct hostport host;
 	FILE *out;
@@ -102,6 +107,9 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	plan->service_name = params->service_name ? params->service_name : "kscaled";
 	plan->image = params->image ? params->image : "kscaled:" PACKAGE_VERSION;
 	plan->watch_namespaces = params->watch_namespaces ? params->watch_namespaces : "";
+	plan->restrict_secrets = params->restrict_secrets;
+	plan->tokens = params->service_account_tokens;
+	plan->webhook = !params->no_webhook;
 	plan->outside = params->host != NULL;
 	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 || check_image(plan->image, err) < 0 ||
 	    check_watch_namespaces(plan->watch_namespaces, err) < 0)
@@ -156,6 +164,7 @@ static void print_rights(const struct plan *plan, struct word *words, struct wor
 		print_document(plan->out, words, manifests_rbac_one_namespace);
 	watched->value = "";
 	print_document(plan->out, words, manifests_rbac_own);
+	print_document(plan->out, words, manifests_rbac_scale_targets);
 	print_document(plan->out, words, manifests_rbac_aggregated);
 }
 
@@ -180,6 +189,11 @@ static void print_all(const struct plan *plan)
 		{ "PORT", port },
 		/* The aggregator connects to an ExternalName at the APIService's port, to a ClusterIP by the Service's port. */
 		{ "SERVICE_PORT", plan->outside && plan->host.kind == HOSTPORT_NAME ? port : "443" },
+		{ "SECRET_RULES", plan->restrict_secrets ? "" : manifests_rules_secrets },
+		{ "TOKEN_RULES", plan->tokens ? manifests_rules_tokens : manifests_rules_no_tokens },
+		{ "OWN_TOKEN_RULES", plan->tokens ? manifests_rules_tokens : "" },
+		{ "RESTRICT_SECRETS", plan->restrict_secrets ? "true" : "false" },
+		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
 		{ "FAMILY", plan->host.kind == HOSTPORT_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
 	};
@@ -194,16 +208,35 @@ static void print_all(const struct plan *plan)
 	print_rights(plan, words, &words[0]);
 	print_document(plan->out, words, service_text(plan));
 	print_document(plan->out, words, manifests_apiservice);
+	if (plan->webhook)
+		print_document(plan->out, words, manifests_webhook);
 	if (!plan->outside)
 		print_document(plan->out, words, manifests_deployment);
+}
+
+/* Objects of other namespaces are not ours to judge. In YAML's flow style; the caller owns it. */
+static char *namespace_selector(const char *watch_namespaces)
+{
+	struct buf out = BUF_INIT(SIZE_MAX);
+	char label[LABEL_SIZE + 1];
+
+	if (*watch_namespaces == '\0')
+		return mem_dup("{}");
+	buf_puts(&out, "{matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [");
+	for (const char *separator = ""; next_name(&watch_namespaces, label); separator = ", ")
+		buf_printf(&out, "%s\"%s\"", separator, label);
+	buf_puts(&out, "]}]}");
+	return buf_take(&out);
 }
 
 int manifests_print(const struct manifests_params *params, FILE *out, struct err *err)
 {
 	struct plan plan = { .out = out };
+	MEM_AUTO char *selector = NULL;
 
 	if (check(params, &plan, err) < 0)
 		return -1;
+	plan.namespace_selector = selector = namespace_selector(plan.watch_namespaces);
 	print_all(&plan);
 	if (fflush(out) != 0 || ferror(out))
 		return err_set(err, ERR_TEMPORARY, "writing the manifests: %s", strerror(errno));
@@ -222,6 +255,11 @@ static const char help_text[] =
 	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
 	"  --watch-namespace NS[,NS]\n"
 	"                         limit the rights on workloads to these namespaces, which must exist (default: all)\n"
+	"  --restrict-secret-access\n"
+	"                         Secrets are read in the namespace of kscaled only (default: in those it watches)\n"
+	"  --service-account-tokens\n"
+	"                         let it make tokens of service accounts, for boundServiceAccountToken and Vault\n"
+	"  --no-webhook           objects are not judged before they are stored\n"
 	"  --help                 print this text\n";
 
 enum { USAGE_ERROR = 2 };
@@ -234,6 +272,9 @@ int cli_manifests(int argc, char **argv)
 		{ "image", required_argument, NULL, 'i' },
 		{ "service-name", required_argument, NULL, 's' },
 		{ "watch-namespace", required_argument, NULL, 'w' },
+		{ "restrict-secret-access", no_argument, NULL, 'r' },
+		{ "service-account-tokens", no_argument, NULL, 't' },
+		{ "no-webhook", no_argument, NULL, 'W' },
 		{ "help", no_argument, NULL, 'h' },
 		{ NULL, 0, NULL, 0 },
 	};
@@ -251,6 +292,9 @@ int cli_manifests(int argc, char **argv)
 		case 'i': params.image = optarg; break;
 		case 's': params.service_name = optarg; break;
 		case 'w': params.watch_namespaces = optarg; break;
+		case 'r': params.restrict_secrets = true; break;
+		case 't': params.service_account_tokens = true; break;
+		case 'W': params.no_webhook = true; break;
 		case 'h': fputs(help_text, stdout); return 0;
 		default: fputs("Try \"kscaled manifests --help\".\n", stderr); return USAGE_ERROR;
 		}

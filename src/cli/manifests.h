@@ -4,9 +4,10 @@
 
 /*
  * `kscaled manifests`: prints all that a cluster needs for kscaled, as YAML documents for `kubectl apply -f -`: Namespace, CRDs, service account
- * and rights, Service and APIService, and the Deployment unless kscaled runs outside the cluster. Talks to no cluster, keeps nothing.
+ * and rights, Service, APIService and ValidatingWebhookConfiguration, and the Deployment unless kscaled runs outside the cluster. Talks to no cluster, keeps nothing.
  */
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/err.h"
@@ -17,6 +18,9 @@ struct manifests_params {             /* every text is borrowed; NULL means the 
 	const char *image;            /* container image; "kscaled:<version>" */
 	const char *service_name;     /* Service behind the APIService, a DNS-1035 label; "kscaled" */
 	const char *watch_namespaces; /* comma list of namespaces to which the rights on workloads are limited; "" and NULL: all */
+	bool restrict_secrets;        /* Secrets of the own namespace only */
+	bool service_account_tokens;  /* the right to make tokens of service accounts */
+	bool no_webhook;              /* no ValidatingWebhookConfiguration */
 };
 
 /*

@@ -18,10 +18,17 @@ extern const char manifests_rbac_all_namespaces[];
 extern const char manifests_rbac_one_namespace[];
 extern const char manifests_rbac_own[];
 extern const char manifests_rbac_aggregated[];
+extern const char manifests_rbac_scale_targets[];
 extern const char manifests_service_pod[];
 extern const char manifests_service_name[];
 extern const char manifests_service_address[];
 extern const char manifests_apiservice[];
+extern const char manifests_webhook[];
 extern const char manifests_deployment[];
+
+/* Rules that a role has or has not: put into it whole. */
+extern const char manifests_rules_secrets[];
+extern const char manifests_rules_tokens[];
+extern const char manifests_rules_no_tokens[];
 
 #endif

@@ -257,6 +257,7 @@ static void rights_follow_the_watched_namespaces(void **state)
 		bindings++;
 	}
 	assert_int_equal(bindings, 2);
+	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "metadata|namespace", "first");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4", "--watch-namespace=first,second");
 	done(&p);
 
@@ -276,34 +277,183 @@ static bool lists(yaml_document_t *doc, yaml_node_t *list, const char *text)
 	return false;
 }
 
-/* No verb is a wildcard, and Secrets are for the own namespace, by name but for their creation. */
-static void rights_are_few(void **state)
+struct rule {
+	yaml_document_t *doc;
+	yaml_node_t *node;
+};
+
+static bool rule_has(const struct rule *r, const char *key, const char *text)
+{
+	return lists(r->doc, yamldocs_below(r->doc, r->node, key), text);
+}
+
+static size_t each_rule(struct printed *p, void (*fn)(const struct rule *rule))
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->docs.count; i++) {
+		yaml_document_t *doc = &p->docs.docs[i];
+		yaml_node_t *list = yamldocs_node(doc, "rules");
+
+		for (yaml_node_item_t *item = list ? list->data.sequence.items.start : NULL; list && item < list->data.sequence.items.top; item++, count++)
+			fn(&(struct rule){ doc, yaml_document_get_node(doc, *item) });
+	}
+	return count;
+}
+
+/* No verb is a wildcard; Secrets are written in the own namespace only, by name but for their creation; others' are read. */
+static void check_rule(const struct rule *r)
+{
+	static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
+	bool named = yamldocs_below(r->doc, r->node, "resourceNames") != NULL;
+
+	assert_non_null(yamldocs_below(r->doc, r->node, "verbs"));
+	assert_false(rule_has(r, "verbs", "*"));
+	assert_false(rule_has(r, "resources", "*/*"));
+	if (rule_has(r, "resources", "leases"))
+		assert_true(named || rule_has(r, "verbs", "create"));
+	if (!rule_has(r, "resources", "secrets"))
+		return;
+	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
+		if (!rule_has(r, "verbs", writes[i]))
+			continue;
+		assert_string_equal(yamldocs_text(r->doc, "kind"), "Role");
+		assert_true(named || strcmp(writes[i], "create") == 0);
+	}
+}
+
+static struct { size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here; } counted;
+
+static void count_rule(const struct rule *r)
+{
+	bool here = strcmp(yamldocs_text(r->doc, "kind"), "Role") == 0;
+
+	if (rule_has(r, "resources", "secrets") && rule_has(r, "verbs", "watch"))
+		*(here ? &counted.secrets_here : &counted.secrets_everywhere) += 1;
+	if (rule_has(r, "resources", "configmaps") && rule_has(r, "verbs", "watch"))
+		counted.config_maps++;
+	if (rule_has(r, "resources", "serviceaccounts/token"))
+		*(here ? &counted.tokens_here : &counted.tokens_everywhere) += 1;
+}
+
+static void count_rules(const struct manifests_params *params)
 {
 	struct printed p;
-	size_t rules = 0;
+
+	memset(&counted, 0, sizeof(counted));
+	print(&p, params);
+	assert_in_range(each_rule(&p, check_rule), 10, 40);
+	each_rule(&p, count_rule);
+	done(&p);
+}
+
+static void rights_are_few(void **state)
+{
+	static const struct manifests_params restricted = { .restrict_secrets = true }, tokens = { .service_account_tokens = true };
+
+	(void)state;
+	count_rules(&variants[0]);
+	assert_int_equal(counted.secrets_everywhere, 1);
+	assert_int_equal(counted.secrets_here, 1);
+	assert_int_equal(counted.config_maps, 2);
+	assert_int_equal(counted.tokens_everywhere + counted.tokens_here, 0);
+	count_rules(&restricted);
+	assert_int_equal(counted.secrets_everywhere, 0);
+	assert_int_equal(counted.secrets_here, 1);
+	assert_int_equal(counted.config_maps, 2);
+	count_rules(&tokens);
+	assert_int_equal(counted.tokens_everywhere, 1);
+	assert_int_equal(counted.tokens_here, 1);
+}
+
+static void the_daemon_is_told_what_it_may_read(void **state)
+{
+	static const struct manifests_params restricted = { .restrict_secrets = true };
+	struct printed p;
+
+	(void)state;
+	print(&p, &restricted);
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5", "--restrict-secret-access=true");
+	done(&p);
+	print(&p, &variants[0]);
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5", "--restrict-secret-access=false");
+	done(&p);
+}
+
+/* Users add kinds of targets by roles with a label. */
+static void other_kinds_of_targets_are_added_by_label(void **state)
+{
+	static const char label[] = "rbac.kscaled.io/aggregate-to-scale-targets";
+	char path[128];
+	struct printed p;
 
 	(void)state;
 	print(&p, &variants[0]);
-	for (size_t i = 0; i < p.docs.count; i++) {
-		yaml_document_t *doc = &p.docs.docs[i];
-		yaml_node_t *list = yamldocs_node(doc, "rules");
+	snprintf(path, sizeof(path), "aggregationRule|clusterRoleSelectors|0|matchLabels|%s", label);
+	assert_text(&p, "ClusterRole", "kscaled-scale-targets", path, "true");
+	assert_null(yamldocs_node(yamldocs_find(&p.docs, "ClusterRole", "kscaled-scale-targets"), "rules")); /* the controller's */
+	snprintf(path, sizeof(path), "metadata|labels|%s", label);
+	assert_text(&p, "ClusterRole", "kscaled-scale-targets-rollouts", path, "true");
+	assert_text(&p, "ClusterRole", "kscaled-scale-targets-rollouts", "rules|0|resources|0", "rollouts");
+	assert_text(&p, "ClusterRoleBinding", "kscaled-scale-targets", "roleRef|name", "kscaled-scale-targets");
+	done(&p);
+}
 
-		for (yaml_node_item_t *item = list ? list->data.sequence.items.start : NULL; list && item < list->data.sequence.items.top; item++, rules++) {
-			yaml_node_t *rule = yaml_document_get_node(doc, *item);
-			yaml_node_t *verbs = yamldocs_below(doc, rule, "verbs");
-			yaml_node_t *resources = yamldocs_below(doc, rule, "resources");
+#define WEBHOOKS "ValidatingWebhookConfiguration", "kscaled-admission"
 
-			assert_non_null(verbs);
-			assert_false(lists(doc, verbs, "*"));
-			assert_false(lists(doc, resources, "*/*"));
-			if (!lists(doc, resources, "secrets") && !lists(doc, resources, "leases"))
-				continue;
-			if (strcmp(yamldocs_text(doc, "kind"), "Role") != 0)
-				assert_false(lists(doc, resources, "secrets"));
-			assert_true(yamldocs_below(doc, rule, "resourceNames") || lists(doc, verbs, "create"));
+static void the_webhook_is_optional_in_every_way(void **state)
+{
+	static const struct { const char *name, *path, *resource; } webhooks[] = {
+		{ "vscaledobject.kscaled.io", "/validate-keda-sh-v1alpha1-scaledobject", "scaledobjects" },
+		{ "vscaledjob.kscaled.io", "/validate-keda-sh-v1alpha1-scaledjob", "scaledjobs" },
+		{ "vstriggerauthentication.kscaled.io", "/validate-keda-sh-v1alpha1-triggerauthentication", "triggerauthentications" },
+		{ "vsclustertriggerauthentication.kscaled.io", "/validate-keda-sh-v1alpha1-clustertriggerauthentication", "clustertriggerauthentications" },
+	};
+	static const struct manifests_params without = { .no_webhook = true };
+	struct printed p;
+
+	(void)state;
+	EACH_VARIANT(p) {
+		const char *namespace_ = variants[variant].namespace_ ? variants[variant].namespace_ : "kscaled";
+
+		for (size_t i = 0; i < sizeof(webhooks) / sizeof(webhooks[0]); i++) {
+			const struct { const char *path, *expected; } fields[] = {
+				{ "name", webhooks[i].name },
+				{ "clientConfig|service|path", webhooks[i].path },
+				{ "clientConfig|service|namespace", namespace_ },
+				{ "rules|0|resources|0", webhooks[i].resource },
+				{ "rules|0|operations|0", "CREATE" },
+				{ "rules|0|operations|1", "UPDATE" },
+				{ "rules|0|operations|2", "" },
+				{ "failurePolicy", "Ignore" },
+				{ "sideEffects", "None" },
+				{ "timeoutSeconds", "10" },
+				{ "admissionReviewVersions|0", "v1" },
+				{ "clientConfig|caBundle", "" }, /* kscaled injects it: an applied field would take it away again */
+			};
+
+			for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) {
+				char path[128];
+
+				snprintf(path, sizeof(path), "webhooks|%zu|%s", i, fields[k].path);
+				assert_text(&p, WEBHOOKS, path, fields[k].expected);
+			}
 		}
 	}
-	assert_in_range(rules, 10, 30);
+	print(&p, &variants[1]); /* an ExternalName is reached at the port that is said here */
+	assert_text(&p, WEBHOOKS, "webhooks|0|clientConfig|service|port", "8443");
+	done(&p);
+	print(&p, &variants[2]);
+	assert_text(&p, WEBHOOKS, "webhooks|0|clientConfig|service|port", "443");
+	done(&p);
+	print(&p, &variants[4]); /* of the namespaces that are watched */
+	assert_text(&p, WEBHOOKS, "webhooks|0|namespaceSelector|matchExpressions|0|key", "kubernetes.io/metadata.name");
+	assert_text(&p, WEBHOOKS, "webhooks|1|namespaceSelector|matchExpressions|0|values|0", "123");
+	assert_text(&p, WEBHOOKS, "webhooks|2|namespaceSelector|matchExpressions|0|values|1", "no");
+	assert_quoted(yamldocs_find(&p.docs, WEBHOOKS), "webhooks|0|namespaceSelector|matchExpressions|0|values|1");
+	done(&p);
+	print(&p, &without);
+	assert_false(has(&p, "ValidatingWebhookConfiguration"));
 	done(&p);
 }
 
@@ -515,6 +665,8 @@ static void the_sub_command(void **state)
 		{ { "--host", "localhost:8443", "--namespace=x" }, 0, true },
 		{ { "--host=localhost" }, 2, false },
 		{ { "--watch-namespace=a,b", "--image=i", "--service-name=s" }, 0, true },
+		{ { "--restrict-secret-access", "--service-account-tokens", "--no-webhook" }, 0, true },
+		{ { "--no-webhook=1" }, 2, false },
 		{ { "--nonsense" }, 2, false },
 		{ { "--host" }, 2, false },
 		{ { "extra" }, 2, false },
@@ -549,6 +701,9 @@ int main(void)
 		cmocka_unit_test(namespaces_of_kubernetes_are_not_created),
 		cmocka_unit_test(rights_follow_the_watched_namespaces),
 		cmocka_unit_test(rights_are_few),
+		cmocka_unit_test(the_daemon_is_told_what_it_may_read),
+		cmocka_unit_test(other_kinds_of_targets_are_added_by_label),
+		cmocka_unit_test(the_webhook_is_optional_in_every_way),
 		cmocka_unit_test(schemas_are_structural_and_full),
 		cmocka_unit_test(crds_carry_names_columns_and_rules),
 		cmocka_unit_test(every_object_fits_a_client_side_apply),
