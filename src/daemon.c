@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "cache/cache.h"
 #include "config.h"
+#include "control/authkeeper.h"
 #include "control/certs.h"
 #include "control/control.h"
 #include "control/leader.h"
@@ -21,6 +23,7 @@
 #include "kube/events.h"
 #include "net/notify.h"
 #include "net/redis.h"
+#include "net/vault.h"
 #include "serve/serve.h"
 
 /* A stopping process gives its last writes so long. */
@@ -42,9 +45,11 @@ struct daemon {
 	size_t watched_count;
 	struct kube *kube;
 	struct scaler_sources sources;
+	struct vault_pool *vault;
 	struct cache cache;
 	struct events *events;
 	struct control *control;
+	struct authkeeper *authkeeper;
 	struct tls_server *tls;
 	struct certs *certs;
 	struct serve *serve;
@@ -111,6 +116,7 @@ static void on_leading(void *arg, bool leading)
 	events_hold(d->events, !leading);
 	certs_set_leading(d->certs, leading);
 	control_set_leading(d->control, leading);
+	authkeeper_set_leading(d->authkeeper, leading);
 }
 
 static void on_foreign_apiservice(void *arg, const char *who)
@@ -204,18 +210,48 @@ static int start_kube(struct daemon *d, struct err *err)
 	return d->kube ? 0 : -1;
 }
 
+/* Vault's own names of the environment. */
+static struct vault_pool *make_vault_pool(struct loop *loop)
+{
+	const char *ca_file = getenv("VAULT_CACERT"), *skip = getenv("VAULT_SKIP_VERIFY");
+
+	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL, skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
+}
+
+static struct lookups *make_lookups(struct daemon *d)
+{
+	const struct options *o = d->options;
+	struct lookups_config config = {
+		.cluster_namespace = o->cluster_object_namespace ? o->cluster_object_namespace : d->namespace_,
+		.restrict_secrets = o->restrict_secret_access,
+		.file_root = o->filepath_auth_root_path,
+		.token_life_ms = o->bound_service_account_token_expiry_ms,
+		.vault_token = getenv("VAULT_TOKEN"),
+	};
+
+	return lookups_new(d->kube, d->cache.store, d->cache.references, d->vault, &config);
+}
+
 static void start_cache(struct daemon *d)
 {
-	struct readings_config readings = { .max_age_ms = d->options->metrics_max_age_ms, .ask_timeout_ms = d->options->metrics_deadline_ms, .max_waiters = WAITERS_MAX };
+	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms, .max_waiters = WAITERS_MAX };
 
 	d->sources.loop = d->loop;
 	d->sources.redis = redis_pool_new(d->loop);
+	d->vault = make_vault_pool(d->loop);
 	d->cache.loop = d->loop;
 	d->cache.counters = d->counters;
 	d->cache.store = store_new(d->kube, d->counters);
-	d->cache.targets = targets_new(d->kube);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets);
+	d->cache.kinds = kinds_new(d->kube);
+	d->cache.targets = targets_new(d->kube, d->cache.kinds);
+	d->cache.targetref = targetref_new(d->cache.store, d->cache.targets, d->cache.kinds);
+	d->cache.references = references_new(d->kube);
+	d->cache.lookups = make_lookups(d);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups);
 	d->cache.readings = readings_new(&d->sources, &readings);
+	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
+	d->cache.journal = journal_new(d->cache.store, d->cache.targets);
+	d->cache.admit = admit_new(d->cache.store, d->kube);
 }
 
 static void start_control(struct daemon *d)
@@ -225,6 +261,7 @@ static void start_control(struct daemon *d)
 	d->events = events_new(d->kube, "keda-operator", d->identity, d->counters);
 	events_hold(d->events, true);
 	d->control = control_new(&d->cache, d->kube, d->events, &config);
+	d->authkeeper = authkeeper_new(&d->cache, d->kube, d->events);
 }
 
 static int start_serve(struct daemon *d, struct err *err)
@@ -321,12 +358,21 @@ static void stop(struct daemon *d)
 	serve_free(d->serve);
 	certs_free(d->certs);
 	tls_server_free(d->tls);
+	authkeeper_free(d->authkeeper);
 	control_free(d->control);
 	events_free(d->events);
+	admit_free(d->cache.admit);
+	journal_free(d->cache.journal);
+	health_free(d->cache.health);
 	readings_free(d->cache.readings);
 	scalers_free(d->cache.scalers);
+	lookups_free(d->cache.lookups);
+	references_free(d->cache.references);
+	targetref_free(d->cache.targetref);
 	targets_free(d->cache.targets);
+	kinds_free(d->cache.kinds);
 	store_free(d->cache.store);
+	vault_pool_free(d->vault);
 	redis_pool_free(d->sources.redis);
 	kube_free(d->kube);
 	free(d->identity);

@@ -78,6 +78,14 @@ static const struct option {
 	  "kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind" },
 	{ "take-over", "KSCALED_TAKE_OVER", NULL, BOOL, AT(take_over), "false", 0, 0, "BOOL",
 	  "act all the same, and take an APIService that points to another Service" },
+	{ "restrict-secret-access", "KSCALED_RESTRICT_SECRET_ACCESS", "KEDA_RESTRICT_SECRET_ACCESS", BOOL, AT(restrict_secret_access), "false", 0, 0, "BOOL",
+	  "Secrets are read in --cluster-object-namespace only; triggers that need others are refused" },
+	{ "cluster-object-namespace", "KSCALED_CLUSTER_OBJECT_NAMESPACE", "KEDA_CLUSTER_OBJECT_NAMESPACE", OPTIONAL_LABEL, AT(cluster_object_namespace), NULL, 0, 0, "NS",
+	  "where what ClusterTriggerAuthentications name lies; without it the own namespace" },
+	{ "filepath-auth-root-path", "KSCALED_FILEPATH_AUTH_ROOT_PATH", NULL, TEXT, AT(filepath_auth_root_path), NULL, 0, 0, "DIR",
+	  "folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
+	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", "KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h", HOUR, 6 * HOUR, "DURATION",
+	  "life of the service account tokens that triggers are given" },
 #undef AT
 };
 

@@ -37,6 +37,10 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 	char *state_dir;
 	char *keda_namespace; /* NULL: KEDA is not looked for */
 	bool take_over;
+	bool restrict_secret_access;
+	char *cluster_object_namespace; /* NULL: the own namespace */
+	char *filepath_auth_root_path;  /* NULL: no files are read */
+	int64_t bound_service_account_token_expiry_ms;
 
 	char *config;      /* the file that was read, or NULL */
 	bool show_help;    /* --help was there: nothing else was looked at */

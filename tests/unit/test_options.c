@@ -116,6 +116,10 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->state_dir, b->state_dir);
 	same_text(a->keda_namespace, b->keda_namespace);
 	assert_int_equal(a->take_over, b->take_over);
+	assert_int_equal(a->restrict_secret_access, b->restrict_secret_access);
+	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
+	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
+	assert_true(a->bound_service_account_token_expiry_ms == b->bound_service_account_token_expiry_ms);
 }
 
 static void defaults(void **state)
@@ -136,6 +140,7 @@ static void defaults(void **state)
 		.state_dir = (char[]){ "/var/lib/kscaled" },
 		.keda_namespace = (char[]){ "keda" },
 		.take_over = false,
+		.bound_service_account_token_expiry_ms = 3600000,
 	};
 	struct options o;
 
@@ -180,6 +185,32 @@ static void flags(void **state)
 	assert_null(o.watch_namespaces);
 	assert_null(o.namespace_);
 	assert_null(o.kubeconfig);
+	options_done(&o);
+}
+
+/* KEDA's names of the environment count where its manifests are kept. */
+static void authentication(void **state)
+{
+	struct options o;
+
+	(void)state;
+	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth", "--bound-service-account-token-expiry=6h"), &o);
+	assert_true(o.restrict_secret_access);
+	assert_string_equal(o.cluster_object_namespace, "ops");
+	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
+	assert_true(o.bound_service_account_token_expiry_ms == 6 * 3600000);
+	options_done(&o);
+	setenv("KEDA_RESTRICT_SECRET_ACCESS", "TRUE", 1);
+	setenv("KEDA_CLUSTER_OBJECT_NAMESPACE", "shared", 1);
+	setenv("KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", "2h", 1);
+	loaded(NO_ARGS, &o);
+	assert_true(o.restrict_secret_access);
+	assert_string_equal(o.cluster_object_namespace, "shared");
+	assert_true(o.bound_service_account_token_expiry_ms == 2 * 3600000);
+	options_done(&o);
+	setenv("KSCALED_RESTRICT_SECRET_ACCESS", "false", 1);
+	loaded(NO_ARGS, &o);
+	assert_false(o.restrict_secret_access);
 	options_done(&o);
 }
 
@@ -346,6 +377,8 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=-15s", "flag --lease-duration: \"-15s\" is negative" },
 		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
 		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
+		{ "--bound-service-account-token-expiry=10m", "flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
+		{ "--cluster-object-namespace=Ops", "flag --cluster-object-namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
 		{ "--log-level=loud", "flag --log-level: \"loud\" is no log level: debug, info, warn or error" },
 		{ "--log-format=xml", "flag --log-format: \"xml\" is no log format: text or json" },
 		{ "--status-address=8080", "flag --status-address: \"8080\" has no port: HOST:PORT, or :PORT for all addresses" },
@@ -447,7 +480,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 23);
+	assert_int_equal(count, 27);
 	free(help);
 }
 
@@ -515,6 +548,7 @@ int main(void)
 		cmocka_unit_test(the_sample_has_every_option_with_its_default),
 		cmocka_unit_test_setup(defaults, bare),
 		cmocka_unit_test_setup(flags, bare),
+		cmocka_unit_test_setup(authentication, bare),
 		cmocka_unit_test_setup(help_and_version_come_first, bare),
 		cmocka_unit_test_setup(flag_before_environment_before_file_before_default, bare),
 		cmocka_unit_test_setup(environment_names, bare),
