@@ -143,12 +143,30 @@ def test_manifests_outside():
         assert kinds(addressed).count("Endpoints") == 1
 
 
+def test_webhook_can_be_left_out():
+    assert "ValidatingWebhookConfiguration" in kinds(documents())
+    assert "ValidatingWebhookConfiguration" not in kinds(documents("--no-webhook"))
+
+
 def test_least_rights():
-    """No wildcard verbs, no Secrets but our own by name, nothing cluster-wide to write but what the man page says."""
+    """No wildcard verbs, no Secret to write but our own by name, nothing cluster-wide to write but what the man page says; Secrets read where the user lets it."""
+    reads = {"get", "list", "watch"}
+    for restricted in (False, True):
+        everywhere = []
+        for document in documents(*(["--restrict-secret-access"] if restricted else [])):
+            for rule in document.get("rules") or []:
+                assert "*" not in rule["verbs"]
+                if "secrets" not in rule["resources"]:
+                    continue
+                if document["kind"] != "Role":
+                    everywhere.append(rule)
+                    assert set(rule["verbs"]) == reads
+                else:
+                    assert set(rule["verbs"]) == reads or rule.get("resourceNames") == ["kscaled-certs"] or rule["verbs"] == ["create"]
+        assert len(everywhere) == (0 if restricted else 1)
+    assert not any("serviceaccounts/token" in rule["resources"] for document in documents() for rule in document.get("rules") or [])
+    assert any("serviceaccounts/token" in rule["resources"] for document in documents("--service-account-tokens") for rule in document.get("rules") or [])
     for document in documents():
         for rule in document.get("rules") or []:
-            assert "*" not in rule["verbs"]
-            if "secrets" in rule["resources"]:
-                assert document["kind"] == "Role" and (rule.get("resourceNames") == ["kscaled-certs"] or rule["verbs"] == ["create"])
             if "*" in rule["resources"]:
                 assert rule["apiGroups"] == ["external.metrics.k8s.io"]

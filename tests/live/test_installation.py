@@ -88,7 +88,7 @@ def test_namespace_that_does_not_exist_yet(launch, stage):
 
 
 def test_rights_are_least(installation, cluster):
-    """Secrets, ConfigMaps and pods of others are none of its business, and the API server says so."""
+    """What it may not do, and the API server says so: pods, Secrets of others but to read them, workloads but by /scale."""
     def may(verb, resource, namespace="default", group="", name=None, subresource=None):
         attributes = {"verb": verb, "resource": resource, "namespace": namespace, "group": group, "name": name, "subresource": subresource}
         review = cluster.request("/apis/authorization.k8s.io/v1/subjectaccessreviews", "POST", body={"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
@@ -96,9 +96,14 @@ def test_rights_are_least(installation, cluster):
             "resourceAttributes": {key: value for key, value in attributes.items() if value is not None}}})
         return review.json["status"]["allowed"]
 
-    for verb, resource in (("get", "secrets"), ("list", "secrets"), ("list", "configmaps"), ("list", "pods"), ("create", "pods"), ("delete", "namespaces")):
+    for verb, resource in (("create", "secrets"), ("patch", "secrets"), ("delete", "secrets"), ("patch", "configmaps"), ("list", "pods"), ("create", "pods"), ("delete", "namespaces")):
         assert not may(verb, resource), (verb, resource)
-    assert not may("get", "secrets", "kscaled") and not may("list", "secrets", "kscaled") and may("get", "secrets", "kscaled", name="kscaled-certs")
+    assert may("watch", "secrets") and may("watch", "configmaps") and may("list", "limitranges")
+    assert not may("patch", "secrets", "kscaled") and may("patch", "secrets", "kscaled", name="kscaled-certs")
+    assert not may("create", "serviceaccounts", subresource="token")
+    assert may("watch", "rollouts", group="argoproj.io")  # by the aggregated role
+    webhooks = {"resource": "validatingwebhookconfigurations", "group": "admissionregistration.k8s.io", "namespace": ""}
+    assert may("patch", name="kscaled-admission", **webhooks) and not may("patch", **webhooks) and not may("patch", name="other", **webhooks)
     assert not may("patch", "deployments", group="apps") and may("patch", "deployments", group="apps", subresource="scale")
     assert not may("create", "scaledobjects", group="keda.sh") and not may("delete", "scaledobjects", group="keda.sh")
 

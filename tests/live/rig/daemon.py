@@ -15,6 +15,7 @@ from .process import Process, free_port
 from .waiting import eventually
 
 APISERVICE = "v1beta1.external.metrics.k8s.io"
+WEBHOOKS = "kscaled-admission"
 COMPLAINTS = re.compile(r"AddressSanitizer|LeakSanitizer|runtime error:|UndefinedBehaviorSanitizer|double free|free\(\): |malloc\(\): |Assertion .* failed|\[(?:err|warn)\] (?:event|evhttp|bufferevent)")
 
 
@@ -48,9 +49,11 @@ class Installation:
         assert done.stderr == ""
         return done.stdout
 
-    def apply(self):
-        """Also puts back what a test has changed."""
-        self.cluster.kubectl("apply", "-f", "-", stdin=self.manifests("--host", f"localhost:{self.port}"))
+    def apply(self, webhook=False):
+        """Also puts back what a test has changed. Without the webhook, which would refuse what most tests want to see in Ready."""
+        self.cluster.kubectl("apply", "-f", "-", stdin=self.manifests("--host", f"localhost:{self.port}", *([] if webhook else ["--no-webhook"])))
+        if not webhook:
+            self.cluster.kubectl("delete", "validatingwebhookconfiguration", WEBHOOKS, "--ignore-not-found")
         if not self.kubeconfig.exists():
             self.cluster.write_kubeconfig(self.kubeconfig, self.namespace, self.cluster.token(self.namespace, "kscaled"))
 

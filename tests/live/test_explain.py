@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kscaled explain and get: what people are told by a running kscaled, about readings, decisions, the HPA, and who changed the replicas."""
+import json
+import pty
+import subprocess
+
+from rig.daemon import program, run
+from rig.process import free_port
+from rig.waiting import eventually
+
+
+def ask(kscaled, *arguments):
+    return run(*arguments, f"--status-address=127.0.0.1:{kscaled.status_port}")
+
+
+def explained(kscaled, stage, name="worker"):
+    done = ask(kscaled, "explain", f"{stage.namespace}/{name}", "-o", "json")
+    assert done.returncode == 0, done
+    return json.loads(done.stdout)
+
+
+def test_the_story_of_an_object(kscaled, stage):
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(maxReplicaCount=3)
+    told = eventually(lambda: (explained(kscaled, stage)["decision"] or {}).get("rule") == "inactive" and explained(kscaled, stage))
+    assert told["leader"]["leading"] and told["leader"]["holder"]
+    assert told["target"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker", "state": "present", "replicas": 0, "ready": 0, "trouble": None}
+    assert (told["min"], told["max"], told["idle"], told["paused"]) == (0, 3, None, False)
+    (trigger,) = told["triggers"]
+    assert (trigger["type"], trigger["metric"], trigger["target"], trigger["metricType"]) == ("redis", f"s0-redis-{stage.jobs}", "5", "AverageValue")
+    assert trigger["value"] == 0 and trigger["active"] is False and trigger["error"] is None and 0 <= trigger["ageSeconds"] < 30
+    stage.push(40)
+    eventually(lambda: stage.replicas() == 3)
+    told = eventually(lambda: len(explained(kscaled, stage)["changes"]) >= 2 and explained(kscaled, stage))
+    assert [(change["from"], change["to"]) for change in told["changes"]] == [(1, 3), (0, 1)]
+    assert told["changes"][1]["who"] == "kscaled" and stage.jobs in told["changes"][1]["why"]
+    assert told["changes"][0]["who"] == "HorizontalPodAutoscaler keda-hpa-worker"
+    told = eventually(lambda: "at maxReplicaCount 3" in explained(kscaled, stage)["reason"] and explained(kscaled, stage))
+    assert told["decision"]["rule"] == "active"
+    assert {c["type"]: c["status"] for c in told["hpa"]["conditions"]}["ScalingLimited"] == "True"
+    assert told["decisions"][-1]["rule"] in ("inactive", "cooldown", "initial-cooldown", "deactivate")
+    # Somebody else.
+    stage.cluster.kubectl("-n", stage.namespace, "scale", "deployment/worker", "--replicas=2")
+    eventually(lambda: any("kubectl" in change["who"] for change in explained(kscaled, stage)["changes"]))
+    text = ask(kscaled, "explain", f"{stage.namespace}/worker")
+    assert text.returncode == 0 and text.stderr == ""
+    for part in ("Deployment worker", "keda-hpa-worker: 1 to 3", "TooManyReplicas", "(this process)", f"s0-redis-{stage.jobs}", "kubectl", "CHANGED", "DECIDED"):
+        assert part in text.stdout, text.stdout
+
+
+def on_terminal(*command, columns=80, rows=24):
+    """What a command writes on a terminal of this size."""
+    import fcntl
+    import os
+    import struct
+    import termios
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    with subprocess.Popen(command, stdout=theirs, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL) as process:
+        os.close(theirs)
+        written = b""
+        try:
+            while piece := os.read(ours, 65536):
+                written += piece
+        except OSError:
+            pass  # the other end is closed
+        process.wait(10)
+    os.close(ours)
+    return written.decode().replace("\r\n", "\n").splitlines()
+
+
+def test_fits_a_terminal(kscaled, stage):
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(maxReplicaCount=3)
+    stage.push(40)
+    eventually(lambda: stage.replicas() == 3)
+    for columns, rows in ((80, 24), (60, 30)):
+        for command in (("explain", f"{stage.namespace}/worker"), ("get",)):
+            lines = on_terminal(program(), *command, f"--status-address=127.0.0.1:{kscaled.status_port}", columns=columns, rows=rows)
+            assert lines and (command[0] == "get" or len(lines) < rows), lines
+            if command[0] == "explain":
+                assert max(map(len, lines)) <= max(columns, 80), lines
+
+
+def test_what_is_wrong_is_told(kscaled, stage, start_redis):
+    server = start_redis()
+    stage.deployment(replicas=1)
+    stage.ready_scaledobject(minReplicaCount=1, triggers=[stage.trigger(address=server.address)])
+    server.kill()
+    told = eventually(lambda: explained(kscaled, stage)["triggers"][0]["error"] and explained(kscaled, stage))
+    (trigger,) = told["triggers"]
+    assert server.address in trigger["error"] and trigger["failures"] >= 1
+    eventually(lambda: explained(kscaled, stage)["decision"]["rule"] == "error-hold")
+    assert stage.replicas() == 1
+    stage.scaledobject("broken", triggers=[stage.trigger(listName=None)])
+    message = stage.wait_refused("broken")
+    told = explained(kscaled, stage, "broken")
+    assert told["reason"] == message and "listName" in told["trouble"] and told["triggers"] == []
+
+
+def test_the_list(kscaled, stage):
+    stage.deployment("a", replicas=0)
+    stage.ready_scaledobject("a", metadata={"annotations": {"autoscaling.keda.sh/paused": "true"}})
+    done = ask(kscaled, "get", "-n", stage.namespace)
+    assert done.returncode == 0
+    heading, row = done.stdout.splitlines()
+    assert heading.split() == "NAMESPACE NAME TARGET MIN MAX CURRENT DESIRED READY ACTIVE PAUSED REASON".split()
+    assert row.split()[:3] == [stage.namespace, "a", "Deployment/a"] and "True" in row
+    (item,) = json.loads(ask(kscaled, "get", "-n", stage.namespace, "-o", "json").stdout)["items"]
+    assert item["paused"] is True and item["namespace"] == stage.namespace and "paused" in item["reason"]
+    everything = ask(kscaled, "get", "-A", "-o", "wide").stdout
+    assert stage.namespace in everything and "TRIGGERS" in everything
+    assert ask(kscaled, "get", "-n", "no-such-namespace").stdout == "No ScaledObjects found.\n"
+
+
+def test_unknown_and_unreachable(kscaled, stage):
+    stage.deployment()
+    stage.ready_scaledobject()
+    done = ask(kscaled, "explain", f"{stage.namespace}/wroker")
+    assert done.returncode == 1 and f"near it: {stage.namespace}/worker" in done.stderr and done.stdout == ""
+    done = ask(kscaled, "explain", "no-such-namespace/nothing-like-it")
+    assert done.returncode == 1 and "there are some in " in done.stderr
+    for command in (("get",), ("explain", "a/b")):
+        done = run(*command, f"--status-address=127.0.0.1:{free_port()}")
+        assert done.returncode == 2 and "no kscaled can be reached" in done.stderr and done.stdout == ""
+
+
+def test_a_standby_says_so(launch, stage):
+    leader = launch("leader").wait_serving()
+    standby = launch("standby", port=free_port()).wait_ready()
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject()
+    told = eventually(lambda: explained(standby, stage)["leader"]["holder"] and explained(standby, stage))
+    assert told["leader"]["leading"] is False and told["decision"] is None and told["leader"]["whyNot"]
+    assert told["leader"]["holder"] == explained(leader, stage)["leader"]["holder"]
+    text = ask(standby, "explain", f"{stage.namespace}/worker").stdout
+    assert "this process stands by" in text
