@@ -286,6 +286,20 @@ static enum err_kind greeting_err_kind(const char *text)
 	return ERR_DENIED;
 }
 
+/*
+ * Servers that do not know a command, and some proxies, repeat what they were told ("unknown command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text that has the password in it, nor from the
+ * first quotation on.
+ */
+static void tell_refusal(struct err *err, const char *name, const char *text, const char *password)
+{
+	size_t len = strcspn(text, "'`\"");
+
+	if (password && *password && strstr(text, password))
+		err_set(err, greeting_err_kind(text), "%s failed; the server's reply repeats the password, so it is not shown", name);
+	else
+		err_set(err, greeting_err_kind(text), "%s failed: %.*s", name, len < 200 ? (int)len : 200, text);
+}
+
 static void take_greeting(struct conn *c, const struct redis_reply *reply)
 {
 	enum greeting greeting = c->greetings[c->greetings_count - c->greetings_left--];
@@ -294,7 +308,7 @@ static void take_greeting(struct conn *c, const struct redis_reply *reply)
 
 	if (reply->type != REDIS_ERROR)
 		return;
-	err_set(&err, greeting_err_kind(reply->text), "%s failed: %.200s", name, reply->text);
+	tell_refusal(&err, name, reply->text, c->endpoint->password);
 	conn_fail(c, &err);
 }
 

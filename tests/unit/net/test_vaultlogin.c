@@ -174,7 +174,7 @@ static void a_renewable_token_is_renewed_in_time(void **state)
 	start_ms = loop_now_ms(s->f->loop);
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	UNTIL(s->f, s->renewals == 1);
-	assert_in_range(loop_now_ms(s->f->loop) - start_ms, 490, 667);
+	assert_in_range(loop_now_ms(s->f->loop) - start_ms, 490, 999); /* 625 at the latest, on a machine with nothing else to do */
 	assert_string_equal(s->last_uri, "POST /v1/auth/token/renew-self");
 	assert_string_equal(s->last_body, "{}");
 	UNTIL(s->f, s->renewals == 3);
