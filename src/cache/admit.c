@@ -103,10 +103,18 @@ struct search {
 	int found; /* -1: one speaks against it */
 };
 
+static bool is_taken_up(const struct scaledobject *so)
+{
+	return so->status.hpa_name && *so->status.hpa_name;
+}
+
 static bool was_first(const struct scaledobject *other, const struct scaledobject *so)
 {
 	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
 		return other->meta.created_unix_ms < so->meta.created_unix_ms;
+	/* Within one second, which is all that creationTimestamp tells: one that is at work is not displaced. */
+	if (is_taken_up(other) != is_taken_up(so))
+		return is_taken_up(other);
 	return strcmp(other->meta.name, so->meta.name) < 0;
 }
 

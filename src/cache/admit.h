@@ -48,7 +48,7 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 void admit_cancel(struct admit_wait *w);
 
 /*
- * For the reconciler, from memory alone: 0, or ERR_INVALID when another ScaledObject of the namespace that was there first (older, then by name) has the same target or the same HPA name, in the webhook's words.
+ * For the reconciler, from memory alone: 0, or ERR_INVALID when another ScaledObject of the namespace that was there first (older, then the one that has its HPA already, then by name) has the same target or the same HPA name, in the webhook's words.
  */
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err);
 

@@ -75,9 +75,17 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct resolve *r, cons
 	auth_note_failure(&r->err, &err);
 }
 
+/* As the triggers' parameters see it, which take blanks off at both ends. */
+static bool is_blank(const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return *text == '\0';
+}
+
 static void put(struct resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
-	if (*value) {
+	if (!is_blank(value)) {
 		strmap_remove_secret(r->out, parameter);
 		strmap_set(r->out, parameter, value);
 	} else {

@@ -42,7 +42,10 @@ int auth_params(const struct auth_lookup *lookup, const struct scaledobject *so,
  */
 int auth_environment(const struct auth_lookup *lookup, const struct scaledobject *so, const struct workload *target, struct strmap *env, struct strmap *unresolved, struct err *err);
 
-/* Whether any trigger names a variable or an `env` source may be needed: then the target must be known. */
+/* The names that the `...FromEnv` of all triggers name become keys of *out, with empty values. For `kscaled check`, which must make up an environment that it cannot read. */
+void auth_variable_names(const struct scaledobject *so, struct strmap *out);
+
+/* Whether any trigger names a variable, an `env` source may be needed, or envSourceContainerName is written: then the target must be known. */
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaledobject *so);
 
 /* Keeps in *worst (ERR_NONE at first) what is to be told of several failures: the first that somebody has to mend, else the first that may pass by itself, else the first that is waited for. */

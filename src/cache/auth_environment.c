@@ -35,7 +35,7 @@ static void add_wanted(const struct trigger *t, struct strmap *wanted)
 	}
 }
 
-static void find_wanted(const struct scaledobject *so, struct strmap *wanted)
+void auth_variable_names(const struct scaledobject *so, struct strmap *wanted)
 {
 	for (size_t i = 0; i < so->spec.trigger_count; i++)
 		add_wanted(&so->spec.triggers[i], wanted);
@@ -77,7 +77,7 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaledobject
 
 	if (!target)
 		return 0;
-	find_wanted(so, &wanted);
+	auth_variable_names(so, &wanted);
 	failed = auth_variables(lookup, so, target, so->spec.env_source_container, &wanted, env, unresolved, err);
 	strmap_done(&wanted);
 	if (!failed)
@@ -89,11 +89,12 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaledobject
 
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaledobject *so)
 {
+	const char *container = so->spec.env_source_container;
 	struct strmap wanted = { 0 };
 	bool needed;
 
-	find_wanted(so, &wanted);
-	needed = wanted.count > 0;
+	auth_variable_names(so, &wanted);
+	needed = wanted.count > 0 || (container && *container); /* a container that is named must be there, as KEDA has it, also while no variable is wanted of it */
 	strmap_done(&wanted);
 	for (size_t i = 0; i < so->spec.trigger_count && !needed; i++) {
 		const struct triggerauth *t;

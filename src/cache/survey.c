@@ -10,6 +10,9 @@
 /* How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks by itself: on a replica that does not poll it is who asks, and no more often than that. */
 #define CACHED_SLACK_MS 5000
 
+/* A replica that nobody asked yet reads the Secrets of an object for the first question about it: it is looked again so often, until the asker's deadline. */
+#define WAIT_STEP_MS 25
+
 /* What would be asked now. Borrowed until the loop turns. */
 struct view {
 	const struct scaledobject *so;
@@ -46,6 +49,7 @@ struct survey {
 	struct slot *slots;
 	size_t count, awaited;
 	struct loop_task later;    /* nothing is awaited: told at the end of the turn */
+	struct loop_timer again;   /* what the scalers are built from is being read */
 };
 
 /* --- what is asked ------------------------------------------------------------------------------------------------------------ */
@@ -203,6 +207,8 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	struct scale_trigger trigger;
 
 	if (look(cache, key, terms->metric, &v, &err)) {
+		if (err.kind == ERR_WAITING)
+			return false;
 		tell_error(&err, fn, arg);
 		return true;
 	}
@@ -234,6 +240,7 @@ void survey_cancel(struct survey *s)
 		return;
 	slots_free(s);
 	loop_task_cancel(s->cache->loop, &s->later);
+	loop_timer_done(&s->again);
 	free(s->metric);
 	free(s->key);
 	free(s);
@@ -272,12 +279,21 @@ static void tell_slots(struct survey *s, const struct view *v)
 
 static void begin(struct survey *s);
 
+static bool may_wait(const struct survey *s, const struct err *err)
+{
+	return err->kind == ERR_WAITING && loop_now_ms(s->cache->loop) + WAIT_STEP_MS < s->terms.deadline_ms;
+}
+
 static void finish(struct survey *s)
 {
 	struct view v;
 	struct err err;
 
 	if (look(s->cache, s->key, s->metric, &v, &err)) {
+		if (may_wait(s, &err)) {
+			begin(s);
+			return;
+		}
 		tell_error(&err, s->fn, s->arg);
 	} else if (same_questions(s, &v)) {
 		tell_slots(s, &v);
@@ -329,12 +345,22 @@ static void ask(struct survey *s, const struct view *v)
 static void begin(struct survey *s)
 {
 	struct view v;
+	struct err err;
+	bool wrong;
 
 	slots_free(s);
-	if (look(s->cache, s->key, s->metric, &v, NULL) || !v.asked)
+	wrong = look(s->cache, s->key, s->metric, &v, &err) != 0;
+	if (wrong && may_wait(s, &err))
+		loop_timer_set(&s->again, WAIT_STEP_MS);
+	else if (wrong || !v.asked)
 		loop_task_queue(s->cache->loop, &s->later);
 	else
 		ask(s, &v);
+}
+
+static void on_again(void *arg)
+{
+	begin(arg);
 }
 
 struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
@@ -349,6 +375,7 @@ struct survey *survey_start(struct cache *cache, const char *key, const struct s
 	s->fn = fn;
 	s->arg = arg;
 	loop_task_init(&s->later, on_later, s);
+	loop_timer_init(&s->again, cache->loop, on_again, s);
 	begin(s);
 	return s;
 }

@@ -5,6 +5,7 @@
 /*
  * One look at what the triggers of an object say now: all their questions are put to the shared readings, all answers or deadlines awaited, successes and failures counted (cache/health), and the verdict made (decide/verdict: fallback,
  * formula). The poll and the metric request both look this way. When the object changes meanwhile so that other questions would be asked, the look begins anew within the same deadline.
+ * What the scalers are built from may have to be read first (a Secret, on a replica that nobody asked yet): that is waited for, too.
  */
 
 #include <stdbool.h>

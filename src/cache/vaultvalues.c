@@ -113,7 +113,7 @@ static void failed(struct value *v, const struct err *err)
 	struct err named = *err;
 	bool news;
 
-	err_wrap(&named, "Vault %s: %s", v->address, v->path);
+	err_wrap(&named, "Vault %s", v->address);
 	news = !v->err || v->err->kind != named.kind || strcmp(v->err->msg, named.msg) != 0;
 	loop_timer_set(&v->again, loop_backoff_ms(v->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
 	if (!news)

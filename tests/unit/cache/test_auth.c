@@ -47,7 +47,7 @@ static void note(const char *what)
 	strcat(t.asked, " ");
 }
 
-/* Key "empty" is empty, "gone" is not there, "late" not read yet; all others have "<kind> <name> <key>". */
+/* Key "empty" is empty, "blank" has nothing but blanks, "gone" is not there, "late" not read yet; all others have "<kind> <name> <key>". */
 static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
 {
 	static char value[200];
@@ -57,7 +57,7 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	(void)arg;
 	note(path);
 	snprintf(value, sizeof(value), "%s %s %s", kind_name, name, key);
-	*out = strcmp(key, "empty") == 0 ? "" : value;
+	*out = strcmp(key, "empty") == 0 ? "" : strcmp(key, "blank") == 0 ? " \t\n" : value;
 	if (strcmp(key, "gone") == 0) {
 		err_set(err, ERR_MISSING, "%s %s/%s has no key \"%s\"", kind_name, namespace_, name, key);
 		return REFERENCE_MISSING;
@@ -262,7 +262,7 @@ static void a_cluster_wide_one_reads_the_cluster_object_namespace(void **state)
 static void what_is_missing_empty_or_late_is_named(void **state)
 {
 	struct triggerauth_key keys[] = { { TEXT("user"), TEXT("creds"), TEXT("late") }, { TEXT("password"), TEXT("creds"), TEXT("gone") } };
-	struct triggerauth_key empty = { TEXT("password"), TEXT("creds"), TEXT("empty") };
+	struct triggerauth_key empty = { TEXT("password"), TEXT("creds"), TEXT("empty") }, blank = { TEXT("password"), TEXT("creds"), TEXT("blank") };
 
 	(void)state;
 	t.auth.secrets = keys;
@@ -275,6 +275,9 @@ static void what_is_missing_empty_or_late_is_named(void **state)
 	t.auth.secrets = &empty;
 	t.auth.secret_count = 1;
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"empty\" of Secret shop/creds is empty");
+	/* A trigger would take the blanks off, and be without a password. */
+	t.auth.secrets = &blank;
+	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"blank\" of Secret shop/creds is empty");
 }
 
 static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
@@ -420,6 +423,11 @@ static void the_target_is_needed_for_variables(void **state)
 	assert_false(auth_needs_target(&t.lookup, &t.so));
 	strmap_set(&t.trigger.metadata, "passwordFromEnv", "PW");
 	assert_true(auth_needs_target(&t.lookup, &t.so));
+	strmap_set(&t.trigger.metadata, "passwordFromEnv", "");
+	t.so.spec.env_source_container = TEXT("side");
+	assert_true(auth_needs_target(&t.lookup, &t.so));
+	t.so.spec.env_source_container = TEXT("");
+	assert_false(auth_needs_target(&t.lookup, &t.so));
 }
 
 /* --- oauth2 -------------------------------------------------------------------------------------------------------------------------- */

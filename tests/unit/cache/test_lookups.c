@@ -362,7 +362,7 @@ static void vault_failures_are_told_once_by_kind(void **state)
 	expect_err(ERR_MISSING, "Vault https://vault: kv/redis: no secret there");
 	fakeloop_advance(10000);
 	expect_told("");
-	fakevault_fail(ERR_TEMPORARY, "timed out");
+	fakevault_fail(ERR_TEMPORARY, "kv/redis: timed out");
 	fakeloop_advance(60000);
 	expect_told("shop/web ");
 	vault("shop/web", &v);
@@ -433,7 +433,7 @@ static void put_jwt(const char *claims)
 static void only_a_service_accounts_token_is_sent(void **state)
 {
 	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
-	MEM_AUTO char *message = mem_printf("Vault https://vault: kv/redis: %s: is no token of a service account", path);
+	MEM_AUTO char *message = mem_printf("Vault https://vault: %s: is no token of a service account", path);
 	const struct triggerauth_vault v = {
 		.address = TEXT("https://vault"), .kubernetes = true, .mount = TEXT("k8s"), .role = TEXT("r"), .service_account_file = path, .secrets = &secret, .secret_count = 1,
 	};

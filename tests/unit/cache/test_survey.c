@@ -21,6 +21,9 @@
 #define KEY "default/web"
 #define A "{'type':'scripted','metadata':{'source':'a','activation':'3'}}"
 #define B "{'type':'scripted','metadata':{'source':'b'}}"
+#define SECRET "/api/v1/namespaces/default/secrets/creds"
+#define AUTH "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/redis"
+#define BY_SECRET "{'type':'scripted','metadata':{},'authenticationRef':{'name':'redis'}}"
 #define CPU "{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"
 
 static struct {
@@ -274,6 +277,22 @@ static void what_cannot_be_built_is_told(void **state)
 	assert_non_null(strstr(t.heard.text, "invalid: "));
 }
 
+/* A standby is asked for the first time: the Secret is read while the asker waits, and nobody is told that it could not be. */
+static void what_is_being_read_is_waited_for(void **state)
+{
+	(void)state;
+	fakecluster_apply(AUTH, "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'pw'}]}}");
+	fakecluster_apply(SECRET, "{'data':{'pw':'YQ=='}}");
+	object(BY_SECRET);
+	assert_false(peek(NULL, 1000));
+	start(NULL, 0);
+	fakeloop_advance(200);
+	assert_string_equal(t.heard.text, "s0-scripted-a 2 active; 0 resources, 4 replicas");
+	fakecluster_delete(SECRET);
+	fakeloop_advance(200);
+	assert_non_null(strstr(look(NULL), "Secret default/creds"));
+}
+
 static void cancelled_it_says_nothing(void **state)
 {
 	(void)state;
@@ -302,6 +321,7 @@ int main(void)
 		CASE(an_object_that_changes_is_looked_at_anew),
 		CASE(an_object_that_goes_is_missing),
 		CASE(what_cannot_be_built_is_told),
+		CASE(what_is_being_read_is_waited_for),
 		CASE(cancelled_it_says_nothing),
 	};
 

@@ -31,7 +31,7 @@ static struct {
 void fakevault_start(void)
 {
 	memset(&fake, 0, sizeof(fake));
-	fakevault_fail(ERR_MISSING, "no secret there");
+	fakevault_fail(ERR_MISSING, "kv/redis: no secret there");
 }
 
 void fakevault_end(void)

@@ -104,7 +104,7 @@ static const struct {
 	{ "address=r:1|listName=x|databaseIndex=-1", NULL, NULL, NULL, "\"databaseIndex\" value \"-1\"" },
 	{ "address=r:1|listName=x|enableTLS=yes", NULL, NULL, NULL, "\"enableTLS\" value \"yes\": must be true or false" },
 	{ "address=r:1|listName=x|enableTLS=true", "tls=enable", NULL, NULL, "unable to set `tls` in both ScaledObject and TriggerAuthentication together" },
-	{ "address=r:1|listName=x", "tls=maybe", NULL, NULL, "\"tls\" value \"maybe\" must be one of [enable disable]" },
+	{ "address=r:1|listName=x", "tls=maybe", NULL, NULL, "\"tls\" must be one of [enable disable]" },
 	{ "address=r:1|listName=x", "cert=PEM", NULL, NULL, "\"cert\" and \"key\" belong together" },
 	{ "address=r:1|listName=x", NULL, NULL, "Utilization", "'Utilization' metric type is unsupported for external metrics" },
 	{ "address=r:1|listName=x", NULL, NULL, "Median", "metricType \"Median\" is unknown" },
