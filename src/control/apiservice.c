@@ -142,7 +142,7 @@ static void explain(struct apiservice *a)
 
 static void set_trusted(struct apiservice *a, char *trusted, bool insecure)
 {
-	bool same = a->insecure == insecure && (trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : trusted == a->trusted);
+	bool same = a->insecure == insecure && (trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : !trusted && !a->trusted);
 
 	free(a->trusted);
 	a->trusted = trusted;

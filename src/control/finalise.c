@@ -86,12 +86,7 @@ bool finalise_keep(struct object *o, const struct scaledobject *so)
 /* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
 static bool remove_hpa(struct object *o, const struct scaledobject *so)
 {
-	static const char doing[] = "deleting the HPA of a deleted object";
-	char name[254];
-
-	if (hpakeeper_remove(o, so, scaledobject_hpa_name(so, name, sizeof(name)), doing))
-		return true;
-	return so->status.hpa_name && hpakeeper_remove(o, so, so->status.hpa_name, doing);
+	return hpakeeper_remove(o, so, "deleting the HPA of a deleted object");
 }
 
 static void on_restored(struct object *o, const json_t *scale)

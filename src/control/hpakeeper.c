@@ -180,14 +180,37 @@ static bool is_ours(const struct hpa *hpa, const struct scaledobject *so)
 	return owner ? strcmp(owner->uid, so->meta.uid) == 0 : label && strcmp(label, so->meta.name) == 0;
 }
 
-bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing)
+/* The object's HPA of this name; NULL: there is none, or it is somebody else's. */
+static const struct hpa *find_ours(const struct object *o, const struct scaledobject *so, const char *name)
 {
 	char key[STORE_KEY_MAX];
 	const struct hpa *hpa = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, name, key));
 
-	if (!hpa || hpa->meta.deleted_unix_ms || !is_ours(hpa, so))
+	return hpa && !hpa->meta.deleted_unix_ms && is_ours(hpa, so) ? hpa : NULL;
+}
+
+/* One that the object has under another name than this. The status may not have the name of the latest yet. */
+static const struct hpa *find_old(const struct object *o, const struct scaledobject *so, const char *name)
+{
+	const char *const names[] = { so->status.hpa_name, o->reconcile.made };
+	const struct hpa *hpa = NULL;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !hpa; i++)
+		if (names[i] && *names[i] && strcmp(names[i], name) != 0)
+			hpa = find_ours(o, so, names[i]);
+	return hpa;
+}
+
+bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing)
+{
+	char name[254];
+	const struct hpa *hpa = find_old(o, so, scaledobject_hpa_name(so, name, sizeof(name)));
+
+	if (!hpa)
+		hpa = find_ours(o, so, name);
+	if (!hpa)
 		return false;
-	delete(o, so->meta.namespace_, name, hpa->meta.uid, doing);
+	delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
 	return true;
 }
 
@@ -229,11 +252,13 @@ bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, co
 static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
 {
 	char doing[320];
+	const struct hpa *old = find_old(o, so, name);
 
-	if (!so->status.hpa_name || !*so->status.hpa_name || strcmp(so->status.hpa_name, name) == 0)
+	if (!old)
 		return false;
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", so->status.hpa_name);
-	return hpakeeper_remove(o, so, so->status.hpa_name, doing);
+	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
+	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+	return true;
 }
 
 /* --- the look ----------------------------------------------------------------------------------------------------------------- */
@@ -261,6 +286,8 @@ bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desi
 	json_decref(r->desired);
 	r->desired = json_incref(desired);
 	r->wanted_hpa = fingerprint(desired);
+	free(r->made);
+	r->made = mem_dup(name);
 	if (!live) {
 		create(o, so, desired);
 		return true;

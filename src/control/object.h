@@ -56,6 +56,7 @@ struct reconcile_part {
 	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
+	char *made;                 /* name of the HPA that was written last, with success or not; owned */
 	char *removing;             /* name of the HPA being deleted; owned */
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	unsigned restore_failures;
@@ -163,8 +164,8 @@ bool rivals_any(const struct object *o);     /* somebody else claims the same */
 
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
-/* Deletes the HPA of this name if it is the object's; true when that was started. */
-bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
+/* Deletes the HPA of the object, whatever its name is or was; true when that was started. Its answer leads to the next look, which asks again. */
+bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing);
 /* The same for one that our watch does not see, as it was KEDA's: looks for it at the server, once. Afterwards pause.hpa_gone. True when that was started. */
 bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
 

@@ -24,10 +24,8 @@
 static bool remove_hpa(struct object *o, const struct scaledobject *so)
 {
 	char name[254];
-	const char *old = so->status.hpa_name;
 
-	scaledobject_hpa_name(so, name, sizeof(name));
-	return (old && strcmp(old, name) != 0 && hpakeeper_remove(o, so, old, HPA_STEP)) || hpakeeper_remove(o, so, name, HPA_STEP) || hpakeeper_remove_unseen(o, so, name, HPA_STEP);
+	return hpakeeper_remove(o, so, HPA_STEP) || hpakeeper_remove_unseen(o, so, scaledobject_hpa_name(so, name, sizeof(name)), HPA_STEP);
 }
 
 /* --- the replicas ------------------------------------------------------------------------------------------------------------- */

@@ -52,6 +52,8 @@ void reconcile_stop(struct object *o)
 	o->reconcile.desired = NULL;
 	free(o->reconcile.removing);
 	o->reconcile.removing = NULL;
+	free(o->reconcile.made);
+	o->reconcile.made = NULL;
 }
 
 /* --- what the object asks for ------------------------------------------------------------------------------------------------- */
@@ -233,14 +235,12 @@ static void report_success(struct object *o, const struct scaledobject *so, cons
 /* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
 static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
-	char name[254];
-
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		scaleloop_stop(o);
 	/* Two HPAs on one target would stop each other. */
-	if (wish->refused && hpakeeper_remove(o, so, scaledobject_hpa_name(so, name, sizeof(name)), "deleting the HPA of a refused ScaledObject"))
+	if (wish->refused && !write_must_wait(o) && hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
 		return;
 	report_failure(o, so, wish, err);
 }

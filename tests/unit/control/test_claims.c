@@ -166,6 +166,23 @@ static void an_older_one_that_comes_back_displaces_the_younger(void **state)
 	assert_int_equal(fakecluster_writes(), 0);
 }
 
+static void an_hpa_that_cannot_be_removed_is_tried_again_in_peace(void **state)
+{
+	(void)state;
+	world_deployment("other", 1);
+	world_ready_object("web", 1, "'scaleTargetRef':{'name':'other'}");
+	world_pass(2000);
+	rival("");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_DELETE, HPAS, FAKECLUSTER_ANY, 403);
+	world_scaledobject("web", "");
+	world_pass(600000);
+	world_expect("rival", "Ready", SAME_TARGET);
+	assert_in_range(fakecluster_calls(KUBE_DELETE, HPAS), 10, 40);
+	fakecluster_heal();
+	world_pass(40000);
+	assert_null(fakecluster_get(HPA("keda-hpa-rival")));
+}
+
 static void one_hpa_name_is_for_one_object(void **state)
 {
 	(void)state;
@@ -180,6 +197,27 @@ static void one_hpa_name_is_for_one_object(void **state)
 	world_pass(2000);
 	world_expect("rival", "Ready", "True");
 	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.name"), "rival");
+	world_expect("web", "Ready", "True");
+}
+
+/* creationTimestamp tells whole seconds. */
+static void one_at_work_is_not_displaced_by_a_newcomer_of_the_same_second(void **state)
+{
+	(void)state;
+	world_deployment("web", 0);
+	world_scaledobject("web", "");
+	world_pass(400);
+	world_expect("web", "Ready", "True");
+	world_scaledobject("aaa", "'scaleTargetRef':{'name':'web'}");
+	assert_string_equal(fakecluster_text(SCALEDOBJECT("aaa"), "metadata.creationTimestamp"), fakecluster_text(WEB, "metadata.creationTimestamp"));
+	fakesource_answer("web", 7);
+	world_pass(20000);
+	world_expect("aaa", "Ready", SAME_TARGET);
+	world_expect("web", "Ready", "True");
+	assert_int_equal(world_replicas("web"), 1);
+	world_restart();
+	world_pass(20000);
+	world_expect("aaa", "Ready", SAME_TARGET);
 	world_expect("web", "Ready", "True");
 }
 
@@ -218,7 +256,9 @@ int main(void)
 		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
 		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
 		CASE(an_older_one_that_comes_back_displaces_the_younger),
+		CASE(an_hpa_that_cannot_be_removed_is_tried_again_in_peace),
 		CASE(one_hpa_name_is_for_one_object),
+		CASE(one_at_work_is_not_displaced_by_a_newcomer_of_the_same_second),
 		CASE(a_restart_does_not_turn_them_round),
 		CASE(objects_of_other_namespaces_are_no_rivals),
 	};

@@ -255,6 +255,23 @@ static void a_rename_removes_the_old_hpa(void **state)
 	world_expect("web", "Ready", "True");
 }
 
+/* The name of the one between never got into the status. */
+static void renames_in_a_row_leave_one_hpa(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_MERGE_PATCH, "/status", FAKECLUSTER_ANY, 500);
+	world_scaledobject("web", "'advanced':{'horizontalPodAutoscalerConfig':{'name':'one'}}");
+	world_pass(1000);
+	assert_non_null(fakecluster_get(HPA("one")));
+	world_scaledobject("web", "'advanced':{'horizontalPodAutoscalerConfig':{'name':'two'}}");
+	world_pass(1000);
+	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "keda-hpa-web");
+	assert_null(fakecluster_get(WEB_HPA));
+	assert_null(fakecluster_get(HPA("one")));
+	assert_non_null(fakecluster_get(HPA("two")));
+}
+
 static void delete_hpa(void)
 {
 	fakecluster_delete(WEB_HPA);
@@ -626,6 +643,7 @@ int main(void)
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),
 		CASE(a_rename_removes_the_old_hpa),
+		CASE(renames_in_a_row_leave_one_hpa),
 		CASE(a_rename_whose_old_hpa_is_gone_already),
 		CASE(an_hpa_that_goes_while_it_is_replaced_is_made_anew),
 		CASE(a_failing_write_is_told_backed_off_and_recovered_from),

@@ -49,6 +49,31 @@ static void work_wakes_the_target(void **state)
 	assert_true(json_is_true(fakecluster_at(WEB, "status.triggersActivity.s0-scripted-web.isActive")));
 }
 
+static void what_is_decided_and_done_stands_in_the_journal(void **state)
+{
+	const struct journal_object *j;
+
+	(void)state;
+	fakesource_answer("web", 7);
+	world_ready_object("web", 0, "");
+	world_pass(POLL_MS);
+	j = journal_get(world.cache.journal, "default/web");
+	assert_non_null(j);
+	assert_int_equal(j->decision.rule, SCALE_RULE_ACTIVE);
+	assert_string_equal(j->text, "the HPA scales: active by s0-scripted-web 7 of 5");
+	assert_string_equal(j->triggers[0].metric, "s0-scripted-web");
+	assert_int_equal(j->change_count, 1);
+	assert_int_equal(j->changes[0].to, 1);
+	assert_string_equal(j->changes[0].who, "kscaled");
+	assert_string_equal(j->changes[0].why, "scaling from 0 to 1: active by s0-scripted-web 7 of 5");
+	fakesource_fail("web", "connection refused");
+	world_pass(POLL_MS);
+	j = journal_get(world.cache.journal, "default/web");
+	assert_int_equal(j->decision.rule, SCALE_RULE_ERROR_HOLD);
+	assert_string_equal(j->triggers[0].trouble, "source web: connection refused");
+	assert_int_equal(j->triggers[0].failures, 1);
+}
+
 static void an_active_object_costs_no_writes(void **state)
 {
 	(void)state;
@@ -438,6 +463,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(work_wakes_the_target),
+		CASE(what_is_decided_and_done_stands_in_the_journal),
 		CASE(an_active_object_costs_no_writes),
 		CASE(it_wakes_to_its_minimum_and_rests_there),
 		CASE(a_failing_raise_to_the_minimum_is_no_failed_deactivation),
