@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/check.h"
 #include "cli/explain.h"
 #include "cli/get.h"
 #include "cli/manifests.h"
@@ -31,6 +32,7 @@ static const struct command {
 	{ "explain", cmd_explain, "tells why the replicas of one object are what they are" },
 	{ "get", cmd_get, "lists the objects that the running daemon knows" },
 	{ "manifests", cli_manifests, "prints what a cluster needs, for kubectl apply -f -" },
+	{ "check", cli_check, "checks manifests without a cluster" },
 	{ "version", cmd_version, "prints the versions of kscaled and its libraries" },
 	{ "help", cmd_help, "this text" },
 };

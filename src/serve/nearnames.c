@@ -3,51 +3,20 @@
 
 #include <string.h>
 
+#include "base/slips.h"
+
 #define SLIPS 2
-#define COMPARED_MAX 63 /* longer names are only looked at for their beginnings: it is done for every object in one turn */
 #define NEAR_MAX 5
 #define NAMESPACES_MAX 10
 
-static size_t least(size_t a, size_t b, size_t c)
-{
-	size_t d = a < b ? a : b;
-
-	return d < c ? d : c;
-}
-
-/* Restricted edit distance (insert, delete, replace, swap neighbours); row by row. */
-static size_t slips(const char *a, size_t a_len, const char *b, size_t b_len)
-{
-	size_t rows[3][COMPARED_MAX + 1], *before = rows[0], *last = rows[1], *now = rows[2], *spare;
-
-	for (size_t j = 0; j <= b_len; j++)
-		last[j] = j;
-	memcpy(before, last, sizeof(rows[0]));
-	for (size_t i = 1; i <= a_len; i++) {
-		now[0] = i;
-		for (size_t j = 1; j <= b_len; j++) {
-			now[j] = least(last[j] + 1, now[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1]));
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < now[j])
-				now[j] = before[j - 2] + 1;
-		}
-		spare = before;
-		before = last;
-		last = now;
-		now = spare;
-	}
-	return last[b_len];
-}
-
 bool nearnames_near(const char *a, const char *b)
 {
-	size_t a_len = strlen(a), b_len = strlen(b), apart = a_len > b_len ? a_len - b_len : b_len - a_len;
+	size_t a_len = strlen(a), b_len = strlen(b);
 
 	if ((a_len > 2 && strstr(b, a)) || (b_len > 2 && strstr(a, b)))
 		return true;
-	if (a_len > COMPARED_MAX || b_len > COMPARED_MAX || apart > SLIPS)
-		return false;
 	/* Two slips in a name of three letters make any other. */
-	return slips(a, a_len, b, b_len) <= (a_len < 5 ? 1 : SLIPS);
+	return slips_between(a, b) <= (a_len < 5 ? 1 : SLIPS);
 }
 
 struct search {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/check.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/checkobjects.h"
+#include "cli/documents.h"
+#include "cli/hostport.h"
+
+enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
+
+static const char help_text[] =
+	"Usage: kscaled check [OPTION]... FILE...\n"
+	"Check manifests without a cluster: YAML or JSON; - is standard input.\n"
+	"    helm template . | kscaled check -\n"
+	"\n"
+	"  -n, --namespace NS     namespace of objects that name none (default: default)\n"
+	"  --cluster-object-namespace NS\n"
+	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
+	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
+	"  --strict               warnings count as problems\n"
+	"  -v, --verbose          a line for each object without problems, too\n"
+	"  -h, --help             print this text\n"
+	"\n"
+	"Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n";
+
+struct request {
+	struct checkobjects_params params;
+	bool strict;
+};
+
+/* --- reading -------------------------------------------------------------------------------------------------------------------- */
+
+static const char *shown_name(const char *file)
+{
+	return strcmp(file, "-") == 0 ? "<stdin>" : file;
+}
+
+static int complain(const char *file, const char *what)
+{
+	fprintf(stderr, "kscaled check: %s: %s\n", shown_name(file), what);
+	return UNREADABLE;
+}
+
+static int open_file(const char *file)
+{
+	struct stat st;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0) {
+		complain(file, strerror(errno));
+		return -1;
+	}
+	if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) {
+		complain(file, "is a folder: name the files in it");
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int read_all(int fd, struct buf *out)
+{
+	char piece[65536];
+	ssize_t got;
+
+	while (!buf_failed(out) && (got = read(fd, piece, sizeof(piece))) != 0) {
+		if (got < 0 && errno != EINTR)
+			return -1;
+		if (got > 0)
+			buf_append(out, piece, (size_t)got);
+	}
+	mem_wipe(piece, sizeof(piece));
+	return 0;
+}
+
+static int read_text(struct documents *documents, const char *file, const struct buf *text)
+{
+	struct err err;
+
+	if (buf_failed(text)) {
+		err_set(&err, ERR_INVALID, "longer than %d MiB", DOCUMENTS_BYTES_MAX >> 20);
+		return complain(file, err.msg);
+	}
+	if (documents_read(documents, shown_name(file), buf_text(text), text->len, &err) == 0)
+		return ALL_WELL;
+	/* "line 7: ..." becomes "file:7: ...", as the problems have it. */
+	fprintf(stderr, "%s:%s\n", shown_name(file), strncmp(err.msg, "line ", 5) == 0 ? err.msg + 5 : err.msg);
+	return UNREADABLE;
+}
+
+static int read_file(struct documents *documents, const char *file)
+{
+	struct buf text = BUF_INIT(DOCUMENTS_BYTES_MAX);
+	bool standard = strcmp(file, "-") == 0;
+	int fd = standard ? STDIN_FILENO : open_file(file), status;
+
+	if (fd < 0)
+		return UNREADABLE;
+	if (read_all(fd, &text) < 0)
+		status = complain(file, strerror(errno));
+	else
+		status = read_text(documents, file, &text);
+	buf_done_secret(&text);
+	if (!standard)
+		close(fd);
+	return status;
+}
+
+/* --- all of it -------------------------------------------------------------------------------------------------------------------- */
+
+static int run(const struct request *request, char *const *files, int count)
+{
+	struct documents *documents = documents_new();
+	struct checkobjects_result found;
+	int status = ALL_WELL, one;
+
+	for (int i = 0; i < count; i++) {
+		size_t before = documents_count(documents);
+
+		one = read_file(documents, files[i]);
+		if (one == ALL_WELL && documents_count(documents) == before && request->params.verbose)
+			printf("%s:1: no objects\n", shown_name(files[i]));
+		status = one > status ? one : status;
+	}
+	found = checkobjects_run(&request->params, documents, stdout);
+	documents_free(documents);
+	if ((found.problems > 0 || (request->strict && found.warnings > 0)) && status == ALL_WELL)
+		status = WRONG;
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return complain("standard output", strerror(errno));
+	return status;
+}
+
+static bool check_namespace(const char *option, const char *name)
+{
+	if (hostport_is_label(name))
+		return true;
+	fprintf(stderr, "kscaled check: --%s: \"%.80s\" cannot be the name of a namespace\n", option, name);
+	return false;
+}
+
+int cli_check(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "namespace", required_argument, NULL, 'n' },
+		{ "cluster-object-namespace", required_argument, NULL, 'c' },
+		{ "complete", no_argument, NULL, 'C' },
+		{ "strict", no_argument, NULL, 's' },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
+	struct request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
+	int c;
+
+	argv[0] = name;
+	optind = 0; /* glibc: begin anew, main may have used getopt before */
+	while ((c = getopt_long(argc, argv, "n:vh", options, NULL)) != -1) {
+		switch (c) {
+		case 'n': request.params.namespace_ = optarg; break;
+		case 'c': request.params.cluster_namespace = optarg; break;
+		case 'C': request.params.complete = true; break;
+		case 's': request.strict = true; break;
+		case 'v': request.params.verbose = true; break;
+		case 'h': fputs(help_text, stdout); return ALL_WELL;
+		default: fputs("Try \"kscaled check --help\".\n", stderr); return UNREADABLE;
+		}
+	}
+	if (!check_namespace("namespace", request.params.namespace_) || !check_namespace("cluster-object-namespace", request.params.cluster_namespace))
+		return UNREADABLE;
+	if (optind == argc) {
+		fputs("kscaled check: no file is named; - is standard input\nTry \"kscaled check --help\".\n", stderr);
+		return UNREADABLE;
+	}
+	json_wipe_on_free();
+	return run(&request, argv + optind, argc - optind);
+}

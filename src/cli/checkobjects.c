@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/checkobjects.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "cli/catalogue.h"
+#include "cli/checktriggers.h"
+#include "cli/crdschema.h"
+#include "cli/findings.h"
+#include "cli/hostport.h"
+#include "cli/offline.h"
+#include "cli/rivals.h"
+#include "cli/schema.h"
+#include "decide/formula.h"
+#include "decide/hpaspec.h"
+#include "decide/validate.h"
+
+/* All that one run needs. */
+struct run {
+	struct findings findings;
+	struct crdschema *schemas;
+	struct catalogue *catalogue;
+	struct offline offline;
+	struct rivals *rivals;
+	const struct document **earlier; /* per document: one of the same name before it; NULL */
+	bool complete;
+};
+
+/* --- ScaledObjects ----------------------------------------------------------------------------------------------------------------- */
+
+static void judge_rules(struct run *r, const struct scaledobject *so)
+{
+	const char *warnings[VALIDATE_WARNINGS_MAX];
+	size_t count;
+	struct err err = { 0 };
+
+	if (validate_scaledobject(so, NULL, &err) < 0)
+		findings_problem_of(&r->findings, "spec", &err);
+	count = validate_warnings(so, warnings);
+	for (size_t i = 0; i < count; i++)
+		findings_warning_of(&r->findings, warnings[i]);
+}
+
+/* A default may come from a LimitRange that is not in the input. */
+static void tell_surroundings(struct run *r, const char *reason, bool ranges_known, const struct err *err)
+{
+	if (strcmp(reason, "missing-requests") == 0 && !ranges_known) {
+		MEM_AUTO char *text = mem_printf("%s (or let a LimitRange of the namespace do so)", err->msg);
+
+		findings_warning_of(&r->findings, text);
+	} else {
+		findings_problem_of(&r->findings, "spec", err);
+	}
+}
+
+static void judge_surroundings(struct run *r, const struct scaledobject *so)
+{
+	const json_t *target = offline_target_object(&r->offline, so), *ranges = catalogue_list(r->catalogue, "LimitRange", so->meta.namespace_);
+	json_t *unknown = json_object(), *none = json_array();
+	struct validate_facts facts = {
+		.hpas = catalogue_list(r->catalogue, "HorizontalPodAutoscaler", so->meta.namespace_), .target = target ? target : unknown, .limit_ranges = target ? ranges ? ranges : none : NULL,
+	};
+	const char *reason;
+	struct err err = { 0 };
+
+	if (validate_surroundings(so, &facts, &reason, &err) < 0)
+		tell_surroundings(r, reason, ranges || r->complete, &err);
+	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
+		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
+	json_decref(unknown);
+	json_decref(none);
+}
+
+static bool has_container(const json_t *pod, const char *list, const char *name)
+{
+	const json_t *container;
+	size_t i;
+
+	json_array_foreach(json_object_get(pod, list), i, container)
+		if (strcmp(json_str_or_empty(container, "name"), name) == 0)
+			return true;
+	return false;
+}
+
+/* Something may put containers into Pods as they are made, so that this is no more than a warning. */
+static void judge_containers(struct run *r, const struct scaledobject *so)
+{
+	const json_t *pod = json_object_get(json_object_get(json_object_get(offline_target_object(&r->offline, so), "spec"), "template"), "spec");
+
+	for (size_t i = 0; pod && i < so->spec.trigger_count; i++) {
+		const struct trigger *t = &so->spec.triggers[i];
+		const char *name = t->type && (strcmp(t->type, "cpu") == 0 || strcmp(t->type, "memory") == 0) ? strmap_get(&t->metadata, "containerName") : NULL;
+		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata.containerName", i);
+
+		if (name && *name && !has_container(pod, "containers", name) && !has_container(pod, "initContainers", name))
+			findings_warning(&r->findings, field, "%s %s/%s has no container \"%.253s\"", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name, name);
+	}
+}
+
+static void judge_formula(struct run *r, const struct scaledobject *so)
+{
+	const char *text = so->spec.modifiers ? so->spec.modifiers->formula : NULL;
+	const char **names;
+	struct formula *formula;
+	struct err err = { 0 };
+	size_t count = 0;
+
+	if (!text || !*text)
+		return;
+	names = mem_array(so->spec.trigger_count + 1, sizeof(*names));
+	for (size_t i = 0; i < so->spec.trigger_count; i++) {
+		const struct trigger *t = &so->spec.triggers[i];
+
+		if (t->type && strcmp(t->type, "cpu") != 0 && strcmp(t->type, "memory") != 0)
+			names[count++] = t->name ? t->name : "";
+	}
+	formula = formula_compile(text, names, count, &err);
+	if (!formula)
+		findings_problem(&r->findings, "spec.advanced.scalingModifiers.formula", "%s", err.msg);
+	formula_free(formula);
+	free(names);
+}
+
+/* What the HPA would be made of: a metric's name used twice, a metricType that it cannot have. */
+static void judge_hpa(struct run *r, const struct scaledobject *so, const struct checktriggers *built)
+{
+	struct metric_spec *metrics;
+	struct err err = { 0 };
+	json_t *hpa;
+
+	if (!built->all || built->count == 0)
+		return;
+	metrics = mem_array(built->count, sizeof(*metrics));
+	for (size_t i = 0; i < built->count; i++)
+		metrics[i] = scaler_metric_spec(&built->list[i]);
+	hpa = hpaspec_make(so, metrics, built->count, "", &err);
+	if (!hpa)
+		findings_problem_of(&r->findings, "spec.triggers", &err);
+	json_decref(hpa);
+	free(metrics);
+}
+
+static void judge_scaledobject(struct run *r, const struct document *doc)
+{
+	const struct scaledobject *so = rivals_object(r->rivals, doc);
+	struct checktriggers built;
+	const char *rival;
+	bool spec_good;
+
+	if (!so)
+		return;
+	judge_rules(r, so);
+	spec_good = so->spec_err.kind == ERR_NONE;
+	rival = rivals_say(r->rivals, doc);
+	if (rival) {
+		struct err err;
+
+		err_set(&err, ERR_INVALID, "%s", rival);
+		findings_problem_of(&r->findings, "spec", &err);
+	}
+	if (spec_good)
+		judge_surroundings(r, so);
+	judge_containers(r, so);
+	judge_formula(r, so);
+	/* What did not decode is not there to be parsed. */
+	if (!spec_good)
+		return;
+	checktriggers_run(&r->offline, so, NULL, &r->findings, &built);
+	if (r->findings.judged_problems == 0)
+		judge_hpa(r, so, &built);
+	checktriggers_done(&built);
+}
+
+/* --- the other kinds ---------------------------------------------------------------------------------------------------------------- */
+
+/* This version does not run Jobs, but their triggers are the same. */
+static void judge_scaledjob(struct run *r, const struct document *doc)
+{
+	const struct json_at root = json_root(doc->json), spec = json_field(&root, "spec");
+	MEM_AUTO char *container = NULL;
+	char name[] = "", namespace_[254];
+	struct scaledobject so = { .meta = { .namespace_ = namespace_, .name = name } };
+	struct checktriggers built;
+	struct err err = { 0 };
+
+	snprintf(namespace_, sizeof(namespace_), "%s", catalogue_namespace(r->catalogue, doc->json));
+	if (trigger_decode_list(&spec, &so.spec.triggers, &so.spec.trigger_count, &err) < 0 || validate_triggers("ScaledJob", so.spec.triggers, so.spec.trigger_count, &err) < 0)
+		findings_problem_of(&r->findings, "spec", &err);
+	if (json_get_string(&spec, "envSourceContainerName", &container, NULL) == 0)
+		so.spec.env_source_container = container;
+	if (err.kind == ERR_NONE) {
+		checktriggers_run(&r->offline, &so, json_object_get(json_object_get(spec.value, "jobTargetRef"), "template"), &r->findings, &built);
+		checktriggers_done(&built);
+	}
+	trigger_free_list(so.spec.triggers, so.spec.trigger_count);
+}
+
+static void judge_triggerauth(struct run *r, const struct document *doc)
+{
+	json_t *object = catalogue_placed(r->catalogue, doc->json);
+	struct triggerauth *t = triggerauth_decode(object, NULL);
+	const char *namespace_ = catalogue_namespace(r->catalogue, doc->json);
+	struct err err = { 0 };
+
+	json_decref(object);
+	if (!t)
+		return;
+	if (validate_triggerauth(t, NULL, &err) < 0)
+		findings_problem_of(&r->findings, "spec", &err);
+	else
+		checktriggers_authentication(&r->offline, t, namespace_, &r->findings);
+	triggerauth_free(t);
+}
+
+static const struct {
+	const char *kind;
+	void (*judge)(struct run *r, const struct document *doc);
+} kinds[] = {
+	{ "ScaledObject", judge_scaledobject },
+	{ "ScaledJob", judge_scaledjob },
+	{ TRIGGERAUTH_KIND, judge_triggerauth },
+	{ TRIGGERAUTH_CLUSTER_KIND, judge_triggerauth },
+};
+
+/* --- every object ------------------------------------------------------------------------------------------------------------------- */
+
+static void on_fault(void *arg, size_t line, const char *key)
+{
+	MEM_AUTO char *text = mem_printf("the key \"%.100s\" stands twice in one mapping", key);
+
+	findings_problem_at(arg, line, NULL, text);
+}
+
+static void on_schema(void *arg, const char *path, const char *message)
+{
+	findings_problem(arg, *path ? path : NULL, "%s", message);
+}
+
+static void judge_metadata(struct run *r, const json_t *object)
+{
+	const json_t *metadata = json_object_get(object, "metadata");
+	const char *name = json_str_or_empty(metadata, "name"), *namespace_ = json_str_or_empty(metadata, "namespace");
+
+	if (!*name && !*json_str_or_empty(metadata, "generateName"))
+		findings_problem(&r->findings, "metadata.name", "missing");
+	else if (*name && !validate_is_subdomain(name))
+		findings_problem(&r->findings, "metadata.name", "\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed", name);
+	if (*namespace_ && !hostport_is_label(namespace_))
+		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace", namespace_);
+}
+
+static void judge_known(struct run *r, const struct document *doc, const char *kind, const struct document *earlier)
+{
+	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
+
+	if (strcmp(api_version, CRDSCHEMA_API_VERSION) != 0) {
+		findings_problem(&r->findings, "apiVersion", "\"%.100s\" is not the one of this kind: " CRDSCHEMA_API_VERSION, api_version);
+		return;
+	}
+	if (earlier)
+		findings_warning(&r->findings, "metadata.name", "the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file, earlier->line);
+	schema_check(crdschema_get(r->schemas, kind), doc->json, on_schema, &r->findings);
+	judge_metadata(r, doc->json);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].kind, kind) == 0)
+			kinds[i].judge(r, doc);
+}
+
+static bool is_of_keda(const char *api_version)
+{
+	size_t group = strcspn(api_version, "/");
+	static const char keda[] = "keda.sh";
+
+	return group >= sizeof(keda) - 1 && strncmp(api_version + group - (sizeof(keda) - 1), keda, sizeof(keda) - 1) == 0 && (group == sizeof(keda) - 1 || api_version[group - sizeof(keda)] == '.');
+}
+
+static void judge(struct run *r, const struct document *doc, const struct document *earlier)
+{
+	const char *kind = json_str_or_empty(doc->json, "kind"), *api_version = json_str_or_empty(doc->json, "apiVersion");
+	const json_t *metadata = json_object_get(doc->json, "metadata");
+	bool known = crdschema_knows(kind);
+
+	findings_begin(&r->findings, doc, *kind ? kind : NULL, catalogue_namespace(r->catalogue, doc->json), json_str_or_empty(metadata, *json_str_or_empty(metadata, "name") ? "name" : "generateName"));
+	documents_each_fault(doc, on_fault, &r->findings);
+	if (!json_is_object(doc->json))
+		findings_problem(&r->findings, NULL, "%s", json_is_array(doc->json) ? "a list is no Kubernetes object: write several documents, or one of kind List with items" : "a single value is no Kubernetes object");
+	else if (!*kind || !*api_version)
+		findings_problem(&r->findings, NULL, "no Kubernetes object: %s", *kind ? "apiVersion is missing" : *api_version ? "kind is missing" : "apiVersion and kind are missing");
+	else if (known)
+		judge_known(r, doc, kind, earlier);
+	else if (is_of_keda(api_version))
+		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind, api_version);
+	findings_end(&r->findings, known);
+}
+
+/* What everybody who refers to it would say again is found first, and said where it stands. */
+static void find_faulty(struct run *r, const struct documents *documents)
+{
+	for (size_t i = 0; i < documents_count(documents); i++) {
+		const struct document *doc = documents_at(documents, i);
+		const char *kind = json_str_or_empty(doc->json, "kind"), *namespace_ = catalogue_namespace(r->catalogue, doc->json);
+		struct catalogue_entry *e;
+		const struct triggerauth *t;
+
+		if (strcmp(kind, TRIGGERAUTH_KIND) != 0 && strcmp(kind, TRIGGERAUTH_CLUSTER_KIND) != 0)
+			continue;
+		e = catalogue_find(r->catalogue, kind, namespace_, json_str_or_empty(json_object_get(doc->json, "metadata"), "name"));
+		t = e && catalogue_document(e) == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
+		if (t && checktriggers_authentication(&r->offline, t, namespace_, NULL) < 0)
+			catalogue_set_faulty(e);
+	}
+}
+
+static void collect(struct run *r, const struct documents *documents)
+{
+	r->earlier = mem_array(documents_count(documents) + 1, sizeof(*r->earlier));
+	for (size_t i = 0; i < documents_count(documents); i++) {
+		const struct document *doc = documents_at(documents, i);
+
+		r->earlier[i] = catalogue_add(r->catalogue, doc);
+		if (strcmp(json_str_or_empty(doc->json, "kind"), "ScaledObject") == 0) {
+			json_t *object = catalogue_placed(r->catalogue, doc->json);
+
+			rivals_add(r->rivals, doc, object);
+			json_decref(object);
+		}
+	}
+	rivals_find(r->rivals);
+}
+
+struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents, FILE *out)
+{
+	struct run r = { .complete = params->complete };
+	struct checkobjects_result result;
+
+	findings_init(&r.findings, out, params->verbose);
+	r.schemas = crdschema_new();
+	r.catalogue = catalogue_new(params->namespace_);
+	r.rivals = rivals_new();
+	r.offline = (struct offline){ .catalogue = r.catalogue, .cluster_namespace = params->cluster_namespace, .complete = params->complete };
+	collect(&r, documents);
+	find_faulty(&r, documents);
+	for (size_t i = 0; i < documents_count(documents); i++)
+		judge(&r, documents_at(documents, i), r.earlier[i]);
+	result = (struct checkobjects_result){ r.findings.problems, r.findings.warnings };
+	rivals_free(r.rivals);
+	catalogue_free(r.catalogue);
+	crdschema_free(r.schemas);
+	free(r.earlier);
+	return result;
+}

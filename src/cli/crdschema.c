@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/crdschema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/documents.h"
+#include "cli/manifests_text.h"
+#include "crd/triggerauth.h"
+
+static const struct {
+	const char *kind;
+	const char *text;
+} crds[] = {
+	{ "ScaledObject", manifests_crd_scaledobjects },
+	{ "ScaledJob", manifests_crd_scaledjobs },
+	{ TRIGGERAUTH_KIND, manifests_crd_triggerauthentications },
+	{ TRIGGERAUTH_CLUSTER_KIND, manifests_crd_clustertriggerauthentications },
+};
+
+#define CRDS (sizeof(crds) / sizeof(crds[0]))
+
+struct crdschema {
+	struct documents *read[CRDS];
+};
+
+struct crdschema *crdschema_new(void)
+{
+	return mem_zalloc(sizeof(struct crdschema));
+}
+
+void crdschema_free(struct crdschema *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < CRDS; i++)
+		documents_free(s->read[i]);
+	free(s);
+}
+
+static size_t position(const char *kind)
+{
+	size_t i = 0;
+
+	while (i < CRDS && strcmp(crds[i].kind, kind) != 0)
+		i++;
+	return i;
+}
+
+bool crdschema_knows(const char *kind)
+{
+	return position(kind) < CRDS;
+}
+
+const json_t *crdschema_get(struct crdschema *s, const char *kind)
+{
+	size_t i = position(kind);
+	const json_t *versions;
+
+	if (i == CRDS)
+		return NULL;
+	if (!s->read[i]) {
+		s->read[i] = documents_new();
+		documents_read(s->read[i], kind, crds[i].text, strlen(crds[i].text), NULL);
+	}
+	versions = documents_count(s->read[i]) > 0 ? json_object_get(json_object_get(documents_at(s->read[i], 0)->json, "spec"), "versions") : NULL;
+	return json_object_get(json_object_get(json_array_get(versions, 0), "schema"), "openAPIV3Schema");
+}

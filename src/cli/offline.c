@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/offline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#define ANY_MAX 20000     /* names tried for one object's envFrom */
+#define PIECE_LENGTH_MIN 3 /* shorter parts of a secret are in every message */
+
+/* --- the look-up ----------------------------------------------------------------------------------------------------------------- */
+
+static enum reference_state missing(const char *kind, const char *namespace_, const char *name, struct err *err)
+{
+	if (*namespace_)
+		err_set(err, ERR_MISSING, "%s %s/%s is not in the input", kind, namespace_, name);
+	else
+		err_set(err, ERR_MISSING, "%s %s is not in the input", kind, name);
+	return REFERENCE_MISSING;
+}
+
+static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name, const struct triggerauth **out, struct err *err)
+{
+	struct offline *o = arg;
+	const char *kind = cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND;
+	struct catalogue_entry *e = catalogue_find(o->catalogue, kind, cluster ? "" : namespace_, name);
+
+	if (!e && o->complete)
+		return missing(kind, cluster ? "" : namespace_, name, err);
+	*out = e && (o->own || !catalogue_is_faulty(e)) ? catalogue_triggerauth(o->catalogue, e) : NULL;
+	if (!*out)
+		o->open = true;
+	return REFERENCE_FOUND;
+}
+
+static void hand_out(struct offline *o, enum keydata_kind kind, const char *value)
+{
+	if (kind != KEYDATA_SECRET || !*value)
+		return;
+	o->secrets = mem_resize(o->secrets, o->secret_count + 1, sizeof(*o->secrets));
+	o->secrets[o->secret_count++] = value;
+}
+
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
+{
+	struct offline *o = arg;
+	struct catalogue_entry *e = catalogue_find(o->catalogue, keydata_kind_name(kind), namespace_, name);
+	const struct strmap *data, *unreadable;
+
+	if (!e && o->complete)
+		return missing(keydata_kind_name(kind), namespace_, name, err);
+	*out = OFFLINE_UNKNOWN;
+	if (!e)
+		return REFERENCE_FOUND;
+	data = catalogue_data(e, kind, &unreadable);
+	*out = strmap_get(data, key);
+	if (*out) {
+		hand_out(o, kind, *out);
+		return REFERENCE_FOUND;
+	}
+	if (strmap_get(unreadable, key))
+		err_set(err, ERR_INVALID, "key \"%s\" of %s %s/%s %s", key, keydata_kind_name(kind), namespace_, name, strmap_get(unreadable, key));
+	else
+		err_set(err, ERR_MISSING, "%s %s/%s has no key \"%s\"", keydata_kind_name(kind), namespace_, name, key);
+	return REFERENCE_MISSING;
+}
+
+static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **out, struct err *err)
+{
+	struct offline *o = arg;
+	struct catalogue_entry *e = catalogue_find(o->catalogue, keydata_kind_name(kind), namespace_, name);
+	const struct strmap *unreadable;
+
+	if (!e && o->complete)
+		return missing(keydata_kind_name(kind), namespace_, name, err);
+	*out = e ? catalogue_data(e, kind, &unreadable) : &o->any;
+	for (size_t i = 0; e && i < (*out)->count; i++)
+		hand_out(o, kind, (*out)->pairs[i].value);
+	return REFERENCE_FOUND;
+}
+
+/* Files of kscaled's machine, Vault's secrets and tokens of service accounts are never in the input. */
+static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
+{
+	static const struct strmap nothing;
+	struct offline *o = arg;
+
+	(void)path;
+	(void)err;
+	o->open = true;
+	*out = &nothing;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t secret, const char *namespace_, const char **out, struct err *err)
+{
+	(void)arg;
+	(void)t;
+	(void)secret;
+	(void)namespace_;
+	(void)err;
+	*out = OFFLINE_UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out, struct err *err)
+{
+	(void)arg;
+	(void)namespace_;
+	(void)service_account;
+	(void)err;
+	*out = OFFLINE_UNKNOWN;
+	return REFERENCE_FOUND;
+}
+
+struct auth_lookup offline_lookup(struct offline *o)
+{
+	return (struct auth_lookup){
+		.arg = o, .triggerauth = find_triggerauth, .key = find_key, .all = find_all, .file = find_file, .vault = find_vault, .token = find_token, .cluster_namespace = o->cluster_namespace,
+	};
+}
+
+/* --- what is wanted of the environment ------------------------------------------------------------------------------------------- */
+
+static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaledobject *so, const struct trigger *t)
+{
+	bool cluster = t->auth_kind && strcmp(t->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
+	struct catalogue_entry *e = t->auth_name ? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND, cluster ? "" : so->meta.namespace_, t->auth_name) : NULL;
+
+	return e ? catalogue_triggerauth(o->catalogue, e) : NULL;
+}
+
+/* Names of variables and of the containers that have them. */
+struct wanted {
+	struct strmap variables;
+	struct strmap containers;
+};
+
+static void find_wanted(struct offline *o, const struct scaledobject *so, struct wanted *w)
+{
+	auth_variable_names(so, &w->variables);
+	if (so->spec.env_source_container && *so->spec.env_source_container)
+		strmap_set(&w->containers, so->spec.env_source_container, "");
+	for (size_t i = 0; i < so->spec.trigger_count; i++) {
+		const struct triggerauth *t = triggerauth_of(o, so, &so->spec.triggers[i]);
+
+		for (size_t j = 0; t && j < t->env_count; j++) {
+			strmap_set(&w->variables, t->env[j].name, "");
+			if (t->env[j].container && *t->env[j].container)
+				strmap_set(&w->containers, t->env[j].container, "");
+		}
+	}
+	if (w->containers.count == 0)
+		strmap_set(&w->containers, "main", "");
+}
+
+static void wanted_done(struct wanted *w)
+{
+	strmap_done(&w->variables);
+	strmap_done(&w->containers);
+}
+
+/* A prefix of envFrom is put before the key, so each end of a wanted name may be one. */
+static void add_ends(struct strmap *any, const char *name)
+{
+	for (; *name && any->count < ANY_MAX; name++)
+		strmap_set(any, name, OFFLINE_UNKNOWN);
+}
+
+void offline_begin(struct offline *o, const struct scaledobject *so)
+{
+	struct wanted w = { 0 };
+
+	find_wanted(o, so, &w);
+	for (size_t i = 0; i < w.variables.count; i++)
+		add_ends(&o->any, w.variables.pairs[i].key);
+	wanted_done(&w);
+	o->open = false;
+}
+
+void offline_end(struct offline *o)
+{
+	strmap_done(&o->any);
+	free(o->secrets);
+	o->secrets = NULL;
+	o->secret_count = 0;
+}
+
+/* --- the target ------------------------------------------------------------------------------------------------------------------ */
+
+static json_t *container_with_all(const char *name, const struct strmap *variables)
+{
+	json_t *env = json_array();
+
+	for (size_t i = 0; i < variables->count; i++)
+		json_array_append_new(env, json_pack("{s:s, s:s}", "name", variables->pairs[i].key, "value", OFFLINE_UNKNOWN));
+	return json_pack("{s:s, s:o}", "name", name, "env", env);
+}
+
+static json_t *target_with_all(struct offline *o, const struct scaledobject *so)
+{
+	json_t *containers = json_array();
+	struct wanted w = { 0 };
+
+	find_wanted(o, so, &w);
+	for (size_t i = 0; i < w.containers.count; i++)
+		json_array_append_new(containers, container_with_all(w.containers.pairs[i].key, &w.variables));
+	wanted_done(&w);
+	return json_pack("{s:{s:s}, s:{s:{s:{s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec", "containers", containers);
+}
+
+const json_t *offline_target_object(struct offline *o, const struct scaledobject *so)
+{
+	char group[254], version[254];
+	struct catalogue_entry *e = so->spec.target_name ? catalogue_find(o->catalogue, scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name) : NULL;
+	const char *api_version;
+
+	if (!e || scaledobject_target_gv(&so->spec, group, version, sizeof(group), NULL) < 0)
+		return NULL;
+	api_version = json_str_or_empty(catalogue_document(e)->json, "apiVersion");
+	return strncmp(api_version, group, strlen(group)) == 0 && (api_version[strlen(group)] == '/' || !*group) ? catalogue_document(e)->json : NULL;
+}
+
+struct workload *offline_target(struct offline *o, const struct scaledobject *so, const json_t *pod, bool *known, struct err *err)
+{
+	const json_t *object = offline_target_object(o, so);
+	struct workload *target;
+	json_t *made;
+
+	*known = pod || object;
+	if (!pod && object)
+		return workload_decode(object, err);
+	made = pod ? json_pack("{s:{s:s}, s:{s:O}}", "metadata", "name", "unknown", "spec", "template", pod) : target_with_all(o, so);
+	target = workload_decode(made, err);
+	json_decref(made);
+	return target;
+}
+
+/* --- secrets --------------------------------------------------------------------------------------------------------------------- */
+
+static void hide(struct err *err, const char *piece, size_t len)
+{
+	static const char instead[] = "(secret)";
+	char *at = err->msg;
+	char *text, *found;
+
+	while ((found = memmem(at, strlen(at), piece, len))) {
+		text = mem_printf("%.*s%s%s", (int)(found - err->msg), err->msg, instead, found + len);
+		at = err->msg + (found - err->msg) + sizeof(instead) - 1;
+		err_set(err, err->kind, "%s", text);
+		free(text);
+		if (at >= err->msg + strlen(err->msg))
+			return;
+	}
+}
+
+void offline_hide(const struct offline *o, struct err *err)
+{
+	static const char between[] = ", \t\r\n\"";
+
+	for (size_t i = 0; i < o->secret_count; i++) {
+		const char *piece = o->secrets[i];
+
+		hide(err, piece, strlen(piece));
+		for (size_t len; *piece; piece += len + strspn(piece + len, between)) {
+			len = strcspn(piece, between);
+			if (len >= PIECE_LENGTH_MIN)
+				hide(err, piece, len);
+		}
+	}
+}

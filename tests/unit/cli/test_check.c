@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cli/checkobjects.h"
+
+#define SO(name) "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: " name ", namespace: shop}\nspec:\n" /* lines 1 to 4 */
+#define REDIS "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: 'redis:6379'}\n"
+#define TARGET "  scaleTargetRef: {name: worker}\n"
+#define NEXT "---\n"
+#define KEDA(kind, name) "apiVersion: keda.sh/v1alpha1\nkind: " kind "\nmetadata: {name: " name ", namespace: shop}\nspec:\n"
+#define SECRET(name, data) "apiVersion: v1\nkind: Secret\nmetadata: {name: " name ", namespace: shop}\n" data "\n"
+#define DEPLOYMENT(containers) "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: worker, namespace: shop}\nspec:\n  template:\n    spec:\n      containers:\n" containers
+#define WITH_AUTH(metadata) SO("a") TARGET "  triggers:\n  - type: redis\n    metadata: {" metadata "}\n    authenticationRef: {name: redis}\n"
+#define AUTH(key, parameter) KEDA("TriggerAuthentication", "redis") "  secretTargetRef:\n  - {parameter: " parameter ", name: redis, key: " key "}\n"
+
+static char *check_with(const char *text, bool complete, struct checkobjects_result *result)
+{
+	const struct checkobjects_params params = { .namespace_ = "default", .cluster_namespace = "kscaled", .complete = complete };
+	struct documents *d = documents_new();
+	struct err err = { 0 };
+	char *out = NULL;
+	size_t len = 0;
+	FILE *file = open_memstream(&out, &len);
+
+	if (documents_read(d, "f", text, strlen(text), &err) < 0)
+		fail_msg("%s", err.msg);
+	*result = checkobjects_run(&params, d, file);
+	fclose(file);
+	documents_free(d);
+	return out;
+}
+
+static void expect(const char *text, bool complete, const char *wanted)
+{
+	struct checkobjects_result result;
+	char *got = check_with(text, complete, &result);
+	size_t lines = 0, warnings = 0;
+
+	assert_string_equal(got, wanted);
+	for (const char *c = got; (c = strchr(c, '\n')); c++)
+		lines++;
+	for (const char *c = got; (c = strstr(c, ": warning: ")); c++)
+		warnings++;
+	assert_int_equal(result.warnings, warnings);
+	assert_int_equal(result.problems, lines - warnings);
+	free(got);
+}
+
+static void good_ones_are_quiet(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"kind: Deployment\napiVersion: apps/v1\nmetadata: {name: x}\nnonsense: [1, 2]\n",
+		SO("a") TARGET REDIS,
+		"apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {generateName: a-}\nspec:\n" TARGET REDIS,
+		/* What is referred to is not in the input. */
+		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n",
+		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, hostFromEnv: HOST, portFromEnv: PORT, passwordFromEnv: PW}}\n",
+		WITH_AUTH("listName: jobs"),
+		WITH_AUTH("listName: jobs, enableTLS: 'true'"),
+		WITH_AUTH("listName: jobs") NEXT AUTH("x", "address"),
+		WITH_AUTH("listName: jobs, address: 'redis:6379'") NEXT AUTH("x", "tls"),
+		WITH_AUTH("listName: jobs, address: 'redis:6379'") NEXT KEDA("TriggerAuthentication", "redis") "  secretTargetRef:\n  - {parameter: cert, name: redis, key: x}\n  - {parameter: key, name: redis, key: z}\n",
+		WITH_AUTH("listName: jobs") NEXT KEDA("TriggerAuthentication", "redis") "  env:\n  - {parameter: host, name: HOST, containerName: other}\n  - {parameter: port, name: PORT}\n",
+		WITH_AUTH("listName: jobs") NEXT KEDA("TriggerAuthentication", "redis") "  hashiCorpVault: {address: 'http://v', authentication: token, credential: {token: hunter2}, secrets: [{parameter: address, path: a, key: b}]}\n",
+		/* What is in the input is used. */
+		WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "data: {addr: cmVkaXM6NjM3OQ==}"),
+		WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "data: {addr: '!'}\nstringData: {addr: 'redis:6379'}"),
+		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n" NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+		SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: APP_ADDRESS}}\n" NEXT DEPLOYMENT("      - {name: c, envFrom: [{prefix: APP_, secretRef: {name: unknown}}]}\n"),
+		SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50', containerName: c}}\n" NEXT DEPLOYMENT("      - {name: c, resources: {requests: {cpu: 10m}}}\n"),
+		SO("a") TARGET "  advanced: {scalingModifiers: {formula: 'q + 1', target: '5'}}\n  triggers:\n  - {type: redis, name: q, metadata: {listName: jobs, address: 'redis:6379'}}\n",
+		SO("a") TARGET REDIS NEXT SO("b") "  scaleTargetRef: {name: other}\n" REDIS,
+		SO("a") TARGET REDIS NEXT "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: b, namespace: elsewhere}\nspec:\n" TARGET REDIS,
+		KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: [{name: c, env: [{name: A, value: 'redis:1'}]}]}}}\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: A}}\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		expect(texts[i], false, "");
+}
+
+static void bad_ones_are_told(void **state)
+{
+	static const struct { const char *text, *wanted; } cases[] = {
+		{ "5", "f:1: a single value is no Kubernetes object\n" },
+		{ "[1]", "f:1: a list is no Kubernetes object: write several documents, or one of kind List with items\n" },
+		{ "\na: 1", "f:2: no Kubernetes object: apiVersion and kind are missing\n" },
+		{ "kind: ScaledObject\nmetadata: {name: a}", "f:1: ScaledObject default/a: no Kubernetes object: apiVersion is missing\n" },
+		{ "apiVersion: keda.sh/v1\nkind: ScaledObject\nmetadata: {name: a}", "f:1: ScaledObject default/a: apiVersion: \"keda.sh/v1\" is not the one of this kind: keda.sh/v1alpha1\n" },
+		{ "apiVersion: eventing.keda.sh/v1alpha1\nkind: CloudEventSource\nmetadata: {name: a}", "f:1: CloudEventSource default/a: warning: kscaled does nothing with CloudEventSource of eventing.keda.sh/v1alpha1: it is not judged\n" },
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nspec:\n" TARGET REDIS, "f:1: ScaledObject default/(without a name): metadata.name: missing\n" },
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: A_b, namespace: x.y}\nspec:\n" TARGET REDIS,
+		  "f:3: ScaledObject x.y/A_b: metadata.name: \"A_b\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n"
+		  "f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" cannot be the name of a namespace\n"
+		  "f:4: ScaledObject x.y/A_b: spec.advanced.horizontalPodAutoscalerConfig.name: \"keda-hpa-A_b\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n" },
+		{ SO("a") TARGET "  minReplicaCount: 5\n  maxReplicaCount: 4\n" REDIS, "f:6: ScaledObject shop/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower one or raise the other\n" },
+		{ SO("a") TARGET "  pollingIntervall: 5\n" REDIS, "f:6: ScaledObject shop/a: spec.pollingIntervall: unknown field: did you mean pollingInterval?\n" },
+		{ SO("a") TARGET "  pollingInterval: 5\n  minReplicaCount: 1\n" REDIS,
+		  "f:6: ScaledObject shop/a: warning: spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics\n" },
+		{ SO("a") TARGET "  cooldownPeriod: 1\n  cooldownPeriod: 2\n" REDIS, "f:7: ScaledObject shop/a: the key \"cooldownPeriod\" stands twice in one mapping\n" },
+		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      listName: jobs\n      address: redis:6379\n      listLength: 5\n",
+		  "f:11: ScaledObject shop/a: spec.triggers[0].metadata.listLength: must be a string, not a number: put it in quotes\n" },
+		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      listName: jobs\n      address: redis:6379\n      listLength: '0'\n",
+		  "f:11: ScaledObject shop/a: spec.triggers[0].metadata.listLength: parameter \"listLength\" value \"0\" must be greater than 0\n" },
+		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      address: redis:6379\n",
+		  "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter \"listName\" in [triggerMetadata]\n" },
+		{ SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", "f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: redis, cpu, memory)\n" },
+		/* What is wrong is found beside what is not known. */
+		{ WITH_AUTH("address: 'redis:6379', listName: jobs, listLength: x"), "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
+		{ WITH_AUTH("listName: jobs, listLength: x"), "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
+		{ WITH_AUTH("listLength: '5'"), "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter \"listName\" in [triggerMetadata]\n" },
+		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {addressFromEnv: A, listName: jobs, listLength: x}}\n",
+		  "f:7: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
+		/* Told where the authentication stands, and not again by those who refer to it. */
+		{ WITH_AUTH("listName: jobs") NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {other: hunter2}"),
+		  "f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis has no key \"pw\"\n" },
+		{ AUTH("pw", "password") NEXT SECRET("redis", "data: {pw: hunter2}"),
+		  "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": key \"pw\" of Secret shop/redis is not base64\n" },
+		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n",
+		  "f:5: TriggerAuthentication shop/x: spec.podIdentity: podIdentity provider aws is not supported by this version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
+		/* Secrets stay secret, whole and in part. */
+		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "stringData: {addr: hunter2}"), "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n" },
+		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "stringData: {addr: 'hunter2,x'}"), "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n" },
+		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n" NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, valueFrom: {secretKeyRef: {name: redis, key: a}}}]}\n") NEXT
+		  SECRET("redis", "stringData: {a: hunter2}"), "f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: address \"(secret)\": must be host:port\n" },
+		/* The target. */
+		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n" NEXT DEPLOYMENT("      - {name: c, env: [{name: ADDRESS, value: 'redis:6379'}]}\n"),
+		  "f:7: ScaledObject shop/a: spec.triggers[0].metadata.addressFromEnv: parameter \"addressFromEnv\": the target's container has no environment variable ADDRES with a value\n" },
+		{ SO("a") "  scaleTargetRef: {name: worker, envSourceContainerName: d}\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: A}}\n" NEXT DEPLOYMENT("      - {name: c}\n"), NULL },
+		{ SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50', containerName: d}}\n" NEXT DEPLOYMENT("      - {name: c, resources: {requests: {cpu: 10m}}}\n"),
+		  "f:8: ScaledObject shop/a: warning: spec.triggers[0].metadata.containerName: Deployment shop/worker has no container \"d\"\n" },
+		{ SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n" NEXT DEPLOYMENT("      - {name: c}\n"),
+		  "f:8: ScaledObject shop/a: warning: spec.triggers[0]: the scaledobject has a cpu trigger but the container c doesn't have the cpu request defined: without one there is nothing to measure its use by; set resources.requests.cpu of the "
+		  "container (or let a LimitRange of the namespace do so)\n" },
+		{ SO("a") TARGET "  triggers:\n  - {type: cpu, metricType: Utilization, metadata: {value: '50'}}\n",
+		  "f:4: ScaledObject shop/a: spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add another trigger\n" },
+		/* The others. */
+		{ SO("a") TARGET REDIS NEXT SO("b") TARGET REDIS, "f:14: ScaledObject shop/b: spec.scaleTargetRef: the workload 'worker' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'a'\n" },
+		{ SO("a") TARGET REDIS NEXT SO("a") TARGET REDIS, "f:12: ScaledObject shop/a: warning: metadata.name: the same object stands at f:1, too: the last one that is applied counts\n" },
+		{ SO("a") TARGET REDIS NEXT "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h, namespace: shop}\nspec: {scaleTargetRef: {name: worker}}\n",
+		  "f:5: ScaledObject shop/a: spec.scaleTargetRef: the workload 'worker' of type 'apps/v1.Deployment' is already managed by the hpa 'h': delete that, or let it be taken over by annotation "
+		  "scaledobject.keda.sh/transfer-hpa-ownership: \"true\" and spec.advanced.horizontalPodAutoscalerConfig.name\n" },
+		/* The formula; Jobs. */
+		{ SO("a") TARGET "  advanced: {scalingModifiers: {formula: 'q + z', target: '5'}}\n  triggers:\n  - {type: redis, name: q, metadata: {listName: jobs, address: 'redis:6379'}}\n",
+		  "f:6: ScaledObject shop/a: spec.advanced.scalingModifiers.formula: column 5: unknown name \"z\" (the triggers are q)\n" },
+		{ KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: []}}}\n  triggers:\n  - {type: redis, metadata: {listName: jobs}}\n",
+		  "f:7: ScaledJob shop/j: spec.triggers[0]: no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct checkobjects_result result;
+		char *got;
+
+		if (cases[i].wanted) {
+			expect(cases[i].text, false, cases[i].wanted);
+			continue;
+		}
+		got = check_with(cases[i].text, false, &result);
+		assert_non_null(strstr(got, "f:5: ScaledObject shop/a: spec.scaleTargetRef.envSourceContainerName: "));
+		assert_int_equal(result.problems, 1);
+		free(got);
+	}
+}
+
+static void with_complete_what_is_missing_is_told(void **state)
+{
+	(void)state;
+	expect(SO("a") TARGET REDIS, true, "f:5: ScaledObject shop/a: spec.scaleTargetRef: Deployment shop/worker is not in the input\n");
+	expect(SO("a") TARGET REDIS NEXT DEPLOYMENT("      - {name: c}\n"), true, "");
+	expect(WITH_AUTH("listName: jobs") NEXT DEPLOYMENT("      - {name: c}\n"), true, "f:9: ScaledObject shop/a: spec.triggers[0].authenticationRef: TriggerAuthentication shop/redis is not in the input\n");
+	expect(AUTH("pw", "password"), true, "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis is not in the input\n");
+	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"), true, "");
+	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: 'ENC[x]'}\nsops: {mac: x}"), true,
+	       "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis is not in the input\n");
+}
+
+static void a_thousand_rivals_cost_little(void **state)
+{
+	struct checkobjects_result result;
+	char *text = mem_dup(""), *got;
+
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		char *more = mem_printf("%s" "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: o%d}\nspec:\n" TARGET REDIS NEXT, text, i);
+
+		free(text);
+		text = more;
+	}
+	got = check_with(text, false, &result);
+	assert_int_equal(result.problems, 199);
+	free(got);
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_ones_are_quiet),
+		cmocka_unit_test(bad_ones_are_told),
+		cmocka_unit_test(with_complete_what_is_missing_is_told),
+		cmocka_unit_test(a_thousand_rivals_cost_little),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
