@@ -13,9 +13,11 @@ pytest.register_assert_rewrite("rig")
 # pylint: disable=wrong-import-position
 from rig import process  # noqa: E402
 from rig.cluster import Cluster  # noqa: E402
+from rig.credentials import Credentials, LockedRedis  # noqa: E402
 from rig.daemon import Daemon, Installation, program  # noqa: E402
 from rig.redis_server import RedisServer  # noqa: E402
 from rig.stage import Stage  # noqa: E402
+from rig.waiting import eventually  # noqa: E402
 
 
 def pytest_sessionstart():
@@ -58,6 +60,14 @@ def cluster(session_dir):
 @pytest.fixture(scope="session")
 def shared_redis(session_dir):
     server = RedisServer(session_dir, "redis")
+    yield server
+    server.end()
+
+
+@pytest.fixture(scope="session")
+def locked_redis(session_dir):
+    """Lets nobody in without its password."""
+    server = LockedRedis(session_dir, "locked-redis")
     yield server
     server.end()
 
@@ -156,6 +166,14 @@ def stage(cluster, shared_redis, installation, request):
     stage.drain()
 
 
+@pytest.fixture
+def credentials(stage):
+    """Secrets, ConfigMaps and TriggerAuthentications of the test's own."""
+    credentials = Credentials(stage)
+    yield credentials
+    credentials.clear()
+
+
 @pytest.fixture(scope="module")
 def module_stage(cluster, shared_redis, installation, request):
     """A namespace for all tests of a file."""
@@ -184,3 +202,14 @@ def restored(installation):
     """For tests that change what is installed: puts it back afterwards."""
     yield installation
     installation.apply()
+
+
+@pytest.fixture
+def token_rights(restored, stage):
+    """The manifests give the right to make tokens of service accounts only when asked to."""
+    cluster = restored.cluster
+    cluster.kubectl("apply", "-f", "-", stdin=restored.manifests("--host", f"localhost:{restored.port}", "--no-webhook", "--service-account-tokens"))
+    may = lambda: cluster.kubectl("auth", "can-i", "create", "serviceaccounts", "--subresource=token", "-n", stage.namespace, "--as=system:serviceaccount:kscaled:kscaled", check=False)
+    eventually(lambda: may().strip() == "yes")
+    yield
+    stage.delete_all()  # or somebody would ask for tokens without the right

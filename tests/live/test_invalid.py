@@ -43,6 +43,15 @@ def with_formula(**modifiers):
 
 REFUSED = {
     "fallback": (with_spec(fallback={"failureThreshold": 3, "replicas": 2, "behavior": "static"}, triggers=[{"type": "cpu", "metadata": {}}], advanced={"scalingModifiers": {}}), "spec.fallback"),
+    "formula-without-names": (with_spec(advanced={"scalingModifiers": {"formula": "a", "target": "5"}}), "spec.triggers[0].name"),
+    "formula-unknown-name": (with_formula(formula="a + b", target="5"), "spec.advanced.scalingModifiers.formula: column 5"),
+    "target-zero": (with_formula(target="0"), "spec.advanced.scalingModifiers.target"),
+    "activation-target-no-number": (with_formula(target="5", activationTarget="1,5"), "spec.advanced.scalingModifiers.activationTarget"),
+    "transfer-unreadable": (with_annotation("scaledobject.keda.sh/transfer-hpa-ownership", "perhaps"), "scaledobject.keda.sh/transfer-hpa-ownership"),
+    "target-kind-letters": (with_spec(scaleTargetRef={"name": "worker", "kind": "../Secret"}), "spec.scaleTargetRef.kind"),
+    "target-kind-unknown": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "apps/v1", "kind": "Nonesuch"}), "Nonesuch"),
+    "target-without-scale": (with_spec(scaleTargetRef={"name": "worker", "apiVersion": "v1", "kind": "ConfigMap"}), "kind ConfigMap of v1 has no scale subresource"),
+    "target-container": (with_spec(scaleTargetRef={"name": "worker", "envSourceContainerName": "nobody"}), "spec.scaleTargetRef.envSourceContainerName: worker has no container"),
     "target-no-number": (with_formula(target="many"), "spec.advanced.scalingModifiers.target"),
     "authentication-name": (with_trigger(authenticationRef={"name": "Not A Name"}), "spec.triggers[0].authenticationRef.name"),
     "paused-unreadable": (with_annotation("autoscaling.keda.sh/paused", "perhaps"), "autoscaling.keda.sh/paused"),
@@ -99,6 +108,10 @@ def test_refused_by_name_and_healed(kscaled, stage, case):
     {"triggers": [{"type": "redis", "metadata": {"listLength": 5}}]}, {"pollingInterval": "soon"},
     {"idleReplicaCount": 3, "minReplicaCount": 3}, {"triggers": [{"type": "redis", "metricType": "Utilization", "metadata": {}}]}, {"triggers": [{"type": "cron", "useCachedMetrics": True, "metadata": {}}]},
     {"fallback": {"failureThreshold": 3, "replicas": 2}, "triggers": [{"type": "cpu", "metadata": {}}]}, {"fallback": {"failureThreshold": 3, "replicas": 2, "behavior": "scalingModifiers"}},
+    {"fallback": {"failureThreshold": -1, "replicas": 2}}, {"fallback": {"failureThreshold": 3, "replicas": -2}}, {"fallback": {"failureThreshold": 3, "replicas": 2, "behavior": "sometimes"}},
+    {"advanced": {"scalingModifiers": {"formula": "a", "target": "5", "metricType": "Utilization"}}}, {"initialCooldownPeriod": -1}, {"idleReplicaCount": -1},
+    {"triggers": [{"type": "redis", "metadata": {}, "authenticationRef": {"kind": "TriggerAuthentication"}}]},
+    {"triggers": [{"type": "redis", "metadata": {}, "authenticationRef": {"name": "a", "kind": "Secret"}}]}, {"advanced": {"restoreToOriginalReplicaCount": "perhaps"}},
     {"advanced": {"scalingModifiers": {"target": "5"}}}, {"advanced": {"scalingModifiers": {"formula": "a"}}},
 ], ids=str)
 def test_refused_by_the_schema(installation, stage, spec):

@@ -26,13 +26,14 @@ class Stage:
 
     # --- workloads ---
 
-    def _template(self, name, env, containers):
+    def _template(self, name, env, containers, node="node-0"):
         if containers is None:
             containers = [{"name": "main", "image": "none", "env": [{"name": key, "value": value} for key, value in (env or {}).items()]}]
-        return {"metadata": {"labels": {"app": name}}, "spec": {"nodeName": "node-0", "terminationGracePeriodSeconds": 0, "containers": containers}}
+        return {"metadata": {"labels": {"app": name}}, "spec": {"nodeName": node, "terminationGracePeriodSeconds": 0, "containers": containers}}
 
-    def deployment(self, name="worker", replicas=0, env=None, containers=None):
-        spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": self._template(name, env, containers)}
+    def deployment(self, name="worker", replicas=0, env=None, containers=None, node="node-0"):
+        """On the node None its pods are never ready."""
+        spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": self._template(name, env, containers, node)}
         self.cluster.apps.create_namespaced_deployment(self.namespace, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec})
 
     def statefulset(self, name="worker", replicas=0):
@@ -100,8 +101,21 @@ class Stage:
     def patch(self, body, name="worker"):
         return self.cluster.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", name, body, _content_type=MERGE)
 
+    @staticmethod
+    def annotated(**values):
+        """Metadata with KEDA's annotations: annotated(paused_replicas="3")."""
+        return {"annotations": {f"autoscaling.keda.sh/{key.replace('_', '-')}": value for key, value in values.items()}}
+
+    def annotate(self, name="worker", **values):
+        """A None takes the annotation away."""
+        self.patch({"metadata": self.annotated(**values)}, name)
+
     def delete(self, name="worker"):
         self.cluster.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", name)
+
+    def delete_all(self):
+        self.cluster.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects")
+        eventually(lambda: not self.cluster.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects")["items"])
 
     def gone(self, name="worker"):
         return gone(lambda: self.get(name))

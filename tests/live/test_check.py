@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`kscaled check`: good and bad manifests, and files that are none; no cluster is needed."""
+import pathlib
+import subprocess
+import time
+
+import pytest
+
+from rig.daemon import program, run
+
+HERE = pathlib.Path(__file__).parent
+GOOD = sorted([*(HERE / "manifests").iterdir(), *HERE.parent.parent.glob("etc/examples/**/*.yaml")])
+
+SCALEDOBJECT = """\
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata:
+  name: worker
+  namespace: shop
+spec:
+  scaleTargetRef:
+    name: worker
+  minReplicaCount: 0
+  triggers:
+  - type: redis
+    metadata:
+      address: redis:6379
+      listName: jobs
+      listLength: "5"
+"""
+
+
+def check(tmp_path, text, *arguments):
+    path = tmp_path / "f.yaml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    done = run("check", *arguments, str(path))
+    return done.returncode, done.stdout.replace(str(path), "f.yaml"), done.stderr.replace(str(path), "f.yaml")
+
+
+@pytest.mark.parametrize("path", GOOD, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_good(path):
+    done = run("check", "--strict", str(path))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_good_ones_together_and_complete():
+    # Of the examples only one: each scales the same workload in its own way.
+    together = [path for path in GOOD if path.parent.name in ("manifests", "redis-list")]
+    assert len(together) >= 7
+    done = run("check", "--verbose", *map(str, together))
+    assert done.returncode == 0 and done.stdout.count(": ok\n") == 6 and done.stderr == "", done
+    done = run("check", "--complete", str(HERE / "manifests" / "redis-list.yaml"))
+    assert (done.returncode, done.stdout) == (0, "")
+    done = run("check", "--complete", str(HERE / "manifests" / "cpu-and-redis.yaml"))
+    assert done.returncode == 1 and "Deployment default/orders is not in the input" in done.stdout
+
+
+@pytest.mark.parametrize("old, new, line, said", [
+    ("minReplicaCount: 0", "minReplicaCount: 101", 9, "spec.minReplicaCount: 101 is more than maxReplicaCount 100 (the default): lower one or raise the other"),
+    ("minReplicaCount: 0", "minReplicaCont: 0", 9, "spec.minReplicaCont: unknown field: did you mean minReplicaCount?"),
+    ("minReplicaCount: 0", "minReplicaCount: zero", 9, "spec.minReplicaCount: must be a whole number, not a string: take the quotes away"),
+    ("minReplicaCount: 0", "minReplicaCount: 0\n  minReplicaCount: 1", 10, 'the key "minReplicaCount" stands twice in one mapping'),
+    ('listLength: "5"', "listLength: 5", 15, "spec.triggers[0].metadata.listLength: must be a string, not a number: put it in quotes"),
+    ('listLength: "5"', 'listLength: "five"', 15, 'spec.triggers[0].metadata.listLength: unable to set param "listLength" value "five": must be a whole number'),
+    ("address: redis:6379", "address: redis", 13, 'spec.triggers[0].metadata.address: address "redis": must be host:port'),
+    ("- type: redis", "- type: radish", 11, "spec.triggers[0].type: no scaler found for type: radish (this version has: redis, cpu, memory)"),
+    ("    name: worker\n  min", "    nam: worker\n  min", 7, "spec.scaleTargetRef.name: missing"),
+    ("v1alpha1", "v1beta1", 1, 'apiVersion: "keda.sh/v1beta1" is not the one of this kind: keda.sh/v1alpha1'),
+    ("  name: worker\n  namespace", "  nam: worker\n  namespace", 3, "metadata.name: missing"),
+])
+def test_bad(tmp_path, old, new, line, said):
+    assert SCALEDOBJECT.count(old) == 1
+    for text in (SCALEDOBJECT.replace(old, new), SCALEDOBJECT.replace(old, new).replace("\n", "\r\n"), "\ufeff" + SCALEDOBJECT.replace(old, new)):
+        status, out, err = check(tmp_path, text)
+        assert status == 1 and err == ""
+        name = "(without a name)" if said == "metadata.name: missing" else "worker"
+        assert f"f.yaml:{line}: ScaledObject shop/{name}: {said}\n" in out, out
+
+
+def test_warnings(tmp_path):
+    text = SCALEDOBJECT.replace("minReplicaCount: 0", "minReplicaCount: 1\n  cooldownPeriod: 5")
+    status, out, _ = check(tmp_path, text)
+    assert status == 0 and out.startswith("f.yaml:10: ScaledObject shop/worker: warning: spec.cooldownPeriod has no effect"), out
+    assert check(tmp_path, text, "--strict")[0] == 1
+
+
+def test_several_files(tmp_path):
+    first, second = tmp_path / "first.yaml", tmp_path / "second.yaml"
+    first.write_text(SCALEDOBJECT)
+    second.write_text(SCALEDOBJECT.replace("  name: worker\n  namespace", "  name: other\n  namespace"))
+    done = run("check", str(first), str(second))
+    assert done.returncode == 1
+    assert done.stdout == f"{second}:7: ScaledObject shop/other: spec.scaleTargetRef: the workload 'worker' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'worker'\n"
+    done = run("check", "/does/not/exist", str(second))
+    assert done.returncode == 2 and "/does/not/exist: No such file or directory" in done.stderr
+    done = run("check", str(tmp_path))
+    assert done.returncode == 2 and "is a folder: name the files in it" in done.stderr
+
+
+def test_standard_input():
+    done = subprocess.run([program(), "check", "-n", "own", "-"], input=SCALEDOBJECT.replace("  namespace: shop\n", "").replace('"5"', "5"), capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 1 and done.stdout.startswith("<stdin>:14: ScaledObject own/worker: "), done
+
+
+def test_no_secret_is_shown(tmp_path):
+    text = SCALEDOBJECT.replace("      address: redis:6379\n", "") + "    authenticationRef: {name: a}\n" + """---
+apiVersion: keda.sh/v1alpha1
+kind: TriggerAuthentication
+metadata: {name: a, namespace: shop}
+spec:
+  secretTargetRef: [{parameter: address, name: s, key: a}, {parameter: tls, name: s, key: t}]
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: shop}
+data: {a: aHVudGVyMg==}
+stringData: {t: "correct horse"}
+"""
+    for arguments in ((), ("--complete",), ("--verbose", "--strict")):
+        status, out, err = check(tmp_path, text, *arguments)
+        assert status == 1 and "(secret)" in out
+        assert not any(word in out + err for word in ("hunter2", "aHVudGVyMg", "correct", "horse"))
+
+
+@pytest.mark.parametrize("content, status, said", [
+    (b"", 0, ""), (b"---\n# nothing\n---\n", 0, ""), (b"{}", 1, "f.yaml:1: no Kubernetes object: apiVersion and kind are missing\n"), (b"[1, 2]", 1, "f.yaml:1: a list is no Kubernetes object"),
+    (bytes(range(256)), 2, "f.yaml:1: not YAML: control characters are not allowed\n"), (b"a: caf\xe9\n", 2, "f.yaml:1: not YAML: "), (b"a: 1\n\tb: 1\n", 2, "f.yaml:2: not YAML: found a tab character"),
+    (b"[" * 1000000, 2, "f.yaml:1: nested too deep"), (b'{"a":' * 1000000, 2, "f.yaml:1: nested too deep"), (b"a: *b\n", 2, "f.yaml:1: the alias refers to an anchor that is not there\n"),
+    (b"a0: &a0 [x,x,x,x,x,x,x,x,x,x]\n" + b"".join(b"a%d: &a%d [%s]\n" % (i, i, b",".join([b"*a%d" % (i - 1)] * 10)) for i in range(1, 30)), 2, "f.yaml:6: the document has too many values"),
+    (b"kind: ConfigMap\napiVersion: v1\nmetadata: {name: a}\ndata:\n" + b"".join(b"  k%d: %s\n" % (i, b"v" * 100) for i in range(95000)), 0, ""),
+    (b"kind: ScaledObject\napiVersion: keda.sh/v1alpha1\nmetadata: {name: a}\nspec:\n" + b"".join(b"  k%d: %s\n" % (i, b"v" * 100) for i in range(95000)), 1, "f.yaml:5: ScaledObject default/a: spec.k0: unknown field\n"),
+    (b"x" * (65 << 20), 2, "f.yaml: longer than 64 MiB"),
+], ids=range(14))
+def test_hostile(tmp_path, content, status, said):
+    begin = time.monotonic()
+    got, out, err = check(tmp_path, content)
+    assert got == status and said in out + err, (got, (out + err)[:500])
+    assert time.monotonic() - begin < 15
+
+
+def test_a_thousand_objects_are_fast(tmp_path):
+    text = "---\n".join(SCALEDOBJECT.replace("name: worker", f"name: worker-{i}") for i in range(1000))
+    begin = time.monotonic()
+    status, out, _ = check(tmp_path, text, "--verbose")
+    assert status == 0 and out.count(": ok\n") == 1000
+    assert time.monotonic() - begin < 5
+
+
+def test_usage():
+    done = run("check", "--help")
+    assert done.returncode == 0 and "--complete" in done.stdout and done.stderr == ""
+    for arguments, named in (((), "no file"), (("--nonsense", "-"), "nonsense"), (("-n", "A_b", "-"), "A_b")):
+        done = run("check", *arguments)
+        assert done.returncode == 2 and named in done.stderr and done.stdout == ""
+    assert "check" in run("help").stdout
