@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/utf8.h"
 
 /* Room for a text that is going to be cut, so that the cut is seen. */
@@ -82,6 +84,19 @@ void err_clear(struct err *err)
 	err->http_status = 0;
 	err->retry_after_ms = 0;
 	err->msg[0] = '\0';
+}
+
+void err_keep(struct err **kept, const struct err *err)
+{
+	if (err == NULL) {
+		free(*kept);
+		*kept = NULL;
+		return;
+	}
+	if (*kept == NULL)
+		*kept = mem_alloc(sizeof(**kept));
+	if (*kept != err)
+		**kept = *err;
 }
 
 const char *err_kind_name(enum err_kind kind)

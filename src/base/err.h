@@ -41,6 +41,9 @@ int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf
 /* Makes *err say "no error". */
 void err_clear(struct err *err);
 
+/* Keeps a copy in *kept (owned; NULL while there is none) in the place of what was there; NULL drops it. For what lives long: 528 bytes by value in each of thousands are too much. */
+void err_keep(struct err **kept, const struct err *err);
+
 /* "temporary", "invalid", ... for logs and metrics. */
 const char *err_kind_name(enum err_kind kind);
 

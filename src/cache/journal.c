@@ -162,7 +162,17 @@ static void add_decision(struct journal_object *o, int64_t at_unix_ms, const str
 	set_text(&added->text, text);
 }
 
-void journal_decided(struct journal *j, const char *key, const struct scale_facts *facts, const struct scale_decision *d, const char *text)
+bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t at_unix_ms)
+{
+	struct entry *e = entry_find(j, key);
+
+	if (!e || !e->object.decided || e->object.mark != mark)
+		return false;
+	e->object.decided_at_unix_ms = at_unix_ms;
+	return true;
+}
+
+void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct scale_facts *facts, const struct scale_decision *d, const char *text)
 {
 	struct entry *e = entry_get(j, key);
 
@@ -170,6 +180,7 @@ void journal_decided(struct journal *j, const char *key, const struct scale_fact
 		return;
 	e->object.decided = true;
 	e->object.decided_at_unix_ms = facts->now_unix_ms;
+	e->object.mark = mark;
 	e->object.decision = *d;
 	set_text(&e->object.text, text);
 	take_triggers(&e->object, facts);

@@ -8,7 +8,7 @@
  * secret.
  *
  * Changes of replicas are seen in cache/targets, whoever made them; what control tells of its own comes before or after that, and the two are one. An object with nothing but decisions
- * costs about half a KiB, and a decision that is like the last one allocates nothing.
+ * costs about half a KiB, and a decision that is like the last one costs a comparison (journal_stands).
  */
 
 #include <stdbool.h>
@@ -50,7 +50,8 @@ struct journal_change {
 struct journal_object { /* borrowed until the loop turns */
 	bool decided;
 	int64_t decided_at_unix_ms;
-	struct scale_decision decision; /* its strings are constants */
+	uint64_t mark;                  /* of it */
+	struct scale_decision decision; /* its strings are constants; last_active_unix_ms is that of the first poll that decided so */
 	char *text;                     /* of the newest decision */
 	struct journal_trigger *triggers; size_t trigger_count;
 	bool has_composite; double composite; char *composite_trouble;
@@ -62,8 +63,11 @@ struct journal_object { /* borrowed until the loop turns */
 struct journal *journal_new(struct store *store, struct targets *targets);
 void journal_free(struct journal *j);
 
-/* What one tick decided. text: scale_explain's, copied. Objects that the store does not know are passed over. */
-void journal_decided(struct journal *j, const char *key, const struct scale_facts *facts, const struct scale_decision *d, const char *text);
+/* Whether a decision of this mark (scale_mark) is the one that was noted last. If so it is noted that it stands at this time, and nothing else need be told of it: that is what nearly every poll finds, so no text is made for it. */
+bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t at_unix_ms);
+
+/* What one tick decided, and its mark. text: scale_explain's, copied. Objects that the store does not know are passed over. */
+void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct scale_facts *facts, const struct scale_decision *d, const char *text);
 
 /* We changed the replicas, and why: the API server has answered. Changes by others are noted by the journal itself, which sees the target change. */
 void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);

@@ -18,6 +18,11 @@ enum entry_state {
 	FAILED, /* the last query failed */
 };
 
+/* A place in a ring of waiters, and the sentinel of one. */
+struct ring {
+	struct ring *prev, *next;
+};
+
 struct entry {
 	struct readings *owner;
 	struct question *question;
@@ -30,12 +35,12 @@ struct entry {
 	int64_t touched_at_ms;
 	int64_t keep_ms;          /* after that */
 	void *ask;                /* the scaler's handle while ASKING */
-	struct readings_wait *waiters; /* sentinel of a ring */
+	struct ring waiters;
 	UT_hash_handle hh;
 };
 
 struct readings_wait {
-	struct readings_wait *prev, *next;
+	struct ring ring; /* first, so that one leads to the other */
 	struct readings *owner;
 	readings_fn fn;
 	void *arg;
@@ -44,7 +49,7 @@ struct readings_wait {
 	/* An answer or a failure from memory, handed over at the end of the turn. */
 	struct loop_task later;
 	struct answer answer; /* of a failure only its times; all 0 when it was not the source's */
-	struct err err;
+	struct err *err;      /* owned; NULL: answer is good */
 };
 
 struct readings {
@@ -52,7 +57,7 @@ struct readings {
 	struct loop *loop;
 	struct readings_config config;
 	struct entry *entries;
-	struct readings_wait ring; /* sentinel of waiters that are answered from memory */
+	struct ring remembered; /* waiters that are answered from memory */
 	struct loop_timer sweep;
 	size_t asking, waiters;
 	uint64_t questions, from_memory;
@@ -60,31 +65,39 @@ struct readings {
 
 /* --- rings of waiters --------------------------------------------------------------------------------------------------------- */
 
-static void ring_init(struct readings_wait *sentinel)
+static void ring_init(struct ring *r)
 {
-	sentinel->prev = sentinel->next = sentinel;
+	r->prev = r->next = r;
 }
 
-static void ring_add(struct readings_wait *sentinel, struct readings_wait *w)
+static void ring_add(struct ring *sentinel, struct readings_wait *w)
 {
-	w->prev = sentinel->prev;
-	w->next = sentinel;
-	w->prev->next = w->next->prev = w;
+	struct ring *r = &w->ring;
+
+	r->prev = sentinel->prev;
+	r->next = sentinel;
+	r->prev->next = r->next->prev = r;
 }
 
 static void ring_remove(struct readings_wait *w)
 {
-	w->prev->next = w->next;
-	w->next->prev = w->prev;
-	ring_init(w);
+	w->ring.prev->next = w->ring.next;
+	w->ring.next->prev = w->ring.prev;
+	ring_init(&w->ring);
 }
 
-static void ring_move_all(struct readings_wait *from, struct readings_wait *to)
+/* NULL when there is none. */
+static struct readings_wait *ring_first(const struct ring *sentinel)
 {
-	ring_init(to);
-	while (from->next != from) {
-		struct readings_wait *w = from->next;
+	return sentinel->next == sentinel ? NULL : (struct readings_wait *)sentinel->next;
+}
 
+static void ring_move_all(struct ring *from, struct ring *to)
+{
+	struct readings_wait *w;
+
+	ring_init(to);
+	while ((w = ring_first(from)) != NULL) {
 		ring_remove(w);
 		ring_add(to, w);
 	}
@@ -97,6 +110,7 @@ static void wait_free(struct readings_wait *w)
 	loop_task_cancel(w->owner->loop, &w->later);
 	question_unref(w->question);
 	w->owner->waiters--;
+	err_keep(&w->err, NULL);
 	free(w);
 }
 
@@ -130,8 +144,7 @@ static struct entry *entry_get(struct readings *r, struct question *q)
 	e->owner = r;
 	e->question = question_ref(q);
 	e->keep_ms = FORGET_AFTER_MS;
-	e->waiters = mem_zalloc(sizeof(*e->waiters));
-	ring_init(e->waiters);
+	ring_init(&e->waiters);
 	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
 	return e;
 }
@@ -143,11 +156,10 @@ static void entry_free(struct entry *e)
 		e->question->type->cancel(e->ask);
 		e->owner->asking--;
 	}
-	while (e->waiters->next != e->waiters)
-		wait_free(e->waiters->next);
+	while (ring_first(&e->waiters))
+		wait_free(ring_first(&e->waiters));
 	question_unref(e->question);
-	free(e->waiters);
-	free(e->err);
+	err_keep(&e->err, NULL);
 	free(e);
 }
 
@@ -156,31 +168,29 @@ static void on_answer(void *arg, double value, const struct err *err)
 {
 	struct entry *e = arg;
 	struct readings *r = e->owner;
-	struct readings_wait finished;
+	struct ring finished;
 	struct answer answer = { value, e->asked_at_ms, loop_now_ms(r->loop) };
-	struct err failure = { 0 };
+	struct err failure;
 
+	err_clear(&failure);
 	e->ask = NULL;
 	r->asking--;
 	if (err) {
 		e->state = FAILED;
 		e->has_answer = false;
 		failure = *err;
-		if (!e->err)
-			e->err = mem_alloc(sizeof(*e->err));
-		*e->err = failure;
+		err_keep(&e->err, &failure);
 		e->failed_at_ms = answer.answered_at_ms;
 	} else {
 		e->state = FRESH;
 		e->has_answer = true;
 		e->answer = answer;
-		free(e->err);
-		e->err = NULL;
+		err_keep(&e->err, NULL);
 	}
 	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
-	ring_move_all(e->waiters, &finished);
-	while (finished.next != &finished)
-		wait_finish(finished.next, err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
+	ring_move_all(&e->waiters, &finished);
+	while (ring_first(&finished))
+		wait_finish(ring_first(&finished), err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
 }
 
 static void entry_ask(struct entry *e)
@@ -210,7 +220,7 @@ static void on_sweep(void *arg)
 	struct entry *e, *next;
 
 	HASH_ITER(hh, r->entries, e, next)
-		if (e->state != ASKING && e->waiters->next == e->waiters && now_ms - e->touched_at_ms > e->keep_ms)
+		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > e->keep_ms)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
@@ -252,9 +262,11 @@ static void on_later(void *arg)
 {
 	struct readings_wait *w = arg;
 	struct answer answer = w->answer;
-	struct err err = w->err;
+	struct err *err = w->err;
 
-	wait_finish(w, err.kind == ERR_NONE ? &answer : NULL, err.kind == ERR_NONE ? NULL : &err, answer.answered_at_ms);
+	w->err = NULL; /* it outlives the wait */
+	wait_finish(w, err ? NULL : &answer, err, answer.answered_at_ms);
+	free(err);
 }
 
 static void on_deadline(void *arg)
@@ -274,7 +286,7 @@ static struct readings_wait *wait_new(struct readings *r, struct question *q, re
 	w->question = question_ref(q);
 	w->fn = fn;
 	w->arg = arg;
-	ring_init(w);
+	ring_init(&w->ring);
 	loop_task_init(&w->later, on_later, w);
 	loop_timer_init(&w->deadline, r->loop, on_deadline, w);
 	r->waiters++;
@@ -283,27 +295,33 @@ static struct readings_wait *wait_new(struct readings *r, struct question *q, re
 
 static void answer_later(struct readings *r, struct readings_wait *w)
 {
-	ring_add(&r->ring, w);
+	ring_add(&r->remembered, w);
 	loop_task_queue(r->loop, &w->later);
 }
 
 struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
 {
 	struct readings_wait *w = wait_new(r, q, fn, arg);
+	enum readings_found found;
 	struct entry *e;
+	struct err err;
 
 	if (r->waiters > r->config.max_waiters) {
-		err_set(&w->err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source, r->config.max_waiters);
+		err_set(&err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source, r->config.max_waiters);
+		err_keep(&w->err, &err);
 		answer_later(r, w);
 		return w;
 	}
-	if (readings_peek(r, q, max_age_ms, &w->answer, &w->err) != READINGS_NONE) {
+	found = readings_peek(r, q, max_age_ms, &w->answer, &err);
+	if (found == READINGS_FAILURE)
+		err_keep(&w->err, &err);
+	if (found != READINGS_NONE) {
 		answer_later(r, w);
 		return w;
 	}
 	e = entry_get(r, q);
 	touch(e, loop_now_ms(r->loop), max_age_ms);
-	ring_add(e->waiters, w);
+	ring_add(&e->waiters, w);
 	if (e->state != ASKING)
 		entry_ask(e);
 	if (deadline_ms < e->asked_at_ms + r->config.ask_timeout_ms)
@@ -324,7 +342,7 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 	r->sources = sources;
 	r->loop = sources->loop;
 	r->config = *config;
-	ring_init(&r->ring);
+	ring_init(&r->remembered);
 	loop_timer_init(&r->sweep, r->loop, on_sweep, r);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 	return r;
@@ -338,8 +356,8 @@ void readings_free(struct readings *r)
 		return;
 	HASH_ITER(hh, r->entries, e, next)
 		entry_free(e);
-	while (r->ring.next != &r->ring)
-		wait_free(r->ring.next);
+	while (ring_first(&r->remembered))
+		wait_free(ring_first(&r->remembered));
 	loop_timer_done(&r->sweep);
 	free(r);
 }

@@ -242,8 +242,7 @@ static void build_anew(struct scalers *s, struct object_scalers *o, const struct
 	failed = build(s, o, so, &err) != 0;
 	if (failed) {
 		drop(o); /* what was built before the one that failed */
-		o->err = mem_alloc(sizeof(err));
-		*o->err = err;
+		err_keep(&o->err, &err);
 	}
 	o->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);
 }
@@ -263,6 +262,7 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 			*err = *o->err;
 		return -1;
 	}
+	out->so = so;
 	out->list = o->list;
 	out->count = o->count;
 	out->formula = o->formula;

@@ -19,6 +19,7 @@
 struct scalers;
 
 struct built { /* borrowed until the loop turns */
+	const struct scaledobject *so; /* what they were built from */
 	const struct scaler *list;     /* in trigger order; those of cpu and memory have no question */
 	size_t count;
 	const struct formula *formula; /* of scalingModifiers, over the names of the triggers that have a question, in their order; NULL without one */

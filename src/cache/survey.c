@@ -69,6 +69,7 @@ static int look_at_all(struct cache *cache, const char *key, struct view *v, str
 	if (scalers_get(cache->scalers, key, &built, err))
 		return -1;
 	v->all = true;
+	v->so = built.so;
 	v->list = built.list;
 	v->count = built.count;
 	v->formula = built.formula;
@@ -79,7 +80,7 @@ static int look_at_all(struct cache *cache, const char *key, struct view *v, str
 
 static int look(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
 {
-	*v = (struct view){ .so = store_scaledobject(cache->store, key) };
+	*v = (struct view){ .so = metric ? store_scaledobject(cache->store, key) : NULL };
 	if (metric && !(v->so && verdict_has_composite(&v->so->spec) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0))
 		return look_at_one(cache, key, metric, v, err);
 	return look_at_all(cache, key, v, err);
@@ -316,8 +317,7 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 	slot->wait = NULL;
 	slot->completed_at_ms = completed_at_ms;
 	if (err) {
-		slot->err = mem_alloc(sizeof(*err));
-		*slot->err = *err;
+		err_keep(&slot->err, err);
 	} else {
 		slot->answer = *answer;
 	}

@@ -22,11 +22,8 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 	target->place = targets_watch_get(t, ref);
 	target->place->wanted++;
 	target->key = mem_dup(key);
-	target->group = mem_dup(ref->group);
-	target->version = mem_dup(ref->version);
-	target->resource = mem_dup(ref->resource);
 	target->namespace_ = mem_dup(ref->namespace_);
-	target->name = mem_dup(ref->name);
+	target->name = target->key + strlen(target->key) - strlen(ref->name);
 	HASH_ADD_KEYPTR(hh, t->targets, target->key, strlen(target->key), target);
 	loop_timer_init(&target->read_again, kube_loop(t->kube), targets_object_read, target);
 	/* The first list may be half read; only one that has not begun is sure to bring this object. */
@@ -48,11 +45,7 @@ static void target_free(struct target *target)
 	workload_free(target->workload);
 	free(target->trouble);
 	free(target->key);
-	free(target->group);
-	free(target->version);
-	free(target->resource);
 	free(target->namespace_);
-	free(target->name);
 	free(target);
 	if (--place->wanted == 0)
 		targets_watch_free(place);

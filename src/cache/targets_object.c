@@ -163,7 +163,7 @@ static void on_scale(void *arg, const json_t *scale, const struct err *err, unsi
 
 static struct scaleread *scale_of(struct target *target)
 {
-	MEM_AUTO char *collection = targets_watch_path(target->group, target->version, target->resource, target->namespace_);
+	MEM_AUTO char *collection = targets_watch_path(target->place->group, target->place->version, target->place->resource, target->namespace_);
 	MEM_AUTO char *path = mem_printf("%s/%s/scale", collection, target->name);
 
 	if (!target->scale)
@@ -256,7 +256,7 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 void targets_object_read(void *arg)
 {
 	struct target *target = arg;
-	MEM_AUTO char *collection = targets_watch_path(target->group, target->version, target->resource, target->namespace_);
+	MEM_AUTO char *collection = targets_watch_path(target->place->group, target->place->version, target->place->resource, target->namespace_);
 	MEM_AUTO char *path = mem_printf("%s/%s", collection, target->name);
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 

@@ -42,7 +42,8 @@ struct place {
 struct target {
 	struct place *place;
 	char *key;              /* "apps/v1/deployments/shop/web" */
-	char *group, *version, *resource, *namespace_, *name;
+	const char *name;       /* inside it */
+	char *namespace_;       /* the place may be all namespaces */
 	enum target_state state;
 	struct workload *workload;
 	struct workload *unsure; /* what the watch brought last while its replicas are asked of /scale; NULL */

@@ -153,7 +153,7 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 	if (!so)
 		return;
 	judge_rules(r, so);
-	spec_good = so->spec_err.kind == ERR_NONE;
+	spec_good = !so->spec_err;
 	rival = rivals_say(r->rivals, doc);
 	if (rival) {
 		struct err err;

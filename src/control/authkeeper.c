@@ -107,7 +107,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 static void patch(struct entry *e, const char *subresource, const char *body)
 {
 	MEM_AUTO char *path = path_of(e, subresource);
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_BACKGROUND };
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_STATUS };
 
 	e->call = kube_call(e->keeper->kube, &request, on_written, e);
 }

@@ -29,8 +29,8 @@ static struct object *object_get(struct control *c, const char *key)
 		return o;
 	o = mem_zalloc(sizeof(*o));
 	o->control = c;
-	o->key = mem_dup(key);
 	o->subject = mem_printf("scaledobject %s", key);
+	o->key = o->subject + strlen(o->subject) - strlen(key);
 	loop_timer_init(&o->reconcile.again, c->cache->loop, on_reconcile_again, o);
 	HASH_ADD_KEYPTR(hh, c->objects, o->key, strlen(o->key), o);
 	return o;
@@ -52,10 +52,10 @@ static void object_free(struct object *o)
 	loop_timer_done(&o->reconcile.again);
 	pause_forget(o);
 	HASH_DELETE(hh, o->control->objects, o);
+	err_keep(&o->reconcile.write_err, NULL);
 	free(o->reconcile.said_error);
 	free(o->uid);
 	free(o->subject);
-	free(o->key);
 	free(o);
 }
 
@@ -149,6 +149,15 @@ static void object_turn(struct object *o)
 /* Objects per turn, so that a start with thousands of them leaves the loop free for others in between. */
 #define RECONCILES_PER_TURN 64
 
+/* By then the writes of a flood are answered, and what the watches bring because of them. */
+#define SETTLE_AFTER_MS 8000
+
+static void on_settle(void *arg)
+{
+	(void)arg;
+	mem_settle();
+}
+
 static void on_turn_end(void *arg)
 {
 	struct control *c = arg;
@@ -162,8 +171,10 @@ static void on_turn_end(void *arg)
 	/* Not as work put off: that would still be this turn. */
 	loop_task_cancel(c->cache->loop, &c->turn);
 	counters_set(c->queued, NULL, (double)c->dirty_count);
-	if (c->dirty && c->leading)
+	if (c->dirty && c->leading) {
 		loop_timer_set(&c->next_turn, 0);
+		loop_timer_set(&c->settle, SETTLE_AFTER_MS);
+	}
 }
 
 /* --- leading ------------------------------------------------------------------------------------------------------------------ */
@@ -210,6 +221,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->config = *config;
 	loop_task_init(&c->turn, on_turn_end, c);
 	loop_timer_init(&c->next_turn, cache->loop, on_turn_end, c);
+	loop_timer_init(&c->settle, cache->loop, on_settle, c);
 	c->scale_errors = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
@@ -231,5 +243,6 @@ void control_free(struct control *c)
 	drop_all(c);
 	loop_task_cancel(c->cache->loop, &c->turn);
 	loop_timer_done(&c->next_turn);
+	loop_timer_done(&c->settle);
 	free(c);
 }

@@ -69,14 +69,16 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
 	struct reconcile_part *r = &o->reconcile;
 	json_t *merged = NULL;
+	struct err err = { 0 };
 
-	err_clear(&r->write_err);
 	if (hpaspec_claim(so, live) == HPASPEC_FOREIGN)
-		refuse(&r->write_err, name, live);
+		refuse(&err, name, live);
 	else
-		merged = hpaspec_merge(o->reconcile.desired, live, &r->write_err);
+		merged = hpaspec_merge(o->reconcile.desired, live, &err);
+	err_keep(&r->write_err, NULL);
 	if (!merged) {
-		err_wrap(&r->write_err, "failed to ensure HPA is correctly created for ScaledObject");
+		err_wrap(&err, "failed to ensure HPA is correctly created for ScaledObject");
+		err_keep(&r->write_err, &err);
 		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, 1000, 30000);
 		return;
 	}

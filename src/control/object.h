@@ -36,6 +36,7 @@ struct control {
 	struct claim *claims;       /* rivals.c */
 	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
+	struct loop_timer settle;   /* after such a flood: what its writes took goes back to the system */
 	struct object *dirty;       /* objects to reconcile, first come first served */
 	struct object *dirty_last;
 	size_t dirty_count;
@@ -52,7 +53,7 @@ struct reconcile_part {
 	struct loop_timer again;    /* back-off after a failure */
 	int64_t retry_at_ms;        /* loop clock */
 	unsigned failures;
-	struct err write_err;       /* of the last write, until one succeeds; kind ERR_NONE */
+	struct err *write_err;      /* of the last write, until one succeeds; owned; NULL */
 	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
@@ -118,8 +119,8 @@ struct act_part {
 
 struct object {
 	struct control *control;
-	char *key;                  /* "default/web" */
-	char *subject;              /* "scaledobject default/web", for the log */
+	char *subject;              /* "scaledobject default/web", for the log; owned */
+	const char *key;            /* "default/web", inside it */
 	char *uid;                  /* of the object last seen: a new one under the same name starts afresh */
 	int64_t generation;         /* last reconciled with success */
 	bool said_gone;

@@ -75,7 +75,7 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 		return PAUSE_DONE;
 	/* Set back already, and nothing else to say than that it is paused; but if that failed, it is still so. */
 	if (too_early(o))
-		return o->reconcile.write_err.kind == ERR_NONE ? PAUSE_DONE : PAUSE_BUSY;
+		return !o->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
 	/* An object that is born paused has its original replicas before we change them. */
 	if (wanted->original_replicas == INT32_UNSET)
 		wanted->original_replicas = w->replicas;
@@ -102,7 +102,7 @@ static struct scale_decision decide(struct object *o, const struct scaledobject 
 	d = scale_decide(&facts);
 	free(o->pause.why);
 	o->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
-	journal_decided(o->control->cache->journal, o->key, &facts, &d, text);
+	journal_decided(o->control->cache->journal, o->key, scale_mark(&facts, &d), &facts, &d, text);
 	return d;
 }
 

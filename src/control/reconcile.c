@@ -178,7 +178,7 @@ static bool conclude_well(struct object *o, const struct scaledobject *so, const
 	struct reconcile_part *r = &o->reconcile;
 	bool was_ready = status_wanted(o, so) && status_says(o, "Ready");
 
-	err_clear(&r->write_err);
+	err_keep(&r->write_err, NULL);
 	r->failures = 0;
 	free(r->said_error);
 	r->said_error = NULL;
@@ -249,8 +249,8 @@ static void write_failed(struct object *o, const struct scaledobject *so, const 
 {
 	const struct reconcile_part *r = &o->reconcile;
 
-	if (r->write_err.kind != ERR_CONFLICT || r->failures > CONFLICTS_USUAL)
-		report_failure(o, so, wish, &r->write_err);
+	if (r->write_err->kind != ERR_CONFLICT || r->failures > CONFLICTS_USUAL)
+		report_failure(o, so, wish, r->write_err);
 }
 
 static void reconcile_scaled(struct object *o, const struct scaledobject *so, struct wish *wish)
@@ -313,7 +313,7 @@ static void note_pause(struct object *o, bool paused)
 	if (r->paused == paused)
 		return;
 	r->paused = paused;
-	err_clear(&r->write_err);
+	err_keep(&r->write_err, NULL);
 	r->failures = 0;
 	pause_forget(o);
 }

@@ -105,9 +105,22 @@ static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, 
 		arm(o, now_ms + wait_ms + 1);
 }
 
+/* Told when it is another than at the last poll, or for another reason. */
+static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	struct journal *journal = o->control->cache->journal;
+	uint64_t mark = scale_mark(facts, d);
+	char text[512];
+
+	if (journal_stands(journal, o->key, mark, facts->now_unix_ms))
+		return;
+	scale_explain(facts, d, text, sizeof(text));
+	log_debug(o->subject, "%s", text);
+	journal_decided(journal, o->key, mark, facts, d, text);
+}
+
 static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)
 {
-	char text[512];
 	struct scale_facts facts = {
 		.spec = &r->so->spec,
 		.created_unix_ms = r->so->meta.created_unix_ms,
@@ -124,9 +137,7 @@ static void decide(struct object *o, const struct survey_result *r, const struct
 	struct scale_decision d = scale_decide(&facts);
 
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
-	scale_explain(&facts, &d, text, sizeof(text));
-	log_debug(o->subject, "%s", text);
-	journal_decided(o->control->cache->journal, o->key, &facts, &d, text);
+	note_decision(o, &facts, &d);
 	say_failures(o, r);
 	log_failing(o, r, &d);
 	if (d.act)

@@ -16,6 +16,7 @@ static void on_again(void *arg)
 	struct object *o = arg;
 	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 
+	loop_timer_done(&o->status.again); /* seldom set, and a timer at rest should cost nothing */
 	if (so)
 		status_write(o, so);
 }
@@ -91,13 +92,13 @@ void status_write(struct object *o, const struct scaledobject *so)
 	struct control *c = o->control;
 	MEM_AUTO char *patch = NULL;
 	MEM_AUTO char *path = NULL;
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_STATUS };
 
 	if (!o->status.known || o->status.call)
 		return;
 	if (o->status.failures > 0 && loop_timer_pending(&o->status.again))
 		return; /* backing off */
-	loop_timer_cancel(&o->status.again);
+	loop_timer_done(&o->status.again);
 	patch = scaledobject_status_patch(&so->status, &o->status.wanted, so->meta.resource_version, !c->times_pruned);
 	if (!patch) {
 		o->status.futile = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one write that reconcile has under way for an object: its answer leads to the next look, its failure to a back-off. */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "control/object.h"
@@ -10,7 +10,7 @@ struct write {
 	struct object *object;
 	write_answer_fn on_success;
 	write_failure_fn on_failure;
-	char doing[320];
+	char doing[];
 };
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
@@ -23,13 +23,13 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	r->call = NULL;
 	r->write = NULL;
 	if (!err) {
-		err_clear(&r->write_err);
+		err_keep(&r->write_err, NULL);
 		if (w->on_success)
 			w->on_success(o, object);
 		queue_mark(o);
 	} else if (!w->on_failure || !w->on_failure(o, err)) {
-		r->write_err = *err;
-		err_wrap(&r->write_err, "%s", w->doing);
+		err_keep(&r->write_err, err);
+		err_wrap(r->write_err, "%s", w->doing);
 		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
 		queue_mark(o); /* says it in Ready; the back-off holds the next try */
 	}
@@ -38,12 +38,13 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success, write_failure_fn on_failure)
 {
-	struct write *w = mem_zalloc(sizeof(*w));
+	size_t size = strlen(doing) + 1;
+	struct write *w = mem_zalloc(sizeof(*w) + size);
 
 	w->object = o;
 	w->on_success = on_success;
 	w->on_failure = on_failure;
-	snprintf(w->doing, sizeof(w->doing), "%s", doing);
+	memcpy(w->doing, doing, size);
 	o->reconcile.write = w;
 	o->reconcile.call = kube_call(o->control->kube, request, on_written, w);
 }
@@ -54,7 +55,7 @@ bool write_must_wait(struct object *o)
 	struct reconcile_part *r = &o->reconcile;
 	int64_t now_ms = loop_now_ms(o->control->cache->loop);
 
-	if (r->write_err.kind == ERR_NONE || now_ms >= r->retry_at_ms)
+	if (!r->write_err || now_ms >= r->retry_at_ms)
 		return false;
 	loop_timer_set(&r->again, r->retry_at_ms - now_ms);
 	return true;

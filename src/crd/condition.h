@@ -13,11 +13,12 @@
 
 enum condition_status { CONDITION_UNKNOWN, CONDITION_TRUE, CONDITION_FALSE };
 
+/* Its texts are crd/phrase's. */
 struct condition {
-	char *type;
+	const char *type;
 	enum condition_status status;
-	char *reason;  /* "" when absent */
-	char *message; /* "" when absent */
+	const char *reason;  /* "" when absent */
+	const char *message; /* "" when absent */
 	int64_t since_unix_ms;      /* lastTransitionTime; 0 when absent */
 	int64_t observed_generation;/* 0 when absent */
 };

@@ -5,14 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crd/phrase.h"
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
 
-static void take_text(const json_t *object, const char *key, char **out)
+static void take_text(const json_t *object, const char *key, const char **out)
 {
-	free(*out);
-	*out = mem_dup(json_str_or_empty(object, key));
+	phrase_set(out, json_str_or_empty(object, key));
 }
 
 static enum condition_status status_of(const json_t *condition)
@@ -24,16 +24,16 @@ static enum condition_status status_of(const json_t *condition)
 
 static void says_done(struct hpa_says *s)
 {
-	free(s->reason);
-	free(s->message);
+	phrase_free(s->reason);
+	phrase_free(s->message);
 }
 
 static void take_says(const json_t *condition, enum condition_status usual, struct hpa_says *out)
 {
 	says_done(out);
 	out->status = status_of(condition);
-	out->reason = mem_dup(json_str_or_empty(condition, "reason"));
-	out->message = out->status == usual ? NULL : mem_dup(json_str_or_empty(condition, "message"));
+	out->reason = phrase_dup(json_str_or_empty(condition, "reason"));
+	out->message = out->status == usual ? NULL : phrase_dup(json_str_or_empty(condition, "message"));
 }
 
 static void take_condition(const json_t *one, struct hpa *out)
@@ -65,9 +65,9 @@ static void decode_conditions(const struct json_at *status, struct hpa *out)
 /* The status is the HPA controller's; what cannot be read of it is as if it were not there yet. */
 static void decode_status(const struct json_at *status, struct hpa *out)
 {
-	out->scaling_active_status = mem_dup("");
-	out->scaling_active_reason = mem_dup("");
-	out->scaling_active_message = mem_dup("");
+	out->scaling_active_status = phrase_dup("");
+	out->scaling_active_reason = phrase_dup("");
+	out->scaling_active_message = phrase_dup("");
 	if (!json_is_object(status->value))
 		return;
 	json_get_int32(status, "currentReplicas", &out->current_replicas, NULL);
@@ -96,9 +96,9 @@ void hpa_free(struct hpa *h)
 	if (h == NULL)
 		return;
 	meta_done(&h->meta);
-	free(h->scaling_active_status);
-	free(h->scaling_active_reason);
-	free(h->scaling_active_message);
+	phrase_free(h->scaling_active_status);
+	phrase_free(h->scaling_active_reason);
+	phrase_free(h->scaling_active_message);
 	says_done(&h->able_to_scale);
 	says_done(&h->scaling_limited);
 	free(h);

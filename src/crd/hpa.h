@@ -17,15 +17,15 @@
 
 struct hpa_says { /* another condition of the status */
 	enum condition_status status;
-	char *reason;  /* NULL: there is no such condition */
-	char *message; /* only where it tells of something unusual (AbleToScale=False, ScalingLimited=True): 500 HPAs say the same otherwise; NULL */
+	const char *reason;  /* crd/phrase's; NULL: there is no such condition */
+	const char *message; /* the same; only where it tells of something unusual (AbleToScale=False, ScalingLimited=True): 500 HPAs say the same otherwise; NULL */
 };
 
 struct hpa {
 	struct meta meta;
 	uint64_t spec_fingerprint;      /* of hpa_spec_normal(spec) */
-	/* What it says (status.conditions ScalingActive; "" when absent). */
-	char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
+	/* What it says (status.conditions ScalingActive; "" when absent); crd/phrase's. */
+	const char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
 	int32_t current_replicas, desired_replicas;
 	/* For people only. */
 	struct hpa_says able_to_scale, scaling_limited;

@@ -16,6 +16,7 @@ struct scaledobject *scaledobject_decode(const json_t *object, struct err *err)
 {
 	struct scaledobject *so = mem_zalloc(sizeof(*so));
 	struct json_at root = json_root(object), spec, status;
+	struct err spec_err = { 0 };
 
 	if (meta_decode(object, &so->meta, err) < 0) {
 		free(so);
@@ -23,8 +24,9 @@ struct scaledobject *scaledobject_decode(const json_t *object, struct err *err)
 	}
 	spec = json_field(&root, "spec");
 	status = json_field(&root, "status");
-	err_clear(&so->spec_err);
-	scaledobject_spec_decode(&spec, &so->spec, &so->spec_err);
+	scaledobject_spec_decode(&spec, &so->spec, &spec_err);
+	if (spec_err.kind != ERR_NONE)
+		err_keep(&so->spec_err, &spec_err);
 	scaledobject_status_decode(&status, &so->status);
 	return so;
 }
@@ -36,6 +38,7 @@ void scaledobject_free(struct scaledobject *so)
 	meta_done(&so->meta);
 	scaledobject_spec_done(&so->spec);
 	scaledobject_status_done(&so->status);
+	err_keep(&so->spec_err, NULL);
 	free(so);
 }
 

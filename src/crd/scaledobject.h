@@ -46,21 +46,21 @@ struct scaledobject_spec {
 struct metric_health { char *metric; int32_t failures; bool failing; };
 struct metric_activity { char *metric; bool active; };
 
-struct scaledobject_status {
-	char *target_kind;                                       /* "apps/v1.Deployment" */
-	char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
+struct scaledobject_status { /* single texts are crd/phrase's */
+	const char *target_kind;                                 /* "apps/v1.Deployment" */
+	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
 	int32_t original_replicas;                               /* INT32_UNSET */
 	int64_t last_active_unix_ms;                             /* 0 */
 	char **external_metric_names;  size_t external_metric_count;
 	char **resource_metric_names;  size_t resource_metric_count;
-	char *composite_scaler_name;
+	const char *composite_scaler_name;
 	struct conditions conditions;
 	struct metric_health *health;     size_t health_count;
 	struct metric_activity *activity; size_t activity_count;
 	int32_t paused_replicas;                                 /* INT32_UNSET */
-	char *hpa_name;
-	char *triggers_types;
-	char *authentications_types;
+	const char *hpa_name;
+	const char *triggers_types;
+	const char *authentications_types;
 };
 
 struct scaledobject {
@@ -69,9 +69,9 @@ struct scaledobject {
 	struct scaledobject_status status;
 	/*
 	 * A spec that does not decode (only possible where the CRD's schema is looser than ours) does not hide the object: meta and status are there, and this says
-	 * what is wrong, for Ready. kind ERR_NONE: all is well.
+	 * what is wrong, for Ready. Owned; NULL: all is well.
 	 */
-	struct err spec_err;
+	struct err *spec_err;
 };
 
 /* NULL and *err only when not even metadata can be read. The caller owns the result. */

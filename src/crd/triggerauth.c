@@ -368,10 +368,8 @@ struct triggerauth *triggerauth_decode(const json_t *object, struct err *err)
 	}
 	spec = json_field(&root, "spec");
 	status = json_field(&root, "status");
-	if (decode_spec(&spec, t, &spec_err) < 0) {
-		t->spec_err = mem_alloc(sizeof(*t->spec_err));
-		*t->spec_err = spec_err;
-	}
+	if (decode_spec(&spec, t, &spec_err) < 0)
+		err_keep(&t->spec_err, &spec_err);
 	decode_status(&status, t);
 	return t;
 }

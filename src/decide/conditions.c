@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "crd/phrase.h"
 #include "decide/verdict.h"
 
 #define READY "Ready"
@@ -18,18 +19,10 @@
 #define MESSAGE_PAUSED "ScaledObject is paused"
 #define TYPES_TEXT_MAX 65536 /* triggersTypes: at most SCALEDOBJECT_TRIGGERS_MAX short words */
 
-static void replace(char **text, const char *with)
+static void replace_owned(const char **text, char *with)
 {
-	char *copy = mem_dup(with);
-
-	free(*text);
-	*text = copy;
-}
-
-static void replace_owned(char **text, char *with)
-{
-	free(*text);
-	*text = with;
+	phrase_free(*text);
+	*text = phrase_take(with);
 }
 
 /* ---- After a reconcile ---- */
@@ -58,15 +51,15 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 
 		/* The core group has no name, which leaves the slash in front: KEDA's own spelling. */
 		replace_owned(&status->target_kind, mem_printf("%s/%s.%s", group, o->version, o->kind));
-		replace(&status->gvkr_group, group);
-		replace(&status->gvkr_version, o->version);
-		replace(&status->gvkr_kind, o->kind);
-		replace(&status->gvkr_resource, o->resource);
+		phrase_set(&status->gvkr_group, group);
+		phrase_set(&status->gvkr_version, o->version);
+		phrase_set(&status->gvkr_kind, o->kind);
+		phrase_set(&status->gvkr_resource, o->resource);
 	}
 	if (status->original_replicas == INT32_UNSET && o->replicas != INT32_UNSET)
 		status->original_replicas = o->replicas;
 	if (o->hpa_name != NULL)
-		replace(&status->hpa_name, o->hpa_name);
+		phrase_set(&status->hpa_name, o->hpa_name);
 }
 
 static void free_names(char ***names, size_t *count)
@@ -131,7 +124,7 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 		return;
 	free_names(&status->external_metric_names, &status->external_metric_count);
 	free_names(&status->resource_metric_names, &status->resource_metric_count);
-	replace(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
+	phrase_set(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
 	for (size_t i = 0; i < o->metric_count; i++) {
 		if (o->metrics[i].kind == METRIC_EXTERNAL)
 			add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count, o->metrics[i].name);
@@ -179,7 +172,7 @@ static char *distinct(const struct scaledobject_spec *spec, trigger_text_fn text
 
 static void record_triggers(const struct scaledobject *so, struct scaledobject_status *status)
 {
-	if (so->spec_err.kind != ERR_NONE)
+	if (so->spec_err != NULL)
 		return;
 	replace_owned(&status->triggers_types, distinct(&so->spec, type_of));
 	replace_owned(&status->authentications_types, distinct(&so->spec, authentication_of));
@@ -285,22 +278,38 @@ static bool trigger_active(const struct scale_facts *facts, const char *metric)
 	return false;
 }
 
-static void record_activity(const struct scale_facts *facts, struct scaledobject_status *status)
+static bool activity_is_of_all_metrics(const struct scaledobject_status *status)
+{
+	if (status->activity_count != status->external_metric_count)
+		return false;
+	for (size_t i = 0; i < status->activity_count; i++)
+		if (strcmp(status->activity[i].metric, status->external_metric_names[i]) != 0)
+			return false;
+	return true;
+}
+
+static void list_activity(struct scaledobject_status *status)
 {
 	struct metric_activity *list;
 
-	if (facts->trigger_count == 0)
-		return;
 	list = mem_array(status->external_metric_count, sizeof(*list));
-	for (size_t i = 0; i < status->external_metric_count; i++) {
+	for (size_t i = 0; i < status->external_metric_count; i++)
 		list[i].metric = mem_dup(status->external_metric_names[i]);
-		list[i].active = trigger_active(facts, list[i].metric);
-	}
 	for (size_t i = 0; i < status->activity_count; i++)
 		free(status->activity[i].metric);
 	free(status->activity);
 	status->activity = list;
 	status->activity_count = status->external_metric_count;
+}
+
+static void record_activity(const struct scale_facts *facts, struct scaledobject_status *status)
+{
+	if (facts->trigger_count == 0)
+		return;
+	if (!activity_is_of_all_metrics(status))
+		list_activity(status);
+	for (size_t i = 0; i < status->activity_count; i++)
+		status->activity[i].active = trigger_active(facts, status->activity[i].metric);
 }
 
 /*

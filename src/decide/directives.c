@@ -59,6 +59,10 @@ int directives_read(const struct scaledobject *so, struct directives *out, struc
 	bool says_paused = strmap_get(annotations, DIRECTIVES_PAUSED) != NULL;
 	struct directives d = { .paused_replicas = INT32_UNSET };
 
+	if (annotations->count == 0) { /* as nearly always, at each poll */
+		*out = d;
+		return 0;
+	}
 	if (read_bool(annotations, DIRECTIVES_PAUSED, &d.paused, err) < 0 || read_replicas(annotations, &d.paused_replicas, err) < 0 ||
 	    read_bool(annotations, DIRECTIVES_PAUSED_IN, &d.scale_in_paused, err) < 0 || read_bool(annotations, DIRECTIVES_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
 	    read_bool(annotations, DIRECTIVES_FORCE, &d.force_active, err) < 0 || read_bool(annotations, DIRECTIVES_TRANSFER_HPA, &d.transfer_hpa, err) < 0)

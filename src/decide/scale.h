@@ -89,6 +89,11 @@ struct scale_decision scale_decide(const struct scale_facts *facts);
 const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
 /* One sentence with names and numbers ("cooling down until 10:00:05: no trigger is active (s0-redis-jobs 0)") into out; returns out. */
 char *scale_explain(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
+/*
+ * A fingerprint of the decision (its last_active_unix_ms apart, which moves with each active poll) and of all facts that scale_explain and cache/journal tell: when it is the same as before, so are their texts, which then need not be
+ * made again.
+ */
+uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d);
 /* "m1;m2": metric names of the active triggers ("composite-metric" of the composite), for the Event; returns out. */
 char *scale_active_names(const struct scale_facts *facts, char *out, size_t size);
 /* How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2" or "caused by forced activation annotation"; returns out. */

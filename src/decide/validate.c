@@ -143,10 +143,10 @@ static int validate_hpa_name_letters(const struct scaledobject *so, struct err *
 
 static int validate_decoded(const struct scaledobject *so, struct err *err)
 {
-	if (so->spec_err.kind == ERR_NONE)
+	if (so->spec_err == NULL)
 		return 0;
 	if (err != NULL)
-		*err = so->spec_err;
+		*err = *so->spec_err;
 	return -1;
 }
 

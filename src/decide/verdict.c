@@ -213,7 +213,10 @@ void verdict_make(const struct verdict_facts *facts, struct composite *composite
 {
 	for (size_t i = 0; i < facts->count; i++)
 		settle(facts, &facts->triggers[i]);
-	memset(composite, 0, sizeof(*composite));
+	/* Not by memset: this is on the way of each poll and each metric request, and the message is most of it. */
+	composite->failing = composite->active = composite->falling_back = false;
+	composite->value = 0;
+	err_clear(&composite->err);
 	if (verdict_has_composite(facts->spec))
 		compose(facts, composite);
 }

@@ -46,7 +46,7 @@ struct verdict_facts {
 /* Whether the object has a composite metric (scalingModifiers with a formula or target). */
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
-/* Fills in the triggers and, when the object has one, the composite (else it is all zero). composite->err is filled in while failing only. */
+/* Fills in the triggers and, when the object has one, the composite (else it says nothing: all false, 0, no error). composite->err is filled in while failing only. */
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
 /* Whether fallback may be used at all: set, not negative, and with modifiers a readable target (keda-core.md 3.6). */

@@ -20,11 +20,19 @@
 
 /*
  * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a
- * small part of what the API server takes at once (400 reads and 200 writes). The Lease finds room even then; Events take a few places only.
+ * small part of what the API server takes at once (400 reads and 200 writes). The Lease finds room even then; statuses leave room for a /scale that comes after them, and Events take a few places only. A class of which
+ * nothing is under way may send one call beyond the limit: scaling goes first, but however much of it there is, statuses and Events flow.
  */
 #define IN_FLIGHT_MAX 32
-#define IN_FLIGHT_URGENT_MAX 40
-#define IN_FLIGHT_BACKGROUND_MAX 8
+static const struct room {
+	unsigned own;      /* calls of this class under way at most */
+	unsigned together; /* with all the others */
+} rooms[KUBE_PRIORITIES] = {
+	[KUBE_URGENT] = { 40, 40 },
+	[KUBE_NORMAL] = { IN_FLIGHT_MAX, IN_FLIGHT_MAX },
+	[KUBE_STATUS] = { 16, IN_FLIGHT_MAX },
+	[KUBE_BACKGROUND] = { 8, IN_FLIGHT_MAX },
+};
 
 const char kube_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
 
@@ -44,7 +52,7 @@ static const struct verb {
 	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
 };
 
-static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "normal", "background" };
+static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "normal", "status", "background" };
 
 enum call_state {
 	CALL_QUEUED,  /* for its turn */
@@ -104,8 +112,8 @@ static void count_state(const struct kube_call *c, int delta)
 		k->queued_count[c->priority] += (unsigned)delta;
 	if (c->state == CALL_SENT)
 		k->sent_count += (unsigned)delta;
-	if (c->state == CALL_SENT && c->priority == KUBE_BACKGROUND)
-		k->sent_background_count += (unsigned)delta;
+	if (c->state == CALL_SENT)
+		k->sent_by[c->priority] += (unsigned)delta;
 }
 
 static void call_free(void *arg)
@@ -163,11 +171,9 @@ static void call_enter(struct kube_call *c, enum call_state to)
 
 static bool has_room(const struct kube *k, enum kube_priority priority)
 {
-	if (priority == KUBE_URGENT)
-		return k->sent_count < IN_FLIGHT_URGENT_MAX;
-	if (priority == KUBE_BACKGROUND && k->sent_background_count >= IN_FLIGHT_BACKGROUND_MAX)
-		return false;
-	return k->sent_count < IN_FLIGHT_MAX;
+	const struct room *room = &rooms[priority];
+
+	return k->sent_by[priority] < room->own && (k->sent_count < room->together || k->sent_by[priority] == 0);
 }
 
 static void call_send(struct kube_call *c)
@@ -215,8 +221,7 @@ static void call_finish(struct kube_call *c, const json_t *object, const struct 
 
 static void call_fail_later(struct kube_call *c, const struct err *err)
 {
-	c->failure = mem_alloc(sizeof *c->failure);
-	*c->failure = *err;
+	err_keep(&c->failure, err);
 	call_enter(c, CALL_FAILING);
 }
 

@@ -24,7 +24,14 @@ struct kube_call;
 struct kube *kube_new(struct loop *loop, struct kube_config *config /* borrowed, outlives */, struct counters *counters /* borrowed, may be NULL */, struct err *err);
 void kube_free(struct kube *k); /* cancels everything, without callbacks; not from inside a watch's callback */
 
-enum kube_priority { KUBE_URGENT /* the Lease */, KUBE_NORMAL, KUBE_BACKGROUND /* Events */ };
+/* Who goes first. A class whose calls wait behind others for long still gets one place, so that none starves. */
+enum kube_priority {
+	KUBE_URGENT,     /* the Lease */
+	KUBE_NORMAL,     /* what scaling needs: /scale, HPAs, reads */
+	KUBE_STATUS,     /* what people read of an object: .status */
+	KUBE_BACKGROUND, /* Events */
+	KUBE_PRIORITIES,
+};
 
 enum kube_verb {
 	KUBE_GET,

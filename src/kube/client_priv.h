@@ -7,8 +7,6 @@
 #include "kube/client.h"
 #include "kube/credentials.h"
 
-#define KUBE_PRIORITIES 3
-
 struct stream_link;
 
 struct kube {
@@ -26,7 +24,7 @@ struct kube {
 	struct kube_call *queued[KUBE_PRIORITIES];
 	struct kube_call *under_way;
 	unsigned queued_count[KUBE_PRIORITIES];
-	unsigned sent_count, sent_background_count;
+	unsigned sent_count, sent_by[KUBE_PRIORITIES];
 
 	/* NULL without a registry */
 	struct counters_family *requests, *in_flight, *waiting;

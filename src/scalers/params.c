@@ -75,22 +75,36 @@ static int missing(const struct param *p, struct err *err)
 	return err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s]", p->names[0], sources);
 }
 
-int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err)
+/* The text (owned by the caller; NULL when absent) and where it came from. */
+static int find(const struct scaler_params *params, const struct param *p, char **out, enum param_source *source, struct err *err)
 {
-	char *found = NULL;
-
 	*out = NULL;
 	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
 		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
-			if (from_source(params, p->sources[i], p->names[j], &found, err))
+			if (from_source(params, p->sources[i], p->names[j], out, err))
 				return -1;
-			if (found) {
-				*out = found;
+			if (*out) {
+				*source = p->sources[i];
 				return 0;
 			}
 		}
 	}
 	return p->required ? missing(p, err) : 0;
+}
+
+int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err)
+{
+	enum param_source source;
+
+	return find(params, p, out, &source, err);
+}
+
+/* Only what stands in the object itself may be shown: the rest may be a secret that was put into the wrong place. */
+static int wrong(const struct param *p, enum param_source source, const char *text, const char *must, struct err *err)
+{
+	if (source == PARAM_METADATA)
+		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be %s", p->names[0], text, must);
+	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value from %s (not shown): must be %s", p->names[0], source_names[source], must);
 }
 
 /* As JSON writes whole numbers: no plus sign, no leading zeros, no fraction (keda-scalers.md C.2). */
@@ -110,16 +124,17 @@ static bool json_integer(const char *text)
 int param_int64(const struct scaler_params *params, const struct param *p, int64_t *out, struct err *err)
 {
 	MEM_AUTO char *text = NULL;
+	enum param_source source;
 	long long value;
 
-	if (param_text(params, p, &text, err))
+	if (find(params, p, &text, &source, err))
 		return -1;
 	if (!text)
 		return 0;
 	errno = 0;
 	value = json_integer(text) ? strtoll(text, NULL, 10) : 0;
 	if (!json_integer(text) || errno == ERANGE)
-		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be a whole number", p->names[0], text);
+		return wrong(p, source, text, "a whole number", err);
 	*out = value;
 	return 0;
 }
@@ -129,8 +144,9 @@ int param_bool(const struct scaler_params *params, const struct param *p, bool *
 	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
 	static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
 	MEM_AUTO char *text = NULL;
+	enum param_source source;
 
-	if (param_text(params, p, &text, err))
+	if (find(params, p, &text, &source, err))
 		return -1;
 	if (!text)
 		return 0;
@@ -140,7 +156,7 @@ int param_bool(const struct scaler_params *params, const struct param *p, bool *
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be true or false", p->names[0], text);
+	return wrong(p, source, text, "true or false", err);
 }
 
 int param_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)

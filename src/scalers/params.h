@@ -24,7 +24,7 @@ struct param {
 /* The text into *out (a copy, caller owns; NULL when absent and not required). ERR_INVALID: missing although required, or named by FromEnv but not there (with the reason). */
 int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err);
 
-/* Typed: *out keeps its default when absent. Numbers as JSON writes them, booleans as Go's ParseBool. Errors name the parameter and the value. */
+/* Typed: *out keeps its default when absent. Numbers as JSON writes them, booleans as Go's ParseBool. Errors name the parameter, and the value when it stands in the metadata: others may be secrets. */
 int param_int64(const struct scaler_params *params, const struct param *p, int64_t *out, struct err *err);
 int param_bool(const struct scaler_params *params, const struct param *p, bool *out, struct err *err);
 

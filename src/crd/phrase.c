@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/phrase.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+/* Rows and no pointers, so that the table is shared between processes and an address tells whether a text is one of them. */
+static const char phrases[][72] = {
+	"",
+	/* conditions of a ScaledObject: types, reasons, messages */
+	"Ready", "Active", "Fallback", "Paused", "HPAActive",
+	"ScaledObjectReady", "ScaledObjectCheckFailed", "TriggerError", "PartialTriggerError", "ScalerActive", "ScalerNotActive", "ScalerCooldown", "NoFallbackFound", "FallbackExists",
+	"ScaledObjectPaused", "ScaledObjectUnpaused", "ScalingDisabled", "UnknownState",
+	"ScaledObject is defined correctly and is ready for scaling",
+	"Triggers defined in ScaledObject are not working correctly",
+	"Some triggers defined in ScaledObject are not working correctly",
+	"Scaling is performed because triggers are active",
+	"Scaling is not performed because triggers are not active",
+	"Scaler cooling down because triggers are not active",
+	"No fallbacks are active on this scaled object",
+	"At least one trigger is falling back on this scaled object",
+	"ScaledObject is paused",
+	"pause annotation removed for ScaledObject",
+	"HPA is actively scaling",
+	/* conditions of an HPA (kubernetes pkg/controller/podautoscaler/horizontal.go) */
+	"True", "False", "Unknown", "ValidMetricFound", "SucceededGetScale", "SucceededRescale", "ReadyForNewScale", "ScaleDownStabilized", "DesiredWithinRange", "TooFewReplicas", "TooManyReplicas",
+	"scaling is disabled since the replica count of the target is zero",
+	"the desired replica count is less than the minimum replica count",
+	"the desired replica count is more than the maximum replica count",
+	/* targets and triggers */
+	"apps", "v1", "Deployment", "deployments", "apps/v1.Deployment", "StatefulSet", "statefulsets", "apps/v1.StatefulSet", "redis", "cpu", "memory", "composite-metric",
+};
+
+/* NULL when it is none. */
+static const char *find(const char *text)
+{
+	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++)
+		if (phrases[i][0] == text[0] && strcmp(phrases[i], text) == 0)
+			return phrases[i];
+	return NULL;
+}
+
+static bool is_phrase(const char *text)
+{
+	return (uintptr_t)text - (uintptr_t)phrases < sizeof(phrases);
+}
+
+const char *phrase_dup(const char *text)
+{
+	const char *phrase = text != NULL ? find(text) : NULL;
+
+	return phrase != NULL ? phrase : mem_dup(text);
+}
+
+const char *phrase_take(char *text)
+{
+	const char *phrase = text != NULL ? find(text) : NULL;
+
+	if (phrase == NULL)
+		return text;
+	free(text);
+	return phrase;
+}
+
+void phrase_free(const char *text)
+{
+	if (!is_phrase(text))
+		free((void *)(uintptr_t)text);
+}
+
+void phrase_set(const char **slot, const char *text)
+{
+	const char *copy = phrase_dup(text);
+
+	phrase_free(*slot);
+	*slot = copy;
+}
+
+void phrase_clear(const char **slot)
+{
+	phrase_free(*slot);
+	*slot = NULL;
+}
+
+int phrase_get(const struct json_at *at, const char *key, const char **out, struct err *err)
+{
+	char *text = NULL;
+
+	if (json_get_string(at, key, &text, err) < 0)
+		return -1;
+	if (text != NULL) {
+		phrase_free(*out);
+		*out = phrase_take(text);
+	}
+	return 0;
+}
