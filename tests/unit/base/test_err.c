@@ -148,6 +148,26 @@ static void kinds_have_names(void **state)
 		assert_string_equal(err_kind_name(rows[i].kind), rows[i].name);
 }
 
+static void kept_as_long_as_wanted(void **state)
+{
+	struct err err = { 0 }, *kept = NULL;
+
+	(void)state;
+	err_keep(&kept, NULL);
+	assert_null(kept);
+	err_set(&err, ERR_TEMPORARY, "timed out");
+	err_keep(&kept, &err);
+	err_set(&err, ERR_INVALID, "wrong");
+	assert_int_equal(kept->kind, ERR_TEMPORARY);
+	assert_string_equal(kept->msg, "timed out");
+	err_keep(&kept, &err);
+	err_keep(&kept, kept);
+	assert_int_equal(kept->kind, ERR_INVALID);
+	assert_string_equal(kept->msg, "wrong");
+	err_keep(&kept, NULL);
+	assert_null(kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +179,7 @@ int main(void)
 		cmocka_unit_test(very_long_prefix),
 		cmocka_unit_test(bytes_that_are_no_utf8),
 		cmocka_unit_test(clears),
+		cmocka_unit_test(kept_as_long_as_wanted),
 		cmocka_unit_test(kinds_have_names),
 	};
 

@@ -31,6 +31,7 @@ static struct {
 	struct kinds *kinds;
 	struct targets *targets;
 	struct journal *journal;
+	uint64_t mark; /* of the decision noted last */
 } t;
 
 static void drop_line(void *arg, enum log_level level, const char *line)
@@ -92,7 +93,7 @@ static void decide(enum scale_rule rule, int32_t replicas, const char *text, con
 	struct scale_facts facts = { .now_unix_ms = fakeloop_wall_ms(), .triggers = triggers, .trigger_count = count, .composite = composite };
 	struct scale_decision d = { .rule = rule, .replicas = replicas, .trigger = -1 };
 
-	journal_decided(t.journal, KEY, &facts, &d, text);
+	journal_decided(t.journal, KEY, ++t.mark, &facts, &d, text);
 }
 
 static const struct journal_object *get(void)
@@ -111,7 +112,9 @@ static void nothing_is_known_at_first(void **state)
 	(void)state;
 	assert_null(journal_get(t.journal, KEY));
 	assert_null(journal_get(t.journal, "shop/none"));
-	journal_decided(t.journal, "shop/none", &facts, &d, "x");
+	assert_false(journal_stands(t.journal, "shop/none", 7, 1));
+	journal_decided(t.journal, "shop/none", 7, &facts, &d, "x");
+	assert_false(journal_stands(t.journal, "shop/none", 7, 1));
 	journal_scaled(t.journal, "shop/none", 1, 0, 1, "x");
 	assert_null(journal_get(t.journal, "shop/none"));
 	journal_free(NULL);
@@ -211,6 +214,31 @@ static void the_same_decision_allocates_nothing(void **state)
 	assert_ptr_equal(get()->decisions, before.decisions);
 	assert_ptr_equal(get()->composite_trouble, before.composite_trouble);
 	assert_true(get()->triggers[1].value == 2);
+}
+
+static void what_stands_is_only_dated(void **state)
+{
+	struct journal_object before;
+
+	(void)state;
+	assert_false(journal_stands(t.journal, KEY, 0, 1));
+	decide(SCALE_RULE_INACTIVE, 0, "idle", NULL, 0, NULL);
+	before = *get();
+	assert_true(before.mark == t.mark);
+	assert_false(journal_stands(t.journal, KEY, t.mark + 1, before.decided_at_unix_ms + 5000));
+	assert_true(get()->decided_at_unix_ms == before.decided_at_unix_ms);
+	assert_true(journal_stands(t.journal, KEY, t.mark, before.decided_at_unix_ms + 5000));
+	assert_true(get()->decided_at_unix_ms == before.decided_at_unix_ms + 5000);
+	assert_ptr_equal(get()->text, before.text);
+	assert_int_equal(get()->decision_count, 1);
+}
+
+/* Changes of replicas alone are no decision. */
+static void a_change_does_not_stand(void **state)
+{
+	(void)state;
+	journal_scaled(t.journal, KEY, 1, 0, 1, "x");
+	assert_false(journal_stands(t.journal, KEY, 0, 1));
 }
 
 /* Never inside a character. */
@@ -408,6 +436,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_newest_decision_is_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_different_decisions_are_kept, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_same_decision_allocates_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_stands_is_only_dated, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_change_does_not_stand, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_texts_are_cut, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_by_others_are_noted, setup, teardown),

@@ -191,7 +191,7 @@ static void test_core_group(void **state)
 static void test_broken_spec(void **state)
 {
 	struct scaledobject *so = given_scaledobject("{'metadata':{'name':'web'},'spec':{'triggers':[3]},'status':{'triggersTypes':'redis'}}");
-	struct reconcile_outcome failed = { .err = &so->spec_err, .replicas = INT32_UNSET };
+	struct reconcile_outcome failed = { .err = so->spec_err, .replicas = INT32_UNSET };
 
 	(void)state;
 	conditions_after_reconcile(so, &failed, T, &so->status);

@@ -471,6 +471,7 @@ static const struct told sentences[] = {
 
 static void test_explain(void **state)
 {
+	uint64_t marks[sizeof(sentences) / sizeof(sentences[0])];
 	struct scaling_modifiers modifiers = { .formula = (char[]){ "a" }, .target = (char[]){ "2.5" }, .activation_target = (char[]){ "3" } };
 
 	(void)state;
@@ -496,7 +497,74 @@ static void test_explain(void **state)
 		assert_string_equal(text, t->text);
 		if (d.act && d.rule == SCALE_RULE_ACTIVATE)
 			assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), t->cause);
+		marks[i] = scale_mark(&facts, &d);
+		assert_true(scale_mark(&facts, &d) == marks[i]);
+		for (size_t j = 0; j < i; j++)
+			assert_true(strcmp(sentences[j].text, t->text) == 0 || marks[j] != marks[i]);
 	}
+}
+
+/* Each fact that is told moves the mark, and what is only time does not. */
+static void test_mark(void **state)
+{
+	struct scaledobject_spec spec = { .min_replicas = NONE, .idle_replicas = NONE, .cooldown_s = NONE, .initial_cooldown_s = NONE, .max_replicas = NONE };
+	struct err other = { .kind = ERR_TEMPORARY, .msg = "refused" };
+	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct composite composite = composite_of('A');
+	struct directives says = { .paused_replicas = INT32_UNSET };
+	struct scale_facts facts = { .spec = &spec, .now_unix_ms = NOW, .directives = &says, .triggers = triggers, .trigger_count = make_triggers("AE", triggers), .composite = &composite, .replicas_known = true, .replicas = 1 };
+	struct scale_decision d = scale_decide(&facts), later;
+	uint64_t mark = scale_mark(&facts, &d);
+
+	(void)state;
+	facts.now_unix_ms += 5000;
+	later = scale_decide(&facts);
+	assert_true(later.last_active_unix_ms != d.last_active_unix_ms);
+	assert_true(scale_mark(&facts, &later) == mark);
+#define MOVES(lvalue, value) \
+	do { \
+		__typeof__(lvalue) was = (lvalue); \
+		(lvalue) = (value); \
+		assert_true(scale_mark(&facts, &d) != mark); \
+		(lvalue) = was; \
+		assert_true(scale_mark(&facts, &d) == mark); \
+	} while (0)
+	MOVES(d.rule, SCALE_RULE_INACTIVE);
+	MOVES(d.act, !d.act);
+	MOVES(d.replicas, d.replicas + 1);
+	MOVES(d.active, !d.active);
+	MOVES(d.forced, !d.forced);
+	MOVES(d.failing, !d.failing);
+	MOVES(d.last_active_unix_ms, 0);
+	MOVES(d.until_unix_ms, NOW + 1);
+	MOVES(d.trigger, d.trigger + 1);
+	MOVES(spec.max_replicas, 7);
+	MOVES(spec.cooldown_s, 7);
+	MOVES(says.paused_replicas, 7);
+	MOVES(facts.replicas, 7);
+	MOVES(facts.resource_count, 1);
+	MOVES(facts.trigger_count, 1);
+	MOVES(facts.composite, NULL);
+	MOVES(composite.value, 7);
+	MOVES(composite.active, !composite.active);
+	MOVES(composite.failing, !composite.failing);
+	MOVES(composite.falling_back, !composite.falling_back);
+	MOVES(triggers[0].metric_name, "s0-redis-other");
+	MOVES(triggers[0].reading.value, 7);
+	MOVES(triggers[0].reading.active, false);
+	MOVES(triggers[0].metric.target.milli, 7);
+	MOVES(triggers[0].activation, 7);
+	MOVES(triggers[0].failures, 7);
+	MOVES(triggers[0].falling_back, true);
+	MOVES(triggers[0].fallback_replicas, 7);
+	MOVES(triggers[1].err, &other);
+	MOVES(triggers[0].source_err, &other);
+	MOVES(triggers[1].fallback_trouble, "no pod of the target is ready");
+#undef MOVES
+	d.until_unix_ms = NOW + 1;
+	mark = scale_mark(&facts, &d);
+	facts.now_unix_ms += 24 * 3600 * 1000;
+	assert_true(scale_mark(&facts, &d) != mark); /* the time is told with its day */
 }
 
 /* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
@@ -582,6 +650,7 @@ int main(void)
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_explain_details),
+		cmocka_unit_test(test_mark),
 		cmocka_unit_test(test_explain_cut),
 		cmocka_unit_test(test_active_names),
 		cmocka_unit_test(test_rule_names),

@@ -50,8 +50,8 @@ static struct given *given(const char *spec, const char *triggers, int32_t repli
 	char *text = mem_printf("{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "%s}}", spec);
 
 	g->so = given_scaledobject(text);
-	if (g->so->spec_err.kind != ERR_NONE)
-		fail_msg("%s", g->so->spec_err.msg);
+	if (g->so->spec_err)
+		fail_msg("%s", g->so->spec_err->msg);
 	free(text);
 	parse_triggers(triggers, g);
 	g->facts.spec = &g->so->spec;

@@ -464,6 +464,42 @@ static void calls_wait_by_priority(void **state)
 		assert_false(normal[i].done);
 }
 
+/* Each class below has one place of its own when all are taken, no more; whoever comes for a free place, statuses go before Events and behind the rest. */
+static void no_class_starves(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome normal[MANY] = { 0 }, status[20] = { 0 }, background[2] = { 0 };
+	int seen_status = 0, seen_background = 0, full;
+
+	for (int i = 0; i < MANY; i++)
+		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
+	for (int i = 0; i < 2; i++)
+		start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .body = "{}", .priority = KUBE_BACKGROUND });
+	for (int i = 0; i < 20; i++)
+		start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 2);
+	for (int came = 0; came < full + 2; came++) {
+		const struct fakeapi_request *r = fakeapi_next(f->api);
+
+		seen_status += strcmp(r->uri, "/status") == 0;
+		seen_background += strcmp(r->uri, "/background") == 0;
+	}
+	assert_int_equal(seen_status, 1);
+	assert_int_equal(seen_background, 1);
+	for (int i = 0; i < MANY; i++)
+		kube_cancel(normal[i].call);
+	/* What is left has room: statuses at most half of the places. */
+	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), 16 + 2);
+	kube_abort_writes(f->kube);
+	for (int i = 0; i < 20; i++) {
+		wait_for(f, &status[i]);
+		assert_int_equal(status[i].err.kind, ERR_TEMPORARY);
+	}
+	for (int i = 0; i < 2; i++)
+		wait_for(f, &background[i]);
+}
+
 static void a_queued_call_has_its_deadline(void **state)
 {
 	struct fixture *f = *state;
@@ -694,6 +730,7 @@ int main(void)
 		TEST(denied_credentials_are_read_again_once),
 		TEST(credentials_that_cannot_be_read_are_told),
 		TEST(calls_wait_by_priority),
+		TEST(no_class_starves),
 		TEST(a_queued_call_has_its_deadline),
 		TEST(cancel_inside_a_callback),
 		TEST(cancel_at_once),

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/phrase.h"
+
+#include "given.h"
+
+#include "base/mem.h"
+
+static void usual_ones_stand_once(void **state)
+{
+	char own[] = "ScaledObjectReady";
+	const char *a = phrase_dup(own), *b = phrase_take(mem_dup(own));
+
+	(void)state;
+	assert_string_equal(a, own);
+	assert_ptr_not_equal(a, own);
+	assert_ptr_equal(a, b);
+	assert_ptr_equal(phrase_dup(""), phrase_take(mem_dup("")));
+	phrase_free(a);
+	phrase_free(b);
+	phrase_free(a); /* nothing happens to it */
+	assert_string_equal(b, own);
+}
+
+static void others_are_copies(void **state)
+{
+	char own[] = "Read"; /* how a usual one begins */
+	char *taken = mem_dup("Readyy");
+	const char *a = phrase_dup(own), *b = phrase_take(taken);
+
+	(void)state;
+	assert_string_equal(a, "Read");
+	assert_ptr_not_equal(a, own);
+	assert_ptr_equal(b, taken);
+	phrase_free(a);
+	phrase_free(b);
+}
+
+static void null_is_none(void **state)
+{
+	(void)state;
+	assert_null(phrase_dup(NULL));
+	assert_null(phrase_take(NULL));
+	phrase_free(NULL);
+}
+
+static void slots(void **state)
+{
+	const char *slot = NULL;
+
+	(void)state;
+	phrase_set(&slot, "something of its own");
+	phrase_set(&slot, slot); /* the text that it replaces */
+	assert_string_equal(slot, "something of its own");
+	phrase_set(&slot, "Ready");
+	assert_ptr_equal(slot, phrase_dup("Ready"));
+	phrase_set(&slot, "another");
+	phrase_clear(&slot);
+	assert_null(slot);
+	phrase_clear(&slot);
+}
+
+static void of_json(void **state)
+{
+	json_t *object = json_pack("{s:s, s:s, s:i}", "type", "Ready", "other", "something", "wrong", 3);
+	struct json_at at = json_root(object);
+	struct err err = { 0 };
+	const char *text = NULL;
+
+	(void)state;
+	assert_int_equal(phrase_get(&at, "type", &text, &err), 0);
+	assert_ptr_equal(text, phrase_dup("Ready"));
+	assert_int_equal(phrase_get(&at, "absent", &text, &err), 0);
+	assert_string_equal(text, "Ready");
+	assert_int_equal(phrase_get(&at, "other", &text, &err), 0);
+	assert_string_equal(text, "something");
+	assert_int_equal(phrase_get(&at, "wrong", &text, &err), -1);
+	assert_string_equal(text, "something");
+	assert_int_equal(err.kind, ERR_INVALID);
+	phrase_free(text);
+	json_decref(object);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usual_ones_stand_once),
+		cmocka_unit_test(others_are_copies),
+		cmocka_unit_test(null_is_none),
+		cmocka_unit_test(slots),
+		cmocka_unit_test(of_json),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
