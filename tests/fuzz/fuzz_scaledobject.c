@@ -101,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	json_decref(value);
 	if (so == NULL)
 		return 0;
-	must(so->spec_err.kind == ERR_NONE || so->spec_err.msg[0] != '\0');
+	must(so->spec_err == NULL || (so->spec_err->kind != ERR_NONE && so->spec_err->msg[0] != '\0'));
 	must(so->spec.trigger_count <= SCALEDOBJECT_TRIGGERS_MAX);
 	status_survives(so);
 	check_hpa(so);

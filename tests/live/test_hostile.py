@@ -38,7 +38,7 @@ def healthy(kscaled, stage):
 
 def test_ten_thousand_triggers(kscaled, healthy):
     triggers = [{"type": "redis", "metadata": {"listName": f"l{i}", "address": "127.0.0.1:1"}} for i in range(10000)]
-    healthy.scaledobject("many", target={"name": "worker"}, triggers=triggers)
+    healthy.scaledobject("many", target=healthy.another("many"), triggers=triggers)
     message = healthy.wait_refused("many")
     assert "spec.triggers" in message and "10000" in message.replace(",", "")
     healthy.delete("many")
@@ -47,14 +47,14 @@ def test_ten_thousand_triggers(kscaled, healthy):
 def test_as_many_triggers_as_allowed(kscaled, healthy):
     """A thousand: more than anybody needs, and still nobody else waits. (The HPA with all these metrics is the API server's to take or refuse.)"""
     triggers = [healthy.trigger(listName=f"l{i}") for i in range(1000)]
-    healthy.scaledobject("many", target={"name": "worker"}, maxReplicaCount=1, triggers=triggers)
+    healthy.scaledobject("many", target=healthy.another("many"), maxReplicaCount=1, triggers=triggers)
     eventually(lambda: healthy.condition("Ready", "many"))
     healthy.delete("many")
 
 
 def test_a_megabyte_of_metadata(kscaled, healthy):
     for name, metadata in (("one-value", {"listName": "x" * 1000000}), ("many-keys", {f"key-{i:06}": "v" * 80 for i in range(9000)})):
-        healthy.scaledobject(name, target={"name": "worker"}, triggers=[healthy.trigger(**metadata)])
+        healthy.scaledobject(name, target=healthy.another(name), triggers=[healthy.trigger(**metadata)])
         message = healthy.wait_refused(name)
         assert "spec.triggers[0].metadata" in message and len(message) < 4096
         healthy.delete(name)
@@ -63,7 +63,7 @@ def test_a_megabyte_of_metadata(kscaled, healthy):
 def test_large_labels_and_annotations(kscaled, healthy):
     """200 KB of annotations are copied to the HPA, as KEDA does; they are within what the API allows."""
     annotations = {f"example.com/a{i}": "ä" * 1000 for i in range(100)}
-    healthy.ready_scaledobject("big", target={"name": "worker"}, maxReplicaCount=1, metadata={"annotations": annotations, "labels": {f"l{i}": "v" * 63 for i in range(200)}},
+    healthy.ready_scaledobject("big", target=healthy.another("big"), maxReplicaCount=1, metadata={"annotations": annotations, "labels": {f"l{i}": "v" * 63 for i in range(200)}},
                                triggers=[healthy.trigger(listName="none")])
     hpa = healthy.hpa("big")
     assert len(hpa.metadata.annotations) >= 100 and len(hpa.metadata.labels) >= 200
@@ -164,7 +164,7 @@ WRONG = {
 
 def test_wrong_types(kscaled, healthy, loose_schema):
     for name, (spec, _) in WRONG.items():
-        document = healthy.document(name, target={"name": "worker"}, behavior=None)
+        document = healthy.document(name, target=healthy.another(name), behavior=None)
         if isinstance(spec, dict):
             document["spec"].update(spec)
         elif spec is None:
@@ -191,8 +191,8 @@ def test_wrong_types(kscaled, healthy, loose_schema):
 
 def test_one_that_cannot_be_parsed_at_all(kscaled, healthy, loose_schema):
     """Nested deeper than any parser of ours goes: that one is left out, by name in the log, and the others, older and newer, are seen as ever."""
-    put_anyhow(healthy, healthy.document("abyss", target={"name": "worker"}, behavior=None, triggers=nested(4000)))
-    healthy.ready_scaledobject("newer", target={"name": "worker"}, maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
+    put_anyhow(healthy, healthy.document("abyss", target=healthy.another("abyss"), behavior=None, triggers=nested(4000)))
+    healthy.ready_scaledobject("newer", target=healthy.another("newer"), maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
     healthy.patch({"spec": {"maxReplicaCount": 2}}, "newer")
     eventually(lambda: healthy.hpa("newer").spec.max_replicas == 2)
     eventually(lambda: "abyss" in kscaled.log() or f"{healthy.namespace}/abyss" in kscaled.log(), timeout=10)
@@ -203,7 +203,7 @@ def test_one_that_cannot_be_parsed_at_all(kscaled, healthy, loose_schema):
 def test_found_at_the_start(launch, healthy_objects, loose_schema):
     """The same when it is in the list that a starting kscaled reads."""
     stage = healthy_objects
-    put_anyhow(stage, stage.document("abyss", target={"name": "worker"}, behavior=None, triggers=nested(4000)))
+    put_anyhow(stage, stage.document("abyss", target=stage.another("abyss"), behavior=None, triggers=nested(4000)))
     put_anyhow(stage, {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "nothing"}})
     stage.scaledobject(maxReplicaCount=1)
     launch().wait_serving()
@@ -217,11 +217,11 @@ def test_schema_made_strict_again(kscaled, healthy):
     """What was let in before stays in the store, and no status of it can be written any more: the API server refuses each."""
     with contextlib.contextmanager(loose_schema_of)(healthy.cluster):
         for name, (spec, _) in WRONG.items():
-            document = healthy.document(name, target={"name": "worker"}, behavior=None)
+            document = healthy.document(name, target=healthy.another(name), behavior=None)
             if isinstance(spec, dict) and "deep" not in name:
                 document["spec"].update(spec)
                 put_anyhow(healthy, document)
-    healthy.ready_scaledobject("newer", target={"name": "worker"}, maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
+    healthy.ready_scaledobject("newer", target=healthy.another("newer"), maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
     throughout(kscaled.alive, until=after(4))
 
 
@@ -248,7 +248,7 @@ def test_wrong_status(kscaled, healthy, loose_schema):
 
     for i, status in enumerate(statuses):
         name = f"status-{i}"
-        healthy.scaledobject(name, target={"name": "worker"}, maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
+        healthy.scaledobject(name, target=healthy.another(name), maxReplicaCount=1, triggers=[healthy.trigger(listName="none")])
         eventually(lambda name=name, status=status: put(name, status))
     for i in range(len(statuses)):
         name = f"status-{i}"
@@ -417,7 +417,7 @@ def test_more_connections_than_there_is_room_for(kscaled, healthy):
 def test_clients_that_leave_while_they_wait(kscaled, healthy, start_redis):
     """Held requests whose client goes away are let go."""
     frozen = start_redis()
-    healthy.ready_scaledobject("hung", target={"name": "worker"}, maxReplicaCount=1, triggers=[healthy.trigger(address=frozen.address, listName="jobs")])
+    healthy.ready_scaledobject("hung", target=healthy.another("hung"), maxReplicaCount=1, triggers=[healthy.trigger(address=frozen.address, listName="jobs")])
     frozen.freeze()
     reader = healthy.account("reader", True)
     request = f"GET {healthy.path('s0-redis-jobs', 'hung')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {reader}\r\n\r\n".encode()

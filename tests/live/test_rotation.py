@@ -233,9 +233,14 @@ def watches(cluster, resource):
 
 def alone(cluster):
     """No object of an earlier test is left, nor what was watched for it; the watches that there are then."""
-    eventually(lambda: not cluster.request(f"/apis/{GROUP}/{VERSION}/scaledobjects?limit=1").json["items"], every=0.3)
-    eventually(lambda: watches(cluster, "secrets").get("resource", 0) <= 1, every=0.3)  # of the certificate
-    return watches(cluster, "secrets")
+    eventually(lambda: not cluster.request(f"/apis/{GROUP}/{VERSION}/scaledobjects?limit=1").json["items"], timeout=90, every=0.3)  # the controllers are slow after the API server was away
+
+    def no_more():
+        now = watches(cluster, "secrets")
+        assert now.get("resource", 0) <= 1 and now.get("namespace", 0) == 0, now  # one, of the certificate
+        return now
+
+    return eventually(no_more, every=0.3)
 
 
 def grown(before, now):
@@ -291,7 +296,7 @@ def test_thousand_objects_one_secret(launch, stage, credentials, colours, cluste
     names = [f"so-{i}" for i in range(count)]
     n = stage.namespace
     objects = f"/apis/{GROUP}/{VERSION}/namespaces/{n}/scaledobjects"
-    daemon = launch(options={"log_level": "info"}).wait_serving()
+    daemon = launch().wait_serving()
     before = alone(cluster)
     # Thousand HPAs that the controller looks at each second would be a load test of the controller.
     cluster.stop("kube-controller-manager")

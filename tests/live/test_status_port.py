@@ -89,7 +89,7 @@ def test_json_log(launch, stage):
     stage.deployment(replicas=0)
     stage.push(1)
     stage.ready_scaledobject(maxReplicaCount=1)
-    stage.scaledobject("bad", target={"name": "worker"}, triggers=[stage.trigger(listLength='"quoted"\n\u2028\\')])
+    stage.scaledobject("bad", target=stage.another("bad"), triggers=[stage.trigger(listLength='"quoted"\n\u2028\\')])
     stage.wait_refused("bad")
     eventually(lambda: stage.replicas() == 1)
     eventually(lambda: "scaled Deployment" in daemon.log())

@@ -36,6 +36,19 @@ class Stage:
         spec = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": self._template(name, env, containers, node)}
         self.cluster.apps.create_namespaced_deployment(self.namespace, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec})
 
+    def another(self, name, like="worker"):
+        """A copy of a Deployment, at zero unless it is there already, as a target: no two ScaledObjects may have the same."""
+        labels = {"app": name}
+        template = self.cluster.api.sanitize_for_serialization(self.workload(like).spec.template)
+        template["metadata"]["labels"] = labels
+        spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+        try:
+            self.cluster.apps.create_namespaced_deployment(self.namespace, {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": spec})
+        except ApiException as error:
+            if error.status != 409:
+                raise
+        return {"name": name}
+
     def statefulset(self, name="worker", replicas=0):
         spec = {"replicas": replicas, "serviceName": name, "podManagementPolicy": "Parallel", "selector": {"matchLabels": {"app": name}}, "template": self._template(name, None, None)}
         self.cluster.apps.create_namespaced_stateful_set(self.namespace, {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": {"name": name}, "spec": spec})
