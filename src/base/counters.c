@@ -182,6 +182,14 @@ double counters_get(const struct counters_family *f, const char *const *label_va
 	return s != NULL ? s->value : 0;
 }
 
+void counters_remove(struct counters_family *f, const char *const *label_values)
+{
+	struct series *s = find_series(f, label_values, false);
+
+	if (s != NULL)
+		remove_series(f, s);
+}
+
 static const char *label_value(const struct series *s, size_t index)
 {
 	const char *value = s->key;

@@ -28,7 +28,9 @@ void counters_add(struct counters_family *f, const char *const *label_values, do
 void counters_set(struct counters_family *f, const char *const *label_values, double value);
 double counters_get(const struct counters_family *f, const char *const *label_values); /* 0 when untouched */
 
-/* Drops each series of the family whose label `name` has this value and, unless name2 is NULL, label name2 has value2. */
+void counters_remove(struct counters_family *f, const char *const *label_values); /* drops the one series with these label values, without looking at the others */
+
+/* Drops each series of the family whose label `name` has this value and, unless name2 is NULL, label name2 has value2. Looks at all of them: not for each of many objects, unless the family has few. */
 void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2, const char *value2);
 
 void counters_write(const struct counters *c, struct buf *out);

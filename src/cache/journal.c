@@ -12,6 +12,8 @@
 #include "decide/verdict.h"
 
 #define KSCALED "kscaled"    /* our manager: what stands before the slash in our User-Agent */
+#define UNKNOWN "unknown"
+#define HPA_APART_MS   5000  /* at most, between a change and the HPA's lastScaleTime, which is in whole seconds */
 #define ANSWER_LATE_MS 60000 /* from a change to the answer of the call that made it */
 
 struct entry {
@@ -227,15 +229,41 @@ static const struct hpa *hpa_of(const struct journal *j, const char *key)
 	return so ? store_hpa(j->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), hpa_key)) : NULL;
 }
 
+static void name_hpa(struct journal_change *c, const struct hpa *hpa)
+{
+	free(c->who);
+	c->who = mem_printf("HorizontalPodAutoscaler %s", hpa->meta.name);
+	set_text(&c->why, "desired by the HPA");
+}
+
+/*
+ * Once /scale has set a workload to 0, the API server no longer tells who sets its replicas. The HPA tells itself what it wants and when it last scaled, as a rule shortly after the change; so this is asked when
+ * either is seen.
+ */
+static void name_unknown(struct entry *e, const struct hpa *hpa)
+{
+	for (size_t i = e->object.change_count; hpa && i > 0; i--) {
+		struct journal_change *c = &e->object.changes[i - 1];
+		int64_t apart_ms = c->at_unix_ms - hpa->last_scale_unix_ms;
+
+		if (strcmp(c->who, UNKNOWN) != 0 || c->to != hpa->desired_replicas || apart_ms > HPA_APART_MS || apart_ms < -HPA_APART_MS)
+			continue;
+		name_hpa(c, hpa);
+		return;
+	}
+}
+
 static void note_change(struct journal *j, struct entry *e, const struct workload *w)
 {
-	const char *manager = w->replicas_manager ? w->replicas_manager : "unknown";
+	const char *manager = w->replicas_manager ? w->replicas_manager : UNKNOWN;
 	const struct hpa *hpa = hpa_of(j, e->key);
-	bool by_hpa = hpa && w->replicas_by_scale && is_controller_manager(manager);
-	MEM_AUTO char *who = by_hpa ? mem_printf("HorizontalPodAutoscaler %s", hpa->meta.name) : mem_dup(manager);
 	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
 
-	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, who, by_hpa ? "desired by the HPA" : ours || !w->replicas_by_scale ? "" : "through /scale");
+	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager, ours || !w->replicas_by_scale ? "" : "through /scale");
+	if (hpa && w->replicas_by_scale && is_controller_manager(manager))
+		name_hpa(&e->object.changes[e->object.change_count - 1], hpa);
+	else
+		name_unknown(e, hpa);
 }
 
 static void on_target_change(void *arg, const char *key)
@@ -266,7 +294,7 @@ static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t
 
 	for (size_t i = o->change_count; i > 0; i--) {
 		struct journal_change *c = &o->changes[i - 1];
-		bool unexplained = !*c->why && strcmp(c->who, KSCALED) == 0 && c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
+		bool unexplained = !*c->why && (strcmp(c->who, KSCALED) == 0 || strcmp(c->who, UNKNOWN) == 0) && c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
 
 		if (c->to == to && ((i == o->change_count && e->seen && e->replicas == to) || (c->from == from && unexplained)))
 			return c;
@@ -299,10 +327,12 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct journal *j = arg;
-	struct entry *e = change == STORE_SCALEDOBJECT ? entry_find(j, key) : NULL;
+	struct entry *e = key && (change == STORE_SCALEDOBJECT || change == STORE_HPA) ? entry_find(j, key) : NULL;
 
 	if (e && !store_scaledobject(j->store, key))
 		entry_free(j, e);
+	else if (e && change == STORE_HPA)
+		name_unknown(e, hpa_of(j, key));
 }
 
 struct journal *journal_new(struct store *store, struct targets *targets)

@@ -43,7 +43,7 @@ struct journal_decision { /* newest last; only when the rule or the wanted repli
 struct journal_change {
 	int64_t at_unix_ms;
 	int32_t from, to;
-	char *who;            /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", as the target's managedFields tell it; "unknown" */
+	char *who;            /* "kscaled", "HorizontalPodAutoscaler keda-hpa-web", "kubectl-edit", as the target's managedFields, or else the HPA, tell it; "unknown" */
 	char *why;            /* "" when nothing is known */
 };
 

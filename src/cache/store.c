@@ -41,12 +41,6 @@ static void tell_object(struct store *s, enum store_change change, const struct 
 
 /* --- what a change means, by kind --------------------------------------------------------------------------------------------- */
 
-static void ignore_known(void *arg, const char *namespace_)
-{
-	(void)arg;
-	(void)namespace_;
-}
-
 /* What kscaled cannot work without. */
 static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
 #define NEEDED (sizeof(needed) / sizeof(needed[0]))
@@ -99,8 +93,8 @@ static void tell_waiting(void *arg, const char *key, const void *object)
 		tell(w->store, STORE_HPA, key);
 }
 
-/* Objects whose HPAs could not be looked up hear of it when that changes. */
-static void on_hpas_known(void *arg, const char *namespace_)
+/* Objects whose HPAs, or whose rivals, could not be looked up hear of it when that changes. */
+static void on_neighbours_known(void *arg, const char *namespace_)
 {
 	struct store *s = arg;
 
@@ -158,12 +152,12 @@ static const struct {
 } kinds[KINDS] = {
 	[KIND_SCALEDOBJECT] = {
 		{ .kind = "ScaledObject", .resource = "scaledobjects", .group_path = KEDA_PATH, .decode = decode_scaledobject, .free = free_scaledobject },
-		{ on_scaledobject, ignore_known, on_synced },
+		{ on_scaledobject, on_neighbours_known, on_synced },
 	},
 	[KIND_HPA] = {
 		{ .kind = "HorizontalPodAutoscaler", .resource = "horizontalpodautoscalers", .group_path = "/apis/autoscaling/v2", .label_selector = HPASPEC_MANAGED_LABEL "=true",
 		  .label = HPASPEC_MANAGED_LABEL, .decode = decode_hpa, .free = free_hpa },
-		{ on_hpa, on_hpas_known, on_synced },
+		{ on_hpa, on_neighbours_known, on_synced },
 	},
 	[KIND_TRIGGERAUTH] = {
 		{ .kind = TRIGGERAUTH_KIND, .resource = "triggerauthentications", .group_path = KEDA_PATH, .optional = true, .decode = decode_triggerauth, .free = free_triggerauth },
@@ -234,6 +228,11 @@ void store_listen(struct store *s, store_listener fn, void *arg)
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
 {
 	return shelf_get(s->shelves[KIND_SCALEDOBJECT], key);
+}
+
+bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(s->shelves[KIND_SCALEDOBJECT], namespace_, trouble);
 }
 
 size_t store_scaledobject_count(const struct store *s)

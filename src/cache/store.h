@@ -33,6 +33,8 @@ bool store_synced(const struct store *s);                /* every watch of Scale
 const char *store_trouble(const struct store *s);        /* why one of those fails at the moment; NULL when all is well */
 
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
+/* Whether all ScaledObjects of this namespace were listed. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA of each when it changes. */
+bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble);
 const struct hpa *store_hpa(const struct store *s, const char *key);
 /* Whether the HPAs of this namespace were listed, so that one that is not known is not there. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes. */
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
@@ -56,7 +58,7 @@ void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object
 
 enum store_change {
 	STORE_SCALEDOBJECT,
-	STORE_HPA,         /* key is the owning ScaledObject's */
+	STORE_HPA,         /* key is the owning ScaledObject's; also when more is known than before of what is beside it */
 	STORE_TRIGGERAUTH, /* "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is different from before, so whoever waits for one looks again */
 	STORE_SYNCED,      /* ScaledObjects and HPAs, once; key NULL */
 };

@@ -22,6 +22,7 @@
 struct run {
 	struct findings findings;
 	struct crdschema *schemas;
+	json_t *metadata_schema;
 	struct catalogue *catalogue;
 	struct offline offline;
 	struct rivals *rivals;
@@ -31,14 +32,17 @@ struct run {
 
 /* --- ScaledObjects ----------------------------------------------------------------------------------------------------------------- */
 
+static void on_broken_rule(void *arg, const struct err *err)
+{
+	findings_problem_of(arg, "spec", err);
+}
+
 static void judge_rules(struct run *r, const struct scaledobject *so)
 {
 	const char *warnings[VALIDATE_WARNINGS_MAX];
 	size_t count;
-	struct err err = { 0 };
 
-	if (validate_scaledobject(so, NULL, &err) < 0)
-		findings_problem_of(&r->findings, "spec", &err);
+	validate_every(so, on_broken_rule, &r->findings);
 	count = validate_warnings(so, warnings);
 	for (size_t i = 0; i < count; i++)
 		findings_warning_of(&r->findings, warnings[i]);
@@ -143,6 +147,20 @@ static void judge_hpa(struct run *r, const struct scaledobject *so, const struct
 	free(metrics);
 }
 
+/* Its metadata cannot be read. Not to say so would be to say that all is well. */
+static void judge_unreadable(struct run *r, const struct document *doc)
+{
+	json_t *object = catalogue_placed(r->catalogue, doc->json);
+	struct meta meta;
+	struct err err = { 0 };
+
+	if (meta_decode(object, &meta, &err) == 0)
+		meta_done(&meta);
+	else if (r->findings.judged_problems == 0)
+		findings_problem_of(&r->findings, "metadata", &err);
+	json_decref(object);
+}
+
 static void judge_scaledobject(struct run *r, const struct document *doc)
 {
 	const struct scaledobject *so = rivals_object(r->rivals, doc);
@@ -150,8 +168,10 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 	const char *rival;
 	bool spec_good;
 
-	if (!so)
+	if (!so) {
+		judge_unreadable(r, doc);
 		return;
+	}
 	judge_rules(r, so);
 	spec_good = !so->spec_err;
 	rival = rivals_say(r->rivals, doc);
@@ -206,8 +226,10 @@ static void judge_triggerauth(struct run *r, const struct document *doc)
 	struct err err = { 0 };
 
 	json_decref(object);
-	if (!t)
+	if (!t) {
+		judge_unreadable(r, doc);
 		return;
+	}
 	if (validate_triggerauth(t, NULL, &err) < 0)
 		findings_problem_of(&r->findings, "spec", &err);
 	else
@@ -239,6 +261,18 @@ static void on_schema(void *arg, const char *path, const char *message)
 	findings_problem(arg, *path ? path : NULL, "%s", message);
 }
 
+/* What the API server knows of metadata by itself, as a CustomResourceDefinition says nothing of it: the commonest fault is an annotation that YAML reads as true or as a number. */
+#define TEXT_OF(...) #__VA_ARGS__
+static const char metadata_schema[] = TEXT_OF({
+	"type": "object", "additionalProperties": true, "properties": {"metadata": {"type": "object", "properties": {
+		"name": {"type": "string", "nullable": true}, "generateName": {"type": "string", "nullable": true}, "namespace": {"type": "string", "nullable": true},
+		"labels": {"type": "object", "nullable": true, "additionalProperties": {"type": "string", "nullable": true}},
+		"annotations": {"type": "object", "nullable": true, "additionalProperties": {"type": "string", "nullable": true}},
+		"finalizers": {"type": "array", "nullable": true, "items": {"type": "string"}}, "ownerReferences": {"type": "array", "nullable": true},
+		"uid": {}, "resourceVersion": {}, "generation": {}, "creationTimestamp": {}, "deletionTimestamp": {}, "deletionGracePeriodSeconds": {}, "selfLink": {}, "managedFields": {}
+	}}}
+});
+
 static void judge_metadata(struct run *r, const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
@@ -263,6 +297,7 @@ static void judge_known(struct run *r, const struct document *doc, const char *k
 	if (earlier)
 		findings_warning(&r->findings, "metadata.name", "the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file, earlier->line);
 	schema_check(crdschema_get(r->schemas, kind), doc->json, on_schema, &r->findings);
+	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
 	judge_metadata(r, doc->json);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(kinds[i].kind, kind) == 0)
@@ -338,6 +373,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 
 	findings_init(&r.findings, out, params->verbose);
 	r.schemas = crdschema_new();
+	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
 	r.rivals = rivals_new();
 	r.offline = (struct offline){ .catalogue = r.catalogue, .cluster_namespace = params->cluster_namespace, .complete = params->complete };
@@ -349,6 +385,7 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	rivals_free(r.rivals);
 	catalogue_free(r.catalogue);
 	crdschema_free(r.schemas);
+	json_decref(r.metadata_schema);
 	free(r.earlier);
 	return result;
 }

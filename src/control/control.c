@@ -44,9 +44,21 @@ static void object_stop(struct object *o)
 	reconcile_stop(o);
 }
 
+/* How late its polls were: one who does not poll has nothing to say about it. What failed is kept until the object is gone. */
+static void drop_counters(struct object *o)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(o->key, strcspn(o->key, "/"));
+	const char *name = o->key + strlen(namespace_) + 1;
+
+	counters_remove(o->control->loop_latency, (const char *const[]){ namespace_, "scaledobject", name });
+	if (!store_scaledobject(o->control->cache->store, o->key))
+		counters_remove(o->control->scale_errors, (const char *const[]){ namespace_, name });
+}
+
 static void object_free(struct object *o)
 {
 	object_stop(o);
+	drop_counters(o);
 	rivals_note(o, NULL);
 	queue_remove(o);
 	loop_timer_done(&o->reconcile.again);
@@ -110,16 +122,6 @@ static void on_health(void *arg, const char *key)
 
 /* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
 
-/* What was counted about an object that is gone. */
-static void drop_counters(struct control *c, const char *key)
-{
-	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
-	const char *name = key + strlen(namespace_) + 1;
-
-	counters_drop(c->scale_errors, "namespace", namespace_, "scaledObject", name);
-	counters_drop(c->loop_latency, "namespace", namespace_, "resource", name);
-}
-
 static void object_turn(struct object *o)
 {
 	struct control *c = o->control;
@@ -128,7 +130,6 @@ static void object_turn(struct object *o)
 	if (!so) {
 		log_info(o->subject, "is gone; stopped scaling it");
 		announce_gone(o);
-		drop_counters(c, o->key);
 		object_free(o);
 		return;
 	}

@@ -63,7 +63,9 @@ struct reconcile_part {
 	unsigned restore_failures;
 	bool restored;              /* replicas are as they were before us */
 	bool paused;                /* at the last look */
-	struct directives directives; /* what the annotations said when all was as it should be */
+	int64_t seen_generation;    /* at the last look */
+	struct directives seen;     /* what the annotations said then */
+	struct directives directives; /* what they said when all was as it should be */
 	uint64_t questions;         /* and what was asked */
 };
 

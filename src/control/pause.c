@@ -47,6 +47,16 @@ static void on_scaled(struct object *o, const json_t *scale)
 	announce(o, so, "Warning", "ScaledObjectPaused", "ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
 }
 
+/* What was not written is no sign of a quarrel; write.c paces what comes after it. */
+static bool on_not_scaled(struct object *o, const struct err *err)
+{
+	(void)err;
+	if (o->pause.writes > 0)
+		o->pause.writes--;
+	o->pause.write_at_ms = loop_now_ms(o->control->cache->loop);
+	return false;
+}
+
 /* Nothing is written before it is time again; then the object is looked at by itself. */
 static bool too_early(struct object *o)
 {
@@ -83,7 +93,7 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 	o->pause.to = replicas;
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version, replicas);
 	request.body = body;
-	write_start(o, &request, SCALE_STEP, on_scaled, NULL);
+	write_start(o, &request, SCALE_STEP, on_scaled, on_not_scaled);
 	return PAUSE_BUSY;
 }
 

@@ -103,15 +103,24 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 	return 0;
 }
 
+/* Of a list that is half read nobody can say who was there first: the HPA of a later one would be made, and fight for a moment. */
+static int wish_alone(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	const struct store *store = o->control->cache->store;
+	const char *trouble;
+
+	if (!store_knows_scaledobjects(store, so->meta.namespace_, &trouble)) {
+		wish->waits = !trouble;
+		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
+	}
+	wish->refused = rivals_any(o) && admit_among_others(store, so, err);
+	return wish->refused ? -1 : 0;
+}
+
 static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	/* The spec's own faults are named before anything that is looked up because of it. */
-	if (validate_for_reconcile(so, err))
-		return -1;
-	wish->refused = rivals_any(o) && admit_among_others(o->control->cache->store, so, err);
-	if (wish->refused)
-		return -1;
-	if (wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
+	if (validate_for_reconcile(so, err) || wish_alone(o, so, wish, err) || wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
 		return -1;
 	return 0;
 }
@@ -142,12 +151,21 @@ static struct reconcile_outcome outcome_of(const struct wish *wish, const struct
 	return outcome;
 }
 
+/* The HPA that was made last, which goes on when the object cannot be followed any more. */
+static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so, const struct scaledobject_status *status)
+{
+	char key[STORE_KEY_MAX];
+
+	return status->hpa_name ? store_hpa(o->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key)) : NULL;
+}
+
 /* The status as it is from now on, and what about it is news. */
-static void conclude(struct object *o, const struct scaledobject *so, const struct reconcile_outcome *outcome)
+static void conclude(struct object *o, const struct scaledobject *so, struct reconcile_outcome *outcome)
 {
 	struct scaledobject_status *wanted = status_wanted(o, so);
 	bool was_paused = status_says(o, "Paused"), was_falling_back = status_says(o, "Fallback");
 
+	outcome->hpa = hpa_of(o, so, wanted);
 	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
 	if (status_says(o, "Paused") && !was_paused)
 		announce(o, so, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
@@ -187,6 +205,14 @@ static bool conclude_well(struct object *o, const struct scaledobject *so, const
 		return false;
 	announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
 	return true;
+}
+
+/* Polling ends, and it is said. */
+static void stop_loop(struct object *o, const struct scaledobject *so)
+{
+	if (o->loop.running)
+		announce(o, so, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	scaleloop_stop(o);
 }
 
 static void announce_start(struct object *o, const struct scaledobject *so)
@@ -238,7 +264,7 @@ static void failed(struct object *o, const struct scaledobject *so, const struct
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		scaleloop_stop(o);
+		stop_loop(o, so);
 	/* Two HPAs on one target would stop each other. */
 	if (wish->refused && !write_must_wait(o) && hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
 		return;
@@ -269,9 +295,7 @@ static void reconcile_scaled(struct object *o, const struct scaledobject *so, st
 
 static void stop_scaling(struct object *o, const struct scaledobject *so)
 {
-	if (o->loop.running)
-		announce(o, so, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
-	scaleloop_stop(o);
+	stop_loop(o, so);
 	act_stop(o);
 }
 
@@ -305,17 +329,22 @@ static void reconcile_paused(struct object *o, const struct scaledobject *so, st
 
 /* --- the look ----------------------------------------------------------------------------------------------------------------- */
 
-/* What failed on the way to the one says nothing about the other. */
-static void note_pause(struct object *o, bool paused)
+/* What failed on the way to one thing says nothing about another: who mends his object does not wait for the back-off that its faults led to. */
+static void note_asked(struct object *o, const struct scaledobject *so, const struct directives *says)
 {
 	struct reconcile_part *r = &o->reconcile;
+	bool turned = r->paused != says->paused, changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
 
-	if (r->paused == paused)
+	r->paused = says->paused;
+	r->seen_generation = so->meta.generation;
+	r->seen = *says;
+	if (turned)
+		pause_forget(o);
+	/* Two who write to a paused target keep their pace, whatever else changes. */
+	if (!turned && (!changed || says->paused))
 		return;
-	r->paused = paused;
 	err_keep(&r->write_err, NULL);
 	r->failures = 0;
-	pause_forget(o);
 }
 
 static void reconcile_living(struct object *o, const struct scaledobject *so)
@@ -329,7 +358,7 @@ static void reconcile_living(struct object *o, const struct scaledobject *so)
 		return;
 	}
 	wish.directives = &directives;
-	note_pause(o, directives.paused);
+	note_asked(o, so, &directives);
 	if (directives.paused)
 		reconcile_paused(o, so, &wish);
 	else

@@ -15,6 +15,7 @@
 #define COLLECTION "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
 #define BACKOFF_FIRST_MS 1000
 #define BACKOFF_MAX_MS 60000
+#define QUIET_MS 60000 /* what is undone sooner than that is undone by somebody who will do so again */
 
 struct webhookconfig {
 	struct kube *kube; /* borrowed */
@@ -27,7 +28,8 @@ struct webhookconfig {
 	bool leading;
 	struct kube_call *call;
 	struct loop_timer timer; /* to try the write again */
-	unsigned failures;
+	unsigned failures;       /* writes in a row that failed or did not last */
+	int64_t written_at_ms;   /* loop clock; 0: never, or that it was undone is counted */
 	char told[96];     /* which trouble was logged last; "": none */
 };
 
@@ -93,6 +95,8 @@ static void see(struct webhookconfig *w, const json_t *object)
 		return;
 	json_decref(w->seen);
 	w->seen = json_incref((json_t *)(uintptr_t)object);
+	if (!object)
+		w->written_at_ms = 0; /* one that is made anew undoes nothing */
 }
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
@@ -107,11 +111,27 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		loop_timer_set(&w->timer, loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
 		return;
 	}
-	w->failures = 0;
 	w->told[0] = '\0';
+	w->written_at_ms = loop_now_ms(w->loop);
 	see(w, object);
 	log_info(w->subject, "our certificate authority is in its caBundle");
 	consider(w);
+}
+
+/* Two who want different things must not write at full speed: an admission plugin that takes it out at once, or somebody who puts back what he knows. */
+static bool was_undone(struct webhookconfig *w)
+{
+	int64_t lasted_ms = loop_now_ms(w->loop) - w->written_at_ms;
+
+	if (!w->written_at_ms)
+		return false;
+	w->written_at_ms = 0;
+	if (lasted_ms >= QUIET_MS) {
+		w->failures = 0;
+		return false;
+	}
+	loop_timer_set(&w->timer, loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+	return true;
 }
 
 static void consider(struct webhookconfig *w)
@@ -122,6 +142,10 @@ static void consider(struct webhookconfig *w)
 
 	if (w->call || loop_timer_pending(&w->timer) || !(wanted = webhooks_wanted(w)))
 		return;
+	if (was_undone(w)) {
+		json_decref(wanted);
+		return;
+	}
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version_of(w->seen), "webhooks", wanted);
 	request.body = body = json_text(patch);
 	request.path = path = mem_printf(COLLECTION "/%s?fieldManager=kscaled", w->name);

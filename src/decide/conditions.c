@@ -242,6 +242,26 @@ static void looked_at(struct conditions *c, const char *type, int64_t generation
 			c->list[i].observed_generation = generation;
 }
 
+/* keda-core.md 3.4, last paragraph. */
+static void mirror_hpa(const struct hpa *hpa, int64_t now_unix_ms, int64_t generation, struct conditions *c)
+{
+	char *message;
+
+	if (hpa == NULL || *hpa->scaling_active_status == '\0')
+		return;
+	if (strcmp(hpa->scaling_active_status, "True") == 0) {
+		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "HPAActive", "HPA is actively scaling", now_unix_ms, generation);
+		return;
+	}
+	if (strcmp(hpa->scaling_active_reason, "ScalingDisabled") == 0) {
+		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "ScalingDisabled", hpa->scaling_active_message, now_unix_ms, generation);
+		return;
+	}
+	message = mem_printf("HPA is not actively scaling: %s", hpa->scaling_active_message);
+	conditions_set(c, HPA_ACTIVE, CONDITION_FALSE, *hpa->scaling_active_reason != '\0' ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message, now_unix_ms, generation);
+	free(message);
+}
+
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	int64_t generation = so->meta.generation;
@@ -263,6 +283,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	}
 	conditions_set(&status->conditions, READY, CONDITION_FALSE, REASON_CHECK_FAILED, o->err->msg, now_unix_ms, generation);
 	conditions_set(&status->conditions, ACTIVE, CONDITION_UNKNOWN, "UnknownState", "ScaledObject check failed", now_unix_ms, generation);
+	mirror_hpa(o->hpa, now_unix_ms, generation, &status->conditions);
 }
 
 /* ---- After a tick ---- */
@@ -327,26 +348,6 @@ static void record_last_active(const struct scale_decision *d, bool edge, int64_
 static bool is_true(const struct condition *c)
 {
 	return c != NULL && c->status == CONDITION_TRUE;
-}
-
-/* keda-core.md 3.4, last paragraph. */
-static void mirror_hpa(const struct hpa *hpa, int64_t now_unix_ms, int64_t generation, struct conditions *c)
-{
-	char *message;
-
-	if (hpa == NULL || *hpa->scaling_active_status == '\0')
-		return;
-	if (strcmp(hpa->scaling_active_status, "True") == 0) {
-		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "HPAActive", "HPA is actively scaling", now_unix_ms, generation);
-		return;
-	}
-	if (strcmp(hpa->scaling_active_reason, "ScalingDisabled") == 0) {
-		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "ScalingDisabled", hpa->scaling_active_message, now_unix_ms, generation);
-		return;
-	}
-	message = mem_printf("HPA is not actively scaling: %s", hpa->scaling_active_message);
-	conditions_set(c, HPA_ACTIVE, CONDITION_FALSE, *hpa->scaling_active_reason != '\0' ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message, now_unix_ms, generation);
-	free(message);
 }
 
 static struct metric_health *health_of(struct scaledobject_status *status, const char *metric)

@@ -24,6 +24,7 @@ struct reconcile_outcome {
 	const char *hpa_name;           /* NULL while there is none */
 	const struct metric_spec *metrics; /* of all kinds, in trigger order; NULL on error keeps the stored names */
 	size_t metric_count;
+	const struct hpa *hpa;          /* the one that status.hpaName names, as seen last; NULL: unknown */
 	const struct directives *directives; /* what the annotations say, for Paused and pausedReplicaCount; NULL: they cannot be read, Paused stays */
 };
 
@@ -31,7 +32,7 @@ struct reconcile_outcome {
  * *status (a copy of the stored one) becomes the wanted one. First sight sets all of Ready, Active and Fallback (Unknown) and Paused (False); without a valid fallback, Fallback is False `NoFallbackFound` and there
  * is no health. Paused is True `ScaledObjectPaused` for each of the pausing annotations, also beside an error; pausedReplicaCount stands only while paused at a number. Ready True `ScaledObjectReady` ("ScaledObject is
  * paused" while it wholly is) or False `ScaledObjectCheckFailed` with the error's text (Active Unknown `UnknownState`); a Ready that the loop lowered (TriggerError...) is left to the loop while reconcile finds
- * nothing wrong and the loop runs.
+ * nothing wrong and the loop runs. Beside an error HPAActive is what the HPA says, as no tick may come to tell it.
  */
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status);
 

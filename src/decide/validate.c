@@ -205,6 +205,18 @@ int validate_scaledobject(const struct scaledobject *so, const char **reason, st
 	return i < CHECKS ? -1 : 0;
 }
 
+void validate_every(const struct scaledobject *so, void (*on_fault)(void *arg, const struct err *err), void *arg)
+{
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < CHECKS; i++)
+		if (checks[i].check(so, &err) < 0) {
+			on_fault(arg, &err);
+			if (checks[i].check == validate_decoded)
+				return;
+		}
+}
+
 int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 {
 	size_t i = first_failing(so, err);
@@ -217,15 +229,17 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])
 {
 	const struct scaledobject_spec *s = &so->spec;
-	bool never_at_zero = scaledobject_min(s) > 0 && s->idle_replicas != 0;
+	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = scaledobject_min(s) > 0 && !idle_set;
 	bool cached = false;
 	size_t count = 0;
 
 	for (size_t i = 0; i < s->trigger_count; i++)
 		cached = cached || s->triggers[i].use_cached_metrics;
-	if (s->polling_interval_s != INT32_UNSET && never_at_zero && !cached)
+	if (s->polling_interval_s != INT32_UNSET && never_lower && !cached)
 		out[count++] = "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics";
-	if (s->cooldown_s != INT32_UNSET && never_at_zero)
+	if (s->cooldown_s != INT32_UNSET && never_lower)
 		out[count++] = "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0";
+	if (idle_set && s->idle_replicas > 0)
+		out[count++] = "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it";
 	return count;
 }

@@ -22,6 +22,9 @@
  */
 int validate_scaledobject(const struct scaledobject *so, const char **reason, struct err *err);
 
+/* The same, all rules that it breaks, each with its first fault; one that did not decode has no more than that. For `kscaled check`. */
+void validate_every(const struct scaledobject *so, void (*on_fault)(void *arg, const struct err *err), void *arg);
+
 /* The same, with the text of KEDA's reconcile step in front where it has one (keda-core.md 2.3): what Ready says. */
 int validate_for_reconcile(const struct scaledobject *so, struct err *err);
 
@@ -60,9 +63,9 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 
 /* ---- What is allowed, but not what it seems ---- */
 
-#define VALIDATE_WARNINGS_MAX 2
+#define VALIDATE_WARNINGS_MAX 3
 
-/* What is allowed and has no effect (keda-core.md 7.7): texts, literals; how many. */
+/* What is allowed and has no effect (keda-core.md 7.7), or not the one that is wished for (8, 17): texts, literals; how many. */
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX]);
 
 #endif

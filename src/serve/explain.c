@@ -141,12 +141,18 @@ static void write_hpa(struct jsonout *j, const struct view *v)
 
 /* --- the reason --------------------------------------------------------------------------------------------------------------- */
 
+/* What a leader decided last that leads no more was overtaken long ago: it is history, and stands among the decisions. */
+static bool has_decision(const struct view *v)
+{
+	return v->cache->leadership.leading && v->journal && v->journal->decided;
+}
+
 /* What is wrong goes before what was decided; a standby, which decides nothing, repeats what the conditions say. */
 static void write_reason(struct jsonout *j, const struct view *v)
 {
 	const struct condition *ready = conditions_get(&v->so->status.conditions, "Ready"), *active = conditions_get(&v->so->status.conditions, "Active");
 	bool refused = ready && ready->status == CONDITION_FALSE && strcmp(ready->reason, "ScaledObjectCheckFailed") == 0;
-	bool decided = v->journal && v->journal->decided && v->journal->text;
+	bool decided = has_decision(v) && v->journal->text;
 	struct buf text = BUF_INIT(4096);
 
 	if (refused) {
@@ -185,11 +191,12 @@ static void write_item(struct jsonout *j, const struct view *v)
 
 /* --- one object --------------------------------------------------------------------------------------------------------------- */
 
-static void write_decision(struct jsonout *j, const struct journal_object *o)
+static void write_decision(struct jsonout *j, const struct view *v)
 {
+	const struct journal_object *o = v->journal;
 	const struct scale_decision *d = o ? &o->decision : NULL;
 
-	if (!o || !o->decided) {
+	if (!has_decision(v)) {
 		jsonout_null(j, "decision");
 		return;
 	}
@@ -262,7 +269,7 @@ static void write_object(struct jsonout *j, const struct view *v)
 	jsonout_time(j, "created", v->so->meta.created_unix_ms);
 	jsonout_int(j, "generation", v->so->meta.generation);
 	explaintriggers_write(j, v->cache, v->key, v->so);
-	write_decision(j, v->journal);
+	write_decision(j, v);
 	write_conditions(j, &v->so->status.conditions);
 	write_changes(j, v->journal);
 	write_decisions(j, v->journal);

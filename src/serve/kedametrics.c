@@ -34,7 +34,7 @@ static void on_store(void *arg, enum store_change change, const char *key)
 	name = strchr(key, '/') + 1;
 	namespace_ = mem_dupn(key, (size_t)(name - 1 - key));
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
-	counters_drop(s->object_errors, "namespace", namespace_, "scaledObject", name);
+	counters_remove(s->object_errors, (const char *const[]){ namespace_, name });
 	free(namespace_);
 }
 
@@ -72,17 +72,41 @@ static void add_sample(struct samples *all, const struct sample *sample)
 	all->list[all->count++] = *sample;
 }
 
-static void add_scaler(struct samples *all, const struct scaledobject *so, const struct scaler *scaler)
+static void on_fallen_back(void *arg, const struct survey_result *result)
+{
+	struct sample *sample = arg;
+
+	for (size_t i = 0; !result->err && i < result->count; i++) {
+		const struct scale_trigger *t = &result->triggers[i];
+
+		if (t->falling_back && !t->err && strcmp(t->metric_name, sample->metric) == 0) {
+			sample->reading = t->reading;
+			sample->has_reading = true;
+		}
+	}
+}
+
+/* What fallback gives the HPA in the place of a source that fails. */
+static bool fallen_back(struct cache *cache, const char *key, struct sample *sample)
+{
+	struct survey_terms terms = { .metric = sample->metric, .max_age_ms = INT64_MAX };
+
+	return survey_peek(cache, key, &terms, on_fallen_back, sample) && sample->has_reading;
+}
+
+static void add_scaler(struct samples *all, const char *key, const struct scaledobject *so, const struct scaler *scaler)
 {
 	struct sample sample = { so->meta.namespace_, so->meta.name, scaler->metric_name, kedametrics_scaler_label(scaler), scaler->index, { 0, true }, false, -1 };
 	struct answer answer;
 
 	if (scaler->question) {
-		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) != READINGS_ANSWER)
+		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) == READINGS_ANSWER) {
+			sample.reading = scaler_judge(scaler, answer.value);
+			sample.has_reading = true;
+			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
+		} else if (!so->spec.fallback || !fallen_back(all->serve->cache, key, &sample)) {
 			return;
-		sample.reading = scaler_judge(scaler, answer.value);
-		sample.has_reading = true;
-		sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
+		}
 	}
 	add_sample(all, &sample);
 }
@@ -111,7 +135,7 @@ static void on_object(void *arg, const char *key, const struct scaledobject *so)
 	if (scalers_get(cache->scalers, key, &built, NULL))
 		return;
 	for (size_t i = 0; i < built.count; i++)
-		add_scaler(all, so, &built.list[i]);
+		add_scaler(all, key, so, &built.list[i]);
 	if (verdict_has_composite(&so->spec))
 		survey_peek(cache, key, &terms, on_composite, all);
 }
@@ -148,7 +172,7 @@ static void write_scalers(const struct serve *s, struct buf *out)
 		const char *name, *help;
 		bool (*of)(const struct sample *s, double *out);
 	} families[] = {
-		{ "keda_scaler_metrics_value", "The value for the HorizontalPodAutoscaler of the source's newest answer.", value_of },
+		{ "keda_scaler_metrics_value", "The value for the HorizontalPodAutoscaler, of the source's newest answer or of fallback.", value_of },
 		{ "keda_scaler_active", "1 when that answer makes the trigger active; cpu and memory triggers always are.", activity_of },
 		{ "keda_scaler_metrics_latency_seconds", "How long the source took for it.", latency_of },
 	};

@@ -8,6 +8,7 @@
 #include "base/counters.h"
 #include "base/duration.h"
 #include "base/mem.h"
+#include "decide/validate.h"
 #include "serve/admissionreview.h"
 #include "serve/apistatus.h"
 
@@ -15,6 +16,7 @@
 #define TIME_MS 8000         /* for the facts; the API server waits 10 s by default ... */
 #define TIME_MARGIN_MS 500   /* ... and says how long in ?timeout=; so much of it is ours and the network's */
 #define NAMESPACES_MAX 1000  /* that are counted by name: strangers may send any */
+#define NAMESPACE_LEN_MAX 63 /* of a namespace's name; what strangers send has up to megabytes */
 
 struct webhook {
 	unsigned under_way;
@@ -52,7 +54,7 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 {
 	if (strmap_get(&w->namespaces, namespace_))
 		return namespace_;
-	if (w->namespaces.count >= NAMESPACES_MAX)
+	if (w->namespaces.count >= NAMESPACES_MAX || strlen(namespace_) > NAMESPACE_LEN_MAX || !validate_is_subdomain(namespace_))
 		return "";
 	strmap_set(&w->namespaces, namespace_, "");
 	return namespace_;
