@@ -154,6 +154,10 @@ static void drops(void **state)
 	assert_true(counters_get(f, LABELS("n1", "web", "b")) == 0);
 	assert_true(counters_get(f, LABELS("n2", "web", "a")) == 3);
 	assert_true(counters_get(f, LABELS("n1", "api", "a")) == 4);
+	counters_remove(f, LABELS("n1", "api", "b"));
+	counters_remove(f, LABELS("n1", "api", "a"));
+	assert_true(counters_get(f, LABELS("n1", "api", "a")) == 0);
+	assert_true(counters_get(f, LABELS("n2", "web", "a")) == 3);
 	counters_drop(f, "metric", "a", NULL, NULL);
 	assert_page(c, DROPPED(0));
 	counters_set(f, LABELS("n1", "web", "a"), 5);

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/timestamp.h"
 #include "cache/journal.h"
 #include "cache/kinds.h"
 #include "decide/verdict.h"
@@ -324,6 +325,42 @@ static void the_hpa_is_named(void **state)
 	check_change(3, 7, 8, "kubectl", "through /scale");
 }
 
+/* The API server names nobody any more once a workload was set to 0 through /scale. Then the HPA's own word is taken, whether it comes before or after the change. */
+static void the_hpa_is_named_by_its_own_word(void **state)
+{
+	char now[TIMESTAMP_TEXT_MAX];
+	MEM_AUTO char *says = NULL;
+
+	(void)state;
+	fakecluster_apply(HPA, "{'metadata':{'labels':{'kscaled.io/managed':'true'},'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'u','controller':true}]},'spec':{}}");
+	fakeloop_advance(10);
+	change_target("{'spec':{'replicas':1}}");
+	change_target("{'spec':{'replicas':3}}");
+	check_change(1, 1, 3, "unknown", "");
+	timestamp_format(fakeloop_wall_ms(), now);
+	says = mem_printf("{'status':{'desiredReplicas':3,'lastScaleTime':'%s'}}", now);
+	fakecluster_change(HPA, says);
+	fakeloop_advance(10);
+	check_change(0, 0, 1, "unknown", "");
+	check_change(1, 1, 3, "HorizontalPodAutoscaler keda-hpa-web", "desired by the HPA");
+	change_target("{'spec':{'replicas':2}}");
+	check_change(2, 3, 2, "unknown", "");
+	change_target("{'spec':{'replicas':3}}");
+	check_change(3, 2, 3, "HorizontalPodAutoscaler keda-hpa-web", "desired by the HPA");
+	/* What it wanted long ago is not what was done now. */
+	fakeloop_advance(20000);
+	change_target("{'spec':{'replicas':2}}");
+	change_target("{'spec':{'replicas':3}}");
+	check_change(5, 2, 3, "unknown", "");
+	/* And our own is ours, also when others were faster than our answer. */
+	change_target("{'spec':{'replicas':0}}");
+	change_target("{'spec':{'replicas':1}}");
+	change_target("{'spec':{'replicas':4}}");
+	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active");
+	check_change(7, 0, 1, "kscaled", "active");
+	check_change(8, 1, 4, "unknown", "");
+}
+
 static void our_change_is_told_once_when_the_answer_comes_first(void **state)
 {
 	(void)state;
@@ -442,6 +479,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(changes_by_others_are_noted, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_hpa_is_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_hpa_is_named_by_its_own_word, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_change_is_told_once_when_the_answer_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_change_is_told_once_when_the_watch_comes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(our_change_without_a_name, setup, teardown),

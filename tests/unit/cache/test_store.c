@@ -142,7 +142,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	assert_true(store_synced(t.store));
 	assert_int_equal(t.told_synced, 1);
 	assert_int_equal(t.told_objects, 2);
-	assert_int_equal(t.told_hpas, 3); /* one that is there; and each object, now that it is known which are not */
+	assert_int_equal(t.told_hpas, 5); /* one that is there; and each object, when it is known which are not, and when its rivals are */
 	assert_int_equal(store_scaledobject_count(t.store), 2);
 	assert_int_equal(polling("shop/web"), 7);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
@@ -153,7 +153,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	fakecluster_relist("");
 	fakeloop_advance(10);
 	assert_int_equal(t.told_synced, 1);
-	assert_int_equal(t.told, 6);
+	assert_int_equal(t.told, 8);
 }
 
 static void only_the_watched_namespaces_count(void **state)
@@ -194,7 +194,7 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_true(store_knows_hpas(t.store, "shop", &trouble));
 	assert_false(store_knows_hpas(t.store, "bank", &trouble));
 	assert_string_equal(trouble, "watching horizontalpodautoscalers: forbidden");
-	assert_int_equal(t.told_hpas, 2); /* what is known of the one, and why nothing is of the other */
+	assert_int_equal(t.told_hpas, 4); /* of each object its rivals; what is known of the HPAs of the one, and why nothing is of the other's */
 	assert_false(store_knows_hpas(t.store, "lab", &trouble));
 	assert_null(trouble);
 	forget_told();

@@ -103,6 +103,19 @@ static void bad_ones_are_told(void **state)
 		  "f:3: ScaledObject x.y/A_b: metadata.name: \"A_b\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n"
 		  "f:3: ScaledObject x.y/A_b: metadata.namespace: \"x.y\" cannot be the name of a namespace\n"
 		  "f:4: ScaledObject x.y/A_b: spec.advanced.horizontalPodAutoscalerConfig.name: \"keda-hpa-A_b\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed\n" },
+		/* metadata, of which the CustomResourceDefinition says nothing. */
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: a\n  labels: {rev: 12}\n  annotations:\n    autoscaling.keda.sh/paused: true\n    none:\nspec:\n" TARGET REDIS,
+		  "f:5: ScaledObject default/a: metadata.labels.rev: must be a string, not a number: put it in quotes\n"
+		  "f:7: ScaledObject default/a: metadata.annotations[autoscaling.keda.sh/paused]: must be a string, not true: put it in quotes\n" },
+		{ "apiVersion: keda.sh/v1alpha1\nkind: TriggerAuthentication\nmetadata: {name: a, anotations: {a: b}}\nspec: {}\n",
+		  "f:3: TriggerAuthentication default/a: metadata.anotations: unknown field: did you mean annotations?\n" },
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: a, generation: x}\nspec:\n" TARGET REDIS, "f:3: ScaledObject default/a: metadata.generation: must be a whole number, not a string\n" },
+		/* All rules that are broken, not the first alone. */
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata:\n  name: a\n  annotations:\n    autoscaling.keda.sh/paused: 'yes'\nspec:\n  minReplicaCount: 5\n  maxReplicaCount: 4\n" TARGET REDIS,
+		  "f:6: ScaledObject default/a: metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false\n"
+		  "f:8: ScaledObject default/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower one or raise the other\n" },
+		{ SO("a") TARGET "  minReplicaCount: 3\n  idleReplicaCount: 1\n" REDIS,
+		  "f:7: ScaledObject shop/a: warning: spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it\n" },
 		{ SO("a") TARGET "  minReplicaCount: 5\n  maxReplicaCount: 4\n" REDIS, "f:6: ScaledObject shop/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower one or raise the other\n" },
 		{ SO("a") TARGET "  pollingIntervall: 5\n" REDIS, "f:6: ScaledObject shop/a: spec.pollingIntervall: unknown field: did you mean pollingInterval?\n" },
 		{ SO("a") TARGET "  pollingInterval: 5\n  minReplicaCount: 1\n" REDIS,

@@ -45,8 +45,9 @@ static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
 	world_expect("web", "Ready", HPA_STEP "the HPA mine exists already and belongs to nobody, not to this ScaledObject: delete it, or choose another name in "
 		     "spec.advanced.horizontalPodAutoscalerConfig.name, or let it be taken over with that name written there and the annotation scaledobject.keda.sh/transfer-hpa-ownership: \"true\"");
 	assert_int_equal(fakecluster_number(MINE, "metadata.generation"), 1);
+	world_pass(HOUR_MS);
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}}}");
-	world_pass(31000);
+	world_pass(100); /* the back-off was about something else */
 	world_expect("web", "Ready", "True");
 	assert_int_equal(fakecluster_number(MINE, "spec.maxReplicas"), 100);
 	assert_string_equal(fakecluster_text(MINE, "metadata.labels.team"), "a");
@@ -130,6 +131,24 @@ static void the_later_one_of_two_is_refused_until_the_first_goes(void **state)
 	world_pass(1000);
 	world_expect("rival", "Ready", "True");
 	assert_non_null(fakecluster_get(HPA("keda-hpa-rival")));
+}
+
+/* A list comes in pages: the first that is read need not be the first that was there. */
+static void who_was_first_is_not_judged_from_half_a_list(void **state)
+{
+	(void)state;
+	world_deployment("web", 1);
+	world_scaledobject("zebra", "'scaleTargetRef':{'name':'web'}"); /* stands first in lists, and is second by its name */
+	world_scaledobject("web", "");
+	world_pass(2000);
+	world_expect("zebra", "Ready", SAME_TARGET);
+	fakecluster_page(1, 3000); /* targets wait a second for the whole of it, and no more */
+	fakecluster_forget_calls();
+	world_restart_leading();
+	world_pass(60000);
+	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 0);
+	world_expect("zebra", "Ready", SAME_TARGET);
+	world_expect("web", "Ready", "True");
 }
 
 static void it_is_taken_up_when_the_first_one_goes_elsewhere(void **state)
@@ -254,6 +273,7 @@ int main(void)
 		CASE(without_the_name_written_nothing_is_taken),
 		CASE(no_hpa_is_written_from_what_cannot_be_built),
 		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
+		CASE(who_was_first_is_not_judged_from_half_a_list),
 		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
 		CASE(an_older_one_that_comes_back_displaces_the_younger),
 		CASE(an_hpa_that_cannot_be_removed_is_tried_again_in_peace),

@@ -14,6 +14,7 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
 
+#include "base/buf.h"
 #include "base/mem.h"
 
 #define WEB SCALEDOBJECT("web")
@@ -36,6 +37,23 @@ static void a_standby_does_nothing(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 	assert_int_equal(fakesource_asked(NULL), 0);
 	assert_int_equal(fakecluster_events_sent(NULL, ""), 0);
+}
+
+/* Who does not poll says nothing about polls, and must not keep what nobody takes away any more. */
+static void what_was_measured_goes_with_the_lead(void **state)
+{
+	struct buf page = BUF_INIT(1 << 20);
+
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_pass(30000);
+	counters_write(world.cache.counters, &page);
+	assert_non_null(strstr(buf_text(&page), "keda_internal_scale_loop_latency_seconds{namespace=\"default\",type=\"scaledobject\",resource=\"web\"}"));
+	world_lead(false);
+	buf_reset(&page);
+	counters_write(world.cache.counters, &page);
+	assert_null(strstr(buf_text(&page), "resource=\"web\""));
+	buf_done(&page);
 }
 
 static void create_and_wake(void)
@@ -222,6 +240,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(a_standby_does_nothing),
+		CASE(what_was_measured_goes_with_the_lead),
 		CASE(nothing_is_written_after_leading_ends),
 		CASE(leading_comes_back_at_once),
 		CASE(the_process_dies_and_another_goes_on),

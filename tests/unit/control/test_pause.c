@@ -448,6 +448,11 @@ static void a_conflict_at_the_target_is_no_news(void **state)
 	expect_paused();
 	assert_int_equal(world_replicas("web"), 5);
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
+	/* Nor a quarrel: nothing of ours was undone. */
+	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", "Warning"), 0);
+	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':1}}");
+	world_pass(2000);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", "Warning"), 1);
 }
 
 static void a_paused_object_that_is_deleted_is_restored(void **state)

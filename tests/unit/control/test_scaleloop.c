@@ -415,6 +415,21 @@ static void a_short_stop_does_not_forget_when_it_was_active(void **state)
 	assert_int_equal(world_replicas("web"), 0);
 }
 
+/* Whoever reads that polling began again has read that it ended. */
+static void polling_that_ends_is_told(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", ""), 0);
+	world_scaledobject("web", "'minReplicaCount':-1");
+	world_pass(POLL_MS);
+	world_expect("web", "Ready", "False ScaledObjectCheckFailed");
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", "Stopped scalers watch"), 1);
+	world_scaledobject("web", "'minReplicaCount':-2");
+	world_pass(POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", ""), 1);
+}
+
 static void a_new_process_counts_the_cooldown_anew(void **state)
 {
 	(void)state;
@@ -485,6 +500,7 @@ int main(void)
 		CASE(answers_to_old_questions_are_not_judged),
 		CASE(a_threshold_is_followed_without_a_new_question),
 		CASE(a_short_stop_does_not_forget_when_it_was_active),
+		CASE(polling_that_ends_is_told),
 		CASE(a_new_process_counts_the_cooldown_anew),
 		CASE(objects_on_one_source_share_one_question),
 		CASE(what_is_counted_goes_with_the_object),

@@ -128,6 +128,27 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 	expect_bundles();
 }
 
+/* Somebody who puts back what he knows is answered, but not at his pace. */
+static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	put_ours();
+	certs_start(true);
+	for (int i = 0; i < 6000; i++) {
+		put_ours();
+		fake_advance(100);
+	}
+	assert_in_range(fake_count(KUBE_MERGE_PATCH, CONFIG), 8, 20);
+	fake_advance(70000);
+	expect_bundles();
+	/* After a quiet while it is another matter. */
+	fake_advance(DAY_MS);
+	put_ours();
+	fake_advance(100);
+	expect_bundles();
+}
+
 static void a_watch_that_is_denied_is_told(void **state)
 {
 	(void)state;
@@ -148,6 +169,7 @@ int main(void)
 		T(only_the_leader_writes),
 		T(who_was_faster_is_looked_at_again),
 		T(a_failing_write_is_told_once_and_tried_again),
+		T(who_takes_it_out_again_is_not_fought_at_full_speed),
 		T(a_watch_that_is_denied_is_told),
 	};
 

@@ -358,6 +358,30 @@ static void test_hpa_active(void **state)
 	}
 }
 
+/* No tick may come while the check fails; the HPA goes on, and what it says goes on being told. */
+static void test_hpa_active_beside_failed_check(void **state)
+{
+	json_t *object = given_json("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'FailedGetExternalMetric','message':'the metric'}]}}");
+	struct hpa *hpa = hpa_decode(object, NULL);
+	struct scaledobject *so = reconciled();
+	struct err err = { .kind = ERR_MISSING, .msg = "there is no Secret" };
+	struct reconcile_outcome o = all_set_up;
+
+	(void)state;
+	o.hpa = hpa;
+	conditions_after_reconcile(so, &o, T, &so->status);
+	assert_string_equal(said(&so->status, "HPAActive"), ""); /* the ticks say it */
+	o.err = &err;
+	conditions_after_reconcile(so, &o, T, &so->status);
+	assert_string_equal(said(&so->status, "HPAActive"), "False FailedGetExternalMetric: HPA is not actively scaling: the metric");
+	o.hpa = NULL;
+	conditions_after_reconcile(so, &o, T, &so->status);
+	assert_string_equal(said(&so->status, "HPAActive"), "False FailedGetExternalMetric: HPA is not actively scaling: the metric");
+	scaledobject_free(so);
+	hpa_free(hpa);
+	json_decref(object);
+}
+
 /* ---- Pausing ---- */
 
 static void reconcile_with(struct scaledobject *so, const struct directives *says, const struct err *err)
@@ -578,6 +602,7 @@ int main(void)
 		cmocka_unit_test(test_tick_beside_failed_check),
 		cmocka_unit_test(test_tick_with_unknown_replicas),
 		cmocka_unit_test(test_hpa_active),
+		cmocka_unit_test(test_hpa_active_beside_failed_check),
 		cmocka_unit_test(test_pausing),
 		cmocka_unit_test(test_pausing_while_failing),
 		cmocka_unit_test(test_pause_unreadable),

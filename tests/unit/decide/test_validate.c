@@ -183,6 +183,7 @@ static void test_reasons(void **state)
 
 #define POLLING "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics"
 #define COOLDOWN "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0"
+#define IDLE "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it"
 
 static void test_warnings(void **state)
 {
@@ -191,9 +192,11 @@ static void test_warnings(void **state)
 		{ SPEC("'pollingInterval':5,'cooldownPeriod':5"), NULL, NULL },
 		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':0"), NULL, NULL },
 		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':2,'idleReplicaCount':0"), NULL, NULL },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':2"), POLLING, COOLDOWN },
 		{ SPEC("'pollingInterval':5,'minReplicaCount':2"), POLLING, NULL },
 		{ SPEC("'cooldownPeriod':5,'minReplicaCount':2"), COOLDOWN, NULL },
-		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':3,'idleReplicaCount':1"), POLLING, COOLDOWN },
+		{ SPEC("'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':3,'idleReplicaCount':1"), IDLE, NULL },
+		{ SPEC("'minReplicaCount':3,'idleReplicaCount':2"), IDLE, NULL },
 		{ GIVEN_SO("", GIVEN_TARGET ",'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':1,'triggers':[{'type':'a'},{'type':'b','useCachedMetrics':true}]"), COOLDOWN, NULL },
 	};
 

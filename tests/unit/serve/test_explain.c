@@ -191,6 +191,26 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 	scaledobject_free(so);
 }
 
+/* The leader decides otherwise by now. */
+static void what_was_decided_before_the_lead_was_lost_is_history(void **state)
+{
+	char text[] = "active: the HPA scales";
+	struct journal_decision decisions[] = { { .at_unix_ms = 1767323050000, .rule = SCALE_RULE_ACTIVE, .replicas = 3, .text = text } };
+	struct journal_object journal = { .decided = true, .decision = { .rule = SCALE_RULE_ACTIVE, .replicas = 3 }, .text = text, .decisions = decisions, .decision_count = 1 };
+	struct scaledobject *so = given(OBJECT("", "", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active", "False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
+	json_t *o;
+
+	(void)state;
+	room.cache->journal = &journal;
+	o = explained();
+	assert_null(at(o, "rule"));
+	assert_null(at(o, "decision"));
+	expect_text(o, "reason", "Scaling is not performed because triggers are not active");
+	expect_text(o, "decisions.0.rule", "active");
+	json_decref(o);
+	scaledobject_free(so);
+}
+
 static void failures_and_fallbacks(void **state)
 {
 	json_t *o;
@@ -340,6 +360,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(the_whole),
 		TEST(a_standby_says_so_and_what_it_knows),
+		TEST(what_was_decided_before_the_lead_was_lost_is_history),
 		TEST(failures_and_fallbacks),
 		TEST(scalers_that_cannot_be_built),
 		TEST(the_composite),

@@ -290,6 +290,33 @@ static void metrics_of_the_object_itself(void **state)
 	json_decref(json);
 }
 
+/* A dashboard shows what the HPA is given. */
+static void fallback_has_a_value(void **state)
+{
+	static const char *const lines[] = {
+		SERIES("keda_scaler_metrics_value", "s0-redis-jobs", "redisScaler", "0", "20"),
+		SERIES("keda_scaler_active", "s0-redis-jobs", "redisScaler", "0", "1"),
+	};
+	static const char text[] = "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\"},\"spec\":{\"fallback\":{\"failureThreshold\":1,\"replicas\":4}}}";
+	json_t *json = json_parse(text, strlen(text), NULL);
+	struct scaledobject *so = scaledobject_decode(json, NULL);
+
+	(void)state;
+	room.cache->object = so;
+	room.cache->memory = FAKE_FAILURE;
+	room.cache->value = 20;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "s0-redis-jobs")); /* below the threshold */
+	room.cache->falls_back = true;
+	assert_int_equal(probe("/metrics")->status, 200);
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		if (!strstr(room.last.body, lines[i]))
+			fail_msg("not on the page: %s", lines[i]);
+	assert_null(strstr(room.last.body, "keda_scaler_metrics_latency_seconds{"));
+	scaledobject_free(so);
+	json_decref(json);
+}
+
 static void a_source_without_an_answer_has_no_value(void **state)
 {
 	(void)state;
@@ -315,6 +342,7 @@ int main(void)
 		TEST(the_status_port_shows_nothing_else),
 		TEST(metrics_tell_what_happened),
 		TEST(metrics_of_the_object_itself),
+		TEST(fallback_has_a_value),
 		TEST(a_source_without_an_answer_has_no_value),
 	};
 

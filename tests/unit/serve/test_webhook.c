@@ -189,6 +189,23 @@ static void namespaces_that_are_counted_have_an_end(void **state)
 	assert_true(VALIDATIONS("", "create") == 10);
 }
 
+/* Up to megabytes each, which would be kept for ever. */
+static void what_is_no_namespace_is_not_counted_by_name(void **state)
+{
+	static const char *const strange[] = { "a-name-that-is-longer-than-the-sixty-three-bytes-that-a-namespace-has", "Shop", "a b", "../x" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
+		char *body = review_of("ScaledObject", "CREATE", strange[i], "");
+
+		room_post(WEBHOOK_SCALEDOBJECT, JSON, body);
+		fake_admit_answer(&yes);
+		free(body);
+		assert_true(VALIDATIONS(strange[i], "create") == 0);
+	}
+	assert_true(VALIDATIONS("", "create") == 4);
+}
+
 static void who_leaves_is_forgotten(void **state)
 {
 	(void)state;
@@ -250,6 +267,7 @@ int main(void)
 		TEST(the_time_that_the_caller_gives_is_kept),
 		TEST(verdicts_are_counted),
 		TEST(namespaces_that_are_counted_have_an_end),
+		TEST(what_is_no_namespace_is_not_counted_by_name),
 		TEST(who_leaves_is_forgotten),
 		TEST(the_end_answers_all_that_wait),
 		TEST(too_many_at_once_get_429),
