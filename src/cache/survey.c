@@ -267,10 +267,12 @@ static void tell_slots(struct survey *s, const struct view *v)
 	struct scale_trigger *triggers = mem_array(s->count + 1, sizeof(*triggers));
 
 	for (size_t i = 0, n = 0; i < v->count; i++) {
-		const struct slot *slot = &s->slots[n];
+		const struct slot *slot;
 
-		if (v->list[i].question)
-			found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms };
+		if (!v->list[i].question)
+			continue;
+		slot = &s->slots[n];
+		found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms };
 	}
 	tell(s->cache, s->key, v, found, scalers, triggers, s->fn, s->arg);
 	free(triggers);
@@ -316,11 +318,10 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 
 	slot->wait = NULL;
 	slot->completed_at_ms = completed_at_ms;
-	if (err) {
+	if (err)
 		err_keep(&slot->err, err);
-	} else {
+	else
 		slot->answer = *answer;
-	}
 	if (--slot->survey->awaited == 0)
 		finish(slot->survey);
 }

@@ -178,13 +178,29 @@ static void say_leader(const struct page *p, const json_t *answer)
 	field_of(p, "Leader", &line);
 }
 
+/* When the object was last found to be one that cannot be followed; 0 while it can. Such a failure may leave the decisions going on. */
+static int64_t failed_check_since(const json_t *answer)
+{
+	const json_t *conditions = json_object_get(answer, "conditions"), *one;
+	size_t i;
+
+	json_array_foreach(conditions, i, one)
+		if (strcmp(text_of(one, "type"), "Ready") == 0 && strcmp(text_of(one, "reason"), "ScaledObjectCheckFailed") == 0)
+			return time_of(one, "lastTransitionTime");
+	return 0;
+}
+
 static void say_decision(const struct page *p, const json_t *answer)
 {
 	const json_t *decision = json_object_get(answer, "decision");
+	int64_t failed_unix_ms = failed_check_since(answer);
 	struct buf line = LINE();
 	char a[32];
 
-	if (json_is_object(decision))
+	/* Conditions have whole seconds. */
+	if (json_is_object(decision) && failed_unix_ms > 0 && time_of(decision, "decidedAt") < failed_unix_ms + 1000)
+		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s", age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a), text_of(decision, "rule"), text_of(decision, "text"));
+	else if (json_is_object(decision))
 		buf_printf(&line, "%s: %s (%s ago)", text_of(decision, "rule"), text_of(decision, "text"), age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a));
 	else
 		buf_puts(&line, *text_of(answer, "reason") ? text_of(answer, "reason") : "none yet");
@@ -238,6 +254,8 @@ static void add_trigger(struct table *t, const json_t *one, const char *type)
 
 	if (json_is_number(json_object_get(one, "value")))
 		cells[1] = number(json_object_get(one, "value"), value);
+	else if (json_is_true(json_object_get(one, "fallingBack")))
+		cells[1] = "nil";
 	if (json_is_number(json_object_get(one, "activation")))
 		cells[3] = number(json_object_get(one, "activation"), activation);
 	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback" : yes_no(json_object_get(one, "active"));

@@ -122,7 +122,8 @@ static bool restore(struct object *o, const struct scaledobject *so)
 
 	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 || targetref_stored(so, group, version, resource))
 		return false;
-	path = act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
+	/* What another ScaledObject scales is none of ours, whatever we remember from before we were pointed at it. */
+	path = rivals_refuse(o, so, NULL) ? NULL : act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 	if (!path)
 		return false;
 	request.path = path;

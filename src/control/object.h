@@ -163,7 +163,7 @@ void pause_forget(struct object *o);         /* it is another pause, or none */
 
 /* rivals.c: objects that lay claim to one target or one HPA name. One that changes its claims or goes leads to a new look at those who share them. */
 void rivals_note(struct object *o, const struct scaledobject *so); /* NULL: it is gone */
-bool rivals_any(const struct object *o);     /* somebody else claims the same */
+bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err); /* another was there first, as cache/admit has it; err may be NULL. Cheap while nobody claims the same */
 
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);

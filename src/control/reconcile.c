@@ -5,7 +5,8 @@
  *
  *   deleted ----------------> finalise
  *   annotation unreadable --> Ready=False with the reason; the loop stops, the HPA is left
- *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused replicas; Ready=True "ScaledObject is paused". Nothing else is looked at: an object that is paused need not be right
+ *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused replicas; Ready=True "ScaledObject is paused". Nothing else is looked at but whose the target is: an object that is paused need not be right
+ *   not all are known ----> wait: nobody can say whose the target is
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
  *   another was there first > the same, and it has no HPA
  *   finalizer missing ------> write it
@@ -19,7 +20,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "cache/admit.h"
 #include "control/object.h"
 #include "decide/hpaspec.h"
 #include "decide/validate.h"
@@ -111,9 +111,9 @@ static int wish_alone(struct object *o, const struct scaledobject *so, struct wi
 
 	if (!store_knows_scaledobjects(store, so->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
-		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
+		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
 	}
-	wish->refused = rivals_any(o) && admit_among_others(store, so, err);
+	wish->refused = rivals_refuse(o, so, err);
 	return wish->refused ? -1 : 0;
 }
 
@@ -299,14 +299,14 @@ static void stop_scaling(struct object *o, const struct scaledobject *so)
 	act_stop(o);
 }
 
-/* The target is not needed to be paused, only to be kept at a number. */
+/* The target is not needed to be paused, only to be kept at a number; and who was refused it does not keep it there, or two would fight about it. */
 static void reconcile_paused(struct object *o, const struct scaledobject *so, struct wish *wish)
 {
 	struct err target_err = { 0 }, err = { 0 };
 	bool targeted;
 
 	stop_scaling(o, so);
-	targeted = !validate_for_reconcile(so, &target_err) && !wish_target(o, so, wish, &target_err);
+	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) && !wish_target(o, so, wish, &target_err);
 	if (wish->waits)
 		return;
 	if (write_must_wait(o)) {

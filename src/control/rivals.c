@@ -8,6 +8,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "cache/admit.h"
 #include "control/object.h"
 
 struct claim {
@@ -103,7 +104,9 @@ void rivals_note(struct object *o, const struct scaledobject *so)
 	look_at_sharers(o, &is);
 }
 
-bool rivals_any(const struct object *o)
+bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err)
 {
-	return shared(o->control, o->rivals.target) || shared(o->control, o->rivals.hpa);
+	bool any = shared(o->control, o->rivals.target) || shared(o->control, o->rivals.hpa);
+
+	return any && admit_among_others(o->control->cache->store, so, err);
 }

@@ -153,8 +153,9 @@ static void on_survey(void *arg, const struct survey_result *result)
 	struct directives directives;
 
 	o->loop.survey = NULL;
-	/* What is wrong with the object reconcile says, in Ready; or it waits, as for another target that was named a moment ago. A pause is its work, too. */
-	if (result->err || directives_read(result->so, &directives, NULL) || directives.paused)
+	/* What is wrong with the object reconcile says, in Ready; or it waits, as for another target that was named a moment ago. A pause is its work, too, and a target that is another's, which it
+	 * may not have looked at yet. */
+	if (result->err || directives_read(result->so, &directives, NULL) || directives.paused || rivals_refuse(o, result->so, NULL))
 		queue_mark(o);
 	else if (targets_get(o->control->cache->targets, o->key, &w) != TARGET_UNREAD)
 		decide(o, result, &directives);

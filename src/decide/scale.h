@@ -94,9 +94,7 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
  * made again.
  */
 uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d);
-/* "m1;m2": metric names of the active triggers ("composite-metric" of the composite), for the Event; returns out. */
-char *scale_active_names(const struct scale_facts *facts, char *out, size_t size);
-/* How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2" or "caused by forced activation annotation"; returns out. */
+/* How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2", the metric names of the active triggers ("composite-metric" of the composite), or "caused by forced activation annotation"; returns out. */
 char *scale_cause(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
 
 #endif

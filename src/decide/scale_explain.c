@@ -357,14 +357,6 @@ static void add_active_names(struct sentence *s, const struct scale_facts *facts
 	}
 }
 
-char *scale_active_names(const struct scale_facts *facts, char *out, size_t size)
-{
-	struct sentence s = sentence_in(out, size);
-
-	add_active_names(&s, facts);
-	return out;
-}
-
 char *scale_cause(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size)
 {
 	struct sentence s = sentence_in(out, size);

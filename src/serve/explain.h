@@ -25,7 +25,7 @@
  *   created, generation
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active, ageSeconds, latencySeconds, error, failures, fallingBack, noFallback}; of cpu and memory triggers, which the HPA controller
- *                     reads, only the first six. value and active are null while unknown, and a fallback's while fallingBack; error is the source's newest failure, failures those in a row; noFallback says why none stands in
+ *                     reads, only the first six. value and active are null while unknown, and a fallback's while fallingBack (then null when the formula gets nil); error is the source's newest failure, failures those in a row; noFallback says why none stands in
  *   composite         null, or {metric, metricType, target, activation, value, active, error, fallingBack} of scalingModifiers
  *   decision          null, or {rule, text, act, replicas, active, forced, failing, until, decidedAt}
  *   conditions[]      {type, status, reason, message, lastTransitionTime}

@@ -59,12 +59,12 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 	struct err err = { 0 };
 	struct answer answer = { 0 };
 	enum readings_found found = readings_peek(p->cache->readings, s->question, INT64_MAX, &answer, &err);
-	bool falling_back = judged && judged->falling_back;
+	bool falling_back = judged && judged->falling_back, stands_in = falling_back && judged->fallback_replicas >= 0;
 
 	if (found == READINGS_ANSWER)
 		write_reading(p, s, true, scaler_judge(s, answer.value), &answer);
 	else
-		write_reading(p, s, falling_back, falling_back ? judged->reading : (struct reading){ 0 }, NULL);
+		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
 	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->key, s->metric_name));
 	jsonout_bool(p->j, "fallingBack", falling_back);

@@ -79,7 +79,7 @@ static void on_fallen_back(void *arg, const struct survey_result *result)
 	for (size_t i = 0; !result->err && i < result->count; i++) {
 		const struct scale_trigger *t = &result->triggers[i];
 
-		if (t->falling_back && !t->err && strcmp(t->metric_name, sample->metric) == 0) {
+		if (t->falling_back && t->fallback_replicas >= 0 && strcmp(t->metric_name, sample->metric) == 0) {
 			sample->reading = t->reading;
 			sample->has_reading = true;
 		}
