@@ -81,6 +81,31 @@ static void expect_line(const char *text, const char *line)
 		fail_msg("no \"%s\" in:\n%s", line, text);
 }
 
+#define NIL_TRIGGER                                                                                                                                                                             \
+	"{'index':0,'type':'redis','name':'a','metric':'s0-redis-jobs','metricType':'AverageValue','target':'5','activation':0,'value':null,'active':null,'ageSeconds':null,'failures':4,"            \
+	"'error':'connection refused','fallingBack':true}"
+
+static void a_trigger_that_is_nil(void **state)
+{
+	MEM_AUTO char *text = render("{" HEAD HPA DECISION ",'triggers':[" NIL_TRIGGER "]}", 0, 0);
+
+	(void)state;
+	expect_line(text, "\n0 redis a  nil    5 AverageValue  0      fallback  -    4         s0-redis-jobs\n");
+}
+
+#define FAILED(since) "{" "'kind':'ScaledObject','namespace':'shop','name':'web','conditions':[{'type':'Ready','status':'False','reason':'ScaledObjectCheckFailed','message':'there is no Secret','lastTransitionTime':'" since "'}]" DECISION "}"
+
+/* What was decided before is not what is decided now; but what was decided since is. */
+static void a_failed_check(void **state)
+{
+	MEM_AUTO char *stopped = render(FAILED("2026-01-02T11:20:02.000Z"), 0, 0), *goes_on = render(FAILED("2026-01-02T11:20:01.000Z"), 0, 0);
+
+	(void)state;
+	expect_line(stopped, "\nReady     there is no Secret\n");
+	expect_line(stopped, "\nDecision  none while that is so; the last one, 3.0 s ago, was active: active: the HPA scales (s0-redis-jobs 12.5)\n");
+	expect_line(goes_on, "\nDecision  active: active: the HPA scales (s0-redis-jobs 12.5) (3.0 s ago)\n");
+}
+
 /* 80x24, one trigger, ten changes and decisions: nothing scrolls away, and nothing is broken by the terminal. */
 static void one_screen(void **state)
 {
@@ -164,6 +189,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_text),
+		cmocka_unit_test(a_trigger_that_is_nil),
+		cmocka_unit_test(a_failed_check),
 		cmocka_unit_test(one_screen),
 		cmocka_unit_test(many_rows_show_all),
 		cmocka_unit_test(what_is_wrong_is_said),

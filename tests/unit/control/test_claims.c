@@ -151,6 +151,63 @@ static void who_was_first_is_not_judged_from_half_a_list(void **state)
 	world_expect("web", "Ready", "True");
 }
 
+/* It never scaled that target: what it remembers is another's. */
+static void a_refused_one_restores_nothing(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, "'minReplicaCount':3");
+	world_ready_object("rival", 0, "'advanced':{'restoreToOriginalReplicaCount':true}");
+	world_pass(20000);
+	fakecluster_change(SCALEDOBJECT("rival"), "{'spec':{'scaleTargetRef':{'name':'web'}}}");
+	world_pass(2000);
+	world_expect("rival", "Ready", SAME_TARGET);
+	fakecluster_forget_calls();
+	fakecluster_delete(SCALEDOBJECT("rival"));
+	world_pass(10000);
+	assert_null(fakecluster_get(SCALEDOBJECT("rival")));
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, DEPLOYMENT("web")), 0);
+	assert_int_equal(world_replicas("web"), 3);
+}
+
+/* The loop still runs while a write keeps reconcile from looking at the new target. */
+static void a_refused_one_scales_nothing_either(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, "'minReplicaCount':3");
+	world_ready_object("rival", 0, "");
+	fakesource_answer("rival", 0);
+	world_pass(20000);
+	fakecluster_fail(FAKECLUSTER_HANG, KUBE_UPDATE, HPA("keda-hpa-rival"), FAKECLUSTER_ANY, 0);
+	fakecluster_change(SCALEDOBJECT("rival"), "{'spec':{'maxReplicaCount':7}}");
+	world_pass(100);
+	fakecluster_change(SCALEDOBJECT("rival"), "{'spec':{'scaleTargetRef':{'name':'web'}}}");
+	world_pass(30000);
+	fakecluster_heal();
+	world_pass(60000);
+	world_expect("rival", "Ready", SAME_TARGET);
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, DEPLOYMENT("web")), 0);
+	assert_int_equal(world_replicas("web"), 3);
+}
+
+/* Its pause is its own affair: it takes its hands off, and does not lay them on what another scales. */
+static void a_refused_one_keeps_nobodys_replicas(void **state)
+{
+	(void)state;
+	world_ready_object("web", 3, "'minReplicaCount':3");
+	world_pass(2000);
+	rival("");
+	fakecluster_forget_calls();
+	annotate(SCALEDOBJECT("rival"), "{'autoscaling.keda.sh/paused-replicas':'0'}");
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, DEPLOYMENT("web")), 0);
+	assert_int_equal(world_replicas("web"), 3);
+	world_expect("rival", "Ready", FAILED "failed to scale target to paused replica count: spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'");
+	fakecluster_delete(WEB);
+	world_pass(5000);
+	world_expect("rival", "Ready", "True");
+	assert_int_equal(world_replicas("web"), 0);
+}
+
 static void it_is_taken_up_when_the_first_one_goes_elsewhere(void **state)
 {
 	(void)state;
@@ -274,6 +331,9 @@ int main(void)
 		CASE(no_hpa_is_written_from_what_cannot_be_built),
 		CASE(the_later_one_of_two_is_refused_until_the_first_goes),
 		CASE(who_was_first_is_not_judged_from_half_a_list),
+		CASE(a_refused_one_restores_nothing),
+		CASE(a_refused_one_scales_nothing_either),
+		CASE(a_refused_one_keeps_nobodys_replicas),
 		CASE(it_is_taken_up_when_the_first_one_goes_elsewhere),
 		CASE(an_older_one_that_comes_back_displaces_the_younger),
 		CASE(an_hpa_that_cannot_be_removed_is_tried_again_in_peace),

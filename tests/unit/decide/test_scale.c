@@ -623,13 +623,14 @@ static void test_active_names(void **state)
 {
 	struct scale_trigger triggers[TRIGGERS_MAX];
 	struct scale_facts facts = { .triggers = triggers, .trigger_count = make_triggers("AiEA", triggers) };
+	struct scale_decision d = { .active = true };
 	char text[64];
 
 	(void)state;
-	assert_string_equal(scale_active_names(&facts, text, sizeof(text)), "s0-redis-a;s3-redis-d");
-	assert_string_equal(scale_active_names(&facts, text, 13), "s0-redis-a;s");
+	assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), "triggered by s0-redis-a;s3-redis-d");
+	assert_string_equal(scale_cause(&facts, &d, text, 26), "triggered by s0-redis-a;s");
 	facts.trigger_count = make_triggers("iE", triggers);
-	assert_string_equal(scale_active_names(&facts, text, sizeof(text)), "");
+	assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), "triggered by ");
 }
 
 static void test_rule_names(void **state)

@@ -205,6 +205,7 @@ static void tell(survey_fn fn, void *arg, double value, int64_t answered_at_ms, 
 	struct scale_trigger said = { .metric_name = metric_name, .source_err = err, .err = fake->falls_back ? NULL : err, .falling_back = err && fake->falls_back, .reading = { value, value > 0 } };
 	struct survey_result result = { .so = the_object(), .scalers = list, .triggers = &said, .count = 1, .answered_at_ms = err ? 0 : answered_at_ms };
 
+	said.fallback_replicas = fake->fallback_replicas;
 	said.fallback_trouble = err ? fake->no_fallback : NULL;
 	result.composite = fake->composite;
 	fn(arg, &result);

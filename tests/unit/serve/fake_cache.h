@@ -26,6 +26,7 @@ struct fake_cache {
 	double value;
 	int64_t age_ms;
 	bool falls_back;           /* a failure is replaced by `value` */
+	double fallback_replicas;  /* for which it stands; -1: nil */
 	const char *no_fallback;   /* why it is not; NULL */
 	const struct composite *composite; /* NULL: the object has no scalingModifiers */
 	/* for explain */

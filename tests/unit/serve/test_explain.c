@@ -235,6 +235,14 @@ static void failures_and_fallbacks(void **state)
 	assert_true(json_is_true(at(o, "triggers.0.active")));
 	assert_true(json_is_true(at(o, "triggers.0.fallingBack")));
 	json_decref(o);
+	/* What a formula gets as nil has no value, whatever stands there meanwhile. */
+	room.cache->fallback_replicas = -1;
+	room.cache->value = -1;
+	o = explained();
+	assert_null(at(o, "triggers.0.value"));
+	assert_null(at(o, "triggers.0.active"));
+	assert_true(json_is_true(at(o, "triggers.0.fallingBack")));
+	json_decref(o);
 }
 
 static void scalers_that_cannot_be_built(void **state)
