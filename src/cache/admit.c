@@ -280,11 +280,13 @@ static int judge_scaledjob(struct admit_wait *w, const json_t *object, const cha
 	size_t count;
 	int rc = trigger_decode_list(&spec, &triggers, &count, err);
 
-	(void)w;
 	if (rc == 0) {
 		rc = validate_triggers("ScaledJob", triggers, count, err);
 		*reason = "incorrect-triggers";
 	}
+	/* It gets no status that could say so. */
+	if (rc == 0)
+		warn(w, "this version of kscaled does not run ScaledJobs: it is stored, and makes no Jobs");
 	trigger_free_list(triggers, count);
 	return rc;
 }

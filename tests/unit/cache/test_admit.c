@@ -291,6 +291,7 @@ static void the_other_kinds(void **state)
 	(void)state;
 	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{" TRIGGERS "}}", NULL);
 	expect_allowed();
+	assert_string_equal(t.warnings, "this version of kscaled does not run ScaledJobs: it is stored, and makes no Jobs\n");
 	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{}}", NULL);
 	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined in the ScaledJob: at least one is needed");
 	judge("ScaledJob", "{'metadata':{'name':'j'},'spec':{'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]}}", NULL);
