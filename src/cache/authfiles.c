@@ -15,6 +15,8 @@ struct file {
 	struct files stamp;   /* what it was like when it was read */
 	struct strmap values;
 	struct err *err;      /* why there are none; NULL */
+	bool good;            /* there are values */
+	bool doubtful;        /* they are older than the file, which could not be read at the last look: it may have been half written */
 };
 
 struct authfiles {
@@ -50,30 +52,45 @@ static int parse(const char *text, size_t len, struct strmap *out, struct err *e
 	return failed;
 }
 
-static void file_read(struct authfiles *f, struct file *file)
+static int read_values(struct authfiles *f, struct file *file, struct strmap *values, struct err *err)
 {
 	MEM_AUTO char *path = mem_printf("%s/%s", f->root, file->held.key);
-	struct err err = { 0 };
 	char *text = NULL;
 	size_t len = 0;
 	int failed;
 
 	files_done(&file->stamp);
-	strmap_done_secret(&file->values);
-	free(file->err);
-	file->err = NULL;
-	failed = files_read(&file->stamp, path, AUTHFILES_BYTES_MAX, &text, &len, &err);
-	if (!failed && parse(text, len, &file->values, &err))
-		failed = err_wrap(&err, "%s", path);
+	failed = files_read(&file->stamp, path, AUTHFILES_BYTES_MAX, &text, &len, err);
+	if (!failed && parse(text, len, values, err))
+		failed = err_wrap(err, "%s", path);
 	if (text)
 		mem_wipe(text, len);
 	free(text);
-	if (!failed)
-		return;
+	return failed;
+}
+
+/* False when nothing is different for those who need it. A good file that turns bad has until the next look to become good again. */
+static bool file_read(struct authfiles *f, struct file *file)
+{
+	struct strmap values = { 0 };
+	struct err err = { 0 };
+	bool failed = read_values(f, file, &values, &err) != 0, waits = failed && file->good && !file->doubtful;
+
+	file->doubtful = waits;
+	if (failed)
+		log_warn("auth files", "%s%s", err.msg, waits ? "; what it said before is used until the next look" : "");
+	if (waits) {
+		strmap_done_secret(&values);
+		return false;
+	}
 	strmap_done_secret(&file->values);
-	log_warn("auth files", "%s", err.msg);
-	file->err = mem_alloc(sizeof(*file->err));
-	*file->err = err;
+	if (failed)
+		strmap_done_secret(&values);
+	else
+		file->values = values;
+	file->good = !failed;
+	err_keep(&file->err, failed ? &err : NULL);
+	return true;
 }
 
 static void on_look(void *arg)
@@ -84,10 +101,9 @@ static void on_look(void *arg)
 	HASH_ITER(hh, f->holders.things, held, next) {
 		struct file *file = (struct file *)held;
 
-		if (!files_changed(&file->stamp))
+		if (!files_changed(&file->stamp) && !file->doubtful)
 			continue;
-		file_read(f, file);
-		if (f->fn)
+		if (file_read(f, file) && f->fn)
 			holders_tell(held, f->fn, f->arg);
 	}
 	if (f->holders.things)

@@ -3,7 +3,8 @@
 #define CACHE_AUTHFILES_H
 
 /*
- * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON object of texts. Looked at every 10 s while somebody needs them, read again when they changed. Rounds of owners as in
+ * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON object of texts. Looked at every 10 s while somebody needs them, read again when they changed; one that
+ * is caught half written keeps what it said before for one look. Rounds of owners as in
  * cache/references. What was read is wiped when freed and is in no error.
  */
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/pace.h"
 #include "kube/watch.h"
 #include "net/loop.h"
 
@@ -41,6 +42,8 @@ struct apiservice {
 	struct kube_call *call;
 	struct loop_timer timer; /* to try the write again */
 	unsigned failures;
+	struct pace pace;
+	bool paced;              /* the timer is set because the last write was undone */
 
 	char trouble[ERR_MSG_MAX];       /* "" when none */
 	char write_trouble[ERR_MSG_MAX];
@@ -245,6 +248,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		return;
 	}
 	end_write_trouble(a);
+	pace_written(&a->pace, loop_now_ms(a->loop));
 	take_in(a, object);
 	if (has_bundle(a))
 		log_info(a->subject, "our certificate authority is in its caBundle");
@@ -256,13 +260,20 @@ static void consider(struct apiservice *a)
 	MEM_AUTO char *path = NULL, *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH };
 	json_t *patch;
+	int64_t wait_ms;
 
 	if (!is_to_be_written(a)) {
 		end_write_trouble(a);
 		return;
 	}
-	if (a->call || (a->write_trouble[0] && loop_timer_pending(&a->timer)))
+	if (a->call || ((a->paced || a->write_trouble[0]) && loop_timer_pending(&a->timer)))
 		return;
+	wait_ms = pace_wait_ms(&a->pace, loop_now_ms(a->loop));
+	a->paced = wait_ms > 0;
+	if (a->paced) {
+		loop_timer_set(&a->timer, wait_ms);
+		return;
+	}
 	if (is_to_be_taken(a))
 		log_warn(a->subject, "taking it over from Service %s, as told", a->service);
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", a->version, "spec", spec_patch(a));
@@ -291,6 +302,8 @@ void apiservice_set_bundle(struct apiservice *a, const char *pem)
 		return;
 	free(a->bundle);
 	a->bundle = mem_dup(pem);
+	a->pace.written_at_ms = 0; /* another one of our own is written at once */
+	a->paced = false;
 	consider(a);
 }
 
@@ -321,6 +334,7 @@ static void on_gone(struct apiservice *a)
 	set_trusted(a, NULL, false);
 	a->denied = false;
 	a->points = APISERVICE_MISSING;
+	a->pace.written_at_ms = 0; /* one that is made anew undoes nothing */
 	explain(a);
 	consider(a);
 	a->on_change(a->arg);

@@ -9,13 +9,11 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/pace.h"
 #include "kube/watch.h"
 #include "net/loop.h"
 
 #define COLLECTION "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-#define BACKOFF_FIRST_MS 1000
-#define BACKOFF_MAX_MS 60000
-#define QUIET_MS 60000 /* what is undone sooner than that is undone by somebody who will do so again */
 
 struct webhookconfig {
 	struct kube *kube; /* borrowed */
@@ -28,8 +26,7 @@ struct webhookconfig {
 	bool leading;
 	struct kube_call *call;
 	struct loop_timer timer; /* to try the write again */
-	unsigned failures;       /* writes in a row that failed or did not last */
-	int64_t written_at_ms;   /* loop clock; 0: never, or that it was undone is counted */
+	struct pace pace;
 	char told[96];     /* which trouble was logged last; "": none */
 };
 
@@ -96,7 +93,7 @@ static void see(struct webhookconfig *w, const json_t *object)
 	json_decref(w->seen);
 	w->seen = json_incref((json_t *)(uintptr_t)object);
 	if (!object)
-		w->written_at_ms = 0; /* one that is made anew undoes nothing */
+		w->pace.written_at_ms = 0; /* one that is made anew undoes nothing */
 }
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
@@ -108,30 +105,14 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		/* On a conflict the watch brings what somebody else wrote; then again. */
 		if (err->kind != ERR_CONFLICT)
 			tell(w, "writing our certificate authority into it", err);
-		loop_timer_set(&w->timer, loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+		loop_timer_set(&w->timer, pace_failed_ms(&w->pace));
 		return;
 	}
 	w->told[0] = '\0';
-	w->written_at_ms = loop_now_ms(w->loop);
+	pace_written(&w->pace, loop_now_ms(w->loop));
 	see(w, object);
 	log_info(w->subject, "our certificate authority is in its caBundle");
 	consider(w);
-}
-
-/* Two who want different things must not write at full speed: an admission plugin that takes it out at once, or somebody who puts back what he knows. */
-static bool was_undone(struct webhookconfig *w)
-{
-	int64_t lasted_ms = loop_now_ms(w->loop) - w->written_at_ms;
-
-	if (!w->written_at_ms)
-		return false;
-	w->written_at_ms = 0;
-	if (lasted_ms >= QUIET_MS) {
-		w->failures = 0;
-		return false;
-	}
-	loop_timer_set(&w->timer, loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
-	return true;
 }
 
 static void consider(struct webhookconfig *w)
@@ -139,10 +120,13 @@ static void consider(struct webhookconfig *w)
 	MEM_AUTO char *path = NULL, *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH };
 	json_t *wanted, *patch;
+	int64_t wait_ms;
 
 	if (w->call || loop_timer_pending(&w->timer) || !(wanted = webhooks_wanted(w)))
 		return;
-	if (was_undone(w)) {
+	wait_ms = pace_wait_ms(&w->pace, loop_now_ms(w->loop));
+	if (wait_ms > 0) {
+		loop_timer_set(&w->timer, wait_ms);
 		json_decref(wanted);
 		return;
 	}

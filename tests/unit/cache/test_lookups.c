@@ -271,13 +271,42 @@ static void a_file_is_read_again_when_it_changed(void **state)
 	read_file("./auth.json", "user", value);
 	assert_string_equal(value, "two");
 	put_file("{\"user\":2}");
-	fakeloop_advance(10000);
+	fakeloop_advance(20000);
 	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
 	expect_err(ERR_INVALID, wrong);
 	put_file("[\"s3cret\"]");
 	fakeloop_advance(10000);
 	read_file("auth.json", "user", value);
 	expect_err(ERR_INVALID, no_json);
+}
+
+/* Whoever writes it in place is met half-way at times. */
+static void a_file_that_is_half_written_keeps_what_it_said(void **state)
+{
+	char value[64];
+
+	(void)state;
+	put_file("{\"user\":\"one\"}");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_FOUND);
+	put_file("{\"user\":\"tw");
+	fakeloop_advance(10000);
+	expect_told("");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_FOUND);
+	assert_string_equal(value, "one");
+	put_file("{\"user\":\"two\"}");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	read_file("auth.json", "user", value);
+	assert_string_equal(value, "two");
+	/* One that stays wrong is told at the second look, though it did not change between the two. */
+	put_file("{");
+	fakeloop_advance(10000);
+	expect_told("");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
+	fakeloop_advance(30000);
+	expect_told("");
 }
 
 static void no_file_is_read_outside_the_folder(void **state)
@@ -467,6 +496,7 @@ int main(void)
 		CASE(a_token_is_asked_for_once_and_renewed_in_time),
 		CASE(a_token_that_cannot_be_had_says_why),
 		CASE(a_file_is_read_again_when_it_changed),
+		CASE(a_file_that_is_half_written_keeps_what_it_said),
 		CASE(no_file_is_read_outside_the_folder),
 		CASE(a_value_of_vault_is_shared_and_read_again),
 		CASE(vault_failures_are_told_once_by_kind),

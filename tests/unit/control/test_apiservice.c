@@ -62,6 +62,21 @@ static void puts_its_bundle_back(void **state)
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 2);
 }
 
+/* A tool that puts back what is in Git each second, an admission plugin that strips the field: answered, but not at their pace. */
+static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
+{
+	(void)state;
+	put_our_apiservice();
+	certs_start(true);
+	for (int i = 0; i < 6000; i++) {
+		put_apiservice("kscaled", "kscaled", ",\"caBundle\":\"AAAA\"");
+		fake_advance(100);
+	}
+	assert_in_range(fake_count(KUBE_MERGE_PATCH, APISERVICE), 8, 40);
+	fake_advance(70000);
+	assert_bundle_is_the_ca();
+}
+
 static void a_failing_write_is_told_once_and_retried(void **state)
 {
 	(void)state;
@@ -196,7 +211,7 @@ static void one_that_cannot_be_read_now_is_not_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(injects_under_conflict_retry), T(writes_only_what_it_has_seen), T(ends_skipping_of_verification), T(puts_its_bundle_back), T(a_failing_write_is_told_once_and_retried), T(leaves_a_foreign_one_alone),
+		T(injects_under_conflict_retry), T(writes_only_what_it_has_seen), T(ends_skipping_of_verification), T(puts_its_bundle_back), T(who_takes_it_out_again_is_not_fought_at_full_speed), T(a_failing_write_is_told_once_and_retried), T(leaves_a_foreign_one_alone),
 		T(what_is_ours), T(takes_over_when_told_and_leading), T(a_missing_one_is_told_and_found_later), T(one_that_may_not_be_read_does_not_block),
 		T(one_that_cannot_be_read_now_is_not_known),
 	};
