@@ -37,12 +37,15 @@ known_component() {
 }
 
 # Prints the start time of a process that runs; fails for none and for a zombie,
-# which nobody may reap where process 1 is no init.
+# which nobody may reap where process 1 is no init. A killed process shows as one
+# as soon as its first thread has ended, while others may still hold its port.
 start_time() {
-	local stat fields
+	local stat fields threads
 	{ stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
 	read -r -a fields <<<"${stat##*) }"
-	[ "${fields[0]}" != Z ] && [ "${fields[0]}" != X ] && echo "${fields[19]}"
+	threads=(/proc/"$1"/task/*)
+	[ "${fields[0]}" != Z ] && [ "${fields[0]}" != X ] || [ "${#threads[@]}" -gt 1 ] || return 1
+	echo "${fields[19]}"
 }
 
 # Prints the pid of a component that runs and is the very process we started.
