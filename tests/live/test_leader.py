@@ -129,10 +129,11 @@ def test_identity_of_choice(launch, installation):
 
 
 def test_same_identity_twice(launch, installation, asleep):
-    """Two processes under one name by mistake: not both may act."""
+    """Two processes under one name by mistake: the later resumes what it takes for its own Lease, the earlier notices at its next renewal, and from then on only one acts."""
     first = launch("first", options={"identity": "twin", **SHORT}).wait_serving()
     second = launch("second", port=free_port(), options={"identity": "twin", **SHORT}).wait_ready()
     asleep.wait_ready()
+    eventually(lambda: any("another process renews the Lease under our identity twin" in process.log() for process in (first, second)))
     eventually(lambda: first.leading() != second.leading())
     throughout(lambda: not (first.leading() and second.leading()), until=after(4))
 
