@@ -14,11 +14,13 @@ set -euo pipefail
 
 build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 	libevent-dev libssl-dev libcurl4-openssl-dev libjansson-dev libhiredis-dev libpq-dev
+	libmariadb-dev libexpat1-dev libprotobuf-c-dev protobuf-c-compiler
 	uthash-dev libyaml-dev libcmocka-dev'
 # python3-venv: where Go is missing or old, it comes from PyPI; so do pytest and the Kubernetes client.
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
-tests='clang llvm wrk mandoc valgrind'
+# The servers are what the scalers are tried against; tzdata, what cron triggers need.
+tests='clang llvm wrk mandoc valgrind tzdata postgresql pgbouncer mariadb-server prometheus'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 
@@ -94,6 +96,8 @@ if [ "$with_tests" = yes ]; then
 fi
 # shellcheck disable=SC2086
 apt install -y --no-install-recommends $missing
-if grep -qw redis-server <<<"$missing" && [ -d /run/systemd/system ]; then
-	$as_root systemctl disable --quiet redis-server
-fi
+for server in redis-server postgresql pgbouncer mariadb-server prometheus; do
+	if grep -qw "$server" <<<"$missing" && [ -d /run/systemd/system ]; then
+		$as_root systemctl disable --quiet "${server/mariadb-server/mariadb}"
+	fi
+done

@@ -32,9 +32,13 @@ struct metric_spec {
 	struct quantity target;
 };
 
+/* Who says whether there is work. */
+enum activity { ACTIVITY_BY_THRESHOLD, ACTIVITY_ACTIVE, ACTIVITY_INACTIVE /* the source itself says it, whatever the value: external scalers */ };
+
 /* A source's own answer, before any threshold. */
 struct answer {
 	double value;
+	enum activity activity;
 	int64_t asked_at_ms;    /* loop clock */
 	int64_t answered_at_ms; /* loop clock */
 };

@@ -164,12 +164,17 @@ static void entry_free(struct entry *e)
 }
 
 /* One completed query counts once, however many asked: everybody who waited gets the same answer or the same failure. */
-static void on_answer(void *arg, double value, const struct err *err)
+static void on_answer(void *arg, const struct answer *given, const struct err *err)
 {
 	struct entry *e = arg;
 	struct readings *r = e->owner;
 	struct ring finished;
-	struct answer answer = { value, e->asked_at_ms, loop_now_ms(r->loop) };
+	struct answer answer = {
+		.value = given ? given->value : 0,
+		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
+		.asked_at_ms = e->asked_at_ms,
+		.answered_at_ms = loop_now_ms(r->loop),
+	};
 	struct err failure;
 
 	err_clear(&failure);

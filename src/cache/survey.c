@@ -119,7 +119,7 @@ static struct scale_trigger trigger_of(struct cache *cache, const char *key, con
 	};
 
 	if (!f->err)
-		t.reading = scaler_judge(f->scaler, f->answer.value);
+		t.reading = scaler_judge(f->scaler, &f->answer);
 	return t;
 }
 

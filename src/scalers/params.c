@@ -4,10 +4,14 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
+#include "base/duration.h"
 #include "base/mem.h"
+#include "base/slips.h"
 
 static const char *const source_names[] = {
 	[PARAM_METADATA] = "triggerMetadata",
@@ -75,10 +79,26 @@ static int missing(const struct param *p, struct err *err)
 	return err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s]", p->names[0], sources);
 }
 
+/* Also the sources that a lookup does not come to any more: their keys are known all the same. */
+static void know(const struct scaler_params *params, const struct param *p)
+{
+	for (size_t i = 0; params->known && i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
+		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
+			MEM_AUTO char *from_env = p->sources[i] == PARAM_ENV ? mem_printf("%sFromEnv", p->names[j]) : NULL;
+
+			if (from_env)
+				param_known(params, from_env);
+			else if (p->sources[i] == PARAM_METADATA)
+				param_known(params, p->names[j]);
+		}
+	}
+}
+
 /* The text (owned by the caller; NULL when absent) and where it came from. */
 static int find(const struct scaler_params *params, const struct param *p, char **out, enum param_source *source, struct err *err)
 {
 	*out = NULL;
+	know(params, p);
 	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
 		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
 			if (from_source(params, p->sources[i], p->names[j], out, err))
@@ -157,6 +177,199 @@ int param_bool(const struct scaler_params *params, const struct param *p, bool *
 		}
 	}
 	return wrong(p, source, text, "true or false", err);
+}
+
+/* As JSON writes numbers: digits on both sides of a point, an exponent; nothing that is not finite. */
+static bool json_number(const char *text)
+{
+	const char *c = text + (*text == '-');
+
+	if (*c == '0')
+		c++;
+	else if (isdigit((unsigned char)*c))
+		c += strspn(c, "0123456789");
+	else
+		return false;
+	if (*c == '.') {
+		size_t digits = strspn(c + 1, "0123456789");
+
+		if (digits == 0)
+			return false;
+		c += 1 + digits;
+	}
+	if (*c == 'e' || *c == 'E') {
+		size_t sign = c[1] == '+' || c[1] == '-', digits = strspn(c + 1 + sign, "0123456789");
+
+		if (digits == 0)
+			return false;
+		c += 1 + sign + digits;
+	}
+	return *c == '\0';
+}
+
+int param_double(const struct scaler_params *params, const struct param *p, double *out, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	enum param_source source;
+	double value;
+
+	if (find(params, p, &text, &source, err))
+		return -1;
+	if (!text)
+		return 0;
+	value = json_number(text) ? strtod(text, NULL) : HUGE_VAL;
+	if (!isfinite(value))
+		return wrong(p, source, text, "a number", err);
+	*out = value;
+	return 0;
+}
+
+int param_duration(const struct scaler_params *params, const struct param *p, int64_t *out_ms, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	enum param_source source;
+	long long number;
+
+	if (find(params, p, &text, &source, err))
+		return -1;
+	if (!text)
+		return 0;
+	errno = 0;
+	number = json_integer(text) ? strtoll(text, NULL, 10) : -1;
+	if (json_integer(text) && number >= 0 && errno != ERANGE) {
+		*out_ms = number;
+		return 0;
+	}
+	if (json_integer(text) || duration_parse(text, out_ms, NULL))
+		return wrong(p, source, text, "a duration such as 30s, or a whole number of milliseconds, not negative", err);
+	return 0;
+}
+
+int param_choice(const struct scaler_params *params, const struct param *p, const char *const *words, size_t *out, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	struct buf must = BUF_INIT(512);
+	enum param_source source;
+
+	if (find(params, p, &text, &source, err))
+		return -1;
+	buf_puts(&must, "one of");
+	for (size_t i = 0; text && words[i]; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*out = i;
+			buf_done(&must);
+			return 0;
+		}
+		buf_printf(&must, "%s %s", i > 0 ? "," : "", words[i]);
+	}
+	if (text)
+		wrong(p, source, text, buf_text(&must), err);
+	buf_done(&must);
+	return text ? -1 : 0;
+}
+
+int param_list(const struct scaler_params *params, const struct param *p, char separator, struct param_list *out, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	char *rest, *piece;
+	enum param_source source;
+
+	memset(out, 0, sizeof(*out));
+	if (find(params, p, &text, &source, err))
+		return -1;
+	rest = text;
+	while (rest && (piece = strsep(&rest, (char[]){ separator, '\0' })) != NULL) {
+		char *item = trimmed(piece);
+
+		out->items = mem_resize(out->items, out->count + 1, sizeof(*out->items));
+		out->items[out->count++] = item ? item : mem_dup("");
+	}
+	return 0;
+}
+
+void param_list_done(struct param_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		mem_free_secret(list->items[i]);
+	free(list->items);
+	memset(list, 0, sizeof(*list));
+}
+
+int param_map(const struct scaler_params *params, const struct param *p, struct strmap *out, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+	enum param_source source;
+	char *rest, *piece;
+
+	if (find(params, p, &text, &source, err))
+		return -1;
+	rest = text;
+	while (rest && (piece = strsep(&rest, ",")) != NULL) {
+		char *equals = strchr(piece, '=');
+		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL, *name = trimmed(key), *value = equals ? trimmed(equals + 1) : NULL;
+
+		if (!name || strchr(equals + 1, '='))
+			return wrong(p, source, piece, "name=value pieces with exactly one '=' each, separated by commas", err);
+		strmap_set(out, name, value ? value : "");
+	}
+	return 0;
+}
+
+int param_target(const struct scaler_params *params, const struct param *p, bool required, struct quantity *out, struct err *err)
+{
+	double value = -1;
+	MEM_AUTO char *text = NULL;
+
+	if (param_text(params, p, &text, err) || param_double(params, p, &value, err))
+		return -1;
+	if (!text && required)
+		return err_set(err, ERR_INVALID, "no %s given", p->names[0]);
+	if (!text)
+		return 0;
+	*out = quantity_from_double(value);
+	if (out->milli <= 0)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", p->names[0], text);
+	return 0;
+}
+
+void param_known(const struct scaler_params *params, const char *name)
+{
+	if (params->known)
+		strmap_set(params->known, name, "");
+}
+
+/* The known name that is nearest to what was written; NULL when none is near. */
+static const char *meant(const struct strmap *known, const char *key)
+{
+	size_t least = 3; /* more slips than two are another name */
+	const char *found = NULL;
+
+	for (size_t i = 0; i < known->count; i++) {
+		size_t slips = slips_between(known->pairs[i].key, key);
+
+		if (slips < least) {
+			least = slips;
+			found = known->pairs[i].key;
+		}
+	}
+	return found;
+}
+
+char *param_unknown(const struct scaler_params *params)
+{
+	struct buf out = BUF_INIT(1024);
+
+	for (size_t i = 0; params->known && i < params->metadata->count; i++) {
+		const char *key = params->metadata->pairs[i].key, *near;
+
+		if (strmap_get(params->known, key))
+			continue;
+		near = meant(params->known, key);
+		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
+		if (near)
+			buf_printf(&out, " (did you mean \"%s\"?)", near);
+	}
+	return out.len > 0 ? buf_take(&out) : NULL;
 }
 
 int param_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)

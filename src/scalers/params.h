@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/quantity.h"
 #include "scalers/scaler.h"
 
 enum param_source { PARAM_METADATA = 1, PARAM_AUTH, PARAM_ENV };
@@ -26,7 +27,34 @@ int param_text(const struct scaler_params *params, const struct param *p, char *
 
 /* Typed: *out keeps its default when absent. Numbers as JSON writes them, booleans as Go's ParseBool. Errors name the parameter, and the value when it stands in the metadata: others may be secrets. */
 int param_int64(const struct scaler_params *params, const struct param *p, int64_t *out, struct err *err);
+int param_double(const struct scaler_params *params, const struct param *p, double *out, struct err *err);
 int param_bool(const struct scaler_params *params, const struct param *p, bool *out, struct err *err);
+/* A Go duration ("30s") or a whole number of milliseconds; not negative. In milliseconds. */
+int param_duration(const struct scaler_params *params, const struct param *p, int64_t *out_ms, struct err *err);
+/* One of words (NULL-terminated), by its index. */
+int param_choice(const struct scaler_params *params, const struct param *p, const char *const *words, size_t *out, struct err *err);
+
+/* Texts separated by a character, each trimmed; empty ones are kept (a list of one empty piece cannot be: an empty value is absent). items NULL when absent. */
+struct param_list {
+	char **items; /* owned */
+	size_t count;
+};
+int param_list(const struct scaler_params *params, const struct param *p, char separator, struct param_list *out, struct err *err);
+void param_list_done(struct param_list *list);
+
+/* "k=v,k=v": exactly one '=' each, a later key wins. Into an empty map. */
+int param_map(const struct scaler_params *params, const struct param *p, struct strmap *out, struct err *err);
+
+/*
+ * The target of a metric as a float threshold: in thousandths. required: without it "no <name> given". What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the
+ * API server then refuses the whole HPA.
+ */
+int param_target(const struct scaler_params *params, const struct param *p, bool required, struct quantity *out, struct err *err);
+
+/* A key of the metadata that the type has, though this build did not look at it: keeps it from being called unknown. */
+void param_known(const struct scaler_params *params, const char *name);
+/* For people, caller owns: keys of the metadata that nobody asked for, with what may have been meant; NULL when there are none. */
+char *param_unknown(const struct scaler_params *params);
 
 /* metricType: empty is AverageValue; Utilization and unknown words are refused for external metrics (keda-scalers.md C.7). */
 int param_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err);

@@ -260,9 +260,9 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	else if (reply->type != REDIS_INTEGER || reply->integer < 0)
 		err_set(&err, ERR_INVALID, "%s: asking the length of %s: the reply is not a length", ask->question->source, q->key);
 	if (err.kind != ERR_NONE)
-		ask->fn(ask->arg, 0, &err);
+		ask->fn(ask->arg, NULL, &err);
 	else
-		ask->fn(ask->arg, (double)reply->integer, NULL);
+		ask->fn(ask->arg, &(struct answer){ .value = (double)reply->integer }, NULL);
 	ask_free(ask);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "scalers/params.h"
 
 struct question *question_new(const struct scaler_type *type, char *key, char *source, void *data)
 {
@@ -37,7 +38,10 @@ void question_unref(struct question *q)
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
 	const struct scaler_type *type = scaler_type_find(params->type);
+	struct strmap known = { 0 };
+	struct scaler_params tracked = *params;
 	char *name = NULL;
+	int failed;
 
 	memset(out, 0, sizeof(*out));
 	if (!type) {
@@ -46,7 +50,12 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	}
 	out->type = type;
 	out->index = params->index;
-	if (type->build(params, out, &name, err)) {
+	tracked.known = &known;
+	failed = type->build(&tracked, out, &name, err);
+	if (!failed)
+		out->unknown = param_unknown(&tracked);
+	strmap_done(&known);
+	if (failed) {
 		free(name);
 		scaler_done(out);
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
@@ -63,6 +72,7 @@ void scaler_done(struct scaler *s)
 	free(s->trigger_name);
 	free(s->metric_name);
 	free(s->container);
+	free(s->unknown);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -72,7 +82,9 @@ struct metric_spec scaler_metric_spec(const struct scaler *s)
 }
 
 /* Activation is strictly greater everywhere (keda-scalers.md C.7). */
-struct reading scaler_judge(const struct scaler *s, double value)
+struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 {
-	return (struct reading){ .value = value, .active = value > s->activation };
+	bool active = answer->activity == ACTIVITY_BY_THRESHOLD ? answer->value > s->activation : answer->activity == ACTIVITY_ACTIVE;
+
+	return (struct reading){ .value = answer->value, .active = active };
 }

@@ -3,11 +3,12 @@
 #define SCALERS_SCALER_H
 
 /*
- * The contract of a trigger type, in two halves.
+ * The contract of a trigger type, in three parts and one more.
  *
  *   build   checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
  *   ask     puts a question to its source and brings one raw answer, or an error; never both, never a guess.
- *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold).
+ *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold, unless the source says it itself).
+ *   watch   optional: lets the source say "look now". The poll stays; a wake-up only makes the next look immediate, so that a lost or a forged one does no harm.
  *
  * cpu and memory have only the first half: the HPA controller reads them, so their scalers have no question and nobody asks or judges them.
  *
@@ -40,6 +41,7 @@ struct scaler_params {
 	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
 	const struct strmap *env;        /* environment of the target's container; may be NULL */
 	const struct strmap *unresolved; /* variables that exist but could not be read, with the reason; may be NULL */
+	struct strmap *known;            /* keys of metadata that the type knows, put here as they are asked for; scaler_build sets it; may be NULL */
 };
 
 struct scaler_type;
@@ -67,11 +69,25 @@ struct scaler {
 	enum metric_target_type target_type;
 	struct quantity target;
 	double activation;
+	char *unknown;                   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean "listLength"?)`; NULL: none */
 	struct question *question;       /* NULL unless METRIC_EXTERNAL: nobody is asked */
 };
 
-/* The answer of one ask: value, or err. Exactly once, never after cancel, never before ask has returned. */
-typedef void (*question_fn)(void *arg, double value, const struct err *err);
+/* The answer of one ask (value and activity; the asker knows the times), or err and no answer. Exactly once, never after cancel, never before ask has returned. */
+typedef void (*question_fn)(void *arg, const struct answer *answer, const struct err *err);
+
+/* Push: a watched source says "look now". */
+enum watch_state {
+	WATCH_STARTING,
+	WATCH_ON,
+	WATCH_OFF,     /* it cannot, or is not set up for it: `why` says what to do about it */
+	WATCH_FAILING, /* the connection is lost and tried again with back-off */
+};
+struct watch_report {
+	enum watch_state state;
+	const char *why; /* borrowed from the watch until the loop turns; "" */
+};
+typedef void (*question_look_fn)(void *arg);
 
 struct scaler_type {
 	const char *name;      /* trigger type as users write it */
@@ -82,13 +98,20 @@ struct scaler_type {
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
 	void (*cancel)(void *handle);
 	void (*free_data)(void *data);
+	/*
+	 * Optional. Calls look whenever the answer may be another than before, also once after a connection came back: too often or for nothing is allowed, before watch has returned or after unwatch is
+	 * not. NULL: this question cannot be watched, or its parameters say not to.
+	 */
+	void *(*watch)(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg);
+	void (*unwatch)(void *watch);
+	struct watch_report (*watch_report)(const void *watch);
 };
 
 /* Looks the type up and builds. On failure *out needs no scaler_done; the error starts with `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it. */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 void scaler_done(struct scaler *s);
 struct metric_spec scaler_metric_spec(const struct scaler *s); /* borrows name and container */
-struct reading scaler_judge(const struct scaler *s, double value);
+struct reading scaler_judge(const struct scaler *s, const struct answer *answer);
 
 const struct scaler_type *scaler_type_find(const char *name); /* NULL when there is none */
 /* Names of all types, comma-separated, for messages. */

@@ -62,7 +62,7 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 	bool falling_back = judged && judged->falling_back, stands_in = falling_back && judged->fallback_replicas >= 0;
 
 	if (found == READINGS_ANSWER)
-		write_reading(p, s, true, scaler_judge(s, answer.value), &answer);
+		write_reading(p, s, true, scaler_judge(s, &answer), &answer);
 	else
 		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);

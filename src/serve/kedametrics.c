@@ -101,7 +101,7 @@ static void add_scaler(struct samples *all, const char *key, const struct scaled
 
 	if (scaler->question) {
 		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) == READINGS_ANSWER) {
-			sample.reading = scaler_judge(scaler, answer.value);
+			sample.reading = scaler_judge(scaler, &answer);
 			sample.has_reading = true;
 			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
 		} else if (!so->spec.fallback || !fallen_back(all->serve->cache, key, &sample)) {

@@ -52,7 +52,7 @@ static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .
 static void answer(int i, double value)
 {
 	asks[i].open = false;
-	asks[i].fn(asks[i].arg, value, NULL);
+	asks[i].fn(asks[i].arg, &(struct answer){ .value = value }, NULL);
 }
 
 static void refuse(int i, const char *why)
@@ -61,7 +61,7 @@ static void refuse(int i, const char *why)
 
 	err_set(&err, ERR_TEMPORARY, "%s", why);
 	asks[i].open = false;
-	asks[i].fn(asks[i].arg, 0, &err);
+	asks[i].fn(asks[i].arg, NULL, &err);
 }
 
 /* --- the askers --------------------------------------------------------------------------------------------------------------- */

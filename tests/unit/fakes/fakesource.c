@@ -135,7 +135,7 @@ static void on_answer(void *arg)
 	ask_free(arg);
 	if (a.source->failure)
 		err_set(&err, ERR_TEMPORARY, "source %s: %s", a.source->name, a.source->failure);
-	a.fn(a.arg, a.source->value, a.source->failure ? &err : NULL);
+	a.fn(a.arg, a.source->failure ? NULL : &(struct answer){ .value = a.source->value }, a.source->failure ? &err : NULL);
 }
 
 static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)

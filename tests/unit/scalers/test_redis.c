@@ -182,11 +182,11 @@ static void judged(void **state)
 	struct scaler s = { .activation = 3 };
 
 	(void)state;
-	assert_false(scaler_judge(&s, 3).active);
-	assert_true(scaler_judge(&s, 3.5).active);
-	assert_true(scaler_judge(&s, 4).value == 4);
+	assert_false(scaler_judge(&s, &(struct answer){ .value = 3 }).active);
+	assert_true(scaler_judge(&s, &(struct answer){ .value = 3.5 }).active);
+	assert_true(scaler_judge(&s, &(struct answer){ .value = 4 }).value == 4);
 	s.activation = -5;
-	assert_true(scaler_judge(&s, -1).active);
+	assert_true(scaler_judge(&s, &(struct answer){ .value = -1 }).active);
 }
 
 int main(void)

@@ -141,10 +141,10 @@ int scalers_find(struct scalers *s, const char *key, const char *metric, const s
 	return 0;
 }
 
-struct reading scaler_judge(const struct scaler *s, double value)
+struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 {
 	(void)s;
-	return (struct reading){ value, value > 0 };
+	return (struct reading){ answer->value, answer->value > 0 };
 }
 
 /* --- readings ----------------------------------------------------------------------------------------------------------------------------------- */
