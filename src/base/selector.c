@@ -77,6 +77,16 @@ static bool is_key(struct span s)
 	return is_subdomain((struct span){ s.start, prefix }) && is_name((struct span){ slash + 1, s.len - prefix - 1 });
 }
 
+bool selector_is_key(const char *text, size_t len)
+{
+	return is_key((struct span){ text, len });
+}
+
+bool selector_is_value(const char *text, size_t len)
+{
+	return len == 0 || is_name((struct span){ text, len });
+}
+
 /* What of the set-based language stands in this requirement, or NULL. */
 static const char *set_operator(struct span s)
 {

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "base/calendar.h"
+
 #define MS_PER_DAY INT64_C(86400000)
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z: RFC 3339 has four digits for the year. */
 #define EARLIEST_MS INT64_C(-62167219200000)
@@ -13,47 +15,9 @@ struct civil {
 	int year, month, day, hour, minute, second, milli;
 };
 
-static bool is_leap(int year)
-{
-	return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-static int days_in_month(int year, int month)
-{
-	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-
-	return month == 2 && is_leap(year) ? 29 : days[month - 1];
-}
-
-/* Days since 1970-01-01, counted in eras of 400 years that begin on 1 March (so that the leap day is the last of its year). */
-static int64_t days_of_civil(int year, int month, int day)
-{
-	int y = month <= 2 ? year - 1 : year;
-	int era = (y >= 0 ? y : y - 399) / 400;
-	int year_of_era = y - era * 400;
-	int day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-	int day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-
-	return (int64_t)era * 146097 + day_of_era - 719468;
-}
-
-/* The inverse of days_of_civil. */
-static void civil_of_days(int64_t days, struct civil *c)
-{
-	int64_t shifted = days + 719468;
-	int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
-	int day_of_era = (int)(shifted - era * 146097);
-	int year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-	int day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-	int shifted_month = (5 * day_of_year + 2) / 153;
-
-	c->day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-	c->month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-	c->year = (int)(era * 400) + year_of_era + (c->month <= 2 ? 1 : 0);
-}
-
 static struct civil civil_of(int64_t unix_ms)
 {
+	struct calendar_date date;
 	struct civil c;
 
 	if (unix_ms < EARLIEST_MS)
@@ -66,7 +30,10 @@ static struct civil civil_of(int64_t unix_ms)
 		rest += MS_PER_DAY;
 		days--;
 	}
-	civil_of_days(days, &c);
+	date = calendar_date(days);
+	c.year = date.year;
+	c.month = date.month;
+	c.day = date.day;
 	c.milli = (int)(rest % 1000);
 	c.second = (int)(rest / 1000 % 60);
 	c.minute = (int)(rest / 60000 % 60);
@@ -145,9 +112,9 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
 
 	if (!read_all(text, &c, &east_minutes))
 		return err_set(err, ERR_INVALID, "\"%.64s\" is no time like 2026-01-02T03:04:05Z", text);
-	if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > days_in_month(c.year, c.month) || c.hour > 23 || c.minute > 59 || c.second > 59)
+	if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > calendar_days_in_month(c.year, c.month) || c.hour > 23 || c.minute > 59 || c.second > 59)
 		return err_set(err, ERR_INVALID, "\"%.64s\" names a time that does not exist", text);
-	int64_t minutes = (days_of_civil(c.year, c.month, c.day) * 24 + c.hour) * 60 + c.minute - east_minutes;
+	int64_t minutes = (calendar_days(c.year, c.month, c.day) * 24 + c.hour) * 60 + c.minute - east_minutes;
 	*unix_ms = (minutes * 60 + c.second) * 1000 + c.milli;
 	return 0;
 }

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/setselector.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/selector.h"
+
+#define TEXT_MAX_LEN 8192
+#define SHOWN 100
+
+enum token_kind { END, WORD, SIGN /* = == != > < */, NOT, OPEN, CLOSE, COMMA };
+
+struct token {
+	enum token_kind kind;
+	const char *start;
+	size_t len;
+};
+
+struct reader {
+	const char *whole, *at;
+	struct token token; /* that is to be read next */
+	struct buf out;
+	struct err *err;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static void advance(struct reader *r)
+{
+	static const struct { const char *text; enum token_kind kind; } signs[] = { { "==", SIGN }, { "!=", SIGN }, { "=", SIGN }, { ">", SIGN }, { "<", SIGN }, { "!", NOT }, { "(", OPEN }, { ")", CLOSE }, { ",", COMMA } };
+
+	while (is_blank(*r->at))
+		r->at++;
+	r->token = (struct token){ *r->at ? WORD : END, r->at, 0 };
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		size_t len = strlen(signs[i].text);
+
+		if (strncmp(r->at, signs[i].text, len) == 0) {
+			r->token = (struct token){ signs[i].kind, r->at, len };
+			r->at += len;
+			return;
+		}
+	}
+	r->token.len = strcspn(r->at, " \t\r\n=!><(),");
+	r->at += r->token.len;
+}
+
+static int wrong(struct reader *r, const char *what)
+{
+	return err_set(r->err, ERR_INVALID, "\"%.*s\" (character %zu): %s", SHOWN, r->whole, (size_t)(r->token.start - r->whole) + 1, what);
+}
+
+static bool is_word(const struct reader *r, const char *word)
+{
+	return r->token.kind == WORD && r->token.len == strlen(word) && memcmp(r->token.start, word, r->token.len) == 0;
+}
+
+static void put(struct reader *r)
+{
+	buf_append(&r->out, r->token.start, r->token.len);
+	advance(r);
+}
+
+static int read_key(struct reader *r)
+{
+	if (r->token.kind != WORD)
+		return wrong(r, "the key of a label is missing");
+	if (!selector_is_key(r->token.start, r->token.len))
+		return wrong(r, "is no key that a label can have");
+	put(r);
+	return 0;
+}
+
+/* An empty value is one. */
+static int read_value(struct reader *r)
+{
+	if (r->token.kind != WORD)
+		return 0;
+	if (!selector_is_value(r->token.start, r->token.len))
+		return wrong(r, "is no value that a label can have");
+	put(r);
+	return 0;
+}
+
+/* "(a,b)" */
+static int read_set(struct reader *r)
+{
+	if (r->token.kind != OPEN)
+		return wrong(r, "behind \"in\" and \"notin\" values in brackets are needed, as in (a,b)");
+	put(r);
+	if (r->token.kind == CLOSE)
+		return wrong(r, "there must be a value between the brackets");
+	for (;;) {
+		if (read_value(r))
+			return -1;
+		if (r->token.kind != COMMA)
+			break;
+		put(r);
+	}
+	if (r->token.kind != CLOSE)
+		return wrong(r, "a comma or a closing bracket is missing");
+	put(r);
+	return 0;
+}
+
+static int read_number(struct reader *r)
+{
+	if (r->token.kind != WORD || r->token.len > 18 || strspn(r->token.start, "0123456789") < r->token.len)
+		return wrong(r, "behind \"<\" and \">\" a whole number is needed");
+	put(r);
+	return 0;
+}
+
+static int read_operator(struct reader *r)
+{
+	bool compares = *r->token.start == '<' || *r->token.start == '>';
+
+	if (r->token.kind == SIGN) {
+		if (*r->token.start == '=')
+			r->token.len = 1;
+		put(r);
+		return compares ? read_number(r) : read_value(r);
+	}
+	if (is_word(r, "in") || is_word(r, "notin")) {
+		buf_putc(&r->out, ' ');
+		put(r);
+		buf_putc(&r->out, ' ');
+		return read_set(r);
+	}
+	if (r->token.kind == WORD || r->token.kind == OPEN || r->token.kind == NOT)
+		return wrong(r, "behind the key one of = == != in notin < > is needed, a comma, or the end");
+	return 0;
+}
+
+static int read_requirement(struct reader *r)
+{
+	bool negated = r->token.kind == NOT;
+
+	if (negated)
+		put(r);
+	if (read_key(r))
+		return -1;
+	if (negated)
+		return r->token.kind == COMMA || r->token.kind == END ? 0 : wrong(r, "behind !key comes a comma or the end");
+	return read_operator(r);
+}
+
+static int read_all(struct reader *r)
+{
+	if (strlen(r->whole) > TEXT_MAX_LEN)
+		return err_set(r->err, ERR_INVALID, "\"%.*s...\" is longer than %d characters", SHOWN, r->whole, TEXT_MAX_LEN);
+	for (;;) {
+		if (read_requirement(r))
+			return -1;
+		if (r->token.kind == END)
+			return 0;
+		if (r->token.kind != COMMA)
+			return wrong(r, "a comma or the end is needed");
+		put(r);
+	}
+}
+
+char *setselector_normal(const char *text, struct err *err)
+{
+	struct reader r = { .whole = text, .at = text, .out = BUF_INIT(2 * TEXT_MAX_LEN), .err = err };
+	int rc;
+
+	advance(&r);
+	rc = read_all(&r);
+	if (rc == 0)
+		return buf_take(&r.out);
+	buf_done(&r.out);
+	return NULL;
+}

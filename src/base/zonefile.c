@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/zonefile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utlist.h>
+
+#include "base/mem.h"
+
+#define NAME_MAX_LEN 127
+
+/* A zone that somebody holds. Few: a list will do. */
+struct held {
+	struct held *prev, *next;
+	char *name;
+	struct zone *zone;
+	size_t count;
+};
+
+static struct held *all;
+
+static const char *directory(void)
+{
+	const char *given = getenv("TZDIR");
+
+	return given && *given ? given : "/usr/share/zoneinfo";
+}
+
+/* Letters, digits, "_", "+", "-" and slashes between: nothing that leads out of the directory. */
+static bool is_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 0 && len <= NAME_MAX_LEN && name[0] != '/' && name[len - 1] != '/' && !strstr(name, "//") &&
+	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/") == len;
+}
+
+/* -1 with errno. */
+static ssize_t read_file(const char *path, uint8_t *bytes, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	size_t len = 0;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		errno = EISDIR;
+	else
+		while ((n = read(fd, bytes + len, size - len)) > 0)
+			len += (size_t)n;
+	close(fd);
+	return n < 0 ? -1 : (ssize_t)len;
+}
+
+static bool is_installed(void)
+{
+	MEM_AUTO char *utc = mem_printf("%s/UTC", directory());
+
+	return access(utc, F_OK) == 0;
+}
+
+static int tell_unreadable(const char *name, struct err *err)
+{
+	if (!is_installed())
+		return err_set(err, ERR_INVALID, "time zone \"%s\": there is no time zone database in %s: install the package tzdata where kscaled runs", name, directory());
+	if (errno == ENOENT || errno == ENOTDIR || errno == EISDIR)
+		return err_set(err, ERR_INVALID, "unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in Europe/Berlin, upper and lower case matter)", name, directory());
+	return err_set(err, ERR_INVALID, "time zone \"%s\": %s/%s cannot be read: %s", name, directory(), name, strerror(errno));
+}
+
+static struct zone *load(const char *name, struct err *err)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", directory(), name);
+	uint8_t *bytes = mem_alloc(ZONE_BYTES_MAX + 1); /* one more: a file that is too big is seen to be */
+	ssize_t len = read_file(path, bytes, ZONE_BYTES_MAX + 1);
+	struct zone *z = NULL;
+
+	if (len < 0) {
+		tell_unreadable(name, err);
+	} else {
+		z = zone_parse(bytes, (size_t)len, err);
+		if (!z)
+			err_wrap(err, "time zone \"%s\": %s", name, path);
+	}
+	free(bytes);
+	return z;
+}
+
+static struct held *find(const char *name)
+{
+	struct held *h;
+
+	DL_FOREACH(all, h)
+		if (strcmp(h->name, name) == 0)
+			return h;
+	return NULL;
+}
+
+const struct zone *zonefile_get(const char *name, struct err *err)
+{
+	struct held *h = find(name);
+	struct zone *z;
+
+	if (h) {
+		h->count++;
+		return h->zone;
+	}
+	if (!is_name(name)) {
+		err_set(err, ERR_INVALID, "\"%.128s\" cannot be the name of a time zone (names are as in Europe/Berlin)", name);
+		return NULL;
+	}
+	z = strcmp(name, "UTC") == 0 ? zone_utc() : load(name, err);
+	if (!z)
+		return NULL;
+	h = mem_zalloc(sizeof(*h));
+	h->name = mem_dup(name);
+	h->zone = z;
+	h->count = 1;
+	DL_APPEND(all, h);
+	return z;
+}
+
+void zonefile_put(const struct zone *z)
+{
+	struct held *h;
+
+	DL_FOREACH(all, h)
+		if (h->zone == z)
+			break;
+	if (!h || --h->count > 0)
+		return;
+	DL_DELETE(all, h);
+	zone_free(h->zone);
+	free(h->name);
+	free(h);
+}

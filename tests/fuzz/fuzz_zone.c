@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Time zones: bytes of a file, or a rule. What is taken can be asked about any time, and its stretches are seamless. */
+
+#include "base/zone.h"
+#include "fuzz.h"
+
+static void walk(const struct zone *z)
+{
+	static const int64_t times[] = { INT64_MIN, -4000000000, 0, 1750000000, 4000000000, INT64_C(1) << 40, INT64_MAX };
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		struct zone_period p = zone_period(z, times[i]);
+
+		must(p.offset_s > -200000 && p.offset_s < 200000);
+	}
+	for (int64_t t = 1000000000; t < 1100000000; ) {
+		struct zone_period p = zone_period(z, t);
+
+		must(p.from_s <= t && t < p.until_s);
+		if (p.until_s > 1100000000)
+			break;
+		t = p.until_s;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct zone *z = zone_parse(data, size, NULL);
+	struct zonerule r;
+
+	if (z)
+		walk(z);
+	zone_free(z);
+	if (size < 200 && zonerule_parse((const char *)data, size, &r, NULL) == 0) {
+		struct zone_period p = zonerule_period(&r, 1750000000);
+
+		must(p.from_s <= 1750000000 && 1750000000 < p.until_s);
+	}
+	return 0;
+}

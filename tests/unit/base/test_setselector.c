@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Label selectors for pods: the whole language, written evenly, and what is refused, with its place. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "base/setselector.h"
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+static void understood(void **state)
+{
+	static const struct {
+		const char *text, *normal;
+	} rows[] = {
+		{ "app=web", "app=web" },
+		{ " app == web ,tier!= db", "app=web,tier!=db" },
+		{ "tier in (a, b ,c),env notin(test)", "tier in (a,b,c),env notin (test)" },
+		{ "!canary , gpu", "!canary,gpu" },
+		{ "! canary", "!canary" },
+		{ "size>3,size < 10", "size>3,size<10" },
+		{ "app=", "app=" },
+		{ "app!=,x", "app!=,x" },
+		{ "a in (,b)", "a in (,b)" },
+		{ "app.kubernetes.io/name=x_y.z-1", "app.kubernetes.io/name=x_y.z-1" },
+		{ "in in (in,notin),notin=in", "in in (in,notin),notin=in" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct err err = { 0 };
+		MEM_AUTO char *normal = setselector_normal(rows[i].text, &err), *again = NULL;
+
+		if (!normal)
+			fail_msg("%s: %s", rows[i].text, err.msg);
+		assert_string_equal(normal, rows[i].normal);
+		again = setselector_normal(normal, &err);
+		assert_string_equal(again, normal);
+	}
+}
+
+static void refused(void **state)
+{
+	static const struct {
+		const char *text, *message;
+	} rows[] = {
+		{ "", "(character 1): the key of a label is missing" },
+		{ "  ", "the key of a label is missing" },
+		{ "app=web,", "\"app=web,\" (character 9): the key of a label is missing" },
+		{ ",app=web", "(character 1): the key" },
+		{ "=web", "(character 1): the key" },
+		{ "app=we b", "(character 8): a comma or the end is needed" },
+		{ "app web", "(character 5): behind the key one of" },
+		{ "app=a=b", "a comma or the end is needed" },
+		{ "a in", "values in brackets are needed" },
+		{ "a in b", "values in brackets are needed" },
+		{ "a in ()", "there must be a value between the brackets" },
+		{ "a in (b", "a comma or a closing bracket is missing" },
+		{ "a in (b c)", "a comma or a closing bracket is missing" },
+		{ "a in (b))", "a comma or the end is needed" },
+		{ "!a=b", "behind !key comes a comma or the end" },
+		{ "!!a", "the key" },
+		{ "a>b", "a whole number is needed" },
+		{ "a>", "a whole number is needed" },
+		{ "-a=b", "is no key that a label can have" },
+		{ "A/B/c=b", "is no key" },
+		{ "a=-b", "is no value that a label can have" },
+		{ "a=b*", "is no value" },
+		{ "a(b)", "behind the key one of" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(rows); i++) {
+		struct err err = { 0 };
+
+		if (setselector_normal(rows[i].text, &err))
+			fail_msg("\"%s\" was accepted", rows[i].text);
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, rows[i].message))
+			fail_msg("\"%s\": said \"%s\"", rows[i].text, err.msg);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(understood), cmocka_unit_test(refused) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
