@@ -4,24 +4,21 @@
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
-#include <event2/bufferevent_ssl.h>
 #include <event2/bufferevent_struct.h>
 #include <event2/event.h>
 #include <event2/event_struct.h>
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/dial.h"
 #include "net/redisendpoint.h"
+#include "net/redislink.h"
 #include "net/redisreply.h"
-#include "net/tls.h"
 
 #define CONNECT_MS 5000 /* name, TCP, TLS */
 #define IDLE_MS 60000
@@ -46,9 +43,6 @@ struct redis_call {
 
 enum state { CLOSED, DIALING, SHAKING_HANDS, OPEN };
 
-/* What is asked of a new connection before the first command. */
-enum greeting { GREETING_AUTH, GREETING_SELECT };
-
 struct conn {
 	struct redis_pool *pool;
 	struct redis_endpoint *endpoint; /* one count */
@@ -59,7 +53,7 @@ struct conn {
 	SSL_CTX *tls;  /* made at the first connection */
 	SSL *ssl;      /* owned by bev */
 	struct redisreply *reader;
-	enum greeting greetings[2]; /* answers to come */
+	const char *greetings[REDISLINK_GREETINGS_MAX]; /* answers to come */
 	size_t greetings_left, greetings_count;
 	bool heard; /* at least one reply on this connection */
 	struct redis_call *unsent, *sent; /* oldest first */
@@ -168,13 +162,10 @@ static void watch_deadline(struct conn *c, int64_t deadline_ms)
 	loop_timer_set(&c->timer, deadline_ms - loop_now_ms(c->pool->loop));
 }
 
-/* A Redis that speaks no TLS keeps silent when it is greeted in TLS. */
-#define SHAKING_TIMED_OUT "TLS handshake: timed out (does the server speak TLS here?)"
-
 static void expire(struct redis_call *call)
 {
 	const struct conn *c = call->conn;
-	const char *what = !call->wire ? "no answer in time" : c->state == SHAKING_HANDS ? SHAKING_TIMED_OUT : "connecting: timed out";
+	const char *what = !call->wire ? "no answer in time" : c->state == SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT : "connecting: timed out";
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->address, what);
@@ -237,79 +228,15 @@ static void send_call(struct redis_call *call)
 		event_active(&c->bev->ev_write, EV_WRITE, 1);
 }
 
-static void wipe_wire(const void *bytes, size_t len, void *wire)
-{
-	(void)bytes;
-	mem_wipe(wire, len);
-	redisFreeCommand(wire);
-}
-
-/* Without a copy in libevent's buffers, so that the password can be wiped. */
-static void send_greeting(struct conn *c, enum greeting greeting, int argc, const char **argv)
-{
-	char *wire;
-	int len = redisFormatCommandArgv(&wire, argc, argv, NULL);
-
-	if (len < 0)
-		abort(); /* out of memory */
-	evbuffer_add_reference(bufferevent_get_output(c->bev), wire, (size_t)len, wipe_wire, wire);
-	c->greetings[c->greetings_count++] = greeting;
-	c->greetings_left++;
-}
-
-static void send_greetings(struct conn *c)
-{
-	const struct redis_endpoint *e = c->endpoint;
-	char database[16];
-
-	c->greetings_left = c->greetings_count = 0;
-	if (e->username)
-		send_greeting(c, GREETING_AUTH, 3, (const char *[]){ "AUTH", e->username, e->password ? e->password : "" });
-	else if (e->password)
-		send_greeting(c, GREETING_AUTH, 2, (const char *[]){ "AUTH", e->password });
-	snprintf(database, sizeof(database), "%d", e->database);
-	if (e->database != 0)
-		send_greeting(c, GREETING_SELECT, 2, (const char *[]){ "SELECT", database });
-}
-
 /* --- receiving --------------------------------------------------------------------------------------------------------- */
-
-/* An error reply to a greeting is about our credentials, unless the server turns everybody away. */
-static enum err_kind greeting_err_kind(const char *text)
-{
-	static const char *const passing[] = { "LOADING", "ERR max number of clients", "MASTERDOWN", "BUSY", "TRYAGAIN" };
-
-	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
-		if (strncmp(text, passing[i], strlen(passing[i])) == 0)
-			return ERR_TEMPORARY;
-	}
-	return ERR_DENIED;
-}
-
-/*
- * Servers that do not know a command, and some proxies, repeat what they were told ("unknown command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text that has the password in it, nor from the
- * first quotation on.
- */
-static void tell_refusal(struct err *err, const char *name, const char *text, const char *password)
-{
-	size_t len = strcspn(text, "'`\"");
-
-	if (password && *password && strstr(text, password))
-		err_set(err, greeting_err_kind(text), "%s failed; the server's reply repeats the password, so it is not shown", name);
-	else
-		err_set(err, greeting_err_kind(text), "%s failed: %.*s", name, len < 200 ? (int)len : 200, text);
-}
 
 static void take_greeting(struct conn *c, const struct redis_reply *reply)
 {
-	enum greeting greeting = c->greetings[c->greetings_count - c->greetings_left--];
-	const char *name = greeting == GREETING_AUTH ? "AUTH" : "SELECT";
+	const char *name = c->greetings[c->greetings_count - c->greetings_left--];
 	struct err err;
 
-	if (reply->type != REDIS_ERROR)
-		return;
-	tell_refusal(&err, name, reply->text, c->endpoint->password);
-	conn_fail(c, &err);
+	if (redislink_useless(c->endpoint, name, reply, &err))
+		conn_fail(c, &err);
 }
 
 static void take_reply(struct conn *c, const struct redis_reply *reply)
@@ -337,13 +264,18 @@ static void take_reply(struct conn *c, const struct redis_reply *reply)
 	call_free(call);
 }
 
-/* Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS port. */
+/* Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS port; in TLS, to a server that wants to know its clients. */
 static void conn_fail_on_wire(struct conn *c, const struct err *why)
 {
-	bool suspicious = c->state == OPEN && !c->heard && !c->endpoint->tls;
+	bool suspicious = c->state == OPEN && !c->heard;
+	const char *hint = "";
 	struct err err;
 
-	err_set(&err, why->kind, "%s%s", why->msg, suspicious ? " (is TLS needed? set enableTLS)" : "");
+	if (suspicious && !c->endpoint->tls)
+		hint = " (is TLS needed? set enableTLS)";
+	else if (suspicious && !c->endpoint->tls_cert_pem) /* in TLS 1.3 the server's word may be lost with the connection */
+		hint = " (does it ask for a client certificate? give cert and key)";
+	err_set(&err, why->kind, "%s%s", why->msg, hint);
 	conn_fail(c, &err);
 }
 
@@ -444,7 +376,7 @@ static void on_open(struct conn *c)
 	c->heard = false;
 	c->reader = redisreply_new();
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	send_greetings(c);
+	c->greetings_left = c->greetings_count = redislink_greet(c->bev, c->endpoint, true, c->greetings);
 	DL_FOREACH_SAFE(c->unsent, call, next) {
 		DL_DELETE(c->unsent, call);
 		send_call(call);
@@ -453,20 +385,9 @@ static void on_open(struct conn *c)
 
 static void on_lost(struct conn *c, short what, int error)
 {
-	char reason[256];
 	struct err err;
 
-	if (c->state == SHAKING_HANDS) {
-		unsigned long code = bufferevent_get_openssl_error(c->bev);
-
-		/* libevent puts OpenSSL's result codes (below 16) into the same list as its errors. */
-		tls_explain_code(c->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(&err, ERR_TEMPORARY, "TLS handshake: %s%s", reason, strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
-	} else if (what & BEV_EVENT_EOF || !error) {
-		err_set(&err, ERR_TEMPORARY, "the server closed the connection");
-	} else {
-		err_set(&err, ERR_TEMPORARY, "%s", strerror(error));
-	}
+	redislink_ended(c->bev, c->ssl, c->state == SHAKING_HANDS, what, error, &err);
 	if (c->state == OPEN && c->heard && !c->sent)
 		conn_close(c); /* nobody waited: an idle connection that the server ended is no failure */
 	else
@@ -490,21 +411,8 @@ static void on_connect_timeout(void *arg)
 {
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, SHAKING_TIMED_OUT);
+	err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
 	conn_fail(arg, &err);
-}
-
-static struct bufferevent *new_tls_bufferevent(struct conn *c, int fd, struct err *err)
-{
-	const struct redis_endpoint *e = c->endpoint;
-	struct tls_client_config config = { .ca_pem = e->tls_ca_pem, .cert_pem = e->tls_cert_pem, .key_pem = e->tls_key_pem, .key_password = e->tls_key_password, .insecure = e->tls_insecure };
-
-	if (!c->tls)
-		c->tls = tls_client_context(&config, err);
-	c->ssl = c->tls ? tls_client_session(c->tls, e->port ? e->host : "localhost", e->tls_insecure, err) : NULL;
-	if (!c->ssl)
-		return NULL;
-	return bufferevent_openssl_socket_new(loop_base(c->pool->loop), fd, c->ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 }
 
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
@@ -518,12 +426,8 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 		conn_fail(c, &err);
 		return;
 	}
-	if (c->endpoint->tls)
-		c->bev = new_tls_bufferevent(c, fd, &err);
-	else
-		c->bev = bufferevent_socket_new(loop_base(c->pool->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	c->bev = redislink_new(c->pool->loop, c->endpoint, fd, &c->tls, &c->ssl, &err);
 	if (!c->bev) {
-		close(fd);
 		conn_fail(c, &err);
 		return;
 	}
@@ -533,7 +437,6 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 		return;
 	}
 	c->state = SHAKING_HANDS;
-	bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
 	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
 	loop_timer_set(&c->connect_timer, CONNECT_MS);
 }

@@ -31,14 +31,19 @@ struct redis_endpoint_config {
 	bool tls;
 	bool tls_insecure;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	bool master_only; /* each connection first asks for the ROLE, and fails when it is a replica's (whoever may not ask gets no answer, which is fine) */
 };
 
 /* Checks the address, reads the PEMs, and makes the endpoint's key. ERR_INVALID names the field. Does no network I/O. The caller owns one count. */
 struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *config, struct err *err);
+/* The same in all but the address: the other servers of a cluster. The PEMs are not read again. */
+struct redis_endpoint *redis_endpoint_at(const struct redis_endpoint *like, const char *address, struct err *err);
 struct redis_endpoint *redis_endpoint_ref(struct redis_endpoint *e);
 void redis_endpoint_unref(struct redis_endpoint *e); /* NULL is fine; wipes credentials with the last count */
 const char *redis_endpoint_key(const struct redis_endpoint *e);     /* identity without secrets: address, database, TLS, fingerprint of the credentials */
+const char *redis_endpoint_server_key(const struct redis_endpoint *e); /* the same without the database */
 const char *redis_endpoint_address(const struct redis_endpoint *e); /* for messages */
+int redis_endpoint_database(const struct redis_endpoint *e);
 
 struct redis_pool *redis_pool_new(struct loop *loop);
 void redis_pool_free(struct redis_pool *p); /* commands under way end without callbacks; safe from inside them */
@@ -55,6 +60,8 @@ struct redis_reply {
 };
 
 void redis_reply_free(struct redis_reply *reply); /* NULL is fine */
+/* What the text of an error reply means for whoever asked: "NOPERM ..." is ERR_DENIED, "LOADING ..." passes by itself; ERR_INVALID for what is no such word. */
+enum err_kind redis_error_kind(const char *text);
 
 /* An error reply of the server is an answer (type REDIS_ERROR), not an err; err is for transport, time-outs, authentication and malformed replies. */
 typedef void (*redis_fn)(void *arg, const struct redis_reply *reply, const struct err *err);

@@ -75,6 +75,7 @@ static void take_credentials(struct redis_endpoint *e, const struct redis_endpoi
 {
 	e->username = dup_given(config->username);
 	e->password = dup_given(config->password);
+	e->master_only = config->master_only;
 	e->tls = config->tls;
 	if (!config->tls)
 		return;
@@ -106,7 +107,8 @@ static void make_key(struct redis_endpoint *e)
 	char fingerprint[FINGERPRINT_TEXT];
 
 	fingerprint_of(secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->key = mem_printf("redis %s/%d%s %s", e->address, e->database, !e->tls ? "" : e->tls_insecure ? " tls-insecure" : " tls", fingerprint);
+	e->server_key = mem_printf("redis %s%s %s", e->address, !e->tls ? "" : e->tls_insecure ? " tls-insecure" : " tls", fingerprint);
+	e->key = mem_printf("redis %s/%d%s%s", e->address, e->database, e->master_only ? " master" : "", e->server_key + strlen("redis ") + strlen(e->address));
 }
 
 struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *config, struct err *err)
@@ -128,6 +130,32 @@ struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *co
 	return NULL;
 }
 
+struct redis_endpoint *redis_endpoint_at(const struct redis_endpoint *like, const char *address, struct err *err)
+{
+	struct redis_endpoint *e = mem_zalloc(sizeof(*e));
+	struct redis_endpoint_config config = {
+		.username = like->username,
+		.password = like->password,
+		.tls = like->tls,
+		.tls_insecure = like->tls_insecure,
+		.tls_ca_pem = like->tls_ca_pem,
+		.tls_cert_pem = like->tls_cert_pem,
+		.tls_key_pem = like->tls_key_pem,
+		.tls_key_password = like->tls_key_password,
+		.master_only = like->master_only,
+	};
+
+	e->count = 1;
+	e->database = like->database;
+	if (take_address(e, address, err)) {
+		redis_endpoint_unref(e);
+		return NULL;
+	}
+	take_credentials(e, &config);
+	make_key(e);
+	return e;
+}
+
 struct redis_endpoint *redis_endpoint_ref(struct redis_endpoint *e)
 {
 	e->count++;
@@ -139,6 +167,7 @@ void redis_endpoint_unref(struct redis_endpoint *e)
 	if (!e || --e->count > 0)
 		return;
 	mem_free_ptr(&e->key);
+	mem_free_ptr(&e->server_key);
 	mem_free_ptr(&e->address);
 	mem_free_ptr(&e->host);
 	mem_free_secret(e->username);
@@ -158,4 +187,14 @@ const char *redis_endpoint_key(const struct redis_endpoint *e)
 const char *redis_endpoint_address(const struct redis_endpoint *e)
 {
 	return e->address;
+}
+
+const char *redis_endpoint_server_key(const struct redis_endpoint *e)
+{
+	return e->server_key;
+}
+
+int redis_endpoint_database(const struct redis_endpoint *e)
+{
+	return e->database;
 }

@@ -26,6 +26,23 @@ void redis_reply_free(struct redis_reply *reply)
 	mem_free_ptr(&reply);
 }
 
+enum err_kind redis_error_kind(const char *text)
+{
+	static const struct {
+		const char *prefix;
+		enum err_kind kind;
+	} kinds[] = {
+		{ "NOPERM", ERR_DENIED }, { "NOAUTH", ERR_DENIED },     { "WRONGPASS", ERR_DENIED },
+		{ "LOADING", ERR_TEMPORARY }, { "BUSY", ERR_TEMPORARY }, { "MASTERDOWN", ERR_TEMPORARY },
+		{ "TRYAGAIN", ERR_TEMPORARY }, { "CLUSTERDOWN", ERR_TEMPORARY }, { "READONLY", ERR_TEMPORARY },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strncmp(text, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+			return kinds[i].kind;
+	return ERR_INVALID;
+}
+
 /* --- hiredis' callbacks: NULL refuses ------------------------------------------------------------------------------------ */
 
 static struct redis_reply *new_reply(const redisReadTask *task, enum redis_reply_type type)
