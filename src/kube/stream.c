@@ -56,7 +56,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 static void stream_send(struct kube_stream *s)
 {
-	static const struct httpc_events events = { on_status, on_data, on_done };
+	static const struct httpc_events events = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
 	struct kube *k = s->link->k;
 	const char *headers[] = { "Accept: application/json", kube_user_agent, NULL };
 	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, s->path);

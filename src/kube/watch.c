@@ -65,7 +65,7 @@ static void on_status(void *arg, int status);
 static bool on_data(void *arg, const char *bytes, size_t len);
 static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err);
 
-static const struct httpc_events stream_events = { on_status, on_data, on_stream_done };
+static const struct httpc_events stream_events = { .on_status = on_status, .on_data = on_data, .on_done = on_stream_done };
 
 /* ---- Asking ---- */
 

@@ -2,6 +2,7 @@
 #include "net/httpc.h"
 
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -10,8 +11,10 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "net/dial.h"
+#include "net/httpclear.h"
 #include "net/httpmulti.h"
 #include "net/httpurl.h"
+#include "net/tls.h"
 
 #define CONNECT_MS 5000
 #define BODY_MAX ((size_t)16 << 20)
@@ -29,6 +32,7 @@ struct pool {
 	struct httpc *c;
 	struct httpmulti *multi;
 	struct httpc_call *calls;
+	struct httpclear_pool clear;
 	bool untidy;  /* calls wait to be freed or added */
 	bool retired; /* takes no new requests, goes with its last */
 	struct pool *prev, *next;
@@ -50,13 +54,15 @@ struct httpc_call {
 	struct httpc_events events;
 	void *arg;
 	CURL *easy;
-	struct curl_slist *headers, *connect_to;
+	struct curl_slist *headers, *connect_to, *addresses;
 	char *url, *body_out;
 	size_t body_out_len;
 	struct buf body;
 	bool added;      /* libcurl has it */
 	bool ended;      /* cancelled or told: to be freed when libcurl has returned */
 	bool streaming;  /* on_data takes the body */
+	bool http2;      /* nothing else will do */
+	struct httpclear_call clear;
 	bool told_status;
 	bool refused;    /* on_data said no */
 	int status;
@@ -98,6 +104,7 @@ static void call_free(struct httpc_call *call)
 	loop_task_cancel(call->c->loop, &call->unfit_task);
 	if (call->added)
 		httpmulti_remove(pool->multi, call->easy);
+	httpclear_done(&call->clear);
 	if (call->easy)
 		curl_easy_cleanup(call->easy);
 	if (pool)
@@ -106,6 +113,7 @@ static void call_free(struct httpc_call *call)
 		DL_DELETE(call->c->unfit, call);
 	free_headers(call->headers);
 	curl_slist_free_all(call->connect_to);
+	curl_slist_free_all(call->addresses);
 	if (call->body_out)
 		mem_wipe(call->body_out, call->body_out_len);
 	mem_free_ptr(&call->body_out);
@@ -131,6 +139,8 @@ static struct pool *pool_new(struct httpc *c)
 		curl_multi_setopt(handle, CURLMOPT_MAX_HOST_CONNECTIONS, (long)c->config.max_connections_per_host);
 	if (c->config.max_streams > 0)
 		curl_multi_setopt(handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)c->config.max_streams);
+	if (c->config.max_connections_kept > 0)
+		curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, (long)c->config.max_connections_kept);
 	DL_PREPEND(c->pools, pool);
 	return pool;
 }
@@ -161,6 +171,7 @@ static void httpc_really_free(struct httpc *c)
 
 static void add_to_curl(struct httpc_call *call)
 {
+	httpclear_set(&call->clear, call->easy);
 	httpmulti_add(call->pool->multi, call->easy);
 	call->added = true;
 }
@@ -169,11 +180,11 @@ static void tidy_pool(struct pool *pool)
 {
 	struct httpc_call *call, *next;
 
-	pool->untidy = false;
+	pool->untidy = pool->clear.changed = false;
 	DL_FOREACH_SAFE(pool->calls, call, next) {
 		if (call->ended)
 			call_free(call);
-		else if (!call->added)
+		else if (!call->added && !httpclear_must_wait(&call->clear))
 			add_to_curl(call);
 	}
 }
@@ -194,7 +205,7 @@ static void tidy(struct httpc *c)
 		return;
 	}
 	DL_FOREACH_SAFE(c->pools, pool, next) {
-		if (pool->untidy)
+		while (pool->untidy || pool->clear.changed)
 			tidy_pool(pool);
 		if (pool->retired && !pool->calls)
 			pool_free(pool);
@@ -208,6 +219,19 @@ static bool takes_pieces(const struct httpc_call *call)
 	return call->streaming && call->status >= 200 && call->status <= 299;
 }
 
+static void tell_header(struct httpc_call *call, const char *line, size_t len)
+{
+	long status = 0;
+
+	if (!call->events.on_header)
+		return;
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == '\n'))
+		len--;
+	if (len > 0 && status >= 200)
+		call->events.on_header(call->arg, line, len);
+}
+
 static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct httpc_call *call = arg;
@@ -215,6 +239,9 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 	long status = 0;
 
 	call->heard_ms = loop_now_ms(call->c->loop);
+	if (call->ended)
+		return 0;
+	tell_header(call, bytes, len);
 	if (call->ended)
 		return 0;
 	if (call->told_status || len > 2 || (bytes[0] != '\r' && bytes[0] != '\n'))
@@ -258,12 +285,15 @@ static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 /* Detaches a call: no callback any more. It is freed at once, or when libcurl has returned. */
 static void end_call(struct httpc_call *call)
 {
+	struct httpc *c = call->c;
+
 	call->ended = true;
 	loop_timer_cancel(&call->timer);
 	if (!call->pool || !httpmulti_inside(call->pool->multi))
 		call_free(call);
 	else
 		call->pool->untidy = true;
+	tidy(c); /* others may have waited for it to open a connection */
 }
 
 static void tell(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
@@ -294,6 +324,8 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
 	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)
 		err_set(err, ERR_TEMPORARY, "%s: the name cannot be looked up", where);
+	else if (call->http2 && !call->told_status && (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
+		err_set(err, ERR_TEMPORARY, "%s: it does not speak HTTP/2", where);
 	else if (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2)
 		err_set(err, ERR_TEMPORARY, "%s: the server ended the HTTP/2 stream", where);
 	else if (code == CURLE_URL_MALFORMAT)
@@ -302,11 +334,20 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
 }
 
+static bool is_http2(struct httpc_call *call)
+{
+	long version = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+	return version == CURL_HTTP_VERSION_2_0;
+}
+
 static void finish(struct httpc_call *call, CURLcode code)
 {
 	struct httpc_response response = { .status = call->status, .body = buf_text(&call->body), .len = call->body.len, .content_type = "", .location = "" };
 	curl_off_t retry_after_s = 0;
 	char *content_type = NULL, *location = NULL;
+	char where[256];
 	struct err err;
 
 	if (call->refused) {
@@ -317,6 +358,10 @@ static void finish(struct httpc_call *call, CURLcode code)
 		tell(call, NULL, &err);
 	} else if (code != CURLE_OK) {
 		explain(call, code, &err);
+		tell(call, NULL, &err);
+	} else if (call->http2 && !is_http2(call)) {
+		httpurl_origin(call->url, where, sizeof(where));
+		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
 		tell(call, NULL, &err);
 	} else {
 		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
@@ -332,6 +377,14 @@ static void finish(struct httpc_call *call, CURLcode code)
 	}
 }
 
+/* To be added again by tidy. */
+static void take_out(struct httpc_call *call)
+{
+	httpmulti_remove(call->pool->multi, call->easy);
+	call->added = false;
+	call->pool->untidy = true;
+}
+
 /* Tells the owners of finished transfers. */
 static void on_curl_returned(void *arg)
 {
@@ -344,7 +397,9 @@ static void on_curl_returned(void *arg)
 	c->depth++;
 	while (!c->freed && (easy = httpmulti_next(pool->multi, &code)) != NULL) {
 		curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
-		if (!call->ended)
+		if (!call->ended && httpclear_goes_on(&call->clear))
+			take_out(call);
+		else if (!call->ended)
 			finish(call, code);
 	}
 	c->depth--;
@@ -430,16 +485,34 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 	curl_easy_setopt(easy, option, &blob);
 }
 
+static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
+{
+	(void)easy;
+	tls_trust_system(ctx, own_ca != NULL);
+	return CURLE_OK;
+}
+
+static void set_roots(CURL *easy, const struct httpc_server *server)
+{
+	if (server->ca_pem)
+		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
+	else if (server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+	if (server->ca_pem || server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
+	if (server->system_too) {
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
+	}
+}
+
 static void set_server(struct httpc_call *call, const struct httpc_server *server)
 {
 	CURL *easy = call->easy;
 
 	if (!server)
 		return;
-	if (server->ca_pem) {
-		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
-	}
+	set_roots(easy, server);
 	if (server->cert_pem && server->key_pem) {
 		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
 		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
@@ -473,13 +546,15 @@ static void set_body(struct httpc_call *call, const char *method)
 static void set_transfer(struct httpc_call *call)
 {
 	CURL *easy = call->easy;
+	bool tls = strncasecmp(call->url, "https:", 6) == 0;
 
 	curl_easy_setopt(easy, CURLOPT_URL, call->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS);
-	/* Rather wait for a connection that may take many streams than open another; plain HTTP never does, and would wait for the other's answer. */
-	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, strncasecmp(call->url, "https:", 6) == 0 ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, call->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
+	/* Rather wait for a connection that may take many streams than open another; plain HTTP/1.1 never does, and would wait for the other's answer. */
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || call->http2 ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, call->http2 ? 1L : 0L); /* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connect_ms);
@@ -497,6 +572,15 @@ static void set_transfer(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
 }
 
+static void set_signing(CURL *easy, const struct httpc_signing *signing)
+{
+	MEM_AUTO char *provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
+
+	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
+}
+
 static void copy_headers(struct httpc_call *call, const struct httpc_request *request)
 {
 	for (size_t i = 0; request->headers && request->headers[i]; i++)
@@ -507,7 +591,8 @@ static void copy_headers(struct httpc_call *call, const struct httpc_request *re
 		call->headers = curl_slist_append(call->headers, line);
 		mem_free_secret(line);
 	}
-	call->headers = curl_slist_append(call->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
+	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
+		call->headers = curl_slist_append(call->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
 }
 
 /* Has the certificate checked for another name than the URL's: the name goes into the URL, and the URL's host into CONNECT_TO and Host. */
@@ -553,6 +638,7 @@ static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *
 	call->events = *events;
 	call->arg = arg;
 	call->streaming = events->on_data != NULL;
+	call->http2 = request->http2;
 	call->started_ms = call->heard_ms = loop_now_ms(c->loop);
 	call->deadline_ms = request->deadline_ms;
 	call->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
@@ -581,7 +667,17 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 	set_transfer(call);
 	set_body(call, request->method);
 	set_server(call, request->server);
+	if (request->http1)
+		curl_easy_setopt(call->easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	if (request->signing)
+		set_signing(call->easy, request->signing);
+	if (request->addresses) {
+		call->addresses = curl_slist_append(NULL, request->addresses);
+		curl_easy_setopt(call->easy, CURLOPT_RESOLVE, call->addresses);
+	}
 	call->pool = c->pools;
+	if (call->http2 && httpclear_is_needed(call->url))
+		httpclear_init(&call->clear, &call->pool->clear);
 	DL_APPEND(call->pool->calls, call);
 	watch_limits(call);
 	if (httpmulti_inside(call->pool->multi))

@@ -20,6 +20,7 @@ struct httpc_call;
 struct httpc_config {
 	int max_connections_per_host; /* 0: no limit */
 	int max_streams;              /* HTTP/2 streams per connection; 0: libcurl's default (100) */
+	int max_connections_kept;     /* open for later, over all hosts; 0: libcurl's default (four per transfer under way) */
 };
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
 void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks; safe from inside callbacks */
@@ -32,6 +33,13 @@ struct httpc_server {
 	const char *tls_server_name;/* verify this name instead of the URL's; NULL */
 	const char *proxy_url;      /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
 	bool insecure;
+	bool system_too;            /* the system's roots besides ca_pem; they are the store of net/tls, loaded once */
+};
+
+/* AWS Signature Version 4, by libcurl: over the query as it stands (sorted and escaped), and over all headers of the request. Borrowed until httpc_start has returned. */
+struct httpc_signing {
+	const char *region, *service;
+	const char *key_id, *secret_key;
 };
 
 struct httpc_request {
@@ -39,12 +47,16 @@ struct httpc_request {
 	const char *url;
 	const char *const *headers;  /* "Name: value" lines, NULL-terminated; copied */
 	const char *bearer;          /* sent as Authorization: Bearer; NULL for none; copied and wiped */
+	const struct httpc_signing *signing; /* NULL for none */
+	const char *addresses;       /* where the URL's host is: "host:port:address,address", IPv6 in brackets; NULL: libcurl looks it up, in a thread */
 	const void *body;            /* copied; NULL for none */
 	size_t body_len;
 	int64_t deadline_ms;         /* from now to the last byte; 0: none (a watch) */
 	int64_t connect_ms;          /* to connect and shake hands; 0: 5,000 */
 	int64_t silence_ms;          /* with on_data: fails when nothing came for so long; 0: no limit */
+	bool http2;                  /* HTTP/2 or nothing, as gRPC needs it: at once on http://, agreed on by TLS (ALPN) on https://; an answer in another version is an error (invalid) */
 	size_t max_body;             /* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
+	bool http1;                  /* HTTP/1.1, also where the server has more: over a connection that nobody else uses meanwhile */
 	const struct httpc_server *server; /* borrowed until the callback, or until the end of the turn in which the call was cancelled */
 };
 
@@ -61,6 +73,8 @@ struct httpc_response {
 struct httpc_events {
 	/* Optional: the status came (once, before on_data). */
 	void (*on_status)(void *arg, int status);
+	/* Optional: one header or trailer, "name: value" without its line's end; trailers come after the body. Those of the answer proper only. */
+	void (*on_header)(void *arg, const char *line, size_t len);
 	/* Optional: takes a 2xx body piece by piece; others are still collected for on_done. Returns false to end the call with ERR_INVALID. */
 	bool (*on_data)(void *arg, const char *bytes, size_t len);
 	/* Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out, TLS; invalid: the request, an answer that is too large or refused). `response` NULL on err. */

@@ -254,15 +254,21 @@ static int add_own_ca(SSL_CTX *ctx, const char *ca_pem, struct err *err)
 	return count ? 0 : err_set(err, ERR_INVALID, "CA: no PEM certificate in it");
 }
 
-static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, struct err *err)
+void tls_trust_system(SSL_CTX *ctx, bool own_ca)
 {
 	static char own_ca_given; /* its address says yes */
+
+	SSL_CTX_set_cert_verify_callback(ctx, on_server_certificate, own_ca ? &own_ca_given : NULL);
+}
+
+static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, struct err *err)
+{
 	bool own_ca = config->ca_pem && config->ca_pem[0];
 
 	if (own_ca && add_own_ca(ctx, config->ca_pem, err) < 0)
 		return -1;
 	SSL_CTX_set_verify(ctx, config->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_cert_verify_callback(ctx, on_server_certificate, own_ca ? &own_ca_given : NULL);
+	tls_trust_system(ctx, own_ca);
 	if (!config->cert_pem && !config->key_pem)
 		return 0;
 	if (!config->cert_pem || !config->key_pem)

@@ -42,6 +42,9 @@ struct tls_client_config {
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err);            /* caller owns */
 SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err);  /* SNI and verification of the name or IP address; caller owns */
 
+/* For a client context that somebody else set up (libcurl's): what its own store does not trust, the system's shared store may. own_ca: its store holds something. */
+void tls_trust_system(SSL_CTX *ctx, bool own_ca);
+
 /* Why the last TLS step on this session failed, in words ("certificate has expired", "unable to get local issuer certificate"). Clears OpenSSL's queue. */
 void tls_explain(SSL *ssl, char *out, size_t size);
 

@@ -83,7 +83,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	kube_stream_cancel(o->stream); /* over: nothing */
 }
 
-static const struct httpc_events events = { on_status, on_data, on_done };
+static const struct httpc_events events = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
 
 static void start(struct fixture *f, struct outcome *o, int64_t silence_ms)
 {
