@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/buf.h"
 #include "base/duration.h"
@@ -67,16 +68,53 @@ static int from_source(const struct scaler_params *params, enum param_source sou
 	return 0;
 }
 
-static int missing(const struct param *p, struct err *err)
+/* How far a key is from a name that may be meant by it; SLIPS_FAR when it is another. */
+static size_t nearness(const char *name, const char *key)
+{
+	size_t slips = slips_between(name, key), may = strlen(name) < 8 ? 1 : 2;
+
+	if (strcasecmp(name, key) == 0)
+		return 0;
+	return slips <= may ? slips : SLIPS_FAR;
+}
+
+/* A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL. Those that somebody asked for are what they say. */
+static const char *mistyped(const struct scaler_params *params, const struct param *p)
+{
+	size_t least = SLIPS_FAR;
+	const char *found = NULL;
+
+	for (size_t i = 0; params->metadata && i < params->metadata->count; i++) {
+		const char *key = params->metadata->pairs[i].key;
+
+		if (params->known && strmap_get(params->known, key))
+			continue;
+		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
+			size_t slips = nearness(p->names[j], key);
+
+			if (slips >= least)
+				continue;
+			least = slips;
+			found = key;
+		}
+	}
+	return found;
+}
+
+static int missing(const struct scaler_params *params, const struct param *p, struct err *err)
 {
 	char sources[64] = "";
+	const char *key = mistyped(params, p);
 
 	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
 		if (i > 0)
 			strncat(sources, " ", sizeof(sources) - strlen(sources) - 1);
 		strncat(sources, source_names[p->sources[i]], sizeof(sources) - strlen(sources) - 1);
 	}
-	return err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s]", p->names[0], sources);
+	err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s]", p->names[0], sources);
+	if (key)
+		err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s] (is it \"%s\" in the metadata, mistyped?)", p->names[0], sources, key);
+	return -1;
 }
 
 /* Also the sources that a lookup does not come to any more: their keys are known all the same. */
@@ -109,7 +147,7 @@ static int find(const struct scaler_params *params, const struct param *p, char 
 			}
 		}
 	}
-	return p->required ? missing(p, err) : 0;
+	return p->required ? missing(params, p, err) : 0;
 }
 
 int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err)
@@ -319,17 +357,20 @@ int param_target(const struct scaler_params *params, const struct param *p, bool
 {
 	double value = -1;
 	MEM_AUTO char *text = NULL;
+	enum param_source source = PARAM_METADATA;
 
-	if (param_text(params, p, &text, err) || param_double(params, p, &value, err))
+	if (find(params, p, &text, &source, err) || param_double(params, p, &value, err))
 		return -1;
 	if (!text && required)
 		return err_set(err, ERR_INVALID, "no %s given", p->names[0]);
 	if (!text)
 		return 0;
 	*out = quantity_from_double(value);
-	if (out->milli <= 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", p->names[0], text);
-	return 0;
+	if (out->milli > 0)
+		return 0;
+	if (source != PARAM_METADATA)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", p->names[0], source_names[source]);
+	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", p->names[0], text);
 }
 
 void param_known(const struct scaler_params *params, const char *name)
@@ -341,11 +382,11 @@ void param_known(const struct scaler_params *params, const char *name)
 /* The known name that is nearest to what was written; NULL when none is near. */
 static const char *meant(const struct strmap *known, const char *key)
 {
-	size_t least = 3; /* more slips than two are another name */
+	size_t least = SLIPS_FAR;
 	const char *found = NULL;
 
 	for (size_t i = 0; i < known->count; i++) {
-		size_t slips = slips_between(known->pairs[i].key, key);
+		size_t slips = nearness(known->pairs[i].key, key);
 
 		if (slips < least) {
 			least = slips;
@@ -353,6 +394,23 @@ static const char *meant(const struct strmap *known, const char *key)
 		}
 	}
 	return found;
+}
+
+/* What keys of earlier versions of KEDA (keda-scalers.md A.4) have become; NULL for others. */
+static const char *removed(const char *key)
+{
+	static const struct {
+		const char *key, *since;
+	} keys[] = {
+		{ "metricName", "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
+		{ "cortexOrgID", "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
+		{ "cortexOrgId", "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
+	};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(keys[i].key, key) == 0)
+			return keys[i].since;
+	return NULL;
 }
 
 char *param_unknown(const struct scaler_params *params)
@@ -366,7 +424,9 @@ char *param_unknown(const struct scaler_params *params)
 			continue;
 		near = meant(params->known, key);
 		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
-		if (near)
+		if (removed(key))
+			buf_printf(&out, " (%s)", removed(key));
+		else if (near)
 			buf_printf(&out, " (did you mean \"%s\"?)", near);
 	}
 	return out.len > 0 ? buf_take(&out) : NULL;

@@ -51,6 +51,11 @@ int param_map(const struct scaler_params *params, const struct param *p, struct 
  */
 int param_target(const struct scaler_params *params, const struct param *p, bool required, struct quantity *out, struct err *err);
 
+/*
+ * Errors about a required parameter that is missing, and what is said of unknown keys, name the parameter that a mistyped key is near to: upper and lower case are alike, and one letter in four may be wrong, at most two. Keys that KEDA
+ * once had are named as that.
+ */
+
 /* A key of the metadata that the type has, though this build did not look at it: keeps it from being called unknown. */
 void param_known(const struct scaler_params *params, const char *name);
 /* For people, caller owns: keys of the metadata that nobody asked for, with what may have been meant; NULL when there are none. */

@@ -2,10 +2,12 @@
 #ifndef SCALERS_REDIS_H
 #define SCALERS_REDIS_H
 
-/* Trigger type `redis`: the length of a list, set, sorted set or hash (keda-scalers.md A.1). */
+/* Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted set or hash (keda-scalers.md A.1). */
 
 #include "scalers/scaler.h"
 
 extern const struct scaler_type redis_scaler_type;
+extern const struct scaler_type redis_cluster_scaler_type;
+extern const struct scaler_type redis_sentinel_scaler_type;
 
 #endif

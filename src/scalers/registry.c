@@ -2,14 +2,35 @@
 /* The trigger types that this version knows: one line each. */
 #include <string.h>
 
+#include "scalers/metricsapi.h"
+#include "scalers/prometheus.h"
+#include "scalers/postgresql.h"
+#include "scalers/mysql.h"
+#include "scalers/external.h"
+#include "scalers/cron.h"
 #include "scalers/redis.h"
+#include "scalers/redisstreams.h"
 #include "scalers/resource.h"
 #include "scalers/scaler.h"
+#include "scalers/workload.h"
 
 static const struct scaler_type *const types[] = {
+	&metricsapi_scaler_type,
+	&prometheus_scaler_type,
+	&postgresql_scaler_type,
+	&mysql_scaler_type,
+	&external_scaler_type,
+	&external_push_scaler_type,
+	&cron_scaler_type,
 	&redis_scaler_type,
+	&redis_cluster_scaler_type,
+	&redis_sentinel_scaler_type,
+	&redisstreams_scaler_type,
+	&redisstreams_cluster_scaler_type,
+	&redisstreams_sentinel_scaler_type,
 	&resource_cpu_scaler_type,
 	&resource_memory_scaler_type,
+	&workload_scaler_type,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)
@@ -22,7 +43,7 @@ const struct scaler_type *scaler_type_find(const char *name)
 
 const char *scaler_type_names(void)
 {
-	static char names[256]; /* the same text at each call */
+	static char names[512]; /* the same text at each call */
 	size_t len = 0;
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {

@@ -76,6 +76,46 @@ void scaler_done(struct scaler *s)
 	memset(s, 0, sizeof(*s));
 }
 
+void scaler_narrow(const struct scaler *whole, const struct described *metric, size_t position, struct scaler *out)
+{
+	*out = (struct scaler){
+		.type = whole->type,
+		.index = whole->index,
+		.trigger_name = mem_dup(whole->trigger_name),
+		.kind = whole->kind,
+		.metric_name = mem_printf("s%d-%s", whole->index, metric->name),
+		.target_type = whole->target_type,
+		.target = metric->target,
+		.activation = whole->activation,
+		.unknown = mem_dup(whole->unknown),
+		.question = whole->type->narrow(whole->question, metric->name, position),
+	};
+}
+
+void description_add(struct description *d, const char *name, struct quantity target)
+{
+	d->metrics = mem_resize(d->metrics, d->count + 1, sizeof(*d->metrics));
+	d->metrics[d->count++] = (struct described){ mem_dup(name), target };
+}
+
+bool description_equal(const struct description *a, const struct description *b)
+{
+	if (a->count != b->count)
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 || a->metrics[i].target.milli != b->metrics[i].target.milli)
+			return false;
+	return true;
+}
+
+void description_done(struct description *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		free(d->metrics[i].name);
+	free(d->metrics);
+	*d = (struct description){ 0 };
+}
+
 struct metric_spec scaler_metric_spec(const struct scaler *s)
 {
 	return (struct metric_spec){ .kind = s->kind, .name = s->metric_name, .container = s->container, .target_type = s->target_type, .target = s->target };

@@ -3,12 +3,13 @@
 #define SCALERS_SCALER_H
 
 /*
- * The contract of a trigger type, in three parts and one more.
+ * The contract of a trigger type, in three parts and two more.
  *
  *   build   checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
  *   ask     puts a question to its source and brings one raw answer, or an error; never both, never a guess.
  *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold, unless the source says it itself).
  *   watch   optional: lets the source say "look now". The poll stays; a wake-up only makes the next look immediate, so that a lost or a forged one does no harm.
+ *   describe  optional: the source itself says which metrics a trigger has, and their targets (external scalers). build then gives one scaler that stands for them, and narrow one for each.
  *
  * cpu and memory have only the first half: the HPA controller reads them, so their scalers have no question and nobody asks or judges them.
  *
@@ -23,16 +24,13 @@
 #include "base/metric.h"
 #include "base/strmap.h"
 #include "net/loop.h"
-#include "net/redis.h"
 
-/* What scalers ask with; owned by the daemon. */
-struct scaler_sources {
-	struct loop *loop;
-	struct redis_pool *redis;
-};
+struct scaler_sources; /* what scalers ask with: scalers/sources.h */
 
 /* Everything a trigger says, borrowed for the build. */
 struct scaler_params {
+	const char *namespace_;          /* of the object; may be NULL where it is not known */
+	const char *object;              /* its name; may be NULL */
 	const char *type;
 	int index;                       /* position in spec.triggers: the N of "sN-..." */
 	const char *name;                /* NULL */
@@ -46,6 +44,8 @@ struct scaler_params {
 
 struct scaler_type;
 
+#define QUESTION_TIMEOUT_HTTP (-1)
+
 /* A question to a source: shared and counted, unchanging. */
 struct question {
 	int refs;
@@ -53,6 +53,7 @@ struct question {
 	char *source;                   /* owned; the server in messages: "redis 10.0.0.7:6379" */
 	const struct scaler_type *type;
 	void *data;                     /* owned; of the type */
+	int64_t timeout_ms;             /* how long one ask may take, whoever waits, where that is longer than for all sources; QUESTION_TIMEOUT_HTTP: the default of --http-timeout; 0: as for all. Set after question_new; belongs into the key */
 };
 struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */, void *data /* takes */);
 struct question *question_ref(struct question *q);
@@ -70,11 +71,28 @@ struct scaler {
 	struct quantity target;
 	double activation;
 	char *unknown;                   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean "listLength"?)`; NULL: none */
+	bool undescribed;                /* stands for metrics that its source has not named yet: failing, and in no HPA (its target means nothing) */
 	struct question *question;       /* NULL unless METRIC_EXTERNAL: nobody is asked */
 };
 
+/* What a source says of a trigger's metrics. */
+struct described {
+	char *name; /* owned; without "sN-" */
+	struct quantity target;
+};
+struct description { /* a value; zero is empty */
+	struct described *metrics; /* owned */
+	size_t count;
+};
+void description_add(struct description *d, const char *name, struct quantity target);
+bool description_equal(const struct description *a, const struct description *b);
+void description_done(struct description *d);
+
 /* The answer of one ask (value and activity; the asker knows the times), or err and no answer. Exactly once, never after cancel, never before ask has returned. */
 typedef void (*question_fn)(void *arg, const struct answer *answer, const struct err *err);
+
+/* The description (borrowed, never empty), or err. Rules as of question_fn. */
+typedef void (*describe_fn)(void *arg, const struct description *description, const struct err *err);
 
 /* Push: a watched source says "look now". */
 enum watch_state {
@@ -86,8 +104,9 @@ enum watch_state {
 struct watch_report {
 	enum watch_state state;
 	const char *why; /* borrowed from the watch until the loop turns; "" */
+	bool tell;       /* push was asked for by name in the trigger: that it is off is worth an Event, not only a line of `kscaled explain` */
 };
-typedef void (*question_look_fn)(void *arg);
+typedef void (*question_look_fn)(void *arg); /* takes note only: it neither watches nor unwatches */
 
 struct scaler_type {
 	const char *name;      /* trigger type as users write it */
@@ -105,11 +124,17 @@ struct scaler_type {
 	void *(*watch)(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg);
 	void (*unwatch)(void *watch);
 	struct watch_report (*watch_report)(const void *watch);
+	/* Optional, all three: for questions of undescribed scalers. narrow: the question for one of the metrics, of which `position` is 0 for the first. */
+	void *(*describe)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn, void *arg);
+	void (*describe_cancel)(void *handle);
+	struct question *(*narrow)(const struct question *question, const char *metric, size_t position);
 };
 
 /* Looks the type up and builds. On failure *out needs no scaler_done; the error starts with `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it. */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 void scaler_done(struct scaler *s);
+/* The scaler of one of the metrics that an undescribed one stands for. */
+void scaler_narrow(const struct scaler *whole, const struct described *metric, size_t position, struct scaler *out);
 struct metric_spec scaler_metric_spec(const struct scaler *s); /* borrows name and container */
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer);
 

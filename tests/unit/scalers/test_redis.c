@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of the redis trigger: accepted, defaulted, rejected with the message (keda-scalers.md A.1, C.2). What the server answers is tried live. */
+/* The parameters of the six Redis triggers: accepted, defaulted, rejected with the message (keda-scalers.md A.1, A.2, C.2). What the server answers is tried live. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -28,10 +28,10 @@ static void fill(struct strmap *m, const char *pairs)
 	free(copy);
 }
 
-static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
+static int build_type(const char *type, const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, e = { 0 }, unresolved = { 0 };
-	struct scaler_params params = { .type = "redis", .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e, .unresolved = &unresolved };
+	struct scaler_params params = { .type = type, .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e, .unresolved = &unresolved };
 	int failed;
 
 	fill(&m, metadata);
@@ -44,6 +44,11 @@ static int build(const char *metadata, const char *auth, const char *env, const 
 	strmap_done(&e);
 	strmap_done(&unresolved);
 	return failed;
+}
+
+static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
+{
+	return build_type("redis", metadata, auth, env, metric_type, out, err);
 }
 
 struct good {
@@ -112,6 +117,8 @@ static const struct {
 	{ "address=r:1|listName=x|passwordFromEnv=FROM_SECRET", NULL, NULL, NULL, "FROM_SECRET of the target's container comes from Secret shop key password" },
 	{ "address=no-port|listName=x", NULL, NULL, NULL, "no-port" },
 	{ "address=r:99999|listName=x", NULL, NULL, NULL, "r:99999" },
+	{ "address=r:1|listName=x|notify=on", NULL, NULL, NULL, "unable to set param \"notify\" value \"on\": must be one of auto, off" },
+	{ "address=r:1|listname=x", NULL, NULL, NULL, "missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)" },
 };
 
 static void rejected(void **state)
@@ -143,6 +150,163 @@ static void unknown_type(void **state)
 	assert_non_null(strstr(err.msg, "redis"));
 }
 
+/* --- the other types ----------------------------------------------------------------------------------------------------- */
+
+static const struct {
+	const char *type, *metadata, *auth, *env;
+	const char *metric, *source, *go_name;
+	int64_t target;
+	double activation;
+} others[] = {
+	{ "redis-cluster", "addresses=a:1, b:2|listName=x|databaseIndex=7", NULL, NULL, "s2-redis-x", "redis-cluster a:1,b:2", "redisScaler", 5, 0 },
+	{ "redis-cluster", "address=a:1|listName=x", NULL, NULL, "s2-redis-x", "redis-cluster a:1", "redisScaler", 5, 0 },
+	{ "redis-cluster", "hosts=a,b|ports=1,2|listName=x|listLength=9|activationListLength=2", NULL, NULL, "s2-redis-x", "redis-cluster a:1,b:2", "redisScaler", 9, 2 },
+	{ "redis-cluster", "addresses=z:9|hosts=a,::1|ports=1,2|listName=x", NULL, NULL, "s2-redis-x", "redis-cluster z:9,a:1,[::1]:2", "redisScaler", 5, 0 },
+	{ "redis-cluster", "addresses=a:1,,b:2,|listName=x", NULL, NULL, "s2-redis-x", "redis-cluster a:1,b:2", "redisScaler", 5, 0 },
+	{ "redis-cluster", "hostsFromEnv=H|portsFromEnv=P|listName=x", NULL, "H=a,b|P=1,2", "s2-redis-x", "redis-cluster a:1,b:2", "redisScaler", 5, 0 },
+	{ "redis-cluster", "listName=x", "addresses=a:1,b:2|username=u|password=secret-value", NULL, "s2-redis-x", "redis-cluster a:1,b:2", "redisScaler", 5, 0 },
+	{ "redis-sentinel", "addresses=a:1,b:2|sentinelMaster=mymaster|listName=x|databaseIndex=3", NULL, NULL, "s2-redis-x", "redis-sentinel mymaster of a:1,b:2", "redisScaler", 5, 0 },
+	{ "redis-sentinel", "hosts=a|ports=1|listName=x", "sentinelMaster=m|sentinelUsername=u|sentinelPassword=secret-value", NULL, "s2-redis-x", "redis-sentinel m of a:1", "redisScaler", 5, 0 },
+	{ "redis-sentinel", "address=a:1|sentinelMasterFromEnv=M|sentinelPasswordFromEnv=P|listName=x", NULL, "M=m|P=secret-value", "s2-redis-x", "redis-sentinel m of a:1", "redisScaler", 5, 0 },
+	{ "redis-streams", "address=a:1|stream=s", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 5, 0 },
+	{ "redis-streams", "address=a:1|stream=a/b|streamLength=7|activationLagCount=3", NULL, NULL, "s2-redis-streams-a-b", "redis a:1", "redisStreamsScaler", 7, 3 },
+	{ "redis-streams", "address=a:1|stream=s|streamLength=7|pendingEntriesCount=8|lagCount=9", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 7, 0 },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 5, 0 },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g|pendingEntriesCount=8|streamLength=0", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 8, 0 },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g|pendingEntriesCount=0|lagCount=9|activationLagCount=2", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 9, 2 },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g|lagCount=0", NULL, NULL, "s2-redis-streams-s", "redis a:1", "redisStreamsScaler", 5, 0 },
+	{ "redis-cluster-streams", "addresses=a:1,b:2|stream=s|consumerGroup=g|lagCount=4", NULL, NULL, "s2-redis-streams-s", "redis-cluster a:1,b:2", "redisStreamsScaler", 4, 0 },
+	{ "redis-sentinel-streams", "address=a:1|sentinelMaster=m|stream=s", NULL, NULL, "s2-redis-streams-s", "redis-sentinel m of a:1", "redisStreamsScaler", 5, 0 },
+};
+
+static void others_accepted(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build_type(others[i].type, others[i].metadata, others[i].auth, others[i].env, NULL, &s, &err))
+			fail_msg("%s %s: %s", others[i].type, others[i].metadata, err.msg);
+		assert_string_equal(s.type->name, others[i].type);
+		assert_string_equal(s.type->go_name, others[i].go_name);
+		assert_string_equal(s.metric_name, others[i].metric);
+		assert_string_equal(s.question->source, others[i].source);
+		assert_int_equal(s.target.milli, others[i].target * 1000);
+		assert_true(s.activation == others[i].activation);
+		if (s.unknown)
+			fail_msg("%s: unknown: %s", others[i].metadata, s.unknown);
+		assert_null(strstr(s.question->key, "secret-value"));
+		scaler_done(&s);
+	}
+}
+
+static const struct {
+	const char *type, *metadata, *auth, *message;
+} others_bad[] = {
+	{ "redis-cluster", "listName=x", NULL, "trigger 2 (redis-cluster): no addresses or hosts given" },
+	{ "redis-cluster", "addresses=,a:1|listName=x", NULL, "no addresses or hosts given" },
+	{ "redis-cluster", "addresses=a:1,b|listName=x", NULL, "address \"b\": must be host:port" },
+	{ "redis-cluster", "hosts=a,b|ports=1|listName=x", NULL, "not enough hosts or ports given" },
+	{ "redis-cluster", "addresses=a:1", NULL, "missing required parameter \"listName\"" },
+	{ "redis-cluster", "addresses=a:1|listName=x", "key=secret-value", "\"cert\" and \"key\" belong together: only key is given" },
+	{ "redis-cluster", "addresses=a:1|listName=x|databaseIndex=x", NULL, "\"databaseIndex\" value \"x\"" },
+	{ "redis-cluster", "addresses=a:1|listName=x|enableTLS=1", "ca=garbage", "TLS: CA: " },
+	{ "redis-sentinel", "addresses=a:1|listName=x", NULL, "missing required parameter \"sentinelMaster\" in [triggerMetadata" },
+	{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster= ", NULL, "missing required parameter \"sentinelMaster\"" },
+	{ "redis-sentinel", "addresses=a:1,:2|listName=x|sentinelMaster=m", NULL, "address \":2\": must be host:port" },
+	{ "redis-streams", "address=a:1", NULL, "trigger 2 (redis-streams): missing required parameter \"stream\"" },
+	{ "redis-streams", "address=a:1|stream=s|streamLength=0", NULL, "parameter \"streamLength\" value \"0\" must be greater than 0" },
+	{ "redis-streams", "address=a:1|stream=s|streamLength=x", NULL, "\"streamLength\" value \"x\": must be a whole number" },
+	{ "redis-streams", "address=a:1|stream=s|lagCount=x", NULL, "\"lagCount\" value \"x\": must be a whole number" },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g|pendingEntriesCount=-1", NULL, "\"pendingEntriesCount\" value \"-1\" must be greater than 0" },
+	{ "redis-streams", "address=a:1|stream=s|consumerGroup=g|lagCount=-1", NULL, "\"lagCount\" value \"-1\" must be greater than 0" },
+	{ "redis-streams", "address=a:1|stream=s|activationLagCount=1.5", NULL, "\"activationLagCount\" value \"1.5\"" },
+	{ "redis-sentinel-streams", "address=a:1|stream=s", NULL, "missing required parameter \"sentinelMaster\"" },
+};
+
+static void others_rejected(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(others_bad) / sizeof(others_bad[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build_type(others_bad[i].type, others_bad[i].metadata, others_bad[i].auth, NULL, NULL, &s, &err) == 0)
+			fail_msg("%s was accepted", others_bad[i].metadata);
+		assert_int_equal(err.kind, ERR_INVALID);
+		if (!strstr(err.msg, others_bad[i].message))
+			fail_msg("%s: said \"%s\", not \"%s\"", others_bad[i].metadata, err.msg, others_bad[i].message);
+		assert_null(strstr(err.msg, "secret-value"));
+	}
+}
+
+/* One server does not read what belongs to sentinels, nor a list what belongs to streams: whoever writes it has chosen the wrong type. */
+static void of_another_type(void **state)
+{
+	static const struct {
+		const char *type, *metadata, *unknown; /* NULL: none */
+	} rows[] = {
+		{ "redis", "address=a:1|listName=x|sentinelMaster=m", "sentinelMaster" },
+		{ "redis-cluster", "address=a:1|listName=x|sentinelMaster=m", "sentinelMaster" },
+		{ "redis-streams", "address=a:1|stream=s|listLength=3", "listLength" },
+		{ "redis-streams", "address=a:1|stream=s|consumerGruop=g", "consumerGroup" },
+		{ "redis", "address=a:1|listName=x|host=h|ports=1|databaseIndex=1|enableTLS=false|unsafeSsl=false|username=u", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		if (build_type(rows[i].type, rows[i].metadata, NULL, NULL, NULL, &s, &err))
+			fail_msg("%s: %s", rows[i].metadata, err.msg);
+		if (rows[i].unknown ? !s.unknown || !strstr(s.unknown, rows[i].unknown) : s.unknown != NULL)
+			fail_msg("%s: unknown: %s", rows[i].metadata, s.unknown ? s.unknown : "none");
+		scaler_done(&s);
+	}
+}
+
+static void questions_of_others(void **state)
+{
+	static const struct {
+		const char *type_a, *a, *type_b, *b;
+		bool same;
+	} pairs[] = {
+		{ "redis-cluster", "addresses=a:1,b:2|listName=x", "redis-cluster", "hosts=a,b|ports=1,2|listName=x|listLength=8|databaseIndex=4", true },
+		{ "redis-cluster", "addresses=a:1|listName=x", "redis", "addresses=a:1|listName=x", false },
+		{ "redis-cluster", "addresses=a:1|listName=x", "redis-cluster", "addresses=a:1,b:1|listName=x", false },
+		{ "redis-cluster", "addresses=a:1|listName=x", "redis-cluster", "addresses=a:1|listName=x|password=p", false },
+		{ "redis-cluster", "addresses=a:1|listName=x", "redis-cluster", "addresses=a:1|listName=x|enableTLS=true", false },
+		{ "redis-cluster", "addresses=a:1|listName=x", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m", false },
+		{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m|activationListLength=3", true },
+		{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=n", false },
+		{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m|databaseIndex=1", false },
+		{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m|sentinelPassword=p", false },
+		{ "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m|password=p", "redis-sentinel", "addresses=a:1|listName=x|sentinelMaster=m|sentinelPassword=p", false },
+		{ "redis-streams", "address=a:1|stream=x", "redis", "address=a:1|listName=x", false },
+		{ "redis-streams", "address=a:1|stream=x", "redis-streams", "address=a:1|stream=x|streamLength=2|lagCount=3", true },
+		{ "redis-streams", "address=a:1|stream=x", "redis-streams", "address=a:1|stream=x|consumerGroup=g", false },
+		{ "redis-streams", "address=a:1|stream=x|consumerGroup=g", "redis-streams", "address=a:1|stream=x|consumerGroup=h", false },
+		{ "redis-streams", "address=a:1|stream=x|consumerGroup=g", "redis-streams", "address=a:1|stream=x|consumerGroup=g|lagCount=1", false },
+		{ "redis-streams", "address=a:1|stream=x|consumerGroup=g|lagCount=2", "redis-streams", "address=a:1|stream=x|consumerGroup=g|lagCount=1", true },
+		{ "redis-streams", "address=a:1|stream=x y|consumerGroup=z", "redis-streams", "address=a:1|stream=x|consumerGroup=y z", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		struct scaler a, b;
+		struct err err = { 0 };
+
+		assert_int_equal(build_type(pairs[i].type_a, pairs[i].a, NULL, NULL, NULL, &a, &err), 0);
+		assert_int_equal(build_type(pairs[i].type_b, pairs[i].b, NULL, NULL, NULL, &b, &err), 0);
+		if ((strcmp(a.question->key, b.question->key) == 0) != pairs[i].same)
+			fail_msg("%s and %s: keys \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a.question->key, b.question->key);
+		scaler_done(&a);
+		scaler_done(&b);
+	}
+}
+
 /* Thresholds and names are not part of a question, everything that changes the answer is. */
 static void questions(void **state)
 {
@@ -152,6 +316,9 @@ static void questions(void **state)
 	} pairs[] = {
 		{ "address=r:1|listName=x", "address=r:1|listName=x|listLength=9|activationListLength=4", true },
 		{ "address=r:1|listName=x", "host=r|port=1|listName=x", true },
+		{ "address=r:1|listName=x", "address=r:1|listName=x|notify=", true },
+		{ "address=r:1|listName=x", "address=r:1|listName=x|notify=auto", false },
+		{ "address=r:1|listName=x|notify=off", "address=r:1|listName=x|notify=auto", false },
 		{ "address=r:1|listName=x", "address=r:1|listName=y", false },
 		{ "address=r:1|listName=x", "address=r:2|listName=x", false },
 		{ "address=r:1|listName=x", "address=r:1|listName=x|databaseIndex=1", false },
@@ -195,6 +362,10 @@ int main(void)
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rejected),
 		cmocka_unit_test(unknown_type),
+		cmocka_unit_test(others_accepted),
+		cmocka_unit_test(others_rejected),
+		cmocka_unit_test(of_another_type),
+		cmocka_unit_test(questions_of_others),
 		cmocka_unit_test(questions),
 		cmocka_unit_test(judged),
 	};

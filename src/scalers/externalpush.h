@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_EXTERNALPUSH_H
+#define SCALERS_EXTERNALPUSH_H
+
+/*
+ * The stream of an external-push trigger (keda-scalers.md A.10): result=true means "look now", false means nothing. Opened at once, and again 2 s after it ended, doubling to 60 s with jitter while it does not work; a message
+ * or a clean end begins again with 2 s. For scalers/external: the watch of scaler.h.
+ */
+
+#include "scalers/scaler.h"
+
+void *externalpush_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg);
+void externalpush_unwatch(void *watch);
+struct watch_report externalpush_report(const void *watch);
+
+#endif

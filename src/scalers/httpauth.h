@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_HTTPAUTH_H
+#define SCALERS_HTTPAUTH_H
+
+/*
+ * What the triggers that ask over HTTP have in common (keda-scalers.md C.5, C.6): where, as whom and for how long. authModes (or authMode) is a comma-separated list; each mode has its parameters, and those of a mode
+ * that is not on are ignored, as in KEDA. Not as in KEDA: `ca` counts without any mode, `unsafeSsl` with every mode, custom goes together with bearer or basic, oauth works.
+ *
+ * A user and password in the URL are taken out of it and sent as Basic, unless a mode says who we are.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/webaccess.h"
+#include "scalers/params.h"
+#include "scalers/scaler.h"
+
+/* What a type knows beside bearer, basic, oauth, custom, tls. */
+enum {
+	HTTPAUTH_API_KEY = 1, /* authModes: apiKey, with method and keyParamName */
+	HTTPAUTH_CLOUD = 2,   /* without authModes: AWS Signature 4 by static keys, for Amazon Managed Prometheus; what needs an identity of a cloud is refused by name */
+};
+
+struct httpauth {
+	char *url;                /* owned; http or https, host, no user, no fragment; path and query as they were written */
+	struct webaccess *access; /* one count; never NULL after httpauth_read: its key goes into the question's */
+	int64_t timeout_ms;       /* 0: the process's default; also goes into the question's key */
+};
+
+/* url: the parameter that holds it (required). ERR_INVALID names the parameter. On failure *out needs no done. */
+int httpauth_read(const struct scaler_params *params, const struct param *url, unsigned features, struct httpauth *out, struct err *err);
+void httpauth_done(struct httpauth *a);
+
+#endif

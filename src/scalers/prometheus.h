@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_PROMETHEUS_H
+#define SCALERS_PROMETHEUS_H
+
+/* Trigger type `prometheus` (keda-scalers.md A.4): the one number that an instant query gives, from Prometheus or whoever speaks its API. */
+
+#include "scalers/scaler.h"
+
+extern const struct scaler_type prometheus_scaler_type;
+
+#endif

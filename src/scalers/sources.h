@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_SOURCES_H
+#define SCALERS_SOURCES_H
+
+/*
+ * What scalers ask with: one pool of connections for each kind of server, shared by all triggers. None costs a connection before the first question. The daemon owns it; unit tests fill in what they need.
+ */
+
+#include "base/counters.h"
+#include "net/grpc.h"
+#include "net/loop.h"
+#include "net/mysqlpool.h"
+#include "net/pg.h"
+#include "net/redis.h"
+#include "net/redisrouter.h"
+#include "net/webget.h"
+
+struct kube;
+struct podcounts;
+struct rediswatch_pool;
+
+struct scaler_sources {
+	struct loop *loop;                     /* borrowed */
+	struct counters *counters;             /* borrowed; NULL in tests */
+	struct kube *kube;                     /* borrowed: the API server of the objects; NULL in tests */
+	struct redis_pool *redis;
+	struct redisrouter *redis_router;      /* clusters, and masters behind sentinels, over the connections of redis */
+	struct rediswatch_pool *redis_watches; /* NULL where nothing is watched */
+	struct pg_pool *pg;
+	struct mysqlpool *mysql;
+	struct webget *web;                    /* whatever is asked over HTTP */
+	struct grpc_pool *grpc;
+	struct podcounts *pods;                /* counted at the API server */
+};
+
+struct sources_config {
+	int64_t deadline_ms;     /* of a question: what waits longer is given up */
+	int64_t http_timeout_ms; /* of a request over HTTP whose trigger says none */
+};
+
+void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters, const struct sources_config *config);
+/* After all who ask: cache/readings, cache/pushes, cache/descriptions. */
+void sources_done(struct scaler_sources *s);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Connection strings and queries: whatever is written, it is read inside its bounds, and an error has nothing of it. */
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "net/pg.h"
+#include "net/pgstring.h"
+#include "scalers/pgquery.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	MEM_AUTO char *text = mem_dupn((const char *)data, size);
+	size_t len = strlen(text), bytes = 0;
+	struct strmap parts = { 0 };
+	struct err err = { .kind = ERR_NONE };
+	struct pg_endpoint *e;
+	int failed = pgstring_parse(text, &parts, &err);
+
+	must(!failed == (err.kind == ERR_NONE));
+	/* Nothing grows by being read, but "require" for "true", and commas. */
+	for (size_t i = 0; i < parts.count; i++)
+		bytes += strlen(parts.pairs[i].key) + strlen(parts.pairs[i].value);
+	must(bytes <= 2 * len + 64);
+	strmap_done_secret(&parts);
+	e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = text }, &err);
+	must(!e || (pg_endpoint_key(e) && pg_endpoint_name(e)));
+	pg_endpoint_unref(e);
+	must(!pgquery_is_several(text) || strchr(text, ';'));
+	return 0;
+}

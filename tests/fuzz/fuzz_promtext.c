@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* A selector (the first line) and a page of metrics (the rest): a number or an error. */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "fuzz.h"
+#include "scalers/promtext.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
+	size_t len = newline ? (size_t)(newline - data) : size;
+	MEM_AUTO char *text = mem_dupn((const char *)data, len);
+	const char *page = newline ? (const char *)newline + 1 : "";
+	struct err err = { 0 };
+	struct promselector *s = promselector_compile(text, &err);
+	double value = 0;
+
+	if (!s)
+		must(err.kind == ERR_INVALID && err.msg[0] != '\0');
+	else if (promtext_number(s, page, newline ? size - len - 1 : 0, &value, &err))
+		must(err.kind == ERR_INVALID && err.msg[0] != '\0');
+	else
+		must(isfinite(value));
+	promselector_free(s);
+	return 0;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all HTTP triggers share beyond what test_prometheus.c tries: apiKey, the URL, and which credentials come of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "scalers/httpauth.h"
+
+static const struct param p_url = { { "url" }, { PARAM_METADATA }, true };
+
+static int read_auth(const char *const *metadata, const char *const *auth, unsigned features, struct httpauth *out, struct err *err)
+{
+	struct strmap m = { 0 }, a = { 0 };
+	struct scaler_params params = { .type = "x", .metadata = &m, .auth = &a };
+	int result;
+
+	for (size_t i = 0; metadata[i]; i += 2)
+		strmap_set(&m, metadata[i], metadata[i + 1]);
+	for (size_t i = 0; auth && auth[i]; i += 2)
+		strmap_set(&a, auth[i], auth[i + 1]);
+	result = httpauth_read(&params, &p_url, features, out, err);
+	strmap_done(&m);
+	strmap_done(&a);
+	return result;
+}
+
+#define M(...) (const char *const[]){ "url", "http://h/x?q=1#f", __VA_ARGS__, NULL }
+#define A(...) (const char *const[]){ __VA_ARGS__, NULL }
+
+static void api_key(void **state)
+{
+	struct httpauth auth;
+	struct err err = { 0 };
+	const struct webaccess_config *c;
+
+	(void)state;
+	assert_int_equal(read_auth(M("authMode", "apiKey"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth, &err), 0);
+	c = webaccess_config(auth.access);
+	assert_string_equal(auth.url, "http://h/x?q=1");
+	assert_string_equal(c->header_name, "X-API-KEY");
+	assert_string_equal(c->header_value, "k");
+	httpauth_done(&auth);
+
+	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "query", "apiKey", "m"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth, &err), 0);
+	c = webaccess_config(auth.access);
+	assert_string_equal(c->query_name, "api_key");
+	assert_string_equal(c->query_value, "m");
+	assert_null(c->header_name);
+	httpauth_done(&auth);
+
+	assert_int_equal(read_auth(M("authMode", "apiKey"), A("apiKey", "k", "method", "header", "keyParamName", "X-Key"), HTTPAUTH_API_KEY, &auth, &err), 0);
+	assert_string_equal(webaccess_config(auth.access)->header_name, "X-Key");
+	httpauth_done(&auth);
+
+	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "body"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth, &err), -1);
+	assert_non_null(strstr(err.msg, "\"method\" value \"body\""));
+	assert_int_equal(read_auth(M("authMode", "apiKey"), NULL, HTTPAUTH_API_KEY, &auth, &err), -1);
+	assert_non_null(strstr(err.msg, "missing required parameter \"apiKey\" in [triggerMetadata authParams]"));
+	assert_int_equal(read_auth(M("authMode", "apiKey,custom"), A("apiKey", "k", "customAuthHeader", "X", "customAuthValue", "y"), HTTPAUTH_API_KEY, &auth, &err), -1);
+	assert_non_null(strstr(err.msg, "cannot go together"));
+}
+
+static void users_of_urls(void **state)
+{
+	struct httpauth auth;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(read_auth((const char *const[]){ "url", "https://a%40b:p%2Fw@h:1/", NULL }, NULL, 0, &auth, &err), 0);
+	assert_string_equal(auth.url, "https://h:1/");
+	assert_string_equal(webaccess_config(auth.access)->username, "a@b");
+	assert_string_equal(webaccess_config(auth.access)->password, "p/w");
+	httpauth_done(&auth);
+
+	/* A mode says who we are: the URL's user does not. */
+	assert_int_equal(read_auth((const char *const[]){ "url", "https://u:p@h:1/", "authModes", "bearer", NULL }, A("bearerToken", "t"), 0, &auth, &err), 0);
+	assert_null(webaccess_config(auth.access)->username);
+	assert_string_equal(webaccess_config(auth.access)->bearer, "t");
+	httpauth_done(&auth);
+}
+
+static void trust(void **state)
+{
+	struct httpauth auth;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(read_auth(M("unsafeSsl", "true", "authModes", "bearer", "timeout", "1m"), A("token", "t"), 0, &auth, &err), 0);
+	assert_true(webaccess_config(auth.access)->insecure);
+	assert_int_equal(auth.timeout_ms, 60000);
+	httpauth_done(&auth);
+	assert_int_equal(read_auth(M("unsafeSsl", "false"), NULL, 0, &auth, &err), 0);
+	assert_string_equal(webaccess_key(auth.access), "open");
+	assert_null(webaccess_token_key(auth.access));
+	httpauth_done(&auth);
+}
+
+/* A token is shared by all who are the same client there, whatever else they send. */
+static void tokens(void **state)
+{
+	struct httpauth a, b;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scopes", "x,y"), 0, &a, &err), 0);
+	assert_int_equal(read_auth(M("authModes", "oauth,custom"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scope", "x y", "customAuthHeader", "X", "customAuthValue", "v"), 0, &b, &err), 0);
+	assert_string_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
+	assert_string_not_equal(webaccess_key(a.access), webaccess_key(b.access));
+	assert_string_equal(webaccess_config(a.access)->oauth.scopes, "x y");
+	httpauth_done(&b);
+	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes", "x,y"), 0, &b, &err), 0);
+	assert_string_not_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
+	httpauth_done(&a);
+	httpauth_done(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls), cmocka_unit_test(trust), cmocka_unit_test(tokens) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What may come back from an instant query, as Prometheus 2.42 writes it, and as others and strangers do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "scalers/promreply.h"
+
+#define OK "{\"status\":\"success\",\"data\":{\"resultType\":"
+
+static const struct row {
+	const char *body;
+	enum promreply reply;
+	double value;
+	const char *says; /* in the error */
+	int status;       /* 0: 200 */
+} rows[] = {
+	{ OK "\"vector\",\"result\":[{\"metric\":{\"a\":\"b\"},\"value\":[1.5,\"3\"]}]}}", PROMREPLY_VALUE, 3, "", 0 },
+	{ OK "\"vector\",\"result\":[{\"metric\":{},\"value\":[1,\"-1.5e+03\"]}]}}", PROMREPLY_VALUE, -1500, "", 0 },
+	{ OK "\"vector\",\"result\":[{\"metric\":{},\"value\":[1,2.5]}]}}", PROMREPLY_VALUE, 2.5, "", 0 },
+	{ OK "\"scalar\",\"result\":[1435781451.781,\"7\"]}}", PROMREPLY_VALUE, 7, "", 0 },
+	{ "{\"data\":{\"result\":[1435781451,\"8\"]}}", PROMREPLY_VALUE, 8, "", 0 },
+	{ "{\"data\":{\"result\":[{\"value\":[1,\"9\"]}]},\"warnings\":[\"half\"]}", PROMREPLY_VALUE, 9, "", 0 },
+	/* nothing */
+	{ OK "\"vector\",\"result\":[]}}", PROMREPLY_EMPTY, 0, "the result is empty", 0 },
+	{ OK "\"matrix\",\"result\":[]}}", PROMREPLY_EMPTY, 0, "the result is empty", 0 },
+	{ OK "\"vector\",\"result\":null}}", PROMREPLY_EMPTY, 0, "the result is empty", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"NaN\"]}]}}", PROMREPLY_EMPTY, 0, "the value is NaN", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"+Inf\"]}]}}", PROMREPLY_EMPTY, 0, "the value is +Inf", 0 },
+	{ OK "\"scalar\",\"result\":[1,\"-Inf\"]}}", PROMREPLY_EMPTY, 0, "the value is -Inf", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,null]}]}}", PROMREPLY_EMPTY, 0, "the value is null", 0 },
+	/* wrong */
+	{ OK "\"vector\",\"result\":[]},\"warnings\":[\"store\\nis away\"]}", PROMREPLY_FAILED, 0, "the result is empty, with a warning: store is away", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1\"]},{\"value\":[1,\"2\"]}]}}", PROMREPLY_FAILED, 0, "multiple elements (2)", 0 },
+	{ OK "\"matrix\",\"result\":[{\"values\":[[1,\"1\"]]}]}}", PROMREPLY_FAILED, 0, "a range of values", 0 },
+	{ OK "\"vector\",\"result\":[{\"histogram\":[1,{}]}]}}", PROMREPLY_FAILED, 0, "a histogram", 0 },
+	{ OK "\"string\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "a text, not a number", 0 },
+	{ OK "\"vector\",\"result\":[{\"metric\":{}}]}}", PROMREPLY_FAILED, 0, "has no value", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1]}]}}", PROMREPLY_FAILED, 0, "not a pair", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"\"]}]}}", PROMREPLY_FAILED, 0, "not a number", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\" 1\"]}]}}", PROMREPLY_FAILED, 0, "not a number", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1x\"]}]}}", PROMREPLY_FAILED, 0, "not a number", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,true]}]}}", PROMREPLY_FAILED, 0, "not a number", 0 },
+	{ OK "\"vector\",\"result\":[3]}}", PROMREPLY_FAILED, 0, "not a pair", 0 },
+	{ OK "\"vector\",\"result\":{}}}", PROMREPLY_FAILED, 0, "no data.result", 0 },
+	{ "{}", PROMREPLY_FAILED, 0, "no data.result", 0 },
+	{ "[]", PROMREPLY_FAILED, 0, "not JSON but text/x", 0 },
+	{ "<html>", PROMREPLY_FAILED, 0, "not JSON but text/x: does serverAddress lead to the query API", 0 },
+	{ "", PROMREPLY_FAILED, 0, "not JSON", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1", PROMREPLY_FAILED, 0, "not JSON", 0 },
+	{ "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"1:5: parse error\"}", PROMREPLY_FAILED, 0, "bad_data: 1:5: parse error", 400 },
+	{ "{\"status\":\"error\",\"errorType\":\"execution\",\"error\":\"no\"}", PROMREPLY_FAILED, 0, "execution: no", 0 },
+	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "says error, and not which", 0 },
+	{ "<html>Bad Gateway", PROMREPLY_FAILED, 0, "HTTP status 502", 502 },
+	{ OK "\"scalar\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "HTTP status 503", 503 },
+	{ "", PROMREPLY_FAILED, 0, "HTTP status 302", 302 },
+};
+
+static void check(const struct row *row)
+{
+	double value = -1;
+	struct err err = { 0 };
+	enum promreply reply = promreply_read(row->status ? row->status : 200, "text/x", row->body, strlen(row->body), &value, &err);
+
+	if (reply != row->reply || (reply == PROMREPLY_VALUE && value != row->value) || !strstr(err.msg, row->says))
+		fail_msg("%s: reply %d value %g: %s", row->body, reply, value, err.msg);
+}
+
+static void table(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		check(&rows[i]);
+}
+
+static void kinds(void **state)
+{
+	static const struct { int status; enum err_kind kind; } all[] = { { 400, ERR_INVALID }, { 401, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_MISSING }, { 422, ERR_INVALID }, { 429, ERR_TEMPORARY }, { 503, ERR_TEMPORARY } };
+	double value;
+	struct err err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		assert_int_equal(promreply_read(all[i].status, "", "", 0, &value, &err), PROMREPLY_FAILED);
+		assert_int_equal(err.kind, all[i].kind);
+		assert_int_equal(err.http_status, all[i].status);
+	}
+}
+
+/* What is repeated of a stranger's words is short, on one line, and whole characters. */
+static void words(void **state)
+{
+	char body[4096];
+	double value;
+	struct err err;
+
+	(void)state;
+	strcpy(body, "{\"status\":\"error\",\"error\":\"");
+	for (int i = 0; i < 300; i++)
+		strcat(body, i % 7 ? "\xC3\xA4" : "\\u0007");
+	strcat(body, "\"}");
+	assert_int_equal(promreply_read(500, "", body, strlen(body), &value, &err), PROMREPLY_FAILED);
+	assert_true(strlen(err.msg) < 240);
+	assert_null(strpbrk(err.msg, "\r\n\a"));
+	assert_string_equal(err.msg + strlen(err.msg) - 3, "...");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(table), cmocka_unit_test(kinds), cmocka_unit_test(words) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

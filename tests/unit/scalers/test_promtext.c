@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pages of metrics, the selectors that find a series there, and their regular expressions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "scalers/promtext.h"
+
+static const char page[] =
+	"# HELP jobs_waiting Jobs that wait.\\n Really.\n"
+	"# TYPE jobs_waiting gauge\n"
+	"jobs_waiting{queue=\"mail\",host=\"a\"} 3\n"
+	"jobs_waiting{queue=\"print\", host=\"b\" , } 4.5 1700000000000\n"
+	"  jobs_waiting { queue = \"fax\" } 6\r\n"
+	"jobs_waiting{queue=\"q\\\"u\\\\o\\nte\"} 7\n"
+	"\n"
+	"# just a comment {\n"
+	"plain 1e3\n"
+	"negative -2\n"
+	"nan NaN\n"
+	"inf +Inf\n"
+	"hist_bucket{le=\"0.5\"} 8\n"
+	"hist_bucket{le=\"+Inf\"} 9\n"
+	"hist_sum 10\n"
+	"hist_count 11\n"
+	"summary{quantile=\"0.9\"} 12\n"
+	"total_total{a=\"b\"} 13 1700000000.123 # {trace_id=\"x y\"} 0.5 1700000000\n"
+	"total2_total 14 # {trace_id=\"x\"} 0.5\n"
+	"{\"dotted.name\",a=\"b\"} 15\n"
+	"{\"dotted.name\"} 16\n"
+	"a:rule:sum 17\n"
+	"utf{l=\"\xc3\xa4\"} 18\n"
+	"# EOF\n";
+
+static const struct {
+	const char *selector;
+	double value;
+	const char *message;
+} on_page[] = {
+	{ "jobs_waiting", 3, NULL },
+	{ "jobs_waiting{}", 3, NULL },
+	{ "jobs_waiting{queue=\"print\"}", 4.5, NULL },
+	{ " jobs_waiting { queue = 'print' , host=`b`, } ", 4.5, NULL },
+	{ "{__name__=\"jobs_waiting\",queue=\"fax\"}", 6, NULL },
+	{ "jobs_waiting{queue=\"q\\\"u\\\\o\\nte\"}", 7, NULL },
+	{ "jobs_waiting{queue!=\"mail\"}", 4.5, NULL },
+	{ "jobs_waiting{queue=~\"f.x|p.*\"}", 4.5, NULL },
+	{ "jobs_waiting{queue=~\"f\"}", 0, "value not found" },
+	{ "jobs_waiting{queue!~\"m.*\",queue!~\"print\"}", 6, NULL },
+	{ "jobs_waiting{host=\"\"}", 6, NULL },
+	{ "jobs_waiting{host!=\"\",queue!=\"mail\"}", 4.5, NULL },
+	{ "jobs_waiting{nope!=\"x\"}", 3, NULL },
+	{ "jobs_waiting{queue=\"nope\"}", 0, "value not found: metric 'jobs_waiting' has no series with these labels" },
+	{ "nope", 0, "metric 'nope' not found" },
+	{ "plain", 1000, NULL },
+	{ "negative", -2, NULL },
+	{ "nan", 0, "metric 'nan' is NaN, which is no number to scale by" },
+	{ "inf", 0, "is +Inf" },
+	{ "hist_bucket{le=\"+Inf\"}", 9, NULL },
+	{ "hist_sum", 10, NULL },
+	{ "hist_count", 11, NULL },
+	{ "hist", 0, "metric 'hist' not found" },
+	{ "summary{quantile=\"0.9\"}", 12, NULL },
+	{ "total_total", 13, NULL },
+	{ "total2_total", 14, NULL },
+	{ "{\"dotted.name\"}", 15, NULL },
+	{ "{\"dotted.name\",a!=\"b\"}", 16, NULL },
+	{ "a:rule:sum", 17, NULL },
+	{ "utf{l=~\".\"}", 18, NULL },
+};
+
+static void look(const char *text, const char *answer, double value, const char *message)
+{
+	struct err err = { 0 };
+	struct promselector *s = promselector_compile(text, &err);
+	double found = -99;
+	int rc = s ? promtext_number(s, answer, strlen(answer), &found, &err) : -1;
+
+	promselector_free(s);
+	if (message ? rc == 0 || err.kind != ERR_INVALID || !strstr(err.msg, message) : rc != 0 || found != value)
+		fail_msg("%s: %g %s, not %g %s", text, found, err.msg, value, message ? message : "");
+}
+
+static void series_are_found(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(on_page) / sizeof(on_page[0]); i++)
+		look(on_page[i].selector, page, on_page[i].value, on_page[i].message);
+}
+
+static void selectors_are_checked(void **state)
+{
+	static const struct { const char *selector, *message; } bad[] = {
+		{ "", "position 1: a metric's name or { must stand here" },
+		{ "5x", "position 1: a metric's name" },
+		{ "{a=\"b\"}", "the metric's name is missing" },
+		{ "x{a=\"b\"", "position 8: the { is not closed" },
+		{ "x{a=b}", "position 5: a text in quotes must stand here" },
+		{ "x{a>\"b\"}", "position 4: one of = != =~ !~ must stand here" },
+		{ "x{a=\"b}", "position 5: the quotes are not closed" },
+		{ "x{a=\"\\d\"}", "in quotes a backslash stands before" },
+		{ "x[5m]", "position 2: only an instant selector is understood" },
+		{ "sum(x)", "position 4: only an instant selector" },
+		{ "x offset 5m", "position 3: only an instant selector" },
+		{ "x{__name__=\"y\"}", "the metric's name must be given once" },
+		{ "{__name__=~\"y\"}", "__name__ can only be compared with =" },
+		{ "a.b", "position 2: only an instant selector" },
+		{ "x{a=~\"(?i)b\"}", "position 6: the regular expression: of (?...) only (?:...) is supported" },
+		{ "x{a=~\"(b\"}", "a ( is not closed" },
+		{ "x{a=~\"b)\"}", "a ) stands there for nothing" },
+		{ "x{a=~\"[b\"}", "the [ is not closed" },
+		{ "x{a=~\"*b\"}", "there is nothing to repeat" },
+		{ "x{a=~\"b**\"}", "two repetitions" },
+		{ "x{a=~\"\\\\pL\"}", "a backslash may stand before" },
+		{ "x{a=~\"[[:alpha:]]\"}", "is not supported" },
+		{ "x{a=~\"(((x{99}){99}){99})\"}", "it is too large" },
+		{ "x{a=~\"x{2,1}\"}", "in the wrong order" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		look(bad[i].selector, page, 0, bad[i].message);
+}
+
+static void pages_are_whole(void **state)
+{
+	static const struct { const char *page, *message; } bad[] = {
+		{ "x 12", "the answer is no page of metrics: line 1: it has no end: the page may have been cut off" },
+		{ "x 1\ny{a=\"b", "line 2: it has no end" },
+		{ "x 1\ny{a=\"b\n", "line 2: the quotes are not closed" },
+		{ "x 1\ny{a=b} 5\n", "line 2: a label's value must stand in quotes" },
+		{ "x 1\ny{a} 5\n", "line 2: = must stand behind a label" },
+		{ "x 1\ny{a=\"b\"\n", "line 2: a comma or } must stand behind a label" },
+		{ "x 1\ny{a=\"\\q\"} 1\n", "line 2: in quotes a backslash" },
+		{ "x\n", "line 1: a value must stand" },
+		{ "x one\n", "line 1: a value must stand" },
+		{ "x 0x10\n", "line 1: a value must stand" },
+		{ "x 1 2 3\n", "line 1: there is something behind the value and its time" },
+		{ "x 1 now\n", "line 1: what stands behind the value is no time" },
+		{ "<html>\n", "line 1: a name must stand here" },
+		{ "", "metric 'x' not found" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		look("x", bad[i].page, 0, bad[i].message);
+	look("x", "x 1\n# EOF", 1, NULL);
+}
+
+static void regular_expressions(void **state)
+{
+	static const struct { const char *regex, *yes, *no; } cases[] = {
+		{ "", "", "a" }, { "abc", "abc", "ab" }, { "a|b|cd", "cd", "c" }, { "a|", "", "b" }, { "a*", "aaa", "ab" }, { "a+", "a", "" }, { "a?b", "b", "aab" },
+		{ ".*", "any\nthing", NULL }, { "a.c", "a\xc3\xa4""c", "ac" }, { "[a-c]+", "abc", "d" }, { "[^a-c]", "d", "a" }, { "[]a]+", "]a", "b" }, { "[a-]+", "a-", "b" }, { "[\\d.]+", "1.5", "a" },
+		{ "\\d+", "123", "a" }, { "\\D+", "abc", "1" }, { "\\w+\\s\\w+", "a_1 b", "a" }, { "\\.", ".", "a" }, { "a{3}", "aaa", "aa" }, { "a{2,}", "aaaa", "a" }, { "a{1,3}", "aaa", "aaaa" },
+		{ "a{0,2}", "", "aaa" }, { "a{0}b", "b", "ab" }, { "a{x", "a{x", "a" }, { "(ab)+", "abab", "aba" }, { "(?:ab|c)*d", "abcd", "abc" }, { "(a*)*b", "aaab", "aaa" }, { "^a$", "a", "aa" },
+		{ "a*?b", "aab", "a" }, { "(a|b)*a(a|b){2}", "abbabb", "abbbbb" }, { "(x|)y", "y", "xxy" }, { "((a|b)|(c|d))+", "abcd", "e" }, { "[\\]]", "]", "\\" }, { "prod-(eu|us)-\\d{1,2}", "prod-eu-12", "prod-eu-123" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct err err = { 0 };
+		struct promregex *r = promregex_compile(cases[i].regex, &err);
+		size_t budget = 100000;
+
+		if (!r)
+			fail_msg("%s: %s", cases[i].regex, err.msg);
+		if (!promregex_fits(r, cases[i].yes, &budget))
+			fail_msg("%s does not fit %s", cases[i].regex, cases[i].yes);
+		if (cases[i].no && promregex_fits(r, cases[i].no, &budget))
+			fail_msg("%s fits %s", cases[i].regex, cases[i].no);
+		promregex_free(r);
+	}
+}
+
+/* What would take an engine that goes back for ever, or one that builds states without end. */
+static void costs_are_bounded(void **state)
+{
+	struct buf long_page = BUF_INIT(16 << 20);
+
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		buf_printf(&long_page, "x{a=\"%s\"} 1\n", "abaabbabaaabbbabababbabaaabbbabababbabaaabbbababab");
+	look("x{a=~\"(.*a){12}(a|b){200}c\"}", long_page.data, 0, "too large for the regular expressions");
+	look("x{a=\"c\"}", long_page.data, 0, "value not found");
+	buf_done(&long_page);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(series_are_found), cmocka_unit_test(selectors_are_checked), cmocka_unit_test(pages_are_whole), cmocka_unit_test(regular_expressions), cmocka_unit_test(costs_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
