@@ -22,8 +22,8 @@
 #include "kube/config.h"
 #include "kube/events.h"
 #include "net/notify.h"
-#include "net/redis.h"
 #include "net/vault.h"
+#include "scalers/sources.h"
 #include "serve/serve.h"
 
 /* A stopping process gives its last writes so long. */
@@ -234,10 +234,10 @@ static struct lookups *make_lookups(struct daemon *d)
 
 static void start_cache(struct daemon *d)
 {
-	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms, .max_waiters = WAITERS_MAX };
+	struct sources_config sources = { .deadline_ms = d->options->metrics_deadline_ms, .http_timeout_ms = d->options->http_timeout_ms };
+	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms, .http_timeout_ms = d->options->http_timeout_ms, .max_waiters = WAITERS_MAX };
 
-	d->sources.loop = d->loop;
-	d->sources.redis = redis_pool_new(d->loop);
+	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
 	d->vault = make_vault_pool(d->loop);
 	d->cache.loop = d->loop;
 	d->cache.counters = d->counters;
@@ -247,8 +247,10 @@ static void start_cache(struct daemon *d)
 	d->cache.targetref = targetref_new(d->cache.store, d->cache.targets, d->cache.kinds);
 	d->cache.references = references_new(d->kube);
 	d->cache.lookups = make_lookups(d);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups);
+	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions);
 	d->cache.readings = readings_new(&d->sources, &readings);
+	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
 	d->cache.journal = journal_new(d->cache.store, d->cache.targets);
 	d->cache.admit = admit_new(d->cache.store, d->kube);
@@ -256,7 +258,7 @@ static void start_cache(struct daemon *d)
 
 static void start_control(struct daemon *d)
 {
-	struct control_config config = { .query_deadline_ms = d->options->metrics_deadline_ms, .version = PACKAGE_VERSION };
+	struct control_config config = { .query_deadline_ms = d->options->metrics_deadline_ms, .wake_interval_ms = d->options->wake_interval_ms, .version = PACKAGE_VERSION };
 
 	d->events = events_new(d->kube, "keda-operator", d->identity, d->counters);
 	events_hold(d->events, true);
@@ -364,8 +366,10 @@ static void stop(struct daemon *d)
 	admit_free(d->cache.admit);
 	journal_free(d->cache.journal);
 	health_free(d->cache.health);
+	pushes_free(d->cache.pushes);
 	readings_free(d->cache.readings);
 	scalers_free(d->cache.scalers);
+	descriptions_free(d->cache.descriptions);
 	lookups_free(d->cache.lookups);
 	references_free(d->cache.references);
 	targetref_free(d->cache.targetref);
@@ -373,7 +377,7 @@ static void stop(struct daemon *d)
 	kinds_free(d->cache.kinds);
 	store_free(d->cache.store);
 	vault_pool_free(d->vault);
-	redis_pool_free(d->sources.redis);
+	sources_done(&d->sources);
 	kube_free(d->kube);
 	free(d->identity);
 	free_namespaces(d);

@@ -18,7 +18,7 @@
 
 /* --- the table ---------------------------------------------------------------------------------------------------------------- */
 
-enum type { TEXT, BOOL, PORT, DURATION, LEVEL, FORMAT, HOST_PORT, ADDRESS, LABEL, OPTIONAL_LABEL, LABELS, SUBDOMAIN };
+enum type { TEXT, BOOL, PORT, DURATION, MILLISECONDS /* a DURATION, or a bare number of them */, LEVEL, FORMAT, HOST_PORT, ADDRESS, LABEL, OPTIONAL_LABEL, LABELS, SUBDOMAIN };
 
 static const struct option {
 	const char *name;     /* the flag without its dashes, and the key in the config file */
@@ -27,7 +27,7 @@ static const struct option {
 	enum type type;
 	size_t offset;
 	const char *initial;  /* as text; NULL: nothing */
-	int64_t least, most;  /* DURATION, in ms */
+	int64_t least, most;  /* DURATION and MILLISECONDS, in ms */
 	const char *argument;
 	const char *help;
 } table[] = {
@@ -66,6 +66,10 @@ static const struct option {
 	  "a reading younger than this is answered from memory; 0: always ask" },
 	{ "metrics-deadline", "KSCALED_METRICS_DEADLINE", NULL, DURATION, AT(metrics_deadline_ms), "3s", 10, 60 * SECOND, "DURATION",
 	  "a source has this long to answer" },
+	{ "wake-interval", "KSCALED_WAKE_INTERVAL", NULL, DURATION, AT(wake_interval_ms), "100ms", 10, 60 * SECOND, "DURATION",
+	  "an object whose sources say \"look now\" is looked at no more often than this" },
+	{ "http-timeout", "KSCALED_HTTP_TIMEOUT", "KEDA_HTTP_DEFAULT_TIMEOUT", MILLISECONDS, AT(http_timeout_ms), "3s", 1, HOUR, "DURATION",
+	  "a source that is asked over HTTP has this long, where its trigger says no timeout; a whole number is milliseconds" },
 	{ "log-level", "KSCALED_LOG_LEVEL", NULL, LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
 	  "debug, info, warn or error" },
 	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT",
@@ -150,6 +154,15 @@ static int read_duration(const struct option *option, const char *text, int64_t 
 		return err_set(err, ERR_INVALID, "\"%.64s\" is out of range: %s to %s", text, duration_format(option->least, least), duration_format(option->most, most));
 	*out = ms;
 	return 0;
+}
+
+/* As KEDA's variable: "3000" is "3000ms". */
+static int read_milliseconds(const struct option *option, const char *text, int64_t *out, struct err *err)
+{
+	bool bare = text[0] != '\0' && text[strspn(text, "0123456789")] == '\0';
+	MEM_AUTO char *with_unit = bare ? mem_printf("%sms", text) : NULL;
+
+	return read_duration(option, with_unit ? with_unit : text, out, err);
 }
 
 /* "127.0.0.1:8080", ":8080", "localhost:8080", "[::1]:8080" */
@@ -257,6 +270,8 @@ static int set_value(struct options *o, const struct option *option, const char 
 		return read_port(text, member, err);
 	case DURATION:
 		return read_duration(option, text, member, err);
+	case MILLISECONDS:
+		return read_milliseconds(option, text, member, err);
 	case LEVEL:
 		return log_level_parse(text, member, err);
 	case FORMAT:
@@ -522,7 +537,7 @@ int options_load(int argc, char **argv, struct options *out, struct err *err)
 
 static bool owns_text(enum type type)
 {
-	return type != BOOL && type != PORT && type != DURATION && type != LEVEL && type != FORMAT;
+	return type != BOOL && type != PORT && type != DURATION && type != MILLISECONDS && type != LEVEL && type != FORMAT;
 }
 
 void options_done(struct options *o)

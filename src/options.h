@@ -31,6 +31,8 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 	int64_t retry_period_ms;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
+	int64_t wake_interval_ms;
+	int64_t http_timeout_ms;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *identity; /* NULL: host or pod name and a nonce */

@@ -229,20 +229,31 @@ static int check_namespace(const struct meta *meta, struct err *err)
 	return err_set(err, ERR_INVALID, "metadata.namespace: \"%s\" cannot be the name of a namespace", meta->namespace_);
 }
 
+static void warn_of_unknown(struct admit_wait *w, const struct scaler *scaler)
+{
+	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata has what no parameter is named: %s", scaler->index, scaler->type->name, scaler->unknown);
+
+	warn(w, text);
+}
+
 static void warn_of_parameters(struct admit_wait *w)
 {
 	for (size_t i = 0; i < w->so->spec.trigger_count; i++) {
 		const struct trigger *t = &w->so->spec.triggers[i];
-		struct scaler_params params = { .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata };
+		struct scaler_params params = { .namespace_ = w->so->meta.namespace_, .object = w->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata };
 		struct scaler scaler;
 		struct err err;
 
-		if (t->auth_name || trigger_uses_env(t))
+		/* Of a type that does not exist nothing needs to be known. */
+		if ((t->auth_name || trigger_uses_env(t)) && scaler_type_find(t->type))
 			continue;
-		if (scaler_build(&params, &scaler, &err) == 0)
-			scaler_done(&scaler);
-		else
+		if (scaler_build(&params, &scaler, &err)) {
 			warn(w, err.msg);
+			continue;
+		}
+		if (scaler.unknown)
+			warn_of_unknown(w, &scaler);
+		scaler_done(&scaler);
 	}
 }
 

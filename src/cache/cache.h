@@ -6,11 +6,13 @@
 
 #include "base/counters.h"
 #include "cache/admit.h"
+#include "cache/descriptions.h"
 #include "cache/health.h"
 #include "cache/journal.h"
 #include "cache/kinds.h"
 #include "cache/leadership.h"
 #include "cache/lookups.h"
+#include "cache/pushes.h"
 #include "cache/readings.h"
 #include "cache/references.h"
 #include "cache/scalers.h"
@@ -26,9 +28,11 @@ struct cache {
 	struct targets *targets;
 	struct references *references;
 	struct lookups *lookups;
+	struct descriptions *descriptions;
 	struct targetref *targetref;
 	struct scalers *scalers;
 	struct readings *readings;
+	struct pushes *pushes;
 	struct health *health;
 	struct admit *admit;
 	struct journal *journal;

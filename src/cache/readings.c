@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "scalers/sources.h"
 
 /* An entry nobody asked for so long is forgotten; the next asker simply asks the source. Longer, when somebody was content with an older answer (useCachedMetrics with a long pollingInterval). */
 #define FORGET_AFTER_MS 60000
@@ -32,10 +33,12 @@ struct entry {
 	struct err *err;          /* owned; of the newest query, if it failed */
 	int64_t failed_at_ms;
 	int64_t asked_at_ms;
+	uint64_t number;          /* of the newest query; counted over all */
 	int64_t touched_at_ms;
 	int64_t keep_ms;          /* after that */
 	void *ask;                /* the scaler's handle while ASKING */
 	struct ring waiters;
+	struct ring next_waiters; /* for whom the query under way began too early */
 	UT_hash_handle hh;
 };
 
@@ -145,6 +148,7 @@ static struct entry *entry_get(struct readings *r, struct question *q)
 	e->question = question_ref(q);
 	e->keep_ms = FORGET_AFTER_MS;
 	ring_init(&e->waiters);
+	ring_init(&e->next_waiters);
 	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
 	return e;
 }
@@ -158,10 +162,14 @@ static void entry_free(struct entry *e)
 	}
 	while (ring_first(&e->waiters))
 		wait_free(ring_first(&e->waiters));
+	while (ring_first(&e->next_waiters))
+		wait_free(ring_first(&e->next_waiters));
 	question_unref(e->question);
 	err_keep(&e->err, NULL);
 	free(e);
 }
+
+static void entry_ask(struct entry *e);
 
 /* One completed query counts once, however many asked: everybody who waited gets the same answer or the same failure. */
 static void on_answer(void *arg, const struct answer *given, const struct err *err)
@@ -194,8 +202,19 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 	}
 	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
 	ring_move_all(&e->waiters, &finished);
+	if (ring_first(&e->next_waiters)) {
+		ring_move_all(&e->next_waiters, &e->waiters);
+		entry_ask(e);
+	}
 	while (ring_first(&finished))
 		wait_finish(ring_first(&finished), err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
+}
+
+int64_t readings_patience_ms(const struct readings *r, const struct question *q)
+{
+	int64_t ms = q->timeout_ms == QUESTION_TIMEOUT_HTTP ? r->config.http_timeout_ms : q->timeout_ms;
+
+	return ms > r->config.ask_timeout_ms ? ms : r->config.ask_timeout_ms;
 }
 
 static void entry_ask(struct entry *e)
@@ -205,8 +224,8 @@ static void entry_ask(struct entry *e)
 	e->state = ASKING;
 	e->asked_at_ms = loop_now_ms(r->loop);
 	r->asking++;
-	r->questions++;
-	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + r->config.ask_timeout_ms, on_answer, e);
+	e->number = ++r->questions;
+	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question), on_answer, e);
 }
 
 static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms)
@@ -304,7 +323,34 @@ static void answer_later(struct readings *r, struct readings_wait *w)
 	loop_task_queue(r->loop, &w->later);
 }
 
-struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+uint64_t readings_mark(const struct readings *r)
+{
+	return r->questions + 1;
+}
+
+/* The newest query there was began before the mark: neither its answer nor itself will do. */
+static bool too_early(const struct entry *e, uint64_t after)
+{
+	return e && e->number < after;
+}
+
+/* Joins the query under way, or the next one when that began too early. */
+static void wait_for_query(struct entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
+{
+	struct readings *r = e->owner;
+	bool next = e->state == ASKING && too_early(e, after);
+	int64_t ends_ms;
+
+	ring_add(next ? &e->next_waiters : &e->waiters, w);
+	if (e->state != ASKING)
+		entry_ask(e);
+	ends_ms = e->asked_at_ms + readings_patience_ms(r, e->question);
+	/* When the next one begins is not known: it may end too late. */
+	if (next || deadline_ms < ends_ms)
+		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
+}
+
+struct readings_wait *readings_ask_after(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
 {
 	struct readings_wait *w = wait_new(r, q, fn, arg);
 	enum readings_found found;
@@ -317,7 +363,9 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, int64
 		answer_later(r, w);
 		return w;
 	}
-	found = readings_peek(r, q, max_age_ms, &w->answer, &err);
+	/* While asking, what is in memory is older than the query under way, whose number is the entry's. */
+	e = after ? entry_find(r, q->key) : NULL;
+	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE : readings_peek(r, q, max_age_ms, &w->answer, &err);
 	if (found == READINGS_FAILURE)
 		err_keep(&w->err, &err);
 	if (found != READINGS_NONE) {
@@ -326,12 +374,13 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, int64
 	}
 	e = entry_get(r, q);
 	touch(e, loop_now_ms(r->loop), max_age_ms);
-	ring_add(&e->waiters, w);
-	if (e->state != ASKING)
-		entry_ask(e);
-	if (deadline_ms < e->asked_at_ms + r->config.ask_timeout_ms)
-		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
+	wait_for_query(e, w, after, deadline_ms);
 	return w;
+}
+
+struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+{
+	return readings_ask_after(r, q, 0, max_age_ms, deadline_ms, fn, arg);
 }
 
 void readings_cancel(struct readings_wait *w)

@@ -31,8 +31,11 @@ struct scalers {
 	struct store *store;
 	struct targets *targets;
 	struct lookups *lookups;
+	struct descriptions *descriptions;
 	struct { scalers_fn fn; void *arg; } listeners[LISTENERS_MAX];
 	size_t listener_count;
+	scalers_fn on_built;
+	void *on_built_arg;
 	struct object_scalers *objects;
 };
 
@@ -66,6 +69,13 @@ static struct object_scalers *find(struct scalers *s, const char *key)
 	return o;
 }
 
+/* It needs nothing any more. */
+static void release(struct scalers *s, const char *key)
+{
+	lookups_release(s->lookups, key);
+	descriptions_release(s->descriptions, key);
+}
+
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct scalers *s = arg;
@@ -77,7 +87,7 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 	so = store_scaledobject(s->store, key);
 	o = find(s, key);
 	if (!so) {
-		lookups_release(s->lookups, key);
+		release(s, key);
 		if (o)
 			forget(s, o);
 		return;
@@ -97,7 +107,7 @@ static void on_target_change(void *arg, const char *key)
 		drop(o);
 }
 
-/* A Secret, a token, a TriggerAuthentication ...: whoever works with the old scalers, or waits for new ones, is told. */
+/* A Secret, a token, a TriggerAuthentication, what an external scaler says of its metrics ...: whoever works with the old scalers, or waits for new ones, is told. */
 static void on_lookup_change(void *arg, const char *key)
 {
 	struct scalers *s = arg;
@@ -134,23 +144,106 @@ static int read_target(struct scalers *s, const char *key, struct material *m, s
 	return 0;
 }
 
-static int build_one(struct object_scalers *o, const struct material *m, size_t i, const struct strmap *auth, struct err *err)
+static struct scaler *add(struct object_scalers *o)
 {
+	o->list = mem_resize(o->list, o->count + 1, sizeof(*o->list));
+	return &o->list[o->count++];
+}
+
+/* A formula knows a trigger by its name, and that can mean one number only. */
+static int check_one_metric(const struct scaledobject *so, const struct scaler *whole, const struct description *d, struct err *err)
+{
+	if (d->count == 1 || !so->spec.modifiers || !so->spec.modifiers->formula || !*so->spec.modifiers->formula)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s names %zu metrics (%s, %s, ...): with spec.advanced.scalingModifiers.formula a trigger must have one", whole->question->source, d->count,
+		       d->metrics[0].name, d->metrics[1].name);
+}
+
+static void narrow(struct object_scalers *o, const struct scaler *whole, const struct description *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		scaler_narrow(whole, &d->metrics[i], i, add(o));
+}
+
+static bool is_of(const struct hpa_external *metric, const char *prefix, const struct scaler *whole)
+{
+	size_t len = strlen(prefix);
+
+	/* One that stood in for the trigger is no metric of its source's. */
+	return strncmp(metric->name, prefix, len) == 0 && metric->name[len] && strcmp(metric->name, whole->metric_name) != 0 && metric->target.milli > 0;
+}
+
+/* What the HPA has for this trigger, "s2-..."; *d is empty when there is nothing. */
+static void recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole, struct description *d)
+{
+	char name[254], key[STORE_KEY_MAX];
+	const struct hpa *hpa = store_hpa(s->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	MEM_AUTO char *prefix = mem_printf("s%d-", whole->index);
+
+	for (size_t i = 0; hpa && i < hpa->external_count; i++)
+		if (is_of(&hpa->externals[i], prefix, whole))
+			description_add(d, hpa->externals[i].name + strlen(prefix), hpa->externals[i].target);
+}
+
+/* The source has never said which metrics there are. Takes whole. */
+static int stand_in(struct scalers *s, struct object_scalers *o, const struct scaledobject *so, struct scaler *whole, struct err *err)
+{
+	struct description d = { 0 };
+	const char *trouble = NULL;
+
+	if (!store_knows_hpas(s->store, so->meta.namespace_, &trouble) && !trouble) {
+		scaler_done(whole);
+		return err_set(err, ERR_WAITING, "the HPAs are not read yet");
+	}
+	recall(s, so, whole, &d);
+	if (d.count > 0) {
+		narrow(o, whole, &d);
+		scaler_done(whole);
+	} else {
+		*add(o) = *whole;
+	}
+	description_done(&d);
+	return 0;
+}
+
+/* Takes whole. */
+static int expand(struct scalers *s, struct object_scalers *o, const struct scaledobject *so, struct scaler *whole, struct err *err)
+{
+	const struct description *d;
+	enum reference_state state = descriptions_get(s->descriptions, o->key, whole->question, &d, err);
+	int failed = -1;
+
+	if (state == REFERENCE_MISSING)
+		return stand_in(s, o, so, whole, err);
+	if (state == REFERENCE_FOUND)
+		failed = check_one_metric(so, whole, d, err);
+	if (state == REFERENCE_FOUND && !failed)
+		narrow(o, whole, d);
+	scaler_done(whole);
+	return failed;
+}
+
+static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i, const struct strmap *auth, struct err *err)
+{
+	struct scaler whole;
 	const struct trigger *t = &m->so->spec.triggers[i];
 	struct scaler_params params = {
-		.type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
+		.namespace_ = m->so->meta.namespace_, .object = m->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
 	};
 
-	if (scaler_build(&params, &o->list[o->count], err))
+	if (scaler_build(&params, &whole, err))
 		return -1;
-	o->count++;
+	if (whole.undescribed)
+		return expand(s, o, m->so, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, t->type) : 0;
+	*add(o) = whole;
 	return 0;
 }
 
 /* Every trigger's references are asked for, also behind something that fails: what is not asked for in a round is not watched any more. */
-static void build_all(struct object_scalers *o, const struct material *m, struct err *worst)
+static void build_all(struct scalers *s, struct object_scalers *o, const struct material *m, struct err *worst)
 {
-	o->list = mem_array(m->so->spec.trigger_count, sizeof(*o->list));
+	struct err waits = { 0 }; /* for a description: others are asked for at the same time */
+
 	for (size_t i = 0; i < m->so->spec.trigger_count; i++) {
 		struct strmap auth = { 0 };
 		struct err err = { 0 };
@@ -158,11 +251,13 @@ static void build_all(struct object_scalers *o, const struct material *m, struct
 		if (auth_params(m->lookup, m->so, &m->so->spec.triggers[i], m->target, &auth, &err)) {
 			err_wrap(&err, "trigger %zu (%s)", i, m->so->spec.triggers[i].type);
 			auth_note_failure(worst, &err);
-		} else if (worst->kind == ERR_NONE && build_one(o, m, i, &auth, &err)) {
-			auth_note_failure(worst, &err);
+		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &err)) {
+			auth_note_failure(err.kind == ERR_WAITING ? &waits : worst, &err);
 		}
 		strmap_done_secret(&auth);
 	}
+	if (waits.kind != ERR_NONE)
+		auth_note_failure(worst, &waits);
 }
 
 /* Over the triggers that are asked, by their names; a trigger without one cannot be meant. */
@@ -192,7 +287,7 @@ static void build_round(struct scalers *s, struct object_scalers *o, struct mate
 		return;
 	if (o->uses_target && auth_environment(m->lookup, m->so, m->target, &m->env, &m->unresolved, &err))
 		auth_note_failure(worst, &err);
-	build_all(o, m, worst);
+	build_all(s, o, m, worst);
 	if (worst->kind == ERR_NONE)
 		build_formula(o, m->so, worst);
 }
@@ -204,11 +299,13 @@ static int build(struct scalers *s, struct object_scalers *o, const struct scale
 	struct err worst = { 0 };
 
 	if (validate_for_reconcile(so, err)) {
-		lookups_release(s->lookups, o->key);
+		release(s, o->key);
 		return -1;
 	}
 	m.lookup = lookups_begin(s->lookups, o->key);
+	descriptions_begin(s->descriptions, o->key);
 	build_round(s, o, &m, &worst);
+	descriptions_end(s->descriptions, o->key);
 	lookups_end(s->lookups, o->key);
 	strmap_done_secret(&m.env);
 	strmap_done(&m.unresolved);
@@ -245,6 +342,8 @@ static void build_anew(struct scalers *s, struct object_scalers *o, const struct
 		err_keep(&o->err, &err);
 	}
 	o->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);
+	if (!failed && s->on_built)
+		s->on_built(s->on_built_arg, o->key);
 }
 
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
@@ -307,14 +406,22 @@ void scalers_listen(struct scalers *s, scalers_fn fn, void *arg)
 	}
 }
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups)
+void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
+{
+	s->on_built = fn;
+	s->on_built_arg = arg;
+}
+
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
 	s->store = store;
 	s->targets = targets;
 	s->lookups = lookups;
+	s->descriptions = descriptions;
 	lookups_listen(lookups, on_lookup_change, s);
+	descriptions_listen(descriptions, on_lookup_change, s);
 	store_listen(store, on_store_change, s);
 	targets_listen(targets, on_target_change, s);
 	return s;

@@ -5,11 +5,15 @@
 /*
  * The built scalers of each ScaledObject, made when somebody first asks (a poll on the leader, a metric request on any replica) and dropped when the object's spec, the environment
  * or anything that its TriggerAuthentications lead to changes. Building checks parameters only: a source that is down is a failing reading, not a failing build.
+ *
+ * A trigger whose source says itself which metrics there are gives one scaler for each of them (cache/descriptions). While the source has never said it, they are those that the object's HPA has for this trigger, as it was made from
+ * what the source said before we were started; and if there are none, one scaler stands for the trigger, undescribed, which fails with the source's error.
  */
 
 #include <stddef.h>
 
 #include "base/err.h"
+#include "cache/descriptions.h"
 #include "cache/lookups.h"
 #include "cache/store.h"
 #include "cache/targets.h"
@@ -20,12 +24,12 @@ struct scalers;
 
 struct built { /* borrowed until the loop turns */
 	const struct scaledobject *so; /* what they were built from */
-	const struct scaler *list;     /* in trigger order; those of cpu and memory have no question */
+	const struct scaler *list;     /* in trigger order; one trigger may have several; those of cpu and memory have no question */
 	size_t count;
 	const struct formula *formula; /* of scalingModifiers, over the names of the triggers that have a question, in their order; NULL without one */
 };
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups);
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions);
 void scalers_free(struct scalers *s);
 
 /* The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object or a trigger cannot be built (the same text as in its Ready condition), also because a Secret, a key, a TriggerAuthentication is missing or denied; ERR_WAITING: something that it needs is not read yet,
@@ -38,6 +42,9 @@ int scalers_find(struct scalers *s, const char *key, const char *metric, const s
 /* Told when what an object was built from, or what it waits for, is different: it is built anew when somebody asks. It only takes note. For life; a handful. */
 typedef void (*scalers_fn)(void *arg, const char *key);
 void scalers_listen(struct scalers *s, scalers_fn fn, void *arg);
+
+/* Told when an object's scalers were built: what it asks may be another thing than before. It only takes note. For life; one. */
+void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg);
 
 /* A fingerprint of the questions as they were built last; 0 while nothing is built. When it is another than before, what was read so far says nothing about the sources that are asked now. */
 uint64_t scalers_questions(struct scalers *s, const char *key);

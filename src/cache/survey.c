@@ -326,6 +326,14 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 		finish(slot->survey);
 }
 
+/* A trigger with a time of its own has all of it, whoever asks: a slow query that nobody waits for would never be read. */
+static int64_t deadline_of(const struct survey *s, const struct question *q)
+{
+	int64_t own_ms = loop_now_ms(s->cache->loop) + readings_patience_ms(s->cache->readings, q);
+
+	return q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms;
+}
+
 static void ask(struct survey *s, const struct view *v)
 {
 	s->slots = mem_array(v->asked, sizeof(*s->slots));
@@ -337,7 +345,7 @@ static void ask(struct survey *s, const struct view *v)
 			continue;
 		slot->survey = s;
 		slot->question = question_ref(scaler->question);
-		slot->wait = readings_ask(s->cache->readings, scaler->question, max_age_ms(v, scaler, &s->terms), s->terms.deadline_ms, on_reading, slot);
+		slot->wait = readings_ask_after(s->cache->readings, scaler->question, s->terms.after, max_age_ms(v, scaler, &s->terms), deadline_of(s, scaler->question), on_reading, slot);
 		s->count++;
 		s->awaited++;
 	}

@@ -25,6 +25,7 @@ struct survey_terms {
 	int64_t max_age_ms;     /* a reading younger than this will do */
 	bool cached;            /* triggers with useCachedMetrics may be answered by what the last poll brought (keda-core.md 3.8) */
 	int64_t deadline_ms;    /* loop clock */
+	uint64_t after;         /* survey_start: only readings asked for since this readings_mark; 0: any */
 };
 
 struct survey_result { /* everything is borrowed until the callback returns */

@@ -12,7 +12,7 @@
 #define GUESSES_MAX 60 /* of them at once */
 
 /* What unknown parameters may be. The first two say of themselves that they are made up. */
-static const char *const likely[] = { OFFLINE_UNKNOWN, (OFFLINE_UNKNOWN ":1"), ("http://" OFFLINE_UNKNOWN), "1", "true", "enable" };
+static const char *const likely[] = { OFFLINE_UNKNOWN, (OFFLINE_UNKNOWN ":1"), ("http://" OFFLINE_UNKNOWN), ("host=" OFFLINE_UNKNOWN " user=" OFFLINE_UNKNOWN), "1", "true", "enable" };
 #define LIKELY (sizeof(likely) / sizeof(likely[0]))
 
 struct job {
@@ -50,7 +50,7 @@ static int attempt(const struct job *j, size_t index, const struct strmap *auth,
 	const struct trigger *t = &j->so->spec.triggers[index];
 	struct strmap auth_now = { 0 }, env_now = { 0 };
 	struct scaler_params params = {
-		.type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
+		.namespace_ = j->so->meta.namespace_, .object = j->so->meta.name, .type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
 	};
 	int rc;
 
@@ -142,6 +142,7 @@ static int try_all(const struct job *j, size_t index, const struct strmap *auth,
 	const struct trigger *t = &j->so->spec.triggers[index];
 	struct err complaints[LIKELY];
 	size_t count = 0;
+	bool wrong = false;
 
 	if (!open && !has_unknown(auth) && !has_unknown(&j->env))
 		return attempt(j, index, auth, OFFLINE_UNKNOWN, out, err) == 0 ? 0 : 1;
@@ -152,15 +153,14 @@ static int try_all(const struct job *j, size_t index, const struct strmap *auth,
 			return 0;
 		if (is_about_unknown(j, t, auth, one.msg))
 			continue;
-		for (size_t k = 0; k < count; k++) {
-			if (strcmp(complaints[k].msg, one.msg) == 0) {
+		for (size_t k = 0; k < count && !wrong; k++) {
+			wrong = strcmp(complaints[k].msg, one.msg) == 0;
+			if (wrong)
 				*err = one;
-				return 1;
-			}
 		}
 		complaints[count++] = one;
 	}
-	return -1;
+	return wrong ? 1 : -1;
 }
 
 /* --- telling --------------------------------------------------------------------------------------------------------------------- */
@@ -224,6 +224,16 @@ static void tell(const struct job *j, size_t index, struct err *err)
 	findings_problem(j->findings, field, "%s", rest);
 }
 
+/* A warning: KEDA takes such a manifest, and whoever checks before he deploys must not be stopped by a word too many. The line is that of the first key. */
+static void tell_unknown(const struct job *j, size_t index, const struct scaler *scaler)
+{
+	const char *key = strchr(scaler->unknown, '"');
+	int len = key ? (int)strcspn(key + 1, "\"") : 0;
+	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2 ? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1) : mem_printf("spec.triggers[%zu].metadata", index);
+
+	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name, scaler->unknown);
+}
+
 static void run_one(struct job *j, const struct auth_lookup *lookup, const struct workload *target, size_t index, struct checktriggers *out)
 {
 	const struct trigger *t = &j->so->spec.triggers[index];
@@ -245,6 +255,8 @@ static void run_one(struct job *j, const struct auth_lookup *lookup, const struc
 	strmap_done_secret(&auth);
 	if (result == 1)
 		tell(j, index, &err);
+	if (result == 0 && next->unknown)
+		tell_unknown(j, index, next);
 	if (result == 0)
 		out->count++;
 	out->all = out->all && result == 0 && !is_made_up(next->metric_name);

@@ -7,8 +7,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/places.h"
-#include "cli/yamljson.h"
+#include "base/places.h"
+#include "base/yamljson.h"
 
 /* One document of a text: its objects borrow from it. */
 struct whole {

@@ -279,6 +279,30 @@ static void say_error(const struct page *p, const json_t *one)
 	buf_done(&line);
 }
 
+/* An "unwatched" source is said nothing of: it is the leader that watches. */
+static void say_push(const struct page *p, const json_t *one)
+{
+	const json_t *push = json_object_get(one, "push");
+	struct buf line = LINE();
+
+	if (json_is_object(push) && strcmp(text_of(push, "state"), "unwatched") != 0) {
+		buf_printf(&line, "%s: %s%s%s", text_of(one, "metric"), text_of(push, "state"), *text_of(push, "why") ? ": " : "", text_of(push, "why"));
+		field(p, "  push", buf_text(&line));
+	}
+	buf_done(&line);
+}
+
+static void say_unknown(const struct page *p, const json_t *one)
+{
+	struct buf line = LINE();
+
+	if (*text_of(one, "unknownKeys")) {
+		buf_printf(&line, "%s: no parameter has this name: %s", text_of(one, "metric"), text_of(one, "unknownKeys"));
+		field(p, "  metadata", buf_text(&line));
+	}
+	buf_done(&line);
+}
+
 static void say_triggers(const struct page *p, const json_t *answer)
 {
 	static const char *const headings[] = { "TRIGGER", "VALUE", "TARGET", "ABOVE", "ACTIVE", "AGE", "FAILURES", "METRIC", NULL };
@@ -302,6 +326,10 @@ static void say_triggers(const struct page *p, const json_t *answer)
 		say_error(p, one);
 	if (json_is_object(composite))
 		say_error(p, composite);
+	json_array_foreach(triggers, i, one)
+		say_push(p, one);
+	json_array_foreach(triggers, i, one)
+		say_unknown(p, one);
 }
 
 /* --- what was before ---------------------------------------------------------------------------------------------------------- */

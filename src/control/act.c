@@ -123,6 +123,9 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	}
 	targets_learn_scale(c->cache->targets, o->key, scale);
 	announce_done(o, so);
+	/* Work came while the target was being scaled to zero, say: nobody wakes us for that again. */
+	if (o->act.missed)
+		o->act.look_again(o);
 }
 
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o))
@@ -133,6 +136,7 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
 	char text[512];
 
+	o->act.missed = o->act.call != NULL;
 	if (o->act.call || !path || targets_get(o->control->cache->targets, o->key, &w) != TARGET_PRESENT)
 		return;
 	o->act.look_again = look_again;

@@ -3,8 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "control/object.h"
+
+#define PUSH_TEXT_MAX 4096
 
 void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...)
 {
@@ -35,6 +38,46 @@ void announce_fallback(struct object *o, const struct scaledobject *so, bool was
 		announce(o, so, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
 	if (was && !is)
 		announce(o, so, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
+}
+
+/* KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours. */
+void announce_unknown(struct object *o, const struct scaledobject *so)
+{
+	struct built built;
+
+	if (scalers_get(o->control->cache->scalers, o->key, &built, NULL))
+		return;
+	for (size_t i = 0; i < built.count; i++)
+		if (built.list[i].unknown)
+			announce(o, so, "Warning", "KEDAScalerInfo", "Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown, built.list[i].type->name, built.list[i].index);
+}
+
+/* What an Event says of push: owned; NULL when there is nothing. */
+static char *push_trouble(const struct object *o)
+{
+	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
+	struct built built = { 0 };
+
+	if (scalers_get(o->control->cache->scalers, o->key, &built, NULL))
+		return NULL;
+	for (size_t i = 0; i < built.count; i++) {
+		const struct scaler *s = &built.list[i];
+		struct watch_report report;
+
+		if (pushes_report(o->control->cache->pushes, s->question, &report) == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
+			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index, s->type->name, report.why);
+	}
+	return text.len > 0 ? buf_take(&text) : NULL;
+}
+
+void announce_push(struct object *o, const struct scaledobject *so)
+{
+	char *text = push_trouble(o);
+
+	if (text && (!o->loop.said_push || strcmp(text, o->loop.said_push) != 0))
+		announce(o, so, "Warning", "KEDAScalerInfo", "%s", text);
+	free(o->loop.said_push);
+	o->loop.said_push = text;
 }
 
 /* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */

@@ -120,6 +120,15 @@ static void on_health(void *arg, const char *key)
 		scaleloop_look(o);
 }
 
+/* A source says "look now". */
+static void on_wake(void *arg, const char *key)
+{
+	struct object *o = object_find(arg, key);
+
+	if (o)
+		scaleloop_wake(o);
+}
+
 /* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
 
 static void object_turn(struct object *o)
@@ -231,6 +240,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	targets_listen(cache->targets, on_target_change, c);
 	scalers_listen(cache->scalers, on_scalers_change, c);
 	health_listen(cache->health, on_health, c);
+	pushes_listen(cache->pushes, on_wake, c);
 	targetref_listen(cache->targetref, on_target_change, c);
 	return c;
 }
@@ -241,6 +251,7 @@ void control_free(struct control *c)
 		return;
 	c->leading = false;
 	health_listen(c->cache->health, NULL, NULL);
+	pushes_listen(c->cache->pushes, NULL, NULL);
 	drop_all(c);
 	loop_task_cancel(c->cache->loop, &c->turn);
 	loop_timer_done(&c->next_turn);

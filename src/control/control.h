@@ -17,6 +17,7 @@ struct control;
 
 struct control_config {
 	int64_t query_deadline_ms; /* how long one poll waits for its sources */
+	int64_t wake_interval_ms;  /* from one look at an object to the next that a source asks for */
 	const char *version;       /* app.kubernetes.io/version on HPAs */
 };
 

@@ -105,6 +105,11 @@ struct loop_part {
 	int64_t last_active_unix_ms;
 	bool was_failing;
 	bool again;                 /* somebody asked for a look while one was under way */
+	bool woken;                 /* a source asked for a look that did not begin yet */
+	uint64_t woken_after;       /* readings_mark of the last time it did */
+	int64_t looked_at_ms;       /* loop clock: when the last look began */
+	struct loop_timer wake;     /* a look that a source asked for, put off to the end of the interval */
+	char *said_push;            /* the text of the last Event about push; owned; NULL */
 };
 
 /* control/act.c: writes /scale. */
@@ -112,6 +117,7 @@ struct act_part {
 	struct kube_call *call;
 	char *path;                 /* of the /scale it writes; owned */
 	unsigned conflicts;         /* in a row */
+	bool missed;                /* another was decided while this one was under way */
 	void (*look_again)(struct object *o);
 	int32_t from, to;
 	bool activation;
@@ -188,6 +194,7 @@ bool status_says(const struct object *o, const char *type); /* this condition is
 /* scaleloop.c */
 void scaleloop_start(struct object *o, const struct scaledobject *so); /* starts it, or follows a changed spec; the first look comes at once */
 void scaleloop_look(struct object *o);                                 /* an extra poll, now; one under way is given up for it */
+void scaleloop_wake(struct object *o);                                 /* a source says "look now": at once, or at the end of the wake interval, with readings that are asked for from now on */
 void scaleloop_stop(struct object *o);
 
 /* act.c */
@@ -200,6 +207,8 @@ char *act_target_name(const struct scaledobject *so); /* "Deployment default/web
 /* announce.c: Events about the object, with KEDA's reasons and words. */
 void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
 void announce_gone(struct object *o);
+void announce_unknown(struct object *o, const struct scaledobject *so); /* keys of metadata that no parameter has, if there are any */
+void announce_push(struct object *o, const struct scaledobject *so);    /* that a push which was asked for is off, once, and anew when why is another */
 void announce_fallback(struct object *o, const struct scaledobject *so, bool was); /* when its Fallback condition is no longer what it was */
 
 #endif

@@ -23,6 +23,7 @@
 #include "control/object.h"
 #include "decide/hpaspec.h"
 #include "decide/validate.h"
+#include "decide/verdict.h"
 
 #define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
@@ -42,7 +43,8 @@ struct wish {
 	const struct directives *directives; /* NULL: they cannot be read */
 	struct metric_spec *metrics; /* borrowed names */
 	size_t metric_count;
-	json_t *desired;             /* owned */
+	bool undescribed;            /* a trigger's metrics are not known */
+	json_t *desired;             /* owned; NULL: no metric is known, so the HPA is left as it is */
 };
 
 void reconcile_stop(struct object *o)
@@ -79,6 +81,23 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 	return 0;
 }
 
+/*
+ * What is in the HPA. A trigger whose source has not named its metrics yet has none there, but where it can speak for the object all the same: by the composite, which is the object's own, or by spec.fallback, which then says
+ * how many replicas there are.
+ */
+static void wish_metrics(const struct scaledobject *so, const struct built *built, struct wish *wish)
+{
+	bool speaks = verdict_has_composite(&so->spec) || verdict_fallback_valid(&so->spec);
+
+	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
+	for (size_t i = 0; i < built->count; i++) {
+		if (built->list[i].undescribed && !speaks)
+			wish->undescribed = true;
+		else
+			wish->metrics[wish->metric_count++] = scaler_metric_spec(&built->list[i]);
+	}
+}
+
 static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	struct built built;
@@ -92,10 +111,9 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 		wish->waits = err->kind == ERR_WAITING;
 		return err_wrap(err, SPEC_STEP);
 	}
-	wish->metrics = mem_array(built.count + 1, sizeof(*wish->metrics));
-	wish->metric_count = built.count;
-	for (size_t i = 0; i < built.count; i++)
-		wish->metrics[i] = scaler_metric_spec(&built.list[i]);
+	wish_metrics(so, &built, wish);
+	if (wish->undescribed && wish->metric_count == 0)
+		return 0; /* no HPA is made, and one that is there stays as it is; the loop says why */
 	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, o->control->config.version, err);
 	if (!wish->desired)
 		return err_wrap(err, SPEC_STEP);
@@ -232,12 +250,15 @@ static bool same_directives(const struct directives *a, const struct directives 
 static bool take_news(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
 	struct reconcile_part *r = &o->reconcile;
+	bool changed = o->generation != so->meta.generation;
 	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
-	bool news = o->generation != so->meta.generation || r->questions != questions || !same_directives(&r->directives, wish->directives);
+	bool news = changed || r->questions != questions || !same_directives(&r->directives, wish->directives);
 
 	o->generation = so->meta.generation;
 	r->questions = questions;
 	r->directives = *wish->directives;
+	if (changed)
+		announce_unknown(o, so);
 	return news;
 }
 
@@ -287,7 +308,7 @@ static void reconcile_scaled(struct object *o, const struct scaledobject *so, st
 		failed(o, so, wish, &err);
 	else if (write_must_wait(o))
 		write_failed(o, so, wish);
-	else if (!finalise_keep(o, so) && !hpakeeper_run(o, so, wish->desired))
+	else if (!finalise_keep(o, so) && !(wish->desired && hpakeeper_run(o, so, wish->desired)))
 		report_success(o, so, wish);
 }
 

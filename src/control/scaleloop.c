@@ -143,8 +143,11 @@ static void decide(struct object *o, const struct survey_result *r, const struct
 	if (d.act)
 		act_scale(o, r->so, &facts, &d, scaleloop_look);
 	say_status(o, &facts, &d, r->so);
+	announce_push(o, r->so);
 	arm_for_cooldown(o, &facts, &d);
 }
+
+static void look_when_allowed(struct object *o);
 
 static void on_survey(void *arg, const struct survey_result *result)
 {
@@ -163,6 +166,8 @@ static void on_survey(void *arg, const struct survey_result *result)
 		o->loop.again = false;
 		arm(o, loop_now_ms(o->control->cache->loop) + SLOT_MS);
 	}
+	if (o->loop.woken)
+		look_when_allowed(o);
 }
 
 /* --- the start of a poll ------------------------------------------------------------------------------------------------------ */
@@ -170,8 +175,17 @@ static void on_survey(void *arg, const struct survey_result *result)
 static void poll(struct object *o)
 {
 	struct cache *cache = o->control->cache;
-	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = loop_now_ms(cache->loop) + o->control->config.query_deadline_ms };
+	int64_t now_ms = loop_now_ms(cache->loop);
+	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = now_ms + o->control->config.query_deadline_ms };
 
+	/* Whatever began after the wake-up will do, however long that is ago; what began before will not, however young it is. */
+	if (o->loop.woken) {
+		terms.max_age_ms = INT64_MAX;
+		terms.after = o->loop.woken_after;
+	}
+	o->loop.woken = false;
+	loop_timer_cancel(&o->loop.wake);
+	o->loop.looked_at_ms = now_ms;
 	o->loop.survey = survey_start(cache, o->key, &terms, on_survey, o);
 }
 
@@ -213,6 +227,37 @@ void scaleloop_look(struct object *o)
 	loop_timer_set(&o->loop.timer, 0);
 }
 
+/* --- woken by a source -------------------------------------------------------------------------------------------------------- */
+
+/* From look to look, whatever led to the last one: the first wake-up is followed at once, those within the interval together at its end. */
+static void look_when_allowed(struct object *o)
+{
+	int64_t wait_ms = o->loop.looked_at_ms + o->control->config.wake_interval_ms - loop_now_ms(o->control->cache->loop);
+
+	/* Never from within: all who are told in this turn have one mark then, and one query. */
+	if (!loop_timer_pending(&o->loop.wake))
+		loop_timer_set(&o->loop.wake, wait_ms > 0 ? wait_ms : 0);
+}
+
+static void on_wake_allowed(void *arg)
+{
+	struct object *o = arg;
+
+	if (!o->loop.survey)
+		poll(o);
+}
+
+void scaleloop_wake(struct object *o)
+{
+	if (!o->loop.running)
+		return;
+	o->loop.woken = true;
+	o->loop.woken_after = readings_mark(o->control->cache->readings);
+	/* What is asked for at the moment was asked before: its end leads to another look. */
+	if (!o->loop.survey)
+		look_when_allowed(o);
+}
+
 /* --- life --------------------------------------------------------------------------------------------------------------------- */
 
 /*
@@ -237,6 +282,8 @@ void scaleloop_start(struct object *o, const struct scaledobject *so)
 		return;
 	if (!o->loop.running) {
 		loop_timer_init(&o->loop.timer, o->control->cache->loop, on_timer, o);
+		loop_timer_init(&o->loop.wake, o->control->cache->loop, on_wake_allowed, o);
+		pushes_hold(o->control->cache->pushes, o->key);
 		o->loop.last_active_unix_ms = last_active_at_start(o, so);
 	}
 	o->loop.running = true;
@@ -253,6 +300,11 @@ void scaleloop_stop(struct object *o)
 	survey_cancel(o->loop.survey);
 	o->loop.survey = NULL;
 	loop_timer_done(&o->loop.timer);
+	loop_timer_done(&o->loop.wake);
+	pushes_release(o->control->cache->pushes, o->key);
+	free(o->loop.said_push);
+	o->loop.said_push = NULL;
+	o->loop.woken = false;
 	o->loop.running = false;
 	o->loop.again = false;
 	o->loop.was_failing = false;

@@ -9,6 +9,7 @@
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
+#define EXTERNALS_MAX 2000
 
 static void take_text(const json_t *object, const char *key, const char **out)
 {
@@ -76,6 +77,39 @@ static void decode_status(const struct json_at *status, struct hpa *out)
 	decode_conditions(status, out);
 }
 
+/* 0, or -1: it is none, or cannot be read, and so is as if it were not there. */
+static int read_external(const json_t *metric, struct hpa_external *out)
+{
+	static const char *const targets[] = { "averageValue", "value" };
+	const json_t *external = json_object_get(metric, "external"), *target = json_object_get(external, "target");
+	const char *name = json_str_or_empty(json_object_get(external, "metric"), "name");
+
+	if (!*name)
+		return -1;
+	for (size_t i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		const char *text = json_str_or_empty(target, targets[i]);
+
+		if (*text && quantity_parse(text, &out->target, NULL) == 0) {
+			out->name = mem_dup(name);
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static void decode_externals(const json_t *spec, struct hpa *out)
+{
+	const json_t *metrics = json_object_get(spec, "metrics");
+	size_t count = json_array_size(metrics);
+
+	if (count == 0 || count > EXTERNALS_MAX)
+		return;
+	out->externals = mem_array(count, sizeof(*out->externals));
+	for (size_t i = 0; i < count; i++)
+		if (read_external(json_array_get(metrics, i), &out->externals[out->external_count]) == 0)
+			out->external_count++;
+}
+
 struct hpa *hpa_decode(const json_t *object, struct err *err)
 {
 	struct hpa *h = mem_zalloc(sizeof(*h));
@@ -87,6 +121,7 @@ struct hpa *hpa_decode(const json_t *object, struct err *err)
 	}
 	status = json_field(&root, "status");
 	decode_status(&status, h);
+	decode_externals(json_object_get(object, "spec"), h);
 	h->spec_fingerprint = hpa_spec_fingerprint(json_object_get(object, "spec"));
 	return h;
 }
@@ -101,5 +136,8 @@ void hpa_free(struct hpa *h)
 	phrase_free(h->scaling_active_message);
 	says_done(&h->able_to_scale);
 	says_done(&h->scaling_limited);
+	for (size_t i = 0; i < h->external_count; i++)
+		free(h->externals[i].name);
+	free(h->externals);
 	free(h);
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/quantity.h"
 #include "crd/condition.h"
 #include "crd/meta.h"
 
@@ -21,8 +22,15 @@ struct hpa_says { /* another condition of the status */
 	const char *message; /* the same; only where it tells of something unusual (AbleToScale=False, ScalingLimited=True): 500 HPAs say the same otherwise; NULL */
 };
 
+struct hpa_external { /* spec.metrics of type External */
+	char *name;             /* owned */
+	struct quantity target; /* of whichever type */
+};
+
 struct hpa {
 	struct meta meta;
+	struct hpa_external *externals; /* owned; what a source that names its metrics itself had said when the HPA was made: all that is left of it after a restart */
+	size_t external_count;
 	uint64_t spec_fingerprint;      /* of hpa_spec_normal(spec) */
 	/* What it says (status.conditions ScalingActive; "" when absent); crd/phrase's. */
 	const char *scaling_active_status, *scaling_active_reason, *scaling_active_message;

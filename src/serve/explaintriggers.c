@@ -2,6 +2,7 @@
 #include "serve/explaintriggers.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #include "cache/survey.h"
 
@@ -31,7 +32,10 @@ static void write_spec(const struct page *p, const struct scaler *s)
 	jsonout_text(p->j, "name", s->trigger_name);
 	jsonout_text(p->j, "metric", s->metric_name);
 	jsonout_text(p->j, "metricType", metric_target_type_name(s->target_type));
-	write_quantity(p->j, "target", s->target);
+	if (s->undescribed)
+		jsonout_null(p->j, "target");
+	else
+		write_quantity(p->j, "target", s->target);
 }
 
 static void write_reading(const struct page *p, const struct scaler *s, bool known, struct reading reading, const struct answer *answer)
@@ -71,10 +75,33 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 	jsonout_text(p->j, "noFallback", judged ? judged->fallback_trouble : NULL);
 }
 
+static const char *push_word(enum watch_state state)
+{
+	static const char *const words[] = { [WATCH_STARTING] = "starting", [WATCH_ON] = "on", [WATCH_OFF] = "off", [WATCH_FAILING] = "failing" };
+
+	return words[state];
+}
+
+/* Whether its source wakes us; null when this trigger has no push. */
+static void write_push(const struct page *p, const struct scaler *s)
+{
+	struct watch_report report = { .why = "" };
+	enum pushes_state state = pushes_report(p->cache->pushes, s->question, &report);
+
+	if (state == PUSHES_NONE) {
+		jsonout_null(p->j, "push");
+		return;
+	}
+	jsonout_object(p->j, "push");
+	jsonout_text(p->j, "state", state == PUSHES_UNHELD ? "unwatched" : push_word(report.state));
+	jsonout_text(p->j, "why", report.why);
+	jsonout_end_object(p->j);
+}
+
 static const struct scale_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
 {
 	for (size_t i = 0; result && i < result->count; i++)
-		if (result->scalers[i]->index == s->index)
+		if (result->scalers[i]->index == s->index && strcmp(result->scalers[i]->metric_name, s->metric_name) == 0)
 			return &result->triggers[i];
 	return NULL;
 }
@@ -83,8 +110,11 @@ static void write_trigger(const struct page *p, const struct scaler *s, const st
 {
 	jsonout_object(p->j, NULL);
 	write_spec(p, s);
-	if (s->question)
+	if (s->question) {
 		write_last(p, s, judged_as(result, s));
+		write_push(p, s);
+	}
+	jsonout_text(p->j, "unknownKeys", s->unknown);
 	jsonout_end_object(p->j);
 }
 

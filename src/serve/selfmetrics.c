@@ -44,6 +44,17 @@ static void write_inside(const struct serve *s, struct buf *out)
 	write_figures(figures, sizeof(figures) / sizeof(figures[0]), out);
 }
 
+static void write_pushes(const struct serve *s, struct buf *out)
+{
+	static const char *const labels[] = { "state", NULL };
+	static const char *const words[] = { [WATCH_STARTING] = "starting", [WATCH_ON] = "on", [WATCH_OFF] = "off", [WATCH_FAILING] = "failing" };
+	struct pushes_stats stats = pushes_stats(s->cache->pushes);
+
+	exposition_family(out, "kscaled_push_watches", "gauge", "Questions whose source is to say when it changes, by how that stands.");
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		exposition_sample(out, "kscaled_push_watches", labels, (const char *const[]){ words[i] }, (double)stats.watches[i]);
+}
+
 /* Second field of /proc/self/statm, in pages; 0 where there is no /proc. */
 static double resident_bytes(void)
 {
@@ -79,5 +90,6 @@ static void write_process(struct buf *out)
 void selfmetrics_write(const struct serve *s, struct buf *out)
 {
 	write_inside(s, out);
+	write_pushes(s, out);
 	write_process(out);
 }

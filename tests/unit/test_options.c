@@ -110,6 +110,7 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_true(a->retry_period_ms == b->retry_period_ms);
 	assert_true(a->metrics_max_age_ms == b->metrics_max_age_ms);
 	assert_true(a->metrics_deadline_ms == b->metrics_deadline_ms);
+	assert_true(a->http_timeout_ms == b->http_timeout_ms);
 	assert_int_equal(a->log_level, b->log_level);
 	assert_int_equal(a->log_format, b->log_format);
 	same_text(a->identity, b->identity);
@@ -135,6 +136,7 @@ static void defaults(void **state)
 		.retry_period_ms = 2000,
 		.metrics_max_age_ms = 1000,
 		.metrics_deadline_ms = 3000,
+		.http_timeout_ms = 3000,
 		.log_level = LOG_LEVEL_INFO,
 		.log_format = LOG_FORMAT_TEXT,
 		.state_dir = (char[]){ "/var/lib/kscaled" },
@@ -376,6 +378,7 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=15", "flag --lease-duration: \"15\" is no duration like 15s, 1m30s or 300ms" },
 		{ "--lease-duration=-15s", "flag --lease-duration: \"-15s\" is negative" },
 		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
+		{ "--http-timeout=0", "flag --http-timeout: \"0ms\" is out of range: 1ms to 1h" },
 		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
 		{ "--bound-service-account-token-expiry=10m", "flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
 		{ "--cluster-object-namespace=Ops", "flag --cluster-object-namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
@@ -480,7 +483,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 27);
+	assert_int_equal(count, 29);
 	free(help);
 }
 

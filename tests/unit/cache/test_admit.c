@@ -237,13 +237,16 @@ static void warnings_go_along(void **state)
 	assert_has(t.warnings, "spec.pollingInterval has no effect");
 	/* What the scalers say of parameters, but not of those that they cannot see. */
 	judge("ScaledObject",
-	      SO("web", GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
+	      SO("web", GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
 				     "{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"),
 	      NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 2);
 	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
+	judge("ScaledObject", SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"), NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings, "trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean \"threshold\"?)\n");
 }
 
 static void warnings_have_an_end(void **state)

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "cache/readings.h"
+#include "scalers/sources.h"
 
 #define FOREVER 3600000
 
@@ -305,6 +306,72 @@ static void callbacks_may_cancel_and_ask(void **state)
 	assert_true(c.value == 4);
 }
 
+static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct heard *h)
+{
+	return readings_ask_after(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+}
+
+/* However young an answer is: what was asked before the word came may not know of it. */
+static void who_was_told_something_does_not_take_what_was_asked_before(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	uint64_t mark;
+
+	ask_for(f, 0, &a);
+	answer(0, 1);
+	mark = readings_mark(f->readings);
+	ask_after(f, mark, &b);
+	assert_int_equal(ask_count, 2);
+	answer(1, 2);
+	assert_true(b.times == 1 && b.value == 2);
+	/* But what was asked since will do, from memory. */
+	ask_after(f, mark, &c);
+	settle(f);
+	assert_true(c.times == 1 && c.value == 2);
+	assert_int_equal(ask_count, 2);
+}
+
+/* A query under way began too early: one more follows it, for all who wait, and those who joined the first are not kept waiting. */
+static void it_does_not_join_what_began_before(void **state)
+{
+	struct fixture *f = *state;
+	struct heard poll = { 0 }, a = { 0 }, b = { 0 }, gone = { 0 };
+	struct readings_wait *leaves;
+	uint64_t mark;
+
+	ask_for(f, 0, &poll);
+	mark = readings_mark(f->readings);
+	ask_after(f, mark, &a);
+	ask_after(f, mark, &b);
+	leaves = ask_after(f, mark, &gone);
+	assert_int_equal(ask_count, 1);
+	readings_cancel(leaves);
+	answer(0, 1);
+	assert_true(poll.times == 1 && poll.value == 1);
+	assert_int_equal(a.times, 0);
+	assert_int_equal(ask_count, 2);
+	answer(1, 2);
+	assert_true(a.times == 1 && a.value == 2 && b.times == 1 && b.value == 2);
+	assert_int_equal(gone.times, 0);
+	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+static void it_waits_no_longer_than_it_says(void **state)
+{
+	struct fixture *f = *state;
+	struct heard poll = { 0 }, a = { 0 };
+
+	ask_for(f, 0, &poll);
+	readings_ask_after(f->readings, f->q, readings_mark(f->readings), FOREVER, loop_now_ms(f->loop), on_heard, &a);
+	settle(f);
+	assert_int_equal(a.times, 1);
+	assert_string_equal(a.err, "fake server: no answer in time");
+	assert_true(a.completed_at_ms == 0);
+	answer(0, 1);
+	assert_int_equal(ask_count, 1); /* nobody waits for the next */
+}
+
 static void waiters_are_capped(void **state)
 {
 	struct fixture *f = *state;
@@ -319,6 +386,25 @@ static void waiters_are_capped(void **state)
 	answer(0, 2);
 	assert_int_equal(h[3].times, 1);
 	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+/* A question with a time of its own has at least as long as all have. */
+static void questions_take_their_time(void **state)
+{
+	struct fixture *f = *state;
+	struct readings_config config = { .ask_timeout_ms = 3000, .http_timeout_ms = 5000, .max_waiters = 4 };
+	static const struct { int64_t own_ms, patience_ms; } rows[] = { { 0, 3000 }, { 500, 3000 }, { 8000, 8000 }, { QUESTION_TIMEOUT_HTTP, 5000 } };
+	struct heard h = { 0 };
+
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		f->q->timeout_ms = rows[i].own_ms;
+		assert_int_equal(readings_patience_ms(f->readings, f->q), rows[i].patience_ms);
+	}
+	ask_for(f, 0, &h);
+	assert_true(asks[0].deadline_ms > loop_now_ms(f->loop) + 4000);
+	f->q->timeout_ms = 0;
 }
 
 static void freeing_drops_what_is_under_way(void **state)
@@ -346,7 +432,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
+		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
 	};
 

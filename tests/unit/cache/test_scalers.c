@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "cache/scalers.h"
 #include "cache/targetref.h"
+#include "scalers/sources.h"
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/shop/deployments/web"
@@ -32,6 +33,8 @@ static struct {
 	struct references *references;
 	struct lookups *lookups;
 	struct targetref *targetref;
+	struct scaler_sources sources;
+	struct descriptions *descriptions;
 	struct scalers *scalers;
 	unsigned told;
 } t;
@@ -52,7 +55,8 @@ static void on_scalers(void *arg, const char *key)
 
 static int setup(void **state)
 {
-	struct kube *kube = fakecluster_start(fakeloop_start());
+	struct loop *loop = fakeloop_start();
+	struct kube *kube = fakecluster_start(loop);
 
 	(void)state;
 	log_set_sink(drop_line, NULL);
@@ -63,7 +67,9 @@ static int setup(void **state)
 	t.targetref = targetref_new(t.store, t.targets, t.kinds);
 	t.references = references_new(kube);
 	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
-	t.scalers = scalers_new(t.store, t.targets, t.lookups);
+	t.sources = (struct scaler_sources){ .loop = loop };
+	t.descriptions = descriptions_new(&t.sources, 3000);
+	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions);
 	t.told = 0;
 	scalers_listen(t.scalers, on_scalers, &t);
 	targets_start(t.targets, NULL, 0);
@@ -76,6 +82,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	scalers_free(t.scalers);
+	descriptions_free(t.descriptions);
 	lookups_free(t.lookups);
 	references_free(t.references);
 	targetref_free(t.targetref);

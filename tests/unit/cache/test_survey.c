@@ -15,6 +15,7 @@
 
 #include "base/mem.h"
 #include "cache/survey.h"
+#include "scalers/sources.h"
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/default/deployments/web"
@@ -62,7 +63,8 @@ static int setup(void **state)
 	c->targetref = targetref_new(c->store, c->targets, c->kinds);
 	c->references = references_new(t.kube);
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups);
+	c->descriptions = descriptions_new(&t.sources, 3000);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions);
 	c->readings = readings_new(&t.sources, &config);
 	c->health = health_new(c->store, &c->leadership);
 	c->leadership.leading = true;
@@ -84,6 +86,7 @@ static int teardown(void **state)
 	health_free(c->health);
 	readings_free(c->readings);
 	scalers_free(c->scalers);
+	descriptions_free(c->descriptions);
 	lookups_free(c->lookups);
 	references_free(c->references);
 	targetref_free(c->targetref);

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "cli/checkobjects.h"
+#include "scalers/scaler.h"
 
 #define SO(name) "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: " name ", namespace: shop}\nspec:\n" /* lines 1 to 4 */
 #define REDIS "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: 'redis:6379'}\n"
@@ -118,6 +119,10 @@ static void bad_ones_are_told(void **state)
 		  "f:7: ScaledObject shop/a: warning: spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it\n" },
 		{ SO("a") TARGET "  minReplicaCount: 5\n  maxReplicaCount: 4\n" REDIS, "f:6: ScaledObject shop/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower one or raise the other\n" },
 		{ SO("a") TARGET "  pollingIntervall: 5\n" REDIS, "f:6: ScaledObject shop/a: spec.pollingIntervall: unknown field: did you mean pollingInterval?\n" },
+		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      address: r:1\n      listName: jobs\n      listLenght: '4'\n",
+		  "f:11: ScaledObject shop/a: warning: spec.triggers[0].metadata.listLenght: no parameter of redis has this name: \"listLenght\" (did you mean \"listLength\"?)\n" },
+		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listname: jobs, address: 'r:1'}}\n",
+		  "f:7: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)\n" },
 		{ SO("a") TARGET "  pollingInterval: 5\n  minReplicaCount: 1\n" REDIS,
 		  "f:6: ScaledObject shop/a: warning: spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics\n" },
 		{ SO("a") TARGET "  cooldownPeriod: 1\n  cooldownPeriod: 2\n" REDIS, "f:7: ScaledObject shop/a: the key \"cooldownPeriod\" stands twice in one mapping\n" },
@@ -127,7 +132,6 @@ static void bad_ones_are_told(void **state)
 		  "f:11: ScaledObject shop/a: spec.triggers[0].metadata.listLength: parameter \"listLength\" value \"0\" must be greater than 0\n" },
 		{ SO("a") TARGET "  triggers:\n  - type: redis\n    metadata:\n      address: redis:6379\n",
 		  "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter \"listName\" in [triggerMetadata]\n" },
-		{ SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", "f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: redis, cpu, memory)\n" },
 		/* What is wrong is found beside what is not known. */
 		{ WITH_AUTH("address: 'redis:6379', listName: jobs, listLength: x"), "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
 		{ WITH_AUTH("listName: jobs, listLength: x"), "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
@@ -186,6 +190,14 @@ static void bad_ones_are_told(void **state)
 	}
 }
 
+static void an_unknown_type_is_told_with_those_that_are(void **state)
+{
+	MEM_AUTO char *wanted = mem_printf("f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: %s)\n", scaler_type_names());
+
+	(void)state;
+	expect(SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", false, wanted);
+}
+
 static void with_complete_what_is_missing_is_told(void **state)
 {
 	(void)state;
@@ -196,6 +208,15 @@ static void with_complete_what_is_missing_is_told(void **state)
 	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"), true, "");
 	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: 'ENC[x]'}\nsops: {mac: x}"), true,
 	       "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis is not in the input\n");
+}
+
+/* With the names of those there are. */
+static void an_unknown_type_is_told(void **state)
+{
+	MEM_AUTO char *wanted = mem_printf("f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: %s)\n", scaler_type_names());
+
+	(void)state;
+	expect(SO("a") TARGET "  triggers:\n  - {type: redsi, metadata: {}}\n", false, wanted);
 }
 
 static void a_thousand_rivals_cost_little(void **state)
@@ -221,7 +242,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_are_quiet),
 		cmocka_unit_test(bad_ones_are_told),
+		cmocka_unit_test(an_unknown_type_is_told_with_those_that_are),
 		cmocka_unit_test(with_complete_what_is_missing_is_told),
+		cmocka_unit_test(an_unknown_type_is_told),
 		cmocka_unit_test(a_thousand_rivals_cost_little),
 	};
 

@@ -12,7 +12,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/documents.h"
-#include "cli/places.h"
+#include "base/places.h"
 
 static struct documents *read_text(const char *text)
 {

@@ -27,6 +27,165 @@ static unsigned scale_writes(void)
 	return fakecluster_calls(KUBE_MERGE_PATCH, SCALE);
 }
 
+/* --- woken by a source -------------------------------------------------------------------------------------------------------- */
+
+static void a_wake_up_is_followed_at_once(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_pass(1000);
+	assert_int_equal(fakesource_watched("web"), 1);
+	fakesource_answer("web", 7);
+	fakesource_look("web");
+	world_pass(3); /* the answer takes 1 ms, the write as long */
+	assert_int_equal(scale_writes(), 1);
+}
+
+/* From look to look; what comes within the interval leads to one look at its end. */
+static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_pass(1000);
+	asked = fakesource_asked("web");
+	fakesource_look("web");
+	world_pass(5);
+	assert_int_equal(fakesource_asked("web"), asked + 1);
+	for (int i = 0; i < 20; i++) {
+		fakesource_look("web");
+		world_pass(1);
+	}
+	assert_int_equal(fakesource_asked("web"), asked + 1);
+	fakesource_answer("web", 7);
+	world_pass(100);
+	assert_int_equal(fakesource_asked("web"), asked + 2);
+	assert_int_equal(scale_writes(), 1);
+	/* A storm is ten looks a second. */
+	for (int i = 0; i < 1000; i++) {
+		fakesource_look("web");
+		world_pass(1);
+	}
+	assert_in_range(fakesource_asked("web"), asked + 11, asked + 14);
+}
+
+/* Asked before the word came: what it answers may not know of it, so there is another look behind it. */
+static void a_wake_up_during_a_look_leads_to_another(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_pass(1000);
+	fakesource_look("web");
+	world_pass(0);
+	world_pass(0); /* under way */
+	fakesource_look("web");
+	world_pass(2);
+	fakesource_answer("web", 7);
+	assert_int_equal(scale_writes(), 0);
+	world_pass(120);
+	assert_int_equal(scale_writes(), 1);
+}
+
+static void many_objects_on_one_question_ask_once(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_ready_object("api", 0, "'triggers':[{'type':'scripted','metadata':{'source':'web'}}]");
+	world_pass(1000);
+	assert_int_equal(fakesource_watched("web"), 1);
+	asked = fakesource_asked("web");
+	fakesource_answer("web", 7);
+	fakesource_look("web");
+	world_pass(10);
+	assert_int_equal(fakesource_asked("web"), asked + 1);
+	assert_int_equal(world_replicas("web"), 1);
+	assert_int_equal(world_replicas("api"), 1);
+}
+
+/* Work comes while the target is being scaled to zero: nobody says so again, and the next poll is far. */
+static void work_that_comes_during_a_write_is_seen_after_it(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "'cooldownPeriod':0");
+	fakesource_answer("web", 7);
+	fakesource_look("web");
+	world_pass(500);
+	assert_int_equal(world_replicas("web"), 1);
+	fakesource_answer("web", 0);
+	fakecluster_answer_lag(300);
+	fakesource_look("web");
+	world_pass(150);
+	assert_int_equal(world_replicas("web"), 0);
+	fakesource_answer("web", 3);
+	fakesource_look("web");
+	world_pass(100);
+	assert_int_equal(world_replicas("web"), 0);
+	world_pass(400);
+	assert_int_equal(world_replicas("web"), 1);
+	fakecluster_answer_lag(1);
+	world_pass(1000);
+}
+
+static void who_does_not_work_does_not_watch(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	world_lead(false);
+	assert_int_equal(fakesource_watched("web"), 0);
+	world_lead(true);
+	world_pass(1000);
+	assert_int_equal(fakesource_watched("web"), 1);
+	fakecluster_apply(WEB, "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}}}");
+	world_pass(1000);
+	assert_int_equal(fakesource_watched("web"), 0);
+	fakesource_answer("web", 7);
+	fakesource_look("web");
+	world_pass(1000);
+	assert_int_equal(scale_writes(), 0);
+}
+
+static void push_that_is_off_is_said_once(void **state)
+{
+	static const char note[] = "Warning ScaledObject default/web uid-2: trigger 0 (scripted): push is off: turn it on";
+
+	(void)state;
+	fakesource_report("web", WATCH_OFF, "turn it on", true);
+	world_ready_object("web", 0, "");
+	world_pass(3 * POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", note), 1);
+	fakesource_report("web", WATCH_ON, "", true);
+	world_pass(POLL_MS);
+	fakesource_report("web", WATCH_OFF, "it may not", true);
+	world_pass(POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", "push is off: it may not"), 1);
+}
+
+static void push_that_nobody_asked_for_is_off_in_silence(void **state)
+{
+	(void)state;
+	fakesource_report("web", WATCH_OFF, "turn it on", false);
+	world_ready_object("web", 0, "");
+	world_pass(POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", NULL), 0);
+}
+
+static void unknown_keys_are_said_once_per_generation(void **state)
+{
+	static const char note[] = "Warning ScaledObject default/web uid-2: Unmatched input property \"treshold\" (did you mean \"threshold\"?) in scaler scripted (trigger 0)";
+
+	(void)state;
+	world_ready_object("web", 0, "'triggers':[{'type':'scripted','metadata':{'source':'web','treshold':'3'}}]");
+	world_pass(3 * POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", note), 1);
+	world_expect("web", "Ready", "True");
+	world_scaledobject("web", "'triggers':[{'type':'scripted','metadata':{'source':'web','metricName':'3'}}]");
+	world_pass(POLL_MS);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", "Unmatched input property \"metricName\" (KEDA dropped it in 2.12: the metric is named by the trigger's place) in scaler scripted (trigger 0)"), 1);
+}
+
 /* --- up and down -------------------------------------------------------------------------------------------------------------- */
 
 static void work_wakes_the_target(void **state)
@@ -477,6 +636,15 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
+		CASE(a_wake_up_is_followed_at_once),
+		CASE(wake_ups_are_put_off_to_the_end_of_the_interval),
+		CASE(a_wake_up_during_a_look_leads_to_another),
+		CASE(many_objects_on_one_question_ask_once),
+		CASE(work_that_comes_during_a_write_is_seen_after_it),
+		CASE(who_does_not_work_does_not_watch),
+		CASE(push_that_is_off_is_said_once),
+		CASE(push_that_nobody_asked_for_is_off_in_silence),
+		CASE(unknown_keys_are_said_once_per_generation),
 		CASE(work_wakes_the_target),
 		CASE(what_is_decided_and_done_stands_in_the_journal),
 		CASE(an_active_object_costs_no_writes),

@@ -33,7 +33,7 @@ static void process_start(void)
 {
 	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 10000 };
 	static const struct lookups_config lookups_config = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 };
-	static const struct control_config control_config = { .query_deadline_ms = 3000, .version = "0.1.0" };
+	static const struct control_config control_config = { .query_deadline_ms = 3000, .wake_interval_ms = 100, .version = "0.1.0" };
 	struct cache *c = &world.cache;
 
 	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
@@ -43,8 +43,10 @@ static void process_start(void)
 	c->targetref = targetref_new(c->store, c->targets, c->kinds);
 	c->references = references_new(kube);
 	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups);
+	c->descriptions = descriptions_new(&world.sources, 3000);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions);
 	c->readings = readings_new(&world.sources, &config);
+	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
 	c->health = health_new(c->store, &c->leadership);
 	c->journal = journal_new(c->store, c->targets);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
@@ -59,8 +61,10 @@ static void process_end(void)
 	control_free(world.control);
 	journal_free(world.cache.journal);
 	health_free(world.cache.health);
+	pushes_free(world.cache.pushes);
 	readings_free(world.cache.readings);
 	scalers_free(world.cache.scalers);
+	descriptions_free(world.cache.descriptions);
 	lookups_free(world.cache.lookups);
 	references_free(world.cache.references);
 	targetref_free(world.cache.targetref);

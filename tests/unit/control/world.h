@@ -10,6 +10,7 @@
 #include "cache/cache.h"
 #include "control/authkeeper.h"
 #include "control/control.h"
+#include "scalers/sources.h"
 
 #define DEPLOYMENT(name) "/apis/apps/v1/namespaces/default/deployments/" name
 #define SCALEDOBJECT(name) "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/" name

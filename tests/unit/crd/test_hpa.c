@@ -208,6 +208,27 @@ static void test_decode(void **state)
 	json_decref(object);
 }
 
+static void test_externals(void **state)
+{
+	static const char text[] = "{\"metadata\":{\"name\":\"h\",\"namespace\":\"n\"},\"spec\":{\"metrics\":["
+		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s0-a\"},\"target\":{\"type\":\"AverageValue\",\"averageValue\":\"2500m\"}}},"
+		"{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":\"Utilization\",\"averageUtilization\":50}}},"
+		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s1-b\"},\"target\":{\"type\":\"Value\",\"value\":\"3\"}}},"
+		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s2-c\"},\"target\":{\"value\":\"x\"}}},7,{\"external\":[]}]}}";
+	json_t *object = json_loads(text, 0, NULL);
+	struct hpa *h = hpa_decode(object, NULL);
+
+	(void)state;
+	assert_non_null(h);
+	assert_int_equal(h->external_count, 2);
+	assert_string_equal(h->externals[0].name, "s0-a");
+	assert_int_equal(h->externals[0].target.milli, 2500);
+	assert_string_equal(h->externals[1].name, "s1-b");
+	assert_int_equal(h->externals[1].target.milli, 3000);
+	hpa_free(h);
+	json_decref(object);
+}
+
 static void test_decode_odd(void **state)
 {
 	static const char *const cases[] = { "{'metadata':{'name':'x'}}", "{'metadata':{'name':'x'},'spec':[],'status':[]}", "{'metadata':{'name':'x'},'status':{'currentReplicas':'x','conditions':{}}}",
@@ -241,6 +262,7 @@ int main(void)
 		cmocka_unit_test(test_odd_specs),
 		cmocka_unit_test(test_behavior_text),
 		cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_externals),
 		cmocka_unit_test(test_decode_odd),
 	};
 

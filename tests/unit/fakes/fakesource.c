@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 #include "scalers/resource.h"
+#include "scalers/sources.h"
 
 #define ANSWER_MS 1
 
@@ -21,13 +22,16 @@ struct source {
 	bool hangs;
 	char *failure; /* NULL: it answers */
 	double value;
-	unsigned asked;
+	unsigned asked, described;
+	char *metrics; /* NULL: it cannot say which there are */
+	struct scripted_watch *watches;
+	struct watch_report report;
 	UT_hash_handle hh;
 };
 
 static struct {
 	struct source *sources;
-	unsigned asked, under_way;
+	unsigned asked, under_way, watched, watches_begun;
 } fake;
 
 static const struct scaler_type scripted;
@@ -42,9 +46,11 @@ void fakesource_end(void)
 	struct source *s, *next;
 
 	assert_int_equal(fake.under_way, 0);
+	assert_int_equal(fake.watched, 0);
 	HASH_ITER(hh, fake.sources, s, next) {
 		HASH_DEL(fake.sources, s);
 		free(s->failure);
+		free(s->metrics);
 		free(s->name);
 		free(s);
 	}
@@ -59,6 +65,7 @@ static struct source *source_get(const char *name)
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->name = mem_dup(name);
+	s->report = (struct watch_report){ .state = WATCH_ON, .why = "" };
 	HASH_ADD_KEYPTR(hh, fake.sources, s->name, strlen(s->name), s);
 	return s;
 }
@@ -158,12 +165,177 @@ static void cancel(void *handle)
 	ask_free(handle);
 }
 
-static const struct scaler_type scripted = { .name = "scripted", .go_name = "scriptedScaler", .build = build, .ask = ask, .cancel = cancel, .free_data = free };
+/* --- push --------------------------------------------------------------------------------------------------------------------- */
+
+struct scripted_watch {
+	struct source *source;
+	question_look_fn look;
+	void *arg;
+	struct scripted_watch *next;
+};
+
+static void *watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
+{
+	struct scripted_watch *w = mem_zalloc(sizeof(*w));
+
+	(void)sources;
+	w->source = source_get(question->data);
+	w->look = look;
+	w->arg = arg;
+	w->next = w->source->watches;
+	w->source->watches = w;
+	fake.watched++;
+	fake.watches_begun++;
+	return w;
+}
+
+static void unwatch(void *handle)
+{
+	struct scripted_watch *w = handle, **at = &w->source->watches;
+
+	while (*at != w)
+		at = &(*at)->next;
+	*at = w->next;
+	fake.watched--;
+	free(w);
+}
+
+static struct watch_report watch_report(const void *handle)
+{
+	return ((const struct scripted_watch *)handle)->source->report;
+}
+
+unsigned fakesource_watched(const char *source)
+{
+	unsigned count = 0;
+
+	for (const struct scripted_watch *w = source_get(source)->watches; w; w = w->next)
+		count++;
+	return count;
+}
+
+unsigned fakesource_watches_begun(void)
+{
+	return fake.watches_begun;
+}
+
+void fakesource_look(const char *source)
+{
+	for (const struct scripted_watch *w = source_get(source)->watches; w; w = w->next)
+		w->look(w->arg);
+}
+
+void fakesource_report(const char *source, enum watch_state state, const char *why, bool tell)
+{
+	source_get(source)->report = (struct watch_report){ .state = state, .why = why, .tell = tell };
+}
+
+static const struct scaler_type scripted = {
+	.name = "scripted", .go_name = "scriptedScaler", .build = build, .ask = ask, .cancel = cancel, .free_data = free, .watch = watch, .unwatch = unwatch, .watch_report = watch_report,
+};
+
+/* --- one that names its metrics ----------------------------------------------------------------------------------------------- */
+
+static const struct scaler_type telling;
+
+void fakesource_describe(const char *source, const char *metrics)
+{
+	struct source *s = source_get(source);
+
+	free(s->metrics);
+	s->metrics = mem_dup(metrics);
+}
+
+unsigned fakesource_described(const char *source)
+{
+	return source_get(source)->described;
+}
+
+struct describing {
+	struct loop_timer timer;
+	struct source *source;
+	describe_fn fn;
+	void *arg;
+};
+
+static void describing_free(struct describing *d)
+{
+	fake.under_way--;
+	loop_timer_done(&d->timer);
+	free(d);
+}
+
+static void on_described(void *arg)
+{
+	struct describing d = *(struct describing *)arg;
+	struct description description = { 0 };
+	struct err err = { 0 };
+	char *copy = mem_dup(d.source->metrics), *rest = copy, *piece;
+
+	describing_free(arg);
+	while (rest && (piece = strsep(&rest, ",")) != NULL) {
+		char *target = strchr(piece, ':');
+
+		*target = '\0';
+		description_add(&description, piece, quantity_from_int(atoi(target + 1)));
+	}
+	free(copy);
+	if (!d.source->metrics)
+		err_set(&err, ERR_TEMPORARY, "source %s: says nothing", d.source->name);
+	d.fn(d.arg, d.source->metrics ? &description : NULL, d.source->metrics ? NULL : &err);
+	description_done(&description);
+}
+
+static void *describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn, void *arg)
+{
+	struct describing *d = mem_zalloc(sizeof(*d));
+
+	(void)deadline_ms;
+	d->source = source_get(question->data);
+	d->source->described++;
+	d->fn = fn;
+	d->arg = arg;
+	fake.under_way++;
+	loop_timer_init(&d->timer, sources->loop, on_described, d);
+	loop_timer_set(&d->timer, ANSWER_MS);
+	return d;
+}
+
+static void describe_cancel(void *handle)
+{
+	describing_free(handle);
+}
+
+static struct question *narrow(const struct question *question, const char *metric, size_t position)
+{
+	(void)position;
+	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source), mem_dup(question->data));
+}
+
+static int build_telling(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	static const struct param p_source = { { "source" }, { PARAM_METADATA }, true };
+	char *name;
+
+	if (param_text(params, &p_source, &name, err))
+		return -1;
+	out->undescribed = true;
+	out->target = quantity_from_int(1);
+	out->question = question_new(&telling, mem_printf("telling %s", name), mem_printf("source %s", name), name);
+	*metric_name = mem_dup("telling");
+	return 0;
+}
+
+static const struct scaler_type telling = {
+	.name = "telling", .go_name = "tellingScaler", .build = build_telling, .ask = ask, .cancel = cancel, .free_data = free, .describe = describe, .describe_cancel = describe_cancel, .narrow = narrow,
+};
 
 const struct scaler_type *scaler_type_find(const char *name)
 {
 	if (strcmp(name, resource_cpu_scaler_type.name) == 0)
 		return &resource_cpu_scaler_type;
+	if (strcmp(name, telling.name) == 0)
+		return &telling;
 	return strcmp(name, scripted.name) == 0 ? &scripted : NULL;
 }
 

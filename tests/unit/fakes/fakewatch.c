@@ -28,6 +28,7 @@ struct watch {
 	struct watch *prev, *next;
 	char *path, *label, *label_value; /* label NULL: all */
 	char *name;                       /* of metadata.name=...; NULL: all */
+	bool unfinished;                  /* only pods that have not ended */
 	char *where;                      /* what the test names it by: path and name, or path and * */
 	struct watch_events events;
 	void *arg;
@@ -105,6 +106,10 @@ static bool fits(const struct watch *w, const json_t *object)
 {
 	const json_t *labels = json_object_get(json_object_get(object, "metadata"), "labels");
 
+	const char *phase = json_str_or_empty(json_object_get(object, "status"), "phase");
+
+	if (w->unfinished && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0))
+		return false;
 	return object && (!w->label || strcmp(json_str_or_empty(labels, w->label), w->label_value) == 0);
 }
 
@@ -257,7 +262,8 @@ struct watch *watch_start(struct kube *k, const struct watch_config *config, con
 
 	(void)k;
 	w->path = mem_dup(config->path);
-	if (config->field_selector) {
+	w->unfinished = config->field_selector && strcmp(config->field_selector, "status.phase!=Succeeded,status.phase!=Failed") == 0;
+	if (config->field_selector && !w->unfinished) {
 		assert_true(strncmp(config->field_selector, by_name, sizeof(by_name) - 1) == 0);
 		w->name = mem_dup(config->field_selector + sizeof(by_name) - 1);
 	}

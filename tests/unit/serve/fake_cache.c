@@ -297,6 +297,22 @@ void fake_cache_fail(struct fake_cache *f, const char *message)
 	end_wait(f, 0, &err);
 }
 
+/* Whatever has a question is watched. */
+enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report)
+{
+	(void)p;
+	if (!q)
+		return PUSHES_NONE;
+	*report = (struct watch_report){ .state = WATCH_OFF, .why = "turn it on" };
+	return PUSHES_REPORTED;
+}
+
+struct pushes_stats pushes_stats(const struct pushes *p)
+{
+	(void)p;
+	return (struct pushes_stats){ .watches = { [WATCH_ON] = 3, [WATCH_OFF] = 1 } };
+}
+
 struct readings_stats readings_stats(const struct readings *r)
 {
 	(void)r;

@@ -144,9 +144,12 @@ static void the_whole(void **state)
 	assert_true(json_is_true(at(o, "triggers.0.active")));
 	assert_null(at(o, "triggers.0.error"));
 	expect_int(o, "triggers.0.failures", 0);
+	expect_text(o, "triggers.0.push.state", "off");
+	expect_text(o, "triggers.0.push.why", "turn it on");
+	assert_null(at(o, "triggers.1.push"));
 	expect_text(o, "triggers.1.type", "cpu");
 	expect_text(o, "triggers.1.metricType", "Utilization");
-	assert_int_equal(json_object_size(at(o, "triggers.1")), 6);
+	assert_int_equal(json_object_size(at(o, "triggers.1")), 7);
 	assert_null(at(o, "composite"));
 	expect_text(o, "decision.rule", "active");
 	expect_text(o, "decision.text", "active: the HPA scales");

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What sources say of their metrics: asked once for all who need it, again while it is needed, told when it is another; and what the scalers of an object are meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../fakes/fakecluster.h"
+#include "../fakes/fakeloop.h"
+#include "../fakes/fakesource.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/scalers.h"
+#include "cache/targetref.h"
+#include "scalers/sources.h"
+
+#define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define SPEC(triggers) "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
+#define TELLING(source) "{'type':'telling','name':'t','metadata':{'source':'" source "'}}"
+#define REDIS "{'type':'scripted','metadata':{'source':'r'}}"
+#define METRIC(name, target) "{'type':'External','external':{'metric':{'name':'" name "'},'target':{'type':'AverageValue','averageValue':'" target "'}}}"
+#define HPA_OF(metrics) "{'metadata':{'labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'web'}},'spec':{'maxReplicas':3,'metrics':[" metrics "]}}"
+
+static struct {
+	struct loop *loop;
+	struct scaler_sources sources;
+	struct store *store;
+	struct kinds *kinds;
+	struct targets *targets;
+	struct references *references;
+	struct lookups *lookups;
+	struct targetref *targetref;
+	struct descriptions *descriptions;
+	struct scalers *scalers;
+	unsigned told;
+} t;
+
+static void drop_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line;
+}
+
+static void on_scalers(void *arg, const char *key)
+{
+	(void)arg;
+	(void)key;
+	t.told++;
+}
+
+static int setup(void **state)
+{
+	struct kube *kube;
+
+	(void)state;
+	log_set_sink(drop_line, NULL);
+	t.loop = fakeloop_start();
+	kube = fakecluster_start(t.loop);
+	fakesource_start();
+	t.sources = (struct scaler_sources){ .loop = t.loop };
+	t.store = store_new(kube, NULL);
+	t.kinds = kinds_new(kube);
+	t.targets = targets_new(kube, t.kinds);
+	t.targetref = targetref_new(t.store, t.targets, t.kinds);
+	t.references = references_new(kube);
+	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
+	t.descriptions = descriptions_new(&t.sources, 3000);
+	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions);
+	t.told = 0;
+	scalers_listen(t.scalers, on_scalers, NULL);
+	targets_start(t.targets, NULL, 0);
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	scalers_free(t.scalers);
+	descriptions_free(t.descriptions);
+	lookups_free(t.lookups);
+	references_free(t.references);
+	targetref_free(t.targetref);
+	targets_free(t.targets);
+	kinds_free(t.kinds);
+	store_free(t.store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakesource_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	return 0;
+}
+
+static void apply(const char *path, const char *text)
+{
+	fakecluster_apply(path, text);
+	fakeloop_advance(10);
+}
+
+/* "s0-a 5000,s1-... 1000 undescribed," or the error of the kind. */
+static void expect(const char *said)
+{
+	struct built built;
+	struct err err = { 0 };
+	char text[512] = "";
+
+	if (scalers_get(t.scalers, "shop/web", &built, &err)) {
+		snprintf(text, sizeof(text), "%s: %s", err_kind_name(err.kind), err.msg);
+	} else {
+		for (size_t i = 0; i < built.count; i++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld%s,", built.list[i].metric_name, (long long)built.list[i].target.milli, built.list[i].undescribed ? " undescribed" : "");
+	}
+	if (strcmp(text, said) != 0)
+		fail_msg("\"%s\", not \"%s\"", text, said);
+}
+
+#define WAITS "waiting: trigger 0 (telling): source a has not said yet which metrics there are"
+
+/* --- describing --------------------------------------------------------------------------------------------------------------- */
+
+static void a_trigger_has_the_metrics_that_its_source_names(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5,load:2");
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect("s0-queue 5000,s0-load 2000,s1-scripted-r 5000,");
+	assert_int_equal(fakesource_described("a"), 1);
+}
+
+static void a_new_description_is_told_and_the_same_is_not(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(20000);
+	assert_true(fakesource_described("a") >= 2);
+	assert_int_equal(t.told, 1);
+	expect("s0-queue 5000,");
+	fakesource_describe("a", "queue:7");
+	fakeloop_advance(20000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 7000,");
+	fakesource_describe("a", NULL); /* what was said stays */
+	fakeloop_advance(60000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 7000,");
+}
+
+static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **state)
+{
+	(void)state;
+	fakesource_describe("a", NULL);
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect("s0-telling 1000 undescribed,s1-scripted-r 5000,");
+	fakeloop_advance(60000);
+	assert_int_equal(t.told, 1);
+	assert_in_range(fakesource_described("a"), 10, 25); /* every five seconds or so */
+	fakesource_describe("a", "queue:5");
+	fakeloop_advance(7000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 5000,s1-scripted-r 5000,");
+}
+
+static void what_the_hpa_has_is_what_the_source_said_before(void **state)
+{
+	(void)state;
+	fakesource_describe("a", NULL);
+	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m") "," METRIC("s0-load", "3") "," METRIC("s1-other", "1") "," METRIC("s01-x", "1") "," METRIC("s0-telling", "1")));
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("s0-queue 2500,s0-load 3000,s1-scripted-r 5000,");
+}
+
+static void what_is_not_needed_is_not_asked(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(10);
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	asked = fakesource_described("a");
+	fakeloop_advance(60000);
+	assert_int_equal(fakesource_described("a"), asked);
+}
+
+static void two_are_asked_at_the_same_time(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	fakesource_describe("b", "load:1");
+	apply(WEB, SPEC(TELLING("a") "," "{'type':'telling','metadata':{'source':'b'}}"));
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("s0-queue 5000,s1-load 1000,");
+}
+
+static void a_formula_needs_one_metric(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5,load:2");
+	apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'advanced':{'scalingModifiers':{'formula':'t','target':'5'}},'triggers':[" TELLING("a") "]}}");
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("invalid: trigger 0 (telling): source a names 2 metrics (queue, load, ...): with spec.advanced.scalingModifiers.formula a trigger must have one");
+	fakesource_describe("a", "queue:5");
+	fakeloop_advance(20000);
+	expect("s0-queue 5000,");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
