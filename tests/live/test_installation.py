@@ -88,7 +88,7 @@ def test_namespace_that_does_not_exist_yet(launch, stage):
 
 
 def test_rights_are_least(installation, cluster):
-    """What it may not do, and the API server says so: pods, Secrets of others but to read them, workloads but by /scale."""
+    """What it may not do, and the API server says so: pods but to count them, Secrets of others but to read them, workloads but by /scale."""
     def may(verb, resource, namespace="default", group="", name=None, subresource=None):
         attributes = {"verb": verb, "resource": resource, "namespace": namespace, "group": group, "name": name, "subresource": subresource}
         review = cluster.request("/apis/authorization.k8s.io/v1/subjectaccessreviews", "POST", body={"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
@@ -96,9 +96,9 @@ def test_rights_are_least(installation, cluster):
             "resourceAttributes": {key: value for key, value in attributes.items() if value is not None}}})
         return review.json["status"]["allowed"]
 
-    for verb, resource in (("create", "secrets"), ("patch", "secrets"), ("delete", "secrets"), ("patch", "configmaps"), ("list", "pods"), ("create", "pods"), ("delete", "namespaces")):
+    for verb, resource in (("create", "secrets"), ("patch", "secrets"), ("delete", "secrets"), ("patch", "configmaps"), ("get", "pods"), ("create", "pods"), ("delete", "namespaces")):
         assert not may(verb, resource), (verb, resource)
-    assert may("watch", "secrets") and may("watch", "configmaps") and may("list", "limitranges")
+    assert may("watch", "secrets") and may("watch", "configmaps") and may("list", "limitranges") and may("list", "pods") and may("watch", "pods")
     assert not may("patch", "secrets", "kscaled") and may("patch", "secrets", "kscaled", name="kscaled-certs")
     assert not may("create", "serviceaccounts", subresource="token")
     assert may("watch", "rollouts", group="argoproj.io")  # by the aggregated role
