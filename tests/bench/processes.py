@@ -85,6 +85,9 @@ class Redis(Process):
             return None if size < 0 else self.file.read(size + 2)[:-2].decode()
         return int(line[1:]) if line[:1] == b":" else line[1:].decode()
 
+    def queries(self):
+        return int(self.send(("INFO", "commandstats"))[0].split("cmdstat_eval:calls=")[-1].split(",")[0])
+
     def connections_of_others(self):
         return len(self.send(("CLIENT", "LIST", "TYPE", "NORMAL"))[0].splitlines()) - 1
 

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The servers of the benchmark's sources beside Redis: PostgreSQL and Prometheus, with what each says of its own connections and queries."""
+import glob
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+from processes import Process, free_port
+
+
+def wait_for(what, ready, timeout=30):
+    deadline = time.monotonic() + timeout
+    while not ready():
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"{what} did not start")
+        time.sleep(0.1)
+
+
+class Postgres(Process):
+    """In a folder of its own, and not as root, which it refuses."""
+
+    def __init__(self, log):
+        self.bin = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
+        self.folder, self.port = tempfile.mkdtemp(prefix="kscaled-bench-pg-"), free_port()
+        self.user = "postgres" if os.getuid() == 0 else None
+        if self.user:
+            account = pwd.getpwnam(self.user)
+            os.chown(self.folder, account.pw_uid, account.pw_gid)
+        self.run(f"{self.bin}/initdb", "-D", f"{self.folder}/data", "-U", "bench", "-A", "trust")
+        super().__init__([f"{self.bin}/postgres", "-D", f"{self.folder}/data", "-h", "127.0.0.1", "-p", str(self.port), "-k", self.folder, "-c", "fsync=off", "-c", "shared_buffers=32MB"], log)
+        wait_for("PostgreSQL", lambda: subprocess.run([f"{self.bin}/pg_isready", "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0)
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.child = subprocess.Popen(self.arguments, stdin=subprocess.DEVNULL, stdout=log, stderr=log, user=self.user, cwd=self.folder)
+        self.pid = self.child.pid
+
+    def run(self, *command, text=None):
+        return subprocess.run(command, input=text, check=True, stdout=subprocess.PIPE, user=self.user, cwd=self.folder, encoding="utf-8").stdout
+
+    def sql(self, text):
+        return self.run(f"{self.bin}/psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", "postgres", "-qAt", text=text).strip()
+
+    def connections_of_others(self):
+        return int(self.sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'psql'"))
+
+    def queries(self):
+        return int(self.sql("SELECT sum(xact_commit) FROM pg_stat_database"))
+
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Prometheus(Process):
+    def __init__(self, folder, log):
+        self.port = free_port()
+        config = os.path.join(folder, "prometheus.yml")
+        with open(config, "w") as file:
+            file.write(f"global: {{scrape_interval: 5s}}\nscrape_configs: [{{job_name: self, static_configs: [{{targets: ['127.0.0.1:{self.port}']}}]}}]\n")
+        super().__init__(["prometheus", f"--config.file={config}", f"--storage.tsdb.path={folder}/prometheus", f"--web.listen-address=127.0.0.1:{self.port}"], log)
+        wait_for("Prometheus", self.ready)
+
+    def ready(self):
+        try:
+            return self.get("/-/ready") is not None
+        except OSError:
+            return False
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=5) as answer:
+            return answer.read().decode()
+
+    def samples(self, name, *parts):
+        return sum(float(line.split()[-1]) for line in self.get("/metrics").splitlines() if line.startswith(name) and all(part in line for part in parts))
+
+    def connections_of_others(self):
+        """But for our own, and the one by which it scrapes itself."""
+        name = "net_conntrack_listener_conn_"
+        return int(self.samples(name + "accepted_total", 'listener_name="http"') - self.samples(name + "closed_total", 'listener_name="http"')) - 2
+
+    def queries(self):
+        return int(self.samples("prometheus_http_requests_total", 'handler="/api/v1/query"'))
