@@ -19,19 +19,21 @@
 #define LIST_SIZE_MAX (32u << 20)/* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
 /*
- * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a
- * small part of what the API server takes at once (400 reads and 200 writes). The Lease finds room even then; statuses leave room for a /scale that comes after them, and Events take a few places only. A class of which
- * nothing is under way may send one call beyond the limit: scaling goes first, but however much of it there is, statuses and Events flow.
+ * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a part of what the API server takes at once (400 reads and
+ * 200 writes). Writes of /scale have the most room: hundreds of objects woken at once wait for nothing but the server; reads and reviews find room beside them. The Lease always does. Statuses and Events leave room for
+ * a /scale that comes after them, and wait while there are many. A class of which nothing is under way may send one call beyond the limit: scaling goes first, but however much of it there is, statuses and Events flow.
  */
 #define IN_FLIGHT_MAX 32
 static const struct room {
 	unsigned own;      /* calls of this class under way at most */
 	unsigned together; /* with all the others */
+	bool beside_scale; /* but for writes of /scale, which it need not wait for */
 } rooms[KUBE_PRIORITIES] = {
-	[KUBE_URGENT] = { 40, 40 },
-	[KUBE_NORMAL] = { IN_FLIGHT_MAX, IN_FLIGHT_MAX },
-	[KUBE_STATUS] = { 16, IN_FLIGHT_MAX },
-	[KUBE_BACKGROUND] = { 8, IN_FLIGHT_MAX },
+	[KUBE_URGENT] = { 40, 40, true },
+	[KUBE_SCALE] = { 56, 96, false },
+	[KUBE_NORMAL] = { IN_FLIGHT_MAX, IN_FLIGHT_MAX, true },
+	[KUBE_STATUS] = { 16, IN_FLIGHT_MAX, false },
+	[KUBE_BACKGROUND] = { 8, IN_FLIGHT_MAX, false },
 };
 
 const char kube_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
@@ -52,7 +54,7 @@ static const struct verb {
 	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
 };
 
-static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "normal", "status", "background" };
+static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "scale", "normal", "status", "background" };
 
 enum call_state {
 	CALL_QUEUED,  /* for its turn */
@@ -172,8 +174,9 @@ static void call_enter(struct kube_call *c, enum call_state to)
 static bool has_room(const struct kube *k, enum kube_priority priority)
 {
 	const struct room *room = &rooms[priority];
+	unsigned others = room->beside_scale ? k->sent_count - k->sent_by[KUBE_SCALE] : k->sent_count;
 
-	return k->sent_by[priority] < room->own && (k->sent_count < room->together || k->sent_by[priority] == 0);
+	return k->sent_by[priority] < room->own && (others < room->together || k->sent_by[priority] == 0);
 }
 
 static void call_send(struct kube_call *c)

@@ -27,7 +27,8 @@ void kube_free(struct kube *k); /* cancels everything, without callbacks; not fr
 /* Who goes first. A class whose calls wait behind others for long still gets one place, so that none starves. */
 enum kube_priority {
 	KUBE_URGENT,     /* the Lease */
-	KUBE_NORMAL,     /* what scaling needs: /scale, HPAs, reads */
+	KUBE_SCALE,      /* writes of /scale */
+	KUBE_NORMAL,     /* what else scaling needs: HPAs, reads, reviews of who asks for metrics */
 	KUBE_STATUS,     /* what people read of an object: .status */
 	KUBE_BACKGROUND, /* Events */
 	KUBE_PRIORITIES,

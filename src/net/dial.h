@@ -12,6 +12,13 @@
 #include "base/err.h"
 #include "net/loop.h"
 
+/*
+ * How soon a server that failed is dialled again (loop_backoff_ms), by all who ask questions: about once a second. Whoever asks meanwhile waits for that dial instead of failing with what was so before:
+ * what he is told was found out after he asked, and so the first poll after a server is back succeeds. (Subscriptions, for which nobody waits, may take longer.)
+ */
+#define DIAL_AGAIN_FIRST_MS 100
+#define DIAL_AGAIN_MAX_MS 1000
+
 struct dial;
 
 /* fd: connected, the receiver owns it; or -1 with err (temporary). */

@@ -27,7 +27,7 @@ struct grpc_endpoint_config { /* borrowed texts, copied */
 	const char *target;     /* host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes of gRPC are refused by name: among them unix:, as whoever writes an object has no business with this host's sockets */
 	bool tls;               /* else HTTP/2 in the clear, from the first byte */
 	bool insecure;          /* the server's certificate is not looked at */
-	const char *ca_pem;     /* only these roots; NULL: the system's */
+	const char *ca_pem;     /* trusted besides the system's roots; NULL for none */
 	const char *cert_pem, *key_pem; /* NULL for none */
 };
 struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err); /* counted; NULL: ERR_INVALID */

@@ -15,6 +15,7 @@
 #include "net/httpmulti.h"
 #include "net/httpurl.h"
 #include "net/tls.h"
+#include "net/tlsrules.h"
 
 #define CONNECT_MS 5000
 #define BODY_MAX ((size_t)16 << 20)
@@ -488,6 +489,7 @@ static void set_blob(CURL *easy, CURLoption option, const char *pem)
 static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
 {
 	(void)easy;
+	tlsrules_apply(ctx);
 	tls_trust_system(ctx, own_ca != NULL);
 	return CURLE_OK;
 }

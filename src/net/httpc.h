@@ -33,7 +33,7 @@ struct httpc_server {
 	const char *tls_server_name;/* verify this name instead of the URL's; NULL */
 	const char *proxy_url;      /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
 	bool insecure;
-	bool system_too;            /* the system's roots besides ca_pem; they are the store of net/tls, loaded once */
+	bool system_too;            /* a source of scalers: the rules of net/tlsrules, and the system's roots besides ca_pem; they are the store of net/tls, loaded once */
 };
 
 /* AWS Signature Version 4, by libcurl: over the query as it stands (sorted and escaped), and over all headers of the request. Borrowed until httpc_start has returned. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/mysqlendpoint.h"
 
-#include <openssl/ssl.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -41,19 +40,13 @@ static int check_credentials(const struct mysqlendpoint_config *c, struct err *e
 	return 0;
 }
 
-/* Reads the PEMs, so that a wrong one is known now and not at the first connection. */
 static int check_tls(const struct mysqlendpoint_config *c, struct err *err)
 {
 	struct tls_client_config config = { .ca_pem = c->tls_ca_pem, .cert_pem = c->tls_cert_pem, .key_pem = c->tls_key_pem, .key_password = c->tls_key_password };
-	SSL_CTX *ctx;
 
-	if (c->tls == MYSQLENDPOINT_TLS_OFF || (!c->tls_ca_pem && !c->tls_cert_pem && !c->tls_key_pem))
+	if (c->tls == MYSQLENDPOINT_TLS_OFF)
 		return 0;
-	ctx = tls_client_context(&config, err);
-	if (!ctx)
-		return err_wrap(err, "TLS");
-	SSL_CTX_free(ctx);
-	return 0;
+	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
 }
 
 static char *make_address(const char *host, uint16_t port)

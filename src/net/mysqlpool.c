@@ -13,8 +13,6 @@
 
 #define CONNECT_MS 5000 /* name, TCP, TLS, login */
 #define IDLE_MS 60000
-#define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS 5000
 #define WAITING_MAX 10000
 #define CONNECTIONS 2
 #define SECOND_AFTER_MS 50  /* a query that takes longer lets the queue have another connection */
@@ -47,6 +45,7 @@ struct conn {
 	int64_t limit_ms;            /* that the session carries */
 	int64_t since_ms;            /* of the state */
 	int64_t deadline_ms;         /* DIALING to LOGGING_IN, and ASKING */
+	bool served;                 /* an answer came by this connection */
 	/* What the operation left. */
 	int failed;
 	bool usable;
@@ -151,6 +150,7 @@ static void conn_close(struct conn *c)
 	mysqlio_free(c->io);
 	c->io = NULL;
 	mem_free_ptr(&c->query);
+	c->served = false;
 	enter(c, CLOSED);
 }
 
@@ -159,13 +159,19 @@ static void named(const struct server *s, struct err *out, const struct err *why
 	err_set(out, why->kind, "mysql at %s: %s", s->endpoint->address, why->msg);
 }
 
-/* Nobody gets a connection before the back-off is over; those who wait are told why. */
+/* No connection before the back-off is over. */
+static void wait_before_next(struct server *s, const struct err *why)
+{
+	named(s, &s->last_err, why);
+	s->retry_ms = now_ms(s) + loop_backoff_ms(s->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
+}
+
+/* Those who waited are told why; those who come now wait. */
 static void back_off(struct server *s, const struct err *why)
 {
 	struct mysqlpool_call *call, *next;
 
-	named(s, &s->last_err, why);
-	s->retry_ms = now_ms(s) + loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+	wait_before_next(s, why);
 	for (size_t i = 0; i < CONNECTIONS; i++)
 		if (s->conns[i].state == OPEN || s->conns[i].state == ASKING)
 			return; /* it serves them */
@@ -210,12 +216,10 @@ static void on_opened(void *arg)
 {
 	struct conn *c = arg;
 
-	if (c->failed) {
+	if (c->failed)
 		fail_opening(c, &c->err);
-	} else {
-		c->server->failures = 0;
+	else
 		rest(c);
-	}
 	dispatch(c->server);
 }
 
@@ -268,6 +272,12 @@ static void on_asked(void *arg)
 		tell_later(call, NULL, &err);
 	} else if (call) {
 		tell_later(call, &c->value, NULL);
+	}
+	if (!c->failed || c->usable) {
+		c->served = true;
+		s->failures = 0;
+	} else if (!c->served) { /* lets us in and answers nothing: not dialled for each query that waits */
+		wait_before_next(s, &c->err);
 	}
 	if (c->usable)
 		rest(c);
@@ -322,8 +332,17 @@ static const char *waited_for(const struct server *s)
 	return "connecting: timed out";
 }
 
+static bool all_closed(const struct server *s)
+{
+	for (size_t i = 0; i < CONNECTIONS; i++)
+		if (s->conns[i].state != CLOSED)
+			return false;
+	return true;
+}
+
 static void expire_queue(struct server *s, int64_t now)
 {
+	bool rests = all_closed(s) && s->failures > 0;
 	struct mysqlpool_call *call, *next;
 	struct err err, full;
 
@@ -333,21 +352,13 @@ static void expire_queue(struct server *s, int64_t now)
 		err_set(&err, ERR_TEMPORARY, "%s", waited_for(s));
 		named(s, &full, &err);
 		leave_queue(call);
-		tell_later(call, NULL, &full);
+		tell_later(call, NULL, rests ? &s->last_err : &full);
 	}
 }
 
 static bool has_deadline(const struct conn *c)
 {
 	return c->state == DIALING || c->state == LOGGING_IN || c->state == ASKING;
-}
-
-static bool all_closed(const struct server *s)
-{
-	for (size_t i = 0; i < CONNECTIONS; i++)
-		if (s->conns[i].state != CLOSED)
-			return false;
-	return true;
 }
 
 static void sooner(int64_t *due_ms, int64_t candidate_ms)
@@ -521,10 +532,6 @@ static int admit(const struct server *s, const struct mysqlpool_call *call, stru
 {
 	const char *address = s->endpoint->address;
 
-	if (all_closed(s) && now_ms(s) < s->retry_ms) {
-		*err = s->last_err;
-		return -1;
-	}
 	if (s->waiting >= WAITING_MAX)
 		return err_set(err, ERR_TEMPORARY, "mysql at %s: too many queries wait (%zu)", address, s->waiting);
 	if (strlen(call->query) > MYSQLSESSION_QUERY_MAX)

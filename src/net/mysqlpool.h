@@ -7,7 +7,7 @@
  * long. The protocol has no pipelining, so queries wait in a queue, whose length has a cap.
  *
  * A connection is made when first needed, by net/dial, so that names are looked up without blocking; it is closed after it was idle for 60 s, and made again with back-off and jitter after failures;
- * while it backs off, queries fail at once with the last reason. A query past its deadline fails, and its connection is cut, as the protocol has no other way to take a question back; the server itself ends
+ * queries that come meanwhile wait for it (net/dial.h). A query past its deadline fails, and its connection is cut, as the protocol has no other way to take a question back; the server itself ends
  * the query by the limit that the session carries.
  */
 

@@ -6,10 +6,10 @@
 #include <mysqld_error.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/pemfile.h"
 
 #define PROGRAM_NAME "kscaled"
 
@@ -71,47 +71,19 @@ static int tell_last(const struct mysqlsession *s, const char *doing, struct err
 
 /* --- opening --------------------------------------------------------------------------------------------------------------- */
 
-/* The connector reads certificates from files: here is one that only this process has. */
-struct pem_file {
-	int fd;
-	char path[40]; /* "" for none */
-};
-
-static int pem_file_open(struct pem_file *f, const char *pem, struct err *err)
-{
-	size_t len = pem ? strlen(pem) : 0;
-
-	f->fd = -1;
-	f->path[0] = '\0';
-	if (!pem)
-		return 0;
-	f->fd = memfd_create("pem", MFD_CLOEXEC);
-	if (f->fd < 0 || write(f->fd, pem, len) != (ssize_t)len)
-		return err_set(err, ERR_TEMPORARY, "keeping a certificate for the TLS library: %s", strerror(errno));
-	snprintf(f->path, sizeof(f->path), "/proc/self/fd/%d", f->fd);
-	return 0;
-}
-
-static void pem_file_close(struct pem_file *f)
-{
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
-}
-
 enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
 
-static int open_pem_files(const struct mysqlendpoint *e, struct pem_file *files, struct err *err)
+static int open_pem_files(const struct mysqlendpoint *e, struct pemfile *files, struct err *err)
 {
 	const char *const pems[PEM_COUNT] = { e->tls_ca_pem, e->tls_cert_pem, e->tls_key_pem };
 	int failed = 0;
 
 	for (size_t i = 0; i < PEM_COUNT; i++)
-		failed |= pem_file_open(&files[i], pems[i], err);
+		failed |= pemfile_open(&files[i], pems[i], err);
 	return failed;
 }
 
-static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pem_file *files)
+static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {
 	my_bool on = 1, verify = e->tls == MYSQLENDPOINT_TLS_VERIFY;
 
@@ -167,7 +139,7 @@ static int refuse_error(void *handle, char *text, unsigned size)
 	return CR_UNKNOWN_ERROR;
 }
 
-static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struct pem_file *files)
+static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {
 	unsigned none = 0, protocol = e->port ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
 	unsigned long packet_max = 1UL << 24, buffer = 1024; /* all that the protocol can announce: the bytes are counted as they come, which gives the better error */
@@ -255,7 +227,7 @@ static int set_up(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 
 int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 {
-	struct pem_file files[PEM_COUNT];
+	struct pemfile files[PEM_COUNT];
 	int failed;
 
 	s->mysql = mysql_init(NULL);
@@ -267,7 +239,7 @@ int mysqlsession_open(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 		failed = log_in(s, err);
 	}
 	for (size_t i = 0; i < PEM_COUNT; i++)
-		pem_file_close(&files[i]);
+		pemfile_close(&files[i]);
 	if (!failed)
 		failed = set_up(s, limit_ms, err);
 	if (failed)

@@ -7,6 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/dial.h"
 #include "net/pg_priv.h"
 
 #define SLOTS 2
@@ -37,6 +38,7 @@ struct slot {
 	struct pgconn *conn; /* NULL while closed */
 	enum slot_state state;
 	struct pg_call *call; /* SLOT_BUSY */
+	bool served;          /* an answer came by this connection */
 	int64_t used_ms;
 };
 
@@ -125,6 +127,7 @@ static void slot_close(struct slot *slot)
 	slot->conn = NULL;
 	slot->state = SLOT_CLOSED;
 	slot->call = NULL;
+	slot->served = false;
 }
 
 static bool others_work(const struct slot *slot)
@@ -205,6 +208,7 @@ static void on_finished(void *arg)
 
 	slot->call = NULL;
 	slot->state = SLOT_IDLE;
+	slot->served = true;
 	slot->used_ms = loop_now_ms(s->pool->loop);
 	s->failures = 0;
 	dispatch(s);
@@ -231,7 +235,14 @@ static bool try_again(struct pg_call *call, const struct err *why)
 	return true;
 }
 
-/* The statement under way goes with its connection. */
+/* No connection before the back-off is over. */
+static void rest(struct pg_server *s, const struct err *why)
+{
+	err_keep(&s->last_err, why);
+	s->retry_ms = loop_now_ms(s->pool->loop) + loop_backoff_ms(s->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
+}
+
+/* The statement under way goes with its connection. A server that lets us in and answers nothing is not dialled for each query that waits. */
 static void on_lost(void *arg, const struct err *why)
 {
 	struct slot *slot = arg;
@@ -239,6 +250,7 @@ static void on_lost(void *arg, const struct err *why)
 	struct pg_call *call = slot->call;
 	int64_t now_ms = loop_now_ms(s->pool->loop);
 	enum slot_state was = slot->state;
+	bool served = slot->served;
 
 	slot_close(slot);
 	if (call && !try_again(call, why))
@@ -246,9 +258,10 @@ static void on_lost(void *arg, const struct err *why)
 	if (was == SLOT_OPENING && others_work(slot)) {
 		s->grow_ms = now_ms + GROW_AGAIN_MS;
 	} else if (was == SLOT_OPENING) {
-		err_keep(&s->last_err, why);
-		s->retry_ms = now_ms + loop_backoff_ms(s->failures++, PG_BACKOFF_FIRST_MS, PG_BACKOFF_MAX_MS);
+		rest(s, why);
 		fail_queue(s, why);
+	} else if (!served) {
+		rest(s, why);
 	}
 	look_again(s, now_ms + PG_IDLE_MS);
 	dispatch(s);
@@ -301,10 +314,16 @@ static void grow(struct pg_server *s)
 
 	if (!closed || find_slot(s, SLOT_OPENING))
 		return;
-	if (!find_slot(s, SLOT_BUSY) || (now_ms >= due_ms && now_ms >= s->grow_ms))
+	if (!find_slot(s, SLOT_BUSY))
+		due_ms = s->retry_ms;
+	else if (due_ms < s->grow_ms)
+		due_ms = s->grow_ms;
+	if (due_ms < s->retry_ms)
+		due_ms = s->retry_ms;
+	if (now_ms >= due_ms)
 		slot_open(closed);
 	else
-		look_again(s, due_ms > s->grow_ms ? due_ms : s->grow_ms);
+		look_again(s, due_ms);
 }
 
 static void dispatch(struct pg_server *s)
@@ -319,10 +338,13 @@ static void dispatch(struct pg_server *s)
 
 static void expire_queue(struct pg_server *s, int64_t now_ms)
 {
+	bool rests = !find_slot(s, SLOT_BUSY) && !find_slot(s, SLOT_OPENING) && s->last_err;
 	struct pg_call *call, *next;
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "%s", find_slot(s, SLOT_BUSY) ? "no answer in time: it waited behind other queries, which are slow" : "connecting: no answer in time");
+	if (rests)
+		err = *s->last_err;
 	DL_FOREACH_SAFE(s->queue, call, next) {
 		if (call->deadline_ms > now_ms)
 			continue;
@@ -485,14 +507,6 @@ static struct pg_server *server_for(struct pg_pool *p, struct pg_endpoint *e)
 /* 0 or -1 with the reason why it may not even wait. */
 static int admit(const struct pg_server *s, struct err *err)
 {
-	bool open = false;
-
-	for (size_t i = 0; i < SLOTS; i++)
-		open |= s->slots[i].state != SLOT_CLOSED;
-	if (!open && s->last_err && loop_now_ms(s->pool->loop) < s->retry_ms) {
-		*err = *s->last_err;
-		return -1;
-	}
 	return s->waiting < WAITING_MAX ? 0 : err_set(err, ERR_TEMPORARY, "too many queries wait (%zu)", s->waiting);
 }
 

@@ -8,8 +8,6 @@
 #include "net/pgconn.h"
 
 #define PG_IDLE_MS 60000
-#define PG_BACKOFF_FIRST_MS 100
-#define PG_BACKOFF_MAX_MS 5000
 
 struct pg_server;
 struct pg_listenserver;

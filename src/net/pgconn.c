@@ -6,14 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/dial.h"
 #include "net/dns.h"
+#include "net/pemfile.h"
 #include "net/pgpump.h"
 
 #define TEXT_MAX 1024
@@ -43,7 +42,7 @@ struct pgconn {
 	bool asked_timeout; /* this attempt's startup packet has options of ours */
 	int64_t deadline_ms;
 	struct loop_timer timer;
-	int pem_fds[3]; /* -1 for none; only while connecting */
+	struct pemfile pems[3]; /* only while connecting */
 	bool reached;   /* this attempt's server was spoken to */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what is wrong */
 	bool err_reached;
@@ -85,28 +84,10 @@ static void close_attempt(struct pgconn *c)
 
 /* --- certificates ------------------------------------------------------------------------------------------------------------- */
 
-/* libpq reads files only: one without a name, in memory, that only this process can open. */
-static int pem_file(const char *pem)
-{
-	size_t len = strlen(pem);
-	int fd = memfd_create("pem", MFD_CLOEXEC);
-
-	if (fd < 0)
-		return -1;
-	if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 || write(fd, pem, len) != (ssize_t)len) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 static void close_pems(struct pgconn *c)
 {
-	for (size_t i = 0; i < 3; i++) {
-		if (c->pem_fds[i] >= 0)
-			close(c->pem_fds[i]);
-		c->pem_fds[i] = -1;
-	}
+	for (size_t i = 0; i < 3; i++)
+		pemfile_close(&c->pems[i]);
 }
 
 static int open_pems(struct pgconn *c, struct err *err)
@@ -114,11 +95,8 @@ static int open_pems(struct pgconn *c, struct err *err)
 	const char *const pems[3] = { c->endpoint->ca_pem, c->endpoint->cert_pem, c->endpoint->key_pem };
 
 	for (size_t i = 0; i < 3; i++) {
-		if (!pems[i] || c->pem_fds[i] >= 0)
-			continue;
-		c->pem_fds[i] = pem_file(pems[i]);
-		if (c->pem_fds[i] < 0)
-			return err_set(err, ERR_TEMPORARY, "no memory file for a certificate: %m");
+		if (c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], err))
+			return -1;
 	}
 	return 0;
 }
@@ -128,7 +106,7 @@ static int open_pems(struct pgconn *c, struct err *err)
 struct parameters {
 	const char *names[PARAMETERS_MAX + 1], *values[PARAMETERS_MAX + 1];
 	size_t count;
-	char port[8], address[64], paths[3][32];
+	char port[8], address[64];
 	char *options;
 };
 
@@ -149,12 +127,8 @@ static void add_pems(struct pgconn *c, struct parameters *p)
 {
 	static const char *const names[3] = { "sslrootcert", "sslcert", "sslkey" };
 
-	for (size_t i = 0; i < 3; i++) {
-		if (c->pem_fds[i] < 0)
-			continue;
-		snprintf(p->paths[i], sizeof(p->paths[i]), "/proc/self/fd/%d", c->pem_fds[i]);
-		add(p, names[i], p->paths[i]);
-	}
+	for (size_t i = 0; i < 3; i++)
+		add(p, names[i], c->pems[i].path);
 }
 
 static void add_options(struct pgconn *c, struct parameters *p)
@@ -638,7 +612,7 @@ struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const stru
 	c->handler = handler;
 	c->arg = arg;
 	for (size_t i = 0; i < 3; i++)
-		c->pem_fds[i] = -1;
+		c->pems[i].fd = -1;
 	c->deadline_ms = loop_now_ms(loop) + each_ms * (int64_t)e->host_count;
 	loop_timer_init(&c->timer, loop, on_timer, c);
 	loop_timer_set(&c->timer, 0);

@@ -287,19 +287,11 @@ static int take_root(struct pg_endpoint *e, const char *root, bool verifies, str
 	return 0;
 }
 
-/* Reads the PEMs, so that a wrong one is known now and not at the first connection. */
 static int check_pems(const struct pg_endpoint *e, struct err *err)
 {
 	struct tls_client_config config = { .ca_pem = e->ca_pem, .cert_pem = e->cert_pem, .key_pem = e->key_pem, .key_password = strmap_get(&e->settings, "sslpassword") };
-	SSL_CTX *ctx;
 
-	if (!e->ca_pem && !e->cert_pem && !e->key_pem)
-		return 0;
-	ctx = tls_client_context(&config, err);
-	if (!ctx)
-		return err_wrap(err, "TLS");
-	SSL_CTX_free(ctx);
-	return 0;
+	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
 }
 
 static char *dup_given(const char *text)

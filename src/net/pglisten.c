@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "net/pg_priv.h"
 
+#define BACKOFF_FIRST_MS 100
+#define BACKOFF_MAX_MS 5000
 #define ECHO_MS 5000      /* so long may our own word need to come back */
 #define PING_MS 30000     /* between two empty statements, which show that the server is still there */
 #define PING_ANSWER_MS 5000
@@ -126,7 +128,7 @@ static void fail(struct pg_listenserver *s, const char *why)
 	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->name, why);
 
 	say(s, PG_LISTEN_FAILING, text);
-	hang_up(s, loop_backoff_ms(s->failures++, PG_BACKOFF_FIRST_MS, PG_BACKOFF_MAX_MS));
+	hang_up(s, loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
 }
 
 static void give_up(struct pg_listenserver *s, const char *why)

@@ -22,13 +22,11 @@
 
 #define CONNECT_MS 5000 /* name, TCP, TLS */
 #define IDLE_MS 60000
-#define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS 5000
 #define WAITING_MAX 20000
 #define WAITING_BYTES_MAX ((size_t)16 << 20)
 #define FEED_BYTES 16384
 
-/* A command on its way: unsent (the connection is being made), then a slot in the pipeline until its reply has come. */
+/* A command on its way: unsent (the connection is being made, or will be), then a slot in the pipeline until its reply has come. */
 struct redis_call {
 	struct conn *conn; /* NULL once it failed: then it hangs on the pool */
 	struct redis_pool *pool;
@@ -41,7 +39,7 @@ struct redis_call {
 	struct err *err; /* once it failed */
 };
 
-enum state { CLOSED, DIALING, SHAKING_HANDS, OPEN };
+enum state { CLOSED, RESTING, DIALING, SHAKING_HANDS, OPEN }; /* RESTING: dials when the back-off is over */
 
 struct conn {
 	struct redis_pool *pool;
@@ -64,7 +62,7 @@ struct conn {
 	int64_t retry_ms; /* no earlier; loop clock */
 	struct err last_err;
 	struct loop_timer timer;         /* deadlines of commands, idleness */
-	struct loop_timer connect_timer; /* from dialling to open */
+	struct loop_timer connect_timer; /* the end of the rest; the handshake's deadline */
 };
 
 struct redis_pool {
@@ -169,6 +167,8 @@ static void expire(struct redis_call *call)
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->address, what);
+	if (c->state == RESTING)
+		err = c->last_err;
 	if (call->wire)
 		leave_conn(call);
 	else
@@ -354,12 +354,12 @@ static void fail_calls(struct conn *c, struct redis_call **list)
 	}
 }
 
-/* Ends the connection and everything on it; the next one is made when somebody asks after the back-off. */
+/* Ends the connection and everything on it; the next one is made when somebody asks, not before the back-off is over. */
 static void conn_fail(struct conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->address, why->msg);
 	conn_close(c);
-	c->retry_ms = loop_now_ms(c->pool->loop) + loop_backoff_ms(c->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+	c->retry_ms = loop_now_ms(c->pool->loop) + loop_backoff_ms(c->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 	c->used_ms = loop_now_ms(c->pool->loop);
 	fail_calls(c, &c->sent);
 	fail_calls(c, &c->unsent);
@@ -407,12 +407,21 @@ static void on_event(struct bufferevent *bev, short what, void *arg)
 		on_lost(c, what, error);
 }
 
-static void on_connect_timeout(void *arg)
+static void conn_dial(struct conn *c);
+
+static void on_connect_timer(void *arg)
 {
+	struct conn *c = arg;
 	struct err err;
 
+	if (c->state == RESTING) {
+		c->state = CLOSED;
+		if (c->unsent)
+			conn_dial(c);
+		return;
+	}
 	err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
-	conn_fail(arg, &err);
+	conn_fail(c, &err);
 }
 
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
@@ -447,6 +456,18 @@ static void conn_dial(struct conn *c)
 	c->dial = dial_start(c->pool->loop, c->endpoint->host, c->endpoint->port, CONNECT_MS, on_dialed, c);
 }
 
+static void conn_dial_when_allowed(struct conn *c)
+{
+	int64_t left_ms = c->retry_ms - loop_now_ms(c->pool->loop);
+
+	if (left_ms <= 0) {
+		conn_dial(c);
+		return;
+	}
+	c->state = RESTING;
+	loop_timer_set(&c->connect_timer, left_ms);
+}
+
 static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
 {
 	struct conn *c = mem_zalloc(sizeof(*c));
@@ -454,7 +475,7 @@ static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
 	c->pool = p;
 	c->endpoint = redis_endpoint_ref(e);
 	loop_timer_init(&c->timer, p->loop, on_deadline, c);
-	loop_timer_init(&c->connect_timer, p->loop, on_connect_timeout, c);
+	loop_timer_init(&c->connect_timer, p->loop, on_connect_timer, c);
 	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->key, strlen(c->endpoint->key), c);
 	return c;
 }
@@ -518,7 +539,7 @@ size_t redis_pool_connections(const struct redis_pool *p)
 	size_t count = 0;
 
 	for (const struct conn *c = p->conns; c; c = c->hh.next)
-		count += c->state != CLOSED;
+		count += c->state != CLOSED && c->state != RESTING;
 	return count;
 }
 
@@ -528,10 +549,6 @@ static int admit(struct conn *c, struct redis_call *call, int argc, const char *
 	const char *address = c->endpoint->address;
 	int len;
 
-	if (c->state == CLOSED && loop_now_ms(c->pool->loop) < c->retry_ms) {
-		*err = c->last_err;
-		return -1;
-	}
 	if (c->waiting >= WAITING_MAX || c->waiting_bytes >= WAITING_BYTES_MAX)
 		return err_set(err, ERR_TEMPORARY, "redis at %s: too many commands wait (%zu)", address, c->waiting);
 	len = argc > 0 ? redisFormatCommandArgv(&call->wire, argc, (const char **)(uintptr_t)argv, argv_len) : -1;
@@ -553,7 +570,7 @@ static void enqueue(struct conn *c, struct redis_call *call)
 		DL_APPEND(c->unsent, call);
 	watch_deadline(c, call->deadline_ms);
 	if (c->state == CLOSED)
-		conn_dial(c);
+		conn_dial_when_allowed(c);
 }
 
 struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
@@ -574,6 +591,14 @@ struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e,
 	else
 		fail_later(call, &err);
 	return call;
+}
+
+bool redis_rests(const struct redis_pool *p, const struct redis_endpoint *e)
+{
+	const struct conn *c;
+
+	HASH_FIND_STR(p->conns, e->key, c);
+	return c && (c->state == RESTING || (c->state == CLOSED && loop_now_ms(p->loop) < c->retry_ms));
 }
 
 void redis_cancel(struct redis_call *call)

@@ -7,8 +7,8 @@
  * Commands given in one loop turn leave in one write (pipelined); answers come back in order. hiredis formats and parses (RESP2, with our own
  * reply objects under caps, net/redisreply); the socket is a bufferevent, plain or TLS.
  *
- * A connection is made when first needed, closed after it was idle for 60 s, and made again with back-off and jitter after failures; while one backs
- * off, commands fail at once with the last reason. A command that is cancelled or past its deadline leaves its slot behind; when the head of the
+ * A connection is made when first needed, closed after it was idle for 60 s, and made again with back-off and jitter after failures (net/dial.h); commands
+ * given meanwhile wait for it, and past their deadline fail with the last reason. A command that is cancelled or past its deadline leaves its slot behind; when the head of the
  * pipeline is overdue the connection is dropped and every command on it fails. The number of commands waiting on one connection has a cap.
  */
 
@@ -68,6 +68,7 @@ typedef void (*redis_fn)(void *arg, const struct redis_reply *reply, const struc
 
 /* Sends one command before deadline_ms (loop clock). Arguments are copied into the output. */
 struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg);
+bool redis_rests(const struct redis_pool *p, const struct redis_endpoint *e); /* the last connection failed just now: a command would wait a little for the next one */
 void redis_cancel(struct redis_call *call); /* no callback any more; NULL is fine */
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/redisendpoint.h"
 
-#include <openssl/ssl.h>
 #include <string.h>
 
 #include "base/fingerprint.h"
@@ -40,6 +39,8 @@ static int split_address(const char *address, char **host, uint16_t *port, struc
 	size_t host_len = colon ? (size_t)(colon - address) : 0;
 	const char *start = address;
 
+	if (strstr(address, "://"))
+		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port, not a URL", address);
 	if (host_len > 2 && address[0] == '[' && colon[-1] == ']') {
 		start++;
 		host_len -= 2;
@@ -86,19 +87,11 @@ static void take_credentials(struct redis_endpoint *e, const struct redis_endpoi
 	e->tls_key_password = dup_given(config->tls_key_password);
 }
 
-/* Reads the PEMs, so that a wrong one is known now and not at the first connection. */
 static int check_tls(const struct redis_endpoint *e, struct err *err)
 {
 	struct tls_client_config config = { .ca_pem = e->tls_ca_pem, .cert_pem = e->tls_cert_pem, .key_pem = e->tls_key_pem, .key_password = e->tls_key_password, .insecure = e->tls_insecure };
-	SSL_CTX *ctx;
 
-	if (!e->tls_ca_pem && !e->tls_cert_pem && !e->tls_key_pem)
-		return 0;
-	ctx = tls_client_context(&config, err);
-	if (!ctx)
-		return err_wrap(err, "TLS");
-	SSL_CTX_free(ctx);
-	return 0;
+	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
 }
 
 static void make_key(struct redis_endpoint *e)

@@ -87,20 +87,24 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(round, &round->err);
 }
 
-/* The first `count` of the shuffled order. */
+/* The first of the shuffled order, of those whose last connection failed just now only what is needed. */
 static void choose(struct redisround *round, struct redis_endpoint *const *endpoints, size_t count)
 {
-	size_t *order = mem_array(count, sizeof(*order));
+	size_t *order = mem_array(count, sizeof(*order)), chosen = 0;
 
 	for (size_t i = 0; i < count; i++)
 		order[i] = i;
-	for (size_t i = 0; i < round->count; i++) {
+	for (size_t i = 0; i < count; i++) {
 		size_t other = i + (size_t)(fingerprint_random() % (count - i)), kept = order[i];
 
 		order[i] = order[other];
 		order[other] = kept;
-		round->tries[i].round = round;
-		round->tries[i].endpoint = redis_endpoint_ref(endpoints[order[i]]);
+	}
+	for (int resting = 0; resting < 2; resting++) {
+		for (size_t i = 0; i < count && chosen < round->count; i++) {
+			if (redis_rests(round->pool, endpoints[order[i]]) == (resting > 0))
+				round->tries[chosen++] = (struct try){ .round = round, .endpoint = redis_endpoint_ref(endpoints[order[i]]) };
+		}
 	}
 	mem_free_ptr(&order);
 }

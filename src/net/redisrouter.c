@@ -92,6 +92,8 @@ static void on_waited(void *arg)
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "%s: none of them answered in time", call->way->site->name);
+	if (!call->err && !call->way->round && call->way->err)
+		err = *call->way->err;
 	call_end(call, NULL, call->err ? call->err : &err);
 }
 
@@ -113,7 +115,7 @@ static void call_wait(struct redisrouter_call *call)
 static void call_doubt(struct redisrouter_call *call, const struct err *why)
 {
 	struct redisway *w = call->way;
-	bool again = !call->retried && redisway_now_ms(w) < call->deadline_ms && (redisway_may_ask(w) || w->round || w->failures == 0);
+	bool again = !call->retried && redisway_now_ms(w) < call->deadline_ms;
 
 	w->doubted = true;
 	if (again) {
@@ -259,13 +261,13 @@ static void call_begin(struct redisrouter_call *call)
 		call_fail_later(call, &err);
 		return;
 	}
-	if (!known && (w->round || redisway_may_ask(w))) {
+	if (!known) {
 		call_wait(call);
 		return;
 	}
-	if (known && redisway_now_ms(w) - w->map_ms >= w->site->kind->way_ms && redisway_may_ask(w))
+	if (redisway_now_ms(w) - w->map_ms >= w->site->kind->way_ms && redisway_may_ask(w))
 		redisway_ask(w);
-	call_place(call); /* a doubtful way is better than none; without one, and before the next round, the last reason stands */
+	call_place(call);
 }
 
 static void copy_args(struct redisrouter_call *call, int argc, const char *const *argv, const size_t *argv_len)

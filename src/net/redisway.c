@@ -5,14 +5,13 @@
 #include <utlist.h>
 
 #include "base/mem.h"
+#include "net/dial.h"
 #include "net/redisround.h"
 
 #define IDLE_MS 300000
 #define GUIDE_MS 3000        /* for one guide's answer */
 #define ROUND_GAP_MS 250     /* between two rounds that brought something */
 #define FOLLOW_MAX_MS 5000  /* the way of followers is asked for again, also when nobody commands */
-#define BACKOFF_FIRST_MS 200
-#define BACKOFF_MAX_MS 5000
 
 int64_t redisway_now_ms(const struct redisway *w)
 {
@@ -130,7 +129,7 @@ static void on_round(void *arg, const struct err *err)
 	w->doubted = w->stale = false;
 	err_keep(&w->err, err);
 	if (err)
-		w->retry_ms = redisway_now_ms(w) + loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+		w->retry_ms = redisway_now_ms(w) + loop_backoff_ms(w->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 	else
 		w->retry_ms = redisway_now_ms(w) + ROUND_GAP_MS;
 	if (!err)

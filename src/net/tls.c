@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/tlsrules.h"
 
 /* Key exchange with forward secrecy and an AEAD; TLS 1.3 has its own list. */
 #define TLS12_CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
@@ -197,8 +198,10 @@ static X509_STORE *get_system_store(void)
 {
 	if (!system_store) {
 		system_store = X509_STORE_new();
-		if (system_store)
+		if (system_store) {
 			X509_STORE_set_default_paths(system_store);
+			tlsrules_load_roots(system_store);
+		}
 	}
 	return system_store;
 }
@@ -267,6 +270,7 @@ static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, s
 
 	if (own_ca && add_own_ca(ctx, config->ca_pem, err) < 0)
 		return -1;
+	tlsrules_apply(ctx);
 	SSL_CTX_set_verify(ctx, config->insecure ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
 	tls_trust_system(ctx, own_ca);
 	if (!config->cert_pem && !config->key_pem)
@@ -289,6 +293,17 @@ SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *
 		return NULL;
 	}
 	return ctx;
+}
+
+int tls_client_check(const struct tls_client_config *config, struct err *err)
+{
+	SSL_CTX *ctx;
+
+	if (!config->ca_pem && !config->cert_pem && !config->key_pem)
+		return 0;
+	ctx = tls_client_context(config, err);
+	SSL_CTX_free(ctx);
+	return ctx ? 0 : -1;
 }
 
 static bool is_ip_literal(const char *text)

@@ -4,7 +4,7 @@
 
 /*
  * TLS contexts. A server context whose certificate is swapped in place while connections live on; client contexts for plain sockets
- * (Redis); the system's trust store, loaded when first needed and shared. libcurl's own contexts are set up in net/httpc.
+ * (Redis); the system's trust store, with what net/tlsrules adds, loaded when first needed and shared. libcurl's own contexts are set up in net/httpc.
  */
 
 #include <stdbool.h>
@@ -41,6 +41,9 @@ struct tls_client_config {
 };
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err);            /* caller owns */
 SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, struct err *err);  /* SNI and verification of the name or IP address; caller owns */
+
+/* Reads the PEMs, where there are any, so that a wrong one is known now and not at the first connection. */
+int tls_client_check(const struct tls_client_config *config, struct err *err);
 
 /* For a client context that somebody else set up (libcurl's): what its own store does not trust, the system's shared store may. own_ca: its store holds something. */
 void tls_trust_system(SSL_CTX *ctx, bool own_ca);

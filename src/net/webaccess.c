@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/webaccess.h"
 
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -123,19 +122,11 @@ static int check_token_url(const char *url, struct err *err)
 	return 0;
 }
 
-/* The PEMs are read once here, so that a wrong one is said when the object is applied and not as a failing source. */
 static int check_tls(const struct webaccess_config *config, struct err *err)
 {
 	struct tls_client_config tls = { .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem, .insecure = config->insecure };
-	SSL_CTX *ctx;
 
-	if (!config->ca_pem && !config->cert_pem && !config->key_pem)
-		return 0;
-	ctx = tls_client_context(&tls, err);
-	if (!ctx)
-		return -1;
-	SSL_CTX_free(ctx);
-	return 0;
+	return tls_client_check(&tls, err);
 }
 
 struct webaccess *webaccess_new(const struct webaccess_config *config, struct err *err)

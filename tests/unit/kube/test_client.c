@@ -500,6 +500,31 @@ static void no_class_starves(void **state)
 		wait_for(f, &background[i]);
 }
 
+/* However many writes of /scale are under way, a read waits for none of them; statuses do. */
+static void reads_go_beside_writes_of_scale(void **state)
+{
+	struct fixture *f = *state;
+	struct outcome scale[MANY] = { 0 }, read[3] = { 0 }, status[3] = { 0 };
+	int full;
+
+	for (int i = 0; i < MANY; i++)
+		start(f, &scale[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/scale", .body = "{}", .priority = KUBE_SCALE });
+	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
+	assert_in_range(full, 50, 60);
+	for (int i = 0; i < 3; i++)
+		start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 1);
+	for (int i = 0; i < 3; i++)
+		start(f, &read[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 4);
+	for (int i = 0; i < MANY; i++)
+		kube_cancel(scale[i].call);
+	for (int i = 0; i < 3; i++) {
+		kube_cancel(status[i].call);
+		kube_cancel(read[i].call);
+	}
+}
+
 static void a_queued_call_has_its_deadline(void **state)
 {
 	struct fixture *f = *state;
@@ -731,6 +756,7 @@ int main(void)
 		TEST(credentials_that_cannot_be_read_are_told),
 		TEST(calls_wait_by_priority),
 		TEST(no_class_starves),
+		TEST(reads_go_beside_writes_of_scale),
 		TEST(a_queued_call_has_its_deadline),
 		TEST(cancel_inside_a_callback),
 		TEST(cancel_at_once),

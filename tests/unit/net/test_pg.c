@@ -257,11 +257,46 @@ static void refused_and_backing_off(void **state)
 	assert_int_equal(a.err.kind, ERR_DENIED);
 	assert_non_null(strstr(a.err.msg, "password authentication failed"));
 	assert_null(strstr(a.err.msg, "open-sesame"));
-	ask(w, &b, "SELECT 1", ASK_MS);
+	ask(w, &b, "SELECT 1", 20); /* not before the back-off is over: the last reason stands */
 	UNTIL(w->f, b.calls == 1);
 	assert_string_equal(a.err.msg, b.err.msg);
-	fixture_linger(w->f, 20);
+	assert_int_equal(b.err.kind, ERR_DENIED);
 	assert_false(try_accept(w, &p));
+	ask(w, &b, "SELECT 1", ASK_MS); /* waits for the next connection, and is told what that brings */
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, b.calls == 1);
+	assert_string_equal(b.text, "7");
+	close(p.fd);
+}
+
+/* Lets everybody in and hangs up at the query: that is no reason to dial it for each query that waits. */
+static void hangs_up_on_every_query(void **state)
+{
+	static struct result asked[100];
+	struct world *w = *state;
+	struct peer p;
+	int64_t begin_ms = loop_now_ms(w->f->loop);
+	int dials = 0;
+
+	for (size_t i = 0; i < 100; i++)
+		ask(w, &asked[i], "SELECT 1", 1000);
+	while (loop_now_ms(w->f->loop) - begin_ms < 1200) {
+		if (try_accept(w, &p)) {
+			dials++;
+			SEND(p.fd, WELCOME);
+			for (int i = 0; i < 40 && !has_bytes(&p, "SELECT 1"); i++)
+				fixture_linger(w->f, 5);
+			close(p.fd);
+		}
+		fixture_linger(w->f, 5);
+	}
+	for (size_t i = 0; i < 100; i++) {
+		assert_int_equal(asked[i].calls, 1);
+		assert_true(asked[i].err.kind != ERR_NONE);
+	}
+	assert_in_range(dials, 2, 8);
 }
 
 static void giant_row(void **state)
@@ -506,6 +541,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(slow_one_gets_a_second_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(pooler_that_refuses_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
+		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_before_the_greeting, setup, teardown),
 		cmocka_unit_test_setup_teardown(drips, setup, teardown),

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/dial.h"
+#include "net/listen.h"
 #include "net/redis.h"
 
 struct world {
@@ -303,9 +305,8 @@ static void refused_greetings_fail_everything(void **state)
 		assert_int_equal(a.err.kind, rows[i].kind);
 		assert_string_equal(b.err.msg, a.err.msg);
 		assert_null(strstr(a.err.msg, "hunt"));
-		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS); /* at once, with the last reason */
-		loop_turn(w->f->loop);
-		assert_int_equal(after.calls, 1);
+		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30); /* not before the back-off is over: the last reason stands */
+		UNTIL(w->f, after.calls);
 		assert_string_equal(after.err.msg, a.err.msg);
 		redis_endpoint_unref(e);
 	}
@@ -313,34 +314,65 @@ static void refused_greetings_fail_everything(void **state)
 
 /* --- failures ---------------------------------------------------------------------------------------------------------- */
 
+/* Whoever asks during the back-off is told what was found out after he asked: so the first poll after a server is back succeeds. */
 static void refused_connections_back_off_and_come_back(void **state)
 {
 	struct world *w = *state;
 	char expected[128];
-	struct result first = { 0 }, at_once = { 0 }, later = { 0 };
-	int64_t until_ms = loop_now_ms(w->f->loop) + PATIENCE_MS;
-	bool tried = false;
+	struct result first = { 0 }, at_once = { 0 }, back = { 0 };
+	uint16_t dead_port = fixture_dead_port();
+	struct err err;
 
 	redis_endpoint_unref(w->endpoint);
-	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", fixture_dead_port());
+	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", dead_port);
 	snprintf(expected, sizeof(expected), "redis at %s: connecting: Connection refused", w->address);
 	w->endpoint = endpoint(&(struct redis_endpoint_config){ .address = w->address });
-	first.start = &at_once; /* from inside the failure: no attempt then, it backs off */
+	first.start = &at_once; /* from inside the failure: it waits */
 	ask(&first, w, "k");
+	UNTIL(w->f, first.calls);
+	assert_int_equal(redis_pool_connections(w->pool), 0);
+	assert_true(redis_rests(w->pool, w->endpoint));
 	UNTIL(w->f, at_once.calls);
 	assert_int_equal(first.err.kind, ERR_TEMPORARY);
 	assert_string_equal(first.err.msg, expected);
 	assert_string_equal(at_once.err.msg, expected);
 	assert_int_equal(redis_pool_connections(w->pool), 0);
-	while (!tried) { /* until the back-off is over */
-		later = (struct result){ 0 };
-		ask(&later, w, "k");
-		tried = redis_pool_connections(w->pool) == 1;
-		UNTIL(w->f, later.calls);
-		fixture_linger(w->f, 3);
-		assert_true(loop_now_ms(w->f->loop) < until_ms);
+	ask(&back, w, "k");
+	close(w->listener);
+	w->listener = listen_tcp("127.0.0.1", dead_port, &err);
+	assert_true(w->listener >= 0);
+	accept_peer(w);
+	UNTIL(w->f, client_has(&w->peer, "LLEN"));
+	client_send(&w->peer, ":7\r\n");
+	UNTIL(w->f, back.calls);
+	assert_int_equal(back.integer, 7);
+	assert_false(redis_rests(w->pool, w->endpoint));
+}
+
+/* Each of many cycles against a server that is dead leaves nothing, and it is dialled about once a second, however many ask. */
+static void a_dead_server_is_not_dialled_by_everybody(void **state)
+{
+	struct world *w = *state;
+	struct result asked[1000] = { 0 };
+	int64_t begin_ms;
+
+	for (size_t i = 0; i < 5; i++) { /* up to the longest back-off */
+		ask(&asked[i], w, "k");
+		accept_peer(w);
+		client_close(&w->peer);
+		UNTIL(w->f, asked[i].calls);
 	}
-	assert_string_equal(later.err.msg, expected);
+	begin_ms = loop_now_ms(w->f->loop);
+	for (size_t i = 5; i < 1000; i++) {
+		ask(&asked[i], w, "k");
+		loop_turn(w->f->loop);
+	}
+	accept_peer(w);
+	assert_true(loop_now_ms(w->f->loop) - begin_ms >= DIAL_AGAIN_MAX_MS * 7 / 10);
+	client_close(&w->peer);
+	for (size_t i = 5; i < 1000; i++)
+		UNTIL(w->f, asked[i].calls);
+	assert_int_equal(redis_pool_connections(w->pool), 0);
 }
 
 static void a_lost_connection_is_made_again(void **state)
@@ -623,6 +655,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(greetings_go_before_commands, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(refused_greetings_fail_everything, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(refused_connections_back_off_and_come_back, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_dead_server_is_not_dialled_by_everybody, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_made_again, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(garbage_fails_everything_with_a_reason, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_giant_reply_does_not_grow_memory, world_setup, world_teardown),

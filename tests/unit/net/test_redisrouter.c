@@ -330,8 +330,7 @@ static void no_map_no_answer(void **state)
 	ask(&a, w, site, "foo");
 	serve(w, 0, "SLOTS", "-ERR This instance has cluster support disabled\r\n");
 	wait_error(w, &a, ERR_INVALID, "not part of a cluster");
-	ask(&b, w, site, "foo"); /* back-off: the last reason stands */
-	loop_turn(w->f->loop);
+	ask_for(&b, w, site, "foo", 30); /* before the back-off is over: the last reason stands */
 	wait_error(w, &b, ERR_INVALID, "not part of a cluster");
 	redissite_unref(site);
 }

@@ -4,9 +4,12 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "net/tlsrules.h"
 
 /* Both ends of a connection in memory. */
 struct wire {
@@ -167,6 +170,123 @@ static void the_systems_roots_count_too(void **state)
 	assert_false(meet(b, &config, "localhost", why, sizeof(why)));
 	remove(path);
 	x509_pair_done(&stranger);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void remove_file(const char *folder, const char *name)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", folder, name);
+
+	assert_int_equal(remove(path), 0);
+}
+
+static void set_rules(const char *version, const char *ciphers, const char *ca_dirs)
+{
+	struct tlsrules_config rules = { version, ciphers, ca_dirs };
+	struct err err;
+
+	assert_int_equal(tlsrules_set(&rules, &err), 0);
+	tls_forget_system_store();
+}
+
+/* Files and what they link to; no folders, no names that begin with "..", and what is no certificate harms nobody. */
+static void folders_of_roots_count_too(void **state)
+{
+	struct both *b = *state;
+	struct tls_client_config config = { .ca_pem = NULL };
+	char folder[] = "/tmp/rootsXXXXXX", why[256] = "";
+	MEM_AUTO char *dirs = NULL, *deeper = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	dirs = mem_printf("/no/such/folder,,%s", folder);
+	deeper = mem_printf("%s/deeper", folder);
+	assert_int_equal(mkdir(deeper, 0700), 0);
+	write_file(folder, "note", "no certificate");
+	write_file(folder, "..data", b->f->ca.cert_pem);
+	write_file(deeper, "ca.crt", b->f->ca.cert_pem);
+	set_rules(NULL, NULL, dirs);
+	assert_false(meet(b, &config, "localhost", why, sizeof(why)));
+	write_file(folder, "ca.crt", b->f->ca.cert_pem);
+	assert_false(meet(b, &config, "localhost", why, sizeof(why))); /* read once */
+	set_rules(NULL, NULL, dirs);
+	assert_true(meet(b, &config, "localhost", why, sizeof(why)));
+	assert_false(meet(b, &config, "example.org", why, sizeof(why)));
+	remove_file(folder, "ca.crt");
+	remove_file(folder, "..data");
+	remove_file(folder, "note");
+	remove_file(deeper, "ca.crt");
+	rmdir(deeper);
+	rmdir(folder);
+	tlsrules_done();
+	tls_forget_system_store();
+}
+
+/* The protocol and the suite that a session of these rules has with a server that takes all. */
+static void says(const char *version, const char *ciphers, long server_most, const char *protocol, const char *suite)
+{
+	struct tls_client_config config = { .insecure = true };
+	struct err err;
+	struct both *b = NULL;
+	void *state = NULL;
+	SSL_CTX *ctx;
+	SSL *server;
+	struct wire w;
+	char why[256] = "";
+
+	assert_int_equal(both_setup(&state), 0);
+	b = state;
+	set_rules(version, ciphers, NULL);
+	ctx = tls_client_context(&config, &err);
+	assert_non_null(ctx);
+	server = tls_server_session(b->server);
+	SSL_set_security_level(server, 0);
+	SSL_set_min_proto_version(server, TLS1_VERSION);
+	SSL_set_max_proto_version(server, server_most);
+	SSL_set_cipher_list(server, "ALL");
+	wire_up(&w, server, tls_client_session(ctx, "localhost", true, &err));
+	if (shake(&w, why, sizeof(why)) != (protocol != NULL))
+		fail_msg("%s %s: %s", version, ciphers ? ciphers : "", why);
+	if (protocol)
+		assert_string_equal(SSL_get_version(w.client), protocol);
+	if (suite)
+		assert_string_equal(SSL_CIPHER_standard_name(SSL_get_current_cipher(w.client)), suite);
+	ERR_clear_error();
+	wire_cut(&w);
+	SSL_CTX_free(ctx);
+	tlsrules_done();
+	both_teardown(&state);
+}
+
+static void versions_and_suites_follow_the_rules(void **state)
+{
+	static const char old[] = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", one13[] = "TLS_NONSENSE:TLS_AES_128_GCM_SHA256:";
+	struct tlsrules_config wrong = { .min_version = "TLS1.2" };
+	struct err err;
+
+	(void)state;
+	says(NULL, NULL, TLS1_3_VERSION, "TLSv1.3", NULL);
+	says(NULL, NULL, TLS1_2_VERSION, "TLSv1.2", NULL);
+	says(NULL, NULL, TLS1_1_VERSION, NULL, NULL);
+	says("TLS13", NULL, TLS1_2_VERSION, NULL, NULL);
+	says("TLS13", NULL, TLS1_3_VERSION, "TLSv1.3", NULL);
+	says("TLS11", NULL, TLS1_1_VERSION, "TLSv1.1", NULL);
+	says("TLS11", NULL, TLS1_VERSION, NULL, NULL);
+	says("TLS10", NULL, TLS1_VERSION, "TLSv1", NULL);
+	says("TLS12", one13, TLS1_3_VERSION, "TLSv1.3", "TLS_AES_128_GCM_SHA256");
+	says("TLS12", one13, TLS1_2_VERSION, "TLSv1.2", NULL);
+	says("TLS12", old, TLS1_2_VERSION, "TLSv1.2", "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA");
+	says("TLS12", "TLS_NONSENSE", TLS1_2_VERSION, "TLSv1.2", NULL);
+	assert_int_equal(tlsrules_set(&wrong, &err), -1);
+	assert_string_equal(err.msg, "\"TLS1.2\" is no version of TLS: TLS10, TLS11, TLS12 or TLS13");
 }
 
 static void the_servers_certificate_is_swapped_under_sessions(void **state)
@@ -337,6 +457,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(names_and_roots_are_checked, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(the_systems_roots_count_too, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(folders_of_roots_count_too, both_setup, both_teardown),
+		cmocka_unit_test(versions_and_suites_follow_the_rules),
 		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup, both_teardown),
 		cmocka_unit_test(no_certificate_no_session),
 		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup, both_teardown),
