@@ -22,6 +22,7 @@
 #include "kube/config.h"
 #include "kube/events.h"
 #include "net/notify.h"
+#include "net/tlsrules.h"
 #include "net/vault.h"
 #include "scalers/sources.h"
 #include "serve/serve.h"
@@ -218,6 +219,13 @@ static struct vault_pool *make_vault_pool(struct loop *loop)
 	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL, skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
 }
 
+static int set_tls_rules(const struct options *o, struct err *err)
+{
+	struct tlsrules_config config = { .min_version = o->http_min_tls_version, .ciphers = o->http_tls_cipher_list, .ca_dirs = o->ca_dir };
+
+	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
+}
+
 static struct lookups *make_lookups(struct daemon *d)
 {
 	const struct options *o = d->options;
@@ -335,7 +343,7 @@ static int start_signals(struct daemon *d, struct err *err)
 
 static int start(struct daemon *d, struct err *err)
 {
-	if (start_base(d, err) || start_kube(d, err))
+	if (start_base(d, err) || set_tls_rules(d->options, err) || start_kube(d, err))
 		return -1;
 	start_cache(d);
 	start_control(d);
@@ -384,6 +392,7 @@ static void stop(struct daemon *d)
 	free(d->namespace_);
 	kube_config_done(&d->kube_config);
 	loop_free(d->loop);
+	tlsrules_done();
 	counters_free(d->counters);
 }
 

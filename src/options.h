@@ -33,6 +33,9 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 	int64_t metrics_deadline_ms;
 	int64_t wake_interval_ms;
 	int64_t http_timeout_ms;
+	char *http_min_tls_version; /* these three as net/tlsrules.h has them; the first is checked there */
+	char *http_tls_cipher_list; /* NULL: the usual */
+	char *ca_dir;               /* "a,b"; NULL: none */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *identity; /* NULL: host or pod name and a nonce */

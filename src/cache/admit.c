@@ -12,6 +12,7 @@
 #include "crd/triggerauth.h"
 #include "decide/hpaspec.h"
 #include "decide/validate.h"
+#include "decide/verdict.h"
 #include "net/loop.h"
 #include "scalers/scaler.h"
 
@@ -240,7 +241,7 @@ static void warn_of_parameters(struct admit_wait *w)
 {
 	for (size_t i = 0; i < w->so->spec.trigger_count; i++) {
 		const struct trigger *t = &w->so->spec.triggers[i];
-		struct scaler_params params = { .namespace_ = w->so->meta.namespace_, .object = w->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata };
+		struct scaler_params params = { .namespace_ = w->so->meta.namespace_, .object = w->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = verdict_has_composite(&w->so->spec), .metadata = &t->metadata };
 		struct scaler scaler;
 		struct err err;
 

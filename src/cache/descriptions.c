@@ -10,7 +10,7 @@
 
 #define AGAIN_MS 15000
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS 5000 /* nothing can be scaled by what is not known: soon after the server is back it is */
+#define RETRY_MOST_MS 2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
 
 struct entry {
 	struct held held;    /* key: the question's */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "cache/auth.h"
 #include "decide/validate.h"
+#include "decide/verdict.h"
 
 /* One object's scalers, or why there are none. */
 struct object_scalers {
@@ -37,6 +38,7 @@ struct scalers {
 	scalers_fn on_built;
 	void *on_built_arg;
 	struct object_scalers *objects;
+	struct object_scalers *last; /* found last: a poll looks several times */
 };
 
 static void drop(struct object_scalers *o)
@@ -56,6 +58,8 @@ static void drop(struct object_scalers *o)
 static void forget(struct scalers *s, struct object_scalers *o)
 {
 	HASH_DELETE(hh, s->objects, o);
+	if (s->last == o)
+		s->last = NULL;
 	drop(o);
 	free(o->key);
 	free(o);
@@ -65,7 +69,11 @@ static struct object_scalers *find(struct scalers *s, const char *key)
 {
 	struct object_scalers *o;
 
+	if (s->last && strcmp(s->last->key, key) == 0)
+		return s->last;
 	HASH_FIND_STR(s->objects, key, o);
+	if (o)
+		s->last = o;
 	return o;
 }
 
@@ -228,7 +236,7 @@ static int build_one(struct scalers *s, struct object_scalers *o, const struct m
 	struct scaler whole;
 	const struct trigger *t = &m->so->spec.triggers[i];
 	struct scaler_params params = {
-		.namespace_ = m->so->meta.namespace_, .object = m->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
+		.namespace_ = m->so->meta.namespace_, .object = m->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = verdict_has_composite(&m->so->spec), .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
 	};
 
 	if (scaler_build(&params, &whole, err))

@@ -37,6 +37,7 @@ struct shelf {
 	const struct shelf_events *events;
 	void *arg;
 	struct item *items;
+	struct item *last; /* found last: one poll asks for the same object many times */
 	struct source *sources;
 	size_t source_count;
 	struct counters_family *objects;
@@ -55,11 +56,15 @@ static char *key_of(const struct meta *meta, char out[SHELF_KEY_MAX])
 	return out;
 }
 
-static struct item *item_find(const struct shelf *s, const char *key)
+static struct item *item_find(struct shelf *s, const char *key)
 {
 	struct item *item;
 
+	if (s->last && strcmp(s->last->key, key) == 0)
+		return s->last;
 	HASH_FIND_STR(s->items, key, item);
+	if (item)
+		s->last = item;
 	return item;
 }
 
@@ -85,6 +90,8 @@ static void *item_remove(struct shelf *s, struct item *item)
 	void *object = item->object;
 
 	HASH_DELETE(hh, s->items, item);
+	if (s->last == item)
+		s->last = NULL;
 	count_items(s);
 	free(item->key);
 	free(item);
@@ -307,7 +314,7 @@ bool shelf_knows(const struct shelf *s, const char *namespace_, const char **tro
 	return source && source->synced;
 }
 
-const void *shelf_get(const struct shelf *s, const char *key)
+const void *shelf_get(struct shelf *s, const char *key)
 {
 	const struct item *item = item_find(s, key);
 

@@ -51,7 +51,7 @@ const char *shelf_trouble(const struct shelf *s); /* why a watch fails at the mo
 /* Whether the objects of this namespace were listed, so that one that is not here is not there. If not, *trouble says why they cannot be, or is NULL. */
 bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble);
 
-const void *shelf_get(const struct shelf *s, const char *key); /* NULL when unknown */
+const void *shelf_get(struct shelf *s, const char *key); /* NULL when unknown */
 size_t shelf_count(const struct shelf *s);
 void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg);
 

@@ -29,6 +29,7 @@ struct found {
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
 	int64_t completed_at_ms;
+	bool uncounted;
 };
 
 struct slot {
@@ -107,6 +108,14 @@ static void read_target(struct cache *cache, const char *key, struct verdict_fac
 	facts->ready_replicas = w->ready_replicas;
 }
 
+/* An answer ends what failed in a row, whatever led to it. */
+static int32_t failures_in_a_row(struct cache *cache, const char *key, const struct found *f)
+{
+	if (f->err && f->uncounted)
+		return health_failures(cache->health, key, f->scaler->metric_name);
+	return health_note(cache->health, key, f->scaler->metric_name, !f->err, f->completed_at_ms);
+}
+
 static struct scale_trigger trigger_of(struct cache *cache, const char *key, const struct found *f)
 {
 	struct scale_trigger t = {
@@ -115,7 +124,7 @@ static struct scale_trigger trigger_of(struct cache *cache, const char *key, con
 		.metric = scaler_metric_spec(f->scaler),
 		.activation = f->scaler->activation,
 		.source_err = f->err,
-		.failures = health_note(cache->health, key, f->scaler->metric_name, !f->err, f->completed_at_ms),
+		.failures = failures_in_a_row(cache, key, f),
 	};
 
 	if (!f->err)
@@ -173,6 +182,7 @@ static bool peek_one(struct cache *cache, const struct view *v, const struct sca
 	}
 	f->scaler = s;
 	f->completed_at_ms = f->answer.answered_at_ms;
+	f->uncounted = terms->uncounted;
 	return true;
 }
 
@@ -272,7 +282,7 @@ static void tell_slots(struct survey *s, const struct view *v)
 		if (!v->list[i].question)
 			continue;
 		slot = &s->slots[n];
-		found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms };
+		found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms, s->terms.uncounted };
 	}
 	tell(s->cache, s->key, v, found, scalers, triggers, s->fn, s->arg);
 	free(triggers);

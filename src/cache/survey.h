@@ -26,6 +26,7 @@ struct survey_terms {
 	bool cached;            /* triggers with useCachedMetrics may be answered by what the last poll brought (keda-core.md 3.8) */
 	int64_t deadline_ms;    /* loop clock */
 	uint64_t after;         /* survey_start: only readings asked for since this readings_mark; 0: any */
+	bool uncounted;         /* a failure is none in a row (cache/health): the look is one that no pollingInterval led to */
 };
 
 struct survey_result { /* everything is borrowed until the callback returns */

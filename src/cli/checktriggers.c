@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decide/verdict.h"
 
 #define FIELD_SIZE 512
 #define ROUNDS_MAX 6   /* of parameters that an unknown authentication turns out to need */
@@ -50,7 +51,7 @@ static int attempt(const struct job *j, size_t index, const struct strmap *auth,
 	const struct trigger *t = &j->so->spec.triggers[index];
 	struct strmap auth_now = { 0 }, env_now = { 0 };
 	struct scaler_params params = {
-		.namespace_ = j->so->meta.namespace_, .object = j->so->meta.name, .type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
+		.namespace_ = j->so->meta.namespace_, .object = j->so->meta.name, .type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .formula_source = verdict_has_composite(&j->so->spec), .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
 	};
 	int rc;
 

@@ -133,7 +133,7 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 	const struct workload *w;
 	MEM_AUTO char *path = act_scale_path(o, so);
 	MEM_AUTO char *body = NULL;
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
 	char text[512];
 
 	o->act.missed = o->act.call != NULL;

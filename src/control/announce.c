@@ -8,6 +8,8 @@
 #include "control/object.h"
 
 #define PUSH_TEXT_MAX 4096
+/* A server changes its mind about push seldom; what is asked for may be another after a rebuild, which leads to a look at once (scaleloop_look). */
+#define PUSH_AGAIN_MS 30000
 
 void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...)
 {
@@ -52,28 +54,39 @@ void announce_unknown(struct object *o, const struct scaledobject *so)
 			announce(o, so, "Warning", "KEDAScalerInfo", "Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown, built.list[i].type->name, built.list[i].index);
 }
 
-/* What an Event says of push: owned; NULL when there is nothing. */
-static char *push_trouble(const struct object *o)
+/* What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way to another state. */
+static char *push_trouble(const struct object *o, bool *settled)
 {
 	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
 	struct built built = { 0 };
 
-	if (scalers_get(o->control->cache->scalers, o->key, &built, NULL))
-		return NULL;
-	for (size_t i = 0; i < built.count; i++) {
+	*settled = !scalers_get(o->control->cache->scalers, o->key, &built, NULL);
+	for (size_t i = 0; *settled && i < built.count; i++) {
 		const struct scaler *s = &built.list[i];
 		struct watch_report report;
+		enum pushes_state state = pushes_report(o->control->cache->pushes, s->question, &report);
 
-		if (pushes_report(o->control->cache->pushes, s->question, &report) == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
+		if (state == PUSHES_UNHELD || (state == PUSHES_REPORTED && report.tell && (report.state == WATCH_STARTING || report.state == WATCH_FAILING)))
+			*settled = false;
+		else if (state == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
 			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index, s->type->name, report.why);
 	}
-	return text.len > 0 ? buf_take(&text) : NULL;
+	if (*settled)
+		return text.len > 0 ? buf_take(&text) : NULL;
+	buf_done(&text);
+	return o->loop.said_push ? mem_dup(o->loop.said_push) : NULL;
 }
 
 void announce_push(struct object *o, const struct scaledobject *so)
 {
-	char *text = push_trouble(o);
+	int64_t now_ms = loop_now_ms(o->control->cache->loop);
+	bool settled;
+	char *text;
 
+	if (now_ms < o->loop.push_settled_until_ms)
+		return;
+	text = push_trouble(o, &settled);
+	o->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
 	if (text && (!o->loop.said_push || strcmp(text, o->loop.said_push) != 0))
 		announce(o, so, "Warning", "KEDAScalerInfo", "%s", text);
 	free(o->loop.said_push);

@@ -34,6 +34,7 @@ struct control {
 	bool leading;
 	struct object *objects;
 	struct claim *claims;       /* rivals.c */
+	size_t shared_claims;       /* of them, those that several objects lay */
 	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct loop_timer settle;   /* after such a flood: what its writes took goes back to the system */
@@ -109,6 +110,9 @@ struct loop_part {
 	uint64_t woken_after;       /* readings_mark of the last time it did */
 	int64_t looked_at_ms;       /* loop clock: when the last look began */
 	struct loop_timer wake;     /* a look that a source asked for, put off to the end of the interval */
+	int64_t push_settled_until_ms; /* loop clock: before that nobody looks whether push is on */
+	int64_t late_ms;            /* of the last poll, as /metrics says it */
+	bool late_known;
 	char *said_push;            /* the text of the last Event about push; owned; NULL */
 };
 

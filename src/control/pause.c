@@ -78,7 +78,7 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 {
 	MEM_AUTO char *path = act_scale_path(o, so);
 	MEM_AUTO char *body = NULL;
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
 	struct scaledobject_status *wanted = status_wanted(o, so);
 
 	if (!path)

@@ -34,14 +34,19 @@ static void claim_add(struct control *c, uint64_t mark)
 		claim->mark = mark;
 		HASH_ADD(hh, c->claims, mark, sizeof(claim->mark), claim);
 	}
-	claim->count++;
+	if (++claim->count == 2)
+		c->shared_claims++;
 }
 
 static void claim_drop(struct control *c, uint64_t mark)
 {
 	struct claim *claim = claim_find(c, mark);
 
-	if (!claim || --claim->count > 0)
+	if (!claim)
+		return;
+	if (--claim->count == 1)
+		c->shared_claims--;
+	if (claim->count > 0)
 		return;
 	HASH_DELETE(hh, c->claims, claim);
 	free(claim);
@@ -68,7 +73,7 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 
 static bool shared(const struct control *c, uint64_t mark)
 {
-	const struct claim *claim = claim_find(c, mark);
+	const struct claim *claim = c->shared_claims > 0 ? claim_find(c, mark) : NULL;
 
 	return claim && claim->count > 1;
 }

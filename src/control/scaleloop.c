@@ -172,11 +172,12 @@ static void on_survey(void *arg, const struct survey_result *result)
 
 /* --- the start of a poll ------------------------------------------------------------------------------------------------------ */
 
-static void poll(struct object *o)
+/* between: no poll is due, a source asked for this look. A source that fails may do so often: its failures must not add up to a fallback before its time. */
+static void poll(struct object *o, bool between)
 {
 	struct cache *cache = o->control->cache;
 	int64_t now_ms = loop_now_ms(cache->loop);
-	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = now_ms + o->control->config.query_deadline_ms };
+	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = now_ms + o->control->config.query_deadline_ms, .uncounted = between };
 
 	/* Whatever began after the wake-up will do, however long that is ago; what began before will not, however young it is. */
 	if (o->loop.woken) {
@@ -191,10 +192,13 @@ static void poll(struct object *o)
 
 static void note_lateness(struct object *o, int64_t late_ms)
 {
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	const struct scaledobject *so = o->loop.late_known && o->loop.late_ms == late_ms ? NULL : store_scaledobject(o->control->cache->store, o->key);
 
-	if (so)
-		counters_set(o->control->loop_latency, (const char *const[]){ so->meta.namespace_, "scaledobject", so->meta.name }, (double)late_ms / 1000);
+	if (!so)
+		return;
+	o->loop.late_ms = late_ms;
+	o->loop.late_known = true;
+	counters_set(o->control->loop_latency, (const char *const[]){ so->meta.namespace_, "scaledobject", so->meta.name }, (double)late_ms / 1000);
 }
 
 static void on_timer(void *arg)
@@ -214,7 +218,7 @@ static void on_timer(void *arg)
 	if (o->loop.survey)
 		o->loop.again = true;
 	else
-		poll(o);
+		poll(o, false);
 }
 
 void scaleloop_look(struct object *o)
@@ -224,6 +228,7 @@ void scaleloop_look(struct object *o)
 	/* What is being asked may be asked no more; what still is, is joined or in memory. */
 	survey_cancel(o->loop.survey);
 	o->loop.survey = NULL;
+	o->loop.push_settled_until_ms = 0;
 	loop_timer_set(&o->loop.timer, 0);
 }
 
@@ -244,7 +249,7 @@ static void on_wake_allowed(void *arg)
 	struct object *o = arg;
 
 	if (!o->loop.survey)
-		poll(o);
+		poll(o, true);
 }
 
 void scaleloop_wake(struct object *o)
@@ -288,6 +293,7 @@ void scaleloop_start(struct object *o, const struct scaledobject *so)
 	}
 	o->loop.running = true;
 	o->loop.interval_s = interval_s;
+	o->loop.late_known = false;
 	/* The first look at once, the second somewhere within the interval: from there on the phase is random. */
 	o->loop.due_ms = slot_after(now_ms + interval_ms / 2 + (int64_t)(fingerprint_random_unit() * (double)interval_ms / 2));
 	loop_timer_set(&o->loop.timer, 0);
@@ -304,6 +310,7 @@ void scaleloop_stop(struct object *o)
 	pushes_release(o->control->cache->pushes, o->key);
 	free(o->loop.said_push);
 	o->loop.said_push = NULL;
+	o->loop.push_settled_until_ms = 0;
 	o->loop.woken = false;
 	o->loop.running = false;
 	o->loop.again = false;

@@ -54,7 +54,7 @@ static int check_trigger(const struct trigger *t, size_t index, struct err *err)
 	if (t->type == NULL || *t->type == '\0')
 		return err_set(err, ERR_INVALID, "spec.triggers[%zu].type: missing: say what kind of source it is, like redis", index);
 	if (t->use_cached_metrics && is_one_of(t->type, live_only))
-		return err_set(err, ERR_INVALID, "spec.triggers[%zu].useCachedMetrics: property \"useCachedMetrics\" is not supported for %s scaler: remove it", index, t->type);
+		return err_set(err, ERR_INVALID, "spec.triggers[%zu].useCachedMetrics: property \"useCachedMetrics\" is not supported for \"%s\" scaler: remove it", index, t->type);
 	if (check_metric_type(t, index, err) < 0)
 		return -1;
 	return check_authentication(t, index, err);

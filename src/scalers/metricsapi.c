@@ -111,7 +111,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
 	char origin[256];
 
-	if (read_question(params, q, err) || param_target(params, &p_target, true, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err)) {
+	if (read_question(params, q, err) || param_target(params, &p_target, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err)) {
 		free_data(q);
 		return -1;
 	}

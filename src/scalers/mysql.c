@@ -26,13 +26,13 @@ struct connection {
 	struct mysqldsn dsn;
 };
 
-/* Orders of look-up as KEDA has them; the last five are ours. */
+/* Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv and its like, of which KEDA's manual speaks. */
 static const struct param p_string = { { "connectionString" }, { PARAM_AUTH, PARAM_ENV }, false };
 static const struct param p_username = { { "username" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
 static const struct param p_password = { { "password" }, { PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_host = { { "host" }, { PARAM_METADATA, PARAM_AUTH }, false };
-static const struct param p_port = { { "port" }, { PARAM_METADATA, PARAM_AUTH }, false };
-static const struct param p_database = { { "dbName" }, { PARAM_METADATA, PARAM_AUTH }, false };
+static const struct param p_host = { { "host" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
+static const struct param p_port = { { "port" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
+static const struct param p_database = { { "dbName" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
 static const struct param p_query = { { "query" }, { PARAM_METADATA }, true };
 static const struct param p_value = { { "queryValue" }, { PARAM_METADATA }, true };
 static const struct param p_activation = { { "activationQueryValue" }, { PARAM_METADATA }, false };
@@ -171,7 +171,7 @@ static char *make_name(const struct connection *c)
 static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
 	param_known(params, "metricName"); /* KEDA reads it, and makes nothing of it */
-	return param_target(params, &p_value, true, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
+	return param_target(params, &p_value, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
 }
 
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)

@@ -35,8 +35,11 @@ static char *trimmed(const char *text)
 	return len > 0 ? mem_dupn(text, len) : NULL;
 }
 
-/* `<name>FromEnv` names a variable. One that is named but cannot be had is an error, never an empty value. */
-static int from_env(const struct scaler_params *params, const char *name, char **out, struct err *err)
+/*
+ * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
+ * nothing either, *absent is the error: never an empty value in silence.
+ */
+static int from_env(const struct scaler_params *params, const char *name, char **out, struct err *absent, struct err *err)
 {
 	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
 	MEM_AUTO char *variable = trimmed(strmap_get(params->metadata, key));
@@ -50,10 +53,11 @@ static int from_env(const struct scaler_params *params, const char *name, char *
 	why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
 	if (why)
 		return err_set(err, ERR_INVALID, "parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
-	return err_set(err, ERR_INVALID, "parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+	err_set(absent, ERR_INVALID, "parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+	return 0;
 }
 
-static int from_source(const struct scaler_params *params, enum param_source source, const char *name, char **out, struct err *err)
+static int from_source(const struct scaler_params *params, enum param_source source, const char *name, char **out, struct err *absent, struct err *err)
 {
 	switch (source) {
 	case PARAM_METADATA:
@@ -63,7 +67,7 @@ static int from_source(const struct scaler_params *params, enum param_source sou
 		*out = params->auth ? trimmed(strmap_get(params->auth, name)) : NULL;
 		return 0;
 	case PARAM_ENV:
-		return from_env(params, name, out, err);
+		return from_env(params, name, out, absent, err);
 	}
 	return 0;
 }
@@ -135,11 +139,13 @@ static void know(const struct scaler_params *params, const struct param *p)
 /* The text (owned by the caller; NULL when absent) and where it came from. */
 static int find(const struct scaler_params *params, const struct param *p, char **out, enum param_source *source, struct err *err)
 {
+	struct err absent = { 0 };
+
 	*out = NULL;
 	know(params, p);
 	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
 		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
-			if (from_source(params, p->sources[i], p->names[j], out, err))
+			if (from_source(params, p->sources[i], p->names[j], out, &absent, err))
 				return -1;
 			if (*out) {
 				*source = p->sources[i];
@@ -147,6 +153,8 @@ static int find(const struct scaler_params *params, const struct param *p, char 
 			}
 		}
 	}
+	if (absent.kind != ERR_NONE)
+		return err_set(err, absent.kind, "%s", absent.msg);
 	return p->required ? missing(params, p, err) : 0;
 }
 
@@ -353,7 +361,7 @@ int param_map(const struct scaler_params *params, const struct param *p, struct 
 	return 0;
 }
 
-int param_target(const struct scaler_params *params, const struct param *p, bool required, struct quantity *out, struct err *err)
+int param_target(const struct scaler_params *params, const struct param *p, struct quantity *out, struct err *err)
 {
 	double value = -1;
 	MEM_AUTO char *text = NULL;
@@ -361,12 +369,10 @@ int param_target(const struct scaler_params *params, const struct param *p, bool
 
 	if (find(params, p, &text, &source, err) || param_double(params, p, &value, err))
 		return -1;
-	if (!text && required)
+	if (!text && !params->formula_source)
 		return err_set(err, ERR_INVALID, "no %s given", p->names[0]);
-	if (!text)
-		return 0;
-	*out = quantity_from_double(value);
-	if (out->milli > 0)
+	*out = quantity_from_double(text ? value : 0);
+	if (out->milli > 0 || params->formula_source)
 		return 0;
 	if (source != PARAM_METADATA)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", p->names[0], source_names[source]);

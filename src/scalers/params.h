@@ -22,7 +22,7 @@ struct param {
 	bool required;
 };
 
-/* The text into *out (a copy, caller owns; NULL when absent and not required). ERR_INVALID: missing although required, or named by FromEnv but not there (with the reason). */
+/* The text into *out (a copy, caller owns; NULL when absent and not required). ERR_INVALID: missing although required; named by FromEnv but neither there nor in a source behind it; or there but not to be read (with the reason). */
 int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err);
 
 /* Typed: *out keeps its default when absent. Numbers as JSON writes them, booleans as Go's ParseBool. Errors name the parameter, and the value when it stands in the metadata: others may be secrets. */
@@ -46,10 +46,10 @@ void param_list_done(struct param_list *list);
 int param_map(const struct scaler_params *params, const struct param *p, struct strmap *out, struct err *err);
 
 /*
- * The target of a metric as a float threshold: in thousandths. required: without it "no <name> given". What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the
- * API server then refuses the whole HPA.
+ * The target of a metric as a float threshold: in thousandths. Without one: "no <name> given". What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the API server then
+ * refuses the whole HPA. A formula source needs none: *out is 0 then, as for 0 and for what is below.
  */
-int param_target(const struct scaler_params *params, const struct param *p, bool required, struct quantity *out, struct err *err);
+int param_target(const struct scaler_params *params, const struct param *p, struct quantity *out, struct err *err);
 
 /*
  * Errors about a required parameter that is missing, and what is said of unknown keys, name the parameter that a mistyped key is near to: upper and lower case are alike, and one letter in four may be wrong, at most two. Keys that KEDA

@@ -137,7 +137,7 @@ static int read_question(const struct scaler_params *params, struct pg_question 
 
 static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
-	return param_target(params, &p_target, true, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
+	return param_target(params, &p_target, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
 }
 
 static void free_data(void *data)

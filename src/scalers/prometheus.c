@@ -123,7 +123,7 @@ static int read_question(const struct scaler_params *params, struct prometheus_q
 
 static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
-	return param_target(params, &p_threshold, true, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
+	return param_target(params, &p_threshold, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
 }
 
 /* Without the time. Headers only as a fingerprint: people put tokens there. */

@@ -209,7 +209,9 @@ int redisparams_target(const struct scaler_params *params, const struct param *p
 {
 	if (param_int64(params, p, value, err))
 		return -1;
-	if (*value <= 0)
+	if (*value <= 0 && params->formula_source)
+		*value = 0;
+	else if (*value <= 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", p->names[0], (long long)*value);
 	return 0;
 }

@@ -10,7 +10,7 @@
 /* The mode is in the type's name: "redis-cluster-streams". */
 int redisparams_read(const struct scaler_params *params, struct redisserver *out, struct err *err);
 
-/* A whole-number target that must be above 0: KEDA lets others through, and the API server then refuses the HPA. *value keeps its default when absent. */
+/* A whole-number target that must be above 0: KEDA lets others through, and the API server then refuses the HPA. *value keeps its default when absent; of a formula source it may be 0. */
 int redisparams_target(const struct scaler_params *params, const struct param *p, int64_t *value, struct err *err);
 
 #endif

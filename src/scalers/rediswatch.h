@@ -3,8 +3,8 @@
 #define SCALERS_REDISWATCH_H
 
 /*
- * Push for all Redis types: one key, watched by keyspace notifications (channel `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For scalers/redis and its kin: their `watch` starts one, `unwatch` stops it,
- * `watch_report` is rediswatch_report.
+ * Push for all Redis types: one key, watched by keyspace notifications (channel `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For scalers/redisserver, which starts
+ * one for the `watch` of each Redis type and tells it where the key lives.
  *
  * Whether a server has the notifications on is asked of it (CONFIG GET, one question per server however many keys are watched, on the connection that queries use), again every now and then, so that turning them on or off is noticed; its
  * configuration is never changed. Only where they are on is there a subscription, or where a server does not tell: then the first notification shows it.

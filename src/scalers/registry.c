@@ -2,12 +2,12 @@
 /* The trigger types that this version knows: one line each. */
 #include <string.h>
 
-#include "scalers/metricsapi.h"
-#include "scalers/prometheus.h"
-#include "scalers/postgresql.h"
-#include "scalers/mysql.h"
-#include "scalers/external.h"
 #include "scalers/cron.h"
+#include "scalers/external.h"
+#include "scalers/metricsapi.h"
+#include "scalers/mysql.h"
+#include "scalers/postgresql.h"
+#include "scalers/prometheus.h"
 #include "scalers/redis.h"
 #include "scalers/redisstreams.h"
 #include "scalers/resource.h"

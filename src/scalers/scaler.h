@@ -3,15 +3,15 @@
 #define SCALERS_SCALER_H
 
 /*
- * The contract of a trigger type, in three parts and two more.
+ * The contract of a trigger type: every one is built, asked and judged; some can also be watched, or describe themselves.
  *
- *   build   checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
- *   ask     puts a question to its source and brings one raw answer, or an error; never both, never a guess.
- *   judge   turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold, unless the source says it itself).
- *   watch   optional: lets the source say "look now". The poll stays; a wake-up only makes the next look immediate, so that a lost or a forged one does no harm.
+ *   build     checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
+ *   ask       puts a question to its source and brings one raw answer, or an error; never both, never a guess.
+ *   judge     turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold, unless the source says it itself). The same for all types: scaler_judge.
+ *   watch     optional: lets the source say "look now". The poll stays; a wake-up only makes the next look immediate, so that a lost or a forged one does no harm.
  *   describe  optional: the source itself says which metrics a trigger has, and their targets (external scalers). build then gives one scaler that stands for them, and narrow one for each.
  *
- * cpu and memory have only the first half: the HPA controller reads them, so their scalers have no question and nobody asks or judges them.
+ * cpu and memory are built and nothing else: the HPA controller reads them, so their scalers have no question.
  *
  * Questions are shared: two triggers with the same question key are answered by one query (cache/readings), whatever their thresholds. A type is one file with one
  * `const struct scaler_type`, listed in scalers/registry.c. Scalers never see Kubernetes objects, the cache or the loops above them.
@@ -35,6 +35,7 @@ struct scaler_params {
 	int index;                       /* position in spec.triggers: the N of "sN-..." */
 	const char *name;                /* NULL */
 	const char *metric_type;         /* NULL: AverageValue */
+	bool formula_source;             /* the object has scalingModifiers: the metric is for the formula, never in the HPA, and needs no target */
 	const struct strmap *metadata;   /* trigger.metadata */
 	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
 	const struct strmap *env;        /* environment of the target's container; may be NULL */
@@ -68,7 +69,7 @@ struct scaler {
 	char *metric_name;               /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds */
 	char *container;                 /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
-	struct quantity target;
+	struct quantity target;          /* more than 0; 0: a formula source without one */
 	double activation;
 	char *unknown;                   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean "listLength"?)`; NULL: none */
 	bool undescribed;                /* stands for metrics that its source has not named yet: failing, and in no HPA (its target means nothing) */
@@ -111,9 +112,9 @@ typedef void (*question_look_fn)(void *arg); /* takes note only: it neither watc
 struct scaler_type {
 	const char *name;      /* trigger type as users write it */
 	const char *go_name;   /* what KEDA's /metrics call it: "redisScaler" */
-	/* Fills target, activation, question (or kind and container) and the part of the metric's name behind "sN-" (takes nothing; *metric_name is owned by the caller). ERR_INVALID names the parameter. */
+	/* Fills target, activation, question (or kind and container) and *metric_name, the part of the name behind "sN-", which the caller then owns. Keeps nothing of params. ERR_INVALID names the parameter. */
 	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
-	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. This and the next two are NULL for types without questions. */
+	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. This, cancel and free_data are NULL for types without questions. */
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
 	void (*cancel)(void *handle);
 	void (*free_data)(void *data);

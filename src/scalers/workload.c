@@ -46,7 +46,7 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 	struct workload_question *q = mem_zalloc(sizeof(*q));
 
 	q->namespace_ = mem_dup(namespace_);
-	if (read_selector(params, &q->selector, err) || param_target(params, &p_value, true, &out->target, err) || param_double(params, &p_activation, &out->activation, err) ||
+	if (read_selector(params, &q->selector, err) || param_target(params, &p_value, &out->target, err) || param_double(params, &p_activation, &out->activation, err) ||
 	    param_bool(params, &p_nodes, &q->nodes, err) || param_metric_type(params, &out->target_type, err)) {
 		workload_free_data(q);
 		return -1;

@@ -111,6 +111,9 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_true(a->metrics_max_age_ms == b->metrics_max_age_ms);
 	assert_true(a->metrics_deadline_ms == b->metrics_deadline_ms);
 	assert_true(a->http_timeout_ms == b->http_timeout_ms);
+	same_text(a->http_min_tls_version, b->http_min_tls_version);
+	same_text(a->http_tls_cipher_list, b->http_tls_cipher_list);
+	same_text(a->ca_dir, b->ca_dir);
 	assert_int_equal(a->log_level, b->log_level);
 	assert_int_equal(a->log_format, b->log_format);
 	same_text(a->identity, b->identity);
@@ -137,6 +140,8 @@ static void defaults(void **state)
 		.metrics_max_age_ms = 1000,
 		.metrics_deadline_ms = 3000,
 		.http_timeout_ms = 3000,
+		.http_min_tls_version = (char[]){ "TLS12" },
+		.ca_dir = (char[]){ "/custom/ca" },
 		.log_level = LOG_LEVEL_INFO,
 		.log_format = LOG_FORMAT_TEXT,
 		.state_dir = (char[]){ "/var/lib/kscaled" },
@@ -483,7 +488,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 29);
+	assert_int_equal(count, 32);
 	free(help);
 }
 

@@ -170,7 +170,7 @@ static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **
 	expect("s0-telling 1000 undescribed,s1-scripted-r 5000,");
 	fakeloop_advance(60000);
 	assert_int_equal(t.told, 1);
-	assert_in_range(fakesource_described("a"), 10, 25); /* every five seconds or so */
+	assert_in_range(fakesource_described("a"), 25, 45); /* every two seconds or so */
 	fakesource_describe("a", "queue:5");
 	fakeloop_advance(7000);
 	assert_int_equal(t.told, 2);

@@ -202,6 +202,29 @@ static void the_slowest_is_awaited_up_to_the_deadline(void **state)
 	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: timed out; s1-scripted-b 5 active; 0 resources, 4 replicas");
 }
 
+/* Only failures: an answer is one. */
+static void uncounted_looks_count_no_failure(void **state)
+{
+	struct survey_terms between = terms("s0-scripted-a", 0);
+
+	(void)state;
+	between.uncounted = true;
+	fakesource_fail("a", "no route");
+	for (int i = 0; i < 3; i++) {
+		t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+		fakeloop_advance(10);
+		assert_string_equal(t.heard.text, "s0-scripted-a failing (0): source a: no route; 0 resources, 4 replicas");
+	}
+	assert_string_equal(look("s0-scripted-a"), "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
+	t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+	fakeloop_advance(10);
+	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
+	fakesource_answer("a", 3);
+	t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+	fakeloop_advance(10);
+	assert_int_equal(health_failures(t.cache.health, KEY, "s0-scripted-a"), 0);
+}
+
 /* Its asker gave up before the query did: that is no failure of the source. */
 static void giving_up_is_not_counted(void **state)
 {
@@ -319,6 +342,7 @@ int main(void)
 		CASE(one_is_asked_alone),
 		CASE(resources_are_not_asked),
 		CASE(the_slowest_is_awaited_up_to_the_deadline),
+		CASE(uncounted_looks_count_no_failure),
 		CASE(giving_up_is_not_counted),
 		CASE(memory_is_looked_into_at_once),
 		CASE(an_object_that_changes_is_looked_at_anew),

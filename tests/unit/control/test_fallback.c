@@ -68,6 +68,23 @@ static void get_metric(void)
 
 /* --- on and off --------------------------------------------------------------------------------------------------------------- */
 
+/* A source that fails and calls all the same, ten times a second: the polls count, as for one that keeps quiet. */
+static void wake_ups_bring_no_fallback(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, FALLBACK ",'cooldownPeriod':0");
+	fakesource_fail("web", "connection refused");
+	for (int i = 0; i < 50; i++) {
+		fakesource_look("web");
+		world_pass(100);
+	}
+	assert_true(fakesource_asked("web") > 30);
+	world_expect("web", "Fallback", "False NoFallbackFound");
+	assert_true(failures_stored() <= 1); /* one poll may have been among them */
+	world_pass(POLL_MS * 4);
+	world_expect("web", "Fallback", "True FallbackExists");
+}
+
 static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **state)
 {
 	(void)state;
@@ -297,6 +314,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
+		CASE(wake_ups_bring_no_fallback),
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),
 		CASE(metric_requests_count_and_the_status_does_not_wait_for_the_poll),

@@ -158,8 +158,9 @@ static void push_that_is_off_is_said_once(void **state)
 	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", note), 1);
 	fakesource_report("web", WATCH_ON, "", true);
 	world_pass(POLL_MS);
+	/* Once all is well it is looked at twice a minute only. */
 	fakesource_report("web", WATCH_OFF, "it may not", true);
-	world_pass(POLL_MS);
+	world_pass(30000 + POLL_MS);
 	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", "push is off: it may not"), 1);
 }
 

@@ -127,7 +127,7 @@ static void test_refused(void **state)
 		{ GIVEN_SO("", GIVEN_TARGET), "spec.triggers: no triggers defined in the ScaledObject: at least one is needed" },
 		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[]"), "spec.triggers: no triggers defined in the ScaledObject: at least one is needed" },
 		{ TRIGGER("'metadata':{}"), "spec.triggers[0].type: missing: say what kind of source it is, like redis" },
-		{ TRIGGER("'type':'cron','useCachedMetrics':true"), "spec.triggers[0].useCachedMetrics: property \"useCachedMetrics\" is not supported for cron scaler: remove it" },
+		{ TRIGGER("'type':'cron','useCachedMetrics':true"), "spec.triggers[0].useCachedMetrics: property \"useCachedMetrics\" is not supported for \"cron\" scaler: remove it" },
 		{ TRIGGER("'type':'redis','metricType':'Sum'"), "spec.triggers[0].metricType: \"Sum\" is unknown: AverageValue, Value or, for cpu and memory, Utilization" },
 		{ TRIGGER("'type':'redis','metricType':'Utilization'"), "spec.triggers[0].metricType: Utilization is for cpu and memory only: redis needs AverageValue or Value" },
 		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[{'type':'a','name':'x'},{'type':'b','name':'y'},{'type':'c','name':'x'}]"), "spec.triggers: the name \"x\" is used twice: each trigger needs a name of its own" },

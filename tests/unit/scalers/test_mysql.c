@@ -65,6 +65,7 @@ static const struct good goods[] = {
 	{ Q "host=db|username=u|dbName=shop", NULL, NULL, "s1-mysql-shop", "mysql db:3306", 5000, 0 },
 	{ Q "host=db|username=u", NULL, NULL, "s1-mysql-", "mysql db:3306", 5000, 0 },
 	{ Q "host=::1|port=3307|usernameFromEnv=U", NULL, "U=u", "s1-mysql-", "mysql [::1]:3307", 5000, 0 },
+	{ Q "hostFromEnv=H|portFromEnv=P|usernameFromEnv=U|dbNameFromEnv=D", NULL, "H=db|P=3307|U=u|D=shop", "s1-mysql-shop", "mysql db:3307", 5000, 0 },
 	{ Q "host=[::1]|port=3307|username=u", NULL, NULL, "s1-mysql-", "mysql [::1]:3307", 5000, 0 },
 	{ Q "host=/run/mysqld/mysqld.sock|username=u", NULL, NULL, "s1-mysql-", "mysql /run/mysqld/mysqld.sock", 5000, 0 },
 	{ "query=SELECT 1|queryValue=2.5|activationQueryValue=-0.5|metricName=old|" AT, NULL, NULL, "s1-mysql-shop", "mysql db:3306", 2500, -0.5 },

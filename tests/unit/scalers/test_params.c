@@ -34,6 +34,7 @@ static int teardown(void **state)
 }
 
 static const struct param everywhere = { { "count", "number" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
+static const struct param env_first = { { "count" }, { PARAM_METADATA, PARAM_ENV, PARAM_AUTH }, false };
 static const struct param required = { { "count" }, { PARAM_METADATA, PARAM_AUTH }, true };
 
 static void expect_text(const struct param *p, const char *wanted)
@@ -82,8 +83,14 @@ static void what_is_missing_is_named(void **state)
 	expect_error(param_text(&t.params, &required, &text, &err), &err, "missing required parameter \"count\" in [triggerMetadata authParams]");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
 	expect_error(param_text(&t.params, &everywhere, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	expect_error(param_text(&t.params, &env_first, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	strmap_set(&t.auth, "count", "3");
+	expect_text(&env_first, "3"); /* what is not there leaves the word to what comes behind it */
+	strmap_remove(&t.auth, "count");
 	strmap_set(&t.unresolved, "COUNT", "comes from Secret creds key x");
 	expect_error(param_text(&t.params, &everywhere, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
+	strmap_set(&t.auth, "count", "3");
+	expect_error(param_text(&t.params, &env_first, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
 }
 
 static void whole_numbers(void **state)
@@ -265,27 +272,45 @@ static void targets(void **state)
 {
 	static const struct { const char *text; int64_t milli; } cases[] = { { "5", 5000 }, { "0.5", 500 }, { "2.5", 2500 }, { "0.001", 1 }, { "1e3", 1000000 }, { "0.0015", 2 } };
 	static const char *const wrong[] = { "0", "-1", "0.0001", "-0.5" };
-	struct quantity target = { .milli = 77 };
+	struct quantity target = { 0 };
 	struct err err = { 0 };
 
 	(void)state;
-	expect_error(param_target(&t.params, &everywhere, true, &target, &err), &err, "no count given");
-	assert_int_equal(param_target(&t.params, &everywhere, false, &target, &err), 0);
-	assert_int_equal(target.milli, 77);
+	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "no count given");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		given(cases[i].text);
-		assert_int_equal(param_target(&t.params, &everywhere, true, &target, &err), 0);
+		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), 0);
 		assert_int_equal(target.milli, cases[i].milli);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		given(wrong[i]);
-		assert_int_equal(param_target(&t.params, &everywhere, true, &target, &err), -1);
+		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), -1);
 	}
 	given("0");
-	expect_error(param_target(&t.params, &everywhere, true, &target, &err), &err, "parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
+	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "-5");
-	expect_error(param_target(&t.params, &everywhere, true, &target, &err), &err, "parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
+	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
+}
+
+/* In a formula a target means nothing: what does not have to be there may be 0, but a typing error is still one. */
+static void targets_of_formula_sources(void **state)
+{
+	static const struct { const char *text; int64_t milli; } cases[] = { { NULL, 0 }, { "", 0 }, { "0", 0 }, { "-3", 0 }, { "0.0001", 0 }, { "2.5", 2500 } };
+	struct err err = { 0 };
+
+	(void)state;
+	t.params.formula_source = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct quantity target = { .milli = 77 };
+
+		if (cases[i].text)
+			given(cases[i].text);
+		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), 0);
+		assert_int_equal(target.milli, cases[i].milli);
+	}
+	given("five");
+	assert_int_equal(param_target(&t.params, &everywhere, &(struct quantity){ 0 }, &err), -1);
 }
 
 static void metric_types(void **state)
@@ -400,6 +425,7 @@ int main(void)
 		CASE(lists),
 		CASE(maps),
 		CASE(targets),
+		CASE(targets_of_formula_sources),
 		CASE(metric_types),
 		CASE(names_are_normalised),
 		CASE(unknown_keys_are_found),

@@ -137,6 +137,25 @@ static void rejected(void **state)
 	}
 }
 
+static void formula_sources_may_have_no_target(void **state)
+{
+	static const char *const rows[][2] = { { "redis", "address=r:1|listName=x|listLength=0" }, { "redis-streams", "address=r:1|stream=s|streamLength=-4" } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct strmap m = { 0 };
+		struct scaler_params params = { .type = rows[i][0], .metadata = &m, .formula_source = true };
+		struct scaler s;
+		struct err err = { 0 };
+
+		fill(&m, rows[i][1]);
+		assert_int_equal(scaler_build(&params, &s, &err), 0);
+		assert_int_equal(s.target.milli, 0);
+		scaler_done(&s);
+		strmap_done(&m);
+	}
+}
+
 static void unknown_type(void **state)
 {
 	struct strmap empty = { 0 };
@@ -207,6 +226,7 @@ static const struct {
 	{ "redis-cluster", "listName=x", NULL, "trigger 2 (redis-cluster): no addresses or hosts given" },
 	{ "redis-cluster", "addresses=,a:1|listName=x", NULL, "no addresses or hosts given" },
 	{ "redis-cluster", "addresses=a:1,b|listName=x", NULL, "address \"b\": must be host:port" },
+	{ "redis", "address=redis://a:1|listName=x", NULL, "address \"redis://a:1\": must be host:port, not a URL" },
 	{ "redis-cluster", "hosts=a,b|ports=1|listName=x", NULL, "not enough hosts or ports given" },
 	{ "redis-cluster", "addresses=a:1", NULL, "missing required parameter \"listName\"" },
 	{ "redis-cluster", "addresses=a:1|listName=x", "key=secret-value", "\"cert\" and \"key\" belong together: only key is given" },
@@ -361,6 +381,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(accepted),
 		cmocka_unit_test(rejected),
+		cmocka_unit_test(formula_sources_may_have_no_target),
 		cmocka_unit_test(unknown_type),
 		cmocka_unit_test(others_accepted),
 		cmocka_unit_test(others_rejected),
