@@ -295,7 +295,7 @@ def test_push_wakes_and_the_stream_comes_back(kscaled, stage, scaler):
     scaler.push(False)
     throughout(lambda: stage.replicas() == 0, until=after(0.5))    # false means nothing
     scaler.push(True)
-    assert timed(lambda: stage.replicas() == 1) < 2
+    assert timed(lambda: stage.replicas() == 1) < 6
     scaler.says(cuts=1)
     since = time.time()
     eventually(lambda: scaler.asked("StreamIsActive", since), timeout=6)
@@ -397,12 +397,14 @@ def test_hostile_servers(kscaled, stage):
         for i, server in enumerate(servers.values()):
             stage.deployment(f"w{i}", replicas=1)
             stage.scaledobject(f"w{i}", triggers=[trigger(server.address, push=i % 2 == 1)])
-        said = {}
-        for i, name in enumerate(servers):
+        # Those that flood keep this process busy: another may at first have said nothing in time, and its own words later.
+        for i, (name, (_, word)) in enumerate(HOSTILE.items()):
             stage.wait_failing(f"w{i}")
-            said[name] = stage.event("KEDAScalerFailed", f"w{i}").note
-        wrong = {name: said[name] for name, (_, word) in HOSTILE.items() if word not in said[name] or "external 127.0.0.1" not in said[name]}
-        assert not wrong, "\n".join(f"{name}: {text}" for name, text in wrong.items())
+            said = lambda i=i: [event.note for event in stage.events(f"w{i}", "KEDAScalerFailed")]
+            try:
+                eventually(lambda: any(word in note and "external 127.0.0.1" in note for note in said()))
+            except AssertionError:
+                raise AssertionError(f"{name}: {said()}") from None
         assert all(stage.replicas(f"w{i}") == 1 for i in range(len(servers)))
         if not kscaled.sanitized():
             assert kscaled.rss_mib() < memory + 20

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics-api trigger: formats and strange metric names up to the HPA controller, credentials, faults, the pods behind a Service."""
 import json
+import pathlib
 import socket
+import ssl
 import threading
 import time
 
@@ -9,7 +11,7 @@ import pytest
 
 from rig import http_source, pki
 from rig.daemon import run
-from rig.http_source import HttpSource, TokenServer
+from rig.http_source import HttpSource, TokenServer, own_address
 from rig.waiting import after, eventually, throughout
 
 JSON = json.dumps({"n": 12, "text": "1500m", "fav.movie": 4, "list": [1, 2, 3], "queues": [{"name": "mail", "n": 3}, {"name": "jobs", "n": 7}], "with space": {"x": 9}})
@@ -213,16 +215,6 @@ def test_server_away(kscaled, stage):
 
 # --- the pods behind a Service ---
 
-def own_address(family=socket.AF_INET, towards="198.51.100.1"):
-    """Of this machine, not loopback: the API server refuses that in EndpointSlices. No packet is sent. None: it has none."""
-    with socket.socket(family, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect((towards, 9))
-            return probe.getsockname()[0]
-        except OSError:
-            return None
-
-
 class Pods:
     """Servers on one of this machine's own addresses, each with a port, and so a slice, of its own."""
 
@@ -300,6 +292,29 @@ def test_pods_of_a_service(kscaled, stage, pods):
     stage.wait_failing("sum")
     assert "no endpoints URLs were given for the service name queue" in failure(stage, name="sum")
     throughout(lambda: all(stage.replicas(kind) == 1 for kind in kinds), until=after(2))
+
+
+# --- what the process demands of servers ---
+
+def test_ca_dir_and_versions(launch, stage, tmp_path):
+    """The files of --ca-dir are trusted without a word in the trigger, and a server of an older TLS than KEDA_HTTP_MIN_TLS_VERSION is refused."""
+    folder = tmp_path / "trusted"
+    folder.mkdir()
+    authority = pki.authority(folder, "ca")
+    pathlib.Path(authority.key).rename(tmp_path / "ca.key")
+    authority = authority._replace(key=str(tmp_path / "ca.key"))
+    pair = pki.certificate(tmp_path, "server", authority, "localhost")
+    new, old = HttpSource({"/": JSON}, tls=pair), HttpSource({"/": JSON}, tls=pair)
+    old.context.maximum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        launch(options={"ca_dir": f"{tmp_path / 'none'},{folder}"}, env={"KEDA_HTTP_MIN_TLS_VERSION": "TLS13", "KEDA_HTTP_TLS_CIPHER_LIST": "TLS_AES_128_GCM_SHA256:TLS_NONSENSE"}).wait_serving()
+        stage.deployment(replicas=1)
+        stage.scaledobject(maxReplicaCount=1, triggers=[trigger(new.url + "/"), trigger(old.url + "/", "text")])
+        has_value(stage, "12")
+        assert "protocol version" in stage.metric(metric_name("text", 1)).failure(503, "ServiceUnavailable")
+    finally:
+        new.end()
+        old.end()
 
 
 # --- kscaled check ---

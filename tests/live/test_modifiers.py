@@ -2,6 +2,7 @@
 """scalingModifiers: one metric, worked out by a formula from what all triggers say, drives the HPA and the loop alike."""
 import pytest
 
+from rig.http_source import HttpSource
 from rig.waiting import after, eventually, throughout
 
 COMPOSITE = "composite-metric"
@@ -257,6 +258,30 @@ def test_cpu_beside_it(kscaled, stage, lists):
     eventually(lambda: stage.replicas() == 0)          # cpu does not keep it
     stage.patch({"spec": {"advanced": {"scalingModifiers": {"formula": "a + processor"}}}})
     assert 'column 5: unknown name "processor"' in stage.wait_refused()
+
+
+@pytest.fixture
+def page():
+    source = HttpSource({"/n": "8"})
+    yield source
+    source.end()
+
+
+def test_sources_without_a_target(kscaled, stage, lists, page):
+    """What is for the formula alone needs no target of its own, and never reaches the HPA: not while a source fails either. Without the formula it is asked for again."""
+    pods = {"type": "kubernetes-workload", "name": "pods", "metadata": {"podSelector": "app=other"}}
+    number = {"type": "metrics-api", "name": "number", "metadata": {"url": page.url + "/n", "valueLocation": "@this"}}
+    stage.deployment(replicas=0)
+    stage.ready_scaledobject(triggers=[number, pods, lists.trigger("a")], advanced=modifiers("number + pods + a", "4"), fallback={"failureThreshold": 1, "replicas": 5})
+    assert metrics_of(stage) == [external({"type": "AverageValue", "averageValue": "4"})]
+    eventually(lambda: stage.replicas() == 2)
+    assert stage.metric("s0-metric-api-@this").value() == "8"
+    page.routes["/n"] = (500, {}, "")
+    eventually(lambda: stage.replicas() == 5)          # by the target of the composite
+    page.routes["/n"] = "12"
+    eventually(lambda: stage.replicas() == 3)
+    stage.patch({"spec": {"advanced": {"scalingModifiers": None}}})
+    assert "no targetValue given" in stage.wait_refused()
 
 
 def test_names(kscaled, stage, lists):

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mysql trigger against a real MariaDB: parameters, ways in, TLS, shared connections, outages; and against servers that no real one could be."""
 import datetime
-import pathlib
 import time
 
 import pytest
-import yaml
 
 from rig import pki, scripted
 from rig.credentials import from_secret, ref
@@ -17,7 +15,6 @@ from rig.waiting import after, eventually, throughout
 PASSWORD = MariadbServer.PASSWORD
 QUERY = "SELECT COUNT(*) FROM jobs"
 METRIC = "s0-mysql-shop"
-EXAMPLES = pathlib.Path(__file__).parent.parent.parent / "etc" / "examples"
 
 
 @pytest.fixture(scope="module")
@@ -96,22 +93,6 @@ def test_counts_and_scales(kscaled, stage, mariadb):
     assert stage.hpa().spec.metrics[0].external.target.average_value == "2500m"
     mariadb.fill(0)
     eventually(lambda: stage.replicas() == 0)
-
-
-def test_example(kscaled, stage, mariadb, credentials):
-    """etc/examples/mysql, but for where the server is."""
-    secret, authentication, document = yaml.safe_load_all((EXAMPLES / "mysql" / "scaledobject.yaml").read_text())
-    mariadb.sql("CREATE OR REPLACE TABLE shop.jobs (id INT PRIMARY KEY AUTO_INCREMENT, kind VARCHAR(20), state VARCHAR(20) DEFAULT 'queued')")
-    mariadb.fill(12)
-    stage.deployment()
-    credentials.secret(secret["metadata"]["name"], password=PASSWORD)
-    credentials.authentication(authentication["metadata"]["name"], **authentication["spec"])
-    document["metadata"]["namespace"] = stage.namespace
-    document["spec"]["pollingInterval"] = 1
-    document["spec"]["triggers"][0]["metadata"].update(host="127.0.0.1", port=str(mariadb.port))
-    stage.create(document)
-    wait_value(stage, 12)
-    eventually(lambda: stage.replicas() == 3)
 
 
 def test_no_number(kscaled, stage, mariadb):

@@ -257,9 +257,9 @@ def test_giant_answers(kscaled, stage, server):
     put(stage, "quick")
     wait_value(stage, "7", "quick")
     for name in ("one-row", "many-rows"):
-        eventually(lambda name=name: "1 MiB" in why(stage, name))
+        eventually(lambda name=name: "1 MiB" in why(stage, name), timeout=90)  # until then: not in time, where the machine is slow
     assert kscaled.sanitized() or kscaled.rss_mib() < before + 24
-    assert kscaled.sanitized() or kscaled.metric("kscaled_loop_longest_turn_seconds") < 0.5
+    assert kscaled.sanitized() or kscaled.metric("kscaled_loop_longest_turn_seconds") < 1
 
 
 # --- faults ---
@@ -287,7 +287,7 @@ def check_outage(stage, server):
     assert failed.type == "Warning" and server.address in failed.note
     throughout(lambda: stage.replicas() == 2, until=after(2))
     stage.push(1)
-    assert timed(lambda: stage.replicas("neighbour") == 1) < 4
+    assert timed(lambda: stage.replicas("neighbour") == 1) < 8
     stage.drain()
     return message
 
@@ -387,7 +387,7 @@ def test_nonsense(kscaled, stage):
             message = why(stage, name)
             assert 10 < len(message) < 4096 and message.isprintable() and "p1234" not in message, message
             assert stage.replicas(name) == 2
-        assert kscaled.sanitized() or kscaled.metric("kscaled_loop_longest_turn_seconds") < 0.5
+        assert kscaled.sanitized() or kscaled.metric("kscaled_loop_longest_turn_seconds") < 1
         assert kscaled.sanitized() or kscaled.peak_mib() < 128
     finally:
         for one in servers.values():
@@ -416,7 +416,7 @@ def test_notify(kscaled, stage, server):
         assert "CREATE TRIGGER" in said and "pg_notify('new \"jobs\"', '')" in said, said
         throughout(lambda: stage.replicas() == 0, until=after(1))
         server.jobs(7)
-        assert timed(lambda: stage.replicas() >= 1) < 5
+        assert timed(lambda: stage.replicas() >= 1) < 10
         # The one that listens is lost; it comes back, and looks once by itself.
         server.sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'told'")
         eventually(lambda: server.connections("told") == 2)

@@ -11,7 +11,7 @@ from rig.redis_server import RedisServer
 from rig.waiting import after, eventually, throughout, timed
 
 FAR = 30  # the poll: what happens before was not its doing
-SOON = 3  # seconds; milliseconds on a machine that has nothing else to do
+SOON = 6  # seconds, far below the next poll; milliseconds on a machine that has nothing else to do
 ALL = "Kglszh"
 
 
@@ -192,7 +192,7 @@ def test_many_objects_one_connection(launch, stage, notifying):
     names = [f"many-{i}" for i in range(50)]
     for name in names:
         stage.deployment(name, replicas=0)
-        stage.scaledobject(name, pollingInterval=FAR, maxReplicaCount=1, triggers=[stage.trigger(address=notifying.address, listName=f"{stage.namespace}-{name}", notify="auto")])
+        stage.scaledobject(name, pollingInterval=300, maxReplicaCount=1, triggers=[stage.trigger(address=notifying.address, listName=f"{stage.namespace}-{name}", notify="auto")])
     eventually(lambda: kscaled.metrics()['kscaled_push_watches{state="on"}'] == 50)
     mine = subscribers(notifying)
     assert len(mine) == 1 and int(mine[0]["sub"]) == 50
@@ -200,8 +200,8 @@ def test_many_objects_one_connection(launch, stage, notifying):
         for name in names:
             together.rpush(f"{stage.namespace}-{name}", "x")
         together.execute()
-    took = timed(lambda: all(d.spec.replicas == 1 for d in stage.cluster.apps.list_namespaced_deployment(stage.namespace).items))
-    assert took < 2 * SOON, f"{took} s"
+    # A busy API server may need its time for fifty; a poll is minutes away.
+    eventually(lambda: all(d.spec.replicas == 1 for d in stage.cluster.apps.list_namespaced_deployment(stage.namespace).items), timeout=60)
     stage.delete_all()
     eventually(lambda: not subscribers(notifying), timeout=15)
 

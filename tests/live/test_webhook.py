@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The admission webhook as users meet it: kubectl says at once what is wrong, warns of what looks wrong, and goes on without us."""
-import base64
 import copy
 import json
 import subprocess
@@ -8,7 +7,6 @@ import subprocess
 import pytest
 import urllib3
 
-from rig.daemon import WEBHOOKS
 from rig.waiting import eventually
 
 DENIED = 'admission webhook "{}.kscaled.io" denied the request: '
@@ -36,23 +34,7 @@ class Applied:
 def admission(kscaled, restored):
     """The webhook is configured, and trusted."""
     restored.apply(webhook=True)
-
-    def trusted():
-        text = restored.cluster.kubectl("get", "validatingwebhookconfiguration", WEBHOOKS, "-o", "json")
-        bundles = {webhook["clientConfig"].get("caBundle") for webhook in json.loads(text)["webhooks"]}
-        assert bundles == {base64.b64encode(restored.ca_pem().encode()).decode()}
-        return True
-
-    eventually(trusted)
-
-    def judged():
-        """The API server takes a moment to see a new configuration."""
-        bad = {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "probe", "namespace": "default"},
-               "spec": {"oauth2": {"type": "clientCredentials", "clientId": "c", "tokenUrl": "nowhere"}}}
-        assert "denied the request" in Applied(restored.cluster, bad, "--dry-run=server").text
-        return True
-
-    eventually(judged)
+    restored.wait_judging()
     return restored
 
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """kscaled as a process of the host, with the rights of its own service account and no more."""
+import base64
+import json
 import os
 import pathlib
 import re
@@ -49,13 +51,27 @@ class Installation:
         assert done.stderr == ""
         return done.stdout
 
-    def apply(self, webhook=False):
-        """Also puts back what a test has changed. Without the webhook, which would refuse what most tests want to see in Ready."""
-        self.cluster.kubectl("apply", "-f", "-", stdin=self.manifests("--host", f"localhost:{self.port}", *([] if webhook else ["--no-webhook"])))
+    def apply(self, *more, webhook=False):
+        """Also puts back what a test has changed. Without the webhook, which would refuse what most tests want to see in Ready. more: options of `kscaled manifests`."""
+        self.cluster.kubectl("apply", "-f", "-", stdin=self.manifests("--host", f"localhost:{self.port}", *([] if webhook else ["--no-webhook"]), *more))
         if not webhook:
             self.cluster.kubectl("delete", "validatingwebhookconfiguration", WEBHOOKS, "--ignore-not-found")
         if not self.kubeconfig.exists():
             self.cluster.write_kubeconfig(self.kubeconfig, self.namespace, self.cluster.token(self.namespace, "kscaled"))
+
+    def wait_judging(self):
+        """The webhook is trusted, and the API server, which takes a moment to see a new configuration, asks it."""
+        bad = {"apiVersion": "keda.sh/v1alpha1", "kind": "TriggerAuthentication", "metadata": {"name": "probe", "namespace": "default"},
+               "spec": {"oauth2": {"type": "clientCredentials", "clientId": "c", "tokenUrl": "nowhere"}}}
+
+        def is_judging():
+            configuration = json.loads(self.cluster.kubectl("get", "validatingwebhookconfiguration", WEBHOOKS, "-o", "json"))
+            assert {webhook["clientConfig"].get("caBundle") for webhook in configuration["webhooks"]} == {base64.b64encode(self.ca_pem().encode()).decode()}
+            answer = self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=bad)
+            assert "denied the request" in answer.text, answer
+            return True
+
+        eventually(is_judging)
 
     def apiservice(self):
         return self.cluster.registration.read_api_service(APISERVICE)
@@ -66,7 +82,6 @@ class Installation:
 
     def ca_pem(self):
         """The caBundle of the APIService: whom the aggregator trusts."""
-        import base64
         bundle = self.apiservice().spec.ca_bundle
         assert bundle, "the APIService has no caBundle"
         return base64.b64decode(bundle).decode()

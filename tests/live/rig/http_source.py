@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import http.server
 import json
+import socket
 import socketserver
 import ssl
 import threading
@@ -113,7 +114,7 @@ class HttpSource:
     tls: a pki.Pair; client_ca: a path, then a certificate is required.
     """
 
-    def __init__(self, routes=None, tls=None, client_ca=None, port=0):
+    def __init__(self, routes=None, tls=None, client_ca=None, port=0, host="127.0.0.1"):
         self.routes = dict(routes or {})
         self.asked, self.handshakes_failed = [], []
         self.accepted = self.open = 0
@@ -127,11 +128,12 @@ class HttpSource:
                 self.context.verify_mode = ssl.CERT_REQUIRED
         self.server = None
         self.port = port
+        self.host = host
         self.start()
 
     def start(self):
         """Also again, on the same port, after end."""
-        self.server = _Server(("127.0.0.1", self.port), _Handler)
+        self.server = _Server((self.host, self.port), _Handler)
         self.server.source = self
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
@@ -153,11 +155,21 @@ class HttpSource:
 
     @property
     def url(self):
-        return f"{'https' if self.context else 'http'}://{'localhost' if self.context else '127.0.0.1'}:{self.port}"
+        return f"{'https' if self.context else 'http'}://{'localhost' if self.context else self.host}:{self.port}"
 
     def to(self, path):
         """What came for a path."""
         return [asked for asked in list(self.asked) if asked.path == path]
+
+
+def own_address(family=socket.AF_INET, towards="198.51.100.1"):
+    """Of this machine, not loopback: the API server refuses that in EndpointSlices. No packet is sent. None: it has none."""
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((towards, 9))
+            return probe.getsockname()[0]
+        except OSError:
+            return None
 
 
 def vector(*values):

@@ -1,0 +1,458 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+Every manifest of etc/examples, applied by kubectl with the webhook on, each in a namespace of its own. Only what must be another here is replaced: names of servers, by those of real ones; the namespace "default"; and for cron
+the times of day. What the examples tell in their comments to do elsewhere (users, tables, the roles of Vault) is done as they tell it.
+"""
+import concurrent.futures
+import dataclasses
+import datetime
+import json
+import pathlib
+import re
+import subprocess
+import time
+import zoneinfo
+
+import pytest
+import redis
+import yaml
+
+from rig import pki
+from rig.grpc_scaler import GrpcScaler
+from rig.http_source import HttpSource, own_address, vector
+from rig.mariadb_server import MariadbServer
+from rig.postgres_server import PostgresServer
+from rig.prometheus_server import PrometheusServer
+from rig.redis_cluster import RedisCluster
+from rig.redis_sentinel import RedisSentinels
+from rig.redis_server import RedisServer
+from rig.stage import Stage
+from rig.vault_server import VaultServer
+from rig.waiting import eventually
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "etc" / "examples"
+PASSWORD = "change-me"
+SCALER = ["+eval", "+type", "+llen", "+scard", "+zcard", "+hlen", "+cluster|slots"]  # what the comment of redis-cluster says
+
+
+# --- the servers, of each kind as few as the passwords of the examples allow ---
+
+class Open:
+    """A Redis without a password, which tells what happens to its keys."""
+
+    def __init__(self, directory, cluster):
+        self.server = RedisServer(directory, "open", extra=["--notify-keyspace-events", "Kglszht"])
+        client = self.server.client()
+        client.rpush("jobs", *range(12))
+        client.rpush("urgent", 1)
+        client.xgroup_create("events", "workers", id="0", mkstream=True)
+        for i in range(30):
+            client.xadd("events", {"n": i})
+
+
+class Locked:
+    def __init__(self, directory, cluster):
+        self.server = RedisServer(directory, "locked", extra=["--requirepass", PASSWORD])
+        client = self.server.client(password=PASSWORD)
+        client.acl_setuser("autoscaler", enabled=True, passwords=[f"+{PASSWORD}"], keys=["*"], commands=SCALER[:-1], reset=True)
+        client.rpush("jobs", *range(12))
+
+
+class Cluster:
+    def __init__(self, directory, cluster):
+        self.server = RedisCluster(directory)
+        for node in self.server.nodes:
+            node.client().acl_setuser("counter", enabled=True, passwords=[f"+{PASSWORD}"], keys=["*"], commands=SCALER, reset=True)
+        self.server.do("jobs", "RPUSH", "jobs", *range(12))
+        for i in range(150):
+            self.server.do("events", "XADD", "events", "*", "n", i)
+
+
+class Sentinels:
+    def __init__(self, directory, cluster):
+        self.server = RedisSentinels(directory, "plain", replicas=0)
+        client = redis.Redis("127.0.0.1", self.server.servers[0].port, db=2)
+        client.xgroup_create("events", "workers", id="0", mkstream=True)
+        for i in range(30):
+            client.xadd("events", {"n": i})
+
+
+class LockedSentinels:
+    def __init__(self, directory, cluster):
+        self.server = RedisSentinels(directory, "guarded", replicas=0, password=PASSWORD, sentinel_password="change-me-too")
+        self.server.client(self.server.servers[0]).rpush("jobs", *range(12))
+
+
+class Postgres:
+    """Two databases: jobs of shop come later."""
+
+    def __init__(self, directory, cluster):
+        self.server = PostgresServer(directory, "postgres")
+        self.server.sql(f"CREATE ROLE scaler LOGIN PASSWORD '{PASSWORD}'")
+        for database in ("orders", "shop"):
+            self.server.sql(f"CREATE DATABASE {database}")
+            self.server.sql("CREATE TABLE jobs (id serial, state text DEFAULT 'queued'); GRANT SELECT ON jobs TO scaler", database=database)
+        self.server.sql(commented("postgresql-notify/scaledobject.yaml", "CREATE FUNCTION"), database="shop")
+        self.insert("orders")
+
+    def insert(self, database):
+        self.server.sql("INSERT INTO jobs (state) SELECT 'queued' FROM generate_series(1, 12)", database=database)
+
+
+class Mariadb:
+    def __init__(self, directory, cluster):
+        self.server = MariadbServer(directory, "mariadb")
+        self.server.sql(f"DROP USER scaler@'%'; DROP TABLE shop.jobs; CREATE TABLE shop.jobs (id INT PRIMARY KEY AUTO_INCREMENT, state VARCHAR(20)); CREATE USER scaler@'%' IDENTIFIED BY '{PASSWORD}'")
+        self.server.sql(commented("mysql/scaledobject.yaml", "GRANT SELECT") + "@'%'; INSERT INTO shop.jobs (state) VALUES " + ",".join(["('queued')"] * 12))
+
+
+class Prometheus:
+    """It reads a counter that grows by a million a second."""
+
+    def __init__(self, directory, cluster):
+        start = time.monotonic()
+        self.shop = HttpSource({"/metrics": lambda _: (200, {"Content-Type": "text/plain"}, f'http_requests_total{{app="shop"}} {int(1e6 * (time.monotonic() - start))}\n')})
+        self.server = PrometheusServer(directory, "prometheus", [f"127.0.0.1:{self.shop.port}"])
+        query = yaml.safe_load((FOLDER / "prometheus/scaledobject.yaml").read_text())["spec"]["triggers"][0]["metadata"]["query"]
+        eventually(lambda: (self.server.value(query) or 0) > 1000)
+
+    def end(self):
+        self.server.end()
+        self.shop.end()
+
+
+class Pages:
+    """What the comments of metrics-api show, and a Mimir of sorts."""
+
+    def __init__(self, directory, cluster):
+        self.authority = pki.authority(directory, "mimir-ca")
+        text = {"Content-Type": "text/plain"}
+        self.stats = HttpSource({
+            "/queues": lambda asked: '{"queues": [{"name": "jobs", "messages": 42}]}' if asked.headers.get("X-API-KEY") == PASSWORD else (401, {}, "{}"),
+            "/stats.xml": (200, {"Content-Type": "text/xml"}, '<stats><queue name="mail" length="3"/><queue name="jobs" length="9"/></stats>'),
+            "/load.yaml": (200, text, "{load: {workers: [{jobs: 5}, {jobs: 500m}]}}"),
+        })
+        self.mimir = HttpSource({"/prometheus/api/v1/query": lambda asked: vector(50) if (asked.bearer, asked.headers.get("X-Scope-OrgID")) == (PASSWORD, "shop") else (401, {}, "{}")},
+                                tls=pki.certificate(directory, "mimir", self.authority, "localhost"))
+        assert own_address(), "this machine has no address but loopback"
+        self.web = HttpSource({"/metrics": (200, text, 'requests_waiting{queue="slow",kind="internal"} 1\nrequests_waiting{queue="slow",kind="user"} 18\n')}, host=own_address())
+
+    def end(self):
+        for server in (self.stats, self.mimir, self.web):
+            server.end()
+
+
+class Scalers:
+    def __init__(self, directory, cluster):
+        self.authority = pki.authority(directory, "orders-ca")
+        self.pair = pki.certificate(directory, "orders", self.authority, "localhost")
+        self.client = pki.certificate(directory, "kscaled", self.authority, "kscaled", usage="clientAuth")
+        self.asked = GrpcScaler(directory, "orders-scaler", tls=self.pair, client_ca=self.authority.cert)
+        self.asked.says(values={"queue": [12, 0]}, active=True)
+        self.pushing = GrpcScaler(directory, "pushing-scaler")
+
+    def push(self):
+        self.pushing.says(values={"queue": [12, 0]}, active=True)
+        self.pushing.push(True)
+
+    def end(self):
+        self.asked.end()
+        self.pushing.end()
+
+
+class Vault:
+    """Set up as the comment of the example does with the program vault."""
+
+    def __init__(self, directory, cluster):
+        self.server = VaultServer(directory, "vault-of-examples")
+        cluster.core.create_namespaced_service_account("default", {"metadata": {"name": "vault-of-examples"}})
+        cluster.rbac.create_cluster_role_binding({"metadata": {"name": "vault-of-examples"}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "system:auth-delegator"},
+                                                  "subjects": [{"kind": "ServiceAccount", "name": "vault-of-examples", "namespace": "default"}]})
+        self.server.log_in_by_kubernetes(cluster, cluster.token("default", "vault-of-examples"))
+        self.server.kv2("redis", password=PASSWORD)
+        self.server.write("sys/policies/acl/redis", {"policy": 'path "secret/data/redis" { capabilities = ["read"] }'})
+        self.server.role("worker", "worker", namespace_of("vault/scaledobject.yaml"), token_policies=["redis"])
+
+
+class Servers:
+    """All of them, started at once; `servers.open` is the Open, and so on."""
+
+    KINDS = (Mariadb, Postgres, Vault, Cluster, Sentinels, LockedSentinels, Prometheus, Scalers, Open, Locked, Pages)
+
+    def __init__(self, directory, cluster):
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            def start(kind):
+                folder = directory / kind.__name__.lower()
+                folder.mkdir()
+                return kind(folder, cluster)
+            futures = {kind: pool.submit(start, kind) for kind in self.KINDS}
+        self.started = []
+        try:
+            for kind, future in futures.items():
+                setattr(self, kind.__name__.lower(), future.result())
+                self.started.append(future.result())
+        except BaseException:
+            self.end()
+            raise
+
+    def end(self):
+        for one in self.started:
+            getattr(one, "server", one).end() if not hasattr(one, "end") else one.end()
+
+
+# --- the table ---
+
+@dataclasses.dataclass
+class Example:
+    """One ScaledObject of etc/examples."""
+
+    replace: object = lambda servers: {}        # what stands there: what must stand there here
+    replicas: object = 3                        # what there must be of the target in the end; a function may judge
+    beside: tuple = ()                          # other files that belong to it; of those with a ScaledObject all but that
+    before: object = lambda stage, servers: None  # what must be there first
+    later: object = None                        # work that comes only when the object was seen at zero
+
+
+ADDRESSES = ",".join(f"redis-{i}.redis.default.svc:6379" for i in range(3))
+SENTINELS = ",".join(f"sentinel-{i}.sentinel.default.svc:26379" for i in range(3))
+
+
+def on_open(servers):
+    return {"redis.default.svc.cluster.local:6379": servers.open.server.address}
+
+
+def on_locked(servers):
+    return {"redis.default.svc.cluster.local:6379": servers.locked.server.address}
+
+
+def hours(count):
+    when = datetime.datetime.now(zoneinfo.ZoneInfo("Europe/Berlin")) + datetime.timedelta(hours=count)
+    return f"{when.minute} {when.hour} * * *"
+
+
+def on_mimir(servers):
+    text = (FOLDER / "prometheus-bearer/scaledobject.yaml").read_text()
+    pem = re.search(r"    -----BEGIN CERTIFICATE-----.*-----END CERTIFICATE-----\n", text, re.S).group()
+    ours = pathlib.Path(servers.pages.authority.cert).read_text()
+    return {pem: "".join(f"    {line}\n" for line in ours.splitlines()), "https://mimir.monitoring.svc.cluster.local": servers.pages.mimir.url}
+
+
+def may(cluster, *what):
+    """Rights take a moment to be there."""
+    eventually(lambda: cluster.kubectl("auth", "can-i", *what, "--as=system:serviceaccount:kscaled:kscaled", check=False).strip() == "yes")
+
+
+def gadgets(stage, servers):
+    """Its CustomResourceDefinition, the role, and one of them."""
+    keep = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    stage.cluster.extensions.create_custom_resource_definition({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "gadgets.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced", "names": {"kind": "Gadget", "plural": "gadgets", "singular": "gadget"}, "versions": [{
+            "name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": keep, "status": keep}}},
+            "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas", "labelSelectorPath": ".status.selector"}}}]},
+    })
+    stage.cluster.kubectl("apply", "-f", str(FOLDER / "custom-kind/role.yaml"))
+    may(stage.cluster, "list", "gadgets.example.com", "-A")
+    body = {"apiVersion": "example.com/v1", "kind": "Gadget", "metadata": {"name": "worker"}, "spec": {"replicas": 0}}
+    eventually(lambda: stage.cluster.custom.create_namespaced_custom_object("example.com", "v1", stage.namespace, "gadgets", body))
+    stage.cluster.custom.patch_namespaced_custom_object_status("example.com", "v1", stage.namespace, "gadgets", "worker", {"status": {"replicas": 1, "selector": "app=worker"}})
+
+
+def front_ends(stage, servers):
+    for i in range(5):
+        stage.cluster.core.create_namespaced_pod(stage.namespace, {"metadata": {"name": f"front-{i}", "labels": {"app": "front-end"}}, "spec": {"containers": [{"name": "main", "image": "none"}]}})
+
+
+def web_pods(stage, servers):
+    """The Service, with one pod that is a server of ours."""
+    server = servers.pages.web
+    stage.cluster.core.create_namespaced_service(stage.namespace, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 9090}]}})
+    answer = stage.cluster.request(f"/apis/discovery.k8s.io/v1/namespaces/{stage.namespace}/endpointslices", "POST", body={
+        "apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "addressType": "IPv4", "metadata": {"name": "web-0", "labels": {"kubernetes.io/service-name": "web"}},
+        "endpoints": [{"addresses": [server.host], "conditions": {"ready": True}}], "ports": [{"port": server.port, "protocol": "TCP"}]})
+    assert answer.status == 201, answer
+
+
+def certificates(stage, servers):
+    read = lambda path: pathlib.Path(path).read_text()
+    stage.cluster.core.create_namespaced_secret(stage.namespace, {"metadata": {"name": "orders-scaler-tls"}, "stringData": {
+        "ca.crt": read(servers.scalers.authority.cert), "tls.crt": read(servers.scalers.client.cert), "tls.key": read(servers.scalers.client.key)}})
+
+
+def on_stats(servers):
+    return {"http://stats.default.svc:8080": servers.pages.stats.url}
+
+
+EXAMPLES = {
+    "redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, beside=("redis-list/redis.yaml", "redis-list/deployment.yaml")),
+    "secret": Example(on_locked),
+    "cluster-authentication": Example(on_locked),
+    "vault": Example(lambda s: {**on_locked(s), "https://vault.vault.svc.cluster.local:8200": s.vault.server.address}),
+    "fallback": Example(on_open),
+    "pausing": Example(on_open),
+    "scaling-modifiers": Example(on_open),
+    "custom-kind": Example(on_open, beside=("custom-kind/role.yaml",), before=gadgets),
+    "cpu-and-redis": Example(on_open),
+    "cpu-memory": Example(replicas=1),
+    "redis-cluster": Example(lambda s: {ADDRESSES: s.cluster.server.addresses}),
+    "redis-sentinel": Example(lambda s: {SENTINELS: s.lockedsentinels.server.addresses}),
+    "redis-streams": Example(on_open, replicas=2),
+    "redis-cluster-streams": Example(lambda s: {ADDRESSES: s.cluster.server.addresses}, replicas=2),
+    "redis-sentinel-streams": Example(lambda s: {SENTINELS: s.sentinels.server.addresses}, replicas=2),
+    "postgresql": Example(lambda s: {"postgres.default.svc.cluster.local:5432": s.postgres.server.address}),
+    "postgresql-notify": Example(lambda s: {"postgres.default.svc.cluster.local:5432/orders": f"{s.postgres.server.address}/shop"}, beside=("postgresql/scaledobject.yaml",),
+                                 later=lambda s: s.postgres.insert("shop")),
+    "mysql": Example(lambda s: {"mysql.default.svc.cluster.local": "127.0.0.1", '"3306"': f'"{s.mariadb.server.port}"'}),
+    "prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=lambda count: count > 1),
+    "prometheus-bearer": Example(on_mimir),
+    "metrics-api": Example(on_stats, replicas=5),
+    "metrics-api/xml.yaml": Example(on_stats, replicas=2),
+    "metrics-api/yaml.yaml": Example(on_stats, replicas=2),
+    "metrics-api/prometheus.yaml": Example(before=web_pods, replicas=4),
+    "cron": Example(lambda s: {"0 8 * * 1-5": hours(-2), "0 20 * * 1-5": hours(2), "30 11 * * mon-fri": hours(4), "0 14 * * mon-fri": hours(6)}, replicas=lambda count: count > 1),
+    "kubernetes-workload": Example(before=front_ends, replicas=2),
+    "external": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.asked.address}, before=certificates),
+    "external-push": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.pushing.address}, later=lambda s: s.scalers.push()),
+}
+
+
+def file_of(name):
+    return name if name.endswith(".yaml") else f"{name}/scaledobject.yaml"
+
+
+def namespace_of(name):
+    return "example-" + re.sub(r"[/.]", "-", file_of(name).removesuffix(".yaml").removesuffix("/scaledobject"))
+
+
+def commented(file, first):
+    """The SQL that stands in a comment, from the line that begins so."""
+    lines = [line.removeprefix("#").strip() for line in (FOLDER / file).read_text().splitlines() if line.startswith("#")]
+    found = next(i for i, line in enumerate(lines) if first in line)
+    return " ".join([lines[found][lines[found].index(first):], *lines[found + 1:]])
+
+
+# --- applied, all at once ---
+
+def documents(file, namespace, replace):
+    """As it is but for the replacements, each of which must find something."""
+    text = (FOLDER / file).read_text()
+    for old, new in replace.items():
+        assert old in text, f"{file} has no {old!r}"
+        text = text.replace(old, new)
+    text = text.replace("namespace: default", f"namespace: {namespace}").replace("web.default.svc", f"web.{namespace}.svc")
+    assert "default.svc" not in text and "monitoring.svc" not in text, f"a server of {file} is not replaced: {text}"
+    return list(yaml.safe_load_all(text))
+
+
+def workloads(namespace, names, address):
+    """That of redis-list, which the others name, too, with nothing running in it."""
+    for name in names:
+        text = (FOLDER / "redis-list/deployment.yaml").read_text().replace("redis.default.svc.cluster.local:6379", address)
+        document = yaml.safe_load(text.replace("namespace: default", f"namespace: {namespace}"))
+        document["metadata"]["name"] = name
+        document["spec"]["replicas"] = 0
+        yield document
+
+
+class Applied:
+    def __init__(self, cluster, servers):
+        self.cluster, self.servers = cluster, servers
+        self.stages, self.objects = {}, {}
+        everything = []
+        for name, example in EXAMPLES.items():
+            stage = self.stages[name] = Stage(cluster, namespace_of(name), servers.open.server)
+            cluster.create_namespace(stage.namespace)
+            mine = self._documents(name, example, stage)
+            (self.objects[name],) = [document for document in mine if document["kind"] == "ScaledObject"]
+            target = self.objects[name]["spec"]["scaleTargetRef"]
+            if target.get("kind", "Deployment") == "Deployment":
+                everything = [*workloads(stage.namespace, [target["name"]], servers.open.server.address), *everything]
+            everything += mine
+            example.before(stage, servers)
+        done = subprocess.run([cluster.kubectl_program, "--kubeconfig", cluster.kubeconfig, "apply", "-f", "-"], input=yaml.safe_dump_all(everything), text=True, capture_output=True, timeout=120, check=False)
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        assert done.stdout.count("scaledobject.keda.sh/") == len(EXAMPLES)
+
+    def _documents(self, name, example, stage):
+        replace = example.replace(self.servers)
+        own = file_of(name)
+        found = []
+        for file in [own, *example.beside]:
+            text = (FOLDER / file).read_text()
+            here = {old: new for old, new in replace.items() if old in text}
+            found += [document for document in documents(file, stage.namespace, here) if file == own or document["kind"] != "ScaledObject"]
+        assert not any(old in json.dumps(found) for old in replace if "\n" not in old)
+        return [document for document in found if document["kind"] != "Deployment" or document["metadata"]["name"] != "worker"]
+
+    def clear(self):
+        for stage in self.stages.values():
+            stage.delete_all()
+        for stage in self.stages.values():
+            self.cluster.delete_namespace(stage.namespace)
+        # The role stays: kscaled may still have its watch.
+        for what in ("clustertriggerauthentication/redis", "crd/gadgets.example.com", "secret/redis -n kscaled"):
+            self.cluster.kubectl("delete", "--ignore-not-found", *what.split())
+
+
+@pytest.fixture(scope="module")
+def servers(cluster, tmp_path_factory):
+    servers = Servers(tmp_path_factory.mktemp("examples"), cluster)
+    yield servers
+    servers.end()
+
+
+@pytest.fixture(scope="module")
+def applied(servers, installation, shared_kscaled, cluster):
+    installation.apply("--service-account-tokens", webhook=True)
+    shared_kscaled.running()
+    installation.wait_judging()
+    may(cluster, "create", "serviceaccounts", "--subresource=token", "-A")
+    applied = Applied(cluster, servers)
+    yield applied
+    applied.clear()
+    installation.apply()
+
+
+# --- what is looked at ---
+
+def test_every_file_is_in_the_table():
+    there = {str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*") if path.is_file()}
+    listed = {file_of(name) for name in EXAMPLES} | {file for example in EXAMPLES.values() for file in example.beside}
+    assert there == listed
+
+
+def test_every_type_has_one():
+    """Those that the manual has."""
+    manual = (FOLDER.parents[1] / "man" / "kscaled-triggers.5").read_text().split(".Sh TRIGGERS")[1].split(".Sh PUSH")[0]
+    types = {word for line in re.findall(r"^\.Ss ([a-z].*)$", manual, re.M) for word in line.split(", ")}
+    used = {trigger["type"] for name in EXAMPLES for document in yaml.safe_load_all((FOLDER / file_of(name)).read_text()) if document["kind"] == "ScaledObject" for trigger in document["spec"]["triggers"]}
+    assert types == used
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(kscaled, applied, servers, name):
+    example, stage, document = EXAMPLES[name], applied.stages[name], applied.objects[name]
+    called, target = document["metadata"]["name"], document["spec"]["scaleTargetRef"]
+    stage.wait_ready(called)
+    metrics = eventually(lambda: stage.hpa(called).spec.metrics)
+
+    def replicas():
+        if target.get("kind") == "Gadget":
+            return stage.cluster.custom.get_namespaced_custom_object("example.com", "v1", stage.namespace, "gadgets", target["name"])["spec"]["replicas"]
+        return stage.replicas(target["name"])
+
+    def is_read():
+        return all(stage.metric(metric.external.metric.name, called).status == 200 for metric in metrics if metric.type == "External")
+
+    eventually(is_read)
+    if example.later:
+        eventually(lambda: stage.says("Active", "False", name=called))
+        assert replicas() == 0
+        example.later(servers)
+        eventually(lambda: replicas() > 0, timeout=20)   # long before the next poll: by push
+    judge = example.replicas if callable(example.replicas) else lambda count: count == example.replicas
+    eventually(lambda: judge(replicas()))
+    eventually(lambda: stage.says("Active", "True", name=called))
+    stage.says("Ready", "True", name=called)
+    stage.says("Fallback", "False", name=called)
+    assert stage.events(called, "KEDAScalerInfo") == [], "no key is unknown"
