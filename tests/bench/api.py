@@ -29,7 +29,7 @@ class Api:
             self.context.load_cert_chain(pair)
         self.local = threading.local()
 
-    def connect(self, timeout=30):
+    def connect(self, timeout=120):
         return http.client.HTTPSConnection(self.host, self.port, context=self.context, timeout=timeout)
 
     def call(self, method, path, body=None, content_type="application/json", ok=(200, 201, 202)):

@@ -45,6 +45,24 @@ class Postgres(Process):
     def sql(self, text):
         return self.run(f"{self.bin}/psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", "postgres", "-qAt", text=text).strip()
 
+    def session(self):
+        """A function that sends a statement over one kept connection, without waiting for its answer; None ends it."""
+        child = subprocess.Popen([f"{self.bin}/psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "bench", "-d", "postgres", "-qAt"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                 user=self.user, cwd=self.folder, encoding="utf-8")
+        child.stdin.write("SELECT 1;\n")
+        child.stdin.flush()
+        time.sleep(1)
+
+        def send(text):
+            if text is None:
+                child.stdin.close()
+                child.wait(10)
+                return
+            child.stdin.write(text + "\n")
+            child.stdin.flush()
+
+        return send
+
     def connections_of_others(self):
         return int(self.sql("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND application_name <> 'psql'"))
 
