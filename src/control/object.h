@@ -105,6 +105,7 @@ struct loop_part {
 	struct loop_timer timer;
 	int64_t last_active_unix_ms;
 	bool was_failing;
+	uint64_t cause;             /* which trigger failed first and how, as Ready was told last; 0: none */
 	bool again;                 /* somebody asked for a look while one was under way */
 	bool woken;                 /* a source asked for a look that did not begin yet */
 	uint64_t woken_after;       /* readings_mark of the last time it did */

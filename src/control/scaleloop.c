@@ -3,6 +3,8 @@
  * The scale loop of one object: at each poll it asks all triggers at once, waits for every answer or its deadline, lets decide/scale decide, and acts. Polls fall into slots of 50 ms, so that
  * objects on one server leave in one write; the phase of each object is random, so that a thousand of them do not tick together.
  */
+#include <string.h>
+
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -119,6 +121,14 @@ static void note_decision(struct object *o, const struct scale_facts *facts, con
 	journal_decided(journal, o->key, mark, facts, d, text);
 }
 
+/* What fails first and how, as one number; 0: nothing does. */
+static uint64_t cause_of(const struct scale_facts *facts)
+{
+	struct scale_failure cause = scale_failure(facts);
+
+	return cause.err ? fingerprint_fast(cause.metric_name, strlen(cause.metric_name)) + cause.err->kind : 0;
+}
+
 static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)
 {
 	struct scale_facts facts = {
@@ -135,7 +145,10 @@ static void decide(struct object *o, const struct survey_result *r, const struct
 		.last_active_unix_ms = o->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
+	uint64_t cause = cause_of(&facts);
 
+	facts.cause_is_news = cause != o->loop.cause;
+	o->loop.cause = cause;
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
 	note_decision(o, &facts, &d);
 	say_failures(o, r);

@@ -394,6 +394,25 @@ void conditions_after_count(const struct scaledobject *so, const struct scale_tr
 		say_no_fallback(c, now_unix_ms, so->meta.generation);
 }
 
+/*
+ * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a failure stays while it is the same trigger and the same kind of error: a text that is another at each poll (times, ports, "refused"
+ * and then "timed out") would be a write at each poll.
+ */
+static void say_ready(const struct scale_facts *facts, const struct scale_decision *d, int64_t now_unix_ms, int64_t generation, struct conditions *c)
+{
+	const struct condition *told = conditions_get(c, READY);
+	struct scale_failure cause = scale_failure(facts);
+	MEM_AUTO char *message = NULL;
+
+	if (!d->failing || !cause.err || !facts->replicas_known)
+		message = mem_dup(d->ready_message);
+	else if (told && told->status == d->ready && strcmp(told->reason, d->ready_reason) == 0 && !facts->cause_is_news)
+		message = mem_dup(told->message);
+	else
+		message = mem_printf("%s: %s: %s", d->ready_message, cause.metric_name, cause.err->msg);
+	conditions_set(c, READY, d->ready, d->ready_reason, message, now_unix_ms, generation);
+}
+
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
@@ -408,7 +427,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	record_activity(facts, status);
 	conditions_after_count(so, facts->triggers, facts->trigger_count, now_unix_ms, status);
 	if (ours && d->ready_reason != NULL)
-		conditions_set(c, READY, d->ready, d->ready_reason, d->ready_message, now_unix_ms, generation);
+		say_ready(facts, d, now_unix_ms, generation, c);
 	if (sets_active)
 		conditions_set(c, ACTIVE, d->active_status, d->active_reason, d->active_message, now_unix_ms, generation);
 	if (d->rule != SCALE_RULE_REPLICAS_UNKNOWN)

@@ -86,6 +86,16 @@ static struct scale_decision observe(const struct scale_facts *facts)
 	return d;
 }
 
+struct scale_failure scale_failure(const struct scale_facts *facts)
+{
+	for (size_t i = 0; i < facts->trigger_count; i++)
+		if (facts->triggers[i].err)
+			return (struct scale_failure){ facts->triggers[i].metric_name, facts->triggers[i].err };
+	if (facts->composite && facts->composite->failing)
+		return (struct scale_failure){ VERDICT_COMPOSITE_NAME, &facts->composite->err };
+	return (struct scale_failure){ NULL, NULL };
+}
+
 static void judge_ready(const struct scale_facts *facts, struct scale_decision *d)
 {
 	if (knows_nothing(facts))

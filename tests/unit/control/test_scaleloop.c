@@ -334,7 +334,7 @@ static void a_failing_trigger_never_scales_in(void **state)
 	fakesource_fail("web", "connection refused");
 	world_pass(HOUR_MS);
 	assert_int_equal(world_replicas("web"), 1);
-	world_expect("web", "Ready", "False TriggerError Triggers defined in ScaledObject are not working correctly");
+	world_expect("web", "Ready", "False TriggerError Triggers defined in ScaledObject are not working correctly: s0-scripted-web: source web: connection refused");
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "Warning ScaledObject default/web uid-2: trigger 0 (scripted): source web: connection refused"), 1);
 	assert_true(world_errors_counted("web") >= 359);
 	fakecluster_forget_calls();
@@ -385,7 +385,7 @@ static void one_of_two_fails(void **state)
 	world_scaledobject("web", "'cooldownPeriod':0," TWO_TRIGGERS);
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 1);
-	world_expect("web", "Ready", "Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly");
+	world_expect("web", "Ready", "Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly: s0-scripted-a: source a: no route");
 	world_expect("web", "Active", "True");
 	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "triggered by s1-scripted-b"), 1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "trigger 0 (scripted): source a: no route"), 1);

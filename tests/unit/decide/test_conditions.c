@@ -235,12 +235,12 @@ static void test_life(void **state)
 		{ "iA", 0, 10000, 0, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
 		{ "iA", 1, 15000, 10000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
 		{ "iA", 4, 600000, 595000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "EA", 4, 605000, 600000, true, "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly", "True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "EA", 4, 605000, 600000, true, "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down", "True ScalerActive: Scaling is performed because triggers are active", 10000 },
 		{ "iA", 4, 610000, 605000, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
 		{ "ii", 4, 615000, 610000, true, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
 		{ "ii", 4, 620000, 610000, false, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
-		{ "iE", 4, 625000, 610000, true, "False TriggerError: Triggers defined in ScaledObject are not working correctly", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
-		{ "iE", 4, 630000, 610000, false, "False TriggerError: Triggers defined in ScaledObject are not working correctly", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "iE", 4, 625000, 610000, true, "False TriggerError: Triggers defined in ScaledObject are not working correctly: s1-redis-mail: down", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "iE", 4, 630000, 610000, false, "False TriggerError: Triggers defined in ScaledObject are not working correctly: s1-redis-mail: down", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
 		{ "ii", 4, 915000, 610000, true, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
 		{ "ii", 0, 920000, 610000, false, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
 		{ "ii", -1, 925000, 610000, true, "False ErrorGettingCurrentReplicas: Error getting current replicas count for ScaleTarget", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
@@ -283,8 +283,30 @@ static void test_activity(void **state)
 	t.d = scale_decide(&t.facts);
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
 	assert_true(so->status.activity[0].active);
-	assert_string_equal(said(&so->status, "Ready"), "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly");
+	assert_string_equal(said(&so->status, "Ready"), "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: s1-redis-mail: down");
 	assert_string_equal(said(&so->status, "Active"), "True ScalerActive: Scaling is performed because triggers are active");
+	scaledobject_free(so);
+}
+
+/* A text that is another at each poll would be a write at each poll: the cause is told again only when it is news. */
+static void test_cause(void **state)
+{
+	struct scaledobject *so = reconciled();
+	static const struct err refused = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" }, password = { .kind = ERR_DENIED, .msg = "WRONGPASS" };
+	struct tick t;
+
+	(void)state;
+	tick(so, "Ei", 1, 0, T, NULL, &so->status, &t);
+	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
+	t.triggers[0].err = &refused;
+	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
+	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
+	t.triggers[0].err = &password;
+	t.facts.cause_is_news = true;
+	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
+	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: WRONGPASS");
+	tick(so, "ii", 1, 0, T, NULL, &so->status, &t);
+	assert_string_equal(said(&so->status, "Ready"), READY);
 	scaledobject_free(so);
 }
 
@@ -599,6 +621,7 @@ int main(void)
 		cmocka_unit_test(test_broken_spec),
 		cmocka_unit_test(test_life),
 		cmocka_unit_test(test_activity),
+		cmocka_unit_test(test_cause),
 		cmocka_unit_test(test_tick_beside_failed_check),
 		cmocka_unit_test(test_tick_with_unknown_replicas),
 		cmocka_unit_test(test_hpa_active),
