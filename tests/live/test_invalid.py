@@ -189,8 +189,9 @@ def test_name_too_long(kscaled, stage):
     stage.scaledobject(name, target={"name": "worker"})
     assert "metadata.name" in stage.wait_refused(name)
     # 63 fit, but not with keda-hpa- in front, unless the HPA has a name of its own.
+    stage.deployment("other", replicas=0)   # the older object keeps the first, if it is refused or not
     name = "v" * 63
-    stage.scaledobject(name, target={"name": "worker"})
+    stage.scaledobject(name, target={"name": "other"})
     assert "horizontalPodAutoscalerConfig.name" in stage.wait_refused(name)
     stage.patch({"spec": {"advanced": {"horizontalPodAutoscalerConfig": {"name": "short"}}}}, name)
     stage.wait_ready(name)

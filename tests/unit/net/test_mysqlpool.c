@@ -386,6 +386,9 @@ static int descriptors(void)
 	return count;
 }
 
+/* There under AddressSanitizer, of whichever compiler: what is freed is kept for a while then. */
+extern void __asan_init(void) __attribute__((weak));
+
 static void nothing_grows(void **state)
 {
 	struct world *w = *state;
@@ -406,9 +409,8 @@ static void nothing_grows(void **state)
 		}
 	}
 	assert_in_range(descriptors(), fds - 1, fds + 1);
-#if !defined(__SANITIZE_ADDRESS__)
-	assert_in_range(resident_kib(), 0, kib + 1024);
-#endif
+	if (!__asan_init)
+		assert_in_range(resident_kib(), 0, kib + 1024);
 	expect_number(w, &c, "SELECT 1", 1);
 	printf("# resident: %zu KiB, then %zu KiB with one TLS connection\n", kib, resident_kib());
 }
