@@ -109,12 +109,12 @@ def test_nothing_is_scaled_in_while_it_is_away(kscaled, shared_kscaled, busy):
 
 def test_new_leader_counts_the_cooldown_from_its_start(kscaled, shared_kscaled, busy):
     """Active=True was the last word of the old one; how long ago it was active nobody wrote down."""
-    busy.patch({"spec": {"cooldownPeriod": 3, "maxReplicaCount": 1}})
+    busy.patch({"spec": {"cooldownPeriod": 7, "maxReplicaCount": 1}})
     eventually(lambda: busy.replicas() == 1)
     eventually(lambda: busy.says("Active", "True", "ScalerActive"))
     kscaled.kill()
     busy.drain()
-    time.sleep(4)                                      # longer than the cooldown
+    time.sleep(8)                                      # longer than the cooldown
     shared_kscaled.running()
     throughout(lambda: busy.replicas() == 1, until=after(1.5))
     eventually(lambda: busy.replicas() == 0)

@@ -240,7 +240,7 @@ def alone(cluster):
         assert now.get("resource", 0) <= 1 and now.get("namespace", 0) == 0, now  # one, of the certificate
         return now
 
-    return eventually(no_more, every=0.3)
+    return eventually(no_more, timeout=90, every=0.3)  # an ended stream is sometimes told to the server with the next frame of its connection: a bookmark, a minute later
 
 
 def grown(before, now):
