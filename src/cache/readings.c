@@ -357,7 +357,7 @@ static void wait_for_query(struct entry *e, struct readings_wait *w, uint64_t af
 		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
 }
 
-struct readings_wait *readings_ask_after(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
 {
 	struct readings_wait *w = wait_new(r, q, fn, arg);
 	enum readings_found found;
@@ -383,11 +383,6 @@ struct readings_wait *readings_ask_after(struct readings *r, struct question *q,
 	touch(e, loop_now_ms(r->loop), max_age_ms);
 	wait_for_query(e, w, after, deadline_ms);
 	return w;
-}
-
-struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
-{
-	return readings_ask_after(r, q, 0, max_age_ms, deadline_ms, fn, arg);
 }
 
 void readings_cancel(struct readings_wait *w)

@@ -41,15 +41,14 @@ typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct
 /* How long one query of q may take: who can, waits as long. */
 int64_t readings_patience_ms(const struct readings *r, const struct question *q);
 
-/* Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never calls back before it returns. deadline_ms: loop clock. */
-struct readings_wait *readings_ask(struct readings *r, struct question *q, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg);
-
 /*
- * For who was told that something happened just now: a reading asked for before that may not know of it. readings_mark is taken when the word comes; whatever is asked with it as `after` is answered by a query that began since, from
+ * Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never calls back before it returns. deadline_ms: loop clock.
+ *
+ * after: for who was told that something happened just now: a reading asked for before that may not know of it. readings_mark is taken when the word comes; whatever is asked with it is answered by a query that began since, from
  * memory if there is one, and never joins one that began before: it waits for the next, which begins when that has ended. So a thousand askers with one mark still make one query. 0: no such wish.
  */
+struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg);
 uint64_t readings_mark(const struct readings *r); /* never 0 */
-struct readings_wait *readings_ask_after(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg);
 void readings_cancel(struct readings_wait *w); /* no callback any more; NULL is fine */
 
 struct readings_stats { size_t entries, asking, waiters; uint64_t questions, answers_from_memory; };

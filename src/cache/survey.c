@@ -355,7 +355,7 @@ static void ask(struct survey *s, const struct view *v)
 			continue;
 		slot->survey = s;
 		slot->question = question_ref(scaler->question);
-		slot->wait = readings_ask_after(s->cache->readings, scaler->question, s->terms.after, max_age_ms(v, scaler, &s->terms), deadline_of(s, scaler->question), on_reading, slot);
+		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, max_age_ms(v, scaler, &s->terms), deadline_of(s, scaler->question), on_reading, slot);
 		s->count++;
 		s->awaited++;
 	}

@@ -353,11 +353,6 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 	loop_task_queue(io->loop, &io->step);
 }
 
-bool mysqlio_busy(const struct mysqlio *io)
-{
-	return io->co != NULL;
-}
-
 void mysqlio_break(struct mysqlio *io)
 {
 	if (!io->co)

@@ -32,7 +32,6 @@ void mysqlio_require_tls(struct mysqlio *io);
 
 /* Runs operation(arg), which may call the connector, until it has ended; then ended(arg), not before this returns. max_bytes: how much it may read. */
 void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mysqlio_fn ended, void *arg);
-bool mysqlio_busy(const struct mysqlio *io);
 /* The operation ends now, before this returns; ended is not called. Does nothing when none is under way. */
 void mysqlio_break(struct mysqlio *io);
 

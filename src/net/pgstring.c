@@ -222,7 +222,7 @@ static int parse_url(const char *text, struct strmap *out, struct err *err)
 
 /* --- both ---------------------------------------------------------------------------------------------------------------- */
 
-bool pgstring_is_url(const char *text)
+static bool is_url(const char *text)
 {
 	return strncmp(text, "postgres://", 11) == 0 || strncmp(text, "postgresql://", 13) == 0;
 }
@@ -231,5 +231,5 @@ int pgstring_parse(const char *text, struct strmap *out, struct err *err)
 {
 	if (strlen(text) >= PGSTRING_MAX)
 		return err_set(err, ERR_INVALID, "longer than %d bytes", PGSTRING_MAX - 1);
-	return pgstring_is_url(text) ? parse_url(text, out, err) : parse_keywords(text, out, err);
+	return is_url(text) ? parse_url(text, out, err) : parse_keywords(text, out, err);
 }

@@ -14,8 +14,6 @@
 
 #define PGSTRING_MAX 16384
 
-bool pgstring_is_url(const char *text);
-
 /* Keyword -> value into an empty map (wipe it: strmap_done_secret); a later one wins, "database" is "dbname". ERR_INVALID; what was read before is in the map all the same. */
 int pgstring_parse(const char *text, struct strmap *out, struct err *err);
 

@@ -75,7 +75,7 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 	jsonout_text(p->j, "noFallback", judged ? judged->fallback_trouble : NULL);
 }
 
-static const char *push_word(enum watch_state state)
+const char *explaintriggers_push_word(enum watch_state state)
 {
 	static const char *const words[] = { [WATCH_STARTING] = "starting", [WATCH_ON] = "on", [WATCH_OFF] = "off", [WATCH_FAILING] = "failing" };
 
@@ -93,7 +93,7 @@ static void write_push(const struct page *p, const struct scaler *s)
 		return;
 	}
 	jsonout_object(p->j, "push");
-	jsonout_text(p->j, "state", state == PUSHES_UNHELD ? "unwatched" : push_word(report.state));
+	jsonout_text(p->j, "state", state == PUSHES_UNHELD ? "unwatched" : explaintriggers_push_word(report.state));
 	jsonout_text(p->j, "why", report.why);
 	jsonout_end_object(p->j);
 }

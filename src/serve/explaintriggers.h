@@ -10,4 +10,7 @@
 /* Writes the members trouble, triggers and composite. */
 void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaledobject *so);
 
+/* "starting", "on", "off", "failing": also the label on /metrics. */
+const char *explaintriggers_push_word(enum watch_state state);
+
 #endif

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "serve/explaintriggers.h"
 #include "serve/exposition.h"
 #include "serve/parts.h"
 
@@ -47,12 +48,11 @@ static void write_inside(const struct serve *s, struct buf *out)
 static void write_pushes(const struct serve *s, struct buf *out)
 {
 	static const char *const labels[] = { "state", NULL };
-	static const char *const words[] = { [WATCH_STARTING] = "starting", [WATCH_ON] = "on", [WATCH_OFF] = "off", [WATCH_FAILING] = "failing" };
 	struct pushes_stats stats = pushes_stats(s->cache->pushes);
 
 	exposition_family(out, "kscaled_push_watches", "gauge", "Questions whose source is to say when it changes, by how that stands.");
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		exposition_sample(out, "kscaled_push_watches", labels, (const char *const[]){ words[i] }, (double)stats.watches[i]);
+	for (enum watch_state state = WATCH_STARTING; state <= WATCH_FAILING; state++)
+		exposition_sample(out, "kscaled_push_watches", labels, (const char *const[]){ explaintriggers_push_word(state) }, (double)stats.watches[state]);
 }
 
 /* Second field of /proc/self/statm, in pages; 0 where there is no /proc. */

@@ -96,12 +96,12 @@ static void on_heard(void *arg, const struct answer *a, const struct err *err, i
 	readings_cancel(h->cancel_too);
 	h->cancel_too = NULL;
 	if (h->ask_again)
-		readings_ask(h->ask_again->readings, h->ask_again->q, 0, loop_now_ms(h->ask_again->loop) + FOREVER, on_heard, h->again);
+		readings_ask(h->ask_again->readings, h->ask_again->q, 0, 0, loop_now_ms(h->ask_again->loop) + FOREVER, on_heard, h->again);
 }
 
 static struct readings_wait *ask_for(struct fixture *f, int64_t max_age_ms, struct heard *h)
 {
-	return readings_ask(f->readings, f->q, max_age_ms, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+	return readings_ask(f->readings, f->q, 0, max_age_ms, loop_now_ms(f->loop) + FOREVER, on_heard, h);
 }
 
 static void settle(struct fixture *f)
@@ -259,7 +259,7 @@ static void an_asker_with_a_short_deadline_leaves_alone(void **state)
 	struct fixture *f = *state;
 	struct heard quick = { 0 }, patient = { 0 };
 
-	readings_ask(f->readings, f->q, 0, loop_now_ms(f->loop), on_heard, &quick);
+	readings_ask(f->readings, f->q, 0, 0, loop_now_ms(f->loop), on_heard, &quick);
 	ask_for(f, 0, &patient);
 	assert_int_equal(quick.times, 0);
 	settle(f);
@@ -308,7 +308,7 @@ static void callbacks_may_cancel_and_ask(void **state)
 
 static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct heard *h)
 {
-	return readings_ask_after(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+	return readings_ask(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
 }
 
 /* However young an answer is: what was asked before the word came may not know of it. */
@@ -363,7 +363,7 @@ static void it_waits_no_longer_than_it_says(void **state)
 	struct heard poll = { 0 }, a = { 0 };
 
 	ask_for(f, 0, &poll);
-	readings_ask_after(f->readings, f->q, readings_mark(f->readings), FOREVER, loop_now_ms(f->loop), on_heard, &a);
+	readings_ask(f->readings, f->q, readings_mark(f->readings), FOREVER, loop_now_ms(f->loop), on_heard, &a);
 	settle(f);
 	assert_int_equal(a.times, 1);
 	assert_string_equal(a.err, "fake server: no answer in time");
