@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_JOBS_H
+#define DECIDE_JOBS_H
+
+/*
+ * The decision of one tick of a ScaledJob: how many Jobs to create now, and why. Pure. The numbers are KEDA's (keda-core.md 4.2, 4.3), with these differences: a trigger that is active with nothing in its queue counts in
+ * multipleScalersCalculation as what it is (KEDA's max takes all-zero queues as inactive, its min overwrites a zero with the next number); an outcome that is not known is not 0: when the Jobs, or the Pods that the strategy needs, cannot be
+ * read, nothing is created. Jobs that run are never ended for having too little to do.
+ *
+ * Whatever the numbers are: never more Jobs than max beyond the minimum, never fewer than the minimum asks for, and with a longer queue never fewer Jobs.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "crd/condition.h"
+#include "crd/scaledjob.h"
+
+struct jobs_trigger { /* one trigger's outcome this tick; strings borrowed */
+	int index;               /* in spec.triggers; several in a row of one index are the metrics of one trigger: the first one's value is its queue, the mean of their targets its target */
+	const char *metric_name; /* "s0-redis-jobs" */
+	double queue;            /* what the source says is to be done */
+	double target;           /* averageValue: work per Job; 0 when it has none, which asks for no Jobs */
+	bool active;
+	const struct err *err;   /* NULL: the above is good */
+};
+
+struct jobs_facts {
+	const struct scaledjob_spec *spec;
+	int64_t now_unix_ms;
+	const struct jobs_trigger *triggers; size_t trigger_count; /* external ones only */
+	const struct err *jobs_err; /* the Jobs cannot be read; NULL: running is good */
+	const struct err *pods_err; /* the strategy needs Pods, and they cannot be read; NULL: pending is good or not needed */
+	int32_t running;            /* Jobs that are not finished, and those whose creation was sent */
+	int32_t pending;            /* of these, those without a Pod that has started (decide/jobpods.h); only when jobs_needs_pods */
+	bool paused;
+	int64_t last_active_unix_ms; /* 0: never */
+	const char *create_trouble; /* why the last Job could not be created (the API server's words); NULL: the last one could, or none was tried */
+};
+
+enum jobs_rule { /* which row decided; jobs_explain() says it for people */
+	JOBS_RULE_PAUSED,
+	JOBS_RULE_JOBS_UNKNOWN,
+	JOBS_RULE_BELOW_MIN,   /* fewer run than minReplicaCount: those that are missing, whatever the strategy */
+	JOBS_RULE_PODS_UNKNOWN,
+	JOBS_RULE_CREATE,      /* active, and the strategy asks for Jobs */
+	JOBS_RULE_AT_MAX,      /* active, would create, but for maxReplicaCount */
+	JOBS_RULE_ENOUGH,      /* active, and the strategy finds enough Jobs at work */
+	JOBS_RULE_ERROR_HOLD,  /* not active, and some trigger fails: nothing is known that asks for a Job */
+	JOBS_RULE_INACTIVE,
+};
+
+struct jobs_decision {
+	enum jobs_rule rule;
+	int32_t create;              /* Jobs to create now */
+	double queue;                /* of all triggers, after multipleScalersCalculation */
+	int64_t scale_to, max_scale, effective_max; /* keda-core.md 4.2, 4.3, for the sentence */
+	bool active;                 /* some trigger is active, or minReplicaCount keeps Jobs */
+	bool failing;                /* at least one trigger failed, or Jobs or Pods cannot be read */
+	int64_t last_active_unix_ms; /* to carry on */
+	int trigger;                 /* position in facts.triggers of the first active one, else of the first failing one, else -1 */
+	/* Conditions with KEDA's reasons and messages (keda-core.md 4.4); borrowed constants. A reason that is NULL: that condition stays as it is. */
+	enum condition_status ready, active_status;
+	const char *ready_reason, *ready_message;
+	const char *active_reason, *active_message;
+};
+
+/* Whether scalingStrategy looks at Pods at all (accurate, eager); for the others no Pod is ever read. */
+bool jobs_needs_pods(const struct scaledjob_spec *spec);
+
+struct jobs_decision jobs_decide(const struct jobs_facts *facts);
+
+const char *jobs_rule_name(enum jobs_rule rule); /* "at-max", for JSON */
+/* One sentence with names and numbers ("creates 3 Jobs: 10 waiting in s0-redis-jobs, 7 Jobs run, at most 10") into out; returns out. */
+char *jobs_explain(const struct jobs_facts *facts, const struct jobs_decision *d, char *out, size_t size);
+/* A fingerprint of all that jobs_explain tells: when it is the same as before, so is the text. */
+uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d);
+/* What fails first, for Ready: a trigger's error ("s0-redis-jobs: ..."), the Jobs', the Pods', or create_trouble, into out; false: nothing does. */
+bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
+
+#endif
