@@ -233,7 +233,13 @@ def watches(cluster, resource):
 
 def alone(cluster):
     """No object of an earlier test is left, nor what was watched for it; the watches that there are then."""
-    eventually(lambda: not cluster.request(f"/apis/{GROUP}/{VERSION}/scaledobjects?limit=1").json["items"], timeout=90, every=0.3)  # the controllers are slow after the API server was away
+
+    def nothing_left():
+        left = cluster.request(f"/apis/{GROUP}/{VERSION}/scaledobjects?limit=1").json["items"]
+        assert not left, [f"{one['metadata']['namespace']}/{one['metadata']['name']}" for one in left]
+        return True
+
+    eventually(nothing_left, timeout=90, every=0.3)  # the controllers are slow after the API server was away
 
     def no_more():
         now = watches(cluster, "secrets")

@@ -12,6 +12,8 @@ import urllib3
 import yaml
 from kubernetes import client, config
 
+from .waiting import eventually
+
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "cluster"
 GROUP, VERSION = "keda.sh", "v1alpha1"
 METRICS = "/apis/external.metrics.k8s.io/v1beta1"
@@ -181,8 +183,18 @@ class Cluster:
         self.core.create_namespace({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
     def delete_namespace(self, name):
+        """Objects of our kinds first: an API server that was started a moment ago does not serve them yet, and a namespace that is deleted then leaves them behind, where nobody sees them but kscaled."""
+        for plural in ("scaledobjects", "scaledjobs", "triggerauthentications"):
+            eventually(lambda plural=plural: self._delete_all(name, plural), timeout=30)
         with contextlib.suppress(client.ApiException):
             self.core.delete_namespace(name, propagation_policy="Background")
+
+    def _delete_all(self, namespace, plural):
+        try:
+            self.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, namespace, plural)
+        except client.ApiException as error:
+            return error.status == 403  # the namespace goes already
+        return True
 
 
 def gone(read):
