@@ -263,6 +263,7 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 	size_t len = size * count;
 
 	call->heard_ms = loop_now_ms(call->c->loop);
+	httpmulti_hear(call->pool->multi);
 	if (call->ended)
 		return 0;
 	if (!takes_pieces(call)) {

@@ -7,9 +7,17 @@
 
 #include "base/mem.h"
 
+/*
+ * libcurl 7.88 may take in bytes of one HTTP/2 stream while it works for another one of the connection, and hand them on only when the socket says something again: a large watch event lay there until the next event came. So a socket
+ * that was read from is driven once more a moment later, and again as long as that brings something.
+ */
+#define ONCE_MORE_MS 10
+
 struct socket_watch {
 	struct httpmulti *m;
 	struct event *event;
+	curl_socket_t fd;
+	struct loop_timer once_more;
 	struct socket_watch *prev, *next;
 };
 
@@ -20,7 +28,9 @@ struct httpmulti {
 	void *arg;
 	struct loop_timer timer; /* the one libcurl asks for */
 	struct socket_watch *watches;
+	struct socket_watch *driven; /* its socket is; NULL: no socket's, or it was closed */
 	bool inside;
+	bool heard;              /* bytes were handed on in this drive */
 };
 
 static void drive(struct httpmulti *m, curl_socket_t fd, int what)
@@ -28,8 +38,21 @@ static void drive(struct httpmulti *m, curl_socket_t fd, int what)
 	int running;
 
 	m->inside = true;
+	m->heard = false;
 	curl_multi_socket_action(m->multi, fd, what, &running);
 	m->inside = false;
+}
+
+/* may_hold: there may be more to hand on, whatever was. */
+static void drive_socket(struct socket_watch *w, int what, bool may_hold)
+{
+	struct httpmulti *m = w->m;
+
+	m->driven = w;
+	drive(m, w->fd, what);
+	if (m->driven && (may_hold || m->heard) && !loop_timer_pending(&w->once_more))
+		loop_timer_set(&w->once_more, ONCE_MORE_MS);
+	m->driven = NULL;
 	m->on_returned(m->arg);
 }
 
@@ -37,13 +60,22 @@ static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct socket_watch *w = arg;
 
+	(void)fd;
 	loop_enter(w->m->loop);
-	drive(w->m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+	drive_socket(w, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0), what & EV_READ);
+}
+
+static void on_once_more(void *arg)
+{
+	drive_socket(arg, CURL_CSELECT_IN, false);
 }
 
 static void on_timer(void *arg)
 {
-	drive(arg, CURL_SOCKET_TIMEOUT, 0);
+	struct httpmulti *m = arg;
+
+	drive(m, CURL_SOCKET_TIMEOUT, 0);
+	m->on_returned(m->arg);
 }
 
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
@@ -61,6 +93,9 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
 static void watch_free(struct socket_watch *w)
 {
 	DL_DELETE(w->m->watches, w);
+	if (w->m->driven == w)
+		w->m->driven = NULL;
+	loop_timer_done(&w->once_more);
 	event_free(w->event);
 	mem_free_ptr(&w);
 }
@@ -82,6 +117,8 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
 	} else {
 		w = mem_zalloc(sizeof(*w));
 		w->m = m;
+		w->fd = fd;
+		loop_timer_init(&w->once_more, m->loop, on_once_more, w);
 		DL_APPEND(m->watches, w);
 		curl_multi_assign(m->multi, fd, w);
 	}
@@ -124,6 +161,11 @@ void httpmulti_free(struct httpmulti *m)
 CURLM *httpmulti_handle(struct httpmulti *m)
 {
 	return m->multi;
+}
+
+void httpmulti_hear(struct httpmulti *m)
+{
+	m->heard = true;
 }
 
 bool httpmulti_inside(const struct httpmulti *m)

@@ -20,6 +20,7 @@ void httpmulti_free(struct httpmulti *m); /* its transfers must have been remove
 
 CURLM *httpmulti_handle(struct httpmulti *m); /* for options */
 bool httpmulti_inside(const struct httpmulti *m);
+void httpmulti_hear(struct httpmulti *m); /* from inside: libcurl handed on bytes of an answer */
 void httpmulti_add(struct httpmulti *m, CURL *easy);    /* not from inside */
 void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
 
