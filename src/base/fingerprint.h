@@ -15,7 +15,7 @@
 /* HMAC-SHA-256 under the process key, first 128 bits, as hex; returns out. Strings are length-prefixed, so ("ab","c") and ("a","bc") differ. NULL counts as absent, not as "". */
 char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPRINT_TEXT]);
 
-/* A fast unkeyed 64-bit hash for comparing our own texts with themselves (not for input that somebody chooses). */
+/* A fast unkeyed 64-bit hash for comparing our own texts with themselves (not for input that somebody chooses to deceive others with). The same in every process and every version: it is written to Jobs (crd/scaledjob). */
 uint64_t fingerprint_fast(const void *bytes, size_t len);
 
 /* Random numbers for jitter and names (getrandom). */

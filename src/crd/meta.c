@@ -79,7 +79,7 @@ static int decode_owners(const struct json_at *at, struct meta *out, struct err 
 	return 0;
 }
 
-static int decode_metadata(const struct json_at *at, struct meta *out, struct err *err)
+static int decode_identity(const struct json_at *at, struct meta *out, struct err *err)
 {
 	if (shape_object(at, err) < 0 ||
 	    json_get_string(at, "namespace", &out->namespace_, err) < 0 ||
@@ -88,22 +88,28 @@ static int decode_metadata(const struct json_at *at, struct meta *out, struct er
 	    json_get_string(at, "resourceVersion", &out->resource_version, err) < 0 ||
 	    json_get_int64(at, "generation", &out->generation, err) < 0 ||
 	    json_get_time(at, "creationTimestamp", &out->created_unix_ms, err) < 0 ||
-	    json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0 ||
-	    json_get_strmap(at, "labels", &out->labels, err) < 0 ||
-	    json_get_strmap(at, "annotations", &out->annotations, err) < 0 ||
-	    decode_finalizers(at, out, err) < 0 ||
-	    decode_owners(at, out, err) < 0)
+	    json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0)
 		return -1;
 	if (out->name == NULL || *out->name == '\0')
 		return shape_missing(at, "name", err);
 	fill_absent(&out->namespace_);
 	fill_absent(&out->uid);
 	fill_absent(&out->resource_version);
+	return 0;
+}
+
+static int decode_rest(const struct json_at *at, struct meta *out, struct err *err)
+{
+	if (json_get_strmap(at, "labels", &out->labels, err) < 0 ||
+	    json_get_strmap(at, "annotations", &out->annotations, err) < 0 ||
+	    decode_finalizers(at, out, err) < 0 ||
+	    decode_owners(at, out, err) < 0)
+		return -1;
 	drop_last_applied(&out->annotations);
 	return 0;
 }
 
-int meta_decode(const json_t *object, struct meta *out, struct err *err)
+static int decode(const json_t *object, bool whole, struct meta *out, struct err *err)
 {
 	struct json_at root = json_root(object), at;
 
@@ -111,10 +117,20 @@ int meta_decode(const json_t *object, struct meta *out, struct err *err)
 	if (!json_is_object(object))
 		return err_set(err, ERR_INVALID, "not a Kubernetes object");
 	at = json_field(&root, "metadata");
-	if (decode_metadata(&at, out, err) == 0)
+	if (decode_identity(&at, out, err) == 0 && (!whole || decode_rest(&at, out, err) == 0))
 		return 0;
 	meta_done(out);
 	return -1;
+}
+
+int meta_decode(const json_t *object, struct meta *out, struct err *err)
+{
+	return decode(object, true, out, err);
+}
+
+int meta_decode_slim(const json_t *object, struct meta *out, struct err *err)
+{
+	return decode(object, false, out, err);
 }
 
 void meta_done(struct meta *m)

@@ -38,6 +38,7 @@ struct meta {
 };
 
 int meta_decode(const json_t *object, struct meta *out, struct err *err); /* of the whole object; name is required */
+int meta_decode_slim(const json_t *object, struct meta *out, struct err *err); /* the same without labels, annotations, finalizers and owners: for kinds of which there are very many */
 void meta_done(struct meta *m);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */

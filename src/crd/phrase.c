@@ -25,6 +25,13 @@ static const char phrases[][72] = {
 	"ScaledObject is paused",
 	"pause annotation removed for ScaledObject",
 	"HPA is actively scaling",
+	/* conditions of a ScaledJob */
+	"ScaledJobReady", "ScaledJobCheckFailed", "ScaledJobPaused", "ScaledJobUnpaused",
+	"ScaledJob is defined correctly and is ready to scaling",
+	"ScaledJob is defined correctly and is ready for scaling",
+	"ScaledJob is paused, skipping reconcile loop",
+	"ScaledJob is paused",
+	"ScaledJob is unpaused",
 	/* conditions of an HPA (kubernetes pkg/controller/podautoscaler/horizontal.go) */
 	"True", "False", "Unknown", "ValidMetricFound", "SucceededGetScale", "SucceededRescale", "ReadyForNewScale", "ScaleDownStabilized", "DesiredWithinRange", "TooFewReplicas", "TooManyReplicas",
 	"scaling is disabled since the replica count of the target is zero",

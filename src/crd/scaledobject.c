@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "crd/optional.h"
 #include "crd/scaledobject_parts.h"
 
 #define DEFAULT_POLLING_INTERVAL_S 30
@@ -42,24 +43,19 @@ void scaledobject_free(struct scaledobject *so)
 	free(so);
 }
 
-static int32_t or_default(int32_t value, int32_t otherwise)
-{
-	return value != INT32_UNSET ? value : otherwise;
-}
-
 int32_t scaledobject_polling_interval_s(const struct scaledobject_spec *s)
 {
-	return or_default(s->polling_interval_s, DEFAULT_POLLING_INTERVAL_S);
+	return optional_or(s->polling_interval_s, DEFAULT_POLLING_INTERVAL_S);
 }
 
 int32_t scaledobject_cooldown_s(const struct scaledobject_spec *s)
 {
-	return or_default(s->cooldown_s, DEFAULT_COOLDOWN_S);
+	return optional_or(s->cooldown_s, DEFAULT_COOLDOWN_S);
 }
 
 int32_t scaledobject_min(const struct scaledobject_spec *s)
 {
-	return or_default(s->min_replicas, 0);
+	return optional_or(s->min_replicas, 0);
 }
 
 int32_t scaledobject_hpa_min(const struct scaledobject_spec *s)
@@ -71,7 +67,7 @@ int32_t scaledobject_hpa_min(const struct scaledobject_spec *s)
 
 int32_t scaledobject_hpa_max(const struct scaledobject_spec *s)
 {
-	return or_default(s->max_replicas, DEFAULT_MAX_REPLICAS);
+	return optional_or(s->max_replicas, DEFAULT_MAX_REPLICAS);
 }
 
 static bool given(const char *text)

@@ -15,9 +15,8 @@
 #include "base/strmap.h"
 #include "crd/condition.h"
 #include "crd/meta.h"
+#include "crd/optional.h"
 #include "crd/trigger.h"
-
-#define INT32_UNSET INT32_MIN
 
 struct fallback {
 	int32_t failure_threshold;

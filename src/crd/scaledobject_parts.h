@@ -2,7 +2,7 @@
 #ifndef CRD_SCALEDOBJECT_PARTS_H
 #define CRD_SCALEDOBJECT_PARTS_H
 
-/* The two halves of a ScaledObject's decoder, each in its own file; only scaledobject.c and their tests need them. */
+/* The two halves of a ScaledObject's decoder, each in its own file; only scaledobject.c, scaledjob.c (the status, which is one for both kinds) and their tests need them. */
 
 #include "crd/scaledobject.h"
 

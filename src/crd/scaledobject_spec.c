@@ -6,26 +6,11 @@
 
 #include "base/mem.h"
 #include "crd/hpa.h"
+#include "crd/optional.h"
 #include "crd/shape.h"
 
 #define BEHAVIOR_BYTES_MAX (64 * 1024)
 #define PATH_TEXT 256
-
-/* INT32_UNSET means absent in here, so a written one is as wrong as any number that does not fit. */
-static int get_int32(const struct json_at *at, const char *key, int32_t *out, struct err *err)
-{
-	struct json_at field = json_field(at, key);
-	int32_t value = 0;
-
-	if (json_get_int32(at, key, &value, err) < 0)
-		return -1;
-	if (field.value == NULL)
-		return 0;
-	if (value == INT32_UNSET)
-		return json_wrong(&field, err, "is out of range");
-	*out = value;
-	return 0;
-}
 
 static int decode_target(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
@@ -53,7 +38,7 @@ static int decode_numbers(const struct json_at *spec, struct scaledobject_spec *
 	int rc = 0;
 
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (get_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
+		if (optional_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
 			rc = -1;
 	return rc;
 }
@@ -148,8 +133,8 @@ static int decode_fallback(const struct json_at *spec, struct scaledobject_spec 
 		return -1;
 	f = out->fallback = mem_zalloc(sizeof(*f));
 	f->failure_threshold = f->replicas = INT32_UNSET;
-	if (get_int32(&at, "failureThreshold", &f->failure_threshold, err) < 0 ||
-	    get_int32(&at, "replicas", &f->replicas, err) < 0 ||
+	if (optional_int32(&at, "failureThreshold", &f->failure_threshold, err) < 0 ||
+	    optional_int32(&at, "replicas", &f->replicas, err) < 0 ||
 	    json_get_string(&at, "behavior", &f->behavior, err) < 0)
 		return -1;
 	if (f->failure_threshold == INT32_UNSET)

@@ -297,6 +297,21 @@ struct workload *workload_decode_scale(const json_t *scale, struct err *err)
 	return w;
 }
 
+struct workload *workload_decode_template(const struct meta *meta, const json_t *spec)
+{
+	struct workload *w = mem_zalloc(sizeof(*w));
+	struct json_at root = json_root(spec);
+
+	w->namespace_ = mem_dup(meta->namespace_);
+	w->name = mem_dup(meta->name);
+	w->uid = mem_dup(meta->uid);
+	w->resource_version = mem_dup(meta->resource_version);
+	w->generation = meta->generation;
+	w->ready_replicas = -1;
+	decode_containers(&root, w);
+	return w;
+}
+
 void workload_free(struct workload *w)
 {
 	if (w == NULL)

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/strmap.h"
 #include "crd/keydata.h"
+#include "crd/meta.h"
 
 enum workload_env_source { WORKLOAD_ENV_VALUE, WORKLOAD_ENV_SECRET_KEY, WORKLOAD_ENV_CONFIGMAP_KEY, WORKLOAD_ENV_OTHER /* fieldRef, resourceFieldRef */ };
 struct workload_env {
@@ -48,6 +49,8 @@ struct workload {
 struct workload *workload_decode(const json_t *object, struct err *err); /* the caller owns it */
 /* The little that an autoscaling/v1 Scale tells of its object: whose it is, its version, its replicas. The caller owns it. */
 struct workload *workload_decode_scale(const json_t *scale, struct err *err);
+/* A spec with a Pod template (spec.template), as a ScaledJob has one: the containers alone, under the metadata of whom it is in. Never NULL; whatever cannot be read is no container. The caller owns it. */
+struct workload *workload_decode_template(const struct meta *meta, const json_t *spec);
 void workload_free(struct workload *w);
 
 /* What is in Secrets and ConfigMaps of the workload's namespace. 0 and what was asked for, borrowed; else -1: ERR_MISSING (no such object or key), ERR_WAITING or ERR_TEMPORARY (not read yet), or why it may not be read. */

@@ -53,6 +53,11 @@ static int read_replicas(const struct strmap *annotations, int32_t *out, struct 
 	return 0;
 }
 
+int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err)
+{
+	return read_bool(annotations, DIRECTIVES_PAUSED, paused, err);
+}
+
 int directives_read(const struct scaledobject *so, struct directives *out, struct err *err)
 {
 	const struct strmap *annotations = &so->meta.annotations;

@@ -3,7 +3,7 @@
 #define DECIDE_DIRECTIVES_H
 
 /*
- * What a ScaledObject's annotations tell kscaled to do (keda-core.md 1.5). Each means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error that
+ * What the annotations of a ScaledObject or ScaledJob tell kscaled to do (keda-core.md 1.5). Each means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error that
  * names the annotation and its value, never a guess. Pure.
  */
 
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/strmap.h"
 #include "crd/scaledobject.h"
 
 #define DIRECTIVES_PAUSED          "autoscaling.keda.sh/paused"
@@ -31,6 +32,9 @@ struct directives {
 
 /* ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`; paused-replicas must be a whole number from 0 to 2147483647. */
 int directives_read(const struct scaledobject *so, struct directives *out, struct err *err);
+
+/* Of a ScaledJob: autoscaling.keda.sh/paused alone counts (keda-core.md 4.1). *paused is set in any case, to false where it cannot be read: ERR_INVALID as above. */
+int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
 
 /* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */
 bool directives_read_bool(const char *text, bool *out);

@@ -9,37 +9,17 @@
 #include "base/mem.h"
 #include "base/quantity.h"
 #include "decide/directives.h"
+#include "decide/inherit.h"
 #include "decide/verdict.h"
 
 #define SELECTOR_KEY "scaledobject.keda.sh/name"
 #define EXCLUDED_LABELS "scaledobject.keda.sh/hpa-excluded-labels"
 #define OWNER_KIND "ScaledObject"
-#define OWNER_API_VERSION "keda.sh/v1alpha1"
 #define LABEL_VALUE_MAX 63
 #define NAME_SIZE 512
 #define GROUP_VERSION_SIZE 254
 
 /* ---- Metadata ---- */
-
-static json_t *strmap_json(const struct strmap *map)
-{
-	json_t *object = json_object();
-
-	for (size_t i = 0; i < map->count; i++)
-		json_object_set_new(object, map->pairs[i].key, json_string(map->pairs[i].value));
-	return object;
-}
-
-/* Whether key is one of the comma-separated parts of list; parts are taken as they stand (keda-core.md 1.5). */
-static bool in_list(const char *list, const char *key)
-{
-	size_t len = strlen(key);
-
-	for (const char *part = list; part != NULL; part = strchr(part, ','), part = part != NULL ? part + 1 : NULL)
-		if (strcspn(part, ",") == len && strncmp(part, key, len) == 0)
-			return true;
-	return false;
-}
 
 static void name_label(struct strmap *labels, const char *name)
 {
@@ -55,7 +35,6 @@ static void name_label(struct strmap *labels, const char *name)
 
 static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, const char *version)
 {
-	const char *excluded = strmap_get(&so->meta.annotations, EXCLUDED_LABELS);
 	struct strmap labels = { 0 };
 	json_t *object;
 
@@ -63,28 +42,13 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 	strmap_set(&labels, "app.kubernetes.io/version", version);
 	strmap_set(&labels, "app.kubernetes.io/part-of", so->meta.name);
 	strmap_set(&labels, "app.kubernetes.io/managed-by", "kscaled");
-	for (size_t i = 0; i < so->meta.labels.count; i++)
-		if (!in_list(excluded, so->meta.labels.pairs[i].key))
-			strmap_set(&labels, so->meta.labels.pairs[i].key, so->meta.labels.pairs[i].value);
+	inherit_labels(&so->meta, EXCLUDED_LABELS, &labels);
 	/* After the user's: the one is what metric requests carry, the other what our watch selects on. */
 	strmap_set(&labels, SELECTOR_KEY, so->meta.name);
 	strmap_set(&labels, HPASPEC_MANAGED_LABEL, "true");
-	object = strmap_json(&labels);
+	object = inherit_map(&labels);
 	strmap_done(&labels);
 	return object;
-}
-
-static json_t *make_owner(const struct scaledobject *so)
-{
-	json_t *owner = json_object();
-
-	json_object_set_new(owner, "apiVersion", json_string(OWNER_API_VERSION));
-	json_object_set_new(owner, "kind", json_string(OWNER_KIND));
-	json_object_set_new(owner, "name", json_string(so->meta.name));
-	json_object_set_new(owner, "uid", json_string(so->meta.uid));
-	json_object_set_new(owner, "controller", json_true());
-	json_object_set_new(owner, "blockOwnerDeletion", json_true());
-	return owner;
 }
 
 /* The API server keeps this family for its own conversions between versions of the HPA and drops it from what it stores: copied, it would be missing for ever. */
@@ -104,17 +68,16 @@ static json_t *make_annotations(const struct scaledobject *so)
 
 static json_t *make_metadata(const struct scaledobject *so, const char *version)
 {
-	json_t *metadata = json_object(), *owners = json_array();
+	json_t *metadata = json_object();
 	char name[NAME_SIZE];
 
 	scaledobject_hpa_name(so, name, sizeof(name));
-	json_array_append_new(owners, make_owner(so));
 	json_object_set_new(metadata, "name", json_string(name));
 	json_object_set_new(metadata, "namespace", json_string(so->meta.namespace_));
 	json_object_set_new(metadata, "labels", make_labels(so, name, version));
 	if (so->meta.annotations.count > 0)
 		json_object_set_new(metadata, "annotations", make_annotations(so));
-	json_object_set_new(metadata, "ownerReferences", owners);
+	json_object_set_new(metadata, "ownerReferences", inherit_owners(OWNER_KIND, &so->meta));
 	return metadata;
 }
 

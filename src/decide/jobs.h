@@ -3,11 +3,17 @@
 #define DECIDE_JOBS_H
 
 /*
- * The decision of one tick of a ScaledJob: how many Jobs to create now, and why. Pure. The numbers are KEDA's (keda-core.md 4.2, 4.3), with these differences: a trigger that is active with nothing in its queue counts in
- * multipleScalersCalculation as what it is (KEDA's max takes all-zero queues as inactive, its min overwrites a zero with the next number); an outcome that is not known is not 0: when the Jobs, or the Pods that the strategy needs, cannot be
- * read, nothing is created. Jobs that run are never ended for having too little to do.
+ * The decision of one tick of a ScaledJob: how many Jobs to create now, and why. Pure. The numbers are KEDA's (keda-core.md 4.2, 4.3): each active trigger needs queue / target Jobs, but at most max; multipleScalersCalculation makes one
+ * queue and one number of Jobs of them; the strategy subtracts what is at work. Jobs that run are never ended for having too little to do.
  *
- * Whatever the numbers are: never more Jobs than max beyond the minimum, never fewer than the minimum asks for, and with a longer queue never fewer Jobs.
+ * Whatever the numbers are: beyond the minimum never more Jobs than max, never fewer than the minimum, and with a longer queue never fewer Jobs, as long as the same triggers are active. (max and sum: also when one becomes active. avg and min are
+ * of the active triggers only, so one that joins with a short queue lowers both, as in KEDA.) A failing source never raises their number. For that, and because an outcome that is not known is not 0, it differs from KEDA:
+ *
+ *   - a trigger that is active with nothing in its queue counts as what it is (KEDA's max takes all-zero queues as inactive, its min overwrites a zero with the next number). A negative queue counts as 0, a negative target as none;
+ *   - max and min take the greatest (smallest) queue and, apart from it, the greatest (smallest) number of Jobs. KEDA takes both from the trigger with that queue: where targets differ, 1 more in a queue can turn 10 Jobs into 1;
+ *   - a trigger that fails is left out of max and sum, as in KEDA; in avg it counts as one that needs nothing; min is not known then, and nothing is created beyond the minimum;
+ *   - custom obeys max beyond the minimum, too (in KEDA only each creation does, so that a small percentage goes on for ever); a percentage that is NaN or infinite is one that cannot be read;
+ *   - when the Jobs cannot be read, nothing is created (KEDA takes them as 0 and creates all again); without the Pods that the strategy needs, nothing beyond the minimum.
  */
 
 #include <stdbool.h>
@@ -31,13 +37,14 @@ struct jobs_facts {
 	const struct scaledjob_spec *spec;
 	int64_t now_unix_ms;
 	const struct jobs_trigger *triggers; size_t trigger_count; /* external ones only */
-	const struct err *jobs_err; /* the Jobs cannot be read; NULL: running is good */
-	const struct err *pods_err; /* the strategy needs Pods, and they cannot be read; NULL: pending is good or not needed */
+	const struct err *jobs_err; /* the Jobs cannot be read; NULL: running is good. ERR_WAITING: not yet; that holds, but is no failure */
+	const struct err *pods_err; /* the same of the Pods that the strategy needs; NULL: pending is good or not needed */
 	int32_t running;            /* Jobs that are not finished, and those whose creation was sent */
 	int32_t pending;            /* of these, those without a Pod that has started (decide/jobpods.h); only when jobs_needs_pods */
 	bool paused;
 	int64_t last_active_unix_ms; /* 0: never */
 	const char *create_trouble; /* why the last Job could not be created (the API server's words); NULL: the last one could, or none was tried */
+	bool cause_is_news;         /* jobs_failure_mark is another than when Ready was told last */
 };
 
 enum jobs_rule { /* which row decided; jobs_explain() says it for people */
@@ -46,10 +53,10 @@ enum jobs_rule { /* which row decided; jobs_explain() says it for people */
 	JOBS_RULE_BELOW_MIN,   /* fewer run than minReplicaCount: those that are missing, whatever the strategy */
 	JOBS_RULE_PODS_UNKNOWN,
 	JOBS_RULE_CREATE,      /* active, and the strategy asks for Jobs */
-	JOBS_RULE_AT_MAX,      /* active, would create, but for maxReplicaCount */
+	JOBS_RULE_AT_MAX,      /* active, and the strategy asks for more Jobs than maxReplicaCount allows: those that fit are created, which may be none */
 	JOBS_RULE_ENOUGH,      /* active, and the strategy finds enough Jobs at work */
-	JOBS_RULE_ERROR_HOLD,  /* not active, and some trigger fails: nothing is known that asks for a Job */
-	JOBS_RULE_INACTIVE,
+	JOBS_RULE_ERROR_HOLD,  /* some trigger fails, and nothing is known that asks for a Job: no other is active, or the min of all is asked for. Or none could be asked */
+	JOBS_RULE_INACTIVE,    /* no trigger is active (the ScaledJob still is while it has a minimum) */
 };
 
 struct jobs_decision {
@@ -61,7 +68,10 @@ struct jobs_decision {
 	bool failing;                /* at least one trigger failed, or Jobs or Pods cannot be read */
 	int64_t last_active_unix_ms; /* to carry on */
 	int trigger;                 /* position in facts.triggers of the first active one, else of the first failing one, else -1 */
-	/* Conditions with KEDA's reasons and messages (keda-core.md 4.4); borrowed constants. A reason that is NULL: that condition stays as it is. */
+	/*
+	 * Conditions with KEDA's reasons and messages (keda-core.md 4.4); borrowed constants. A reason that is NULL: that condition stays as it is. Ready is False beyond KEDA's reasons with `ErrorGettingJobs`, `ErrorGettingPods` (after
+	 * ScaledObject's ErrorGettingCurrentReplicas: a poll lowers them and a poll raises them, unlike ScaledJobCheckFailed, which is reconcile's), and while active with `KEDAJobCreateFailed`, the name of KEDA's Event.
+	 */
 	enum condition_status ready, active_status;
 	const char *ready_reason, *ready_message;
 	const char *active_reason, *active_message;
@@ -77,7 +87,9 @@ const char *jobs_rule_name(enum jobs_rule rule); /* "at-max", for JSON */
 char *jobs_explain(const struct jobs_facts *facts, const struct jobs_decision *d, char *out, size_t size);
 /* A fingerprint of all that jobs_explain tells: when it is the same as before, so is the text. */
 uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d);
-/* What fails first, for Ready: a trigger's error ("s0-redis-jobs: ..."), the Jobs', the Pods', or create_trouble, into out; false: nothing does. */
+/* What fails first, for Ready: the Jobs, the Pods, create_trouble (while active), or a trigger ("s0-redis-jobs: ..."), into out; false: nothing does. */
 bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size);
+/* Which of them fails and how, without numbers and names that are others each time; 0: nothing does. */
+uint64_t jobs_failure_mark(const struct jobs_facts *facts);
 
 #endif

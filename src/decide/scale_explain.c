@@ -1,69 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/scale.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/timestamp.h"
-#include "base/utf8.h"
 #include "decide/directives.h"
+#include "decide/sentence.h"
 #include "decide/verdict.h"
 
 #define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
 
-/* A text that is cut where the room ends, never inside a character. */
-struct sentence {
-	char *out;
-	size_t size, len;
-	bool full;
-};
-
-static void cut_at_character(struct sentence *s)
-{
-	size_t start = s->len;
-
-	while (start > 0 && ((unsigned char)s->out[start - 1] & 0xC0) == 0x80)
-		start--;
-	if (start > 0 && utf8_step(s->out + start - 1, s->len - (start - 1)) == 0)
-		s->len = start - 1;
-	s->out[s->len] = '\0';
-}
-
-static void add(struct sentence *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static void add(struct sentence *s, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	if (s->full || s->size == 0)
-		return;
-	va_start(ap, fmt);
-	n = vsnprintf(s->out + s->len, s->size - s->len, fmt, ap);
-	va_end(ap);
-	if (n < 0)
-		n = 0;
-	s->full = (size_t)n >= s->size - s->len;
-	s->len = s->full ? s->size - 1 : s->len + (size_t)n;
-	if (s->full)
-		cut_at_character(s);
-}
-
-static struct sentence sentence_in(char *out, size_t size)
-{
-	if (size > 0)
-		out[0] = '\0';
-	return (struct sentence){ .out = out, .size = size };
-}
-
 /* "12 of 5 (active above 3)": the target is what one replica is to bear, or all of them (metric type Value). */
 static void add_measure(struct sentence *s, double value, const struct metric_spec *metric, double activation)
 {
-	add(s, "%.10g", value);
+	sentence_add(s, "%.10g", value);
 	if (metric->target.milli > 0)
-		add(s, " of %.10g", (double)metric->target.milli / 1000);
+		sentence_add(s, " of %.10g", (double)metric->target.milli / 1000);
 	if (activation != 0)
-		add(s, " (active above %.10g)", activation);
+		sentence_add(s, " (active above %.10g)", activation);
 }
 
 enum pick { PICK_ACTIVE, PICK_READ, PICK_FALLBACK, PICK_FAILING };
@@ -95,20 +49,20 @@ static bool any(const struct scale_facts *facts, enum pick pick)
 static void add_fallback(struct sentence *s, const struct scale_trigger *t)
 {
 	if (t->fallback_replicas < 0)
-		add(s, "%s is nil in the formula", t->metric_name);
+		sentence_add(s, "%s is nil in the formula", t->metric_name);
 	else
-		add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas, t->fallback_replicas == 1 ? "" : "s");
-	add(s, " after %d failure%s", (int)t->failures, t->failures == 1 ? "" : "s");
+		sentence_add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas, t->fallback_replicas == 1 ? "" : "s");
+	sentence_add(s, " after %d failure%s", (int)t->failures, t->failures == 1 ? "" : "s");
 	if (t->source_err != NULL)
-		add(s, ": %s", t->source_err->msg);
+		sentence_add(s, ": %s", t->source_err->msg);
 }
 
 static void add_failing(struct sentence *s, const struct scale_trigger *t)
 {
-	add(s, "%s (%s", t->metric_name, t->err->msg);
+	sentence_add(s, "%s (%s", t->metric_name, t->err->msg);
 	if (t->fallback_trouble != NULL)
-		add(s, "; no fallback: %s", t->fallback_trouble);
-	add(s, ")");
+		sentence_add(s, "; no fallback: %s", t->fallback_trouble);
+	sentence_add(s, ")");
 }
 
 /* "s0-redis-jobs 12 of 5, s1-redis-mail 3 of 5 and 4 more" */
@@ -125,18 +79,18 @@ static void add_triggers(struct sentence *s, const struct scale_facts *facts, en
 			more++;
 			continue;
 		}
-		add(s, "%s", named++ > 0 ? ", " : "");
+		sentence_add(s, "%s", named++ > 0 ? ", " : "");
 		if (pick == PICK_FAILING) {
 			add_failing(s, t);
 		} else if (pick == PICK_FALLBACK) {
 			add_fallback(s, t);
 		} else {
-			add(s, "%s ", t->metric_name);
+			sentence_add(s, "%s ", t->metric_name);
 			add_measure(s, t->reading.value, &t->metric, t->activation);
 		}
 	}
 	if (more > 0)
-		add(s, " and %zu more", more);
+		sentence_add(s, " and %zu more", more);
 }
 
 static void add_composite(struct sentence *s, const struct scale_facts *facts)
@@ -146,10 +100,10 @@ static void add_composite(struct sentence *s, const struct scale_facts *facts)
 
 	verdict_composite_metric(facts->spec, &metric);
 	verdict_activation_target(facts->spec, &activation);
-	add(s, VERDICT_COMPOSITE_NAME " ");
+	sentence_add(s, VERDICT_COMPOSITE_NAME " ");
 	add_measure(s, facts->composite->value, &metric, facts->composite->falling_back ? 0 : activation);
 	if (facts->composite->falling_back)
-		add(s, " by fallback");
+		sentence_add(s, " by fallback");
 }
 
 /* ---- Their clauses ---- */
@@ -157,22 +111,22 @@ static void add_composite(struct sentence *s, const struct scale_facts *facts)
 static void add_activity(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	if (d->forced)
-		add(s, "annotation " DIRECTIVES_FORCE);
+		sentence_add(s, "annotation " DIRECTIVES_FORCE);
 	else if (facts->composite != NULL && facts->composite->active)
 		add_composite(s, facts);
 	else if (any(facts, PICK_ACTIVE))
 		add_triggers(s, facts, PICK_ACTIVE);
 	else if (any(facts, PICK_FALLBACK))
-		add(s, "fallback");
+		sentence_add(s, "fallback");
 	else
-		add(s, "cpu and memory triggers alone, which always are");
+		sentence_add(s, "cpu and memory triggers alone, which always are");
 }
 
 static void add_fallbacks(struct sentence *s, const struct scale_facts *facts)
 {
 	if (!any(facts, PICK_FALLBACK))
 		return;
-	add(s, "; ");
+	sentence_add(s, "; ");
 	add_triggers(s, facts, PICK_FALLBACK);
 }
 
@@ -180,10 +134,10 @@ static void add_troubles(struct sentence *s, const struct scale_facts *facts)
 {
 	add_fallbacks(s, facts);
 	if (any(facts, PICK_FAILING)) {
-		add(s, "; failing: ");
+		sentence_add(s, "; failing: ");
 		add_triggers(s, facts, PICK_FAILING);
 	} else if (facts->composite != NULL && facts->composite->failing) {
-		add(s, "; failing: %s", facts->composite->err.msg);
+		sentence_add(s, "; failing: %s", facts->composite->err.msg);
 	}
 }
 
@@ -195,9 +149,9 @@ static void add_time(struct sentence *s, int64_t unix_ms, int64_t now_unix_ms)
 	timestamp_format(unix_ms, at);
 	timestamp_format(now_unix_ms, now);
 	if (strlen(at) == strlen("2026-01-02T03:04:05Z") && strncmp(at, now, strlen("2026-01-02T")) == 0)
-		add(s, "%.8s", at + strlen("2026-01-02T"));
+		sentence_add(s, "%.8s", at + strlen("2026-01-02T"));
 	else
-		add(s, "%s", at);
+		sentence_add(s, "%s", at);
 }
 
 /* What is known, and is not enough to be active. */
@@ -205,15 +159,15 @@ static void add_readings(struct sentence *s, const struct scale_facts *facts)
 {
 	bool read = any(facts, PICK_READ);
 
-	add(s, "no trigger is active");
+	sentence_add(s, "no trigger is active");
 	if (facts->composite != NULL && !facts->composite->failing) {
-		add(s, " (");
+		sentence_add(s, " (");
 		add_composite(s, facts);
-		add(s, ")");
+		sentence_add(s, ")");
 	} else if (read) {
-		add(s, " (");
+		sentence_add(s, " (");
 		add_triggers(s, facts, PICK_READ);
-		add(s, ")");
+		sentence_add(s, ")");
 	}
 }
 
@@ -228,38 +182,38 @@ static void explain_active(struct sentence *s, const struct scale_facts *facts, 
 	int32_t max = scaledobject_hpa_max(facts->spec);
 
 	if (d->rule == SCALE_RULE_ACTIVATE)
-		add(s, "scaling from %d to %d: active by ", (int)facts->replicas, (int)d->replicas);
+		sentence_add(s, "scaling from %d to %d: active by ", (int)facts->replicas, (int)d->replicas);
 	else if (facts->replicas >= max)
-		add(s, "the HPA scales, at maxReplicaCount %d: active by ", (int)max);
+		sentence_add(s, "the HPA scales, at maxReplicaCount %d: active by ", (int)max);
 	else
-		add(s, "the HPA scales: active by ");
+		sentence_add(s, "the HPA scales: active by ");
 	add_activity(s, facts, d);
 	add_troubles(s, facts);
 }
 
 static void explain_hold(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
-	add(s, "held at %d: ", (int)d->replicas);
+	sentence_add(s, "held at %d: ", (int)d->replicas);
 	if (facts->trigger_count == 0 && facts->resource_count == 0) {
-		add(s, "no trigger could be asked");
+		sentence_add(s, "no trigger could be asked");
 		return;
 	}
-	add(s, "no trigger is active, but failing: ");
+	sentence_add(s, "no trigger is active, but failing: ");
 	if (any(facts, PICK_FAILING))
 		add_triggers(s, facts, PICK_FAILING);
 	else if (facts->composite != NULL)
-		add(s, "%s", facts->composite->err.msg);
+		sentence_add(s, "%s", facts->composite->err.msg);
 	add_fallbacks(s, facts);
 }
 
 static void explain_deactivate(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
-	add(s, "scaling from %d to %d: ", (int)facts->replicas, (int)d->replicas);
+	sentence_add(s, "scaling from %d to %d: ", (int)facts->replicas, (int)d->replicas);
 	add_readings(s, facts);
 	if (d->last_active_unix_ms == 0)
-		add(s, " or ever was");
+		sentence_add(s, " or ever was");
 	else
-		add(s, " and the cooldown of %d s is over", (int)scaledobject_cooldown_s(facts->spec));
+		sentence_add(s, " and the cooldown of %d s is over", (int)scaledobject_cooldown_s(facts->spec));
 	add_fallbacks(s, facts);
 }
 
@@ -268,22 +222,22 @@ static void explain_paused(struct sentence *s, const struct scale_facts *facts, 
 	const struct directives *says = facts->directives;
 
 	if (says == NULL || says->paused_replicas == INT32_UNSET)
-		add(s, "paused by annotation " DIRECTIVES_PAUSED);
+		sentence_add(s, "paused by annotation " DIRECTIVES_PAUSED);
 	else if (d->act)
-		add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)facts->replicas, (int)d->replicas);
+		sentence_add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)facts->replicas, (int)d->replicas);
 	else
-		add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
+		sentence_add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
 }
 
 static void explain_scale_out_paused(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
-	add(s, "held at %d by annotation " DIRECTIVES_PAUSED_OUT ": ", (int)d->replicas);
+	sentence_add(s, "held at %d by annotation " DIRECTIVES_PAUSED_OUT ": ", (int)d->replicas);
 	if (d->active) {
-		add(s, "active by ");
+		sentence_add(s, "active by ");
 		add_activity(s, facts, d);
 		add_troubles(s, facts);
 	} else {
-		add(s, "fewer than minReplicaCount, and ");
+		sentence_add(s, "fewer than minReplicaCount, and ");
 		add_quiet(s, facts);
 	}
 }
@@ -294,7 +248,7 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 
 	switch (d->rule) {
 	case SCALE_RULE_REPLICAS_UNKNOWN:
-		add(&s, "the replicas of the target cannot be read");
+		sentence_add(&s, "the replicas of the target cannot be read");
 		break;
 	case SCALE_RULE_ACTIVATE:
 	case SCALE_RULE_ACTIVE:
@@ -307,27 +261,27 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 		break;
 	case SCALE_RULE_COOLDOWN:
 	case SCALE_RULE_INITIAL_COOLDOWN:
-		add(&s, d->rule == SCALE_RULE_COOLDOWN ? "cooling down until " : "in the initial cooldown until ");
+		sentence_add(&s, d->rule == SCALE_RULE_COOLDOWN ? "cooling down until " : "in the initial cooldown until ");
 		add_time(&s, d->until_unix_ms, facts->now_unix_ms);
-		add(&s, ": ");
+		sentence_add(&s, ": ");
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_DEACTIVATE:
 		explain_deactivate(&s, facts, d);
 		break;
 	case SCALE_RULE_BELOW_MIN:
-		add(&s, "scaling from %d to %d: fewer than minReplicaCount, and ", (int)facts->replicas, (int)d->replicas);
+		sentence_add(&s, "scaling from %d to %d: fewer than minReplicaCount, and ", (int)facts->replicas, (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_INACTIVE:
-		add(&s, "at rest with %d: ", (int)d->replicas);
+		sentence_add(&s, "at rest with %d: ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_PAUSED:
 		explain_paused(&s, facts, d);
 		break;
 	case SCALE_RULE_SCALE_IN_PAUSED:
-		add(&s, "held at %d by annotation " DIRECTIVES_PAUSED_IN ": ", (int)d->replicas);
+		sentence_add(&s, "held at %d by annotation " DIRECTIVES_PAUSED_IN ": ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_SCALE_OUT_PAUSED:
@@ -344,7 +298,7 @@ static void add_active_names(struct sentence *s, const struct scale_facts *facts
 	const char *separator = "";
 
 	if (facts->composite != NULL) {
-		add(s, "%s", facts->composite->active ? VERDICT_COMPOSITE_NAME : "");
+		sentence_add(s, "%s", facts->composite->active ? VERDICT_COMPOSITE_NAME : "");
 		return;
 	}
 	for (size_t i = 0; i < facts->trigger_count; i++) {
@@ -352,7 +306,7 @@ static void add_active_names(struct sentence *s, const struct scale_facts *facts
 
 		if (t->err != NULL || !t->reading.active)
 			continue;
-		add(s, "%s%s", separator, t->metric_name);
+		sentence_add(s, "%s%s", separator, t->metric_name);
 		separator = ";";
 	}
 }
@@ -362,11 +316,11 @@ char *scale_cause(const struct scale_facts *facts, const struct scale_decision *
 	struct sentence s = sentence_in(out, size);
 
 	if (d->forced) {
-		add(&s, "caused by forced activation annotation");
+		sentence_add(&s, "caused by forced activation annotation");
 	} else if (facts->trigger_count == 0) {
-		add(&s, "triggered by cpu and memory triggers alone, which are always active");
+		sentence_add(&s, "triggered by cpu and memory triggers alone, which are always active");
 	} else {
-		add(&s, "triggered by ");
+		sentence_add(&s, "triggered by ");
 		add_active_names(&s, facts);
 	}
 	return out;

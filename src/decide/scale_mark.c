@@ -1,51 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What tells one decision from the next without making its sentence: a poll that finds all as it was costs no text. */
-#include <string.h>
-
-#include "base/fingerprint.h"
 #include "decide/directives.h"
+#include "decide/mark.h"
 #include "decide/scale.h"
 #include "decide/verdict.h"
 
 #define MS_PER_DAY 86400000
 
-static uint64_t mix(uint64_t mark, uint64_t word)
-{
-	mark = (mark ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return mark ^ (mark >> 29);
-}
-
-static uint64_t mix_number(uint64_t mark, double number)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return mix(mark, bits);
-}
-
-static uint64_t mix_text(uint64_t mark, const char *text)
-{
-	return mix(mark, text != NULL ? fingerprint_fast(text, strlen(text)) : 0);
-}
-
-static uint64_t mix_err(uint64_t mark, const struct err *err)
-{
-	return mix_text(mark, err != NULL ? err->msg : NULL);
-}
-
 static uint64_t mix_trigger(uint64_t mark, const struct scale_trigger *t)
 {
 	unsigned flags = t->reading.active | (unsigned)t->falling_back << 1 | (unsigned)(t->err != NULL) << 2;
 
-	mark = mix_text(mark, t->metric_name);
-	mark = mix_number(mark, t->reading.value);
-	mark = mix_number(mark, t->activation);
-	mark = mix(mark, (uint64_t)t->metric.target.milli);
-	mark = mix(mark, (uint64_t)(uint32_t)t->failures << 32 | flags);
-	mark = mix_number(mark, t->fallback_replicas);
-	mark = mix_err(mark, t->err);
-	mark = mix_err(mark, t->source_err);
-	return mix_text(mark, t->fallback_trouble);
+	mark = mark_text(mark, t->metric_name);
+	mark = mark_number(mark, t->reading.value);
+	mark = mark_number(mark, t->activation);
+	mark = mark_word(mark, (uint64_t)t->metric.target.milli);
+	mark = mark_word(mark, (uint64_t)(uint32_t)t->failures << 32 | flags);
+	mark = mark_number(mark, t->fallback_replicas);
+	mark = mark_err(mark, t->err);
+	mark = mark_err(mark, t->source_err);
+	return mark_text(mark, t->fallback_trouble);
 }
 
 static uint64_t mix_composite(uint64_t mark, const struct scale_facts *facts)
@@ -56,31 +30,31 @@ static uint64_t mix_composite(uint64_t mark, const struct scale_facts *facts)
 
 	verdict_composite_metric(facts->spec, &metric);
 	verdict_activation_target(facts->spec, &activation);
-	mark = mix(mark, 1u | (unsigned)c->failing << 1 | (unsigned)c->active << 2 | (unsigned)c->falling_back << 3);
-	mark = mix_number(mark, c->value);
-	mark = mix_number(mark, activation);
-	mark = mix(mark, (uint64_t)metric.target.milli);
-	return mix_err(mark, c->failing ? &c->err : NULL);
+	mark = mark_word(mark, 1u | (unsigned)c->failing << 1 | (unsigned)c->active << 2 | (unsigned)c->falling_back << 3);
+	mark = mark_number(mark, c->value);
+	mark = mark_number(mark, activation);
+	mark = mark_word(mark, (uint64_t)metric.target.milli);
+	return mark_err(mark, c->failing ? &c->err : NULL);
 }
 
 static uint64_t mix_decision(uint64_t mark, const struct scale_decision *d)
 {
 	unsigned flags = d->act | (unsigned)d->active << 1 | (unsigned)d->forced << 2 | (unsigned)d->failing << 3 | (unsigned)(d->last_active_unix_ms == 0) << 4;
 
-	mark = mix(mark, (uint64_t)d->rule << 8 | flags);
-	mark = mix(mark, (uint64_t)(uint32_t)d->replicas << 32 | (uint32_t)d->trigger);
-	return mix(mark, (uint64_t)d->until_unix_ms);
+	mark = mark_word(mark, (uint64_t)d->rule << 8 | flags);
+	mark = mark_word(mark, (uint64_t)(uint32_t)d->replicas << 32 | (uint32_t)d->trigger);
+	return mark_word(mark, (uint64_t)d->until_unix_ms);
 }
 
 uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d)
 {
 	uint64_t mark = mix_decision(0, d);
 
-	mark = mix(mark, (uint64_t)(uint32_t)facts->replicas << 32 | (uint32_t)scaledobject_hpa_max(facts->spec));
-	mark = mix(mark, (uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 | (uint32_t)(facts->directives != NULL ? facts->directives->paused_replicas : INT32_UNSET));
+	mark = mark_word(mark, (uint64_t)(uint32_t)facts->replicas << 32 | (uint32_t)scaledobject_hpa_max(facts->spec));
+	mark = mark_word(mark, (uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 | (uint32_t)(facts->directives != NULL ? facts->directives->paused_replicas : INT32_UNSET));
 	/* A time is told by its day when that is another. */
-	mark = mix(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
-	mark = mix(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
+	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
+	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
 	if (facts->composite != NULL)
 		mark = mix_composite(mark, facts);
 	for (size_t i = 0; i < facts->trigger_count; i++)

@@ -61,9 +61,7 @@ static int validate_target(const struct scaledobject *so, struct err *err)
 
 /* ---- Numbers ---- */
 
-struct bound { const char *field; int32_t value, least; };
-
-static int check_bounds(const struct bound *bounds, size_t count, struct err *err)
+int validate_bounds(const struct validate_bound *bounds, size_t count, struct err *err)
 {
 	for (size_t i = 0; i < count; i++)
 		if (bounds[i].value != INT32_UNSET && bounds[i].value < bounds[i].least)
@@ -74,13 +72,13 @@ static int check_bounds(const struct bound *bounds, size_t count, struct err *er
 static int validate_periods(const struct scaledobject *so, struct err *err)
 {
 	const struct scaledobject_spec *s = &so->spec;
-	const struct bound bounds[] = {
+	const struct validate_bound bounds[] = {
 		{ "spec.pollingInterval", s->polling_interval_s, 1 },
 		{ "spec.initialCooldownPeriod", s->initial_cooldown_s, 0 },
 		{ "spec.cooldownPeriod", s->cooldown_s, 0 },
 	};
 
-	return check_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
 }
 
 static int validate_replicas(const struct scaledobject *so, struct err *err)
@@ -90,13 +88,13 @@ static int validate_replicas(const struct scaledobject *so, struct err *err)
 	/* KEDA compares idle with the HPA's minimum when minReplicaCount is written, so that idle 0 beside an explicit minimum of 0 passes (keda-core.md 2.3 row 7). */
 	int32_t min_for_idle = s->min_replicas == INT32_UNSET ? 0 : scaledobject_hpa_min(s);
 
-	const struct bound bounds[] = {
+	const struct validate_bound bounds[] = {
 		{ "spec.idleReplicaCount", s->idle_replicas, 0 },
 		{ "spec.minReplicaCount", s->min_replicas, 0 },
 		{ "spec.maxReplicaCount", s->max_replicas, 1 },
 	};
 
-	if (check_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err) < 0)
+	if (validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err) < 0)
 		return -1;
 	if (min > max)
 		return err_set(err, ERR_INVALID, "spec.minReplicaCount: %d is more than maxReplicaCount %d%s: lower one or raise the other", (int)min, (int)max,
@@ -109,13 +107,18 @@ static int validate_replicas(const struct scaledobject *so, struct err *err)
 
 /* ---- Names ---- */
 
-static int validate_name(const struct scaledobject *so, struct err *err)
+int validate_label_name(const char *name, struct err *err)
 {
-	size_t len = strlen(so->meta.name);
+	size_t len = strlen(name);
 
 	if (len <= NAME_MAX_LABEL)
 		return 0;
-	return err_set(err, ERR_INVALID, "metadata.name: \"%s\" has %zu characters: at most %d, as it becomes the value of a label", so->meta.name, len, NAME_MAX_LABEL);
+	return err_set(err, ERR_INVALID, "metadata.name: \"%s\" has %zu characters: at most %d, as it becomes the value of a label: create it anew under a shorter name", name, len, NAME_MAX_LABEL);
+}
+
+static int validate_name(const struct scaledobject *so, struct err *err)
+{
+	return validate_label_name(so->meta.name, err);
 }
 
 static int validate_hpa_name(const struct scaledobject *so, struct err *err)

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "crd/scaledjob.h"
 #include "crd/scaledobject.h"
 #include "crd/triggerauth.h"
 
@@ -36,6 +37,28 @@ int validate_triggers(const char *kind, const struct trigger *triggers, size_t c
 
 /* Whether it may be the name of an object, and so part of a URL (k8s.io/apimachinery IsDNS1123Subdomain). */
 bool validate_is_subdomain(const char *name);
+
+/* ---- A ScaledJob ---- */
+
+/*
+ * The object alone: a spec that did not decode; jobTargetRef and its template; triggers; a name longer than 63; int32 ranges; the annotation that pauses it. Of the words that the schema lists (strategies and the like) others are
+ * KEDA's defaults, and only warned of. For the webhook: a metricType passes (keda-core.md 7.7), with a warning.
+ */
+int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct err *err);
+
+/* As validate_every: all rules, also that no trigger has a metricType, which the reconciler refuses. */
+void validate_every_of_job(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg);
+
+/* The same, the first fault, with the text of KEDA's reconcile step in front where it has one (keda-core.md 4.1). */
+int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err);
+
+/* A type of trigger, cpu or memory, that the HPA controller reads by itself; no ScaledJob can use it. */
+bool validate_is_resource_type(const char *type);
+
+#define VALIDATE_JOB_WARNINGS_MAX 16
+
+/* What is allowed and has no effect, or not the one that is wished for: texts, literals; how many. Of metricType, too, which is a fault for the two above. */
+size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDATE_JOB_WARNINGS_MAX]);
 
 /* ---- Beside what is outside of it ---- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "decide/formula.h"
+#include "decide/validate.h"
 #include "decide/validate_parts.h"
 #include "decide/verdict.h"
 

@@ -5,6 +5,8 @@
 /* The rules of decide/validate that have files of their own; everybody else sees validate.h. Each: 0, or -1 and ERR_INVALID. */
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "crd/scaledobject.h"
@@ -13,6 +15,9 @@ int validate_fallback(const struct scaledobject *so, struct err *err);          
 int validate_modifiers(const struct scaledobject *so, struct err *err);
 int validate_modifiers_fallback(const struct scaledobject *so, struct err *err); /* behavior scalingModifiers needs a formula */
 
-bool validate_is_resource_type(const char *type); /* of trigger: cpu, memory: the HPA controller reads it by itself */
+/* Shared by both kinds. */
+struct validate_bound { const char *field; int32_t value, least; };
+int validate_bounds(const struct validate_bound *bounds, size_t count, struct err *err); /* INT32_UNSET passes */
+int validate_label_name(const char *name, struct err *err);                              /* metadata.name, when it becomes the value of a label (keda-core.md 7.7) */
 
 #endif

@@ -103,7 +103,7 @@ static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source'
 
 static void settle(const struct verdict_facts *facts, struct scale_trigger *t)
 {
-	const struct fallback *f = facts->spec->fallback;
+	const struct fallback *f = facts->spec != NULL ? facts->spec->fallback : NULL;
 
 	if (t->source_err == NULL && !isfinite(t->reading.value))
 		t->source_err = &no_number;

@@ -34,7 +34,7 @@ struct composite { /* the one metric of scalingModifiers */
 };
 
 struct verdict_facts {
-	const struct scaledobject_spec *spec;
+	const struct scaledobject_spec *spec; /* NULL: a ScaledJob, which has neither fallback nor scalingModifiers */
 	const struct formula *formula;  /* of the scalingModifiers, compiled with the names of these triggers in this order; NULL without one */
 	struct scale_trigger *triggers; /* external ones in order, with source_err, reading, failures, metric and names set; err, falling_back, fallback_..., and in their case reading, are filled in */
 	size_t count;
@@ -43,7 +43,7 @@ struct verdict_facts {
 	int32_t ready_replicas;         /* -1: unknown */
 };
 
-/* Whether the object has a composite metric (scalingModifiers with a formula or target). */
+/* Whether the object has a composite metric (scalingModifiers with a formula or target); false without a spec, as in verdict_facts. */
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
 /* Fills in the triggers and, when the object has one, the composite (else it says nothing: all false, 0, no error). composite->err is filled in while failing only. */

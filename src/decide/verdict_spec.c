@@ -20,7 +20,7 @@ static bool read_number(const char *text, double *out)
 
 bool verdict_has_composite(const struct scaledobject_spec *spec)
 {
-	const struct scaling_modifiers *m = spec->modifiers;
+	const struct scaling_modifiers *m = spec != NULL ? spec->modifiers : NULL;
 
 	return m != NULL && (m->formula != NULL || m->target != NULL);
 }

@@ -40,6 +40,7 @@ static void fast(void **state)
 	assert_true(fingerprint_fast("spec", 4) != fingerprint_fast("spec", 3));
 	assert_true(fingerprint_fast("spec", 4) != fingerprint_fast("sped", 4));
 	assert_true(fingerprint_fast("", 0) != fingerprint_fast("\0", 1));
+	assert_true(fingerprint_fast("spec", 4) == UINT64_C(0x20b09db29234a815)); /* worked out elsewhere: Jobs carry one, for a later version to find the same */
 }
 
 static void random_numbers(void **state)

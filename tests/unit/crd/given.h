@@ -16,6 +16,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "crd/job.h"
+#include "crd/scaledjob.h"
 #include "crd/scaledobject.h"
 
 static inline char *given_text(const char *quoted)
@@ -52,10 +54,38 @@ static inline struct scaledobject *given_scaledobject(const char *quoted)
 	return so;
 }
 
+static inline struct scaledjob *given_scaledjob(const char *quoted)
+{
+	struct err err = { 0 };
+	json_t *value = given_json(quoted);
+	struct scaledjob *sj = scaledjob_decode(value, &err);
+
+	json_decref(value);
+	if (sj == NULL)
+		fail_msg("%s: %s", quoted, err.msg);
+	return sj;
+}
+
+static inline struct job *given_job(const char *quoted)
+{
+	struct err err = { 0 };
+	json_t *value = given_json(quoted);
+	struct job *job = job_decode(value, &err);
+
+	json_decref(value);
+	if (job == NULL)
+		fail_msg("%s: %s", quoted, err.msg);
+	return job;
+}
+
 /* The object `web` in namespace `shop` with these fields of spec beside a target and one redis trigger. */
 #define GIVEN_TARGET "'scaleTargetRef':{'name':'web'}"
 #define GIVEN_TRIGGERS "'triggers':[{'type':'redis','metadata':{'listName':'jobs'}}]"
 #define GIVEN_SO(meta, spec) "{'metadata':{'name':'web','namespace':'shop','uid':'u-1'" meta "},'spec':{" spec "}}"
+
+/* The ScaledJob `work` in namespace `shop` with these fields of metadata and spec. */
+#define GIVEN_TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'w:1'}]}}}"
+#define GIVEN_SJ(meta, spec) "{'metadata':{'name':'work','namespace':'shop','uid':'u-2'" meta "},'spec':{" spec "}}"
 
 static inline void assert_has(const char *text, const char *part)
 {

@@ -2,6 +2,7 @@
 #include "decide/conditions.h"
 
 #include "../crd/given.h"
+#include "said.h"
 
 #define T 1767323045000 /* 2026-01-02T03:04:05Z */
 #define GENERATION ",'generation':4"
@@ -30,18 +31,6 @@ static struct scaledobject *object_of(const char *spec, const char *status)
 static struct scaledobject *object_with(const char *status)
 {
 	return object_of("", status);
-}
-
-/* "True ScaledObjectReady: message", or "" when the condition is not there. The text stands until the next call. */
-static const char *said(const struct scaledobject_status *status, const char *type)
-{
-	static char text[1024];
-	const struct condition *c = conditions_get(&status->conditions, type);
-
-	text[0] = '\0';
-	if (c != NULL)
-		snprintf(text, sizeof(text), "%s %s: %s", condition_status_name(c->status), c->reason, c->message);
-	return text;
 }
 
 #define READY "True ScaledObjectReady: ScaledObject is defined correctly and is ready for scaling"

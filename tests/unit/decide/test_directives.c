@@ -87,11 +87,44 @@ static void test_refused(void **state)
 	}
 }
 
+/* Of a ScaledJob this one annotation counts, and the others are not even read. */
+static void test_read_paused(void **state)
+{
+	static const struct { const char *annotations; int rc; bool paused; } cases[] = {
+		{ "", 0, false },
+		{ A("paused", "true"), 0, true },
+		{ A("paused", "1"), 0, true },
+		{ A("paused", "False"), 0, false },
+		{ A("paused-replicas", "5"), 0, false },
+		{ A("paused", "true") "," A("paused-replicas", "x") "," A("paused-scale-in", "y") "," A("force-activation", "z"), 0, true },
+		{ A("paused", "yes"), -1, false },
+		{ A("paused", ""), -1, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = mem_printf("{'metadata':{'name':'work','annotations':{%s}}}", cases[i].annotations);
+		struct scaledjob *sj = given_scaledjob(text);
+		bool paused = true;
+		struct err err = { 0 };
+
+		if (directives_read_paused(&sj->meta.annotations, &paused, &err) != cases[i].rc || paused != cases[i].paused)
+			fail_msg("%s: paused %d, %s", cases[i].annotations, paused, err.msg);
+		if (cases[i].rc < 0) {
+			assert_int_equal(err.kind, ERR_INVALID);
+			assert_has(err.msg, "metadata.annotations[autoscaling.keda.sh/paused]: \"");
+		}
+		scaledjob_free(sj);
+		free(text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_read_paused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

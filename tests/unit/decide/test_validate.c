@@ -131,7 +131,7 @@ static void test_refused(void **state)
 		{ TRIGGER("'type':'redis','metricType':'Sum'"), "spec.triggers[0].metricType: \"Sum\" is unknown: AverageValue, Value or, for cpu and memory, Utilization" },
 		{ TRIGGER("'type':'redis','metricType':'Utilization'"), "spec.triggers[0].metricType: Utilization is for cpu and memory only: redis needs AverageValue or Value" },
 		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[{'type':'a','name':'x'},{'type':'b','name':'y'},{'type':'c','name':'x'}]"), "spec.triggers: the name \"x\" is used twice: each trigger needs a name of its own" },
-		{ "{'metadata':{'name':'" NAME63 "4'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}", "metadata.name: \"" NAME63 "4\" has 64 characters: at most 63, as it becomes the value of a label" },
+		{ "{'metadata':{'name':'" NAME63 "4'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}", "metadata.name: \"" NAME63 "4\" has 64 characters: at most 63, as it becomes the value of a label: create it anew under a shorter name" },
 		{ "{'metadata':{'name':'" NAME63 "'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}",
 		  "the name of the HorizontalPodAutoscaler \"keda-hpa-" NAME63 "\" has 72 characters: at most 63: set spec.advanced.horizontalPodAutoscalerConfig.name or shorten metadata.name" },
 		{ ADVANCED("'horizontalPodAutoscalerConfig':{'name':'My_HPA'}"),

@@ -300,6 +300,25 @@ static void test_spec(void **state)
 	}
 }
 
+/* A ScaledJob: what fails stays an error however often it did, and there is no composite. */
+static void test_without_a_spec(void **state)
+{
+	struct given *g = given(FALLBACK(6, "static"), "4 !99", UNKNOWN, UNKNOWN);
+	struct composite composite = { .failing = true, .value = 7 };
+
+	(void)state;
+	g->facts.spec = NULL;
+	verdict_make(&g->facts, &composite);
+	assert_null(g->triggers[0].err);
+	assert_true(g->triggers[0].reading.value == 4 && g->triggers[0].reading.active);
+	assert_ptr_equal(g->triggers[1].err, &refused);
+	assert_false(g->triggers[1].falling_back);
+	assert_null(g->triggers[1].fallback_trouble);
+	assert_false(composite.failing);
+	assert_false(verdict_has_composite(NULL));
+	given_free(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -309,6 +328,7 @@ int main(void)
 		cmocka_unit_test(test_composite),
 		cmocka_unit_test(test_formula_error),
 		cmocka_unit_test(test_spec),
+		cmocka_unit_test(test_without_a_spec),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+
+#define OWNER_KIND "ScaledJob"
+#define OWNER_GROUP "keda.sh/" /* of apiVersion */
+#define GENERATION_DIGITS_MAX 18
+
+/* Of the JSON itself, not of decoded maps: whatever else stands in labels and annotations is not copied. Nothing in here can be wrong, only absent: the API server types all of it. */
+
+static char *owner_uid(const json_t *metadata)
+{
+	const json_t *list = json_object_get(metadata, "ownerReferences"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one)
+		if (json_is_true(json_object_get(one, "controller"))) {
+			bool ours = strcmp(json_str_or_empty(one, "kind"), OWNER_KIND) == 0 && strncmp(json_str_or_empty(one, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
+
+			return ours ? mem_dup(json_str_or_empty(one, "uid")) : NULL;
+		}
+	return NULL;
+}
+
+static int64_t generation(const char *text)
+{
+	size_t digits = strspn(text, "0123456789");
+
+	return digits > 0 && digits <= GENERATION_DIGITS_MAX && text[digits] == '\0' ? strtoll(text, NULL, 10) : -1;
+}
+
+static void decode_origin(const json_t *metadata, struct job *out)
+{
+	const json_t *annotations = json_object_get(metadata, "annotations");
+	const char *print = json_str_or_empty(annotations, JOB_TEMPLATE_ANNOTATION);
+
+	out->owner = mem_dup(json_str_or_empty(json_object_get(metadata, "labels"), JOB_OWNER_LABEL));
+	out->owner_uid = owner_uid(metadata);
+	out->for_generation = generation(json_str_or_empty(annotations, JOB_GENERATION_ANNOTATION));
+	if (strlen(print) < sizeof(out->template_print))
+		snprintf(out->template_print, sizeof(out->template_print), "%s", print);
+}
+
+/* The condition that says that the Job is finished; NULL while it is not. */
+static const json_t *final_condition(const json_t *status, enum job_state *state)
+{
+	const json_t *list = json_object_get(status, "conditions"), *one;
+	size_t i;
+
+	json_array_foreach(list, i, one) {
+		const char *type = json_str_or_empty(one, "type");
+		bool complete = strcmp(type, "Complete") == 0;
+
+		if ((!complete && strcmp(type, "Failed") != 0) || strcmp(json_str_or_empty(one, "status"), "True") != 0)
+			continue;
+		*state = complete ? JOB_COMPLETE : JOB_FAILED;
+		return one;
+	}
+	return NULL;
+}
+
+/* completionTime is that of success; a Job that failed has none. */
+static void decode_state(const json_t *status, struct job *out)
+{
+	const json_t *final = final_condition(status, &out->state);
+
+	if (final == NULL)
+		return;
+	if (timestamp_parse(json_str_or_empty(status, "completionTime"), &out->finished_unix_ms, NULL) < 0 &&
+	    timestamp_parse(json_str_or_empty(final, "lastTransitionTime"), &out->finished_unix_ms, NULL) < 0)
+		out->finished_unix_ms = 0;
+}
+
+struct job *job_decode(const json_t *object, struct err *err)
+{
+	struct job *job = mem_zalloc(sizeof(*job));
+
+	if (meta_decode_slim(object, &job->meta, err) < 0) {
+		free(job);
+		return NULL;
+	}
+	decode_origin(json_object_get(object, "metadata"), job);
+	decode_state(json_object_get(object, "status"), job);
+	return job;
+}
+
+void job_free(struct job *job)
+{
+	if (job == NULL)
+		return;
+	meta_done(&job->meta);
+	free(job->owner);
+	free(job->owner_uid);
+	free(job);
+}

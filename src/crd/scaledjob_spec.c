@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "crd/scaledjob_parts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "crd/optional.h"
+#include "crd/shape.h"
+
+#define PATH_TEXT 256
+
+/* As json_get_string, but an empty text counts as absent: wherever a ScaledJob has words, KEDA takes "" for the default. */
+static int get_word(const struct json_at *at, const char *key, char **out, struct err *err)
+{
+	if (json_get_string(at, key, out, err) < 0)
+		return -1;
+	if (*out != NULL && **out == '\0')
+		mem_free_ptr(out);
+	return 0;
+}
+
+/*
+ * fingerprint_fast will do for the fingerprint: it depends on nothing but the text, so that other versions and other replicas find the same one. Who makes two templates with one fingerprint on purpose gains that Jobs of the
+ * one are not replaced by Jobs of the other, both their own.
+ */
+static int decode_template(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "jobTargetRef");
+	char path[PATH_TEXT];
+	size_t size;
+
+	if (at.value == NULL)
+		return 0; /* for decide/validate to tell: KEDA has words for it */
+	if (shape_object(&at, err) < 0)
+		return -1;
+	size = json_dumpb(at.value, NULL, 0, JSON_SORT_KEYS | JSON_COMPACT);
+	if (size > SCALEDJOB_TEMPLATE_BYTES_MAX)
+		return err_set(err, ERR_INVALID, "%s: too long: %zu bytes, at most %d", json_path(&at, path, sizeof(path)), size, SCALEDJOB_TEMPLATE_BYTES_MAX);
+	out->template_text = mem_zalloc(size + 1);
+	json_dumpb(at.value, out->template_text, size, JSON_SORT_KEYS | JSON_COMPACT);
+	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64, fingerprint_fast(out->template_text, size));
+	return 0;
+}
+
+static int decode_numbers(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	const struct { const char *key; int32_t *value; } fields[] = {
+		{ "pollingInterval", &out->polling_interval_s },
+		{ "successfulJobsHistoryLimit", &out->successful_history },
+		{ "failedJobsHistoryLimit", &out->failed_history },
+		{ "minReplicaCount", &out->min_jobs },
+		{ "maxReplicaCount", &out->max_jobs },
+	};
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		if (optional_int32(spec, fields[i].key, fields[i].value, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+	return rc;
+}
+
+static int decode_env_source(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	return get_word(spec, "envSourceContainerName", &out->env_source_container, err);
+}
+
+/* The old field wins when both are written (keda-core.md 1.3). */
+static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "rollout");
+	int rc = get_word(spec, "rolloutStrategy", &out->rollout_strategy, err);
+	MEM_AUTO char *strategy = NULL;
+
+	if (rc < 0)
+		err = NULL; /* the first fault is the one that is told */
+	if (shape_object(&at, err) < 0)
+		return -1;
+	if (get_word(&at, "strategy", &strategy, err) < 0 || get_word(&at, "propagationPolicy", &out->propagation_policy, err) < 0)
+		rc = -1;
+	if (out->rollout_strategy == NULL) {
+		out->rollout_strategy = strategy;
+		strategy = NULL;
+	}
+	return rc;
+}
+
+static int decode_pending_conditions(const struct json_at *strategy, struct scaledjob_spec *out, struct err *err)
+{
+	struct json_at list = json_field(strategy, "pendingPodConditions");
+	size_t count;
+
+	if (shape_array(&list, SCALEDJOB_CONDITIONS_MAX, &count, err) < 0)
+		return -1;
+	out->pending_conditions = count > 0 ? mem_array(count, sizeof(char *)) : NULL;
+	for (size_t i = 0; i < count; i++) {
+		struct json_at element = json_element(&list, i);
+		const char *text = json_string_value(element.value);
+
+		if (text == NULL || strlen(text) != json_string_length(element.value))
+			return json_wrong(&element, err, "must be a string, the type of a Pod's condition");
+		out->pending_conditions[out->pending_condition_count++] = mem_dup(text);
+	}
+	return 0;
+}
+
+static int decode_strategy(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	struct json_at at = json_field(spec, "scalingStrategy");
+
+	if (shape_object(&at, err) < 0 ||
+	    get_word(&at, "strategy", &out->strategy, err) < 0 ||
+	    optional_int32(&at, "customScalingQueueLengthDeduction", &out->queue_length_deduction, err) < 0 ||
+	    get_word(&at, "customScalingRunningJobPercentage", &out->running_job_percentage, err) < 0 ||
+	    get_word(&at, "multipleScalersCalculation", &out->calculation, err) < 0)
+		return -1;
+	return decode_pending_conditions(&at, out, err);
+}
+
+static int decode_triggers(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
+{
+	return trigger_decode_list(spec, &out->triggers, &out->trigger_count, err);
+}
+
+/* ---- The whole ---- */
+
+typedef int (*decode_fn)(const struct json_at *spec, struct scaledjob_spec *out, struct err *err);
+
+void scaledjob_spec_decode(const struct json_at *at, struct scaledjob_spec *out, struct err *err)
+{
+	static const decode_fn parts[] = { decode_template, decode_numbers, decode_rollout, decode_env_source, decode_strategy, decode_triggers };
+	int rc = 0;
+
+	memset(out, 0, sizeof(*out));
+	out->polling_interval_s = out->successful_history = out->failed_history = INT32_UNSET;
+	out->min_jobs = out->max_jobs = out->queue_length_deduction = INT32_UNSET;
+	if (at->value == NULL) {
+		json_wrong(at, err, "missing");
+		return;
+	}
+	if (shape_object(at, err) < 0)
+		return;
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (parts[i](at, out, rc == 0 ? err : NULL) < 0)
+			rc = -1;
+}
+
+void scaledjob_spec_done(struct scaledjob_spec *s)
+{
+	free(s->template_text);
+	free(s->rollout_strategy);
+	free(s->propagation_policy);
+	free(s->env_source_container);
+	free(s->strategy);
+	free(s->running_job_percentage);
+	for (size_t i = 0; i < s->pending_condition_count; i++)
+		free(s->pending_conditions[i]);
+	free(s->pending_conditions);
+	free(s->calculation);
+	trigger_free_list(s->triggers, s->trigger_count);
+	memset(s, 0, sizeof(*s));
+}

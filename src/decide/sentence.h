@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_SENTENCE_H
+#define DECIDE_SENTENCE_H
+
+/* A sentence that explains a decision, put together piece by piece in a buffer of its reader's. It is cut where the room ends, never inside a character. */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sentence {
+	char *out;
+	size_t size, len;
+	bool full;
+};
+
+struct sentence sentence_in(char *out, size_t size); /* empty; size 0 is fine */
+void sentence_add(struct sentence *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/statusparts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/strmap.h"
+#include "crd/phrase.h"
+
+#define TYPES_TEXT_MAX 65536 /* triggersTypes: at most SCALEDOBJECT_TRIGGERS_MAX short words */
+
+/* ---- Conditions ---- */
+
+void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation)
+{
+	/* Copies, as conditions_set may free what conditions_get lent. */
+	char *type = mem_dup(was->type), *reason = mem_dup(was->reason), *message = mem_dup(was->message);
+
+	conditions_set(c, type, was->status, reason, message, now_unix_ms, generation);
+	free(type);
+	free(reason);
+	free(message);
+}
+
+void statusparts_looked_at(struct conditions *c, const char *type, int64_t generation)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->list[i].type, type) == 0)
+			c->list[i].observed_generation = generation;
+}
+
+bool statusparts_ready_is_false(const struct conditions *c, const char *reason)
+{
+	const struct condition *ready = conditions_get(c, STATUSPARTS_READY);
+
+	return ready != NULL && ready->status == CONDITION_FALSE && strcmp(ready->reason, reason) == 0;
+}
+
+bool statusparts_is_true(const struct conditions *c, const char *type)
+{
+	const struct condition *is = conditions_get(c, type);
+
+	return is != NULL && is->status == CONDITION_TRUE;
+}
+
+/* ---- Triggers and their metrics ---- */
+
+static void replace_owned(const char **text, char *with)
+{
+	phrase_free(*text);
+	*text = phrase_take(with);
+}
+
+typedef const char *(*trigger_text_fn)(const struct trigger *t);
+
+static const char *type_of(const struct trigger *t)
+{
+	return t->type;
+}
+
+static const char *authentication_of(const struct trigger *t)
+{
+	return t->auth_name;
+}
+
+/* The distinct texts in the order of the triggers, joined by commas; NULL when there are none. The caller owns it. */
+static char *distinct(const struct trigger *triggers, size_t count, trigger_text_fn text_of)
+{
+	struct strmap seen = { 0 };
+	struct buf out = BUF_INIT(TYPES_TEXT_MAX);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *text = text_of(&triggers[i]);
+
+		if (text == NULL || *text == '\0' || strmap_get(&seen, text) != NULL)
+			continue;
+		if (out.len > 0)
+			buf_putc(&out, ',');
+		buf_puts(&out, text);
+		strmap_set(&seen, text, "");
+	}
+	strmap_done(&seen);
+	if (out.len == 0) {
+		buf_done(&out);
+		return NULL;
+	}
+	return buf_take(&out);
+}
+
+void statusparts_triggers(const struct trigger *triggers, size_t count, struct scaledobject_status *status)
+{
+	replace_owned(&status->triggers_types, distinct(triggers, count, type_of));
+	replace_owned(&status->authentications_types, distinct(triggers, count, authentication_of));
+}
+
+void statusparts_free_names(char ***names, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++)
+		free((*names)[i]);
+	free(*names);
+	*names = NULL;
+	*count = 0;
+}
+
+void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name)
+{
+	if (*names == NULL)
+		*names = mem_array(room, sizeof(char *));
+	(*names)[(*count)++] = mem_dup(name);
+}
+
+bool statusparts_has_metric(const struct scaledobject_status *status, const char *name)
+{
+	for (size_t i = 0; i < status->external_metric_count; i++)
+		if (strcmp(status->external_metric_names[i], name) == 0)
+			return true;
+	return false;
+}
+
+void statusparts_prune(struct scaledobject_status *status)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < status->health_count; i++) {
+		if (statusparts_has_metric(status, status->health[i].metric))
+			status->health[kept++] = status->health[i];
+		else
+			free(status->health[i].metric);
+	}
+	status->health_count = kept;
+	kept = 0;
+	for (size_t i = 0; i < status->activity_count; i++) {
+		if (statusparts_has_metric(status, status->activity[i].metric))
+			status->activity[kept++] = status->activity[i];
+		else
+			free(status->activity[i].metric);
+	}
+	status->activity_count = kept;
+}
+
+static bool activity_is_of_all_metrics(const struct scaledobject_status *status)
+{
+	if (status->activity_count != status->external_metric_count)
+		return false;
+	for (size_t i = 0; i < status->activity_count; i++)
+		if (strcmp(status->activity[i].metric, status->external_metric_names[i]) != 0)
+			return false;
+	return true;
+}
+
+static void list_activity(struct scaledobject_status *status)
+{
+	struct metric_activity *list;
+
+	list = mem_array(status->external_metric_count, sizeof(*list));
+	for (size_t i = 0; i < status->external_metric_count; i++)
+		list[i].metric = mem_dup(status->external_metric_names[i]);
+	for (size_t i = 0; i < status->activity_count; i++)
+		free(status->activity[i].metric);
+	free(status->activity);
+	status->activity = list;
+	status->activity_count = status->external_metric_count;
+}
+
+void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status)
+{
+	if (!activity_is_of_all_metrics(status))
+		list_activity(status);
+	for (size_t i = 0; i < status->activity_count; i++)
+		status->activity[i].active = active(arg, status->activity[i].metric);
+}
+
+void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms, struct scaledobject_status *status)
+{
+	if (active && (edge || status->last_active_unix_ms == 0))
+		status->last_active_unix_ms = now_unix_ms;
+	if (!active && last_unix_ms > status->last_active_unix_ms)
+		status->last_active_unix_ms = last_unix_ms;
+}
