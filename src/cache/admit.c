@@ -237,14 +237,19 @@ static void warn_of_unknown(struct admit_wait *w, const struct scaler *scaler)
 	warn(w, text);
 }
 
-static void warn_of_parameters(struct admit_wait *w)
+static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
-	for (size_t i = 0; i < w->so->spec.trigger_count; i++) {
-		const struct trigger *t = &w->so->spec.triggers[i];
-		struct scaler_params params = { .namespace_ = w->so->meta.namespace_, .object = w->so->meta.name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = verdict_has_composite(&w->so->spec), .metadata = &t->metadata };
+	bool formula_source = of->kind == SCALED_OBJECT && verdict_has_composite(&of->so->spec);
+
+	for (size_t i = 0; i < of->trigger_count; i++) {
+		const struct trigger *t = &of->triggers[i];
+		struct scaler_params params = { .namespace_ = of->meta->namespace_, .object = of->meta->name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = formula_source, .metadata = &t->metadata };
 		struct scaler scaler;
 		struct err err;
 
+		/* That it cannot be used at all is said already. */
+		if (of->kind == SCALED_JOB && validate_is_resource_type(t->type))
+			continue;
 		/* Of a type that does not exist nothing needs to be known. */
 		if ((t->auth_name || trigger_uses_env(t)) && scaler_type_find(t->type))
 			continue;
@@ -260,12 +265,13 @@ static void warn_of_parameters(struct admit_wait *w)
 
 static void warn_of_scaledobject(struct admit_wait *w)
 {
+	struct scaled of = scaled_of_object(w->so);
 	const char *texts[VALIDATE_WARNINGS_MAX];
 	size_t count = validate_warnings(w->so, texts);
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
-	warn_of_parameters(w);
+	warn_of_parameters(w, &of);
 	if (!store_synced(w->owner->store))
 		warn(w, "whether another ScaledObject has the same workload was not checked: not all of them are known yet");
 }
@@ -285,21 +291,31 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	return search.found;
 }
 
+static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
+{
+	struct scaled of = scaled_of_job(sj);
+	const char *texts[VALIDATE_JOB_WARNINGS_MAX];
+	size_t count = validate_job_warnings(sj, texts);
+
+	for (size_t i = 0; i < count; i++)
+		warn(w, texts[i]);
+	warn_of_parameters(w, &of);
+}
+
+/* Nothing lies outside of it: no target, no neighbours. */
 static int judge_scaledjob(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
-	const struct json_at root = json_root(object), spec = json_field(&root, "spec");
-	struct trigger *triggers;
-	size_t count;
-	int rc = trigger_decode_list(&spec, &triggers, &count, err);
+	struct scaledjob *sj = scaledjob_decode(object, err);
+	int rc;
 
-	if (rc == 0) {
-		rc = validate_triggers("ScaledJob", triggers, count, err);
-		*reason = "incorrect-triggers";
-	}
-	/* It gets no status that could say so. */
+	if (!sj)
+		return -1;
+	rc = check_namespace(&sj->meta, err);
 	if (rc == 0)
-		warn(w, "this version of kscaled does not run ScaledJobs: it is stored, and makes no Jobs");
-	trigger_free_list(triggers, count);
+		rc = validate_scaledjob(sj, reason, err);
+	if (rc == 0)
+		warn_of_scaledjob(w, sj);
+	scaledjob_free(sj);
 	return rc;
 }
 

@@ -3,7 +3,7 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it (other ScaledObjects, foreign HPAs, the target's requests, LimitRanges) and lets decide/validate judge. The webhook and the reconciler go through here, so that
+ * Whether an object may come in: gathers the facts that lie outside it (other ScaledObjects, foreign HPAs, the target's requests, LimitRanges; of a ScaledJob and an authentication there are none) and lets decide/validate judge. The webhook and the reconciler go through here, so that
  * they say the same with the same words; `kscaled check` does with the documents it was given.
  *
  * Parameters of triggers are judged by their scalers when nothing in them comes from an authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook lets every trigger in (keda-core.md 7.7), and a

@@ -17,7 +17,7 @@
 /* One TriggerAuthentication being followed for one trigger. */
 struct resolve {
 	const struct auth_lookup *lookup;
-	const struct scaledobject *so;
+	const struct scaled *of;
 	const struct workload *target;
 	const struct triggerauth *t;
 	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
@@ -150,6 +150,9 @@ static void from_secrets(struct resolve *r, const char *source)
 
 /* --- the environment of the target's container --------------------------------------------------------------------------------- */
 
+#define SCALE_TARGET "the scale target"
+#define POD_TEMPLATE "the Pod template"
+
 static void take_variable(struct resolve *r, const char *source, const struct triggerauth_env *e)
 {
 	struct strmap wanted = { 0 }, env = { 0 }, unresolved = { 0 };
@@ -159,7 +162,7 @@ static void take_variable(struct resolve *r, const char *source, const struct tr
 	const char *value, *why;
 
 	strmap_set(&wanted, e->name, "");
-	if (auth_variables(r->lookup, r->so, r->target, e->container, &wanted, &env, &unresolved, &err)) {
+	if (auth_variables(r->lookup, r->of, r->target, e->container, &wanted, &env, &unresolved, &err)) {
 		fail(r, &err, "%s parameter \"%s\"", source, e->parameter);
 	} else {
 		value = strmap_get(&env, e->name);
@@ -168,8 +171,10 @@ static void take_variable(struct resolve *r, const char *source, const struct tr
 			put(r, source, e->parameter, value, what);
 		else if (why)
 			refuse(r, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
+		else if (r->of->so)
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s", source, e->parameter, container, r->of->so->spec.target_name, e->name);
 		else
-			refuse(r, "%s parameter \"%s\": container \"%s\" of the scale target %s has no variable %s", source, e->parameter, container, r->so->spec.target_name, e->name);
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s", source, e->parameter, container, e->name);
 	}
 	strmap_done(&wanted);
 	strmap_done_secret(&env);
@@ -184,7 +189,7 @@ static void from_env(struct resolve *r, const char *source)
 		else if (r->target && r->target->container_count > 0)
 			take_variable(r, source, &r->t->env[i]);
 		else
-			refuse(r, "%s parameter \"%s\": the scale target has no containers to take variable %s from", source, r->t->env[i].parameter, r->t->env[i].name);
+			refuse(r, "%s parameter \"%s\": %s has no containers to take variable %s from", source, r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
 	}
 }
 
@@ -223,7 +228,7 @@ static void from_vault(struct resolve *r, const char *source)
 		struct err err = { 0 };
 		const char *value;
 
-		if (r->lookup->vault(r->lookup->arg, r->t, i, r->so->meta.namespace_, &value, &err) == REFERENCE_FOUND)
+		if (r->lookup->vault(r->lookup->arg, r->t, i, r->of->meta->namespace_, &value, &err) == REFERENCE_FOUND)
 			put(r, source, v->secrets[i].parameter, value, what);
 		else
 			fail(r, &err, "%s parameter \"%s\"", source, v->secrets[i].parameter);
@@ -398,7 +403,7 @@ static void take_all(struct resolve *r)
 		sources[i].take(r, sources[i].name);
 }
 
-int auth_of(const struct auth_lookup *lookup, const struct scaledobject *so, const struct trigger *trigger, const struct triggerauth **out, struct err *err)
+int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger, const struct triggerauth **out, struct err *err)
 {
 	bool named = trigger->auth_kind && *trigger->auth_kind, cluster = named && strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
 
@@ -407,18 +412,18 @@ int auth_of(const struct auth_lookup *lookup, const struct scaledobject *so, con
 		return 0;
 	if (named && !cluster && strcmp(trigger->auth_kind, TRIGGERAUTH_KIND) != 0)
 		return err_set(err, ERR_INVALID, "authenticationRef.kind \"%s\" is unknown: " TRIGGERAUTH_KIND " or " TRIGGERAUTH_CLUSTER_KIND, trigger->auth_kind);
-	return lookup->triggerauth(lookup->arg, cluster, so->meta.namespace_, trigger->auth_name, out, err) == REFERENCE_FOUND ? 0 : -1;
+	return lookup->triggerauth(lookup->arg, cluster, of->meta->namespace_, trigger->auth_name, out, err) == REFERENCE_FOUND ? 0 : -1;
 }
 
-int auth_params(const struct auth_lookup *lookup, const struct scaledobject *so, const struct trigger *trigger, const struct workload *target, struct strmap *out, struct err *err)
+int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger, const struct workload *target, struct strmap *out, struct err *err)
 {
-	struct resolve r = { .lookup = lookup, .so = so, .target = target, .out = out };
+	struct resolve r = { .lookup = lookup, .of = of, .target = target, .out = out };
 
-	if (auth_of(lookup, so, trigger, &r.t, err))
+	if (auth_of(lookup, of, trigger, &r.t, err))
 		return -1;
 	if (!r.t)
 		return 0;
-	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : so->meta.namespace_;
+	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : of->meta->namespace_;
 	if (r.t->spec_err)
 		auth_note_failure(&r.err, r.t->spec_err);
 	else

@@ -35,10 +35,10 @@ static void add_wanted(const struct trigger *t, struct strmap *wanted)
 	}
 }
 
-void auth_variable_names(const struct scaledobject *so, struct strmap *wanted)
+void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 {
-	for (size_t i = 0; i < so->spec.trigger_count; i++)
-		add_wanted(&so->spec.triggers[i], wanted);
+	for (size_t i = 0; i < of->trigger_count; i++)
+		add_wanted(&of->triggers[i], wanted);
 }
 
 /* --- crd/workload's questions, asked of the look-up ---------------------------------------------------------------------------- */
@@ -62,44 +62,44 @@ static int read_all(void *arg, enum keydata_kind kind, const char *name, const s
 	return auth_all(p->lookup, kind, p->namespace_, name, data, err) == REFERENCE_FOUND ? 0 : -1;
 }
 
-int auth_variables(const struct auth_lookup *lookup, const struct scaledobject *so, const struct workload *target, const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved, struct err *err)
+int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target, const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved, struct err *err)
 {
-	struct place place = { lookup, so->meta.namespace_ };
+	struct place place = { lookup, of->meta->namespace_ };
 	const struct workload_lookup questions = { .arg = &place, .key = read_key, .all = read_all };
 
 	return workload_environment(target, container, wanted, &questions, env, unresolved, err);
 }
 
-int auth_environment(const struct auth_lookup *lookup, const struct scaledobject *so, const struct workload *target, struct strmap *env, struct strmap *unresolved, struct err *err)
+int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target, struct strmap *env, struct strmap *unresolved, struct err *err)
 {
 	struct strmap wanted = { 0 };
 	int failed;
 
 	if (!target)
 		return 0;
-	auth_variable_names(so, &wanted);
-	failed = auth_variables(lookup, so, target, so->spec.env_source_container, &wanted, env, unresolved, err);
+	auth_variable_names(of, &wanted);
+	failed = auth_variables(lookup, of, target, of->env_source_container, &wanted, env, unresolved, err);
 	strmap_done(&wanted);
 	if (!failed)
 		return 0;
 	strmap_done_secret(env);
 	strmap_done(unresolved);
-	return err && err->kind == ERR_INVALID ? err_wrap(err, "spec.scaleTargetRef.envSourceContainerName") : -1;
+	return err && err->kind == ERR_INVALID ? err_wrap(err, of->kind == SCALED_JOB ? "spec.envSourceContainerName" : "spec.scaleTargetRef.envSourceContainerName") : -1;
 }
 
-bool auth_needs_target(const struct auth_lookup *lookup, const struct scaledobject *so)
+bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of)
 {
-	const char *container = so->spec.env_source_container;
+	const char *container = of->env_source_container;
 	struct strmap wanted = { 0 };
 	bool needed;
 
-	auth_variable_names(so, &wanted);
+	auth_variable_names(of, &wanted);
 	needed = wanted.count > 0 || (container && *container); /* a container that is named must be there, as KEDA has it, also while no variable is wanted of it */
 	strmap_done(&wanted);
-	for (size_t i = 0; i < so->spec.trigger_count && !needed; i++) {
+	for (size_t i = 0; i < of->trigger_count && !needed; i++) {
 		const struct triggerauth *t;
 
-		needed = auth_of(lookup, so, &so->spec.triggers[i], &t, NULL) == 0 && t && t->env_count > 0;
+		needed = auth_of(lookup, of, &of->triggers[i], &t, NULL) == 0 && t && t->env_count > 0;
 	}
 	return needed;
 }

@@ -8,6 +8,7 @@
 #include "cache/admit.h"
 #include "cache/descriptions.h"
 #include "cache/health.h"
+#include "cache/jobs.h"
 #include "cache/journal.h"
 #include "cache/kinds.h"
 #include "cache/leadership.h"
@@ -24,6 +25,7 @@ struct cache {
 	struct loop *loop;
 	struct counters *counters;
 	struct store *store;
+	struct jobs *jobs;
 	struct kinds *kinds;
 	struct targets *targets;
 	struct references *references;

@@ -65,30 +65,32 @@ static struct metric *metric_add(struct object *o, const char *name, int32_t fai
 
 /* --- as it is stored ---------------------------------------------------------------------------------------------------------- */
 
-static int32_t stored_failures(const struct scaledobject *so, const char *metric)
+static int32_t stored_failures(const struct scaledobject_status *status, const char *metric)
 {
-	for (size_t i = 0; so && i < so->status.health_count; i++)
-		if (strcmp(so->status.health[i].metric, metric) == 0)
-			return so->status.health[i].failures > 0 ? so->status.health[i].failures : 0;
+	for (size_t i = 0; i < status->health_count; i++)
+		if (strcmp(status->health[i].metric, metric) == 0)
+			return status->health[i].failures > 0 ? status->health[i].failures : 0;
 	return 0;
 }
 
 /* Where the leader before us, or we before a restart, left off. */
-static struct object *take_over(struct health *h, const char *key, const struct scaledobject *so)
+static struct object *take_over(struct health *h, const char *key, const struct scaled *of)
 {
 	struct object *o = mem_zalloc(sizeof(*o));
+	const struct scaledobject_status *status = of->status;
 
 	o->key = mem_dup(key);
-	o->uid = mem_dup(so->meta.uid);
-	for (size_t i = 0; i < so->status.health_count; i++)
-		if (!metric_find(o, so->status.health[i].metric))
-			metric_add(o, so->status.health[i].metric, stored_failures(so, so->status.health[i].metric));
+	o->uid = mem_dup(of->meta->uid);
+	for (size_t i = 0; i < status->health_count; i++)
+		if (!metric_find(o, status->health[i].metric))
+			metric_add(o, status->health[i].metric, stored_failures(status, status->health[i].metric));
 	HASH_ADD_KEYPTR(hh, h->objects, o->key, strlen(o->key), o);
 	return o;
 }
 
 /* --- counting ----------------------------------------------------------------------------------------------------------------- */
 
+/* Only a ScaledObject has a threshold. */
 static void tell_if_passed(struct health *h, const struct scaledobject *so, const char *key, int32_t before, int32_t after)
 {
 	const struct fallback *f = so ? so->spec.fallback : NULL;
@@ -119,16 +121,15 @@ static int32_t count(struct health *h, struct object *o, const char *name, bool 
 int32_t health_note(struct health *h, const char *key, const char *metric, bool ok, int64_t completed_at_ms)
 {
 	struct object *o;
-	const struct scaledobject *so;
+	struct scaled of;
 
 	if (!h->leadership->leading || !completed_at_ms)
 		return ok ? 0 : health_failures(h, key, metric);
 	o = object_find(h, key);
 	if (!o) {
-		so = store_scaledobject(h->store, key);
-		if (!so || (ok && !so->status.health_count))
+		if (!store_scaled(h->store, key, &of) || (ok && !of.status->health_count))
 			return 0;
-		o = take_over(h, key, so);
+		o = take_over(h, key, &of);
 	}
 	return count(h, o, metric, ok, completed_at_ms);
 }
@@ -137,9 +138,10 @@ int32_t health_failures(const struct health *h, const char *key, const char *met
 {
 	const struct object *o = h->leadership->leading ? object_find(h, key) : NULL;
 	const struct metric *m;
+	struct scaled of;
 
 	if (!o)
-		return stored_failures(store_scaledobject(h->store, key), metric);
+		return store_scaled(h->store, key, &of) ? stored_failures(of.status, metric) : 0;
 	m = metric_find(o, metric);
 	return m ? m->failures : 0;
 }
@@ -180,14 +182,10 @@ void health_forget(struct health *h)
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct health *h = arg;
-	const struct scaledobject *so;
-	struct object *o;
+	struct object *o = change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB ? object_find(h, key) : NULL;
+	struct scaled of;
 
-	if (change != STORE_SCALEDOBJECT)
-		return;
-	o = object_find(h, key);
-	so = o ? store_scaledobject(h->store, key) : NULL;
-	if (o && (!so || strcmp(so->meta.uid, o->uid) != 0))
+	if (o && (!store_scaled(h->store, key, &of) || strcmp(of.meta->uid, o->uid) != 0))
 		object_free(h, o);
 }
 

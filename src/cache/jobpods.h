@@ -21,7 +21,7 @@ struct jobpods_request { /* borrowed for the call */
 	const char *namespace_;
 	const char *const *jobs; size_t job_count;
 	const char *const *conditions; size_t condition_count; /* pendingPodConditions */
-	int64_t deadline_ms; /* from now */
+	int64_t deadline_ms; /* from now, for all lists together; 0: 10,000 */
 };
 
 /* err NULL: pending[0..count) are the names of those that are pending, borrowed for the call. Else nothing is known. */

@@ -67,8 +67,9 @@ static struct entry *entry_find(const struct journal *j, const char *key)
 static struct entry *entry_get(struct journal *j, const char *key)
 {
 	struct entry *e = entry_find(j, key);
+	struct scaled of;
 
-	if (e || !store_scaledobject(j->store, key))
+	if (e || !store_scaled(j->store, key, &of))
 		return e;
 	e = mem_zalloc(sizeof(*e));
 	e->key = mem_dup(key);
@@ -113,7 +114,7 @@ static void entry_free(struct journal *j, struct entry *e)
 
 /* --- decisions ---------------------------------------------------------------------------------------------------------------- */
 
-static void take_triggers(struct journal_object *o, const struct scale_facts *facts)
+static void take_triggers(struct journal_object *o, const struct journal_facts *facts)
 {
 	if (o->trigger_count != facts->trigger_count) {
 		triggers_free(o);
@@ -142,14 +143,14 @@ static void take_composite(struct journal_object *o, const struct composite *com
 	set_text(&o->composite_trouble, composite && composite->failing ? composite->err.msg : NULL);
 }
 
-static bool is_new_decision(const struct journal_object *o, const struct scale_decision *d)
+static bool is_new_decision(const struct journal_object *o, const struct journal_verdict *d)
 {
 	const struct journal_decision *last = o->decision_count > 0 ? &o->decisions[o->decision_count - 1] : NULL;
 
-	return !last || last->rule != d->rule || last->replicas != d->replicas;
+	return !last || strcmp(last->rule, d->rule) != 0 || last->replicas != d->replicas;
 }
 
-static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct scale_decision *d, const char *text)
+static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct journal_verdict *d, const char *text)
 {
 	struct journal_decision *added;
 
@@ -174,7 +175,7 @@ bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t a
 	return true;
 }
 
-void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct scale_facts *facts, const struct scale_decision *d, const char *text)
+void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts, const struct journal_verdict *d, const char *text)
 {
 	struct entry *e = entry_get(j, key);
 
@@ -220,7 +221,7 @@ static bool is_controller_manager(const char *manager)
 	return false;
 }
 
-/* The object's HPA; NULL while there is none. */
+/* The object's HPA; NULL while there is none. A ScaledJob has none. */
 static const struct hpa *hpa_of(const struct journal *j, const char *key)
 {
 	const struct scaledobject *so = store_scaledobject(j->store, key);
@@ -287,7 +288,7 @@ static void on_target_change(void *arg, const char *key)
 	e->replicas = w->replicas;
 }
 
-/* The same change as the watch showed it, before our call was answered: the newest one when it led to these replicas, else one of ours that others have changed again since. */
+/* The same change as the watch of the target showed it, before our call was answered: the newest one when it led to these replicas, else one of ours that others have changed again since. */
 static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
 {
 	struct journal_object *o = &e->object;
@@ -310,7 +311,8 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 
 	if (!e)
 		return;
-	change = noted(e, at_unix_ms, from, to);
+	/* Nobody else tells of a ScaledJob's Jobs: as many of them as a moment ago are others. */
+	change = store_key_kind(key) == SCALED_JOB ? NULL : noted(e, at_unix_ms, from, to);
 	if (change) {
 		set_text(&change->who, KSCALED);
 		set_text(&change->why, why ? why : "");
@@ -327,9 +329,10 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 static void on_store_change(void *arg, enum store_change change, const char *key)
 {
 	struct journal *j = arg;
-	struct entry *e = key && (change == STORE_SCALEDOBJECT || change == STORE_HPA) ? entry_find(j, key) : NULL;
+	struct entry *e = key && (change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB || change == STORE_HPA) ? entry_find(j, key) : NULL;
+	struct scaled of;
 
-	if (e && !store_scaledobject(j->store, key))
+	if (e && !store_scaled(j->store, key, &of))
 		entry_free(j, e);
 	else if (e && change == STORE_HPA)
 		name_unknown(e, hpa_of(j, key));

@@ -3,7 +3,7 @@
 #define CACHE_JOURNAL_H
 
 /*
- * Why things are as they are: the newest decision of each object with its reason, the decisions before it that were different, and the changes of its replicas with who made them. Kept
+ * Why things are as they are: the newest decision of each object with its reason, the decisions before it that were different, and the changes of its replicas (a ScaledJob's: how many Jobs run) with who made them. Kept
  * in memory with caps, written by control on the leader, read by serve for `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one place. Holds no
  * secret.
  *
@@ -25,6 +25,20 @@ struct journal;
 #define JOURNAL_DECISIONS_MAX 10
 #define JOURNAL_TEXT_MAX      300 /* bytes of a text; the rest is cut off */
 
+struct journal_verdict { /* what was decided, of either kind of object */
+	const char *rule;       /* a constant: scale_rule_name, jobs_rule_name */
+	bool act;
+	int32_t replicas;       /* wanted; of a ScaledJob: Jobs to create now */
+	bool active, forced, failing;
+	int64_t until_unix_ms;  /* until when it stands at the most, as a cooldown; 0: it is not known */
+};
+
+struct journal_facts { /* what it was decided on; borrowed */
+	int64_t now_unix_ms;
+	const struct scale_trigger *triggers; size_t trigger_count;
+	const struct composite *composite; /* NULL: there is none */
+};
+
 struct journal_trigger { /* of the newest decision */
 	char *metric;         /* "s0-redis-jobs" */
 	double value;
@@ -35,9 +49,9 @@ struct journal_trigger { /* of the newest decision */
 
 struct journal_decision { /* newest last; only when the rule or the wanted replicas changed */
 	int64_t at_unix_ms;
-	enum scale_rule rule;
+	const char *rule;
 	int32_t replicas;
-	char *text;           /* scale_explain's */
+	char *text;           /* scale_explain's, jobs_explain's */
 };
 
 struct journal_change {
@@ -51,7 +65,7 @@ struct journal_object { /* borrowed until the loop turns */
 	bool decided;
 	int64_t decided_at_unix_ms;
 	uint64_t mark;                  /* of it */
-	struct scale_decision decision; /* its strings are constants; last_active_unix_ms is that of the first poll that decided so */
+	struct journal_verdict decision;
 	char *text;                     /* of the newest decision */
 	struct journal_trigger *triggers; size_t trigger_count;
 	bool has_composite; double composite; char *composite_trouble;
@@ -63,13 +77,13 @@ struct journal_object { /* borrowed until the loop turns */
 struct journal *journal_new(struct store *store, struct targets *targets);
 void journal_free(struct journal *j);
 
-/* Whether a decision of this mark (scale_mark) is the one that was noted last. If so it is noted that it stands at this time, and nothing else need be told of it: that is what nearly every poll finds, so no text is made for it. */
+/* Whether a decision of this mark (scale_mark, jobs_mark) is the one that was noted last. If so it is noted that it stands at this time, and nothing else need be told of it: that is what nearly every poll finds, so no text is made for it. */
 bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t at_unix_ms);
 
-/* What one tick decided, and its mark. text: scale_explain's, copied. Objects that the store does not know are passed over. */
-void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct scale_facts *facts, const struct scale_decision *d, const char *text);
+/* What one tick decided, and its mark. text: scale_explain's or jobs_explain's, copied. Objects that the store does not know are passed over. */
+void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts, const struct journal_verdict *d, const char *text);
 
-/* We changed the replicas, and why: the API server has answered. Changes by others are noted by the journal itself, which sees the target change. */
+/* We changed the replicas (of a ScaledJob: from the Jobs that ran to those that run now), and why: the API server has answered. Changes by others are noted by the journal itself, which sees the target change. */
 void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
 
 const struct journal_object *journal_get(const struct journal *j, const char *key); /* NULL: nothing is known */

@@ -3,11 +3,11 @@
 #define CACHE_SCALERS_H
 
 /*
- * The built scalers of each ScaledObject, made when somebody first asks (a poll on the leader, a metric request on any replica) and dropped when the object's spec, the environment
+ * The built scalers of each ScaledObject and ScaledJob, made when somebody first asks (a poll on the leader, a metric request on any replica) and dropped when the object's spec, the environment
  * or anything that its TriggerAuthentications lead to changes. Building checks parameters only: a source that is down is a failing reading, not a failing build.
  *
  * A trigger whose source says itself which metrics there are gives one scaler for each of them (cache/descriptions). While the source has never said it, they are those that the object's HPA has for this trigger, as it was made from
- * what the source said before we were started; and if there are none, one scaler stands for the trigger, undescribed, which fails with the source's error.
+ * what the source said before we were started; and if there are none (a ScaledJob has no HPA), one scaler stands for the trigger, undescribed, which fails with the source's error.
  */
 
 #include <stddef.h>
@@ -23,7 +23,7 @@
 struct scalers;
 
 struct built { /* borrowed until the loop turns */
-	const struct scaledobject *so; /* what they were built from */
+	struct scaled of;              /* what they were built from */
 	const struct scaler *list;     /* in trigger order; one trigger may have several; those of cpu and memory have no question */
 	size_t count;
 	const struct formula *formula; /* of scalingModifiers, over the names of the triggers that have a question, in their order; NULL without one */
@@ -36,8 +36,8 @@ void scalers_free(struct scalers *s);
  * and scalers_listen, or the target's listeners, tell when it was; ERR_TEMPORARY: the same, and why it cannot be read at the moment. */
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err);
 
-/* One external metric of one object (cpu and memory are not asked for here); names are compared without regard to case (keda-core.md 5.2). ERR_MISSING says which of object and metric is unknown. */
-int scalers_find(struct scalers *s, const char *key, const char *metric, const struct scaler **out, struct err *err);
+/* The one for this external metric (cpu and memory are not asked for here); names are compared without regard to case (keda-core.md 5.2). NULL and ERR_MISSING: the object has none. */
+const struct scaler *scalers_find(const struct built *built, const char *metric, struct err *err);
 
 /* Told when what an object was built from, or what it waits for, is different: it is built anew when somebody asks. It only takes note. For life; a handful. */
 typedef void (*scalers_fn)(void *arg, const char *key);

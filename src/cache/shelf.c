@@ -23,12 +23,13 @@ struct source {
 	char *seen;         /* version of the newest object that it brought; NULL */
 };
 
-struct item {
-	char *key;
+struct item { /* one allocation: of some kinds there are tens of thousands */
 	void *object;
 	struct source *source;
 	unsigned list;      /* the list it was last seen in */
+	bool learned;       /* from the answer to a write; the watch has not told of it yet */
 	UT_hash_handle hh;
+	char key[];
 };
 
 struct shelf {
@@ -50,9 +51,9 @@ static const struct meta *meta_of(const void *object)
 	return object;
 }
 
-static char *key_of(const struct meta *meta, char out[SHELF_KEY_MAX])
+static char *key_of(const struct shelf *s, const struct meta *meta, char out[SHELF_KEY_MAX])
 {
-	snprintf(out, SHELF_KEY_MAX, "%s/%s", meta->namespace_, meta->name);
+	snprintf(out, SHELF_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_, meta->name);
 	return out;
 }
 
@@ -76,10 +77,11 @@ static void count_items(struct shelf *s)
 
 static struct item *item_add(struct shelf *s, const char *key)
 {
-	struct item *item = mem_zalloc(sizeof(*item));
+	size_t len = strlen(key);
+	struct item *item = mem_zalloc(sizeof(*item) + len + 1);
 
-	item->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, s->items, item->key, strlen(item->key), item);
+	memcpy(item->key, key, len);
+	HASH_ADD(hh, s->items, key, len, item);
 	count_items(s);
 	return item;
 }
@@ -93,7 +95,6 @@ static void *item_remove(struct shelf *s, struct item *item)
 	if (s->last == item)
 		s->last = NULL;
 	count_items(s);
-	free(item->key);
 	free(item);
 	return object;
 }
@@ -115,7 +116,7 @@ static void replace(struct shelf *s, struct item *item, void *object)
 	void *before = item->object;
 
 	item->object = object;
-	if (!before || strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
+	if (!before || s->kind->every_read || strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
 		s->events->on_changed(s->arg, before, object);
 	if (before)
 		s->kind->free(before);
@@ -133,7 +134,7 @@ static struct item *take(struct shelf *s, const json_t *json, bool authoritative
 		log_error(s->kind->resource, "an object that cannot be read is left alone: %s", err.msg);
 		return NULL;
 	}
-	item = item_find(s, key_of(meta_of(object), key));
+	item = item_find(s, key_of(s, meta_of(object), key));
 	if (item && !authoritative && version_compare(meta_of(object)->resource_version, meta_of(item->object)->resource_version) < 0) {
 		s->kind->free(object);
 		return item;
@@ -169,6 +170,7 @@ static void on_object(void *arg, const json_t *object)
 		return;
 	item->source = source;
 	item->list = source->list;
+	item->learned = false;
 	if (!source->listing)
 		note_seen(source, meta_of(item->object)->resource_version);
 }
@@ -180,14 +182,21 @@ static void on_deleted(void *arg, const json_t *object)
 	char key[SHELF_KEY_MAX];
 	struct item *item;
 
-	if (meta_decode(object, &meta, NULL) == 0) {
-		item = item_find(source->owner, key_of(&meta, key));
+	/* What could be taken in must get out again, whatever else stands in it. */
+	if (meta_decode_slim(object, &meta, NULL) == 0) {
+		item = item_find(source->owner, key_of(source->owner, &meta, key));
 		note_seen(source, meta.resource_version);
 		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
 		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
 			drop(source->owner, item);
 	}
 	meta_done(&meta);
+}
+
+/* Whether it is not in the list that was read because it was written after that; the watch, which goes on from there, will tell of it. */
+static bool is_ahead(const struct item *item, const char *list_version)
+{
+	return item->learned && version_compare(meta_of(item->object)->resource_version, list_version) > 0;
 }
 
 static void on_synced(void *arg)
@@ -199,13 +208,21 @@ static void on_synced(void *arg)
 
 	source->listing = false;
 	source->synced = true;
+	note_seen(source, watch_version(source->watch));
 	HASH_ITER(hh, s->items, item, next)
-		if (item->source == source && item->list != source->list)
+		if (item->source == source && item->list != source->list && !is_ahead(item, source->seen))
 			drop(s, item);
 	if (first)
 		s->events->on_known(s->arg, source->namespace_);
 	mem_settle();
 	s->events->on_synced(s->arg);
+}
+
+static char *trouble_text(const struct shelf_kind *kind, const struct err *err)
+{
+	bool denied = kind->grant && err->kind == ERR_DENIED && err->http_status != 401;
+
+	return denied ? mem_printf("watching %s: grant %s: %s", kind->resource, kind->grant, err->msg) : mem_printf("watching %s: %s", kind->resource, err->msg);
 }
 
 static void on_trouble(void *arg, const struct err *err)
@@ -219,7 +236,7 @@ static void on_trouble(void *arg, const struct err *err)
 		log_info(kind->resource, "the watch works");
 		return;
 	}
-	source->trouble = mem_printf("watching %s: %s", kind->resource, err->msg);
+	source->trouble = trouble_text(kind, err);
 	if (err->kind == ERR_MISSING && !kind->optional)
 		log_error(kind->resource, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
 	else
@@ -242,14 +259,12 @@ struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct
 	return s;
 }
 
-void shelf_free(struct shelf *s)
+static void shelf_dispose(void *arg)
 {
+	struct shelf *s = arg;
 	struct item *item, *next;
 
-	if (!s)
-		return;
 	for (size_t i = 0; i < s->source_count; i++) {
-		watch_stop(s->sources[i].watch);
 		free(s->sources[i].trouble);
 		free(s->sources[i].seen);
 		free(s->sources[i].namespace_);
@@ -258,6 +273,40 @@ void shelf_free(struct shelf *s)
 		s->kind->free(item_remove(s, item));
 	free(s->sources);
 	free(s);
+}
+
+static void ignore_change(void *arg, const void *before, const void *now)
+{
+	(void)arg;
+	(void)before;
+	(void)now;
+}
+
+static void ignore_known(void *arg, const char *namespace_)
+{
+	(void)arg;
+	(void)namespace_;
+}
+
+static void ignore_synced(void *arg)
+{
+	(void)arg;
+}
+
+/* The watches end at once; the rest may be in the midst of telling of a change. */
+void shelf_free(struct shelf *s)
+{
+	static const struct shelf_events deaf = { ignore_change, ignore_known, ignore_synced };
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->source_count; i++)
+		watch_stop(s->sources[i].watch);
+	if (s->objects)
+		counters_set(s->objects, (const char *const[]){ s->kind->kind }, 0);
+	s->objects = NULL;
+	s->events = &deaf;
+	loop_free_later(kube_loop(s->kube), s, shelf_dispose);
 }
 
 static void source_start(struct shelf *s, struct source *source, const char *namespace_)
@@ -349,10 +398,10 @@ static bool is_gone(const struct source *source, const struct meta *meta)
 {
 	char key[SHELF_KEY_MAX];
 
-	return is_watched(source, meta) && source->seen && !item_find(source->owner, key_of(meta, key)) && version_compare(meta->resource_version, source->seen) <= 0;
+	return is_watched(source, meta) && source->seen && !item_find(source->owner, key_of(source->owner, meta, key)) && version_compare(meta->resource_version, source->seen) <= 0;
 }
 
-/* A written object belongs to the source that watches its namespace; it counts as seen in the list under way, which may have passed it already. */
+/* A written object belongs to the source that watches its namespace. */
 void shelf_learn(struct shelf *s, const json_t *object)
 {
 	struct meta meta = { 0 };
@@ -366,7 +415,7 @@ void shelf_learn(struct shelf *s, const json_t *object)
 	meta_done(&meta);
 	if (item && source) {
 		item->source = source;
-		item->list = source->list;
+		item->learned = true;
 	}
 }
 

@@ -18,16 +18,20 @@
 
 struct shelf;
 
-#define SHELF_KEY_MAX (253 + 1 + 253 + 1)
+#define SHELF_PREFIX_MAX 11 /* bytes of a key_prefix */
+#define SHELF_KEY_MAX (SHELF_PREFIX_MAX + 253 + 1 + 253 + 1)
 
 struct shelf_kind { /* outlives the shelf */
 	const char *kind;           /* "ScaledObject" */
 	const char *resource;       /* "scaledobjects": in paths and in the log */
 	const char *group_path;     /* "/apis/keda.sh/v1alpha1" */
 	const char *label_selector; /* "key=value"; NULL: all */
+	const char *key_prefix;     /* before "namespace/name" in its keys, so that those of two kinds never meet; NULL: nothing */
 	const char *label;          /* its key: what does not carry it is not seen by the watch; NULL */
+	const char *grant;          /* what its trouble names when we may not: "list and watch on jobs.batch"; NULL: nothing */
 	bool cluster_wide;          /* has no namespaces: one watch */
 	bool optional;              /* kscaled works without it: a failing watch is a warning */
+	bool every_read;            /* on_changed is told also when the same version was read once more: for who keeps pointers to the objects */
 	void *(*decode)(const json_t *object, struct err *err); /* begins with struct meta */
 	void (*free)(void *object);
 };
@@ -41,7 +45,7 @@ struct shelf_events {
 };
 
 struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects /* gauge by kind; NULL */, const struct shelf_events *events, void *arg);
-void shelf_free(struct shelf *s);
+void shelf_free(struct shelf *s); /* also from inside its events: none comes any more, and the objects go at the end of the turn */
 
 /* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
 void shelf_start(struct shelf *s, const char *const *namespaces, size_t count);

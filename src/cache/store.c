@@ -9,9 +9,11 @@
 #include "cache/shelf.h"
 #include "decide/hpaspec.h"
 
-#define LISTENERS_MAX 12
+#define LISTENERS_MAX 16
 
-enum kind { KIND_SCALEDOBJECT, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
+enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
+
+#define JOB_KEY_PREFIX "scaledjobs/"
 
 struct store {
 	struct shelf *shelves[KINDS];
@@ -24,6 +26,25 @@ char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX
 {
 	snprintf(out, STORE_KEY_MAX, "%s/%s", namespace_, name);
 	return out;
+}
+
+char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
+{
+	snprintf(out, STORE_KEY_MAX, JOB_KEY_PREFIX "%s/%s", namespace_, name);
+	return out;
+}
+
+/* A namespace may be called "scaledjobs": its ScaledObjects' keys have one slash, not two. */
+enum scaled_kind store_key_kind(const char *key)
+{
+	size_t len = strlen(JOB_KEY_PREFIX);
+
+	return strncmp(key, JOB_KEY_PREFIX, len) == 0 && strchr(key + len, '/') ? SCALED_JOB : SCALED_OBJECT;
+}
+
+const char *store_key_path(const char *key)
+{
+	return store_key_kind(key) == SCALED_JOB ? key + strlen(JOB_KEY_PREFIX) : key;
 }
 
 static void tell(struct store *s, enum store_change change, const char *key)
@@ -58,6 +79,21 @@ static void on_synced(void *arg)
 static void on_scaledobject(void *arg, const void *before, const void *now)
 {
 	tell_object(arg, STORE_SCALEDOBJECT, now ? now : before);
+}
+
+static void on_scaledjob(void *arg, const void *before, const void *now)
+{
+	const struct meta *meta = now ? now : before;
+	char key[STORE_KEY_MAX];
+
+	tell(arg, STORE_SCALEDJOB, store_job_key(meta->namespace_, meta->name, key));
+}
+
+/* They have no neighbours that somebody would wait for. */
+static void on_scaledjobs_known(void *arg, const char *namespace_)
+{
+	(void)arg;
+	(void)namespace_;
 }
 
 /* An HPA's change concerns the ScaledObject that controls it; "" when none does. */
@@ -124,6 +160,16 @@ static void free_scaledobject(void *object)
 	scaledobject_free(object);
 }
 
+static void *decode_scaledjob(const json_t *object, struct err *err)
+{
+	return scaledjob_decode(object, err);
+}
+
+static void free_scaledjob(void *object)
+{
+	scaledjob_free(object);
+}
+
 static void *decode_hpa(const json_t *object, struct err *err)
 {
 	return hpa_decode(object, err);
@@ -153,6 +199,10 @@ static const struct {
 	[KIND_SCALEDOBJECT] = {
 		{ .kind = "ScaledObject", .resource = "scaledobjects", .group_path = KEDA_PATH, .decode = decode_scaledobject, .free = free_scaledobject },
 		{ on_scaledobject, on_neighbours_known, on_synced },
+	},
+	[KIND_SCALEDJOB] = {
+		{ .kind = "ScaledJob", .resource = "scaledjobs", .group_path = KEDA_PATH, .key_prefix = JOB_KEY_PREFIX, .optional = true, .decode = decode_scaledjob, .free = free_scaledjob },
+		{ on_scaledjob, on_scaledjobs_known, on_synced },
 	},
 	[KIND_HPA] = {
 		{ .kind = "HorizontalPodAutoscaler", .resource = "horizontalpodautoscalers", .group_path = "/apis/autoscaling/v2", .label_selector = HPASPEC_MANAGED_LABEL "=true",
@@ -257,6 +307,88 @@ void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const 
 void store_learn_scaledobject(struct store *s, const json_t *object)
 {
 	shelf_learn(s->shelves[KIND_SCALEDOBJECT], object);
+}
+
+/* --- ScaledJobs --------------------------------------------------------------------------------------------------------------- */
+
+const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
+{
+	return shelf_get(s->shelves[KIND_SCALEDJOB], key);
+}
+
+bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(s->shelves[KIND_SCALEDJOB], namespace_, trouble);
+}
+
+bool store_synced_scaledjobs(const struct store *s, const char **trouble)
+{
+	*trouble = shelf_trouble(s->shelves[KIND_SCALEDJOB]);
+	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
+}
+
+size_t store_scaledjob_count(const struct store *s)
+{
+	return shelf_count(s->shelves[KIND_SCALEDJOB]);
+}
+
+struct each_scaledjob { void (*fn)(void *arg, const char *key, const struct scaledjob *sj); void *arg; };
+
+static void on_each_scaledjob(void *arg, const char *key, const void *object)
+{
+	const struct each_scaledjob *each = arg;
+
+	each->fn(each->arg, key, object);
+}
+
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj), void *arg)
+{
+	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_scaledjob, &(struct each_scaledjob){ fn, arg });
+}
+
+void store_learn_scaledjob(struct store *s, const json_t *object)
+{
+	shelf_learn(s->shelves[KIND_SCALEDJOB], object);
+}
+
+/* --- either ------------------------------------------------------------------------------------------------------------------- */
+
+bool store_scaled(const struct store *s, const char *key, struct scaled *out)
+{
+	const struct scaledobject *so = store_scaledobject(s, key);
+	const struct scaledjob *sj = so ? NULL : store_scaledjob(s, key);
+
+	if (so)
+		*out = scaled_of_object(so);
+	if (sj)
+		*out = scaled_of_job(sj);
+	return so || sj;
+}
+
+struct each_scaled { void (*fn)(void *arg, const char *key, const struct scaled *of); void *arg; };
+
+static void on_each_object(void *arg, const char *key, const void *object)
+{
+	const struct each_scaled *each = arg;
+	struct scaled of = scaled_of_object(object);
+
+	each->fn(each->arg, key, &of);
+}
+
+static void on_each_job(void *arg, const char *key, const void *object)
+{
+	const struct each_scaled *each = arg;
+	struct scaled of = scaled_of_job(object);
+
+	each->fn(each->arg, key, &of);
+}
+
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of), void *arg)
+{
+	struct each_scaled each = { fn, arg };
+
+	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_object, &each);
+	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_job, &each);
 }
 
 /* --- HPAs --------------------------------------------------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
 #define CACHE_STORE_H
 
 /*
- * The objects we know: ScaledObjects, the HPAs that kscaled manages (label kscaled.io/managed), TriggerAuthentications and ClusterTriggerAuthentications, each kind on a shelf (cache/shelf) that watches keep. Each change is told
+ * The objects we know: ScaledObjects, ScaledJobs, the HPAs that kscaled manages (label kscaled.io/managed), TriggerAuthentications and ClusterTriggerAuthentications, each kind on a shelf (cache/shelf) that watches keep. Each change is told
  * to the listeners by key, never by content: they look. A kind that kscaled can do without (no CRD, no right to watch it) stops nothing: whoever needs one of it is told why there is none.
  * Owns the decoded objects; a pointer handed out is good until the loop turns.
  */
@@ -14,15 +14,19 @@
 #include "base/counters.h"
 #include "base/err.h"
 #include "crd/hpa.h"
-#include "crd/scaledobject.h"
+#include "crd/scaled.h"
 #include "crd/triggerauth.h"
 #include "kube/client.h"
 
 struct store;
 
-/* "default/web": the key of everything that is kept per object. */
-#define STORE_KEY_MAX (253 + 1 + 253 + 1)
+/* The key of everything that is kept per object: "default/web" of a ScaledObject, "scaledjobs/default/web" of a ScaledJob. No two are the same: a namespace has no slash. Nobody but these functions looks into a key. */
+#define STORE_KEY_MAX (11 + 253 + 1 + 253 + 1)
 char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX]);
+char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX]);
+/* What a key says of its object by itself, also when that is gone. */
+enum scaled_kind store_key_kind(const char *key);
+const char *store_key_path(const char *key); /* "default/web", of either kind; borrowed from it */
 
 struct store *store_new(struct kube *kube, struct counters *counters);
 void store_free(struct store *s);
@@ -35,11 +39,19 @@ const char *store_trouble(const struct store *s);        /* why one of those fai
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
 /* Whether all ScaledObjects of this namespace were listed. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA of each when it changes. */
 bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble);
+const struct scaledjob *store_scaledjob(const struct store *s, const char *key);       /* NULL when unknown */
+bool store_scaled(const struct store *s, const char *key, struct scaled *out);          /* whichever of the two; false when unknown */
+/* Whether all ScaledJobs of this namespace were listed. If not, *trouble says why they cannot be (there may be no such CRD), or is NULL. */
+bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble);
+bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* the same of all that are watched */
 const struct hpa *store_hpa(const struct store *s, const char *key);
 /* Whether the HPAs of this namespace were listed, so that one that is not known is not there. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes. */
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
 size_t store_scaledobject_count(const struct store *s);
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
+size_t store_scaledjob_count(const struct store *s);
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj), void *arg);
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of), void *arg); /* first all of the one kind, then all of the other */
 
 /* cluster: a ClusterTriggerAuthentication, whatever the namespace. NULL when unknown. */
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_, const char *name);
@@ -52,12 +64,14 @@ void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const c
  * the watch are told apart by resourceVersion and skipped.
  */
 void store_learn_scaledobject(struct store *s, const json_t *object);
+void store_learn_scaledjob(struct store *s, const json_t *object);
 void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);
 
 enum store_change {
 	STORE_SCALEDOBJECT,
+	STORE_SCALEDJOB,
 	STORE_HPA,         /* key is the owning ScaledObject's; also when more is known than before of what is beside it */
 	STORE_TRIGGERAUTH, /* "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is different from before, so whoever waits for one looks again */
 	STORE_SYNCED,      /* ScaledObjects and HPAs, once; key NULL */

@@ -15,11 +15,8 @@
 
 /* What would be asked now. Borrowed until the loop turns. */
 struct view {
-	const struct scaledobject *so;
-	const struct scaler *list;
-	size_t count;
-	size_t asked;                  /* those of the list that have a question */
-	const struct formula *formula; /* only when all are looked at */
+	struct built built; /* the object's, or of them one alone */
+	size_t asked;       /* those of the list that have a question */
 	bool all;
 };
 
@@ -55,43 +52,44 @@ struct survey {
 
 /* --- what is asked ------------------------------------------------------------------------------------------------------------ */
 
-static int look_at_one(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
+/* What fallback and scalingModifiers stand in; NULL of a ScaledJob. */
+static const struct scaledobject_spec *spec_of(const struct view *v)
 {
-	if (scalers_find(cache->scalers, key, metric, &v->list, err))
-		return -1;
-	v->count = v->asked = 1;
-	return 0;
+	return v->built.of.so ? &v->built.of.so->spec : NULL;
 }
 
-static int look_at_all(struct cache *cache, const char *key, struct view *v, struct err *err)
+static int look_at_one(struct view *v, const char *metric, struct err *err)
 {
-	struct built built;
+	const struct scaler *one = scalers_find(&v->built, metric, err);
 
-	if (scalers_get(cache->scalers, key, &built, err))
+	if (!one)
 		return -1;
-	v->all = true;
-	v->so = built.so;
-	v->list = built.list;
-	v->count = built.count;
-	v->formula = built.formula;
-	for (size_t i = 0; i < v->count; i++)
-		v->asked += v->list[i].question != NULL;
+	v->built.list = one;
+	v->built.count = v->asked = 1;
+	v->built.formula = NULL;
 	return 0;
 }
 
 static int look(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
 {
-	*v = (struct view){ .so = metric ? store_scaledobject(cache->store, key) : NULL };
-	if (metric && !(v->so && verdict_has_composite(&v->so->spec) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0))
-		return look_at_one(cache, key, metric, v, err);
-	return look_at_all(cache, key, v, err);
+	if (scalers_get(cache->scalers, key, &v->built, err))
+		return -1;
+	v->all = !metric || (verdict_has_composite(spec_of(v)) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0);
+	if (!v->all)
+		return look_at_one(v, metric, err);
+	v->asked = 0;
+	for (size_t i = 0; i < v->built.count; i++)
+		v->asked += v->built.list[i].question != NULL;
+	return 0;
 }
 
 static int64_t max_age_ms(const struct view *v, const struct scaler *s, const struct survey_terms *terms)
 {
-	if (!terms->cached || !v->so->spec.triggers[s->index].use_cached_metrics)
+	const struct scaled *of = &v->built.of;
+
+	if (!terms->cached || !of->triggers[s->index].use_cached_metrics)
 		return terms->max_age_ms;
-	return (int64_t)scaledobject_polling_interval_s(&v->so->spec) * 1000 + CACHED_SLACK_MS;
+	return (int64_t)of->polling_interval_s * 1000 + CACHED_SLACK_MS;
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------------------- */
@@ -134,16 +132,20 @@ static struct scale_trigger trigger_of(struct cache *cache, const char *key, con
 
 static void note_age(struct survey_result *result, const struct found *f)
 {
-	if (!f->err && (!result->answered_at_ms || f->answer.answered_at_ms < result->answered_at_ms))
+	if (f->err)
+		return;
+	if (!result->answered_at_ms || f->answer.answered_at_ms < result->answered_at_ms)
 		result->answered_at_ms = f->answer.answered_at_ms;
+	if (!result->asked_at_ms || f->answer.asked_at_ms < result->asked_at_ms)
+		result->asked_at_ms = f->answer.asked_at_ms;
 }
 
 /* scalers and triggers: room for v->asked. */
 static void tell(struct cache *cache, const char *key, const struct view *v, const struct found *found, const struct scaler **scalers, struct scale_trigger *triggers, survey_fn fn, void *arg)
 {
 	struct composite composite;
-	struct verdict_facts facts = { .spec = &v->so->spec, .formula = v->formula, .triggers = triggers, .count = v->asked };
-	struct survey_result result = { .so = v->so, .scalers = scalers, .triggers = triggers, .count = v->asked, .resource_count = v->count - v->asked };
+	struct verdict_facts facts = { .spec = spec_of(v), .formula = v->built.formula, .triggers = triggers, .count = v->asked };
+	struct survey_result result = { .of = v->built.of, .scalers = scalers, .triggers = triggers, .count = v->asked, .resource_count = v->built.count - v->asked };
 
 	for (size_t i = 0; i < v->asked; i++) {
 		scalers[i] = found[i].scaler;
@@ -152,7 +154,7 @@ static void tell(struct cache *cache, const char *key, const struct view *v, con
 	}
 	read_target(cache, key, &facts);
 	verdict_make(&facts, &composite);
-	if (v->all && verdict_has_composite(&v->so->spec))
+	if (v->all && verdict_has_composite(facts.spec))
 		result.composite = &composite;
 	result.replicas_known = facts.replicas_known;
 	result.replicas = facts.replicas;
@@ -194,10 +196,10 @@ static bool peek_all(struct cache *cache, const char *key, const struct view *v,
 	struct scale_trigger *triggers = mem_array(v->asked + 1, sizeof(*triggers));
 	bool there = true;
 
-	for (size_t i = 0, n = 0; i < v->count && there; i++) {
-		if (!v->list[i].question)
+	for (size_t i = 0, n = 0; i < v->built.count && there; i++) {
+		if (!v->built.list[i].question)
 			continue;
-		there = peek_one(cache, v, &v->list[i], terms, &found[n], &errs[n]);
+		there = peek_one(cache, v, &v->built.list[i], terms, &found[n], &errs[n]);
 		n++;
 	}
 	if (there)
@@ -225,7 +227,7 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	}
 	if (v.all)
 		return peek_all(cache, key, &v, terms, fn, arg);
-	if (!peek_one(cache, &v, v.list, terms, &found, &err))
+	if (!peek_one(cache, &v, v.built.list, terms, &found, &err))
 		return false;
 	tell(cache, key, &v, &found, &scaler, &trigger, fn, arg);
 	return true;
@@ -264,8 +266,8 @@ static bool same_questions(const struct survey *s, const struct view *v)
 
 	if (v->asked != s->count)
 		return false;
-	for (size_t i = 0; i < v->count; i++)
-		if (v->list[i].question && strcmp(v->list[i].question->key, s->slots[n++].question->key) != 0)
+	for (size_t i = 0; i < v->built.count; i++)
+		if (v->built.list[i].question && strcmp(v->built.list[i].question->key, s->slots[n++].question->key) != 0)
 			return false;
 	return true;
 }
@@ -276,13 +278,13 @@ static void tell_slots(struct survey *s, const struct view *v)
 	const struct scaler **scalers = mem_array(s->count + 1, sizeof(*scalers));
 	struct scale_trigger *triggers = mem_array(s->count + 1, sizeof(*triggers));
 
-	for (size_t i = 0, n = 0; i < v->count; i++) {
+	for (size_t i = 0, n = 0; i < v->built.count; i++) {
 		const struct slot *slot;
 
-		if (!v->list[i].question)
+		if (!v->built.list[i].question)
 			continue;
 		slot = &s->slots[n];
-		found[n++] = (struct found){ &v->list[i], slot->answer, slot->err, slot->completed_at_ms, s->terms.uncounted };
+		found[n++] = (struct found){ &v->built.list[i], slot->answer, slot->err, slot->completed_at_ms, s->terms.uncounted };
 	}
 	tell(s->cache, s->key, v, found, scalers, triggers, s->fn, s->arg);
 	free(triggers);
@@ -347,8 +349,8 @@ static int64_t deadline_of(const struct survey *s, const struct question *q)
 static void ask(struct survey *s, const struct view *v)
 {
 	s->slots = mem_array(v->asked, sizeof(*s->slots));
-	for (size_t i = 0; i < v->count; i++) {
-		const struct scaler *scaler = &v->list[i];
+	for (size_t i = 0; i < v->built.count; i++) {
+		const struct scaler *scaler = &v->built.list[i];
 		struct slot *slot = &s->slots[s->count];
 
 		if (!scaler->question)

@@ -4,7 +4,7 @@
 
 /*
  * One look at what the triggers of an object say now: all their questions are put to the shared readings, all answers or deadlines awaited, successes and failures counted (cache/health), and the verdict made (decide/verdict: fallback,
- * formula). The poll and the metric request both look this way. When the object changes meanwhile so that other questions would be asked, the look begins anew within the same deadline.
+ * formula; a ScaledJob has neither). The poll and the metric request both look this way. When the object changes meanwhile so that other questions would be asked, the look begins anew within the same deadline.
  * What the scalers are built from may have to be read first (a Secret, on a replica that nobody asked yet): that is waited for, too.
  */
 
@@ -31,15 +31,16 @@ struct survey_terms {
 
 struct survey_result { /* everything is borrowed until the callback returns */
 	const struct err *err;          /* the object is gone or has no such metric (ERR_MISSING), or its scalers cannot be built: nothing else is set. NULL: all below is */
-	const struct scaledobject *so;
+	struct scaled of;
 	const struct scaler *const *scalers; /* parallel to triggers */
 	const struct scale_trigger *triggers;
 	size_t count;
 	size_t resource_count;          /* cpu and memory triggers, which are not asked */
 	const struct composite *composite; /* NULL: the object has none, or one metric was asked for by name */
 	int64_t answered_at_ms;         /* loop clock; of the oldest answer in it; 0 when there is none */
+	int64_t asked_at_ms;            /* loop clock; when the oldest answer in it was asked for: what happened since may not be in them; 0 when there is none */
 	bool replicas_known;
-	int32_t replicas;
+	int32_t replicas;               /* of a ScaledObject's target */
 };
 
 typedef void (*survey_fn)(void *arg, const struct survey_result *result);

@@ -265,7 +265,7 @@ static int64_t left_ms(const struct kube_call *c)
 	return c->deadline_at_ms - loop_now_ms(c->k->loop);
 }
 
-/* No answer: a read is tried a second time at once, for a server that closed the connection it was sent on (GOAWAY at a restart). A write may have been done. */
+/* No answer: a read is tried a second time at once, for a server that closed the connection it was sent on (GOAWAY at a restart). A write may have been done. (libcurl itself sends again what met a cut on a connection that had served before, whatever it is.) */
 static void on_no_answer(struct kube_call *c, const struct err *err)
 {
 	struct err wrapped = *err;

@@ -54,6 +54,9 @@ struct kube_request {
 };
 
 /*
+ * A write may be sent a second time by itself: after a 429, or a 5xx that asks for it (Retry-After), and by libcurl when the connection, which served before, is cut before a byte of the answer came. So a create may meet the 409 of its own
+ * making, and neither that nor an error without http_status or with a 5xx says that nothing was done.
+ *
  * On success `object` is the answer's JSON (borrowed; NULL when the body is empty) and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict
  * (AlreadyExists too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its message is the server's own.
  */

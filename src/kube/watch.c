@@ -69,6 +69,7 @@ static const struct httpc_events stream_events = { .on_status = on_status, .on_d
 
 /* ---- Asking ---- */
 
+/* Without resourceVersion: a consistent list, of the newest state that etcd has; later pages are of the same moment. Who begins to act may rely on it. */
 static void start_list(struct watch *w)
 {
 	struct kube_request request = { .verb = KUBE_LIST, .deadline_ms = LIST_DEADLINE_MS, .priority = KUBE_NORMAL };
@@ -481,6 +482,12 @@ static void watch_free(void *arg)
 	free(w->selectors);
 	free(w->subject);
 	free(w);
+}
+
+/* Percent-encoded, which decimal numbers, the only ones that can be compared, are as they stand. */
+const char *watch_version(const struct watch *w)
+{
+	return w->version ? w->version : "";
 }
 
 void watch_stop(struct watch *w)

@@ -39,6 +39,7 @@ struct watch_events {
 
 /* Stop it before its client is freed. */
 struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg);
+const char *watch_version(const struct watch *w); /* how far it has come: the resourceVersion of the list, then of the last event; borrowed until the next one; "" before the first list */
 void watch_stop(struct watch *w); /* no callbacks any more; safe from inside them; NULL is fine */
 
 /* The line splitter under the watch: cuts a byte stream into JSON lines with a cap per line. Open for tests and fuzzing. */

@@ -289,18 +289,93 @@ static void what_ends_an_object_is_never_hindered(void **state)
 	expect_allowed();
 }
 
+#define TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'c','image':'i'}]}}}"
+#define SJ(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
+
+/* By itself alone: it has no target, and no neighbour can be in its way. */
+static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
+{
+	(void)state;
+	fakecluster_apply(OBJECTS "j", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}"); /* a ScaledObject may have its name */
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/other", "{'spec':{" TEMPLATE "," TRIGGERS "}}");
+	fakeloop_advance(10);
+	judge("ScaledJob", SJ("j", TEMPLATE "," TRIGGERS), NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings, "");
+	judge("ScaledJob", SJ("j", TEMPLATE "," TRIGGERS ",'minReplicaCount':1"), SJ("j", TEMPLATE "," TRIGGERS));
+	expect_allowed();
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+}
+
+static void what_is_wrong_in_a_scaledjob(void **state)
+{
+	static const struct { const char *object, *reason, *part; } cases[] = {
+		{ SJ("j", TRIGGERS), "missing-job", "spec.jobTargetRef: missing" },
+		{ SJ("j", "'jobTargetRef':{}," TRIGGERS), "incorrect-job", "spec.jobTargetRef.template: missing" },
+		{ SJ("j", TEMPLATE), "incorrect-triggers", "spec.triggers: no triggers defined in the ScaledJob: at least one is needed" },
+		{ SJ("j", TEMPLATE ",'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]"), "incorrect-triggers", "the name \"x\" is used twice" },
+		{ SJ("j", TEMPLATE ",'triggers':[{'type':1}]"), "incorrect-spec", "spec.triggers[0].type: must be a string" },
+		{ SJ("j", TEMPLATE "," TRIGGERS ",'maxReplicaCount':-1"), "incorrect-replicas", "spec.maxReplicaCount: -1" },
+		{ SJ("j", TEMPLATE "," TRIGGERS ",'pollingInterval':'5'"), "incorrect-spec", "spec.pollingInterval: must be" },
+		{ SJ("a234567890123456789012345678901234567890123456789012345678901234", TEMPLATE "," TRIGGERS), "name-too-long", "has 64" },
+		{ "{'metadata':{'name':'j','namespace':'shop','annotations':{'autoscaling.keda.sh/paused':'perhaps'}},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-annotations", "\"perhaps\" is neither true nor false" },
+		{ "{'metadata':{'name':'j','namespace':'../x'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"../x\"" },
+		{ "{'metadata':{'name':'j'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"\"" },
+		{ "{'metadata':{'namespace':'shop'},'spec':{}}", "incorrect-spec", "metadata.name" },
+		{ "{}", "incorrect-spec", "metadata" },
+		{ "[]", "incorrect-spec", "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		judge("ScaledJob", cases[i].object, NULL);
+		expect_refused(cases[i].reason, cases[i].part);
+		assert_int_equal(t.warning_count, 0);
+		assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	}
+}
+
+/* Its own, and of its parameters the same as a ScaledObject's. */
+static void warnings_of_a_scaledjob(void **state)
+{
+	(void)state;
+	judge("ScaledJob", SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'metricType':'Value'}]"), NULL);
+	expect_allowed();
+	assert_has(t.warnings, "spec.triggers: metricType cannot be set in a ScaledJob");
+	judge("ScaledJob", SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'useCachedMetrics':true}]"), NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings, "spec.triggers: useCachedMetrics has no effect in a ScaledJob\n");
+	judge("ScaledJob",
+	      SJ("j", TEMPLATE ",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
+			       "{'type':'scripted','metadata':{'sourceFromEnv':'X'}},{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"),
+	      NULL);
+	expect_allowed();
+	assert_int_equal(t.warning_count, 3);
+	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
+	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
+	assert_has(t.warnings, "trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean \"threshold\"?)");
+}
+
+#define SJ_FINALIZERS(list, spec) "{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
+
+static void what_ends_a_scaledjob_is_never_hindered(void **state)
+{
+	(void)state;
+	judge("ScaledJob", SJ_FINALIZERS("", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS));
+	expect_allowed();
+	judge("ScaledJob", SJ_FINALIZERS("'a'", TRIGGERS), SJ_FINALIZERS("'a','b'", TRIGGERS));
+	expect_allowed();
+	judge("ScaledJob", SJ_FINALIZERS("", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS ",'minReplicaCount':1"));
+	expect_refused("missing-job", "spec.jobTargetRef: missing");
+	judge("ScaledJob", SJ_FINALIZERS("'a'", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS));
+	expect_refused("missing-job", "spec.jobTargetRef: missing");
+	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}", SJ_FINALIZERS("'a'", TRIGGERS));
+	expect_allowed();
+}
+
 static void the_other_kinds(void **state)
 {
 	(void)state;
-	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{" TRIGGERS "}}", NULL);
-	expect_allowed();
-	assert_string_equal(t.warnings, "this version of kscaled does not run ScaledJobs: it is stored, and makes no Jobs\n");
-	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop'},'spec':{}}", NULL);
-	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined in the ScaledJob: at least one is needed");
-	judge("ScaledJob", "{'metadata':{'name':'j'},'spec':{'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]}}", NULL);
-	expect_refused("incorrect-triggers", "the name \"x\" is used twice");
-	judge("ScaledJob", "{'metadata':{'name':'j'},'spec':{'triggers':[{'type':1}]}}", NULL);
-	expect_refused("incorrect-spec", "spec.triggers[0].type: must be a string");
 	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]}}", NULL);
 	expect_allowed();
 	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'podIdentity':{'provider':'azure-workload','identityId':''}}}", NULL);
@@ -322,6 +397,10 @@ static void a_generated_name_is_counted_in_full(void **state)
 	expect_allowed();
 	judge("ScaledObject", "{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
 	expect_refused("hpa-name-too-long", "has 66 characters");
+	judge("ScaledJob", "{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901234567-','namespace':'shop'},'spec':{" TEMPLATE "," TRIGGERS "}}", NULL);
+	expect_allowed();
+	judge("ScaledJob", "{'metadata':{'generateName':'a234567890123456789012345678901234567890123456789012345678-','namespace':'shop'},'spec':{" TEMPLATE "," TRIGGERS "}}", NULL);
+	expect_refused("name-too-long", "has 64");
 }
 
 static void a_question_can_be_taken_back(void **state)
@@ -370,6 +449,10 @@ int main(void)
 		CASE(warnings_go_along),
 		CASE(warnings_have_an_end),
 		CASE(what_ends_an_object_is_never_hindered),
+		CASE(a_good_scaledjob_comes_in_and_nobody_is_asked),
+		CASE(what_is_wrong_in_a_scaledjob),
+		CASE(warnings_of_a_scaledjob),
+		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(a_generated_name_is_counted_in_full),
 		CASE(a_question_can_be_taken_back),

@@ -17,6 +17,8 @@
 static struct {
 	struct triggerauth auth;
 	struct scaledobject so;
+	struct scaledjob sj;
+	bool job;            /* whose trigger it is: the ScaledJob's */
 	struct trigger trigger;
 	struct workload target;
 	struct workload_container container;
@@ -169,6 +171,24 @@ static int teardown(void **state)
 	return 0;
 }
 
+static const struct scaled *of(void)
+{
+	static struct scaled view;
+
+	view = t.job ? scaled_of_job(&t.sj) : scaled_of_object(&t.so);
+	return &view;
+}
+
+/* A ScaledJob of the same name and namespace with the same trigger; its target stands for its Pod template. */
+static void as_job(void)
+{
+	t.job = true;
+	t.sj.meta = t.so.meta;
+	t.sj.spec.triggers = &t.trigger;
+	t.sj.spec.trigger_count = 1;
+	t.sj.spec.polling_interval_s = INT32_UNSET;
+}
+
 static void in_cluster(void)
 {
 	free(t.auth.meta.namespace_);
@@ -182,7 +202,7 @@ static int resolve(void)
 	strmap_done(&t.out);
 	t.asked[0] = '\0';
 	err_clear(&t.err);
-	return auth_params(&t.lookup, &t.so, &t.trigger, &t.target, &t.out, &t.err);
+	return auth_params(&t.lookup, of(), &t.trigger, &t.target, &t.out, &t.err);
 }
 
 static void expect(const char *parameter, const char *value)
@@ -380,6 +400,8 @@ static void variables_that_cannot_be_had_are_errors(void **state)
 	t.target.container_count = 0;
 	t.auth.env = &from_env;
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": the scale target has no containers to take variable URL from");
+	as_job();
+	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": the Pod template has no containers to take variable URL from");
 	t.target.container_count = 1;
 }
 
@@ -393,41 +415,68 @@ static void the_environment_is_what_triggers_name(void **state)
 	strmap_set(&t.trigger.metadata, "FromEnv", "LATE");
 	strmap_set(&t.trigger.metadata, "passwordFromEnv", "");
 	strmap_set(&t.trigger.metadata, "listName", "GONE");
-	assert_int_equal(auth_environment(&t.lookup, &t.so, &t.target, &env, &unresolved, &t.err), 0);
+	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
 	assert_string_equal(strmap_get(&env, "URL"), "redis://Secret creds pw");
 	assert_string_equal(t.asked, "Secret:shop/creds/pw ");
 	assert_int_equal(unresolved.count, 0);
 	strmap_done(&env);
 	/* Restricted: there, but not to be had. */
 	t.lookup.restrict_secrets = true;
-	assert_int_equal(auth_environment(&t.lookup, &t.so, &t.target, &env, &unresolved, &t.err), 0);
+	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
 	assert_null(strmap_get(&env, "URL"));
 	assert_string_equal(strmap_get(&unresolved, "URL"), "refers to PW, which cannot be had: Secret shop/creds is not read: --restrict-secret-access allows Secrets of namespace ops only");
 	strmap_done(&env);
 	strmap_done(&unresolved);
 	t.so.spec.env_source_container = TEXT("side");
-	assert_int_equal(auth_environment(&t.lookup, &t.so, &t.target, &env, &unresolved, &t.err), -1);
+	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), -1);
 	assert_string_equal(t.err.msg, "spec.scaleTargetRef.envSourceContainerName: web has no container \"side\"");
-	assert_int_equal(auth_environment(&t.lookup, &t.so, NULL, &env, &unresolved, &t.err), 0);
+	assert_int_equal(auth_environment(&t.lookup, of(), NULL, &env, &unresolved, &t.err), 0);
 }
 
 static void the_target_is_needed_for_variables(void **state)
 {
 	(void)state;
-	assert_false(auth_needs_target(&t.lookup, &t.so));
+	assert_false(auth_needs_target(&t.lookup, of()));
 	t.auth.env = &from_env;
 	t.auth.env_count = 1;
-	assert_true(auth_needs_target(&t.lookup, &t.so));
+	assert_true(auth_needs_target(&t.lookup, of()));
 	t.auth.env_count = 0;
 	strmap_set(&t.trigger.metadata, "passwordFromEnv", "");
-	assert_false(auth_needs_target(&t.lookup, &t.so));
+	assert_false(auth_needs_target(&t.lookup, of()));
 	strmap_set(&t.trigger.metadata, "passwordFromEnv", "PW");
-	assert_true(auth_needs_target(&t.lookup, &t.so));
+	assert_true(auth_needs_target(&t.lookup, of()));
 	strmap_set(&t.trigger.metadata, "passwordFromEnv", "");
 	t.so.spec.env_source_container = TEXT("side");
-	assert_true(auth_needs_target(&t.lookup, &t.so));
+	assert_true(auth_needs_target(&t.lookup, of()));
 	t.so.spec.env_source_container = TEXT("");
-	assert_false(auth_needs_target(&t.lookup, &t.so));
+	assert_false(auth_needs_target(&t.lookup, of()));
+}
+
+static void a_scaledjob_has_its_pod_template(void **state)
+{
+	struct triggerauth_env none = { .parameter = TEXT("password"), .name = TEXT("NONE") };
+	struct strmap env = { 0 }, unresolved = { 0 };
+
+	(void)state;
+	as_job();
+	assert_false(auth_needs_target(&t.lookup, of()));
+	strmap_set(&t.trigger.metadata, "addressFromEnv", "URL");
+	assert_true(auth_needs_target(&t.lookup, of()));
+	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
+	assert_string_equal(strmap_get(&env, "URL"), "redis://Secret creds pw");
+	assert_string_equal(t.asked, "Secret:shop/creds/pw ");
+	strmap_done(&env);
+	t.sj.spec.env_source_container = TEXT("side");
+	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), -1);
+	assert_string_equal(t.err.msg, "spec.envSourceContainerName: web has no container \"side\"");
+	t.auth.env = &from_env;
+	t.auth.env_count = 1;
+	expect("password", "redis://Secret creds pw");
+	t.auth.env = &none;
+	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": container \"main\" of the Pod template has no variable NONE");
+	t.auth.env_count = 0;
+	t.auth.vault = &vault;
+	expect("password", "vault kv/redis");
 }
 
 /* --- oauth2 -------------------------------------------------------------------------------------------------------------------------- */
@@ -506,6 +555,7 @@ int main(void)
 		CASE(variables_that_cannot_be_had_are_errors),
 		CASE(the_environment_is_what_triggers_name),
 		CASE(the_target_is_needed_for_variables),
+		CASE(a_scaledjob_has_its_pod_template),
 		CASE(oauth2_becomes_parameters),
 		CASE(cloud_sources_and_identities_are_refused_by_name),
 	};

@@ -188,6 +188,30 @@ static void what_the_hpa_has_is_what_the_source_said_before(void **state)
 	expect("s0-queue 2500,s0-load 3000,s1-scripted-r 5000,");
 }
 
+/* Not even that of a ScaledObject of the same name. */
+static void a_scaledjob_has_no_hpa_to_go_by(void **state)
+{
+	struct built built;
+	struct err err = { 0 };
+
+	(void)state;
+	fakesource_describe("a", NULL);
+	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m")));
+	fakecluster_trouble("horizontalpodautoscalers", ERR_DENIED, "forbidden");
+	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web", "{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
+	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), -1);
+	assert_int_equal(err.kind, ERR_WAITING);
+	fakeloop_advance(10);
+	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), 0);
+	assert_int_equal(built.count, 1);
+	assert_true(built.list[0].undescribed);
+	fakesource_describe("a", "queue:5,load:2");
+	fakeloop_advance(7000);
+	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), 0);
+	assert_int_equal(built.count, 2);
+	assert_string_equal(built.list[1].metric_name, "s0-load");
+}
+
 static void what_is_not_needed_is_not_asked(void **state)
 {
 	unsigned asked;
@@ -235,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scaledjob_has_no_hpa_to_go_by, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),

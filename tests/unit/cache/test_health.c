@@ -15,6 +15,8 @@
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define KEY "default/web"
+#define JOB "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
+#define JOB_KEY "scaledjobs/default/web"
 
 static struct {
 	struct loop *loop;
@@ -177,6 +179,35 @@ static void what_is_forgotten(void **state)
 	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
 }
 
+/* Counted for those who ask why; there is no fallback that would go by it. */
+static void a_scaledjob_is_counted_by_itself(void **state)
+{
+	(void)state;
+	fakecluster_apply(JOB, "{'spec':{}}");
+	fakeloop_advance(100);
+	for (int i = 1; i <= 5; i++)
+		assert_int_equal(health_note(t.health, JOB_KEY, "m", false, i), i);
+	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 5);
+	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(t.told, 0);
+	assert_int_equal(health_note(t.health, JOB_KEY, "n", true, 6), 0);
+	/* Its ScaledObject goes, it stays; then it goes, too, or is another. */
+	fakecluster_delete(WEB);
+	fakeloop_advance(100);
+	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 5);
+	fakecluster_hold_watches(true);
+	fakecluster_delete(JOB);
+	fakecluster_apply(JOB, "{'spec':{}}");
+	fakecluster_hold_watches(false);
+	fakecluster_relist("");
+	fakeloop_advance(5000);
+	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 0);
+	assert_int_equal(health_note(t.health, JOB_KEY, "m", false, 10), 1);
+	fakecluster_delete(JOB);
+	fakeloop_advance(100);
+	assert_int_equal(health_note(t.health, JOB_KEY, "m", false, 11), 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -188,6 +219,7 @@ int main(void)
 		CASE(an_answer_ends_what_is_stored),
 		CASE(a_standby_reads_what_is_stored),
 		CASE(what_is_forgotten),
+		CASE(a_scaledjob_is_counted_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

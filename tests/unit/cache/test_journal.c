@@ -23,6 +23,8 @@
 #define HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
 #define WEB "/apis/apps/v1/namespaces/shop/deployments/web"
 #define KEY "shop/web"
+#define SJ "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
+#define JOB_KEY "scaledjobs/shop/web"
 #define BY(replicas, manager, subresource) \
 	"{'spec':{'replicas':" #replicas "},'metadata':{'managedFields':[{'manager':'" manager "','subresource':'" subresource "','time':'2026-01-02T03:04:05Z','fieldsV1':{'f:spec':{'f:replicas':{}}}}]}}"
 
@@ -91,8 +93,8 @@ static int teardown(void **state)
 
 static void decide(enum scale_rule rule, int32_t replicas, const char *text, const struct scale_trigger *triggers, size_t count, const struct composite *composite)
 {
-	struct scale_facts facts = { .now_unix_ms = fakeloop_wall_ms(), .triggers = triggers, .trigger_count = count, .composite = composite };
-	struct scale_decision d = { .rule = rule, .replicas = replicas, .trigger = -1 };
+	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms(), .triggers = triggers, .trigger_count = count, .composite = composite };
+	struct journal_verdict d = { .rule = scale_rule_name(rule), .replicas = replicas };
 
 	journal_decided(t.journal, KEY, ++t.mark, &facts, &d, text);
 }
@@ -107,8 +109,8 @@ static const struct journal_object *get(void)
 
 static void nothing_is_known_at_first(void **state)
 {
-	struct scale_facts facts = { .now_unix_ms = 1 };
-	struct scale_decision d = { .rule = SCALE_RULE_ACTIVE };
+	struct journal_facts facts = { .now_unix_ms = 1 };
+	struct journal_verdict d = { .rule = "active" };
 
 	(void)state;
 	assert_null(journal_get(t.journal, KEY));
@@ -137,7 +139,7 @@ static void the_newest_decision_is_whole(void **state)
 	o = get();
 	assert_true(o->decided);
 	assert_true(o->decided_at_unix_ms == fakeloop_wall_ms());
-	assert_int_equal(o->decision.rule, SCALE_RULE_ACTIVE_PARTIAL);
+	assert_string_equal(o->decision.rule, "active-partial");
 	assert_int_equal(o->decision.replicas, 4);
 	assert_string_equal(o->text, "the HPA scales");
 	assert_int_equal(o->trigger_count, 3);
@@ -185,7 +187,7 @@ static void only_different_decisions_are_kept(void **state)
 	decide(SCALE_RULE_ACTIVE, 1, "active", NULL, 0, NULL);
 	decide(SCALE_RULE_ACTIVE, 2, "active at 2", NULL, 0, NULL);
 	assert_int_equal(o->decision_count, 4);
-	assert_int_equal(o->decisions[1].rule, SCALE_RULE_ACTIVATE);
+	assert_string_equal(o->decisions[1].rule, "activate");
 	assert_int_equal(o->decisions[3].replicas, 2);
 	assert_string_equal(o->decisions[3].text, "active at 2");
 	for (int i = 3; i < 30; i++)
@@ -466,6 +468,67 @@ static void ten_changes_are_kept(void **state)
 	check_change(9, 24, 25, "kscaled", "more");
 }
 
+/* --- of a ScaledJob ----------------------------------------------------------------------------------------------------------- */
+
+static void create_jobs(int32_t running, int32_t count, const char *why)
+{
+	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms() };
+	struct journal_verdict d = { .rule = "create", .act = true, .replicas = count, .active = true };
+
+	journal_decided(t.journal, JOB_KEY, ++t.mark, &facts, &d, "creates Jobs");
+	journal_scaled(t.journal, JOB_KEY, fakeloop_wall_ms(), running, running + count, why);
+}
+
+static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
+{
+	const struct journal_object *o;
+
+	(void)state;
+	create_jobs(0, 1, "x");
+	assert_null(journal_get(t.journal, JOB_KEY));
+	fakecluster_apply(SJ, "{'spec':{}}");
+	fakeloop_advance(10);
+	decide(SCALE_RULE_INACTIVE, 0, "idle", NULL, 0, NULL);
+	create_jobs(0, 3, "3 waiting");
+	o = journal_get(t.journal, JOB_KEY);
+	assert_non_null(o);
+	assert_string_equal(o->decision.rule, "create");
+	assert_true(o->decision.act && o->decision.active);
+	assert_int_equal(o->decision.replicas, 3);
+	assert_string_equal(o->text, "creates Jobs");
+	assert_int_equal(o->decision_count, 1);
+	assert_int_equal(o->change_count, 1);
+	assert_int_equal(o->changes[0].from, 0);
+	assert_int_equal(o->changes[0].to, 3);
+	assert_string_equal(o->changes[0].who, "kscaled");
+	assert_string_equal(o->changes[0].why, "3 waiting");
+	assert_string_equal(get()->decision.rule, "inactive");
+	assert_int_equal(get()->change_count, 0);
+	/* A change of the Deployment is none of the Jobs. */
+	change_target(BY(2, "kubectl-edit", ""));
+	assert_int_equal(o->change_count, 1);
+	assert_int_equal(get()->change_count, 1);
+	fakecluster_delete(SO);
+	fakeloop_advance(10);
+	assert_null(journal_get(t.journal, KEY));
+	assert_non_null(journal_get(t.journal, JOB_KEY));
+	fakecluster_delete(SJ);
+	fakeloop_advance(10);
+	assert_null(journal_get(t.journal, JOB_KEY));
+}
+
+/* A target that stands at the same replicas twice is one change that was told twice; Jobs that were created twice are twice as many. */
+static void equal_creations_are_each_told(void **state)
+{
+	(void)state;
+	fakecluster_apply(SJ, "{'spec':{}}");
+	fakeloop_advance(10);
+	create_jobs(0, 3, "");
+	create_jobs(0, 3, "");
+	assert_int_equal(journal_get(t.journal, JOB_KEY)->change_count, 2);
+	assert_int_equal(journal_get(t.journal, JOB_KEY)->decision_count, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -487,6 +550,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_old_change_stays_as_it_is, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_target_is_no_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(ten_changes_are_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scaledjob_is_no_scaledobject_of_its_name, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_creations_are_each_told, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,9 +21,14 @@
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/shop/deployments/web"
+#define JOB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
+#define JOB_KEY "scaledjobs/shop/web"
 #define SPEC(triggers) "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
 #define TRIGGER(metadata) "{'type':'scripted','metadata':{" metadata "}}"
 #define FROM_ENV SPEC(TRIGGER("'sourceFromEnv':'SOURCE'"))
+#define JOB_SPEC(containers, triggers) "{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[" containers "]}}},'triggers':[" triggers "]}}"
+#define MAIN(entries) "{'name':'main','env':[" entries "]}"
+#define JOB_FROM_ENV(containers) JOB_SPEC(containers, TRIGGER("'sourceFromEnv':'SOURCE'"))
 #define ENV(entries) "{'spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'main','env':[" entries "]}]}}}}"
 
 static struct {
@@ -36,6 +41,7 @@ static struct {
 	struct scaler_sources sources;
 	struct descriptions *descriptions;
 	struct scalers *scalers;
+	const char *key; /* of the object that is asked for */
 	unsigned told;
 } t;
 
@@ -49,7 +55,7 @@ static void drop_line(void *arg, enum log_level level, const char *line)
 static void on_scalers(void *arg, const char *key)
 {
 	assert_ptr_equal(arg, &t);
-	assert_string_equal(key, "shop/web");
+	assert_string_equal(key, t.key);
 	t.told++;
 }
 
@@ -71,6 +77,7 @@ static int setup(void **state)
 	t.descriptions = descriptions_new(&t.sources, 3000);
 	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions);
 	t.told = 0;
+	t.key = "shop/web";
 	scalers_listen(t.scalers, on_scalers, &t);
 	targets_start(t.targets, NULL, 0);
 	store_start(t.store, NULL, 0);
@@ -109,7 +116,7 @@ static struct question *question(size_t index)
 	struct built built;
 	struct err err = { 0 };
 
-	if (scalers_get(t.scalers, "shop/web", &built, &err))
+	if (scalers_get(t.scalers, t.key, &built, &err))
 		fail_msg("%s", err.msg);
 	assert_true(index < built.count);
 	return question_ref(built.list[index].question);
@@ -128,10 +135,10 @@ static void expect_failure(enum err_kind kind, const char *begins)
 	struct built built;
 	struct err err = { 0 };
 
-	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, &err), -1);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
 	if (err.kind != kind || strncmp(err.msg, begins, strlen(begins)) != 0)
 		fail_msg("%s: \"%s\", not \"%s\"", err_kind_name(err.kind), err.msg, begins);
-	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, NULL), -1);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, NULL), -1);
 }
 
 static enum target_state target_state(void)
@@ -161,16 +168,15 @@ static void triggers_are_built_in_their_order(void **state)
 
 static void metrics_are_found_without_regard_to_case(void **state)
 {
-	const struct scaler *scaler;
+	struct built built;
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(scalers_find(t.scalers, "shop/web", "s0-scripted-a", &scaler, &err), -1);
-	assert_int_equal(err.kind, ERR_MISSING);
-	apply(WEB, SPEC(TRIGGER("'source':'a'") "," TRIGGER("'source':'B'")));
-	assert_int_equal(scalers_find(t.scalers, "shop/web", "S1-Scripted-b", &scaler, &err), 0);
-	assert_string_equal(scaler->metric_name, "s1-scripted-B");
-	assert_int_equal(scalers_find(t.scalers, "shop/web", "s2-scripted-b", &scaler, &err), -1);
+	apply(WEB, SPEC(TRIGGER("'source':'a'") "," TRIGGER("'source':'B'") ",{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"));
+	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, &err), 0);
+	assert_ptr_equal(scalers_find(&built, "S1-Scripted-b", &err), &built.list[1]);
+	assert_null(scalers_find(&built, built.list[2].metric_name, &err)); /* nobody asks for it here */
+	assert_null(scalers_find(&built, "s2-scripted-b", &err));
 	assert_int_equal(err.kind, ERR_MISSING);
 	assert_string_equal(err.msg, "scaledobject shop/web has no metric s2-scripted-b");
 }
@@ -396,6 +402,132 @@ static void secrets_of_the_environment_are_followed(void **state)
 	expect_failure(ERR_INVALID, "trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's container cannot be had: Secret shop/creds ");
 }
 
+/* --- of a ScaledJob --------------------------------------------------------------------------------------------------------------- */
+
+static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
+{
+	struct question *before, *after;
+	struct built built;
+	struct err err = { 0 };
+
+	(void)state;
+	apply(WEB, SPEC(TRIGGER("'source':'a'")));
+	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'b','threshold':'9'") "," TRIGGER("'source':'a'")));
+	expect_key("scripted a");
+	before = question(0);
+	t.key = JOB_KEY;
+	expect_key("scripted b");
+	assert_int_equal(scalers_get(t.scalers, JOB_KEY, &built, &err), 0);
+	assert_int_equal(built.of.kind, SCALED_JOB);
+	assert_int_equal(built.count, 2);
+	assert_int_equal(built.list[0].target.milli, 9000);
+	assert_null(built.formula);
+	assert_string_equal(built.list[1].question->key, before->key); /* one reading will do for both */
+	assert_ptr_equal(scalers_find(&built, "s1-scripted-a", &err), &built.list[1]);
+	assert_null(scalers_find(&built, "s0-scripted-a", &err));
+	assert_string_equal(err.msg, "scaledjob shop/web has no metric s0-scripted-a");
+	/* What becomes of the one is nothing to the other. */
+	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'c'")));
+	expect_key("scripted c");
+	t.key = "shop/web";
+	after = question(0);
+	assert_ptr_equal(before, after);
+	question_unref(after);
+	question_unref(before);
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	expect_failure(ERR_MISSING, "scaledobject shop/web not found");
+	t.key = JOB_KEY;
+	expect_key("scripted c");
+	fakecluster_delete(JOB);
+	fakeloop_advance(10);
+	expect_failure(ERR_MISSING, "scaledjob shop/web not found");
+}
+
+static void a_wrong_scaledjob_is_refused_as_ready_says_it(void **state)
+{
+	(void)state;
+	t.key = JOB_KEY;
+	apply(JOB, "{'spec':{'triggers':[" TRIGGER("'source':'a'") "]}}");
+	expect_failure(ERR_INVALID, "ScaledJob.spec.jobTargetRef not found: ");
+	apply(JOB, JOB_SPEC(MAIN(""), ""));
+	expect_failure(ERR_INVALID, "ScaledJob doesn't have correct triggers specification: ");
+	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'a','threshold':'x'")));
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): unable to set param \"threshold\"");
+	apply(JOB, JOB_SPEC(MAIN(""), TRIGGER("'source':'a'")));
+	expect_key("scripted a");
+}
+
+static void its_environment_is_that_of_its_pod_template(void **state)
+{
+	(void)state;
+	t.key = JOB_KEY;
+	apply(TARGET, ENV("{'name':'SOURCE','value':'of a Deployment of the same name'}"));
+	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'a'}")));
+	expect_key("scripted a");
+	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'b'}")));
+	expect_key("scripted b");
+	assert_int_equal(fakecluster_watches("apps"), 0);
+	apply(JOB, JOB_FROM_ENV(MAIN("")));
+	expect_failure(ERR_INVALID, "trigger 0 (scripted): ");
+}
+
+static void its_container_is_the_one_that_is_named(void **state)
+{
+	(void)state;
+	t.key = JOB_KEY;
+	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'a'}") ",{'name':'side','env':[{'name':'SOURCE','value':'b'}]}"));
+	expect_key("scripted a");
+	fakecluster_change(JOB, "{'spec':{'envSourceContainerName':'side'}}");
+	fakeloop_advance(10);
+	expect_key("scripted b");
+	fakecluster_change(JOB, "{'spec':{'envSourceContainerName':'third'}}");
+	fakeloop_advance(10);
+	expect_failure(ERR_INVALID, "spec.envSourceContainerName: web has no container \"third\"");
+}
+
+static void secrets_of_its_environment_are_followed_and_released(void **state)
+{
+	(void)state;
+	t.key = JOB_KEY;
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
+	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}}")));
+	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect_key("scripted a");
+	apply(SECRET, "{'data':{'source':'Yg=='}}");
+	assert_int_equal(t.told, 2);
+	expect_key("scripted b");
+	fakecluster_delete(JOB);
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/secrets"), 0);
+}
+
+/* A Secret that both refer to is watched once, and until neither needs it. */
+static void an_authentication_serves_both(void **state)
+{
+	(void)state;
+	apply(AUTH, AUTH_SPEC);
+	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
+	apply(WEB, SPEC(REFERRING("auth")));
+	apply(JOB, JOB_SPEC(MAIN(""), REFERRING("auth")));
+	expect_failure(ERR_WAITING, "trigger 0 (scripted): TriggerAuthentication shop/auth: ");
+	fakeloop_advance(10);
+	expect_key("scripted a");
+	t.key = JOB_KEY;
+	expect_key("scripted a");
+	assert_int_equal(fakecluster_watches("/secrets"), 1);
+	fakecluster_delete(JOB);
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/secrets"), 1);
+	t.key = "shop/web";
+	expect_key("scripted a");
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	assert_int_equal(fakecluster_watches("/secrets"), 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -412,6 +544,12 @@ int main(void)
 		CASE(a_secret_is_waited_for_and_followed),
 		CASE(all_references_are_asked_for_behind_one_that_fails),
 		CASE(secrets_of_the_environment_are_followed),
+		CASE(a_scaledjob_is_no_scaledobject_of_its_name),
+		CASE(a_wrong_scaledjob_is_refused_as_ready_says_it),
+		CASE(its_environment_is_that_of_its_pod_template),
+		CASE(its_container_is_the_one_that_is_named),
+		CASE(secrets_of_its_environment_are_followed_and_released),
+		CASE(an_authentication_serves_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,10 @@
 
 #define SO(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledobjects/" name
 #define HPA(namespace_, name) "/apis/autoscaling/v2/namespaces/" namespace_ "/horizontalpodautoscalers/" name
+#define SJ(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledjobs/" name
 #define WEB SO("shop", "web")
+#define WEB_JOB SJ("shop", "web")
+#define WEB_JOB_KEY "scaledjobs/shop/web"
 #define WEB_HPA HPA("shop", "keda-hpa-web")
 #define OWNED_BY(name) "'ownerReferences':[{'kind':'ScaledObject','name':'" name "','uid':'u','controller':true}]"
 #define MANAGED "'labels':{'kscaled.io/managed':'true'}"
@@ -27,7 +30,7 @@ static struct {
 	struct kube *kube;
 	struct counters *counters;
 	struct store *store;
-	unsigned told, told_objects, told_hpas, told_synced, told_auths, told_known;
+	unsigned told, told_objects, told_jobs, told_hpas, told_synced, told_auths, told_known;
 	char last_auth[STORE_KEY_MAX];
 	char last[STORE_KEY_MAX]; /* key told of last */
 	char all[1024];           /* all keys told of, each with a blank */
@@ -38,6 +41,7 @@ static void on_change(void *arg, enum store_change change, const char *key)
 	assert_ptr_equal(arg, &t);
 	t.told++;
 	t.told_objects += change == STORE_SCALEDOBJECT;
+	t.told_jobs += change == STORE_SCALEDJOB;
 	t.told_hpas += change == STORE_HPA;
 	t.told_synced += change == STORE_SYNCED;
 	if (change == STORE_TRIGGERAUTH) {
@@ -59,7 +63,7 @@ static void on_change(void *arg, enum store_change change, const char *key)
 
 static void forget_told(void)
 {
-	t.told = t.told_objects = t.told_hpas = t.told_synced = t.told_auths = t.told_known = 0;
+	t.told = t.told_objects = t.told_jobs = t.told_hpas = t.told_synced = t.told_auths = t.told_known = 0;
 	t.last[0] = t.all[0] = '\0';
 }
 
@@ -166,7 +170,7 @@ static void only_the_watched_namespaces_count(void **state)
 	fakecluster_apply(SO("lab", "web"), "{'spec':{}}");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_DENIED, "forbidden");
 	begin(namespaces, 2);
-	assert_int_equal(fakecluster_watches(""), 7); /* of ScaledObjects, HPAs and TriggerAuthentications in each, and of ClusterTriggerAuthentications */
+	assert_int_equal(fakecluster_watches(""), 9); /* of ScaledObjects, ScaledJobs, HPAs and TriggerAuthentications in each, and of ClusterTriggerAuthentications */
 	assert_false(store_synced(t.store));
 	assert_string_equal(store_trouble(t.store), "watching scaledobjects: forbidden");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_NONE, NULL);
@@ -487,6 +491,148 @@ static void each_object_is_shown_once(void **state)
 	assert_int_equal(sum, 11);
 }
 
+/* --- ScaledJobs --------------------------------------------------------------------------------------------------------------- */
+
+static void keys_tell_the_kind(void **state)
+{
+	static const struct { const char *key; enum scaled_kind kind; const char *path; } cases[] = {
+		{ "shop/web", SCALED_OBJECT, "shop/web" },
+		{ "scaledjobs/shop/web", SCALED_JOB, "shop/web" },
+		{ "scaledjobs/web", SCALED_OBJECT, "scaledjobs/web" }, /* a namespace of that name */
+		{ "scaledjobs/scaledjobs/web", SCALED_JOB, "scaledjobs/web" },
+		{ "scaledjobs2/web", SCALED_OBJECT, "scaledjobs2/web" },
+	};
+	char long_name[254], key[STORE_KEY_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(store_key_kind(cases[i].key), cases[i].kind);
+		assert_string_equal(store_key_path(cases[i].key), cases[i].path);
+	}
+	assert_string_equal(store_key("scaledjobs", "web", key), "scaledjobs/web");
+	assert_string_equal(store_job_key("shop", "web", key), WEB_JOB_KEY);
+	memset(long_name, 'x', 253);
+	long_name[253] = '\0';
+	assert_int_equal(strlen(store_job_key(long_name, long_name, key)), STORE_KEY_MAX - 1);
+}
+
+static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
+{
+	const char *trouble;
+	struct scaled of;
+
+	(void)state;
+	assert_true(store_knows_scaledjobs(t.store, "shop", &trouble));
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':1}}");
+	fakecluster_apply(WEB_JOB, "{'spec':{'pollingInterval':2}}");
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "shop/web " WEB_JOB_KEY " ");
+	assert_int_equal(t.told_objects, 1);
+	assert_int_equal(t.told_jobs, 1);
+	assert_int_equal(store_scaledobject_count(t.store), 1);
+	assert_int_equal(store_scaledjob_count(t.store), 1);
+	assert_true(counted("ScaledJob") == 1);
+	assert_true(store_scaled(t.store, "shop/web", &of));
+	assert_int_equal(of.kind, SCALED_OBJECT);
+	assert_ptr_equal(of.so, store_scaledobject(t.store, "shop/web"));
+	assert_int_equal(of.polling_interval_s, 1);
+	assert_true(store_scaled(t.store, WEB_JOB_KEY, &of));
+	assert_int_equal(of.kind, SCALED_JOB);
+	assert_ptr_equal(of.sj, store_scaledjob(t.store, WEB_JOB_KEY));
+	assert_null(of.so);
+	assert_int_equal(of.polling_interval_s, 2);
+	assert_null(store_scaledobject(t.store, WEB_JOB_KEY));
+	assert_null(store_scaledjob(t.store, "shop/web"));
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	assert_false(store_scaled(t.store, "shop/web", &of));
+	assert_true(store_scaled(t.store, WEB_JOB_KEY, &of));
+	forget_told();
+	fakecluster_delete(WEB_JOB);
+	fakeloop_advance(10);
+	assert_string_equal(t.all, WEB_JOB_KEY " ");
+	assert_int_equal(t.told_jobs, 1);
+	assert_false(store_scaled(t.store, WEB_JOB_KEY, &of));
+}
+
+static void an_answer_about_a_scaledjob_is_ahead_of_the_watch(void **state)
+{
+	json_t *object;
+
+	(void)state;
+	fakecluster_apply(WEB_JOB, "{'spec':{'pollingInterval':1}}");
+	fakeloop_advance(10);
+	fakecluster_hold_watches(true);
+	fakecluster_change(WEB_JOB, "{'spec':{'pollingInterval':3}}");
+	object = answer_of(WEB_JOB);
+	store_learn_scaledjob(t.store, object);
+	assert_int_equal(store_scaledjob(t.store, WEB_JOB_KEY)->spec.polling_interval_s, 3);
+	assert_int_equal(t.told_jobs, 2);
+	assert_string_equal(t.last, WEB_JOB_KEY);
+	fakecluster_hold_watches(false);
+	fakeloop_advance(10);
+	assert_int_equal(t.told_jobs, 2);
+	json_decref(object);
+}
+
+/* Its CRD may not be there. */
+static void without_scaledjobs_the_rest_goes_on(void **state)
+{
+	const char *trouble;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{}}");
+	fakecluster_apply(WEB_JOB, "{'spec':{}}");
+	fakecluster_trouble("/scaledjobs", ERR_MISSING, "the server could not find the requested resource");
+	begin(NULL, 0);
+	assert_true(store_synced(t.store));
+	assert_null(store_trouble(t.store));
+	assert_int_equal(t.told_synced, 1);
+	assert_false(store_knows_scaledjobs(t.store, "shop", &trouble));
+	assert_string_equal(trouble, "watching scaledjobs: the server could not find the requested resource");
+	assert_false(store_synced_scaledjobs(t.store, &trouble));
+	assert_string_equal(trouble, "watching scaledjobs: the server could not find the requested resource");
+	fakecluster_trouble("/scaledjobs", ERR_NONE, NULL);
+	fakeloop_advance(2000);
+	assert_true(store_knows_scaledjobs(t.store, "shop", &trouble));
+	assert_null(trouble);
+	assert_true(store_synced_scaledjobs(t.store, &trouble));
+	assert_null(trouble);
+	assert_int_equal(t.told_jobs, 1);
+	assert_int_equal(t.told_synced, 1);
+}
+
+struct shown { char keys[256]; };
+
+static void show(void *arg, const char *key, const struct scaled *of)
+{
+	struct shown *s = arg;
+
+	assert_int_equal(of->kind, store_key_kind(key));
+	snprintf(s->keys + strlen(s->keys), sizeof(s->keys) - strlen(s->keys), "%s=%s ", key, of->meta->name);
+}
+
+static void show_job(void *arg, const char *key, const struct scaledjob *sj)
+{
+	struct shown *s = arg;
+
+	snprintf(s->keys + strlen(s->keys), sizeof(s->keys) - strlen(s->keys), "%s=%s ", key, sj->meta.name);
+}
+
+static void both_kinds_are_shown(void **state)
+{
+	struct shown all = { "" }, jobs = { "" };
+
+	(void)state;
+	fakecluster_apply(WEB_JOB, "{'spec':{}}");
+	fakecluster_apply(WEB, "{'spec':{}}");
+	fakeloop_advance(10);
+	store_each_scaled(t.store, show, &all);
+	assert_string_equal(all.keys, "shop/web=web " WEB_JOB_KEY "=web ");
+	store_each_scaledjob(t.store, show_job, &jobs);
+	assert_string_equal(jobs.keys, WEB_JOB_KEY "=web ");
+}
+
 /* --- TriggerAuthentications ----------------------------------------------------------------------------------------------------- */
 
 #define TA(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/triggerauthentications/" name
@@ -572,6 +718,11 @@ int main(void)
 		CASE(what_a_write_did_not_find_is_forgotten),
 		CASE(what_cannot_be_read_harms_nobody),
 		CASE(each_object_is_shown_once),
+		cmocka_unit_test(keys_tell_the_kind),
+		CASE(a_scaledjob_stands_beside_a_scaledobject_of_its_name),
+		CASE(an_answer_about_a_scaledjob_is_ahead_of_the_watch),
+		cmocka_unit_test_setup_teardown(without_scaledjobs_the_rest_goes_on, setup_unstarted, teardown),
+		CASE(both_kinds_are_shown),
 		cmocka_unit_test_setup_teardown(authentications_are_known_by_scope, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(without_authentications_the_rest_goes_on, setup_unstarted, teardown),
 	};

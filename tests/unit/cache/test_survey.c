@@ -20,6 +20,8 @@
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/default/deployments/web"
 #define KEY "default/web"
+#define JOB "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
+#define JOB_KEY "scaledjobs/default/web"
 #define A "{'type':'scripted','metadata':{'source':'a','activation':'3'}}"
 #define B "{'type':'scripted','metadata':{'source':'b'}}"
 #define SECRET "/api/v1/namespaces/default/secrets/creds"
@@ -33,7 +35,8 @@ static struct {
 	struct kube *kube;
 	struct cache cache;
 	struct survey *survey;
-	struct heard { int times; char text[1024]; int64_t answered_at_ms; } heard;
+	const char *key; /* of the object that is looked at */
+	struct heard { int times; char text[1024]; int64_t answered_at_ms, asked_at_ms; } heard;
 } t;
 
 static void object(const char *triggers)
@@ -44,6 +47,15 @@ static void object(const char *triggers)
 	fakeloop_advance(20);
 }
 
+static void job(const char *triggers)
+{
+	MEM_AUTO char *text = mem_printf("{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[{'name':'x'}]}}},'triggers':[%s]}}", triggers);
+
+	fakecluster_apply(JOB, text);
+	fakeloop_advance(20);
+	t.key = JOB_KEY;
+}
+
 static int setup(void **state)
 {
 	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 100 };
@@ -52,6 +64,7 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
+	t.key = KEY;
 	t.loop = fakeloop_start();
 	t.sources.loop = t.loop;
 	fakesource_start();
@@ -110,11 +123,13 @@ static void on_survey(void *arg, const struct survey_result *r)
 	t.survey = NULL;
 	h->times++;
 	h->answered_at_ms = r->answered_at_ms;
+	h->asked_at_ms = r->asked_at_ms;
 	if (r->err) {
 		snprintf(h->text, sizeof(h->text), "%s: %s", err_kind_name(r->err->kind), r->err->msg);
 		return;
 	}
-	assert_string_equal(r->so->meta.name, "web");
+	assert_string_equal(r->of.meta->name, "web");
+	assert_int_equal(r->of.kind, store_key_kind(t.key));
 	for (size_t i = 0; i < r->count; i++) {
 		const struct scale_trigger *one = &r->triggers[i];
 
@@ -137,7 +152,7 @@ static void start(const char *metric, int64_t max_age_ms)
 	struct survey_terms with = terms(metric, max_age_ms);
 
 	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, KEY, &with, on_survey, NULL);
+	t.survey = survey_start(&t.cache, t.key, &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, 0);
 }
 
@@ -155,7 +170,7 @@ static bool peek(const char *metric, int64_t max_age_ms)
 	bool found;
 
 	t.heard = (struct heard){ 0 };
-	found = survey_peek(&t.cache, KEY, &with, on_survey, NULL);
+	found = survey_peek(&t.cache, t.key, &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, found);
 	return found;
 }
@@ -334,6 +349,100 @@ static void cancelled_it_says_nothing(void **state)
 	assert_int_equal(t.heard.times, 0);
 }
 
+/* --- of a ScaledJob ----------------------------------------------------------------------------------------------------------- */
+
+static void a_scaledjob_is_looked_at_by_itself(void **state)
+{
+	(void)state;
+	fakesource_answer("c", 7);
+	job("{'type':'scripted','metadata':{'source':'c'}}," B);
+	assert_string_equal(look(NULL), "s0-scripted-c 7 active; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_true(peek(NULL, 1000));
+	assert_string_equal(t.heard.text, "s0-scripted-c 7 active; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_string_equal(look("s1-scripted-b"), "s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_string_equal(look("composite-metric"), "missing: scaledjob default/web has no metric composite-metric");
+	fakesource_fail("c", "no route");
+	assert_string_equal(look(NULL), "s0-scripted-c failing (1): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_string_equal(look(NULL), "s0-scripted-c failing (2): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	t.key = KEY;
+	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b 5 active; 0 resources, 4 replicas");
+	fakecluster_delete(JOB);
+	fakeloop_advance(20);
+	t.key = JOB_KEY;
+	assert_string_equal(look(NULL), "missing: scaledjob default/web not found");
+	assert_string_equal(look("s1-scripted-b"), "missing: scaledjob default/web not found");
+}
+
+/* The time from which on what happens may not be in the answers: that of the question that was put first, not of the looks that it answers. */
+static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
+{
+	int64_t a_at_ms, b_at_ms;
+
+	(void)state;
+	job(A "," B);
+	a_at_ms = loop_now_ms(t.loop);
+	look("s0-scripted-a");
+	assert_true(t.heard.asked_at_ms == a_at_ms);
+	assert_true(t.heard.answered_at_ms >= a_at_ms);
+	fakeloop_advance(300);
+	b_at_ms = loop_now_ms(t.loop);
+	look("s1-scripted-b");
+	assert_true(t.heard.asked_at_ms == b_at_ms);
+	assert_true(peek(NULL, 1000));
+	assert_true(t.heard.asked_at_ms == a_at_ms);
+	/* One that fails says nothing. */
+	fakesource_fail("a", "no route");
+	look("s0-scripted-a");
+	assert_true(t.heard.asked_at_ms == 0);
+	assert_true(peek(NULL, 1000));
+	assert_true(t.heard.asked_at_ms == b_at_ms);
+	fakesource_answer("a", 3);
+	look(NULL);
+	assert_true(t.heard.asked_at_ms > b_at_ms);
+}
+
+static void count_survey(void *arg, const struct survey_result *r)
+{
+	assert_null(r->err);
+	assert_true(r->triggers[0].reading.value == 5);
+	(*(int *)arg)++;
+}
+
+static void both_kinds_share_a_reading(void **state)
+{
+	struct survey_terms with = terms(NULL, 0);
+	int told = 0;
+
+	(void)state;
+	object(B);
+	job(B);
+	survey_start(&t.cache, KEY, &with, count_survey, &told);
+	survey_start(&t.cache, JOB_KEY, &with, count_survey, &told);
+	fakeloop_advance(10);
+	assert_int_equal(told, 2);
+	assert_true(peek(NULL, 1000));
+	t.key = KEY;
+	assert_true(peek(NULL, 1000));
+	assert_int_equal(fakesource_asked("b"), 1);
+}
+
+/* useCachedMetrics goes by the ScaledJob's own pollingInterval. */
+static void its_cached_metrics_are_as_old_as_its_polls(void **state)
+{
+	struct survey_terms cached = terms("s0-scripted-b", 0);
+
+	(void)state;
+	job("{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'b'}}");
+	fakecluster_change(JOB, "{'spec':{'pollingInterval':10}}");
+	fakeloop_advance(20);
+	look(NULL);
+	cached.cached = true;
+	fakeloop_advance(14000);
+	assert_true(survey_peek(&t.cache, JOB_KEY, &cached, on_survey, NULL));
+	fakeloop_advance(2000);
+	assert_false(survey_peek(&t.cache, JOB_KEY, &cached, on_survey, NULL));
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -350,6 +459,10 @@ int main(void)
 		CASE(what_cannot_be_built_is_told),
 		CASE(what_is_being_read_is_waited_for),
 		CASE(cancelled_it_says_nothing),
+		CASE(a_scaledjob_is_looked_at_by_itself),
+		CASE(it_is_told_when_the_oldest_answer_was_asked_for),
+		CASE(both_kinds_share_a_reading),
+		CASE(its_cached_metrics_are_as_old_as_its_polls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

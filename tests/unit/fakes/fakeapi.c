@@ -42,7 +42,7 @@ struct sent {
 struct kube_call {
 	struct kube_call *prev, *next;
 	enum kube_verb verb;
-	char *path; /* without its query */
+	char *path; /* of lists with its query */
 	json_t *body;
 	kube_fn fn;
 	void *arg;
@@ -98,7 +98,7 @@ void fakeapi_end(void)
 
 int fakeapi_error(struct err *err, int http_status, const char *what)
 {
-	enum err_kind kind = http_status == 404 ? ERR_MISSING : http_status == 409 ? ERR_CONFLICT : http_status == 403 || http_status == 401 ? ERR_DENIED :
+	enum err_kind kind = http_status == 404 ? ERR_MISSING : http_status == 409 ? ERR_CONFLICT : http_status == 410 ? ERR_GONE : http_status == 403 || http_status == 401 ? ERR_DENIED :
 			     http_status >= 400 && http_status < 500 && http_status != 429 ? ERR_INVALID : ERR_TEMPORARY;
 
 	err_set(err, kind, "HTTP %d %s", http_status, what);
@@ -168,6 +168,10 @@ static void arrive(struct kube_call *c)
 		let_the_other_writer(c);
 		fakecluster_do(c->verb, c->path, c->body, &c->answer, &c->err);
 	}
+	if (r && r->fault == FAKECLUSTER_EMPTY) {
+		json_decref(c->answer);
+		c->answer = NULL;
+	}
 	if (r && r->fault == FAKECLUSTER_LOSE)
 		time_out(c);
 	else
@@ -233,7 +237,7 @@ struct kube_call *kube_call(struct kube *k, const struct kube_request *request, 
 	check_path(request->path);
 	record(request);
 	c->verb = request->verb;
-	c->path = mem_dupn(request->path, strcspn(request->path, "?"));
+	c->path = request->verb == KUBE_LIST ? mem_dup(request->path) : mem_dupn(request->path, strcspn(request->path, "?"));
 	if (request->body && !(c->body = json_parse(request->body, strlen(request->body), &err)))
 		fail_msg("%s: %s", request->body, err.msg);
 	c->fn = fn;
@@ -379,6 +383,17 @@ unsigned fakecluster_under_way(void)
 
 	DL_COUNT(fake.calls, c, count);
 	return count;
+}
+
+const char *fakecluster_last_path(int verb, const char *part)
+{
+	struct record *r;
+	const char *path = "";
+
+	DL_FOREACH(fake.records, r)
+		if (matches(verb, part, r->verb, r->path))
+			path = r->path;
+	return path;
 }
 
 const char *fakecluster_last_body(int verb, const char *part)

@@ -114,6 +114,11 @@ void fakecluster_on_status(void (*fn)(json_t *status))
 	fake.on_status = fn;
 }
 
+char *fakecluster_version(void)
+{
+	return mem_printf("%llu", (unsigned long long)fake.version);
+}
+
 /* --- looking ------------------------------------------------------------------------------------------------------------------ */
 
 json_t *fakecluster_parse(const char *text)
@@ -534,20 +539,6 @@ static bool cut(char *path, const char *subresource)
 	return true;
 }
 
-/* All of one collection; selectors are not heeded. */
-static int do_list(const char *path, json_t **answer)
-{
-	size_t len = strlen(path);
-	json_t *items = json_array();
-	struct thing *t, *next;
-
-	HASH_ITER(hh, fake.things, t, next)
-		if (strncmp(t->path, path, len) == 0 && t->path[len] == '/' && !strchr(t->path + len + 1, '/'))
-			json_array_append(items, t->json);
-	*answer = json_pack("{s:{}, s:o}", "metadata", "items", items);
-	return 0;
-}
-
 int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *body, json_t **answer, struct err *err)
 {
 	MEM_AUTO char *path = mem_dup(full_path);
@@ -558,7 +549,7 @@ int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *bod
 	if (verb == KUBE_CREATE)
 		return do_create(path, body, answer, err);
 	if (verb == KUBE_LIST)
-		return do_list(path, answer);
+		return fakelist_do(path, answer);
 	if (!t && verb == KUBE_GET)
 		HASH_FIND_STR(fake.documents, path, t);
 	if (!t)

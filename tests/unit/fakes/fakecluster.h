@@ -8,7 +8,8 @@
  * tried in tests/unit/kube and tests/live. Runs on tests/unit/fakes/fakeloop. JSON in texts is written with ' for ".
  *
  *   fakecluster.c  the objects, and what users and controllers do to them
- *   fakewatch.c    lists and watches
+ *   fakelist.c     lists, by selector and in pages
+ *   fakewatch.c    watches, with the lists that they begin with
  *   fakeapi.c      calls, their faults, and the Events that were sent
  */
 
@@ -62,8 +63,9 @@ enum fakecluster_fault {
 	FAKECLUSTER_REFUSE, /* nothing done */
 	FAKECLUSTER_HANG,   /* nothing done, no answer until the call's deadline */
 	FAKECLUSTER_LOSE,   /* done, but no answer until the call's deadline */
+	FAKECLUSTER_EMPTY,  /* done, and the answer has no body */
 };
-/* The next `times` (or ANY) calls of this verb (or ANY) whose path contains `part` fail so. */
+/* The next `times` (or ANY) calls of this verb (or ANY) whose path (of lists with its query) contains `part` fail so. */
 void fakecluster_fail(enum fakecluster_fault fault, int verb, const char *part, int times, int http_status);
 void fakecluster_heal(void);
 /* Once, just before the next such call is carried out: another writer, who is faster. */
@@ -74,6 +76,7 @@ void fakecluster_answer_lag(int64_t ms); /* from carrying out to the answer; 1 a
 unsigned fakecluster_calls(int verb, const char *part);
 unsigned fakecluster_writes(void);                             /* all but GET */
 unsigned fakecluster_under_way(void);
+const char *fakecluster_last_path(int verb, const char *part); /* with its query; "" when there was none */
 const char *fakecluster_last_body(int verb, const char *part); /* "" when there was none */
 unsigned fakecluster_most_calls_per_turn(void);
 void fakecluster_forget_calls(void);

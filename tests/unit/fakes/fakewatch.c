@@ -26,7 +26,7 @@ struct event {
 
 struct watch {
 	struct watch *prev, *next;
-	char *path, *label, *label_value; /* label NULL: all */
+	char *path, *label, *label_value; /* label NULL: all; its value NULL: any */
 	char *name;                       /* of metadata.name=...; NULL: all */
 	bool unfinished;                  /* only pods that have not ended */
 	char *where;                      /* what the test names it by: path and name, or path and * */
@@ -35,6 +35,7 @@ struct watch {
 	struct loop_timer timer;
 	bool listing, stopped, troubled;
 	json_t *snapshot; /* array; while a list is handed on */
+	char *version;    /* of the snapshot, or of the last event */
 	size_t handed_on;
 	struct event *queue;
 };
@@ -110,7 +111,9 @@ static bool fits(const struct watch *w, const json_t *object)
 
 	if (w->unfinished && (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0))
 		return false;
-	return object && (!w->label || strcmp(json_str_or_empty(labels, w->label), w->label_value) == 0);
+	if (!object || !w->label)
+		return object != NULL;
+	return w->label_value ? strcmp(json_str_or_empty(labels, w->label), w->label_value) == 0 : json_object_get(labels, w->label) != NULL;
 }
 
 static void event_free(struct watch *w, struct event *e)
@@ -206,6 +209,8 @@ static void list_page(struct watch *w)
 		w->snapshot = json_array();
 		w->handed_on = 0;
 		fakecluster_each(add_to_snapshot, w);
+		free(w->version);
+		w->version = fakecluster_version();
 		w->events.on_list(w->arg);
 	}
 	for (size_t i = 0; i < fake.page && w->handed_on < json_array_size(w->snapshot) && !w->stopped; i++)
@@ -232,6 +237,8 @@ static void on_timer(void *arg)
 		bool deleted = e->deleted;
 
 		event_free(w, e);
+		free(w->version);
+		w->version = mem_dup(json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion"));
 		if (deleted)
 			w->events.on_deleted(w->arg, object);
 		else
@@ -268,6 +275,8 @@ struct watch *watch_start(struct kube *k, const struct watch_config *config, con
 		w->name = mem_dup(config->field_selector + sizeof(by_name) - 1);
 	}
 	w->where = mem_printf("%s/%s", w->path, w->name ? w->name : "*");
+	if (config->label_selector && !equals)
+		w->label = mem_dup(config->label_selector);
 	if (equals) {
 		w->label = mem_dupn(config->label_selector, (size_t)(equals - config->label_selector));
 		w->label_value = mem_dup(equals + 1);
@@ -285,12 +294,18 @@ static void watch_free(void *arg)
 	struct watch *w = arg;
 
 	json_decref(w->snapshot);
+	free(w->version);
 	free(w->path);
 	free(w->label);
 	free(w->label_value);
 	free(w->name);
 	free(w->where);
 	free(w);
+}
+
+const char *watch_version(const struct watch *w)
+{
+	return w->version ? w->version : "";
 }
 
 /* As the real one, it lives until the end of the turn: the stop may come from inside its own events. */

@@ -11,80 +11,9 @@
 #include "base/counters.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "fakeapi.h"
-#include "kube/client.h"
+#include "client_fixture.h"
 
-struct fixture {
-	struct loop *loop;
-	struct fakeapi *api;
-	struct kube_config config;
-	struct counters *counters;
-	struct kube *kube;
-};
-
-static int set_up(void **state)
-{
-	struct fixture *f = mem_zalloc(sizeof *f);
-
-	f->loop = loop_new(NULL);
-	f->api = fakeapi_new(f->loop);
-	f->config = fakeapi_config(f->api, "token-1");
-	f->counters = counters_new();
-	f->kube = kube_new(f->loop, &f->config, f->counters, NULL);
-	assert_non_null(f->kube);
-	*state = f;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct fixture *f = *state;
-
-	kube_free(f->kube);
-	fakeapi_free(f->api);
-	loop_free(f->loop);
-	kube_config_done(&f->config);
-	counters_free(f->counters);
-	free(f);
-	return 0;
-}
-
-/* What a call's callback brought. */
-struct outcome {
-	bool done;
-	int times;
-	bool failed;
-	struct err err;
-	char *object; /* NULL: none */
-	struct kube_call *call;
-};
-
-static void on_outcome(void *arg, const json_t *object, const struct err *err)
-{
-	struct outcome *o = arg;
-
-	o->done = true;
-	o->times++;
-	o->failed = err != NULL;
-	if (err)
-		o->err = *err;
-	free(o->object);
-	o->object = object ? json_text(object) : NULL;
-}
-
-static void start(struct fixture *f, struct outcome *o, struct kube_request request)
-{
-	o->call = kube_call(f->kube, &request, on_outcome, o);
-	assert_false(o->done); /* never before the start has returned */
-}
-
-static void wait_for(struct fixture *f, struct outcome *o)
-{
-	fakeapi_turn_until(f->api, &o->done);
-	assert_int_equal(o->times, 1);
-}
-
-static double count_of(struct fixture *f, const char *verb, const char *code)
+static double count_of(struct client_fixture *f, const char *verb, const char *code)
 {
 	static const char *const names[] = { "verb", "code", NULL };
 	const char *values[] = { verb, code };
@@ -92,7 +21,7 @@ static double count_of(struct fixture *f, const char *verb, const char *code)
 	return counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "", names), values);
 }
 
-static double gauge_of(struct fixture *f, const char *name)
+static double gauge_of(struct client_fixture *f, const char *name)
 {
 	static const char *const none[] = { NULL };
 
@@ -117,14 +46,14 @@ static void verbs(void **state)
 		{ KUBE_DELETE, "{}", "DELETE /a?b=c", "application/json", "delete" },
 		{ KUBE_REVIEW, "{}", "POST /a?b=c", "application/json", "create" },
 	};
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct outcome o = { .done = false };
 		double before = count_of(f, cases[i].metric, "200");
 		struct fakeapi_request *r;
 
-		start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a?b=c", .body = cases[i].body });
+		client_start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a?b=c", .body = cases[i].body });
 		r = fakeapi_expect(f->api, cases[i].line);
 		assert_string_equal(r->body, cases[i].body ? cases[i].body : "");
 		assert_string_equal(r->content_type, cases[i].content_type);
@@ -133,7 +62,7 @@ static void verbs(void **state)
 		assert_int_equal(strncmp(r->user_agent, "kscaled/", 8), 0);
 		assert_true(gauge_of(f, "kscaled_kube_requests_in_flight") == 1);
 		fakeapi_reply(r, 200, "{\"kind\":\"X\"}");
-		wait_for(f, &o);
+		client_wait(f, &o);
 		assert_false(o.failed);
 		assert_string_equal(o.object, "{\"kind\":\"X\"}");
 		assert_true(count_of(f, cases[i].metric, "200") == before + 1);
@@ -162,14 +91,14 @@ static void answers(void **state)
 		{ 200, "{\"a\":", ERR_TEMPORARY, "not JSON" },
 		{ 200, "{\"a\":\"\xff\"}", ERR_TEMPORARY, "not JSON" },
 	};
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct outcome o = { .done = false };
 
-		start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}" });
+		client_start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}" });
 		fakeapi_reply(fakeapi_next(f->api), cases[i].status, cases[i].body);
-		wait_for(f, &o);
+		client_wait(f, &o);
 		assert_true(o.failed);
 		assert_null(o.object);
 		assert_int_equal(o.err.kind, cases[i].kind);
@@ -182,26 +111,26 @@ static void answers(void **state)
 
 static void an_empty_answer_is_one(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	start(f, &o, (struct kube_request){ .verb = KUBE_DELETE, .path = "/a" });
+	client_start(f, &o, (struct kube_request){ .verb = KUBE_DELETE, .path = "/a" });
 	fakeapi_reply(fakeapi_next(f->api), 200, "");
-	wait_for(f, &o);
+	client_wait(f, &o);
 	assert_false(o.failed);
 	assert_null(o.object);
 }
 
 static void no_server(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 	struct kube_config config = { .server = mem_dup("http://127.0.0.1:1") };
 	struct kube *kube = kube_new(f->loop, &config, NULL, NULL);
 	struct kube_request request = { .verb = KUBE_GET, .path = "/a" };
 
-	kube_call(kube, &request, on_outcome, &o);
-	wait_for(f, &o);
+	kube_call(kube, &request, client_on_outcome, &o);
+	client_wait(f, &o);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
 	assert_int_equal(o.err.http_status, 0);
 	kube_free(kube);
@@ -221,14 +150,14 @@ static void retry_after_is_obeyed(void **state)
 		{ 429, "{}", "" }, /* a second is the custom */
 		{ 429, "{\"kind\":\"Status\",\"details\":{\"retryAfterSeconds\":1}}", "" },
 	};
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct outcome o = { .done = false };
 		struct fakeapi_request *r;
 		int64_t began;
 
-		start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{\"n\":1}" });
+		client_start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{\"n\":1}" });
 		r = fakeapi_next(f->api);
 		began = loop_now_ms(f->loop);
 		fakeapi_reply_retry_after(r, cases[i].status, cases[i].body, cases[i].retry_after);
@@ -237,7 +166,7 @@ static void retry_after_is_obeyed(void **state)
 		assert_string_equal(r->body, "{\"n\":1}");
 		assert_false(o.done);
 		fakeapi_reply(r, 200, "{}");
-		wait_for(f, &o);
+		client_wait(f, &o);
 		assert_false(o.failed);
 		free(o.object);
 	}
@@ -246,12 +175,12 @@ static void retry_after_is_obeyed(void **state)
 /* Who would wait past the deadline is told at once, and how long the server wanted. */
 static void a_wait_past_the_deadline_is_an_answer(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a", .deadline_ms = 20000 });
+	client_start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a", .deadline_ms = 20000 });
 	fakeapi_reply_retry_after(fakeapi_next(f->api), 429, "{\"kind\":\"Status\",\"message\":\"slow\"}", "3600");
-	wait_for(f, &o);
+	client_wait(f, &o);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
 	assert_int_equal(o.err.http_status, 429);
 	assert_int_equal(o.err.retry_after_ms, 3600000);
@@ -259,12 +188,12 @@ static void a_wait_past_the_deadline_is_an_answer(void **state)
 
 static void a_deadline_ends_a_call(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}", .deadline_ms = 500 });
+	client_start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}", .deadline_ms = 500 });
 	fakeapi_next(f->api); /* and say nothing */
-	wait_for(f, &o);
+	client_wait(f, &o);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
 	assert_int_equal(o.err.http_status, 0);
 }
@@ -275,16 +204,16 @@ static void reads_survive_a_cut_and_writes_do_not(void **state)
 		enum kube_verb verb;
 		bool again;
 	} cases[] = { { KUBE_GET, true }, { KUBE_LIST, true }, { KUBE_REVIEW, true }, { KUBE_CREATE, false }, { KUBE_UPDATE, false }, { KUBE_DELETE, false } };
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct outcome o = { .done = false };
 
-		start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a" });
+		client_start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a" });
 		fakeapi_cut(fakeapi_next(f->api));
 		if (cases[i].again)
 			fakeapi_reply(fakeapi_next(f->api), 200, "{}");
-		wait_for(f, &o);
+		client_wait(f, &o);
 		assert_int_equal(o.failed, !cases[i].again);
 		if (o.failed)
 			assert_int_equal(o.err.kind, ERR_TEMPORARY);
@@ -295,13 +224,13 @@ static void reads_survive_a_cut_and_writes_do_not(void **state)
 
 static void a_read_is_tried_twice_only(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+	client_start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
 	fakeapi_cut(fakeapi_next(f->api));
 	fakeapi_cut(fakeapi_next(f->api));
-	wait_for(f, &o);
+	client_wait(f, &o);
 	assert_true(o.failed);
 	assert_int_equal(fakeapi_waiting(f->api), 0);
 }
@@ -318,7 +247,7 @@ static void write_file(const char *path, const char *text)
 }
 
 /* A client whose token stands in a file. */
-static struct kube *client_with_token_file(struct fixture *f, struct kube_config *config, const char *folder)
+static struct kube *client_with_token_file(struct client_fixture *f, struct kube_config *config, const char *folder)
 {
 	MEM_AUTO char *path = mem_printf("%s/config", folder);
 	MEM_AUTO char *token = mem_printf("%s/token", folder);
@@ -346,7 +275,7 @@ static void remove_folder(const char *folder)
 
 static void denied_credentials_are_read_again_once(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	char folder[] = "client-test-XXXXXX";
 	struct kube_config config;
 	struct kube *kube;
@@ -360,34 +289,34 @@ static void denied_credentials_are_read_again_once(void **state)
 	token = mem_printf("%s/token", folder);
 
 	/* Nothing changed: the answer stands. */
-	kube_call(kube, &request, on_outcome, &same);
+	kube_call(kube, &request, client_on_outcome, &same);
 	r = fakeapi_next(f->api);
 	assert_string_equal(r->authorization, "Bearer old");
 	fakeapi_reply(r, 401, "{\"kind\":\"Status\",\"message\":\"Unauthorized\"}");
-	wait_for(f, &same);
+	client_wait(f, &same);
 	assert_int_equal(same.err.kind, ERR_DENIED);
 	assert_string_equal(same.err.msg, "Unauthorized");
 
 	/* A new token is tried at once. */
-	kube_call(kube, &request, on_outcome, &fresh);
+	kube_call(kube, &request, client_on_outcome, &fresh);
 	r = fakeapi_next(f->api);
 	write_file(token, "renewed");
 	fakeapi_reply(r, 401, "{}");
 	r = fakeapi_next(f->api);
 	assert_string_equal(r->authorization, "Bearer renewed");
 	fakeapi_reply(r, 200, "{}");
-	wait_for(f, &fresh);
+	client_wait(f, &fresh);
 	assert_false(fresh.failed);
 
 	/* But not a third. */
-	kube_call(kube, &request, on_outcome, &bad);
+	kube_call(kube, &request, client_on_outcome, &bad);
 	r = fakeapi_next(f->api);
 	write_file(token, "third-one");
 	fakeapi_reply(r, 401, "{}");
 	r = fakeapi_next(f->api);
 	write_file(token, "the-fourth-one");
 	fakeapi_reply(r, 401, "{}");
-	wait_for(f, &bad);
+	client_wait(f, &bad);
 	assert_int_equal(bad.err.kind, ERR_DENIED);
 
 	free(fresh.object);
@@ -398,7 +327,7 @@ static void denied_credentials_are_read_again_once(void **state)
 
 static void credentials_that_cannot_be_read_are_told(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	char folder[] = "client-test-XXXXXX";
 	struct kube_config config;
 	struct kube *kube;
@@ -408,11 +337,11 @@ static void credentials_that_cannot_be_read_are_told(void **state)
 
 	assert_non_null(mkdtemp(folder));
 	kube = client_with_token_file(f, &config, folder);
-	kube_call(kube, &request, on_outcome, &o);
+	kube_call(kube, &request, client_on_outcome, &o);
 	r = fakeapi_next(f->api);
 	remove_folder(folder);
 	fakeapi_reply(r, 401, "{\"kind\":\"Status\",\"message\":\"Unauthorized\"}");
-	wait_for(f, &o);
+	client_wait(f, &o);
 	assert_non_null(strstr(o.err.msg, "config"));
 	assert_non_null(strstr(o.err.msg, "Unauthorized"));
 	kube_free(kube);
@@ -426,19 +355,19 @@ static void credentials_that_cannot_be_read_are_told(void **state)
 /* More calls than go out at once: the rest waits, by priority, and one is sent for each answer. */
 static void calls_wait_by_priority(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome normal[MANY] = { 0 }, background[12] = { 0 }, urgent[2] = { 0 };
 	struct fakeapi_request *r;
 	int full;
 
 	for (int i = 0; i < 12; i++)
-		start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .priority = KUBE_BACKGROUND });
+		client_start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .priority = KUBE_BACKGROUND });
 	for (int i = 0; i < MANY; i++)
-		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	assert_in_range(full, 20, 98);
 	for (int i = 0; i < 2; i++)
-		start(f, &urgent[i], (struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
+		client_start(f, &urgent[i], (struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 2);
 	for (int came = 0; came < full + 2; came++) {
 		r = fakeapi_next(f->api);
@@ -446,8 +375,8 @@ static void calls_wait_by_priority(void **state)
 			fakeapi_reply(r, 200, "");
 	}
 	/* Two urgent ones are answered: nothing more is sent, since they had their own places. */
-	wait_for(f, &urgent[0]);
-	wait_for(f, &urgent[1]);
+	client_wait(f, &urgent[0]);
+	client_wait(f, &urgent[1]);
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full);
 	for (int i = 0; i < 12; i++)
 		assert_false(background[i].done);
@@ -467,17 +396,17 @@ static void calls_wait_by_priority(void **state)
 /* Each class below has one place of its own when all are taken, no more; whoever comes for a free place, statuses go before Events and behind the rest. */
 static void no_class_starves(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome normal[MANY] = { 0 }, status[20] = { 0 }, background[2] = { 0 };
 	int seen_status = 0, seen_background = 0, full;
 
 	for (int i = 0; i < MANY; i++)
-		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	for (int i = 0; i < 2; i++)
-		start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .body = "{}", .priority = KUBE_BACKGROUND });
+		client_start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .body = "{}", .priority = KUBE_BACKGROUND });
 	for (int i = 0; i < 20; i++)
-		start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+		client_start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 2);
 	for (int came = 0; came < full + 2; came++) {
 		const struct fakeapi_request *r = fakeapi_next(f->api);
@@ -493,29 +422,29 @@ static void no_class_starves(void **state)
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), 16 + 2);
 	kube_abort_writes(f->kube);
 	for (int i = 0; i < 20; i++) {
-		wait_for(f, &status[i]);
+		client_wait(f, &status[i]);
 		assert_int_equal(status[i].err.kind, ERR_TEMPORARY);
 	}
 	for (int i = 0; i < 2; i++)
-		wait_for(f, &background[i]);
+		client_wait(f, &background[i]);
 }
 
 /* However many writes of /scale are under way, a read waits for none of them; statuses do. */
 static void reads_go_beside_writes_of_scale(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome scale[MANY] = { 0 }, read[3] = { 0 }, status[3] = { 0 };
 	int full;
 
 	for (int i = 0; i < MANY; i++)
-		start(f, &scale[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/scale", .body = "{}", .priority = KUBE_SCALE });
+		client_start(f, &scale[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/scale", .body = "{}", .priority = KUBE_SCALE });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	assert_in_range(full, 50, 60);
 	for (int i = 0; i < 3; i++)
-		start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+		client_start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 1);
 	for (int i = 0; i < 3; i++)
-		start(f, &read[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &read[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 4);
 	for (int i = 0; i < MANY; i++)
 		kube_cancel(scale[i].call);
@@ -527,13 +456,13 @@ static void reads_go_beside_writes_of_scale(void **state)
 
 static void a_queued_call_has_its_deadline(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome normal[MANY] = { 0 }, late = { .done = false };
 
 	for (int i = 0; i < MANY; i++)
-		start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
-	start(f, &late, (struct kube_request){ .verb = KUBE_GET, .path = "/late", .priority = KUBE_NORMAL, .deadline_ms = 50 });
-	wait_for(f, &late);
+		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	client_start(f, &late, (struct kube_request){ .verb = KUBE_GET, .path = "/late", .priority = KUBE_NORMAL, .deadline_ms = 50 });
+	client_wait(f, &late);
 	assert_int_equal(late.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(late.err.msg, "/late"));
 	for (int i = 0; i < MANY; i++)
@@ -544,31 +473,31 @@ static void a_queued_call_has_its_deadline(void **state)
 
 struct canceller {
 	struct outcome own, other;
-	struct fixture *f;
+	struct client_fixture *f;
 };
 
 static void cancel_the_other(void *arg, const json_t *object, const struct err *err)
 {
 	struct canceller *c = arg;
 
-	on_outcome(&c->own, object, err);
+	client_on_outcome(&c->own, object, err);
 	kube_cancel(c->other.call);
 	kube_cancel(c->own.call); /* over already: nothing */
 }
 
 static void cancel_inside_a_callback(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct canceller c = { .f = f };
 	struct kube_request request = { .verb = KUBE_GET, .path = "/own" };
 	struct fakeapi_request *own, *other;
 
 	c.own.call = kube_call(f->kube, &request, cancel_the_other, &c);
 	own = fakeapi_next(f->api);
-	start(f, &c.other, (struct kube_request){ .verb = KUBE_GET, .path = "/other" });
+	client_start(f, &c.other, (struct kube_request){ .verb = KUBE_GET, .path = "/other" });
 	other = fakeapi_next(f->api);
 	fakeapi_reply(own, 200, "{}");
-	wait_for(f, &c.own);
+	client_wait(f, &c.own);
 	if (other->req)
 		fakeapi_reply(other, 200, "{}");
 	fakeapi_turn_for(f->api, 50);
@@ -579,10 +508,10 @@ static void cancel_inside_a_callback(void **state)
 
 static void cancel_at_once(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+	client_start(f, &o, (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
 	kube_cancel(o.call);
 	fakeapi_turn_for(f->api, 50);
 	assert_false(o.done);
@@ -590,11 +519,11 @@ static void cancel_at_once(void **state)
 
 static void free_cancels_everything(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome o[70] = { 0 };
 
 	for (int i = 0; i < 70; i++)
-		start(f, &o[i], (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
+		client_start(f, &o[i], (struct kube_request){ .verb = KUBE_GET, .path = "/a" });
 	fakeapi_next(f->api);
 	kube_free(f->kube);
 	f->kube = NULL;
@@ -613,15 +542,15 @@ static void on_free(void *arg)
 
 static void owned_arguments_are_freed_once(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome answered = { .done = false }, cancelled = { .done = false };
 	struct kube_request request = { .verb = KUBE_GET, .path = "/a" };
 
 	freed = 0;
-	kube_call_owning(f->kube, &request, on_outcome, &answered, on_free);
-	kube_cancel(kube_call_owning(f->kube, &request, on_outcome, &cancelled, on_free));
+	kube_call_owning(f->kube, &request, client_on_outcome, &answered, on_free);
+	kube_cancel(kube_call_owning(f->kube, &request, client_on_outcome, &cancelled, on_free));
 	fakeapi_reply(fakeapi_next(f->api), 200, "{}");
-	wait_for(f, &answered);
+	client_wait(f, &answered);
 	fakeapi_turn_for(f->api, 1);
 	assert_int_equal(freed, 2);
 	assert_false(cancelled.done);
@@ -632,36 +561,36 @@ static void owned_arguments_are_freed_once(void **state)
 
 static void abort_takes_writes_only(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome get = { .done = false }, review = { .done = false }, put = { .done = false }, waiting = { .done = false }, lease = { .done = false };
 	struct fakeapi_request *requests[5];
 
-	start(f, &get, (struct kube_request){ .verb = KUBE_GET, .path = "/get", .priority = KUBE_NORMAL });
+	client_start(f, &get, (struct kube_request){ .verb = KUBE_GET, .path = "/get", .priority = KUBE_NORMAL });
 	requests[0] = fakeapi_expect(f->api, "GET /get");
-	start(f, &review, (struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &review, (struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
 	requests[1] = fakeapi_expect(f->api, "POST /review");
-	start(f, &put, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/put", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &put, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/put", .body = "{}", .priority = KUBE_NORMAL });
 	requests[2] = fakeapi_expect(f->api, "PUT /put");
-	start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	requests[3] = fakeapi_expect(f->api, "PUT /lease");
-	start(f, &waiting, (struct kube_request){ .verb = KUBE_CREATE, .path = "/waiting", .body = "{}", .priority = KUBE_BACKGROUND });
+	client_start(f, &waiting, (struct kube_request){ .verb = KUBE_CREATE, .path = "/waiting", .body = "{}", .priority = KUBE_BACKGROUND });
 	requests[4] = fakeapi_expect(f->api, "POST /waiting");
 	fakeapi_reply_retry_after(requests[4], 429, "{}", "5");
 	fakeapi_turn_for(f->api, 50);
 
 	kube_abort_writes(f->kube);
 	assert_false(put.done); /* callbacks come from the loop */
-	wait_for(f, &put);
-	wait_for(f, &waiting);
+	client_wait(f, &put);
+	client_wait(f, &waiting);
 	assert_int_equal(put.err.kind, ERR_TEMPORARY);
 	assert_int_equal(waiting.err.kind, ERR_TEMPORARY);
 	assert_false(get.done || review.done || lease.done);
 	fakeapi_reply(requests[0], 200, "{}");
 	fakeapi_reply(requests[1], 200, "{}");
 	fakeapi_reply(requests[3], 200, "{}");
-	wait_for(f, &get);
-	wait_for(f, &review);
-	wait_for(f, &lease);
+	client_wait(f, &get);
+	client_wait(f, &review);
+	client_wait(f, &lease);
 	assert_false(get.failed || review.failed || lease.failed);
 	free(get.object);
 	free(review.object);
@@ -670,19 +599,19 @@ static void abort_takes_writes_only(void **state)
 
 static void abort_reaches_the_queue(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome reads[MANY] = { 0 }, writes[10] = { 0 };
 
 	for (int i = 0; i < MANY; i++)
-		start(f, &reads[i], (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+		client_start(f, &reads[i], (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
 	for (int i = 0; i < 10; i++)
-		start(f, &writes[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+		client_start(f, &writes[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
 	kube_abort_writes(f->kube);
 	kube_cancel(writes[3].call); /* between the abort and its callback */
 	for (int i = 0; i < 10; i++) {
 		if (i == 3)
 			continue;
-		wait_for(f, &writes[i]);
+		client_wait(f, &writes[i]);
 		assert_int_equal(writes[i].err.kind, ERR_TEMPORARY);
 	}
 	assert_false(writes[3].done);
@@ -692,36 +621,36 @@ static void abort_reaches_the_queue(void **state)
 
 static void writes_end_before_the_limit(void **state)
 {
-	struct fixture *f = *state;
+	struct client_fixture *f = *state;
 	struct outcome write = { .done = false }, read = { .done = false }, lease = { .done = false }, late = { .done = false }, again = { .done = false };
 	struct fakeapi_request *r[3];
 
 	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 1000);
-	start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
 	r[0] = fakeapi_expect(f->api, "PUT /write");
-	start(f, &read, (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+	client_start(f, &read, (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
 	r[1] = fakeapi_expect(f->api, "GET /read");
-	start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	r[2] = fakeapi_expect(f->api, "PUT /lease");
-	wait_for(f, &write);
+	client_wait(f, &write);
 	assert_int_equal(write.err.kind, ERR_TEMPORARY);
 	assert_false(read.done || lease.done);
 	fakeapi_turn_for(f->api, 50);
 
 	/* Past the limit nothing is sent at all. */
-	start(f, &late, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/late", .body = "{}", .priority = KUBE_NORMAL });
-	wait_for(f, &late);
+	client_start(f, &late, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/late", .body = "{}", .priority = KUBE_NORMAL });
+	client_wait(f, &late);
 	assert_int_equal(late.err.kind, ERR_TEMPORARY);
 	assert_int_equal(fakeapi_waiting(f->api), 0);
 	kube_set_write_limit(f->kube, 0);
-	start(f, &again, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/again", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &again, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/again", .body = "{}", .priority = KUBE_NORMAL });
 	fakeapi_reply(fakeapi_expect(f->api, "PUT /again"), 200, "");
-	wait_for(f, &again);
+	client_wait(f, &again);
 	assert_false(again.failed);
 	fakeapi_reply(r[1], 200, "");
 	fakeapi_reply(r[2], 200, "");
-	wait_for(f, &read);
-	wait_for(f, &lease);
+	client_wait(f, &read);
+	client_wait(f, &lease);
 }
 
 static void escaping(void **state)
@@ -741,7 +670,7 @@ static void escaping(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, client_setup, client_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(verbs),
 		TEST(answers),

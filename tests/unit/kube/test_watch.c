@@ -172,6 +172,25 @@ static void selectors_are_encoded(void **state)
 			       "&labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dn"));
 }
 
+/* No resourceVersion, at first and after a 410: the list is of the newest state, not of what a watch cache of the API server holds, so that who begins to act sees all that was done before. By a label alone. */
+static void lists_are_consistent(void **state)
+{
+	static const char list[] = "GET /apis/batch/v1/jobs?limit=50&labelSelector=scaledjob.keda.sh%2Fname";
+	struct fixture *f = *state;
+	const struct watch_config config = { .path = "/apis/batch/v1/jobs", .label_selector = "scaledjob.keda.sh/name" };
+
+	f->watch = watch_start(f->kube, &config, &events, f);
+	assert_string_equal(watch_version(f->watch), "");
+	fakeapi_reply(fakeapi_expect(f->api, list), 200, LIST("10", "t", ""));
+	fakeapi_reply(fakeapi_expect(f->api, "GET /apis/batch/v1/jobs?limit=50&labelSelector=scaledjob.keda.sh%2Fname&continue=t"), 200, LIST("10", "", ""));
+	told(f, "list synced");
+	assert_string_equal(watch_version(f->watch), "10");
+	fakeapi_reply(fakeapi_expect(f->api, "GET /apis/batch/v1/jobs?watch=1&allowWatchBookmarks=true&resourceVersion=10&*"), 410, GONE);
+	fakeapi_reply(fakeapi_expect(f->api, list), 200, LIST("20", "", ""));
+	told(f, "list synced");
+	assert_string_equal(watch_version(f->watch), "20");
+}
+
 static void bookmarks_move_the_version(void **state)
 {
 	struct fixture *f = *state;
@@ -465,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_then_events),
 		TEST(selectors_are_encoded),
+		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),
 		TEST(an_empty_list_may_say_null),
 		TEST(gone_as_an_event),
