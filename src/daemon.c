@@ -250,6 +250,7 @@ static void start_cache(struct daemon *d)
 	d->cache.loop = d->loop;
 	d->cache.counters = d->counters;
 	d->cache.store = store_new(d->kube, d->counters);
+	d->cache.jobs = jobs_new(d->kube, d->loop, d->counters);
 	d->cache.kinds = kinds_new(d->kube);
 	d->cache.targets = targets_new(d->kube, d->cache.kinds);
 	d->cache.targetref = targetref_new(d->cache.store, d->cache.targets, d->cache.kinds);
@@ -354,6 +355,7 @@ static int start(struct daemon *d, struct err *err)
 		return -1;
 	targets_start(d->cache.targets, (const char *const *)d->watched, d->watched_count);
 	store_listen(d->cache.store, on_store_change, d);
+	jobs_start(d->cache.jobs, (const char *const *)d->watched, d->watched_count);
 	store_start(d->cache.store, (const char *const *)d->watched, d->watched_count);
 	return 0;
 }
@@ -383,6 +385,7 @@ static void stop(struct daemon *d)
 	targetref_free(d->cache.targetref);
 	targets_free(d->cache.targets);
 	kinds_free(d->cache.kinds);
+	jobs_free(d->cache.jobs);
 	store_free(d->cache.store);
 	vault_pool_free(d->vault);
 	sources_done(&d->sources);

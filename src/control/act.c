@@ -26,9 +26,9 @@ static void announce_done(struct object *o, const struct scaledobject *so)
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
-		announce(o, so, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target, o->act.from, o->act.to, o->act.cause);
+		announce(o, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target, o->act.from, o->act.to, o->act.cause);
 	else if (o->act.to < o->act.from)
-		announce(o, so, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target, o->act.from, o->act.to);
+		announce(o, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target, o->act.from, o->act.to);
 	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->act.from, o->act.to, o->act.why);
 	log_info(o->subject, "scaled %s: %s", target, o->act.why);
 }
@@ -38,9 +38,9 @@ static void announce_failed(struct object *o, const struct scaledobject *so, con
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
-		announce(o, so, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
+		announce(o, &so->meta, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 	else if (o->act.to < o->act.from)
-		announce(o, so, "Warning", "KEDAScaleTargetDeactivationFailed", "Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
+		announce(o, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed", "Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 	log_warn(o->subject, "scaling %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 }
 

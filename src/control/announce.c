@@ -4,22 +4,23 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "control/object.h"
 
 #define PUSH_TEXT_MAX 4096
-/* A server changes its mind about push seldom; what is asked for may be another after a rebuild, which leads to a look at once (scaleloop_look). */
+/* A server changes its mind about push seldom; what is asked for may be another after a rebuild, which leads to a look at once (polling_look). */
 #define PUSH_AGAIN_MS 30000
 
-void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...)
+void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
 {
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
-		.kind = "ScaledObject",
-		.namespace_ = so->meta.namespace_,
-		.name = so->meta.name,
-		.uid = so->meta.uid,
-		.resource_version = so->meta.resource_version,
+		.kind = scaled_kind_name(o->kind->of),
+		.namespace_ = meta->namespace_,
+		.name = meta->name,
+		.uid = meta->uid,
+		.resource_version = meta->resource_version,
 	};
 	char *text;
 	va_list ap;
@@ -32,18 +33,18 @@ void announce(struct object *o, const struct scaledobject *so, const char *type,
 	free(text);
 }
 
-void announce_fallback(struct object *o, const struct scaledobject *so, bool was)
+void announce_fallback(struct object *o, const struct meta *meta, bool was)
 {
 	bool is = status_says(o, "Fallback");
 
 	if (is && !was)
-		announce(o, so, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+		announce(o, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
 	if (was && !is)
-		announce(o, so, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
+		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
 }
 
 /* KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours. */
-void announce_unknown(struct object *o, const struct scaledobject *so)
+void announce_unknown(struct object *o, const struct meta *meta)
 {
 	struct built built;
 
@@ -51,7 +52,7 @@ void announce_unknown(struct object *o, const struct scaledobject *so)
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		if (built.list[i].unknown)
-			announce(o, so, "Warning", "KEDAScalerInfo", "Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown, built.list[i].type->name, built.list[i].index);
+			announce(o, meta, "Warning", "KEDAScalerInfo", "Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown, built.list[i].type->name, built.list[i].index);
 }
 
 /* What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way to another state. */
@@ -77,7 +78,7 @@ static char *push_trouble(const struct object *o, bool *settled)
 	return o->loop.said_push ? mem_dup(o->loop.said_push) : NULL;
 }
 
-void announce_push(struct object *o, const struct scaledobject *so)
+void announce_push(struct object *o, const struct meta *meta)
 {
 	int64_t now_ms = loop_now_ms(o->control->cache->loop);
 	bool settled;
@@ -88,20 +89,43 @@ void announce_push(struct object *o, const struct scaledobject *so)
 	text = push_trouble(o, &settled);
 	o->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
 	if (text && (!o->loop.said_push || strcmp(text, o->loop.said_push) != 0))
-		announce(o, so, "Warning", "KEDAScalerInfo", "%s", text);
+		announce(o, meta, "Warning", "KEDAScalerInfo", "%s", text);
 	free(o->loop.said_push);
 	o->loop.said_push = text;
+}
+
+void announce_started(struct object *o, const struct scaled *of)
+{
+	for (size_t i = 0; i < of->trigger_count; i++)
+		announce(o, of->meta, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	announce(o, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
+}
+
+void announce_check_failed(struct object *o, const struct meta *meta, const char *text)
+{
+	struct reconcile_part *r = &o->reconcile;
+	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(o->kind->of));
+
+	if (r->said_error && strcmp(r->said_error, text) == 0)
+		return;
+	free(r->said_error);
+	r->said_error = mem_dup(text);
+	log_warn(o->subject, "%s", text);
+	announce(o, meta, "Warning", reason, "%s", text);
 }
 
 /* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */
 void announce_gone(struct object *o)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(o->key, strcspn(o->key, "/"));
+	const char *kind = scaled_kind_name(o->kind->of);
+	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+	MEM_AUTO char *reason = mem_printf("%sDeleted", kind);
+	MEM_AUTO char *note = mem_printf("%s was deleted", kind);
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
-		.kind = "ScaledObject",
+		.kind = kind,
 		.namespace_ = namespace_,
-		.name = o->key + strlen(namespace_) + 1,
+		.name = o->name + strlen(namespace_) + 1,
 		.uid = o->uid ? o->uid : "",
 		.resource_version = "",
 	};
@@ -110,5 +134,5 @@ void announce_gone(struct object *o)
 		return;
 	o->said_gone = true;
 	events_send(o->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped", "Stopped scalers watch");
-	events_send(o->control->events, &about, "Warning", "ScaledObjectDeleted", "ScaledObjectDeleted", "ScaledObject was deleted");
+	events_send(o->control->events, &about, "Warning", reason, reason, note);
 }

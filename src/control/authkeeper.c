@@ -22,7 +22,7 @@ struct entry {
 	char *key;               /* "shop/redis", "/redis" */
 	char *uid;
 	int64_t generation;
-	char *users;             /* what status.scaledobjects should say; NULL: not gathered yet */
+	char *users[SCALED_JOB + 1]; /* what status.scaledobjects and status.scaledjobs should say, by enum scaled_kind; NULL: not known yet */
 	struct kube_call *call;  /* the one write under way */
 	struct loop_timer again;
 	unsigned failures;
@@ -134,14 +134,28 @@ static void release(struct entry *e, const struct triggerauth *t)
 	buf_done(&body);
 }
 
-static void write_users(struct entry *e)
+static bool differs(const struct entry *e, const struct triggerauth *t, enum scaled_kind kind)
 {
-	struct buf body = BUF_INIT(8 * AUTHKEEPER_LIST_MAX);
+	const char *is = kind == SCALED_JOB ? t->used_by_scaledjobs : t->used_by_scaledobjects;
 
-	buf_puts(&body, "{\"status\":{\"scaledobjects\":");
-	buf_put_json(&body, e->users);
+	return e->users[kind] && strcmp(is ? is : "", e->users[kind]) != 0;
+}
+
+static void write_users(struct entry *e, const struct triggerauth *t)
+{
+	struct buf body = BUF_INIT(16 * AUTHKEEPER_LIST_MAX);
+	bool first = true;
+
+	buf_puts(&body, "{\"status\":{");
+	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++) {
+		if (!differs(e, t, kind))
+			continue;
+		buf_printf(&body, "%s\"%s\":", first ? "" : ",", scaled_kind_resource(kind));
+		buf_put_json(&body, e->users[kind]);
+		first = false;
+	}
 	buf_puts(&body, "}}");
-	e->sent = fingerprint_fast(e->users, strlen(e->users));
+	e->sent = fingerprint_fast(buf_text(&body), body.len);
 	/* The server dropped it once, and would again. */
 	e->releasing = false;
 	if (e->sent != e->futile)
@@ -163,12 +177,12 @@ static void keep(struct entry *e)
 		release(e, t);
 		return;
 	}
-	if (!e->users || t->meta.deleted_unix_ms)
+	if (t->meta.deleted_unix_ms)
 		return;
-	if (strcmp(t->used_by_scaledobjects ? t->used_by_scaledobjects : "", e->users) == 0)
+	if (differs(e, t, SCALED_OBJECT) || differs(e, t, SCALED_JOB))
+		write_users(e, t);
+	else if (e->users[SCALED_OBJECT])
 		e->futile = 0;
-	else
-		write_users(e);
 }
 
 /* --- gathering ------------------------------------------------------------------------------------------------------------------ */
@@ -180,19 +194,42 @@ static void gather_soon(struct authkeeper *k)
 		loop_timer_set(&k->gather, AUTHKEEPER_GATHER_MS);
 }
 
+/* ScaledJobs that cannot be listed use nothing that we know of; what is stored about them stays. */
+static bool jobs_known_to(const struct entry *e, const char *users)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
+	const char *trouble;
+
+	return *users || e->users[SCALED_JOB] || store_knows_scaledjobs(e->keeper->cache->store, namespace_, &trouble);
+}
+
+static void take_users(struct entry *e, struct authusers *users)
+{
+	char *text = authusers_text(users, e->key, AUTHKEEPER_LIST_MAX);
+
+	if (users->kind == SCALED_JOB && !jobs_known_to(e, text)) {
+		free(text);
+		return;
+	}
+	free(e->users[users->kind]);
+	e->users[users->kind] = text;
+}
+
 static void on_gather(void *arg)
 {
 	struct authkeeper *k = arg;
-	struct authusers users = { 0 };
 	struct entry *e, *next;
 
-	authusers_gather(&users, k->cache->store);
-	HASH_ITER(hh, k->entries, e, next) {
-		free(e->users);
-		e->users = authusers_text(&users, e->key, AUTHKEEPER_LIST_MAX);
-		keep(e);
+	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++) {
+		struct authusers users = { .kind = kind };
+
+		authusers_gather(&users, k->cache->store);
+		HASH_ITER(hh, k->entries, e, next)
+			take_users(e, &users);
+		authusers_done(&users);
 	}
-	authusers_done(&users);
+	HASH_ITER(hh, k->entries, e, next)
+		keep(e);
 }
 
 /* --- what came, changed and went ------------------------------------------------------------------------------------------------- */
@@ -237,7 +274,8 @@ static void entry_free(struct entry *e)
 	entry_stop(e);
 	loop_timer_done(&e->again);
 	HASH_DELETE(hh, e->keeper->entries, e);
-	free(e->users);
+	free(e->users[SCALED_OBJECT]);
+	free(e->users[SCALED_JOB]);
 	free(e->uid);
 	free(e->key);
 	free(e);

@@ -2,11 +2,14 @@
 #ifndef CONTROL_AUTHUSERS_H
 #define CONTROL_AUTHUSERS_H
 
-/* Which ScaledObjects refer to which TriggerAuthentication: gathered from the store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the store. */
+/* Which ScaledObjects, or which ScaledJobs, refer to which TriggerAuthentication: gathered from the store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the store. */
 
 #include "cache/store.h"
 
-struct authusers { struct authusers_list *lists; }; /* a value; zero-initialised is empty */
+struct authusers { /* a value; zero-initialised but for its kind it is empty */
+	enum scaled_kind kind; /* of the users */
+	struct authusers_list *lists;
+};
 
 void authusers_gather(struct authusers *u, const struct store *store);
 

@@ -8,13 +8,72 @@
 #include "base/mem.h"
 #include "control/object.h"
 
-static struct object *object_find(struct control *c, const char *key)
+static struct object *object_known(struct control *c, const char *key)
 {
 	struct object *o;
 
 	HASH_FIND_STR(c->objects, key, o);
 	return o;
 }
+
+/* --- what differs between the kinds -------------------------------------------------------------------------------------------- */
+
+static void note_object(struct object *o, const struct scaled *of)
+{
+	rivals_note(o, of ? of->so : NULL);
+}
+
+static void stop_object(struct object *o)
+{
+	act_stop(o);
+	pause_forget(o);
+	reconcile_stop(o);
+}
+
+static void note_job(struct object *o, const struct scaled *of)
+{
+	if (of)
+		jobs_open(o->control->cache->jobs);
+}
+
+static void stop_job(struct object *o)
+{
+	jobloop_stop(o);
+	jobmaker_stop(o);
+	jobsweeper_stop(o);
+}
+
+static const struct object_kind object_kind = {
+	.of = SCALED_OBJECT,
+	.note = note_object,
+	.reconcile = reconcile_run,
+	.decide = scaleloop_decide,
+	.stop = stop_object,
+	.learn = store_learn_scaledobject,
+};
+
+static const struct object_kind job_kind = {
+	.of = SCALED_JOB,
+	.note = note_job,
+	.reconcile = jobreconcile_run,
+	.prepare = jobloop_prepare,
+	.unprepare = jobloop_unprepare,
+	.decide = jobloop_decide,
+	.stop = stop_job,
+	.learn = store_learn_scaledjob,
+};
+
+static const struct object_kind *kind_of(const char *key)
+{
+	return store_key_kind(key) == SCALED_JOB ? &job_kind : &object_kind;
+}
+
+bool object_find(const struct object *o, struct scaled *out)
+{
+	return store_scaled(o->control->cache->store, o->key, out);
+}
+
+/* --- an object's life ----------------------------------------------------------------------------------------------------------- */
 
 static void on_reconcile_again(void *arg)
 {
@@ -23,14 +82,16 @@ static void on_reconcile_again(void *arg)
 
 static struct object *object_get(struct control *c, const char *key)
 {
-	struct object *o = object_find(c, key);
+	struct object *o = object_known(c, key);
 
 	if (o)
 		return o;
 	o = mem_zalloc(sizeof(*o));
 	o->control = c;
-	o->subject = mem_printf("scaledobject %s", key);
-	o->key = o->subject + strlen(o->subject) - strlen(key);
+	o->kind = kind_of(key);
+	o->key = mem_dup(key);
+	o->name = store_key_path(o->key);
+	o->subject = mem_printf("%s %s", scaled_kind_word(o->kind->of), o->name);
 	loop_timer_init(&o->reconcile.again, c->cache->loop, on_reconcile_again, o);
 	HASH_ADD_KEYPTR(hh, c->objects, o->key, strlen(o->key), o);
 	return o;
@@ -38,35 +99,43 @@ static struct object *object_get(struct control *c, const char *key)
 
 static void object_stop(struct object *o)
 {
-	scaleloop_stop(o);
-	act_stop(o);
+	polling_stop(o);
+	o->kind->stop(o);
 	status_stop(o);
-	reconcile_stop(o);
+	write_stop(o);
 }
 
 /* How late its polls were: one who does not poll has nothing to say about it. What failed is kept until the object is gone. */
 static void drop_counters(struct object *o)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(o->key, strcspn(o->key, "/"));
-	const char *name = o->key + strlen(namespace_) + 1;
+	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+	const char *name = o->name + strlen(namespace_) + 1;
+	const char *const labels[] = { namespace_, name };
+	struct control *c = o->control;
+	struct scaled of;
 
-	counters_remove(o->control->loop_latency, (const char *const[]){ namespace_, "scaledobject", name });
-	if (!store_scaledobject(o->control->cache->store, o->key))
-		counters_remove(o->control->scale_errors, (const char *const[]){ namespace_, name });
+	counters_remove(c->loop_latency, (const char *const[]){ namespace_, scaled_kind_word(o->kind->of), name });
+	if (object_find(o, &of))
+		return;
+	counters_remove(c->errors[o->kind->of], labels);
+	if (o->kind->of != SCALED_JOB)
+		return;
+	counters_remove(c->jobs_created, labels);
+	counters_remove(c->job_failures, labels);
 }
 
 static void object_free(struct object *o)
 {
 	object_stop(o);
 	drop_counters(o);
-	rivals_note(o, NULL);
+	o->kind->note(o, NULL);
 	queue_remove(o);
 	loop_timer_done(&o->reconcile.again);
-	pause_forget(o);
 	HASH_DELETE(hh, o->control->objects, o);
 	err_keep(&o->reconcile.write_err, NULL);
 	free(o->reconcile.said_error);
 	free(o->uid);
+	free(o->key);
 	free(o->subject);
 	free(o);
 }
@@ -75,12 +144,13 @@ static void object_free(struct object *o)
 
 static void on_change(struct control *c, const char *key)
 {
-	const struct scaledobject *so = store_scaledobject(c->cache->store, key);
-	struct object *o = so ? object_get(c, key) : object_find(c, key);
+	struct scaled of;
+	bool known = store_scaled(c->cache->store, key, &of);
+	struct object *o = known ? object_get(c, key) : object_known(c, key);
 
 	if (!o)
 		return;
-	rivals_note(o, so);
+	o->kind->note(o, known ? &of : NULL);
 	queue_mark(o);
 }
 
@@ -88,7 +158,7 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 {
 	struct control *c = arg;
 
-	if (c->leading && (change == STORE_SCALEDOBJECT || change == STORE_HPA))
+	if (c->leading && (change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB || change == STORE_HPA))
 		on_change(c, key);
 }
 
@@ -114,19 +184,38 @@ static void on_target_change(void *arg, const char *key)
  */
 static void on_health(void *arg, const char *key)
 {
-	struct object *o = object_find(arg, key);
+	struct object *o = object_known(arg, key);
 
-	if (o && !o->loop.survey)
-		scaleloop_look(o);
+	if (o && !polling_busy(o))
+		polling_look(o);
+}
+
+/* A Job came, changed or went; or (NULL) it is known now which there are. */
+static void on_job(void *arg, const char *key)
+{
+	struct control *c = arg;
+	struct object *o, *next;
+
+	if (!c->leading)
+		return;
+	if (key) {
+		o = object_known(c, key);
+		if (o)
+			jobloop_note(o);
+		return;
+	}
+	HASH_ITER(hh, c->objects, o, next)
+		if (o->kind->of == SCALED_JOB)
+			queue_mark(o);
 }
 
 /* A source says "look now". */
 static void on_wake(void *arg, const char *key)
 {
-	struct object *o = object_find(arg, key);
+	struct object *o = object_known(arg, key);
 
 	if (o)
-		scaleloop_wake(o);
+		polling_wake(o);
 }
 
 /* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
@@ -134,26 +223,26 @@ static void on_wake(void *arg, const char *key)
 static void object_turn(struct object *o)
 {
 	struct control *c = o->control;
-	const struct scaledobject *so = store_scaledobject(c->cache->store, o->key);
+	struct scaled of;
 
-	if (!so) {
+	if (!object_find(o, &of)) {
 		log_info(o->subject, "is gone; stopped scaling it");
 		announce_gone(o);
 		object_free(o);
 		return;
 	}
 	/* Deleted and made anew under the same name: nothing we remember is about this one. */
-	if (o->uid && strcmp(o->uid, so->meta.uid) != 0) {
+	if (o->uid && strcmp(o->uid, of.meta->uid) != 0) {
 		char *key = mem_dup(o->key);
 
 		object_free(o);
 		o = object_get(c, key);
 		free(key);
-		rivals_note(o, so);
+		o->kind->note(o, &of);
 	}
 	if (!o->uid)
-		o->uid = mem_dup(so->meta.uid);
-	reconcile_run(o);
+		o->uid = mem_dup(of.meta->uid);
+	o->kind->reconcile(o);
 }
 
 /* Objects per turn, so that a start with thousands of them leaves the loop free for others in between. */
@@ -189,12 +278,10 @@ static void on_turn_end(void *arg)
 
 /* --- leading ------------------------------------------------------------------------------------------------------------------ */
 
-static void take_up(void *arg, const char *key, const struct scaledobject *so)
+static void take_up(void *arg, const char *key, const struct scaled *of)
 {
-	struct object *o = object_get(arg, key);
-
-	rivals_note(o, so);
-	queue_mark(o);
+	(void)of;
+	on_change(arg, key);
 }
 
 static void drop_all(struct control *c)
@@ -203,6 +290,8 @@ static void drop_all(struct control *c)
 
 	HASH_ITER(hh, c->objects, o, next)
 		object_free(o);
+	/* What the next leader does nobody tells us; we list anew when it is our turn again. */
+	jobs_close(c->cache->jobs);
 }
 
 void control_set_leading(struct control *c, bool leading)
@@ -212,7 +301,7 @@ void control_set_leading(struct control *c, bool leading)
 	c->leading = leading;
 	health_forget(c->cache->health); /* meanwhile another one counted, or does from now on */
 	if (leading)
-		store_each_scaledobject(c->cache->store, take_up, c);
+		store_each_scaled(c->cache->store, take_up, c);
 	else
 		drop_all(c);
 }
@@ -220,6 +309,7 @@ void control_set_leading(struct control *c, bool leading)
 struct control *control_new(struct cache *cache, struct kube *kube, struct events *events, const struct control_config *config)
 {
 	static const char *const object_labels[] = { "namespace", "scaledObject", NULL };
+	static const char *const job_labels[] = { "namespace", "scaledJob", NULL };
 	static const char *const result_labels[] = { "result", NULL };
 	static const char *const no_labels[] = { NULL };
 	static const char *const latency_labels[] = { "namespace", "type", "resource", NULL };
@@ -232,15 +322,19 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	loop_task_init(&c->turn, on_turn_end, c);
 	loop_timer_init(&c->next_turn, cache->loop, on_turn_end, c);
 	loop_timer_init(&c->settle, cache->loop, on_settle, c);
-	c->scale_errors = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
+	c->errors[SCALED_OBJECT] = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
+	c->errors[SCALED_JOB] = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_job_errors_total", "Failed readings of the triggers of a ScaledJob.", job_labels);
+	c->jobs_created = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_jobs_created_total", "Jobs created for a ScaledJob.", job_labels);
+	c->job_failures = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_job_create_failures_total", "Jobs of a ScaledJob that the API server refused.", job_labels);
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
-	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued", "ScaledObjects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
+	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued", "Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
 	store_listen(cache->store, on_store_change, c);
 	targets_listen(cache->targets, on_target_change, c);
 	scalers_listen(cache->scalers, on_scalers_change, c);
 	health_listen(cache->health, on_health, c);
 	pushes_listen(cache->pushes, on_wake, c);
+	jobs_listen(cache->jobs, on_job, c);
 	targetref_listen(cache->targetref, on_target_change, c);
 	return c;
 }
@@ -252,6 +346,7 @@ void control_free(struct control *c)
 	c->leading = false;
 	health_listen(c->cache->health, NULL, NULL);
 	pushes_listen(c->cache->pushes, NULL, NULL);
+	jobs_listen(c->cache->jobs, NULL, NULL);
 	drop_all(c);
 	loop_task_cancel(c->cache->loop, &c->turn);
 	loop_timer_done(&c->next_turn);

@@ -21,15 +21,15 @@
 /* So often a restore is tried before the object is let go without it. */
 #define RESTORE_TRIES 5
 
-static char *object_path(const struct scaledobject *so)
+static char *object_path(const struct object *o, const struct meta *meta)
 {
-	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects/%s?fieldManager=kscaled", so->meta.namespace_, so->meta.name);
+	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled", meta->namespace_, scaled_kind_resource(o->kind->of), meta->name);
 }
 
 static void on_stored(struct object *o, const json_t *object)
 {
 	if (object && json_object_get(object, "spec")) /* the last finalizer gone: a Status may come instead */
-		store_learn_scaledobject(o->control->cache->store, object);
+		o->kind->learn(o->control->cache->store, object);
 }
 
 /* The watch will say so in a moment, and nobody else hears of it; if it does not, we look again. */
@@ -42,18 +42,18 @@ static bool gone_is_fine(struct object *o, const struct err *err)
 }
 
 /* The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write fails and is tried anew on what there is then. */
-static void write_finalizers(struct object *o, const struct scaledobject *so, bool ours, const char *doing)
+static void write_finalizers(struct object *o, const struct meta *meta, bool ours, const char *doing)
 {
 	struct buf body = BUF_INIT(1 << 20);
-	MEM_AUTO char *path = object_path(so);
+	MEM_AUTO char *path = object_path(o, meta);
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
 	bool first = true;
 
 	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");
-	buf_put_json(&body, so->meta.resource_version);
+	buf_put_json(&body, meta->resource_version);
 	buf_puts(&body, ",\"finalizers\":[");
-	for (size_t i = 0; i < so->meta.finalizer_count; i++) {
-		const char *name = so->meta.finalizers[i];
+	for (size_t i = 0; i < meta->finalizer_count; i++) {
+		const char *name = meta->finalizers[i];
 
 		if (strcmp(name, KEDA_FINALIZER) == 0 || strcmp(name, OUR_FINALIZER) == 0)
 			continue;
@@ -77,7 +77,15 @@ bool finalise_keep(struct object *o, const struct scaledobject *so)
 
 	if (!keda && ours == so->spec.restore_to_original)
 		return false;
-	write_finalizers(o, so, so->spec.restore_to_original, "writing the object's finalizers");
+	write_finalizers(o, &so->meta, so->spec.restore_to_original, "writing the object's finalizers");
+	return true;
+}
+
+bool finalise_release(struct object *o, const struct meta *meta, const char *doing)
+{
+	if (!meta_has_finalizer(meta, KEDA_FINALIZER))
+		return false;
+	write_finalizers(o, meta, false, doing);
 	return true;
 }
 
@@ -137,7 +145,7 @@ void finalise_run(struct object *o, const struct scaledobject *so)
 	bool ours = meta_has_finalizer(&so->meta, OUR_FINALIZER);
 	const char *trouble;
 
-	scaleloop_stop(o);
+	polling_stop(o);
 	act_stop(o);
 	status_stop(o);
 	announce_gone(o);
@@ -147,5 +155,5 @@ void finalise_run(struct object *o, const struct scaledobject *so)
 		return;
 	if (ours && (remove_hpa(o, so) || restore(o, so)))
 		return;
-	write_finalizers(o, so, false, "releasing the deleted object");
+	write_finalizers(o, &so->meta, false, "releasing the deleted object");
 }

@@ -3,8 +3,8 @@
 #define CONTROL_OBJECT_H
 
 /*
- * One ScaledObject while we lead: what the modules of this room keep about it, each its own part. Private to control/. The object is made when the store first shows it and freed when the store has
- * lost it and nothing of it is under way.
+ * One ScaledObject or ScaledJob while we lead: what the modules of this room keep about it, each its own part. Private to control/. The object is made when the store first shows it and freed when the store has
+ * lost it and nothing of it is under way. What differs between the two is one table of functions (struct object_kind).
  */
 
 #include <stdbool.h>
@@ -14,17 +14,32 @@
 #include "base/hash.h"
 
 #include "cache/cache.h"
+#include "cache/jobpods.h"
 #include "cache/survey.h"
 #include "control/control.h"
-#include "crd/scaledobject.h"
+#include "crd/scaled.h"
 #include "decide/conditions.h"
 #include "decide/directives.h"
+#include "decide/jobconditions.h"
+#include "decide/jobs.h"
 #include "decide/scale.h"
 #include "kube/client.h"
 #include "kube/events.h"
 #include "net/loop.h"
 
 struct object;
+
+/* What differs between a ScaledObject and a ScaledJob. All are called with an object of their kind. */
+struct object_kind {
+	enum scaled_kind of;
+	void (*note)(struct object *o, const struct scaled *of);   /* it came or changed, or (NULL) it goes */
+	void (*reconcile)(struct object *o);                       /* looks, and starts the first write that is missing; the object is in the store */
+	bool (*prepare)(struct object *o);                         /* true: something is read before the triggers are asked; polling_prepared() when it is there. NULL: nothing ever is */
+	void (*unprepare)(struct object *o);                       /* that is given up */
+	void (*decide)(struct object *o, const struct survey_result *result); /* what a look at the triggers leads to */
+	void (*stop)(struct object *o);                            /* nothing of its own is under way any more */
+	void (*learn)(struct store *s, const json_t *object);      /* the answer to a write */
+};
 
 struct control {
 	struct cache *cache;
@@ -42,7 +57,12 @@ struct control {
 	struct object *dirty_last;
 	size_t dirty_count;
 	bool times_pruned;          /* the installed CRD does not keep the conditions' times */
-	struct counters_family *scale_errors, *scalings, *loop_latency, *queued;
+	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
+	struct counters_family *scalings, *loop_latency, *queued, *jobs_created, *job_failures;
+	struct object *making;      /* jobmaker.c: those with a create that waits for its turn, in turn */
+	size_t creates;             /* under way */
+	struct object *sweeping;    /* jobsweeper.c: the same of deletes */
+	size_t deletes;
 };
 
 /* control/reconcile.c: brings the cluster to what the object says, one write at a time. */
@@ -96,10 +116,12 @@ struct status_part {
 	uint64_t sent;              /* of the patch under way */
 };
 
-/* control/scaleloop.c: polls and decides. */
+/* control/polling.c: when its triggers are asked; control/scaleloop.c, control/jobloop.c: what follows. */
 struct loop_part {
 	bool running;
 	struct survey *survey;      /* the poll under way */
+	bool preparing;             /* the same, before its survey: what the kind wants to be read first */
+	bool between;               /* the look under way is one that no pollingInterval led to */
 	int32_t interval_s;         /* the timer's, from the spec when the loop started */
 	int64_t due_ms;             /* loop clock: the next poll */
 	struct loop_timer timer;
@@ -130,10 +152,49 @@ struct act_part {
 	char *why;                  /* scale_explain's sentence */
 };
 
+/* control/jobloop.c: of a ScaledJob: what is known of its Jobs' Pods. */
+struct jobloop_part {
+	struct jobpods *pods;       /* the look at them under way */
+	struct jobloop_name *names; size_t name_count; /* of the Jobs that were looked at last, sorted; owned */
+	struct err *pods_err;       /* why that failed; owned; NULL */
+	uint64_t cause;             /* what fails first, as Ready was told last */
+	size_t finished;            /* Jobs that were, when the history was looked at last */
+};
+
+/* control/jobmaker.c: creates Jobs. */
+struct maker_part {
+	int32_t planned;            /* decided, and not sent yet */
+	struct making *making;      /* those that were sent and are not settled */
+	bool queued;                /* in control.making */
+	struct object *next, *prev;
+	int32_t from, made;         /* of this burst: Jobs that ran before it; that were created */
+	char *why;                  /* jobs_explain's sentence; owned */
+	unsigned refusals;          /* so far */
+	enum err_kind refusal;      /* the last cause in this burst that an Event told */
+	char *trouble;              /* why the last one was refused; owned; NULL: it was not, or none was tried */
+};
+
+/* control/jobsweeper.c: deletes Jobs. */
+struct sweep_part {
+	struct sweep *list;         /* what this round deletes; owned */
+	size_t count, sent, answered;
+	size_t rollouts, rollouts_answered; /* of them, those of an earlier version */
+	bool failed;                /* a history delete of this round */
+	bool waits;                 /* for the end of the look under way */
+	bool queued;                /* in control.sweeping */
+	struct object *next, *prev;
+	unsigned failures;          /* rounds in a row */
+	int64_t retry_at_ms;        /* loop clock */
+	struct err *err;            /* of the last rollout; owned; NULL */
+	const char *err_name;       /* the Job it is about; in the list */
+};
+
 struct object {
 	struct control *control;
+	const struct object_kind *kind;
 	char *subject;              /* "scaledobject default/web", for the log; owned */
-	const char *key;            /* "default/web", inside it */
+	char *key;                  /* of cache/store; owned */
+	const char *name;           /* "default/web", inside it */
 	char *uid;                  /* of the object last seen: a new one under the same name starts afresh */
 	int64_t generation;         /* last reconciled with success */
 	bool said_gone;
@@ -143,8 +204,14 @@ struct object {
 	struct status_part status;
 	struct loop_part loop;
 	struct act_part act;
+	struct jobloop_part jobloop;
+	struct maker_part maker;
+	struct sweep_part sweep;
 	UT_hash_handle hh;
 };
+
+/* control.c */
+bool object_find(const struct object *o, struct scaled *out); /* as the store has it now; false: it is gone */
 
 /* queue.c: who waits to be reconciled. */
 void queue_mark(struct object *o);           /* look at it at the end of this turn */
@@ -188,19 +255,32 @@ void finalise_run(struct object *o, const struct scaledobject *so);
 /* Adds or removes finalizers so that there is one of ours exactly while there is something to restore. True when a write was started. */
 bool finalise_keep(struct object *o, const struct scaledobject *so);
 
+/* Takes KEDA's finalizer off an object of either kind; true when that was started. */
+bool finalise_release(struct object *o, const struct meta *meta, const char *doing);
+
 /* status.c */
-struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject *so); /* to be changed by decide/conditions; taken over from the stored one at first */
-void status_write(struct object *o, const struct scaledobject *so);                         /* patches what differs from the stored one */
+struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject_status *stored); /* to be changed by decide/conditions, decide/jobconditions; taken over from the stored one at first */
+void status_write(struct object *o);                         /* patches what differs from the stored one */
 /* The same within delay_ms, so that a tick that is about to finish can say its part in one write. */
-void status_write_within(struct object *o, const struct scaledobject *so, int64_t delay_ms);
+void status_write_within(struct object *o, int64_t delay_ms);
 void status_stop(struct object *o);
 bool status_says(const struct object *o, const char *type); /* this condition is True in what is wanted */
 
+/* polling.c */
+void polling_start(struct object *o, const struct scaled *of);         /* starts it, or follows a changed spec; the first look comes at once */
+void polling_look(struct object *o);                                   /* an extra poll, now; one under way is given up for it */
+void polling_wake(struct object *o);                                   /* a source says "look now": at once, or at the end of the wake interval, with readings that are asked for from now on */
+void polling_prepared(struct object *o);                               /* what the kind's prepare() began is there */
+void polling_arm_sooner(struct object *o, int64_t wait_ms);            /* a look in so many ms, if no poll is due before that */
+bool polling_busy(const struct object *o);                             /* a look is under way */
+void polling_stop(struct object *o);
+void polling_end(struct object *o, const struct meta *meta);           /* the same, and it is said */
+void polling_say_failures(struct object *o, const struct survey_result *r);              /* Events and counts of what failed in it */
+void polling_log_failing(struct object *o, const struct survey_result *r, bool failing); /* one line when readings start to fail and one when they are good again, not one per poll */
+
 /* scaleloop.c */
-void scaleloop_start(struct object *o, const struct scaledobject *so); /* starts it, or follows a changed spec; the first look comes at once */
-void scaleloop_look(struct object *o);                                 /* an extra poll, now; one under way is given up for it */
-void scaleloop_wake(struct object *o);                                 /* a source says "look now": at once, or at the end of the wake interval, with readings that are asked for from now on */
-void scaleloop_stop(struct object *o);
+void scaleloop_decide(struct object *o, const struct survey_result *result);
+void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, const char *text); /* into the journal */
 
 /* act.c */
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o) /* after a conflict, when the newer replicas are known */); /* nothing while a write is under way */
@@ -209,11 +289,44 @@ char *act_scale_path(const struct object *o, const struct scaledobject *so); /* 
 char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_, const char *name); /* the same, of anything */
 char *act_target_name(const struct scaledobject *so); /* "Deployment default/web", as KEDA's Events name a target; the caller owns it */
 
-/* announce.c: Events about the object, with KEDA's reasons and words. */
-void announce(struct object *o, const struct scaledobject *so, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
+/* jobreconcile.c: brings a ScaledJob to what it says; what reconcile.c is for a ScaledObject. */
+void jobreconcile_run(struct object *o);
+
+/* jobloop.c: a tick of a ScaledJob. */
+bool jobloop_prepare(struct object *o);      /* the Pods of its Jobs, if the strategy needs them */
+void jobloop_unprepare(struct object *o);
+void jobloop_decide(struct object *o, const struct survey_result *result);
+void jobloop_paused(struct object *o, const struct scaledjob *sj); /* for the journal: nothing is decided while it is paused */
+void jobloop_note(struct object *o);         /* cache/jobs: one of its Jobs came, changed or went */
+void jobloop_stop(struct object *o);
+
+/*
+ * jobmaker.c: every Job is created once. It has its name before it is sent, counts as running from then on until it is known that it was refused, and is sent again under the same name when the answer was lost.
+ */
+void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why); /* so many now, instead of what was planned before and is not sent yet */
+size_t jobmaker_unseen(const struct object *o); /* Jobs that were sent, may be there, and are not in cache/jobs yet */
+void jobmaker_look(struct object *o);        /* cache/jobs knows more: that settles what was not sure */
+void jobmaker_forgive(struct object *o);     /* what was refused is not wanted any more */
+void jobmaker_drop(struct object *o);        /* what is planned and not sent yet: what it was decided from is not so any more */
+void jobmaker_hold(struct object *o);        /* nothing new is sent; what is not sure is looked up */
+void jobmaker_stop(struct object *o);        /* all is dropped */
+
+/* jobsweeper.c: deletes Jobs that are finished and too many, and those of an earlier version. */
+enum sweep_state {
+	SWEEP_DONE,   /* as far as the loop is concerned: the history may be under way */
+	SWEEP_BUSY,   /* an earlier version is being deleted; its end leads to the next look */
+	SWEEP_FAILED, /* that failed, *err; tried again after a back-off */
+};
+enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, struct err *err);
+void jobsweeper_stop(struct object *o);
+
+/* announce.c: Events about the object, with KEDA's reasons and words; meta: its own. */
+void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
 void announce_gone(struct object *o);
-void announce_unknown(struct object *o, const struct scaledobject *so); /* keys of metadata that no parameter has, if there are any */
-void announce_push(struct object *o, const struct scaledobject *so);    /* that a push which was asked for is off, once, and anew when why is another */
-void announce_fallback(struct object *o, const struct scaledobject *so, bool was); /* when its Fallback condition is no longer what it was */
+void announce_started(struct object *o, const struct scaled *of);        /* it is polled from now on */
+void announce_check_failed(struct object *o, const struct meta *meta, const char *text); /* and logged; once, as long as the text is the same */
+void announce_unknown(struct object *o, const struct meta *meta); /* keys of metadata that no parameter has, if there are any */
+void announce_push(struct object *o, const struct meta *meta);    /* that a push which was asked for is off, once, and anew when why is another */
+void announce_fallback(struct object *o, const struct meta *meta, bool was); /* when its Fallback condition is no longer what it was */
 
 #endif

@@ -44,7 +44,7 @@ static void on_scaled(struct object *o, const json_t *scale)
 	if (o->pause.writes != 2)
 		return;
 	log_warn(o->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
-	announce(o, so, "Warning", "ScaledObjectPaused", "ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
+	announce(o, &so->meta, "Warning", "ScaledObjectPaused", "ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
 }
 
 /* What was not written is no sign of a quarrel; write.c paces what comes after it. */
@@ -79,7 +79,7 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 	MEM_AUTO char *path = act_scale_path(o, so);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
-	struct scaledobject_status *wanted = status_wanted(o, so);
+	struct scaledobject_status *wanted = status_wanted(o, &so->status);
 
 	if (!path)
 		return PAUSE_DONE;
@@ -112,7 +112,7 @@ static struct scale_decision decide(struct object *o, const struct scaledobject 
 	d = scale_decide(&facts);
 	free(o->pause.why);
 	o->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
-	journal_decided(o->control->cache->journal, o->key, scale_mark(&facts, &d), &facts, &d, text);
+	scaleloop_note(o, &facts, &d, text);
 	return d;
 }
 

@@ -49,7 +49,6 @@ struct wish {
 
 void reconcile_stop(struct object *o)
 {
-	write_stop(o);
 	json_decref(o->reconcile.desired);
 	o->reconcile.desired = NULL;
 	free(o->reconcile.removing);
@@ -180,31 +179,25 @@ static const struct hpa *hpa_of(const struct object *o, const struct scaledobjec
 /* The status as it is from now on, and what about it is news. */
 static void conclude(struct object *o, const struct scaledobject *so, struct reconcile_outcome *outcome)
 {
-	struct scaledobject_status *wanted = status_wanted(o, so);
+	struct scaledobject_status *wanted = status_wanted(o, &so->status);
 	bool was_paused = status_says(o, "Paused"), was_falling_back = status_says(o, "Fallback");
 
 	outcome->hpa = hpa_of(o, so, wanted);
 	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
 	if (status_says(o, "Paused") && !was_paused)
-		announce(o, so, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
+		announce(o, &so->meta, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
 	if (was_paused && !status_says(o, "Paused"))
-		announce(o, so, "Normal", "ScaledObjectUnpaused", "pause annotation removed for ScaledObject");
-	announce_fallback(o, so, was_falling_back);
+		announce(o, &so->meta, "Normal", "ScaledObjectUnpaused", "pause annotation removed for ScaledObject");
+	announce_fallback(o, &so->meta, was_falling_back);
 }
 
 static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, err);
-	struct reconcile_part *r = &o->reconcile;
 
 	conclude(o, so, &outcome);
-	status_write(o, so);
-	if (r->said_error && strcmp(r->said_error, err->msg) == 0)
-		return;
-	free(r->said_error);
-	r->said_error = mem_dup(err->msg);
-	log_warn(o->subject, "%s", err->msg);
-	announce(o, so, "Warning", "ScaledObjectCheckFailed", "%s", err->msg);
+	status_write(o);
+	announce_check_failed(o, &so->meta, err->msg);
 }
 
 /* True when it was not Ready before. */
@@ -212,7 +205,7 @@ static bool conclude_well(struct object *o, const struct scaledobject *so, const
 {
 	struct reconcile_outcome outcome = outcome_of(wish, NULL);
 	struct reconcile_part *r = &o->reconcile;
-	bool was_ready = status_wanted(o, so) && status_says(o, "Ready");
+	bool was_ready = status_wanted(o, &so->status) && status_says(o, "Ready");
 
 	err_keep(&r->write_err, NULL);
 	r->failures = 0;
@@ -221,23 +214,8 @@ static bool conclude_well(struct object *o, const struct scaledobject *so, const
 	conclude(o, so, &outcome);
 	if (was_ready || !status_says(o, "Ready"))
 		return false;
-	announce(o, so, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
+	announce(o, &so->meta, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
 	return true;
-}
-
-/* Polling ends, and it is said. */
-static void stop_loop(struct object *o, const struct scaledobject *so)
-{
-	if (o->loop.running)
-		announce(o, so, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
-	scaleloop_stop(o);
-}
-
-static void announce_start(struct object *o, const struct scaledobject *so)
-{
-	for (size_t i = 0; i < so->spec.trigger_count; i++)
-		announce(o, so, "Normal", "KEDAScalersStarted", "Scaler %s is built", so->spec.triggers[i].type);
-	announce(o, so, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 
 static bool same_directives(const struct directives *a, const struct directives *b)
@@ -258,24 +236,25 @@ static bool take_news(struct object *o, const struct scaledobject *so, const str
 	r->questions = questions;
 	r->directives = *wish->directives;
 	if (changed)
-		announce_unknown(o, so);
+		announce_unknown(o, &so->meta);
 	return news;
 }
 
 static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
-	bool first = !o->loop.running, was_paused = status_wanted(o, so) && status_says(o, "Paused");
+	bool first = !o->loop.running, was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
 	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
+	struct scaled of = scaled_of_object(so);
 
 	if (first && (became_ready || was_paused))
-		announce_start(o, so);
+		announce_started(o, &of);
 	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
-	scaleloop_start(o, so);
+	polling_start(o, &of);
 	if (became_ready || first || news) {
-		scaleloop_look(o);
-		status_write_within(o, so, TICK_MS);
+		polling_look(o);
+		status_write_within(o, TICK_MS);
 	} else {
-		status_write(o, so);
+		status_write(o);
 	}
 }
 
@@ -285,7 +264,7 @@ static void failed(struct object *o, const struct scaledobject *so, const struct
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		stop_loop(o, so);
+		polling_end(o, &so->meta);
 	/* Two HPAs on one target would stop each other. */
 	if (wish->refused && !write_must_wait(o) && hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
 		return;
@@ -316,7 +295,7 @@ static void reconcile_scaled(struct object *o, const struct scaledobject *so, st
 
 static void stop_scaling(struct object *o, const struct scaledobject *so)
 {
-	stop_loop(o, so);
+	polling_end(o, &so->meta);
 	act_stop(o);
 }
 
@@ -344,7 +323,7 @@ static void reconcile_paused(struct object *o, const struct scaledobject *so, st
 		break;
 	case PAUSE_DONE:
 		conclude_well(o, so, wish);
-		status_write(o, so);
+		status_write(o);
 	}
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of a ScaledObject's status. What reconcile and the loop want is kept in memory; only a difference to what is stored is written, one patch at a time, and
+ * The one writer of an object's status. What reconcile and the loop want is kept in memory; only a difference to what is stored is written, one patch at a time, and
  * what came up meanwhile goes into the next. So a quiet object costs no writes at all.
  */
 #include <stdlib.h>
@@ -14,17 +14,15 @@
 static void on_again(void *arg)
 {
 	struct object *o = arg;
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 
 	loop_timer_done(&o->status.again); /* seldom set, and a timer at rest should cost nothing */
-	if (so)
-		status_write(o, so);
+	status_write(o);
 }
 
-struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject *so)
+struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject_status *stored)
 {
 	if (!o->status.known) {
-		scaledobject_status_copy(&o->status.wanted, &so->status);
+		scaledobject_status_copy(&o->status.wanted, stored);
 		o->status.known = true;
 		loop_timer_init(&o->status.again, o->control->cache->loop, on_again, o);
 	}
@@ -39,16 +37,16 @@ bool status_says(const struct object *o, const char *type)
 }
 
 /* KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick would write them again. */
-static void notice_pruning(struct object *o, const struct scaledobject *so)
+static void notice_pruning(struct object *o, const struct scaledobject_status *kept)
 {
-	const struct condition *stored = conditions_get(&so->status.conditions, "Ready"), *wanted = conditions_get(&o->status.wanted.conditions, "Ready");
+	const struct condition *stored = conditions_get(&kept->conditions, "Ready"), *wanted = conditions_get(&o->status.wanted.conditions, "Ready");
 
 	if (o->control->times_pruned || !stored || !wanted)
 		return;
 	/* A condition that KEDA wrote has no time under our CRD either, until it changes. */
 	if ((wanted->since_unix_ms && !stored->since_unix_ms) || (wanted->observed_generation && !stored->observed_generation)) {
 		o->control->times_pruned = true;
-		log_info("scaledobjects", "the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one that does");
+		log_info(scaled_kind_resource(o->kind->of), "the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one that does");
 	}
 }
 
@@ -56,7 +54,7 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 {
 	struct object *o = arg;
 	struct control *c = o->control;
-	const struct scaledobject *so;
+	struct scaled of;
 
 	o->status.call = NULL;
 	if (err && err->kind == ERR_MISSING)
@@ -69,53 +67,52 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 		return;
 	}
 	o->status.failures = 0;
-	store_learn_scaledobject(c->cache->store, object);
-	so = store_scaledobject(c->cache->store, o->key);
-	if (!so)
+	o->kind->learn(c->cache->store, object);
+	if (!object_find(o, &of))
 		return;
-	notice_pruning(o, so);
+	notice_pruning(o, of.status);
 	o->status.futile = o->status.sent;
-	status_write(o, so);
+	status_write(o);
 }
 
 /* The same change sent twice in a row and still not stored: the server drops it, and would for ever. */
-static bool futile(struct object *o, const struct scaledobject *so)
+static bool futile(struct object *o, const struct scaledobject_status *stored)
 {
-	MEM_AUTO char *bare = scaledobject_status_patch(&so->status, &o->status.wanted, NULL, !o->control->times_pruned);
+	MEM_AUTO char *bare = scaledobject_status_patch(stored, &o->status.wanted, NULL, !o->control->times_pruned);
 
 	o->status.sent = bare ? fingerprint_fast(bare, strlen(bare)) : 0;
 	return o->status.sent == o->status.futile;
 }
 
-void status_write(struct object *o, const struct scaledobject *so)
+void status_write(struct object *o)
 {
 	struct control *c = o->control;
+	struct scaled of;
 	MEM_AUTO char *patch = NULL;
 	MEM_AUTO char *path = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_STATUS };
 
-	if (!o->status.known || o->status.call)
+	if (!o->status.known || o->status.call || !object_find(o, &of))
 		return;
 	if (o->status.failures > 0 && loop_timer_pending(&o->status.again))
 		return; /* backing off */
 	loop_timer_done(&o->status.again);
-	patch = scaledobject_status_patch(&so->status, &o->status.wanted, so->meta.resource_version, !c->times_pruned);
+	patch = scaledobject_status_patch(of.status, &o->status.wanted, of.meta->resource_version, !c->times_pruned);
 	if (!patch) {
 		o->status.futile = 0;
 		return;
 	}
-	if (futile(o, so))
+	if (futile(o, of.status))
 		return;
-	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/scaledobjects/%s/status?fieldManager=kscaled", so->meta.namespace_, so->meta.name);
+	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s/status?fieldManager=kscaled", of.meta->namespace_, scaled_kind_resource(of.kind), of.meta->name);
 	request.path = path;
 	request.body = patch;
 	o->status.call = kube_call(c->kube, &request, on_patched, o);
 }
 
-void status_write_within(struct object *o, const struct scaledobject *so, int64_t delay_ms)
+void status_write_within(struct object *o, int64_t delay_ms)
 {
-	(void)status_wanted(o, so);
-	if (!o->status.call && !loop_timer_pending(&o->status.again))
+	if (o->status.known && !o->status.call && !loop_timer_pending(&o->status.again))
 		loop_timer_set(&o->status.again, delay_ms);
 }
 

@@ -219,7 +219,7 @@ static void what_is_decided_and_done_stands_in_the_journal(void **state)
 	world_pass(POLL_MS);
 	j = journal_get(world.cache.journal, "default/web");
 	assert_non_null(j);
-	assert_int_equal(j->decision.rule, SCALE_RULE_ACTIVE);
+	assert_string_equal(j->decision.rule, "active");
 	assert_string_equal(j->text, "the HPA scales: active by s0-scripted-web 7 of 5");
 	assert_string_equal(j->triggers[0].metric, "s0-scripted-web");
 	assert_int_equal(j->change_count, 1);
@@ -229,7 +229,7 @@ static void what_is_decided_and_done_stands_in_the_journal(void **state)
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS);
 	j = journal_get(world.cache.journal, "default/web");
-	assert_int_equal(j->decision.rule, SCALE_RULE_ERROR_HOLD);
+	assert_string_equal(j->decision.rule, "error-hold");
 	assert_string_equal(j->triggers[0].trouble, "source web: connection refused");
 	assert_int_equal(j->triggers[0].failures, 1);
 }

@@ -38,6 +38,7 @@ static void process_start(void)
 
 	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
 	c->store = store_new(kube, c->counters);
+	c->jobs = jobs_new(kube, world.loop, c->counters);
 	c->kinds = kinds_new(kube);
 	c->targets = targets_new(kube, c->kinds);
 	c->targetref = targetref_new(c->store, c->targets, c->kinds);
@@ -52,6 +53,7 @@ static void process_start(void)
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
 	world.authkeeper = authkeeper_new(c, kube, fakecluster_events());
 	targets_start(c->targets, NULL, 0);
+	jobs_start(c->jobs, NULL, 0);
 	store_start(c->store, NULL, 0);
 }
 
@@ -70,6 +72,7 @@ static void process_end(void)
 	targetref_free(world.cache.targetref);
 	targets_free(world.cache.targets);
 	kinds_free(world.cache.kinds);
+	jobs_free(world.cache.jobs);
 	store_free(world.cache.store);
 	counters_free(world.cache.counters);
 	world_pass(0);
@@ -166,10 +169,9 @@ int world_replicas(const char *name)
 	return (int)fakecluster_number(path, "spec.replicas");
 }
 
-const char *world_condition(const char *name, const char *type)
+const char *world_condition_at(const char *path, const char *type)
 {
 	static char text[2048];
-	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
 	const json_t *list = fakecluster_at(path, "status.conditions"), *one;
 	size_t i;
 
@@ -182,12 +184,26 @@ const char *world_condition(const char *name, const char *type)
 	return "";
 }
 
-void world_expect(const char *name, const char *type, const char *begins)
+void world_expect_at(const char *path, const char *type, const char *begins)
 {
-	const char *is = world_condition(name, type);
+	const char *is = world_condition_at(path, type);
 
 	if (strncmp(is, begins, strlen(begins)) != 0)
-		fail_msg("%s of %s is \"%s\", not \"%s\"", type, name, is, begins);
+		fail_msg("%s of %s is \"%s\", not \"%s\"", type, path, is, begins);
+}
+
+const char *world_condition(const char *name, const char *type)
+{
+	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
+
+	return world_condition_at(path, type);
+}
+
+void world_expect(const char *name, const char *type, const char *begins)
+{
+	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
+
+	world_expect_at(path, type, begins);
 }
 
 double world_errors_counted(const char *name)

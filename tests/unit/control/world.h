@@ -47,6 +47,8 @@ int world_replicas(const char *name);                               /* of the De
 /* "True ScaledObjectReady ScaledObject is defined correctly..."; "" when there is none. Good until the next call. */
 const char *world_condition(const char *name, const char *type);
 void world_expect(const char *name, const char *type, const char *begins); /* fails with what it is instead */
+const char *world_condition_at(const char *path, const char *type); /* the same of any object that has conditions */
+void world_expect_at(const char *path, const char *type, const char *begins);
 double world_errors_counted(const char *name);
 
 #endif
