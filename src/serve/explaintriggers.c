@@ -10,7 +10,7 @@ struct page {
 	struct jsonout *j;
 	struct cache *cache;
 	const char *key;
-	const struct scaledobject *so;
+	const struct scaled *of;
 };
 
 static void write_quantity(struct jsonout *j, const char *key, struct quantity q)
@@ -71,6 +71,8 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
 	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->key, s->metric_name));
+	if (p->of->kind == SCALED_JOB)
+		return; /* it has no fallback */
 	jsonout_bool(p->j, "fallingBack", falling_back);
 	jsonout_text(p->j, "noFallback", judged ? judged->fallback_trouble : NULL);
 }
@@ -126,11 +128,11 @@ static void write_composite(const struct page *p, const struct composite *c)
 
 	jsonout_object(j, "composite");
 	jsonout_text(j, "metric", VERDICT_COMPOSITE_NAME);
-	if (verdict_composite_metric(&p->so->spec, &metric)) {
+	if (verdict_composite_metric(&p->of->so->spec, &metric)) {
 		jsonout_text(j, "metricType", metric_target_type_name(metric.target_type));
 		write_quantity(j, "target", metric.target);
 	}
-	if (verdict_activation_target(&p->so->spec, &activation))
+	if (verdict_activation_target(&p->of->so->spec, &activation))
 		jsonout_double(j, "activation", activation);
 	if (c && !c->failing) {
 		jsonout_double(j, "value", c->value);
@@ -156,7 +158,9 @@ static void write_all(const struct page *p, const struct survey_result *result)
 	for (size_t i = 0; !failed && i < built.count; i++)
 		write_trigger(p, &built.list[i], result);
 	jsonout_end_array(p->j);
-	if (verdict_has_composite(&p->so->spec))
+	if (p->of->kind == SCALED_JOB)
+		return;
+	if (verdict_has_composite(&p->of->so->spec))
 		write_composite(p, result ? result->composite : NULL);
 	else
 		jsonout_null(p->j, "composite");
@@ -167,9 +171,9 @@ static void on_survey(void *arg, const struct survey_result *result)
 	write_all(arg, result->err ? NULL : result);
 }
 
-void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaledobject *so)
+void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of)
 {
-	struct page p = { j, cache, key, so };
+	struct page p = { j, cache, key, of };
 	struct survey_terms terms = { .max_age_ms = INT64_MAX };
 
 	if (!survey_peek(cache, key, &terms, on_survey, &p))

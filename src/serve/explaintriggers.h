@@ -7,8 +7,8 @@
 #include "cache/cache.h"
 #include "serve/jsonout.h"
 
-/* Writes the members trouble, triggers and composite. */
-void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaledobject *so);
+/* Writes the members trouble and triggers, and a ScaledObject's composite. */
+void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of);
 
 /* "starting", "on", "off", "failing": also the label on /metrics. */
 const char *explaintriggers_push_word(enum watch_state state);

@@ -8,7 +8,7 @@
 #include "base/strmap.h"
 #include "base/timestamp.h"
 #include "serve/apistatus.h"
-#include "serve/kedametrics.h"
+#include "serve/kedascalers.h"
 #include "serve/request.h"
 
 #define LABEL "scaledobject.keda.sh/name"
@@ -23,6 +23,9 @@ static int find_key(struct request *r, struct err *err)
 	int result = 0;
 	const char *name;
 
+	/* With an escaped slash in it, it would make the key of another kind. */
+	if (strchr(r->namespace_, '/'))
+		return err_set(err, ERR_INVALID, "\"%s\" cannot be the name of a namespace", r->namespace_);
 	if (selector_parse(text ? text : "", &labels, err))
 		return err_wrap(err, "labelSelector");
 	name = strmap_get(&labels, LABEL);
@@ -56,10 +59,15 @@ static void reply_value(struct request *r, const char *metric, double value, int
 	request_reply(r, 200, "application/json", out->data, out->len);
 }
 
+static const char *object_name(const struct request *r)
+{
+	return r->key + strlen(r->namespace_) + 1;
+}
+
 /* KEDA's names (keda-core.md 7.6). */
 static void count_object(struct request *r)
 {
-	counters_add(r->serve->object_errors, (const char *const[]){ r->namespace_, r->key + strlen(r->namespace_) + 1 }, 1);
+	counters_add(r->serve->object_errors, (const char *const[]){ r->namespace_, object_name(r) }, 1);
 }
 
 static void count_scaler(struct request *r, const struct scaler *scaler)
@@ -68,7 +76,7 @@ static void count_scaler(struct request *r, const struct scaler *scaler)
 
 	snprintf(index, sizeof(index), "%d", scaler->index);
 	counters_add(r->serve->metric_errors,
-		     (const char *const[]){ r->namespace_, scaler->metric_name, r->key + strlen(r->namespace_) + 1, kedametrics_scaler_label(scaler), index, "scaledobject" }, 1);
+		     (const char *const[]){ r->namespace_, scaler->metric_name, object_name(r), kedascalers_name(scaler), index, "scaledobject" }, 1);
 }
 
 /* The source's own error stays an error in the counters also where fallback stands in. */
@@ -131,6 +139,14 @@ static void on_object(void *arg, const char *key, const struct scaledobject *so)
 	search->found |= in_namespace(key, search->namespace_);
 }
 
+static bool is_scaledjob(const struct request *r)
+{
+	const struct store *store = r->serve->cache->store;
+	char key[STORE_KEY_MAX];
+
+	return !store_scaledobject(store, r->key) && store_scaledjob(store, store_job_key(r->namespace_, object_name(r), key));
+}
+
 /* What is unknown, from the outside in: namespace, object, metric. Before the objects were read nothing can be said to be unknown. */
 static void reply_missing(struct request *r, const struct err *err)
 {
@@ -140,6 +156,8 @@ static void reply_missing(struct request *r, const struct err *err)
 	store_each_scaledobject(store, on_object, &search);
 	if (!store_synced(store))
 		apistatus_reply(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s", store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
+	else if (is_scaledjob(r))
+		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
 		apistatus_reply(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
 	else

@@ -8,16 +8,12 @@
  */
 
 #include "base/buf.h"
-#include "scalers/scaler.h"
 
 struct serve;
 
 void kedametrics_write(const struct serve *s, struct buf *out);
 
-/* The label `scaler`: the trigger's name, or the name KEDA's own type has. Borrowed. */
-const char *kedametrics_scaler_label(const struct scaler *scaler);
-
-/* Declares the error counters that a failed metric read counts up (control counts the same ones), and drops those of objects that go. */
+/* Declares the error counters that a failed metric read counts up (control counts the same ones, and those of ScaledJobs, which no HPA reads), and drops those of objects that go. */
 void kedametrics_declare(struct serve *s);
 
 #endif

@@ -19,9 +19,12 @@ bool nearnames_near(const char *a, const char *b)
 	return slips_between(a, b) <= (a_len < 5 ? 1 : SLIPS);
 }
 
+struct near_object { enum scaled_kind kind; const struct meta *meta; };
+
 struct search {
+	enum nearnames_kind kind;
 	const char *namespace_, *name;
-	const struct scaledobject *near[NEAR_MAX];
+	struct near_object near[NEAR_MAX];
 	size_t near_count;
 	const char *namespaces[NAMESPACES_MAX];
 	size_t namespace_count;
@@ -39,15 +42,22 @@ static void note_namespace(struct search *s, const char *namespace_)
 		s->more = true;
 }
 
-static void on_object(void *arg, const char *key, const struct scaledobject *so)
+static bool is_asked_for(enum nearnames_kind asked, enum scaled_kind kind)
+{
+	return asked == NEARNAMES_ANY || (asked == NEARNAMES_SCALEDJOB) == (kind == SCALED_JOB);
+}
+
+static void on_object(void *arg, const char *key, const struct scaled *of)
 {
 	struct search *s = arg;
-	bool here = strcmp(so->meta.namespace_, s->namespace_) == 0;
+	const struct meta *meta = of->meta;
+	bool here = strcmp(meta->namespace_, s->namespace_) == 0;
 
 	(void)key;
-	note_namespace(s, so->meta.namespace_);
-	if (s->near_count < NEAR_MAX && (strcmp(so->meta.name, s->name) == 0 || (here && nearnames_near(so->meta.name, s->name))))
-		s->near[s->near_count++] = so;
+	if (is_asked_for(s->kind, of->kind))
+		note_namespace(s, meta->namespace_);
+	if (s->near_count < NEAR_MAX && (strcmp(meta->name, s->name) == 0 || (here && nearnames_near(meta->name, s->name))))
+		s->near[s->near_count++] = (struct near_object){ of->kind, meta };
 }
 
 static void say_namespaces(const struct search *s, struct buf *out)
@@ -59,17 +69,48 @@ static void say_namespaces(const struct search *s, struct buf *out)
 		buf_puts(out, ", ...");
 }
 
-void nearnames_explain(const struct store *store, const char *namespace_, const char *name, struct buf *out)
+static void say_near(const struct search *s, struct buf *out)
 {
-	struct search s = { .namespace_ = namespace_, .name = name };
-	const char *trouble = store_trouble(store);
+	enum scaled_kind usual = s->kind == NEARNAMES_SCALEDJOB ? SCALED_JOB : SCALED_OBJECT;
 
-	store_each_scaledobject(store, on_object, &s);
-	buf_printf(out, "no ScaledObject \"%s/%s\" is known", namespace_, name);
-	for (size_t i = 0; i < s.near_count; i++)
-		buf_printf(out, "%s%s/%s", i ? ", " : "; near it: ", s.near[i]->meta.namespace_, s.near[i]->meta.name);
-	if (!store_synced(store))
-		buf_printf(out, "; the ScaledObjects were not read yet%s%s", trouble ? ": " : "", trouble ? trouble : "");
+	for (size_t i = 0; i < s->near_count; i++) {
+		const struct near_object *n = &s->near[i];
+
+		buf_puts(out, i ? ", " : "; near it: ");
+		if (n->kind != usual)
+			buf_printf(out, "%s ", scaled_kind_name(n->kind));
+		buf_printf(out, "%s/%s", n->meta->namespace_, n->meta->name);
+	}
+}
+
+static const char *asked_for(enum nearnames_kind kind)
+{
+	static const char *const texts[] = { [NEARNAMES_ANY] = "ScaledObject or ScaledJob", [NEARNAMES_SCALEDOBJECT] = "ScaledObject", [NEARNAMES_SCALEDJOB] = "ScaledJob" };
+
+	return texts[kind];
+}
+
+/* Which kind that was asked for was not read yet; NULL: what is not known is not there. */
+static const char *unread(const struct store *store, enum nearnames_kind kind, const char **trouble)
+{
+	*trouble = store_trouble(store);
+	if (is_asked_for(kind, SCALED_OBJECT) && !store_synced(store))
+		return scaled_kind_name(SCALED_OBJECT);
+	if (is_asked_for(kind, SCALED_JOB) && !store_synced_scaledjobs(store, trouble))
+		return scaled_kind_name(SCALED_JOB);
+	return NULL;
+}
+
+void nearnames_explain(const struct store *store, enum nearnames_kind kind, const char *namespace_, const char *name, struct buf *out)
+{
+	struct search s = { .kind = kind, .namespace_ = namespace_, .name = name };
+	const char *trouble, *missing = unread(store, kind, &trouble);
+
+	store_each_scaled(store, on_object, &s);
+	buf_printf(out, "no %s \"%s/%s\" is known", asked_for(kind), namespace_, name);
+	say_near(&s, out);
+	if (missing)
+		buf_printf(out, "; the %ss were not read yet%s%s", missing, trouble ? ": " : "", trouble ? trouble : "");
 	else if (!s.near_count && s.namespace_count)
 		say_namespaces(&s, out);
 	else if (!s.near_count)

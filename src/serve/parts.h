@@ -36,7 +36,7 @@ struct serve {
 	struct webhook *webhook;
 	struct request *waiting;         /* requests whose answer will come later */
 	struct buf reply;                /* scratch for answers that are sent at once: keeps its memory */
-	struct counters_family *metric_errors, *object_errors;
+	struct counters_family *metric_errors, *object_errors, *job_errors;
 };
 
 #endif

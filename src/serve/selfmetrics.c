@@ -55,6 +55,40 @@ static void write_pushes(const struct serve *s, struct buf *out)
 		exposition_sample(out, "kscaled_push_watches", labels, (const char *const[]){ explaintriggers_push_word(state) }, (double)stats.watches[state]);
 }
 
+struct jobs_page { const struct jobs *jobs; struct buf *out; };
+
+static void write_job_count(struct buf *out, const struct scaledjob *sj, const char *state, size_t count)
+{
+	static const char *const labels[] = { "namespace", "scaledJob", "state", NULL };
+
+	exposition_sample(out, "kscaled_jobs", labels, (const char *const[]){ sj->meta.namespace_, sj->meta.name, state }, (double)count);
+}
+
+static void on_scaledjob(void *arg, const char *key, const struct scaledjob *sj)
+{
+	const struct jobs_page *page = arg;
+	const char *trouble;
+	struct jobs_tally tally;
+
+	if (!jobs_known(page->jobs, sj->meta.namespace_, &trouble))
+		return;
+	tally = jobs_tally(page->jobs, key);
+	write_job_count(page->out, sj, "running", tally.running);
+	write_job_count(page->out, sj, "complete", tally.complete);
+	write_job_count(page->out, sj, "failed", tally.failed);
+}
+
+/* Only who acts watches Jobs. */
+static void write_jobs(const struct serve *s, struct buf *out)
+{
+	struct jobs_page page = { s->cache->jobs, out };
+
+	if (!s->cache->leadership.leading)
+		return;
+	exposition_family(out, "kscaled_jobs", "gauge", "Jobs that there are of each ScaledJob, by state.");
+	store_each_scaledjob(s->cache->store, on_scaledjob, &page);
+}
+
 /* Second field of /proc/self/statm, in pages; 0 where there is no /proc. */
 static double resident_bytes(void)
 {
@@ -91,5 +125,6 @@ void selfmetrics_write(const struct serve *s, struct buf *out)
 {
 	write_inside(s, out);
 	write_pushes(s, out);
+	write_jobs(s, out);
 	write_process(out);
 }

@@ -53,12 +53,35 @@ static const struct scaledobject *the_object(void)
 	return fake->object ? fake->object : &object;
 }
 
+static const char *job_key(char out[STORE_KEY_MAX])
+{
+	return store_job_key(fake->job->meta.namespace_, fake->job->meta.name, out);
+}
+
+static bool is_job(const char *key)
+{
+	char text[STORE_KEY_MAX];
+
+	return fake->job && !strcmp(key, job_key(text));
+}
+
 /* --- store -------------------------------------------------------------------------------------------------------------------------------------- */
 
 char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
 {
 	snprintf(out, STORE_KEY_MAX, "%s/%s", namespace_, name);
 	return out;
+}
+
+char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
+{
+	snprintf(out, STORE_KEY_MAX, "scaledjobs/%s/%s", namespace_, name);
+	return out;
+}
+
+const char *store_key_path(const char *key)
+{
+	return strncmp(key, "scaledjobs/", 11) ? key : key + 11;
 }
 
 bool store_synced(const struct store *s)
@@ -84,6 +107,42 @@ void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const 
 	(void)s;
 	if (!fake->object_gone)
 		fn(arg, KEY, the_object());
+}
+
+bool store_synced_scaledjobs(const struct store *s, const char **trouble)
+{
+	(void)s;
+	*trouble = fake->scaledjobs_trouble;
+	return !fake->jobs_unsynced;
+}
+
+const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
+{
+	(void)s;
+	return is_job(key) ? fake->job : NULL;
+}
+
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj), void *arg)
+{
+	char key[STORE_KEY_MAX];
+
+	(void)s;
+	if (fake->job)
+		fn(arg, job_key(key), fake->job);
+}
+
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of), void *arg)
+{
+	static char key[STORE_KEY_MAX]; /* good until the loop turns */
+	struct scaled object_view = scaled_of_object(the_object()), job_view;
+
+	(void)s;
+	if (!fake->object_gone)
+		fn(arg, KEY, &object_view);
+	if (!fake->job)
+		return;
+	job_view = scaled_of_job(fake->job);
+	fn(arg, job_key(key), &job_view);
 }
 
 void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t), void *arg)
@@ -116,12 +175,22 @@ void fake_cache_remove_object(struct fake_cache *f)
 		f->listener(f->listener_arg, STORE_SCALEDOBJECT, KEY);
 }
 
+void fake_cache_remove_job(struct fake_cache *f)
+{
+	char key[STORE_KEY_MAX];
+
+	job_key(key);
+	f->job = NULL;
+	if (f->listener)
+		f->listener(f->listener_arg, STORE_SCALEDJOB, key);
+}
+
 /* --- scalers ------------------------------------------------------------------------------------------------------------------------------------ */
 
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
 {
 	(void)s;
-	if (fake->object_gone || strcmp(key, KEY))
+	if ((fake->object_gone || strcmp(key, KEY)) && !is_job(key))
 		return err_set(err, ERR_MISSING, "ScaledObject %s does not exist", key);
 	if (fake->build_error != ERR_NONE)
 		return err_set(err, fake->build_error, "trigger 0 (redis): listName is missing");
@@ -129,16 +198,14 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 	return 0;
 }
 
-int scalers_find(struct scalers *s, const char *key, const char *metric, const struct scaler **out, struct err *err)
+/* Whether there is no such metric, and why. */
+static bool lacks(const char *key, const char *metric, struct err *err)
 {
 	struct built built;
 
-	if (scalers_get(s, key, &built, err))
-		return -1;
-	if (strcasecmp(metric, all[0].metric_name))
-		return err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
-	*out = &all[0];
-	return 0;
+	if (scalers_get(NULL, key, &built, err))
+		return true;
+	return strcasecmp(metric, all[0].metric_name) && err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
 }
 
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
@@ -165,6 +232,25 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	return READINGS_ANSWER;
 }
 
+/* --- Jobs --------------------------------------------------------------------------------------------------------------------------------------- */
+
+bool jobs_known(const struct jobs *j, const char *namespace_, const char **trouble)
+{
+	(void)j;
+	assert(!strcmp(namespace_, "shop"));
+	fake->jobs_looked_at++;
+	*trouble = fake->jobs_trouble;
+	return !fake->jobs_unknown;
+}
+
+struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
+{
+	(void)j;
+	assert(is_job(owner) && !fake->jobs_unknown);
+	fake->jobs_looked_at++;
+	return fake->tally;
+}
+
 /* --- targets, journal, health ------------------------------------------------------------------------------------------------------------------- */
 
 enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
@@ -185,29 +271,28 @@ const char *targets_trouble(const struct targets *t, const char *owner_key)
 const struct journal_object *journal_get(const struct journal *j, const char *key)
 {
 	(void)j;
-	(void)key;
-	return fake->journal;
+	return is_job(key) ? fake->job_journal : fake->journal;
 }
 
 int32_t health_failures(const struct health *h, const char *key, const char *metric)
 {
 	(void)h;
-	assert(!strcmp(key, KEY) && !strcmp(metric, metric_name));
+	assert((!strcmp(key, KEY) || is_job(key)) && !strcmp(metric, metric_name));
 	return fake->failures;
 }
 
 /* --- surveys ------------------------------------------------------------------------------------------------------------------------------------ */
 
 /* value or err as the source has it. */
-static void tell(survey_fn fn, void *arg, double value, int64_t answered_at_ms, const struct err *err)
+static void tell(const char *key, survey_fn fn, void *arg, double value, int64_t answered_at_ms, const struct err *err)
 {
 	const struct scaler *list[] = { &all[0] };
 	struct scale_trigger said = { .metric_name = metric_name, .source_err = err, .err = fake->falls_back ? NULL : err, .falling_back = err && fake->falls_back, .reading = { value, value > 0 } };
-	struct survey_result result = { .so = the_object(), .scalers = list, .triggers = &said, .count = 1, .answered_at_ms = err ? 0 : answered_at_ms };
+	struct survey_result result = { .of = is_job(key) ? scaled_of_job(fake->job) : scaled_of_object(the_object()), .scalers = list, .triggers = &said, .count = 1, .answered_at_ms = err ? 0 : answered_at_ms };
 
 	said.fallback_replicas = fake->fallback_replicas;
 	said.fallback_trouble = err ? fake->no_fallback : NULL;
-	result.composite = fake->composite;
+	result.composite = is_job(key) ? NULL : fake->composite;
 	fn(arg, &result);
 }
 
@@ -215,11 +300,10 @@ static bool tell_unknown(const char *key, const char *metric, survey_fn fn, void
 {
 	struct err err = { 0 };
 	struct survey_result result = { .err = &err };
-	const struct scaler *found;
 
 	if (!metric || (fake->composite && !strcasecmp(metric, VERDICT_COMPOSITE_NAME)))
 		metric = metric_name;
-	if (!scalers_find(NULL, key, metric, &found, &err))
+	if (!lacks(key, metric, &err))
 		return false;
 	fn(arg, &result);
 	return true;
@@ -238,10 +322,10 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	case READINGS_NONE:
 		return false;
 	case READINGS_FAILURE:
-		tell(fn, arg, fake->value, 0, &err);
+		tell(key, fn, arg, fake->value, 0, &err);
 		return true;
 	case READINGS_ANSWER:
-		tell(fn, arg, answer.value, answer.answered_at_ms, NULL);
+		tell(key, fn, arg, answer.value, answer.answered_at_ms, NULL);
 	}
 	return true;
 }
@@ -281,7 +365,7 @@ static void end_wait(struct fake_cache *f, double value, const struct err *err)
 	survey_fn fn = take_wait(f);
 
 	if (!tell_unknown(KEY, metric_name, fn, f->arg))
-		tell(fn, f->arg, value, loop_now_ms(f->cache.loop), err);
+		tell(KEY, fn, f->arg, value, loop_now_ms(f->cache.loop), err);
 }
 
 void fake_cache_answer(struct fake_cache *f, double value)

@@ -4,7 +4,7 @@
 
 /*
  * Stands in for src/cache and src/scalers at link time: one namespace "shop" with one ScaledObject "web" and one trigger, whose source says what the test wants, when it
- * wants. The real rooms need watches and a Redis; what they do has tests of its own.
+ * wants; and a ScaledJob with the same trigger, if the test gives one. The real rooms need watches and a Redis; what they do has tests of its own.
  */
 
 #include <stdbool.h>
@@ -37,6 +37,15 @@ struct fake_cache {
 	const char *target_trouble;
 	const struct journal_object *journal;
 	int32_t failures;
+	/* the ScaledJob */
+	const struct scaledjob *job;           /* NULL: there is none */
+	bool jobs_unsynced;                    /* ScaledJobs were not listed */
+	const char *scaledjobs_trouble;        /* NULL */
+	bool jobs_unknown;                     /* Jobs were not listed */
+	const char *jobs_trouble;              /* NULL */
+	struct jobs_tally tally;
+	const struct journal_object *job_journal;
+	int jobs_looked_at;                    /* how often Jobs were asked for */
 	/* what was asked for and waits */
 	int asked, cancelled;
 	survey_fn fn;
@@ -52,5 +61,6 @@ void fake_cache_free(struct fake_cache *f);
 void fake_cache_answer(struct fake_cache *f, double value);        /* ends the wait */
 void fake_cache_fail(struct fake_cache *f, const char *message);
 void fake_cache_remove_object(struct fake_cache *f);               /* with its change told */
+void fake_cache_remove_job(struct fake_cache *f);
 
 #endif

@@ -10,68 +10,15 @@
 
 #include <cmocka.h>
 
-#include "base/json.h"
 #include "base/mem.h"
-#include "base/timestamp.h"
 #include "decide/verdict.h"
-#include "room.h"
-
-static struct scaledobject *given(const char *quoted)
-{
-	MEM_AUTO char *text = mem_dup(quoted);
-	json_t *json;
-	struct scaledobject *so;
-
-	for (char *c = text; *c; c++)
-		if (*c == '\'')
-			*c = '"';
-	json = json_parse(text, strlen(text), NULL);
-	assert_non_null(json);
-	so = scaledobject_decode(json, NULL);
-	json_decref(json);
-	assert_non_null(so);
-	room.cache->object = so;
-	return so;
-}
+#include "explained.h"
 
 #define OBJECT(meta, spec, status) "{'metadata':{'namespace':'shop','name':'web','generation':3" meta "},'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'redis','metadata':{}}]" spec "},'status':{" status "}}"
-#define CONDITION(type, status, reason, message) "{'type':'" type "','status':'" status "','reason':'" reason "','message':'" message "'}"
-
-static struct httpd_request *ask(const char *uri)
-{
-	return room_send(ROUTE_STATUS, "GET", uri, NULL, NULL, NULL);
-}
 
 static json_t *explained(void)
 {
 	return room_body(ask("/explain/shop/web"));
-}
-
-/* A member by its path: "target.replicas", "triggers.0.value". NULL when it is absent or null. */
-static const json_t *at(const json_t *object, const char *path)
-{
-	MEM_AUTO char *copy = mem_dup(path);
-	char *rest = copy, *key;
-
-	while (object && (key = strsep(&rest, ".")) != NULL)
-		object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key)) : json_object_get(object, key);
-	return json_is_null(object) ? NULL : object;
-}
-
-static void expect_text(const json_t *object, const char *path, const char *text)
-{
-	const char *found = json_string_value(at(object, path));
-
-	if (!found || strcmp(found, text) != 0)
-		fail_msg("%s is \"%s\", not \"%s\"", path, found ? found : "null", text);
-}
-
-static void expect_int(const json_t *object, const char *path, int value)
-{
-	const json_t *found = at(object, path);
-
-	if (!json_is_integer(found) || json_integer_value(found) != value)
-		fail_msg("%s is %lld, not %d", path, (long long)json_integer_value(found), value);
 }
 
 static void the_whole(void **state)
@@ -83,10 +30,10 @@ static void the_whole(void **state)
 		.able_to_scale = { CONDITION_TRUE, able, NULL }, .scaling_limited = { CONDITION_TRUE, many, limit }, .last_scale_unix_ms = 1767323045000,
 	};
 	char text[] = "active: the HPA scales", before[] = "scaling from 0 to 1", who[] = "kscaled", why[] = "s0-redis-jobs", other[] = "kubectl-scale", by_hand[] = "by hand";
-	struct journal_decision decisions[] = { { 1767323000000, SCALE_RULE_ACTIVATE, 1, before }, { 1767323050000, SCALE_RULE_ACTIVE, 3, text } };
+	struct journal_decision decisions[] = { { 1767323000000, "activate", 1, before }, { 1767323050000, "active", 3, text } };
 	struct journal_change changes[] = { { 1767323001000, 0, 1, who, why }, { 1767323002000, 1, 3, other, by_hand } };
 	struct journal_object journal = {
-		.decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = SCALE_RULE_ACTIVE, .replicas = 3, .active = true, .until_unix_ms = 1767323060000 },
+		.decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = "active", .replicas = 3, .active = true, .until_unix_ms = 1767323060000 },
 		.decisions = decisions, .decision_count = 2, .changes = changes, .change_count = 2,
 	};
 	struct scaledobject *so = given(OBJECT("", ",'minReplicaCount':0,'maxReplicaCount':4,'idleReplicaCount':0", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "],'triggersTypes':'redis,cpu'"));
@@ -198,8 +145,8 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 static void what_was_decided_before_the_lead_was_lost_is_history(void **state)
 {
 	char text[] = "active: the HPA scales";
-	struct journal_decision decisions[] = { { .at_unix_ms = 1767323050000, .rule = SCALE_RULE_ACTIVE, .replicas = 3, .text = text } };
-	struct journal_object journal = { .decided = true, .decision = { .rule = SCALE_RULE_ACTIVE, .replicas = 3 }, .text = text, .decisions = decisions, .decision_count = 1 };
+	struct journal_decision decisions[] = { { .at_unix_ms = 1767323050000, .rule = "active", .replicas = 3, .text = text } };
+	struct journal_object journal = { .decided = true, .decision = { .rule = "active", .replicas = 3 }, .text = text, .decisions = decisions, .decision_count = 1 };
 	struct scaledobject *so = given(OBJECT("", "", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active", "False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
 	json_t *o;
 
@@ -350,7 +297,8 @@ static void the_list(void **state)
 static void what_is_not_there(void **state)
 {
 	(void)state;
-	room_expect_status(ask("/explain/shop/wbe"), 404, "NotFound", "no ScaledObject \"shop/wbe\" is known; near it: shop/web");
+	room_expect_status(ask("/explain/shop/wbe"), 404, "NotFound", "no ScaledObject or ScaledJob \"shop/wbe\" is known; near it: shop/web");
+	room_expect_status(ask("/explain/scaledobjects/shop/wbe"), 404, "NotFound", "no ScaledObject \"shop/wbe\" is known; near it: shop/web");
 	room_expect_status(ask("/explain/b%0A/web"), 404, "NotFound", "is known; near it: shop/web");
 	room_expect_status(ask("/explain/%zz/web"), 400, "BadRequest", "the path must be /explain/NAMESPACE/NAME");
 	assert_int_equal(ask("/explain/shop")->status, 404);

@@ -329,6 +329,137 @@ static void a_source_without_an_answer_has_no_value(void **state)
 	assert_non_null(strstr(room.last.body, "keda_resource_registered_total{"));
 }
 
+/* --- ScaledJobs ------------------------------------------------------------------------------------------------------------------------------------------- */
+
+static struct scaledjob *given_job(const char *name, const char *annotations)
+{
+	json_t *json = json_pack("{s:{s:s,s:s,s:o},s:{s:[{s:s,s:{}},{s:s,s:{}}]}}", "metadata", "namespace", "shop", "name", name, "annotations", json_parse(annotations, strlen(annotations), NULL), "spec", "triggers", "type",
+				 "redis", "metadata", "type", "cron", "metadata");
+	struct scaledjob *sj = scaledjob_decode(json, NULL);
+
+	assert_non_null(sj);
+	json_decref(json);
+	room.cache->job = sj;
+	return sj;
+}
+
+#define JOB_SERIES(name, value) name "{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"drain\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} " value "\n"
+
+static void expect_lines(const char *const *lines, size_t count)
+{
+	assert_int_equal(probe("/metrics")->status, 200);
+	for (size_t i = 0; i < count; i++)
+		if (!strstr(room.last.body, lines[i]))
+			fail_msg("not on the page: %s", lines[i]);
+}
+
+static void metrics_of_a_scaledjob(void **state)
+{
+	static const char *const lines[] = {
+		JOB_SERIES("keda_scaler_metrics_value", "12"),
+		JOB_SERIES("keda_scaler_active", "1"),
+		JOB_SERIES("keda_scaler_metrics_latency_seconds", "2"),
+		"keda_resource_registered_total{type=\"scaled_object\",namespace=\"shop\"} 1\n",
+		"keda_resource_registered_total{type=\"scaled_job\",namespace=\"shop\"} 1\n",
+		"keda_trigger_registered_total{type=\"redis\"} 2\n",
+		"keda_trigger_registered_total{type=\"cron\"} 1\n",
+		"kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 0\n",
+		"kscaled_jobs{namespace=\"shop\",scaledJob=\"drain\",state=\"running\"} 5\n",
+		"kscaled_jobs{namespace=\"shop\",scaledJob=\"drain\",state=\"complete\"} 7\n",
+		"kscaled_jobs{namespace=\"shop\",scaledJob=\"drain\",state=\"failed\"} 0\n",
+	};
+	struct scaledjob *sj = given_job("drain", "{}");
+
+	(void)state;
+	room.cache->memory = FAKE_ANSWER;
+	room.cache->value = 12;
+	room.cache->resource_trigger = true; /* of no use to a ScaledJob, and not told of one */
+	room.cache->cache.leadership.leading = true;
+	room.cache->tally = (struct jobs_tally){ .running = 5, .complete = 7 };
+	expect_lines(lines, sizeof(lines) / sizeof(lines[0]));
+	assert_null(strstr(room.last.body, "metric=\"cpu\",scaledObject=\"drain\""));
+	assert_non_null(strstr(room.last.body, "metric=\"cpu\",scaledObject=\"web\""));
+	assert_null(strstr(room.last.body, "keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"drain\"}"));
+	assert_int_equal(room.cache->asked, 0);
+	scaledjob_free(sj);
+}
+
+static void a_scaledjob_without_an_answer_has_no_value(void **state)
+{
+	struct scaledjob *sj = given_job("drain", "{}");
+
+	(void)state;
+	room.cache->memory = FAKE_FAILURE;
+	room.cache->falls_back = true; /* it has no fallback */
+	room.cache->value = 20;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "type=\"scaledjob\""));
+	scaledjob_free(sj);
+}
+
+/* A standby does not watch them; a leader that has not read them does not say none. */
+static void jobs_are_counted_where_they_are_known(void **state)
+{
+	struct scaledjob *sj = given_job("drain", "{}");
+
+	(void)state;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "kscaled_jobs{"));
+	assert_int_equal(room.cache->jobs_looked_at, 0);
+	room.cache->cache.leadership.leading = true;
+	room.cache->jobs_unknown = true;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_null(strstr(room.last.body, "kscaled_jobs{"));
+	room.cache->jobs_unknown = false;
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_non_null(strstr(room.last.body, "kscaled_jobs{"));
+	scaledjob_free(sj);
+}
+
+static void paused_scaledjobs(void **state)
+{
+	static const struct { const char *annotations, *line; } cases[] = {
+		{ "{\"autoscaling.keda.sh/paused\":\"true\"}", "kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 1\n" },
+		{ "{\"autoscaling.keda.sh/paused\":\"false\"}", "kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 0\n" },
+		{ "{\"autoscaling.keda.sh/paused\":\"perhaps\"}", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scaledjob *sj = given_job("drain", cases[i].annotations);
+
+		if (cases[i].line)
+			expect_lines(&cases[i].line, 1);
+		else
+			assert_null(strstr(probe("/metrics")->body, "kscaled_scaled_job_paused{"));
+		scaledjob_free(sj);
+	}
+}
+
+#define JOB_ERRORS "keda_scaler_detail_errors_total{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} 4\n"
+
+/* Control counts them; who is gone is forgotten. */
+static void errors_of_a_scaledjob_go_with_it(void **state)
+{
+	static const char *const job[] = { "shop", "web" }, *const of_job[] = { "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledjob" };
+	static const char *const labels[] = { "namespace", "scaledJob", NULL };
+	struct counters_family *errors = counters_declare(room.cache->cache.counters, COUNTERS_COUNTER, "keda_scaled_job_errors_total", "", labels);
+	struct scaledjob *sj = given_job("web", "{}");
+
+	(void)state;
+	counters_add(errors, job, 3);
+	counters_add(room.serve.object_errors, job, 2);
+	counters_add(room.serve.metric_errors, of_job, 4);
+	assert_int_equal(probe("/metrics")->status, 200);
+	assert_non_null(strstr(room.last.body, "keda_scaled_job_errors_total{namespace=\"shop\",scaledJob=\"web\"} 3\n"));
+	assert_non_null(strstr(room.last.body, JOB_ERRORS));
+	fake_cache_remove_job(room.cache);
+	assert_true(counters_get(errors, job) < 0.5);
+	assert_true(counters_get(room.serve.metric_errors, of_job) < 0.5);
+	assert_true(counters_get(room.serve.object_errors, job) > 1.5); /* the ScaledObject of this name */
+	scaledjob_free(sj);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, room_set_up, room_tear_down)
 
 int main(void)
@@ -347,6 +478,11 @@ int main(void)
 		TEST(metrics_of_the_object_itself),
 		TEST(fallback_has_a_value),
 		TEST(a_source_without_an_answer_has_no_value),
+		TEST(metrics_of_a_scaledjob),
+		TEST(a_scaledjob_without_an_answer_has_no_value),
+		TEST(jobs_are_counted_where_they_are_known),
+		TEST(paused_scaledjobs),
+		TEST(errors_of_a_scaledjob_go_with_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

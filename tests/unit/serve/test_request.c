@@ -260,6 +260,27 @@ static void what_is_unknown_is_404_by_name(void **state)
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503, "ServiceUnavailable", "scaledobjects.keda.sh is forbidden");
 }
 
+/* No HPA is for it. Neither may one be asked for by a namespace that makes the key of the other kind. */
+static void a_scaledjob_is_404_and_told_apart(void **state)
+{
+	static char shop[] = "shop", attic[] = "attic", drain[] = "drain", web[] = "web";
+	struct scaledjob sj = { .meta = { .namespace_ = shop, .name = drain } };
+
+	(void)state;
+	room.cache->job = &sj;
+	room.cache->memory = FAKE_ANSWER;
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound", "shop/drain is a ScaledJob: its metrics are not served");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound", "shop/gone does not exist");
+	room_expect_status(room_get(ROOM_API "/namespaces/scaledjobs%2Fshop/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"), 400, "BadRequest", "\"scaledjobs/shop\" cannot be the name of a namespace");
+	sj.meta.namespace_ = attic; /* where there is no ScaledObject */
+	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound", "attic/drain is a ScaledJob");
+	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* the ScaledObject of this name is what is asked */
+	assert_int_equal(room_get(ROOM_METRIC ROOM_SELECTOR)->status, 200);
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound", "has no metric s1-redis-jobs");
+	assert_int_equal(room.cache->asked, 0);
+	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "drain" }) < 0.5);
+}
+
 static void an_object_that_goes_while_it_is_asked_for_is_404(void **state)
 {
 	struct httpd_request *r = room_get(ROOM_METRIC ROOM_SELECTOR);
@@ -421,6 +442,7 @@ int main(void)
 		TEST(the_composite_is_answered_by_its_name),
 		TEST(an_object_that_cannot_be_built_is_503),
 		TEST(what_is_unknown_is_404_by_name),
+		TEST(a_scaledjob_is_404_and_told_apart),
 		TEST(an_object_that_goes_while_it_is_asked_for_is_404),
 		TEST(bad_selectors_are_400),
 		TEST(other_labels_are_not_looked_at),

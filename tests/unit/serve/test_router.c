@@ -32,6 +32,12 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_STATUS, "/validate-keda-sh-v1alpha1-scaledobject", NULL },
 		{ ROUTE_STATUS, "/readyz/ping", "/readyz/{check}" },
 		{ ROUTE_STATUS, "/metrics", "/metrics" },
+		{ ROUTE_STATUS, "/objects", "/objects" },
+		{ ROUTE_STATUS, "/explain/shop/web", "/explain/{namespace}/{name}" },
+		{ ROUTE_STATUS, "/explain/scaledjobs/web", "/explain/{namespace}/{name}" }, /* a namespace may be called so */
+		{ ROUTE_STATUS, "/explain/scaledobjects/shop/web", "/explain/scaledobjects/{namespace}/{name}" },
+		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web", "/explain/scaledjobs/{namespace}/{name}" },
+		{ ROUTE_STATUS, "/explain/scaledjobs/scaledjobs/web", "/explain/scaledjobs/{namespace}/{name}" },
 		/* unknown */
 		{ ROUTE_SECURE, "", NULL },
 		{ ROUTE_SECURE, "///", NULL },
@@ -46,6 +52,9 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_SECURE, API "/namespaces/shop/a/b", NULL },
 		{ ROUTE_SECURE, API "/namespaces/shop/a//", NULL },
 		{ ROUTE_SECURE, "/apis/external.metrics.k8s.io/v1/namespaces/shop/a", NULL },
+		{ ROUTE_STATUS, "/explain/shop", NULL },
+		{ ROUTE_STATUS, "/explain/deployments/shop/web", NULL },
+		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web/x", NULL },
 		/* what strangers without a certificate cannot be told apart for stays on the secure port */
 		{ ROUTE_STATUS, API "/namespaces/shop/s0-redis-jobs", NULL },
 		{ ROUTE_STATUS, "/apis", NULL },

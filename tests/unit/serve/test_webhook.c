@@ -53,6 +53,8 @@ static double counted(const char *family, const char *const *values)
 static const struct admit_verdict yes = { .allowed = true, .reason = "", .message = "" };
 static const struct admit_verdict no = { .allowed = false, .reason = "incorrect-replicas", .message = "spec.minReplicaCount: 5 is more" };
 
+static const struct admit_verdict missing_template = { .allowed = false, .reason = "missing-job", .message = "spec.jobTargetRef: missing" };
+
 static void expect_verdict(const struct httpd_request *r, bool allowed)
 {
 	json_t *body = room_body(r), *response = json_object_get(body, "response");
@@ -162,12 +164,18 @@ static void verdicts_are_counted(void **state)
 	fake_admit_answer(&no);
 	send(WEBHOOK_SCALEDJOB, "ScaledJob", "CREATE", "");
 	fake_admit_answer(&no);
+	send(WEBHOOK_SCALEDJOB, "ScaledJob", "UPDATE", "");
+	fake_admit_answer(&missing_template);
+	send(WEBHOOK_SCALEDJOB, "ScaledJob", "UPDATE", "");
+	fake_admit_answer(&yes);
 	send(WEBHOOK_TRIGGERAUTH, "TriggerAuthentication", "CREATE", "");
 	fake_admit_answer(&no);
+	/* All of ScaledObjects, refused ones of ScaledJobs, too, by KEDA's names. */
 	assert_true(VALIDATIONS("shop", "create") == 1);
 	assert_true(VALIDATIONS("shop", "update") == 1);
 	assert_true(ERRORS("shop", "update", "incorrect-replicas") == 1);
 	assert_true(ERRORS("shop", "create", "incorrect-replicas") == 1);
+	assert_true(ERRORS("shop", "update", "missing-job") == 1);
 }
 
 /* Strangers may send any namespace. */
