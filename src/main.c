@@ -29,7 +29,7 @@ static const struct command {
 	const char *help;
 } commands[] = {
 	{ "run", cmd_run, "runs the daemon; so does kscaled with flags only" },
-	{ "explain", cmd_explain, "tells why the replicas of one object are what they are" },
+	{ "explain", cmd_explain, "tells why the replicas, or Jobs, of one object are what they are" },
 	{ "get", cmd_get, "lists the objects that the running daemon knows" },
 	{ "manifests", cli_manifests, "prints what a cluster needs, for kubectl apply -f -" },
 	{ "check", cli_check, "checks manifests without a cluster" },

@@ -21,6 +21,18 @@ struct asking_screen asking_screen(void)
 	return (struct asking_screen){ size.ws_col, size.ws_row };
 }
 
+const char *asking_kind(const char *word)
+{
+	static const struct { const char *word, *kind; } words[] = {
+		{ "so", "scaledobject" }, { "scaledobject", "scaledobject" }, { "scaledobjects", "scaledobject" }, { "sj", "scaledjob" }, { "scaledjob", "scaledjob" }, { "scaledjobs", "scaledjob" },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(words[i].word, word) == 0)
+			return words[i].kind;
+	return NULL;
+}
+
 bool asking_is_name(const char *text)
 {
 	size_t len = strlen(text);

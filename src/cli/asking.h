@@ -21,6 +21,9 @@ struct asking_screen asking_screen(void);
 typedef void (*asking_render)(const json_t *answer, const struct asking_screen *screen, const void *arg, struct buf *out);
 enum asking_exit asking_run(const char *command, const char *address, const char *path, bool json, asking_render render, const void *arg);
 
+/* The kind that a word on the command line means: "scaledobject" for so, scaledobject, scaledobjects; "scaledjob" likewise. NULL: none. */
+const char *asking_kind(const char *word);
+
 /* Whether a text may be part of a path: the name of a namespace or an object. */
 bool asking_is_name(const char *text);
 

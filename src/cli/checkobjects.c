@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/catalogue.h"
+#include "cli/checkjobspec.h"
 #include "cli/checktriggers.h"
 #include "cli/crdschema.h"
 #include "cli/findings.h"
@@ -165,6 +166,7 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 {
 	const struct scaledobject *so = rivals_object(r->rivals, doc);
 	struct checktriggers built;
+	struct scaled of;
 	const char *rival;
 	bool spec_good;
 
@@ -188,35 +190,53 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 	/* What did not decode is not there to be parsed. */
 	if (!spec_good)
 		return;
-	checktriggers_run(&r->offline, so, NULL, &r->findings, &built);
+	of = scaled_of_object(so);
+	checktriggers_run(&r->offline, &of, &r->findings, &built);
 	if (r->findings.judged_problems == 0)
 		judge_hpa(r, so, &built);
 	checktriggers_done(&built);
 }
 
-/* --- the other kinds ---------------------------------------------------------------------------------------------------------------- */
+/* --- ScaledJobs ---------------------------------------------------------------------------------------------------------------------- */
 
-/* This version does not run Jobs, but their triggers are the same. */
+static void judge_job_rules(struct run *r, const struct scaledjob *sj)
+{
+	static const char metric_type[] = "spec.triggers: metricType ", resources[] = "spec.triggers: cpu and memory ";
+	const char *warnings[VALIDATE_JOB_WARNINGS_MAX];
+	size_t count;
+
+	validate_every_of_job(sj, on_broken_rule, &r->findings);
+	count = validate_job_warnings(sj, warnings);
+	/* Where the webhook only warns of these, a rule above says the same, and which trigger has it. */
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(warnings[i], metric_type, sizeof(metric_type) - 1) != 0 && strncmp(warnings[i], resources, sizeof(resources) - 1) != 0)
+			findings_warning_of(&r->findings, warnings[i]);
+}
+
+/* The environment is that of its own Pod template. What did not decode is not there to be parsed. */
 static void judge_scaledjob(struct run *r, const struct document *doc)
 {
-	const struct json_at root = json_root(doc->json), spec = json_field(&root, "spec");
-	MEM_AUTO char *container = NULL;
-	char name[] = "", namespace_[254];
-	struct scaledobject so = { .meta = { .namespace_ = namespace_, .name = name } };
+	json_t *object = catalogue_placed(r->catalogue, doc->json);
+	struct scaledjob *sj = scaledjob_decode(object, NULL);
 	struct checktriggers built;
-	struct err err = { 0 };
+	struct scaled of;
 
-	snprintf(namespace_, sizeof(namespace_), "%s", catalogue_namespace(r->catalogue, doc->json));
-	if (trigger_decode_list(&spec, &so.spec.triggers, &so.spec.trigger_count, &err) < 0 || validate_triggers("ScaledJob", so.spec.triggers, so.spec.trigger_count, &err) < 0)
-		findings_problem_of(&r->findings, "spec", &err);
-	if (json_get_string(&spec, "envSourceContainerName", &container, NULL) == 0)
-		so.spec.env_source_container = container;
-	if (err.kind == ERR_NONE) {
-		checktriggers_run(&r->offline, &so, json_object_get(json_object_get(spec.value, "jobTargetRef"), "template"), &r->findings, &built);
+	json_decref(object);
+	if (!sj) {
+		judge_unreadable(r, doc);
+		return;
+	}
+	judge_job_rules(r, sj);
+	checkjobspec_run(json_object_get(json_object_get(doc->json, "spec"), "jobTargetRef"), &r->findings);
+	if (!sj->spec_err) {
+		of = scaled_of_job(sj);
+		checktriggers_run(&r->offline, &of, &r->findings, &built);
 		checktriggers_done(&built);
 	}
-	trigger_free_list(so.spec.triggers, so.spec.trigger_count);
+	scaledjob_free(sj);
 }
+
+/* --- authentications ----------------------------------------------------------------------------------------------------------------- */
 
 static void judge_triggerauth(struct run *r, const struct document *doc)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "decide/validate.h"
 #include "decide/verdict.h"
 
 #define FIELD_SIZE 512
@@ -16,9 +17,9 @@
 static const char *const likely[] = { OFFLINE_UNKNOWN, (OFFLINE_UNKNOWN ":1"), ("http://" OFFLINE_UNKNOWN), ("host=" OFFLINE_UNKNOWN " user=" OFFLINE_UNKNOWN), "1", "true", "enable" };
 #define LIKELY (sizeof(likely) / sizeof(likely[0]))
 
-struct job {
+struct trial {
 	struct offline *offline;
-	const struct scaledobject *so;
+	const struct scaled *of;
 	struct findings *findings;
 	struct strmap env, unresolved; /* of the target */
 	bool env_read;                 /* else triggers that need it are not built */
@@ -46,12 +47,12 @@ static void copy_with(struct strmap *to, const struct strmap *from, const char *
 		strmap_set(to, from->pairs[i].key, strcmp(from->pairs[i].value, OFFLINE_UNKNOWN) == 0 ? value : from->pairs[i].value);
 }
 
-static int attempt(const struct job *j, size_t index, const struct strmap *auth, const char *value, struct scaler *out, struct err *err)
+static int attempt(const struct trial *j, size_t index, const struct strmap *auth, const char *value, struct scaler *out, struct err *err)
 {
-	const struct trigger *t = &j->so->spec.triggers[index];
+	const struct trigger *t = &j->of->triggers[index];
 	struct strmap auth_now = { 0 }, env_now = { 0 };
 	struct scaler_params params = {
-		.namespace_ = j->so->meta.namespace_, .object = j->so->meta.name, .type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .formula_source = verdict_has_composite(&j->so->spec), .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
+		.namespace_ = j->of->meta->namespace_, .object = j->of->meta->name, .type = t->type, .index = (int)index, .name = t->name, .metric_type = t->metric_type, .formula_source = j->of->so && verdict_has_composite(&j->of->so->spec), .metadata = &t->metadata, .auth = &auth_now, .env = &env_now, .unresolved = &j->unresolved,
 	};
 	int rc;
 
@@ -86,7 +87,7 @@ static bool guess(struct strmap *auth, const char *complaint, const char *value)
 	return auth->count > before;
 }
 
-static int attempt_open(const struct job *j, size_t index, const struct strmap *auth, const char *value, struct scaler *out, struct err *err)
+static int attempt_open(const struct trial *j, size_t index, const struct strmap *auth, const char *value, struct scaler *out, struct err *err)
 {
 	struct strmap more = { 0 };
 	int rc;
@@ -117,7 +118,7 @@ static bool is_about(const char *complaint, const char *name)
 	return strstr(complaint, quoted) != NULL;
 }
 
-static bool is_about_unknown(const struct job *j, const struct trigger *t, const struct strmap *auth, const char *complaint)
+static bool is_about_unknown(const struct trial *j, const struct trigger *t, const struct strmap *auth, const char *complaint)
 {
 	if (is_made_up(complaint))
 		return true;
@@ -138,9 +139,9 @@ static bool is_about_unknown(const struct job *j, const struct trigger *t, const
 /*
  * 0 built, 1 wrong (*err), -1 not to be judged. Something is wrong when no likely value will do and two of them lead to the same complaint, which is not about what is unknown.
  */
-static int try_all(const struct job *j, size_t index, const struct strmap *auth, bool open, struct scaler *out, struct err *err)
+static int try_all(const struct trial *j, size_t index, const struct strmap *auth, bool open, struct scaler *out, struct err *err)
 {
-	const struct trigger *t = &j->so->spec.triggers[index];
+	const struct trigger *t = &j->of->triggers[index];
 	struct err complaints[LIKELY];
 	size_t count = 0;
 	bool wrong = false;
@@ -214,19 +215,19 @@ static void place_of(const struct trigger *t, size_t index, const char *message,
 	}
 }
 
-static void tell(const struct job *j, size_t index, struct err *err)
+static void tell(const struct trial *j, size_t index, struct err *err)
 {
 	char field[FIELD_SIZE];
 	const char *rest;
 
 	offline_hide(j->offline, err);
-	rest = behind_prefix(err->msg, j->so->spec.triggers[index].type, index);
-	place_of(&j->so->spec.triggers[index], index, rest, field);
+	rest = behind_prefix(err->msg, j->of->triggers[index].type, index);
+	place_of(&j->of->triggers[index], index, rest, field);
 	findings_problem(j->findings, field, "%s", rest);
 }
 
 /* A warning: KEDA takes such a manifest, and whoever checks before he deploys must not be stopped by a word too many. The line is that of the first key. */
-static void tell_unknown(const struct job *j, size_t index, const struct scaler *scaler)
+static void tell_unknown(const struct trial *j, size_t index, const struct scaler *scaler)
 {
 	const char *key = strchr(scaler->unknown, '"');
 	int len = key ? (int)strcspn(key + 1, "\"") : 0;
@@ -235,16 +236,16 @@ static void tell_unknown(const struct job *j, size_t index, const struct scaler 
 	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name, scaler->unknown);
 }
 
-static void run_one(struct job *j, const struct auth_lookup *lookup, const struct workload *target, size_t index, struct checktriggers *out)
+static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target, size_t index, struct checktriggers *out)
 {
-	const struct trigger *t = &j->so->spec.triggers[index];
+	const struct trigger *t = &j->of->triggers[index];
 	struct scaler *next = &out->list[out->count];
 	struct strmap auth = { 0 };
 	struct err err = { 0 };
 	int result = -1;
 
 	j->offline->open = false;
-	if (auth_params(lookup, j->so, t, target, &auth, &err)) {
+	if (auth_params(lookup, j->of, t, target, &auth, &err)) {
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].authenticationRef", index);
 
 		offline_hide(j->offline, &err);
@@ -263,28 +264,27 @@ static void run_one(struct job *j, const struct auth_lookup *lookup, const struc
 	out->all = out->all && result == 0 && !is_made_up(next->metric_name);
 }
 
-void checktriggers_run(struct offline *o, const struct scaledobject *so, const json_t *pod, struct findings *f, struct checktriggers *out)
+void checktriggers_run(struct offline *o, const struct scaled *of, struct findings *f, struct checktriggers *out)
 {
-	struct job j = { .offline = o, .so = so, .findings = f, .env_read = true };
+	struct trial j = { .offline = o, .of = of, .findings = f, .env_read = true };
 	const struct auth_lookup lookup = offline_lookup(o);
 	struct workload *target;
 	struct err err = { 0 };
-	bool known;
 
-	out->list = mem_array(so->spec.trigger_count + 1, sizeof(*out->list));
+	out->list = mem_array(of->trigger_count + 1, sizeof(*out->list));
 	out->count = 0;
 	out->all = true;
-	offline_begin(o, so);
-	target = offline_target(o, so, pod, &known, &err);
-	if (!target || auth_environment(&lookup, so, target, &j.env, &j.unresolved, &err)) {
+	offline_begin(o, of);
+	target = offline_target(o, of, &err);
+	if (!target || auth_environment(&lookup, of, target, &j.env, &j.unresolved, &err)) {
 		offline_hide(o, &err);
 		j.env_read = false;
 		/* A target that cannot be read says so only when somebody needs it. */
-		if (auth_needs_target(&lookup, so))
-			findings_problem_of(f, "spec.scaleTargetRef", &err);
+		if (auth_needs_target(&lookup, of))
+			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", &err);
 	}
-	for (size_t i = 0; i < so->spec.trigger_count; i++)
-		if (so->spec.triggers[i].type && *so->spec.triggers[i].type)
+	for (size_t i = 0; i < of->trigger_count; i++)
+		if (of->triggers[i].type && *of->triggers[i].type && !(of->kind == SCALED_JOB && validate_is_resource_type(of->triggers[i].type)))
 			run_one(&j, &lookup, target, i, out);
 	strmap_done_secret(&j.env);
 	strmap_done(&j.unresolved);
@@ -332,16 +332,16 @@ int checktriggers_authentication(struct offline *o, const struct triggerauth *t,
 	MEM_AUTO char *home = mem_dup(namespace_);
 	struct scaledobject so = { .meta = { .namespace_ = home, .name = name }, .spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
 	const struct auth_lookup lookup = offline_lookup(o);
+	struct scaled of = scaled_of_object(&so);
 	struct workload *target;
 	struct strmap params = { 0 };
 	struct err err = { 0 };
-	bool known;
 	int rc;
 
 	o->own = true;
-	offline_begin(o, &so);
-	target = offline_target(o, &so, NULL, &known, &err);
-	rc = auth_params(&lookup, &so, &trigger, target, &params, &err);
+	offline_begin(o, &of);
+	target = offline_target(o, &of, &err);
+	rc = auth_params(&lookup, &of, &trigger, target, &params, &err);
 	offline_hide(o, &err);
 	offline_end(o);
 	o->own = false;

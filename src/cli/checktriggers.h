@@ -9,8 +9,6 @@
  * complaint is not about that parameter. An authentication that is unknown as a whole has each parameter that a scaler asks for.
  */
 
-#include <jansson.h>
-
 #include "cli/findings.h"
 #include "cli/offline.h"
 #include "scalers/scaler.h"
@@ -20,8 +18,8 @@ struct checktriggers { /* what was built */
 	bool all;                          /* each was, and nothing unknown is in their names */
 };
 
-/* so: for a ScaledJob, one made of its triggers. pod: a ScaledJob's own Pod template; else NULL. Tells what is wrong to the findings. *out is the caller's, for checktriggers_done. */
-void checktriggers_run(struct offline *o, const struct scaledobject *so, const json_t *pod, struct findings *f, struct checktriggers *out);
+/* Of an object of either kind. Tells what is wrong to the findings. *out is the caller's, for checktriggers_done. */
+void checktriggers_run(struct offline *o, const struct scaled *of, struct findings *f, struct checktriggers *out);
 void checktriggers_done(struct checktriggers *c);
 
 /* What is wrong with an authentication by itself: a key that is not in a Secret of the input, a source that is refused. 0, or -1 after telling it (f NULL: to nobody). */

@@ -11,9 +11,12 @@
 #include "cli/explaintext.h"
 
 static const char help_text[] =
-	"usage: kscaled explain [OPTION]... NAMESPACE/NAME\n"
-	"Tell why the replicas of a ScaledObject's target are what they are: readings, the decision and what\n"
-	"held it back, what the HorizontalPodAutoscaler says, and who changed the replicas lately.\n"
+	"usage: kscaled explain [OPTION]... [KIND] NAMESPACE/NAME\n"
+	"Tell why the replicas of a ScaledObject's target are what they are, or why a ScaledJob has created so many\n"
+	"Jobs: readings, the decision and what held it back, what the HorizontalPodAutoscaler says, and what was\n"
+	"changed or created lately, and why.\n"
+	"\n"
+	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of two.\n"
 	"\n"
 	"  -n, --namespace NS           the namespace, when only NAME is given\n"
 	"  -o, --output json            print the answer as JSON\n"
@@ -22,9 +25,23 @@ static const char help_text[] =
 	"      --help                   print this text\n";
 
 struct arguments {
-	const char *address, *namespace_, *object;
+	const char *address, *namespace_, *kind /* NULL: either */, *object;
 	bool json, help;
 };
+
+/* [KIND] NAME */
+static bool take_words(struct arguments *a, char *const *words, int count)
+{
+	if (count == 2) {
+		a->kind = asking_kind(words[0]);
+		if (!a->kind)
+			fprintf(stderr, "kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n", words[0]);
+	} else if (count != 1) {
+		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
+	}
+	a->object = count > 0 ? words[count - 1] : NULL;
+	return count == 1 || (count == 2 && a->kind);
+}
 
 static bool read_options(int argc, char **argv, struct arguments *a)
 {
@@ -48,15 +65,10 @@ static bool read_options(int argc, char **argv, struct arguments *a)
 		default: fputs("Try \"kscaled explain --help\".\n", stderr); return false;
 		}
 	}
-	if (argc - optind == 1) {
-		a->object = argv[optind];
-		return true;
-	}
-	fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
-	return false;
+	return take_words(a, argv + optind, argc - optind);
 }
 
-/* "/explain/shop/web"; the caller owns it. NULL, and it was said why: these cannot be names. */
+/* "/explain/shop/web", "/explain/scaledjobs/shop/web"; the caller owns it. NULL, and it was said why: these cannot be names. */
 static char *path_of(const struct arguments *a)
 {
 	const char *slash = strchr(a->object, '/'), *name = slash ? slash + 1 : a->object;
@@ -69,7 +81,7 @@ static char *path_of(const struct arguments *a)
 	else if (!asking_is_name(namespace_) || !asking_is_name(name))
 		fprintf(stderr, "kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and \".\" are allowed, as NAMESPACE/NAME\n", namespace_, name);
 	else
-		return mem_printf("/explain/%s/%s", namespace_, name);
+		return mem_printf("/explain/%s%s%s/%s", a->kind ? a->kind : "", a->kind ? "s/" : "", namespace_, name);
 	return NULL;
 }
 

@@ -131,7 +131,9 @@ void findings_warning_of(struct findings *f, const char *message)
 	MEM_AUTO char *first = mem_dupn(message, len);
 
 	/* "spec.pollingInterval has no effect ...": a sentence about a field, whose line is known too. */
-	if (!field && strncmp(first, "spec.", 5) == 0)
+	if (is_told(f, field ? field : first))
+		return;
+	if (!field && (strncmp(first, "spec.", 5) == 0 || strncmp(first, "metadata.", 9) == 0))
 		add(f, line_of(f, first), true, NULL, mem_dup(message));
 	else
 		findings_warning(f, field, "%s", rest);

@@ -38,7 +38,7 @@ void findings_problem_at(struct findings *f, size_t line, const char *field, con
 
 /* A rule's message: what stands before its first ": " is the field when it is a path. */
 void findings_problem_of(struct findings *f, const char *otherwise /* the field when it is none */, const struct err *err);
-void findings_warning_of(struct findings *f, const char *message);
+void findings_warning_of(struct findings *f, const char *message); /* not of a field that has a problem: that one comes first */
 
 /* Prints. `judged`: for the verbose line. */
 void findings_end(struct findings *f, bool judged);

@@ -124,10 +124,10 @@ struct auth_lookup offline_lookup(struct offline *o)
 
 /* --- what is wanted of the environment ------------------------------------------------------------------------------------------- */
 
-static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaledobject *so, const struct trigger *t)
+static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaled *of, const struct trigger *t)
 {
 	bool cluster = t->auth_kind && strcmp(t->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
-	struct catalogue_entry *e = t->auth_name ? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND, cluster ? "" : so->meta.namespace_, t->auth_name) : NULL;
+	struct catalogue_entry *e = t->auth_name ? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND, cluster ? "" : of->meta->namespace_, t->auth_name) : NULL;
 
 	return e ? catalogue_triggerauth(o->catalogue, e) : NULL;
 }
@@ -138,13 +138,13 @@ struct wanted {
 	struct strmap containers;
 };
 
-static void find_wanted(struct offline *o, const struct scaledobject *so, struct wanted *w)
+static void find_wanted(struct offline *o, const struct scaled *of, struct wanted *w)
 {
-	auth_variable_names(so, &w->variables);
-	if (so->spec.env_source_container && *so->spec.env_source_container)
-		strmap_set(&w->containers, so->spec.env_source_container, "");
-	for (size_t i = 0; i < so->spec.trigger_count; i++) {
-		const struct triggerauth *t = triggerauth_of(o, so, &so->spec.triggers[i]);
+	auth_variable_names(of, &w->variables);
+	if (of->env_source_container && *of->env_source_container)
+		strmap_set(&w->containers, of->env_source_container, "");
+	for (size_t i = 0; i < of->trigger_count; i++) {
+		const struct triggerauth *t = triggerauth_of(o, of, &of->triggers[i]);
 
 		for (size_t j = 0; t && j < t->env_count; j++) {
 			strmap_set(&w->variables, t->env[j].name, "");
@@ -169,11 +169,11 @@ static void add_ends(struct strmap *any, const char *name)
 		strmap_set(any, name, OFFLINE_UNKNOWN);
 }
 
-void offline_begin(struct offline *o, const struct scaledobject *so)
+void offline_begin(struct offline *o, const struct scaled *of)
 {
 	struct wanted w = { 0 };
 
-	find_wanted(o, so, &w);
+	find_wanted(o, of, &w);
 	for (size_t i = 0; i < w.variables.count; i++)
 		add_ends(&o->any, w.variables.pairs[i].key);
 	wanted_done(&w);
@@ -199,12 +199,12 @@ static json_t *container_with_all(const char *name, const struct strmap *variabl
 	return json_pack("{s:s, s:o}", "name", name, "env", env);
 }
 
-static json_t *target_with_all(struct offline *o, const struct scaledobject *so)
+static json_t *target_with_all(struct offline *o, const struct scaled *of)
 {
 	json_t *containers = json_array();
 	struct wanted w = { 0 };
 
-	find_wanted(o, so, &w);
+	find_wanted(o, of, &w);
 	for (size_t i = 0; i < w.containers.count; i++)
 		json_array_append_new(containers, container_with_all(w.containers.pairs[i].key, &w.variables));
 	wanted_done(&w);
@@ -223,16 +223,21 @@ const json_t *offline_target_object(struct offline *o, const struct scaledobject
 	return strncmp(api_version, group, strlen(group)) == 0 && (api_version[strlen(group)] == '/' || !*group) ? catalogue_document(e)->json : NULL;
 }
 
-struct workload *offline_target(struct offline *o, const struct scaledobject *so, const json_t *pod, bool *known, struct err *err)
+struct workload *offline_target(struct offline *o, const struct scaled *of, struct err *err)
 {
-	const json_t *object = offline_target_object(o, so);
+	const json_t *object = of->so ? offline_target_object(o, of->so) : NULL;
 	struct workload *target;
 	json_t *made;
 
-	*known = pod || object;
-	if (!pod && object)
+	if (object)
 		return workload_decode(object, err);
-	made = pod ? json_pack("{s:{s:s}, s:{s:O}}", "metadata", "name", "unknown", "spec", "template", pod) : target_with_all(o, so);
+	if (of->sj) {
+		target = scaledjob_workload(of->sj);
+		if (!target)
+			err_set(err, ERR_INVALID, "%s: there is no Pod template whose containers could have an environment", of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
+		return target;
+	}
+	made = target_with_all(o, of);
 	target = workload_decode(made, err);
 	json_decref(made);
 	return target;

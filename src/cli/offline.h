@@ -29,15 +29,15 @@ struct offline {
 
 struct auth_lookup offline_lookup(struct offline *o);
 
-/* so: the object whose variables may be wanted. */
-void offline_begin(struct offline *o, const struct scaledobject *so);
+/* of: the object whose variables may be wanted. */
+void offline_begin(struct offline *o, const struct scaled *of);
 void offline_end(struct offline *o);
 
 /*
- * The scale target: from the input, or one that stands for what is not known: its containers have all variables that `so` and its authentications name, with the value OFFLINE_UNKNOWN. `pod` NULL, or a Pod template to take the
- * containers from (a ScaledJob has its own). *known says which. NULL: it is in the input, but cannot be read (*err). The caller owns it.
+ * Whose environment counts: the scale target from the input, or one that stands for what is not known: its containers have all variables that `of` and its authentications name, with the value OFFLINE_UNKNOWN. A ScaledJob's is its own
+ * Pod template. NULL: it is in the input, but cannot be read (*err). The caller owns it.
  */
-struct workload *offline_target(struct offline *o, const struct scaledobject *so, const json_t *pod, bool *known, struct err *err);
+struct workload *offline_target(struct offline *o, const struct scaled *of, struct err *err);
 
 /* The object in the input that a ScaledObject scales; NULL: not there. */
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so);

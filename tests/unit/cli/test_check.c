@@ -23,6 +23,10 @@
 #define WITH_AUTH(metadata) SO("a") TARGET "  triggers:\n  - type: redis\n    metadata: {" metadata "}\n    authenticationRef: {name: redis}\n"
 #define AUTH(key, parameter) KEDA("TriggerAuthentication", "redis") "  secretTargetRef:\n  - {parameter: " parameter ", name: redis, key: " key "}\n"
 
+#define SJ(spec) KEDA("ScaledJob", "j") spec
+#define JOB(container) "  jobTargetRef: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i" container "}]}}}\n" /* line 5 */
+#define ADDRESS ", env: [{name: ADDRESS, value: 'redis:6379'}]"
+
 static char *check_with(const char *text, bool complete, struct checkobjects_result *result)
 {
 	const struct checkobjects_params params = { .namespace_ = "default", .cluster_namespace = "kscaled", .complete = complete };
@@ -82,7 +86,7 @@ static void good_ones_are_quiet(void **state)
 		SO("a") TARGET "  advanced: {scalingModifiers: {formula: 'q + 1', target: '5'}}\n  triggers:\n  - {type: redis, name: q, metadata: {listName: jobs, address: 'redis:6379'}}\n",
 		SO("a") TARGET REDIS NEXT SO("b") "  scaleTargetRef: {name: other}\n" REDIS,
 		SO("a") TARGET REDIS NEXT "apiVersion: keda.sh/v1alpha1\nkind: ScaledObject\nmetadata: {name: b, namespace: elsewhere}\nspec:\n" TARGET REDIS,
-		KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: [{name: c, env: [{name: A, value: 'redis:1'}]}]}}}\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: A}}\n",
+		KEDA("ScaledJob", "j") "  jobTargetRef: {template: {spec: {containers: [{name: c, image: i, env: [{name: A, value: 'redis:1'}]}]}}}\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: A}}\n",
 	};
 
 	(void)state;
@@ -190,6 +194,117 @@ static void bad_ones_are_told(void **state)
 	}
 }
 
+/* Of the kinds that people write, with the sources of this version. */
+static void good_scaledjobs_are_quiet(void **state)
+{
+	static const char *const texts[] = {
+		/* The fields of KEDA's reference, all. */
+		"apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata:\n  name: all\n  labels: {team: a}\n  annotations: {autoscaling.keda.sh/paused: 'true', scaledjob.keda.sh/job-excluded-labels: 'team,b'}\nspec:\n"
+		"  jobTargetRef:\n    parallelism: 1\n    completions: 1\n    activeDeadlineSeconds: 600\n    backoffLimit: 6\n    template: {spec: {restartPolicy: Never, containers: [{name: worker, image: i}]}}\n"
+		"  pollingInterval: 30\n  successfulJobsHistoryLimit: 5\n  failedJobsHistoryLimit: 5\n  envSourceContainerName: worker\n  minReplicaCount: 10\n  maxReplicaCount: 100\n"
+		"  rolloutStrategy: gradual\n  rollout: {strategy: gradual, propagationPolicy: foreground}\n"
+		"  scalingStrategy:\n    strategy: custom\n    customScalingQueueLengthDeduction: 1\n    customScalingRunningJobPercentage: '0.5'\n    multipleScalersCalculation: max\n" REDIS,
+		/* Conditions of Pods, two triggers that are added up; host and port from the environment. */
+		SJ("  jobTargetRef:\n    template:\n      spec:\n        restartPolicy: Never\n        containers:\n        - name: worker\n          image: i\n          env: [{name: REDIS_HOST, value: redis}, {name: REDIS_PORT, value: '6379'}]\n"
+		   "  scalingStrategy: {strategy: eager, pendingPodConditions: [Ready, PodScheduled, AnotherCustomPodCondition], multipleScalersCalculation: sum}\n"
+		   "  triggers:\n  - {type: redis, name: wait, metadata: {hostFromEnv: REDIS_HOST, portFromEnv: REDIS_PORT, listName: 'bull:q:wait', listLength: '1'}}\n"
+		   "  - {type: redis, name: paused, metadata: {hostFromEnv: REDIS_HOST, portFromEnv: REDIS_PORT, listName: 'bull:q:paused', listLength: '1'}}\n"),
+		/* The environment of the container that is named, from a Secret that is in the input, and one that is not. */
+		SJ("  envSourceContainerName: second\n  jobTargetRef:\n    template:\n      spec:\n        restartPolicy: OnFailure\n        containers:\n        - {name: first, image: i}\n        - name: second\n          image: i\n"
+		   "          env: [{name: DB, valueFrom: {secretKeyRef: {name: db, key: url}}}]\n"
+		   "  triggers:\n  - {type: postgresql, metadata: {connectionFromEnv: DB, query: 'SELECT count(*) FROM jobs', targetQueryValue: '1'}}\n") NEXT
+		SECRET("db", "stringData: {url: 'postgresql://u:hunter2@db:5432/orders'}"),
+		SJ("  jobTargetRef:\n    template: {spec: {containers: [{name: c, image: i, envFrom: [{secretRef: {name: db}}]}]}}\n"
+		   "  triggers:\n  - {type: postgresql, metadata: {connectionFromEnv: DB, query: 'SELECT count(*) FROM jobs', targetQueryValue: '1'}}\n"),
+		/* Authentications of all sorts. */
+		SJ(JOB("") "  triggers:\n  - type: redis-streams\n    metadata: {address: 'redis:6379', stream: s, consumerGroup: g, pendingEntriesCount: '1'}\n    authenticationRef: {name: redis}\n") NEXT AUTH("pw", "password") NEXT
+		SECRET("redis", "stringData: {pw: hunter2}"),
+		SJ(JOB(ADDRESS) "  triggers:\n  - type: redis\n    metadata: {listName: jobs}\n    authenticationRef: {name: redis}\n") NEXT KEDA("TriggerAuthentication", "redis") "  env: [{parameter: address, name: ADDRESS, containerName: c}]\n",
+		SJ(JOB("") "  triggers:\n  - type: mysql\n    metadata: {host: db, port: '3306', username: u, dbName: d, query: 'SELECT 1', queryValue: '1'}\n    authenticationRef: {name: db, kind: ClusterTriggerAuthentication}\n"),
+		/* Other sources. */
+		SJ(JOB("") "  triggers:\n  - {type: prometheus, metadata: {serverAddress: 'http://p:9090', query: 'sum(x)', threshold: '4'}}\n  - {type: cron, metadata: {timezone: Europe/Berlin, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'}}\n"),
+		SJ(JOB("") "  triggers:\n  - {type: external-push, metadata: {scalerAddress: 'scaler:50051', anything: goes}}\n"),
+		SJ(JOB("") "  triggers:\n  - {type: metrics-api, metadata: {url: 'http://x/y', valueLocation: a.b, targetValue: '3'}}\n  - {type: kubernetes-workload, metadata: {podSelector: app=x, value: '2'}}\n"),
+		/* A ScaledObject beside it has the name, too. */
+		SJ(JOB("") REDIS) NEXT SO("j") TARGET REDIS,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		expect(texts[i], false, "");
+}
+
+static void bad_scaledjobs_are_told(void **state)
+{
+	static const struct { const char *text, *wanted; } cases[] = {
+		{ SJ(REDIS), "f:4: ScaledJob shop/j: spec.jobTargetRef: missing\n" },
+		{ SJ("  jobTargetRef: {}\n" REDIS), "f:5: ScaledJob shop/j: spec.jobTargetRef.template: missing\n" },
+		{ SJ(JOB("")), "f:4: ScaledJob shop/j: spec.triggers: missing\n" },
+		{ SJ(JOB("") "  cooldownPeriod: 300\n" REDIS), "f:6: ScaledJob shop/j: spec.cooldownPeriod: unknown field\n" },
+		{ SJ(JOB(", image_: x") REDIS), "f:5: ScaledJob shop/j: spec.jobTargetRef.template.spec.containers[0].image_: unknown field: did you mean image?\n" },
+		{ SJ("  jobTargetRef: {template: {spec: {restartPolicy: Always, containers: [{name: c, image: i}]}}}\n" REDIS),
+		  "f:5: ScaledJob shop/j: spec.jobTargetRef.template.spec.restartPolicy: \"Always\" is not for Jobs: Never or OnFailure\n" },
+		{ SJ("  jobTargetRef:\n    backoffLimit: -1\n    completions: 0\n    selector: {matchLabels: {a: b}}\n    template: {spec: {restartPolicy: Sometimes, initContainers: [{name: a, image: ''}], containers: [{name: b, image: i}, {name: c}]}}\n" REDIS),
+		  "f:6: ScaledJob shop/j: spec.jobTargetRef.backoffLimit: -1 is too small: at least 0\nf:8: ScaledJob shop/j: spec.jobTargetRef.selector: remove it: each Job is given one of its own\n"
+		  "f:9: ScaledJob shop/j: spec.jobTargetRef.template.spec.restartPolicy: \"Sometimes\" is not for Jobs: Never or OnFailure\n"
+		  "f:9: ScaledJob shop/j: spec.jobTargetRef.template.spec.containers[1].image: missing: a Job needs an image for each container\n"
+		  "f:9: ScaledJob shop/j: spec.jobTargetRef.template.spec.initContainers[0].image: missing: a Job needs an image for each container\n" },
+		{ SJ("  jobTargetRef: {manualSelector: true, selector: {matchLabels: {a: b}}, template: {spec: {containers: [{name: c, image: i}]}}}\n" REDIS), "" },
+		{ SJ(JOB("") "  pollingInterval: 0\n  minReplicaCount: -1\n  maxReplicaCount: 0\n  failedJobsHistoryLimit: -1\n" REDIS),
+		  "f:6: ScaledJob shop/j: spec.pollingInterval: 0 is too small: at least 1\nf:7: ScaledJob shop/j: spec.minReplicaCount: -1 is too small: at least 0\n"
+		  "f:8: ScaledJob shop/j: spec.maxReplicaCount: 0 is too small: at least 1\nf:9: ScaledJob shop/j: spec.failedJobsHistoryLimit: -1 is too small: at least 0\n" },
+		{ SJ(JOB("") "  scalingStrategy:\n    strategy: accurat\n    customScalingRunningJobPercentage: 0.5\n" REDIS),
+		  "f:7: ScaledJob shop/j: spec.scalingStrategy.strategy: \"accurat\" is not one of default, custom, accurate, eager: did you mean accurate?\n"
+		  "f:8: ScaledJob shop/j: spec.scalingStrategy.customScalingRunningJobPercentage: must be a string, not a number: put it in quotes\n" },
+		{ SJ(JOB("") "  scalingStrategy: {customScalingQueueLengthDeduction: 1}\n" REDIS),
+		  "f:6: ScaledJob shop/j: warning: spec.scalingStrategy: customScalingQueueLengthDeduction and customScalingRunningJobPercentage have no effect without strategy custom\n" },
+		{ SJ(JOB("") "  scalingStrategy: {strategy: custom, customScalingRunningJobPercentage: half}\n" REDIS),
+		  "f:6: ScaledJob shop/j: warning: spec.scalingStrategy: customScalingRunningJobPercentage is not a number, such as \"0.5\": without one strategy custom is taken as default\n" },
+		{ SJ(JOB("") "  rolloutStrategy: accurate\n" REDIS), "f:4: ScaledJob shop/j: warning: spec.rollout.strategy (or rolloutStrategy) is neither gradual nor immediate: it is taken as immediate\n"
+								       "f:6: ScaledJob shop/j: spec.rolloutStrategy: \"accurate\" is not one of gradual, immediate\n" },
+		/* Its API server would let this pass, and the reconciler would not; once, not as a warning, too. */
+		{ SJ(JOB("") REDIS "    metricType: Value\n"),
+		  "f:9: ScaledJob shop/j: spec.triggers[0].metricType: \"Value\": remove it: a ScaledJob always compares what is to be done with the work for one Job (AverageValue)\n" },
+		/* Once, too: what the trigger by itself would lack is of no use. */
+		{ SJ(JOB("") "  triggers:\n  - {type: cpu, metadata: {value: '50'}}\n"), "f:7: ScaledJob shop/j: spec.triggers[0].type: \"cpu\": remove this trigger: it is read by a HorizontalPodAutoscaler, and a ScaledJob has none\n" },
+		{ SJ(JOB("") "  triggers:\n  - {type: redis, useCachedMetrics: true, metadata: {listName: jobs, address: 'redis:6379'}}\n"), "f:6: ScaledJob shop/j: warning: spec.triggers: useCachedMetrics has no effect in a ScaledJob\n" },
+		/* Triggers, with the environment of the Pod template. */
+		{ SJ(JOB("") "  triggers:\n  - {type: redis, metadata: {listName: jobs, address: 'redis:6379', listLength: x}}\n"),
+		  "f:7: ScaledJob shop/j: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
+		{ SJ(JOB("") "  triggers:\n  - {type: redis, metadata: {listName: jobs, address: 'redis:6379', listLenght: '5'}}\n"),
+		  "f:7: ScaledJob shop/j: warning: spec.triggers[0].metadata.listLenght: no parameter of redis has this name: \"listLenght\" (did you mean \"listLength\"?)\n" },
+		{ SJ(JOB(ADDRESS) "  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRES}}\n"),
+		  "f:7: ScaledJob shop/j: spec.triggers[0].metadata.addressFromEnv: parameter \"addressFromEnv\": the target's container has no environment variable ADDRES with a value\n" },
+		{ SJ(JOB(ADDRESS) "  envSourceContainerName: d\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: ADDRESS}}\n"), "f:6: ScaledJob shop/j: spec.envSourceContainerName: j has no container \"d\"\n" },
+		{ SJ(JOB("") "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: 'redis:6379'}\n    authenticationRef: {name: redis}\n") NEXT KEDA("TriggerAuthentication", "redis") "  env: [{parameter: password, name: PW, containerName: c}]\n",
+		  "f:9: ScaledJob shop/j: spec.triggers[0].authenticationRef: TriggerAuthentication shop/redis: env parameter \"password\": container \"c\" of the Pod template has no variable PW\n" },
+		{ SJ("  jobTargetRef: {template: {spec: {containers: [{name: c, image: i, env: [{name: A, valueFrom: {secretKeyRef: {name: redis, key: a}}}]}]}}}\n  triggers:\n  - {type: redis, metadata: {listName: jobs, addressFromEnv: A}}\n") NEXT
+		  SECRET("redis", "stringData: {a: hunter2}"), "f:7: ScaledJob shop/j: spec.triggers[0].metadata.addressFromEnv: address \"(secret)\": must be host:port\n" },
+		/* metadata. */
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata:\n  name: a23456789012345678901234567890123456789012345678901234567890123x\n  annotations:\n    autoscaling.keda.sh/paused: 'yes'\n    autoscaling.keda.sh/paused-replicas: '2'\nspec:\n" JOB("") REDIS,
+		  "f:4: ScaledJob default/a23456789012345678901234567890123456789012345678901234567890123x: metadata.name: \"a23456789012345678901234567890123456789012345678901234567890123x\" has 64 characters: at most 63, as it becomes the value of a label: create it anew under a shorter name\n"
+		  "f:6: ScaledJob default/a23456789012345678901234567890123456789012345678901234567890123x: metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false\n"
+		  "f:7: ScaledJob default/a23456789012345678901234567890123456789012345678901234567890123x: warning: metadata.annotations[autoscaling.keda.sh/paused-replicas] has no effect on a ScaledJob: autoscaling.keda.sh/paused pauses it\n" },
+		{ "apiVersion: keda.sh/v1alpha1\nkind: ScaledJob\nmetadata: {name: j, namespace: shop, annotations: {autoscaling.keda.sh/paused: true}}\nspec:\n" JOB("") REDIS,
+		  "f:3: ScaledJob shop/j: metadata.annotations[autoscaling.keda.sh/paused]: must be a string, not true: put it in quotes\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		expect(cases[i].text, false, cases[i].wanted);
+}
+
+static void a_scaledjob_with_all_it_refers_to(void **state)
+{
+	static const char with[] = SJ(JOB("") "  triggers:\n  - type: redis\n    metadata: {listName: jobs, address: 'redis:6379'}\n    authenticationRef: {name: redis}\n");
+	MEM_AUTO char *whole = mem_printf("%s" NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"), with);
+
+	(void)state;
+	expect(SJ(JOB("") REDIS), true, ""); /* it has no target that could be missing */
+	expect(with, true, "f:9: ScaledJob shop/j: spec.triggers[0].authenticationRef: TriggerAuthentication shop/redis is not in the input\n");
+	expect(whole, true, "");
+}
+
 static void an_unknown_type_is_told_with_those_that_are(void **state)
 {
 	MEM_AUTO char *wanted = mem_printf("f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: %s)\n", scaler_type_names());
@@ -242,6 +357,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_are_quiet),
 		cmocka_unit_test(bad_ones_are_told),
+		cmocka_unit_test(good_scaledjobs_are_quiet),
+		cmocka_unit_test(bad_scaledjobs_are_told),
+		cmocka_unit_test(a_scaledjob_with_all_it_refers_to),
 		cmocka_unit_test(an_unknown_type_is_told_with_those_that_are),
 		cmocka_unit_test(with_complete_what_is_missing_is_told),
 		cmocka_unit_test(an_unknown_type_is_told),

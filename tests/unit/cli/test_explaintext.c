@@ -75,6 +75,56 @@ static void the_whole_text(void **state)
 			    "11:19:00Z  activate  1         scaling from 0 to 1\n");
 }
 
+#define JOB_HEAD                                                                                                                                                                                \
+	"'kind':'ScaledJob','namespace':'shop','name':'orders','min':1,'max':10,'paused':false,'ready':'True','active':'True','strategy':'accurate','calculation':'sum',"                             \
+	"'leader':{'leading':true,'holder':'kscaled-7d9f_ab12','whyNot':null},'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'True'},{'type':'Paused','status':'False'}],"
+#define JOBS "'jobs':{'running':7,'complete':20,'failed':1,'known':true,'trouble':null},"
+#define JOB_DECISION "'decision':{'rule':'create','text':'creates 3 Jobs: 10 waiting in s0-redis-jobs, 4 Jobs run','create':3,'active':true,'failing':false,'decidedAt':'2026-01-02T11:20:02.000Z'},"
+#define JOB_TRIGGER                                                                                                                                                                             \
+	"{'index':0,'type':'redis','name':null,'metric':'s0-redis-jobs','metricType':'AverageValue','target':'1','activation':0,'value':10,'active':true,'ageSeconds':0.4,'failures':0,'error':null}"
+#define CREATION(at, from, to) "{'at':'2026-01-02T11:" at ".000Z','from':" from ",'to':" to ",'who':'kscaled','why':'10 waiting in s0-redis-jobs'}"
+#define JOB_BEFORE "{'at':'2026-01-02T11:19:00.000Z','rule':'enough','create':0,'text':'creates no Job'}"
+
+static void the_whole_text_of_a_scaledjob(void **state)
+{
+	MEM_AUTO char *text = render("{" JOB_HEAD JOBS JOB_DECISION "'triggers':[" JOB_TRIGGER "," JOB_TRIGGER "],'changes':[" CREATION("20:02", "4", "7") "," CREATION("18:00", "0", "4") "],'decisions':[" JOB_BEFORE "]}", 0, 0);
+
+	(void)state;
+	assert_string_equal(text,
+			    "Object    ScaledJob shop/orders   Ready=True Active=True Paused=False\n"
+			    "Jobs      7 running, 20 complete, 1 failed; 1 to 10; strategy accurate, sum of the triggers\n"
+			    "Decision  create: creates 3 Jobs: 10 waiting in s0-redis-jobs, 4 Jobs run (3.0 s ago)\n"
+			    "Leader    kscaled-7d9f_ab12 (this process)\n"
+			    "\n"
+			    "TRIGGER  VALUE  TARGET          ABOVE  ACTIVE  AGE    FAILURES  METRIC\n"
+			    "0 redis  10     1 AverageValue  0      yes     0.4 s  0         s0-redis-jobs\n"
+			    "0 redis  10     1 AverageValue  0      yes     0.4 s  0         s0-redis-jobs\n"
+			    "\n"
+			    "CREATED    JOBS  RUNNING  WHY\n"
+			    "11:20:02Z  3     7        10 waiting in s0-redis-jobs\n"
+			    "11:18:00Z  4     4        10 waiting in s0-redis-jobs\n"
+			    "\n"
+			    "DECIDED    RULE    CREATE  TEXT\n"
+			    "11:19:00Z  enough  0       creates no Job\n");
+}
+
+/* 80x24: as of a ScaledObject. */
+static void one_screen_of_a_scaledjob(void **state)
+{
+#define TEN(x) x "," x "," x "," x "," x "," x "," x "," x "," x "," x
+	MEM_AUTO char *text = render("{" JOB_HEAD JOBS JOB_DECISION "'triggers':[" JOB_TRIGGER "],'changes':[" TEN(CREATION("20:02", "4", "7")) "],'decisions':[" TEN(JOB_BEFORE) "]}", 80, 24);
+	char *rest = text, *line;
+	size_t rows = 0;
+
+	(void)state;
+	while ((line = strsep(&rest, "\n")) != NULL && rest) {
+		rows++;
+		if (plaintext_columns(line) > 80)
+			fail_msg("longer than 80 columns: %s", line);
+	}
+	assert_in_range(rows, 18, 23);
+}
+
 static void expect_line(const char *text, const char *line)
 {
 	if (!strstr(text, line))
@@ -104,6 +154,15 @@ static void a_failed_check(void **state)
 	expect_line(stopped, "\nReady     there is no Secret\n");
 	expect_line(stopped, "\nDecision  none while that is so; the last one, 3.0 s ago, was active: active: the HPA scales (s0-redis-jobs 12.5)\n");
 	expect_line(goes_on, "\nDecision  active: active: the HPA scales (s0-redis-jobs 12.5) (3.0 s ago)\n");
+}
+
+static void a_failed_check_of_a_scaledjob(void **state)
+{
+	MEM_AUTO char *text = render("{'kind':'ScaledJob','conditions':[{'type':'Ready','status':'False','reason':'ScaledJobCheckFailed','message':'there is no Secret','lastTransitionTime':'2026-01-02T11:20:02.000Z'}]," JOB_DECISION "'triggers':[]}", 0, 0);
+
+	(void)state;
+	expect_line(text, "\nReady     there is no Secret\n");
+	expect_line(text, "\nDecision  none while that is so; the last one, 3.0 s ago, was create: creates 3 Jobs");
 }
 
 /* 80x24, one trigger, ten changes and decisions: nothing scrolls away, and nothing is broken by the terminal. */
@@ -156,6 +215,10 @@ static void what_is_wrong_is_said(void **state)
 		  "\nformula  3      2500m AverageValue  1      no      -    -         composite-metric\n" },
 		{ "{'hpa':{'name':'h','conditions':[{'type':'ScalingActive','status':'False','reason':'FailedGetExternalMetric','message':'503'},{'type':'ScalingLimited','status':'False'}]}}",
 		  "\n          ScalingActive=False FailedGetExternalMetric: 503\n" },
+		{ "{'also':'ScaledJob','namespace':'shop','name':'web'}", "\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj shop/web`\n" },
+		{ "{'kind':'ScaledJob','jobs':null,'min':0,'max':5,'strategy':'default'}", "\nJobs      known to the leader alone; 0 to 5; strategy default\n" },
+		{ "{'kind':'ScaledJob','jobs':{'known':false,'running':null,'trouble':'forbidden'},'min':0,'max':5,'strategy':'default'}", "\nJobs      not read yet; 0 to 5; strategy default; forbidden\n" },
+		{ "{'kind':'ScaledJob','paused':true}", "\nBy order  paused\n" },
 		{ "{'reason':'\\u001b[31mred'}", "\nDecision   [31mred\n" },
 	};
 
@@ -170,7 +233,7 @@ static void what_is_wrong_is_said(void **state)
 static void usage(void **state)
 {
 	static const struct { const char *arguments[5]; int status; } cases[] = {
-		{ { "explain", "--help" }, 0 }, { { "explain" }, 2 }, { { "explain", "web" }, 2 }, { { "explain", "shop/web", "more" }, 2 }, { { "explain", "shop/web/x" }, 2 }, { { "explain", "shop/" }, 2 },
+		{ { "explain", "--help" }, 0 }, { { "explain" }, 2 }, { { "explain", "web" }, 2 }, { { "explain", "shop/web", "more" }, 2 }, { { "explain", "pods", "shop/web" }, 2 }, { { "explain", "sj", "shop/web", "x" }, 2 }, { { "explain", "sj" }, 2 }, { { "explain", "sj", "shop/web" }, 2 }, { { "explain", "shop/web/x" }, 2 }, { { "explain", "shop/" }, 2 },
 		{ { "explain", "/web" }, 2 }, { { "explain", "../x" }, 2 }, { { "explain", "-o", "yaml", "shop/web" }, 2 }, { { "explain", "-n", "bank", "shop/web" }, 2 }, { { "explain", "--nonsense" }, 2 },
 		{ { "explain", "-n", "shop", "web" }, 2 }, { { "explain", "shop/web" }, 2 }, /* nobody listens */
 	};
@@ -192,8 +255,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_whole_text),
+		cmocka_unit_test(the_whole_text_of_a_scaledjob),
+		cmocka_unit_test(one_screen_of_a_scaledjob),
 		cmocka_unit_test(a_trigger_that_is_nil),
 		cmocka_unit_test(a_failed_check),
+		cmocka_unit_test(a_failed_check_of_a_scaledjob),
 		cmocka_unit_test(one_screen),
 		cmocka_unit_test(many_rows_show_all),
 		cmocka_unit_test(what_is_wrong_is_said),

@@ -312,6 +312,11 @@ static void check_rule(const struct rule *r)
 	assert_false(rule_has(r, "resources", "*/*"));
 	if (rule_has(r, "resources", "leases"))
 		assert_true(named || rule_has(r, "verbs", "create"));
+	/* Pods are only ever looked at in lists, Jobs are made and deleted, never changed. */
+	if (rule_has(r, "resources", "pods"))
+		assert_false(rule_has(r, "verbs", "get") || rule_has(r, "verbs", "create") || rule_has(r, "verbs", "delete"));
+	if (rule_has(r, "resources", "jobs"))
+		assert_false(rule_has(r, "verbs", "update") || rule_has(r, "verbs", "patch") || rule_has(r, "verbs", "deletecollection"));
 	if (!rule_has(r, "resources", "secrets"))
 		return;
 	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
@@ -322,7 +327,7 @@ static void check_rule(const struct rule *r)
 	}
 }
 
-static struct { size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here; } counted;
+static struct { size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, jobs; } counted;
 
 static void count_rule(const struct rule *r)
 {
@@ -332,6 +337,8 @@ static void count_rule(const struct rule *r)
 		*(here ? &counted.secrets_here : &counted.secrets_everywhere) += 1;
 	if (rule_has(r, "resources", "configmaps") && rule_has(r, "verbs", "watch"))
 		counted.config_maps++;
+	if (rule_has(r, "resources", "jobs") && rule_has(r, "verbs", "create") && rule_has(r, "verbs", "delete") && rule_has(r, "verbs", "watch"))
+		counted.jobs++;
 	if (rule_has(r, "resources", "serviceaccounts/token"))
 		*(here ? &counted.tokens_here : &counted.tokens_everywhere) += 1;
 }
@@ -356,6 +363,7 @@ static void rights_are_few(void **state)
 	assert_int_equal(counted.secrets_everywhere, 1);
 	assert_int_equal(counted.secrets_here, 1);
 	assert_int_equal(counted.config_maps, 2);
+	assert_int_equal(counted.jobs, 1);
 	assert_int_equal(counted.tokens_everywhere + counted.tokens_here, 0);
 	count_rules(&restricted);
 	assert_int_equal(counted.secrets_everywhere, 0);
@@ -534,7 +542,10 @@ static void crds_carry_names_columns_and_rules(void **state)
 		  "|properties|stabilizationWindowSeconds|maximum", "3600" },
 		{ "scaledobjects", SCHEMA "|properties|status|properties|conditions|items|properties|lastTransitionTime|format", "date-time" },
 		{ "scaledobjects", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type", "string" },
-		{ "scaledjobs", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType", "" },
+		{ "scaledjobs", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type", "string" },
+		{ "scaledjobs", SCHEMA "|x-kubernetes-validations|0|rule", "size(self.metadata.name) <= 63" },
+		{ "scaledjobs", SCHEMA "|properties|status|properties|Paused|type", "string" },
+		{ "scaledjobs", SCHEMA "|properties|status|properties|externalMetricNames|items|type", "string" },
 		{ "scaledjobs", SCHEMA "|properties|spec|properties|jobTargetRef|properties|template|properties|metadata|x-kubernetes-preserve-unknown-fields", "true" },
 		{ "triggerauthentications", SCHEMA "|properties|spec|properties|oauth2|properties|type|default", "clientCredentials" },
 	};

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CLI_EXPLAINTEXT_PARTS_H
+#define CLI_EXPLAINTEXT_PARTS_H
+
+/* What the files of cli/explaintext share; nobody else includes it. */
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "cli/asking.h"
+
+struct explaintext_page { /* borrowed */
+	const struct asking_screen *screen;
+	int64_t now_unix_ms;
+	struct buf *out;
+};
+
+/* A number as people write it; "?" when it is none. "3.2 s", "4 min", "5 h", "6 d". Both return text. */
+const char *explaintext_number(const json_t *value, char text[32]);
+const char *explaintext_age(double seconds, char text[32]);
+
+/* A labelled line, broken so that none is longer than the screen. The second one ends the buffer. */
+void explaintext_field(const struct explaintext_page *p, const char *label, const char *text);
+void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text);
+#define EXPLAINTEXT_LINE() BUF_INIT(65536)
+
+/* The table of the triggers, with what is wrong with each below. */
+void explaintext_triggers(const struct explaintext_page *p, const json_t *answer);
+
+#endif
