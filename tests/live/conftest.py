@@ -15,6 +15,8 @@ from rig import process  # noqa: E402
 from rig.cluster import Cluster  # noqa: E402
 from rig.credentials import Credentials, LockedRedis  # noqa: E402
 from rig.daemon import Daemon, Installation, program  # noqa: E402
+from rig.job_stage import JobRecord, JobStage  # noqa: E402
+from rig.job_worker import Worker  # noqa: E402
 from rig.redis_server import RedisServer  # noqa: E402
 from rig.stage import Stage  # noqa: E402
 from rig.waiting import eventually  # noqa: E402
@@ -150,9 +152,9 @@ def launch(shared_kscaled, installation, tmp_path):
 _numbers = itertools.count(1)
 
 
-def new_stage(cluster, shared_redis, name):
+def new_stage(cluster, shared_redis, name, make=Stage):
     short = re.sub(r"[^a-z0-9]+", "-", name.lower().removeprefix("test_"))[:30].strip("-")
-    stage = Stage(cluster, f"{short}-{next(_numbers)}", shared_redis)
+    stage = make(cluster, f"{short}-{next(_numbers)}", shared_redis)
     cluster.create_namespace(stage.namespace)
     return stage
 
@@ -184,6 +186,38 @@ def module_stage(cluster, shared_redis, installation, request):
 
 
 @pytest.fixture
+def job_stage(cluster, shared_redis, installation, request):
+    """A namespace of the test's own, for ScaledJobs."""
+    stage = new_stage(cluster, shared_redis, request.node.name, JobStage)
+    yield stage
+    cluster.delete_namespace(stage.namespace)
+
+
+@pytest.fixture
+def record(job_stage):
+    """Every Job of the namespace's ScaledJobs that there ever was."""
+    record = JobRecord(job_stage)
+    yield record
+    record.end()
+
+
+@pytest.fixture
+def start_worker(job_stage):
+    """Plays the containers of a ScaledJob's Pods, which take items from a queue."""
+    workers = []
+
+    def start(work, **more):
+        workers.append(Worker(job_stage, work, **more))
+        return workers[-1]
+
+    yield start
+    for worker in workers:
+        worker.end()
+    for worker in workers:
+        assert not worker.troubles, worker.troubles
+
+
+@pytest.fixture
 def start_redis(tmp_path):
     """Starts a redis-server that the test may treat as it likes."""
     servers = []
@@ -195,6 +229,14 @@ def start_redis(tmp_path):
     yield start
     for server in servers:
         server.end()
+
+
+@pytest.fixture
+def disturb(cluster):
+    """The cluster, for tests that stop its parts. Its own controllers would take up to a minute to find back, which is not what is tested here: they are started anew."""
+    yield cluster
+    if cluster.started != "kube-controller-manager":  # a test may have done so itself
+        cluster.restart("kube-controller-manager", "--signal", "KILL")
 
 
 @pytest.fixture

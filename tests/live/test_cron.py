@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """cron: windows around now, in several time zones; the boundary itself; what is refused. Changes of clocks are tried in tests/unit/base/test_cronexpr.c."""
+import collections
 import datetime
+import threading
 import time
 import zoneinfo
 
@@ -21,6 +23,55 @@ def at(hours, timezone="UTC", days="*"):
     return f"{when.minute} {when.hour} * * {days}"
 
 
+Look = collections.namedtuple("Look", "at opens closes")  # replicas, and when that was known
+
+
+class Boundary:
+    """Two objects, whose windows open and close at a full minute, looked at all the while by a thread: other tests need not wait for that minute."""
+
+    def __init__(self, stage):
+        self.stage = stage
+        stage.deployment("opens")
+        stage.deployment("closes", replicas=1)
+        minute = datetime.datetime.fromtimestamp((time.time() + 12) // 60 * 60 + 60, UTC)
+        self.at = minute.timestamp()
+        boundary = f"{minute.minute} {minute.hour} * * *"
+        stage.scaledobject("opens", triggers=[cron(boundary, at(3))], pollingInterval=7200)
+        stage.scaledobject("closes", triggers=[cron(at(-3), boundary)], pollingInterval=7200, cooldownPeriod=0)
+        stage.wait_ready("opens")
+        stage.wait_ready("closes")
+        eventually(lambda: stage.replicas("closes") == 3)
+        self.looks = []
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self._watch, daemon=True)
+        self.thread.start()
+
+    def _watch(self):
+        """Until the one has opened and the other closed, or clearly have not."""
+        opens, closes = 0, 3
+        while not (opens > 0 and closes == 0) and time.time() < self.at + 20 and not self.over.wait(0.05):
+            opens, closes = self.stage.replicas("opens"), self.stage.replicas("closes")
+            self.looks.append(Look(time.time(), opens, closes))
+
+    def seen(self):
+        """All looks, in order."""
+        self.thread.join(max(self.at + 30 - time.time(), 1))
+        return self.looks
+
+    def end(self):
+        self.over.set()
+        self.thread.join()
+
+
+@pytest.fixture(scope="module")
+def boundary(shared_kscaled, module_stage):
+    shared_kscaled.running()
+    boundary = Boundary(module_stage)
+    yield boundary
+    boundary.end()
+
+
+@pytest.mark.usefixtures("boundary")  # whose minute begins while other tests run
 @pytest.mark.parametrize("timezone", ["UTC", "Asia/Kolkata", "America/New_York", "Pacific/Apia"])
 def test_open_window(kscaled, stage, timezone):
     stage.deployment()
@@ -61,25 +112,6 @@ def test_two_windows_and_another_trigger(kscaled, stage):
     eventually(lambda: stage.replicas() == 6)
 
 
-def test_boundary(kscaled, stage):
-    """Scaled when the window opens and closes, not at the polls, which are hours away."""
-    stage.deployment("opens")
-    stage.deployment("closes", replicas=1)
-    now = time.time()
-    minute = datetime.datetime.fromtimestamp((now + 12) // 60 * 60 + 60, UTC)
-    boundary = f"{minute.minute} {minute.hour} * * *"
-    stage.scaledobject("opens", triggers=[cron(boundary, at(3))], pollingInterval=7200)
-    stage.scaledobject("closes", triggers=[cron(at(-3), boundary)], pollingInterval=7200, cooldownPeriod=0)
-    stage.wait_ready("opens")
-    stage.wait_ready("closes")
-    eventually(lambda: stage.replicas("closes") == 3)
-    throughout(lambda: stage.replicas("opens") == 0 and stage.replicas("closes") == 3, until=lambda: time.time() > minute.timestamp() - 0.2, timeout=90)
-    eventually(lambda: stage.replicas("opens") >= 1, timeout=3, every=0.05)
-    assert time.time() >= minute.timestamp()
-    eventually(lambda: stage.replicas("closes") == 0, timeout=10)
-    eventually(lambda: stage.replicas("opens") == 3)
-
-
 WRONG = {
     "zone": ({"timezone": "Europe/Entenhausen"}, 'unknown time zone "Europe/Entenhausen"'),
     "outside": ({"timezone": "../../etc/passwd"}, "cannot be the name of a time zone"),
@@ -104,3 +136,15 @@ def test_refused(kscaled, stage):
         assert message in said and "trigger 0 (cron)" in said, said
     assert stage.hpa_names() == []
     assert all(stage.replicas(name) == 1 for name in WRONG)
+
+
+def test_boundary(kscaled, module_stage, boundary):
+    """Scaled when the window opens and closes, not at the polls, which are hours away."""
+    looks = boundary.seen()
+    before = [look for look in looks if look.at < boundary.at - 0.2]
+    assert before and all(look.opens == 0 and look.closes == 3 for look in before), before
+    opened = [look.at - boundary.at for look in looks if look.opens > 0]
+    assert opened and 0 <= opened[0] <= 3, looks[-1]
+    closed = [look.at - boundary.at for look in looks if look.closes == 0]
+    assert closed and closed[0] <= 10, looks[-1]
+    eventually(lambda: module_stage.replicas("opens") == 3)

@@ -3,6 +3,7 @@
 import pytest
 from kubernetes.client import ApiException
 
+from rig.daemon import Daemon
 from rig.stage import MERGE
 from rig.waiting import after, eventually, throughout
 
@@ -15,12 +16,12 @@ def open_object(**properties):
 
 
 class Kinds:
-    """An API group of the test's own."""
+    """An API group, of the test's own unless another is named; objects in the stage's namespace."""
 
-    def __init__(self, stage):
+    def __init__(self, stage, group=None):
         self.stage = stage
         self.cluster = stage.cluster
-        self.group = f"{stage.namespace}.kscaled.test"
+        self.group = group or f"{stage.namespace}.kscaled.test"
         self.api_version = f"{self.group}/v1"
 
     def define(self, kind, scale=True, scope="Namespaced"):
@@ -43,7 +44,7 @@ class Kinds:
 
     def allow(self, *kinds):
         """What the man page tells users to do who want a kind watched."""
-        name = f"kscaled-{self.stage.namespace}"
+        name = f"kscaled-{self.group}"
         self.cluster.rbac.create_cluster_role({"metadata": {"name": name}, "rules": [
             {"apiGroups": [self.group], "resources": [RESOURCES[kind] for kind in kinds], "verbs": ["get", "list", "watch"]}]})
         self.cluster.rbac.create_cluster_role_binding({
@@ -62,8 +63,8 @@ class Kinds:
         answer = self.cluster.request(path, "PATCH", body=body, headers={"Content-Type": MERGE})
         assert answer.status == 200, answer
 
-    def set(self, kind, replicas):
-        self.patch(kind, {"spec": {FIELDS[kind]: replicas}})
+    def set(self, kind, replicas, name="worker"):
+        self.patch(kind, {"spec": {FIELDS[kind]: replicas}}, name)
 
     def replicas(self, kind, name="worker"):
         return self.cluster.custom.get_namespaced_custom_object(self.group, "v1", self.stage.namespace, RESOURCES[kind], name)["spec"][FIELDS[kind]]
@@ -79,7 +80,7 @@ class Kinds:
                 assert error.status == 404
         for delete in (self.cluster.rbac.delete_cluster_role, self.cluster.rbac.delete_cluster_role_binding):
             try:
-                delete(f"kscaled-{self.stage.namespace}")
+                delete(f"kscaled-{self.group}")
             except ApiException as error:
                 assert error.status == 404
 
@@ -91,50 +92,52 @@ def kinds(stage):
     kinds.remove()
 
 
+@pytest.fixture(scope="module")
+def known(module_stage):
+    """The groups "watched" and "unwatched": kinds with and without a role that lets kscaled watch them. The HPA controller, which takes up new kinds every 30 s only, gets to know them while tests run that need it less."""
+    groups = {name: Kinds(module_stage, f"{name}.{module_stage.namespace}.kscaled.test") for name in ("watched", "unwatched")}
+    try:
+        for kinds in groups.values():
+            for kind in FIELDS:
+                kinds.define(kind)
+        groups["watched"].allow(*FIELDS)
+        yield {name: kinds.group for name, kinds in groups.items()}
+    finally:
+        for kinds in groups.values():
+            kinds.remove()
+
+
 @pytest.fixture
-def denied(launch, stage):
-    """A kscaled of the test's own: rights that come and go leave refusals in its log, and the shared one, which comes after it, must never be refused anything."""
-    kscaled = launch()
+def watched(known, stage):
+    return Kinds(stage, known["watched"])
+
+
+@pytest.fixture
+def unwatched(known, stage):
+    return Kinds(stage, known["unwatched"])
+
+
+@pytest.fixture(scope="module")
+def own_kscaled(shared_kscaled, installation, tmp_path_factory):
+    """A kscaled of this file's own: rights that come and go leave refusals in its log, and the shared one, which comes after it, must never be refused anything."""
+    shared_kscaled.stop()
+    kscaled = Daemon(installation, tmp_path_factory.mktemp("custom-kinds"))
     kscaled.may_be_denied = True
-    yield kscaled.wait_serving()
+    try:
+        yield kscaled.wait_serving()
+        kscaled.term()
+    finally:
+        kscaled.kill()
+
+
+@pytest.fixture
+def denied(own_kscaled, stage):
+    yield own_kscaled
+    own_kscaled.check_alive()
     stage.cluster.kubectl("-n", stage.namespace, "delete", "scaledobjects", "--all", "--wait")
 
 
-@pytest.mark.parametrize("kind", ["Widget", "Gadget"])
-def test_scaled_and_watched(denied, stage, kinds, kind):
-    kinds.define(kind)
-    kinds.allow(kind)
-    kinds.create(kind, 0)
-    stage.push(12)
-    stage.ready_scaledobject(target=kinds.target(kind), cooldownPeriod=2)
-    assert stage.status()["scaleTargetKind"] == f"{kinds.api_version}.{kind}"
-    assert stage.status()["scaleTargetGVKR"]["resource"] == RESOURCES[kind]
-    assert stage.status()["originalReplicaCount"] == 0
-    eventually(lambda: kinds.replicas(kind) == 3)  # kscaled to 1, the HPA controller to 3
-    # Somebody else's change is seen without being asked for: by the watch.
-    kinds.set(kind, 0)
-    eventually(lambda: kinds.replicas(kind) == 3)
-    stage.drain()
-    eventually(lambda: kinds.replicas(kind) == 0)
-
-
-@pytest.mark.parametrize("kind", ["Widget", "Gadget"])
-def test_scaled_without_a_role_to_watch(denied, stage, kinds, kind):
-    """/scale alone does: the manifests give rights on it for every kind."""
-    kinds.define(kind)
-    kinds.create(kind, 0)
-    stage.push(12)
-    stage.ready_scaledobject(target=kinds.target(kind))
-    eventually(lambda: kinds.replicas(kind) == 3)
-    stage.drain()
-    eventually(lambda: kinds.replicas(kind) == 0, timeout=60)
-    kinds.set(kind, 4)  # not seen at once, but within 15 s
-    eventually(lambda: kinds.replicas(kind) == 0, timeout=60)
-    said = [line for line in denied.log().splitlines() if f"{kinds.group}/v1/{RESOURCES[kind]}" in line and "may not be watched" in line]
-    assert len(said) == 1, said
-    assert f"a role with the verbs get, list and watch on {RESOURCES[kind]}.{kinds.group} is missing" in said[0]
-
-
+@pytest.mark.usefixtures("known")
 def test_the_environment_needs_the_role(denied, stage, kinds):
     kinds.define("Widget")
     kinds.create("Widget", 0, env={"QUEUE": stage.redis.address})
@@ -145,23 +148,6 @@ def test_the_environment_needs_the_role(denied, stage, kinds):
     kinds.allow("Widget")
     stage.wait_ready(timeout=120)  # the watch is tried again after 10 s, 20 s, 40 s, ...
     eventually(lambda: kinds.replicas("Widget") == 1)
-
-
-def test_the_core_group(denied, stage):
-    """A ReplicationController of "v1", with the controller manager behind it; it may not be watched."""
-    stage.cluster.core.create_namespaced_replication_controller(stage.namespace, {
-        "metadata": {"name": "worker"},
-        "spec": {"replicas": 0, "selector": {"app": "worker"}, "template": {"metadata": {"labels": {"app": "worker"}}, "spec": {"nodeName": "node-0", "containers": [{"name": "main", "image": "none"}]}}},
-    })
-
-    def replicas():
-        return stage.cluster.core.read_namespaced_replication_controller("worker", stage.namespace).spec.replicas
-
-    stage.push(12)
-    stage.ready_scaledobject(target={"apiVersion": "v1", "kind": "ReplicationController", "name": "worker"})
-    eventually(lambda: replicas() == 3)
-    stage.drain()
-    eventually(lambda: replicas() == 0, timeout=60)
 
 
 def test_what_cannot_be_scaled(denied, stage, kinds):
@@ -209,13 +195,65 @@ def test_the_kind_changes(denied, stage, kinds):
     throughout(lambda: stage.replicas() == 1, until=after(1.5))
 
 
-def test_restored_on_deletion(denied, stage, kinds):
-    kinds.define("Gadget")
-    kinds.allow("Gadget")
-    kinds.create("Gadget", 2)
+# --- with the HPA controller ---
+
+@pytest.mark.parametrize("kind", ["Widget", "Gadget"])
+def test_scaled_and_watched(denied, stage, watched, kind):
+    watched.create(kind, 0)
+    stage.push(12)
+    stage.ready_scaledobject(target=watched.target(kind), cooldownPeriod=2)
+    assert stage.status()["scaleTargetKind"] == f"{watched.api_version}.{kind}"
+    assert stage.status()["scaleTargetGVKR"]["resource"] == RESOURCES[kind]
+    assert stage.status()["originalReplicaCount"] == 0
+    eventually(lambda: watched.replicas(kind) == 3)  # kscaled to 1, the HPA controller to 3
+    # Somebody else's change is seen without being asked for: by the watch.
+    watched.set(kind, 0)
+    eventually(lambda: watched.replicas(kind) == 3)
+    stage.drain()
+    eventually(lambda: watched.replicas(kind) == 0)
+
+
+def test_restored_on_deletion(denied, stage, watched):
+    watched.create("Gadget", 2)
     stage.push(25)
-    stage.ready_scaledobject(target=kinds.target("Gadget"), advanced={"restoreToOriginalReplicaCount": True})
-    eventually(lambda: kinds.replicas("Gadget") == 5)
+    stage.ready_scaledobject(target=watched.target("Gadget"), advanced={"restoreToOriginalReplicaCount": True})
+    eventually(lambda: watched.replicas("Gadget") == 5)
     stage.delete()
     eventually(stage.gone)
-    eventually(lambda: kinds.replicas("Gadget") == 2)
+    eventually(lambda: watched.replicas("Gadget") == 2)
+
+
+def replication_controller(stage, name):
+    """With the controller manager behind it; how many replicas it is asked for."""
+    labels = {"app": name}
+    stage.cluster.core.create_namespaced_replication_controller(stage.namespace, {"metadata": {"name": name}, "spec": {
+        "replicas": 0, "selector": labels, "template": {"metadata": {"labels": labels}, "spec": {"nodeName": "node-0", "containers": [{"name": "main", "image": "none"}]}}}})
+    return lambda: stage.cluster.core.read_namespaced_replication_controller(name, stage.namespace).spec.replicas
+
+
+def test_scaled_without_a_role_to_watch(denied, stage, unwatched):
+    """/scale alone does: the manifests give rights on it for every kind. The core group is no other: a ReplicationController of "v1" may not be watched either. Side by side, as each is read every 15 s only."""
+    targets = {"controller": {"apiVersion": "v1", "kind": "ReplicationController", "name": "controller"}}
+    replicas = {"controller": replication_controller(stage, "controller")}
+    custom = {"widget": "Widget", "gadget": "Gadget"}
+    for name, kind in custom.items():
+        unwatched.create(kind, 0, name)
+        targets[name] = unwatched.target(kind, name)
+        replicas[name] = lambda kind=kind, name=name: unwatched.replicas(kind, name)
+    stage.push(12)
+    for name, target in targets.items():
+        stage.scaledobject(name, target=target)
+    for name, count in replicas.items():
+        stage.wait_ready(name)
+        eventually(lambda count=count: count() == 3)
+    stage.drain()
+    for count in replicas.values():
+        eventually(lambda count=count: count() == 0, timeout=60)
+    for name, kind in custom.items():
+        unwatched.set(kind, 4, name)  # not seen at once, but within 15 s
+    for name in custom:
+        eventually(lambda count=replicas[name]: count() == 0, timeout=60)
+    for kind in custom.values():
+        said = [line for line in denied.log().splitlines() if f"{unwatched.group}/v1/{RESOURCES[kind]}" in line and "may not be watched" in line]
+        assert len(said) == 1, said
+        assert f"a role with the verbs get, list and watch on {RESOURCES[kind]}.{unwatched.group} is missing" in said[0]

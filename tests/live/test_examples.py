@@ -20,6 +20,7 @@ import yaml
 from rig import pki
 from rig.grpc_scaler import GrpcScaler
 from rig.http_source import HttpSource, own_address, vector
+from rig.job_stage import JobStage
 from rig.mariadb_server import MariadbServer
 from rig.postgres_server import PostgresServer
 from rig.prometheus_server import PrometheusServer
@@ -107,11 +108,11 @@ class Mariadb:
 
 
 class Prometheus:
-    """It reads a counter that grows by a million a second."""
+    """It reads a counter that grows by a million a second, and a number that stays."""
 
     def __init__(self, directory, cluster):
         start = time.monotonic()
-        self.shop = HttpSource({"/metrics": lambda _: (200, {"Content-Type": "text/plain"}, f'http_requests_total{{app="shop"}} {int(1e6 * (time.monotonic() - start))}\n')})
+        self.shop = HttpSource({"/metrics": lambda _: (200, {"Content-Type": "text/plain"}, f'http_requests_total{{app="shop"}} {int(1e6 * (time.monotonic() - start))}\nfiles_waiting{{app="shop"}} 12\n')})
         self.server = PrometheusServer(directory, "prometheus", [f"127.0.0.1:{self.shop.port}"])
         query = yaml.safe_load((FOLDER / "prometheus/scaledobject.yaml").read_text())["spec"]["triggers"][0]["metadata"]["query"]
         eventually(lambda: (self.server.value(query) or 0) > 1000)
@@ -204,10 +205,10 @@ class Servers:
 
 @dataclasses.dataclass
 class Example:
-    """One ScaledObject of etc/examples."""
+    """One ScaledObject or ScaledJob of etc/examples."""
 
     replace: object = lambda servers: {}        # what stands there: what must stand there here
-    replicas: object = 3                        # what there must be of the target in the end; a function may judge
+    replicas: object = 3                        # what there must be of the target in the end; a function may judge. Of a ScaledJob: how many Jobs, whose pods are given to no node, so that all go on waiting
     beside: tuple = ()                          # other files that belong to it; of those with a ScaledObject all but that
     before: object = lambda stage, servers: None  # what must be there first
     later: object = None                        # work that comes only when the object was seen at zero
@@ -313,15 +314,23 @@ EXAMPLES = {
     "kubernetes-workload": Example(before=front_ends, replicas=2),
     "external": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.asked.address}, before=certificates),
     "external-push": Example(lambda s: {"orders-scaler.default.svc.cluster.local:50051": s.scalers.pushing.address}, later=lambda s: s.scalers.push()),
+    "scaledjob-redis-list": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=10),          # of 12 entries
+    "scaledjob-redis-streams": Example(lambda s: {**on_open(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=5),        # of 30 entries
+    "scaledjob-prometheus": Example(lambda s: {"http://prometheus.monitoring.svc.cluster.local:9090": s.prometheus.server.url}, replicas=3),  # 12 files, 4 for each; what is pending is not started again
+    "scaledjob-authentication": Example(lambda s: {**on_locked(s), "redis.default.svc.cluster.local": "127.0.0.1"}, replicas=4),
 }
 
 
 def file_of(name):
-    return name if name.endswith(".yaml") else f"{name}/scaledobject.yaml"
+    return name if name.endswith(".yaml") else f"{name}/{'scaledjob' if name.startswith('scaledjob-') else 'scaledobject'}.yaml"
+
+
+def is_for_jobs(name):
+    return file_of(name).endswith("/scaledjob.yaml")
 
 
 def namespace_of(name):
-    return "example-" + re.sub(r"[/.]", "-", file_of(name).removesuffix(".yaml").removesuffix("/scaledobject"))
+    return "example-" + re.sub(r"[/.]", "-", file_of(name).removesuffix(".yaml").removesuffix("/scaledobject").removesuffix("/scaledjob"))
 
 
 def commented(file, first):
@@ -360,18 +369,18 @@ class Applied:
         self.stages, self.objects = {}, {}
         everything = []
         for name, example in EXAMPLES.items():
-            stage = self.stages[name] = Stage(cluster, namespace_of(name), servers.open.server)
+            stage = self.stages[name] = (JobStage if is_for_jobs(name) else Stage)(cluster, namespace_of(name), servers.open.server)
             cluster.create_namespace(stage.namespace)
             mine = self._documents(name, example, stage)
-            (self.objects[name],) = [document for document in mine if document["kind"] == "ScaledObject"]
-            target = self.objects[name]["spec"]["scaleTargetRef"]
-            if target.get("kind", "Deployment") == "Deployment":
+            (self.objects[name],) = [document for document in mine if document["kind"] == stage.KIND]
+            target = self.objects[name]["spec"].get("scaleTargetRef")
+            if target and target.get("kind", "Deployment") == "Deployment":
                 everything = [*workloads(stage.namespace, [target["name"]], servers.open.server.address), *everything]
             everything += mine
             example.before(stage, servers)
         done = subprocess.run([cluster.kubectl_program, "--kubeconfig", cluster.kubeconfig, "apply", "-f", "-"], input=yaml.safe_dump_all(everything), text=True, capture_output=True, timeout=120, check=False)
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
-        assert done.stdout.count("scaledobject.keda.sh/") == len(EXAMPLES)
+        assert done.stdout.count("scaledobject.keda.sh/") + done.stdout.count("scaledjob.keda.sh/") == len(EXAMPLES)
 
     def _documents(self, name, example, stage):
         replace = example.replace(self.servers)
@@ -429,7 +438,23 @@ def test_every_type_has_one():
     assert types == used
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if is_for_jobs(name)])
+def test_example_of_a_scaledjob(kscaled, applied, name):
+    """The Jobs that the comments promise appear, no more, and the API server and its Job controller take them."""
+    example, stage, document = EXAMPLES[name], applied.stages[name], applied.objects[name]
+    called, interval = document["metadata"]["name"], document["spec"].get("pollingInterval", 30)
+    stage.wait_ready(called)
+    eventually(lambda: len(stage.running(called)) == example.replicas)
+    eventually(lambda: stage.says("Active", "True", name=called))
+    eventually(lambda: len(stage.pods_of(called)) == example.replicas)
+    if interval <= 5:
+        time.sleep(interval + 1)   # the next poll finds the same work, and Jobs enough for it
+        assert len(stage.jobs_of(called)) == example.replicas
+    stage.says("Ready", "True", name=called)
+    assert stage.events(called, "KEDAScalerInfo") == [], "no key is unknown"
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if not is_for_jobs(name)])
 def test_example(kscaled, applied, servers, name):
     example, stage, document = EXAMPLES[name], applied.stages[name], applied.objects[name]
     called, target = document["metadata"]["name"], document["spec"]["scaleTargetRef"]

@@ -110,7 +110,30 @@ def test_the_list(kscaled, stage):
     assert item["paused"] is True and item["namespace"] == stage.namespace and "paused" in item["reason"]
     everything = ask(kscaled, "get", "-A", "-o", "wide").stdout
     assert stage.namespace in everything and "TRIGGERS" in everything
-    assert ask(kscaled, "get", "-n", "no-such-namespace").stdout == "No ScaledObjects found.\n"
+    assert ask(kscaled, "get", "-n", "no-such-namespace").stdout == "No ScaledObjects or ScaledJobs found.\n"
+
+
+def test_a_scaledjob(kscaled, job_stage):
+    """Its Jobs, what was decided, what was created; by kind where a ScaledObject has the name, too."""
+    stage, path = job_stage, f"{job_stage.namespace}/worker"
+    stage.ready_scaledjob(template=stage.job_template(manner="stays"), maxReplicaCount=3)
+    stage.give(7)
+    eventually(lambda: len(stage.running()) == 3)
+    heading, row = eventually(lambda: " 3 " in (told := ask(kscaled, "get", "-n", stage.namespace, "sj")).stdout and told.stdout.splitlines())
+    assert heading.split() == "NAMESPACE NAME MIN MAX RUNNING READY ACTIVE PAUSED REASON".split()
+    assert row.split()[:5] == [stage.namespace, "worker", "0", "3", "3"]
+    assert ask(kscaled, "get", "-n", stage.namespace, "so").stdout == "No ScaledObjects found.\n"
+    told = eventually(lambda: "\nDecision  at-max: " in (text := ask(kscaled, "explain", path).stdout) and text)
+    assert told.startswith(f"Object    ScaledJob {path}   Ready=True Active=True Paused=False\nJobs      3 running, 0 complete, 0 failed; 0 to 3; strategy default\n"), told
+    created = told.split("\nCREATED")[1].splitlines()[1].split()
+    assert created[1:3] == ["3", "3"] and stage.another_list("worker") in told, told
+    stage.deployment(replicas=0)
+    stage.cluster.custom.create_namespaced_custom_object("keda.sh", "v1alpha1", stage.namespace, "scaledobjects", {
+        "apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": {"name": "worker"}, "spec": {"scaleTargetRef": {"name": "worker"}, "triggers": [stage.list_trigger("other")]}})
+    told = eventually(lambda: "Deployment worker" in (text := ask(kscaled, "explain", path).stdout) and text)
+    assert f"\nAlso      there is a ScaledJob of this name, too: `kscaled explain sj {path}`\n" in told
+    assert ask(kscaled, "explain", "sj", path).stdout.startswith(f"Object    ScaledJob {path} ")
+    assert "CURRENT" in (both := ask(kscaled, "get", "-n", stage.namespace).stdout) and "RUNNING" in both and "\n\n" in both
 
 
 def test_unknown_and_unreachable(kscaled, stage):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hostile objects, HTTP and TLS: a clear word about each, everybody else unaffected, no memory without bounds, no crash."""
+import concurrent.futures
 import contextlib
 import copy
 import json
@@ -330,10 +331,8 @@ BAD_REQUESTS = {
 def test_bad_requests(kscaled, module_stage, name):
     """Refused or answered in order, on the HTTPS and on the plain port, and the next client is served."""
     data = BAD_REQUESTS[name]
-    with kscaled.connect(kscaled.tls_context(verify=False)) as connection:
-        over_tls = exchange(connection, data, timeout=0.3)
-    with socket.create_connection(("127.0.0.1", kscaled.status_port), 5) as connection:
-        plain = exchange(connection, data, timeout=0.3)
+    with kscaled.connect(kscaled.tls_context(verify=False)) as secure, socket.create_connection(("127.0.0.1", kscaled.status_port), 5) as insecure, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        over_tls, plain = pool.map(lambda connection: exchange(connection, data, timeout=0.3), (secure, insecure))
     for answer in (over_tls, plain):
         assert not answer or answer.startswith(b"HTTP/1."), answer[:100]
         assert b"\r\nSet-Cookie" not in answer

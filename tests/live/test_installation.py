@@ -88,7 +88,7 @@ def test_namespace_that_does_not_exist_yet(launch, stage):
 
 
 def test_rights_are_least(installation, cluster):
-    """What it may not do, and the API server says so: pods but to count them, Secrets of others but to read them, workloads but by /scale."""
+    """What it may not do, and the API server says so: pods but to count them, Jobs but to make and delete them, Secrets of others but to read them, workloads but by /scale."""
     def may(verb, resource, namespace="default", group="", name=None, subresource=None):
         attributes = {"verb": verb, "resource": resource, "namespace": namespace, "group": group, "name": name, "subresource": subresource}
         review = cluster.request("/apis/authorization.k8s.io/v1/subjectaccessreviews", "POST", body={"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
@@ -105,6 +105,7 @@ def test_rights_are_least(installation, cluster):
     webhooks = {"resource": "validatingwebhookconfigurations", "group": "admissionregistration.k8s.io", "namespace": ""}
     assert may("patch", name="kscaled-admission", **webhooks) and not may("patch", **webhooks) and not may("patch", name="other", **webhooks)
     assert not may("patch", "deployments", group="apps") and may("patch", "deployments", group="apps", subresource="scale")
+    assert all(may(verb, "jobs", group="batch") for verb in ("get", "list", "watch", "create", "delete")) and not may("patch", "jobs", group="batch") and not may("update", "jobs", group="batch")
     assert not may("create", "scaledobjects", group="keda.sh") and not may("delete", "scaledobjects", group="keda.sh")
 
 

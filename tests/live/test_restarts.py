@@ -160,13 +160,6 @@ def test_term_while_the_api_server_is_away(kscaled, disturb, shared_kscaled):
 
 # --- the API server ---
 
-@pytest.fixture
-def disturb(cluster):
-    """The cluster, for tests that stop its parts. Its own controllers would take up to a minute to find back, which is not what is tested here: they are started anew."""
-    yield cluster
-    cluster.restart("kube-controller-manager", "--signal", "KILL")
-
-
 @pytest.mark.parametrize("how", ["TERM", "KILL"])
 def test_api_server_restarted_under_it(kscaled, disturb, busy, how):
     disturb.restart("kube-apiserver", "--signal", how)

@@ -280,7 +280,7 @@ def test_nine_secrets_and_more(kscaled, stage, credentials, colours, cluster):
     eventually(lambda: grown(before, watches(cluster, "secrets")) == {"resource": 0, "namespace": 0})
 
 
-def test_api_server_restarted(kscaled, stage, credentials, colours, cluster):
+def test_api_server_restarted(kscaled, stage, credentials, colours, disturb):
     """What changed is seen by the new watch; in between the old value stays in use."""
     credentials.secret(**login("blue"))
     credentials.authentication(**both(from_secret))
@@ -289,7 +289,7 @@ def test_api_server_restarted(kscaled, stage, credentials, colours, cluster):
     eventually(asks(colours, "blue"))
     unmoved = Unmoved(stage, "it")
     asked = colours.evals(colours.admin)
-    cluster.restart("kube-apiserver", "--signal", "KILL")
+    disturb.restart("kube-apiserver", "--signal", "KILL")
     assert colours.evals(colours.admin) > asked and set(colours.asks.by_user()) == {"blue"}
     took = switched(colours, lambda: eventually(lambda: credentials.change_secret(**login("green")) or True), "green")
     settle(colours, unmoved)

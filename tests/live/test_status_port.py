@@ -70,9 +70,9 @@ def test_errors_are_counted(kscaled, stage, start_redis):
     assert any(key.startswith("keda_scaler_detail_errors_total{") and stage.namespace in key and value >= 1 for key, value in metrics.items())
 
 
-def test_not_ready_before_the_cluster_answers(launch, cluster, installation):
+def test_not_ready_before_the_cluster_answers(launch, disturb, installation):
     """Up, alive, not ready, and saying why; ready by itself later."""
-    cluster.stop("kube-apiserver")
+    disturb.stop("kube-apiserver")
     try:
         daemon = launch()
         eventually(lambda: daemon.status("/healthz").status == 200)
@@ -80,7 +80,7 @@ def test_not_ready_before_the_cluster_answers(launch, cluster, installation):
         assert answer.status == 503
         assert "objects failed" in answer.text
     finally:
-        cluster.start("kube-apiserver")
+        disturb.start("kube-apiserver")
     daemon.wait_serving(timeout=60)
 
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 import urllib3
 
+from rig.daemon import WEBHOOKS
 from rig.waiting import eventually
 
 DENIED = 'admission webhook "{}.kscaled.io" denied the request: '
@@ -30,12 +31,19 @@ class Applied:
         return self.text.split(start, 1)[1].strip()
 
 
+@pytest.fixture(scope="module")
+def configured(installation):
+    """Installed with the webhook, for all tests of this file."""
+    installation.apply(webhook=True)
+    yield installation
+    installation.apply()
+
+
 @pytest.fixture
-def admission(kscaled, restored):
-    """The webhook is configured, and trusted."""
-    restored.apply(webhook=True)
-    restored.wait_judging()
-    return restored
+def admission(kscaled, configured):
+    """The webhook is trusted, and asked."""
+    configured.wait_judging()
+    return configured
 
 
 @pytest.fixture
@@ -154,21 +162,45 @@ def test_authentications(apply, stage, kind):
     assert apply(document_of(kind, stage, good), "--dry-run=server").ok
 
 
+JOB = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "none"}]}}}
+
+
 def test_scaledjobs(apply, stage):
-    job = {"template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "a", "image": "none"}]}}}
-    bad = document_of("ScaledJob", stage, {"jobTargetRef": job, "triggers": two(stage, name="same")})
-    assert 'the name "same" is used twice' in apply(bad).denied("vscaledjob")
-    assert apply(document_of("ScaledJob", stage, {"jobTargetRef": job, "triggers": [stage.trigger()]}), "--dry-run=server").ok
+    def scaledjob(metadata=None, **spec):
+        document = document_of("ScaledJob", stage, {"jobTargetRef": JOB, "triggers": [stage.trigger()], **spec})
+        document["metadata"].update(metadata or {})
+        return document
+
+    for spec, says in (
+        ({"triggers": two(stage, name="same")}, 'the name "same" is used twice'),
+        ({"metadata": {"annotations": {"autoscaling.keda.sh/paused": "perhaps"}}}, "metadata.annotations[autoscaling.keda.sh/paused]"),
+    ):
+        assert says in apply(scaledjob(**spec)).denied("vscaledjob")
+    done = apply(scaledjob())
+    assert done.ok and not done.warnings, done.text
+    assert apply(scaledjob(metadata={"annotations": {"autoscaling.keda.sh/paused": "true"}}, maxReplicaCount=3)).ok, "an update is judged, too"
+    for spec, warns in (
+        ({"triggers": [{**stage.trigger(), "metricType": "AverageValue"}]}, "metricType cannot be set in a ScaledJob"),
+        ({"scalingStrategy": {"pendingPodConditions": ["Ready"]}}, "spec.scalingStrategy.pendingPodConditions has no effect"),
+        ({"scalingStrategy": {"strategy": "custom", "customScalingRunningJobPercentage": "half"}}, "customScalingRunningJobPercentage is not a number"),
+        ({"minReplicaCount": 5, "maxReplicaCount": 3}, "spec.minReplicaCount is more than maxReplicaCount"),
+        ({"metadata": {"annotations": {"autoscaling.keda.sh/paused-replicas": "0"}}}, "autoscaling.keda.sh/paused-replicas] has no effect on a ScaledJob"),
+    ):
+        done = apply(scaledjob(**spec), "--dry-run=server")
+        assert done.ok and any(warns in warning for warning in done.warnings), (spec, done.text)
 
 
 # --- what must go on ---
 
-def test_wrong_objects_can_be_deleted(installation, launch, restored, stage):
+def test_wrong_objects_can_be_deleted(configured, launch, stage):
     """One that came in before the webhook: its finalizers may go, and so may it."""
-    stage.scaledobject(triggers=two(stage, name="same"), metadata={"finalizers": ["example.com/one", "example.com/two"]})
-    restored.apply(webhook=True)
+    wrong = stage.document(triggers=two(stage, name="same"), metadata={"finalizers": ["example.com/one", "example.com/two"]})
+    configured.cluster.kubectl("delete", "validatingwebhookconfiguration", WEBHOOKS)
+    stage.create(wrong)
+    configured.apply(webhook=True)
     launch().wait_serving()
-    eventually(lambda: "same" in Applied(restored.cluster, stage.document(triggers=two(stage, name="same"), maxReplicaCount=3)).text)
+    configured.wait_judging()
+    assert "same" in Applied(configured.cluster, stage.document(triggers=two(stage, name="same"), maxReplicaCount=3)).denied("vscaledobject")
     stage.patch({"metadata": {"finalizers": ["example.com/two"]}})
     stage.delete()
     stage.patch({"metadata": {"finalizers": None}})

@@ -117,15 +117,16 @@ def test_thousands(kscaled, stage):
     assert kscaled.sanitized() or kscaled.rss_mib() < before + 8
 
 
-def test_restarted_api_server(kscaled, stage, pods, cluster):
+def test_restarted_api_server(kscaled, stage, pods, disturb):
     """Nothing is scaled in meanwhile, and what changed is seen."""
     for name in "abc":
         pods.add(name)
     stage.deployment()
     stage.ready_scaledobject(triggers=[count()], pollingInterval=1, cooldownPeriod=0)
     eventually(lambda: stage.replicas() == 3)
-    cluster.restart("kube-apiserver", "--signal", "KILL")
+    disturb.restart("kube-apiserver", "--signal", "KILL")
     throughout(lambda: stage.replicas() == 3, until=after(2))
+    disturb.restart("kube-controller-manager", "--signal", "KILL")
     pods.add("d")
     eventually(lambda: stage.replicas() == 4)
 

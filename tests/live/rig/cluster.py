@@ -64,6 +64,7 @@ class Cluster:
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
         self.disturbed = False  # a component was stopped in this session
+        self.started = None     # the component that was started last, unless another was stopped since
 
     # --- life ---
 
@@ -106,14 +107,18 @@ class Cluster:
 
     def restart(self, component, *arguments):
         self.disturbed = True
+        self.started = None
         self._script("restart", component, *arguments, timeout=200)
+        self.started = component
 
     def stop(self, component, *arguments):
         self.disturbed = True
+        self.started = None
         self._script("stop", component, *arguments, timeout=200)
 
     def start(self, component):
         self._script("start", component, timeout=200)
+        self.started = component
 
     def compact(self):
         self._script("compact")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """kscaled as a process of the host, with the rights of its own service account and no more."""
 import base64
-import json
 import os
 import pathlib
 import re
@@ -65,7 +64,7 @@ class Installation:
                "spec": {"oauth2": {"type": "clientCredentials", "clientId": "c", "tokenUrl": "nowhere"}}}
 
         def is_judging():
-            configuration = json.loads(self.cluster.kubectl("get", "validatingwebhookconfiguration", WEBHOOKS, "-o", "json"))
+            configuration = self.cluster.request(f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/{WEBHOOKS}").json
             assert {webhook["clientConfig"].get("caBundle") for webhook in configuration["webhooks"]} == {base64.b64encode(self.ca_pem().encode()).decode()}
             answer = self.cluster.request("/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications?dryRun=All", "POST", body=bad)
             assert "denied the request" in answer.text, answer

@@ -6,7 +6,7 @@ import shutil
 import redis
 
 from .process import Process, free_port
-from .redis_server import RedisServer
+from .redis_server import ONCE, RedisServer
 from .waiting import eventually
 
 MASTER = "mymaster"
@@ -34,13 +34,13 @@ class Sentinel:
 
     def start(self):
         self.process = Process(self.name, [shutil.which("redis-server"), str(self.config), "--sentinel"], str(self.dir / "log"))
-        eventually(lambda: self.client().ping(), every=0.01)
+        eventually(lambda: self.client(retry=ONCE).ping(), every=0.01)
         # Ten seconds each, otherwise: a test would wait for them.
         self.client().execute_command("SENTINEL", "DEBUG", "info-period", 300, "publish-period", 300, "ask-period", 300)
 
-    def client(self):
+    def client(self, **more):
         secure = {"ssl": True, "ssl_cert_reqs": "none", "ssl_check_hostname": False} if self.tls else {}
-        return redis.Redis("127.0.0.1", self.port, socket_timeout=5, socket_connect_timeout=5, protocol=2, password=self.password, **secure)
+        return redis.Redis("127.0.0.1", self.port, socket_timeout=5, socket_connect_timeout=5, protocol=2, password=self.password, **secure, **more)
 
     @property
     def address(self):

@@ -5,9 +5,13 @@ import pathlib
 import shutil
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from .process import Process, free_port
 from .waiting import eventually
+
+ONCE = Retry(NoBackoff(), 0)  # by itself the client tries three times more, seconds apart: nothing for who looks whether a server is there yet
 
 
 class RedisServer:
@@ -34,7 +38,7 @@ class RedisServer:
 
     def answers(self):
         try:
-            return self.client().ping()
+            return self.client(retry=ONCE).ping()
         except redis.AuthenticationError:
             return True
 

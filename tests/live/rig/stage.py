@@ -17,6 +17,8 @@ FAST = {
 
 
 class Stage:
+    KIND, PLURAL = "ScaledObject", "scaledobjects"  # what get(), patch(), condition() and the like speak of
+
     def __init__(self, cluster, namespace, redis):
         self.cluster = cluster
         self.namespace = namespace
@@ -83,7 +85,7 @@ class Stage:
 
     def document(self, name="worker", triggers=None, metadata=None, target=None, behavior=FAST, **spec):
         document = {
-            "apiVersion": f"{GROUP}/{VERSION}", "kind": "ScaledObject",
+            "apiVersion": f"{GROUP}/{VERSION}", "kind": self.KIND,
             "metadata": {"name": name, "namespace": self.namespace, **(metadata or {})},
             "spec": {
                 "scaleTargetRef": target or {"name": name}, "pollingInterval": 1, "cooldownPeriod": 1, "minReplicaCount": 0, "maxReplicaCount": 10,
@@ -97,7 +99,7 @@ class Stage:
         return document
 
     def create(self, document):
-        return self.cluster.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", document)
+        return self.cluster.custom.create_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL, document)
 
     def scaledobject(self, *arguments, **more):
         return self.create(self.document(*arguments, **more))
@@ -109,10 +111,10 @@ class Stage:
         return document
 
     def get(self, name="worker"):
-        return self.cluster.custom.get_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", name)
+        return self.cluster.custom.get_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL, name)
 
     def patch(self, body, name="worker"):
-        return self.cluster.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", name, body, _content_type=MERGE)
+        return self.cluster.custom.patch_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL, name, body, _content_type=MERGE)
 
     @staticmethod
     def annotated(**values):
@@ -124,11 +126,11 @@ class Stage:
         self.patch({"metadata": self.annotated(**values)}, name)
 
     def delete(self, name="worker"):
-        self.cluster.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects", name)
+        self.cluster.custom.delete_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL, name)
 
     def delete_all(self):
-        self.cluster.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects")
-        eventually(lambda: not self.cluster.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, "scaledobjects")["items"])
+        self.cluster.custom.delete_collection_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL)
+        eventually(lambda: not self.cluster.custom.list_namespaced_custom_object(GROUP, VERSION, self.namespace, self.PLURAL)["items"])
 
     def gone(self, name="worker"):
         return gone(lambda: self.get(name))
@@ -147,11 +149,11 @@ class Stage:
         return condition
 
     def wait_ready(self, name="worker", **more):
-        return eventually(lambda: self.says("Ready", "True", "ScaledObjectReady", name), **more)
+        return eventually(lambda: self.says("Ready", "True", f"{self.KIND}Ready", name), **more)
 
     def wait_refused(self, name="worker", **more):
         """Ready=False from the check of the object; its message."""
-        return eventually(lambda: self.says("Ready", "False", "ScaledObjectCheckFailed", name), **more)["message"]
+        return eventually(lambda: self.says("Ready", "False", f"{self.KIND}CheckFailed", name), **more)["message"]
 
     def wait_failing(self, name="worker", **more):
         return eventually(lambda: self.says("Ready", "False", "TriggerError", name), **more)
@@ -173,9 +175,9 @@ class Stage:
         return sorted(hpa.metadata.name for hpa in self.cluster.autoscaling.list_namespaced_horizontal_pod_autoscaler(self.namespace).items)
 
     def events(self, name="worker", reason=None):
-        """Events about a ScaledObject, the oldest first."""
+        """Events about an object, the oldest first."""
         found = [e for e in self.cluster.events.list_namespaced_event(self.namespace).items
-                 if e.regarding and e.regarding.kind == "ScaledObject" and e.regarding.name == name and (reason is None or e.reason == reason)]
+                 if e.regarding and e.regarding.kind == self.KIND and e.regarding.name == name and (reason is None or e.reason == reason)]
         return sorted(found, key=lambda e: e.event_time or e.metadata.creation_timestamp)
 
     def event(self, reason, name="worker"):

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""
+A queue drained by Jobs, each of which does one item: so many items, so many Jobs, whatever happens on the way. Jobs are counted as they are created, by a watch.
+
+"Exactly" has a meaning for the strategy `default` with workers that remove an item when it is done and before they exit: then the queue is all that is not done, each of these items either has a Job that runs or needs one, and
+a Job that has ended has left the queue. (With `accurate` and items that are taken at the start, an item is in the queue while its Job's Pod starts, and nobody but the worker knows when it has gone: one Job too many may find nothing to do. There
+only what is certain can be asserted, in test_scaledjob_strategies.py.)
+"""
+import pytest
+import yaml
+
+from rig.job_worker import AtEnd, Stream
+from rig.process import free_port
+from rig.tcp_proxy import TcpProxy
+from rig.waiting import after, eventually, throughout
+
+ITEMS, SOME, MAX = 1000, 300, 200  # SOME: where it is what happens on the way that counts
+SHORT = {"lease_duration": "3s", "renew_deadline": "2s", "retry_period": "500ms"}
+LONG = 170  # seconds, for a machine that has much else to do
+
+pytestmark = pytest.mark.timeout(300)
+
+
+class Drain:
+    """A queue, its ScaledJob, those who work, and the count."""
+
+    def __init__(self, stage, record, start_worker):
+        self.stage, self.record, self.start_worker = stage, record, start_worker
+        self.given = 0
+
+    def list(self, name="worker", **spec):
+        self._begin(name, AtEnd(self.stage.client, self.stage.another_list(name)), self.stage.list_trigger(name), spec)
+        return self
+
+    def stream(self, name="worker", **spec):
+        key = self.stage.another_list(name)
+        trigger = self.stage.trigger(address=self.stage.redis.address, stream=key, streamLength=1, listName=None, listLength=None)
+        self._begin(name, Stream(self.stage.client, key), {**trigger, "type": "redis-streams"}, spec)
+        return self
+
+    def _begin(self, name, work, trigger, spec):
+        self.name, self.work = name, work
+        self.worker = self.start_worker(work, owner=name, seconds=0.3)
+        # None is swept away, so that a watch that must begin anew misses none.
+        spec = {"maxReplicaCount": MAX, "successfulJobsHistoryLimit": 2 * ITEMS, "triggers": [trigger], **spec}
+        self.stage.ready_scaledjob(name, template=self.stage.job_template("stays"), **spec)
+
+    def give(self, count=ITEMS):
+        self.work.fill([f"item-{self.given + i}" for i in range(count)])
+        self.given += count
+        return self
+
+    def wait_created(self, count, **more):
+        eventually(lambda: self.record.count(self.name) >= count, timeout=LONG, every=0.02, **more)
+
+    def check(self):
+        """Every item is done once, there was one Job for each and no other, and never more at a time than allowed."""
+        def is_done():
+            assert (self.record.completed(self.name), self.work.left()) == (self.given, 0), self.worker.report()
+            return True
+
+        eventually(is_done, timeout=LONG, every=0.3)
+        throughout(lambda: self.record.count(self.name) == self.given, until=after(3), every=0.3)
+        assert set(self.worker.finished.values()) == {1} and len(self.worker.taken) == self.given and not self.worker.empty_handed, self.worker.report()
+        assert self.record.most[self.name] <= MAX
+
+
+@pytest.fixture
+def drain(job_stage, record, start_worker):
+    return Drain(job_stage, record, start_worker)
+
+
+def test_list(kscaled, drain):
+    """With the history limits of the CRD: Jobs are swept away meanwhile."""
+    drain.list(successfulJobsHistoryLimit=None).give().check()
+    eventually(lambda: len(drain.stage.jobs_of()) == 100)
+
+
+def test_stream(kscaled, drain):
+    drain.stream().give(SOME).check()
+    assert drain.stage.client.xpending(drain.work.key, drain.work.GROUP)["pending"] == 0
+
+
+def test_items_come_all_the_time(kscaled, drain):
+    """Woken by each, not by the poll, as often as it may be."""
+    drain.stage.client.config_set("notify-keyspace-events", "Kl")
+    try:
+        drain.list(pollingInterval=2)
+        for _ in range(60):
+            drain.give(5)
+            drain.wait_created(drain.given - 60)
+        drain.check()
+    finally:
+        drain.stage.client.config_set("notify-keyspace-events", "")
+
+
+def test_killed_and_back(launch, drain):
+    """SIGKILL in the middle of its creates, three times; with the same name, it need not wait for its own Lease."""
+    daemon = launch().wait_serving()
+    drain.list().give(SOME)
+    for part in (50, 120, 220):
+        drain.wait_created(part)
+        daemon.kill()
+        daemon = launch()
+    drain.check()
+
+
+def two(launch, drain):
+    """The leader, in the middle of a burst, and who stands by."""
+    first = launch("first", options=SHORT).wait_serving()
+    second = launch("second", port=free_port(), options=SHORT).wait_ready()
+    drain.list().give(SOME)
+    drain.wait_created(100)
+    return first, second
+
+
+def test_leader_killed(launch, drain):
+    first, second = two(launch, drain)
+    first.kill()
+    eventually(second.leading, timeout=15)
+    drain.check()
+
+
+def test_leader_frozen_and_back(launch, drain):
+    """Stopped in the middle of its writes until another leads: what it had in mind must not be done on its return."""
+    first, second = two(launch, drain)
+    first.freeze()
+    eventually(second.leading, timeout=15)
+    drain.wait_created(min(drain.record.count() + 50, SOME))
+    first.thaw()
+    eventually(lambda: not first.leading())
+    drain.check()
+
+
+def test_api_server_restarted(launch, cluster, drain):
+    """Killed, so that answers to creates that it had carried out are lost, and back."""
+    launch().wait_serving()
+    drain.list().give(SOME)
+    drain.wait_created(100)
+    cluster.restart("kube-apiserver", "--signal", "KILL")
+    drain.check()
+
+
+# --- answers that are lost ---
+
+@pytest.fixture
+def between(cluster, installation, tmp_path):
+    """A proxy on the way to the API server, and the kubeconfig that leads through it."""
+    host, _, port = cluster.server.removeprefix("https://").rpartition(":")
+    proxy = TcpProxy(host, int(port))
+    document = yaml.safe_load(installation.kubeconfig.read_text())
+    document["clusters"][0]["cluster"]["server"] = f"https://127.0.0.1:{proxy.port}"
+    path = tmp_path / "through-the-proxy"
+    path.write_text(yaml.safe_dump(document))
+    path.chmod(0o600)
+    yield proxy, path
+    proxy.end()
+
+
+def test_answers_lost(launch, between, drain):
+    """The API server creates Jobs and nobody hears of it: neither the answers come nor the watch. Then the connections break."""
+    proxy, kubeconfig = between
+    launch(options={"kubeconfig": kubeconfig}).wait_serving()
+    drain.list()
+    for _ in range(3):
+        before = drain.record.count()
+        proxy.lose_answers()
+        drain.give(60)
+        drain.wait_created(before + 1)
+        proxy.cut()
+        drain.wait_created(drain.given)
+    drain.check()
+
+
+# --- creates that are refused ---
+
+def refused_creates(cluster):
+    """POSTs of Jobs that the API server has answered with 403 so far, whoever sent them."""
+    lines = cluster.request("/metrics").text.splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines
+               if line.startswith("apiserver_request_total{") and all(f'{key}="{value}"' in line for key, value in (("resource", "jobs"), ("verb", "POST"), ("code", "403"))))
+
+
+def test_quota(kscaled, cluster, drain):
+    """A namespace may have 20 Jobs and is asked for 60; then it may have as many as it likes."""
+    stage = drain.stage
+    cluster.core.create_namespaced_resource_quota(stage.namespace, {"metadata": {"name": "few"}, "spec": {"hard": {"count/jobs.batch": "20"}}})
+    eventually(lambda: cluster.core.read_namespaced_resource_quota("few", stage.namespace).status.used)
+    drain.list().give(60)
+    drain.wait_created(20)
+    event = stage.event("KEDAJobCreateFailed")
+    assert event.type == "Warning" and "exceeded quota: few" in event.note
+    condition = eventually(lambda: stage.says("Ready", "False", "KEDAJobCreateFailed"))
+    assert "exceeded quota: few" in condition["message"]
+    before, asked = refused_creates(cluster), kscaled.asked()
+    throughout(lambda: drain.record.count() == 20, until=lambda: kscaled.asked() >= asked + 6)
+    tried, polls = refused_creates(cluster) - before, kscaled.asked() - asked
+    cluster.core.patch_namespaced_resource_quota("few", stage.namespace, {"spec": {"hard": {"count/jobs.batch": "1000"}}})
+    drain.check()
+    stage.wait_ready()
+    told = stage.events(reason="KEDAJobsCreated")
+    assert told and not any("Created 60 " in event.note for event in told), "the number that was created"
+    # One or two at each poll show whether it is still so; as many as are missing would all get the same answer.
+    assert 1 <= tried <= 2 * polls + 2, f"{tried} creates in {polls} polls"
