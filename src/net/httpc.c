@@ -20,9 +20,11 @@
 #define CONNECT_MS 5000
 #define BODY_MAX ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
-/* What libcurl allocates per running transfer; a watch brings little at a time. */
-#define BUFFER_BYTES 8192L
-#define WATCH_BUFFER_BYTES 4096L
+/*
+ * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send without our leave. What does not fit into less, libcurl 7.88 puts aside, and then does not notice the end of the stream (a
+ * DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192, never ended).
+ */
+#define BUFFER_BYTES 16384L
 #define UPLOAD_BUFFER_BYTES 16384L
 
 /*
@@ -127,13 +129,24 @@ static void call_free(struct httpc_call *call)
 
 static void on_curl_returned(void *arg);
 
+/* Those that have ended meanwhile are still there, as we are inside. */
+static void each_transfer(void *arg, httpmulti_do_fn what)
+{
+	struct pool *pool = arg;
+	struct httpc_call *call;
+
+	DL_FOREACH(pool->calls, call)
+		if (call->added && !call->ended)
+			what(pool->multi, call->easy);
+}
+
 static struct pool *pool_new(struct httpc *c)
 {
 	struct pool *pool = mem_zalloc(sizeof(*pool));
 	CURLM *handle;
 
 	pool->c = c;
-	pool->multi = httpmulti_new(c->loop, on_curl_returned, pool);
+	pool->multi = httpmulti_new(c->loop, on_curl_returned, each_transfer, pool);
 	handle = httpmulti_handle(pool->multi);
 	curl_multi_setopt(handle, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
 	if (c->config.max_connections_per_host > 0)
@@ -561,7 +574,7 @@ static void set_transfer(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connect_ms);
-	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, call->streaming ? WATCH_BUFFER_BYTES : BUFFER_BYTES);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -8,16 +8,15 @@
 #include "base/mem.h"
 
 /*
- * libcurl 7.88 may take in bytes of one HTTP/2 stream while it works for another one of the connection, and hand them on only when the socket says something again: a large watch event lay there until the next event came. So a socket
- * that was read from is driven once more a moment later, and again as long as that brings something.
+ * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection, and may then forget to hand them on until the socket says something again: of a large watch event the rest came with the next event,
+ * of an answer the end did. Which streams these are it does not tell. So what was read from is looked after a moment later: every transfer is made to read, whether the socket is readable or not, and again as long as that brings something.
+ * What libcurl offers for that is to unpause a transfer, which must have been paused before; no frame is sent for it.
  */
-#define ONCE_MORE_MS 10
+#define LOOK_AFTER_MS 20
 
 struct socket_watch {
 	struct httpmulti *m;
 	struct event *event;
-	curl_socket_t fd;
-	struct loop_timer once_more;
 	struct socket_watch *prev, *next;
 };
 
@@ -25,12 +24,13 @@ struct httpmulti {
 	struct loop *loop;
 	CURLM *multi;
 	loop_fn on_returned;
+	httpmulti_each_fn each;
 	void *arg;
 	struct loop_timer timer; /* the one libcurl asks for */
+	struct loop_timer look_after;
 	struct socket_watch *watches;
-	struct socket_watch *driven; /* its socket is; NULL: no socket's, or it was closed */
 	bool inside;
-	bool heard;              /* bytes were handed on in this drive */
+	bool heard;              /* something was handed on */
 };
 
 static void drive(struct httpmulti *m, curl_socket_t fd, int what)
@@ -38,21 +38,8 @@ static void drive(struct httpmulti *m, curl_socket_t fd, int what)
 	int running;
 
 	m->inside = true;
-	m->heard = false;
 	curl_multi_socket_action(m->multi, fd, what, &running);
 	m->inside = false;
-}
-
-/* may_hold: there may be more to hand on, whatever was. */
-static void drive_socket(struct socket_watch *w, int what, bool may_hold)
-{
-	struct httpmulti *m = w->m;
-
-	m->driven = w;
-	drive(m, w->fd, what);
-	if (m->driven && (may_hold || m->heard) && !loop_timer_pending(&w->once_more))
-		loop_timer_set(&w->once_more, ONCE_MORE_MS);
-	m->driven = NULL;
 	m->on_returned(m->arg);
 }
 
@@ -60,22 +47,42 @@ static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 {
 	struct socket_watch *w = arg;
 
-	(void)fd;
 	loop_enter(w->m->loop);
-	drive_socket(w, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0), what & EV_READ);
-}
-
-static void on_once_more(void *arg)
-{
-	drive_socket(arg, CURL_CSELECT_IN, false);
+	if ((what & EV_READ) && !loop_timer_pending(&w->m->look_after))
+		loop_timer_set(&w->m->look_after, LOOK_AFTER_MS);
+	drive(w->m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
 
 static void on_timer(void *arg)
 {
+	drive(arg, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void make_it_read(struct httpmulti *m, CURL *easy)
+{
+	int running;
+
+	curl_easy_pause(easy, CURLPAUSE_RECV);
+	curl_easy_pause(easy, CURLPAUSE_CONT);
+	curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+static void on_look_after(void *arg)
+{
 	struct httpmulti *m = arg;
 
-	drive(m, CURL_SOCKET_TIMEOUT, 0);
+	m->heard = false;
+	m->inside = true;
+	m->each(m->arg, make_it_read);
+	m->inside = false;
+	if (m->heard)
+		loop_timer_set(&m->look_after, LOOK_AFTER_MS);
 	m->on_returned(m->arg);
+}
+
+void httpmulti_hear(struct httpmulti *m)
+{
+	m->heard = true;
 }
 
 static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
@@ -93,9 +100,6 @@ static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
 static void watch_free(struct socket_watch *w)
 {
 	DL_DELETE(w->m->watches, w);
-	if (w->m->driven == w)
-		w->m->driven = NULL;
-	loop_timer_done(&w->once_more);
 	event_free(w->event);
 	mem_free_ptr(&w);
 }
@@ -117,8 +121,6 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
 	} else {
 		w = mem_zalloc(sizeof(*w));
 		w->m = m;
-		w->fd = fd;
-		loop_timer_init(&w->once_more, m->loop, on_once_more, w);
 		DL_APPEND(m->watches, w);
 		curl_multi_assign(m->multi, fd, w);
 	}
@@ -127,17 +129,19 @@ static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, voi
 	return 0;
 }
 
-struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, void *arg)
+struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, httpmulti_each_fn each, void *arg)
 {
 	struct httpmulti *m = mem_zalloc(sizeof(*m));
 
 	m->loop = loop;
 	m->on_returned = on_returned;
+	m->each = each;
 	m->arg = arg;
 	m->multi = curl_multi_init();
 	if (!m->multi)
 		abort(); /* out of memory */
 	loop_timer_init(&m->timer, loop, on_timer, m);
+	loop_timer_init(&m->look_after, loop, on_look_after, m);
 	curl_multi_setopt(m->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
 	curl_multi_setopt(m->multi, CURLMOPT_SOCKETDATA, m);
 	curl_multi_setopt(m->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
@@ -155,17 +159,13 @@ void httpmulti_free(struct httpmulti *m)
 	DL_FOREACH_SAFE(m->watches, w, next)
 		watch_free(w);
 	loop_timer_done(&m->timer);
+	loop_timer_done(&m->look_after);
 	mem_free_ptr(&m);
 }
 
 CURLM *httpmulti_handle(struct httpmulti *m)
 {
 	return m->multi;
-}
-
-void httpmulti_hear(struct httpmulti *m)
-{
-	m->heard = true;
 }
 
 bool httpmulti_inside(const struct httpmulti *m)

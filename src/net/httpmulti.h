@@ -14,8 +14,11 @@
 
 struct httpmulti;
 
+typedef void (*httpmulti_do_fn)(struct httpmulti *m, CURL *easy);
+typedef void (*httpmulti_each_fn)(void *arg, httpmulti_do_fn what); /* does it with each transfer that is added; from inside */
+
 /* on_returned: libcurl has worked and returned; read what finished with httpmulti_next. The multi may be freed in it. */
-struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, void *arg);
+struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, httpmulti_each_fn each, void *arg);
 void httpmulti_free(struct httpmulti *m); /* its transfers must have been removed; closes its connections */
 
 CURLM *httpmulti_handle(struct httpmulti *m); /* for options */
