@@ -42,6 +42,9 @@
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 
+/* An API server that was just started refuses everything, until it has read who may do what: so long, some two minutes with the back-off, "denied" is no answer to whether a Job is there. */
+#define DENIALS_MAX 10
+
 /* So many times in a row the server may say for one Job that it has a trouble of its own; then people are told: the webhook that it asks may be down for long. */
 #define TROUBLES_USUAL 3
 
@@ -410,12 +413,12 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 		made(m, job);
 	else if (!err)
 		rename_it(m, &taken);
-	else if (err->kind == ERR_TEMPORARY)
+	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
 		unsure(m, err);
 	else if (err->kind == ERR_MISSING)
 		not_found(m, err);
 	else
-		end(m, "it cannot be looked up; the watch will show it"); /* not allowed: nothing more can be learnt this way */
+		end(m, "it cannot be looked up; the watch will show it"); /* nothing more can be learnt this way */
 	answered(o);
 }
 

@@ -223,6 +223,25 @@ static void a_lost_answer_then_a_refusal_is_looked_up(void **state)
 	world_pass(1000);
 }
 
+/* As an API server answers that was started a moment ago, after it had died with the first answer. */
+static void a_lost_answer_then_everything_is_refused_for_a_while(void **state)
+{
+	(void)state;
+	jobs_ready("worker", "");
+	fakecluster_hold_watches(true);
+	fakecluster_fail(FAKECLUSTER_LOSE, KUBE_CREATE, "/jobs", 1, 0);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_CREATE, "/jobs", 1, 403);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "/jobs/", 4, 403);
+	queue("worker", 1);
+	world_pass(DEADLINE_MS + MINUTE_MS);
+	assert_int_equal(looks(), 5);
+	assert_int_equal(creates(), 2);
+	assert_int_equal(jobs_count("worker"), 1);
+	assert_int_equal((int)jobs_counted("kscaled_jobs_created_total", "worker"), 1);
+	fakecluster_hold_watches(false);
+	world_pass(1000);
+}
+
 static void put_another(void)
 {
 	MEM_AUTO char *path = mem_printf(JOBS "/%s", jobs_sent_name());
@@ -608,6 +627,7 @@ int main(void)
 		CASE(the_watch_settles_what_is_unsure),
 		CASE(a_lost_request_then_a_refusal_is_looked_up),
 		CASE(a_lost_answer_then_a_refusal_is_looked_up),
+		CASE(a_lost_answer_then_everything_is_refused_for_a_while),
 		CASE(a_name_that_is_taken_is_given_up),
 		CASE(a_conflict_about_something_else_is_tried_again),
 		CASE(a_refusal_is_said_once_and_tried_with_the_next_poll),
