@@ -558,6 +558,16 @@ static void cancelled_commands_keep_their_slot(void **state)
 	redis_endpoint_unref(dead);
 }
 
+/* Closes a connection that has come, if there is one; always false. */
+static bool end_next(struct world *w)
+{
+	struct client next;
+
+	if (client_accept(&next, w->listener))
+		client_close(&next);
+	return false;
+}
+
 static void callbacks_may_cancel_and_start(void **state)
 {
 	struct world *w = *state;
@@ -585,7 +595,8 @@ static void callbacks_may_cancel_and_start(void **state)
 	a.cancel = &b.call;
 	c.start = &d;
 	client_close(&w->peer);
-	UNTIL(w->f, d.calls);
+	/* Started from inside, it may have found the next connection already: that is closed, too. */
+	UNTIL(w->f, d.calls || end_next(w));
 	assert_int_equal(a.calls + c.calls, 2);
 	assert_int_equal(b.calls, 0);
 	assert_int_equal(d.err.kind, ERR_TEMPORARY);
