@@ -22,9 +22,6 @@
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
-/* How long a status waits for a tick that is about to come, which usually has more to say. */
-#define TICK_MS 300
-
 /* Conflicts in a row that are no news: others write the object, too. */
 #define CONFLICTS_USUAL 3
 
@@ -103,19 +100,11 @@ static bool take_news(struct object *o, const struct scaledjob *sj)
 
 static void report_success(struct object *o, const struct scaledjob *sj, const struct wish *wish)
 {
-	bool first = !o->loop.running, was_paused = status_wanted(o, &sj->status) && status_says(o, "Paused");
+	bool was_paused = status_wanted(o, &sj->status) && status_says(o, "Paused");
 	bool became_ready = conclude_well(o, sj, wish), news = take_news(o, sj);
 	struct scaled of = scaled_of_job(sj);
 
-	if (first && (became_ready || was_paused))
-		announce_started(o, &of);
-	polling_start(o, &of);
-	if (became_ready || first || news) {
-		polling_look(o);
-		status_write_within(o, TICK_MS);
-	} else {
-		status_write(o);
-	}
+	polling_follow(o, &of, became_ready, was_paused, news);
 }
 
 /* A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What may pass by itself leaves it running. */

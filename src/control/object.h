@@ -268,6 +268,8 @@ bool status_says(const struct object *o, const char *type); /* this condition is
 
 /* polling.c */
 void polling_start(struct object *o, const struct scaled *of);         /* starts it, or follows a changed spec; the first look comes at once */
+/* After a reconcile that found all as it should be: starts it, says so after a pause or when the object became ready, looks at once at what is new (news: of the spec or a credential), and writes the status. */
+void polling_follow(struct object *o, const struct scaled *of, bool became_ready, bool was_paused, bool news);
 void polling_look(struct object *o);                                   /* an extra poll, now; one under way is given up for it */
 void polling_wake(struct object *o);                                   /* a source says "look now": at once, or at the end of the wake interval, with readings that are asked for from now on */
 void polling_prepared(struct object *o);                               /* what the kind's prepare() began is there */

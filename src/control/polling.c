@@ -15,6 +15,9 @@
 /* A poll wants the present; two triggers of one slot with the same question still share one answer. */
 #define POLL_MAX_AGE_MS SLOT_MS
 
+/* How long a status waits for a tick that is about to come, which usually has more to say. */
+#define TICK_MS 300
+
 static int64_t slot_after(int64_t at_ms)
 {
 	return (at_ms + SLOT_MS - 1) / SLOT_MS * SLOT_MS;
@@ -278,6 +281,21 @@ void polling_stop(struct object *o)
 	o->loop.running = false;
 	o->loop.again = false;
 	o->loop.was_failing = false;
+}
+
+void polling_follow(struct object *o, const struct scaled *of, bool became_ready, bool was_paused, bool news)
+{
+	bool first = !o->loop.running;
+
+	if (first && (became_ready || was_paused))
+		announce_started(o, of);
+	polling_start(o, of);
+	if (became_ready || first || news) {
+		polling_look(o);
+		status_write_within(o, TICK_MS);
+	} else {
+		status_write(o);
+	}
 }
 
 void polling_end(struct object *o, const struct meta *meta)

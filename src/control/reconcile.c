@@ -28,9 +28,6 @@
 #define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
 
-/* How long a status waits for a tick that is about to come, which usually has more to say. */
-#define TICK_MS 300
-
 /* Conflicts in a row that are no news: the HPA controller writes its status between our reading and our writing. */
 #define CONFLICTS_USUAL 3
 
@@ -242,20 +239,12 @@ static bool take_news(struct object *o, const struct scaledobject *so, const str
 
 static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
-	bool first = !o->loop.running, was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
+	bool was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
 	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
 	struct scaled of = scaled_of_object(so);
 
-	if (first && (became_ready || was_paused))
-		announce_started(o, &of);
 	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
-	polling_start(o, &of);
-	if (became_ready || first || news) {
-		polling_look(o);
-		status_write_within(o, TICK_MS);
-	} else {
-		status_write(o);
-	}
+	polling_follow(o, &of, became_ready, was_paused, news);
 }
 
 /* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
