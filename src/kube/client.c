@@ -169,6 +169,17 @@ static void call_enter(struct kube_call *c, enum call_state to)
 	show_gauges(k);
 }
 
+static int64_t left_ms(const struct kube_call *c)
+{
+	return c->deadline_at_ms - loop_now_ms(c->k->loop);
+}
+
+static void call_fail_later(struct kube_call *c, const struct err *err)
+{
+	err_keep(&c->failure, err);
+	call_enter(c, CALL_FAILING);
+}
+
 /* ---- Sending ---- */
 
 static bool has_room(const struct kube *k, enum kube_priority priority)
@@ -179,12 +190,11 @@ static bool has_room(const struct kube *k, enum kube_priority priority)
 	return k->sent_by[priority] < room->own && (others < room->together || k->sent_by[priority] == 0);
 }
 
-static void call_send(struct kube_call *c)
+static void call_send(struct kube_call *c, int64_t within_ms)
 {
 	struct kube *k = c->k;
 	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, c->path);
 	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL, NULL };
-	int64_t left_ms = c->deadline_at_ms - loop_now_ms(k->loop);
 	struct httpc_request request = {
 		.method = c->verb->method,
 		.url = url,
@@ -192,7 +202,7 @@ static void call_send(struct kube_call *c)
 		.bearer = k->credentials->token,
 		.body = c->body,
 		.body_len = c->body ? strlen(c->body) : 0,
-		.deadline_ms = left_ms > 0 ? left_ms : 1,
+		.deadline_ms = within_ms,
 		.max_body = c->max_body,
 		.server = &k->credentials->reach,
 	};
@@ -203,11 +213,30 @@ static void call_send(struct kube_call *c)
 	c->http = httpc_start(k->call_pool, &request, &events, c);
 }
 
+static void say_not_sent(const struct kube_call *c, struct err *err)
+{
+	err_set(err, ERR_TEMPORARY, "%s %s: timed out before it could be sent (%u calls under way)", c->verb->method, c->path, c->k->sent_count);
+}
+
+/* The timer may be late, after a stop of the whole process, and what waited would be sent by one that may not write any more. */
+static void send_or_fail(struct kube_call *c)
+{
+	int64_t within_ms = left_ms(c);
+	struct err err;
+
+	if (within_ms > 0) {
+		call_send(c, within_ms);
+		return;
+	}
+	say_not_sent(c, &err);
+	call_fail_later(c, &err);
+}
+
 static void send_what_fits(struct kube *k)
 {
 	for (int p = 0; p < KUBE_PRIORITIES; p++)
 		while (k->queued[p] && has_room(k, (enum kube_priority)p))
-			call_send(k->queued[p]);
+			send_or_fail(k->queued[p]);
 }
 
 /* ---- Ends ---- */
@@ -220,12 +249,6 @@ static void call_finish(struct kube_call *c, const json_t *object, const struct 
 	call_enter(c, CALL_DONE);
 	send_what_fits(k);
 	c->fn(c->arg, object, err);
-}
-
-static void call_fail_later(struct kube_call *c, const struct err *err)
-{
-	err_keep(&c->failure, err);
-	call_enter(c, CALL_FAILING);
 }
 
 static void on_fail_task(void *arg)
@@ -246,7 +269,7 @@ static void on_timer(void *arg)
 		send_what_fits(k);
 		return;
 	}
-	err_set(&err, ERR_TEMPORARY, "%s %s: timed out before it could be sent (%u calls under way)", c->verb->method, c->path, k->sent_count);
+	say_not_sent(c, &err);
 	call_finish(c, NULL, &err);
 }
 
@@ -258,11 +281,6 @@ static void send_again(struct kube_call *c)
 
 	call_enter(c, CALL_QUEUED);
 	send_what_fits(k);
-}
-
-static int64_t left_ms(const struct kube_call *c)
-{
-	return c->deadline_at_ms - loop_now_ms(c->k->loop);
 }
 
 /* No answer: a read is tried a second time at once, for a server that closed the connection it was sent on (GOAWAY at a restart). A write may have been done. (libcurl itself sends again what met a cut on a connection that had served before, whatever it is.) */

@@ -287,6 +287,18 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 	return call->refused || call->ended ? 0 : len;
 }
 
+static bool is_late(const struct httpc_call *call)
+{
+	return call->deadline_ms && loop_now_ms(call->c->loop) >= call->started_ms + call->deadline_ms;
+}
+
+/* Before the request is sent. After a stop of the whole process libcurl would first send what had been given to it, and then only learn that its time was over. */
+static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
+{
+	(void)peer, (void)own, (void)peer_port, (void)own_port;
+	return is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
 	(void)arg;
@@ -325,6 +337,11 @@ static void tell(struct httpc_call *call, const struct httpc_response *response,
 	c->depth--;
 }
 
+static void say_late(const struct httpc_call *call, const char *where, struct err *err)
+{
+	err_set(err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, (long long)call->deadline_ms);
+}
+
 /* libcurl's own texts for some failures hold milliseconds or stream numbers, so that no two are alike; a reason that stays the same should read the same. */
 static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 {
@@ -333,7 +350,9 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 
 	httpurl_origin(call->url, where, sizeof(where));
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &error);
-	if (code == CURLE_OPERATION_TIMEDOUT)
+	if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
+		say_late(call, where, err);
+	else if (code == CURLE_OPERATION_TIMEDOUT)
 		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where, (long long)call->connect_ms);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
@@ -454,8 +473,8 @@ static void on_limit(void *arg)
 		return;
 	}
 	httpurl_origin(call->url, where, sizeof(where));
-	if (call->deadline_ms && now_ms >= call->started_ms + call->deadline_ms)
-		err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, (long long)call->deadline_ms);
+	if (is_late(call))
+		say_late(call, where, &err);
 	else
 		err_set(&err, ERR_TEMPORARY, "%s: nothing came for %lld ms", where, (long long)call->silence_ms);
 	tell(call, NULL, &err);
@@ -577,6 +596,8 @@ static void set_transfer(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_ready_to_send);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);

@@ -653,6 +653,31 @@ static void writes_end_before_the_limit(void **state)
 	client_wait(f, &lease);
 }
 
+/* A process that was stopped meanwhile, in the middle of a turn: neither what had been given to libcurl nor what stood in line is sent when it goes on. */
+static void after_a_stop_nothing_is_sent_late(void **state)
+{
+	struct client_fixture *f = *state;
+	struct outcome reads[MANY] = { 0 }, writes[MANY] = { 0 }, lease = { .done = false };
+
+	/* There is a connection, on which they could go at once. */
+	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	fakeapi_reply(fakeapi_expect(f->api, "PUT /lease"), 200, "");
+	client_wait(f, &lease);
+
+	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 50);
+	for (int i = 0; i < MANY; i++)
+		client_start(f, &writes[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+	usleep(60 * 1000);
+	for (int i = 0; i < MANY; i++) {
+		client_wait(f, &writes[i]);
+		assert_int_equal(writes[i].err.kind, ERR_TEMPORARY);
+	}
+	client_start(f, &reads[0], (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+	fakeapi_reply(fakeapi_expect(f->api, "GET /read"), 200, ""); /* no write came before it */
+	client_wait(f, &reads[0]);
+	assert_int_equal(fakeapi_waiting(f->api), 0);
+}
+
 static void escaping(void **state)
 {
 	char out[16];
@@ -694,6 +719,7 @@ int main(void)
 		TEST(abort_takes_writes_only),
 		TEST(abort_reaches_the_queue),
 		TEST(writes_end_before_the_limit),
+		TEST(after_a_stop_nothing_is_sent_late),
 		cmocka_unit_test(escaping),
 	};
 

@@ -321,6 +321,34 @@ static void the_deadline_ends_a_request(void **state)
 	}
 }
 
+/* A process that was stopped between a request and its sending does not send it when it goes on and its time is over: on a connection that is there, nor on a new one. */
+static void what_is_late_is_not_sent(void **state)
+{
+	struct world *w = *state;
+
+	for (int secure = 0; secure < 2; secure++) {
+		for (int warm = 0; warm < 2; warm++) {
+			const char *base = secure ? w->secure_url : w->plain_url;
+			struct httpc_server server = { .insecure = true };
+			RESULT(r, w);
+			RESULT(after, w);
+
+			w->held_count = 0;
+			start_request(r, base, "/hold", (struct httpc_request){ .deadline_ms = 30, .server = &server }, false);
+			usleep(40 * 1000);
+			UNTIL(w->f, r->done);
+			assert_int_equal(r->err.kind, ERR_TEMPORARY);
+			assert_non_null(strstr(r->err.msg, "no complete answer within 30 ms"));
+			start_request(after, base, "/after", (struct httpc_request){ .server = &server }, false);
+			UNTIL(w->f, after->done);
+			assert_int_equal(w->held_count, 0);
+			mem_free_ptr(&after);
+			mem_free_ptr(&r);
+		}
+		httpc_drop_connections(w->c);
+	}
+}
+
 static void the_handshake_has_its_own_deadline(void **state)
 {
 	struct world *w = *state;
@@ -370,6 +398,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_deadline_ends_a_request, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(what_is_late_is_not_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_handshake_has_its_own_deadline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(too_large_answers_are_cut_off, world_setup, world_teardown),
 	};
