@@ -23,7 +23,7 @@
 #include "kube/events.h"
 #include "net/notify.h"
 #include "net/tlsrules.h"
-#include "net/vault.h"
+#include "net/vault/vault.h"
 #include "scalers/sources.h"
 #include "serve/serve.h"
 

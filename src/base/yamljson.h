@@ -4,7 +4,7 @@
 
 /*
  * YAML documents one after the other as JSON, with the places of their values: libyaml's events, with caps on depth and size that also aliases count against. What words without quotes mean is as in kubectl's reader
- * (sigs.k8s.io/yaml: YAML 1.1). Called by cli/documents for manifests, and by scalers/yamlpath for answers; keeps nothing.
+ * (sigs.k8s.io/yaml: YAML 1.1). Called by cli/documents for manifests, and by scalers/metricsapi/yamlpath for answers; keeps nothing.
  */
 
 #include <jansson.h>

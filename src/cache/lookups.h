@@ -13,7 +13,7 @@
 #include "cache/auth.h"
 #include "cache/references.h"
 #include "cache/store.h"
-#include "net/vault.h"
+#include "net/vault/vault.h"
 
 struct lookups;
 

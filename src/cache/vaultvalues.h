@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "cache/references.h"
 #include "net/loop.h"
-#include "net/vault.h"
+#include "net/vault/vault.h"
 
 struct vaultvalues;
 

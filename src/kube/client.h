@@ -15,7 +15,7 @@
 #include "base/counters.h"
 #include "base/err.h"
 #include "kube/config.h"
-#include "net/httpc.h"
+#include "net/http/httpc.h"
 #include "net/loop.h"
 
 struct kube;

@@ -8,7 +8,7 @@
  */
 
 #include "kube/config.h"
-#include "net/httpc.h"
+#include "net/http/httpc.h"
 
 struct credentials {
 	unsigned holders;

@@ -2,7 +2,7 @@
 #ifndef NET_LISTEN_H
 #define NET_LISTEN_H
 
-/* A listening TCP socket for net/httpd: non-blocking, and TCP_NODELAY, which accepted connections inherit (without it each answer over TLS waits 40 ms). */
+/* A listening TCP socket for net/http/httpd: non-blocking, and TCP_NODELAY, which accepted connections inherit (without it each answer over TLS waits 40 ms). */
 
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 
 /*
  * TLS contexts. A server context whose certificate is swapped in place while connections live on; client contexts for plain sockets
- * (Redis); the system's trust store, with what net/tlsrules adds, loaded when first needed and shared. libcurl's own contexts are set up in net/httpc.
+ * (Redis); the system's trust store, with what net/tlsrules adds, loaded when first needed and shared. libcurl's own contexts are set up in net/http/httpc.
  */
 
 #include <stdbool.h>
@@ -19,7 +19,7 @@ typedef struct x509_store_st X509_STORE;
 
 /* --- serving ----------------------------------------------------------------------------------------------------------- */
 
-struct tls_server; /* owned by the daemon; borrowed by net/httpd */
+struct tls_server; /* owned by the daemon; borrowed by net/http/httpd */
 
 /* TLS 1.2 and later, HTTP/1.1 by ALPN, asks for a client certificate without requiring one and accepts any: who the client is, is decided later (serve/authn). */
 struct tls_server *tls_server_new(struct err *err);

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
-#include "net/httpurl.h"
+#include "net/http/httpurl.h"
 
 enum mode { API_KEY = 1, BASIC = 2, TLS = 4, BEARER = 8, CUSTOM = 16, OAUTH = 32 };
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/webaccess.h"
+#include "net/web/webaccess.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 

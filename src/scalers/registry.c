@@ -2,17 +2,17 @@
 /* The trigger types that this version knows: one line each. */
 #include <string.h>
 
-#include "scalers/cron.h"
-#include "scalers/external.h"
-#include "scalers/metricsapi.h"
-#include "scalers/mysql.h"
-#include "scalers/postgresql.h"
-#include "scalers/prometheus.h"
-#include "scalers/redis.h"
-#include "scalers/redisstreams.h"
-#include "scalers/resource.h"
+#include "scalers/cron/cron.h"
+#include "scalers/external/external.h"
+#include "scalers/metricsapi/metricsapi.h"
+#include "scalers/sql/mysql.h"
+#include "scalers/sql/postgresql.h"
+#include "scalers/prometheus/prometheus.h"
+#include "scalers/redis/redis.h"
+#include "scalers/redis/redisstreams.h"
+#include "scalers/cluster/resource.h"
 #include "scalers/scaler.h"
-#include "scalers/workload.h"
+#include "scalers/cluster/workload.h"
 
 static const struct scaler_type *const types[] = {
 	&metricsapi_scaler_type,

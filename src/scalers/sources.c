@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "scalers/podcounts.h"
-#include "scalers/rediswatch.h"
+#include "scalers/cluster/podcounts.h"
+#include "scalers/redis/rediswatch.h"
 
 void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters, const struct sources_config *config)
 {

@@ -7,13 +7,13 @@
  */
 
 #include "base/counters.h"
-#include "net/grpc.h"
+#include "net/grpc/grpc.h"
 #include "net/loop.h"
-#include "net/mysqlpool.h"
-#include "net/pg.h"
-#include "net/redis.h"
-#include "net/redisrouter.h"
-#include "net/webget.h"
+#include "net/mysql/mysqlpool.h"
+#include "net/pg/pg.h"
+#include "net/redis/redis.h"
+#include "net/redis/redisrouter.h"
+#include "net/web/webget.h"
 
 struct kube;
 struct podcounts;

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "kube/client.h"
-#include "net/httpd.h"
+#include "net/http/httpd.h"
 #include "serve/frontproxy.h"
 #include "serve/identity.h"
 

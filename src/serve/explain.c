@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "net/httppath.h"
+#include "net/http/httppath.h"
 #include "serve/apistatus.h"
 #include "serve/explainjob.h"
 #include "serve/explainobject.h"

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "cache/cache.h"
-#include "net/httpd.h"
+#include "net/http/httpd.h"
 #include "net/tls.h"
 #include "serve/serve.h"
 

@@ -13,7 +13,7 @@
 
 #include "cache/store.h"
 #include "cache/survey.h"
-#include "net/httpd.h"
+#include "net/http/httpd.h"
 #include "serve/authn.h"
 #include "serve/authz.h"
 #include "serve/identity.h"

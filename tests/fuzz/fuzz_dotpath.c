@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "scalers/xmlvalue.h"
-#include "scalers/yamlpath.h"
+#include "scalers/metricsapi/xmlvalue.h"
+#include "scalers/metricsapi/yamlpath.h"
 
 static void check(int rc, double value, const struct err *err)
 {

@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 #include "fuzz.h"
-#include "net/grpcframe.h"
-#include "net/grpcstatus.h"
-#include "scalers/externalmessages.h"
+#include "net/grpc/grpcframe.h"
+#include "net/grpc/grpcstatus.h"
+#include "scalers/external/externalmessages.h"
 
 static void check_text(const char *text)
 {

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "scalers/jsonpath.h"
+#include "scalers/metricsapi/jsonpath.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/mysqlvalue.h"
-#include "scalers/mysqldsn.h"
+#include "net/mysql/mysqlvalue.h"
+#include "scalers/sql/mysqldsn.h"
 
 static void as_value(const char *text, size_t size)
 {

@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/pg.h"
-#include "net/pgstring.h"
-#include "scalers/pgquery.h"
+#include "net/pg/pg.h"
+#include "net/pg/pgstring.h"
+#include "scalers/sql/pgquery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

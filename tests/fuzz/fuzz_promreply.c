@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/webtoken.h"
-#include "scalers/promreply.h"
+#include "net/web/webtoken.h"
+#include "scalers/prometheus/promreply.h"
 
 static void check_line(const struct err *err)
 {

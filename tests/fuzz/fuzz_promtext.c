@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "scalers/promtext.h"
+#include "scalers/metricsapi/promtext.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/redismap.h"
-#include "net/redisreply.h"
+#include "net/redis/redismap.h"
+#include "net/redis/redisreply.h"
 
 /* Every address is one that an endpoint takes. */
 static void check_address(const char *address)

@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
-#include "net/vaultreply.h"
+#include "net/vault/vaultreply.h"
 
 static const char *const sent[] = { "t0ken", "", NULL };
 

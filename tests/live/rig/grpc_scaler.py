@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """
 An external scaler in official grpcio, as a process of its own that a test may kill and freeze. What it says stands in a file that the test rewrites; what it was asked it writes into another. Its messages come from
-src/scalers/externalscaler.proto, by way of the descriptor that protoc-c makes of it.
+src/scalers/external/externalscaler.proto, by way of the descriptor that protoc-c makes of it.
 """
 import concurrent.futures
 import contextlib

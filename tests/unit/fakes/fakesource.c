@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "scalers/params.h"
-#include "scalers/resource.h"
+#include "scalers/cluster/resource.h"
 #include "scalers/sources.h"
 
 #define ANSWER_MS 1

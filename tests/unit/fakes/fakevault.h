@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "net/vault.h"
+#include "net/vault/vault.h"
 
 void fakevault_start(void);
 void fakevault_end(void);                                        /* fails when a reading is under way */

@@ -9,7 +9,7 @@
 #include <utlist.h>
 
 #include "base/mem.h"
-#include "net/grpcframe.h"
+#include "net/grpc/grpcframe.h"
 
 #define PREFACE 24
 #define HEAD 9

@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "fixture.h"
-#include "net/httpc.h"
-#include "net/httpd.h"
+#include "net/http/httpc.h"
+#include "net/http/httpd.h"
 
 /* Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and "/503" with these, "/big" with a megabyte. */
 struct world {

@@ -3,7 +3,7 @@
 #define NET_HTTPDSERVER_H
 
 #include "fixture.h"
-#include "net/httpd.h"
+#include "net/http/httpd.h"
 
 /*
  * A server whose handler answers by the path: "/hold" keeps the request until the test replies, "/echo" answers the body, "/big" a megabyte,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
-#include "net/grpc.h"
+#include "net/grpc/grpc.h"
 
 #define METHOD "/p.Service/Do"
 #define RESULTS 40

@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/grpc.h"
-#include "net/grpcframe.h"
-#include "net/grpcstatus.h"
+#include "net/grpc/grpc.h"
+#include "net/grpc/grpcframe.h"
+#include "net/grpc/grpcstatus.h"
 
 /* --- frames ------------------------------------------------------------------------------------------------------------------- */
 

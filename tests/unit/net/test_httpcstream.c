@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Answers that come in pieces, and what a callback of net/httpc may do. */
+/* Answers that come in pieces, and what a callback of net/http/httpc may do. */
 
 #include "httpcworld.h"
 

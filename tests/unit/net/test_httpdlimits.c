@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a stranger may send, and for how long: net/httpd ends it and lives on. */
+/* What a stranger may send, and for how long: net/http/httpd ends it and lives on. */
 
 #include "httpdserver.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "net/httppath.h"
+#include "net/http/httppath.h"
 
 static void targets_are_split(void **state)
 {

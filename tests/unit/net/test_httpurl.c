@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/httpurl.h"
+#include "net/http/httpurl.h"
 
 static void origins_hold_no_secrets(void **state)
 {

@@ -12,7 +12,7 @@
 
 #include "base/mem.h"
 #include "mariadbserver.h"
-#include "net/mysqlpool.h"
+#include "net/mysql/mysqlpool.h"
 
 static struct mariadbserver server; /* one for all */
 

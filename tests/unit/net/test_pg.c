@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/pg.h"
+#include "net/pg/pg.h"
 
 #define ASK_MS 1000
 #define READY "Z\0\0\0\5I"

@@ -11,8 +11,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/pgendpoint.h"
-#include "net/pgstring.h"
+#include "net/pg/pgendpoint.h"
+#include "net/pg/pgstring.h"
 
 static char *written(const struct strmap *m)
 {

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "net/dial.h"
 #include "net/listen.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 struct world {
 	struct fixture *f;

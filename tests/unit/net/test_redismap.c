@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/redismap.h"
-#include "net/redisreply.h"
+#include "net/redis/redismap.h"
+#include "net/redis/redisreply.h"
 
 /* Slots as `redis-cli cluster keyslot` says them. */
 static void slots_of_keys(void **state)

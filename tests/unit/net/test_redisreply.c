@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/redisreply.h"
+#include "net/redis/redisreply.h"
 
 /* A reply as text: "[:1 $abc -ERR x nil]". */
 static void write_reply(const struct redis_reply *reply, struct buf *out)

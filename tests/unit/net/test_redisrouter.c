@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/rediscluster.h"
-#include "net/redisrouter.h"
-#include "net/redissentinel.h"
+#include "net/redis/rediscluster.h"
+#include "net/redis/redisrouter.h"
+#include "net/redis/redissentinel.h"
 
 #define NODES 4
 

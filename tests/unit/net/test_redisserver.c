@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/redis.h"
+#include "net/redis/redis.h"
 
 struct world {
 	struct fixture *f;

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "net/redissub.h"
+#include "net/redis/redissub.h"
 
 struct world {
 	struct fixture *f;

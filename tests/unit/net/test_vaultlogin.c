@@ -5,7 +5,7 @@
 #include "vaultserver.h"
 
 #include "httpcworld.h"
-#include "net/vaultlogin.h"
+#include "net/vault/vaultlogin.h"
 
 static const struct vault_secret secret = { .path = "secret/x", .key = "pw" }, forbidden = { .path = "secret/forbidden", .key = "pw" };
 

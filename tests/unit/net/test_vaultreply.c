@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/vaultreply.h"
+#include "net/vault/vaultreply.h"
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -3,10 +3,10 @@
 #include <stdio.h>
 
 #include "httpcworld.h"
-#include "net/httpurl.h"
-#include "net/webget.h"
-#include "net/webhost.h"
-#include "net/webtoken.h"
+#include "net/http/httpurl.h"
+#include "net/web/webget.h"
+#include "net/web/webhost.h"
+#include "net/web/webtoken.h"
 
 #define MANY 100
 

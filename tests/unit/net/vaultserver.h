@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "fixture.h"
-#include "net/httpd.h"
-#include "net/vault.h"
+#include "net/http/httpd.h"
+#include "net/vault/vault.h"
 
 #define VAULTSERVER_HELD_MAX 8
 

@@ -13,8 +13,8 @@
 #include "base/timestamp.h"
 #include "base/zonefile.h"
 #include "../fakes/fakeloop.h"
-#include "scalers/cron.h"
-#include "scalers/cronwindow.h"
+#include "scalers/cron/cron.h"
+#include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
 

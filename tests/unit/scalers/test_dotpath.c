@@ -10,9 +10,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "scalers/dotpath.h"
-#include "scalers/xmlvalue.h"
-#include "scalers/yamlpath.h"
+#include "scalers/metricsapi/dotpath.h"
+#include "scalers/metricsapi/xmlvalue.h"
+#include "scalers/metricsapi/yamlpath.h"
 
 static void paths(void **state)
 {

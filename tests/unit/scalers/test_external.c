@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/external.h"
-#include "scalers/externalmessages.h"
-#include "scalers/externalscaler.pb-c.h"
+#include "scalers/external/external.h"
+#include "scalers/external/externalmessages.h"
+#include "scalers/external/externalscaler.pb-c.h"
 #include "scalers/sources.h"
 
 #define NEEDED "scalerAddress=s:1"

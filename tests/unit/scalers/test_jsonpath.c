@@ -11,7 +11,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "scalers/jsonpath.h"
+#include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricvalue.h"
 
 static const struct {

@@ -15,10 +15,10 @@
 #include "base/mem.h"
 #include "kube/client.h"
 #include "net/loop.h"
-#include "net/webget.h"
+#include "net/web/webget.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-#include "scalers/serviceurls.h"
+#include "scalers/metricsapi/serviceurls.h"
 #include "scalers/sources.h"
 
 /* --- parameters ------------------------------------------------------------------------------------------------------------------ */

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "net/mysqlpool.h"
+#include "net/mysql/mysqlpool.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/pgquery.h"
+#include "scalers/sql/pgquery.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
 

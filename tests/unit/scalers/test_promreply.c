@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "scalers/promreply.h"
+#include "scalers/prometheus/promreply.h"
 
 #define OK "{\"status\":\"success\",\"data\":{\"resultType\":"
 

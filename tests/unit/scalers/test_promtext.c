@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "scalers/promtext.h"
+#include "scalers/metricsapi/promtext.h"
 
 static const char page[] =
 	"# HELP jobs_waiting Jobs that wait.\\n Really.\n"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "scalers/rediswatch.h"
+#include "scalers/redis/rediswatch.h"
 #include "scalers/sources.h"
 
 #define GET "$6\r\nCONFIG\r\n$3\r\nGET\r\n$22\r\nnotify-keyspace-events\r\n"

@@ -14,11 +14,11 @@
 #include "base/mem.h"
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
-#include "scalers/podcounts.h"
-#include "scalers/podtable.h"
+#include "scalers/cluster/podcounts.h"
+#include "scalers/cluster/podtable.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
-#include "scalers/workload.h"
+#include "scalers/cluster/workload.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PODS "/api/v1/namespaces/shop/pods"

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "net/httpd.h"
+#include "net/http/httpd.h"
 
 #define FAKE_HEADERS 16
 

@@ -18,7 +18,7 @@
 #include "base/timestamp.h"
 #include "fake_cache.h"
 #include "fake_kube.h"
-#include "net/httpc.h"
+#include "net/http/httpc.h"
 #include "net/x509.h"
 #include "serve/serve.h"
 

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc/grpc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/grpc/grpcendpoint.h"
+#include "net/grpc/grpcframe.h"
+#include "net/grpc/grpcstatus.h"
+#include "net/http/httpc.h"
+
+#define IDLE_MS 60000
+/* A server that takes a hundred streams on a connection: so many connections are enough for some thousand push streams. */
+#define CONNECTIONS_MAX 32
+#define STREAMS_MAX 2000 /* on a server that takes them */
+#define OTHER_BODY_MAX 65536 /* of an answer that is no gRPC */
+
+/* The way to one endpoint. A curl multi of its own: connections of one are never taken for another, whatever libcurl compares. */
+struct link {
+	struct grpc_pool *pool;
+	struct grpc_endpoint *endpoint;
+	struct httpc *http;
+	struct grpc_call *calls;
+	int64_t used_ms; /* loop clock */
+	UT_hash_handle hh;
+};
+
+struct grpc_pool {
+	struct loop *loop;
+	struct link *links;
+	struct loop_timer sweep;
+	size_t calls;
+};
+
+struct grpc_call {
+	struct link *link;
+	struct grpc_call *prev, *next;
+	struct httpc_call *http;
+	const char *method;           /* behind the last '/', of the caller's literal */
+	struct grpcstatus status;
+	struct grpcframe frame;
+	struct buf answer;            /* of a unary call */
+	bool answered;
+	bool streaming;
+	bool inside, cancelled;       /* a callback is on the stack; it has cancelled the call */
+	struct err *err;              /* why it was broken off here; owned; NULL */
+	grpc_fn fn;
+	struct grpc_stream_events events;
+	void *arg;
+};
+
+/* --- links -------------------------------------------------------------------------------------------------------------------- */
+
+static void on_sweep(void *arg);
+
+static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struct err *err)
+{
+	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX, .max_streams = STREAMS_MAX };
+	struct link *l;
+	struct httpc *http;
+
+	HASH_FIND_STR(p->links, e->key, l);
+	if (l)
+		return l;
+	http = httpc_new(p->loop, &config, err);
+	if (!http)
+		return NULL;
+	l = mem_zalloc(sizeof(*l));
+	l->pool = p;
+	l->endpoint = grpc_endpoint_ref(e);
+	l->http = http;
+	HASH_ADD_KEYPTR(hh, p->links, e->key, strlen(e->key), l);
+	if (!loop_timer_pending(&p->sweep))
+		loop_timer_set(&p->sweep, IDLE_MS);
+	return l;
+}
+
+static void link_free(struct link *l)
+{
+	struct grpc_call *call, *next;
+
+	DL_FOREACH_SAFE(l->calls, call, next)
+		grpc_cancel(call);
+	HASH_DEL(l->pool->links, l);
+	httpc_free(l->http);
+	grpc_endpoint_unref(l->endpoint);
+	free(l);
+}
+
+static void on_sweep(void *arg)
+{
+	struct grpc_pool *p = arg;
+	int64_t now_ms = loop_now_ms(p->loop);
+	struct link *l, *next;
+
+	HASH_ITER(hh, p->links, l, next)
+		if (!l->calls && now_ms - l->used_ms >= IDLE_MS)
+			link_free(l);
+	if (p->links)
+		loop_timer_set(&p->sweep, IDLE_MS);
+}
+
+/* --- how a call ends ---------------------------------------------------------------------------------------------------------- */
+
+static void call_free(struct grpc_call *call)
+{
+	struct link *l = call->link;
+
+	DL_DELETE(l->calls, call);
+	l->pool->calls--;
+	l->used_ms = loop_now_ms(l->pool->loop);
+	grpcframe_done(&call->frame);
+	buf_done(&call->answer);
+	err_keep(&call->err, NULL);
+	free(call);
+}
+
+static void tell(struct grpc_call *call, const struct err *err)
+{
+	call->inside = true;
+	if (call->streaming)
+		call->events.on_end(call->arg, err);
+	else if (err)
+		call->fn(call->arg, NULL, 0, err);
+	else
+		call->fn(call->arg, buf_text(&call->answer), call->answer.len, NULL);
+	call_free(call);
+}
+
+/* net/http/httpc names the URL, which says no more than whoever asks will say of the server. */
+static void keep_reason(const struct grpc_call *call, const struct err *transport, struct err *out)
+{
+	const char *url = call->link->endpoint->url;
+	size_t len = strlen(url);
+
+	*out = *transport;
+	if (strncmp(transport->msg, url, len) == 0 && strncmp(transport->msg + len, ": ", 2) == 0)
+		memmove(out->msg, out->msg + len + 2, strlen(out->msg + len + 2) + 1);
+}
+
+static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport, struct err *err)
+{
+	if (call->err) {
+		*err = *call->err;
+		return -1;
+	}
+	if (transport) {
+		keep_reason(call, transport, err);
+		return -1;
+	}
+	if (grpcstatus_judge(&call->status, response->status, err))
+		return -1;
+	if (grpcframe_is_cut(&call->frame))
+		return err_set(err, ERR_TEMPORARY, "the answer ended in the middle of a message");
+	if (!call->streaming && !call->answered)
+		return err_set(err, ERR_INVALID, "the answer has no message");
+	return 0;
+}
+
+static void on_done(void *arg, const struct httpc_response *response, const struct err *transport)
+{
+	struct grpc_call *call = arg;
+	struct err err = { 0 };
+	bool failed = judge(call, response, transport, &err) != 0;
+
+	call->http = NULL;
+	if (failed)
+		err_wrap(&err, "%s", call->method);
+	tell(call, failed ? &err : NULL);
+}
+
+void grpc_cancel(struct grpc_call *call)
+{
+	if (!call || call->cancelled)
+		return;
+	httpc_cancel(call->http);
+	call->http = NULL;
+	call->cancelled = true;
+	if (!call->inside)
+		call_free(call);
+}
+
+/* --- what comes --------------------------------------------------------------------------------------------------------------- */
+
+static void on_header(void *arg, const char *line, size_t len)
+{
+	struct grpc_call *call = arg;
+
+	grpcstatus_note(&call->status, line, len);
+}
+
+static void on_status(void *arg, int status)
+{
+	struct grpc_call *call = arg;
+
+	/* With a grpc-status already here it is over: nothing was opened. */
+	if (!call->streaming || !call->events.on_open || status != 200 || call->status.told || call->status.foreign)
+		return;
+	call->inside = true;
+	call->events.on_open(call->arg);
+	call->inside = false;
+	if (call->cancelled)
+		call_free(call);
+}
+
+/* False: no more of this answer. */
+static bool take_message(struct grpc_call *call, struct err *err)
+{
+	const struct buf *message = &call->frame.message;
+
+	if (call->streaming) {
+		call->events.on_message(call->arg, buf_text(message), message->len);
+		return !call->cancelled;
+	}
+	if (call->answered) {
+		err_set(err, ERR_INVALID, "the answer has more than one message");
+		return false;
+	}
+	call->answered = true;
+	buf_append(&call->answer, message->data, message->len);
+	return true;
+}
+
+static bool on_data(void *arg, const char *bytes, size_t len)
+{
+	struct grpc_call *call = arg;
+	struct err err = { 0 };
+	int taken = 0;
+	bool more = true;
+
+	if (call->status.foreign)
+		grpcstatus_judge(&call->status, 200, &err); /* a page of somebody's: what is wrong is known, and it may have no end */
+	call->inside = true;
+	while (err.kind == ERR_NONE && more && (taken = grpcframe_take(&call->frame, &bytes, &len, &err)) > 0)
+		more = take_message(call, &err) && len > 0;
+	call->inside = false;
+	if (call->cancelled) {
+		call_free(call);
+		return false;
+	}
+	if (err.kind == ERR_NONE)
+		return true;
+	err_keep(&call->err, &err);
+	return false;
+}
+
+/* --- how a call starts -------------------------------------------------------------------------------------------------------- */
+
+static struct grpc_call *call_new(struct link *l, const char *method, void *arg)
+{
+	struct grpc_call *call = mem_zalloc(sizeof(*call));
+
+	call->link = l;
+	call->method = strrchr(method, '/') ? strrchr(method, '/') + 1 : method;
+	call->arg = arg;
+	grpcframe_init(&call->frame);
+	buf_init(&call->answer, GRPCFRAME_MESSAGE_MAX);
+	DL_APPEND(l->calls, call);
+	l->pool->calls++;
+	return call;
+}
+
+/* left_ms 0: no deadline. */
+static void begin(struct grpc_call *call, const char *method, const void *message, size_t len, int64_t left_ms)
+{
+	static const struct httpc_events events = { .on_status = on_status, .on_header = on_header, .on_data = on_data, .on_done = on_done };
+	const struct grpc_endpoint *e = call->link->endpoint;
+	MEM_AUTO char *url = mem_printf("%s%s", e->url, method);
+	char timeout[48];
+	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled", left_ms ? timeout : NULL, NULL };
+	struct buf body = BUF_INIT(GRPCFRAME_MESSAGE_MAX + GRPCFRAME_HEAD);
+	struct httpc_request request = { .method = "POST", .url = url, .headers = headers, .deadline_ms = left_ms, .http2 = true, .max_body = OTHER_BODY_MAX, .server = &e->server };
+
+	snprintf(timeout, sizeof(timeout), "grpc-timeout: %lldm", (long long)(left_ms < 99999999 ? left_ms : 99999999)); /* at most eight digits */
+	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: one copy */
+	grpcframe_put(&body, message, len);
+	request.body = buf_text(&body);
+	request.body_len = body.len;
+	call->http = httpc_start(call->link->http, &request, &events, call);
+	buf_done_secret(&body);
+}
+
+static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
+{
+	int64_t left_ms = deadline_ms - loop_now_ms(p->loop);
+
+	return left_ms > 1 ? left_ms : 1;
+}
+
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
+{
+	struct link *l = link_get(p, e, NULL);
+	struct grpc_call *call;
+
+	if (!l)
+		abort(); /* libcurl does not start, which it did before */
+	call = call_new(l, method, arg);
+	call->fn = fn;
+	begin(call, method, message, len, left_until(p, deadline_ms));
+	return call;
+}
+
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, const struct grpc_stream_events *events, void *arg)
+{
+	struct link *l = link_get(p, e, NULL);
+	struct grpc_call *call;
+
+	if (!l)
+		abort();
+	call = call_new(l, method, arg);
+	call->streaming = true;
+	call->events = *events;
+	begin(call, method, message, len, 0);
+	return call;
+}
+
+/* --- life --------------------------------------------------------------------------------------------------------------------- */
+
+struct grpc_pool *grpc_pool_new(struct loop *loop)
+{
+	struct grpc_pool *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	loop_timer_init(&p->sweep, loop, on_sweep, p);
+	return p;
+}
+
+void grpc_pool_free(struct grpc_pool *p)
+{
+	struct link *l, *next;
+
+	if (!p)
+		return;
+	HASH_ITER(hh, p->links, l, next)
+		link_free(l);
+	loop_timer_done(&p->sweep);
+	free(p);
+}
+
+struct grpc_stats grpc_stats(const struct grpc_pool *p)
+{
+	return (struct grpc_stats){ .links = HASH_COUNT(p->links), .calls = p->calls };
+}

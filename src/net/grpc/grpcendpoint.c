@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc/grpcendpoint.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+
+#define DEFAULT_PORT "443" /* grpc-go's, for a target that has none */
+#define HOST_MAX 253
+
+/* --- targets ------------------------------------------------------------------------------------------------------------------ */
+
+/* Ways to write a target that lead to host:port; the rest of gRPC's name resolvers are not here. */
+static const char *const plain_prefixes[] = { "dns:///", "passthrough:///" };
+static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough", "dns", "http", "https", "grpc", "google-c2p" };
+
+static bool begins_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* "unix:/run/x.sock", "xds://a/b": names a scheme; "host:50051" does not. */
+static bool names_scheme(const char *target, size_t *len)
+{
+	const char *colon = strchr(target, ':');
+
+	*len = colon ? (size_t)(colon - target) : 0;
+	if (begins_with(colon ? colon : "", "://"))
+		return true;
+	for (size_t i = 0; colon && i < sizeof(other_schemes) / sizeof(other_schemes[0]); i++)
+		if (strlen(other_schemes[i]) == *len && strncmp(target, other_schemes[i], *len) == 0 && !isdigit((unsigned char)colon[1]))
+			return true;
+	return false;
+}
+
+static int refuse(const char *target, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "address \"%s\" must be host:port", target);
+}
+
+static bool is_port(const char *text)
+{
+	size_t len = strspn(text, "0123456789");
+	long port = strtol(text, NULL, 10);
+
+	return len > 0 && len <= 5 && text[len] == '\0' && port >= 1 && port <= 65535;
+}
+
+static bool is_host(const char *host, size_t len, bool bracketed)
+{
+	if (len == 0 || len > HOST_MAX)
+		return false;
+	for (size_t i = 0; i < len; i++)
+		if (!isalnum((unsigned char)host[i]) && !strchr(bracketed ? ":.%" : "-._", host[i]))
+			return false;
+	return true;
+}
+
+/* "host:port" in its one form; the caller owns it. */
+static int read_target(const char *target, char **out, struct err *err)
+{
+	const char *rest = target, *port, *host;
+	bool bracketed;
+	size_t len;
+
+	for (size_t i = 0; i < sizeof(plain_prefixes) / sizeof(plain_prefixes[0]); i++)
+		if (begins_with(target, plain_prefixes[i]))
+			rest = target + strlen(plain_prefixes[i]);
+	if (rest == target && names_scheme(target, &len))
+		return err_set(err, ERR_INVALID, "address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target, (int)len, target);
+	bracketed = *rest == '[';
+	host = rest + bracketed;
+	len = strcspn(host, bracketed ? "]" : ":");
+	port = host + len + (bracketed && host[len] == ']');
+	if (!is_host(host, len, bracketed) || (bracketed && host[len] != ']') || (*port && (*port != ':' || !is_port(port + 1))))
+		return refuse(target, err);
+	*out = mem_printf("%s%.*s%s:%s", bracketed ? "[" : "", (int)len, host, bracketed ? "]" : "", *port ? port + 1 : DEFAULT_PORT);
+	return 0;
+}
+
+/* --- endpoints ---------------------------------------------------------------------------------------------------------------- */
+
+static char *key_of(const struct grpc_endpoint_config *config, const char *address)
+{
+	const char *const secrets[] = { config->ca_pem, config->cert_pem, config->key_pem };
+	char fingerprint[FINGERPRINT_TEXT];
+
+	if (!config->tls)
+		return mem_printf("%s plain", address);
+	return mem_printf("%s tls%s %s", address, config->insecure ? " insecure" : "", fingerprint_of(secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint));
+}
+
+struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err)
+{
+	struct grpc_endpoint *e;
+	char *address = NULL;
+
+	if (read_target(config->target, &address, err))
+		return NULL;
+	e = mem_zalloc(sizeof(*e));
+	e->count = 1;
+	e->key = key_of(config, address);
+	e->url = mem_printf("%s://%s", config->tls ? "https" : "http", address);
+	e->address = address;
+	if (config->tls) {
+		e->ca_pem = mem_dup(config->ca_pem);
+		e->cert_pem = mem_dup(config->cert_pem);
+		e->key_pem = mem_dup(config->key_pem);
+	}
+	e->server = (struct httpc_server){ .ca_pem = e->ca_pem, .cert_pem = e->cert_pem, .key_pem = e->key_pem, .insecure = config->insecure, .system_too = true };
+	return e;
+}
+
+struct grpc_endpoint *grpc_endpoint_ref(struct grpc_endpoint *e)
+{
+	e->count++;
+	return e;
+}
+
+void grpc_endpoint_unref(struct grpc_endpoint *e)
+{
+	if (!e || --e->count > 0)
+		return;
+	free(e->key);
+	free(e->address);
+	free(e->url);
+	free(e->ca_pem);
+	free(e->cert_pem);
+	mem_free_secret(e->key_pem);
+	free(e);
+}
+
+const char *grpc_endpoint_key(const struct grpc_endpoint *e)
+{
+	return e->key;
+}
+
+const char *grpc_endpoint_address(const struct grpc_endpoint *e)
+{
+	return e->address;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc/grpcstatus.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/utf8.h"
+
+/* The codes, by their numbers, and what they mean for whoever reads them. */
+static const struct {
+	const char *name;
+	enum err_kind kind;
+} codes[] = {
+	{ "OK", ERR_NONE },
+	{ "CANCELLED", ERR_TEMPORARY },
+	{ "UNKNOWN", ERR_TEMPORARY },
+	{ "INVALID_ARGUMENT", ERR_INVALID },
+	{ "DEADLINE_EXCEEDED", ERR_TEMPORARY },
+	{ "NOT_FOUND", ERR_INVALID },
+	{ "ALREADY_EXISTS", ERR_INVALID },
+	{ "PERMISSION_DENIED", ERR_DENIED },
+	{ "RESOURCE_EXHAUSTED", ERR_TEMPORARY },
+	{ "FAILED_PRECONDITION", ERR_INVALID },
+	{ "ABORTED", ERR_TEMPORARY },
+	{ "OUT_OF_RANGE", ERR_INVALID },
+	{ "UNIMPLEMENTED", ERR_INVALID },
+	{ "INTERNAL", ERR_TEMPORARY },
+	{ "UNAVAILABLE", ERR_TEMPORARY },
+	{ "DATA_LOSS", ERR_INVALID },
+	{ "UNAUTHENTICATED", ERR_DENIED },
+};
+#define CODES ((int)(sizeof(codes) / sizeof(codes[0])))
+
+static int hex(char c)
+{
+	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+}
+
+/* One byte of percent-encoded text; moves *i. What is no escape stands for itself. */
+static char decoded(const char *text, size_t len, size_t *i)
+{
+	if (text[*i] == '%' && *i + 2 < len && hex(text[*i + 1]) >= 0 && hex(text[*i + 2]) >= 0) {
+		*i += 2;
+		return (char)(hex(text[*i - 1]) << 4 | hex(text[*i]));
+	}
+	return text[*i];
+}
+
+/* What is no text becomes '?': it goes into conditions, Events and logs. */
+static void clean(char *text, size_t len)
+{
+	for (size_t i = 0; i < len;) {
+		size_t step = utf8_step(text + i, len - i);
+
+		if (step == 0 || (step == 1 && iscntrl((unsigned char)text[i])))
+			text[i] = text[i] == '\n' || text[i] == '\t' ? ' ' : '?';
+		i += step ? step : 1;
+	}
+}
+
+static void note_message(struct grpcstatus *s, const char *value, size_t len)
+{
+	char text[GRPCSTATUS_MESSAGE_MAX + 5]; /* room to see where a character is cut */
+	size_t n = 0;
+
+	for (size_t i = 0; i < len && n < sizeof(text) - 1; i++)
+		text[n++] = decoded(value, len, &i);
+	text[n] = '\0';
+	clean(text, n);
+	n = utf8_cut(text, n, GRPCSTATUS_MESSAGE_MAX);
+	memcpy(s->message, text, n);
+	s->message[n] = '\0';
+}
+
+static void note_code(struct grpcstatus *s, const char *value, size_t len)
+{
+	s->told = true;
+	s->code = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (!isdigit((unsigned char)value[i]) || s->code > 999) {
+			s->code = -1;
+			return;
+		}
+		s->code = s->code * 10 + (value[i] - '0');
+	}
+	if (len == 0)
+		s->code = -1;
+}
+
+static void note_type(struct grpcstatus *s, const char *value, size_t len)
+{
+	static const char ours[] = "application/grpc";
+	size_t n = sizeof(ours) - 1;
+
+	s->foreign = len < n || strncasecmp(value, ours, n) != 0 || (len > n && value[n] != '+' && value[n] != ';');
+	snprintf(s->content_type, sizeof(s->content_type), "%.*s", (int)(len < 63 ? len : 63), value);
+	clean(s->content_type, strlen(s->content_type));
+}
+
+void grpcstatus_note(struct grpcstatus *s, const char *line, size_t len)
+{
+	static const struct {
+		const char *name;
+		void (*note)(struct grpcstatus *s, const char *value, size_t len);
+	} headers[] = { { "grpc-status", note_code }, { "grpc-message", note_message }, { "content-type", note_type } };
+	const char *colon = memchr(line, ':', len);
+	size_t name_len = colon ? (size_t)(colon - line) : 0, value_len = colon ? len - name_len - 1 : 0;
+	const char *value = line + name_len + 1;
+
+	while (value_len > 0 && (*value == ' ' || *value == '\t')) {
+		value++;
+		value_len--;
+	}
+	for (size_t i = 0; colon && i < sizeof(headers) / sizeof(headers[0]); i++)
+		if (strlen(headers[i].name) == name_len && strncasecmp(headers[i].name, line, name_len) == 0)
+			headers[i].note(s, value, value_len);
+}
+
+/* https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in between that know no gRPC. */
+static int code_of_http(int status)
+{
+	static const struct { int http, code; } mapping[] = { { 400, 13 }, { 401, 16 }, { 403, 7 }, { 404, 12 }, { 429, 14 }, { 502, 14 }, { 503, 14 }, { 504, 14 } };
+
+	for (size_t i = 0; i < sizeof(mapping) / sizeof(mapping[0]); i++)
+		if (mapping[i].http == status)
+			return mapping[i].code;
+	return 2;
+}
+
+int grpcstatus_judge(const struct grpcstatus *s, int http_status, struct err *err)
+{
+	int code = s->code;
+
+	if (!s->told && http_status != 200) {
+		code = code_of_http(http_status);
+		return err_set(err, codes[code].kind, "%s: HTTP status %d", codes[code].name, http_status);
+	}
+	if (s->foreign)
+		return err_set(err, ERR_INVALID, "the answer is no gRPC: its content-type is \"%s\"", s->content_type);
+	if (!s->told)
+		return err_set(err, ERR_TEMPORARY, "the answer ended without a grpc-status");
+	if (code == 0)
+		return 0;
+	if (code < 0 || code >= CODES)
+		return err_set(err, ERR_TEMPORARY, "an unknown grpc-status%s%s", *s->message ? ": " : "", s->message);
+	return err_set(err, codes[code].kind, "%s%s%s", codes[code].name, *s->message ? ": " : "", s->message);
+}

@@ -1,0 +1,773 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httpc.h"
+
+#include <curl/curl.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "net/dial.h"
+#include "net/http/httpclear.h"
+#include "net/http/httpmulti.h"
+#include "net/http/httpurl.h"
+#include "net/tls.h"
+#include "net/tlsrules.h"
+
+#define CONNECT_MS 5000
+#define BODY_MAX ((size_t)16 << 20)
+#define RETRY_AFTER_MAX_S 86400
+/*
+ * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send without our leave. What does not fit into less, libcurl 7.88 puts aside, and then does not notice the end of the stream (a
+ * DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192, never ended).
+ */
+#define BUFFER_BYTES 16384L
+#define UPLOAD_BUFFER_BYTES 16384L
+
+/*
+ * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections, older ones that end with their last transfer.
+ * Nothing of libcurl may be called from inside its callbacks, so what they want done is noted on the call (`ended`) and done when libcurl has returned.
+ */
+struct pool {
+	struct httpc *c;
+	struct httpmulti *multi;
+	struct httpc_call *calls;
+	struct httpclear_pool clear;
+	bool untidy;  /* calls wait to be freed or added */
+	bool retired; /* takes no new requests, goes with its last */
+	struct pool *prev, *next;
+};
+
+struct httpc {
+	struct loop *loop;
+	struct httpc_config config;
+	struct pool *pools; /* the first one takes new requests */
+	struct httpc_call *unfit; /* calls that were refused before they got to a pool */
+	unsigned depth; /* callbacks on the stack */
+	bool freed;     /* as soon as depth is 0 */
+};
+
+struct httpc_call {
+	struct httpc *c;
+	struct pool *pool; /* NULL when unfit */
+	struct httpc_call *prev, *next;
+	struct httpc_events events;
+	void *arg;
+	CURL *easy;
+	struct curl_slist *headers, *connect_to, *addresses;
+	char *url, *body_out;
+	size_t body_out_len;
+	struct buf body;
+	bool added;      /* libcurl has it */
+	bool ended;      /* cancelled or told: to be freed when libcurl has returned */
+	bool streaming;  /* on_data takes the body */
+	bool http2;      /* nothing else will do */
+	struct httpclear_call clear;
+	bool told_status;
+	bool refused;    /* on_data said no */
+	int status;
+	int64_t started_ms, heard_ms; /* heard: of the last bytes */
+	int64_t deadline_ms, connect_ms, silence_ms; /* spans, 0 for none */
+	struct loop_timer timer;
+	struct loop_task unfit_task;
+	struct err unfit_err;
+	char error[CURL_ERROR_SIZE];
+};
+
+/* --- handles ----------------------------------------------------------------------------------------------------------- */
+
+/*
+ * A new one each time: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used handle that still has its buffer, forgets the size that this buffer has (curl_easy_reset), and then writes past its end.
+ */
+static CURL *take_easy(void)
+{
+	CURL *easy = curl_easy_init();
+
+	if (!easy)
+		abort(); /* out of memory */
+	return easy;
+}
+
+static void free_headers(struct curl_slist *headers)
+{
+	for (struct curl_slist *h = headers; h; h = h->next)
+		mem_wipe(h->data, strlen(h->data)); /* may hold credentials */
+	curl_slist_free_all(headers);
+}
+
+/* Outside of libcurl only. */
+static void call_free(struct httpc_call *call)
+{
+	struct pool *pool = call->pool;
+
+	loop_timer_done(&call->timer);
+	loop_task_cancel(call->c->loop, &call->unfit_task);
+	if (call->added)
+		httpmulti_remove(pool->multi, call->easy);
+	httpclear_done(&call->clear);
+	if (call->easy)
+		curl_easy_cleanup(call->easy);
+	if (pool)
+		DL_DELETE(pool->calls, call);
+	else
+		DL_DELETE(call->c->unfit, call);
+	free_headers(call->headers);
+	curl_slist_free_all(call->connect_to);
+	curl_slist_free_all(call->addresses);
+	if (call->body_out)
+		mem_wipe(call->body_out, call->body_out_len);
+	mem_free_ptr(&call->body_out);
+	mem_free_ptr(&call->url);
+	buf_done_secret(&call->body); /* Secrets are read through here */
+	mem_free_ptr(&call);
+}
+
+/* --- pools ------------------------------------------------------------------------------------------------------------- */
+
+static void on_curl_returned(void *arg);
+
+/* Those that have ended meanwhile are still there, as we are inside. */
+static void each_transfer(void *arg, httpmulti_do_fn what)
+{
+	struct pool *pool = arg;
+	struct httpc_call *call;
+
+	DL_FOREACH(pool->calls, call)
+		if (call->added && !call->ended)
+			what(pool->multi, call->easy);
+}
+
+static struct pool *pool_new(struct httpc *c)
+{
+	struct pool *pool = mem_zalloc(sizeof(*pool));
+	CURLM *handle;
+
+	pool->c = c;
+	pool->multi = httpmulti_new(c->loop, on_curl_returned, each_transfer, pool);
+	handle = httpmulti_handle(pool->multi);
+	curl_multi_setopt(handle, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+	if (c->config.max_connections_per_host > 0)
+		curl_multi_setopt(handle, CURLMOPT_MAX_HOST_CONNECTIONS, (long)c->config.max_connections_per_host);
+	if (c->config.max_streams > 0)
+		curl_multi_setopt(handle, CURLMOPT_MAX_CONCURRENT_STREAMS, (long)c->config.max_streams);
+	if (c->config.max_connections_kept > 0)
+		curl_multi_setopt(handle, CURLMOPT_MAXCONNECTS, (long)c->config.max_connections_kept);
+	DL_PREPEND(c->pools, pool);
+	return pool;
+}
+
+static void pool_free(struct pool *pool)
+{
+	struct httpc_call *call, *next;
+
+	DL_FOREACH_SAFE(pool->calls, call, next)
+		call_free(call);
+	httpmulti_free(pool->multi);
+	DL_DELETE(pool->c->pools, pool);
+	mem_free_ptr(&pool);
+}
+
+static void httpc_really_free(struct httpc *c)
+{
+	struct pool *pool, *next_pool;
+	struct httpc_call *call, *next_call;
+
+	DL_FOREACH_SAFE(c->pools, pool, next_pool)
+		pool_free(pool);
+	DL_FOREACH_SAFE(c->unfit, call, next_call)
+		call_free(call);
+	mem_free_ptr(&c);
+	curl_global_cleanup();
+}
+
+static void add_to_curl(struct httpc_call *call)
+{
+	httpclear_set(&call->clear, call->easy);
+	httpmulti_add(call->pool->multi, call->easy);
+	call->added = true;
+}
+
+static void tidy_pool(struct pool *pool)
+{
+	struct httpc_call *call, *next;
+
+	pool->untidy = pool->clear.changed = false;
+	DL_FOREACH_SAFE(pool->calls, call, next) {
+		if (call->ended)
+			call_free(call);
+		else if (!call->added && !httpclear_must_wait(&call->clear))
+			add_to_curl(call);
+	}
+}
+
+/* No callback is on the stack any more: does what could not be done under one. May free c. */
+static void tidy(struct httpc *c)
+{
+	struct pool *pool, *next;
+
+	if (c->depth > 0)
+		return;
+	DL_FOREACH(c->pools, pool) {
+		if (httpmulti_inside(pool->multi))
+			return; /* on_curl_returned comes */
+	}
+	if (c->freed) {
+		httpc_really_free(c);
+		return;
+	}
+	DL_FOREACH_SAFE(c->pools, pool, next) {
+		while (pool->untidy || pool->clear.changed)
+			tidy_pool(pool);
+		if (pool->retired && !pool->calls)
+			pool_free(pool);
+	}
+}
+
+/* --- what libcurl hands us, from inside ---------------------------------------------------------------------------------- */
+
+static bool takes_pieces(const struct httpc_call *call)
+{
+	return call->streaming && call->status >= 200 && call->status <= 299;
+}
+
+static void tell_header(struct httpc_call *call, const char *line, size_t len)
+{
+	long status = 0;
+
+	if (!call->events.on_header)
+		return;
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	while (len > 0 && (line[len - 1] == '\r' || line[len - 1] == '\n'))
+		len--;
+	if (len > 0 && status >= 200)
+		call->events.on_header(call->arg, line, len);
+}
+
+static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct httpc_call *call = arg;
+	size_t len = size * count;
+	long status = 0;
+
+	call->heard_ms = loop_now_ms(call->c->loop);
+	if (call->ended)
+		return 0;
+	tell_header(call, bytes, len);
+	if (call->ended)
+		return 0;
+	if (call->told_status || len > 2 || (bytes[0] != '\r' && bytes[0] != '\n'))
+		return len;
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (status < 200)
+		return len; /* 100 Continue and the like: the answer proper is to come */
+	call->status = (int)status;
+	call->told_status = true;
+	if (call->events.on_status)
+		call->events.on_status(call->arg, call->status);
+	return call->ended ? 0 : len;
+}
+
+static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
+{
+	struct httpc_call *call = arg;
+	size_t len = size * count;
+
+	call->heard_ms = loop_now_ms(call->c->loop);
+	httpmulti_hear(call->pool->multi);
+	if (call->ended)
+		return 0;
+	if (!takes_pieces(call)) {
+		buf_append(&call->body, bytes, len);
+		return buf_failed(&call->body) ? 0 : len;
+	}
+	call->refused = !call->events.on_data(call->arg, bytes, len);
+	return call->refused || call->ended ? 0 : len;
+}
+
+static bool is_late(const struct httpc_call *call)
+{
+	return call->deadline_ms && loop_now_ms(call->c->loop) >= call->started_ms + call->deadline_ms;
+}
+
+/* Before the request is sent. After a stop of the whole process libcurl would first send what had been given to it, and then only learn that its time was over. */
+static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
+{
+	(void)peer, (void)own, (void)peer_port, (void)own_port;
+	return is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)arg;
+	if (purpose == CURLSOCKTYPE_IPCXN)
+		dial_tune_socket(fd);
+	return CURL_SOCKOPT_OK;
+}
+
+/* --- how a call ends --------------------------------------------------------------------------------------------------- */
+
+/* Detaches a call: no callback any more. It is freed at once, or when libcurl has returned. */
+static void end_call(struct httpc_call *call)
+{
+	struct httpc *c = call->c;
+
+	call->ended = true;
+	loop_timer_cancel(&call->timer);
+	if (!call->pool || !httpmulti_inside(call->pool->multi))
+		call_free(call);
+	else
+		call->pool->untidy = true;
+	tidy(c); /* others may have waited for it to open a connection */
+}
+
+static void tell(struct httpc_call *call, const struct httpc_response *response, const struct err *err)
+{
+	struct httpc *c = call->c;
+	void (*on_done)(void *, const struct httpc_response *, const struct err *) = call->events.on_done;
+
+	call->ended = true; /* a cancel from inside the callback finds nothing left to do; tidy frees */
+	if (call->pool)
+		call->pool->untidy = true;
+	loop_timer_cancel(&call->timer);
+	c->depth++;
+	on_done(call->arg, response, err);
+	c->depth--;
+}
+
+static void say_late(const struct httpc_call *call, const char *where, struct err *err)
+{
+	err_set(err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, (long long)call->deadline_ms);
+}
+
+/* libcurl's own texts for some failures hold milliseconds or stream numbers, so that no two are alike; a reason that stays the same should read the same. */
+static void explain(struct httpc_call *call, CURLcode code, struct err *err)
+{
+	long error = 0;
+	char where[256];
+
+	httpurl_origin(call->url, where, sizeof(where));
+	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &error);
+	if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
+		say_late(call, where, err);
+	else if (code == CURLE_OPERATION_TIMEDOUT)
+		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where, (long long)call->connect_ms);
+	else if (code == CURLE_COULDNT_CONNECT)
+		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
+	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)
+		err_set(err, ERR_TEMPORARY, "%s: the name cannot be looked up", where);
+	else if (call->http2 && !call->told_status && (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
+		err_set(err, ERR_TEMPORARY, "%s: it does not speak HTTP/2", where);
+	else if (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2)
+		err_set(err, ERR_TEMPORARY, "%s: the server ended the HTTP/2 stream", where);
+	else if (code == CURLE_URL_MALFORMAT)
+		err_set(err, ERR_INVALID, "%s: %s", where, curl_easy_strerror(code));
+	else
+		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->error[0] ? call->error : curl_easy_strerror(code));
+}
+
+static bool is_http2(struct httpc_call *call)
+{
+	long version = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_HTTP_VERSION, &version);
+	return version == CURL_HTTP_VERSION_2_0;
+}
+
+static void finish(struct httpc_call *call, CURLcode code)
+{
+	struct httpc_response response = { .status = call->status, .body = buf_text(&call->body), .len = call->body.len, .content_type = "", .location = "" };
+	curl_off_t retry_after_s = 0;
+	char *content_type = NULL, *location = NULL;
+	char where[256];
+	struct err err;
+
+	if (call->refused) {
+		err_set(&err, ERR_INVALID, "the answer was not accepted");
+		tell(call, NULL, &err);
+	} else if (buf_failed(&call->body)) {
+		err_set(&err, ERR_INVALID, "the answer is larger than %zu bytes", call->body.cap);
+		tell(call, NULL, &err);
+	} else if (code != CURLE_OK) {
+		explain(call, code, &err);
+		tell(call, NULL, &err);
+	} else if (call->http2 && !is_http2(call)) {
+		httpurl_origin(call->url, where, sizeof(where));
+		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
+		tell(call, NULL, &err);
+	} else {
+		curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &content_type);
+		curl_easy_getinfo(call->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
+		curl_easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &location);
+		if (content_type)
+			response.content_type = content_type;
+		if (location)
+			response.location = location;
+		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) * 1000;
+		response.took_ms = loop_now_ms(call->c->loop) - call->started_ms;
+		tell(call, &response, NULL);
+	}
+}
+
+/* To be added again by tidy. */
+static void take_out(struct httpc_call *call)
+{
+	httpmulti_remove(call->pool->multi, call->easy);
+	call->added = false;
+	call->pool->untidy = true;
+}
+
+/* Tells the owners of finished transfers. */
+static void on_curl_returned(void *arg)
+{
+	struct pool *pool = arg;
+	struct httpc *c = pool->c;
+	struct httpc_call *call;
+	CURLcode code;
+	CURL *easy;
+
+	c->depth++;
+	while (!c->freed && (easy = httpmulti_next(pool->multi, &code)) != NULL) {
+		curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+		if (!call->ended && httpclear_goes_on(&call->clear))
+			take_out(call);
+		else if (!call->ended)
+			finish(call, code);
+	}
+	c->depth--;
+	tidy(c);
+}
+
+/* The nearest of the call's limits; 0 for none. */
+static int64_t next_limit(const struct httpc_call *call)
+{
+	int64_t deadline = call->deadline_ms ? call->started_ms + call->deadline_ms : 0;
+	int64_t silence = call->silence_ms ? call->heard_ms + call->silence_ms : 0;
+
+	if (!deadline || !silence)
+		return deadline ? deadline : silence;
+	return deadline < silence ? deadline : silence;
+}
+
+static void watch_limits(struct httpc_call *call)
+{
+	int64_t limit = next_limit(call);
+
+	if (limit)
+		loop_timer_set(&call->timer, limit - loop_now_ms(call->c->loop));
+}
+
+/* One timer for the deadline and the silence: bytes only note their time, and the timer looks again. */
+static void on_limit(void *arg)
+{
+	struct httpc_call *call = arg;
+	struct httpc *c = call->c;
+	int64_t now_ms = loop_now_ms(c->loop);
+	char where[256];
+	struct err err;
+
+	if (now_ms < next_limit(call)) {
+		watch_limits(call);
+		return;
+	}
+	httpurl_origin(call->url, where, sizeof(where));
+	if (is_late(call))
+		say_late(call, where, &err);
+	else
+		err_set(&err, ERR_TEMPORARY, "%s: nothing came for %lld ms", where, (long long)call->silence_ms);
+	tell(call, NULL, &err);
+	tidy(c);
+}
+
+/* --- what may be asked --------------------------------------------------------------------------------------------------- */
+
+static bool is_line(const char *text)
+{
+	return text[strcspn(text, "\r\n")] == '\0';
+}
+
+static bool is_method(const char *text)
+{
+	size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return len > 0 && len <= 16 && text[len] == '\0';
+}
+
+static int check_request(const struct httpc_request *request, struct err *err)
+{
+	if (!request->method || !is_method(request->method))
+		return err_set(err, ERR_INVALID, "HTTP request: bad method");
+	if (!request->url || !is_line(request->url) || (strncasecmp(request->url, "http://", 7) != 0 && strncasecmp(request->url, "https://", 8) != 0))
+		return err_set(err, ERR_INVALID, "HTTP request: the URL must begin with http:// or https://");
+	if (request->bearer && !is_line(request->bearer))
+		return err_set(err, ERR_INVALID, "HTTP request: the bearer token contains a line break");
+	for (size_t i = 0; request->headers && request->headers[i]; i++) {
+		if (!is_line(request->headers[i]) || !strchr(request->headers[i], ':'))
+			return err_set(err, ERR_INVALID, "HTTP request: header %zu is not one line \"Name: value\"", i + 1);
+	}
+	return 0;
+}
+
+/* --- how a call starts ------------------------------------------------------------------------------------------------- */
+
+static void set_blob(CURL *easy, CURLoption option, const char *pem)
+{
+	struct curl_blob blob = { .data = (void *)(uintptr_t)pem, .len = strlen(pem), .flags = CURL_BLOB_NOCOPY };
+
+	curl_easy_setopt(easy, option, &blob);
+}
+
+static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
+{
+	(void)easy;
+	tlsrules_apply(ctx);
+	tls_trust_system(ctx, own_ca != NULL);
+	return CURLE_OK;
+}
+
+static void set_roots(CURL *easy, const struct httpc_server *server)
+{
+	if (server->ca_pem)
+		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
+	else if (server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+	if (server->ca_pem || server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
+	if (server->system_too) {
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
+	}
+}
+
+static void set_server(struct httpc_call *call, const struct httpc_server *server)
+{
+	CURL *easy = call->easy;
+
+	if (!server)
+		return;
+	set_roots(easy, server);
+	if (server->cert_pem && server->key_pem) {
+		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
+		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
+	}
+	if (server->proxy_url)
+		curl_easy_setopt(easy, CURLOPT_PROXY, server->proxy_url);
+	if (server->insecure) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+	if (call->connect_to)
+		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, call->connect_to);
+}
+
+static void set_body(struct httpc_call *call, const char *method)
+{
+	CURL *easy = call->easy;
+
+	if (call->body_out) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_out_len);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body_out);
+	} else if (strcmp(method, "POST") == 0) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
+	} else if (strcmp(method, "HEAD") == 0) {
+		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+	}
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method); /* copied */
+}
+
+static void set_transfer(struct httpc_call *call)
+{
+	CURL *easy = call->easy;
+	bool tls = strncasecmp(call->url, "https:", 6) == 0;
+
+	curl_easy_setopt(easy, CURLOPT_URL, call->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, call->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
+	/* Rather wait for a connection that may take many streams than open another; plain HTTP/1.1 never does, and would wait for the other's answer. */
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || call->http2 ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, call->http2 ? 1L : 0L); /* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_ready_to_send);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_curl_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_curl_data);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+}
+
+static void set_signing(CURL *easy, const struct httpc_signing *signing)
+{
+	MEM_AUTO char *provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
+
+	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
+}
+
+static void copy_headers(struct httpc_call *call, const struct httpc_request *request)
+{
+	for (size_t i = 0; request->headers && request->headers[i]; i++)
+		call->headers = curl_slist_append(call->headers, request->headers[i]);
+	if (request->bearer) {
+		char *line = mem_printf("Authorization: Bearer %s", request->bearer);
+
+		call->headers = curl_slist_append(call->headers, line);
+		mem_free_secret(line);
+	}
+	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
+		call->headers = curl_slist_append(call->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
+}
+
+/* Has the certificate checked for another name than the URL's: the name goes into the URL, and the URL's host into CONNECT_TO and Host. */
+static int rename_server(struct httpc_call *call, const char *server_name, struct err *err)
+{
+	char *renamed, *route, *host;
+
+	if (httpurl_rename(call->url, server_name, &renamed, &route, &host, err) < 0)
+		return -1;
+	mem_free_ptr(&call->url);
+	call->url = renamed;
+	call->connect_to = curl_slist_append(NULL, route);
+	call->headers = curl_slist_append(call->headers, host);
+	mem_free_ptr(&route);
+	mem_free_ptr(&host);
+	return 0;
+}
+
+static void on_unfit(void *arg)
+{
+	struct httpc_call *call = arg;
+	struct httpc *c = call->c;
+
+	tell(call, NULL, &call->unfit_err);
+	if (!c->freed)
+		call_free(call);
+	tidy(c);
+}
+
+static struct httpc_call *start_unfit(struct httpc_call *call)
+{
+	DL_APPEND(call->c->unfit, call);
+	loop_task_init(&call->unfit_task, on_unfit, call);
+	loop_task_queue(call->c->loop, &call->unfit_task);
+	return call;
+}
+
+static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg)
+{
+	struct httpc_call *call = mem_zalloc(sizeof(*call));
+
+	call->c = c;
+	call->events = *events;
+	call->arg = arg;
+	call->streaming = events->on_data != NULL;
+	call->http2 = request->http2;
+	call->started_ms = call->heard_ms = loop_now_ms(c->loop);
+	call->deadline_ms = request->deadline_ms;
+	call->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
+	call->silence_ms = call->streaming ? request->silence_ms : 0;
+	call->url = mem_dup(request->url ? request->url : "");
+	buf_init(&call->body, request->max_body ? request->max_body : BODY_MAX);
+	loop_timer_init(&call->timer, c->loop, on_limit, call);
+	loop_task_init(&call->unfit_task, on_unfit, call);
+	return call;
+}
+
+struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg)
+{
+	struct httpc_call *call = call_new(c, request, events, arg);
+
+	if (check_request(request, &call->unfit_err) < 0)
+		return start_unfit(call);
+	copy_headers(call, request);
+	if (request->server && request->server->tls_server_name && rename_server(call, request->server->tls_server_name, &call->unfit_err) < 0)
+		return start_unfit(call);
+	if (request->body) {
+		call->body_out = mem_dupn(request->body, request->body_len);
+		call->body_out_len = request->body_len;
+	}
+	call->easy = take_easy();
+	set_transfer(call);
+	set_body(call, request->method);
+	set_server(call, request->server);
+	if (request->http1)
+		curl_easy_setopt(call->easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	if (request->signing)
+		set_signing(call->easy, request->signing);
+	if (request->addresses) {
+		call->addresses = curl_slist_append(NULL, request->addresses);
+		curl_easy_setopt(call->easy, CURLOPT_RESOLVE, call->addresses);
+	}
+	call->pool = c->pools;
+	if (call->http2 && httpclear_is_needed(call->url))
+		httpclear_init(&call->clear, &call->pool->clear);
+	DL_APPEND(call->pool->calls, call);
+	watch_limits(call);
+	if (httpmulti_inside(call->pool->multi))
+		call->pool->untidy = true;
+	else
+		add_to_curl(call);
+	return call;
+}
+
+void httpc_cancel(struct httpc_call *call)
+{
+	if (call && !call->ended)
+		end_call(call);
+}
+
+/* --- life -------------------------------------------------------------------------------------------------------------- */
+
+struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err)
+{
+	struct httpc *c;
+
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+		err_set(err, ERR_BUG, "libcurl does not start");
+		return NULL;
+	}
+	c = mem_zalloc(sizeof(*c));
+	c->loop = loop;
+	c->config = *config;
+	pool_new(c);
+	return c;
+}
+
+void httpc_free(struct httpc *c)
+{
+	struct pool *pool;
+	struct httpc_call *call;
+
+	if (!c)
+		return;
+	c->freed = true;
+	/* From inside a callback: what is left goes when that has returned. */
+	DL_FOREACH(c->pools, pool) {
+		DL_FOREACH(pool->calls, call)
+			call->ended = true;
+	}
+	tidy(c);
+}
+
+void httpc_drop_connections(struct httpc *c)
+{
+	struct pool *old = c->pools;
+
+	old->retired = true;
+	pool_new(c);
+	tidy(c);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httpframing.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
+
+#include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
+
+/* RFC 9110 5.6.2 */
+static const unsigned char is_token_char[256] = {
+	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1,
+	['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
+};
+
+static bool is_token(const char *text)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	if (!*at)
+		return false;
+	while (is_token_char[*at])
+		at++;
+	return *at == '\0';
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] && text[strspn(text, "0123456789")] == '\0';
+}
+
+const char *httpframing_fault(const struct evhttp_request *req)
+{
+	const struct evkeyval *header;
+	int lengths = 0, encodings = 0;
+
+	if (req->major != 1)
+		return "HTTP version";
+	TAILQ_FOREACH(header, req->input_headers, next) {
+		if (!is_token(header->key))
+			return "header name";
+		if (strcasecmp(header->key, "Content-Length") == 0 && (lengths++ || !is_number(header->value)))
+			return "Content-Length";
+		if (strcasecmp(header->key, "Transfer-Encoding") == 0 && (encodings++ || strcasecmp(header->value, "chunked") != 0))
+			return "Transfer-Encoding";
+	}
+	return lengths && encodings ? "Content-Length beside Transfer-Encoding" : NULL;
+}

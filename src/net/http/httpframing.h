@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_HTTPFRAMING_H
+#define NET_HTTPFRAMING_H
+
+/*
+ * Checks what evhttp lets through although two readers could see two different requests in it: header names that are no tokens, lengths that are
+ * no numbers or given twice, a length beside chunks. Used by net/http/httpd on every request.
+ */
+
+struct evhttp_request;
+
+/* What is wrong, in a word or two for the client; NULL when the request is sound. */
+const char *httpframing_fault(const struct evhttp_request *req);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httpmulti.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "base/mem.h"
+
+/*
+ * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection, and may then forget to hand them on until the socket says something again: of a large watch event the rest came with the next event,
+ * of an answer the end did. Which streams these are it does not tell. So what was read from is looked after a moment later: every transfer is made to read, whether the socket is readable or not, and again as long as that brings something.
+ * What libcurl offers for that is to unpause a transfer, which must have been paused before; no frame is sent for it.
+ */
+#define LOOK_AFTER_MS 20
+
+struct socket_watch {
+	struct httpmulti *m;
+	struct event *event;
+	struct socket_watch *prev, *next;
+};
+
+struct httpmulti {
+	struct loop *loop;
+	CURLM *multi;
+	loop_fn on_returned;
+	httpmulti_each_fn each;
+	void *arg;
+	struct loop_timer timer; /* the one libcurl asks for */
+	struct loop_timer look_after;
+	struct socket_watch *watches;
+	bool inside;
+	bool heard;              /* something was handed on */
+};
+
+static void drive(struct httpmulti *m, curl_socket_t fd, int what)
+{
+	int running;
+
+	m->inside = true;
+	curl_multi_socket_action(m->multi, fd, what, &running);
+	m->inside = false;
+	m->on_returned(m->arg);
+}
+
+static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
+{
+	struct socket_watch *w = arg;
+
+	loop_enter(w->m->loop);
+	if ((what & EV_READ) && !loop_timer_pending(&w->m->look_after))
+		loop_timer_set(&w->m->look_after, LOOK_AFTER_MS);
+	drive(w->m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
+}
+
+static void on_timer(void *arg)
+{
+	drive(arg, CURL_SOCKET_TIMEOUT, 0);
+}
+
+static void make_it_read(struct httpmulti *m, CURL *easy)
+{
+	int running;
+
+	curl_easy_pause(easy, CURLPAUSE_RECV);
+	curl_easy_pause(easy, CURLPAUSE_CONT);
+	curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+static void on_look_after(void *arg)
+{
+	struct httpmulti *m = arg;
+
+	m->heard = false;
+	m->inside = true;
+	m->each(m->arg, make_it_read);
+	m->inside = false;
+	if (m->heard)
+		loop_timer_set(&m->look_after, LOOK_AFTER_MS);
+	m->on_returned(m->arg);
+}
+
+void httpmulti_hear(struct httpmulti *m)
+{
+	m->heard = true;
+}
+
+static int on_curl_timer(CURLM *multi, long timeout_ms, void *arg)
+{
+	struct httpmulti *m = arg;
+
+	(void)multi;
+	if (timeout_ms < 0)
+		loop_timer_cancel(&m->timer);
+	else
+		loop_timer_set(&m->timer, timeout_ms);
+	return 0;
+}
+
+static void watch_free(struct socket_watch *w)
+{
+	DL_DELETE(w->m->watches, w);
+	event_free(w->event);
+	mem_free_ptr(&w);
+}
+
+static int on_curl_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *watch_arg)
+{
+	struct httpmulti *m = arg;
+	struct socket_watch *w = watch_arg;
+	short events = (short)((what & CURL_POLL_IN ? EV_READ : 0) | (what & CURL_POLL_OUT ? EV_WRITE : 0));
+
+	(void)easy;
+	if (what == CURL_POLL_REMOVE) {
+		if (w)
+			watch_free(w);
+		return 0;
+	}
+	if (w) {
+		event_free(w->event);
+	} else {
+		w = mem_zalloc(sizeof(*w));
+		w->m = m;
+		DL_APPEND(m->watches, w);
+		curl_multi_assign(m->multi, fd, w);
+	}
+	w->event = event_new(loop_base(m->loop), fd, (short)(events | EV_PERSIST), on_socket_ready, w);
+	event_add(w->event, NULL);
+	return 0;
+}
+
+struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, httpmulti_each_fn each, void *arg)
+{
+	struct httpmulti *m = mem_zalloc(sizeof(*m));
+
+	m->loop = loop;
+	m->on_returned = on_returned;
+	m->each = each;
+	m->arg = arg;
+	m->multi = curl_multi_init();
+	if (!m->multi)
+		abort(); /* out of memory */
+	loop_timer_init(&m->timer, loop, on_timer, m);
+	loop_timer_init(&m->look_after, loop, on_look_after, m);
+	curl_multi_setopt(m->multi, CURLMOPT_SOCKETFUNCTION, on_curl_socket);
+	curl_multi_setopt(m->multi, CURLMOPT_SOCKETDATA, m);
+	curl_multi_setopt(m->multi, CURLMOPT_TIMERFUNCTION, on_curl_timer);
+	curl_multi_setopt(m->multi, CURLMOPT_TIMERDATA, m);
+	return m;
+}
+
+void httpmulti_free(struct httpmulti *m)
+{
+	struct socket_watch *w, *next;
+
+	if (!m)
+		return;
+	curl_multi_cleanup(m->multi);
+	DL_FOREACH_SAFE(m->watches, w, next)
+		watch_free(w);
+	loop_timer_done(&m->timer);
+	loop_timer_done(&m->look_after);
+	mem_free_ptr(&m);
+}
+
+CURLM *httpmulti_handle(struct httpmulti *m)
+{
+	return m->multi;
+}
+
+bool httpmulti_inside(const struct httpmulti *m)
+{
+	return m->inside;
+}
+
+void httpmulti_add(struct httpmulti *m, CURL *easy)
+{
+	if (curl_multi_add_handle(m->multi, easy) != CURLM_OK)
+		abort(); /* out of memory */
+}
+
+void httpmulti_remove(struct httpmulti *m, CURL *easy)
+{
+	curl_multi_remove_handle(m->multi, easy);
+}
+
+CURL *httpmulti_next(struct httpmulti *m, CURLcode *result)
+{
+	CURLMsg *msg;
+	int left;
+
+	while ((msg = curl_multi_info_read(m->multi, &left)) != NULL) {
+		if (msg->msg == CURLMSG_DONE) {
+			*result = msg->data.result;
+			return msg->easy_handle;
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httppath.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Names of parameters that are longer than this are nobody's. */
+#define NAME_MAX_LEN 64
+
+void httppath_split(const char *target, struct httppath *out)
+{
+	const char *start = target;
+	size_t len;
+
+	*out = (struct httppath){ .path = "", .path_len = 0 };
+	if (*start != '/') {
+		const char *authority = strstr(start, "://");
+
+		if (!authority)
+			return;
+		start = authority + 3;
+		start += strcspn(start, "/?#");
+	}
+	out->path = start;
+	out->path_len = strcspn(start, "?#");
+	start += out->path_len;
+	if (*start != '?')
+		return;
+	start++;
+	len = strcspn(start, "#");
+	out->query = start;
+	out->query_len = len;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static bool is_utf8(const char *text, size_t len)
+{
+	while (len > 0) {
+		size_t n = utf8_step(text, len);
+
+		if (n == 0)
+			return false;
+		text += n;
+		len -= n;
+	}
+	return true;
+}
+
+/* The first byte that text stands for into *out; returns how many bytes of text it took, 0 for a bad escape. */
+static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *out)
+{
+	int high, low;
+
+	if (text[0] != '%') {
+		*out = text[0] == '+' && plus_is_space ? ' ' : text[0];
+		return 1;
+	}
+	if (len < 3)
+		return 0;
+	high = hex_digit(text[1]);
+	low = hex_digit(text[2]);
+	if (high < 0 || low < 0)
+		return 0;
+	*out = (char)(high << 4 | low);
+	return 3;
+}
+
+int httppath_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size)
+{
+	size_t used = 0;
+
+	while (len > 0 && used + 1 < size) {
+		size_t taken = take_byte(text, len, plus_is_space, &out[used]);
+
+		if (taken == 0 || out[used] == '\0')
+			break;
+		used++;
+		text += taken;
+		len -= taken;
+	}
+	if (len == 0 && used < size && is_utf8(out, used)) {
+		out[used] = '\0';
+		return 0;
+	}
+	if (size > 0)
+		out[0] = '\0';
+	return -1;
+}
+
+static bool name_is(const char *text, size_t len, const char *name)
+{
+	char decoded[NAME_MAX_LEN + 1];
+
+	return httppath_decode(text, len, true, decoded, sizeof(decoded)) == 0 && strcmp(decoded, name) == 0;
+}
+
+const char *httppath_param(const char *query, size_t query_len, const char *name, size_t *value_len)
+{
+	const char *end;
+
+	if (!query)
+		return NULL;
+	end = query + query_len;
+	while (query < end) {
+		const char *stop = memchr(query, '&', (size_t)(end - query));
+		const char *equals;
+
+		if (!stop)
+			stop = end;
+		equals = memchr(query, '=', (size_t)(stop - query));
+		if (name_is(query, (size_t)((equals ? equals : stop) - query), name)) {
+			*value_len = equals ? (size_t)(stop - equals - 1) : 0;
+			return equals ? equals + 1 : stop;
+		}
+		query = stop < end ? stop + 1 : end;
+	}
+	return NULL;
+}

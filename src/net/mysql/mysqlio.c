@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/mysql/mysqlio.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <ma_pvio.h>
+#include <openssl/err.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "net/mysql/coroutine.h"
+
+#define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
+#define PVIO_PLUGIN_TYPE 101        /* MARIADB_CLIENT_PVIO_PLUGIN of <mysql/client_plugin.h>, which cannot be included: it includes a header that is not installed */
+#define SERVER_HAS_TLS 2048         /* CLIENT_SSL */
+
+struct pvio_plugin {
+	MYSQL_CLIENT_PLUGIN_HEADER
+	struct st_ma_pvio_methods *methods;
+};
+
+/* Exported by the connector for plugins that trace; no header has it. mode 0: read. */
+int ma_pvio_register_callback(my_bool add, void (*callback)(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length));
+
+struct mysqlio {
+	struct loop *loop;
+	int fd;
+	struct coroutine *co; /* the operation under way */
+	mysqlio_fn operation, ended, lost;
+	void *arg, *lost_arg;
+	struct event *event;  /* of fd: what the operation, or the watch, waits for */
+	struct loop_task step;
+	size_t max_bytes, bytes;
+	bool broken;          /* whatever waits fails from now on */
+	bool too_much, tls_required, refused_plain;
+};
+
+static struct mysqlio *connecting; /* whose mysql_real_connect has been called and has not come to method_connect yet: it does not wait before */
+
+/* --- waiting ---------------------------------------------------------------------------------------------------------------- */
+
+static void forget_event(struct mysqlio *io)
+{
+	if (io->event)
+		event_free(io->event);
+	io->event = NULL;
+}
+
+static void end_operation(struct mysqlio *io)
+{
+	forget_event(io);
+	coroutine_free(io->co);
+	io->co = NULL;
+}
+
+static void go_on(struct mysqlio *io)
+{
+	mysqlio_fn ended = io->ended;
+
+	ERR_clear_error(); /* others' errors would be taken for the connector's */
+	if (coroutine_resume(io->co))
+		return;
+	end_operation(io);
+	if (ended)
+		ended(io->arg);
+}
+
+static void on_step(void *arg)
+{
+	go_on(arg);
+}
+
+static void on_event(evutil_socket_t fd, short what, void *arg)
+{
+	struct mysqlio *io = arg;
+
+	(void)fd;
+	(void)what;
+	loop_enter(io->loop);
+	go_on(io);
+}
+
+static void on_lost(evutil_socket_t fd, short what, void *arg)
+{
+	struct mysqlio *io = arg;
+
+	(void)fd;
+	(void)what;
+	loop_enter(io->loop);
+	forget_event(io);
+	io->lost(io->lost_arg);
+}
+
+/* 1: it is time to try again. 0: not any more. */
+static int wait_for(struct mysqlio *io, short what)
+{
+	if (io->broken || !coroutine_inside(io->co)) {
+		errno = ETIMEDOUT;
+		return 0;
+	}
+	forget_event(io);
+	io->event = event_new(loop_base(io->loop), io->fd, what, on_event, io);
+	event_add(io->event, NULL);
+	coroutine_wait(io->co);
+	if (!io->broken)
+		return 1;
+	errno = ETIMEDOUT;
+	return 0;
+}
+
+/* --- the connector's I/O plugin ---------------------------------------------------------------------------------------------- */
+
+static struct mysqlio *io_of(MARIADB_PVIO *pvio)
+{
+	return pvio->data; /* NULL before it is connected */
+}
+
+/* Times are the loop's affair. */
+static my_bool method_set_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type, int timeout)
+{
+	(void)pvio;
+	(void)type;
+	(void)timeout;
+	return 0;
+}
+
+static int method_get_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type)
+{
+	(void)pvio;
+	(void)type;
+	return -1;
+}
+
+static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t length)
+{
+	struct mysqlio *io = io_of(pvio);
+	size_t left = io->max_bytes > io->bytes ? io->max_bytes - io->bytes : 0;
+	ssize_t got;
+
+	if (length > left + 1) /* one more than it may have is seen by on_traffic */
+		length = left + 1;
+	do {
+		if (io->broken)
+			return -1;
+		got = recv(io->fd, buffer, length, MSG_DONTWAIT);
+	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_READ))));
+	return got;
+}
+
+static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, size_t length)
+{
+	struct mysqlio *io = io_of(pvio);
+	ssize_t put;
+
+	/* Plain text is written before TLS only, and the connector would go on without it when the server has none. */
+	if (io->tls_required && !(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
+		io->refused_plain = true;
+		io->broken = true;
+	}
+	do {
+		if (io->broken)
+			return -1;
+		put = send(io->fd, buffer, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	} while (put < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_WRITE))));
+	return put;
+}
+
+static int method_wait(MARIADB_PVIO *pvio, my_bool is_read, int timeout)
+{
+	int again = wait_for(io_of(pvio), is_read ? EV_READ : EV_WRITE);
+
+	(void)timeout;
+	ERR_clear_error();
+	return again;
+}
+
+/* The socket never blocks, whatever the connector wants: TLS reads it by itself, and waits by method_wait. */
+static int method_blocking(MARIADB_PVIO *pvio, my_bool value, my_bool *old_value)
+{
+	(void)pvio;
+	(void)value;
+	if (old_value)
+		*old_value = 0;
+	return 0;
+}
+
+static my_bool method_connect(MARIADB_PVIO *pvio, MA_PVIO_CINFO *cinfo)
+{
+	struct mysqlio *io = connecting;
+
+	connecting = NULL;
+	if (!io || io->fd < 0)
+		return 1;
+	pvio->data = io;
+	pvio->mysql = cinfo->mysql;
+	pvio->type = cinfo->type;
+	return 0;
+}
+
+static my_bool method_close(MARIADB_PVIO *pvio)
+{
+	struct mysqlio *io = io_of(pvio);
+
+	if (!io)
+		return 0;
+	forget_event(io);
+	if (io->fd >= 0)
+		close(io->fd);
+	io->fd = -1;
+	pvio->data = NULL;
+	return 0;
+}
+
+static int method_nothing(MARIADB_PVIO *pvio)
+{
+	(void)pvio;
+	return 0;
+}
+
+static my_bool method_get_handle(MARIADB_PVIO *pvio, void *handle)
+{
+	struct mysqlio *io = io_of(pvio);
+
+	if (!io || !handle)
+		return 1;
+	*(my_socket *)handle = io->fd;
+	return 0;
+}
+
+static my_bool method_is_blocking(MARIADB_PVIO *pvio)
+{
+	(void)pvio;
+	return 0;
+}
+
+static my_bool method_is_alive(MARIADB_PVIO *pvio)
+{
+	const struct mysqlio *io = io_of(pvio);
+
+	return io && io->fd >= 0 && !io->broken;
+}
+
+static my_bool method_has_data(MARIADB_PVIO *pvio, ssize_t *length)
+{
+	(void)pvio;
+	*length = 0;
+	return 0;
+}
+
+static int method_shutdown(MARIADB_PVIO *pvio)
+{
+	const struct mysqlio *io = io_of(pvio);
+
+	return io && io->fd >= 0 ? shutdown(io->fd, SHUT_RDWR) : -1;
+}
+
+static struct st_ma_pvio_methods methods = {
+	.set_timeout = method_set_timeout,
+	.get_timeout = method_get_timeout,
+	.read = method_read,
+	.async_read = method_read,
+	.write = method_write,
+	.async_write = method_write,
+	.wait_io_or_timeout = method_wait,
+	.blocking = method_blocking,
+	.connect = method_connect,
+	.close = method_close,
+	.fast_send = method_nothing,
+	.keepalive = method_nothing,
+	.get_handle = method_get_handle,
+	.is_blocking = method_is_blocking,
+	.is_alive = method_is_alive,
+	.has_data = method_has_data,
+	.shutdown = method_shutdown,
+};
+
+/* After each read, TLS or not: a server that sends without end would otherwise never let go of the loop. */
+static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length)
+{
+	MARIADB_PVIO *pvio = mysql->net.pvio;
+	struct mysqlio *io = pvio && pvio->methods == &methods ? pvio->data : NULL;
+
+	(void)buffer;
+	if (!io || mode != 0 || (ssize_t)length <= 0)
+		return;
+	io->bytes += length;
+	if (io->bytes <= io->max_bytes || io->too_much)
+		return;
+	io->too_much = true;
+	io->broken = true;
+	shutdown(io->fd, SHUT_RDWR); /* what TLS has read ahead is little */
+}
+
+/* Once per process. */
+static bool take_over_plugin(MYSQL *mysql)
+{
+	static bool taken;
+	struct pvio_plugin *plugin;
+
+	if (taken)
+		return true;
+	plugin = (struct pvio_plugin *)(void *)mysql_client_find_plugin(mysql, SOCKET_PLUGIN, PVIO_PLUGIN_TYPE);
+	if (!plugin)
+		return false;
+	plugin->methods = &methods;
+	ma_pvio_register_callback(1, on_traffic);
+	taken = true;
+	return true;
+}
+
+/* --- for net/mysql/mysqlsession and net/mysql/mysqlpool ------------------------------------------------------------------------------------ */
+
+struct mysqlio *mysqlio_new(struct loop *loop)
+{
+	struct mysqlio *io = mem_zalloc(sizeof(*io));
+
+	io->loop = loop;
+	io->fd = -1;
+	loop_task_init(&io->step, on_step, io);
+	return io;
+}
+
+void mysqlio_free(struct mysqlio *io)
+{
+	if (!io)
+		return;
+	forget_event(io);
+	if (io->fd >= 0)
+		close(io->fd);
+	mem_free_ptr(&io);
+}
+
+void mysqlio_set_socket(struct mysqlio *io, int fd)
+{
+	io->fd = fd;
+}
+
+void mysqlio_require_tls(struct mysqlio *io)
+{
+	io->tls_required = true;
+}
+
+void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mysqlio_fn ended, void *arg)
+{
+	mysqlio_watch(io, NULL, NULL);
+	io->max_bytes = max_bytes;
+	io->bytes = 0;
+	io->broken = io->too_much = io->refused_plain = false;
+	io->ended = ended;
+	io->arg = arg;
+	io->co = coroutine_new(operation, arg);
+	loop_task_queue(io->loop, &io->step);
+}
+
+void mysqlio_break(struct mysqlio *io)
+{
+	if (!io->co)
+		return;
+	io->broken = true;
+	if (!io->step.queued) { /* else it has not begun */
+		ERR_clear_error();
+		while (coroutine_resume(io->co)) {
+			/* each wait fails at once */
+		}
+	}
+	loop_task_cancel(io->loop, &io->step);
+	end_operation(io);
+}
+
+int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password, const char *database, unsigned port, const char *unix_socket, unsigned long flags)
+{
+	MYSQL *connected;
+
+	if (!take_over_plugin(mysql))
+		return -1;
+	connecting = io;
+	connected = mysql_real_connect(mysql, host, user, password, database, port, unix_socket, flags);
+	if (connecting == io)
+		connecting = NULL;
+	return connected ? 0 : -1;
+}
+
+void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg)
+{
+	forget_event(io);
+	io->lost = lost;
+	io->lost_arg = arg;
+	if (!lost || io->fd < 0)
+		return;
+	io->event = event_new(loop_base(io->loop), io->fd, EV_READ, on_lost, io);
+	event_add(io->event, NULL);
+}
+
+bool mysqlio_too_much(const struct mysqlio *io)
+{
+	return io->too_much;
+}
+
+bool mysqlio_refused_plain(const struct mysqlio *io)
+{
+	return io->refused_plain;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_PG_PRIV_H
+#define NET_PG_PRIV_H
+
+/* The pool, as net/pg and net/pg/pglisten share it. */
+
+#include "net/pg/pg.h"
+#include "net/pg/pgconn.h"
+
+#define PG_IDLE_MS 60000
+
+struct pg_server;
+struct pg_listenserver;
+
+struct pg_pool {
+	struct loop *loop;
+	int64_t statement_timeout_ms;
+	struct pg_server *servers;           /* hash by the endpoint's key */
+	struct pg_listenserver *listening;   /* hash, too */
+	struct pg_call *failed;              /* to be told at the end of this turn */
+	struct loop_task tell_failed;
+};
+
+void pg_listen_free_all(struct pg_pool *p);
+size_t pg_listen_connections(const struct pg_pool *p);
+
+#endif

@@ -1,0 +1,636 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/pg/pgconn.h"
+
+#include <event2/event.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/dial.h"
+#include "net/dns.h"
+#include "net/pemfile.h"
+#include "net/pg/pgpump.h"
+
+#define TEXT_MAX 1024
+#define NO_FILE "/dev/null/none" /* never there: what libpq would look for in a home directory */
+#define PARAMETERS_MAX 48
+#define GREETING_MAX ((size_t)256 << 10) /* bytes from a server that has not let us in yet: certificates, settings, a reason */
+
+enum state { CONNECTING, IDLE, BUSY, CLOSED };
+
+struct pgconn {
+	struct loop *loop;
+	struct pg_endpoint *endpoint; /* one count */
+	struct pgconn_config config;
+	const struct pgconn_handler *handler;
+	void *arg;
+	enum state state;
+	PGconn *pg;
+	struct event *event;
+	short watched; /* what event waits for */
+	struct pgpump *pump; /* while connecting, and from a long answer on; else NULL */
+	unsigned reads;      /* of the answer under way */
+	/* While connecting: host by host, of each its addresses; twice for prefer-standby. */
+	struct dns_lookup *lookup;
+	struct dns_address *addresses;
+	size_t address_count, address, host;
+	bool second_round;
+	bool asked_timeout; /* this attempt's startup packet has options of ours */
+	int64_t deadline_ms;
+	struct loop_timer timer;
+	struct pemfile pems[3]; /* only while connecting */
+	bool reached;   /* this attempt's server was spoken to */
+	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what is wrong */
+	bool err_reached;
+};
+
+static void try_host(struct pgconn *c);
+static void try_address(struct pgconn *c);
+static void on_socket(evutil_socket_t fd, short what, void *arg);
+
+/* --- the socket ------------------------------------------------------------------------------------------------------------- */
+
+static void unwatch(struct pgconn *c)
+{
+	if (c->event)
+		event_free(c->event);
+	c->event = NULL;
+	c->watched = 0;
+}
+
+static void watch(struct pgconn *c, short what)
+{
+	if (c->watched == what)
+		return;
+	unwatch(c);
+	c->event = event_new(loop_base(c->loop), PQsocket(c->pg), what | EV_PERSIST, on_socket, c);
+	event_add(c->event, NULL);
+	c->watched = what;
+}
+
+static void close_attempt(struct pgconn *c)
+{
+	unwatch(c);
+	pgpump_free(c->pump);
+	c->pump = NULL;
+	if (c->pg)
+		PQfinish(c->pg);
+	c->pg = NULL;
+}
+
+/* --- certificates ------------------------------------------------------------------------------------------------------------- */
+
+static void close_pems(struct pgconn *c)
+{
+	for (size_t i = 0; i < 3; i++)
+		pemfile_close(&c->pems[i]);
+}
+
+static int open_pems(struct pgconn *c, struct err *err)
+{
+	const char *const pems[3] = { c->endpoint->ca_pem, c->endpoint->cert_pem, c->endpoint->key_pem };
+
+	for (size_t i = 0; i < 3; i++) {
+		if (c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], err))
+			return -1;
+	}
+	return 0;
+}
+
+/* --- the parameters of an attempt ---------------------------------------------------------------------------------------------- */
+
+struct parameters {
+	const char *names[PARAMETERS_MAX + 1], *values[PARAMETERS_MAX + 1];
+	size_t count;
+	char port[8], address[64];
+	char *options;
+};
+
+/* The first one counts: what is said comes before what is usual. */
+static void add(struct parameters *p, const char *name, const char *value)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		if (strcmp(p->names[i], name) == 0)
+			return;
+	}
+	if (!value || !*value || p->count == PARAMETERS_MAX)
+		return;
+	p->names[p->count] = name;
+	p->values[p->count++] = value;
+}
+
+static void add_pems(struct pgconn *c, struct parameters *p)
+{
+	static const char *const names[3] = { "sslrootcert", "sslcert", "sslkey" };
+
+	for (size_t i = 0; i < 3; i++)
+		add(p, names[i], c->pems[i].path);
+}
+
+static void add_options(struct pgconn *c, struct parameters *p)
+{
+	const char *own = c->endpoint->options;
+
+	c->asked_timeout = c->config.statement_timeout_ms > 0 && !c->endpoint->own_timeout && !*c->config.refuses_options;
+	if (c->asked_timeout)
+		p->options = mem_printf("%s%s-c statement_timeout=%lld", own ? own : "", own ? " " : "", (long long)c->config.statement_timeout_ms);
+	else
+		p->options = mem_dup(own);
+	add(p, "options", p->options);
+}
+
+static const char *target_of(const struct pgconn *c)
+{
+	if (strcmp(c->endpoint->target, "prefer-standby") != 0)
+		return c->endpoint->target;
+	return c->second_round ? "any" : "standby";
+}
+
+static void add_place(struct pgconn *c, struct parameters *p)
+{
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
+
+	snprintf(p->port, sizeof(p->port), "%u", h->port);
+	add(p, "host", h->host);
+	add(p, "port", p->port);
+	if (c->address_count) {
+		const struct dns_address *a = &c->addresses[c->address];
+
+		if (evutil_inet_ntop(a->sa.ss_family, a->sa.ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
+				     p->address, sizeof(p->address)))
+			add(p, "hostaddr", p->address);
+	}
+}
+
+static void fill(struct pgconn *c, struct parameters *p)
+{
+	static const char *const usual[][2] = {
+		{ "application_name", "kscaled" }, { "client_encoding", "UTF8" }, { "sslmode", "prefer" },
+		{ "keepalives_idle", "7" }, { "keepalives_interval", "3" }, { "keepalives_count", "3" }, { "tcp_user_timeout", "15000" }, /* as net/dial */
+		{ "gssencmode", "disable" }, { "passfile", NO_FILE }, { "sslcert", NO_FILE }, { "sslkey", NO_FILE }, { "sslrootcert", NO_FILE }, { "sslcrl", NO_FILE },
+	};
+
+	add_place(c, p);
+	add_pems(c, p);
+	add_options(c, p);
+	add(p, "target_session_attrs", target_of(c));
+	for (size_t i = 0; i < c->endpoint->settings.count; i++)
+		add(p, c->endpoint->settings.pairs[i].key, c->endpoint->settings.pairs[i].value);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		add(p, usual[i][0], usual[i][1]);
+}
+
+/* --- connecting ----------------------------------------------------------------------------------------------------------------- */
+
+static void close_all(struct pgconn *c)
+{
+	close_attempt(c);
+	close_pems(c);
+	dns_lookup_cancel(c->lookup);
+	c->lookup = NULL;
+	mem_free_ptr(&c->addresses);
+	c->address_count = 0;
+	loop_timer_cancel(&c->timer);
+	c->state = CLOSED;
+}
+
+static void lose(struct pgconn *c, enum err_kind kind, const char *text)
+{
+	char clean[TEXT_MAX];
+	struct err err;
+
+	snprintf(clean, sizeof(clean), "%s", text);
+	pgendpoint_clean(c->endpoint, clean);
+	err_set(&err, kind, "%s", clean[0] ? clean : "the connection is lost");
+	close_all(c);
+	c->handler->lost(c->arg, &err);
+}
+
+/* What a server says when it lets nobody in with these credentials: it has no code in this version of libpq. Other languages are "temporary", which only costs a few tries. */
+static enum err_kind refusal_kind(const char *text)
+{
+	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied", "does not exist", "permission denied", "requires a valid client certificate",
+					       "certificate verify failed", "no such user", "SASL" };
+
+	for (size_t i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
+		if (strstr(text, denials[i]))
+			return ERR_DENIED;
+	}
+	return ERR_TEMPORARY;
+}
+
+static void keep_reason(struct pgconn *c, const struct err *err, bool reached)
+{
+	if (c->err_reached && !reached)
+		return;
+	c->err = *err;
+	c->err_reached = reached;
+}
+
+static void next_address(struct pgconn *c)
+{
+	if (++c->address < c->address_count) {
+		try_address(c);
+		return;
+	}
+	c->host++;
+	if (c->host >= c->endpoint->host_count && !c->second_round && strcmp(c->endpoint->target, "prefer-standby") == 0) {
+		c->second_round = true;
+		c->host = 0;
+	}
+	if (c->host < c->endpoint->host_count)
+		try_host(c);
+	else
+		lose(c, c->err.kind, c->err.msg);
+}
+
+/* pgbouncer: "unsupported startup parameter: options"; others have words of their own. */
+static bool refuses_options(const char *text)
+{
+	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") || strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
+}
+
+static void attempt_failed(struct pgconn *c)
+{
+	char text[TEXT_MAX];
+	struct err err;
+
+	snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
+	pgendpoint_clean(c->endpoint, text);
+	close_attempt(c);
+	if (c->asked_timeout && refuses_options(text)) {
+		*c->config.refuses_options = true;
+		try_address(c);
+		return;
+	}
+	err_set(&err, refusal_kind(text), "%s", text);
+	keep_reason(c, &err, c->reached);
+	next_address(c);
+}
+
+static void opened(struct pgconn *c)
+{
+	close_pems(c);
+	mem_free_ptr(&c->addresses);
+	c->address_count = 0;
+	loop_timer_cancel(&c->timer);
+	if (c->pump && pgpump_leave(c->pump, PQsocket(c->pg)))
+		c->pump = NULL;
+	PQsetnonblocking(c->pg, 1);
+	c->state = IDLE;
+	watch(c, EV_READ);
+	c->handler->opened(c->arg);
+}
+
+/* Counts what the server sends from its first byte on. */
+static void pump(struct pgconn *c)
+{
+	ConnStatusType status = PQstatus(c->pg);
+	int fd = PQsocket(c->pg);
+	struct err err;
+
+	if (c->pump && !pgpump_is_at(c->pump, fd)) {
+		pgpump_free(c->pump);
+		c->pump = NULL;
+	}
+	if (!c->pump && status != CONNECTION_STARTED && status != CONNECTION_NEEDED)
+		c->pump = pgpump_new(c->loop, fd, &err); /* without one the connection is made all the same */
+}
+
+static void step_on(struct pgconn *c, short what)
+{
+	pump(c);
+	watch(c, what);
+}
+
+/* The socket may be another after each step, also with the same number. */
+static void step(struct pgconn *c)
+{
+	unwatch(c);
+	c->reached = PQstatus(c->pg) != CONNECTION_STARTED;
+	if (pgpump_bytes(c->pump) > GREETING_MAX) {
+		struct err err;
+
+		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\": no PostgreSQL answers there: far too much came", c->endpoint->hosts[c->host].host);
+		keep_reason(c, &err, true);
+		close_attempt(c);
+		next_address(c);
+		return;
+	}
+	switch (PQconnectPoll(c->pg)) {
+	case PGRES_POLLING_READING:
+		step_on(c, EV_READ);
+		break;
+	case PGRES_POLLING_WRITING:
+		step_on(c, EV_WRITE);
+		break;
+	case PGRES_POLLING_OK:
+		opened(c);
+		break;
+	default:
+		attempt_failed(c);
+		break;
+	}
+}
+
+static void on_notice(void *arg, const PGresult *notice)
+{
+	const struct pgconn *c = arg;
+	const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+
+	log_debug("postgresql", "%s says: %.200s", c->endpoint->name, text ? text : "");
+}
+
+/* This address' share of the time that is left: of all addresses of this host and all hosts behind it. */
+static int64_t share_ms(const struct pgconn *c)
+{
+	size_t left = c->endpoint->host_count - c->host - 1 + (c->address_count ? c->address_count - c->address : 1);
+	int64_t left_ms = c->deadline_ms - loop_now_ms(c->loop);
+
+	return left_ms <= 0 ? 0 : left_ms / (int64_t)left;
+}
+
+static void try_address(struct pgconn *c)
+{
+	struct parameters p = { .count = 0 };
+
+	c->reached = false;
+	if (open_pems(c, &c->err)) {
+		lose(c, c->err.kind, c->err.msg);
+		return;
+	}
+	fill(c, &p);
+	c->pg = PQconnectStartParams(p.names, p.values, 0);
+	mem_free_secret(p.options);
+	if (!c->pg) {
+		lose(c, ERR_TEMPORARY, "no memory for a connection");
+		return;
+	}
+	if (PQstatus(c->pg) == CONNECTION_BAD) {
+		attempt_failed(c);
+		return;
+	}
+	PQsetNoticeReceiver(c->pg, on_notice, c);
+	watch(c, EV_WRITE);
+	loop_timer_set(&c->timer, share_ms(c));
+}
+
+static void on_addresses(void *arg, const struct dns_address *addresses, size_t count, const struct err *err)
+{
+	struct pgconn *c = arg;
+
+	c->lookup = NULL;
+	loop_timer_cancel(&c->timer);
+	if (!count) {
+		keep_reason(c, err, false);
+		next_address(c);
+		return;
+	}
+	c->addresses = mem_array(count, sizeof(*addresses));
+	memcpy(c->addresses, addresses, count * sizeof(*addresses));
+	c->address_count = count;
+	try_address(c);
+}
+
+static void try_host(struct pgconn *c)
+{
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
+
+	mem_free_ptr(&c->addresses);
+	c->address_count = c->address = 0;
+	if (!h->hostaddr && (h->host[0] == '/' || h->host[0] == '@')) {
+		try_address(c);
+		return;
+	}
+	c->lookup = dns_lookup_start(c->loop, h->hostaddr ? h->hostaddr : h->host, h->port, on_addresses, c);
+	loop_timer_set(&c->timer, share_ms(c));
+}
+
+static void on_timer(void *arg)
+{
+	struct pgconn *c = arg;
+	const struct pgendpoint_host *h;
+	struct err err;
+
+	if (!c->lookup && !c->pg) {
+		try_host(c);
+		return;
+	}
+	h = &c->endpoint->hosts[c->host];
+	if (c->lookup) {
+		err_set(&err, ERR_TEMPORARY, "looking up \"%s\": timed out", h->host);
+		keep_reason(c, &err, false);
+		dns_lookup_cancel(c->lookup);
+		c->lookup = NULL;
+	} else {
+		bool reached = PQstatus(c->pg) != CONNECTION_STARTED;
+
+		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\", port %u: %s", *h->host ? h->host : h->hostaddr, h->port, reached ? "the server accepts and says nothing: timed out" : "timed out");
+		keep_reason(c, &err, reached);
+		close_attempt(c);
+	}
+	next_address(c);
+}
+
+/* --- statements ------------------------------------------------------------------------------------------------------------------- */
+
+static enum err_kind state_kind(const char *state)
+{
+	static const struct {
+		const char *prefix;
+		enum err_kind kind;
+	} kinds[] = {
+		{ "28", ERR_DENIED },  { "42501", ERR_DENIED },  { "3D", ERR_MISSING },  { "0A", ERR_INVALID },
+		{ "21", ERR_INVALID }, { "22", ERR_INVALID },    { "25006", ERR_INVALID }, { "42", ERR_INVALID },
+	};
+
+	for (size_t i = 0; state && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strncmp(state, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+			return kinds[i].kind;
+	}
+	return ERR_TEMPORARY;
+}
+
+void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err)
+{
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	char text[TEXT_MAX];
+
+	snprintf(text, sizeof(text), "%s", primary ? primary : PQresultErrorMessage(result));
+	pgendpoint_clean(c->endpoint, text);
+	if (state)
+		err_set(err, state_kind(state), "%s (SQLSTATE %s)", text, state);
+	else
+		err_set(err, ERR_TEMPORARY, "%s", text[0] ? text : "no reason given");
+}
+
+int pgconn_send(struct pgconn *c, const char *sql, struct err *err)
+{
+	int left;
+
+	if (c->state != IDLE)
+		return err_set(err, ERR_BUG, "a statement on a connection that is not free");
+	if (!PQsendQuery(c->pg, sql) || !PQsetSingleRowMode(c->pg) || (left = PQflush(c->pg)) < 0) {
+		char text[TEXT_MAX];
+
+		snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
+		pgendpoint_clean(c->endpoint, text);
+		return err_set(err, ERR_TEMPORARY, "%s", text);
+	}
+	c->state = BUSY;
+	c->reads = 0;
+	pgpump_restart(c->pump);
+	watch(c, left ? EV_READ | EV_WRITE : EV_READ);
+	return 0;
+}
+
+static bool is_copy(const PGresult *r)
+{
+	ExecStatusType status = PQresultStatus(r);
+
+	return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
+}
+
+/* False when the connection was closed meanwhile. */
+static bool take_results(struct pgconn *c)
+{
+	while (c->state == BUSY && !PQisBusy(c->pg)) {
+		PGresult *r = PQgetResult(c->pg);
+
+		if (!r) {
+			c->state = IDLE;
+			c->handler->finished(c->arg);
+			continue;
+		}
+		if (is_copy(r)) {
+			PQclear(r);
+			lose(c, ERR_INVALID, "COPY is no query");
+			return false;
+		}
+		c->handler->result(c->arg, r);
+		PQclear(r);
+	}
+	return c->state != CLOSED;
+}
+
+static void take_notifications(struct pgconn *c)
+{
+	PGnotify *n;
+
+	while (c->state != CLOSED && (n = PQnotifies(c->pg)) != NULL) {
+		if (c->handler->notified)
+			c->handler->notified(c->arg, n->relname);
+		PQfreemem(n);
+	}
+}
+
+static void flush(struct pgconn *c)
+{
+	int left = PQflush(c->pg);
+
+	if (left < 0)
+		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+	else if (!left)
+		watch(c, EV_READ);
+}
+
+/* What did not come at once may be as long as it likes: from now on it is counted. */
+static bool count_bytes(struct pgconn *c)
+{
+	struct err err;
+
+	if (c->state == BUSY && ++c->reads == 2 && !c->pump) {
+		unwatch(c);
+		c->pump = pgpump_new(c->loop, PQsocket(c->pg), &err);
+		if (!c->pump) {
+			lose(c, err.kind, err.msg);
+			return false;
+		}
+		watch(c, EV_READ);
+		return false; /* what is there comes through the pump */
+	}
+	if (c->state == BUSY && pgpump_bytes(c->pump) > PGCONN_ANSWER_MAX) {
+		lose(c, ERR_INVALID, "the answer is longer than 1 MiB: select one number (LIMIT 1, no long texts)");
+		return false;
+	}
+	return true;
+}
+
+/* What TLS has read already, but libpq not: no socket tells of it. A record at most. */
+static bool has_more(const struct pgconn *c)
+{
+	const SSL *ssl = PQsslStruct(c->pg, "OpenSSL");
+
+	return ssl && SSL_pending(ssl) > 0;
+}
+
+static void read_more(struct pgconn *c)
+{
+	if (!count_bytes(c))
+		return;
+	do {
+		if (!PQconsumeInput(c->pg)) {
+			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+			return;
+		}
+		if (!take_results(c))
+			return;
+		take_notifications(c);
+	} while (c->state != CLOSED && has_more(c));
+}
+
+static void on_socket(evutil_socket_t fd, short what, void *arg)
+{
+	struct pgconn *c = arg;
+
+	(void)fd;
+	loop_enter(c->loop);
+	if (c->state == CONNECTING) {
+		step(c);
+		return;
+	}
+	if (what & EV_WRITE)
+		flush(c);
+	if ((what & EV_READ) && c->state != CLOSED)
+		read_more(c);
+}
+
+/* --- beginning and end ------------------------------------------------------------------------------------------------------------ */
+
+struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const struct pgconn_config *config, const struct pgconn_handler *handler, void *arg)
+{
+	struct pgconn *c = mem_zalloc(sizeof(*c));
+	int64_t each_ms = e->connect_ms ? e->connect_ms : PGCONN_CONNECT_MS / (int64_t)e->host_count;
+
+	c->loop = loop;
+	c->endpoint = pg_endpoint_ref(e);
+	c->config = *config;
+	c->handler = handler;
+	c->arg = arg;
+	for (size_t i = 0; i < 3; i++)
+		c->pems[i].fd = -1;
+	c->deadline_ms = loop_now_ms(loop) + each_ms * (int64_t)e->host_count;
+	loop_timer_init(&c->timer, loop, on_timer, c);
+	loop_timer_set(&c->timer, 0);
+	return c;
+}
+
+static void really_free(void *arg)
+{
+	free(arg);
+}
+
+void pgconn_free(struct pgconn *c)
+{
+	if (!c)
+		return;
+	close_all(c);
+	loop_timer_done(&c->timer);
+	pg_endpoint_unref(c->endpoint);
+	c->endpoint = NULL;
+	loop_free_later(c->loop, c, really_free); /* its own functions may be on the stack */
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/pg/pgendpoint.h"
+
+#include <ctype.h>
+#include <openssl/ssl.h>
+#include <openssl/x509.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "net/pg/pgstring.h"
+#include "net/tls.h"
+
+#define OPTIONS_MAX 8192
+#define HOST_MAX 253
+#define DEFAULT_PORT 5432
+
+/* --- keywords -------------------------------------------------------------------------------------------------------------- */
+
+enum fate {
+	PASS,   /* libpq's own */
+	TAKE,   /* read here */
+	DROP,   /* of KEDA's driver (pgx), without a meaning here */
+	REFUSE, /* reads or writes files of this host, or makes another kind of connection */
+};
+
+static const char file_advice[] = "names a file of kscaled's host, which triggers may not use: put the PEM text into the TriggerAuthentication (parameters ca, cert, key)";
+
+static const struct {
+	const char *name;
+	enum fate fate;
+	const char *why; /* REFUSE */
+} keywords[] = {
+	{ "host", TAKE, NULL },
+	{ "hostaddr", TAKE, NULL },
+	{ "port", TAKE, NULL },
+	{ "options", TAKE, NULL },
+	{ "connect_timeout", TAKE, NULL },
+	{ "target_session_attrs", TAKE, NULL },
+	{ "sslrootcert", TAKE, NULL },
+	{ "sslmode", PASS, NULL },
+	{ "user", PASS, NULL },
+	{ "password", PASS, NULL },
+	{ "dbname", PASS, NULL },
+	{ "client_encoding", PASS, NULL },
+	{ "application_name", PASS, NULL },
+	{ "fallback_application_name", PASS, NULL },
+	{ "keepalives", PASS, NULL },
+	{ "keepalives_idle", PASS, NULL },
+	{ "keepalives_interval", PASS, NULL },
+	{ "keepalives_count", PASS, NULL },
+	{ "tcp_user_timeout", PASS, NULL },
+	{ "sslcompression", PASS, NULL },
+	{ "sslsni", PASS, NULL },
+	{ "ssl_min_protocol_version", PASS, NULL },
+	{ "ssl_max_protocol_version", PASS, NULL },
+	{ "channel_binding", PASS, NULL },
+	{ "requirepeer", PASS, NULL },
+	{ "require_auth", PASS, NULL },
+	{ "sslnegotiation", PASS, NULL },
+	{ "min_protocol_version", DROP, NULL },
+	{ "max_protocol_version", DROP, NULL },
+	{ "load_balance_hosts", DROP, NULL },
+	{ "default_query_exec_mode", DROP, NULL },
+	{ "statement_cache_capacity", DROP, NULL },
+	{ "description_cache_capacity", DROP, NULL },
+	{ "pool_max_conns", DROP, NULL },
+	{ "pool_min_conns", DROP, NULL },
+	{ "pool_max_conn_lifetime", DROP, NULL },
+	{ "pool_max_conn_idle_time", DROP, NULL },
+	{ "pool_health_check_period", DROP, NULL },
+	{ "pool_max_conn_lifetime_jitter", DROP, NULL },
+	{ "sslpassword", REFUSE, "belongs to sslkey: put key and keyPassword into the TriggerAuthentication" },
+	{ "sslcert", REFUSE, file_advice },
+	{ "sslkey", REFUSE, file_advice },
+	{ "sslcrl", REFUSE, file_advice },
+	{ "sslcrldir", REFUSE, file_advice },
+	{ "sslkeylogfile", REFUSE, "names a file of kscaled's host, which triggers may not use" },
+	{ "passfile", REFUSE, "names a file of kscaled's host, which triggers may not use: give the password itself" },
+	{ "service", REFUSE, "names an entry of a file of kscaled's host, which triggers may not use" },
+	{ "servicefile", REFUSE, "names a file of kscaled's host, which triggers may not use" },
+	{ "replication", REFUSE, "makes a connection that takes no queries" },
+	{ "gssencmode", DROP, NULL }, /* disabled: it would look for Kerberos tickets of kscaled's own */
+	{ "krbsrvname", DROP, NULL },
+	{ "gsslib", DROP, NULL },
+	{ "krbspn", DROP, NULL },
+	{ "gssdelegation", DROP, NULL },
+};
+
+static bool is_parameter_name(const char *name)
+{
+	return *name && strlen(name) < 64 && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0';
+}
+
+/* Blanks and backslashes of a value are escaped: that is how the server takes "options" apart. */
+static void put_option(struct buf *options, const char *name, const char *value)
+{
+	buf_printf(options, "%s-c %s=", options->len ? " " : "", name);
+	for (; *value; value++) {
+		if (isspace((unsigned char)*value) || *value == '\\')
+			buf_putc(options, '\\');
+		buf_putc(options, *value);
+	}
+}
+
+/* What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they are. */
+static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
+{
+	if (!is_parameter_name(name))
+		return err_set(err, ERR_INVALID, "a keyword is no name of a setting");
+	if (strcasecmp(name, "statement_timeout") == 0)
+		e->own_timeout = true;
+	put_option(options, name, value);
+	return 0;
+}
+
+static int sort_keyword(struct pg_endpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
+{
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
+		if (strcmp(keywords[i].name, name) != 0)
+			continue;
+		if (keywords[i].fate == REFUSE && *value)
+			return err_set(err, ERR_INVALID, "\"%s\" %s", name, keywords[i].why);
+		if (keywords[i].fate == PASS && *value)
+			strmap_set(&e->settings, name, value);
+		return 0;
+	}
+	return take_runtime_parameter(e, options, name, value, err);
+}
+
+static int sort_keywords(struct pg_endpoint *e, const struct strmap *given, struct err *err)
+{
+	struct buf options = BUF_INIT(OPTIONS_MAX);
+	const char *own = strmap_get(given, "options");
+	int failed = 0;
+
+	if (own && *own) {
+		buf_puts(&options, own);
+		e->own_timeout = strcasestr(own, "statement_timeout") != NULL;
+	}
+	for (size_t i = 0; i < given->count && !failed; i++)
+		failed = sort_keyword(e, &options, given->pairs[i].key, given->pairs[i].value, err);
+	if (!failed && buf_failed(&options))
+		failed = err_set(err, ERR_INVALID, "more than %d bytes of run-time parameters", OPTIONS_MAX);
+	if (options.len)
+		e->options = mem_dup(buf_text(&options));
+	buf_done(&options);
+	return failed;
+}
+
+/* --- hosts ------------------------------------------------------------------------------------------------------------------ */
+
+/* The next piece of a comma-separated list (trimmed, caller owns), or NULL at its end. */
+static char *next_piece(const char **list)
+{
+	const char *start = *list, *end;
+
+	if (!start)
+		return NULL;
+	end = start + strcspn(start, ",");
+	*list = *end ? end + 1 : NULL;
+	while (start < end && isspace((unsigned char)*start))
+		start++;
+	while (end > start && isspace((unsigned char)end[-1]))
+		end--;
+	return mem_dupn(start, (size_t)(end - start));
+}
+
+static size_t list_count(const char *list)
+{
+	size_t count = list && *list ? 1 : 0;
+
+	for (; count && *list; list++)
+		count += *list == ',';
+	return count;
+}
+
+static int read_port(const char *text, uint16_t *out, struct err *err)
+{
+	long port = DEFAULT_PORT;
+
+	if (text && *text)
+		port = strlen(text) <= 5 && text[strspn(text, "0123456789")] == '\0' ? atol(text) : 0;
+	if (port < 1 || port > 65535)
+		return err_set(err, ERR_INVALID, "\"port\" must be a number between 1 and 65535");
+	*out = (uint16_t)port;
+	return 0;
+}
+
+static bool is_printable(const char *text)
+{
+	for (; *text; text++) {
+		if (*text <= ' ' || *text == 0x7f)
+			return false;
+	}
+	return true;
+}
+
+static int check_host(const struct pgendpoint_host *h, struct err *err)
+{
+	if (!*h->host && !h->hostaddr)
+		return err_set(err, ERR_INVALID, "no host given: without one the driver would look for a server on kscaled's own host (a Unix socket is named by the path of its folder)");
+	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) || strlen(h->host) > HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOST_MAX))
+		return err_set(err, ERR_INVALID, "\"host\" is no name or address of a server");
+	return 0;
+}
+
+static int take_hosts(struct pg_endpoint *e, const struct strmap *given, struct err *err)
+{
+	const char *hosts = strmap_get(given, "host"), *addresses = strmap_get(given, "hostaddr"), *ports = strmap_get(given, "port");
+	size_t host_count = list_count(hosts), address_count = list_count(addresses), port_count = list_count(ports), count = host_count ? host_count : address_count;
+
+	if (count == 0)
+		return check_host(&(struct pgendpoint_host){ .host = (char[]){ "" } }, err);
+	if (count > PGENDPOINT_HOSTS_MAX)
+		return err_set(err, ERR_INVALID, "more than %d hosts", PGENDPOINT_HOSTS_MAX);
+	if ((address_count && address_count != count) || (port_count > 1 && port_count != count))
+		return err_set(err, ERR_INVALID, "%zu hosts, but %zu %s: as many must be given", count, port_count > 1 && port_count != count ? port_count : address_count,
+			       port_count > 1 && port_count != count ? "ports" : "hostaddrs");
+	e->hosts = mem_array(count, sizeof(*e->hosts));
+	for (e->host_count = 0; e->host_count < count; e->host_count++) {
+		struct pgendpoint_host *h = &e->hosts[e->host_count];
+		MEM_AUTO char *port = port_count == 1 ? mem_dup(ports) : port_count ? next_piece(&ports) : NULL;
+		char *address = address_count ? next_piece(&addresses) : NULL;
+
+		h->host = host_count ? next_piece(&hosts) : mem_dup("");
+		h->hostaddr = address && *address ? address : NULL;
+		if (!h->hostaddr)
+			free(address);
+		if (check_host(h, err) || read_port(port, &h->port, err)) {
+			e->host_count++;
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* --- TLS -------------------------------------------------------------------------------------------------------------------- */
+
+/* Where systems keep the authorities that they trust. */
+static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/", "/usr/local/share/ca-certificates/", "/custom/ca/" };
+
+static const char *system_bundle(void)
+{
+	static const char *const places[] = { "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem" };
+	const char *said = getenv(X509_get_default_cert_file_env());
+
+	if (said && *said)
+		return said;
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (access(places[i], R_OK) == 0)
+			return places[i];
+	}
+	return X509_get_default_cert_file();
+}
+
+static bool may_trust(const char *path)
+{
+	for (size_t i = 0; i < sizeof(trusted_folders) / sizeof(trusted_folders[0]); i++) {
+		if (strncmp(path, trusted_folders[i], strlen(trusted_folders[i])) == 0 && !strstr(path, "/../") && !strstr(path, "/private/"))
+			return true;
+	}
+	return false;
+}
+
+static int take_root(struct pg_endpoint *e, const char *root, bool verifies, struct err *err)
+{
+	if (root && *root && e->ca_pem)
+		return err_set(err, ERR_INVALID, "sslrootcert and the parameter ca are both given: one is enough");
+	if (e->ca_pem)
+		return 0;
+	if (root && strcmp(root, "system") == 0) {
+		root = system_bundle();
+		if (!verifies)
+			strmap_set(&e->settings, "sslmode", "verify-full");
+	} else if (root && *root && !may_trust(root)) {
+		return err_set(err, ERR_INVALID, "\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted authorities (/etc/ssl, /etc/pki, /usr/share/ca-certificates, "
+						 "/usr/local/share/ca-certificates, /custom/ca): put the PEM text into the TriggerAuthentication (parameter ca)");
+	} else if (!root || !*root) {
+		root = verifies ? system_bundle() : NULL; /* as KEDA's driver; libpq would want ~/.postgresql/root.crt */
+	}
+	if (root)
+		strmap_set(&e->settings, "sslrootcert", root);
+	return 0;
+}
+
+static int check_pems(const struct pg_endpoint *e, struct err *err)
+{
+	struct tls_client_config config = { .ca_pem = e->ca_pem, .cert_pem = e->cert_pem, .key_pem = e->key_pem, .key_password = strmap_get(&e->settings, "sslpassword") };
+
+	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
+}
+
+static char *dup_given(const char *text)
+{
+	return text && *text ? mem_dup(text) : NULL;
+}
+
+static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *config, const char *root, struct err *err)
+{
+	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full" };
+	const char *mode = strmap_get(&e->settings, "sslmode");
+	bool known = !mode;
+
+	for (size_t i = 0; !known && i < sizeof(modes) / sizeof(modes[0]); i++)
+		known = strcmp(mode, modes[i]) == 0;
+	if (!known)
+		return err_set(err, ERR_INVALID, "\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
+	e->ca_pem = dup_given(config->ca_pem);
+	e->cert_pem = dup_given(config->cert_pem);
+	e->key_pem = dup_given(config->key_pem);
+	if (config->key_password && *config->key_password)
+		strmap_set(&e->settings, "sslpassword", config->key_password);
+	if (!e->cert_pem != !e->key_pem)
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", e->cert_pem ? "cert" : "key");
+	if ((e->ca_pem || e->cert_pem) && mode && strcmp(mode, "disable") == 0)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable", e->ca_pem ? "ca" : "cert");
+	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err))
+		return -1;
+	return check_pems(e, err);
+}
+
+/* --- the rest --------------------------------------------------------------------------------------------------------------- */
+
+static int take_target(struct pg_endpoint *e, const char *text, struct err *err)
+{
+	static const char *const words[] = { "any", "read-write", "read-only", "primary", "standby", "prefer-standby" };
+
+	e->target = "any";
+	for (size_t i = 0; text && *text && i < sizeof(words) / sizeof(words[0]); i++) {
+		if (strcmp(text, words[i]) == 0) {
+			e->target = words[i];
+			return 0;
+		}
+	}
+	return !text || !*text ? 0 : err_set(err, ERR_INVALID, "\"target_session_attrs\" must be one of any, read-write, read-only, primary, standby, prefer-standby");
+}
+
+static int take_connect_timeout(struct pg_endpoint *e, const char *text, struct err *err)
+{
+	if (!text || !*text)
+		return 0;
+	if (strlen(text) > 9 || text[strspn(text, "0123456789")])
+		return err_set(err, ERR_INVALID, "\"connect_timeout\" must be a whole number of seconds");
+	e->connect_ms = atol(text) * 1000;
+	return 0;
+}
+
+static void make_names(struct pg_endpoint *e, const struct strmap *given)
+{
+	struct buf name = BUF_INIT(4096);
+	const char *dbname = strmap_get(&e->settings, "dbname"), *mode = strmap_get(&e->settings, "sslmode");
+	size_t count = given->count * 2, used = 0;
+	const char **secrets = mem_array(count + 4, sizeof(*secrets));
+	char fingerprint[FINGERPRINT_TEXT];
+
+	for (size_t i = 0; i < e->host_count; i++) {
+		const struct pgendpoint_host *h = &e->hosts[i];
+		const char *host = *h->host ? h->host : h->hostaddr;
+
+		buf_printf(&name, strchr(host, ':') ? "%s[%s]:%u" : "%s%s:%u", i > 0 ? "," : "", host, h->port);
+	}
+	buf_printf(&name, "/%s", dbname ? dbname : strmap_get(&e->settings, "user"));
+	e->name = buf_take(&name);
+	for (size_t i = 0; i < given->count; i++) {
+		secrets[used++] = given->pairs[i].key;
+		secrets[used++] = given->pairs[i].value;
+	}
+	secrets[used++] = e->ca_pem;
+	secrets[used++] = e->cert_pem;
+	secrets[used++] = e->key_pem;
+	secrets[used++] = strmap_get(&e->settings, "sslpassword");
+	fingerprint_of(secrets, used, fingerprint);
+	free(secrets);
+	e->key = mem_printf("postgresql %s %s %s", e->name, mode ? mode : "prefer", fingerprint);
+}
+
+static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config *config, const struct strmap *given, struct err *err)
+{
+	if (sort_keywords(e, given, err) || take_hosts(e, given, err))
+		return -1;
+	if (!strmap_get(&e->settings, "user"))
+		return err_set(err, ERR_INVALID, "no user given");
+	if (take_tls(e, config, strmap_get(given, "sslrootcert"), err) || take_target(e, strmap_get(given, "target_session_attrs"), err) ||
+	    take_connect_timeout(e, strmap_get(given, "connect_timeout"), err))
+		return -1;
+	make_names(e, given);
+	return 0;
+}
+
+static int read_given(const struct pg_endpoint_config *config, struct strmap *given, struct err *err)
+{
+	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user }, { "password", config->password },
+					 { "dbname", config->dbname }, { "sslmode", config->sslmode } };
+
+	if (config->connection)
+		return pgstring_parse(config->connection, given, err);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i][1] && *parts[i][1])
+			strmap_set(given, parts[i][0], parts[i][1]);
+	}
+	return 0;
+}
+
+struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, struct err *err)
+{
+	struct pg_endpoint *e = mem_zalloc(sizeof(*e));
+	struct strmap given = { 0 };
+	int failed;
+
+	e->count = 1;
+	failed = read_given(config, &given, err) || take_settings(e, config, &given, err);
+	strmap_done_secret(&given);
+	if (!failed)
+		return e;
+	pg_endpoint_unref(e);
+	return NULL;
+}
+
+struct pg_endpoint *pg_endpoint_ref(struct pg_endpoint *e)
+{
+	e->count++;
+	return e;
+}
+
+void pg_endpoint_unref(struct pg_endpoint *e)
+{
+	if (!e || --e->count > 0)
+		return;
+	for (size_t i = 0; i < e->host_count; i++) {
+		free(e->hosts[i].host);
+		free(e->hosts[i].hostaddr);
+	}
+	free(e->hosts);
+	strmap_done_secret(&e->settings);
+	mem_free_secret(e->options);
+	mem_free_secret(e->ca_pem);
+	mem_free_secret(e->cert_pem);
+	mem_free_secret(e->key_pem);
+	free(e->key);
+	free(e->name);
+	free(e);
+}
+
+const char *pg_endpoint_key(const struct pg_endpoint *e)
+{
+	return e->key;
+}
+
+const char *pg_endpoint_name(const struct pg_endpoint *e)
+{
+	return e->name;
+}
+
+/* --- messages --------------------------------------------------------------------------------------------------------------- */
+
+/* libpq's texts have lines and tabs; a server may say anything at all. */
+static void one_line(char *text)
+{
+	char *to = text;
+
+	for (char *from = text; *from; from++) {
+		bool blank = *from == ' ' || *from == '\t' || *from == '\r', newline = *from == '\n';
+
+		if ((blank || newline) && (to == text || to[-1] == ' '))
+			continue;
+		if (newline && from[1])
+			*to++ = ';';
+		*to++ = (char)(blank || newline ? ' ' : *from);
+	}
+	while (to > text && (to[-1] == ' ' || to[-1] == ';'))
+		to--;
+	*to = '\0';
+}
+
+void pgendpoint_clean(const struct pg_endpoint *e, char *text)
+{
+	const char *password = strmap_get(&e->settings, "password");
+	size_t len = password ? strlen(password) : 0;
+
+	/* A shorter one is in every text, and replacing it would show where it is. */
+	for (char *found = text; len >= 4 && (found = strstr(found, password)) != NULL; found += len)
+		memset(found, '*', len);
+	one_line(text);
+}

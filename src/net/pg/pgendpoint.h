@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_PGENDPOINT_H
+#define NET_PGENDPOINT_H
+
+/* What net/pg knows of an endpoint: which servers, with which settings. The public functions are in net/pg/pg.h. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/strmap.h"
+#include "net/pg/pg.h"
+
+#define PGENDPOINT_HOSTS_MAX 16
+
+struct pgendpoint_host {
+	char *host;     /* a name, an address, or the folder of a Unix socket; "" when only hostaddr is given */
+	char *hostaddr; /* NULL: the name is looked up */
+	uint16_t port;
+};
+
+struct pg_endpoint {
+	unsigned count; /* of owners */
+	char *key;      /* without secrets */
+	char *name;     /* for messages */
+	struct pgendpoint_host *hosts;
+	size_t host_count;
+	struct strmap settings;         /* libpq's keywords but for host, hostaddr, port, options, target_session_attrs, connect_timeout; secrets among them */
+	char *options;                  /* for the server: "-c name=value ..."; NULL */
+	const char *target;             /* target_session_attrs; "any" */
+	int64_t connect_ms;             /* for each host; 0: not said */
+	bool own_timeout;               /* statement_timeout is said: none of ours */
+	char *ca_pem, *cert_pem, *key_pem; /* NULL for none */
+};
+
+/* text, with the password in it (should a server repeat it) replaced; one line; cut to what an err holds. In place. */
+void pgendpoint_clean(const struct pg_endpoint *e, char *text);
+
+#endif

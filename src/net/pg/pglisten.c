@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "net/pg/pg_priv.h"
+
+#define BACKOFF_FIRST_MS 100
+#define BACKOFF_MAX_MS 5000
+#define ECHO_MS 5000      /* so long may our own word need to come back */
+#define PING_MS 30000     /* between two empty statements, which show that the server is still there */
+#define PING_ANSWER_MS 5000
+#define HOPELESS_MS 300000 /* before the next try where notifications do not work at all */
+#define STATEMENT_MAX (1 << 20)
+
+/*
+ * Where a server's connection is. One statement is under way in LISTENING and PINGING; the timer is the patience for what is awaited, or, in RESTING and OPEN, the time until the next try or ping.
+ */
+enum step {
+	RESTING,   /* no connection: backing off */
+	OPENING,
+	LISTENING, /* LISTEN is under way */
+	ECHOING,   /* our own word is on its way to us */
+	OPEN,
+	PINGING,
+};
+
+struct channel {
+	UT_hash_handle hh;
+	char *name;
+	bool listened; /* said to the server, on this connection */
+	bool heard, rung; /* ever; in this turn */
+	struct pg_listener *listeners;
+};
+
+struct pg_listener {
+	struct pg_listenserver *server;
+	struct channel *channel;
+	pg_listen_fn fn;
+	void *arg;
+	struct pg_listener *prev, *next;
+};
+
+struct pg_listenserver {
+	struct pg_pool *pool;
+	struct pg_endpoint *endpoint; /* one count */
+	UT_hash_handle hh;
+	struct channel *channels; /* hash by name */
+	struct pgconn *conn;
+	enum step step;
+	enum pg_listen_state state; /* for people */
+	char *why;
+	char echo[32];            /* a channel that only this connection knows */
+	struct pg_call *echo_call;
+	bool refuses_options;
+	bool dirty; /* channels came or went since the last LISTEN */
+	unsigned failures;
+	struct err *refused; /* what the server said to LISTEN */
+	struct loop_timer timer;
+	struct loop_task ring;
+};
+
+static void go(struct pg_listenserver *s);
+
+/* --- telling ----------------------------------------------------------------------------------------------------------------- */
+
+/* Many notifications of one turn are one word. Whoever is told may leave, not others. */
+static void on_ring(void *arg)
+{
+	struct pg_listenserver *s = arg;
+	struct channel *c, *next_channel;
+	struct pg_listener *l, *next;
+
+	if (s->state != PG_LISTEN_ON)
+		return; /* all are, as soon as it is */
+	HASH_ITER(hh, s->channels, c, next_channel) {
+		if (!c->rung)
+			continue;
+		c->rung = false;
+		DL_FOREACH_SAFE(c->listeners, l, next)
+			l->fn(l->arg);
+	}
+}
+
+static void ring(struct pg_listenserver *s, struct channel *c)
+{
+	c->rung = true;
+	loop_task_queue(s->pool->loop, &s->ring);
+}
+
+static void ring_all(struct pg_listenserver *s)
+{
+	for (struct channel *c = s->channels; c; c = c->hh.next)
+		ring(s, c);
+}
+
+static void say(struct pg_listenserver *s, enum pg_listen_state state, const char *why)
+{
+	if (s->state != state)
+		log_debug("postgresql", "listening at %s: %s", s->endpoint->name, *why ? why : "on");
+	s->state = state;
+	free(s->why);
+	s->why = mem_dup(why);
+}
+
+/* --- ending a connection --------------------------------------------------------------------------------------------------------- */
+
+static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
+{
+	pg_cancel(s->echo_call);
+	s->echo_call = NULL;
+	pgconn_free(s->conn);
+	s->conn = NULL;
+	for (struct channel *c = s->channels; c; c = c->hh.next)
+		c->listened = false;
+	s->step = RESTING;
+	loop_timer_set(&s->timer, rest_ms);
+}
+
+static void fail(struct pg_listenserver *s, const char *why)
+{
+	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->name, why);
+
+	say(s, PG_LISTEN_FAILING, text);
+	hang_up(s, loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+}
+
+static void give_up(struct pg_listenserver *s, const char *why)
+{
+	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->name, why);
+
+	say(s, PG_LISTEN_OFF, text);
+	hang_up(s, HOPELESS_MS);
+}
+
+/* --- listening ------------------------------------------------------------------------------------------------------------------- */
+
+static void put_command(struct buf *sql, const char *command, const char *channel)
+{
+	buf_printf(sql, "%s \"", command);
+	for (; *channel; channel++) {
+		if (*channel == '"')
+			buf_putc(sql, '"');
+		buf_putc(sql, *channel);
+	}
+	buf_puts(sql, "\";");
+}
+
+static void channel_free(struct pg_listenserver *s, struct channel *c)
+{
+	HASH_DEL(s->channels, c);
+	free(c->name);
+	mem_free_ptr(&c);
+}
+
+/* What must be said so that exactly the wanted channels are listened to; "" when that is so. */
+static char *listen_statement(struct pg_listenserver *s)
+{
+	struct buf sql = BUF_INIT(STATEMENT_MAX);
+	struct channel *c, *next;
+
+	HASH_ITER(hh, s->channels, c, next) {
+		if (!c->listeners) {
+			if (c->listened)
+				put_command(&sql, "UNLISTEN", c->name);
+			channel_free(s, c);
+		} else if (!c->listened) {
+			put_command(&sql, "LISTEN", c->name);
+			c->listened = !buf_failed(&sql);
+			c->rung = true; /* what was said before was not heard */
+		}
+	}
+	return buf_take(&sql);
+}
+
+static void send(struct pg_listenserver *s, const char *sql, enum step step, int64_t patience_ms)
+{
+	struct err err;
+
+	if (pgconn_send(s->conn, sql, &err)) {
+		fail(s, err.msg);
+		return;
+	}
+	s->step = step;
+	loop_timer_set(&s->timer, patience_ms);
+}
+
+static void on_opened(void *arg)
+{
+	struct pg_listenserver *s = arg;
+	struct buf sql = BUF_INIT(STATEMENT_MAX + 256);
+	MEM_AUTO char *channels = listen_statement(s);
+
+	snprintf(s->echo, sizeof(s->echo), "kscaled_%016llx", (unsigned long long)fingerprint_random());
+	put_command(&sql, "LISTEN", s->echo);
+	buf_puts(&sql, channels);
+	s->dirty = false;
+	send(s, buf_text(&sql), LISTENING, ECHO_MS);
+	buf_done(&sql);
+}
+
+static void on_result(void *arg, const PGresult *r)
+{
+	struct pg_listenserver *s = arg;
+	struct err err;
+
+	if (PQresultStatus(r) != PGRES_FATAL_ERROR && PQresultStatus(r) != PGRES_BAD_RESPONSE)
+		return;
+	pgconn_explain(s->conn, r, &err);
+	err_keep(&s->refused, &err);
+}
+
+static void on_echo_sent(void *arg, const struct pg_answer *answer, const struct err *err)
+{
+	struct pg_listenserver *s = arg;
+
+	(void)answer;
+	s->echo_call = NULL;
+	if (s->step != ECHOING)
+		return;
+	if (err)
+		fail(s, err->msg);
+	else
+		loop_timer_set(&s->timer, ECHO_MS);
+}
+
+/*
+ * LISTEN belongs to a session, which a pooler in transaction mode takes away after each transaction, without a word. So somebody else's word must reach us: it is sent through a connection of queries.
+ */
+static void send_echo(struct pg_listenserver *s)
+{
+	MEM_AUTO char *sql = mem_printf("SELECT pg_catalog.pg_notify('%s', '')", s->echo);
+
+	s->step = ECHOING;
+	loop_timer_cancel(&s->timer);
+	s->echo_call = pg_query(s->pool, s->endpoint, sql, loop_now_ms(s->pool->loop) + ECHO_MS, on_echo_sent, s);
+}
+
+static void on_echo(struct pg_listenserver *s)
+{
+	bool first = s->state != PG_LISTEN_ON;
+
+	if (s->step != ECHOING)
+		return;
+	s->failures = 0;
+	s->step = OPEN;
+	say(s, PG_LISTEN_ON, "");
+	loop_timer_set(&s->timer, PING_MS);
+	if (first)
+		ring_all(s); /* what was said meanwhile was not heard */
+	go(s);
+}
+
+static void on_finished(void *arg)
+{
+	struct pg_listenserver *s = arg;
+	bool opening = s->step == LISTENING && s->state != PG_LISTEN_ON;
+
+	if (s->refused) {
+		MEM_AUTO char *why = mem_printf("LISTEN is refused: %s", s->refused->msg);
+		bool hopeless = s->refused->kind != ERR_TEMPORARY;
+
+		err_keep(&s->refused, NULL);
+		if (hopeless)
+			give_up(s, why);
+		else
+			fail(s, why);
+		return;
+	}
+	s->step = OPEN;
+	loop_timer_set(&s->timer, PING_MS);
+	if (opening) {
+		send_echo(s);
+		return;
+	}
+	loop_task_queue(s->pool->loop, &s->ring);
+	go(s);
+}
+
+static void on_notified(void *arg, const char *name)
+{
+	struct pg_listenserver *s = arg;
+	struct channel *c;
+
+	if (strcmp(name, s->echo) == 0) {
+		on_echo(s);
+		return;
+	}
+	HASH_FIND_STR(s->channels, name, c);
+	if (!c)
+		return;
+	c->heard = true;
+	ring(s, c);
+}
+
+static void on_lost(void *arg, const struct err *why)
+{
+	struct pg_listenserver *s = arg;
+
+	fail(s, why->msg);
+}
+
+static const struct pgconn_handler on_conn = { .opened = on_opened, .result = on_result, .finished = on_finished, .notified = on_notified, .lost = on_lost };
+
+/* --- what is next ------------------------------------------------------------------------------------------------------------------ */
+
+static void open_connection(struct pg_listenserver *s)
+{
+	struct pgconn_config config = { .statement_timeout_ms = 0, .refuses_options = &s->refuses_options };
+
+	s->step = OPENING;
+	s->conn = pgconn_start(s->pool->loop, s->endpoint, &config, &on_conn, s);
+}
+
+static void server_free(struct pg_listenserver *s)
+{
+	struct channel *c, *next;
+
+	hang_up(s, 0);
+	HASH_ITER(hh, s->channels, c, next)
+		channel_free(s, c);
+	loop_timer_done(&s->timer);
+	loop_task_cancel(s->pool->loop, &s->ring);
+	HASH_DEL(s->pool->listening, s);
+	pg_endpoint_unref(s->endpoint);
+	free(s->why);
+	free(s->refused);
+	mem_free_ptr(&s);
+}
+
+static bool is_wanted(const struct pg_listenserver *s)
+{
+	for (const struct channel *c = s->channels; c; c = c->hh.next) {
+		if (c->listeners)
+			return true;
+	}
+	return false;
+}
+
+/* On an open connection: says what channels have come and gone. */
+static void go(struct pg_listenserver *s)
+{
+	MEM_AUTO char *sql = NULL;
+
+	if (s->step != OPEN || !s->dirty)
+		return;
+	s->dirty = false;
+	sql = listen_statement(s);
+	if (*sql)
+		send(s, sql, LISTENING, PING_ANSWER_MS);
+}
+
+static void on_timer(void *arg)
+{
+	struct pg_listenserver *s = arg;
+
+	if (!is_wanted(s)) {
+		server_free(s);
+		return;
+	}
+	switch (s->step) {
+	case RESTING:
+		open_connection(s);
+		break;
+	case OPEN:
+		loop_timer_set(&s->timer, PING_MS);
+		if (s->dirty)
+			go(s);
+		else
+			send(s, "", PINGING, PING_ANSWER_MS);
+		break;
+	case ECHOING:
+		give_up(s, "notifications do not come through: LISTEN needs a session of its own, which a pooler in transaction or statement mode does not give. Let this trigger's connection "
+			   "string go to the server itself, or to a pool in session mode; until then the poll does the work");
+		break;
+	case OPENING: /* pgconn has its own patience */
+		break;
+	case LISTENING:
+	case PINGING:
+		fail(s, "the server does not answer");
+		break;
+	}
+}
+
+/* --- for everybody ------------------------------------------------------------------------------------------------------------------- */
+
+static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint *e)
+{
+	struct pg_listenserver *s;
+
+	HASH_FIND_STR(p->listening, e->key, s);
+	if (s)
+		return s;
+	s = mem_zalloc(sizeof(*s));
+	s->pool = p;
+	s->endpoint = pg_endpoint_ref(e);
+	s->state = PG_LISTEN_STARTING;
+	s->why = mem_dup("");
+	loop_timer_init(&s->timer, p->loop, on_timer, s);
+	loop_timer_set(&s->timer, 0);
+	loop_task_init(&s->ring, on_ring, s);
+	HASH_ADD_KEYPTR(hh, p->listening, s->endpoint->key, strlen(s->endpoint->key), s);
+	return s;
+}
+
+struct pg_listener *pg_listen(struct pg_pool *p, struct pg_endpoint *e, const char *channel, pg_listen_fn fn, void *arg)
+{
+	struct pg_listenserver *s = server_for(p, e);
+	struct pg_listener *l = mem_zalloc(sizeof(*l));
+
+	HASH_FIND_STR(s->channels, channel, l->channel);
+	if (!l->channel) {
+		l->channel = mem_zalloc(sizeof(*l->channel));
+		l->channel->name = mem_dup(channel);
+		HASH_ADD_KEYPTR(hh, s->channels, l->channel->name, strlen(l->channel->name), l->channel);
+	}
+	l->server = s;
+	l->fn = fn;
+	l->arg = arg;
+	DL_APPEND(l->channel->listeners, l);
+	if (!l->channel->listened && s->conn) {
+		s->dirty = true;
+		if (s->step == OPEN)
+			loop_timer_set(&s->timer, 0); /* with all others of this turn */
+	}
+	return l;
+}
+
+void pg_unlisten(struct pg_listener *l)
+{
+	if (!l)
+		return;
+	DL_DELETE(l->channel->listeners, l);
+	l->server->dirty = true;
+	if (l->server->step == OPEN)
+		loop_timer_set(&l->server->timer, 0);
+	free(l);
+}
+
+struct pg_listen_report pg_listen_report(const struct pg_listener *l)
+{
+	return (struct pg_listen_report){ .state = l->server->state, .why = l->server->why, .heard = l->channel->heard };
+}
+
+void pg_listen_free_all(struct pg_pool *p)
+{
+	struct pg_listenserver *s, *next;
+
+	HASH_ITER(hh, p->listening, s, next)
+		server_free(s);
+}
+
+size_t pg_listen_connections(const struct pg_pool *p)
+{
+	size_t count = 0;
+
+	for (const struct pg_listenserver *s = p->listening; s; s = s->hh.next)
+		count += s->conn != NULL;
+	return count;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/pg/pgpump.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+#define CHUNK_BYTES 16384
+
+struct pgpump {
+	struct loop *loop;
+	struct bufferevent *server, *libpq;
+	ino_t inode; /* of libpq's end */
+	size_t bytes;
+	bool ended; /* the server has, and libpq is told when it has got the rest */
+};
+
+static void move(struct bufferevent *from, struct bufferevent *to)
+{
+	bufferevent_write_buffer(to, bufferevent_get_input(from));
+}
+
+static void on_server_read(struct bufferevent *bev, void *arg)
+{
+	struct pgpump *p = arg;
+
+	loop_enter(p->loop);
+	p->bytes += evbuffer_get_length(bufferevent_get_input(bev));
+	move(bev, p->libpq);
+	/* No more until libpq has taken this. */
+	bufferevent_disable(bev, EV_READ);
+}
+
+static void on_libpq_written(struct bufferevent *bev, void *arg)
+{
+	struct pgpump *p = arg;
+
+	if (p->ended)
+		shutdown(bufferevent_getfd(bev), SHUT_WR);
+	if (p->server)
+		bufferevent_enable(p->server, EV_READ);
+}
+
+static void on_libpq_read(struct bufferevent *bev, void *arg)
+{
+	struct pgpump *p = arg;
+
+	loop_enter(p->loop);
+	if (p->server)
+		move(bev, p->server);
+}
+
+/* The end of one side is the end of the other: libpq reads what is left, and then that it was closed. */
+static void on_server_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct pgpump *p = arg;
+
+	(void)what;
+	loop_enter(p->loop);
+	move(bev, p->libpq);
+	bufferevent_free(p->server);
+	p->server = NULL;
+	p->ended = true;
+	if (evbuffer_get_length(bufferevent_get_output(p->libpq)) == 0)
+		shutdown(bufferevent_getfd(p->libpq), SHUT_WR);
+}
+
+static void on_libpq_event(struct bufferevent *bev, short what, void *arg)
+{
+	(void)bev;
+	(void)what;
+	(void)arg; /* its owner closes both */
+}
+
+static ino_t inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+struct pgpump *pgpump_new(struct loop *loop, int fd, struct err *err)
+{
+	struct pgpump *p;
+	int pair[2], moved = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+
+	if (moved < 0)
+		return err_set(err, ERR_TEMPORARY, "moving a socket: %s", strerror(errno)), NULL;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) < 0) {
+		close(moved);
+		return err_set(err, ERR_TEMPORARY, "making a pair of sockets: %s", strerror(errno)), NULL;
+	}
+	dup3(pair[0], fd, O_CLOEXEC);
+	close(pair[0]);
+	p = mem_zalloc(sizeof(*p));
+	p->loop = loop;
+	p->inode = inode_of(fd);
+	p->server = bufferevent_socket_new(loop_base(loop), moved, BEV_OPT_CLOSE_ON_FREE);
+	p->libpq = bufferevent_socket_new(loop_base(loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
+	bufferevent_set_max_single_read(p->server, CHUNK_BYTES);
+	bufferevent_setcb(p->server, on_server_read, NULL, on_server_event, p);
+	bufferevent_setcb(p->libpq, on_libpq_read, on_libpq_written, on_libpq_event, p);
+	bufferevent_enable(p->server, EV_READ | EV_WRITE);
+	bufferevent_enable(p->libpq, EV_READ | EV_WRITE);
+	return p;
+}
+
+void pgpump_free(struct pgpump *p)
+{
+	if (!p)
+		return;
+	if (p->server)
+		bufferevent_free(p->server);
+	bufferevent_free(p->libpq);
+	mem_free_ptr(&p);
+}
+
+bool pgpump_is_at(const struct pgpump *p, int fd)
+{
+	return inode_of(fd) == p->inode;
+}
+
+static bool is_empty(struct bufferevent *bev)
+{
+	int unread = 1;
+
+	return evbuffer_get_length(bufferevent_get_input(bev)) == 0 && evbuffer_get_length(bufferevent_get_output(bev)) == 0 && ioctl(bufferevent_getfd(bev), FIONREAD, &unread) == 0 && unread == 0;
+}
+
+bool pgpump_leave(struct pgpump *p, int fd)
+{
+	int unread = 1;
+
+	if (!p->server || ioctl(fd, FIONREAD, &unread) < 0 || unread || !is_empty(p->libpq) || !is_empty(p->server))
+		return false;
+	dup3(bufferevent_getfd(p->server), fd, O_CLOEXEC);
+	pgpump_free(p);
+	return true;
+}
+
+void pgpump_restart(struct pgpump *p)
+{
+	if (p)
+		p->bytes = 0;
+}
+
+size_t pgpump_bytes(const struct pgpump *p)
+{
+	return p ? p->bytes : 0;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/redis/redissentinel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/redis/redismap.h"
+
+#define WAY_MS 5000 /* a master that was cut off goes on answering: nobody but the sentinels tells */
+
+static int sentinel_question(const struct redissite *s, const char **argv)
+{
+	argv[0] = "SENTINEL";
+	argv[1] = "get-master-addr-by-name";
+	argv[2] = s->master;
+	return 3;
+}
+
+static bool is_port(const char *text)
+{
+	size_t len = strspn(text, "0123456789");
+
+	return len > 0 && len <= 5 && text[len] == '\0' && atoi(text) > 0 && atoi(text) <= 65535;
+}
+
+static int sentinel_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply, struct redismap *map, struct err *err)
+{
+	const char *sentinel = redis_endpoint_address(guide);
+	const struct redis_reply *host, *port;
+	MEM_AUTO char *address = NULL;
+
+	if (reply->type == REDIS_NIL)
+		return err_set(err, ERR_MISSING, "sentinel at %s knows no master \"%s\"", sentinel, s->master);
+	if (reply->type == REDIS_ERROR && strncmp(reply->text, "ERR unknown command", 19) == 0)
+		return err_set(err, ERR_INVALID, "redis at %s is no sentinel", sentinel);
+	if (reply->type == REDIS_ERROR)
+		return err_set(err, redis_error_kind(reply->text), "sentinel at %s: %s", sentinel, reply->text);
+	if (reply->type != REDIS_ARRAY || reply->count != 2 || reply->elements[0]->type != REDIS_STRING || reply->elements[1]->type != REDIS_STRING)
+		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
+	host = reply->elements[0];
+	port = reply->elements[1];
+	if (host->len == 0 || host->len > REDISMAP_HOST_MAX || host->text[0] == '/' || !is_port(port->text))
+		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
+	address = mem_printf(strchr(host->text, ':') ? "[%s]:%s" : "%s:%s", host->text, port->text);
+	redismap_whole(map, address);
+	return 0;
+}
+
+static const struct redissite_kind sentinel_kind = {
+	.name = "redis-sentinel",
+	.question = sentinel_question,
+	.read = sentinel_read,
+	.way_ms = WAY_MS,
+};
+
+struct redissite *redissentinel_new(const struct redissentinel_config *config, struct err *err)
+{
+	struct redis_endpoint_config guide = config->server, server = config->server;
+
+	if (!config->master || !config->master[0]) {
+		err_set(err, ERR_INVALID, "master: has no name");
+		return NULL;
+	}
+	guide.database = 0;
+	guide.username = config->username;
+	guide.password = config->password;
+	guide.master_only = false;
+	server.master_only = true;
+	return redissite_new(&sentinel_kind, config->addresses, config->count, config->master, &guide, &server, err);
+}

@@ -1,0 +1,651 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/redis/redissub.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <hiredis/hiredis.h>
+#include <openssl/ssl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/dial.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redislink.h"
+#include "net/redis/redisreply.h"
+
+#define CONNECT_MS 5000
+#define BACKOFF_FIRST_MS 100
+#define BACKOFF_MAX_MS 5000
+#define TICK_MS 5000      /* between two looks at an open connection */
+#define QUIET_MS 15000    /* after so long a silence a PING is sent */
+#define ANSWER_MS 5000    /* what was sent is answered within that */
+#define REFUSED_MS 60000  /* a channel that was refused is asked for again */
+#define FEED_BYTES 16384
+
+enum state { CLOSED, DIALING, SHAKING_HANDS, OPEN };
+
+/* One channel on one connection. Lives while somebody listens to it, or a command about it is unanswered. */
+struct channel {
+	struct conn *conn;
+	char *name;
+	size_t len;
+	struct redissub *listeners;
+	size_t listening;         /* those not stopped */
+	unsigned unanswered;      /* commands about it */
+	bool asked;               /* the last command sent was SUBSCRIBE */
+	bool joined;              /* and it was confirmed */
+	bool on;                  /* it was joined on this connection, and is again after a storm */
+	char *refusal;            /* owned; or refused, with this; NULL */
+	int64_t refused_at_ms;
+	int64_t window_ms;        /* when counting began */
+	unsigned heard;           /* messages since then */
+	struct loop_timer muted;  /* pending: left because of a storm, until it fires */
+	UT_hash_handle hh;
+};
+
+struct redissub {
+	struct channel *channel;
+	redissub_fn fn; /* NULL: stopped; freed when no callback is on the stack */
+	void *arg;
+	struct loop_task joined; /* tells who came later that the channel is subscribed to */
+	struct redissub *prev, *next;
+	struct redissub *next_stopped;
+};
+
+/* A command that was sent has exactly one reply, and they come in order; messages come between them. */
+struct expected {
+	struct channel *channel; /* NULL: a greeting, a PING */
+	const char *greeting;    /* its name; else NULL */
+	struct expected *next;
+};
+
+struct conn {
+	struct redissub_pool *pool;
+	struct redis_endpoint *endpoint; /* one count */
+	UT_hash_handle hh;               /* by the endpoint's server_key */
+	enum state state;
+	struct dial *dial;
+	struct bufferevent *bev;
+	SSL_CTX *tls;
+	SSL *ssl;
+	struct redisreply *reader;
+	struct expected *expected; /* oldest first */
+	struct expected *expected_last;
+	struct channel *channels;  /* hash by name */
+	size_t listening;          /* over all channels */
+	unsigned failures;
+	struct err last_err;
+	int64_t heard_ms, sent_ms; /* on this connection */
+	struct loop_timer timer;   /* CLOSED: dial again, or end; SHAKING_HANDS: too slow; OPEN: the next look */
+};
+
+struct redissub_pool {
+	struct loop *loop;
+	struct conn *conns;
+	struct redissub *stopped; /* to be freed */
+	unsigned depth;           /* callbacks on the stack */
+	bool freed;
+};
+
+static void conn_fail(struct conn *c, const struct err *why);
+static void pool_really_free(struct redissub_pool *p);
+
+/* --- listeners and channels --------------------------------------------------------------------------------------------------- */
+
+static void channel_free(struct channel *ch)
+{
+	HASH_DEL(ch->conn->channels, ch);
+	loop_timer_done(&ch->muted);
+	free(ch->refusal);
+	free(ch->name);
+	free(ch);
+}
+
+static void channel_drop(struct channel *ch)
+{
+	if (!ch->listeners && ch->unanswered == 0 && !ch->asked)
+		channel_free(ch);
+}
+
+static void bury(struct redissub *s)
+{
+	struct channel *ch = s->channel;
+
+	DL_DELETE(ch->listeners, s);
+	free(s);
+	channel_drop(ch);
+}
+
+static void enter_callbacks(struct redissub_pool *p)
+{
+	p->depth++;
+}
+
+/* May free p. */
+static void leave_callbacks(struct redissub_pool *p)
+{
+	if (--p->depth > 0)
+		return;
+	while (p->stopped) {
+		struct redissub *s = p->stopped;
+
+		p->stopped = s->next_stopped;
+		bury(s);
+	}
+	if (p->freed)
+		pool_really_free(p);
+}
+
+/* Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the list until nobody walks it. */
+static void tell(struct channel *ch, const char *message, size_t len)
+{
+	struct redissub *s;
+
+	DL_FOREACH(ch->listeners, s) {
+		if (s->fn)
+			s->fn(s->arg, message, len);
+		if (ch->conn->pool->freed)
+			return;
+	}
+}
+
+static void on_joined_already(void *arg)
+{
+	struct redissub *s = arg;
+	struct redissub_pool *p = s->channel->conn->pool;
+
+	enter_callbacks(p);
+	if (s->fn && s->channel->joined)
+		s->fn(s->arg, NULL, 0);
+	leave_callbacks(p);
+}
+
+/* --- sending ------------------------------------------------------------------------------------------------------------------ */
+
+static void expect(struct conn *c, struct channel *ch, const char *greeting)
+{
+	struct expected *e = mem_zalloc(sizeof(*e));
+
+	e->channel = ch;
+	e->greeting = greeting;
+	if (ch)
+		ch->unanswered++;
+	if (c->expected)
+		c->expected_last->next = e;
+	else
+		c->expected = e;
+	c->expected_last = e;
+	c->sent_ms = loop_now_ms(c->pool->loop);
+}
+
+static void send_command(struct conn *c, const char *verb, struct channel *ch)
+{
+	const char *argv[] = { verb, ch ? ch->name : NULL };
+	const size_t lens[] = { strlen(verb), ch ? ch->len : 0 };
+	char *wire;
+	int len = redisFormatCommandArgv(&wire, ch ? 2 : 1, argv, lens);
+
+	if (len < 0)
+		abort(); /* out of memory */
+	evbuffer_add(bufferevent_get_output(c->bev), wire, (size_t)len);
+	redisFreeCommand(wire);
+	expect(c, ch, NULL);
+}
+
+/* Asks for the channel, or leaves it, as it is wanted now. */
+static void settle(struct channel *ch)
+{
+	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
+
+	if (ch->conn->state != OPEN || ch->asked == wanted)
+		return;
+	ch->asked = wanted;
+	ch->joined = false;
+	send_command(ch->conn, wanted ? "SUBSCRIBE" : "UNSUBSCRIBE", ch);
+}
+
+static void on_muted(void *arg)
+{
+	settle(arg);
+}
+
+/* Nothing that a channel says in a storm is news: what it comes to is read when it is joined again. */
+static void count_message(struct channel *ch)
+{
+	int64_t now_ms = loop_now_ms(ch->conn->pool->loop);
+
+	if (now_ms - ch->window_ms >= REDISSUB_MUTE_MS) {
+		ch->window_ms = now_ms;
+		ch->heard = 0;
+	}
+	if (++ch->heard <= REDISSUB_STORM || !ch->joined)
+		return;
+	loop_timer_set(&ch->muted, REDISSUB_MUTE_MS);
+	settle(ch);
+}
+
+/* --- receiving ---------------------------------------------------------------------------------------------------------------- */
+
+static void take_message(struct conn *c, const struct redis_reply *reply)
+{
+	const struct redis_reply *name = reply->elements[1], *message = reply->elements[2];
+	struct channel *ch;
+
+	if (name->type != REDIS_STRING || message->type != REDIS_STRING)
+		return;
+	HASH_FIND(hh, c->channels, name->text, name->len, ch);
+	if (!ch || !ch->joined)
+		return;
+	tell(ch, message->text, message->len);
+	if (!c->pool->freed && c->state == OPEN)
+		count_message(ch);
+}
+
+static void take_refusal(struct channel *ch, const char *text)
+{
+	free(ch->refusal);
+	ch->refusal = mem_printf("%.200s", text);
+	ch->refused_at_ms = loop_now_ms(ch->conn->pool->loop);
+	ch->on = false;
+}
+
+/* The answer to the newest command about a channel says how it stands; those before it are history. */
+static void take_answer(struct conn *c, struct channel *ch, const struct redis_reply *reply)
+{
+	c->failures = 0;
+	if (--ch->unanswered > 0)
+		return;
+	if (!ch->asked) {
+		channel_drop(ch);
+		return;
+	}
+	if (reply->type == REDIS_ERROR) {
+		take_refusal(ch, reply->text);
+		return;
+	}
+	free(ch->refusal);
+	ch->refusal = NULL;
+	ch->joined = ch->on = true;
+	tell(ch, NULL, 0);
+}
+
+static void take_reply(struct conn *c, const struct redis_reply *reply)
+{
+	struct expected *e = c->expected;
+	struct channel *ch = e ? e->channel : NULL;
+	const char *greeting = e ? e->greeting : NULL;
+	struct err err;
+
+	if (reply->type == REDIS_ARRAY && reply->count == 3 && reply->elements[0]->type == REDIS_STRING && strcmp(reply->elements[0]->text, "message") == 0) {
+		take_message(c, reply);
+		return;
+	}
+	if (!e) {
+		/* Turned away: "ERR max number of clients reached". */
+		err_set(&err, ERR_TEMPORARY, "%.200s", reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
+		conn_fail(c, &err);
+		return;
+	}
+	c->expected = e->next;
+	free(e);
+	if (ch) {
+		take_answer(c, ch, reply);
+	} else if (greeting && reply->type == REDIS_ERROR) {
+		redislink_refused(&err, greeting, reply->text, c->endpoint->password);
+		conn_fail(c, &err);
+	}
+}
+
+/* False when the connection, or the pool, is done for. */
+static bool take_replies(struct conn *c)
+{
+	struct redissub_pool *p = c->pool;
+	struct redisreply *reader = c->reader;
+	struct redis_reply *reply;
+	struct err err;
+	int state;
+
+	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
+		take_reply(c, reply);
+		redis_reply_free(reply);
+		if (p->freed || c->reader != reader)
+			return false;
+	}
+	if (state == 0)
+		return true;
+	conn_fail(c, &err);
+	return false;
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+	struct conn *c = arg;
+	struct redissub_pool *p = c->pool;
+	struct evbuffer *input = bufferevent_get_input(bev);
+	struct evbuffer_iovec part;
+	struct err err;
+
+	loop_enter(p->loop);
+	enter_callbacks(p);
+	c->heard_ms = loop_now_ms(p->loop);
+	while (evbuffer_peek(input, -1, NULL, &part, 1) > 0 && part.iov_len > 0) {
+		size_t len = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
+
+		if (redisreply_feed(c->reader, part.iov_base, len, &err) < 0) {
+			conn_fail(c, &err);
+			break;
+		}
+		evbuffer_drain(input, len);
+		if (!take_replies(c))
+			break;
+	}
+	leave_callbacks(p);
+}
+
+/* --- connecting and losing ---------------------------------------------------------------------------------------------------- */
+
+static void forget_expected(struct conn *c)
+{
+	while (c->expected) {
+		struct expected *e = c->expected;
+
+		c->expected = e->next;
+		if (e->channel)
+			e->channel->unanswered--;
+		free(e);
+	}
+}
+
+static void conn_close(struct conn *c)
+{
+	struct channel *ch, *next;
+
+	dial_cancel(c->dial);
+	c->dial = NULL;
+	if (c->bev)
+		bufferevent_free(c->bev);
+	c->bev = NULL;
+	c->ssl = NULL;
+	redisreply_free(c->reader);
+	c->reader = NULL;
+	c->state = CLOSED;
+	forget_expected(c);
+	HASH_ITER(hh, c->channels, ch, next) {
+		ch->asked = ch->joined = ch->on = false;
+		loop_timer_cancel(&ch->muted);
+		free(ch->refusal);
+		ch->refusal = NULL;
+	}
+}
+
+/* Who is called back at the moment may hold a channel: those that nobody wants go when the connection is used or freed. */
+static void conn_fail(struct conn *c, const struct err *why)
+{
+	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->address, why->msg);
+	conn_close(c);
+	loop_timer_set(&c->timer, loop_backoff_ms(c->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
+}
+
+static void on_open(struct conn *c)
+{
+	const char *names[REDISLINK_GREETINGS_MAX];
+	struct channel *ch, *next;
+	size_t greetings;
+
+	c->state = OPEN;
+	c->reader = redisreply_new();
+	c->heard_ms = loop_now_ms(c->pool->loop);
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	greetings = redislink_greet(c->bev, c->endpoint, false, names);
+	for (size_t i = 0; i < greetings; i++)
+		expect(c, NULL, names[i]);
+	HASH_ITER(hh, c->channels, ch, next) {
+		if (ch->listeners)
+			settle(ch);
+		else
+			channel_drop(ch);
+	}
+	loop_timer_set(&c->timer, TICK_MS);
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct conn *c = arg;
+	struct err err;
+	int error = EVUTIL_SOCKET_ERROR();
+
+	loop_enter(c->pool->loop);
+	if (what & BEV_EVENT_CONNECTED) {
+		on_open(c);
+		return;
+	}
+	redislink_ended(bev, c->ssl, c->state == SHAKING_HANDS, what, error, &err);
+	conn_fail(c, &err);
+}
+
+static void on_dialed(void *arg, int fd, const struct err *dial_err)
+{
+	struct conn *c = arg;
+	struct err err;
+
+	c->dial = NULL;
+	if (fd >= 0)
+		c->bev = redislink_new(c->pool->loop, c->endpoint, fd, &c->tls, &c->ssl, &err);
+	else
+		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
+	if (!c->bev) {
+		conn_fail(c, &err);
+		return;
+	}
+	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
+	if (!c->endpoint->tls) {
+		on_open(c);
+		return;
+	}
+	c->state = SHAKING_HANDS;
+	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
+	loop_timer_set(&c->timer, CONNECT_MS);
+}
+
+static void conn_free(struct conn *c)
+{
+	struct channel *ch, *next;
+
+	conn_close(c);
+	HASH_ITER(hh, c->channels, ch, next) {
+		struct redissub *s, *after;
+
+		DL_FOREACH_SAFE(ch->listeners, s, after) {
+			loop_task_cancel(c->pool->loop, &s->joined);
+			free(s);
+		}
+		channel_free(ch);
+	}
+	loop_timer_done(&c->timer);
+	HASH_DEL(c->pool->conns, c);
+	SSL_CTX_free(c->tls);
+	redis_endpoint_unref(c->endpoint);
+	free(c);
+}
+
+/* Channels that were refused are asked for again: a right may have been given meanwhile. */
+static void ask_refused_again(struct conn *c, int64_t now_ms)
+{
+	for (struct channel *ch = c->channels; ch; ch = ch->hh.next) {
+		if (!ch->refusal || ch->unanswered > 0 || now_ms - ch->refused_at_ms < REFUSED_MS)
+			continue;
+		ch->asked = false;
+		settle(ch);
+	}
+}
+
+static void look_at_open(struct conn *c)
+{
+	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->heard_ms;
+	struct err err;
+
+	if (c->expected && silent_ms >= ANSWER_MS && now_ms - c->sent_ms >= ANSWER_MS) {
+		err_set(&err, ERR_TEMPORARY, "the server did not answer in time");
+		conn_fail(c, &err);
+		return;
+	}
+	if (silent_ms >= QUIET_MS && !c->expected)
+		send_command(c, "PING", NULL);
+	ask_refused_again(c, now_ms);
+	loop_timer_set(&c->timer, TICK_MS);
+}
+
+static void on_timer(void *arg)
+{
+	struct conn *c = arg;
+	struct err err;
+
+	if (c->listening == 0) {
+		conn_free(c);
+		return;
+	}
+	switch (c->state) {
+	case CLOSED:
+		c->state = DIALING;
+		c->dial = dial_start(c->pool->loop, c->endpoint->host, c->endpoint->port, CONNECT_MS, on_dialed, c);
+		break;
+	case DIALING:
+		break;
+	case SHAKING_HANDS:
+		err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
+		conn_fail(c, &err);
+		break;
+	case OPEN:
+		look_at_open(c);
+		break;
+	}
+}
+
+/* --- for everybody ------------------------------------------------------------------------------------------------------------ */
+
+static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
+{
+	struct conn *c;
+
+	HASH_FIND_STR(p->conns, e->server_key, c);
+	if (c)
+		return c;
+	c = mem_zalloc(sizeof(*c));
+	c->pool = p;
+	c->endpoint = redis_endpoint_ref(e);
+	loop_timer_init(&c->timer, p->loop, on_timer, c);
+	loop_timer_set(&c->timer, 0); /* dials when all who start in this turn are there */
+	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->server_key, strlen(c->endpoint->server_key), c);
+	return c;
+}
+
+static struct channel *channel_get(struct conn *c, const char *name, size_t len)
+{
+	struct channel *ch;
+
+	HASH_FIND(hh, c->channels, name, len, ch);
+	if (ch)
+		return ch;
+	ch = mem_zalloc(sizeof(*ch));
+	ch->conn = c;
+	ch->name = mem_dupn(name, len);
+	ch->len = len;
+	loop_timer_init(&ch->muted, c->pool->loop, on_muted, ch);
+	HASH_ADD_KEYPTR(hh, c->channels, ch->name, ch->len, ch);
+	return ch;
+}
+
+struct redissub *redissub_start(struct redissub_pool *p, struct redis_endpoint *e, const char *channel, size_t channel_len, redissub_fn fn, void *arg)
+{
+	struct redissub *s = mem_zalloc(sizeof(*s));
+
+	s->channel = channel_get(conn_get(p, e), channel, channel_len);
+	s->fn = fn;
+	s->arg = arg;
+	loop_task_init(&s->joined, on_joined_already, s);
+	DL_APPEND(s->channel->listeners, s);
+	s->channel->listening++;
+	s->channel->conn->listening++;
+	if (s->channel->joined)
+		loop_task_queue(p->loop, &s->joined);
+	settle(s->channel);
+	return s;
+}
+
+void redissub_stop(struct redissub *s)
+{
+	struct redissub_pool *p;
+	struct channel *ch;
+
+	if (!s || !s->fn)
+		return;
+	ch = s->channel;
+	p = ch->conn->pool;
+	s->fn = NULL;
+	ch->listening--;
+	ch->conn->listening--;
+	loop_task_cancel(p->loop, &s->joined);
+	settle(ch);
+	if (p->depth > 0) {
+		s->next_stopped = p->stopped;
+		p->stopped = s;
+	} else {
+		bury(s);
+	}
+}
+
+enum redissub_state redissub_state(const struct redissub *s, const char **why)
+{
+	const struct channel *ch = s->channel;
+
+	*why = "";
+	if (ch->refusal) {
+		*why = ch->refusal;
+		return REDISSUB_REFUSED;
+	}
+	if (ch->on)
+		return REDISSUB_ON;
+	if (ch->conn->failures == 0)
+		return REDISSUB_STARTING;
+	*why = ch->conn->last_err.msg;
+	return REDISSUB_FAILING;
+}
+
+struct redissub_pool *redissub_pool_new(struct loop *loop)
+{
+	struct redissub_pool *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	return p;
+}
+
+static void pool_really_free(struct redissub_pool *p)
+{
+	struct conn *c, *next;
+
+	HASH_ITER(hh, p->conns, c, next)
+		conn_free(c);
+	free(p);
+}
+
+void redissub_pool_free(struct redissub_pool *p)
+{
+	if (!p)
+		return;
+	p->freed = true;
+	if (p->depth == 0)
+		pool_really_free(p);
+}
+
+size_t redissub_pool_connections(const struct redissub_pool *p)
+{
+	size_t count = 0;
+
+	for (const struct conn *c = p->conns; c; c = c->hh.next)
+		count += c->state != CLOSED;
+	return count;
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/vault/vault_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/mem.h"
+
+#define LOGINS_MAX 1000
+#define CONNECTIONS_PER_HOST 8
+#define SWEEP_MS 60000
+
+static void pool_really_free(struct vault_pool *p);
+
+/* ---- Calls ---- */
+
+void vault_leave(struct vault_pool *p)
+{
+	if (--p->depth == 0 && p->freed)
+		pool_really_free(p);
+}
+
+static void call_detach(struct vault_call *c)
+{
+	if (c->read == NULL)
+		return;
+	DL_DELETE(c->read->calls, c);
+	c->read = NULL;
+	DL_APPEND(c->pool->ready, c);
+}
+
+void vault_call_free(struct vault_call *c)
+{
+	call_detach(c);
+	DL_DELETE(c->pool->ready, c);
+	loop_timer_done(&c->deadline);
+	loop_task_cancel(c->pool->loop, &c->task);
+	mem_free_secret(c->value);
+	free(c->key);
+	free(c->err);
+	free(c);
+}
+
+void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err)
+{
+	struct vault_pool *p = c->pool;
+	vault_fn fn = c->fn;
+	void *arg = c->arg;
+
+	vault_call_free(c);
+	p->depth++;
+	fn(arg, value, good_for_ms, err);
+	vault_leave(p);
+}
+
+int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms)
+{
+	int64_t left_ms = until_ms - loop_now_ms(p->loop);
+
+	return until_ms == 0 ? 0 : left_ms > 1 ? left_ms : 1;
+}
+
+static void on_task(void *arg)
+{
+	struct vault_call *c = arg;
+	struct err *err = c->err;
+	char *value = c->value;
+
+	c->err = NULL;
+	c->value = NULL;
+	vault_tell(c, value, err == NULL ? vault_time_left(c->pool, c->until_ms) : 0, err);
+	mem_free_secret(value);
+	free(err);
+}
+
+struct err *vault_err_copy(const struct err *err)
+{
+	struct err *copy = mem_alloc(sizeof(*copy));
+
+	*copy = *err;
+	return copy;
+}
+
+/* ---- Logins ---- */
+
+static void entry_free(struct vault_pool *p, struct vault_entry *e)
+{
+	HASH_DEL(p->logins, e);
+	vaultlogin_free(e->login);
+	free(e);
+}
+
+static int make_room_for_login(struct vault_pool *p, struct err *err)
+{
+	struct vault_entry *e, *next, *oldest = NULL;
+
+	if (HASH_COUNT(p->logins) < LOGINS_MAX)
+		return 0;
+	HASH_ITER(hh, p->logins, e, next)
+		if (e->reads == 0 && (oldest == NULL || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
+			oldest = e;
+	if (oldest == NULL)
+		return err_set(err, ERR_TEMPORARY, "more than %d logins to Vault are in use", LOGINS_MAX);
+	entry_free(p, oldest);
+	return 0;
+}
+
+static struct vault_entry *find_login(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, struct err *err)
+{
+	const char *const parts[] = { server->address, server->namespace_, login->token, login->jwt, login->role, login->mount };
+	char key[FINGERPRINT_TEXT];
+	struct vault_entry *e;
+	struct vaultlogin *l;
+
+	fingerprint_of(parts, sizeof(parts) / sizeof(parts[0]), key);
+	HASH_FIND_STR(p->logins, key, e);
+	if (e != NULL)
+		return e;
+	if (make_room_for_login(p, err) < 0)
+		return NULL;
+	l = vaultlogin_new(p->loop, p->c, server, login, p->ca_file, p->skip_verify, err);
+	if (l == NULL)
+		return NULL;
+	e = mem_zalloc(sizeof(*e));
+	memcpy(e->key, key, sizeof(key));
+	e->login = l;
+	HASH_ADD_STR(p->logins, key, e);
+	return e;
+}
+
+/* What is kept in vain, and logins that nobody uses. */
+static void on_sweep(void *arg)
+{
+	struct vault_pool *p = arg;
+	struct vault_entry *e, *next_entry;
+
+	vaultread_sweep(p);
+	HASH_ITER(hh, p->logins, e, next_entry)
+		if (e->reads == 0 && !vaultlogin_in_use(e->login))
+			entry_free(p, e);
+	if (p->logins != NULL)
+		loop_timer_set(&p->sweep, SWEEP_MS);
+}
+
+/* ---- Asking ---- */
+
+static void on_deadline(void *arg)
+{
+	struct vault_call *c = arg;
+	struct vaultread *r = c->read;
+	struct err err;
+
+	if (r == NULL)
+		return; /* it is told in this turn anyhow */
+	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path, vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
+	call_detach(c);
+	vaultread_drop_if_unwanted(r);
+	vault_tell(c, NULL, 0, &err);
+}
+
+/* The call joins what is under way, or gets its task. */
+static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret)
+{
+	struct vault_pool *p = c->pool;
+	struct err err;
+	struct vault_entry *e = find_login(p, server, login, &err);
+	struct vaultread *r = e != NULL ? vaultread_find(p, e, secret, &err) : NULL;
+
+	if (r != NULL && !vaultread_is_kept(r)) {
+		vaultread_join(r, c);
+		return;
+	}
+	if (r != NULL) {
+		c->value = vaultread_value(r->answer, c, r->shown_path, &err);
+		c->until_ms = r->until_ms;
+	}
+	if (c->value == NULL)
+		c->err = vault_err_copy(&err);
+	DL_APPEND(p->ready, c);
+	loop_task_queue(p->loop, &c->task);
+}
+
+struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
+{
+	struct vault_call *c = mem_zalloc(sizeof(*c));
+	int64_t patience_ms;
+
+	c->pool = p;
+	c->engine = secret->engine;
+	c->key = mem_dup(secret->key);
+	c->fn = fn;
+	c->arg = arg;
+	patience_ms = deadline_ms - loop_now_ms(p->loop);
+	loop_timer_init(&c->deadline, p->loop, on_deadline, c);
+	loop_task_init(&c->task, on_task, c);
+	begin(c, server, login, secret);
+	loop_timer_set(&c->deadline, patience_ms > 0 ? patience_ms : 0);
+	if (!loop_timer_pending(&p->sweep))
+		loop_timer_set(&p->sweep, SWEEP_MS);
+	return c;
+}
+
+void vault_cancel(struct vault_call *c)
+{
+	struct vaultread *r = c != NULL ? c->read : NULL;
+
+	if (c == NULL)
+		return;
+	vault_call_free(c);
+	if (r != NULL)
+		vaultread_drop_if_unwanted(r);
+}
+
+/* ---- Life ---- */
+
+struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool skip_verify)
+{
+	struct vault_pool *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	p->ca_file = mem_dup(ca_file);
+	p->skip_verify = skip_verify;
+	p->c = httpc_new(loop, &(struct httpc_config){ .max_connections_per_host = CONNECTIONS_PER_HOST }, NULL);
+	if (p->c == NULL)
+		abort(); /* libcurl does not start: out of memory */
+	loop_timer_init(&p->sweep, loop, on_sweep, p);
+	return p;
+}
+
+static void pool_really_free(struct vault_pool *p)
+{
+	struct vault_entry *e, *next_entry;
+	struct vaultread *r, *next;
+
+	HASH_ITER(hh, p->reads, r, next)
+		vaultread_free(r);
+	while (p->ready != NULL)
+		vault_call_free(p->ready);
+	HASH_ITER(hh, p->logins, e, next_entry)
+		entry_free(p, e);
+	loop_timer_done(&p->sweep);
+	httpc_free(p->c);
+	free(p->ca_file);
+	free(p);
+}
+
+void vault_pool_free(struct vault_pool *p)
+{
+	if (p == NULL)
+		return;
+	p->freed = true;
+	if (p->depth == 0)
+		pool_really_free(p);
+}

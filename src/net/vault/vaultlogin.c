@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/vault/vaultlogin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "net/vault/vaultreply.h"
+
+#define IN_USE_MS (2 * 3600 * INT64_C(1000)) /* since it was used last */
+#define RENEW_AGAIN_MS 5000                  /* after a renewal that failed, at least */
+#define CA_FILE_MAX ((size_t)4 << 20)
+
+enum state { NONE, ASKING, READY, DOUBTING };
+
+struct vaultlogin {
+	struct loop *loop;
+	struct httpc *c;
+	struct vaultrequest_server server; /* owns its texts, and trust.ca_pem */
+	char *jwt_body, *jwt;              /* by JWT: what is posted; NULL with a token that was given. Wiped */
+	char *path;                        /* by JWT: where to */
+	enum state state;
+	char *token; /* wiped */
+	uint64_t round;
+	int64_t ends_ms; /* loop clock; 0: never */
+	int64_t ttl_ms;
+	bool renewable;
+	struct vaultrequest *asked;   /* the login, the look-up or the doubt */
+	struct vaultrequest *renewal;
+	struct loop_timer renew_timer;
+	struct loop_task ready_task;  /* tells those who need not wait */
+	struct vaultlogin_waiter *waiters;
+	uint64_t next_number;
+	int64_t used_ms, needed_until_ms;
+	bool used; /* since the token was renewed last */
+	bool freed;
+};
+
+static void ask(struct vaultlogin *l);
+
+/* ---- Those who wait ---- */
+
+static void tell_all(struct vaultlogin *l, const struct err *err)
+{
+	uint64_t end = l->next_number; /* who comes while these are told waits for the next */
+	struct vaultlogin_waiter *w;
+
+	while (!l->freed && (w = l->waiters) != NULL && w->number < end) {
+		vaultlogin_leave(w);
+		w->fn(w->arg, err);
+	}
+}
+
+static void on_ready(void *arg)
+{
+	struct vaultlogin *l = arg;
+
+	if (l->state == READY)
+		tell_all(l, NULL);
+}
+
+static void become(struct vaultlogin *l, enum state state, const struct err *err)
+{
+	l->state = state;
+	if (state == READY || state == NONE)
+		tell_all(l, err);
+}
+
+/* ---- Renewal ---- */
+
+static bool ended(const struct vaultlogin *l)
+{
+	return l->ends_ms != 0 && loop_now_ms(l->loop) >= l->ends_ms;
+}
+
+/* Somewhere between the half and two thirds of the ttl, so that many logins of one start do not renew together. */
+static void plan_renewal(struct vaultlogin *l)
+{
+	int64_t early_ms = l->ttl_ms / 2, window_ms = l->ttl_ms / 8;
+
+	if (l->renewable && l->ttl_ms > 0)
+		loop_timer_set(&l->renew_timer, early_ms + (int64_t)((double)window_ms * fingerprint_random_unit()));
+	else
+		loop_timer_cancel(&l->renew_timer);
+}
+
+static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
+{
+	l->ttl_ms = t->ttl_ms;
+	l->renewable = t->renewable;
+	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->loop) + t->ttl_ms : 0;
+	plan_renewal(l);
+}
+
+static void on_renewed(void *arg, const json_t *answer, size_t size, const struct err *err)
+{
+	struct vaultlogin *l = arg;
+	struct vaultreply_token t;
+	int64_t left_ms;
+
+	(void)size;
+	l->renewal = NULL;
+	if (err == NULL && vaultreply_renewal(answer, &t, NULL) == 0) {
+		set_life(l, &t);
+		return;
+	}
+	/* Nobody need know: the token goes on until it ends, and is then had anew. */
+	left_ms = l->ends_ms - loop_now_ms(l->loop);
+	if (err != NULL && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
+		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
+	else
+		l->renewable = false;
+}
+
+static void on_renew_timer(void *arg)
+{
+	struct vaultlogin *l = arg;
+
+	if (l->state != READY || ended(l) || l->renewal != NULL || !vaultlogin_in_use(l))
+		return;
+	l->used = false;
+	l->renewal = vaultrequest_start(l->c, &l->server, "auth/token/renew-self", l->token, "{}", NULL, on_renewed, l);
+}
+
+/* ---- Getting a token ---- */
+
+static void forget_token(struct vaultlogin *l)
+{
+	loop_timer_cancel(&l->renew_timer);
+	vaultrequest_cancel(l->renewal);
+	l->renewal = NULL;
+	l->ends_ms = 0;
+	if (l->jwt == NULL)
+		return;
+	mem_free_secret(l->token);
+	l->token = NULL;
+}
+
+static void fail(struct vaultlogin *l, const struct err *cause)
+{
+	struct err err = *cause;
+
+	/* A role that does not exist is 400, a mount 404: all of it is the login's fault, and nothing that passes by itself. */
+	if (l->jwt != NULL && (err.http_status == 400 || err.http_status == 404))
+		err.kind = ERR_DENIED;
+	if (l->jwt != NULL)
+		err_wrap(&err, "logging in at %s", l->path);
+	else
+		err_wrap(&err, "looking up the token");
+	forget_token(l);
+	become(l, NONE, &err);
+}
+
+static void on_asked(void *arg, const json_t *answer, size_t size, const struct err *cause)
+{
+	struct vaultlogin *l = arg;
+	struct vaultreply_token t = { .token = NULL };
+	struct err err;
+
+	(void)size;
+	l->asked = NULL;
+	if (cause == NULL && (l->jwt != NULL ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
+		cause = &err;
+	if (cause != NULL) {
+		fail(l, cause);
+		return;
+	}
+	if (t.token != NULL) {
+		mem_free_secret(l->token);
+		l->token = t.token;
+	}
+	l->round++;
+	set_life(l, &t);
+	become(l, READY, NULL);
+}
+
+static void ask(struct vaultlogin *l)
+{
+	forget_token(l);
+	l->state = ASKING;
+	if (l->jwt != NULL)
+		l->asked = vaultrequest_start(l->c, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
+	else
+		l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_asked, l);
+}
+
+/* ---- Doubt ---- */
+
+static void on_looked_up(void *arg, const json_t *answer, size_t size, const struct err *err)
+{
+	struct vaultlogin *l = arg;
+	struct vaultreply_token t;
+
+	(void)size;
+	l->asked = NULL;
+	if (err == NULL) {
+		if (vaultreply_lookup(answer, &t, NULL) == 0)
+			set_life(l, &t);
+		become(l, READY, NULL);
+	} else if (err->kind == ERR_DENIED && l->jwt != NULL) {
+		ask(l);
+	} else if (err->kind == ERR_DENIED) {
+		fail(l, err);
+	} else { /* it may be good: whoever comes next tries it */
+		l->state = READY;
+		tell_all(l, err);
+	}
+}
+
+static void join(struct vaultlogin *l, struct vaultlogin_waiter *w)
+{
+	w->login = l;
+	w->number = l->next_number++;
+	DL_APPEND(l->waiters, w);
+}
+
+void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_t round)
+{
+	if (l->state != READY || l->round != round) {
+		vaultlogin_wait(l, w);
+		return;
+	}
+	l->state = DOUBTING;
+	l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_looked_up, l);
+	join(l, w);
+}
+
+/* ---- From outside ---- */
+
+void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
+{
+	l->used_ms = loop_now_ms(l->loop);
+	l->used = true;
+	join(l, w);
+	if (l->state == NONE || (l->state == READY && ended(l))) {
+		ask(l);
+	} else if (l->state == READY) {
+		loop_task_queue(l->loop, &l->ready_task);
+		if (l->renewable && l->ttl_ms > 0 && l->renewal == NULL && !loop_timer_pending(&l->renew_timer)) /* was out of use when it was time */
+			loop_timer_set(&l->renew_timer, 0);
+	}
+}
+
+void vaultlogin_leave(struct vaultlogin_waiter *w)
+{
+	if (w->login == NULL)
+		return;
+	DL_DELETE(w->login->waiters, w);
+	w->login = NULL;
+}
+
+const char *vaultlogin_token(const struct vaultlogin *l)
+{
+	return l->token;
+}
+
+uint64_t vaultlogin_round(const struct vaultlogin *l)
+{
+	return l->round;
+}
+
+const struct vaultrequest_server *vaultlogin_server(const struct vaultlogin *l)
+{
+	return &l->server;
+}
+
+void vaultlogin_need(struct vaultlogin *l, int64_t until_ms)
+{
+	if (until_ms > l->needed_until_ms)
+		l->needed_until_ms = until_ms;
+}
+
+int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
+{
+	return l->renewable ? 0 : l->ends_ms;
+}
+
+/* A token that somebody gave is not ours to let die as long as it is used now and then; one that we logged in for can be had again. */
+bool vaultlogin_in_use(const struct vaultlogin *l)
+{
+	int64_t now_ms = loop_now_ms(l->loop);
+
+	return l->waiters != NULL || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms || (l->jwt == NULL && l->used && l->renewable && !ended(l));
+}
+
+int64_t vaultlogin_used_ms(const struct vaultlogin *l)
+{
+	return l->used_ms;
+}
+
+/* ---- Life ---- */
+
+/* A small local file, as kubeconfig's: read at once. */
+static int read_file(const char *path, char **out, struct err *err)
+{
+	struct buf text = BUF_INIT(CA_FILE_MAX);
+	char bytes[4096];
+	size_t n;
+	FILE *f = fopen(path, "re");
+
+	if (f == NULL)
+		return err_set(err, ERR_INVALID, "certificate authorities %s: %s", path, strerror(errno));
+	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
+		buf_append(&text, bytes, n);
+	if (ferror(f) || buf_failed(&text) || text.len == 0) {
+		err_set(err, ERR_INVALID, "certificate authorities %s: %s", path, ferror(f) ? strerror(errno) : text.len == 0 ? "empty" : "too long");
+		buf_done(&text);
+		fclose(f);
+		return -1;
+	}
+	fclose(f);
+	*out = buf_take(&text);
+	return 0;
+}
+
+static int take_address(struct vaultlogin *l, const char *address, struct err *err)
+{
+	size_t len = strlen(address), scheme = strncasecmp(address, "https://", 8) == 0 ? 8 : strncasecmp(address, "http://", 7) == 0 ? 7 : 0;
+
+	if (scheme == 0)
+		return err_set(err, ERR_INVALID, "address \"%.200s\": must begin with http:// or https://", address);
+	while (len > scheme && address[len - 1] == '/')
+		len--;
+	if (len == scheme || strpbrk(address, "?#@ \t\r\n") != NULL)
+		return err_set(err, ERR_INVALID, "address: must be a host, perhaps with a port and a path");
+	l->server.address = mem_dupn(address, len);
+	return 0;
+}
+
+static int take_login(struct vaultlogin *l, const struct vault_login *login, struct err *err)
+{
+	if (login->token != NULL) {
+		l->token = mem_dup(login->token);
+		return vaultreply_is_token(login->token) ? 0 : err_set(err, ERR_INVALID, "the token %s", *login->token == '\0' ? "is empty" : "has characters that no token has");
+	}
+	if (login->role == NULL || *login->role == '\0' || login->mount == NULL || *login->mount == '\0')
+		return err_set(err, ERR_INVALID, "a login by kubernetes needs a role and a mount");
+	if (login->jwt == NULL || *login->jwt == '\0')
+		return err_set(err, ERR_INVALID, "the service account's token is empty");
+	l->jwt = mem_dup(login->jwt);
+	l->jwt_body = vaultreply_login_body(login);
+	l->path = vaultreply_path("auth/", login->mount, "/login", err);
+	return l->path != NULL ? 0 : err_wrap(err, "mount");
+}
+
+/* Nothing was started yet, or it was and is cancelled: what a request borrows is kept until the turn ends. */
+static void really_free(void *arg)
+{
+	struct vaultlogin *l = arg;
+
+	free(l->server.address);
+	free(l->server.namespace_);
+	free((void *)(uintptr_t)l->server.trust.ca_pem);
+	mem_free_secret(l->jwt);
+	mem_free_secret(l->jwt_body);
+	mem_free_secret(l->token);
+	free(l->path);
+	free(l);
+}
+
+struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const struct vault_server *server, const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err)
+{
+	struct vaultlogin *l = mem_zalloc(sizeof(*l));
+	char *ca_pem = NULL;
+	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 || (ca_file != NULL && read_file(ca_file, &ca_pem, err) < 0);
+
+	l->server.namespace_ = mem_dup(server->namespace_);
+	l->server.trust.ca_pem = ca_pem;
+	l->server.trust.insecure = skip_verify;
+	l->loop = loop;
+	l->c = c;
+	loop_timer_init(&l->renew_timer, loop, on_renew_timer, l);
+	loop_task_init(&l->ready_task, on_ready, l);
+	if (!bad)
+		return l;
+	really_free(l);
+	return NULL;
+}
+
+void vaultlogin_free(struct vaultlogin *l)
+{
+	struct vaultlogin_waiter *w;
+
+	if (l == NULL)
+		return;
+	l->freed = true;
+	while ((w = l->waiters) != NULL)
+		vaultlogin_leave(w);
+	vaultrequest_cancel(l->asked);
+	vaultrequest_cancel(l->renewal);
+	loop_timer_done(&l->renew_timer);
+	loop_task_cancel(l->loop, &l->ready_task);
+	loop_free_later(l->loop, l, really_free);
+}

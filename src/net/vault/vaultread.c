@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/vault/vault_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "net/vault/vaultreply.h"
+#include "net/vault/vaultrequest.h"
+
+#define KEPT_MAX 1000
+#define KEPT_BYTES_MAX ((size_t)16 << 20)
+#define KEPT_LEAST_MS 10000 /* of a certificate about whose end nothing is said: its key must come with it */
+
+char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err)
+{
+	char *value = vaultreply_value(answer, c->engine, c->key, err);
+
+	if (value == NULL)
+		err_wrap(err, "%.200s", shown_path);
+	return value;
+}
+
+/* ---- Reads ---- */
+
+static void read_forget(struct vaultread *r)
+{
+	if (r->answer == NULL)
+		return;
+	r->pool->kept--;
+	r->pool->kept_bytes -= r->size;
+	json_decref(r->answer);
+	r->answer = NULL;
+}
+
+static void read_unlist(struct vaultread *r)
+{
+	if (r->key[0] != '\0')
+		HASH_DEL(r->pool->reads, r);
+	r->key[0] = '\0';
+}
+
+void vaultread_free(struct vaultread *r)
+{
+	while (r->calls != NULL) /* only when the pool goes */
+		vault_call_free(r->calls);
+	read_unlist(r);
+	vaultlogin_leave(&r->waiter);
+	vaultrequest_cancel(r->request);
+	read_forget(r);
+	r->entry->reads--;
+	free(r->path);
+	free(r->shown_path);
+	free(r->body);
+	free(r->refusal);
+	free(r);
+}
+
+void vaultread_drop_if_unwanted(struct vaultread *r)
+{
+	if (r->calls == NULL && r->state != READ_TOLD && r->state != READ_KEPT)
+		vaultread_free(r);
+}
+
+/* Nobody joins the calls of a read that is told or kept. */
+static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_ms, const struct err *err)
+{
+	struct vault_pool *p = r->pool;
+	struct err wrong;
+
+	while (r->calls != NULL && !p->freed) {
+		char *value = answer != NULL ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
+
+		vault_tell(r->calls, value, value != NULL ? vault_time_left(p, until_ms) : 0, value != NULL ? NULL : answer != NULL ? &wrong : err);
+		mem_free_secret(value);
+	}
+}
+
+static void conclude(struct vaultread *r, const json_t *answer, const struct err *cause)
+{
+	struct vault_pool *p = r->pool;
+	struct err err;
+
+	if (cause != NULL) {
+		err = *cause;
+		err_wrap(&err, "%.200s", r->shown_path);
+	}
+	r->state = READ_TOLD;
+	read_unlist(r);
+	p->depth++;
+	tell_calls(r, answer, 0, cause != NULL ? &err : NULL);
+	vaultread_free(r);
+	vault_leave(p);
+}
+
+/* What is kept longest goes first; the table is in the order of asking, which is near enough. */
+static void make_room(struct vault_pool *p, const struct vaultread *but)
+{
+	struct vaultread *r, *next;
+
+	HASH_ITER(hh, p->reads, r, next) {
+		if (p->kept <= KEPT_MAX && p->kept_bytes <= KEPT_BYTES_MAX)
+			return;
+		if (r != but && r->state == READ_KEPT && r->calls == NULL)
+			vaultread_free(r);
+	}
+}
+
+static void keep(struct vaultread *r, const json_t *answer, size_t size, int64_t until_ms)
+{
+	struct vault_pool *p = r->pool;
+
+	r->state = READ_KEPT;
+	r->answer = json_incref((json_t *)(uintptr_t)answer);
+	r->size = size;
+	r->until_ms = until_ms;
+	p->kept++;
+	p->kept_bytes += size;
+	make_room(p, r);
+	p->depth++;
+	tell_calls(r, answer, until_ms, NULL);
+	vault_leave(p);
+}
+
+static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
+{
+	enum vault_engine engine = r->body != NULL ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
+	int64_t good_for_ms = vaultreply_good_for_ms(answer, engine, timestamp_now_ms(), &r->leased), now_ms = loop_now_ms(r->pool->loop), ends_ms;
+
+	if (good_for_ms == 0 && engine == VAULT_ENGINE_PKI)
+		good_for_ms = KEPT_LEAST_MS;
+	if (good_for_ms == 0)
+		return 0;
+	ends_ms = r->leased ? vaultlogin_ends_ms(r->entry->login) : 0;
+	if (ends_ms != 0 && ends_ms < now_ms + good_for_ms)
+		return ends_ms;
+	if (r->leased)
+		vaultlogin_need(r->entry->login, now_ms + good_for_ms);
+	return now_ms + good_for_ms;
+}
+
+static void on_answer(void *arg, const json_t *answer, size_t size, const struct err *err)
+{
+	struct vaultread *r = arg;
+	int64_t until_ms;
+
+	r->request = NULL;
+	if (err != NULL && err->kind == ERR_DENIED && r->refusal == NULL) {
+		r->refusal = vault_err_copy(err);
+		r->state = READ_DOUBTING;
+		vaultlogin_doubt(r->entry->login, &r->waiter, r->round);
+		return;
+	}
+	until_ms = err == NULL ? good_until_ms(r, answer) : 0;
+	if (until_ms > 0)
+		keep(r, answer, size, until_ms);
+	else
+		conclude(r, answer, err);
+}
+
+static void on_login(void *arg, const struct err *err)
+{
+	struct vaultread *r = arg;
+	const struct vaultlogin *l = r->entry->login;
+
+	if (err != NULL) {
+		conclude(r, NULL, err);
+	} else if (r->state == READ_DOUBTING && vaultlogin_round(l) == r->round) {
+		conclude(r, NULL, r->refusal);
+	} else {
+		r->state = READ_ASKING;
+		r->round = vaultlogin_round(l);
+		r->request = vaultrequest_start(r->pool->c, vaultlogin_server(l), r->path, vaultlogin_token(l), r->body, NULL, on_answer, r);
+	}
+}
+
+static void vaultread_start(struct vaultread *r)
+{
+	read_forget(r);
+	free(r->refusal);
+	r->refusal = NULL;
+	r->state = READ_LOGIN;
+	r->waiter.fn = on_login;
+	r->waiter.arg = r;
+	vaultlogin_wait(r->entry->login, &r->waiter);
+}
+
+bool vaultread_is_kept(const struct vaultread *r)
+{
+	if (r->state != READ_KEPT)
+		return false;
+	return r->calls != NULL || (r->until_ms > loop_now_ms(r->pool->loop) && (!r->leased || r->round == vaultlogin_round(r->entry->login)));
+}
+
+struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, const struct vault_secret *secret, struct err *err)
+{
+	char *path = vaultreply_path("", secret->path, "", err), *body;
+	char key[FINGERPRINT_TEXT];
+	struct vaultread *r;
+
+	if (path == NULL)
+		return NULL;
+	body = secret->engine == VAULT_ENGINE_PKI ? vaultreply_issue_body(secret) : NULL;
+	fingerprint_of((const char *const[]){ e->key, path, body }, 3, key);
+	HASH_FIND_STR(p->reads, key, r);
+	if (r != NULL) {
+		free(path);
+		free(body);
+		return r;
+	}
+	r = mem_zalloc(sizeof(*r));
+	memcpy(r->key, key, sizeof(key));
+	r->pool = p;
+	r->entry = e;
+	r->path = path;
+	r->body = body;
+	r->shown_path = mem_dup(secret->path);
+	e->reads++;
+	HASH_ADD_STR(p->reads, key, r);
+	vaultread_start(r);
+	return r;
+}
+
+void vaultread_join(struct vaultread *r, struct vault_call *c)
+{
+	if (r->state == READ_KEPT)
+		vaultread_start(r);
+	c->read = r;
+	DL_APPEND(r->calls, c);
+}
+
+void vaultread_sweep(struct vault_pool *p)
+{
+	struct vaultread *r, *next;
+
+	HASH_ITER(hh, p->reads, r, next)
+		if (r->state == READ_KEPT && r->calls == NULL && r->until_ms <= loop_now_ms(p->loop))
+			vaultread_free(r);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/vault/vaultrequest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/vault/vaultreply.h"
+
+#define ANSWER_MAX ((size_t)1 << 20)
+#define DEADLINE_MS 30000 /* of the request; those who wait for it have their own */
+#define ORIGIN_TEXT 256
+
+struct vaultrequest {
+	struct httpc *c;
+	struct httpc_call *call;
+	const struct vaultrequest_server *server;
+	char *url, *token, *body, *secret; /* owned; all but url are wiped */
+	bool redirected;
+	vaultrequest_fn fn;
+	void *arg;
+};
+
+static void vaultrequest_free(struct vaultrequest *r)
+{
+	free(r->url);
+	mem_free_secret(r->token);
+	mem_free_secret(r->body);
+	mem_free_secret(r->secret);
+	free(r);
+}
+
+static void send_request(struct vaultrequest *r);
+
+/* The end: r is gone when the owner hears of it. */
+static void tell(struct vaultrequest *r, const json_t *answer, size_t size, const struct err *err)
+{
+	vaultrequest_fn fn = r->fn;
+	void *arg = r->arg;
+
+	vaultrequest_free(r);
+	fn(arg, answer, size, err);
+}
+
+/* As Vault's own client: one redirect, and none that gives up TLS. */
+static int follow(struct vaultrequest *r, const struct httpc_response *response, struct err *err)
+{
+	if (*response->location == '\0')
+		return err_set(err, ERR_TEMPORARY, "HTTP %d leads nowhere", response->status);
+	if (r->redirected)
+		return err_set(err, ERR_TEMPORARY, "redirected more than once");
+	if (strncasecmp(r->url, "https:", 6) == 0 && strncasecmp(response->location, "https:", 6) != 0)
+		return err_set(err, ERR_TEMPORARY, "redirected from HTTPS to something else");
+	r->redirected = true;
+	free(r->url);
+	r->url = mem_dup(response->location);
+	return 0;
+}
+
+static bool is_redirect(int status)
+{
+	return status == 301 || status == 302 || status == 307 || status == 308;
+}
+
+static void on_done(void *arg, const struct httpc_response *response, const struct err *failure)
+{
+	struct vaultrequest *r = arg;
+	const char *const secrets[] = { r->token != NULL ? r->token : "", r->secret != NULL ? r->secret : "", NULL };
+	char origin[ORIGIN_TEXT];
+	json_t *answer = NULL;
+	struct err err;
+	size_t size = 0;
+
+	r->call = NULL;
+	httpurl_origin(r->url, origin, sizeof(origin));
+	err_clear(&err);
+	if (failure != NULL) {
+		err = *failure;
+		if (strncmp(err.msg, origin, strlen(origin)) != 0)
+			err_wrap(&err, "%s", origin);
+	} else if (is_redirect(response->status) && follow(r, response, &err) == 0) {
+		send_request(r);
+		return;
+	} else if (err.kind == ERR_NONE) {
+		size = response->len;
+		answer = vaultreply_parse(response->status, response->body, response->len, secrets, &err);
+		err.retry_after_ms = answer == NULL ? response->retry_after_ms : 0;
+	}
+	if (answer == NULL && failure == NULL)
+		err_wrap(&err, "%s", origin);
+	tell(r, answer, size, answer == NULL ? &err : NULL);
+	json_decref(answer);
+}
+
+static void send_request(struct vaultrequest *r)
+{
+	static const struct httpc_events events = { .on_done = on_done };
+	char *token = r->token != NULL ? mem_printf("X-Vault-Token: %s", r->token) : NULL;
+	char *namespace_ = r->server->namespace_ != NULL && *r->server->namespace_ != '\0' ? mem_printf("X-Vault-Namespace: %s", r->server->namespace_) : NULL;
+	const char *headers[5] = { "X-Vault-Request: true" }; /* a listener may insist on it: no browser sends it by accident */
+	size_t count = 1;
+
+	if (token != NULL)
+		headers[count++] = token;
+	if (namespace_ != NULL)
+		headers[count++] = namespace_;
+	if (r->body != NULL)
+		headers[count++] = "Content-Type: application/json";
+	r->call = httpc_start(r->c, &(struct httpc_request){
+		.method = r->body != NULL ? "POST" : "GET", .url = r->url, .headers = headers, .body = r->body, .body_len = r->body != NULL ? strlen(r->body) : 0,
+		.deadline_ms = DEADLINE_MS, .max_body = ANSWER_MAX, .server = &r->server->trust,
+	}, &events, r);
+	mem_free_secret(token);
+	free(namespace_);
+}
+
+struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path, const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg)
+{
+	struct vaultrequest *r = mem_zalloc(sizeof(*r));
+
+	r->c = c;
+	r->server = server;
+	r->url = mem_printf("%s/v1/%s", server->address, path);
+	r->token = mem_dup(token);
+	r->body = mem_dup(body);
+	r->secret = mem_dup(secret);
+	r->fn = fn;
+	r->arg = arg;
+	send_request(r);
+	return r;
+}
+
+void vaultrequest_cancel(struct vaultrequest *r)
+{
+	if (r == NULL)
+		return;
+	httpc_cancel(r->call);
+	vaultrequest_free(r);
+}

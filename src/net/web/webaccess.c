@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/web/webaccess.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/tls.h"
+
+struct webaccess {
+	int refs;
+	struct webaccess_config config; /* its texts are owned */
+	char key[FINGERPRINT_TEXT + 32];
+	char token_key[FINGERPRINT_TEXT];
+};
+
+/* What becomes of each text: a table, so that none is forgotten when they are copied, hashed and wiped. */
+enum {
+	TRUST = 1,      /* how the server is trusted */
+	CLIENT_TLS = 2, /* who we are, by TLS */
+	OAUTH = 4,
+	HEADER = 8,     /* goes into a header: one line */
+};
+static const struct {
+	size_t offset;
+	unsigned use;
+	const char *name; /* in messages */
+} texts[] = {
+#define AT(member) offsetof(struct webaccess_config, member)
+	{ AT(bearer), HEADER, "the bearer token" },
+	{ AT(username), 0, "the user name" },
+	{ AT(password), 0, "the password" },
+	{ AT(header_name), HEADER, "the header's name" },
+	{ AT(header_value), HEADER, "the header's value" },
+	{ AT(query_name), 0, "the parameter's name" },
+	{ AT(query_value), 0, "the parameter's value" },
+	{ AT(oauth.token_url), OAUTH, "the token URL" },
+	{ AT(oauth.client_id), OAUTH, "the client id" },
+	{ AT(oauth.client_secret), OAUTH, "the client secret" },
+	{ AT(oauth.scopes), OAUTH, "the scopes" },
+	{ AT(oauth.params), OAUTH | HEADER, "the token URL's parameters" },
+	{ AT(aws.region), HEADER, "the AWS region" },
+	{ AT(aws.service), HEADER, "the AWS service" },
+	{ AT(aws.key_id), HEADER, "the AWS access key id" },
+	{ AT(aws.secret_key), HEADER, "the AWS secret access key" },
+	{ AT(aws.session_token), HEADER, "the AWS session token" },
+	{ AT(ca_pem), TRUST, "the CA" },
+	{ AT(cert_pem), CLIENT_TLS, "the client certificate" },
+	{ AT(key_pem), CLIENT_TLS, "the client key" },
+#undef AT
+};
+#define TEXTS (sizeof(texts) / sizeof(texts[0]))
+
+static const char **text_at(const struct webaccess_config *config, size_t i)
+{
+	return (const char **)((uintptr_t)config + texts[i].offset);
+}
+
+static void make_keys(struct webaccess *a)
+{
+	const char *all[TEXTS + 1] = { NULL }, *token[TEXTS + 1] = { NULL };
+	char fingerprint[FINGERPRINT_TEXT];
+	bool any = false;
+
+	for (size_t i = 0; i < TEXTS; i++) {
+		all[i] = *text_at(&a->config, i);
+		any = any || all[i];
+		token[i] = texts[i].use & (OAUTH | TRUST | CLIENT_TLS) ? all[i] : NULL;
+	}
+	all[TEXTS] = token[TEXTS] = a->config.insecure ? "insecure" : NULL;
+	if (a->config.oauth.token_url)
+		fingerprint_of(token, TEXTS + 1, a->token_key);
+	if (!any && !a->config.insecure)
+		strcpy(a->key, "open");
+	else
+		strcpy(a->key, fingerprint_of(all, TEXTS + 1, fingerprint));
+}
+
+static struct webaccess *copy(const struct webaccess_config *config, unsigned uses, bool all)
+{
+	struct webaccess *a = mem_zalloc(sizeof(*a));
+
+	a->refs = 1;
+	a->config.insecure = config->insecure;
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = *text_at(config, i);
+
+		if (text && *text && (all || texts[i].use & uses))
+			*text_at(&a->config, i) = mem_dup(text);
+	}
+	return a;
+}
+
+static int check_lines(const struct webaccess_config *config, struct err *err)
+{
+	for (size_t i = 0; i < TEXTS; i++) {
+		const char *text = *text_at(config, i);
+
+		for (const char *c = text; texts[i].use & HEADER && c && *c; c++)
+			if ((unsigned char)*c < ' ' || *c == 0x7f)
+				return err_set(err, ERR_INVALID, "%s holds a line break or another control character", texts[i].name);
+	}
+	if (config->header_name && config->header_name[strcspn(config->header_name, " \t:")] != '\0')
+		return err_set(err, ERR_INVALID, "the header's name holds a blank or a colon");
+	if (config->username && strchr(config->username, ':'))
+		return err_set(err, ERR_INVALID, "the user name holds a colon, which Basic authentication cannot carry");
+	return 0;
+}
+
+static int check_token_url(const char *url, struct err *err)
+{
+	struct httpurl_place place;
+
+	if (!url)
+		return 0;
+	if (httpurl_place(url, &place, err) < 0)
+		return err_wrap(err, "the token URL");
+	httpurl_place_done(&place);
+	return 0;
+}
+
+static int check_tls(const struct webaccess_config *config, struct err *err)
+{
+	struct tls_client_config tls = { .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem, .insecure = config->insecure };
+
+	return tls_client_check(&tls, err);
+}
+
+struct webaccess *webaccess_new(const struct webaccess_config *config, struct err *err)
+{
+	struct webaccess *a = copy(config, 0, true);
+
+	if (check_lines(&a->config, err) < 0 || check_token_url(a->config.oauth.token_url, err) < 0 || check_tls(&a->config, err) < 0) {
+		webaccess_unref(a);
+		return NULL;
+	}
+	make_keys(a);
+	return a;
+}
+
+static char *escaped(const char *text)
+{
+	struct buf out = BUF_INIT(3 * (text ? strlen(text) : 0) + 1);
+
+	buf_reserve(&out, out.cap);
+	httpurl_escape(&out, text ? text : "");
+	return buf_take(&out);
+}
+
+struct webaccess *webaccess_for_token(const struct webaccess *a, bool basic)
+{
+	struct webaccess *mine = copy(&a->config, TRUST | CLIENT_TLS, false);
+
+	/* RFC 6749, 2.3.1: both are escaped as in a form before they become user and password. */
+	if (basic) {
+		mine->config.username = escaped(a->config.oauth.client_id);
+		mine->config.password = escaped(a->config.oauth.client_secret);
+	}
+	make_keys(mine);
+	return mine;
+}
+
+struct webaccess *webaccess_for_stranger(const struct webaccess *a)
+{
+	struct webaccess *mine;
+
+	if (!a)
+		return NULL;
+	mine = copy(&a->config, TRUST, false);
+	make_keys(mine);
+	return mine;
+}
+
+struct webaccess *webaccess_ref(struct webaccess *a)
+{
+	if (a)
+		a->refs++;
+	return a;
+}
+
+void webaccess_unref(struct webaccess *a)
+{
+	if (!a || --a->refs > 0)
+		return;
+	for (size_t i = 0; i < TEXTS; i++)
+		mem_free_secret((char *)(uintptr_t)*text_at(&a->config, i));
+	free(a);
+}
+
+const char *webaccess_key(const struct webaccess *a)
+{
+	return a ? a->key : "open";
+}
+
+const struct webaccess_config *webaccess_config(const struct webaccess *a)
+{
+	return &a->config;
+}
+
+const char *webaccess_token_key(const struct webaccess *a)
+{
+	return a && a->token_key[0] ? a->token_key : NULL;
+}

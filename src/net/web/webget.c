@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/web/webget.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+
+#include "base/base64.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "net/http/httpc.h"
+#include "net/http/httpurl.h"
+#include "net/web/webhost.h"
+#include "net/web/webtoken.h"
+
+#define BODY_MAX ((size_t)1 << 20)
+#define REDIRECTS_MAX 10
+#define HEADERS_MAX 64
+/* Connections kept for later, over all servers. */
+#define KEPT_MAX 256
+
+struct webget {
+	struct loop *loop;
+	int64_t timeout_ms;
+	struct httpc *http; /* made when first needed */
+	struct webhost_table *hosts;
+	struct webtoken_store *tokens;
+	struct webget_call *calls;
+	const char *http_proxy; /* HTTP_PROXY, which libcurl does not look at; borrowed from the environment */
+	bool http_by_proxy, https_by_proxy;
+};
+
+/* What a call waits for. */
+enum wait { FOR_TOKEN, FOR_TURN, FOR_ANSWER };
+
+struct webget_call {
+	struct webget *owner;
+	struct webget_call *prev, *next;
+	webget_fn fn;
+	void *arg;
+	char *url;                   /* owned; of this step: redirects change it */
+	char *form;                  /* owned, a secret; NULL */
+	size_t max_body;
+	struct strmap headers;       /* may hold secrets */
+	struct webaccess *access;    /* one count; after a redirect to a stranger only what trusts it; NULL */
+	struct httpurl_place place;  /* where url leads */
+	unsigned redirects;
+	enum wait wait;
+	int64_t timeout_ms;          /* as it is said in messages */
+	struct loop_timer deadline;
+	struct webtoken_wait *token_wait;
+	char *token;                 /* owned, a secret; NULL */
+	bool token_renewed;
+	struct webhost *host;
+	struct webhost_turn turn;
+	struct httpc_call *http;
+	struct httpc_server server;  /* its texts are the access's */
+	struct loop_task unfit;
+	struct err unfit_err;
+};
+
+/* --- how a call ends -------------------------------------------------------------------------------------------------------- */
+
+static void call_free(void *ptr)
+{
+	struct webget_call *call = ptr;
+
+	loop_timer_done(&call->deadline);
+	mem_free_secret(call->url);
+	mem_free_secret(call->form);
+	mem_free_secret(call->token);
+	strmap_done_secret(&call->headers);
+	httpurl_place_done(&call->place);
+	webaccess_unref(call->access);
+	free(call);
+}
+
+/* Nothing of it goes on. It is freed at the end of the turn: until then libcurl may look at the PEMs. */
+static void detach(struct webget_call *call)
+{
+	DL_DELETE(call->owner->calls, call);
+	loop_task_cancel(call->owner->loop, &call->unfit);
+	loop_timer_cancel(&call->deadline);
+	webtoken_cancel(call->token_wait);
+	httpc_cancel(call->http);
+	webhost_leave(&call->turn);
+	loop_free_later(call->owner->loop, call, call_free);
+}
+
+static void fail(struct webget_call *call, const struct err *err)
+{
+	struct err copy = *err;
+
+	detach(call);
+	call->fn(call->arg, NULL, &copy);
+}
+
+static void on_deadline(void *arg)
+{
+	struct webget_call *call = arg;
+	long long ms = (long long)call->timeout_ms;
+	char where[256];
+	struct err err;
+
+	httpurl_origin(call->url, where, sizeof(where));
+	if (call->wait == FOR_TOKEN)
+		err_set(&err, ERR_TEMPORARY, "%s: no OAuth token for it within %lld ms", where, ms);
+	else if (call->wait == FOR_TURN && webhost_looking_up(call->host))
+		err_set(&err, ERR_TEMPORARY, "%s: the name was not looked up within %lld ms", where, ms);
+	else if (call->wait == FOR_TURN)
+		err_set(&err, ERR_TEMPORARY, "%s: other requests kept it busy for %lld ms", where, ms);
+	else
+		err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, ms);
+	if (call->wait == FOR_ANSWER)
+		webhost_hung(call->host);
+	fail(call, &err);
+}
+
+/* --- what is sent ----------------------------------------------------------------------------------------------------------- */
+
+struct lines {
+	char *text[HEADERS_MAX + 1]; /* owned, may hold secrets; NULL-terminated */
+	size_t count;
+};
+
+static void add_line(struct lines *lines, char *line /* takes */)
+{
+	if (lines->count < HEADERS_MAX)
+		lines->text[lines->count++] = line;
+	else
+		mem_free_secret(line);
+}
+
+static void lines_done(struct lines *lines)
+{
+	for (size_t i = 0; i < lines->count; i++)
+		mem_free_secret(lines->text[i]);
+}
+
+static char *basic_line(const char *username, const char *password)
+{
+	char *pair = mem_printf("%s:%s", username, password ? password : "");
+	char *encoded = base64_encode(pair, strlen(pair));
+	char *line = mem_printf("Authorization: Basic %s", encoded);
+
+	mem_free_secret(pair);
+	mem_free_secret(encoded);
+	return line;
+}
+
+static bool says_authorization(const struct webget_call *call)
+{
+	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+
+	return c && (c->bearer || c->username || c->oauth.token_url || c->aws.key_id);
+}
+
+static void make_lines(const struct webget_call *call, struct lines *lines)
+{
+	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+	bool agent = false;
+
+	for (size_t i = 0; i < call->headers.count; i++) {
+		const struct strmap_pair *h = &call->headers.pairs[i];
+
+		agent = agent || strcasecmp(h->key, "User-Agent") == 0;
+		if (strcasecmp(h->key, "Authorization") != 0 || !says_authorization(call))
+			add_line(lines, mem_printf("%s: %s", h->key, h->value));
+	}
+	if (!agent)
+		add_line(lines, mem_dup("User-Agent: kscaled"));
+	if (call->form)
+		add_line(lines, mem_dup("Content-Type: application/x-www-form-urlencoded"));
+	if (c && c->username)
+		add_line(lines, basic_line(c->username, c->password));
+	if (c && c->header_name)
+		add_line(lines, mem_printf("%s: %s", c->header_name, c->header_value ? c->header_value : ""));
+	if (c && c->aws.key_id && c->aws.session_token)
+		add_line(lines, mem_printf("X-Amz-Security-Token: %s", c->aws.session_token));
+}
+
+static void make_server(struct webget_call *call)
+{
+	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+	bool plain = strcmp(call->place.scheme, "http") == 0;
+
+	call->server = (struct httpc_server){ .system_too = true, .proxy_url = plain ? call->owner->http_proxy : NULL };
+	if (!c)
+		return;
+	call->server.ca_pem = c->ca_pem;
+	call->server.cert_pem = c->cert_pem;
+	call->server.key_pem = c->key_pem;
+	call->server.insecure = c->insecure;
+}
+
+static bool make_signing(const struct webget_call *call, struct httpc_signing *out)
+{
+	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+
+	if (!c || !c->aws.key_id)
+		return false;
+	*out = (struct httpc_signing){ .region = c->aws.region, .service = c->aws.service, .key_id = c->aws.key_id, .secret_key = c->aws.secret_key };
+	return true;
+}
+
+/* --- the steps ---------------------------------------------------------------------------------------------------------------- */
+
+static void begin(struct webget_call *call);
+
+static void answer(struct webget_call *call, const struct httpc_response *response)
+{
+	struct webget_answer a = { .status = response->status, .body = response->body, .len = response->len, .content_type = response->content_type };
+
+	detach(call);
+	call->fn(call->arg, &a, NULL);
+}
+
+static bool is_redirect(const struct webget_call *call, const struct httpc_response *response)
+{
+	int s = response->status;
+
+	return !call->form && *response->location && (s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
+}
+
+/* The new URL; what was meant for the old server only goes along where httpurl_may_follow says so, and never comes back. */
+static int redirect(struct webget_call *call, const char *location, struct err *err)
+{
+	char *url, *user, *password;
+	struct httpurl_place place;
+
+	if (++call->redirects > REDIRECTS_MAX)
+		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", webhost_origin(call->host), REDIRECTS_MAX);
+	if (httpurl_split_user(location, &url, &user, &password, err) < 0)
+		return err_wrap(err, "%s: redirected, and the new place", webhost_origin(call->host));
+	free(user);
+	mem_free_secret(password);
+	httpurl_place(url, &place, err);
+	if (!httpurl_may_follow(&call->place, &place)) {
+		struct webaccess *stranger = webaccess_for_stranger(call->access);
+
+		webaccess_unref(call->access);
+		call->access = stranger;
+		strmap_done_secret(&call->headers);
+		mem_free_secret(call->token);
+		call->token = NULL;
+	}
+	mem_free_secret(call->url);
+	call->url = url;
+	httpurl_place_done(&call->place);
+	call->place = place;
+	return 0;
+}
+
+static void renew_token(struct webget_call *call)
+{
+	webtoken_reject(call->owner->tokens, call->access, call->token);
+	mem_free_secret(call->token);
+	call->token = NULL;
+	call->token_renewed = true;
+	begin(call);
+}
+
+static void on_http(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	struct webget_call *call = arg;
+	struct err failure;
+
+	call->http = NULL;
+	webhost_leave(&call->turn);
+	if (err) {
+		if (err->kind == ERR_TEMPORARY)
+			webhost_unreachable(call->host);
+		fail(call, err);
+	} else if (response->status == 401 && call->token && !call->token_renewed) {
+		renew_token(call);
+	} else if (!is_redirect(call, response)) {
+		answer(call, response);
+	} else if (redirect(call, response->location, &failure) < 0) {
+		fail(call, &failure);
+	} else {
+		begin(call);
+	}
+}
+
+static const struct httpc_events http_events = { .on_done = on_http };
+
+static void send(struct webget_call *call)
+{
+	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
+	char *with_key = c && c->query_name ? httpurl_with_parameter(call->url, c->query_name, c->query_value ? c->query_value : "") : NULL;
+	struct lines lines = { .count = 0 };
+	struct httpc_signing signing;
+	struct httpc_request request = {
+		.method = call->form ? "POST" : "GET",
+		.url = with_key ? with_key : call->url,
+		.headers = (const char *const *)lines.text,
+		.bearer = call->token ? call->token : c ? c->bearer : NULL,
+		.signing = make_signing(call, &signing) ? &signing : NULL,
+		.addresses = webhost_addresses(call->host),
+		.body = call->form,
+		.body_len = call->form ? strlen(call->form) : 0,
+		/* A little less than all of it, so that a server that cannot be reached is told from one that does not answer. */
+		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
+		.max_body = call->max_body,
+		.http1 = webhost_wants_http1(call->host),
+		.server = &call->server,
+	};
+
+	make_lines(call, &lines);
+	make_server(call);
+	call->wait = FOR_ANSWER;
+	call->http = httpc_start(call->owner->http, &request, &http_events, call);
+	lines_done(&lines);
+	mem_free_secret(with_key);
+}
+
+static void on_turn(void *arg, const struct err *err)
+{
+	struct webget_call *call = arg;
+
+	if (err)
+		fail(call, err);
+	else
+		send(call);
+}
+
+static void wait_for_turn(struct webget_call *call)
+{
+	bool by_proxy = strcmp(call->place.scheme, "http") == 0 ? call->owner->http_by_proxy : call->owner->https_by_proxy;
+
+	call->wait = FOR_TURN;
+	call->host = webhost_get(call->owner->hosts, &call->place, by_proxy);
+	webhost_wait(call->host, &call->turn, on_turn, call);
+}
+
+static void on_token(void *arg, const char *token, const struct err *err)
+{
+	struct webget_call *call = arg;
+
+	call->token_wait = NULL;
+	if (err) {
+		fail(call, err);
+		return;
+	}
+	call->token = mem_dup(token);
+	wait_for_turn(call);
+}
+
+static void begin(struct webget_call *call)
+{
+	if (call->token || !webaccess_token_key(call->access)) {
+		wait_for_turn(call);
+		return;
+	}
+	call->wait = FOR_TOKEN;
+	call->token_wait = webtoken_ask(call->owner->tokens, call->access, on_token, call);
+}
+
+/* --- starting ------------------------------------------------------------------------------------------------------------------ */
+
+static int make_http(struct webget *w, struct err *err)
+{
+	struct httpc_config config = { .max_connections_per_host = WEBHOST_CONNECTIONS, .max_connections_kept = KEPT_MAX };
+
+	if (!w->http)
+		w->http = httpc_new(w->loop, &config, err);
+	return w->http ? 0 : -1;
+}
+
+static void on_unfit(void *arg)
+{
+	struct webget_call *call = arg;
+
+	fail(call, &call->unfit_err);
+}
+
+static int64_t span_ms(const struct webget *w, const struct webget_request *request)
+{
+	int64_t span = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms, left = request->deadline_ms - loop_now_ms(w->loop);
+
+	if (request->deadline_ms && left < span)
+		span = left;
+	return span > 0 ? span : 0;
+}
+
+struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg)
+{
+	struct webget_call *call = mem_zalloc(sizeof(*call));
+
+	call->owner = w;
+	call->fn = fn;
+	call->arg = arg;
+	call->url = mem_dup(request->url);
+	call->form = mem_dup(request->form);
+	call->max_body = request->max_body ? request->max_body : BODY_MAX;
+	call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
+	call->access = webaccess_ref(request->access);
+	if (request->headers)
+		strmap_copy(&call->headers, request->headers);
+	DL_APPEND(w->calls, call);
+	loop_task_init(&call->unfit, on_unfit, call);
+	loop_timer_init(&call->deadline, w->loop, on_deadline, call);
+	loop_timer_set(&call->deadline, span_ms(w, request));
+	if (make_http(w, &call->unfit_err) < 0 || httpurl_place(call->url, &call->place, &call->unfit_err) < 0)
+		loop_task_queue(w->loop, &call->unfit);
+	else
+		begin(call);
+	return call;
+}
+
+void webget_cancel(struct webget_call *call)
+{
+	if (call)
+		detach(call);
+}
+
+enum err_kind webget_status_kind(int status)
+{
+	if (status == 401 || status == 403)
+		return ERR_DENIED;
+	if (status == 404)
+		return ERR_MISSING;
+	return status == 408 || status == 429 || status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
+}
+
+/* --- life ------------------------------------------------------------------------------------------------------------------------ */
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+/* The names that libcurl looks at, and Go's HTTP_PROXY, which it does not. */
+static void read_proxies(struct webget *w)
+{
+	bool all = environment("all_proxy") || environment("ALL_PROXY");
+
+	w->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
+	w->http_by_proxy = all || w->http_proxy || environment("http_proxy");
+	w->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
+}
+
+struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
+{
+	struct webget *w = mem_zalloc(sizeof(*w));
+
+	w->loop = loop;
+	w->timeout_ms = timeout_ms;
+	w->hosts = webhost_table_new(loop);
+	w->tokens = webtoken_store_new(loop, w);
+	read_proxies(w);
+	return w;
+}
+
+void webget_free(struct webget *w)
+{
+	if (!w)
+		return;
+	webtoken_store_free(w->tokens);
+	while (w->calls)
+		detach(w->calls);
+	webhost_table_free(w->hosts);
+	httpc_free(w->http);
+	free(w);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/web/webtoken.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "net/web/webget.h"
+
+#define FAILED_MS 1000
+#define FORGET_MS 600000
+#define FORM_MAX ((size_t)1 << 18)
+#define ANSWER_MAX ((size_t)1 << 18)
+#define TOKEN_MAX ((size_t)1 << 16)
+#define LIFE_MAX_S (10 * 365 * 86400.0)
+
+struct webtoken_wait {
+	struct token *owner;
+	webtoken_fn fn;
+	void *arg;
+	struct loop_task task;
+	struct webtoken_wait *prev, *next;
+};
+
+struct token {
+	struct webtoken_store *store;
+	struct webaccess *access; /* one count */
+	const char *key;          /* inside access */
+	char *text;               /* owned, a secret; NULL: none */
+	int64_t fetched_ms, ends_ms; /* ends 0: never said */
+	struct err *err;          /* owned; of the last fetch, if it failed */
+	int64_t failed_ms, used_ms;
+	bool in_form;             /* the client's id and secret go into the form */
+	bool tried_other;         /* in this fetch */
+	struct webget_call *fetch;
+	struct webtoken_wait *waits;
+	UT_hash_handle hh;
+};
+
+struct webtoken_store {
+	struct loop *loop;
+	struct webget *webget;
+	struct token *tokens;
+};
+
+/* --- what the token's server says ------------------------------------------------------------------------------------------ */
+
+/* RFC 6749's codes only: its description may repeat what was sent. */
+static const char *error_code(const json_t *answer)
+{
+	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable", "server_error", "access_denied" };
+	const char *code = json_str_or_empty(answer, "error");
+
+	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		if (strcmp(code, codes[i]) == 0)
+			return codes[i];
+	return NULL;
+}
+
+static int refused(int status, const json_t *answer, struct err *err)
+{
+	const char *code = error_code(answer);
+	enum err_kind kind = status == 400 ? ERR_DENIED : webget_status_kind(status);
+
+	err_set(err, kind, "no token: HTTP status %d%s%s", status, code ? ", " : "", code ? code : "");
+	if (err)
+		err->http_status = status;
+	return -1;
+}
+
+static bool is_token(const char *text)
+{
+	for (const char *c = text; *c; c++)
+		if ((unsigned char)*c <= ' ' || (unsigned char)*c >= 0x7f)
+			return false;
+	return *text && strlen(text) <= TOKEN_MAX;
+}
+
+/* A number of seconds, or, as some servers write it, a text of one. */
+static int64_t life_of(const json_t *answer)
+{
+	const json_t *value = json_object_get(answer, "expires_in");
+	double seconds = json_is_string(value) ? strtod(json_string_value(value), NULL) : json_number_value(value);
+
+	if (!(seconds > 0))
+		return 0;
+	return (int64_t)((seconds < LIFE_MAX_S ? seconds : LIFE_MAX_S) * 1000);
+}
+
+char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err)
+{
+	json_t *answer = json_parse(body, len, NULL);
+	const char *text = json_str_or_empty(answer, "access_token"), *type = json_str_or_empty(answer, "token_type");
+	char *token = NULL;
+
+	*life_ms = 0;
+	if (status < 200 || status > 299)
+		refused(status, answer, err);
+	else if (!json_is_object(answer))
+		err_set(err, ERR_INVALID, "no token: the answer is not a JSON object");
+	else if (!is_token(text))
+		err_set(err, ERR_INVALID, "no token: the answer has no access_token that can be sent");
+	else if (*type && strcasecmp(type, "bearer") != 0)
+		err_set(err, ERR_INVALID, "no token: the answer's token_type is not bearer");
+	else
+		token = mem_dup(text);
+	if (token)
+		*life_ms = life_of(answer);
+	json_decref(answer);
+	return token;
+}
+
+/* --- fetching ----------------------------------------------------------------------------------------------------------------- */
+
+static void start_fetch(struct token *t);
+
+static void wake_all(struct token *t)
+{
+	struct webtoken_wait *w;
+
+	DL_FOREACH(t->waits, w)
+		loop_task_queue(t->store->loop, &w->task);
+}
+
+static void keep_token(struct token *t, char *text /* takes */, int64_t life_ms)
+{
+	mem_free_secret(t->text);
+	t->text = text;
+	t->fetched_ms = loop_now_ms(t->store->loop);
+	t->ends_ms = life_ms ? t->fetched_ms + life_ms : 0;
+	err_keep(&t->err, NULL);
+}
+
+static void keep_failure(struct token *t, struct err *err)
+{
+	char where[256];
+
+	httpurl_origin(webaccess_config(t->access)->oauth.token_url, where, sizeof(where));
+	if (strncmp(err->msg, where, strlen(where)) != 0)
+		err_wrap(err, "%s", where);
+	err_wrap(err, "OAuth token");
+	err_keep(&t->err, err);
+	t->failed_ms = loop_now_ms(t->store->loop);
+}
+
+static void on_fetched(void *arg, const struct webget_answer *answer, const struct err *transport)
+{
+	struct token *t = arg;
+	struct err err = { 0 };
+	int64_t life_ms = 0;
+	char *text = NULL;
+
+	t->fetch = NULL;
+	if (transport)
+		err = *transport;
+	else
+		text = webtoken_parse(answer->status, answer->body, answer->len, &life_ms, &err);
+	/* Not every server takes Basic, though RFC 6749 says so; which way it is one cannot know before. */
+	if (!text && answer && (answer->status == 400 || answer->status == 401) && !t->tried_other) {
+		t->tried_other = true;
+		t->in_form = !t->in_form;
+		start_fetch(t);
+		return;
+	}
+	if (text)
+		keep_token(t, text, life_ms);
+	else
+		keep_failure(t, &err);
+	wake_all(t);
+}
+
+static void put_field(struct buf *form, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return;
+	buf_printf(form, "%s%s=", form->len > 0 ? "&" : "", name);
+	httpurl_escape(form, value);
+}
+
+static void start_fetch(struct token *t)
+{
+	const struct webaccess_config *config = webaccess_config(t->access);
+	struct webaccess *access = webaccess_for_token(t->access, !t->in_form);
+	struct buf form = BUF_INIT(FORM_MAX);
+	struct webget_request request = { .url = config->oauth.token_url, .access = access, .max_body = ANSWER_MAX };
+
+	buf_reserve(&form, 4096);
+	put_field(&form, "grant_type", "client_credentials");
+	put_field(&form, "scope", config->oauth.scopes);
+	if (t->in_form) {
+		put_field(&form, "client_id", config->oauth.client_id);
+		put_field(&form, "client_secret", config->oauth.client_secret);
+	}
+	if (config->oauth.params)
+		buf_printf(&form, "&%s", config->oauth.params);
+	request.form = buf_text(&form);
+	t->fetch = webget_start(t->store->webget, &request, on_fetched, t);
+	buf_done_secret(&form);
+	webaccess_unref(access);
+}
+
+static void fetch(struct token *t)
+{
+	t->tried_other = false;
+	start_fetch(t);
+}
+
+/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+
+static struct token *token_find(struct webtoken_store *s, const struct webaccess *access)
+{
+	const char *key = webaccess_token_key(access);
+	struct token *t = NULL;
+
+	if (key)
+		HASH_FIND_STR(s->tokens, key, t);
+	return t;
+}
+
+static void token_free(struct token *t)
+{
+	HASH_DELETE(hh, t->store->tokens, t);
+	webget_cancel(t->fetch);
+	while (t->waits)
+		webtoken_cancel(t->waits);
+	mem_free_secret(t->text);
+	err_keep(&t->err, NULL);
+	webaccess_unref(t->access);
+	free(t);
+}
+
+static void sweep(struct webtoken_store *s)
+{
+	int64_t now_ms = loop_now_ms(s->loop);
+	struct token *t, *next;
+
+	HASH_ITER(hh, s->tokens, t, next)
+		if (!t->fetch && !t->waits && now_ms - t->used_ms > FORGET_MS)
+			token_free(t);
+}
+
+static struct token *token_get(struct webtoken_store *s, struct webaccess *access)
+{
+	struct token *t = token_find(s, access);
+
+	if (t)
+		return t;
+	sweep(s);
+	t = mem_zalloc(sizeof(*t));
+	t->store = s;
+	t->access = webaccess_ref(access);
+	t->key = webaccess_token_key(access);
+	HASH_ADD_KEYPTR(hh, s->tokens, t->key, strlen(t->key), t);
+	return t;
+}
+
+static bool is_good(const struct token *t, int64_t now_ms)
+{
+	return t->text && (!t->ends_ms || now_ms < t->ends_ms);
+}
+
+/* Four fifths of its life are over, and nobody tried just now. */
+static bool is_due(const struct token *t, int64_t now_ms)
+{
+	if (t->err && now_ms - t->failed_ms < FAILED_MS)
+		return false;
+	return !is_good(t, now_ms) || (t->ends_ms && now_ms - t->fetched_ms >= (t->ends_ms - t->fetched_ms) / 5 * 4);
+}
+
+static void on_wait(void *arg)
+{
+	struct webtoken_wait *w = arg;
+	struct token *t = w->owner;
+	webtoken_fn fn = w->fn;
+	void *fn_arg = w->arg;
+	struct err err;
+
+	webtoken_cancel(w);
+	if (is_good(t, loop_now_ms(t->store->loop))) {
+		fn(fn_arg, t->text, NULL);
+		return;
+	}
+	if (t->err)
+		err = *t->err;
+	else
+		err_set(&err, ERR_DENIED, "OAuth token: it was refused before it could be used");
+	fn(fn_arg, NULL, &err);
+}
+
+struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *access, webtoken_fn fn, void *arg)
+{
+	struct token *t = token_get(s, access);
+	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
+	int64_t now_ms = loop_now_ms(s->loop);
+
+	t->used_ms = now_ms;
+	w->owner = t;
+	w->fn = fn;
+	w->arg = arg;
+	loop_task_init(&w->task, on_wait, w);
+	DL_APPEND(t->waits, w);
+	if (!t->fetch && is_due(t, now_ms))
+		fetch(t);
+	if (!t->fetch || is_good(t, now_ms))
+		loop_task_queue(s->loop, &w->task);
+	return w;
+}
+
+void webtoken_cancel(struct webtoken_wait *w)
+{
+	if (!w)
+		return;
+	DL_DELETE(w->owner->waits, w);
+	loop_task_cancel(w->owner->store->loop, &w->task);
+	free(w);
+}
+
+void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, const char *token)
+{
+	struct token *t = token_find(s, access);
+
+	if (!t || !t->text || strcmp(t->text, token) != 0)
+		return;
+	mem_free_secret(t->text);
+	t->text = NULL;
+}
+
+struct webtoken_store *webtoken_store_new(struct loop *loop, struct webget *webget)
+{
+	struct webtoken_store *s = mem_zalloc(sizeof(*s));
+
+	s->loop = loop;
+	s->webget = webget;
+	return s;
+}
+
+void webtoken_store_free(struct webtoken_store *s)
+{
+	struct token *t, *next;
+
+	if (!s)
+		return;
+	HASH_ITER(hh, s->tokens, t, next)
+		token_free(t);
+	free(s);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/cluster/podcounts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/watch.h"
+#include "scalers/cluster/podtable.h"
+
+#define PAGE 200
+#define IDLE_MS 300000  /* a watch that nobody asks about ends */
+#define STALE_MS 30000  /* so long a count holds while its watch fails */
+#define ESCAPED_SIZE (3 * 253 + 1)
+
+/* What is told: it changes only when a list is whole. */
+struct counts {
+	size_t pods, nodes;
+};
+
+/* One namespace and selector. */
+struct place {
+	struct podcounts *owner;
+	char *key;
+	struct watch *watch;
+	struct podtable table;
+	struct counts counts;
+	bool synced, listing;
+	struct err *trouble;          /* owned; NULL: the watch works */
+	int64_t troubled_ms;          /* since then (loop clock) */
+	struct podcounts_wait *waits;
+	struct podcounts_watch *watchers;
+	struct loop_task settle;      /* at the end of the turn: counts are compared, askers answered, watchers told */
+	bool tell;                    /* watchers, whatever the counts are */
+	struct loop_timer idle;       /* while nobody waits or watches */
+	UT_hash_handle hh;
+};
+
+struct podcounts_wait {
+	struct podcounts_wait *prev, *next;
+	struct place *place;
+	bool nodes, due;
+	podcounts_fn fn;
+	void *arg;
+	struct loop_timer deadline;
+};
+
+struct podcounts_watch {
+	struct podcounts_watch *prev, *next;
+	struct place *place;
+	bool nodes;
+	size_t told; /* the count at the last look */
+	question_look_fn look;
+	void *arg;
+	bool due;
+};
+
+struct podcounts {
+	struct kube *kube;
+	struct place *places;
+};
+
+static struct loop *loop_of(const struct place *p)
+{
+	return kube_loop(p->owner->kube);
+}
+
+/* ---- What can be answered ---- */
+
+enum standing { STANDING_WAIT, STANDING_COUNT, STANDING_FAILED };
+
+/* A refusal stays until somebody changes something. */
+static bool is_lasting(const struct err *err)
+{
+	return err->kind != ERR_TEMPORARY && err->kind != ERR_GONE;
+}
+
+static enum standing standing_of(const struct place *p)
+{
+	if (p->trouble && is_lasting(p->trouble))
+		return STANDING_FAILED;
+	if (!p->synced)
+		return STANDING_WAIT;
+	return p->trouble && loop_now_ms(loop_of(p)) - p->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_COUNT;
+}
+
+static size_t count_of(const struct place *p, bool nodes)
+{
+	return nodes ? p->counts.nodes : p->counts.pods;
+}
+
+static void rest(struct place *p)
+{
+	if (!p->waits && !p->watchers)
+		loop_timer_set(&p->idle, IDLE_MS);
+}
+
+static void wait_free(struct podcounts_wait *w)
+{
+	DL_DELETE(w->place->waits, w);
+	loop_timer_done(&w->deadline);
+	rest(w->place);
+	free(w);
+}
+
+/* Exactly once: the wait is gone before its asker hears. */
+static void wait_finish(struct podcounts_wait *w, const struct err *err)
+{
+	size_t count = count_of(w->place, w->nodes);
+	podcounts_fn fn = w->fn;
+	void *arg = w->arg;
+
+	wait_free(w);
+	fn(arg, err ? 0 : count, err);
+}
+
+/* Who is answered may ask anew, which is another matter, and cancel others: each time from the front. */
+static void answer(struct place *p)
+{
+	enum standing standing = standing_of(p);
+	struct podcounts_wait *w;
+	struct err err;
+
+	if (standing == STANDING_WAIT)
+		return;
+	if (standing == STANDING_FAILED)
+		err = *p->trouble;
+	DL_FOREACH(p->waits, w)
+		w->due = true;
+	do {
+		DL_FOREACH(p->waits, w)
+			if (w->due)
+				break;
+		if (w)
+			wait_finish(w, standing == STANDING_FAILED ? &err : NULL);
+	} while (w);
+}
+
+static void tell_watchers(struct place *p)
+{
+	struct podcounts_watch *w;
+
+	DL_FOREACH(p->watchers, w)
+		w->due = p->tell || w->told != count_of(p, w->nodes);
+	p->tell = false;
+	/* One who is told may end any watch: each time from the front. */
+	do {
+		DL_FOREACH(p->watchers, w)
+			if (w->due)
+				break;
+		if (w) {
+			w->due = false;
+			w->told = count_of(p, w->nodes);
+			w->look(w->arg);
+		}
+	} while (w);
+}
+
+static void on_settle(void *arg)
+{
+	struct place *p = arg;
+
+	if (p->synced && !p->listing)
+		p->counts = (struct counts){ podtable_pods(&p->table), podtable_nodes(&p->table) };
+	if (p->synced)
+		tell_watchers(p);
+	answer(p);
+}
+
+static void settle(struct place *p)
+{
+	loop_task_queue(loop_of(p), &p->settle);
+}
+
+/* ---- What the watch brings ---- */
+
+static void on_list(void *arg)
+{
+	struct place *p = arg;
+
+	p->listing = true;
+	podtable_list(&p->table);
+}
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct place *p = arg;
+
+	podtable_take(&p->table, object);
+	if (!p->listing)
+		settle(p);
+}
+
+static void on_deleted(void *arg, const json_t *object)
+{
+	struct place *p = arg;
+
+	podtable_drop(&p->table, object);
+	settle(p);
+}
+
+static void on_synced(void *arg)
+{
+	struct place *p = arg;
+
+	podtable_listed(&p->table);
+	p->listing = false;
+	p->tell = p->tell || !p->synced;
+	p->synced = true;
+	if (p->trouble && !is_lasting(p->trouble)) /* a refusal holds until the watch itself works: the list alone may be allowed */
+		err_keep(&p->trouble, NULL);
+	settle(p);
+	mem_settle();
+}
+
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct place *p = arg;
+	struct err told;
+
+	if (!err) {
+		err_keep(&p->trouble, NULL);
+		p->tell = true;
+		log_info(p->key, "the watch works");
+		settle(p);
+		return;
+	}
+	told = *err;
+	if (told.kind == ERR_DENIED)
+		err_wrap(&told, "pods cannot be counted: a role with the verbs list and watch on pods is missing, or not bound in this namespace");
+	else
+		err_wrap(&told, "pods cannot be counted");
+	if (!p->trouble)
+		p->troubled_ms = loop_now_ms(loop_of(p));
+	err_keep(&p->trouble, &told);
+	log_warn(p->key, "%s", told.msg);
+	settle(p);
+}
+
+/* ---- Places ---- */
+
+static void place_free(struct place *p)
+{
+	HASH_DELETE(hh, p->owner->places, p);
+	watch_stop(p->watch);
+	loop_task_cancel(loop_of(p), &p->settle);
+	loop_timer_done(&p->idle);
+	podtable_done(&p->table);
+	err_keep(&p->trouble, NULL);
+	free(p->key);
+	free(p);
+}
+
+static void on_idle(void *arg)
+{
+	place_free(arg);
+}
+
+static void place_start(struct place *p, const struct podcounts_of *of)
+{
+	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	char namespace_[ESCAPED_SIZE];
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods", kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");
+	struct watch_config config = {
+		.path = path, .label_selector = of->selector, .field_selector = "status.phase!=Succeeded,status.phase!=Failed", .page = PAGE, .subject = p->key,
+	};
+
+	p->watch = watch_start(p->owner->kube, &config, &events, p);
+}
+
+static struct place *place_get(struct podcounts *c, const struct podcounts_of *of)
+{
+	MEM_AUTO char *key = mem_printf("pods in %s (%s)", of->namespace_, of->selector);
+	struct place *p;
+
+	HASH_FIND_STR(c->places, key, p);
+	if (p)
+		return p;
+	p = mem_zalloc(sizeof(*p));
+	p->owner = c;
+	p->key = mem_dup(key);
+	loop_task_init(&p->settle, on_settle, p);
+	loop_timer_init(&p->idle, loop_of(p), on_idle, p);
+	HASH_ADD_KEYPTR(hh, c->places, p->key, strlen(p->key), p);
+	place_start(p, of);
+	return p;
+}
+
+/* ---- Asking ---- */
+
+static void on_deadline(void *arg)
+{
+	struct podcounts_wait *w = arg;
+	struct err err = { 0 };
+
+	if (w->place->trouble)
+		err = *w->place->trouble;
+	else
+		err_set(&err, ERR_TEMPORARY, "the list of pods did not come in time");
+	wait_finish(w, &err);
+}
+
+struct podcounts_wait *podcounts_ask(struct podcounts *c, const struct podcounts_of *of, int64_t deadline_ms, podcounts_fn fn, void *arg)
+{
+	struct podcounts_wait *w = mem_zalloc(sizeof(*w));
+	struct place *p = place_get(c, of);
+	int64_t left_ms = deadline_ms - loop_now_ms(kube_loop(c->kube));
+
+	w->place = p;
+	w->nodes = of->nodes;
+	w->fn = fn;
+	w->arg = arg;
+	loop_timer_init(&w->deadline, kube_loop(c->kube), on_deadline, w);
+	DL_APPEND(p->waits, w);
+	loop_timer_cancel(&p->idle);
+	if (standing_of(p) == STANDING_WAIT)
+		loop_timer_set(&w->deadline, left_ms > 0 ? left_ms : 0);
+	else
+		settle(p);
+	return w;
+}
+
+void podcounts_cancel(struct podcounts_wait *w)
+{
+	if (w)
+		wait_free(w);
+}
+
+/* ---- Watching ---- */
+
+struct podcounts_watch *podcounts_watch(struct podcounts *c, const struct podcounts_of *of, question_look_fn look, void *arg)
+{
+	struct podcounts_watch *w = mem_zalloc(sizeof(*w));
+
+	w->place = place_get(c, of);
+	w->nodes = of->nodes;
+	w->told = count_of(w->place, of->nodes);
+	w->look = look;
+	w->arg = arg;
+	DL_APPEND(w->place->watchers, w);
+	loop_timer_cancel(&w->place->idle);
+	return w;
+}
+
+void podcounts_unwatch(struct podcounts_watch *w)
+{
+	if (!w)
+		return;
+	DL_DELETE(w->place->watchers, w);
+	rest(w->place);
+	free(w);
+}
+
+struct watch_report podcounts_watch_report(const struct podcounts_watch *w)
+{
+	const struct place *p = w->place;
+
+	if (p->trouble)
+		return (struct watch_report){ .state = WATCH_FAILING, .why = p->trouble->msg };
+	return (struct watch_report){ .state = p->synced ? WATCH_ON : WATCH_STARTING, .why = "" };
+}
+
+/* ---- In and out ---- */
+
+size_t podcounts_watched(const struct podcounts *c)
+{
+	return HASH_COUNT(c->places);
+}
+
+struct podcounts *podcounts_new(struct kube *kube)
+{
+	struct podcounts *c = mem_zalloc(sizeof(*c));
+
+	c->kube = kube;
+	return c;
+}
+
+void podcounts_free(struct podcounts *c)
+{
+	struct place *p, *next;
+
+	if (!c)
+		return;
+	HASH_ITER(hh, c->places, p, next)
+		place_free(p);
+	free(c);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/cluster/workload.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/setselector.h"
+#include "scalers/params.h"
+#include "scalers/cluster/podcounts.h"
+#include "scalers/sources.h"
+
+struct workload_question {
+	char *namespace_, *selector; /* owned */
+	bool nodes;
+};
+
+static const struct param p_selector = { { "podSelector" }, { PARAM_METADATA }, true };
+static const struct param p_value = { { "value" }, { PARAM_METADATA }, false };
+static const struct param p_activation = { { "activationValue" }, { PARAM_METADATA }, false };
+static const struct param p_nodes = { { "groupByNode" }, { PARAM_METADATA }, false };
+
+/* ---- Building ---- */
+
+static int read_selector(const struct scaler_params *params, char **out, struct err *err)
+{
+	MEM_AUTO char *text = NULL;
+
+	if (param_text(params, &p_selector, &text, err))
+		return -1;
+	*out = setselector_normal(text, err);
+	return *out ? 0 : err_wrap(err, "parameter \"podSelector\": error parsing pod selector");
+}
+
+static void workload_free_data(void *data)
+{
+	struct workload_question *q = data;
+
+	free(q->namespace_);
+	free(q->selector);
+	free(q);
+}
+
+static int workload_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	const char *namespace_ = params->namespace_ ? params->namespace_ : "";
+	struct workload_question *q = mem_zalloc(sizeof(*q));
+
+	q->namespace_ = mem_dup(namespace_);
+	if (read_selector(params, &q->selector, err) || param_target(params, &p_value, &out->target, err) || param_double(params, &p_activation, &out->activation, err) ||
+	    param_bool(params, &p_nodes, &q->nodes, err) || param_metric_type(params, &out->target_type, err)) {
+		workload_free_data(q);
+		return -1;
+	}
+	out->question = question_new(&workload_scaler_type, mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector), mem_printf("pods in %s", namespace_), q);
+	*metric_name = param_normalise(mem_printf("workload-%s", namespace_));
+	return 0;
+}
+
+static struct podcounts_of counted(const struct question *question)
+{
+	const struct workload_question *q = question->data;
+
+	return (struct podcounts_of){ q->namespace_, q->selector, q->nodes };
+}
+
+/* ---- Asking ---- */
+
+struct workload_ask {
+	struct podcounts_wait *wait;
+	struct question *question;
+	question_fn fn;
+	void *arg;
+};
+
+static void ask_free(struct workload_ask *ask)
+{
+	question_unref(ask->question);
+	free(ask);
+}
+
+static void on_count(void *arg, size_t count, const struct err *failure)
+{
+	struct workload_ask *ask = arg;
+
+	if (failure) {
+		struct err err = *failure;
+
+		err_wrap(&err, "%s", ask->question->source);
+		ask->fn(ask->arg, NULL, &err);
+	} else {
+		ask->fn(ask->arg, &(struct answer){ .value = (double)count }, NULL);
+	}
+	ask_free(ask);
+}
+
+static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	struct workload_ask *ask = mem_zalloc(sizeof(*ask));
+	struct podcounts_of of = counted(question);
+
+	ask->question = question_ref(question);
+	ask->fn = fn;
+	ask->arg = arg;
+	ask->wait = podcounts_ask(sources->pods, &of, deadline_ms, on_count, ask);
+	return ask;
+}
+
+static void workload_cancel(void *handle)
+{
+	struct workload_ask *ask = handle;
+
+	podcounts_cancel(ask->wait);
+	ask_free(ask);
+}
+
+/* ---- Watching ---- */
+
+static void *workload_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
+{
+	struct podcounts_of of = counted(question);
+
+	return podcounts_watch(sources->pods, &of, look, arg);
+}
+
+static void workload_unwatch(void *watch)
+{
+	podcounts_unwatch(watch);
+}
+
+static struct watch_report workload_watch_report(const void *watch)
+{
+	return podcounts_watch_report(watch);
+}
+
+const struct scaler_type workload_scaler_type = {
+	.name = "kubernetes-workload",
+	.go_name = "kubernetesWorkloadScaler",
+	.build = workload_build,
+	.ask = workload_ask,
+	.cancel = workload_cancel,
+	.free_data = workload_free_data,
+	.watch = workload_watch,
+	.unwatch = workload_unwatch,
+	.watch_report = workload_watch_report,
+};

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/cron/cron.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "base/zonefile.h"
+#include "scalers/cron/cronwindow.h"
+#include "scalers/params.h"
+#include "scalers/sources.h"
+
+/* Timers go by a clock that nobody sets, windows by one that is set at times: so often they are compared. */
+#define COMPARE_MS 60000
+
+struct cron_question {
+	struct cronwindow window; /* its zones are counted */
+	double desired;
+};
+
+/* The parameters as they are written. Owns its texts. */
+struct texts {
+	char *timezone, *start, *end;
+};
+
+static const struct param p_timezone = { { "timezone" }, { PARAM_METADATA }, true };
+static const struct param p_start = { { "start" }, { PARAM_METADATA }, true };
+static const struct param p_end = { { "end" }, { PARAM_METADATA }, true };
+static const struct param p_desired = { { "desiredReplicas" }, { PARAM_METADATA }, true };
+
+/* ---- Building ---- */
+
+static int read_boundary(const char *name, const char *text, const char *timezone, struct cronexpr *e, const struct zone **zone, struct err *err)
+{
+	if (cronexpr_parse(text, e, err))
+		return err_wrap(err, "parameter \"%s\"", name);
+	if (!cronexpr_can_fire(e))
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": there is no such day in any year", name, text);
+	*zone = zonefile_get(*e->zone ? e->zone : timezone, err);
+	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
+}
+
+/* The zone of the trigger must be one even where both expressions bring their own. */
+static int check_timezone(const char *timezone, struct err *err)
+{
+	const struct zone *zone = zonefile_get(timezone, err);
+
+	zonefile_put(zone);
+	return zone ? 0 : err_wrap(err, "parameter \"timezone\"");
+}
+
+static int read_window(const struct texts *t, struct cronwindow *w, struct err *err)
+{
+	if (check_timezone(t->timezone, err) || read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
+	    read_boundary("end", t->end, t->timezone, &w->end, &w->end_zone, err))
+		return -1;
+	if (w->start_zone == w->end_zone && cronexpr_same(&w->start, &w->end))
+		return err_set(err, ERR_INVALID, "parameters \"start\" and \"end\" can not have exactly same time input: \"%s\" and \"%s\" are the same times, so no window lies between them", t->start, t->end);
+	return 0;
+}
+
+static int read_desired(const struct scaler_params *params, double *out, struct err *err)
+{
+	int64_t desired = 0;
+
+	if (param_int64(params, &p_desired, &desired, err))
+		return -1;
+	if (desired <= 0)
+		return err_set(err, ERR_INVALID,
+			       "parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas within its window and for none outside it, so to have none at some time, give as the window the time in "
+			       "which there are to be some", (long long)desired);
+	*out = (double)desired;
+	return 0;
+}
+
+static int read_texts(const struct scaler_params *params, struct texts *t, struct err *err)
+{
+	return param_text(params, &p_timezone, &t->timezone, err) || param_text(params, &p_start, &t->start, err) || param_text(params, &p_end, &t->end, err) ? -1 : 0;
+}
+
+/* "0 6 * * 1,2" is "06xx1Cm2" in the metric's name. */
+static void put_schedule(struct buf *out, const char *text)
+{
+	for (; *text; text++) {
+		switch (*text) {
+		case ' ': break;
+		case '*': buf_putc(out, 'x'); break;
+		case '/': buf_puts(out, "Sl"); break;
+		case '?': buf_puts(out, "Qm"); break;
+		case ',': buf_puts(out, "Cm"); break;
+		default: buf_putc(out, *text); break;
+		}
+	}
+}
+
+static char *name_metric(const struct texts *t)
+{
+	struct buf name = BUF_INIT(4096);
+
+	buf_printf(&name, "cron-%s-", t->timezone);
+	put_schedule(&name, t->start);
+	buf_putc(&name, '-');
+	put_schedule(&name, t->end);
+	return param_normalise(buf_take(&name));
+}
+
+static void cron_free_data(void *data)
+{
+	struct cron_question *q = data;
+
+	zonefile_put(q->window.start_zone);
+	zonefile_put(q->window.end_zone);
+	free(q);
+}
+
+static void texts_done(struct texts *t)
+{
+	free(t->timezone);
+	free(t->start);
+	free(t->end);
+}
+
+static int cron_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct cron_question *q = mem_zalloc(sizeof(*q));
+	struct texts t = { 0 };
+	int rc = -1;
+
+	out->target = quantity_from_int(1);
+	if (read_texts(params, &t, err) == 0 && read_desired(params, &q->desired, err) == 0 && read_window(&t, &q->window, err) == 0)
+		rc = param_metric_type(params, &out->target_type, err);
+	if (rc == 0) {
+		out->question = question_new(&cron_scaler_type, mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired), mem_printf("cron %s", t.timezone), q);
+		*metric_name = name_metric(&t);
+	} else {
+		cron_free_data(q);
+	}
+	texts_done(&t);
+	return rc;
+}
+
+/* ---- Asking ---- */
+
+struct cron_ask {
+	struct loop *loop;
+	struct loop_task task;
+	struct question *question;
+	question_fn fn;
+	void *arg;
+};
+
+static void ask_free(struct cron_ask *ask)
+{
+	question_unref(ask->question);
+	free(ask);
+}
+
+static void on_turn_end(void *arg)
+{
+	struct cron_ask *ask = arg;
+	const struct cron_question *q = ask->question->data;
+
+	ask->fn(ask->arg, &(struct answer){ .value = cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0 }, NULL);
+	ask_free(ask);
+}
+
+static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	struct cron_ask *ask = mem_zalloc(sizeof(*ask));
+
+	(void)deadline_ms;
+	ask->loop = sources->loop;
+	ask->question = question_ref(question);
+	ask->fn = fn;
+	ask->arg = arg;
+	loop_task_init(&ask->task, on_turn_end, ask);
+	loop_task_queue(ask->loop, &ask->task);
+	return ask;
+}
+
+static void cron_cancel(void *handle)
+{
+	struct cron_ask *ask = handle;
+
+	loop_task_cancel(ask->loop, &ask->task);
+	ask_free(ask);
+}
+
+/* ---- Watching ---- */
+
+struct cron_watch {
+	struct question *question;
+	struct loop_timer timer; /* to the next boundary, or until clocks are compared again */
+	bool open;               /* at the last look */
+	question_look_fn look;
+	void *arg;
+};
+
+static void wait_for_boundary(struct cron_watch *w, int64_t now_ms)
+{
+	const struct cron_question *q = w->question->data;
+	int64_t next_ms = cronwindow_next_boundary(&q->window, now_ms);
+
+	loop_timer_set(&w->timer, next_ms < now_ms + COMPARE_MS ? next_ms - now_ms : COMPARE_MS);
+}
+
+/* look comes last: it may end the watch. */
+static void on_boundary(void *arg)
+{
+	struct cron_watch *w = arg;
+	const struct cron_question *q = w->question->data;
+	int64_t now_ms = timestamp_now_ms();
+	bool open = cronwindow_is_open(&q->window, now_ms), changed = open != w->open;
+
+	w->open = open;
+	wait_for_boundary(w, now_ms);
+	if (changed)
+		w->look(w->arg);
+}
+
+static void *cron_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
+{
+	const struct cron_question *q = question->data;
+	struct cron_watch *w = mem_zalloc(sizeof(*w));
+	int64_t now_ms = timestamp_now_ms();
+
+	w->question = question_ref(question);
+	w->look = look;
+	w->arg = arg;
+	w->open = cronwindow_is_open(&q->window, now_ms);
+	loop_timer_init(&w->timer, sources->loop, on_boundary, w);
+	wait_for_boundary(w, now_ms);
+	return w;
+}
+
+static void cron_unwatch(void *watch)
+{
+	struct cron_watch *w = watch;
+
+	loop_timer_done(&w->timer);
+	question_unref(w->question);
+	free(w);
+}
+
+static struct watch_report cron_watch_report(const void *watch)
+{
+	(void)watch;
+	return (struct watch_report){ .state = WATCH_ON, .why = "" };
+}
+
+const struct scaler_type cron_scaler_type = {
+	.name = "cron",
+	.go_name = "cronScaler",
+	.build = cron_build,
+	.ask = cron_ask,
+	.cancel = cron_cancel,
+	.free_data = cron_free_data,
+	.watch = cron_watch,
+	.unwatch = cron_unwatch,
+	.watch_report = cron_watch_report,
+};

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/external/externalmessages.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/utf8.h"
+#include "scalers/external/externalscaler.pb-c.h"
+
+/* An empty element takes two bytes in a message and some sixty in memory. */
+#define READ_BYTES_MAX ((size_t)16 << 20)
+#define SHOWN_MAX 64 /* of a name that is refused */
+
+/* --- what we send ------------------------------------------------------------------------------------------------------------- */
+
+typedef Externalscaler__ScaledObjectRef ref_message;
+typedef Externalscaler__ScaledObjectRef__ScalerMetadataEntry entry_message;
+
+/* protobuf-c's structs have plain pointers; packing only reads. */
+static char *lent(const char *text)
+{
+	return (char *)(uintptr_t)(text ? text : "");
+}
+
+static void pack(struct buf *out, const ProtobufCMessage *message)
+{
+	size_t size = protobuf_c_message_get_packed_size(message);
+	unsigned char *bytes = mem_alloc(size + 1);
+
+	protobuf_c_message_pack(message, bytes);
+	buf_reserve(out, size);
+	buf_append(out, bytes, size);
+	mem_wipe(bytes, size); /* values of the target's environment */
+	free(bytes);
+}
+
+/* The ScaledObjectRef, or with a metric the request about it. */
+static void put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata, const char *metric)
+{
+	ref_message ref;
+	Externalscaler__GetMetricsRequest request;
+	entry_message *entries = mem_array(metadata->count + 1, sizeof(*entries));
+
+	externalscaler__scaled_object_ref__init(&ref);
+	externalscaler__get_metrics_request__init(&request);
+	ref.scalermetadata = mem_array(metadata->count + 1, sizeof(*ref.scalermetadata));
+	ref.n_scalermetadata = metadata->count;
+	ref.name = lent(name);
+	ref.namespace_ = lent(namespace_);
+	for (size_t i = 0; i < metadata->count; i++) {
+		externalscaler__scaled_object_ref__scaler_metadata_entry__init(&entries[i]);
+		entries[i].key = lent(metadata->pairs[i].key);
+		entries[i].value = lent(metadata->pairs[i].value);
+		ref.scalermetadata[i] = &entries[i];
+	}
+	request.scaledobjectref = &ref;
+	request.metricname = lent(metric);
+	pack(out, metric ? &request.base : &ref.base);
+	free(ref.scalermetadata);
+	free(entries);
+}
+
+void externalmessages_put_ref(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata)
+{
+	put(out, namespace_, name, metadata, NULL);
+}
+
+void externalmessages_put_request(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata, const char *metric)
+{
+	put(out, namespace_, name, metadata, metric);
+}
+
+/* --- what we read ------------------------------------------------------------------------------------------------------------- */
+
+static void *take(void *arg, size_t size)
+{
+	size_t *left = arg;
+
+	if (size > *left)
+		return NULL; /* protobuf-c gives the message up */
+	*left -= size;
+	return malloc(size);
+}
+
+static void give(void *arg, void *bytes)
+{
+	(void)arg;
+	free(bytes);
+}
+
+struct reader {
+	size_t left;
+	ProtobufCAllocator allocator;
+	ProtobufCMessage *message;
+};
+
+static int read_message(struct reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t len, struct err *err)
+{
+	r->left = READ_BYTES_MAX;
+	r->allocator = (ProtobufCAllocator){ .alloc = take, .free = give, .allocator_data = &r->left };
+	r->message = protobuf_c_message_unpack(descriptor, &r->allocator, len, bytes);
+	return r->message ? 0 : err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", descriptor->short_name);
+}
+
+static void reader_done(struct reader *r)
+{
+	protobuf_c_message_free_unpacked(r->message, &r->allocator);
+}
+
+int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct err *err)
+{
+	struct reader r;
+
+	if (read_message(&r, &externalscaler__is_active_response__descriptor, bytes, len, err))
+		return -1;
+	*out = ((const Externalscaler__IsActiveResponse *)r.message)->result;
+	reader_done(&r);
+	return 0;
+}
+
+/* As it may stand in a message: no control characters, not long. */
+static char *shown(const char *name)
+{
+	size_t len = strlen(name);
+	char *text = mem_dupn(name, utf8_cut(name, len, SHOWN_MAX));
+
+	for (char *c = text; *c; c++)
+		if (iscntrl((unsigned char)*c))
+			*c = '?';
+	return text;
+}
+
+/* What the API server takes as the name of an HPA's metric (path segments: no '/' and '%'), and what can be text at all. */
+static bool is_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len == 0 || len > EXTERNALMESSAGES_NAME_MAX)
+		return false;
+	for (size_t i = 0, step; i < len; i += step) {
+		step = utf8_step(name + i, len - i);
+		if (step == 0 || iscntrl((unsigned char)name[i]) || name[i] == '/' || name[i] == '%')
+			return false;
+	}
+	return true;
+}
+
+static bool has(const struct description *d, const char *name)
+{
+	for (size_t i = 0; i < d->count; i++)
+		if (strcasecmp(d->metrics[i].name, name) == 0)
+			return true;
+	return false;
+}
+
+static int add_metric(struct description *d, const Externalscaler__MetricSpec *spec, struct err *err)
+{
+	MEM_AUTO char *name = shown(spec->metricname);
+	struct quantity target = quantity_from_int(0);
+
+	if (!is_name(spec->metricname))
+		return err_set(err, ERR_INVALID, "metricName \"%s\" cannot be the name of a metric: 1 to %d characters of text, no '/' and no '%%'", name, EXTERNALMESSAGES_NAME_MAX);
+	if (has(d, spec->metricname))
+		return err_set(err, ERR_INVALID, "metricName \"%s\" is there twice", name);
+	if (!isfinite(spec->targetsizefloat))
+		return err_set(err, ERR_INVALID, "metric \"%s\": targetSizeFloat is no number", name);
+	if (spec->targetsizefloat > 0)
+		target = quantity_from_double(spec->targetsizefloat);
+	else if (spec->targetsize > 0 && spec->targetsize <= INT64_MAX / 1000)
+		target = quantity_from_int(spec->targetsize);
+	if (target.milli <= 0)
+		return err_set(err, ERR_INVALID, "metric \"%s\": its target must be greater than 0 (at least 0.001), not targetSize %lld, targetSizeFloat %g", name, (long long)spec->targetsize, spec->targetsizefloat);
+	description_add(d, spec->metricname, target);
+	return 0;
+}
+
+int externalmessages_get_description(const void *bytes, size_t len, struct description *out, struct err *err)
+{
+	const Externalscaler__GetMetricSpecResponse *message;
+	struct reader r;
+	int failed = 0;
+
+	if (read_message(&r, &externalscaler__get_metric_spec_response__descriptor, bytes, len, err))
+		return -1;
+	message = (const Externalscaler__GetMetricSpecResponse *)r.message;
+	if (message->n_metricspecs == 0)
+		failed = err_set(err, ERR_INVALID, "the server names no metric");
+	else if (message->n_metricspecs > EXTERNALMESSAGES_METRICS_MAX)
+		failed = err_set(err, ERR_INVALID, "the server names %zu metrics: at most %d", message->n_metricspecs, EXTERNALMESSAGES_METRICS_MAX);
+	for (size_t i = 0; !failed && i < message->n_metricspecs; i++)
+		failed = add_metric(out, message->metricspecs[i], err);
+	reader_done(&r);
+	if (failed)
+		description_done(out);
+	return failed;
+}
+
+/* A negative float beside an integer of 0 stays what the server said. */
+static double value_of(const Externalscaler__MetricValue *v)
+{
+	if (v->metricvaluefloat > 0 || !isfinite(v->metricvaluefloat) || v->metricvalue == 0)
+		return v->metricvaluefloat;
+	return (double)v->metricvalue;
+}
+
+int externalmessages_get_value(const void *bytes, size_t len, double *out, struct err *err)
+{
+	const Externalscaler__GetMetricsResponse *message;
+	struct reader r;
+	int failed = 0;
+
+	if (read_message(&r, &externalscaler__get_metrics_response__descriptor, bytes, len, err))
+		return -1;
+	message = (const Externalscaler__GetMetricsResponse *)r.message;
+	*out = 0;
+	for (size_t i = 0; i < message->n_metricvalues; i++)
+		*out += value_of(message->metricvalues[i]);
+	if (message->n_metricvalues == 0)
+		failed = err_set(err, ERR_INVALID, "the answer has no value");
+	else if (!isfinite(*out))
+		failed = err_set(err, ERR_INVALID, "metricValueFloat is no number");
+	reader_done(&r);
+	return failed;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/metricsapi/metricsapi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "net/http/httpurl.h"
+#include "scalers/httpauth.h"
+#include "scalers/metricsapi/metricsapi_parts.h"
+#include "scalers/params.h"
+#include "scalers/metricsapi/promtext.h"
+#include "scalers/metricsapi/xmlvalue.h"
+#include "scalers/metricsapi/yamlpath.h"
+
+#define LOCATION_SHOWN 120
+
+static const char *const formats[] = { [METRICSAPI_JSON] = "json", [METRICSAPI_XML] = "xml", [METRICSAPI_YAML] = "yaml", [METRICSAPI_PROMETHEUS] = "prometheus", NULL };
+static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average", [METRICSAPI_SUM] = "sum", [METRICSAPI_MAX] = "max", [METRICSAPI_MIN] = "min", NULL };
+
+static const struct param p_url = { { "url" }, { PARAM_METADATA }, true };
+static const struct param p_location = { { "valueLocation" }, { PARAM_METADATA }, true };
+static const struct param p_format = { { "format" }, { PARAM_METADATA }, false };
+static const struct param p_target = { { "targetValue" }, { PARAM_METADATA }, false };
+static const struct param p_activation = { { "activationTargetValue" }, { PARAM_METADATA }, false };
+static const struct param p_aggregate = { { "aggregateFromKubeServiceEndpoints" }, { PARAM_METADATA }, false };
+static const struct param p_aggregation = { { "aggregationType" }, { PARAM_METADATA }, false };
+
+static void free_data(void *data)
+{
+	struct metricsapi_question *q = data;
+
+	free(q->url);
+	webaccess_unref(q->access);
+	free(q->location);
+	jsonpath_free(q->json);
+	dotpath_done(&q->path);
+	promselector_free(q->selector);
+	serviceurls_done(&q->service);
+	free(q);
+}
+
+/* --- building -------------------------------------------------------------------------------------------------------------------- */
+
+static int compile_location(struct metricsapi_question *q, struct err *err)
+{
+	switch (q->format) {
+	case METRICSAPI_JSON:
+		q->json = jsonpath_compile(q->location, err);
+		return q->json ? 0 : -1;
+	case METRICSAPI_PROMETHEUS:
+		q->selector = promselector_compile(q->location, err);
+		return q->selector ? 0 : -1;
+	case METRICSAPI_YAML:
+		return dotpath_read(q->location, &q->path, err);
+	case METRICSAPI_XML:
+		return dotpath_read(q->location, &q->path, err) || xmlvalue_check(&q->path, err) ? -1 : 0;
+	}
+	return -1;
+}
+
+static int read_location(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
+{
+	size_t format = METRICSAPI_JSON;
+
+	if (param_choice(params, &p_format, formats, &format, err) || param_text(params, &p_location, &q->location, err))
+		return -1;
+	q->format = (enum metricsapi_format)format;
+	if (compile_location(q, err))
+		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN, q->location, formats[format]);
+	return 0;
+}
+
+static int read_aggregation(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
+{
+	size_t aggregation = METRICSAPI_AVERAGE;
+
+	if (param_bool(params, &p_aggregate, &q->aggregates, err) || param_choice(params, &p_aggregation, aggregations, &aggregation, err))
+		return -1;
+	q->aggregation = (enum metricsapi_aggregation)aggregation;
+	if (q->aggregates && serviceurls_read(q->url, &q->service, err))
+		return err_wrap(err, "parameter \"url\"");
+	return 0;
+}
+
+static int read_question(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
+{
+	struct httpauth auth;
+
+	if (httpauth_read(params, &p_url, HTTPAUTH_API_KEY, &auth, err))
+		return -1;
+	q->url = mem_dup(auth.url);
+	q->access = webaccess_ref(auth.access);
+	q->timeout_ms = auth.timeout_ms;
+	httpauth_done(&auth);
+	return read_location(params, q, err) || read_aggregation(params, q, err) ? -1 : 0;
+}
+
+/* People put tokens into URLs: only a fingerprint of what is behind the server's name. */
+static char *make_key(const struct metricsapi_question *q, const char *origin)
+{
+	const char *const texts[] = { q->url, q->location };
+	char print[FINGERPRINT_TEXT];
+
+	return mem_printf("metrics-api %s %s %s %s %s %lld", origin, fingerprint_of(texts, 2, print), formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->access), (long long)q->timeout_ms);
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
+	char origin[256];
+
+	if (read_question(params, q, err) || param_target(params, &p_target, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err)) {
+		free_data(q);
+		return -1;
+	}
+	httpurl_origin(q->url, origin, sizeof(origin));
+	out->question = question_new(&metricsapi_scaler_type, make_key(q, origin), mem_printf("metrics-api %s", origin), q);
+	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
+	/* Quotes, braces, # and = stay: in the path of the metrics API they are escaped. */
+	*metric_name = param_normalise(mem_printf("metric-api-%s", q->location));
+	return 0;
+}
+
+/* --- reading --------------------------------------------------------------------------------------------------------------------- */
+
+size_t metricsapi_body_max(const struct metricsapi_question *q)
+{
+	return q->format == METRICSAPI_JSON || q->format == METRICSAPI_YAML ? (size_t)1 << 20 : (size_t)8 << 20;
+}
+
+static int find_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err)
+{
+	switch (q->format) {
+	case METRICSAPI_JSON:       return jsonpath_number(q->json, answer->body, answer->len, out, err);
+	case METRICSAPI_XML:        return xmlvalue_number(&q->path, answer->body, answer->len, out, err);
+	case METRICSAPI_YAML:       return yamlpath_number(&q->path, answer->body, answer->len, out, err);
+	case METRICSAPI_PROMETHEUS: return promtext_number(q->selector, answer->body, answer->len, out, err);
+	}
+	return -1;
+}
+
+int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err)
+{
+	if (answer->status != 200) {
+		err_set(err, webget_status_kind(answer->status), "api returned %d", answer->status);
+		err->http_status = answer->status;
+		return -1;
+	}
+	if (find_number(q, answer, out, err))
+		return err_wrap(err, "valueLocation \"%.*s\"", LOCATION_SHOWN, q->location);
+	return 0;
+}
+
+const struct scaler_type metricsapi_scaler_type = {
+	.name = "metrics-api",
+	.go_name = "metricsAPIScaler",
+	.build = build,
+	.ask = metricsapi_ask,
+	.cancel = metricsapi_cancel,
+	.free_data = free_data,
+};

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking: one URL, or the EndpointSlices of a Service and then each of its pods, a few at a time. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "kube/client.h"
+#include "net/http/httpurl.h"
+#include "net/loop.h"
+#include "scalers/metricsapi/metricsapi_parts.h"
+#include "scalers/sources.h"
+
+#define AT_ONCE 5 /* pods; as KEDA */
+
+struct metricsapi_ask;
+
+/* One server. */
+struct target {
+	struct metricsapi_ask *ask;
+	char *url; /* owned */
+	struct webget_call *call; /* NULL before and after */
+};
+
+struct metricsapi_ask {
+	struct scaler_sources *sources;
+	struct question *question;
+	int64_t deadline_ms;
+	question_fn fn;
+	void *arg;
+	struct kube_call *listing; /* the EndpointSlices; NULL before and after */
+	struct target *targets;    /* owned */
+	size_t count, started, under_way, good;
+	double sum, max, min;
+	struct err err;            /* of the first that failed */
+};
+
+static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
+{
+	return ask->question->data;
+}
+
+static void ask_free(struct metricsapi_ask *ask)
+{
+	for (size_t i = 0; i < ask->count; i++) {
+		webget_cancel(ask->targets[i].call);
+		free(ask->targets[i].url);
+	}
+	free(ask->targets);
+	question_unref(ask->question);
+	free(ask);
+}
+
+/* --- the answer -------------------------------------------------------------------------------------------------------------------- */
+
+static void fail(struct metricsapi_ask *ask)
+{
+	ask->fn(ask->arg, NULL, &ask->err);
+	ask_free(ask);
+}
+
+static double aggregate(const struct metricsapi_ask *ask)
+{
+	switch (question_of(ask)->aggregation) {
+	case METRICSAPI_AVERAGE: return ask->sum / (double)ask->good;
+	case METRICSAPI_SUM:     return ask->sum;
+	case METRICSAPI_MAX:     return ask->max;
+	case METRICSAPI_MIN:     return ask->min;
+	}
+	return NAN;
+}
+
+static void finish(struct metricsapi_ask *ask)
+{
+	struct answer answer = { .value = aggregate(ask) };
+
+	if (!isfinite(answer.value)) {
+		err_set(&ask->err, ERR_INVALID, "%s: the values of the endpoints together are too large", ask->question->source);
+		fail(ask);
+		return;
+	}
+	ask->fn(ask->arg, &answer, NULL);
+	ask_free(ask);
+}
+
+static void add_value(struct metricsapi_ask *ask, double value)
+{
+	ask->max = ask->good == 0 || value > ask->max ? value : ask->max;
+	ask->min = ask->good == 0 || value < ask->min ? value : ask->min;
+	ask->sum += value;
+	ask->good++;
+}
+
+/* Whether the rest may stand for all: without those that failed the least value can only be too high, everything else too low. */
+static bool rest_is_enough(const struct metricsapi_ask *ask)
+{
+	return question_of(ask)->aggregates && question_of(ask)->aggregation == METRICSAPI_MIN;
+}
+
+/* --- the servers ------------------------------------------------------------------------------------------------------------------- */
+
+static void start_more(struct metricsapi_ask *ask);
+
+/* The transport names the server by itself, the one that a redirect led to; but not with each error. */
+static void note_failure(struct target *target, const struct err *failure)
+{
+	struct metricsapi_ask *ask = target->ask;
+	char origin[256];
+
+	if (ask->err.kind != ERR_NONE)
+		return;
+	ask->err = *failure;
+	if (strncmp(failure->msg, "http", 4) != 0)
+		err_wrap(&ask->err, "%s", httpurl_origin(target->url, origin, sizeof(origin)));
+	if (question_of(ask)->aggregates)
+		err_wrap(&ask->err, "%s: one of %zu endpoints", ask->question->source, ask->count);
+	else
+		err_wrap(&ask->err, "metrics-api");
+}
+
+static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
+{
+	struct target *target = arg;
+	struct metricsapi_ask *ask = target->ask;
+	struct err err = { 0 };
+	double value = 0;
+
+	target->call = NULL;
+	ask->under_way--;
+	if (!answer)
+		note_failure(target, transport);
+	else if (metricsapi_number(question_of(ask), answer, &value, &err))
+		note_failure(target, &err);
+	else
+		add_value(ask, value);
+	if (ask->err.kind != ERR_NONE && (!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
+		fail(ask);
+	else if (ask->started == ask->count && ask->under_way == 0)
+		finish(ask);
+	else
+		start_more(ask);
+}
+
+static void start_more(struct metricsapi_ask *ask)
+{
+	const struct metricsapi_question *q = question_of(ask);
+
+	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
+		struct target *target = &ask->targets[ask->started++];
+		struct webget_request request = { .url = target->url, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = ask->deadline_ms, .max_body = metricsapi_body_max(q) };
+
+		ask->under_way++;
+		target->call = webget_start(ask->sources->web, &request, on_answer, target);
+	}
+}
+
+/* Takes the URLs, and the array. */
+static void start_targets(struct metricsapi_ask *ask, char **urls, size_t count)
+{
+	ask->targets = mem_array(count, sizeof(*ask->targets));
+	ask->count = count;
+	for (size_t i = 0; i < count; i++) {
+		ask->targets[i].ask = ask;
+		ask->targets[i].url = urls[i];
+	}
+	free(urls);
+	start_more(ask);
+}
+
+/* --- a Service --------------------------------------------------------------------------------------------------------------------- */
+
+static void on_slices(void *arg, const json_t *list, const struct err *failure)
+{
+	struct metricsapi_ask *ask = arg;
+	const struct metricsapi_question *q = question_of(ask);
+	char **urls;
+	size_t count;
+
+	ask->listing = NULL;
+	if (failure) {
+		ask->err = *failure;
+		err_wrap(&ask->err, "%s: reading the EndpointSlices of Service %s/%s", ask->question->source, q->service.namespace_, q->service.service);
+		fail(ask);
+	} else if (serviceurls_of(&q->service, list, &urls, &count, &ask->err)) {
+		err_wrap(&ask->err, "%s", ask->question->source);
+		fail(ask);
+	} else {
+		start_targets(ask, urls, count);
+	}
+}
+
+static void start_listing(struct metricsapi_ask *ask)
+{
+	MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
+	int64_t left_ms = ask->deadline_ms - loop_now_ms(ask->sources->loop);
+	struct kube_request request = { .verb = KUBE_LIST, .path = path, .deadline_ms = left_ms > 0 ? left_ms : 1, .priority = KUBE_NORMAL };
+
+	ask->listing = kube_call(ask->sources->kube, &request, on_slices, ask);
+}
+
+void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	struct metricsapi_ask *ask = mem_zalloc(sizeof(*ask));
+	char **one;
+
+	ask->sources = sources;
+	ask->question = question_ref(question);
+	ask->deadline_ms = deadline_ms;
+	ask->fn = fn;
+	ask->arg = arg;
+	if (question_of(ask)->aggregates) {
+		start_listing(ask);
+		return ask;
+	}
+	one = mem_array(1, sizeof(*one));
+	one[0] = mem_dup(question_of(ask)->url);
+	start_targets(ask, one, 1);
+	return ask;
+}
+
+void metricsapi_cancel(void *handle)
+{
+	struct metricsapi_ask *ask = handle;
+
+	kube_cancel(ask->listing);
+	ask_free(ask);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/metricsapi/promtext.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+
+#define LABELS_MAX 256       /* of one series */
+#define VALUE_MAX  65536     /* of one label, or a name */
+#define NUMBER_MAX 128
+#define BUDGET     20000000 /* of all regular expressions together: less than a tenth of a second */
+
+/* One line, without its end. */
+struct line {
+	const char *at, *end;
+};
+
+struct page {
+	const struct promselector *selector;
+	size_t number;               /* of the line */
+	struct buf name, label, value; /* kept from line to line */
+	bool *given;                 /* owned; by matcher: the series has its label */
+	size_t budget;               /* for regular expressions */
+	bool name_known;             /* some series has the name */
+	bool found;
+	double result;
+	struct err *err;
+};
+
+static int wrong(const struct page *p, const char *what)
+{
+	return err_set(p->err, ERR_INVALID, "the answer is no page of metrics: line %zu: %s", p->number, what);
+}
+
+static bool at_end(const struct line *l)
+{
+	return l->at == l->end;
+}
+
+static bool looking_at(const struct line *l, char c)
+{
+	return !at_end(l) && *l->at == c;
+}
+
+static void skip_blanks(struct line *l)
+{
+	while (looking_at(l, ' ') || looking_at(l, '\t'))
+		l->at++;
+}
+
+/* --- names and texts --------------------------------------------------------------------------------------------------------------- */
+
+static bool is_name(char c, bool first)
+{
+	return isalpha((unsigned char)c) || c == '_' || c == ':' || (!first && isdigit((unsigned char)c));
+}
+
+static int read_bare(struct page *p, struct line *l, struct buf *out)
+{
+	const char *start = l->at;
+
+	buf_reset(out);
+	while (!at_end(l) && is_name(*l->at, l->at == start))
+		l->at++;
+	buf_append(out, start, (size_t)(l->at - start));
+	if (buf_failed(out))
+		return wrong(p, "a name is too long");
+	return l->at > start ? 0 : wrong(p, "a name must stand here");
+}
+
+/* "text" with \\, \" and \n. */
+static int read_quoted(struct page *p, struct line *l, struct buf *out)
+{
+	buf_reset(out);
+	for (l->at++; !looking_at(l, '"'); l->at++) {
+		bool escape = looking_at(l, '\\');
+
+		if (escape)
+			l->at++;
+		if (at_end(l))
+			return wrong(p, "the quotes are not closed");
+		if (escape && !strchr("\\\"n", *l->at))
+			return wrong(p, "in quotes a backslash stands before \\, \" or n");
+		buf_putc(out, escape && *l->at == 'n' ? '\n' : *l->at);
+	}
+	l->at++;
+	return buf_failed(out) ? wrong(p, "a text in quotes is too long") : 0;
+}
+
+static int read_name(struct page *p, struct line *l, struct buf *out)
+{
+	return looking_at(l, '"') ? read_quoted(p, l, out) : read_bare(p, l, out);
+}
+
+/* --- labels ------------------------------------------------------------------------------------------------------------------------ */
+
+/* False: a matcher does not hold for this label. */
+static bool matches(struct page *p)
+{
+	bool holds = true;
+
+	for (size_t i = 0; holds && i < p->selector->count; i++) {
+		const struct promselector_matcher *m = &p->selector->matchers[i];
+
+		if (strcmp(m->label, buf_text(&p->label)) != 0)
+			continue;
+		p->given[i] = true;
+		holds = promselector_holds(m, buf_text(&p->value), &p->budget);
+	}
+	return holds;
+}
+
+static bool missing_labels_match(struct page *p)
+{
+	for (size_t i = 0; i < p->selector->count; i++)
+		if (!p->given[i] && !promselector_holds(&p->selector->matchers[i], "", &p->budget))
+			return false;
+	return true;
+}
+
+static bool is_selected(const struct page *p)
+{
+	return strcmp(buf_text(&p->name), p->selector->name) == 0;
+}
+
+/* `name="value"`, or in quotes the series' own name: OpenMetrics' way of names that are none otherwise. */
+static int read_label(struct page *p, struct line *l, bool *meant)
+{
+	bool quoted = looking_at(l, '"');
+
+	if (read_name(p, l, &p->label))
+		return -1;
+	skip_blanks(l);
+	if (quoted && p->name.len == 0 && !looking_at(l, '=')) {
+		buf_puts(&p->name, buf_text(&p->label));
+		return 0;
+	}
+	if (!looking_at(l, '='))
+		return wrong(p, "= must stand behind a label");
+	l->at++;
+	skip_blanks(l);
+	if (!looking_at(l, '"'))
+		return wrong(p, "a label's value must stand in quotes");
+	if (read_quoted(p, l, &p->value))
+		return -1;
+	if (!p->found && *meant && (p->name.len == 0 || is_selected(p)))
+		*meant = matches(p);
+	return 0;
+}
+
+static int read_labels(struct page *p, struct line *l, bool *meant)
+{
+	l->at++;
+	skip_blanks(l);
+	for (size_t count = 0; !looking_at(l, '}'); count++) {
+		if (count == LABELS_MAX)
+			return wrong(p, "more than 256 labels");
+		if (read_label(p, l, meant))
+			return -1;
+		skip_blanks(l);
+		if (!looking_at(l, ',') && !looking_at(l, '}'))
+			return wrong(p, "a comma or } must stand behind a label");
+		if (looking_at(l, ','))
+			l->at++;
+		skip_blanks(l);
+	}
+	l->at++;
+	return 0;
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------------------------ */
+
+/* As Go's ParseFloat, but for hexadecimal ones: +Inf, NaN, 1e3. */
+static bool read_number(struct line *l, double *out)
+{
+	char text[NUMBER_MAX + 1], *behind;
+	const char *start = l->at;
+	size_t len;
+
+	while (!at_end(l) && *l->at != ' ' && *l->at != '\t')
+		l->at++;
+	len = (size_t)(l->at - start);
+	if (len == 0 || len > NUMBER_MAX)
+		return false;
+	memcpy(text, start, len);
+	text[len] = '\0';
+	if (strpbrk(text, "xX(_") || isspace((unsigned char)text[0]))
+		return false;
+	*out = strtod(text, &behind);
+	return *behind == '\0';
+}
+
+/* An exemplar: ` # {trace_id="x"} 0.5 1700000000`; not looked at. */
+static int skip_exemplar(struct page *p, struct line *l)
+{
+	skip_blanks(l);
+	if (at_end(l))
+		return 0;
+	if (!looking_at(l, '#'))
+		return wrong(p, "there is something behind the value and its time");
+	return 0;
+}
+
+static int read_value(struct page *p, struct line *l, double *value)
+{
+	double time;
+
+	skip_blanks(l);
+	if (!read_number(l, value))
+		return wrong(p, "a value must stand behind the name and its labels");
+	skip_blanks(l);
+	if (!at_end(l) && !looking_at(l, '#') && !read_number(l, &time))
+		return wrong(p, "what stands behind the value is no time");
+	return skip_exemplar(p, l);
+}
+
+/* --- lines --------------------------------------------------------------------------------------------------------------------------- */
+
+static int read_series(struct page *p, struct line *l)
+{
+	bool meant = true;
+	double value;
+
+	buf_reset(&p->name);
+	memset(p->given, 0, p->selector->count * sizeof(*p->given));
+	if (!looking_at(l, '{') && read_bare(p, l, &p->name))
+		return -1;
+	skip_blanks(l);
+	if (looking_at(l, '{') && read_labels(p, l, &meant))
+		return -1;
+	if (p->name.len == 0)
+		return wrong(p, "the name is missing");
+	if (read_value(p, l, &value))
+		return -1;
+	if (p->found || !is_selected(p))
+		return 0;
+	if (p->budget == 0)
+		return err_set(p->err, ERR_INVALID, "the answer is too large for the regular expressions of the selector");
+	p->name_known = true;
+	if (meant && missing_labels_match(p) && p->budget > 0) {
+		p->found = true;
+		p->result = value;
+	}
+	return 0;
+}
+
+static int read_line(struct page *p, struct line l)
+{
+	if (l.end > l.at && l.end[-1] == '\r')
+		l.end--;
+	skip_blanks(&l);
+	return at_end(&l) || looking_at(&l, '#') ? 0 : read_series(p, &l);
+}
+
+static int read_page(struct page *p, const char *page, size_t len)
+{
+	const char *at = page, *end = page + len;
+
+	if (memchr(page, '\0', len))
+		return err_set(p->err, ERR_INVALID, "the answer is no page of metrics: there is a zero byte in it");
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+
+		p->number++;
+		if (!newline && end - at == 5 && memcmp(at, "# EOF", 5) == 0)
+			return 0;
+		if (!newline)
+			return wrong(p, "it has no end: the page may have been cut off");
+		if (read_line(p, (struct line){ at, newline }))
+			return -1;
+		at = newline + 1;
+	}
+	return 0;
+}
+
+static int result(const struct page *p, double *out)
+{
+	if (!p->name_known)
+		return err_set(p->err, ERR_INVALID, "metric '%.200s' not found", p->selector->name);
+	if (!p->found)
+		return err_set(p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels", p->selector->name);
+	if (!isfinite(p->result))
+		return err_set(p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by", p->selector->name, isnan(p->result) ? "NaN" : p->result > 0 ? "+Inf" : "-Inf");
+	*out = p->result;
+	return 0;
+}
+
+int promtext_number(const struct promselector *selector, const char *page, size_t len, double *out, struct err *err)
+{
+	struct page p = { .selector = selector, .name = BUF_INIT(VALUE_MAX), .label = BUF_INIT(VALUE_MAX), .value = BUF_INIT(VALUE_MAX), .given = mem_array(selector->count + 1, sizeof(bool)), .budget = BUDGET, .err = err };
+	int rc = read_page(&p, page, len) || result(&p, out) ? -1 : 0;
+
+	buf_done(&p.name);
+	buf_done(&p.label);
+	buf_done(&p.value);
+	free(p.given);
+	return rc;
+}

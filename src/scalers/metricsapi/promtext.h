@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_PROMTEXT_H
+#define SCALERS_PROMTEXT_H
+
+/*
+ * The value of the first series on a page of metrics (Prometheus' text format 0.0.4, and what OpenMetrics adds: exemplars, # EOF, # UNIT, times with fractions, quoted names) that a selector means. Read in one pass, nothing is built.
+ * The page must be whole: a line that cannot be read, and a last line without its end, are errors; CR LF is as good as LF. Series are found under the names their lines begin with: those of histograms and summaries too
+ * (name_bucket, name_sum, name_count), which KEDA never finds. NaN and infinities are no value. Pure.
+ */
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "scalers/metricsapi/promselector.h"
+
+int promtext_number(const struct promselector *selector, const char *page, size_t len, double *out, struct err *err); /* ERR_INVALID, without content of the page */
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/metricsapi/xmlvalue.h"
+
+#include <ctype.h>
+#include <expat.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "scalers/metricvalue.h"
+
+#define DEPTH_MAX 256
+#define TEXT_MAX  1024 /* no number is longer */
+
+/* One step of the path: an element's name and which of them. */
+struct level {
+	const char *name; /* borrowed */
+	bool indexed;
+	size_t index;
+	size_t seen;      /* elements of that name inside the one above that is being read */
+};
+
+struct search {
+	XML_Parser parser;
+	struct level *levels; /* owned */
+	size_t count;
+	const char *attribute; /* borrowed; NULL: the text is wanted */
+	size_t depth;          /* elements that are open */
+	size_t matched;        /* how many of them, from the root on, are on the path */
+	bool found, nested;
+	struct buf text;
+	struct err err;
+};
+
+static void stop(struct search *s, const char *what)
+{
+	if (s->err.kind == ERR_NONE)
+		err_set(&s->err, ERR_INVALID, "%s", what);
+	XML_StopParser(s->parser, XML_FALSE);
+}
+
+static bool is_named(const char *element, const char *wanted)
+{
+	const char *colon = strchr(element, ':');
+
+	return strcmp(element, wanted) == 0 || (colon && !strchr(wanted, ':') && strcmp(colon + 1, wanted) == 0);
+}
+
+/* Whether this element, inside of one that is on the path, is the next on it. */
+static bool is_next(struct search *s, const char *element)
+{
+	struct level *level = &s->levels[s->matched];
+
+	if (!is_named(element, level->name))
+		return false;
+	level->seen++;
+	if (level->indexed)
+		return level->seen - 1 == level->index;
+	if (level->seen > 1 && s->err.kind == ERR_NONE) {
+		err_set(&s->err, ERR_INVALID, "there are several elements %.100s: an index must say which, such as %.100s.0", level->name, level->name);
+		XML_StopParser(s->parser, XML_FALSE);
+	}
+	return level->seen == 1;
+}
+
+static void read_attribute(struct search *s, const char **attributes)
+{
+	for (; *attributes; attributes += 2) {
+		if (!is_named(attributes[0], s->attribute))
+			continue;
+		s->found = true;
+		buf_puts(&s->text, attributes[1]);
+		return;
+	}
+}
+
+static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
+{
+	struct search *s = arg;
+
+	if (s->matched == s->count && s->depth >= s->count)
+		s->nested = true; /* counts for the text alone */
+	if (++s->depth > DEPTH_MAX) {
+		stop(s, "the answer is nested too deep: at most 256 levels");
+		return;
+	}
+	if (s->depth != s->matched + 1 || s->matched == s->count || !is_next(s, element))
+		return;
+	if (++s->matched < s->count) {
+		s->levels[s->matched].seen = 0;
+		return;
+	}
+	s->found = !s->attribute;
+	if (s->attribute)
+		read_attribute(s, attributes);
+}
+
+static void XMLCALL on_end(void *arg, const char *element)
+{
+	struct search *s = arg;
+
+	(void)element;
+	if (s->matched == s->depth)
+		s->matched--;
+	s->depth--;
+}
+
+static void XMLCALL on_text(void *arg, const char *text, int len)
+{
+	struct search *s = arg;
+
+	if (s->attribute || s->matched != s->count || s->depth != s->count)
+		return;
+	buf_append(&s->text, text, (size_t)len);
+}
+
+static void XMLCALL on_doctype(void *arg, const char *name, const char *system, const char *public, int internal)
+{
+	(void)name, (void)system, (void)public, (void)internal;
+	stop(arg, "the answer has a document type (<!DOCTYPE ...>), which is refused");
+}
+
+/* --- the path --------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_attribute(const struct dotpath_part *part)
+{
+	return part->name[0] == '@' && !part->escaped;
+}
+
+int xmlvalue_check(const struct dotpath *path, struct err *err)
+{
+	for (size_t i = 0; i < path->count; i++) {
+		const struct dotpath_part *part = &path->parts[i];
+
+		if (part->indexed && i == 0)
+			return err_set(err, ERR_INVALID, "the path begins with the name of the root element, not with an index");
+		if (part->indexed && path->parts[i - 1].indexed)
+			return err_set(err, ERR_INVALID, "an index stands behind the name of an element, not behind an index");
+		if (is_attribute(part) && (i == 0 || i + 1 < path->count || !part->name[1]))
+			return err_set(err, ERR_INVALID, "an attribute (@name) is the last part of a path, behind an element");
+	}
+	return 0;
+}
+
+static void read_path(const struct dotpath *path, struct search *s)
+{
+	s->levels = mem_array(path->count, sizeof(*s->levels));
+	for (size_t i = 0; i < path->count; i++) {
+		const struct dotpath_part *part = &path->parts[i];
+
+		if (is_attribute(part)) {
+			s->attribute = part->name + 1;
+		} else if (part->indexed) {
+			s->levels[s->count - 1].indexed = true;
+			s->levels[s->count - 1].index = part->index;
+		} else {
+			s->levels[s->count++].name = part->name;
+		}
+	}
+}
+
+/* --- the answer ------------------------------------------------------------------------------------------------------------------ */
+
+static int number(const struct search *s, double *out, struct err *err)
+{
+	const char *text = buf_text(&s->text);
+	size_t len = s->text.len;
+
+	if (!s->found)
+		return metricvalue_none("Null: there is nothing", err);
+	if (s->nested && !s->attribute)
+		return metricvalue_none("an element with elements inside", err);
+	for (; len > 0 && isspace((unsigned char)*text); len--)
+		text++;
+	while (len > 0 && isspace((unsigned char)text[len - 1]))
+		len--;
+	if (!buf_failed(&s->text) && metricvalue_of_text(text, len, out))
+		return 0;
+	return metricvalue_none(len == 0 ? "nothing: it is empty" : "String: a text that is no quantity like 5, 1.5, 100m or 2Gi", err);
+}
+
+static int parse(struct search *s, const char *answer, size_t len, struct err *err)
+{
+	if (len > INT_MAX)
+		return err_set(err, ERR_INVALID, "the answer is too long");
+	XML_SetUserData(s->parser, s);
+	XML_SetElementHandler(s->parser, on_start, on_end);
+	XML_SetCharacterDataHandler(s->parser, on_text);
+	XML_SetStartDoctypeDeclHandler(s->parser, on_doctype);
+	if (XML_Parse(s->parser, answer, (int)len, 1) == XML_STATUS_OK && s->err.kind == ERR_NONE)
+		return 0;
+	if (s->err.kind != ERR_NONE) {
+		*err = s->err;
+		return -1;
+	}
+	return err_set(err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s", XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
+		       XML_ErrorString(XML_GetErrorCode(s->parser)));
+}
+
+int xmlvalue_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+{
+	struct search s = { .parser = XML_ParserCreate(NULL), .text = BUF_INIT(TEXT_MAX) };
+	struct err own = { 0 };
+	int rc;
+
+	if (!s.parser)
+		abort(); /* out of memory */
+	read_path(path, &s);
+	rc = parse(&s, answer, len, &own) || number(&s, out, &own) ? -1 : 0;
+	if (rc && err)
+		*err = own;
+	XML_ParserFree(s.parser);
+	buf_done(&s.text);
+	free(s.levels);
+	return rc;
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/prometheus/promreply.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "net/web/webget.h"
+
+/* Of a server's own words so much is repeated. */
+#define WORDS_MAX 200
+
+static enum promreply failed(struct err *err, const char *what)
+{
+	err_set(err, ERR_INVALID, "%s", what);
+	return PROMREPLY_FAILED;
+}
+
+/* On one line and not too long. */
+static void put_words(struct buf *out, const char *text)
+{
+	size_t len = strlen(text), cut = len > WORDS_MAX ? WORDS_MAX : len;
+
+	while (cut < len && cut > 0 && ((unsigned char)text[cut] & 0xc0) == 0x80) /* not inside a character */
+		cut--;
+	for (size_t i = 0; i < cut; i++)
+		buf_putc(out, iscntrl((unsigned char)text[i]) ? ' ' : text[i]);
+	buf_puts(out, cut < len ? "..." : "");
+}
+
+/* --- a number ------------------------------------------------------------------------------------------------------------------- */
+
+static enum promreply number(const char *text, double *value, struct err *err)
+{
+	char *end;
+
+	*value = strtod(text, &end);
+	if (!*text || isspace((unsigned char)*text) || *end != '\0')
+		return failed(err, "the value is not a number");
+	if (isfinite(*value))
+		return PROMREPLY_VALUE;
+	err_set(err, ERR_INVALID, "the value is %s", isnan(*value) ? "NaN" : *value > 0 ? "+Inf" : "-Inf");
+	return PROMREPLY_EMPTY;
+}
+
+/* [time, value] */
+static enum promreply sample(const json_t *pair, double *value, struct err *err)
+{
+	const json_t *v = json_array_get(pair, 1);
+
+	if (json_array_size(pair) != 2)
+		return failed(err, "the value is not a pair of time and number");
+	if (json_is_string(v))
+		return number(json_string_value(v), value, err);
+	if (json_is_number(v)) {
+		*value = json_number_value(v);
+		return PROMREPLY_VALUE;
+	}
+	if (!json_is_null(v))
+		return failed(err, "the value is not a number");
+	err_set(err, ERR_INVALID, "the value is null");
+	return PROMREPLY_EMPTY;
+}
+
+/* --- the result ----------------------------------------------------------------------------------------------------------------- */
+
+static const char *first_warning(const json_t *root)
+{
+	const json_t *first = json_array_get(json_object_get(root, "warnings"), 0);
+
+	return json_is_string(first) ? json_string_value(first) : NULL;
+}
+
+static enum promreply empty(const json_t *root, struct err *err)
+{
+	const char *warning = first_warning(root);
+	struct buf words = BUF_INIT(4 * WORDS_MAX);
+
+	if (!warning) {
+		err_set(err, ERR_INVALID, "the result is empty: no series fits, or its target is lost");
+		return PROMREPLY_EMPTY;
+	}
+	put_words(&words, warning);
+	err_set(err, ERR_TEMPORARY, "the result is empty, with a warning: %s", buf_text(&words));
+	buf_done(&words);
+	return PROMREPLY_FAILED;
+}
+
+static enum promreply element(const json_t *e, double *value, struct err *err)
+{
+	const json_t *pair = json_object_get(e, "value");
+
+	if (json_is_array(pair))
+		return sample(pair, value, err);
+	if (json_is_array(json_object_get(e, "values")) || json_is_array(json_object_get(e, "histograms")))
+		return failed(err, "the result is a range of values, not one: the query lacks a function around its [range]");
+	if (json_is_array(json_object_get(e, "histogram")))
+		return failed(err, "the result is a histogram, not a number: histogram_quantile, histogram_count or histogram_sum makes one of it");
+	return failed(err, "the result has no value");
+}
+
+static enum promreply elements(const json_t *root, const json_t *result, double *value, struct err *err)
+{
+	size_t count = json_array_size(result);
+
+	if (count == 0)
+		return empty(root, err);
+	if (count == 1)
+		return element(json_array_get(result, 0), value, err);
+	err_set(err, ERR_INVALID, "the query returned multiple elements (%zu), and must return one: sum(), max() and the like make one of them", count);
+	return PROMREPLY_FAILED;
+}
+
+static enum promreply success(const json_t *root, double *value, struct err *err)
+{
+	const json_t *data = json_object_get(root, "data"), *result = json_object_get(data, "result");
+	const char *type = json_str_or_empty(data, "resultType");
+
+	if (strcmp(type, "string") == 0)
+		return failed(err, "the result is a text, not a number");
+	/* Go writes an empty list that was never made as null. */
+	if (json_is_object(data) && json_is_null(result))
+		return empty(root, err);
+	if (!json_is_array(result))
+		return failed(err, "the answer has no data.result: is this the query API of Prometheus?");
+	if (strcmp(type, "scalar") == 0 || json_is_number(json_array_get(result, 0)))
+		return sample(result, value, err);
+	return elements(root, result, value, err);
+}
+
+/* --- the answer ----------------------------------------------------------------------------------------------------------------- */
+
+static enum promreply refused(int status, const json_t *root, struct err *err)
+{
+	const char *type = json_str_or_empty(root, "errorType"), *text = json_str_or_empty(root, "error");
+	bool good = status >= 200 && status <= 299;
+	struct buf words = BUF_INIT(8 * WORDS_MAX);
+
+	if (!good)
+		buf_printf(&words, "HTTP status %d", status);
+	if (*type) {
+		buf_puts(&words, good ? "" : ": ");
+		put_words(&words, type);
+	}
+	if (*text) {
+		buf_puts(&words, words.len > 0 ? ": " : "");
+		put_words(&words, text);
+	}
+	err_set(err, good ? ERR_INVALID : webget_status_kind(status), "%s", words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
+	if (err)
+		err->http_status = good ? 0 : status;
+	buf_done(&words);
+	return PROMREPLY_FAILED;
+}
+
+static enum promreply no_json(const char *content_type, struct err *err)
+{
+	struct buf words = BUF_INIT(4 * WORDS_MAX);
+
+	put_words(&words, *content_type ? content_type : "of unknown type");
+	err_set(err, ERR_INVALID, "the answer is not JSON but %s: does serverAddress lead to the query API of Prometheus?", buf_text(&words));
+	buf_done(&words);
+	return PROMREPLY_FAILED;
+}
+
+enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value, struct err *err)
+{
+	json_t *root = json_parse(body, len, NULL);
+	enum promreply reply;
+
+	*value = 0;
+	if (status < 200 || status > 299 || strcmp(json_str_or_empty(root, "status"), "error") == 0)
+		reply = refused(status, root, err);
+	else if (!json_is_object(root))
+		reply = no_json(content_type, err);
+	else
+		reply = success(root, value, err);
+	json_decref(root);
+	return reply;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/redis/redis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "scalers/redis/redisparams.h"
+
+/* What is asked: one key on one server. */
+struct redis_question {
+	struct redisserver server;
+	char *key;
+	size_t key_len;
+	enum rediswatch_notify notify;
+};
+
+/*
+ * One round trip and atomic: the type of the key, then its length. Command names are literals, as some proxies look for them; the script is sent whole each time, so a
+ * restarted server needs nothing from us. A key that does not exist has length 0; that is the source's own answer.
+ */
+static const char length_script[] =
+	"local t=redis.call('TYPE',KEYS[1]).ok "
+	"if t=='list' or t=='none' then return redis.call('LLEN',KEYS[1]) end "
+	"if t=='set' then return redis.call('SCARD',KEYS[1]) end "
+	"if t=='zset' then return redis.call('ZCARD',KEYS[1]) end "
+	"if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
+	"return redis.error_reply('ERR unsupported key type: '..t)";
+
+static const struct param p_list_name = { { "listName" }, { PARAM_METADATA }, true };
+static const struct param p_list_length = { { "listLength" }, { PARAM_METADATA }, false };
+static const struct param p_activation = { { "activationListLength" }, { PARAM_METADATA }, false };
+
+static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
+{
+	int64_t target = 5, activation = 0;
+
+	if (redisparams_target(params, &p_list_length, &target, err) || param_int64(params, &p_activation, &activation, err) || param_metric_type(params, &out->target_type, err))
+		return -1;
+	out->target = quantity_from_int(target);
+	out->activation = (double)activation;
+	return 0;
+}
+
+static int redis_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct redisserver server = { 0 };
+	struct redis_question *q;
+	enum rediswatch_notify notify;
+	MEM_AUTO char *list = NULL;
+
+	/* The server last: what is wrong with the rest is found even where the address is not known, as by `kscaled check`. */
+	if (param_text(params, &p_list_name, &list, err) || read_thresholds(params, out, err) || rediswatch_read_notify(params, &notify, err) || redisparams_read(params, &server, err))
+		return -1;
+	q = mem_zalloc(sizeof(*q));
+	q->server = server;
+	q->key = mem_dup(list);
+	q->key_len = strlen(list);
+	q->notify = notify;
+	out->question = question_new(out->type, mem_printf("redis length %s%s %s", redisserver_key(&server), rediswatch_notify_key(notify), list), redisserver_name(&server), q);
+	*metric_name = param_normalise(mem_printf("redis-%s", list));
+	return 0;
+}
+
+static void redis_free_data(void *data)
+{
+	struct redis_question *q = data;
+
+	redisserver_done(&q->server);
+	free(q->key);
+	free(q);
+}
+
+/* One question under way. */
+struct redis_ask {
+	struct redisserver_call call;
+	struct question *question;
+	question_fn fn;
+	void *arg;
+};
+
+static void ask_free(struct redis_ask *ask)
+{
+	question_unref(ask->question);
+	free(ask);
+}
+
+static void on_reply(void *arg, const struct redis_reply *reply, const struct err *transport)
+{
+	struct redis_ask *ask = arg;
+	const struct redis_question *q = ask->question->data;
+	MEM_AUTO char *doing = mem_printf("asking the length of %s", q->key);
+	struct err err;
+
+	if (redisserver_no_count(ask->question->source, doing, reply, transport, &err))
+		ask->fn(ask->arg, NULL, &err);
+	else
+		ask->fn(ask->arg, &(struct answer){ .value = (double)reply->integer }, NULL);
+	ask_free(ask);
+}
+
+static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	const struct redis_question *q = question->data;
+	const char *argv[] = { "EVAL", length_script, "1", q->key };
+	struct redis_ask *ask = mem_zalloc(sizeof(*ask));
+
+	ask->question = question_ref(question);
+	ask->fn = fn;
+	ask->arg = arg;
+	ask->call = redisserver_command(sources, &q->server, q->key, q->key_len, 4, argv, deadline_ms, on_reply, ask);
+	return ask;
+}
+
+static void redis_ask_cancel(void *handle)
+{
+	struct redis_ask *ask = handle;
+
+	redisserver_cancel(&ask->call);
+	ask_free(ask);
+}
+
+static void *redis_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
+{
+	const struct redis_question *q = question->data;
+	const struct rediswatch_config config = { .key = q->key, .key_len = q->key_len, .notify = q->notify, .classes = REDISWATCH_LENGTHS };
+
+	return redisserver_watch_start(sources, &q->server, &config, look, arg);
+}
+
+#define REDIS_TYPE(word) \
+	{ \
+		.name = (word), .go_name = "redisScaler", .build = redis_build, .ask = redis_ask, .cancel = redis_ask_cancel, .free_data = redis_free_data, \
+		.watch = redis_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
+	}
+
+const struct scaler_type redis_scaler_type = REDIS_TYPE("redis");
+const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster");
+const struct scaler_type redis_sentinel_scaler_type = REDIS_TYPE("redis-sentinel");

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/redis/redisstreams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "scalers/redis/redisparams.h"
+#include "scalers/sources.h"
+
+enum mode { LENGTH, PENDING, LAG };
+
+struct stream_question {
+	struct redisserver server;
+	enum mode mode;
+	char *stream, *group; /* group: NULL for LENGTH */
+	size_t stream_len;
+	enum rediswatch_notify notify;
+};
+
+static const struct param p_stream = { { "stream" }, { PARAM_METADATA }, true };
+static const struct param p_group = { { "consumerGroup" }, { PARAM_METADATA }, false };
+static const struct param p_length = { { "streamLength" }, { PARAM_METADATA }, false };
+static const struct param p_pending = { { "pendingEntriesCount" }, { PARAM_METADATA }, false };
+static const struct param p_lag = { { "lagCount" }, { PARAM_METADATA }, false };
+static const struct param p_activation = { { "activationLagCount" }, { PARAM_METADATA }, false };
+
+static const struct {
+	const char *name;              /* in the key */
+	const struct param *threshold;
+} modes[] = {
+	[LENGTH] = { "length", &p_length },
+	[PENDING] = { "pending", &p_pending },
+	[LAG] = { "lag", &p_lag },
+};
+
+/*
+ * How many entries follow the last one that the group was given, where Redis does not know: counted up to 1,000, in pieces, so that it costs the server little; with more than that the length of the stream,
+ * which the lag never exceeds. One script, so that both are of one moment.
+ */
+static const char count_script[] =
+	"local n,from=0,'('..ARGV[1] "
+	"repeat "
+	"local part=redis.call('XRANGE',KEYS[1],from,'+','COUNT',100) "
+	"n=n+#part "
+	"if #part<100 then return n end "
+	"from='('..part[100][1] "
+	"until n>=1000 "
+	"return redis.call('XLEN',KEYS[1])";
+
+/* --- the trigger ------------------------------------------------------------------------------------------------------- */
+
+/* A group chooses between lag and pending entries, no group the length; what belongs to another mode is read, so that it is well-formed, and does not matter (A.2). */
+static int read_mode(const struct scaler_params *params, struct stream_question *q, struct scaler *out, struct err *err)
+{
+	int64_t targets[] = { [LENGTH] = 5, [PENDING] = 5, [LAG] = 0 }, activation = 0;
+
+	if (param_text(params, &p_stream, &q->stream, err) || param_text(params, &p_group, &q->group, err) || param_int64(params, &p_activation, &activation, err))
+		return -1;
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (param_int64(params, modes[i].threshold, &targets[i], err))
+			return -1;
+	}
+	q->mode = !q->group ? LENGTH : targets[LAG] != 0 ? LAG : PENDING;
+	if (redisparams_target(params, modes[q->mode].threshold, &targets[q->mode], err) || param_metric_type(params, &out->target_type, err))
+		return -1;
+	q->stream_len = strlen(q->stream);
+	out->target = quantity_from_int(targets[q->mode]);
+	out->activation = (double)activation;
+	return 0;
+}
+
+static void streams_free_data(void *data)
+{
+	struct stream_question *q = data;
+
+	redisserver_done(&q->server);
+	free(q->stream);
+	free(q->group);
+	free(q);
+}
+
+static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct stream_question *q = mem_zalloc(sizeof(*q));
+
+	/* The server last, as for lists. */
+	if (read_mode(params, q, out, err) || rediswatch_read_notify(params, &q->notify, err) || redisparams_read(params, &q->server, err)) {
+		streams_free_data(q);
+		return -1;
+	}
+	out->question = question_new(out->type, mem_printf("redis-streams %s %s%s %zu:%s %s", modes[q->mode].name, redisserver_key(&q->server), rediswatch_notify_key(q->notify), q->stream_len, q->stream, q->group ? q->group : ""),
+				     redisserver_name(&q->server), q);
+	*metric_name = param_normalise(mem_printf("redis-streams-%s", q->stream));
+	return 0;
+}
+
+/* --- a question under way ------------------------------------------------------------------------------------------------ */
+
+struct stream_ask {
+	struct redisserver_call call;
+	struct scaler_sources *sources;
+	struct question *question;
+	int64_t deadline_ms;
+	question_fn fn;
+	void *arg;
+};
+
+static void ask_free(struct stream_ask *ask)
+{
+	question_unref(ask->question);
+	free(ask);
+}
+
+static void ask_end(struct stream_ask *ask, double value, const struct err *err)
+{
+	if (err)
+		ask->fn(ask->arg, NULL, err);
+	else
+		ask->fn(ask->arg, &(struct answer){ .value = value }, NULL);
+	ask_free(ask);
+}
+
+static void send(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
+{
+	const struct stream_question *q = ask->question->data;
+
+	ask->call = redisserver_command(ask->sources, &q->server, q->stream, q->stream_len, argc, argv, ask->deadline_ms, fn, ask);
+}
+
+static char *doing_of(const struct stream_question *q)
+{
+	return q->group ? mem_printf("asking for the %s of group %s of stream %s", q->mode == LAG ? "lag" : "pending entries", q->group, q->stream) : mem_printf("asking for the length of stream %s", q->stream);
+}
+
+static void on_count(void *arg, const struct redis_reply *reply, const struct err *transport)
+{
+	struct stream_ask *ask = arg;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
+	struct err err;
+	bool failed = redisserver_no_count(ask->question->source, doing, reply, transport, &err);
+
+	ask_end(ask, failed ? 0 : (double)reply->integer, failed ? &err : NULL);
+}
+
+static void ask_length(struct stream_ask *ask)
+{
+	const struct stream_question *q = ask->question->data;
+
+	send(ask, 2, (const char *[]){ "XLEN", q->stream }, on_count);
+}
+
+/* The summary: how many, from, to, by whom. */
+static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
+{
+	struct stream_ask *ask = arg;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
+	struct err err;
+
+	if (!redisserver_failed(ask->question->source, doing, reply, transport, &err)) {
+		if (reply->type == REDIS_ARRAY && reply->count > 0) {
+			on_count(ask, reply->elements[0], NULL);
+			return;
+		}
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->question->source, doing);
+	}
+	ask_end(ask, 0, &err);
+}
+
+/* --- lag --------------------------------------------------------------------------------------------------------------- */
+
+static bool is_text(const struct redis_reply *r, const char *text)
+{
+	return (r->type == REDIS_STRING || r->type == REDIS_STATUS) && strcmp(r->text, text) == 0;
+}
+
+/* A field of one group, of names and values in turn; NULL when it has none of that name. */
+static const struct redis_reply *field(const struct redis_reply *group, const char *name)
+{
+	for (size_t i = 0; group->type == REDIS_ARRAY && i + 1 < group->count; i += 2)
+		if (is_text(group->elements[i], name))
+			return group->elements[i + 1];
+	return NULL;
+}
+
+/* NULL: it is not listed. */
+static const struct redis_reply *find_group(const struct redis_reply *reply, const char *name)
+{
+	for (size_t i = 0; i < reply->count; i++) {
+		const struct redis_reply *found = field(reply->elements[i], "name");
+
+		if (found && is_text(found, name))
+			return reply->elements[i];
+	}
+	return NULL;
+}
+
+/* Groups know their lag since Redis 7; which groups are listed does not matter for that. */
+static bool groups_have_lag(const struct redis_reply *reply)
+{
+	for (size_t i = 0; i < reply->count; i++)
+		if (!field(reply->elements[i], "lag"))
+			return false;
+	return true;
+}
+
+static void ask_count_behind(struct stream_ask *ask, const struct redis_reply *last_id)
+{
+	const struct stream_question *q = ask->question->data;
+
+	send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->stream, last_id->text }, on_count);
+}
+
+static void take_groups(struct stream_ask *ask, const struct redis_reply *reply, const char *doing)
+{
+	const struct stream_question *q = ask->question->data;
+	const struct redis_reply *group = find_group(reply, q->group), *lag, *last_id;
+	struct err err;
+
+	if (!groups_have_lag(reply)) {
+		err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag", ask->question->source, doing);
+		ask_end(ask, 0, &err);
+		return;
+	}
+	if (!group) {
+		ask_length(ask);
+		return;
+	}
+	lag = field(group, "lag");
+	last_id = field(group, "last-delivered-id");
+	if (lag->type == REDIS_NIL && last_id && last_id->type == REDIS_STRING)
+		ask_count_behind(ask, last_id);
+	else
+		on_count(ask, lag, NULL);
+}
+
+static void on_groups(void *arg, const struct redis_reply *reply, const struct err *transport)
+{
+	struct stream_ask *ask = arg;
+	MEM_AUTO char *doing = doing_of(ask->question->data);
+	struct err err;
+
+	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
+		ask_end(ask, 0, NULL); /* the server's own answer: there is no stream */
+		return;
+	}
+	if (redisserver_failed(ask->question->source, doing, reply, transport, &err)) {
+		ask_end(ask, 0, &err);
+		return;
+	}
+	if (reply->type != REDIS_ARRAY) {
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is no list of groups", ask->question->source, doing);
+		ask_end(ask, 0, &err);
+		return;
+	}
+	take_groups(ask, reply, doing);
+}
+
+/* ----------------------------------------------------------------------------------------------------------------------- */
+
+static void *streams_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+{
+	const struct stream_question *q = question->data;
+	struct stream_ask *ask = mem_zalloc(sizeof(*ask));
+
+	ask->sources = sources;
+	ask->question = question_ref(question);
+	ask->deadline_ms = deadline_ms;
+	ask->fn = fn;
+	ask->arg = arg;
+	switch (q->mode) {
+	case LENGTH:
+		ask_length(ask);
+		break;
+	case PENDING:
+		send(ask, 3, (const char *[]){ "XPENDING", q->stream, q->group }, on_pending);
+		break;
+	case LAG:
+		send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->stream }, on_groups);
+		break;
+	}
+	return ask;
+}
+
+static void streams_ask_cancel(void *handle)
+{
+	struct stream_ask *ask = handle;
+
+	redisserver_cancel(&ask->call);
+	ask_free(ask);
+}
+
+static void *streams_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
+{
+	const struct stream_question *q = question->data;
+	const struct rediswatch_config config = { .key = q->stream, .key_len = q->stream_len, .notify = q->notify, .classes = REDISWATCH_STREAM };
+
+	return redisserver_watch_start(sources, &q->server, &config, look, arg);
+}
+
+#define STREAMS_TYPE(word) \
+	{ \
+		.name = (word), .go_name = "redisStreamsScaler", .build = streams_build, .ask = streams_ask, .cancel = streams_ask_cancel, .free_data = streams_free_data, \
+		.watch = streams_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
+	}
+
+const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams");
+const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams");
+const struct scaler_type redisstreams_sentinel_scaler_type = STREAMS_TYPE("redis-sentinel-streams");

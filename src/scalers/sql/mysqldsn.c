@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/sql/mysqldsn.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/duration.h"
+#include "base/mem.h"
+
+#define TEXT_MAX 65536
+#define DEFAULT_PORT 3306
+#define DEFAULT_SOCKET "/tmp/mysql.sock"
+
+static int invalid(struct err *err, const char *what)
+{
+	return err_set(err, ERR_INVALID, "the connection string is none of go-sql-driver/mysql (user:password@tcp(host:port)/database?parameters): %s", what);
+}
+
+/* --- values of parameters ------------------------------------------------------------------------------------------------------------ */
+
+static int bool_of(const char *text, bool *out)
+{
+	static const char *const yes[] = { "1", "true", "TRUE", "True" };
+	static const char *const no[] = { "0", "false", "FALSE", "False" };
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+			*out = strcmp(text, yes[i]) == 0;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int hex_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c = (char)tolower((unsigned char)c);
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* In place. -1: a '%' without two hexadecimal digits, or a zero byte. */
+static int unescape(char *text, bool plus_is_space)
+{
+	char *to = text;
+
+	for (const char *from = text; *from; from++) {
+		char c = *from;
+
+		if (c == '%') {
+			int high = hex_of(from[1]), low = high < 0 ? -1 : hex_of(from[2]);
+
+			if (low < 0 || (high == 0 && low == 0))
+				return -1;
+			c = (char)(high * 16 + low);
+			from += 2;
+		} else if (c == '+' && plus_is_space) {
+			c = ' ';
+		}
+		*to++ = c;
+	}
+	*to = '\0';
+	return 0;
+}
+
+static bool is_word(const char *text)
+{
+	return *text && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+}
+
+/* --- parameters ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Each checks its value and takes what matters of it; the message says what it must be. value is not decoded yet, and may be changed. */
+static const char *take_tls(struct mysqldsn *dsn, char *value)
+{
+	bool on;
+
+	dsn->tls_given = true;
+	if (bool_of(value, &on) == 0)
+		dsn->tls = on ? MYSQLENDPOINT_TLS_VERIFY : MYSQLENDPOINT_TLS_OFF;
+	else if (strcasecmp(value, "skip-verify") == 0)
+		dsn->tls = MYSQLENDPOINT_TLS_UNVERIFIED;
+	else if (strcasecmp(value, "preferred") == 0)
+		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
+	else
+		return "true, skip-verify, preferred or false (a configuration by another name exists only in the Go program that registers it: put its CA into the TriggerAuthentication as ca)";
+	return NULL;
+}
+
+static const char *take_charset(struct mysqldsn *dsn, char *value)
+{
+	value[strcspn(value, ",")] = '\0'; /* the driver takes the first that the server knows */
+	if (!is_word(value))
+		return "the name of a character set";
+	free(dsn->charset);
+	dsn->charset = mem_dup(value);
+	return NULL;
+}
+
+static const char *take_collation(struct mysqldsn *dsn, char *value)
+{
+	if (!is_word(value))
+		return "the name of a collation";
+	free(dsn->collation);
+	dsn->collation = mem_dup(value);
+	return NULL;
+}
+
+static const char *take_native(struct mysqldsn *dsn, char *value)
+{
+	return bool_of(value, &dsn->native_passwords) ? "true or false" : NULL;
+}
+
+static const char *take_clear(struct mysqldsn *dsn, char *value)
+{
+	return bool_of(value, &dsn->clear_passwords) ? "true or false" : NULL;
+}
+
+static const char *take_multi(struct mysqldsn *dsn, char *value)
+{
+	return bool_of(value, &dsn->multi_statements) ? "true or false" : NULL;
+}
+
+static const char *take_fallback(struct mysqldsn *dsn, char *value)
+{
+	return bool_of(value, &dsn->fallback) ? "true or false" : NULL;
+}
+
+static const char *check_bool(struct mysqldsn *dsn, char *value)
+{
+	bool ignored;
+
+	(void)dsn;
+	return bool_of(value, &ignored) ? "true or false" : NULL;
+}
+
+static const char *check_duration(struct mysqldsn *dsn, char *value)
+{
+	int64_t ignored;
+
+	(void)dsn;
+	return duration_parse(value[0] == '-' ? value + 1 : value, &ignored, NULL) ? "a duration such as 5s" : NULL;
+}
+
+static const char *check_number(struct mysqldsn *dsn, char *value)
+{
+	(void)dsn;
+	value += *value == '-' || *value == '+';
+	return *value && value[strspn(value, "0123456789")] == '\0' ? NULL : "a whole number";
+}
+
+static const char *check_nothing(struct mysqldsn *dsn, char *value)
+{
+	(void)dsn;
+	(void)value;
+	return NULL;
+}
+
+static const char *refuse_key(struct mysqldsn *dsn, char *value)
+{
+	(void)dsn;
+	(void)value;
+	return "left out: it names a key that only the Go program which registers it has";
+}
+
+static const char *refuse_strict(struct mysqldsn *dsn, char *value)
+{
+	(void)dsn;
+	(void)value;
+	return "left out: the driver has not had it since 2017";
+}
+
+static const struct parameter {
+	const char *name;
+	const char *(*take)(struct mysqldsn *dsn, char *value);
+} parameters[] = {
+	{ "tls", take_tls },
+	{ "charset", take_charset },
+	{ "collation", take_collation },
+	{ "allowNativePasswords", take_native },
+	{ "allowCleartextPasswords", take_clear },
+	{ "multiStatements", take_multi },
+	{ "allowFallbackToPlaintext", take_fallback },
+	/* No files are sent, whatever this says. */
+	{ "allowAllFiles", check_bool },
+	/* Passwords from before MySQL 4.1 are not used, whatever this says. */
+	{ "allowOldPasswords", check_bool },
+	/* These are about how the Go program gets rows, and how long it waits: one number is wanted here, by the deadline of the question. */
+	{ "checkConnLiveness", check_bool },
+	{ "clientFoundRows", check_bool },
+	{ "columnsWithAlias", check_bool },
+	{ "compress", check_bool },
+	{ "connectionAttributes", check_nothing },
+	{ "interpolateParams", check_bool },
+	{ "loc", check_nothing },
+	{ "maxAllowedPacket", check_number },
+	{ "parseTime", check_bool },
+	{ "readTimeout", check_duration },
+	{ "rejectReadOnly", check_bool },
+	{ "timeTruncate", check_duration },
+	{ "timeout", check_duration },
+	{ "tinyInt1IsBool", check_bool },
+	{ "writeTimeout", check_duration },
+	{ "serverPubKey", refuse_key },
+	{ "strict", refuse_strict },
+};
+
+static bool is_variable(const char *name)
+{
+	return *name && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@")] == '\0';
+}
+
+static int take_variable(struct buf *variables, const char *name, char *value, struct err *err)
+{
+	if (!is_variable(name))
+		return invalid(err, "a parameter has a name that no parameter or system variable can have");
+	if (unescape(value, true))
+		return invalid(err, "the value of a system variable is not percent-encoded");
+	buf_printf(variables, "%s%s = %s", variables->len > 0 ? ", " : "", name, value);
+	return 0;
+}
+
+static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pair, struct err *err)
+{
+	char *equals = strchr(pair, '=');
+	const char *must;
+
+	if (!equals)
+		return 0; /* the driver passes over it */
+	*equals = '\0';
+	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+		if (strcmp(pair, parameters[i].name) != 0)
+			continue;
+		must = parameters[i].take(dsn, equals + 1);
+		return must ? err_set(err, ERR_INVALID, "the connection string's parameter \"%s\" must be %s", pair, must) : 0;
+	}
+	return take_variable(variables, pair, equals + 1, err);
+}
+
+static int take_parameters(struct mysqldsn *dsn, char *text, struct err *err)
+{
+	struct buf variables = BUF_INIT(TEXT_MAX);
+	char *rest = text, *pair;
+	int failed = 0;
+
+	while (!failed && (pair = strsep(&rest, "&")) != NULL)
+		failed = take_parameter(dsn, &variables, pair, err);
+	if (!failed && buf_failed(&variables))
+		failed = invalid(err, "it sets too many variables");
+	if (!failed && variables.len > 0)
+		dsn->variables = mem_dup(buf_text(&variables));
+	buf_done_secret(&variables);
+	return failed;
+}
+
+/* --- user, address, database --------------------------------------------------------------------------------------------------------- */
+
+static int port_of(const char *text, uint16_t *out)
+{
+	size_t len = strlen(text);
+	long port = len > 0 && len <= 5 && strspn(text, "0123456789") == len ? strtol(text, NULL, 10) : 0;
+
+	*out = port <= 65535 ? (uint16_t)port : 0;
+	return *out ? 0 : -1;
+}
+
+int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *err)
+{
+	const char *colon = strrchr(text, ':'), *closing = strrchr(text, ']');
+	size_t len = strlen(text);
+
+	*port = 0;
+	if (strstr(text, "://"))
+		return err_set(err, ERR_INVALID, "the address must be host:port, not a URL");
+	if (colon && colon != strchr(text, ':') && text[0] != '[')
+		colon = NULL; /* an IPv6 address without brackets, and so without a port */
+	if (colon && closing && colon < closing)
+		colon = NULL;
+	if (colon) {
+		if (port_of(colon + 1, port))
+			return err_set(err, ERR_INVALID, "the port must be a number from 1 to 65535");
+		len = (size_t)(colon - text);
+	}
+	if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
+		text++;
+		len -= 2;
+	}
+	if (len == 0)
+		return err_set(err, ERR_INVALID, "no host given");
+	*host = mem_dupn(text, len);
+	return 0;
+}
+
+static int take_address(struct mysqldsn *dsn, const char *net, const char *address, struct err *err)
+{
+	if (strcmp(net, "unix") == 0) {
+		dsn->host = mem_dup(*address ? address : DEFAULT_SOCKET);
+		return 0;
+	}
+	if (*net && strcmp(net, "tcp") != 0 && strcmp(net, "tcp4") != 0 && strcmp(net, "tcp6") != 0)
+		return invalid(err, "the network in front of the address must be tcp or unix");
+	if (!*address)
+		dsn->host = mem_dup("127.0.0.1");
+	else if (mysqldsn_address(address, &dsn->host, &dsn->port, err))
+		return err_wrap(err, "the connection string");
+	if (!dsn->port)
+		dsn->port = DEFAULT_PORT;
+	return 0;
+}
+
+/* "net", "net(address)" or nothing. */
+static int take_net(struct mysqldsn *dsn, char *text, struct err *err)
+{
+	char *opening = strchr(text, '(');
+	size_t len = strlen(text);
+
+	if (!opening)
+		return take_address(dsn, text, "", err);
+	if (text[len - 1] != ')')
+		return invalid(err, strchr(opening, ')') ? "there is something between the address and the slash" : "the address has no closing parenthesis");
+	text[len - 1] = '\0';
+	*opening = '\0';
+	return take_address(dsn, text, opening + 1, err);
+}
+
+/* What stands in front of the last slash: the last '@' ends the user, the first ':' before it the name. */
+static int take_front(struct mysqldsn *dsn, char *text, struct err *err)
+{
+	char *at = strrchr(text, '@'), *colon;
+
+	dsn->user = dsn->password = NULL;
+	if (at) {
+		*at = '\0';
+		colon = strchr(text, ':');
+		dsn->password = mem_dup(colon ? colon + 1 : "");
+		dsn->user = mem_dupn(text, colon ? (size_t)(colon - text) : strlen(text));
+	} else {
+		dsn->user = mem_dup("");
+		dsn->password = mem_dup("");
+	}
+	return take_net(dsn, at ? at + 1 : text, err);
+}
+
+static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
+{
+	/* A password with a slash in it, and no slash before the database: this is the rest of the password. */
+	if (strpbrk(text, "@()"))
+		return invalid(err, "there is no slash between the address and the database");
+	if (unescape(text, false))
+		return invalid(err, "the database is not percent-encoded");
+	dsn->database = mem_dup(text);
+	return 0;
+}
+
+/* Verified TLS that is left out when somebody in between says so would be no more than none. */
+static int join_fallback(struct mysqldsn *dsn, struct err *err)
+{
+	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
+		return err_set(err, ERR_INVALID, "the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: whoever stands between could ask for everything in the clear (tls=preferred says that this is wanted)");
+	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED)
+		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
+	return 0;
+}
+
+/* The text is taken apart where it stands. */
+static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
+{
+	char *slash = strrchr(text, '/'), *question;
+
+	if (!slash)
+		return invalid(err, "there is no slash between the address and the database");
+	*slash = '\0';
+	question = strchr(slash + 1, '?');
+	if (question)
+		*question = '\0';
+	if (take_database(dsn, slash + 1, err) || take_front(dsn, text, err))
+		return -1;
+	if (question && take_parameters(dsn, question + 1, err))
+		return -1;
+	return join_fallback(dsn, err);
+}
+
+int mysqldsn_parse(const char *text, struct mysqldsn *out, struct err *err)
+{
+	size_t len = strlen(text);
+	char *copy;
+	int failed;
+
+	memset(out, 0, sizeof(*out));
+	out->native_passwords = true;
+	if (len > TEXT_MAX)
+		return invalid(err, "it is too long");
+	copy = mem_dup(text);
+	failed = take_all(out, copy, err);
+	mem_wipe(copy, len);
+	free(copy);
+	return failed;
+}
+
+void mysqldsn_done(struct mysqldsn *dsn)
+{
+	mem_free_secret(dsn->user);
+	mem_free_secret(dsn->password);
+	mem_free_secret(dsn->variables);
+	free(dsn->host);
+	free(dsn->database);
+	free(dsn->charset);
+	free(dsn->collation);
+	memset(dsn, 0, sizeof(*dsn));
+}
