@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/client_priv.h"
+#include "kube/client_parts.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 

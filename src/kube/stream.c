@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/client_priv.h"
+#include "kube/client_parts.h"
 
 /* A first stream that is connected but not answered for so long (a server that makes requests queue) does not hold up the others any longer. */
 #define GO_AHEAD_MS 6000

@@ -2,17 +2,17 @@
 /* The trigger types that this version knows: one line each. */
 #include <string.h>
 
+#include "scalers/cluster/resource.h"
+#include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
 #include "scalers/external/external.h"
 #include "scalers/metricsapi/metricsapi.h"
-#include "scalers/sql/mysql.h"
-#include "scalers/sql/postgresql.h"
 #include "scalers/prometheus/prometheus.h"
 #include "scalers/redis/redis.h"
 #include "scalers/redis/redisstreams.h"
-#include "scalers/cluster/resource.h"
 #include "scalers/scaler.h"
-#include "scalers/cluster/workload.h"
+#include "scalers/sql/mysql.h"
+#include "scalers/sql/postgresql.h"
 
 static const struct scaler_type *const types[] = {
 	&metricsapi_scaler_type,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_GRPC_H
-#define NET_GRPC_H
+#ifndef NET_GRPC_GRPC_H
+#define NET_GRPC_GRPC_H
 
 /*
  * gRPC calls out, over net/http/httpc: unary calls and streams of answers. All calls to one endpoint (address, TLS, certificates) go over one HTTP/2 connection, and over another when the server takes no more streams on it. The

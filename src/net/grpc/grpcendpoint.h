@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_GRPCENDPOINT_H
-#define NET_GRPCENDPOINT_H
+#ifndef NET_GRPC_GRPCENDPOINT_H
+#define NET_GRPC_GRPCENDPOINT_H
 
 /* What net/grpc knows of an endpoint: where, and by which certificates. The public functions are in net/grpc/grpc.h. */
 

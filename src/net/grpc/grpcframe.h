@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_GRPCFRAME_H
-#define NET_GRPCFRAME_H
+#ifndef NET_GRPC_GRPCFRAME_H
+#define NET_GRPC_GRPCFRAME_H
 
 /*
  * gRPC's framing of messages in a body: a byte that says whether it is compressed, four bytes of length, the message. Cuts them out of pieces of any size. Compressed messages are refused, as nobody

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_GRPCSTATUS_H
-#define NET_GRPCSTATUS_H
+#ifndef NET_GRPC_GRPCSTATUS_H
+#define NET_GRPC_GRPCSTATUS_H
 
 /* How a gRPC call ended: what its headers and trailers say, and what that means for whoever asked. Pure. For net/grpc. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPC_H
-#define NET_HTTPC_H
+#ifndef NET_HTTP_HTTPC_H
+#define NET_HTTP_HTTPC_H
 
 /*
  * HTTP requests out, on libcurl's multi socket interface. One `struct httpc` is one connection pool (a curl multi): the Kubernetes room has two,

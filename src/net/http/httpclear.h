@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPCLEAR_H
-#define NET_HTTPCLEAR_H
+#ifndef NET_HTTP_HTTPCLEAR_H
+#define NET_HTTP_HTTPCLEAR_H
 
 /*
  * HTTP/2 without TLS, from the first byte, on libcurl before 8.0, which spoils a connection that it uses again with CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE (curl issue 10634). So only the transfer that opens a connection says that, and

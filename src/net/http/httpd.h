@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPD_H
-#define NET_HTTPD_H
+#ifndef NET_HTTP_HTTPD_H
+#define NET_HTTP_HTTPD_H
 
 /*
  * An HTTP/1.1 server over evhttp, plain or TLS, that a stranger on the network cannot bring down: connections are counted at accept, each

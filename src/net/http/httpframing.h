@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPFRAMING_H
-#define NET_HTTPFRAMING_H
+#ifndef NET_HTTP_HTTPFRAMING_H
+#define NET_HTTP_HTTPFRAMING_H
 
 /*
  * Checks what evhttp lets through although two readers could see two different requests in it: header names that are no tokens, lengths that are

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPMULTI_H
-#define NET_HTTPMULTI_H
+#ifndef NET_HTTP_HTTPMULTI_H
+#define NET_HTTP_HTTPMULTI_H
 
 /*
  * One curl multi handle on the loop: its sockets are events, its time-out is a loop timer. Owned by net/http/httpc. libcurl may not be called from inside

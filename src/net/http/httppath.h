@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPPATH_H
-#define NET_HTTPPATH_H
+#ifndef NET_HTTP_HTTPPATH_H
+#define NET_HTTP_HTTPPATH_H
 
 /*
  * Taking a request target apart: "/apis/a%2Fb?x=1&y=2" into path and query, percent-decoding, query parameters. Pure functions over what a

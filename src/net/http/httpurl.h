@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPURL_H
-#define NET_HTTPURL_H
+#ifndef NET_HTTP_HTTPURL_H
+#define NET_HTTP_HTTPURL_H
 
 /*
  * URLs of requests out, by libcurl's own parser: what may be said of one in a message, how its certificate is checked for another name (for net/http/httpc); its user and password apart from it, where it leads, and what may

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_COROUTINE_H
-#define NET_COROUTINE_H
+#ifndef NET_MYSQL_COROUTINE_H
+#define NET_MYSQL_COROUTINE_H
 
 /*
  * A function with a stack of its own that can be left in the middle and taken up again: for libraries that wait by themselves, in the depth of their calls, for what the loop could wait for.

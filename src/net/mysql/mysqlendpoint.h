@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MYSQLENDPOINT_H
-#define NET_MYSQLENDPOINT_H
+#ifndef NET_MYSQL_MYSQLENDPOINT_H
+#define NET_MYSQL_MYSQLENDPOINT_H
 
 /* A MySQL or MariaDB server, whom we are there, and how the session is set up: what connections are shared by. A shared value without I/O. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MYSQLIO_H
-#define NET_MYSQLIO_H
+#ifndef NET_MYSQL_MYSQLIO_H
+#define NET_MYSQL_MYSQLIO_H
 
 /*
  * The MariaDB connector on our loop: where it waits for the server, the loop goes on.

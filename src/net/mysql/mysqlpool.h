@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MYSQLPOOL_H
-#define NET_MYSQLPOOL_H
+#ifndef NET_MYSQL_MYSQLPOOL_H
+#define NET_MYSQL_MYSQLPOOL_H
 
 /*
  * Connections to MySQL and MariaDB servers, shared by everybody who asks the same server with the same credentials (net/mysql/mysqlendpoint): one per endpoint, and a second one while a query on the first takes

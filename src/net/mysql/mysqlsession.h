@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MYSQLSESSION_H
-#define NET_MYSQLSESSION_H
+#ifndef NET_MYSQL_MYSQLSESSION_H
+#define NET_MYSQL_MYSQLSESSION_H
 
 /*
  * What is said to the MariaDB connector: which options a connection has, and one query. These run inside operations of net/mysql/mysqlio, so they may wait; they know nothing of pools and deadlines.

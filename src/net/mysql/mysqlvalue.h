@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MYSQLVALUE_H
-#define NET_MYSQLVALUE_H
+#ifndef NET_MYSQL_MYSQLVALUE_H
+#define NET_MYSQL_MYSQLVALUE_H
 
 /* What a query gave: the first value of the first row. Pure. */
 

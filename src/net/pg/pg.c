@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/dial.h"
-#include "net/pg/pg_priv.h"
+#include "net/pg/pg_parts.h"
 
 #define SLOTS 2
 #define GROW_MS 50            /* a query that has waited so long behind another gets the second connection */

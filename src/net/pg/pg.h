@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PG_H
-#define NET_PG_H
+#ifndef NET_PG_PG_H
+#define NET_PG_PG_H
 
 /*
  * PostgreSQL connections shared by everybody who asks the same server with the same settings and credentials: one, and a second one while the first is held up by a slow query. Queries wait in a queue

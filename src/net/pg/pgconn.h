@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PGCONN_H
-#define NET_PGCONN_H
+#ifndef NET_PG_PGCONN_H
+#define NET_PG_PGCONN_H
 
 /*
  * One connection to PostgreSQL, by libpq without blocking: names are looked up by net/dns and handed over as addresses, each address has its share of the time, then one statement at a time in the simple

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PGENDPOINT_H
-#define NET_PGENDPOINT_H
+#ifndef NET_PG_PGENDPOINT_H
+#define NET_PG_PGENDPOINT_H
 
 /* What net/pg knows of an endpoint: which servers, with which settings. The public functions are in net/pg/pg.h. */
 

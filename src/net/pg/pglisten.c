@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/pg/pg_priv.h"
+#include "net/pg/pg_parts.h"
 
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS 5000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PGPUMP_H
-#define NET_PGPUMP_H
+#ifndef NET_PG_PGPUMP_H
+#define NET_PG_PGPUMP_H
 
 /*
  * Puts itself into an open connection of libpq and counts what comes from the server. libpq reads as long as something comes and keeps a whole row, be it a gigabyte, without telling before; and it has no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PGSTRING_H
-#define NET_PGSTRING_H
+#ifndef NET_PG_PGSTRING_H
+#define NET_PG_PGSTRING_H
 
 /*
  * A PostgreSQL connection string taken apart: "host=db port=5432 user=me" or "postgres://me:secret@db:5432/shop?sslmode=require". Pure. libpq's own reader is not asked, as it refuses keywords that KEDA's

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDIS_H
-#define NET_REDIS_H
+#ifndef NET_REDIS_REDIS_H
+#define NET_REDIS_REDIS_H
 
 /*
  * Redis connections shared by everybody who asks the same server with the same credentials: one connection per (address, database, credentials, TLS).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISCLUSTER_H
-#define NET_REDISCLUSTER_H
+#ifndef NET_REDIS_REDISCLUSTER_H
+#define NET_REDIS_REDISCLUSTER_H
 
 /*
  * A Redis Cluster as a site: any of the seeds tells by CLUSTER SLOTS which node serves which slot; the user, the password and TLS go to every node.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISENDPOINT_H
-#define NET_REDISENDPOINT_H
+#ifndef NET_REDIS_REDISENDPOINT_H
+#define NET_REDIS_REDISENDPOINT_H
 
 /* What net/redis knows of an endpoint: who and where, and the credentials. The public functions are in net/redis/redis.h. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISLINK_H
-#define NET_REDISLINK_H
+#ifndef NET_REDIS_REDISLINK_H
+#define NET_REDIS_REDISLINK_H
 
 /* From a socket to a connection that can be used: TLS, the greeting, and what its end means in words. For net/redis and net/redis/redissub; keeps nothing. */
 

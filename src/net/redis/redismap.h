@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISMAP_H
-#define NET_REDISMAP_H
+#ifndef NET_REDIS_REDISMAP_H
+#define NET_REDIS_REDISMAP_H
 
 /*
  * Which server serves which slot, and the words in which Redis Cluster says so: hash slots of keys, the answer to CLUSTER SLOTS, MOVED and ASK. Pure but for memory; for net/redis/redisrouter.

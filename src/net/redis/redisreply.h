@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISREPLY_H
-#define NET_REDISREPLY_H
+#ifndef NET_REDIS_REDISREPLY_H
+#define NET_REDIS_REDISREPLY_H
 
 /*
  * A stream of RESP2 bytes into replies, by hiredis' reader with reply objects of our own: a server that lies about sizes is refused before anything

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISROUND_H
-#define NET_REDISROUND_H
+#ifndef NET_REDIS_REDISROUND_H
+#define NET_REDIS_REDISROUND_H
 
 /*
  * One command put to several servers in turn until one gives an answer that is good enough: seeds of a cluster, sentinels. In shuffled order; the next one is asked at once when one fails, and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISROUTER_H
-#define NET_REDISROUTER_H
+#ifndef NET_REDIS_REDISROUTER_H
+#define NET_REDIS_REDISROUTER_H
 
 /*
  * Commands to a site (net/redis/redissite.h): finds the server that a key lives on, sends the command there over the shared connections of net/redis, and finds the way anew when it was wrong.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISSENTINEL_H
-#define NET_REDISSENTINEL_H
+#ifndef NET_REDIS_REDISSENTINEL_H
+#define NET_REDIS_REDISSENTINEL_H
 
 /*
  * The master that sentinels watch over as a site: sentinels are asked in shuffled order `SENTINEL get-master-addr-by-name`, with credentials of their own and the same TLS, and each new

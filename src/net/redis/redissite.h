@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISSITE_H
-#define NET_REDISSITE_H
+#ifndef NET_REDIS_REDISSITE_H
+#define NET_REDIS_REDISSITE_H
 
 /*
  * Several Redis servers that are asked as one: a cluster (net/redis/rediscluster.h makes it) or the master that sentinels watch over (net/redis/redissentinel.h).

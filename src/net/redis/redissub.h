@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISSUB_H
-#define NET_REDISSUB_H
+#ifndef NET_REDIS_REDISSUB_H
+#define NET_REDIS_REDISSUB_H
 
 /*
  * Channels of Redis servers, subscribed to on one connection per server and credentials, whatever the number of channels and of those who listen; of the endpoint its database does not count, as channels know none. The connection is

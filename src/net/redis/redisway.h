@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_REDISWAY_H
-#define NET_REDISWAY_H
+#ifndef NET_REDIS_REDISWAY_H
+#define NET_REDIS_REDISWAY_H
 
 /*
  * What the router knows of one site: the map, how old and how doubtful it is, the round that asks for a newer one, and who follows. It tells the router when a round is over (serve); the router's

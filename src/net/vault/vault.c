@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/vault/vault_priv.h"
+#include "net/vault/vault_parts.h"
 
 #include <stdlib.h>
 #include <string.h>

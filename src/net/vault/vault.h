@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULT_H
-#define NET_VAULT_H
+#ifndef NET_VAULT_VAULT_H
+#define NET_VAULT_VAULT_H
 
 /*
  * A client of HashiCorp Vault's (OpenBao's) HTTP API, as far as TriggerAuthentications use it (keda-core.md 6.3): login by token or by a Kubernetes JWT, reading a secret of the key-value engines 1 and 2, issuing a certificate. One login

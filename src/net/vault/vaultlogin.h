@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULTLOGIN_H
-#define NET_VAULTLOGIN_H
+#ifndef NET_VAULT_VAULTLOGIN_H
+#define NET_VAULT_VAULTLOGIN_H
 
 /*
  * One login to one Vault server, for net/vault: has a token when somebody waits for one, keeps it alive while it is used, and finds out whether a refusal was meant for the token or for what was asked with it.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULTREPLY_H
-#define NET_VAULTREPLY_H
+#ifndef NET_VAULT_VAULTREPLY_H
+#define NET_VAULT_VAULTREPLY_H
 
 /*
  * What Vault answers, and the texts of what it is asked: pure functions for net/vault and its parts. Everything that comes from the server is checked here, and nothing of an answer but its list of errors

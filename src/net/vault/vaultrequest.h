@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULTREQUEST_H
-#define NET_VAULTREQUEST_H
+#ifndef NET_VAULT_VAULTREQUEST_H
+#define NET_VAULT_VAULTREQUEST_H
 
 /*
  * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect (a standby sends to the active server; never from HTTPS to HTTP), the caps, and the answer as JSON or an error in words.

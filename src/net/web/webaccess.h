@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_WEBACCESS_H
-#define NET_WEBACCESS_H
+#ifndef NET_WEB_WEBACCESS_H
+#define NET_WEB_WEBACCESS_H
 
 /*
  * Who we are to an HTTP server, and how it is trusted: credentials and TLS of a trigger, for net/web/webget. Unchanging and counted, so that a question and its requests under way share one; wiped with the last

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_WEBGET_H
-#define NET_WEBGET_H
+#ifndef NET_WEB_WEBGET_H
+#define NET_WEB_WEBGET_H
 
 /*
  * GET, for all scalers that ask over HTTP: one pool of connections for all of them. A server (scheme, host, port) has a cap on its connections and on its requests under way; what is beyond waits its turn,

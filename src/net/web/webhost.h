@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_WEBHOST_H
-#define NET_WEBHOST_H
+#ifndef NET_WEB_WEBHOST_H
+#define NET_WEB_WEBHOST_H
 
 /*
  * The servers that net/web/webget asks: how many requests each has under way, who waits for a turn, and where its name leads. A name is looked up on the loop, kept, and looked up again in the background while what was

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_WEBTOKEN_H
-#define NET_WEBTOKEN_H
+#ifndef NET_WEB_WEBTOKEN_H
+#define NET_WEB_WEBTOKEN_H
 
 /*
  * OAuth 2 access tokens by client credentials (RFC 6749, 4.4): one per client (webaccess_token_key), fetched when first needed, shared by all who ask, renewed in the background when four fifths of its life are

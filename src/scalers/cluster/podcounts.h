@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PODCOUNTS_H
-#define SCALERS_PODCOUNTS_H
+#ifndef SCALERS_CLUSTER_PODCOUNTS_H
+#define SCALERS_CLUSTER_PODCOUNTS_H
 
 /*
  * How many pods of one namespace a label selector finds that are neither Succeeded nor Failed, and on how many nodes they are: one watch per (namespace, selector), with which the API server sends those pods and

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PODTABLE_H
-#define SCALERS_PODTABLE_H
+#ifndef SCALERS_CLUSTER_PODTABLE_H
+#define SCALERS_CLUSTER_PODTABLE_H
 
 /* The pods of one watch, of each its name and its node, and how many of both there are. Pure; owned by scalers/cluster/podcounts. */
 

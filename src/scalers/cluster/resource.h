@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_RESOURCE_H
-#define SCALERS_RESOURCE_H
+#ifndef SCALERS_CLUSTER_RESOURCE_H
+#define SCALERS_CLUSTER_RESOURCE_H
 
 /*
  * Trigger types `cpu` and `memory` (keda-scalers.md A.5): metrics that the HPA controller reads by itself. Such a scaler has no question, and nobody asks it; it only says what stands in the HPA, under the name

@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/setselector.h"
-#include "scalers/params.h"
 #include "scalers/cluster/podcounts.h"
+#include "scalers/params.h"
 #include "scalers/sources.h"
 
 struct workload_question {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_WORKLOAD_H
-#define SCALERS_WORKLOAD_H
+#ifndef SCALERS_CLUSTER_WORKLOAD_H
+#define SCALERS_CLUSTER_WORKLOAD_H
 
 /*
  * Trigger type `kubernetes-workload`: how many pods of the object's own namespace a label selector finds, those that have ended left out, or on how many nodes they are (keda-scalers.md A.7). The pods are watched

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_CRON_H
-#define SCALERS_CRON_H
+#ifndef SCALERS_CRON_CRON_H
+#define SCALERS_CRON_CRON_H
 
 /*
  * Trigger type `cron`: so many replicas within a window of time (keda-scalers.md A.6; what a window is: scalers/cron/cronwindow.h). It asks nobody but the clock, and wakes the loop when a window opens or closes.

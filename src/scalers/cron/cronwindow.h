@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_CRONWINDOW_H
-#define SCALERS_CRONWINDOW_H
+#ifndef SCALERS_CRON_CRONWINDOW_H
+#define SCALERS_CRON_CRONWINDOW_H
 
 /*
  * Whether a time window is open: a start opens it, the first end after that closes it, from the start's instant on and until just before the end's. So it is open when the last boundary that went by was a start.

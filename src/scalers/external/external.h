@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_EXTERNAL_H
-#define SCALERS_EXTERNAL_H
+#ifndef SCALERS_EXTERNAL_EXTERNAL_H
+#define SCALERS_EXTERNAL_EXTERNAL_H
 
 /*
  * Trigger types external and external-push: a gRPC server of the user's own says which metrics a trigger has, what they are, and whether there is work (keda-scalers.md A.9, A.10). external-push also keeps a stream on which

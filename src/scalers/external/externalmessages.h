@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_EXTERNALMESSAGES_H
-#define SCALERS_EXTERNALMESSAGES_H
+#ifndef SCALERS_EXTERNAL_EXTERNALMESSAGES_H
+#define SCALERS_EXTERNAL_EXTERNALMESSAGES_H
 
 /*
  * The messages of external scalers (externalscaler.proto): what we send, packed, and what a server sends, read, judged and with a cap on the memory that reading takes, as a small message may stand for many objects.

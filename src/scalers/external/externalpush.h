@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_EXTERNALPUSH_H
-#define SCALERS_EXTERNALPUSH_H
+#ifndef SCALERS_EXTERNAL_EXTERNALPUSH_H
+#define SCALERS_EXTERNAL_EXTERNALPUSH_H
 
 /*
  * The stream of an external-push trigger (keda-scalers.md A.10): result=true means "look now", false means nothing. Opened at once, and again 2 s after it ended, doubling to 60 s with jitter while it does not work; a message

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_DOTPATH_H
-#define SCALERS_DOTPATH_H
+#ifndef SCALERS_METRICSAPI_DOTPATH_H
+#define SCALERS_METRICSAPI_DOTPATH_H
 
 /*
  * "a.b.1.c": names and indexes one below the other, for the formats of metrics-api that have no path language of their own (yaml, xml). A backslash takes the meaning from the character behind it: `a\.b` is one name, `\1` a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_JSONPATH_H
-#define SCALERS_JSONPATH_H
+#ifndef SCALERS_METRICSAPI_JSONPATH_H
+#define SCALERS_METRICSAPI_JSONPATH_H
 
 /*
  * Where a number stands in a JSON answer, as KEDA's users write it: the part of GJSON paths (github.com/tidwall/gjson, SYNTAX.md) that leads to one value. Compiled once, when the trigger is built, so that what is

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_JSONPATH_PARTS_H
-#define SCALERS_JSONPATH_PARTS_H
+#ifndef SCALERS_METRICSAPI_JSONPATH_PARTS_H
+#define SCALERS_METRICSAPI_JSONPATH_PARTS_H
 
 /* What jsonpath_compile makes and jsonpath_number walks over. */
 

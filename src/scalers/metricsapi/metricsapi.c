@@ -9,10 +9,10 @@
 #include "net/http/httpurl.h"
 #include "scalers/httpauth.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
-#include "scalers/params.h"
 #include "scalers/metricsapi/promtext.h"
 #include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/metricsapi/yamlpath.h"
+#include "scalers/params.h"
 
 #define LOCATION_SHOWN 120
 

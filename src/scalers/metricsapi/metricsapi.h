@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_H
-#define SCALERS_METRICSAPI_H
+#ifndef SCALERS_METRICSAPI_METRICSAPI_H
+#define SCALERS_METRICSAPI_METRICSAPI_H
 
 /*
  * Trigger type metrics-api: a number somewhere in an answer over HTTP (keda-scalers.md A.8). metricsapi.c reads the parameters and finds the number; metricsapi_ask.c asks, one URL or each pod behind a Service.

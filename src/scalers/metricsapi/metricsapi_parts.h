@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_METRICSAPI_PARTS_H
-#define SCALERS_METRICSAPI_PARTS_H
+#ifndef SCALERS_METRICSAPI_METRICSAPI_PARTS_H
+#define SCALERS_METRICSAPI_METRICSAPI_PARTS_H
 
 /* What the two files of metrics-api share. */
 
@@ -11,8 +11,8 @@
 #include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricsapi/promselector.h"
-#include "scalers/scaler.h"
 #include "scalers/metricsapi/serviceurls.h"
+#include "scalers/scaler.h"
 
 enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRICSAPI_PROMETHEUS };
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };

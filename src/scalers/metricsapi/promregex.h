@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PROMREGEX_H
-#define SCALERS_PROMREGEX_H
+#ifndef SCALERS_METRICSAPI_PROMREGEX_H
+#define SCALERS_METRICSAPI_PROMREGEX_H
 
 /*
  * The regular expressions of Prometheus' matchers (RE2's, matched against the whole of a label's value) as far as labels need them: x . [a-z] [^...] \d \w \s \D \W \S (...) (?:...) | * + ? {n,m} ^ $ and escaped signs. Both the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PROMSELECTOR_H
-#define SCALERS_PROMSELECTOR_H
+#ifndef SCALERS_METRICSAPI_PROMSELECTOR_H
+#define SCALERS_METRICSAPI_PROMSELECTOR_H
 
 /*
  * Which series of a page of metrics is meant, as PromQL's instant selectors say it: `name`, `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A label that a series has not is the empty text.

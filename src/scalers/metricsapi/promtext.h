@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PROMTEXT_H
-#define SCALERS_PROMTEXT_H
+#ifndef SCALERS_METRICSAPI_PROMTEXT_H
+#define SCALERS_METRICSAPI_PROMTEXT_H
 
 /*
  * The value of the first series on a page of metrics (Prometheus' text format 0.0.4, and what OpenMetrics adds: exemplars, # EOF, # UNIT, times with fractions, quoted names) that a selector means. Read in one pass, nothing is built.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_SERVICEURLS_H
-#define SCALERS_SERVICEURLS_H
+#ifndef SCALERS_METRICSAPI_SERVICEURLS_H
+#define SCALERS_METRICSAPI_SERVICEURLS_H
 
 /*
  * From the URL of a Service to the URLs of the pods behind it, for aggregateFromKubeServiceEndpoints of metrics-api (keda-scalers.md A.8). Its host is read as <service>.<namespace>[.svc...]; path and query stay (KEDA drops the

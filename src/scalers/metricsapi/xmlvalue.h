@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_XMLVALUE_H
-#define SCALERS_XMLVALUE_H
+#ifndef SCALERS_METRICSAPI_XMLVALUE_H
+#define SCALERS_METRICSAPI_XMLVALUE_H
 
 /*
  * The number at a dot path of an XML answer, read as it comes: no tree is built. In KEDA no XML answer can be read at all (keda-scalers.md A.8), so the path is ours:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_YAMLPATH_H
-#define SCALERS_YAMLPATH_H
+#ifndef SCALERS_METRICSAPI_YAMLPATH_H
+#define SCALERS_METRICSAPI_YAMLPATH_H
 
 /*
  * The number at a dot path of a YAML answer: names of mappings, indexes of lists. The first document counts, and it is a mapping, as in KEDA (keda-scalers.md A.8). Not as there: a path that goes on behind a scalar leads

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PROMETHEUS_H
-#define SCALERS_PROMETHEUS_H
+#ifndef SCALERS_PROMETHEUS_PROMETHEUS_H
+#define SCALERS_PROMETHEUS_PROMETHEUS_H
 
 /* Trigger type `prometheus` (keda-scalers.md A.4): the one number that an instant query gives, from Prometheus or whoever speaks its API. */
 

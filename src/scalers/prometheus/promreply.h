@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PROMREPLY_H
-#define SCALERS_PROMREPLY_H
+#ifndef SCALERS_PROMETHEUS_PROMREPLY_H
+#define SCALERS_PROMETHEUS_PROMREPLY_H
 
 /*
  * What a server with Prometheus' query API answered to an instant query: one number, nothing, or a failure. Prometheus, Thanos, Mimir, VictoriaMetrics and whatever stands behind a wrong address: nothing in it is believed.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_REDISPARAMS_H
-#define SCALERS_REDISPARAMS_H
+#ifndef SCALERS_REDIS_REDISPARAMS_H
+#define SCALERS_REDIS_REDISPARAMS_H
 
 /* Where a Redis trigger's server is and how one is let in: the parameters that all six types share (keda-scalers.md A.1). */
 

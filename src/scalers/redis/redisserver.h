@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_REDISSERVER_H
-#define SCALERS_REDISSERVER_H
+#ifndef SCALERS_REDIS_REDISSERVER_H
+#define SCALERS_REDIS_REDISSERVER_H
 
 /*
  * The server of a Redis trigger, in the three ways in which one is reached: by its address, as a cluster, or through sentinels. What the types have in common: how they send a command, and what they say about an

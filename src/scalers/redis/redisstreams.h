@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_REDISSTREAMS_H
-#define SCALERS_REDISSTREAMS_H
+#ifndef SCALERS_REDIS_REDISSTREAMS_H
+#define SCALERS_REDIS_REDISSTREAMS_H
 
 /*
  * Trigger types `redis-streams`, `redis-cluster-streams` and `redis-sentinel-streams`: the length of a stream, or what a consumer group has pending, or what it has not been given yet (keda-scalers.md A.2).

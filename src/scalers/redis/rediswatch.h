@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_REDISWATCH_H
-#define SCALERS_REDISWATCH_H
+#ifndef SCALERS_REDIS_REDISWATCH_H
+#define SCALERS_REDIS_REDISWATCH_H
 
 /*
  * Push for all Redis types: one key, watched by keyspace notifications (channel `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For scalers/redis/redisserver, which starts

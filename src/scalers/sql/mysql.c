@@ -6,9 +6,9 @@
 
 #include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
-#include "scalers/sql/mysqldsn.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
+#include "scalers/sql/mysqldsn.h"
 
 #define DEFAULT_PORT "3306"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_MYSQL_H
-#define SCALERS_MYSQL_H
+#ifndef SCALERS_SQL_MYSQL_H
+#define SCALERS_SQL_MYSQL_H
 
 /* The first value of the first row that a query gives, on a MySQL or MariaDB server (KEDA's pkg/scalers/mysql_scaler.go). */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_MYSQLDSN_H
-#define SCALERS_MYSQLDSN_H
+#ifndef SCALERS_SQL_MYSQLDSN_H
+#define SCALERS_SQL_MYSQLDSN_H
 
 /*
  * Connection strings as KEDA's users write them, for go-sql-driver/mysql (its dsn.go, v1.10): [user[:password]@][net[(address)]]/database[?name=value&...]. Pure.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_PGQUERY_H
-#define SCALERS_PGQUERY_H
+#ifndef SCALERS_SQL_PGQUERY_H
+#define SCALERS_SQL_PGQUERY_H
 
 /* What can be told of a PostgreSQL query by looking at it. Pure. */
 

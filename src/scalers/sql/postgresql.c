@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "net/pg/pg.h"
 #include "scalers/params.h"
-#include "scalers/sql/pgquery.h"
 #include "scalers/sources.h"
+#include "scalers/sql/pgquery.h"
 
 /* What is asked: one query on one server; and who says when to ask it. */
 struct pg_question {

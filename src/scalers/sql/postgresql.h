@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef SCALERS_POSTGRESQL_H
-#define SCALERS_POSTGRESQL_H
+#ifndef SCALERS_SQL_POSTGRESQL_H
+#define SCALERS_SQL_POSTGRESQL_H
 
 /* The trigger postgresql: the number that a query gives (keda-scalers.md A.3). Connections are net/pg's; notifyChannel lets the database say when to look. */
 

@@ -11,8 +11,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cli/documents.h"
 #include "base/places.h"
+#include "cli/documents.h"
 
 static struct documents *read_text(const char *text)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_CERTS_FIXTURE_H
-#define TESTS_CERTS_FIXTURE_H
+#ifndef TESTS_UNIT_CONTROL_CERTS_FIXTURE_H
+#define TESTS_UNIT_CONTROL_CERTS_FIXTURE_H
 
 /* The keeper of certificates on the fake server with a real TLS server, and what stands in the cluster: for the tests of control/certs and what it is made of. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_FAKE_KUBE_H
-#define TESTS_FAKE_KUBE_H
+#ifndef TESTS_UNIT_CONTROL_FAKE_KUBE_H
+#define TESTS_UNIT_CONTROL_FAKE_KUBE_H
 
 /*
  * A small API server at link level, on the loop of fake_loop.h: the symbols of kube/client and kube/watch that control/leader and control/certs call. A fake, because every failure and its moment must

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_FAKE_LOOP_H
-#define TESTS_FAKE_LOOP_H
+#ifndef TESTS_UNIT_CONTROL_FAKE_LOOP_H
+#define TESTS_UNIT_CONTROL_FAKE_LOOP_H
 
 /*
  * net/loop, the wall clock and the log at link level, for tests of what happens when: Leases run out after seconds and certificates after a year. Nothing happens but inside fake_advance, in the order

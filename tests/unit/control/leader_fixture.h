@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_LEADER_FIXTURE_H
-#define TESTS_LEADER_FIXTURE_H
+#ifndef TESTS_UNIT_CONTROL_LEADER_FIXTURE_H
+#define TESTS_UNIT_CONTROL_LEADER_FIXTURE_H
 
 /* One leader on the fake server, what it told, and the Leases of others: for the tests of control/leader. */
 

@@ -11,8 +11,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "scalers/params.h"
 #include "scalers/cluster/resource.h"
+#include "scalers/params.h"
 #include "scalers/sources.h"
 
 #define ANSWER_MS 1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_KUBE_CLIENT_FIXTURE_H
-#define TESTS_KUBE_CLIENT_FIXTURE_H
+#ifndef TESTS_UNIT_KUBE_CLIENT_FIXTURE_H
+#define TESTS_UNIT_KUBE_CLIENT_FIXTURE_H
 
 /* The client before an API server that the test plays (fakeapi.h): for the tests of kube/client. */
 

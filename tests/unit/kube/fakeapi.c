@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
 #include <cmocka.h>
 
 #include "base/mem.h"

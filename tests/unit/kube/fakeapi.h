@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TESTS_KUBE_FAKEAPI_H
-#define TESTS_KUBE_FAKEAPI_H
+#ifndef TESTS_UNIT_KUBE_FAKEAPI_H
+#define TESTS_UNIT_KUBE_FAKEAPI_H
 
 /*
  * An API server that a test plays itself: plain HTTP on a free loopback port, on the test's own loop. A request stays open until the test

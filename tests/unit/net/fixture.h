@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_FIXTURE_H
-#define NET_FIXTURE_H
+#ifndef TESTS_UNIT_NET_FIXTURE_H
+#define TESTS_UNIT_NET_FIXTURE_H
 
 /*
  * What the tests of this room share: a loop that never waits long, so that a test can turn it until something has happened (UNTIL), and a client that

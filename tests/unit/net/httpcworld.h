@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPCWORLD_H
-#define NET_HTTPCWORLD_H
+#ifndef TESTS_UNIT_NET_HTTPCWORLD_H
+#define TESTS_UNIT_NET_HTTPCWORLD_H
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_HTTPDSERVER_H
-#define NET_HTTPDSERVER_H
+#ifndef TESTS_UNIT_NET_HTTPDSERVER_H
+#define TESTS_UNIT_NET_HTTPDSERVER_H
 
 #include "fixture.h"
 #include "net/http/httpd.h"

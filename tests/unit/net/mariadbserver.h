@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_MARIADBSERVER_H
-#define NET_MARIADBSERVER_H
+#ifndef TESTS_UNIT_NET_MARIADBSERVER_H
+#define TESTS_UNIT_NET_MARIADBSERVER_H
 
 /* A real MariaDB of the test's own, on loopback and a Unix socket, with TLS. Users: plain (password "s3cret"), none (no password), tlsonly (REQUIRE SSL), ed (client_ed25519). Database shop. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULTSERVER_H
-#define NET_VAULTSERVER_H
+#ifndef TESTS_UNIT_NET_VAULTSERVER_H
+#define TESTS_UNIT_NET_VAULTSERVER_H
 
 /* A Vault server of our own for tests: it answers as the test says, counts what it is asked, and can hold answers back. */
 

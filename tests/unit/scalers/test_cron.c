@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "../fakes/fakeloop.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "base/zonefile.h"
-#include "../fakes/fakeloop.h"
 #include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"

@@ -17,7 +17,7 @@
 static const struct {
 	const char *path, *json, *kind, *text;
 } gjson[] = {
-#include "jsonpath_gjson.h"
+#include "jsonpath_gjson.inc"
 };
 
 static int number(const char *path, const char *json, double *out, struct err *err)

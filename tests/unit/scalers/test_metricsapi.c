@@ -16,9 +16,9 @@
 #include "kube/client.h"
 #include "net/loop.h"
 #include "net/web/webget.h"
+#include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-#include "scalers/metricsapi/serviceurls.h"
 #include "scalers/sources.h"
 
 /* --- parameters ------------------------------------------------------------------------------------------------------------------ */

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "scalers/sql/pgquery.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
+#include "scalers/sql/pgquery.h"
 
 #define PARTS "host=db|port=5432|userName=me|dbName=shop|sslmode=require|"
 #define ASKS "query=SELECT 1|targetQueryValue=5"

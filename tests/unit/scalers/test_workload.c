@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kubernetes-workload trigger: its parameters; pods counted by a watch, which may fail, and never gives 0 for that. */
+#include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-#include "base/log.h"
-#include "base/mem.h"
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include "scalers/cluster/podcounts.h"
 #include "scalers/cluster/podtable.h"
+#include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
-#include "scalers/cluster/workload.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define PODS "/api/v1/namespaces/shop/pods"

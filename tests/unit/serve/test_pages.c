@@ -13,8 +13,8 @@
 
 #include "base/json.h"
 #include "base/timestamp.h"
-#include "net/x509.h"
 #include "decide/verdict.h"
+#include "net/x509.h"
 #include "room.h"
 
 /* --- discovery ------------------------------------------------------------------------------------------------------------------------------------------ */

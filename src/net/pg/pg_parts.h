@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_PG_PRIV_H
-#define NET_PG_PRIV_H
+#ifndef NET_PG_PG_PARTS_H
+#define NET_PG_PG_PARTS_H
 
 /* The pool, as net/pg and net/pg/pglisten share it. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KUBE_CLIENT_PRIV_H
-#define KUBE_CLIENT_PRIV_H
+#ifndef KUBE_CLIENT_PARTS_H
+#define KUBE_CLIENT_PARTS_H
 
 /* The client's own state, for client.c (short calls) and stream.c (watches) only. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NET_VAULT_PRIV_H
-#define NET_VAULT_PRIV_H
+#ifndef NET_VAULT_VAULT_PARTS_H
+#define NET_VAULT_VAULT_PARTS_H
 
 /*
  * What the two halves of net/vault share, each in its own file: vault.c has the pool, its calls and its logins; vaultread.c has what is read, shared and kept. Nobody else includes this.
