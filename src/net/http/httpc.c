@@ -2,30 +2,19 @@
 #include "net/http/httpc.h"
 
 #include <curl/curl.h>
-#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <utlist.h>
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/dial.h"
 #include "net/http/httpclear.h"
 #include "net/http/httpmulti.h"
+#include "net/http/httprequest.h"
 #include "net/http/httpurl.h"
-#include "net/tls.h"
-#include "net/tlsrules.h"
 
-#define CONNECT_MS 5000
 #define BODY_MAX ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
-/*
- * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send without our leave. What does not fit into less, libcurl 7.88 puts aside, and then does not notice the end of the stream (a
- * DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192, never ended).
- */
-#define BUFFER_BYTES 16384L
-#define UPLOAD_BUFFER_BYTES 16384L
 
 /*
  * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections, older ones that end with their last transfer.
@@ -57,20 +46,17 @@ struct httpc_call {
 	struct httpc_events events;
 	void *arg;
 	CURL *easy;
-	struct curl_slist *headers, *connect_to, *addresses;
-	char *url, *body_out;
-	size_t body_out_len;
+	struct httprequest request;
 	struct buf body;
 	bool added;      /* libcurl has it */
 	bool ended;      /* cancelled or told: to be freed when libcurl has returned */
 	bool streaming;  /* on_data takes the body */
-	bool http2;      /* nothing else will do */
 	struct httpclear_call clear;
 	bool told_status;
 	bool refused;    /* on_data said no */
 	int status;
 	int64_t started_ms, heard_ms; /* heard: of the last bytes */
-	int64_t deadline_ms, connect_ms, silence_ms; /* spans, 0 for none */
+	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
 	struct loop_timer timer;
 	struct loop_task unfit_task;
 	struct err unfit_err;
@@ -91,13 +77,6 @@ static CURL *take_easy(void)
 	return easy;
 }
 
-static void free_headers(struct curl_slist *headers)
-{
-	for (struct curl_slist *h = headers; h; h = h->next)
-		mem_wipe(h->data, strlen(h->data)); /* may hold credentials */
-	curl_slist_free_all(headers);
-}
-
 /* Outside of libcurl only. */
 static void call_free(struct httpc_call *call)
 {
@@ -114,13 +93,7 @@ static void call_free(struct httpc_call *call)
 		DL_DELETE(pool->calls, call);
 	else
 		DL_DELETE(call->c->unfit, call);
-	free_headers(call->headers);
-	curl_slist_free_all(call->connect_to);
-	curl_slist_free_all(call->addresses);
-	if (call->body_out)
-		mem_wipe(call->body_out, call->body_out_len);
-	mem_free_ptr(&call->body_out);
-	mem_free_ptr(&call->url);
+	httprequest_done(&call->request);
 	buf_done_secret(&call->body); /* Secrets are read through here */
 	mem_free_ptr(&call);
 }
@@ -299,12 +272,18 @@ static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port
 	return is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
-static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
+static void set_callbacks(struct httpc_call *call)
 {
-	(void)arg;
-	if (purpose == CURLSOCKTYPE_IPCXN)
-		dial_tune_socket(fd);
-	return CURL_SOCKOPT_OK;
+	CURL *easy = call->easy;
+
+	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_ready_to_send);
+	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
+	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_curl_header);
+	curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_curl_data);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
 }
 
 /* --- how a call ends --------------------------------------------------------------------------------------------------- */
@@ -348,17 +327,17 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 	long error = 0;
 	char where[256];
 
-	httpurl_origin(call->url, where, sizeof(where));
+	httpurl_origin(call->request.url, where, sizeof(where));
 	curl_easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &error);
 	if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
 		say_late(call, where, err);
 	else if (code == CURLE_OPERATION_TIMEDOUT)
-		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where, (long long)call->connect_ms);
+		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where, (long long)call->request.connect_ms);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
 	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)
 		err_set(err, ERR_TEMPORARY, "%s: the name cannot be looked up", where);
-	else if (call->http2 && !call->told_status && (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
+	else if (call->request.http2 && !call->told_status && (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
 		err_set(err, ERR_TEMPORARY, "%s: it does not speak HTTP/2", where);
 	else if (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2)
 		err_set(err, ERR_TEMPORARY, "%s: the server ended the HTTP/2 stream", where);
@@ -393,8 +372,8 @@ static void finish(struct httpc_call *call, CURLcode code)
 	} else if (code != CURLE_OK) {
 		explain(call, code, &err);
 		tell(call, NULL, &err);
-	} else if (call->http2 && !is_http2(call)) {
-		httpurl_origin(call->url, where, sizeof(where));
+	} else if (call->request.http2 && !is_http2(call)) {
+		httpurl_origin(call->request.url, where, sizeof(where));
 		err_set(&err, ERR_INVALID, "%s: it does not speak HTTP/2", where);
 		tell(call, NULL, &err);
 	} else {
@@ -472,7 +451,7 @@ static void on_limit(void *arg)
 		watch_limits(call);
 		return;
 	}
-	httpurl_origin(call->url, where, sizeof(where));
+	httpurl_origin(call->request.url, where, sizeof(where));
 	if (is_late(call))
 		say_late(call, where, &err);
 	else
@@ -481,172 +460,7 @@ static void on_limit(void *arg)
 	tidy(c);
 }
 
-/* --- what may be asked --------------------------------------------------------------------------------------------------- */
-
-static bool is_line(const char *text)
-{
-	return text[strcspn(text, "\r\n")] == '\0';
-}
-
-static bool is_method(const char *text)
-{
-	size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-	return len > 0 && len <= 16 && text[len] == '\0';
-}
-
-static int check_request(const struct httpc_request *request, struct err *err)
-{
-	if (!request->method || !is_method(request->method))
-		return err_set(err, ERR_INVALID, "HTTP request: bad method");
-	if (!request->url || !is_line(request->url) || (strncasecmp(request->url, "http://", 7) != 0 && strncasecmp(request->url, "https://", 8) != 0))
-		return err_set(err, ERR_INVALID, "HTTP request: the URL must begin with http:// or https://");
-	if (request->bearer && !is_line(request->bearer))
-		return err_set(err, ERR_INVALID, "HTTP request: the bearer token contains a line break");
-	for (size_t i = 0; request->headers && request->headers[i]; i++) {
-		if (!is_line(request->headers[i]) || !strchr(request->headers[i], ':'))
-			return err_set(err, ERR_INVALID, "HTTP request: header %zu is not one line \"Name: value\"", i + 1);
-	}
-	return 0;
-}
-
 /* --- how a call starts ------------------------------------------------------------------------------------------------- */
-
-static void set_blob(CURL *easy, CURLoption option, const char *pem)
-{
-	struct curl_blob blob = { .data = (void *)(uintptr_t)pem, .len = strlen(pem), .flags = CURL_BLOB_NOCOPY };
-
-	curl_easy_setopt(easy, option, &blob);
-}
-
-static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
-{
-	(void)easy;
-	tlsrules_apply(ctx);
-	tls_trust_system(ctx, own_ca != NULL);
-	return CURLE_OK;
-}
-
-static void set_roots(CURL *easy, const struct httpc_server *server)
-{
-	if (server->ca_pem)
-		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
-	else if (server->system_too)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
-	if (server->ca_pem || server->system_too)
-		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
-	if (server->system_too) {
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
-		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
-	}
-}
-
-static void set_server(struct httpc_call *call, const struct httpc_server *server)
-{
-	CURL *easy = call->easy;
-
-	if (!server)
-		return;
-	set_roots(easy, server);
-	if (server->cert_pem && server->key_pem) {
-		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
-		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
-	}
-	if (server->proxy_url)
-		curl_easy_setopt(easy, CURLOPT_PROXY, server->proxy_url);
-	if (server->insecure) {
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
-	}
-	if (call->connect_to)
-		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, call->connect_to);
-}
-
-static void set_body(struct httpc_call *call, const char *method)
-{
-	CURL *easy = call->easy;
-
-	if (call->body_out) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_out_len);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body_out);
-	} else if (strcmp(method, "POST") == 0) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
-	} else if (strcmp(method, "HEAD") == 0) {
-		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-	}
-	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method); /* copied */
-}
-
-static void set_transfer(struct httpc_call *call)
-{
-	CURL *easy = call->easy;
-	bool tls = strncasecmp(call->url, "https:", 6) == 0;
-
-	curl_easy_setopt(easy, CURLOPT_URL, call->url);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, call->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
-	/* Rather wait for a connection that may take many streams than open another; plain HTTP/1.1 never does, and would wait for the other's answer. */
-	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || call->http2 ? 1L : 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, call->http2 ? 1L : 0L); /* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, call->headers);
-	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->connect_ms);
-	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
-	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
-	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
-	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_ready_to_send);
-	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
-	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->error);
-	curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_curl_header);
-	curl_easy_setopt(easy, CURLOPT_HEADERDATA, call);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_curl_data);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
-}
-
-static void set_signing(CURL *easy, const struct httpc_signing *signing)
-{
-	MEM_AUTO char *provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
-
-	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
-	curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
-	curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
-}
-
-static void copy_headers(struct httpc_call *call, const struct httpc_request *request)
-{
-	for (size_t i = 0; request->headers && request->headers[i]; i++)
-		call->headers = curl_slist_append(call->headers, request->headers[i]);
-	if (request->bearer) {
-		char *line = mem_printf("Authorization: Bearer %s", request->bearer);
-
-		call->headers = curl_slist_append(call->headers, line);
-		mem_free_secret(line);
-	}
-	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
-		call->headers = curl_slist_append(call->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
-}
-
-/* Has the certificate checked for another name than the URL's: the name goes into the URL, and the URL's host into CONNECT_TO and Host. */
-static int rename_server(struct httpc_call *call, const char *server_name, struct err *err)
-{
-	char *renamed, *route, *host;
-
-	if (httpurl_rename(call->url, server_name, &renamed, &route, &host, err) < 0)
-		return -1;
-	mem_free_ptr(&call->url);
-	call->url = renamed;
-	call->connect_to = curl_slist_append(NULL, route);
-	call->headers = curl_slist_append(call->headers, host);
-	mem_free_ptr(&route);
-	mem_free_ptr(&host);
-	return 0;
-}
 
 static void on_unfit(void *arg)
 {
@@ -675,12 +489,9 @@ static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *
 	call->events = *events;
 	call->arg = arg;
 	call->streaming = events->on_data != NULL;
-	call->http2 = request->http2;
 	call->started_ms = call->heard_ms = loop_now_ms(c->loop);
 	call->deadline_ms = request->deadline_ms;
-	call->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
 	call->silence_ms = call->streaming ? request->silence_ms : 0;
-	call->url = mem_dup(request->url ? request->url : "");
 	buf_init(&call->body, request->max_body ? request->max_body : BODY_MAX);
 	loop_timer_init(&call->timer, c->loop, on_limit, call);
 	loop_task_init(&call->unfit_task, on_unfit, call);
@@ -691,29 +502,12 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 {
 	struct httpc_call *call = call_new(c, request, events, arg);
 
-	if (check_request(request, &call->unfit_err) < 0)
-		return start_unfit(call);
-	copy_headers(call, request);
-	if (request->server && request->server->tls_server_name && rename_server(call, request->server->tls_server_name, &call->unfit_err) < 0)
-		return start_unfit(call);
-	if (request->body) {
-		call->body_out = mem_dupn(request->body, request->body_len);
-		call->body_out_len = request->body_len;
-	}
 	call->easy = take_easy();
-	set_transfer(call);
-	set_body(call, request->method);
-	set_server(call, request->server);
-	if (request->http1)
-		curl_easy_setopt(call->easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
-	if (request->signing)
-		set_signing(call->easy, request->signing);
-	if (request->addresses) {
-		call->addresses = curl_slist_append(NULL, request->addresses);
-		curl_easy_setopt(call->easy, CURLOPT_RESOLVE, call->addresses);
-	}
+	if (httprequest_init(&call->request, request, call->easy, &call->unfit_err) < 0)
+		return start_unfit(call);
+	set_callbacks(call);
 	call->pool = c->pools;
-	if (call->http2 && httpclear_is_needed(call->url))
+	if (call->request.http2 && httpclear_is_needed(call->request.url))
 		httpclear_init(&call->clear, &call->pool->clear);
 	DL_APPEND(call->pool->calls, call);
 	watch_limits(call);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httprequest.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "net/dial.h"
+#include "net/http/httpurl.h"
+#include "net/tls.h"
+#include "net/tlsrules.h"
+
+#define CONNECT_MS 5000
+/*
+ * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send without our leave. What does not fit into less,
+ * libcurl 7.88 puts aside, and then does not notice the end of the stream (a DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192,
+ * never ended).
+ */
+#define BUFFER_BYTES 16384L
+#define UPLOAD_BUFFER_BYTES 16384L
+
+/* --- what may be asked --------------------------------------------------------------------------------------------------- */
+
+static bool is_line(const char *text)
+{
+	return text[strcspn(text, "\r\n")] == '\0';
+}
+
+static bool is_method(const char *text)
+{
+	size_t len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+
+	return len > 0 && len <= 16 && text[len] == '\0';
+}
+
+static int check_request(const struct httpc_request *request, struct err *err)
+{
+	if (!request->method || !is_method(request->method))
+		return err_set(err, ERR_INVALID, "HTTP request: bad method");
+	if (!request->url || !is_line(request->url) || (strncasecmp(request->url, "http://", 7) != 0 && strncasecmp(request->url, "https://", 8) != 0))
+		return err_set(err, ERR_INVALID, "HTTP request: the URL must begin with http:// or https://");
+	if (request->bearer && !is_line(request->bearer))
+		return err_set(err, ERR_INVALID, "HTTP request: the bearer token contains a line break");
+	for (size_t i = 0; request->headers && request->headers[i]; i++) {
+		if (!is_line(request->headers[i]) || !strchr(request->headers[i], ':'))
+			return err_set(err, ERR_INVALID, "HTTP request: header %zu is not one line \"Name: value\"", i + 1);
+	}
+	return 0;
+}
+
+/* --- what is copied ------------------------------------------------------------------------------------------------------ */
+
+static void copy_headers(struct httprequest *r, const struct httpc_request *request)
+{
+	for (size_t i = 0; request->headers && request->headers[i]; i++)
+		r->headers = curl_slist_append(r->headers, request->headers[i]);
+	if (request->bearer) {
+		char *line = mem_printf("Authorization: Bearer %s", request->bearer);
+
+		r->headers = curl_slist_append(r->headers, line);
+		mem_free_secret(line);
+	}
+	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
+		r->headers = curl_slist_append(r->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
+}
+
+/* Has the certificate checked for another name than the URL's: the name goes into the URL, and the URL's host into CONNECT_TO and Host. */
+static int rename_server(struct httprequest *r, const char *server_name, struct err *err)
+{
+	char *renamed, *route, *host;
+
+	if (httpurl_rename(r->url, server_name, &renamed, &route, &host, err) < 0)
+		return -1;
+	mem_free_ptr(&r->url);
+	r->url = renamed;
+	r->connect_to = curl_slist_append(NULL, route);
+	r->headers = curl_slist_append(r->headers, host);
+	mem_free_ptr(&route);
+	mem_free_ptr(&host);
+	return 0;
+}
+
+static int copy_request(struct httprequest *r, const struct httpc_request *request, struct err *err)
+{
+	r->url = mem_dup(request->url);
+	r->http2 = request->http2;
+	r->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
+	copy_headers(r, request);
+	if (request->server && request->server->tls_server_name && rename_server(r, request->server->tls_server_name, err) < 0)
+		return -1;
+	if (request->body) {
+		r->body = mem_dupn(request->body, request->body_len);
+		r->body_len = request->body_len;
+	}
+	if (request->addresses)
+		r->addresses = curl_slist_append(NULL, request->addresses);
+	return 0;
+}
+
+/* --- what libcurl is told ------------------------------------------------------------------------------------------------ */
+
+static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+	(void)arg;
+	if (purpose == CURLSOCKTYPE_IPCXN)
+		dial_tune_socket(fd);
+	return CURL_SOCKOPT_OK;
+}
+
+static void set_transfer(const struct httprequest *r, CURL *easy)
+{
+	bool tls = strncasecmp(r->url, "https:", 6) == 0;
+
+	curl_easy_setopt(easy, CURLOPT_URL, r->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, r->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
+	/* Rather wait for a connection that may take many streams than open another; plain HTTP/1.1 never does, and would wait for the other's answer. */
+	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || r->http2 ? 1L : 0L);
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->http2 ? 1L : 0L); /* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, r->headers);
+	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_ms);
+	curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, BUFFER_BYTES);
+	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
+	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
+}
+
+static void set_body(const struct httprequest *r, CURL *easy, const char *method)
+{
+	if (r->body) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body);
+	} else if (strcmp(method, "POST") == 0) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
+	} else if (strcmp(method, "HEAD") == 0) {
+		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+	}
+	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method); /* copied */
+}
+
+static void set_blob(CURL *easy, CURLoption option, const char *pem)
+{
+	struct curl_blob blob = { .data = (void *)(uintptr_t)pem, .len = strlen(pem), .flags = CURL_BLOB_NOCOPY };
+
+	curl_easy_setopt(easy, option, &blob);
+}
+
+static CURLcode on_curl_tls(CURL *easy, void *ctx, void *own_ca)
+{
+	(void)easy;
+	tlsrules_apply(ctx);
+	tls_trust_system(ctx, own_ca != NULL);
+	return CURLE_OK;
+}
+
+static void set_roots(CURL *easy, const struct httpc_server *server)
+{
+	if (server->ca_pem)
+		set_blob(easy, CURLOPT_CAINFO_BLOB, server->ca_pem);
+	else if (server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, NULL);
+	if (server->ca_pem || server->system_too)
+		curl_easy_setopt(easy, CURLOPT_CAPATH, NULL); /* Debian's default would be trusted besides */
+	if (server->system_too) {
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, on_curl_tls);
+		curl_easy_setopt(easy, CURLOPT_SSL_CTX_DATA, (void *)(uintptr_t)server->ca_pem);
+	}
+}
+
+static void set_server(CURL *easy, const struct httpc_server *server)
+{
+	set_roots(easy, server);
+	if (server->cert_pem && server->key_pem) {
+		set_blob(easy, CURLOPT_SSLCERT_BLOB, server->cert_pem);
+		set_blob(easy, CURLOPT_SSLKEY_BLOB, server->key_pem);
+	}
+	if (server->proxy_url)
+		curl_easy_setopt(easy, CURLOPT_PROXY, server->proxy_url);
+	if (server->insecure) {
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+		curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+	}
+}
+
+static void set_signing(CURL *easy, const struct httpc_signing *signing)
+{
+	MEM_AUTO char *provider = mem_printf("aws:amz:%s:%s", signing->region, signing->service);
+
+	curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, provider);
+	curl_easy_setopt(easy, CURLOPT_USERNAME, signing->key_id);
+	curl_easy_setopt(easy, CURLOPT_PASSWORD, signing->secret_key);
+}
+
+static void set_options(const struct httprequest *r, CURL *easy, const struct httpc_request *request)
+{
+	set_transfer(r, easy);
+	set_body(r, easy, request->method);
+	if (request->server)
+		set_server(easy, request->server);
+	if (r->connect_to)
+		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, r->connect_to);
+	if (request->http1)
+		curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	if (request->signing)
+		set_signing(easy, request->signing);
+	if (r->addresses)
+		curl_easy_setopt(easy, CURLOPT_RESOLVE, r->addresses);
+}
+
+/* --- the request ----------------------------------------------------------------------------------------------------------- */
+
+int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, struct err *err)
+{
+	if (check_request(request, err) < 0 || copy_request(r, request, err) < 0)
+		return -1;
+	set_options(r, easy, request);
+	return 0;
+}
+
+static void free_headers(struct curl_slist *headers)
+{
+	for (struct curl_slist *h = headers; h; h = h->next)
+		mem_wipe(h->data, strlen(h->data)); /* may hold credentials */
+	curl_slist_free_all(headers);
+}
+
+void httprequest_done(struct httprequest *r)
+{
+	free_headers(r->headers);
+	curl_slist_free_all(r->connect_to);
+	curl_slist_free_all(r->addresses);
+	if (r->body)
+		mem_wipe(r->body, r->body_len);
+	mem_free_ptr(&r->body);
+	mem_free_ptr(&r->url);
+}
