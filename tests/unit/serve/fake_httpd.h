@@ -3,7 +3,7 @@
 #define TESTS_UNIT_SERVE_FAKE_HTTPD_H
 
 /*
- * Stands in for src/net/httpd at link time: a request is what the test writes down, a reply is what it can look at. The real one needs sockets and time, and is tried
+ * Stands in for src/net/http/httpd at link time: a request is what the test writes down, a reply is what it can look at. The real one needs sockets and time, and is tried
  * together with this room in test_serve.
  */
 
