@@ -198,9 +198,12 @@ static void gather_soon(struct authkeeper *k)
 static bool jobs_known_to(const struct entry *e, const char *users)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
+	const struct store *store = e->keeper->cache->store;
 	const char *trouble;
 
-	return *users || e->users[SCALED_JOB] || store_knows_scaledjobs(e->keeper->cache->store, namespace_, &trouble);
+	if (*users || e->users[SCALED_JOB])
+		return true;
+	return is_cluster(e->key) ? store_synced_scaledjobs(store, &trouble) : store_knows_scaledjobs(store, namespace_, &trouble);
 }
 
 static void take_users(struct entry *e, struct authusers *users)

@@ -76,6 +76,24 @@ static void what_is_right_is_not_written(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, "triggerauthentications"), 0);
 }
 
+/* Left over from before: also where some namespaces are watched only, of which none is the cluster's. */
+static void users_of_long_ago_are_taken_off(void **state)
+{
+	static const char *const watched[] = { "default", "shop" };
+
+	(void)state;
+	fakecluster_apply(TA("redis"), AUTH_SPEC);
+	fakecluster_apply(CTA("redis"), AUTH_SPEC);
+	fakecluster_change(TA("redis"), "{'status':{'scaledobjects':'old','scaledjobs':'old'}}");
+	fakecluster_change(CTA("redis"), "{'status':{'scaledobjects':'default/old','scaledjobs':'default/old'}}");
+	world_restart_watching(watched, 2);
+	world_pass(600);
+	expect_users(TA("redis"), "");
+	expect_users(CTA("redis"), "");
+	assert_string_equal(fakecluster_text(TA("redis"), "status.scaledjobs"), "");
+	assert_string_equal(fakecluster_text(CTA("redis"), "status.scaledjobs"), "");
+}
+
 static void a_burst_is_one_write(void **state)
 {
 	(void)state;
@@ -258,6 +276,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(users_are_listed_sorted_and_once),
 		CASE(what_is_right_is_not_written),
+		CASE(users_of_long_ago_are_taken_off),
 		CASE(a_burst_is_one_write),
 		CASE(a_long_list_is_cut_and_counted),
 		CASE(a_write_that_fails_is_tried_again),

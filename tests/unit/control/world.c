@@ -21,6 +21,8 @@
 
 struct world world;
 static struct kube *kube;
+static const char *const *namespaces; /* that are watched; NULL: all */
+static size_t namespace_count;
 
 static void on_log(void *arg, enum log_level level, const char *line)
 {
@@ -52,9 +54,9 @@ static void process_start(void)
 	c->journal = journal_new(c->store, c->targets);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
 	world.authkeeper = authkeeper_new(c, kube, fakecluster_events());
-	targets_start(c->targets, NULL, 0);
-	jobs_start(c->jobs, NULL, 0);
-	store_start(c->store, NULL, 0);
+	targets_start(c->targets, namespaces, namespace_count);
+	jobs_start(c->jobs, namespaces, namespace_count);
+	store_start(c->store, namespaces, namespace_count);
 }
 
 static void process_end(void)
@@ -88,6 +90,8 @@ int world_setup(void **state)
 	fakesource_start();
 	fakevault_start();
 	kube = fakecluster_start(world.loop);
+	namespaces = NULL;
+	namespace_count = 0;
 	process_start();
 	world_pass(10);
 	assert_true(store_synced(world.cache.store));
@@ -120,6 +124,13 @@ void world_restart(void)
 	process_start();
 	world_pass(10);
 	world_lead(true);
+}
+
+void world_restart_watching(const char *const *only, size_t count)
+{
+	namespaces = only;
+	namespace_count = count;
+	world_restart();
 }
 
 void world_restart_leading(void)

@@ -31,6 +31,7 @@ int world_teardown(void **state);
 
 void world_lead(bool leading);
 void world_restart(void); /* the process is killed and started again: all that was only in memory is gone */
+void world_restart_watching(const char *const *only, size_t count); /* the same, from now on in these namespaces only; borrowed */
 void world_restart_leading(void); /* the same, and it leads from the first moment on, before it knows anything */
 void world_pass(int64_t ms);
 
