@@ -229,20 +229,29 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
 }
 
+static bool is_cron_by_value(const struct trigger *t)
+{
+	return t->type != NULL && strcmp(t->type, "cron") == 0 && t->metric_type != NULL && strcmp(t->metric_type, "Value") == 0;
+}
+
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])
 {
 	const struct scaledobject_spec *s = &so->spec;
 	bool idle_set = s->idle_replicas != INT32_UNSET, never_lower = scaledobject_min(s) > 0 && !idle_set;
-	bool cached = false;
+	bool cached = false, multiplies = false;
 	size_t count = 0;
 
-	for (size_t i = 0; i < s->trigger_count; i++)
+	for (size_t i = 0; i < s->trigger_count; i++) {
 		cached = cached || s->triggers[i].use_cached_metrics;
+		multiplies = multiplies || is_cron_by_value(&s->triggers[i]);
+	}
 	if (s->polling_interval_s != INT32_UNSET && never_lower && !cached)
 		out[count++] = "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics";
 	if (s->cooldown_s != INT32_UNSET && never_lower)
 		out[count++] = "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0";
 	if (idle_set && s->idle_replicas > 0)
 		out[count++] = "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it";
+	if (multiplies)
+		out[count++] = "metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out";
 	return count;
 }

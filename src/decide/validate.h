@@ -86,7 +86,7 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 
 /* ---- What is allowed, but not what it seems ---- */
 
-#define VALIDATE_WARNINGS_MAX 3
+#define VALIDATE_WARNINGS_MAX 4
 
 /* What is allowed and has no effect (keda-core.md 7.7), or not the one that is wished for (8, 17): texts, literals; how many. */
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX]);
