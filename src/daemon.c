@@ -136,7 +136,7 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 	if (change != STORE_SYNCED || d->ready)
 		return;
 	d->ready = true;
-	log_info("kscaled", "%zu ScaledObjects known", store_scaledobject_count(d->cache.store));
+	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far", store_scaledobject_count(d->cache.store), store_scaledjob_count(d->cache.store));
 	notify_send("READY=1");
 }
 
