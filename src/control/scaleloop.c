@@ -54,12 +54,15 @@ static void note_decision(struct object *o, const struct scale_facts *facts, con
 	scaleloop_note(o, facts, d, text);
 }
 
-/* What fails first and how, as one number; 0: nothing does. */
+static uint64_t print_of(struct scale_failure f)
+{
+	return f.err ? fingerprint_fast(f.metric_name, strlen(f.metric_name)) + f.err->kind : 0;
+}
+
+/* What fails first and what falls back first, and how, as one number; 0: nothing does. */
 static uint64_t cause_of(const struct scale_facts *facts)
 {
-	struct scale_failure cause = scale_failure(facts);
-
-	return cause.err ? fingerprint_fast(cause.metric_name, strlen(cause.metric_name)) + cause.err->kind : 0;
+	return print_of(scale_failure(facts)) + 31 * print_of(scale_fallback(facts));
 }
 
 static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)

@@ -212,19 +212,36 @@ static void record_health(const struct scale_trigger *t, int32_t threshold, stru
 	h->failures = failing ? t->failures : 0;
 }
 
-void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, int64_t now_unix_ms, struct scaledobject_status *status)
+/* KEDA's sentence, and behind it which trigger and why; what was told stays as it does in Ready (say_ready). */
+static void say_fallback(const struct scale_trigger *t, bool news, int64_t now_unix_ms, int64_t generation, struct conditions *c)
+{
+	static const char sentence[] = "At least one trigger is falling back on this scaled object";
+	const struct condition *told = conditions_get(c, FALLBACK);
+	MEM_AUTO char *message = NULL;
+
+	if (told && told->status == CONDITION_TRUE && !news)
+		message = mem_dup(told->message);
+	else if (t->source_err)
+		message = mem_printf("%s: %s: %s", sentence, t->metric_name, t->source_err->msg);
+	else
+		message = mem_dup(sentence);
+	conditions_set(c, FALLBACK, CONDITION_TRUE, "FallbackExists", message, now_unix_ms, generation);
+}
+
+void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
-	bool falling_back = false;
+	const struct scale_trigger *falling_back = NULL;
 
 	if (count == 0 || !verdict_fallback_valid(&so->spec))
 		return;
 	for (size_t i = 0; i < count; i++) {
 		record_health(&triggers[i], so->spec.fallback->failure_threshold, status);
-		falling_back = falling_back || (triggers[i].failures > so->spec.fallback->failure_threshold && triggers[i].fallback_trouble == NULL);
+		if (!falling_back && triggers[i].failures > so->spec.fallback->failure_threshold && triggers[i].fallback_trouble == NULL)
+			falling_back = &triggers[i];
 	}
 	if (falling_back)
-		conditions_set(c, FALLBACK, CONDITION_TRUE, "FallbackExists", "At least one trigger is falling back on this scaled object", now_unix_ms, so->meta.generation);
+		say_fallback(falling_back, cause_is_news, now_unix_ms, so->meta.generation, c);
 	else
 		say_no_fallback(c, now_unix_ms, so->meta.generation);
 }
@@ -261,7 +278,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	statusparts_last_active(d->active, sets_active && !statusparts_is_true(c, ACTIVE), d->last_active_unix_ms, now_unix_ms, status);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
-	conditions_after_count(so, facts->triggers, facts->trigger_count, now_unix_ms, status);
+	conditions_after_count(so, facts->triggers, facts->trigger_count, facts->cause_is_news, now_unix_ms, status);
 	if (ours && d->ready_reason != NULL)
 		say_ready(facts, d, now_unix_ms, generation, c);
 	if (sets_active)

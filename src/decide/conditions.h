@@ -43,9 +43,9 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status);
 
 /*
- * The part of the counts of failures alone, for those that pass the threshold between two ticks: Fallback (True `FallbackExists` while a trigger falls back) and health. triggers: metric_name, failures and
- * fallback_trouble are looked at. Health is written on edges only (design 6): Happy <-> Failing, and when the count passes failureThreshold, numberOfFailures as of that moment. Only with a valid fallback.
+ * The part of the counts of failures alone, for those that pass the threshold between two ticks: Fallback (True `FallbackExists` while a trigger falls back, with its name and error) and health. triggers: metric_name, failures,
+ * fallback_trouble and source_err are looked at; cause_is_news as in scale_facts. Health is written on edges only (design 6): Happy <-> Failing, and when the count passes failureThreshold, numberOfFailures as of that moment. Only with a valid fallback.
  */
-void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, int64_t now_unix_ms, struct scaledobject_status *status);
+void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count, bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status);
 
 #endif

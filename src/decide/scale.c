@@ -96,6 +96,14 @@ struct scale_failure scale_failure(const struct scale_facts *facts)
 	return (struct scale_failure){ NULL, NULL };
 }
 
+struct scale_failure scale_fallback(const struct scale_facts *facts)
+{
+	for (size_t i = 0; i < facts->trigger_count; i++)
+		if (facts->triggers[i].falling_back && facts->triggers[i].source_err)
+			return (struct scale_failure){ facts->triggers[i].metric_name, facts->triggers[i].source_err };
+	return (struct scale_failure){ NULL, NULL };
+}
+
 static void judge_ready(const struct scale_facts *facts, struct scale_decision *d)
 {
 	if (knows_nothing(facts))

@@ -49,7 +49,7 @@ struct scale_facts {
 	bool replicas_known;
 	int32_t replicas;        /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
-	bool cause_is_news;      /* what fails first, or the kind of its error, is another than when Ready was told last */
+	bool cause_is_news;      /* what fails first, or the kind of its error, is another than when Ready and Fallback were told last; the same of what falls back first */
 };
 
 /* What fails first: a trigger, or the formula. Borrowed from the facts. */
@@ -58,6 +58,7 @@ struct scale_failure {
 	const struct err *err;
 };
 struct scale_failure scale_failure(const struct scale_facts *facts); /* err NULL: nothing fails */
+struct scale_failure scale_fallback(const struct scale_facts *facts); /* what falls back first, and what its source said; err NULL: nothing does */
 
 enum scale_rule { /* which row of the table decided; scale_explain() says it for people */
 	SCALE_RULE_REPLICAS_UNKNOWN,  /* the target's replicas cannot be read */

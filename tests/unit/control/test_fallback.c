@@ -101,7 +101,7 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	get_metric();
 	assert_string_equal(heard.err, "source web: connection refused"); /* the third */
 	world_pass(POLL_MS);
-	world_expect("web", "Fallback", "True FallbackExists At least one trigger is falling back on this scaled object");
+	world_expect("web", "Fallback", "True FallbackExists At least one trigger is falling back on this scaled object: s0-");
 	world_expect("web", "Ready", "True ScaledObjectReady");
 	world_expect("web", "Active", "True ScalerActive");
 	assert_int_equal(world_replicas("web"), 1); /* the HPA takes it to six */

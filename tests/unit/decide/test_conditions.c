@@ -525,7 +525,7 @@ static void test_health(void **state)
 		char text[100], *patch;
 
 		scaledobject_status_copy(&before, &so->status);
-		conditions_after_count(so, triggers, 2, T + 1000, &so->status);
+		conditions_after_count(so, triggers, 2, false, T + 1000, &so->status);
 		patch = scaledobject_status_patch(&before, &so->status, NULL, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
@@ -557,14 +557,37 @@ static void test_health_not_kept(void **state)
 
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
-	conditions_after_count(so, &failing, 1, T, &so->status);
+	conditions_after_count(so, &failing, 1, false, T, &so->status);
 	assert_int_equal(so->status.health_count, 0);
 	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
 	conditions_after_reconcile(with, &all_set_up, T, &with->status);
-	conditions_after_count(with, &other, 1, T, &with->status);
+	conditions_after_count(with, &other, 1, false, T, &with->status);
 	assert_int_equal(with->status.health_count, 0);
 	scaledobject_free(so);
 	scaledobject_free(with);
+}
+
+/* Which trigger falls back and why, for whoever looks with kubectl only; a text that is another at each poll is not written at each poll. */
+static void test_fallback_names_the_cause(void **state)
+{
+	struct err refused = { .kind = ERR_TEMPORARY, .msg = "redis:6379: connection refused" }, again = { .kind = ERR_TEMPORARY, .msg = "redis:6379: timed out" };
+	struct err denied = { .kind = ERR_DENIED, .msg = "redis:6379: WRONGPASS" };
+	const struct { const struct err *err; bool news; const char *says; } steps[] = {
+		{ &refused, true, FALLING ": s1-redis-mail: redis:6379: connection refused" },
+		{ &again, false, FALLING ": s1-redis-mail: redis:6379: connection refused" },
+		{ &denied, true, FALLING ": s1-redis-mail: redis:6379: WRONGPASS" },
+	};
+	struct scaledobject *so = object_of(WITH_FALLBACK, "null");
+
+	(void)state;
+	conditions_after_reconcile(so, &all_set_up, T, &so->status);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct scale_trigger triggers[] = { { .metric_name = metrics[0].name }, { .metric_name = "s1-redis-mail", .failures = 9, .source_err = steps[i].err } };
+
+		conditions_after_count(so, triggers, 2, steps[i].news, T, &so->status);
+		assert_string_equal(said(&so->status, "Fallback"), steps[i].says);
+	}
+	scaledobject_free(so);
 }
 
 /* A tick says it, too; and a tick that only finds the object paused says nothing at all. */
@@ -621,6 +644,7 @@ int main(void)
 		cmocka_unit_test(test_metric_kinds),
 		cmocka_unit_test(test_health),
 		cmocka_unit_test(test_health_not_kept),
+		cmocka_unit_test(test_fallback_names_the_cause),
 		cmocka_unit_test(test_tick_counts),
 	};
 
