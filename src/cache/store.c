@@ -403,6 +403,20 @@ bool store_knows_hpas(const struct store *s, const char *namespace_, const char 
 	return shelf_knows(s->shelves[KIND_HPA], namespace_, trouble);
 }
 
+struct each_hpa { void (*fn)(void *arg, const char *key, const struct hpa *hpa); void *arg; };
+
+static void on_each_hpa(void *arg, const char *key, const void *object)
+{
+	const struct each_hpa *each = arg;
+
+	each->fn(each->arg, key, object);
+}
+
+void store_each_hpa(const struct store *s, void (*fn)(void *arg, const char *key, const struct hpa *hpa), void *arg)
+{
+	shelf_each(s->shelves[KIND_HPA], on_each_hpa, &(struct each_hpa){ fn, arg });
+}
+
 void store_learn_hpa(struct store *s, const json_t *object)
 {
 	shelf_learn(s->shelves[KIND_HPA], object);

@@ -47,6 +47,7 @@ bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* th
 const struct hpa *store_hpa(const struct store *s, const char *key);
 /* Whether the HPAs of this namespace were listed, so that one that is not known is not there. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes. */
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
+void store_each_hpa(const struct store *s, void (*fn)(void *arg, const char *key, const struct hpa *hpa), void *arg);
 size_t store_scaledobject_count(const struct store *s);
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
 size_t store_scaledjob_count(const struct store *s);

@@ -145,6 +145,14 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 
 /* --- removing ----------------------------------------------------------------------------------------------------------------- */
 
+static void set_removing(struct object *o, const char *name)
+{
+	char *removing = mem_dup(name); /* which may be the one that is freed */
+
+	free(o->reconcile.removing);
+	o->reconcile.removing = removing;
+}
+
 static void on_removed(struct object *o, const json_t *object)
 {
 	(void)object;
@@ -154,8 +162,10 @@ static void on_removed(struct object *o, const json_t *object)
 
 static bool on_remove_failure(struct object *o, const struct err *err)
 {
-	if (err->kind != ERR_MISSING)
+	if (err->kind != ERR_MISSING) {
+		set_removing(o, NULL); /* it is there still, and looked for again */
 		return false;
+	}
 	forget(o, o->reconcile.removing);
 	queue_mark(o);
 	return true;
@@ -166,10 +176,8 @@ static void delete(struct object *o, const char *namespace_, const char *name, c
 	MEM_AUTO char *path = hpa_path(namespace_, name);
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
-	char *removing = mem_dup(name); /* which may be the one that is freed */
 
-	free(o->reconcile.removing);
-	o->reconcile.removing = removing;
+	set_removing(o, name);
 	write_start(o, &request, doing, on_removed, on_remove_failure);
 }
 
@@ -191,16 +199,41 @@ static const struct hpa *find_ours(const struct object *o, const struct scaledob
 	return hpa && !hpa->meta.deleted_unix_ms && is_ours(hpa, so) ? hpa : NULL;
 }
 
-/* One that the object has under another name than this. The status may not have the name of the latest yet. */
+struct search {
+	const struct scaledobject *so;
+	const char *name;
+	const struct hpa *found;
+};
+
+static void look_at(void *arg, const char *key, const struct hpa *hpa)
+{
+	struct search *s = arg;
+
+	(void)key;
+	if (strcmp(hpa->meta.namespace_, s->so->meta.namespace_) == 0 && strcmp(hpa->meta.name, s->name) != 0 && !hpa->meta.deleted_unix_ms && is_ours(hpa, s->so))
+		s->found = hpa;
+}
+
+static bool has_name(const struct scaledobject *so)
+{
+	return so->status.hpa_name && *so->status.hpa_name;
+}
+
+/*
+ * One that the object has under another name than this. The status may not have the name of the latest yet; a process that was killed between an HPA and the status after it, and is started when that HPA has got
+ * another name, finds none there, and looks at all of them.
+ */
 static const struct hpa *find_old(const struct object *o, const struct scaledobject *so, const char *name)
 {
 	const char *const names[] = { so->status.hpa_name, o->reconcile.made };
-	const struct hpa *hpa = NULL;
+	struct search search = { so, name, NULL };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !hpa; i++)
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !search.found; i++)
 		if (names[i] && *names[i] && strcmp(names[i], name) != 0)
-			hpa = find_ours(o, so, names[i]);
-	return hpa;
+			search.found = find_ours(o, so, names[i]);
+	if (!search.found && !has_name(so) && !o->reconcile.made)
+		store_each_hpa(o->control->cache->store, look_at, &search);
+	return search.found;
 }
 
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing)
@@ -236,10 +269,18 @@ static bool on_unseen_failure(struct object *o, const struct err *err)
 	return true;
 }
 
-bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *name, const char *doing)
+/* Of a name that nobody has judged; NULL when it cannot be one. */
+static char *unseen_path(const struct scaledobject *so, const char *name)
 {
 	char escaped[254 * 3];
-	MEM_AUTO char *path = *name != '.' && kube_escape(name, escaped, sizeof(escaped)) ? hpa_path(so->meta.namespace_, escaped) : NULL; /* nobody has judged this name */
+
+	return *name != '.' && kube_escape(name, escaped, sizeof(escaped)) ? hpa_path(so->meta.namespace_, escaped) : NULL;
+}
+
+bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *doing)
+{
+	char name[254];
+	MEM_AUTO char *path = unseen_path(so, has_name(so) ? so->status.hpa_name : scaledobject_hpa_name(so, name, sizeof(name)));
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 	const struct condition *paused = conditions_get(&so->status.conditions, "Paused");
 
@@ -250,17 +291,58 @@ bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, co
 	return true;
 }
 
+static void remove_renamed(struct object *o, const struct scaledobject *so, const struct hpa *old)
+{
+	char doing[320];
+
+	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
+	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+}
+
+static void on_old(struct object *o, const json_t *live)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	struct hpa *hpa = hpa_decode(live, NULL);
+
+	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && is_ours(hpa, so))
+		remove_renamed(o, so, hpa);
+	else if (so)
+		set_removing(o, so->status.hpa_name);
+	hpa_free(hpa);
+}
+
+static bool on_old_failure(struct object *o, const struct err *err)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+
+	if (err->kind != ERR_MISSING || !so)
+		return false;
+	set_removing(o, so->status.hpa_name);
+	queue_mark(o);
+	return true;
+}
+
+/* The one that the status names is none of those that our watch shows: it is gone, or KEDA made it, before it was given another name. Looked for once. */
+static bool remove_unseen_old(struct object *o, const struct scaledobject *so, const char *name)
+{
+	const char *looked_for = o->reconcile.removing;
+	MEM_AUTO char *path = has_name(so) && strcmp(so->status.hpa_name, name) != 0 ? unseen_path(so, so->status.hpa_name) : NULL;
+	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
+
+	if (!path || (looked_for && strcmp(looked_for, so->status.hpa_name) == 0))
+		return false;
+	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the old HPA", on_old, on_old_failure);
+	return true;
+}
+
 /* After a rename. */
 static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
 {
-	char doing[320];
 	const struct hpa *old = find_old(o, so, name);
 
-	if (!old)
-		return false;
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
-	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
-	return true;
+	if (old)
+		remove_renamed(o, so, old);
+	return old || remove_unseen_old(o, so, name);
 }
 
 /* --- the look ----------------------------------------------------------------------------------------------------------------- */

@@ -79,7 +79,7 @@ struct reconcile_part {
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
 	char *made;                 /* name of the HPA that was written last, with success or not; owned */
-	char *removing;             /* name of the HPA being deleted; owned */
+	char *removing;             /* name of the HPA that is deleted, was, or was looked for in vain; owned */
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	unsigned restore_failures;
 	bool restored;              /* replicas are as they were before us */
@@ -247,8 +247,8 @@ bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
 /* Deletes the HPA of the object, whatever its name is or was; true when that was started. Its answer leads to the next look, which asks again. */
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing);
-/* The same for one that our watch does not see, as it was KEDA's: looks for it at the server, once. Afterwards pause.hpa_gone. True when that was started. */
-bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *name, const char *doing);
+/* The same for one that our watch does not see, as it was KEDA's: looks for the one that the status names at the server, once. Afterwards pause.hpa_gone. True when that was started. */
+bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *doing);
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct object *o, const struct scaledobject *so);

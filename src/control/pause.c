@@ -23,9 +23,7 @@
 
 static bool remove_hpa(struct object *o, const struct scaledobject *so)
 {
-	char name[254];
-
-	return hpakeeper_remove(o, so, HPA_STEP) || hpakeeper_remove_unseen(o, so, scaledobject_hpa_name(so, name, sizeof(name)), HPA_STEP);
+	return hpakeeper_remove(o, so, HPA_STEP) || hpakeeper_remove_unseen(o, so, HPA_STEP);
 }
 
 /* --- the replicas ------------------------------------------------------------------------------------------------------------- */

@@ -157,6 +157,25 @@ static void the_hpa_that_keda_left_goes_too(void **state)
 	assert_non_null(fakecluster_get(WEB_HPA));
 }
 
+/* KEDA's, and given another name in the spec since. */
+static void the_renamed_hpa_that_keda_left_goes_too(void **state)
+{
+	MEM_AUTO char *hpa = NULL;
+
+	(void)state;
+	world_lead(false);
+	world_deployment("web", 2);
+	world_scaledobject("web", "'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}");
+	hpa = mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
+			 fakecluster_text(WEB, "metadata.uid"));
+	fakecluster_apply(WEB_HPA, hpa);
+	fakecluster_change(WEB, "{'status':{'hpaName':'keda-hpa-web'}}");
+	annotate("{'autoscaling.keda.sh/paused':'true'}");
+	world_lead(true);
+	world_pass(1000);
+	expect_paused();
+}
+
 static void an_hpa_that_lost_its_owner_goes_too(void **state)
 {
 	(void)state;
@@ -508,6 +527,7 @@ int main(void)
 		CASE(false_is_no_pause),
 		CASE(a_paused_object_need_not_be_right),
 		CASE(the_hpa_that_keda_left_goes_too),
+		CASE(the_renamed_hpa_that_keda_left_goes_too),
 		CASE(an_hpa_that_lost_its_owner_goes_too),
 		CASE(a_renamed_hpa_goes_too),
 		CASE(the_target_is_kept_at_its_paused_replicas),

@@ -272,6 +272,80 @@ static void renames_in_a_row_leave_one_hpa(void **state)
 	assert_non_null(fakecluster_get(HPA("two")));
 }
 
+#define CALLED_MINE "{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}}}"
+
+static void expect_mine_alone(void)
+{
+	assert_null(fakecluster_get(WEB_HPA));
+	assert_non_null(fakecluster_get(HPA("mine")));
+	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "mine");
+	world_expect("web", "Ready", "True");
+	fakecluster_forget_calls();
+	world_pass(HOUR_MS);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, HPAS), 0);
+}
+
+static void a_rename_while_nobody_looked(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	fakecluster_change(WEB, CALLED_MINE);
+	world_restart();
+	world_pass(1000);
+	expect_mine_alone();
+}
+
+/* Killed between the HPA and the status that has its name. */
+static void a_rename_of_an_hpa_that_the_status_does_not_name(void **state)
+{
+	(void)state;
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_MERGE_PATCH, "/status", FAKECLUSTER_ANY, 500);
+	world_deployment("web", 0);
+	world_scaledobject("web", "");
+	world_pass(1000);
+	assert_non_null(fakecluster_get(WEB_HPA));
+	assert_null(fakecluster_at(WEB, "status.hpaName"));
+	fakecluster_change(WEB, CALLED_MINE);
+	fakecluster_heal();
+	world_restart();
+	world_pass(1000);
+	expect_mine_alone();
+}
+
+/* Our watch does not show it. */
+static void a_rename_of_an_hpa_that_keda_made(void **state)
+{
+	(void)state;
+	world_lead(false);
+	world_deployment("web", 0);
+	world_scaledobject("web", "");
+	put_hpa("ScaledObject", "web");
+	fakecluster_change(WEB, "{'status':{'hpaName':'keda-hpa-web'}}");
+	fakecluster_change(WEB, CALLED_MINE);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_DELETE, HPAS, 1, 500);
+	world_lead(true);
+	world_pass(3000);
+	expect_mine_alone();
+}
+
+/* Anybody may write a status. */
+static void an_hpa_of_others_that_the_status_names_stays(void **state)
+{
+	(void)state;
+	world_lead(false);
+	world_deployment("web", 0);
+	world_scaledobject("web", "");
+	fakecluster_apply(HPA("theirs"), "{'spec':{'maxReplicas':9}}");
+	fakecluster_change(WEB, "{'status':{'hpaName':'theirs'}}");
+	world_lead(true);
+	world_pass(1000);
+	assert_non_null(fakecluster_get(HPA("theirs")));
+	assert_int_equal(fakecluster_calls(KUBE_DELETE, HPAS), 0);
+	assert_int_equal(fakecluster_calls(KUBE_GET, "theirs"), 1);
+	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "keda-hpa-web");
+	world_expect("web", "Ready", "True");
+}
+
 static void delete_hpa(void)
 {
 	fakecluster_delete(WEB_HPA);
@@ -643,6 +717,10 @@ int main(void)
 		CASE(a_foreign_hpa_is_never_written),
 		CASE(an_hpa_of_a_user_is_never_written),
 		CASE(a_rename_removes_the_old_hpa),
+		CASE(a_rename_while_nobody_looked),
+		CASE(a_rename_of_an_hpa_that_the_status_does_not_name),
+		CASE(a_rename_of_an_hpa_that_keda_made),
+		CASE(an_hpa_of_others_that_the_status_names_stays),
 		CASE(renames_in_a_row_leave_one_hpa),
 		CASE(a_rename_whose_old_hpa_is_gone_already),
 		CASE(an_hpa_that_goes_while_it_is_replaced_is_made_anew),
