@@ -235,6 +235,7 @@ static struct lookups *make_lookups(struct daemon *d)
 		.file_root = o->filepath_auth_root_path,
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
 		.vault_token = getenv("VAULT_TOKEN"),
+		.vault_trusted = o->vault_trusted_addresses,
 	};
 
 	return lookups_new(d->kube, d->cache.store, d->cache.references, d->vault, &config);

@@ -94,6 +94,8 @@ static const struct option {
 	  "where what ClusterTriggerAuthentications name lies; without it the own namespace" },
 	{ "filepath-auth-root-path", "KSCALED_FILEPATH_AUTH_ROOT_PATH", NULL, TEXT, AT(filepath_auth_root_path), NULL, 0, 0, "DIR",
 	  "folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
+	{ "vault-trusted-addresses", "KSCALED_VAULT_TRUSTED_ADDRESSES", NULL, TEXT, AT(vault_trusted_addresses), NULL, 0, 0, "URL[,URL]",
+	  "Vault servers that may see kscaled's own tokens (hashiCorpVault); without it any that an object names" },
 	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", "KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h", HOUR, 6 * HOUR, "DURATION",
 	  "life of the service account tokens that triggers are given" },
 #undef AT

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "cache/authfiles.h"
@@ -28,7 +29,7 @@ struct lookups {
 	struct authfiles *files;
 	struct holders triggerauths;
 	struct auth_lookup lookup;
-	char *cluster_namespace, *vault_token;
+	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: any */
 	const char *owner;  /* of the round under way; NULL */
 	references_fn fn;
 	void *arg;
@@ -165,11 +166,51 @@ static enum reference_state refuse(struct err *err, const char *what)
 	return REFERENCE_MISSING;
 }
 
+/* Without blanks around it and slashes behind it, which mean nothing. */
+static const char *bare_address(const char *text, size_t *len)
+{
+	while (*len > 0 && strchr(" \t", *text)) {
+		text++;
+		(*len)--;
+	}
+	while (*len > 0 && strchr(" \t/", text[*len - 1]))
+		(*len)--;
+	return text;
+}
+
+/* Whether our own tokens may be shown there. */
+static bool is_trusted(const struct lookups *l, const char *address)
+{
+	size_t wanted_len = strlen(address), len;
+	const char *wanted = bare_address(address, &wanted_len), *rest = l->vault_trusted;
+
+	for (; rest && *rest; rest += *rest == ',') {
+		const char *one = rest;
+
+		len = strcspn(rest, ",");
+		rest += len;
+		one = bare_address(one, &len);
+		if (len > 0 && len == wanted_len && strncasecmp(one, wanted, len) == 0)
+			return true;
+	}
+	return !l->vault_trusted;
+}
+
+static enum reference_state distrust(const struct triggerauth_vault *v, const char *what, struct err *err)
+{
+	err_set(err, ERR_DENIED, "address \"%.200s\" is none of --vault-trusted-addresses, which alone may see %s", v->address, what);
+	return REFERENCE_DENIED;
+}
+
 static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth_vault *v, struct vaultvalues_source *source, struct err *err)
 {
-	source->login.token = l->vault_token ? l->vault_token : v->token;
+	bool trusted = is_trusted(l, v->address);
+
+	source->login.token = l->vault_token && trusted ? l->vault_token : v->token;
 	if (source->login.token && *source->login.token)
 		return REFERENCE_FOUND;
+	if (l->vault_token && !trusted)
+		return distrust(v, "VAULT_TOKEN: give credential.token", err);
 	return refuse(err, "authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
 }
 
@@ -185,6 +226,8 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 		source->jwt_of = *whose;
 		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, &source->login.jwt, err);
 	}
+	if (!is_trusted(l, v->address))
+		return distrust(v, "a token that kscaled reads from a file: name credential.serviceAccountName", err);
 	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file : SERVICE_ACCOUNT_TOKEN;
 	return REFERENCE_FOUND;
 }
@@ -261,6 +304,7 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
 	l->cluster_namespace = mem_dup(config->cluster_namespace);
 	l->vault_token = config->vault_token && *config->vault_token ? mem_dup(config->vault_token) : NULL;
+	l->vault_trusted = config->vault_trusted && *config->vault_trusted ? mem_dup(config->vault_trusted) : NULL;
 	l->lookup = (struct auth_lookup){
 		.arg = l, .triggerauth = find_triggerauth, .key = find_key, .all = find_all, .file = find_file, .vault = find_vault, .token = find_token,
 		.cluster_namespace = l->cluster_namespace, .restrict_secrets = config->restrict_secrets,
@@ -283,6 +327,7 @@ void lookups_free(struct lookups *l)
 	satokens_free(l->tokens);
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
+	free(l->vault_trusted);
 	free(l->cluster_namespace);
 	free(l);
 }

@@ -23,6 +23,7 @@ struct lookups_config { /* copied */
 	const char *file_root;         /* NULL: filePath is denied */
 	int64_t token_life_ms;         /* of bound service account tokens */
 	const char *vault_token;       /* VAULT_TOKEN; wins over credential.token; NULL */
+	const char *vault_trusted;     /* addresses "a,b" of the Vaults that may see vault_token, or a token that is read from a file of ours; NULL, "": any. Whoever writes a TriggerAuthentication writes the address in it */
 };
 
 /* All are borrowed and outlive it. */

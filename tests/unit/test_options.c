@@ -123,6 +123,7 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_int_equal(a->restrict_secret_access, b->restrict_secret_access);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
+	same_text(a->vault_trusted_addresses, b->vault_trusted_addresses);
 	assert_true(a->bound_service_account_token_expiry_ms == b->bound_service_account_token_expiry_ms);
 }
 
@@ -201,10 +202,11 @@ static void authentication(void **state)
 	struct options o;
 
 	(void)state;
-	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth", "--bound-service-account-token-expiry=6h"), &o);
+	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth", "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h"), &o);
 	assert_true(o.restrict_secret_access);
 	assert_string_equal(o.cluster_object_namespace, "ops");
 	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
+	assert_string_equal(o.vault_trusted_addresses, "https://vault:8200");
 	assert_true(o.bound_service_account_token_expiry_ms == 6 * 3600000);
 	options_done(&o);
 	setenv("KEDA_RESTRICT_SECRET_ACCESS", "TRUE", 1);
@@ -488,7 +490,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 32);
+	assert_int_equal(count, 33);
 	free(help);
 }
 

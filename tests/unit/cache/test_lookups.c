@@ -423,6 +423,48 @@ static void logins_need_what_they_need(void **state)
 	assert_string_equal(fakevault_last(), "https://vault kv/redis pw from-env - -");
 }
 
+/* Whoever writes the object writes the address, and might read there what is shown to it. */
+static void own_tokens_are_shown_to_trusted_servers_only(void **state)
+{
+	static const struct { const char *address; bool trusted; } cases[] = {
+		{ "https://vault", true }, { "https://vault/", true }, { "HTTPS://Vault", true }, { "https://second:8200/base", true },
+		{ "https://vault.evil", false }, { "https://vaul", false }, { "http://vault", false }, { "https://vault:8200", false }, { "https://second:8200", false }, { "", false },
+	};
+	struct lookups_config config = { .cluster_namespace = "ops", .token_life_ms = 60 * MINUTE, .vault_token = "own", .vault_trusted = "https://vault/, https://second:8200/base,," };
+
+	(void)state;
+	lookups_free(t.lookups);
+	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, &config);
+	lookups_listen(t.lookups, on_owner, &t);
+	watch();
+	fakecluster_apply(WORKER, "{}");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct triggerauth_vault v = { .address = (char *)(uintptr_t)cases[i].address, .secrets = &secret, .secret_count = 1, .mount = TEXT("k8s"), .role = TEXT("r") };
+		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", cases[i].address);
+		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", cases[i].address);
+		MEM_AUTO char *denied = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see VAULT_TOKEN: give credential.token", cases[i].address);
+		MEM_AUTO char *unread = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see a token that kscaled reads from a file: name credential.serviceAccountName", cases[i].address);
+
+		assert_null(vault("shop/web", &v));
+		if (!cases[i].trusted)
+			expect_err(ERR_DENIED, denied);
+		v.token = TEXT("theirs"); /* the object's own may go anywhere */
+		vault("shop/web", &v);
+		fakeloop_advance(10);
+		assert_string_equal(fakevault_last(), cases[i].trusted ? seen : theirs);
+		v.kubernetes = true;
+		assert_null(vault("shop/web", &v));
+		if (cases[i].trusted)
+			assert_int_equal(t.err.kind, ERR_WAITING);
+		else
+			expect_err(ERR_DENIED, unread);
+		v.service_account_name = TEXT("worker");
+		vault("shop/web", &v);
+		assert_int_not_equal(t.err.kind, ERR_DENIED);
+		lookups_release(t.lookups, "shop/web");
+	}
+}
+
 static void a_service_account_logs_in_with_its_newest_token(void **state)
 {
 	const struct triggerauth_vault v = {
@@ -501,6 +543,7 @@ int main(void)
 		CASE(a_value_of_vault_is_shared_and_read_again),
 		CASE(vault_failures_are_told_once_by_kind),
 		CASE(logins_need_what_they_need),
+		CASE(own_tokens_are_shown_to_trusted_servers_only),
 		CASE(a_service_account_logs_in_with_its_newest_token),
 		CASE(only_a_service_accounts_token_is_sent),
 	};
