@@ -6,6 +6,7 @@
 
 #include "decide/directives.h"
 #include "decide/validate_parts.h"
+#include "decide/verdict.h"
 
 #define NAME_MAX_LABEL 63      /* names that become label values (keda-core.md 7.7) */
 #define NAME_MAX_SUBDOMAIN 253 /* RFC 1123 subdomain, Kubernetes' names */
@@ -251,7 +252,7 @@ size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE
 		out[count++] = "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0";
 	if (idle_set && s->idle_replicas > 0)
 		out[count++] = "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it";
-	if (multiplies)
-		out[count++] = "metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out";
+	if (multiplies && !verdict_has_composite(s))
+		out[count++] = "spec.triggers: metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out";
 	return count;
 }

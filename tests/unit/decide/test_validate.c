@@ -184,7 +184,7 @@ static void test_reasons(void **state)
 #define POLLING "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics"
 #define COOLDOWN "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0"
 #define IDLE "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it"
-#define CRON_BY_VALUE "metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out"
+#define CRON_BY_VALUE "spec.triggers: metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out"
 
 static void test_warnings(void **state)
 {
@@ -201,6 +201,7 @@ static void test_warnings(void **state)
 		{ GIVEN_SO("", GIVEN_TARGET ",'pollingInterval':5,'cooldownPeriod':5,'minReplicaCount':1,'triggers':[{'type':'a'},{'type':'b','useCachedMetrics':true}]"), COOLDOWN, NULL },
 		{ GIVEN_SO("", GIVEN_TARGET ",'triggers':[{'type':'redis','metricType':'Value'},{'type':'cron','metricType':'AverageValue'}]"), NULL, NULL },
 		{ GIVEN_SO("", GIVEN_TARGET ",'cooldownPeriod':5,'minReplicaCount':1,'triggers':[{'type':'cron','metricType':'Value'},{'type':'cron','metricType':'Value'}]"), COOLDOWN, CRON_BY_VALUE },
+		{ GIVEN_SO("", GIVEN_TARGET ",'advanced':{'scalingModifiers':{'formula':'c','target':'2'}},'triggers':[{'type':'cron','name':'c','metricType':'Value'}]"), NULL, NULL },
 	};
 
 	(void)state;
