@@ -223,6 +223,10 @@ static void from_vault(struct resolve *r, const char *source)
 {
 	const struct triggerauth_vault *v = r->t->vault;
 
+	if (v && v->kubernetes && (!v->mount || !*v->mount || !v->role || !*v->role)) {
+		refuse(r, "%s: authentication kubernetes needs mount and role", source);
+		return;
+	}
 	for (size_t i = 0; v && i < v->secret_count; i++) {
 		MEM_AUTO char *what = mem_printf("key \"%s\" of %s", v->secrets[i].key, v->secrets[i].path);
 		struct err err = { 0 };

@@ -217,8 +217,6 @@ static enum reference_state login_by_token(const struct lookups *l, const struct
 /* `whose` keeps the name of the service account for the source. */
 static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_, struct vaultvalues_source *source, char **whose, struct err *err)
 {
-	if (!v->mount || !*v->mount || !v->role || !*v->role)
-		return refuse(err, "authentication \"kubernetes\" needs mount and role");
 	source->login.mount = v->mount;
 	source->login.role = v->role;
 	if (v->service_account_name && *v->service_account_name) {

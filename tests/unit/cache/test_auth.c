@@ -372,6 +372,12 @@ static void vault_tells_what_it_refuses(void **state)
 	(void)state;
 	t.auth.vault = &one;
 	expect_failure(ERR_DENIED, "TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: permission denied");
+	/* Known before anybody is asked, and so by `kscaled check`, too. */
+	one.kubernetes = true;
+	one.mount = TEXT("kubernetes");
+	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: hashiCorpVault: authentication kubernetes needs mount and role");
+	one.role = TEXT("reader");
+	expect_failure(ERR_DENIED, "TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: permission denied");
 }
 
 /* --- env ---------------------------------------------------------------------------------------------------------------------------- */

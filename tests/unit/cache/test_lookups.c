@@ -410,10 +410,6 @@ static void logins_need_what_they_need(void **state)
 	fakevault_value("s3cret", 0);
 	assert_null(vault("shop/web", &v));
 	expect_err(ERR_INVALID, "authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
-	v.kubernetes = true;
-	v.mount = TEXT("kubernetes");
-	assert_null(vault("shop/web", &v));
-	expect_err(ERR_INVALID, "authentication \"kubernetes\" needs mount and role");
 	lookups_free(t.lookups);
 	start(NULL, "from-env");
 	v.kubernetes = false;
