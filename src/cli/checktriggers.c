@@ -302,7 +302,7 @@ void checktriggers_done(struct checktriggers *c)
 
 /* --- authentications by themselves ------------------------------------------------------------------------------------------------- */
 
-/* `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the entry of that parameter. */
+/* `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the entry of that parameter, and what it is called is not said again. */
 static void tell_source(struct findings *f, const char *message)
 {
 	const char *behind = strstr(message, ": "), *rest = behind ? behind + 2 : message, *quote;
@@ -320,7 +320,7 @@ static void tell_source(struct findings *f, const char *message)
 			break;
 		}
 	}
-	findings_problem(f, field, "%s", rest);
+	findings_problem(f, field, "%s", entries ? rest + source_len + strspn(rest + source_len, ": ") : rest);
 }
 
 int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_, struct findings *f)

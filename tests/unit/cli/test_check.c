@@ -144,11 +144,11 @@ static void bad_ones_are_told(void **state)
 		  "f:7: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n" },
 		/* Told where the authentication stands, and not again by those who refer to it. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {other: hunter2}"),
-		  "f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis has no key \"pw\"\n" },
+		  "f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": Secret shop/redis has no key \"pw\"\n" },
 		{ AUTH("pw", "password") NEXT SECRET("redis", "data: {pw: hunter2}"),
-		  "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": key \"pw\" of Secret shop/redis is not base64\n" },
+		  "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key \"pw\" of Secret shop/redis is not base64\n" },
 		{ KEDA("TriggerAuthentication", "x") "  podIdentity: {provider: aws}\n",
-		  "f:5: TriggerAuthentication shop/x: spec.podIdentity: podIdentity provider aws is not supported by this version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
+		  "f:5: TriggerAuthentication shop/x: spec.podIdentity: provider aws is not supported by this version of kscaled: give the trigger credentials of its own with secretTargetRef\n" },
 		/* Secrets stay secret, whole and in part. */
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "stringData: {addr: hunter2}"), "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n" },
 		{ WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "stringData: {addr: 'hunter2,x'}"), "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n" },
@@ -319,10 +319,10 @@ static void with_complete_what_is_missing_is_told(void **state)
 	expect(SO("a") TARGET REDIS, true, "f:5: ScaledObject shop/a: spec.scaleTargetRef: Deployment shop/worker is not in the input\n");
 	expect(SO("a") TARGET REDIS NEXT DEPLOYMENT("      - {name: c}\n"), true, "");
 	expect(WITH_AUTH("listName: jobs") NEXT DEPLOYMENT("      - {name: c}\n"), true, "f:9: ScaledObject shop/a: spec.triggers[0].authenticationRef: TriggerAuthentication shop/redis is not in the input\n");
-	expect(AUTH("pw", "password"), true, "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis is not in the input\n");
+	expect(AUTH("pw", "password"), true, "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": Secret shop/redis is not in the input\n");
 	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: hunter2}"), true, "");
 	expect(AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: 'ENC[x]'}\nsops: {mac: x}"), true,
-	       "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: secretTargetRef parameter \"password\": Secret shop/redis is not in the input\n");
+	       "f:6: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": Secret shop/redis is not in the input\n");
 }
 
 /* With the names of those there are. */
