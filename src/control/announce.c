@@ -37,10 +37,14 @@ void announce_fallback(struct object *o, const struct meta *meta, bool was)
 {
 	bool is = status_says(o, "Fallback");
 
-	if (is && !was)
+	if (is && !was) {
 		announce(o, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
-	if (was && !is)
+		log_warn(o->subject, "fallback is active");
+	}
+	if (was && !is) {
 		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
+		log_info(o->subject, "fallback is no longer active");
+	}
 }
 
 /* KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours. */

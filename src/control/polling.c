@@ -90,8 +90,16 @@ void polling_say_failures(struct object *o, const struct survey_result *r)
 		say_failed(o, r, VERDICT_COMPOSITE_NAME, &r->composite->err);
 }
 
+/* A fallback stands in for a source that cannot be read; that is none that can be. */
+static const struct err *source_trouble(const struct scale_trigger *t)
+{
+	return t->err ? t->err : t->source_err;
+}
+
 void polling_log_failing(struct object *o, const struct survey_result *r, bool failing)
 {
+	for (size_t i = 0; i < r->count; i++)
+		failing = failing || source_trouble(&r->triggers[i]);
 	if (failing == o->loop.was_failing)
 		return;
 	o->loop.was_failing = failing;
@@ -100,10 +108,11 @@ void polling_log_failing(struct object *o, const struct survey_result *r, bool f
 		return;
 	}
 	for (size_t i = 0; i < r->count; i++) {
-		MEM_AUTO char *label = r->triggers[i].err ? trigger_label(r, i) : NULL;
+		const struct err *err = source_trouble(&r->triggers[i]);
+		MEM_AUTO char *label = err ? trigger_label(r, i) : NULL;
 
 		if (label)
-			log_warn(o->subject, "%s: %s", label, r->triggers[i].err->msg);
+			log_warn(o->subject, "%s: %s", label, err->msg);
 	}
 	if (r->composite && r->composite->failing)
 		log_warn(o->subject, VERDICT_COMPOSITE_NAME ": %s", r->composite->err.msg);

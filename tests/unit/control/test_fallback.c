@@ -15,6 +15,7 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "cache/survey.h"
 
@@ -83,6 +84,42 @@ static void wake_ups_bring_no_fallback(void **state)
 	assert_true(failures_stored() <= 1); /* one poll may have been among them */
 	world_pass(POLL_MS * 4);
 	world_expect("web", "Fallback", "True FallbackExists");
+}
+
+static char logged[4096];
+
+static void on_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	if (level >= LOG_LEVEL_INFO && strstr(line, "default/web"))
+		strncat(logged, line, sizeof(logged) - strlen(logged) - 1);
+}
+
+static bool has_logged(const char *part)
+{
+	bool has = strstr(logged, part) != NULL;
+
+	*logged = '\0';
+	return has;
+}
+
+/* That a fallback stands in does not make a source one that can be read. */
+static void the_log_says_when_a_source_can_be_read(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, FALLBACK ",'cooldownPeriod':0");
+	log_set_sink(on_line, NULL);
+	fakesource_fail("web", "connection refused");
+	world_pass(POLL_MS * 2);
+	assert_true(has_logged("source web: connection refused"));
+	world_pass(POLL_MS * 2);
+	world_expect("web", "Fallback", "True");
+	assert_null(strstr(logged, "can be read again"));
+	assert_true(has_logged("fallback is active"));
+	fakesource_answer("web", 2);
+	world_pass(POLL_MS + 1000);
+	assert_non_null(strstr(logged, "all triggers can be read again"));
+	assert_true(has_logged("fallback is no longer active"));
 }
 
 static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **state)
@@ -315,6 +352,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(wake_ups_bring_no_fallback),
+		CASE(the_log_says_when_a_source_can_be_read),
 		CASE(fallback_begins_after_the_threshold_and_ends_with_an_answer),
 		CASE(without_fallback_nothing_is_counted_in_the_status),
 		CASE(metric_requests_count_and_the_status_does_not_wait_for_the_poll),
