@@ -34,40 +34,74 @@ static void add_trigger(struct table *t, const json_t *one, const char *type)
 	table_add(t, cells);
 }
 
-static void say_error(const struct explaintext_page *p, const json_t *one)
-{
-	struct buf line = EXPLAINTEXT_LINE();
+#define NAMED_MAX 5 /* triggers that the same is said of; the rest is counted */
 
-	if (*json_str_or_empty(one, "error"))
-		buf_printf(&line, "%s: %s", json_str_or_empty(one, "metric"), json_str_or_empty(one, "error"));
-	if (*json_str_or_empty(one, "noFallback"))
-		buf_printf(&line, "%s no fallback: %s", line.len ? ";" : json_str_or_empty(one, "metric"), json_str_or_empty(one, "noFallback"));
-	if (line.len)
-		explaintext_field(p, "  error", buf_text(&line));
-	buf_done(&line);
+/* What is to be said of a trigger, behind its name; NULL: nothing. The caller owns it. */
+typedef char *(*text_fn)(const json_t *one);
+
+static char *error_of(const json_t *one)
+{
+	const char *error = json_str_or_empty(one, "error"), *trouble = json_str_or_empty(one, "noFallback");
+
+	if (!*error && !*trouble)
+		return NULL;
+	return mem_printf("%s%s%s%s", error, *error && *trouble ? "; " : "", *trouble ? "no fallback: " : "", trouble);
 }
 
 /* An "unwatched" source is said nothing of: it is the leader that watches. */
-static void say_push(const struct explaintext_page *p, const json_t *one)
+static char *push_of(const json_t *one)
 {
 	const json_t *push = json_object_get(one, "push");
-	struct buf line = EXPLAINTEXT_LINE();
+	const char *state = json_str_or_empty(push, "state"), *why = json_str_or_empty(push, "why");
 
-	if (json_is_object(push) && strcmp(json_str_or_empty(push, "state"), "unwatched") != 0) {
-		buf_printf(&line, "%s: %s%s%s", json_str_or_empty(one, "metric"), json_str_or_empty(push, "state"), *json_str_or_empty(push, "why") ? ": " : "", json_str_or_empty(push, "why"));
-		explaintext_field(p, "  push", buf_text(&line));
-	}
-	buf_done(&line);
+	return *state && strcmp(state, "unwatched") != 0 ? mem_printf("%s%s%s", state, *why ? ": " : "", why) : NULL;
 }
 
-static void say_unknown(const struct explaintext_page *p, const json_t *one)
+static char *unknown_of(const json_t *one)
 {
-	struct buf line = EXPLAINTEXT_LINE();
+	const char *keys = json_str_or_empty(one, "unknownKeys");
 
-	if (*json_str_or_empty(one, "unknownKeys")) {
-		buf_printf(&line, "%s: no parameter has this name: %s", json_str_or_empty(one, "metric"), json_str_or_empty(one, "unknownKeys"));
-		explaintext_field(p, "  metadata", buf_text(&line));
+	return *keys ? mem_printf("no parameter has this name: %s", keys) : NULL;
+}
+
+static bool says(const json_t *one, text_fn text_of, const char *text)
+{
+	MEM_AUTO char *its = text_of(one);
+
+	return its && strcmp(its, text) == 0;
+}
+
+static bool is_said(const json_t *triggers, size_t before, text_fn text_of, const char *text)
+{
+	for (size_t i = 0; i < before; i++)
+		if (says(json_array_get(triggers, i), text_of, text))
+			return true;
+	return false;
+}
+
+/* Once, with the names of all that it is true of: of thirty triggers on one server the same sentence thirty times would be no screen. */
+static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first, text_fn text_of)
+{
+	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
+	struct buf line = EXPLAINTEXT_LINE();
+	size_t named = 0, more = 0;
+
+	if (!text || is_said(triggers, first, text_of, text))
+		return;
+	for (size_t i = first; i < json_array_size(triggers); i++) {
+		const json_t *one = json_array_get(triggers, i);
+
+		if (!says(one, text_of, text))
+			continue;
+		if (named == NAMED_MAX)
+			more++;
+		else
+			buf_printf(&line, "%s%s", named++ > 0 ? ", " : "", json_str_or_empty(one, "metric"));
 	}
+	if (more > 0)
+		buf_printf(&line, " and %zu more", more);
+	buf_printf(&line, ": %s", text);
+	explaintext_field(p, field, buf_text(&line));
 	buf_done(&line);
 }
 
@@ -90,12 +124,16 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
-	json_array_foreach(triggers, i, one)
-		say_error(p, one);
-	if (json_is_object(composite))
-		say_error(p, composite);
-	json_array_foreach(triggers, i, one)
-		say_push(p, one);
-	json_array_foreach(triggers, i, one)
-		say_unknown(p, one);
+	for (i = 0; i < json_array_size(triggers); i++)
+		say(p, "  error", triggers, i, error_of);
+	if (json_is_object(composite)) {
+		json_t *alone = json_pack("[O]", composite);
+
+		say(p, "  error", alone, 0, error_of);
+		json_decref(alone);
+	}
+	for (i = 0; i < json_array_size(triggers); i++)
+		say(p, "  push", triggers, i, push_of);
+	for (i = 0; i < json_array_size(triggers); i++)
+		say(p, "  metadata", triggers, i, unknown_of);
 }

@@ -208,6 +208,12 @@ static void what_is_wrong_is_said(void **state)
 		  "\n0 redis q  -      5 Value  -      -       -    7         m\n  error   m: connection refused; no fallback: no ready pods\n" },
 		{ "{'triggers':[{'index':0,'type':'redis','metric':'m','target':'5','metricType':'Value','push':{'state':'off','why':'turn it on'},'unknownKeys':'x'}]}",
 		  "\n0 redis  -      5 Value  -      -       -    -         m\n  push    m: off: turn it on\n  metadata m: no parameter has this name: x\n" },
+		{ "{'triggers':[{'type':'redis','metric':'a','error':'refused','push':{'state':'off','why':'x'}},{'type':'cron','metric':'b','push':{'state':'on','why':''}},"
+		  "{'type':'redis','metric':'c','error':'refused','push':{'state':'off','why':'x'}},{'type':'redis','metric':'d','error':'refused','noFallback':'no pods'}]}",
+		  "  error   a, c: refused\n  error   d: refused; no fallback: no pods\n  push    a, c: off: x\n  push    b: on\n" },
+		{ "{'triggers':[{'type':'r','metric':'a','error':'x'},{'type':'r','metric':'b','error':'x'},{'type':'r','metric':'c','error':'x'},{'type':'r','metric':'d','error':'x'},{'type':'r','metric':'e','error':'x'},"
+		  "{'type':'r','metric':'f','error':'x'},{'type':'r','metric':'g','error':'x'}]}",
+		  "  error   a, b, c, d, e and 2 more: x\n" },
 		{ "{'triggers':[{'index':0,'type':'redis','metric':'m','target':'5','metricType':'Value','push':{'state':'unwatched','why':''}}]}", "\n0 redis  -      5 Value  -      -       -    -         m\n" },
 		{ "{'triggers':[{'index':0,'type':'redis','metric':'m','target':'5','metricType':'Value','value':10,'active':true,'fallingBack':true}]}", "\n0 redis  10     5 Value  -      fallback  -    -         m\n" },
 		{ "{'triggers':[{'index':0,'type':'cpu','metric':'cpu','target':'60','metricType':'Utilization'}]}", "\n0 cpu    -      60 Utilization  -      -       -    -         cpu\n" },
