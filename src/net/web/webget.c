@@ -53,6 +53,7 @@ struct webget_call {
 	struct webtoken_wait *token_wait;
 	char *token;                 /* owned, a secret; NULL */
 	bool token_renewed;
+	bool measured;               /* see webget_answer; of this step */
 	struct webhost *host;
 	struct webhost_turn turn;
 	struct httpc_call *http;
@@ -211,7 +212,7 @@ static void begin(struct webget_call *call);
 
 static void answer(struct webget_call *call, const struct httpc_response *response)
 {
-	struct webget_answer a = { .status = response->status, .body = response->body, .len = response->len, .content_type = response->content_type };
+	struct webget_answer a = { .status = response->status, .body = response->body, .len = response->len, .content_type = response->content_type, .measured = call->measured };
 
 	detach(call);
 	call->fn(call->arg, &a, NULL);
@@ -284,7 +285,17 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	}
 }
 
-static const struct httpc_events http_events = { .on_done = on_http };
+static void on_header(void *arg, const char *line, size_t len)
+{
+	static const char *const names[] = { "HTTP/2", "content-length:", "transfer-encoding:" };
+	struct webget_call *call = arg;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (len >= strlen(names[i]) && strncasecmp(line, names[i], strlen(names[i])) == 0)
+			call->measured = true;
+}
+
+static const struct httpc_events http_events = { .on_header = on_header, .on_done = on_http };
 
 static void send(struct webget_call *call)
 {
@@ -311,6 +322,7 @@ static void send(struct webget_call *call)
 	make_lines(call, &lines);
 	make_server(call);
 	call->wait = FOR_ANSWER;
+	call->measured = false;
 	call->http = httpc_start(call->owner->http, &request, &http_events, call);
 	lines_done(&lines);
 	mem_free_secret(with_key);

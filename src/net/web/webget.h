@@ -41,6 +41,7 @@ struct webget_answer {
 	const char *body;          /* borrowed, NUL-terminated */
 	size_t len;
 	const char *content_type;  /* "" when absent */
+	bool measured;             /* the server said how long the answer is, or marked its end: what is there is all of it. Without that the end of the connection looks like the answer's */
 };
 
 /* answer NULL exactly when err is not: temporary (network, time, TLS), invalid (URL, too large an answer), denied (no token). Messages start with the server's origin and hold no secret. Exactly once, never before webget_start has returned. */

@@ -141,6 +141,12 @@ static int find_number(const struct metricsapi_question *q, const struct webget_
 	return -1;
 }
 
+/* Of JSON and XML one sees where they end. Of lines only a line's end says that the last one is whole, where HTTP does not say it: "jobs 1" may have been "jobs 12". */
+static bool may_be_cut(const struct metricsapi_question *q, const struct webget_answer *answer)
+{
+	return (q->format == METRICSAPI_YAML || q->format == METRICSAPI_PROMETHEUS) && !answer->measured && answer->len > 0 && answer->body[answer->len - 1] != '\n';
+}
+
 int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err)
 {
 	if (answer->status != 200) {
@@ -148,6 +154,8 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webget_a
 		err->http_status = answer->status;
 		return -1;
 	}
+	if (may_be_cut(q, answer))
+		return err_set(err, ERR_INVALID, "the answer may have been cut off: its last line has no end, and the server said neither its length (Content-Length) nor where it ends (chunked)");
 	if (find_number(q, answer, out, err))
 		return err_wrap(err, "valueLocation \"%.*s\"", LOCATION_SHOWN, q->location);
 	return 0;

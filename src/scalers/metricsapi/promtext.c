@@ -267,13 +267,9 @@ static int read_page(struct page *p, const char *page, size_t len)
 		const char *newline = memchr(at, '\n', (size_t)(end - at));
 
 		p->number++;
-		if (!newline && end - at == 5 && memcmp(at, "# EOF", 5) == 0)
-			return 0;
-		if (!newline)
-			return wrong(p, "it has no end: the page may have been cut off");
-		if (read_line(p, (struct line){ at, newline }))
+		if (read_line(p, (struct line){ at, newline ? newline : end }))
 			return -1;
-		at = newline + 1;
+		at = newline ? newline + 1 : end;
 	}
 	return 0;
 }

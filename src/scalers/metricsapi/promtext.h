@@ -4,7 +4,7 @@
 
 /*
  * The value of the first series on a page of metrics (Prometheus' text format 0.0.4, and what OpenMetrics adds: exemplars, # EOF, # UNIT, times with fractions, quoted names) that a selector means. Read in one pass, nothing is built.
- * The page must be whole: a line that cannot be read, and a last line without its end, are errors; CR LF is as good as LF. Series are found under the names their lines begin with: those of histograms and summaries too
+ * A line that cannot be read is an error; CR LF is as good as LF, and the last line may lack it: whether the page is whole, whoever asks must know. Series are found under the names their lines begin with: those of histograms and summaries too
  * (name_bucket, name_sum, name_count), which KEDA never finds. NaN and infinities are no value. Pure.
  */
 

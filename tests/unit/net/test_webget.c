@@ -13,6 +13,7 @@
 struct got {
 	struct webget *w;
 	int done, status;
+	bool measured;
 	char body[1024];
 	struct err err;
 	bool free_all; /* in the callback */
@@ -27,6 +28,7 @@ static void on_got(void *arg, const struct webget_answer *answer, const struct e
 	assert_true(!answer != !err);
 	if (answer) {
 		g->status = answer->status;
+		g->measured = answer->measured;
 		snprintf(g->body, sizeof(g->body), "%s", answer->body);
 	} else {
 		g->err = *err;
@@ -135,6 +137,7 @@ static void answers(void **state)
 	get(&missing, w->plain_url, "/404", (struct webget_request){ .timeout_ms = 2000 });
 	expect_body(w, &missing, "not here");
 	assert_int_equal(missing.status, 404);
+	assert_true(missing.measured);
 	get(&big, w->plain_url, "/big", (struct webget_request){ .max_body = 1000 });
 	expect_error(w, &big, ERR_INVALID, "larger than 1000 bytes");
 	snprintf(dead, sizeof(dead), "http://127.0.0.1:%u", fixture_dead_port());

@@ -131,8 +131,8 @@ static void selectors_are_checked(void **state)
 static void pages_are_whole(void **state)
 {
 	static const struct { const char *page, *message; } bad[] = {
-		{ "x 12", "the answer is no page of metrics: line 1: it has no end: the page may have been cut off" },
-		{ "x 1\ny{a=\"b", "line 2: it has no end" },
+		{ "x 1\ny{a=\"b", "line 2: the quotes are not closed" },
+		{ "x", "line 1: a value must stand" },
 		{ "x 1\ny{a=\"b\n", "line 2: the quotes are not closed" },
 		{ "x 1\ny{a=b} 5\n", "line 2: a label's value must stand in quotes" },
 		{ "x 1\ny{a} 5\n", "line 2: = must stand behind a label" },
@@ -151,6 +151,7 @@ static void pages_are_whole(void **state)
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		look("x", bad[i].page, 0, bad[i].message);
 	look("x", "x 1\n# EOF", 1, NULL);
+	look("x", "y 1\nx 12", 12, NULL);
 }
 
 static void regular_expressions(void **state)
