@@ -143,6 +143,16 @@ def test_password(kscaled, stage, start_redis):
     assert stage.replicas("wrong") == 0
 
 
+def test_logins_that_nobody_asks_for(kscaled, stage, start_redis):
+    """As with KEDA's client: a password for a server that has none, and a user without a password, who need not exist."""
+    server = start_redis()
+    stage.deployment(env={"PASSWORD": "secret"})
+    for name, more in {"password": {"passwordFromEnv": "PASSWORD"}, "user": {"username": "nobody"}}.items():
+        stage.ready_scaledobject(name, target=stage.another(name), maxReplicaCount=1, triggers=[stage.trigger(address=server.address, listName=name, **more)])
+        server.client().rpush(name, 1)
+        wait_value(stage, "1", f"s0-redis-{name}", name)
+
+
 def test_acl_user(kscaled, stage, start_redis):
     server = start_redis()
     admin = server.client()

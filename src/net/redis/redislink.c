@@ -94,7 +94,7 @@ static enum err_kind refusal_kind(const char *text)
  * Servers that do not know a command, and some proxies, repeat what they were told ("unknown command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text that has the password in it, nor from the
  * first quotation on.
  */
-void redislink_refused(struct err *err, const char *name, const char *text, const char *password)
+static void refused(struct err *err, const char *name, const char *text, const char *password)
 {
 	size_t len = strcspn(text, "'`\"");
 
@@ -116,13 +116,21 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
 	return true;
 }
 
+/* A server without a password takes one that is said with the user's name (KEDA's client says HELLO AUTH default), and complains of one that is said alone: then everybody may do everything, and so may we. */
+static bool wants_no_password(const struct redis_endpoint *e, const char *name, const char *text)
+{
+	static const char words[] = "ERR AUTH <password> called without any password configured";
+
+	return strcmp(name, "AUTH") == 0 && !e->username && strncmp(text, words, sizeof(words) - 1) == 0;
+}
+
 bool redislink_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err)
 {
 	if (strcmp(name, "ROLE") == 0)
 		return no_master(reply, err);
-	if (reply->type != REDIS_ERROR)
+	if (reply->type != REDIS_ERROR || wants_no_password(e, name, reply->text))
 		return false;
-	redislink_refused(err, name, reply->text, e->password);
+	refused(err, name, reply->text, e->password);
 	return true;
 }
 

@@ -23,10 +23,7 @@ struct bufferevent *redislink_new(struct loop *loop, const struct redis_endpoint
 #define REDISLINK_GREETINGS_MAX 3
 size_t redislink_greet(struct bufferevent *bev, const struct redis_endpoint *e, bool queries, const char *names[REDISLINK_GREETINGS_MAX]);
 
-/* An error reply to a greeting: about our credentials (ERR_DENIED), unless the server turns everybody away (ERR_TEMPORARY). */
-void redislink_refused(struct err *err, const char *name, const char *text, const char *password);
-
-/* True and why, when the reply to a greeting means that this connection is of no use. */
+/* True and why, when the reply to a greeting means that this connection is of no use: for our credentials (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY). */
 bool redislink_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err);
 
 /* What an event of the bufferevent that is not BEV_EVENT_CONNECTED was: ERR_TEMPORARY. error: EVUTIL_SOCKET_ERROR() of that moment. */

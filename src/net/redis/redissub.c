@@ -294,8 +294,7 @@ static void take_reply(struct conn *c, const struct redis_reply *reply)
 	free(e);
 	if (ch) {
 		take_answer(c, ch, reply);
-	} else if (greeting && reply->type == REDIS_ERROR) {
-		redislink_refused(&err, greeting, reply->text, c->endpoint->password);
+	} else if (greeting && redislink_useless(c->endpoint, greeting, reply, &err)) {
 		conn_fail(c, &err);
 	}
 }

@@ -145,11 +145,20 @@ static int read_sentinel(const struct scaler_params *params, struct connection *
 	       ? -1 : 0;
 }
 
+/* A user without a password is nobody: KEDA's client does not log in then, and what everybody may do is enough for many. */
+static void drop_user_without_password(char **username, const char *password)
+{
+	if (!password)
+		mem_free_ptr(username);
+}
+
 static int read_connection(const struct scaler_params *params, struct connection *c, struct err *err)
 {
 	if (read_addresses(params, c, err) || read_tls(params, c, err) || param_text(params, &p_username, &c->username, err) ||
 	    param_text(params, &p_password, &c->password, err) || param_int64(params, &p_database, &c->database, err) || read_sentinel(params, c, err))
 		return -1;
+	drop_user_without_password(&c->username, c->password);
+	drop_user_without_password(&c->sentinel_username, c->sentinel_password);
 	if (c->database < 0 || c->database > INT32_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"databaseIndex\" value \"%lld\" must be between 0 and 2147483647", (long long)c->database);
 	return 0;

@@ -248,6 +248,7 @@ static void greetings_go_before_commands(void **state)
 		const char *sent, *replies;
 	} rows[] = {
 		{ { .password = "pw" }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
+		{ { .password = "no" }, "*2\r\n$4\r\nAUTH\r\n$2\r\nno\r\n*2\r\n$4\r\nLLEN", "-ERR AUTH <password> called without any password configured for the default user. Are you sure?\r\n:7\r\n" },
 		{ { .username = "u", .password = "pw" }, "*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
 		{ { .database = 12 }, "*2\r\n$6\r\nSELECT\r\n$2\r\n12\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
 		{ { .password = "pw", .database = 3 }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$4\r\nLLEN", "+OK\r\n+OK\r\n:7\r\n" },
@@ -279,7 +280,7 @@ static void refused_greetings_fail_everything(void **state)
 		enum err_kind kind;
 	} rows[] = {
 		{ "-WRONGPASS invalid username-password pair or user is disabled.\r\n-NOAUTH a\r\n-NOAUTH b\r\n", "AUTH failed: WRONGPASS invalid", ERR_DENIED },
-		{ "-ERR AUTH <password> called without any password configured\r\n", "AUTH failed: ERR AUTH", ERR_DENIED },
+		{ "-ERR Client sent AUTH, but no password is set\r\n", "AUTH failed: ERR Client sent AUTH", ERR_DENIED },
 		{ "+OK\r\n-ERR DB index is out of range\r\n", "SELECT failed: ERR DB index is out of range", ERR_DENIED },
 		{ "-ERR max number of clients reached\r\n", "AUTH failed: ERR max number of clients reached", ERR_TEMPORARY },
 		{ "-LOADING Redis is loading the dataset in memory\r\n", "AUTH failed: LOADING", ERR_TEMPORARY },

@@ -345,6 +345,7 @@ static void questions(void **state)
 		{ "address=r:1|listName=x", "address=r:1|listName=x|password=p", false },
 		{ "address=r:1|listName=x|password=p", "address=r:1|listName=x|password=q", false },
 		{ "address=r:1|listName=x|username=u|password=p", "address=r:1|listName=x|password=p", false },
+		{ "address=r:1|listName=x", "address=r:1|listName=x|username=u", true },
 		{ "address=r:1|listName=x", "address=r:1|listName=x|enableTLS=true", false },
 		{ "address=r:1|listName=x|enableTLS=true", "address=r:1|listName=x|enableTLS=true|unsafeSsl=true", false },
 	};
