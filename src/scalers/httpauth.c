@@ -116,14 +116,29 @@ static int read_tls(const struct scaler_params *params, struct fields *f, struct
 	return param_text(params, &p_cert, &f->cert, err) || param_text(params, &p_key, &f->key, err) ? -1 : 0;
 }
 
+/* A list with commas here, with one blank each in the request (RFC 6749, 3.3). In place. */
+static void join_scopes(char *scopes)
+{
+	char *to = scopes;
+
+	for (const char *from = scopes; from && *from; from++) {
+		bool between = *from == ',' || *from == ' ';
+
+		if (!between && to > scopes && (from[-1] == ',' || from[-1] == ' '))
+			*to++ = ' ';
+		if (!between)
+			*to++ = *from;
+	}
+	if (to)
+		*to = '\0';
+}
+
 static int read_oauth(const struct scaler_params *params, struct fields *f, struct err *err)
 {
 	if (param_text(params, &p_token_url, &f->token_url, err) || param_text(params, &p_client_id, &f->client_id, err) || param_text(params, &p_client_secret, &f->client_secret, err) ||
 	    param_text(params, &p_scopes, &f->scopes, err) || param_text(params, &p_params, &f->params, err))
 		return -1;
-	/* A list with commas here, with blanks in the request. */
-	for (char *c = f->scopes; c && *c; c++)
-		*c = *c == ',' ? ' ' : *c;
+	join_scopes(f->scopes);
 	return 0;
 }
 

@@ -69,6 +69,8 @@ static int read_target(const char *target, char **out, struct err *err)
 	for (size_t i = 0; i < sizeof(plain_prefixes) / sizeof(plain_prefixes[0]); i++)
 		if (begins_with(target, plain_prefixes[i]))
 			rest = target + strlen(plain_prefixes[i]);
+	if (begins_with(target, "dns:") && target[4] != '/' && !is_port(target + 4)) /* "dns:50051" is a host of that name */
+		rest = target + 4;
 	if (rest == target && names_scheme(target, &len))
 		return err_set(err, ERR_INVALID, "address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target, (int)len, target);
 	bracketed = *rest == '[';

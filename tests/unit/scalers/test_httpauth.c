@@ -113,8 +113,9 @@ static void tokens(void **state)
 	assert_string_not_equal(webaccess_key(a.access), webaccess_key(b.access));
 	assert_string_equal(webaccess_config(a.access)->oauth.scopes, "x y");
 	httpauth_done(&b);
-	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes", "x,y"), 0, &b, &err), 0);
+	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes", "x , ,y,"), 0, &b, &err), 0);
 	assert_string_not_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
+	assert_string_equal(webaccess_config(b.access)->oauth.scopes, "x y");
 	httpauth_done(&a);
 	httpauth_done(&b);
 }
