@@ -110,6 +110,8 @@ static void on_deadline(void *arg)
 		err_set(&err, ERR_TEMPORARY, "%s: no OAuth token for it within %lld ms", where, ms);
 	else if (call->wait == FOR_TURN && webhost_looking_up(call->host))
 		err_set(&err, ERR_TEMPORARY, "%s: the name was not looked up within %lld ms", where, ms);
+	else if (call->wait == FOR_TURN && webhost_lost(call->host))
+		err_set(&err, ERR_TEMPORARY, "%s: %s", where, webhost_lost(call->host)->msg);
 	else if (call->wait == FOR_TURN)
 		err_set(&err, ERR_TEMPORARY, "%s: other requests kept it busy for %lld ms", where, ms);
 	else
@@ -272,7 +274,7 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	webhost_leave(&call->turn);
 	if (err) {
 		if (err->kind == ERR_TEMPORARY)
-			webhost_unreachable(call->host);
+			webhost_unanswered(call->host);
 		fail(call, err);
 	} else if (response->status == 401 && call->token && !call->token_renewed) {
 		renew_token(call);

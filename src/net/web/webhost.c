@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "net/dns.h"
+#include "net/reach.h"
 
 /* Addresses this old are looked up again; a lookup that failed is not tried again for so long. */
 #define ADDRESSES_MS 30000
@@ -28,6 +29,8 @@ struct webhost {
 	int64_t looked_ms, used_ms;
 	int64_t http1_until_ms;
 	struct dns_lookup *lookup;
+	struct reach *reach;    /* NULL: behind a proxy */
+	struct err *lost;       /* owned; of the last attempt to reach it, if it failed */
 	struct webhost_turn *waiting;
 	unsigned under_way;
 	struct loop_task pump;
@@ -94,16 +97,35 @@ bool webhost_looking_up(const struct webhost *h)
 /* --- turns -------------------------------------------------------------------------------------------------------------- */
 
 /* Whoever is refused may free all of this in its callback: one at a time, the rest by another run. */
-static void refuse_first(struct webhost *h)
+static void refuse_first(struct webhost *h, const char *why)
 {
 	struct webhost_turn *turn = h->waiting;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s: %s", h->origin, h->err ? h->err->msg : "the name cannot be looked up");
+	err_set(&err, ERR_TEMPORARY, "%s: %s", h->origin, why);
 	webhost_leave(turn);
 	if (h->waiting)
 		loop_task_queue(h->table->loop, &h->pump);
 	turn->fn(turn->arg, &err);
+}
+
+/* As with the connections of others (net/dial.h): who came before the attempt that failed is told so, who came later waits for the next. */
+static void wait_for_reach(struct webhost *h)
+{
+	if (reach_is_trying(h->reach))
+		return;
+	if (h->waiting->attempts < reach_attempts(h->reach))
+		refuse_first(h, h->lost->msg);
+	else
+		reach_want(h->reach);
+}
+
+static void on_reach(void *arg, const struct err *err)
+{
+	struct webhost *h = arg;
+
+	err_keep(&h->lost, err);
+	loop_task_queue(h->table->loop, &h->pump);
 }
 
 static void on_pump(void *arg)
@@ -113,7 +135,11 @@ static void on_pump(void *arg)
 	if (webhost_looking_up(h) || !h->waiting)
 		return;
 	if (h->name && !h->addresses) {
-		refuse_first(h);
+		refuse_first(h, h->err ? h->err->msg : "the name cannot be looked up");
+		return;
+	}
+	if (h->lost) {
+		wait_for_reach(h);
 		return;
 	}
 	while (h->waiting && h->under_way < WEBHOST_UNDER_WAY) {
@@ -128,7 +154,7 @@ static void on_pump(void *arg)
 
 void webhost_wait(struct webhost *h, struct webhost_turn *turn, void (*fn)(void *arg, const struct err *err), void *arg)
 {
-	*turn = (struct webhost_turn){ .host = h, .fn = fn, .arg = arg };
+	*turn = (struct webhost_turn){ .host = h, .fn = fn, .arg = arg, .attempts = h->reach ? reach_attempts(h->reach) : 0 };
 	DL_APPEND(h->waiting, turn);
 	h->used_ms = loop_now_ms(h->table->loop);
 	look_up_if_due(h);
@@ -151,9 +177,16 @@ void webhost_leave(struct webhost_turn *turn)
 	}
 }
 
-void webhost_unreachable(struct webhost *h)
+void webhost_unanswered(struct webhost *h)
 {
 	h->stale = true;
+	if (h->reach)
+		reach_doubt(h->reach);
+}
+
+const struct err *webhost_lost(const struct webhost *h)
+{
+	return h->lost;
 }
 
 void webhost_hung(struct webhost *h)
@@ -194,7 +227,9 @@ static void host_free(struct webhost *h)
 		turn->host = NULL;
 	dns_lookup_cancel(h->lookup);
 	loop_task_cancel(h->table->loop, &h->pump);
+	reach_free(h->reach);
 	err_keep(&h->err, NULL);
+	err_keep(&h->lost, NULL);
 	free(h->addresses);
 	free(h->origin);
 	free(h->name);
@@ -228,6 +263,7 @@ struct webhost *webhost_get(struct webhost_table *t, const struct httpurl_place 
 	h->origin = origin;
 	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
 	h->port = place->port;
+	h->reach = by_proxy ? NULL : reach_new(t->loop, place->host, place->port, on_reach, h);
 	loop_task_init(&h->pump, on_pump, h);
 	HASH_ADD_KEYPTR(hh, t->hosts, h->origin, strlen(h->origin), h);
 	return h;

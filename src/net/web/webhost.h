@@ -34,13 +34,15 @@ struct webhost_turn {
 	/* It may start (err NULL; then webhost_leave is due), or cannot (it has left already). Never before webhost_wait has returned. */
 	void (*fn)(void *arg, const struct err *err);
 	void *arg;
+	unsigned attempts; /* to reach the server, when it began to wait */
 	struct webhost_turn *prev, *next;
 };
 void webhost_wait(struct webhost *h, struct webhost_turn *turn, void (*fn)(void *arg, const struct err *err), void *arg);
 void webhost_leave(struct webhost_turn *turn); /* no longer waiting or under way; nothing to do is fine */
 
 const char *webhost_addresses(const struct webhost *h); /* for httpc_request.addresses; NULL: nothing to say */
-void webhost_unreachable(struct webhost *h);            /* a connection failed: the name is looked up before the next */
+void webhost_unanswered(struct webhost *h);             /* a connection failed: the name is looked up before the next, and whether anybody answers there (net/reach): while nobody does, turns wait */
+const struct err *webhost_lost(const struct webhost *h); /* why nobody gets a turn: the server cannot be reached; NULL */
 /* A request had no answer. One connection may be at fault; with HTTP/1.1 it is closed with its request, but one of HTTP/2 stays and takes all that follow: for a minute it is not used. */
 void webhost_hung(struct webhost *h);
 bool webhost_wants_http1(const struct webhost *h);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* GET for scalers against our own server: what is sent, how many at a time, what ends a call, and that nothing comes after a cancel. Tokens, signatures and strangers behind redirects are tried live. */
+#include <netinet/in.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "httpcworld.h"
 #include "net/http/httpurl.h"
@@ -195,6 +198,87 @@ static void many_answered(void **state)
 	webget_free(web);
 }
 
+/* --- a server that is down ------------------------------------------------------------------------------------------------ */
+
+struct waiter {
+	struct webhost_turn turn;
+	int told;
+	struct err err;
+};
+
+static void on_told(void *arg, const struct err *err)
+{
+	struct waiter *waiter = arg;
+
+	waiter->told++;
+	if (err)
+		waiter->err = *err;
+	webhost_leave(&waiter->turn);
+}
+
+static int listen_at(uint16_t port)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	assert_int_equal(bind(fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	return fd;
+}
+
+/* Whoever asks waits for the next attempt, of which there is one for all: the first who asks after it is back has it. */
+static void lost(void **state)
+{
+	struct world *w = *state;
+	struct webhost_table *t = webhost_table_new(w->f->loop);
+	struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = (char[]){ "127.0.0.1" }, .port = fixture_dead_port() };
+	struct webhost *h = webhost_get(t, &place, false);
+	struct waiter waiters[3] = { { .told = 0 } }, late = { .told = 0 };
+	struct client knock = { .fd = -1 };
+	char expected[64];
+	int fd;
+
+	webhost_unanswered(h);
+	UNTIL(w->f, webhost_lost(h));
+	for (int i = 0; i < 3; i++)
+		webhost_wait(h, &waiters[i].turn, on_told, &waiters[i]);
+	UNTIL(w->f, waiters[0].told && waiters[1].told && waiters[2].told);
+	snprintf(expected, sizeof(expected), "http://127.0.0.1:%u: Connection refused", place.port);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(waiters[i].err.msg, expected);
+	webhost_wait(h, &late.turn, on_told, &late);
+	fd = listen_at(place.port);
+	UNTIL(w->f, late.told);
+	assert_int_equal(late.err.kind, ERR_NONE);
+	assert_null(webhost_lost(h));
+	webhost_unanswered(h); /* whatever it did with a request: somebody is there */
+	UNTIL(w->f, client_accept(&knock, fd));
+	late.told = 0;
+	webhost_wait(h, &late.turn, on_told, &late);
+	UNTIL(w->f, late.told);
+	assert_int_equal(late.err.kind, ERR_NONE);
+	client_close(&knock);
+	close(fd);
+	webhost_table_free(t);
+}
+
+/* Where a proxy leads nobody here can know. */
+static void lost_behind_a_proxy(void **state)
+{
+	struct world *w = *state;
+	struct webhost_table *t = webhost_table_new(w->f->loop);
+	struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = (char[]){ "127.0.0.1" }, .port = fixture_dead_port() };
+	struct webhost *h = webhost_get(t, &place, true);
+	struct waiter waiter = { .told = 0 };
+
+	webhost_unanswered(h);
+	webhost_wait(h, &waiter.turn, on_told, &waiter);
+	UNTIL(w->f, waiter.told);
+	assert_int_equal(waiter.err.kind, ERR_NONE);
+	webhost_table_free(t);
+}
+
 static void trust(void **state)
 {
 	struct world *w = *state;
@@ -345,7 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		IN_WORLD(what_is_sent), IN_WORLD(headers),   IN_WORLD(answers),      IN_WORLD(many),
 		IN_WORLD(many_answered), IN_WORLD(trust),    IN_WORLD(cancelled),    IN_WORLD(freed_inside), IN_WORLD(proxies),
-		cmocka_unit_test(token_answers), cmocka_unit_test(following),
+		cmocka_unit_test(token_answers), cmocka_unit_test(following), IN_WORLD(lost), IN_WORLD(lost_behind_a_proxy),
 	};
 
 	world_without_proxies();

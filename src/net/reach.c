@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/reach.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "net/dial.h"
+
+/* A lost SYN is sent again after a second: one more, then a new attempt. */
+#define ATTEMPT_MS 2000
+
+struct reach {
+	struct loop *loop;
+	char *host;
+	uint16_t port;
+	reach_fn fn;
+	void *arg;
+	struct dial *dial;       /* NULL between two attempts */
+	struct loop_timer again;
+	int64_t began_ms;        /* the last attempt; loop clock */
+	unsigned attempts;
+	unsigned failures;       /* in a row; lost while there are any */
+};
+
+static void on_dialled(void *arg, int fd, const struct err *err)
+{
+	struct reach *r = arg;
+
+	r->dial = NULL;
+	if (fd >= 0)
+		close(fd);
+	r->failures = err ? r->failures + 1 : 0;
+	r->fn(r->arg, err);
+}
+
+static void on_again(void *arg)
+{
+	struct reach *r = arg;
+
+	r->began_ms = loop_now_ms(r->loop);
+	r->attempts++;
+	r->dial = dial_start(r->loop, r->host, r->port, ATTEMPT_MS, on_dialled, r);
+}
+
+void reach_want(struct reach *r)
+{
+	int64_t due_ms;
+
+	if (r->dial || loop_timer_pending(&r->again))
+		return;
+	/* From the beginning of the last one: what took its time to fail has waited already. */
+	due_ms = r->failures ? r->began_ms + loop_backoff_ms(r->failures - 1, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) - loop_now_ms(r->loop) : 0;
+	loop_timer_set(&r->again, due_ms > 0 ? due_ms : 0);
+}
+
+void reach_doubt(struct reach *r)
+{
+	if (!r->failures)
+		reach_want(r);
+}
+
+bool reach_is_trying(const struct reach *r)
+{
+	return r->dial;
+}
+
+unsigned reach_attempts(const struct reach *r)
+{
+	return r->attempts;
+}
+
+struct reach *reach_new(struct loop *loop, const char *host, uint16_t port, reach_fn fn, void *arg)
+{
+	struct reach *r = mem_zalloc(sizeof(*r));
+
+	r->loop = loop;
+	r->host = mem_dup(host);
+	r->port = port;
+	r->fn = fn;
+	r->arg = arg;
+	loop_timer_init(&r->again, loop, on_again, r);
+	return r;
+}
+
+void reach_free(struct reach *r)
+{
+	if (!r)
+		return;
+	dial_cancel(r->dial);
+	loop_timer_done(&r->again);
+	free(r->host);
+	free(r);
+}
