@@ -359,12 +359,6 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 	mem_free_ptr(&f);
 }
 
-void redisrouter_doubt(struct redisrouter_follower *f)
-{
-	f->way->stale = true;
-	redisway_tend(f->way);
-}
-
 /* --- for the daemon ---------------------------------------------------------------------------------------------------- */
 
 struct redisrouter *redisrouter_new(struct loop *loop, struct redis_pool *pool)

@@ -35,7 +35,5 @@ void redisrouter_cancel(struct redisrouter_call *call); /* no callback any more;
 typedef void (*redisrouter_follow_fn)(void *arg, struct redis_endpoint *endpoint);
 struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key, size_t key_len, redisrouter_follow_fn fn, void *arg);
 void redisrouter_unfollow(struct redisrouter_follower *f); /* NULL is fine */
-/* Whoever lost the connection to where it was told: ask for the way again soon. */
-void redisrouter_doubt(struct redisrouter_follower *f);
 
 #endif

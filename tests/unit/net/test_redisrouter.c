@@ -402,8 +402,9 @@ static void on_told(void *arg, struct redis_endpoint *e)
 static void followers_are_told_of_each_owner(void **state)
 {
 	struct world *w = *state;
-	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2);
+	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2), *elsewhere = mem_printf("-MOVED 12182 :%s\r\n", w->nodes[2].port);
 	struct redissite *site = cluster(w);
+	struct result r;
 	struct told foo = { 0 }, bar = { 0 }, late = { 0 };
 	struct redisrouter_follower *a = redisrouter_follow(w->router, site, "foo", 3, on_told, &foo), *b = redisrouter_follow(w->router, site, "bar", 3, on_told, &bar), *c;
 
@@ -415,7 +416,10 @@ static void followers_are_told_of_each_owner(void **state)
 	assert_int_equal(late.times, 0);
 	UNTIL(w->f, late.times);
 	redisrouter_unfollow(c);
-	redisrouter_doubt(a);
+	ask(&r, w, site, "foo");
+	serve(w, 1, "LLEN", elsewhere);
+	serve(w, 2, "LLEN", ":9\r\n");
+	wait_value(w, &r, 9);
 	for (bool asked = false; !asked; loop_turn(w->f->loop)) { /* any of those that know the way */
 		for (int i = 0; i < 2 && !asked; i++) {
 			asked = node_has(&w->nodes[i], "SLOTS");
