@@ -12,6 +12,8 @@
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
 #include "net/http/httpc.h"
+#include "net/http/httpurl.h"
+#include "net/reach.h"
 
 #define IDLE_MS 60000
 /* A server that takes a hundred streams on a connection: so many connections are enough for some thousand push streams. */
@@ -24,6 +26,9 @@ struct link {
 	struct grpc_pool *pool;
 	struct grpc_endpoint *endpoint;
 	struct httpc *http;
+	struct reach *reach;
+	struct err *lost;          /* owned; why the server cannot be reached: unary calls wait; NULL */
+	struct loop_task settle;   /* those that wait */
 	struct grpc_call *calls;
 	int64_t used_ms; /* loop clock */
 	UT_hash_handle hh;
@@ -40,6 +45,12 @@ struct grpc_call {
 	struct link *link;
 	struct grpc_call *prev, *next;
 	struct httpc_call *http;
+	const char *path;             /* the caller's literal */
+	int64_t deadline_ms;          /* loop clock; 0: none */
+	struct buf held;              /* the message, while it waits */
+	bool waits;
+	unsigned attempts;            /* to reach the server, when it began to wait */
+	struct loop_timer late;       /* while it waits */
 	const char *method;           /* behind the last '/', of the caller's literal */
 	struct grpcstatus status;
 	struct grpcframe frame;
@@ -56,6 +67,31 @@ struct grpc_call {
 /* --- links -------------------------------------------------------------------------------------------------------------------- */
 
 static void on_sweep(void *arg);
+static void on_reach(void *arg, const struct err *err);
+static void on_settle(void *arg);
+
+/* Where a proxy leads nobody here can know: then each call finds out by itself. */
+static bool by_proxy(void)
+{
+	static const char *const names[] = { "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return true;
+	return false;
+}
+
+static struct reach *new_reach(struct link *l)
+{
+	struct httpurl_place place;
+	struct reach *r;
+
+	if (httpurl_place(l->endpoint->url, &place, NULL))
+		return NULL;
+	r = reach_new(l->pool->loop, place.host, place.port, on_reach, l);
+	httpurl_place_done(&place);
+	return r;
+}
 
 static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struct err *err)
 {
@@ -73,6 +109,8 @@ static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struc
 	l->pool = p;
 	l->endpoint = grpc_endpoint_ref(e);
 	l->http = http;
+	l->reach = by_proxy() ? NULL : new_reach(l);
+	loop_task_init(&l->settle, on_settle, l);
 	HASH_ADD_KEYPTR(hh, p->links, e->key, strlen(e->key), l);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, IDLE_MS);
@@ -86,6 +124,9 @@ static void link_free(struct link *l)
 	DL_FOREACH_SAFE(l->calls, call, next)
 		grpc_cancel(call);
 	HASH_DEL(l->pool->links, l);
+	reach_free(l->reach);
+	loop_task_cancel(l->pool->loop, &l->settle);
+	err_keep(&l->lost, NULL);
 	httpc_free(l->http);
 	grpc_endpoint_unref(l->endpoint);
 	free(l);
@@ -115,6 +156,8 @@ static void call_free(struct grpc_call *call)
 	l->used_ms = loop_now_ms(l->pool->loop);
 	grpcframe_done(&call->frame);
 	buf_done(&call->answer);
+	buf_done_secret(&call->held);
+	loop_timer_done(&call->late);
 	err_keep(&call->err, NULL);
 	free(call);
 }
@@ -161,6 +204,11 @@ static int judge(const struct grpc_call *call, const struct httpc_response *resp
 	return 0;
 }
 
+static bool is_late(const struct grpc_call *call)
+{
+	return call->deadline_ms && loop_now_ms(call->link->pool->loop) >= call->deadline_ms;
+}
+
 static void on_done(void *arg, const struct httpc_response *response, const struct err *transport)
 {
 	struct grpc_call *call = arg;
@@ -168,6 +216,8 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	bool failed = judge(call, response, transport, &err) != 0;
 
 	call->http = NULL;
+	if (transport && transport->kind == ERR_TEMPORARY && !is_late(call) && call->link->reach)
+		reach_doubt(call->link->reach);
 	if (failed)
 		err_wrap(&err, "%s", call->method);
 	tell(call, failed ? &err : NULL);
@@ -250,6 +300,8 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 
 /* --- how a call starts -------------------------------------------------------------------------------------------------------- */
 
+static void on_late(void *arg);
+
 static struct grpc_call *call_new(struct link *l, const char *method, void *arg)
 {
 	struct grpc_call *call = mem_zalloc(sizeof(*call));
@@ -257,19 +309,22 @@ static struct grpc_call *call_new(struct link *l, const char *method, void *arg)
 	call->link = l;
 	call->method = strrchr(method, '/') ? strrchr(method, '/') + 1 : method;
 	call->arg = arg;
+	call->path = method;
+	loop_timer_init(&call->late, l->pool->loop, on_late, call);
 	grpcframe_init(&call->frame);
 	buf_init(&call->answer, GRPCFRAME_MESSAGE_MAX);
+	buf_init(&call->held, GRPCFRAME_MESSAGE_MAX);
 	DL_APPEND(l->calls, call);
 	l->pool->calls++;
 	return call;
 }
 
 /* left_ms 0: no deadline. */
-static void begin(struct grpc_call *call, const char *method, const void *message, size_t len, int64_t left_ms)
+static void begin(struct grpc_call *call, const void *message, size_t len, int64_t left_ms)
 {
 	static const struct httpc_events events = { .on_status = on_status, .on_header = on_header, .on_data = on_data, .on_done = on_done };
 	const struct grpc_endpoint *e = call->link->endpoint;
-	MEM_AUTO char *url = mem_printf("%s%s", e->url, method);
+	MEM_AUTO char *url = mem_printf("%s%s", e->url, call->path);
 	char timeout[48];
 	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled", left_ms ? timeout : NULL, NULL };
 	struct buf body = BUF_INIT(GRPCFRAME_MESSAGE_MAX + GRPCFRAME_HEAD);
@@ -291,6 +346,71 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 	return left_ms > 1 ? left_ms : 1;
 }
 
+/* --- a server that is down ---------------------------------------------------------------------------------------------------- */
+
+static void fail_lost(struct grpc_call *call)
+{
+	struct err err = *call->link->lost;
+
+	err_wrap(&err, "%s", call->method);
+	tell(call, &err);
+}
+
+static void on_late(void *arg)
+{
+	struct grpc_call *call = arg;
+
+	if (call->link->lost) /* or it begins at the end of this turn */
+		fail_lost(call);
+}
+
+static void hold(struct grpc_call *call, const void *message, size_t len)
+{
+	struct link *l = call->link;
+
+	call->waits = true;
+	call->attempts = reach_attempts(l->reach);
+	buf_append(&call->held, message, len);
+	loop_timer_set(&call->late, left_until(l->pool, call->deadline_ms));
+	reach_want(l->reach);
+}
+
+static void on_reach(void *arg, const struct err *err)
+{
+	struct link *l = arg;
+
+	err_keep(&l->lost, err);
+	loop_task_queue(l->pool->loop, &l->settle);
+}
+
+/* Who came before an attempt that failed is told so, one at a time, as he may free all of this; who came later waits for the next. */
+static void on_settle(void *arg)
+{
+	struct link *l = arg;
+	struct grpc_call *call;
+
+	if (l->lost && reach_is_trying(l->reach))
+		return;
+	DL_FOREACH(l->calls, call) {
+		if (!call->waits)
+			continue;
+		if (l->lost && call->attempts < reach_attempts(l->reach)) {
+			loop_task_queue(l->pool->loop, &l->settle);
+			fail_lost(call);
+			return;
+		}
+		if (l->lost) {
+			reach_want(l->reach);
+			return;
+		}
+		call->waits = false;
+		loop_timer_cancel(&call->late);
+		begin(call, buf_text(&call->held), call->held.len, left_until(l->pool, call->deadline_ms));
+	}
+}
+
+/* --- calls -------------------------------------------------------------------------------------------------------------------- */
+
 struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
 {
 	struct link *l = link_get(p, e, NULL);
@@ -300,7 +420,11 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const
 		abort(); /* libcurl does not start, which it did before */
 	call = call_new(l, method, arg);
 	call->fn = fn;
-	begin(call, method, message, len, left_until(p, deadline_ms));
+	call->deadline_ms = deadline_ms;
+	if (l->lost)
+		hold(call, message, len);
+	else
+		begin(call, message, len, left_until(p, deadline_ms));
 	return call;
 }
 
@@ -314,7 +438,7 @@ struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, cons
 	call = call_new(l, method, arg);
 	call->streaming = true;
 	call->events = *events;
-	begin(call, method, message, len, 0);
+	begin(call, message, len, 0);
 	return call;
 }
 

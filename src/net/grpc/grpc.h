@@ -6,7 +6,7 @@
  * gRPC calls out, over net/http/httpc: unary calls and streams of answers. All calls to one endpoint (address, TLS, certificates) go over one HTTP/2 connection, and over another when the server takes no more streams on it. The
  * connection is made for the first call and closed when nobody called for a minute. Names are looked up by libcurl's resolver thread, once per connection: unlike a Redis connection's (net/dns) its answer is
  * libcurl's own to keep. A half-open link is noticed by TCP (net/dial's options), a server that accepts and says nothing by the deadline that every unary call has.
- * Nothing is retried here but what HTTP/2 says was not processed.
+ * Nothing is retried here but what HTTP/2 says was not processed. While nobody answers at the address (net/reach, by net/dns) unary calls wait for the next attempt to connect, or their deadline; streams have a back-off of their own, their owner's.
  */
 
 #include <stdbool.h>

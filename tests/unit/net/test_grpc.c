@@ -4,7 +4,10 @@
 #include "fixture.h"
 
 #include <dirent.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "net/grpc/grpc.h"
@@ -386,6 +389,38 @@ static void a_server_that_is_not_there(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
 }
 
+/* While nobody answers one attempt is made for all: a connection on which nothing is said, and then theirs. */
+static void a_server_that_is_lost_is_waited_for(void **state)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(h2server_port(w.server)) };
+	struct client first = { .fd = -1 }, second = { .fd = -1 };
+	struct result r[3];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	(void)state;
+	h2server_end(w.server);
+	ask(&r[0], "x", 5000);
+	expect(&r[0], "! Do: Connection refused");
+	fixture_linger(w.f, 50);
+	ask(&r[1], "x", 20000);
+	expect(&r[1], "! Do: Connection refused"); /* found out after it was asked */
+	ask(&r[2], "held", 20000);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	assert_int_equal(bind(fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	UNTIL(w.f, client_accept(&first, fd));
+	UNTIL(w.f, client_ended(&first));
+	assert_int_equal(first.got.len, 0);
+	UNTIL(w.f, client_accept(&second, fd));
+	UNTIL(w.f, client_has(&second, "PRI * HTTP/2.0"));
+	assert_false(r[2].done);
+	grpc_cancel(r[2].call);
+	client_close(&first);
+	client_close(&second);
+	close(fd);
+	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
+}
+
 static size_t open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -535,6 +570,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_connection_leads_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_that_is_lost_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(streams_bring_messages_until_they_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_go_on_beside_a_stream, setup, teardown),
