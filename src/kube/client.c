@@ -190,10 +190,23 @@ static bool has_room(const struct kube *k, enum kube_priority priority)
 	return k->sent_by[priority] < room->own && (others < room->together || k->sent_by[priority] == 0);
 }
 
+/*
+ * The API server gives up a write when we do: what a webhook of somebody else's, its queue or etcd still has then would otherwise be carried out after the Lease is another's. Who is stopped, or has lost its power, cannot cancel it.
+ * The caller frees it.
+ */
+static char *url_of(const struct kube_call *c, int64_t within_ms)
+{
+	const char *server = c->k->credentials->server;
+
+	if (!c->verb->writes)
+		return mem_printf("%s%s", server, c->path);
+	return mem_printf("%s%s%ctimeout=%lldms", server, c->path, strchr(c->path, '?') ? '&' : '?', (long long)within_ms);
+}
+
 static void call_send(struct kube_call *c, int64_t within_ms)
 {
 	struct kube *k = c->k;
-	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, c->path);
+	MEM_AUTO char *url = url_of(c, within_ms);
 	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL, NULL };
 	struct httpc_request request = {
 		.method = c->verb->method,

@@ -6,9 +6,16 @@ A queue drained by Jobs, each of which does one item: so many items, so many Job
 a Job that has ended has left the queue. (With `accurate` and items that are taken at the start, an item is in the queue while its Job's Pod starts, and nobody but the worker knows when it has gone: one Job too many may find nothing to do. There
 only what is certain can be asserted, in test_scaledjob_strategies.py.)
 """
+import base64
+import json
+import pathlib
+import threading
+
 import pytest
 import yaml
 
+from rig import pki
+from rig.http_source import HttpSource
 from rig.job_worker import AtEnd, Stream
 from rig.process import free_port
 from rig.tcp_proxy import TcpProxy
@@ -129,6 +136,61 @@ def test_leader_frozen_and_back(launch, drain):
     drain.wait_created(min(drain.record.count() + 50, SOME))
     first.thaw()
     eventually(lambda: not first.leading())
+    drain.check()
+
+
+class Admission:
+    """A webhook that is asked about every Job of a namespace, and takes its time with those that come before `pass_new`."""
+
+    CONFIGURATION = "slow-admission-of-jobs"
+
+    def __init__(self, cluster, namespace, directory):
+        self.cluster = cluster
+        self.waiting, self.ended = 0, 0
+        self.pass_new, self.pass_old = threading.Event(), threading.Event()
+        authority = pki.authority(directory, "admission-ca")
+        self.source = HttpSource({"/jobs": self._judge}, tls=pki.certificate(directory, "admission", authority, "localhost"))
+        bundle = base64.b64encode(pathlib.Path(authority.cert).read_bytes()).decode()
+        cluster.kubectl("apply", "-f", "-", stdin=json.dumps({
+            "apiVersion": "admissionregistration.k8s.io/v1", "kind": "ValidatingWebhookConfiguration", "metadata": {"name": self.CONFIGURATION},
+            "webhooks": [{"name": "jobs.test.kscaled.io", "clientConfig": {"url": f"{self.source.url}/jobs", "caBundle": bundle}, "timeoutSeconds": 30, "failurePolicy": "Fail", "sideEffects": "None",
+                          "admissionReviewVersions": ["v1"], "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+                          "rules": [{"apiGroups": ["batch"], "apiVersions": ["v1"], "resources": ["jobs"], "operations": ["CREATE"]}]}]}))
+
+    def _judge(self, asked):
+        if not self.pass_new.is_set():
+            self.waiting += 1
+            self.pass_old.wait(60)
+        self.ended += 1
+        return json.dumps({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {"uid": json.loads(asked.body)["request"]["uid"], "allowed": True}})
+
+    def end(self):
+        self.pass_new.set()
+        self.pass_old.set()
+        self.cluster.kubectl("delete", "validatingwebhookconfiguration", self.CONFIGURATION)
+        self.source.end()
+
+
+@pytest.fixture
+def admission(cluster, job_stage, tmp_path):
+    admission = Admission(cluster, job_stage.namespace, tmp_path)
+    yield admission
+    admission.end()
+
+
+def test_leader_frozen_while_its_creates_are_judged(launch, drain, admission):
+    """What the API server has taken in, and carries out only after the Lease of who sent it: a webhook of somebody else's has it meanwhile. Nobody cancels it, as its sender is stopped."""
+    first = launch("first", options=SHORT).wait_serving()
+    second = launch("second", port=free_port(), options=SHORT).wait_ready()
+    drain.list().give(20)
+    eventually(lambda: admission.waiting >= 20)
+    first.freeze()
+    eventually(second.leading, timeout=15)
+    admission.pass_new.set()
+    drain.wait_created(20)
+    admission.pass_old.set()
+    eventually(lambda: admission.ended >= 40)
+    first.thaw()
     drain.check()
 
 

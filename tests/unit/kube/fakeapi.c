@@ -71,6 +71,21 @@ static void on_close(struct evhttp_connection *connection, void *arg)
 	forget_requests_of(arg, connection);
 }
 
+/* Takes "timeout=123ms", which says something else each time, off the end of the address. */
+static int64_t take_timeout(char *uri)
+{
+	char *at = strstr(uri, "timeout="), *end;
+	long long ms;
+
+	if (!at || at == uri || !strchr("?&", at[-1]))
+		return 0;
+	ms = strtoll(at + strlen("timeout="), &end, 10);
+	assert_string_equal(end, "ms");
+	assert_true(ms > 0);
+	at[-1] = '\0';
+	return ms;
+}
+
 static void on_request(struct evhttp_request *req, void *arg)
 {
 	struct fakeapi *f = arg;
@@ -79,6 +94,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 
 	r->method = mem_dup(method_name(req));
 	r->uri = mem_dup(evhttp_request_get_uri(req));
+	r->timeout_ms = take_timeout(r->uri);
 	r->body = mem_dupn((const char *)evbuffer_pullup(body, -1), evbuffer_get_length(body));
 	r->authorization = header(req, "Authorization");
 	r->content_type = header(req, "Content-Type");

@@ -627,10 +627,12 @@ static void writes_end_before_the_limit(void **state)
 	struct fakeapi_request *r[3];
 
 	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 1000);
-	client_start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
-	r[0] = fakeapi_expect(f->api, "PUT /write");
+	client_start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write?fieldManager=kscaled", .body = "{}", .priority = KUBE_NORMAL });
+	r[0] = fakeapi_expect(f->api, "PUT /write?fieldManager=kscaled");
+	assert_in_range(r[0]->timeout_ms, 1, 1000); /* for the server, too */
 	client_start(f, &read, (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
 	r[1] = fakeapi_expect(f->api, "GET /read");
+	assert_int_equal(r[1]->timeout_ms, 0);
 	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	r[2] = fakeapi_expect(f->api, "PUT /lease");
 	client_wait(f, &write);
