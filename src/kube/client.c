@@ -216,6 +216,7 @@ static void call_send(struct kube_call *c, int64_t within_ms)
 		.body = c->body,
 		.body_len = c->body ? strlen(c->body) : 0,
 		.deadline_ms = within_ms,
+		.in_time = c->verb->writes,
 		.max_body = c->max_body,
 		.server = &k->credentials->reach,
 	};

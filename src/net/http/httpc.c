@@ -272,6 +272,13 @@ static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port
 	return is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 
+static bool may_send_body(const void *arg)
+{
+	const struct httpc_call *call = arg;
+
+	return !call->ended && !is_late(call);
+}
+
 static void set_callbacks(struct httpc_call *call)
 {
 	CURL *easy = call->easy;
@@ -503,7 +510,7 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 	struct httpc_call *call = call_new(c, request, events, arg);
 
 	call->easy = take_easy();
-	if (httprequest_init(&call->request, request, call->easy, &call->unfit_err) < 0)
+	if (httprequest_init(&call->request, request, call->easy, may_send_body, call, &call->unfit_err) < 0)
 		return start_unfit(call);
 	set_callbacks(call);
 	call->pool = c->pools;

@@ -52,6 +52,7 @@ struct httpc_request {
 	const void *body;            /* copied; NULL for none */
 	size_t body_len;
 	int64_t deadline_ms;         /* from now to the last byte; 0: none (a watch) */
+	bool in_time;                /* a write that must not be carried out late: its body is not sent any more when the deadline has passed, however late libcurl comes to it */
 	int64_t connect_ms;          /* to connect and shake hands; 0: 5,000 */
 	int64_t silence_ms;          /* with on_data: fails when nothing came for so long; 0: no limit */
 	bool http2;                  /* HTTP/2 or nothing, as gRPC needs it: at once on http://, agreed on by TLS (ALPN) on https://; an answer in another version is an error (invalid) */

@@ -89,10 +89,8 @@ static int copy_request(struct httprequest *r, const struct httpc_request *reque
 	copy_headers(r, request);
 	if (request->server && request->server->tls_server_name && rename_server(r, request->server->tls_server_name, err) < 0)
 		return -1;
-	if (request->body) {
-		r->body = mem_dupn(request->body, request->body_len);
-		r->body_len = request->body_len;
-	}
+	if (request->body)
+		httpbody_take(&r->body, request->body, request->body_len);
 	if (request->addresses)
 		r->addresses = curl_slist_append(NULL, request->addresses);
 	return 0;
@@ -128,20 +126,6 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
 	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-}
-
-static void set_body(const struct httprequest *r, CURL *easy, const char *method)
-{
-	if (r->body) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)r->body_len);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, r->body);
-	} else if (strcmp(method, "POST") == 0) {
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)0);
-		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, "");
-	} else if (strcmp(method, "HEAD") == 0) {
-		curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-	}
-	curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method); /* copied */
 }
 
 static void set_blob(CURL *easy, CURLoption option, const char *pem)
@@ -200,7 +184,6 @@ static void set_signing(CURL *easy, const struct httpc_signing *signing)
 static void set_options(const struct httprequest *r, CURL *easy, const struct httpc_request *request)
 {
 	set_transfer(r, easy);
-	set_body(r, easy, request->method);
 	if (request->server)
 		set_server(easy, request->server);
 	if (r->connect_to)
@@ -215,11 +198,12 @@ static void set_options(const struct httprequest *r, CURL *easy, const struct ht
 
 /* --- the request ----------------------------------------------------------------------------------------------------------- */
 
-int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, struct err *err)
+int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, bool (*may_send)(const void *arg), const void *arg, struct err *err)
 {
 	if (check_request(request, err) < 0 || copy_request(r, request, err) < 0)
 		return -1;
 	set_options(r, easy, request);
+	httpbody_set(&r->body, easy, request->method, request->in_time ? may_send : NULL, arg);
 	return 0;
 }
 
@@ -235,8 +219,6 @@ void httprequest_done(struct httprequest *r)
 	free_headers(r->headers);
 	curl_slist_free_all(r->connect_to);
 	curl_slist_free_all(r->addresses);
-	if (r->body)
-		mem_wipe(r->body, r->body_len);
-	mem_free_ptr(&r->body);
+	httpbody_done(&r->body);
 	mem_free_ptr(&r->url);
 }

@@ -9,6 +9,7 @@
 
 #include <curl/curl.h>
 
+#include "net/http/httpbody.h"
 #include "net/http/httpc.h"
 
 /* Owns copies of what the handle refers to, but for the server, which the request borrows. */
@@ -17,12 +18,14 @@ struct httprequest {
 	bool http2;
 	int64_t connect_ms;
 	struct curl_slist *headers, *connect_to, *addresses;
-	char *body; /* NULL for none */
-	size_t body_len;
+	struct httpbody body;
 };
 
-/* -1: it cannot be asked, and err (invalid) says why. Either way httprequest_done follows, after the handle's end. */
-int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, struct err *err);
+/*
+ * -1: it cannot be asked, and err (invalid) says why. Either way httprequest_done follows, after the handle's end.
+ * may_send is asked, with arg, before the body of a request that must be in_time.
+ */
+int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, bool (*may_send)(const void *arg), const void *arg, struct err *err);
 void httprequest_done(struct httprequest *r); /* wipes what may be secret: headers, body. Nothing for one of zeroes */
 
 #endif

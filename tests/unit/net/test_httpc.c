@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "httpcworld.h"
 
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/timestamp.h"
@@ -349,6 +351,46 @@ static void what_is_late_is_not_sent(void **state)
 	}
 }
 
+/* In the place of the C library's, for libcurl: as if the process were stopped when the header is out and the body is not. */
+static int64_t stop_ms;
+
+ssize_t send(int fd, const void *bytes, size_t len, int flags)
+{
+	ssize_t sent = syscall(SYS_sendto, fd, bytes, len, flags, NULL, 0);
+
+	if (stop_ms && len >= 5 && memcmp(bytes, "POST ", 5) == 0) {
+		usleep((useconds_t)stop_ms * 1000);
+		stop_ms = 0;
+	}
+	return sent;
+}
+
+static void no_body_follows_a_late_header(void **state)
+{
+	struct world *w = *state;
+
+	for (int late = 0; late < 2; late++) {
+		RESULT(r, w);
+		RESULT(after, w);
+
+		stop_ms = late ? 60 : 0;
+		start_request(r, w->plain_url, late ? "/hold" : "/x", (struct httpc_request){ .method = "POST", .body = "{\"a\":1}", .body_len = 7, .deadline_ms = late ? 50 : PATIENCE_MS, .in_time = true }, false);
+		UNTIL(w->f, r->done);
+		assert_int_equal(stop_ms, 0);
+		if (late) {
+			assert_int_equal(r->err.kind, ERR_TEMPORARY);
+			assert_non_null(strstr(r->err.msg, "no complete answer within 50 ms"));
+		} else {
+			assert_non_null(strstr(r->body, "body={\"a\":1} "));
+		}
+		start_request(after, w->plain_url, "/after", (struct httpc_request){ 0 }, false);
+		UNTIL(w->f, after->done);
+		assert_int_equal(w->held_count, 0);
+		mem_free_ptr(&after);
+		mem_free_ptr(&r);
+	}
+}
+
 static void the_handshake_has_its_own_deadline(void **state)
 {
 	struct world *w = *state;
@@ -399,6 +441,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_deadline_ends_a_request, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(what_is_late_is_not_sent, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(no_body_follows_a_late_header, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_handshake_has_its_own_deadline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(too_large_answers_are_cut_off, world_setup, world_teardown),
 	};
