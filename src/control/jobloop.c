@@ -249,17 +249,37 @@ static void decide(struct object *o, const struct survey_result *r)
 	announce_push(o, &sj->meta);
 }
 
+/* Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none; what is wrong reconcile says. */
+static void keep_minimum(struct object *o, const struct scaledjob *sj)
+{
+	MEM_AUTO char *trouble = mem_dup(o->maker.trouble);
+	struct err jobs_err = { 0 };
+	struct jobs_facts facts = { .spec = &sj->spec, .now_unix_ms = timestamp_now_ms(), .last_active_unix_ms = o->loop.last_active_unix_ms, .create_trouble = trouble };
+	struct jobs_decision d;
+	char text[512];
+
+	if (know_jobs(o, &sj->meta, &jobs_err))
+		facts.jobs_err = &jobs_err;
+	count_jobs(o, 0, &facts);
+	d = judge(o, &facts);
+	note(o, NULL, &facts, &d, text, sizeof(text));
+	act(o, &facts, &d, text);
+}
+
 void jobloop_decide(struct object *o, const struct survey_result *result)
 {
-	bool paused;
+	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	bool paused, held = !sj || directives_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
 
 	/* What is wrong with the object reconcile says, in Ready; a pause is its work, too. */
-	if (result->err || directives_read_paused(&result->of.meta->annotations, &paused, NULL) || paused) {
-		jobmaker_drop(o);
+	if (held || result->err)
 		queue_mark(o);
-	} else {
+	if (held || (result->err && !scaledjob_min(&sj->spec)))
+		jobmaker_drop(o);
+	else if (result->err)
+		keep_minimum(o, sj);
+	else
 		decide(o, result);
-	}
 	forget_pods(&o->jobloop);
 	if (o->sweep.waits)
 		queue_mark(o);

@@ -9,6 +9,7 @@
  *   KEDA's finalizer -------> taken off: we need none
  *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides nothing before it has seen what the one before it made
  *   Jobs of an older spec --> deleted, as spec.rollout says (jobsweeper.c); the history beside it
+ *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without one it stops
  *   all there --------------> Ready=True; the loop starts, with a look at once
  */
 #include <stdlib.h>
@@ -117,6 +118,19 @@ static void failed(struct object *o, const struct scaledjob *sj, const struct wi
 	report_failure(o, sj, wish, err);
 }
 
+/* The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers could never be built. */
+static void failed_scalers(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+{
+	struct scaled of = scaled_of_job(sj);
+
+	if (wish->waits || !scaledjob_min(&sj->spec)) {
+		failed(o, sj, wish, err);
+		return;
+	}
+	polling_start(o, &of);
+	report_failure(o, sj, wish, err);
+}
+
 /* True while a write is under way or its failure backs off. */
 static bool release(struct object *o, const struct scaledjob *sj, const struct wish *wish)
 {
@@ -187,8 +201,10 @@ static void reconcile_scaled(struct object *o, const struct scaledjob *sj, struc
 		failed(o, sj, wish, &err);
 	else if (release(o, sj, wish))
 		return;
-	else if (wish_jobs(o, sj, wish, &err) || wish_scalers(o, wish, &err))
+	else if (wish_jobs(o, sj, wish, &err))
 		failed(o, sj, wish, &err);
+	else if (wish_scalers(o, wish, &err))
+		failed_scalers(o, sj, wish, &err);
 	else
 		report_success(o, sj, wish);
 }

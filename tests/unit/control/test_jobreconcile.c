@@ -102,6 +102,41 @@ static void faults_name_what_is_wrong(void **state)
 	}
 }
 
+/* The Jobs that always run need no trigger: neither one that could be built before, nor one that never could. */
+static void the_minimum_is_kept_without_triggers(void **state)
+{
+	static const char spec[] = "'minReplicaCount':2,'triggers':[{'type':'nonsense','metadata':{}}]";
+
+	(void)state;
+	jobs_ready("worker", "'minReplicaCount':2");
+	assert_int_equal(jobs_count("worker"), 2);
+	jobs_scaledjob("worker", spec);
+	jobs_scaledjob("another", spec);
+	world_pass(1000);
+	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed ");
+	jobs_expect("another", "Ready", "False ScaledJobCheckFailed ");
+	assert_int_equal(jobs_count("another"), 2);
+	jobs_finish("worker", 1, "Complete");
+	jobs_finish("another", 2, "Failed");
+	fakecluster_forget_calls();
+	world_pass(MINUTE_MS);
+	assert_int_equal(jobs_count("another"), 4);
+	assert_int_equal(jobs_count("worker"), 3);
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0); /* the loop and reconcile agree on what is said */
+	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed ");
+
+	queue("worker", 1);
+	jobs_scaledjob("worker", "'minReplicaCount':2");
+	world_pass(1000);
+	jobs_expect("worker", "Ready", "True");
+	assert_int_equal(jobs_count("worker"), 4);
+	jobs_scaledjob("worker", "'triggers':[{'type':'nonsense','metadata':{}}]");
+	world_pass(1000);
+	jobs_finish("worker", 3, "Complete");
+	world_pass(MINUTE_MS);
+	assert_int_equal(jobs_count("worker"), 4);
+}
+
 static void paused_it_leaves_its_jobs_alone(void **state)
 {
 	unsigned asked;
@@ -243,6 +278,7 @@ int main(void)
 		CASE(jobs_are_watched_only_when_there_is_a_scaledjob_and_we_lead),
 		CASE(a_wrong_spec_is_said_and_stops_the_loop),
 		CASE(faults_name_what_is_wrong),
+		CASE(the_minimum_is_kept_without_triggers),
 		CASE(paused_it_leaves_its_jobs_alone),
 		CASE(other_annotations_do_not_pause),
 		CASE(an_annotation_that_cannot_be_read_is_said),
