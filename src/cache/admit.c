@@ -291,6 +291,11 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	return search.found;
 }
 
+static void on_fault_of_jobs(void *arg, const struct err *err)
+{
+	warn(arg, err->msg);
+}
+
 static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 {
 	struct scaled of = scaled_of_job(sj);
@@ -299,6 +304,7 @@ static void warn_of_scaledjob(struct admit_wait *w, const struct scaledjob *sj)
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
+	validate_jobs_of(sj, on_fault_of_jobs, w);
 	warn_of_parameters(w, &of);
 }
 

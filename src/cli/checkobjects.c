@@ -7,7 +7,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/catalogue.h"
-#include "cli/checkjobspec.h"
 #include "cli/checktriggers.h"
 #include "cli/crdschema.h"
 #include "cli/findings.h"
@@ -227,7 +226,7 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 		return;
 	}
 	judge_job_rules(r, sj);
-	checkjobspec_run(json_object_get(json_object_get(doc->json, "spec"), "jobTargetRef"), &r->findings);
+	validate_jobs_of(sj, on_broken_rule, &r->findings);
 	if (!sj->spec_err) {
 		of = scaled_of_job(sj);
 		checktriggers_run(&r->offline, &of, &r->findings, &built);

@@ -55,6 +55,12 @@ int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err
 /* A type of trigger, cpu or memory, that the HPA controller reads by itself; no ScaledJob can use it. */
 bool validate_is_resource_type(const char *type);
 
+/*
+ * What its Jobs will be refused for, as far as it can be told without the API server: on_fault for each. `kscaled check` complains of them; the webhook, as KEDA's, lets them in and warns: something on the way may still put right
+ * what it does not know of.
+ */
+void validate_jobs_of(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg);
+
 #define VALIDATE_JOB_WARNINGS_MAX 16
 
 /* What is allowed and has no effect, or not the one that is wished for: texts, literals; how many. Of metricType, too, which is a fault for the two above. */

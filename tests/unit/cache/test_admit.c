@@ -356,6 +356,19 @@ static void warnings_of_a_scaledjob(void **state)
 	assert_has(t.warnings, "trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean \"threshold\"?)");
 }
 
+/* What its schema does not know of a Job, and the API server would say of the first one only. */
+static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
+{
+	(void)state;
+	judge("ScaledJob",
+	      SJ("j", "'jobTargetRef':{'backoffLimit':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'spec':{'restartPolicy':'Always','containers':[{'name':'c','image':'i'},{'name':'d'}]}}}," TRIGGERS), NULL);
+	expect_allowed();
+	assert_string_equal(t.warnings, "spec.jobTargetRef.template.spec.restartPolicy: \"Always\" is not for Jobs: Never or OnFailure\n"
+					"spec.jobTargetRef.backoffLimit: -1 is too small: at least 0\n"
+					"spec.jobTargetRef.selector: remove it: each Job is given one of its own\n"
+					"spec.jobTargetRef.template.spec.containers[1].image: missing: a Job needs an image for each container\n");
+}
+
 #define SJ_FINALIZERS(list, spec) "{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 
 static void what_ends_a_scaledjob_is_never_hindered(void **state)
@@ -452,6 +465,7 @@ int main(void)
 		CASE(a_good_scaledjob_comes_in_and_nobody_is_asked),
 		CASE(what_is_wrong_in_a_scaledjob),
 		CASE(warnings_of_a_scaledjob),
+		CASE(warnings_of_what_its_jobs_will_be_refused_for),
 		CASE(what_ends_a_scaledjob_is_never_hindered),
 		CASE(the_other_kinds),
 		CASE(a_generated_name_is_counted_in_full),
