@@ -55,7 +55,7 @@ struct kube_request {
 
 /*
  * A write may be sent a second time by itself: after a 429, or a 5xx that asks for it (Retry-After), and by libcurl when the connection, which served before, is cut before a byte of the answer came. So a create may meet the 409 of its own
- * making, and neither that nor an error without http_status or with a 5xx says that nothing was done.
+ * making, and neither that nor an error without http_status or with a 5xx says that nothing was done. The server is told how long it has (`timeout`), so what it has taken in ends with the deadline, too, whoever could cancel it.
  *
  * On success `object` is the answer's JSON (borrowed; NULL when the body is empty) and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict
  * (AlreadyExists too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its message is the server's own.
@@ -72,7 +72,7 @@ struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *re
 void kube_abort_writes(struct kube *k);
 
 /*
- * A ceiling on the deadline of every write given from now on: writes end before this instant (loop clock); 0 lifts it. Keeps writes inside the Lease.
+ * A ceiling on the deadline of every write given from now on: writes end before this instant (loop clock), here and at the server; 0 lifts it. Keeps writes inside the Lease.
  * Writes with priority KUBE_URGENT, which win the Lease back, are spared here too.
  */
 void kube_set_write_limit(struct kube *k, int64_t until_ms);
