@@ -63,7 +63,7 @@ static void every_byte_counts(void **state)
 	}
 }
 
-/* SipHash-1-3 of 00 01 .. under the key 00 01 .. 0f, as other implementations give it. */
+/* SipHash-1-3 of 00 01 .. under the key 00 01 .. 0f, as other implementations give it; none has a whole word, in which the machine's byte order would count. */
 static void known_values(void **state)
 {
 	static const uint64_t known[] = {
@@ -72,14 +72,8 @@ static void known_values(void **state)
 	static const unsigned char bytes[] = { 0, 1, 2, 3 };
 
 	(void)state;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	for (size_t len = 0; len < sizeof(known) / sizeof(known[0]); len++)
 		assert_true(hash_keyed(UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908), bytes, len) == known[len]);
-#else
-	(void)known;
-	(void)bytes;
-	skip();
-#endif
 }
 
 int main(void)
