@@ -15,7 +15,7 @@ import sys
 import time
 
 SERVICE = "externalscaler.ExternalScaler"
-PROTO = pathlib.Path(__file__).resolve().parents[3] / "src" / "scalers" / "externalscaler.proto"
+PROTO = pathlib.Path(__file__).resolve().parents[3] / "src" / "scalers" / "external" / "externalscaler.proto"
 
 
 class GrpcScaler:
