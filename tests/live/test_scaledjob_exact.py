@@ -21,11 +21,11 @@ from rig.process import free_port
 from rig.tcp_proxy import TcpProxy
 from rig.waiting import after, eventually, throughout
 
-ITEMS, SOME, MAX = 1000, 300, 200  # SOME: where it is what happens on the way that counts
+ITEMS, MAX = 1000, 200
 SHORT = {"lease_duration": "3s", "renew_deadline": "2s", "retry_period": "500ms"}
-LONG = 170  # seconds, for a machine that has much else to do
+LONG = 400  # seconds, for a machine that has much else to do
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(1500)
 
 
 class Drain:
@@ -84,7 +84,7 @@ def test_list(kscaled, drain):
 
 
 def test_stream(kscaled, drain):
-    drain.stream().give(SOME).check()
+    drain.stream().give().check()
     assert drain.stage.client.xpending(drain.work.key, drain.work.GROUP)["pending"] == 0
 
 
@@ -93,8 +93,8 @@ def test_items_come_all_the_time(kscaled, drain):
     drain.stage.client.config_set("notify-keyspace-events", "Kl")
     try:
         drain.list(pollingInterval=2)
-        for _ in range(60):
-            drain.give(5)
+        for _ in range(ITEMS // 10):
+            drain.give(10)
             drain.wait_created(drain.given - 60)
         drain.check()
     finally:
@@ -102,40 +102,43 @@ def test_items_come_all_the_time(kscaled, drain):
 
 
 def test_killed_and_back(launch, drain):
-    """SIGKILL in the middle of its creates, three times; with the same name, it need not wait for its own Lease."""
+    """SIGKILL in the middle of its creates, five times; with the same name, it need not wait for its own Lease."""
     daemon = launch().wait_serving()
-    drain.list().give(SOME)
-    for part in (50, 120, 220):
+    drain.list().give()
+    for part in (50, 120, 300, 500, 800):
         drain.wait_created(part)
         daemon.kill()
         daemon = launch()
     drain.check()
 
 
-def two(launch, drain):
-    """The leader, in the middle of a burst, and who stands by."""
-    first = launch("first", options=SHORT).wait_serving()
-    second = launch("second", port=free_port(), options=SHORT).wait_ready()
-    drain.list().give(SOME)
-    drain.wait_created(100)
-    return first, second
+def two(launch):
+    """Who leads, and who stands by."""
+    return launch("first", options=SHORT).wait_serving(), launch("second", port=free_port(), options=SHORT).wait_ready()
 
 
 def test_leader_killed(launch, drain):
-    first, second = two(launch, drain)
+    first, second = two(launch)
+    drain.list().give()
+    drain.wait_created(100)
     first.kill()
-    eventually(second.leading, timeout=15)
+    eventually(second.leading)
     drain.check()
 
 
 def test_leader_frozen_and_back(launch, drain):
-    """Stopped in the middle of its writes until another leads: what it had in mind must not be done on its return."""
-    first, second = two(launch, drain)
-    first.freeze()
-    eventually(second.leading, timeout=15)
-    drain.wait_created(min(drain.record.count() + 50, SOME))
-    first.thaw()
-    eventually(lambda: not first.leading())
+    """Stopped in the middle of its creates until another has made all the rest, several times, each in turn: what it had in mind must not be done on its return."""
+    leader, other = two(launch)
+    drain.list()
+    for _ in range(4):
+        drain.give(ITEMS // 4)
+        drain.wait_created(drain.given - MAX)
+        leader.freeze_at_work()
+        eventually(other.leading)
+        drain.wait_created(drain.given)
+        leader.thaw()
+        eventually(lambda leader=leader: not leader.leading())
+        leader, other = other, leader
     drain.check()
 
 
@@ -197,7 +200,7 @@ def test_leader_frozen_while_its_creates_are_judged(launch, drain, admission):
 def test_api_server_restarted(launch, cluster, drain):
     """Killed, so that answers to creates that it had carried out are lost, and back."""
     launch().wait_serving()
-    drain.list().give(SOME)
+    drain.list().give()
     drain.wait_created(100)
     cluster.restart("kube-apiserver", "--signal", "KILL")
     drain.check()
@@ -224,10 +227,10 @@ def test_answers_lost(launch, between, drain):
     proxy, kubeconfig = between
     launch(options={"kubeconfig": kubeconfig}).wait_serving()
     drain.list()
-    for _ in range(3):
+    for _ in range(4):
         before = drain.record.count()
         proxy.lose_answers()
-        drain.give(60)
+        drain.give(ITEMS // 4)
         drain.wait_created(before + 1)
         proxy.cut()
         drain.wait_created(drain.given)
@@ -244,7 +247,7 @@ def refused_creates(cluster):
 
 
 def test_quota(kscaled, cluster, drain):
-    """A namespace may have 20 Jobs and is asked for 60; then it may have as many as it likes."""
+    """A namespace may have 20 Jobs and is asked for 60; then it may have as many as it likes. No more than 60, because it is the refusals that count: how many items wait behind them makes no difference."""
     stage = drain.stage
     cluster.core.create_namespaced_resource_quota(stage.namespace, {"metadata": {"name": "few"}, "spec": {"hard": {"count/jobs.batch": "20"}}})
     eventually(lambda: cluster.core.read_namespaced_resource_quota("few", stage.namespace).status.used)

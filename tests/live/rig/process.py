@@ -8,6 +8,9 @@ import socket
 import subprocess
 import time
 
+# System calls in which a program with an event loop waits: epoll_wait and epoll_pwait by their numbers on x86-64, epoll_pwait on arm64.
+WAITING = ("232", "281", "22")
+
 # All that were started, so that a failing test can show what they said meanwhile.
 started = []
 
@@ -71,8 +74,23 @@ class Process:
         while self._state() not in "TZX":
             time.sleep(0.005)
 
+    def freeze_at_work(self):
+        """As freeze, but while it does something, not while it waits for what comes. Somewhere where the kernel does not tell, and when it does nothing for a while."""
+        for _ in range(200):
+            self.freeze()
+            if self._system_call() not in WAITING:
+                return
+            self.thaw()
+            time.sleep(random.uniform(0.001, 0.004))
+        self.freeze()
+
     def thaw(self):
         self.signal(signal.SIGCONT)
+
+    def _system_call(self):
+        with contextlib.suppress(OSError), open(f"/proc/{self.pid}/syscall", encoding="utf-8") as file:
+            return file.read().split()[0]
+        return None
 
     def _stat(self):
         with open(f"/proc/{self.pid}/stat", encoding="utf-8") as file:
