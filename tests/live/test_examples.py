@@ -187,14 +187,11 @@ class Servers:
                 folder.mkdir()
                 return kind(folder, cluster)
             futures = {kind: pool.submit(start, kind) for kind in self.KINDS}
-        self.started = []
-        try:
-            for kind, future in futures.items():
-                setattr(self, kind.__name__.lower(), future.result())
-                self.started.append(future.result())
-        except BaseException:
-            self.end()
-            raise
+        self.started = [future.result() for future in futures.values() if not future.exception()]
+        for kind, future in futures.items():
+            if future.exception():
+                self.end()
+            setattr(self, kind.__name__.lower(), future.result())
 
     def end(self):
         for one in self.started:
