@@ -173,6 +173,7 @@ static void one_after_the_other(void **state)
 	struct world *w = *state;
 	struct result a, b;
 	struct peer p;
+	int64_t asked_ms = loop_now_ms(w->f->loop), sent_ms;
 
 	ask(w, &a, "SELECT 1", ASK_MS);
 	ask(w, &b, "SELECT 2", ASK_MS);
@@ -191,10 +192,13 @@ static void one_after_the_other(void **state)
 	assert_int_equal(a.rows, 1);
 	assert_int_equal(a.columns, 1);
 	wait_query(w, &p, "SELECT 2");
+	sent_ms = loop_now_ms(w->f->loop);
 	SEND(p.fd, COLUMN "D\0\0\0\12\0\1\377\377\377\377" DONE READY);
 	UNTIL(w->f, b.calls == 1);
 	assert_true(b.is_null);
-	assert_int_equal(pg_pool_connections(w->pool), 1);
+	/* On a machine that is busy elsewhere so long, it rightly gets a second one (GROW_MS in pg.c). */
+	if (sent_ms - asked_ms < 50)
+		assert_int_equal(pg_pool_connections(w->pool), 1);
 	assert_null(getenv("PGOPTIONS"));
 	close(p.fd);
 }
