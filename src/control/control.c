@@ -89,6 +89,8 @@ static struct object *object_get(struct control *c, const char *key)
 	o = mem_zalloc(sizeof(*o));
 	o->control = c;
 	o->kind = kind_of(key);
+	if (o->kind->of == SCALED_JOB)
+		o->job = mem_zalloc(sizeof(*o->job));
 	o->key = mem_dup(key);
 	o->name = store_key_path(o->key);
 	o->subject = mem_printf("%s %s", scaled_kind_word(o->kind->of), o->name);
@@ -137,6 +139,7 @@ static void object_free(struct object *o)
 	free(o->uid);
 	free(o->key);
 	free(o->subject);
+	free(o->job);
 	free(o);
 }
 

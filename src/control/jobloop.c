@@ -45,7 +45,7 @@ static struct jobloop_name *name_find(const struct jobloop_part *p, const char *
 /* Those that run now. */
 static void take_names(struct object *o)
 {
-	struct jobloop_part *p = &o->jobloop;
+	struct jobloop_part *p = &o->job->jobloop;
 	size_t count;
 	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
 
@@ -60,10 +60,10 @@ static void on_pods(void *arg, const char *const *pending, size_t count, const s
 {
 	struct object *o = arg;
 
-	o->jobloop.pods = NULL;
-	err_keep(&o->jobloop.pods_err, err);
+	o->job->jobloop.pods = NULL;
+	err_keep(&o->job->jobloop.pods_err, err);
 	for (size_t i = 0; i < count; i++) {
-		struct jobloop_name *name = name_find(&o->jobloop, pending[i]);
+		struct jobloop_name *name = name_find(&o->job->jobloop, pending[i]);
 
 		if (name)
 			name->pending = true;
@@ -73,7 +73,7 @@ static void on_pods(void *arg, const char *const *pending, size_t count, const s
 
 static void ask_pods(struct object *o, const struct scaledjob *sj)
 {
-	struct jobloop_part *p = &o->jobloop;
+	struct jobloop_part *p = &o->job->jobloop;
 	MEM_AUTO const char **names = mem_array(p->name_count, sizeof(*names));
 	struct jobpods_request request = {
 		.namespace_ = sj->meta.namespace_, .jobs = names, .job_count = p->name_count, .conditions = (const char *const *)sj->spec.pending_conditions,
@@ -89,11 +89,11 @@ bool jobloop_prepare(struct object *o)
 {
 	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
 
-	forget_pods(&o->jobloop);
+	forget_pods(&o->job->jobloop);
 	if (!sj || !jobs_needs_pods(&sj->spec))
 		return false;
 	take_names(o);
-	if (o->jobloop.name_count == 0)
+	if (o->job->jobloop.name_count == 0)
 		return false;
 	ask_pods(o, sj);
 	return true;
@@ -101,8 +101,8 @@ bool jobloop_prepare(struct object *o)
 
 void jobloop_unprepare(struct object *o)
 {
-	jobpods_cancel(o->jobloop.pods);
-	o->jobloop.pods = NULL;
+	jobpods_cancel(o->job->jobloop.pods);
+	o->job->jobloop.pods = NULL;
 }
 
 /* What nobody looked at, because it was made since, counts as pending. */
@@ -112,7 +112,7 @@ static size_t count_pending(const struct object *o)
 	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct jobloop_name *name = seen[i].job->state == JOB_RUNNING ? name_find(&o->jobloop, seen[i].job->meta.name) : NULL;
+		const struct jobloop_name *name = seen[i].job->state == JOB_RUNNING ? name_find(&o->job->jobloop, seen[i].job->meta.name) : NULL;
 
 		pending += seen[i].job->state == JOB_RUNNING && (!name || name->pending);
 	}
@@ -218,14 +218,14 @@ static void decide(struct object *o, const struct survey_result *r)
 {
 	const struct scaledjob *sj = r->of.sj;
 	MEM_AUTO struct jobs_trigger *triggers = triggers_of(r);
-	MEM_AUTO char *trouble = mem_dup(o->maker.trouble);
+	MEM_AUTO char *trouble = mem_dup(o->job->maker.trouble);
 	struct err jobs_err = { 0 };
 	struct jobs_facts facts = {
 		.spec = &sj->spec,
 		.now_unix_ms = timestamp_now_ms(),
 		.triggers = triggers,
 		.trigger_count = r->count,
-		.pods_err = o->jobloop.pods_err,
+		.pods_err = o->job->jobloop.pods_err,
 		.last_active_unix_ms = o->loop.last_active_unix_ms,
 		.create_trouble = trouble,
 	};
@@ -238,8 +238,8 @@ static void decide(struct object *o, const struct survey_result *r)
 	count_jobs(o, r->asked_at_ms, &facts);
 	d = judge(o, &facts);
 	cause = jobs_failure_mark(&facts);
-	facts.cause_is_news = cause != o->jobloop.cause;
-	o->jobloop.cause = cause;
+	facts.cause_is_news = cause != o->job->jobloop.cause;
+	o->job->jobloop.cause = cause;
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
 	note(o, r, &facts, &d, text, sizeof(text));
 	polling_say_failures(o, r);
@@ -252,7 +252,7 @@ static void decide(struct object *o, const struct survey_result *r)
 /* Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none; what is wrong reconcile says. */
 static void keep_minimum(struct object *o, const struct scaledjob *sj)
 {
-	MEM_AUTO char *trouble = mem_dup(o->maker.trouble);
+	MEM_AUTO char *trouble = mem_dup(o->job->maker.trouble);
 	struct err jobs_err = { 0 };
 	struct jobs_facts facts = { .spec = &sj->spec, .now_unix_ms = timestamp_now_ms(), .last_active_unix_ms = o->loop.last_active_unix_ms, .create_trouble = trouble };
 	struct jobs_decision d;
@@ -280,8 +280,8 @@ void jobloop_decide(struct object *o, const struct survey_result *result)
 		keep_minimum(o, sj);
 	else
 		decide(o, result);
-	forget_pods(&o->jobloop);
-	if (o->sweep.waits)
+	forget_pods(&o->job->jobloop);
+	if (o->job->sweep.waits)
 		queue_mark(o);
 }
 
@@ -305,15 +305,15 @@ void jobloop_note(struct object *o)
 
 	jobmaker_look(o);
 	/* The history may be too long now. */
-	if (finished > o->jobloop.finished)
+	if (finished > o->job->jobloop.finished)
 		queue_mark(o);
-	o->jobloop.finished = finished;
+	o->job->jobloop.finished = finished;
 }
 
 void jobloop_stop(struct object *o)
 {
 	jobloop_unprepare(o);
-	forget_pods(&o->jobloop);
-	o->jobloop.finished = 0;
-	o->jobloop.cause = 0;
+	forget_pods(&o->job->jobloop);
+	o->job->jobloop.finished = 0;
+	o->job->jobloop.cause = 0;
 }

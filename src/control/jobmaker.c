@@ -90,7 +90,7 @@ static void __attribute__((format(printf, 3, 4))) move(struct making *m, enum ma
 static void end(struct making *m, const char *what)
 {
 	log_debug(m->object->subject, "Job %s: %s -> %s", m->name, state_names[m->state], what);
-	DL_DELETE(m->object->maker.making, m);
+	DL_DELETE(m->object->job->maker.making, m);
 	if (m->call)
 		m->object->control->creates--;
 	kube_cancel(m->call);
@@ -108,25 +108,25 @@ static char *namespace_of(const struct object *o)
 
 static void queue(struct object *o)
 {
-	if (o->maker.queued)
+	if (o->job->maker.queued)
 		return;
-	o->maker.queued = true;
-	DL_APPEND2(o->control->making, o, maker.prev, maker.next);
+	o->job->maker.queued = true;
+	DL_APPEND2(o->control->making, o, job->maker.prev, job->maker.next);
 }
 
 static void unqueue(struct object *o)
 {
-	if (!o->maker.queued)
+	if (!o->job->maker.queued)
 		return;
-	o->maker.queued = false;
-	DL_DELETE2(o->control->making, o, maker.prev, maker.next);
+	o->job->maker.queued = false;
+	DL_DELETE2(o->control->making, o, job->maker.prev, job->maker.next);
 }
 
 static bool any_sent(const struct object *o)
 {
 	const struct making *m;
 
-	DL_FOREACH(o->maker.making, m)
+	DL_FOREACH(o->job->maker.making, m)
 		if (m->state == MAKING_SENT)
 			return true;
 	return false;
@@ -144,7 +144,7 @@ static void forget_burst(struct maker_part *p)
 
 static void tell(struct object *o)
 {
-	struct maker_part *p = &o->maker;
+	struct maker_part *p = &o->job->maker;
 	struct scaled of;
 
 	if (p->made > 0 && object_find(o, &of)) {
@@ -159,7 +159,7 @@ static void tell(struct object *o)
 /* When all that was decided was sent and answered, or is not sure. */
 static void tell_when_over(struct object *o)
 {
-	if (o->maker.planned == 0 && !any_sent(o))
+	if (o->job->maker.planned == 0 && !any_sent(o))
 		tell(o);
 }
 
@@ -194,7 +194,7 @@ static char *cause_of(const struct making *m, const struct err *err)
 static void tell_refusal(struct making *m, const struct err *err)
 {
 	struct object *o = m->object;
-	struct maker_part *p = &o->maker;
+	struct maker_part *p = &o->job->maker;
 	MEM_AUTO char *cause = cause_of(m, err);
 	bool news = !p->trouble || strcmp(p->trouble, cause) != 0;
 	struct scaled of;
@@ -216,8 +216,8 @@ static void tell_refusal(struct making *m, const struct err *err)
 
 void jobmaker_forgive(struct object *o)
 {
-	free(o->maker.trouble);
-	o->maker.trouble = NULL;
+	free(o->job->maker.trouble);
+	o->job->maker.trouble = NULL;
 }
 
 static void made(struct making *m, const json_t *job)
@@ -225,9 +225,9 @@ static void made(struct making *m, const json_t *job)
 	struct object *o = m->object;
 	struct scaled of;
 
-	o->maker.made++;
+	o->job->maker.made++;
 	/* One that was sent before another was refused says nothing about what is allowed now. */
-	if (m->refusals == o->maker.refusals)
+	if (m->refusals == o->job->maker.refusals)
 		jobmaker_forgive(o);
 	/* It may be one of an earlier version by now, which the rollout did not see. */
 	if (object_find(o, &of) && of.meta->generation != m->generation)
@@ -245,8 +245,8 @@ static void refused(struct making *m, const struct err *err)
 
 	count(o, o->control->job_failures);
 	/* The others would be, too. The next poll that is due decides again. */
-	o->maker.planned = 0;
-	o->maker.refusals++;
+	o->job->maker.planned = 0;
+	o->job->maker.refusals++;
 	tell_refusal(m, err);
 	end(m, "refused");
 }
@@ -264,7 +264,7 @@ static bool any_unsure(const struct object *o)
 {
 	const struct making *m;
 
-	DL_FOREACH(o->maker.making, m)
+	DL_FOREACH(o->job->maker.making, m)
 		if (m->unsure)
 			return true;
 	return false;
@@ -302,7 +302,7 @@ static bool is_taken(const struct object *o, const char *namespace_, const char 
 {
 	const struct making *m;
 
-	DL_FOREACH(o->maker.making, m)
+	DL_FOREACH(o->job->maker.making, m)
 		if (strcmp(m->name, name) == 0)
 			return true;
 	return jobs_find(o->control->cache->jobs, namespace_, name) != NULL;
@@ -340,7 +340,7 @@ static void rename_it(struct making *m, const struct err *err)
 static void answered(struct object *o)
 {
 	tell_when_over(o);
-	if (o->maker.planned > 0)
+	if (o->job->maker.planned > 0)
 		queue(o);
 	serve(o->control);
 }
@@ -455,7 +455,7 @@ static void send(struct making *m, enum making_state state, const char *why)
 	struct scaled of;
 
 	move(m, state, "%s", why);
-	m->refusals = o->maker.refusals;
+	m->refusals = o->job->maker.refusals;
 	if (object_find(o, &of)) {
 		m->generation = of.meta->generation;
 		body = body_of(o, of.sj, m->name, &err);
@@ -486,15 +486,15 @@ static void send_planned(struct object *o)
 	struct scaled of;
 
 	if (!object_find(o, &of)) {
-		o->maker.planned = 0; /* it is being taken down */
+		o->job->maker.planned = 0; /* it is being taken down */
 		return;
 	}
-	o->maker.planned--;
+	o->job->maker.planned--;
 	m = mem_zalloc(sizeof(*m));
 	m->object = o;
 	loop_timer_init(&m->again, o->control->cache->loop, on_again, m);
 	take_name(m, of.sj);
-	DL_APPEND(o->maker.making, m);
+	DL_APPEND(o->job->maker.making, m);
 	send(m, MAKING_SENT, "decided");
 }
 
@@ -504,8 +504,8 @@ static bool may_send_planned(const struct object *o)
 	const struct making *m;
 	size_t open;
 
-	DL_COUNT(o->maker.making, m, open);
-	return o->maker.planned > 0 && open < OPEN_MAX && !(o->maker.trouble && any_sent(o));
+	DL_COUNT(o->job->maker.making, m, open);
+	return o->job->maker.planned > 0 && open < OPEN_MAX && !(o->job->maker.trouble && any_sent(o));
 }
 
 /* One call; false: nothing of it waits, or what does waits for an answer. */
@@ -513,7 +513,7 @@ static bool take_turn(struct object *o)
 {
 	struct making *m;
 
-	DL_FOREACH(o->maker.making, m) {
+	DL_FOREACH(o->job->maker.making, m) {
 		if (m->state != MAKING_DUE)
 			continue;
 		if (m->look || !o->loop.running)
@@ -544,7 +544,7 @@ static void serve(struct control *c)
 
 void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why)
 {
-	struct maker_part *p = &o->maker;
+	struct maker_part *p = &o->job->maker;
 
 	p->planned = 0;
 	tell_when_over(o);
@@ -565,18 +565,18 @@ size_t jobmaker_unseen(const struct object *o)
 	const struct making *m;
 	size_t unseen = 0;
 
-	DL_FOREACH(o->maker.making, m)
+	DL_FOREACH(o->job->maker.making, m)
 		unseen += !m->seen && !jobs_find(o->control->cache->jobs, namespace_, m->name);
 	return unseen;
 }
 
 void jobmaker_look(struct object *o)
 {
-	MEM_AUTO char *namespace_ = o->maker.making ? namespace_of(o) : NULL;
+	MEM_AUTO char *namespace_ = o->job->maker.making ? namespace_of(o) : NULL;
 	struct making *m, *next;
 	bool settled = false;
 
-	DL_FOREACH_SAFE(o->maker.making, m, next) {
+	DL_FOREACH_SAFE(o->job->maker.making, m, next) {
 		const struct job *job = jobs_find(o->control->cache->jobs, namespace_, m->name);
 
 		if (!job || !job->owner_uid || !o->uid || strcmp(job->owner_uid, o->uid) != 0)
@@ -593,7 +593,7 @@ void jobmaker_look(struct object *o)
 
 void jobmaker_drop(struct object *o)
 {
-	o->maker.planned = 0;
+	o->job->maker.planned = 0;
 	tell_when_over(o);
 }
 
@@ -601,7 +601,7 @@ void jobmaker_hold(struct object *o)
 {
 	struct making *m;
 
-	DL_FOREACH(o->maker.making, m)
+	DL_FOREACH(o->job->maker.making, m)
 		m->look = m->look || m->state != MAKING_SENT;
 	jobmaker_drop(o);
 }
@@ -612,10 +612,10 @@ void jobmaker_stop(struct object *o)
 
 	tell(o);
 	unqueue(o);
-	o->maker.planned = 0;
-	DL_FOREACH_SAFE(o->maker.making, m, next)
+	o->job->maker.planned = 0;
+	DL_FOREACH_SAFE(o->job->maker.making, m, next)
 		end(m, "dropped");
-	forget_burst(&o->maker);
+	forget_burst(&o->job->maker);
 	jobmaker_forgive(o);
 	/* What was under way was somebody's turn. */
 	if (o->control->leading)

@@ -235,7 +235,7 @@ static void note_asked(struct object *o, const struct scaledjob *sj, bool paused
 		return;
 	err_keep(&r->write_err, NULL);
 	r->failures = 0;
-	o->sweep.retry_at_ms = 0;
+	o->job->sweep.retry_at_ms = 0;
 	jobmaker_drop(o);
 }
 

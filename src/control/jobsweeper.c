@@ -35,7 +35,7 @@ static void serve(struct control *c);
 
 static void round_end(struct object *o)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->list[i].call)
@@ -50,13 +50,13 @@ static void round_end(struct object *o)
 	p->count = p->sent = p->answered = p->rollouts = p->rollouts_answered = 0;
 	p->failed = false;
 	if (p->queued)
-		DL_DELETE2(o->control->sweeping, o, sweep.prev, sweep.next);
+		DL_DELETE2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
 	p->queued = false;
 }
 
 static void add(struct object *o, const struct job *job, bool rollout)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	if (p->count == ROUND_MAX)
 		return;
@@ -67,7 +67,7 @@ static void add(struct object *o, const struct job *job, bool rollout)
 /* The earlier version goes first. What finished during a look at the triggers is kept until its end: it counts in it. */
 static void round_plan(struct object *o, const struct scaledjob *sj)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 	size_t count;
 	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
 	MEM_AUTO const struct job **jobs = mem_array(count + 1, sizeof(*jobs));
@@ -91,7 +91,7 @@ static void round_plan(struct object *o, const struct scaledjob *sj)
 
 static void back_off(struct object *o)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	p->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 }
@@ -110,7 +110,7 @@ static void learn(struct object *o, const char *namespace_, const struct sweep *
 /* Of several the first by name is named: the same each time, in whatever order the answers come. */
 static void failed(struct object *o, const struct sweep *s, const struct err *err)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	if (!s->rollout) {
 		if (!p->failed)
@@ -127,7 +127,7 @@ static void failed(struct object *o, const struct sweep *s, const struct err *er
 
 static void tell_rollout(struct object *o)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 	struct scaled of;
 
 	if (p->rollouts == 0 || !object_find(o, &of))
@@ -142,7 +142,7 @@ static void tell_rollout(struct object *o)
 
 static void round_over(struct object *o)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	tell_rollout(o);
 	if (p->failed || p->err)
@@ -162,18 +162,18 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 
 	s->call = NULL;
 	c->deletes--;
-	o->sweep.answered++;
-	o->sweep.rollouts_answered += s->rollout;
+	o->job->sweep.answered++;
+	o->job->sweep.rollouts_answered += s->rollout;
 	if (!err)
 		learn(o, namespace_, s, answer);
 	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT) /* it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too */
-		o->sweep.failed = true;
+		o->job->sweep.failed = true;
 	else
 		failed(o, s, err);
 	/* Those that wait for the rollout go on before the history is done. */
-	if (o->sweep.answered == o->sweep.count)
+	if (o->job->sweep.answered == o->job->sweep.count)
 		round_over(o);
-	else if (s->rollout && o->sweep.rollouts_answered == o->sweep.rollouts)
+	else if (s->rollout && o->job->sweep.rollouts_answered == o->job->sweep.rollouts)
 		queue_mark(o);
 	serve(c);
 }
@@ -188,7 +188,7 @@ static const char *policy_of(const struct object *o, bool rollout)
 
 static void send(struct object *o)
 {
-	struct sweep *s = &o->sweep.list[o->sweep.sent++];
+	struct sweep *s = &o->job->sweep.list[o->job->sweep.sent++];
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s", (int)strcspn(o->name, "/"), o->name, s->name);
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%s\",\"preconditions\":{\"uid\":\"%s\"}}", policy_of(o, s->rollout), s->uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
@@ -203,10 +203,10 @@ static void serve(struct control *c)
 	while (c->deletes < DELETES_MAX && c->sweeping) {
 		struct object *o = c->sweeping;
 
-		DL_DELETE2(c->sweeping, o, sweep.prev, sweep.next);
-		o->sweep.queued = o->sweep.sent + 1 < o->sweep.count;
-		if (o->sweep.queued)
-			DL_APPEND2(c->sweeping, o, sweep.prev, sweep.next);
+		DL_DELETE2(c->sweeping, o, job->sweep.prev, job->sweep.next);
+		o->job->sweep.queued = o->job->sweep.sent + 1 < o->job->sweep.count;
+		if (o->job->sweep.queued)
+			DL_APPEND2(c->sweeping, o, job->sweep.prev, job->sweep.next);
 		send(o);
 	}
 }
@@ -215,10 +215,10 @@ static void serve(struct control *c)
 
 static void round_start(struct object *o, const struct scaledjob *sj)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 
 	p->queued = true;
-	DL_APPEND2(o->control->sweeping, o, sweep.prev, sweep.next);
+	DL_APPEND2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
 	if (p->rollouts > 0)
 		announce(o, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted", "Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	serve(o->control);
@@ -226,7 +226,7 @@ static void round_start(struct object *o, const struct scaledjob *sj)
 
 enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, struct err *err)
 {
-	struct sweep_part *p = &o->sweep;
+	struct sweep_part *p = &o->job->sweep;
 	int64_t wait_ms = p->retry_at_ms - loop_now_ms(o->control->cache->loop);
 
 	if (p->count == 0 && p->failures > 0 && wait_ms > 0) {
@@ -249,10 +249,10 @@ enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, st
 void jobsweeper_stop(struct object *o)
 {
 	round_end(o);
-	err_keep(&o->sweep.err, NULL);
-	o->sweep.failures = 0;
-	o->sweep.retry_at_ms = 0;
-	o->sweep.waits = false;
+	err_keep(&o->job->sweep.err, NULL);
+	o->job->sweep.failures = 0;
+	o->job->sweep.retry_at_ms = 0;
+	o->job->sweep.waits = false;
 	/* What was under way was somebody's turn. */
 	if (o->control->leading)
 		serve(o->control);

@@ -152,7 +152,7 @@ struct act_part {
 	char *why;                  /* scale_explain's sentence */
 };
 
-/* control/jobloop.c: of a ScaledJob: what is known of its Jobs' Pods. */
+/* control/jobloop.c: what is known of its Jobs' Pods. */
 struct jobloop_part {
 	struct jobpods *pods;       /* the look at them under way */
 	struct jobloop_name *names; size_t name_count; /* of the Jobs that were looked at last, sorted; owned */
@@ -189,6 +189,13 @@ struct sweep_part {
 	const char *err_name;       /* the Job it is about; in the list */
 };
 
+/* What only a ScaledJob has. */
+struct job_parts {
+	struct jobloop_part jobloop;
+	struct maker_part maker;
+	struct sweep_part sweep;
+};
+
 struct object {
 	struct control *control;
 	const struct object_kind *kind;
@@ -204,9 +211,7 @@ struct object {
 	struct status_part status;
 	struct loop_part loop;
 	struct act_part act;
-	struct jobloop_part jobloop;
-	struct maker_part maker;
-	struct sweep_part sweep;
+	struct job_parts *job;      /* owned; NULL of a ScaledObject */
 	UT_hash_handle hh;
 };
 
