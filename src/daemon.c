@@ -258,8 +258,8 @@ static void start_cache(struct daemon *d)
 	d->cache.references = references_new(d->kube);
 	d->cache.lookups = make_lookups(d);
 	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions);
 	d->cache.readings = readings_new(&d->sources, &readings);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions, d->cache.readings);
 	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
 	d->cache.journal = journal_new(d->cache.store, d->cache.targets);
@@ -378,8 +378,8 @@ static void stop(struct daemon *d)
 	journal_free(d->cache.journal);
 	health_free(d->cache.health);
 	pushes_free(d->cache.pushes);
-	readings_free(d->cache.readings);
 	scalers_free(d->cache.scalers);
+	readings_free(d->cache.readings);
 	descriptions_free(d->cache.descriptions);
 	lookups_free(d->cache.lookups);
 	references_free(d->cache.references);

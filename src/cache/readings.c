@@ -256,6 +256,18 @@ static void on_sweep(void *arg)
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
 
+struct question *readings_share(struct readings *r, struct question *q)
+{
+	struct entry *e = entry_find(r, q->key);
+	struct question *known;
+
+	if (!e)
+		return q;
+	known = question_ref(e->question);
+	question_unref(q);
+	return known;
+}
+
 /* --- asking ------------------------------------------------------------------------------------------------------------------- */
 
 /* Who takes whatever there is (INT64_MAX) counts on nothing. */

@@ -28,6 +28,9 @@ struct readings_config {
 struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config);
 void readings_free(struct readings *r); /* waiters are dropped without callbacks */
 
+/* Takes q and gives the question that is asked already under its key, or else q: built anew with each change of an object, it would stand in memory twice. */
+struct question *readings_share(struct readings *r, struct question *q);
+
 enum readings_found { READINGS_ANSWER, READINGS_FAILURE, READINGS_NONE };
 /* What is in memory and young enough, at once. A failure: err (may be NULL) gets its text, and of *answer the times are set. */
 enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err);

@@ -186,7 +186,7 @@ void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
 	s->on_built_arg = arg;
 }
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions)
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions, struct readings *readings)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
@@ -194,6 +194,7 @@ struct scalers *scalers_new(struct store *store, struct targets *targets, struct
 	s->targets = targets;
 	s->lookups = lookups;
 	s->descriptions = descriptions;
+	s->readings = readings;
 	lookups_listen(lookups, on_lookup_change, s);
 	descriptions_listen(descriptions, on_lookup_change, s);
 	store_listen(store, on_store_change, s);

@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "cache/descriptions.h"
 #include "cache/lookups.h"
+#include "cache/readings.h"
 #include "cache/store.h"
 #include "cache/targets.h"
 #include "decide/formula.h"
@@ -29,7 +30,7 @@ struct built { /* borrowed until the loop turns */
 	const struct formula *formula; /* of scalingModifiers, over the names of the triggers that have a question, in their order; NULL without one */
 };
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions);
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions, struct readings *readings);
 void scalers_free(struct scalers *s);
 
 /* The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object or a trigger cannot be built (the same text as in its Ready condition), also because a Secret, a key, a TriggerAuthentication is missing or denied; ERR_WAITING: something that it needs is not read yet,

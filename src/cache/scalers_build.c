@@ -206,6 +206,13 @@ static void build_round(struct scalers *s, struct object_scalers *o, struct mate
 		build_formula(o, m->of, worst);
 }
 
+static void share_questions(struct scalers *s, struct object_scalers *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (o->list[i].question)
+			o->list[i].question = readings_share(s->readings, o->list[i].question);
+}
+
 static int validate(const struct scaled *of, struct err *err)
 {
 	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err) : validate_for_reconcile(of->so, err);
@@ -223,6 +230,7 @@ int scalers_build(struct scalers *s, struct object_scalers *o, const struct scal
 	m.lookup = lookups_begin(s->lookups, o->key);
 	descriptions_begin(s->descriptions, o->key);
 	build_round(s, o, &m, &worst);
+	share_questions(s, o);
 	descriptions_end(s->descriptions, o->key);
 	lookups_end(s->lookups, o->key);
 	strmap_done_secret(&m.env);

@@ -31,6 +31,7 @@ struct scalers {
 	struct targets *targets;
 	struct lookups *lookups;
 	struct descriptions *descriptions;
+	struct readings *readings;
 	struct { scalers_fn fn; void *arg; } listeners[SCALERS_LISTENERS_MAX];
 	size_t listener_count;
 	scalers_fn on_built;

@@ -37,6 +37,7 @@ static struct {
 	struct lookups *lookups;
 	struct targetref *targetref;
 	struct descriptions *descriptions;
+	struct readings *readings;
 	struct scalers *scalers;
 	unsigned told;
 } t;
@@ -72,7 +73,8 @@ static int setup(void **state)
 	t.references = references_new(kube);
 	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
 	t.descriptions = descriptions_new(&t.sources, 3000);
-	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions);
+	t.readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
+	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions, t.readings);
 	t.told = 0;
 	scalers_listen(t.scalers, on_scalers, NULL);
 	targets_start(t.targets, NULL, 0);
@@ -85,6 +87,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	scalers_free(t.scalers);
+	readings_free(t.readings);
 	descriptions_free(t.descriptions);
 	lookups_free(t.lookups);
 	references_free(t.references);

@@ -73,7 +73,8 @@ static int setup(void **state)
 	c->references = references_new(t.kube);
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions);
+	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
 	c->pushes = pushes_new(&t.sources, c->scalers, c->counters);
 	pushes_listen(c->pushes, on_wake, NULL);
 	targets_start(c->targets, NULL, 0);
@@ -90,6 +91,7 @@ static int teardown(void **state)
 	(void)state;
 	pushes_free(c->pushes);
 	scalers_free(c->scalers);
+	readings_free(c->readings);
 	descriptions_free(c->descriptions);
 	lookups_free(c->lookups);
 	references_free(c->references);

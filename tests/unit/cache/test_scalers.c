@@ -40,6 +40,7 @@ static struct {
 	struct targetref *targetref;
 	struct scaler_sources sources;
 	struct descriptions *descriptions;
+	struct readings *readings;
 	struct scalers *scalers;
 	const char *key; /* of the object that is asked for */
 	unsigned told;
@@ -75,7 +76,8 @@ static int setup(void **state)
 	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
 	t.sources = (struct scaler_sources){ .loop = loop };
 	t.descriptions = descriptions_new(&t.sources, 3000);
-	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions);
+	t.readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
+	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions, t.readings);
 	t.told = 0;
 	t.key = "shop/web";
 	scalers_listen(t.scalers, on_scalers, &t);
@@ -89,6 +91,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	scalers_free(t.scalers);
+	readings_free(t.readings);
 	descriptions_free(t.descriptions);
 	lookups_free(t.lookups);
 	references_free(t.references);
@@ -201,6 +204,32 @@ static void what_was_built_stays_while_nothing_changes(void **state)
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	expect_failure(ERR_MISSING, "scaledobject shop/web not found");
+}
+
+static void ignore_answer(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
+{
+	(void)arg;
+	(void)answer;
+	(void)err;
+	(void)completed_at_ms;
+}
+
+static void what_is_asked_already_is_kept_once(void **state)
+{
+	struct question *first, *second;
+
+	(void)state;
+	apply(WEB, SPEC(TRIGGER("'source':'a'")));
+	first = question(0);
+	readings_ask(t.readings, first, 0, 0, INT64_MAX, ignore_answer, NULL);
+	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'9'") "," TRIGGER("'source':'b'")));
+	second = question(0);
+	assert_ptr_equal(first, second);
+	question_unref(second);
+	second = question(1);
+	assert_string_equal(second->key, "scripted b");
+	question_unref(first);
+	question_unref(second);
 }
 
 static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
@@ -535,6 +564,7 @@ int main(void)
 		CASE(triggers_are_built_in_their_order),
 		CASE(metrics_are_found_without_regard_to_case),
 		CASE(what_was_built_stays_while_nothing_changes),
+		CASE(what_is_asked_already_is_kept_once),
 		CASE(a_wrong_spec_is_refused_as_ready_says_it),
 		CASE(the_target_is_wanted_with_the_object),
 		CASE(the_environment_is_waited_for),

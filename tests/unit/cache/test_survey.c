@@ -77,8 +77,8 @@ static int setup(void **state)
 	c->references = references_new(t.kube);
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions);
 	c->readings = readings_new(&t.sources, &config);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
 	c->health = health_new(c->store, &c->leadership);
 	c->leadership.leading = true;
 	targets_start(c->targets, NULL, 0);
@@ -97,8 +97,8 @@ static int teardown(void **state)
 	(void)state;
 	survey_cancel(t.survey);
 	health_free(c->health);
-	readings_free(c->readings);
 	scalers_free(c->scalers);
+	readings_free(c->readings);
 	descriptions_free(c->descriptions);
 	lookups_free(c->lookups);
 	references_free(c->references);

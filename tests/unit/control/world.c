@@ -47,8 +47,8 @@ static void process_start(void)
 	c->references = references_new(kube);
 	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
 	c->descriptions = descriptions_new(&world.sources, 3000);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions);
 	c->readings = readings_new(&world.sources, &config);
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
 	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
 	c->health = health_new(c->store, &c->leadership);
 	c->journal = journal_new(c->store, c->targets);
@@ -66,8 +66,8 @@ static void process_end(void)
 	journal_free(world.cache.journal);
 	health_free(world.cache.health);
 	pushes_free(world.cache.pushes);
-	readings_free(world.cache.readings);
 	scalers_free(world.cache.scalers);
+	readings_free(world.cache.readings);
 	descriptions_free(world.cache.descriptions);
 	lookups_free(world.cache.lookups);
 	references_free(world.cache.references);
