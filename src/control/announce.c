@@ -118,6 +118,12 @@ void announce_check_failed(struct object *o, const struct meta *meta, const char
 	announce(o, meta, "Warning", reason, "%s", text);
 }
 
+void announce_check_passed(struct object *o)
+{
+	free(o->reconcile.said_error);
+	o->reconcile.said_error = NULL;
+}
+
 /* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */
 void announce_gone(struct object *o)
 {

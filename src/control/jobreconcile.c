@@ -23,9 +23,6 @@
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
-/* Conflicts in a row that are no news: others write the object, too. */
-#define CONFLICTS_USUAL 3
-
 /* What the object asks for, as far as it can be told now. */
 struct wish {
 	bool waits;           /* something is not read or deleted yet: whoever does that leads back here */
@@ -64,13 +61,10 @@ static void report_failure(struct object *o, const struct scaledjob *sj, const s
 /* True when it was not Ready before. */
 static bool conclude_well(struct object *o, const struct scaledjob *sj, const struct wish *wish)
 {
-	struct reconcile_part *r = &o->reconcile;
 	bool was_ready = status_wanted(o, &sj->status) && status_says(o, "Ready");
 
-	err_keep(&r->write_err, NULL);
-	r->failures = 0;
-	free(r->said_error);
-	r->said_error = NULL;
+	write_forgive(o);
+	announce_check_passed(o);
 	conclude(o, sj, wish, NULL);
 	if (was_ready || !status_says(o, "Ready"))
 		return false;
@@ -134,12 +128,10 @@ static void failed_scalers(struct object *o, const struct scaledjob *sj, const s
 /* True while a write is under way or its failure backs off. */
 static bool release(struct object *o, const struct scaledjob *sj, const struct wish *wish)
 {
-	const struct reconcile_part *r = &o->reconcile;
-
 	if (!write_must_wait(o))
 		return finalise_release(o, &sj->meta, "writing the object's finalizers");
-	if (r->write_err->kind != ERR_CONFLICT || r->failures > CONFLICTS_USUAL)
-		report_failure(o, sj, wish, r->write_err);
+	if (write_is_news(o))
+		report_failure(o, sj, wish, o->reconcile.write_err);
 	return true;
 }
 
@@ -233,8 +225,7 @@ static void note_asked(struct object *o, const struct scaledjob *sj, bool paused
 	r->seen_generation = sj->meta.generation;
 	if (same)
 		return;
-	err_keep(&r->write_err, NULL);
-	r->failures = 0;
+	write_forgive(o);
 	o->job->sweep.retry_at_ms = 0;
 	jobmaker_drop(o);
 }

@@ -227,6 +227,8 @@ typedef void (*write_answer_fn)(struct object *o, const json_t *object);
 typedef bool (*write_failure_fn)(struct object *o, const struct err *err); /* true: dealt with, no back-off */
 void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success, write_failure_fn on_failure);
 bool write_must_wait(struct object *o);      /* true while a failed write backs off; looks again when that is over */
+bool write_is_news(const struct object *o);  /* of one that failed: not a conflict that passes */
+void write_forgive(struct object *o);        /* what failed says nothing about what is tried now */
 void write_stop(struct object *o);
 
 /* reconcile.c */
@@ -332,6 +334,7 @@ void announce(struct object *o, const struct meta *meta, const char *type, const
 void announce_gone(struct object *o);
 void announce_started(struct object *o, const struct scaled *of);        /* it is polled from now on */
 void announce_check_failed(struct object *o, const struct meta *meta, const char *text); /* and logged; once, as long as the text is the same */
+void announce_check_passed(struct object *o); /* the next failure is told, whatever its text */
 void announce_unknown(struct object *o, const struct meta *meta); /* keys of metadata that no parameter has, if there are any */
 void announce_push(struct object *o, const struct meta *meta);    /* that a push which was asked for is off, once, and anew when why is another */
 void announce_fallback(struct object *o, const struct meta *meta, bool was); /* when its Fallback condition is no longer what it was */

@@ -28,9 +28,6 @@
 #define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
 
-/* Conflicts in a row that are no news: the HPA controller writes its status between our reading and our writing. */
-#define CONFLICTS_USUAL 3
-
 /* What the object asks for, as far as it can be told now. */
 struct wish {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
@@ -201,13 +198,10 @@ static void report_failure(struct object *o, const struct scaledobject *so, cons
 static bool conclude_well(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, NULL);
-	struct reconcile_part *r = &o->reconcile;
 	bool was_ready = status_wanted(o, &so->status) && status_says(o, "Ready");
 
-	err_keep(&r->write_err, NULL);
-	r->failures = 0;
-	free(r->said_error);
-	r->said_error = NULL;
+	write_forgive(o);
+	announce_check_passed(o);
 	conclude(o, so, &outcome);
 	if (was_ready || !status_says(o, "Ready"))
 		return false;
@@ -262,10 +256,8 @@ static void failed(struct object *o, const struct scaledobject *so, const struct
 
 static void write_failed(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
-	const struct reconcile_part *r = &o->reconcile;
-
-	if (r->write_err->kind != ERR_CONFLICT || r->failures > CONFLICTS_USUAL)
-		report_failure(o, so, wish, r->write_err);
+	if (write_is_news(o))
+		report_failure(o, so, wish, o->reconcile.write_err);
 }
 
 static void reconcile_scaled(struct object *o, const struct scaledobject *so, struct wish *wish)
@@ -332,8 +324,7 @@ static void note_asked(struct object *o, const struct scaledobject *so, const st
 	/* Two who write to a paused target keep their pace, whatever else changes. */
 	if (!turned && (!changed || says->paused))
 		return;
-	err_keep(&r->write_err, NULL);
-	r->failures = 0;
+	write_forgive(o);
 }
 
 static void reconcile_living(struct object *o, const struct scaledobject *so)

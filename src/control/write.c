@@ -6,6 +6,9 @@
 #include "base/mem.h"
 #include "control/object.h"
 
+/* Conflicts in a row that are no news: others write the object and its HPA, too, between our reading and our writing. */
+#define CONFLICTS_USUAL 3
+
 struct write {
 	struct object *object;
 	write_answer_fn on_success;
@@ -59,6 +62,17 @@ bool write_must_wait(struct object *o)
 		return false;
 	loop_timer_set(&r->again, r->retry_at_ms - now_ms);
 	return true;
+}
+
+bool write_is_news(const struct object *o)
+{
+	return o->reconcile.write_err->kind != ERR_CONFLICT || o->reconcile.failures > CONFLICTS_USUAL;
+}
+
+void write_forgive(struct object *o)
+{
+	err_keep(&o->reconcile.write_err, NULL);
+	o->reconcile.failures = 0;
 }
 
 void write_stop(struct object *o)

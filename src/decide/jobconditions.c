@@ -16,12 +16,9 @@
 
 static void first_sight(struct conditions *c, int64_t now_unix_ms, int64_t generation)
 {
-	if (conditions_get(c, READY) == NULL)
-		conditions_set(c, READY, CONDITION_UNKNOWN, "", "", now_unix_ms, generation);
-	if (conditions_get(c, ACTIVE) == NULL)
-		conditions_set(c, ACTIVE, CONDITION_UNKNOWN, "", "", now_unix_ms, generation);
-	if (conditions_get(c, PAUSED) == NULL)
-		conditions_set(c, PAUSED, CONDITION_FALSE, "", "", now_unix_ms, generation);
+	statusparts_first_sight(c, READY, CONDITION_UNKNOWN, now_unix_ms, generation);
+	statusparts_first_sight(c, ACTIVE, CONDITION_UNKNOWN, now_unix_ms, generation);
+	statusparts_first_sight(c, PAUSED, CONDITION_FALSE, now_unix_ms, generation);
 }
 
 static void record_metrics(const struct job_outcome *o, struct scaledobject_status *status)

@@ -13,6 +13,12 @@
 
 /* ---- Conditions ---- */
 
+void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms, int64_t generation)
+{
+	if (conditions_get(c, type) == NULL)
+		conditions_set(c, type, status, "", "", now_unix_ms, generation);
+}
+
 void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation)
 {
 	/* Copies, as conditions_set may free what conditions_get lent. */

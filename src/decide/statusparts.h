@@ -16,6 +16,8 @@
 
 /* ---- Conditions ---- */
 
+/* What nobody has said anything about yet is there all the same. */
+void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms, int64_t generation);
 /* Sets a condition to what it is already, so that its generation moves on. */
 void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation);
 /* The same without a word: what this reconcile has found still to be so. */
