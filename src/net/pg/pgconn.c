@@ -32,8 +32,11 @@ struct pgconn {
 	PGconn *pg;
 	struct event *event;
 	short watched; /* what event waits for */
-	struct pgpump *pump; /* while connecting, and from a long answer on; else NULL */
+	struct pgpump *pump; /* while connecting and during a long answer; else NULL */
 	unsigned reads;      /* of the answer under way */
+	struct loop_timer rewire; /* the pump comes or goes */
+	short wanted;        /* what is watched after it came */
+	bool settled;        /* connected, or the answer is whole: the pump goes, and then it is told */
 	/* While connecting: host by host, of each its addresses; twice for prefer-standby. */
 	struct dns_lookup *lookup;
 	struct dns_address *addresses;
@@ -48,6 +51,7 @@ struct pgconn {
 	bool err_reached;
 };
 
+static void settle(struct pgconn *c);
 static void try_host(struct pgconn *c);
 static void try_address(struct pgconn *c);
 static void on_socket(evutil_socket_t fd, short what, void *arg);
@@ -72,9 +76,19 @@ static void watch(struct pgconn *c, short what)
 	c->watched = what;
 }
 
+/* A turn later: see net/pg/pgpump.h. */
+static void rewire_later(struct pgconn *c, short what)
+{
+	unwatch(c);
+	c->wanted = what;
+	loop_timer_set(&c->rewire, 0);
+}
+
 static void close_attempt(struct pgconn *c)
 {
 	unwatch(c);
+	loop_timer_cancel(&c->rewire);
+	c->settled = false;
 	pgpump_free(c->pump);
 	c->pump = NULL;
 	if (c->pg)
@@ -278,33 +292,23 @@ static void opened(struct pgconn *c)
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
-	if (c->pump && pgpump_leave(c->pump, PQsocket(c->pg)))
-		c->pump = NULL;
 	PQsetnonblocking(c->pg, 1);
-	c->state = IDLE;
-	watch(c, EV_READ);
-	c->handler->opened(c->arg);
+	settle(c);
 }
 
 /* Counts what the server sends from its first byte on. */
-static void pump(struct pgconn *c)
+static void step_on(struct pgconn *c, short what)
 {
 	ConnStatusType status = PQstatus(c->pg);
-	int fd = PQsocket(c->pg);
-	struct err err;
 
-	if (c->pump && !pgpump_is_at(c->pump, fd)) {
+	if (c->pump && !pgpump_is_at(c->pump, PQsocket(c->pg))) {
 		pgpump_free(c->pump);
 		c->pump = NULL;
 	}
 	if (!c->pump && status != CONNECTION_STARTED && status != CONNECTION_NEEDED)
-		c->pump = pgpump_new(c->loop, fd, &err); /* without one the connection is made all the same */
-}
-
-static void step_on(struct pgconn *c, short what)
-{
-	pump(c);
-	watch(c, what);
+		rewire_later(c, what);
+	else
+		watch(c, what);
 }
 
 /* The socket may be another after each step, also with the same number. */
@@ -495,15 +499,14 @@ static bool is_copy(const PGresult *r)
 	return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
 }
 
-/* False when the connection was closed meanwhile. */
+/* False when there is nothing more to take for now: the connection was closed, or its pump goes first. */
 static bool take_results(struct pgconn *c)
 {
-	while (c->state == BUSY && !PQisBusy(c->pg)) {
+	while (c->state == BUSY && !c->settled && !PQisBusy(c->pg)) {
 		PGresult *r = PQgetResult(c->pg);
 
 		if (!r) {
-			c->state = IDLE;
-			c->handler->finished(c->arg);
+			settle(c);
 			continue;
 		}
 		if (is_copy(r)) {
@@ -514,7 +517,7 @@ static bool take_results(struct pgconn *c)
 		c->handler->result(c->arg, r);
 		PQclear(r);
 	}
-	return c->state != CLOSED;
+	return c->state != CLOSED && !c->settled;
 }
 
 static void take_notifications(struct pgconn *c)
@@ -541,16 +544,8 @@ static void flush(struct pgconn *c)
 /* What did not come at once may be as long as it likes: from now on it is counted. */
 static bool count_bytes(struct pgconn *c)
 {
-	struct err err;
-
 	if (c->state == BUSY && ++c->reads == 2 && !c->pump) {
-		unwatch(c);
-		c->pump = pgpump_new(c->loop, PQsocket(c->pg), &err);
-		if (!c->pump) {
-			lose(c, err.kind, err.msg);
-			return false;
-		}
-		watch(c, EV_READ);
+		rewire_later(c, c->watched);
 		return false; /* what is there comes through the pump */
 	}
 	if (c->state == BUSY && pgpump_bytes(c->pump) > PGCONN_ANSWER_MAX) {
@@ -568,19 +563,73 @@ static bool has_more(const struct pgconn *c)
 	return ssl && SSL_pending(ssl) > 0;
 }
 
-static void read_more(struct pgconn *c)
+static void take_all(struct pgconn *c)
 {
-	if (!count_bytes(c))
-		return;
-	do {
+	while (take_results(c)) {
+		take_notifications(c);
+		if (c->state == CLOSED || !has_more(c))
+			return;
 		if (!PQconsumeInput(c->pg)) {
 			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
 			return;
 		}
-		if (!take_results(c))
-			return;
-		take_notifications(c);
-	} while (c->state != CLOSED && has_more(c));
+	}
+}
+
+static void read_more(struct pgconn *c)
+{
+	if (!count_bytes(c))
+		return;
+	if (PQconsumeInput(c->pg))
+		take_all(c);
+	else
+		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+}
+
+/* --- the pump comes and goes -------------------------------------------------------------------------------------------------------- */
+
+static void tell_settled(struct pgconn *c)
+{
+	bool was_busy = c->state == BUSY;
+
+	c->settled = false;
+	c->state = IDLE;
+	watch(c, EV_READ);
+	if (was_busy)
+		c->handler->finished(c->arg);
+	else
+		c->handler->opened(c->arg);
+}
+
+static void settle(struct pgconn *c)
+{
+	if (!c->pump) {
+		tell_settled(c);
+		return;
+	}
+	c->settled = true;
+	pgpump_rest(c->pump);
+	rewire_later(c, EV_READ);
+}
+
+static void on_rewire(void *arg)
+{
+	struct pgconn *c = arg;
+	struct err err;
+
+	if (c->settled) {
+		if (pgpump_leave(c->pump, PQsocket(c->pg)))
+			c->pump = NULL;
+		tell_settled(c);
+		if (c->state != CLOSED)
+			take_all(c);
+		return;
+	}
+	c->pump = pgpump_new(c->loop, PQsocket(c->pg), &err);
+	if (!c->pump && c->state == BUSY) /* without one a connection is made all the same */
+		lose(c, err.kind, err.msg);
+	else
+		watch(c, c->wanted);
 }
 
 static void on_socket(evutil_socket_t fd, short what, void *arg)
@@ -614,6 +663,7 @@ struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const stru
 	for (size_t i = 0; i < 3; i++)
 		c->pems[i].fd = -1;
 	c->deadline_ms = loop_now_ms(loop) + each_ms * (int64_t)e->host_count;
+	loop_timer_init(&c->rewire, loop, on_rewire, c);
 	loop_timer_init(&c->timer, loop, on_timer, c);
 	loop_timer_set(&c->timer, 0);
 	return c;
@@ -630,6 +680,7 @@ void pgconn_free(struct pgconn *c)
 		return;
 	close_all(c);
 	loop_timer_done(&c->timer);
+	loop_timer_done(&c->rewire);
 	pg_endpoint_unref(c->endpoint);
 	c->endpoint = NULL;
 	loop_free_later(c->loop, c, really_free); /* its own functions may be on the stack */

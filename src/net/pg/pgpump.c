@@ -82,6 +82,13 @@ static void on_libpq_event(struct bufferevent *bev, short what, void *arg)
 	(void)arg; /* its owner closes both */
 }
 
+static void go_on(struct pgpump *p)
+{
+	if (p->server)
+		bufferevent_enable(p->server, EV_READ | EV_WRITE);
+	bufferevent_enable(p->libpq, EV_READ | EV_WRITE);
+}
+
 static ino_t inode_of(int fd)
 {
 	struct stat st;
@@ -110,8 +117,7 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, struct err *err)
 	bufferevent_set_max_single_read(p->server, CHUNK_BYTES);
 	bufferevent_setcb(p->server, on_server_read, NULL, on_server_event, p);
 	bufferevent_setcb(p->libpq, on_libpq_read, on_libpq_written, on_libpq_event, p);
-	bufferevent_enable(p->server, EV_READ | EV_WRITE);
-	bufferevent_enable(p->libpq, EV_READ | EV_WRITE);
+	go_on(p);
 	return p;
 }
 
@@ -130,6 +136,13 @@ bool pgpump_is_at(const struct pgpump *p, int fd)
 	return inode_of(fd) == p->inode;
 }
 
+void pgpump_rest(struct pgpump *p)
+{
+	if (p->server)
+		bufferevent_disable(p->server, EV_READ | EV_WRITE);
+	bufferevent_disable(p->libpq, EV_READ | EV_WRITE);
+}
+
 static bool is_empty(struct bufferevent *bev)
 {
 	int unread = 1;
@@ -141,8 +154,10 @@ bool pgpump_leave(struct pgpump *p, int fd)
 {
 	int unread = 1;
 
-	if (!p->server || ioctl(fd, FIONREAD, &unread) < 0 || unread || !is_empty(p->libpq) || !is_empty(p->server))
+	if (!p->server || ioctl(fd, FIONREAD, &unread) < 0 || unread || !is_empty(p->libpq) || !is_empty(p->server)) {
+		go_on(p);
 		return false;
+	}
 	dup3(bufferevent_getfd(p->server), fd, O_CLOEXEC);
 	pgpump_free(p);
 	return true;

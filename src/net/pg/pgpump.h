@@ -16,11 +16,16 @@
 
 struct pgpump;
 
-/* fd: libpq's socket; its number stays libpq's, which closes it. */
+/*
+ * fd: libpq's socket; its number stays libpq's, which closes it.
+ * The loop tells epoll that a number is not watched any more only when it waits again, and epoll, which knows sockets by number, keeps one that lives on under another: it would tell of it under the old number for ever. So
+ * sockets change their numbers here only when nobody has watched them since the loop waited last: fd in pgpump_new and pgpump_leave, and our own after pgpump_rest.
+ */
 struct pgpump *pgpump_new(struct loop *loop, int fd, struct err *err);
 void pgpump_free(struct pgpump *p); /* closes the connection to the server; NULL is fine */
 bool pgpump_is_at(const struct pgpump *p, int fd); /* false: libpq has closed that socket and opened another */
-/* Gives libpq its socket back, if nothing is on its way: true, and p is freed. */
+void pgpump_rest(struct pgpump *p); /* nothing moves until pgpump_leave */
+/* Gives libpq its socket back, if nothing is on its way: true, and p is freed. Else it goes on. */
 bool pgpump_leave(struct pgpump *p, int fd);
 void pgpump_restart(struct pgpump *p);            /* counts from 0 again; NULL is fine */
 size_t pgpump_bytes(const struct pgpump *p);      /* from the server since then; 0 for NULL */

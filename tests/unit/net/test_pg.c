@@ -4,9 +4,11 @@
 
 #include "fixture.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -357,6 +359,116 @@ static void flood_before_the_greeting(void **state)
 	close(p.fd);
 }
 
+/* --- its sockets' numbers --------------------------------------------------------------------------------------------------- */
+
+static int descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int count = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* What one epoll has under numbers that are other files meanwhile, or none. */
+static int forgotten_of(const char *number)
+{
+	MEM_AUTO char *path = mem_printf("/proc/self/fdinfo/%s", number);
+	FILE *file = fopen(path, "r");
+	char line[256];
+	int count = 0;
+
+	assert_non_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long inode;
+		struct stat st;
+		int fd;
+
+		if (sscanf(line, "tfd: %d events: %*s data: %*s pos:%*s ino:%lx", &fd, &inode) == 2)
+			count += fstat(fd, &st) < 0 || st.st_ino != inode;
+	}
+	fclose(file);
+	return count;
+}
+
+/* It would tell of each of them for ever. */
+static int forgotten_watches(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	int epolls = 0, count = 0;
+
+	assert_non_null(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		char target[64] = "";
+
+		if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 && strstr(target, "[eventpoll]")) {
+			epolls++;
+			count += forgotten_of(entry->d_name);
+		}
+	}
+	closedir(dir);
+	assert_true(epolls > 0);
+	return count;
+}
+
+/* The bytes of a server that says nothing yet are counted already: libpq has one end of a pair of sockets. */
+static void silent_server_is_not_asked_again_and_again(void **state)
+{
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", ASK_MS);
+	accept_peer(w, &p);
+	fixture_linger(w->f, 20);
+	assert_int_equal(forgotten_watches(), 0);
+	SEND(p.fd, WELCOME);
+	wait_query(w, &p, "SELECT 1");
+	fixture_linger(w->f, 20);
+	assert_int_equal(forgotten_watches(), 0);
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, a.calls == 1);
+	close(p.fd);
+}
+
+/* So that libpq may read the next one from the server's own socket. An error always comes in two. */
+static void answer_in_two_pieces_leaves_nothing(void **state)
+{
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+	int before;
+
+	ask(w, &a, "SELECT 1", ASK_MS);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	fixture_linger(w->f, 20);
+	before = descriptors();
+	SEND(p.fd, COLUMN);
+	fixture_linger(w->f, 20);
+	SEND(p.fd, ROW_7);
+	fixture_linger(w->f, 20);
+	assert_true(descriptors() > before);
+	assert_int_equal(forgotten_watches(), 0);
+	SEND(p.fd, DONE READY);
+	UNTIL(w->f, a.calls == 1);
+	assert_string_equal(a.text, "7");
+	fixture_linger(w->f, 20);
+	assert_int_equal(descriptors(), before);
+	assert_int_equal(forgotten_watches(), 0);
+	ask(w, &a, "SELECT 2", ASK_MS);
+	wait_query(w, &p, "SELECT 2");
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, a.calls == 1);
+	assert_string_equal(a.text, "7");
+	assert_int_equal(pg_pool_connections(w->pool), 1);
+	close(p.fd);
+}
+
 /* Also what comes in small pieces, and more than once on the same connection, arrives whole. */
 static void drips(void **state)
 {
@@ -548,6 +660,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_before_the_greeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(silent_server_is_not_asked_again_and_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(answer_in_two_pieces_leaves_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(drips, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled, setup, teardown),
 		cmocka_unit_test_setup_teardown(idle_connection_ends, setup, teardown),
