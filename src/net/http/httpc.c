@@ -109,7 +109,7 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 	struct httpc_call *call;
 
 	DL_FOREACH(pool->calls, call)
-		if (call->added && !call->ended)
+		if (call->added && !call->ended && call->request.maybe_http2)
 			what(pool->multi, call->easy);
 }
 
@@ -159,7 +159,7 @@ static void httpc_really_free(struct httpc *c)
 static void add_to_curl(struct httpc_call *call)
 {
 	httpclear_set(&call->clear, call->easy);
-	httpmulti_add(call->pool->multi, call->easy);
+	httpmulti_add(call->pool->multi, call->easy, call->request.maybe_http2);
 	call->added = true;
 }
 

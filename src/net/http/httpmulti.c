@@ -9,7 +9,7 @@
 
 /*
  * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection, and may then forget to hand them on until the socket says something again: of a large watch event the rest came with the next event,
- * of an answer the end did. Which streams these are it does not tell. So what was read from is looked after a moment later: every transfer is made to read, whether the socket is readable or not, and again as long as that brings something.
+ * of an answer the end did. Which streams these are it does not tell. So what was read from is looked after a moment later: every transfer that may be one of HTTP/2 is made to read, whether the socket is readable or not, and again as long as that brings something.
  * What libcurl offers for that is to unpause a transfer, which must have been paused before; no frame is sent for it.
  */
 #define LOOK_AFTER_MS 20
@@ -31,6 +31,7 @@ struct httpmulti {
 	struct socket_watch *watches;
 	bool inside;
 	bool heard;              /* something was handed on */
+	bool maybe_http2;        /* some transfer was, or might have been */
 };
 
 static void drive(struct httpmulti *m, curl_socket_t fd, int what)
@@ -48,7 +49,7 @@ static void on_socket_ready(evutil_socket_t fd, short what, void *arg)
 	struct socket_watch *w = arg;
 
 	loop_enter(w->m->loop);
-	if ((what & EV_READ) && !loop_timer_pending(&w->m->look_after))
+	if ((what & EV_READ) && w->m->maybe_http2 && !loop_timer_pending(&w->m->look_after))
 		loop_timer_set(&w->m->look_after, LOOK_AFTER_MS);
 	drive(w->m, fd, (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0));
 }
@@ -173,8 +174,9 @@ bool httpmulti_inside(const struct httpmulti *m)
 	return m->inside;
 }
 
-void httpmulti_add(struct httpmulti *m, CURL *easy)
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2)
 {
+	m->maybe_http2 |= maybe_http2;
 	if (curl_multi_add_handle(m->multi, easy) != CURLM_OK)
 		abort(); /* out of memory */
 }

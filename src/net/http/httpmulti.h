@@ -15,7 +15,7 @@
 struct httpmulti;
 
 typedef void (*httpmulti_do_fn)(struct httpmulti *m, CURL *easy);
-typedef void (*httpmulti_each_fn)(void *arg, httpmulti_do_fn what); /* does it with each transfer that is added; from inside */
+typedef void (*httpmulti_each_fn)(void *arg, httpmulti_do_fn what); /* does it with each transfer that is added and may be HTTP/2; from inside */
 
 /* on_returned: libcurl has worked and returned; read what finished with httpmulti_next. The multi may be freed in it. */
 struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, httpmulti_each_fn each, void *arg);
@@ -24,8 +24,8 @@ void httpmulti_free(struct httpmulti *m); /* its transfers must have been remove
 CURLM *httpmulti_handle(struct httpmulti *m); /* for options */
 bool httpmulti_inside(const struct httpmulti *m);
 void httpmulti_hear(struct httpmulti *m); /* from inside: libcurl handed on bytes of an answer */
-void httpmulti_add(struct httpmulti *m, CURL *easy);    /* not from inside */
-void httpmulti_remove(struct httpmulti *m, CURL *easy); /* not from inside */
+void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2); /* not from inside */
+void httpmulti_remove(struct httpmulti *m, CURL *easy);                /* not from inside */
 
 /* The next finished transfer, still added; NULL when there is none. */
 CURL *httpmulti_next(struct httpmulti *m, CURLcode *result);

@@ -81,10 +81,16 @@ static int rename_server(struct httprequest *r, const char *server_name, struct 
 	return 0;
 }
 
+static bool is_tls(const struct httprequest *r)
+{
+	return strncasecmp(r->url, "https:", 6) == 0;
+}
+
 static int copy_request(struct httprequest *r, const struct httpc_request *request, struct err *err)
 {
 	r->url = mem_dup(request->url);
 	r->http2 = request->http2;
+	r->maybe_http2 = request->http2 || (is_tls(r) && !request->http1); /* as set_transfer tells libcurl */
 	r->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
 	copy_headers(r, request);
 	if (request->server && request->server->tls_server_name && rename_server(r, request->server->tls_server_name, err) < 0)
@@ -108,7 +114,7 @@ static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 
 static void set_transfer(const struct httprequest *r, CURL *easy)
 {
-	bool tls = strncasecmp(r->url, "https:", 6) == 0;
+	bool tls = is_tls(r);
 
 	curl_easy_setopt(easy, CURLOPT_URL, r->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");

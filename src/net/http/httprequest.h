@@ -15,7 +15,8 @@
 /* Owns copies of what the handle refers to, but for the server, which the request borrows. */
 struct httprequest {
 	char *url; /* as it is asked for: with the server's name for TLS in the host's place, where it has one */
-	bool http2;
+	bool http2;       /* nothing else will do */
+	bool maybe_http2; /* it, or the server may choose it */
 	int64_t connect_ms;
 	struct curl_slist *headers, *connect_to, *addresses;
 	struct httpbody body;

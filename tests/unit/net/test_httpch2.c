@@ -4,6 +4,9 @@
 
 #include "httpcworld.h"
 
+#include <curl/curl.h>
+#include <dlfcn.h>
+
 #include "../fakes/h2server.h"
 
 #define STREAMS 4
@@ -97,10 +100,62 @@ static void all_that_is_written_at_once_comes(void **state)
 	}
 }
 
+/* --- what is made to read ---------------------------------------------------------------------------------------------------- */
+
+static int made_to_read;
+
+/* libcurl's, counted: transfers are made to read by it, and by nothing else. */
+CURLcode curl_easy_pause(CURL *easy, int what)
+{
+	union {
+		void *symbol;
+		CURLcode (*pause)(CURL *easy, int what);
+	} real = { .symbol = dlsym(RTLD_NEXT, "curl_easy_pause") };
+
+	assert_non_null(real.symbol);
+	made_to_read++;
+	return real.pause(easy, what);
+}
+
+/* How often, while one answer is waited for and another comes. */
+static int made_to_read_by(struct world *w, const char *base)
+{
+	struct httpc_request request = { .server = &(struct httpc_server){ .insecure = true } };
+	int count;
+	RESULT(held, w);
+	RESULT(other, w);
+
+	w->held = NULL;
+	start_request(held, base, "/hold", request, false);
+	UNTIL(w->f, w->held);
+	fixture_linger(w->f, 60);
+	made_to_read = 0;
+	start_request(other, base, "/", request, false);
+	UNTIL(w->f, other->done);
+	fixture_linger(w->f, 60);
+	count = made_to_read;
+	httpd_reply(w->held, 200, NULL, "", 0);
+	UNTIL(w->f, held->done);
+	mem_free_ptr(&held);
+	mem_free_ptr(&other);
+	return count;
+}
+
+/* By HTTP/1.1 libcurl forgets nothing. Over TLS it is for the server to choose. */
+static void only_what_may_be_http2_is_looked_after(void **state)
+{
+	struct world *w = *state;
+
+	assert_int_equal(made_to_read_by(w, w->plain_url), 0);
+	assert_true(made_to_read_by(w, w->secure_url) > 0);
+	assert_int_equal(made_to_read_by(w, w->plain_url), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_that_is_written_at_once_comes, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(only_what_may_be_http2_is_looked_after, world_setup, world_teardown),
 	};
 
 	world_without_proxies();
