@@ -9,7 +9,7 @@ import struct
 import subprocess
 
 from . import pki
-from .process import Process, free_port
+from .process import OneProcess, Process, free_port
 from .waiting import eventually
 
 
@@ -19,7 +19,7 @@ def find(name):
     return path
 
 
-class MariadbServer:
+class MariadbServer(OneProcess):
     """Database shop with the table jobs; user "scaler" with PASSWORD. `serving` is its certificate, signed by `authority`, for localhost."""
 
     PASSWORD = "open-sesame"
@@ -74,20 +74,8 @@ class MariadbServer:
     def connections(self, user="scaler"):
         return [int(line) for line in self.sql(f"SELECT id FROM information_schema.processlist WHERE user='{user}'").split()]
 
-    def kill(self):
-        self.process.kill()
-
-    def freeze(self):
-        self.process.freeze()
-
-    def thaw(self):
-        self.process.thaw()
-
     def end(self):
-        with contextlib.suppress(AssertionError):
-            if self.process.alive():
-                self.process.thaw()
-        self.process.kill()
+        super().end()
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.socket)
 

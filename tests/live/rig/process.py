@@ -133,3 +133,22 @@ class Process:
 
     def tail(self, lines=40):
         return "\n".join(self.log(max(self.log_start, self.mark)).splitlines()[-lines:])
+
+
+class OneProcess:
+    """A server that is one process, self.process, and what may befall it."""
+
+    process = None  # until it is started
+
+    def kill(self):
+        self.process.kill()
+
+    def freeze(self):
+        self.process.freeze()
+
+    def thaw(self):
+        self.process.thaw()
+
+    def end(self):
+        if self.process:
+            self.process.kill()

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real Prometheus on a loopback port."""
-import contextlib
 import json
 import pathlib
 import shutil
@@ -8,11 +7,11 @@ import socket
 
 import urllib3
 
-from .process import Process, free_port
+from .process import OneProcess, Process, free_port
 from .waiting import eventually
 
 
-class PrometheusServer:
+class PrometheusServer(OneProcess):
     def __init__(self, directory, name, scrapes=(), tls=None, client_ca=None, users=None):
         """scrapes: addresses whose /metrics it reads, five times a second; tls: a pki.Pair; client_ca: a path, then clients must have a certificate; users: name -> bcrypt hash."""
         self.name = name
@@ -66,18 +65,3 @@ class PrometheusServer:
     def own(self, prefix):
         """Sum of its own metrics whose lines begin so."""
         return sum(float(line.rpartition(" ")[2]) for line in self.get("/metrics").splitlines() if line.startswith(prefix))
-
-    def kill(self):
-        self.process.kill()
-
-    def freeze(self):
-        self.process.freeze()
-
-    def thaw(self):
-        self.process.thaw()
-
-    def end(self):
-        with contextlib.suppress(AssertionError):
-            if self.process.alive():
-                self.process.thaw()
-        self.process.kill()

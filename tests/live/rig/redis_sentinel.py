@@ -5,14 +5,14 @@ import shutil
 
 import redis
 
-from .process import Process, free_port
+from .process import OneProcess, Process, free_port
 from .redis_server import ONCE, RedisServer
 from .waiting import eventually
 
 MASTER = "mymaster"
 
 
-class Sentinel:
+class Sentinel(OneProcess):
     def __init__(self, directory, name, master, quorum=2, password=None, server_password=None, tls=None):
         self.name = name
         self.port = free_port()
@@ -48,11 +48,6 @@ class Sentinel:
 
     def master_port(self):
         return int(self.client().execute_command("SENTINEL", "get-master-addr-by-name", MASTER)[1])
-
-    def end(self):
-        if self.process.alive():
-            self.process.thaw()
-        self.process.kill()
 
 
 class RedisSentinels:

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real redis-server on a loopback port."""
-import contextlib
 import pathlib
 import shutil
 
@@ -8,13 +7,13 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from .process import Process, free_port
+from .process import OneProcess, Process, free_port
 from .waiting import eventually
 
 ONCE = Retry(NoBackoff(), 0)  # by itself the client tries three times more, seconds apart: nothing for who looks whether a server is there yet
 
 
-class RedisServer:
+class RedisServer(OneProcess):
     def __init__(self, directory, name, tls=None, extra=()):
         """tls: a pki.Pair; then the port speaks TLS only."""
         self.name = name
@@ -53,18 +52,3 @@ class RedisServer:
     def evals(self, client=None):
         """How many lengths were asked for so far."""
         return (client or self.client()).info("commandstats").get("cmdstat_eval", {"calls": 0})["calls"]
-
-    def kill(self):
-        self.process.kill()
-
-    def freeze(self):
-        self.process.freeze()
-
-    def thaw(self):
-        self.process.thaw()
-
-    def end(self):
-        with contextlib.suppress(AssertionError):
-            if self.process.alive():
-                self.process.thaw()
-        self.process.kill()

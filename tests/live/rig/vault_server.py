@@ -7,13 +7,13 @@ import subprocess
 
 import urllib3
 
-from .process import Process
+from .process import OneProcess, Process
 from .waiting import eventually
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "vault"
 
 
-class VaultServer:
+class VaultServer(OneProcess):
     """Mounted are secret (key-value 2), kv (key-value 1), leased (key-value 1 with leases) and pki; who may log in how is for the test to say."""
 
     ROOT = "root-of-the-tests"
@@ -61,6 +61,3 @@ class VaultServer:
 
     def unseal(self):
         self.request("PUT", "sys/unseal", {"key": (self.dir / "unseal").read_text().strip()})
-
-    def end(self):
-        self.process.kill()
