@@ -163,7 +163,7 @@ int json_wrong(const struct json_at *at, struct err *err, const char *what)
 	return err_set(err, ERR_INVALID, "%s%s%s", path, path[0] != '\0' ? ": " : "", what);
 }
 
-static int wrong_kind(const struct json_at *at, const char *wanted, struct err *err)
+int json_wrong_kind(const struct json_at *at, struct err *err, const char *wanted)
 {
 	char what[96];
 
@@ -175,7 +175,7 @@ static int wrong_kind(const struct json_at *at, const char *wanted, struct err *
 static int look(const struct json_at *at, const char *key, struct json_at *field, struct err *err)
 {
 	if (at->value != NULL && !json_is_object(at->value))
-		return wrong_kind(at, "an object", err);
+		return json_wrong_kind(at, err, "an object");
 	*field = json_field(at, key);
 	return field->value != NULL ? 1 : 0;
 }
@@ -184,7 +184,7 @@ static int look(const struct json_at *at, const char *key, struct json_at *field
 static const char *text_of(const struct json_at *field, struct err *err)
 {
 	if (!json_is_string(field->value)) {
-		wrong_kind(field, "a string", err);
+		json_wrong_kind(field, err, "a string");
 		return NULL;
 	}
 	const char *text = json_string_value(field->value);
@@ -226,7 +226,7 @@ static int whole_of(const struct json_at *field, int64_t least, int64_t most, in
 		fits = real >= -0x1.0p63 && real < 0x1.0p63;
 		value = fits ? (int64_t)real : 0;
 	} else {
-		return wrong_kind(field, "a whole number", err);
+		return json_wrong_kind(field, err, "a whole number");
 	}
 	if (!fits || value < least || value > most) {
 		snprintf(what, sizeof(what), "must be from %lld to %lld", (long long)least, (long long)most);
@@ -266,7 +266,7 @@ int json_get_bool(const struct json_at *at, const char *key, bool *out, struct e
 	if (there <= 0)
 		return there;
 	if (!json_is_boolean(field.value))
-		return wrong_kind(&field, "true or false", err);
+		return json_wrong_kind(&field, err, "true or false");
 	*out = json_is_true(field.value);
 	return 0;
 }
@@ -316,7 +316,7 @@ int json_get_strmap(const struct json_at *at, const char *key, struct strmap *ou
 	if (there <= 0)
 		return there;
 	if (!json_is_object(field.value))
-		return wrong_kind(&field, "an object", err);
+		return json_wrong_kind(&field, err, "an object");
 	const char **keys = sorted_keys(field.value, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct json_at entry = { json_object_get(field.value, keys[i]), &field, keys[i], 0 };

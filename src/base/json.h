@@ -39,6 +39,7 @@ int json_get_strmap(const struct json_at *at, const char *key, struct strmap *ou
 
 /* For decoders' own rules: ERR_INVALID with "<path>: <what>"; returns -1. */
 int json_wrong(const struct json_at *at, struct err *err, const char *what);
+int json_wrong_kind(const struct json_at *at, struct err *err, const char *wanted); /* "must be <wanted>, not an array", or whatever it is */
 
 /* Text without white space, keys in insertion order; the caller owns it. */
 char *json_text(const json_t *value);

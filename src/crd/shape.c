@@ -3,34 +3,11 @@
 
 #define PATH_MAX_TEXT 256
 
-static const char *type_name(const json_t *value)
-{
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "an array";
-	case JSON_STRING:
-		return "a string";
-	case JSON_INTEGER:
-	case JSON_REAL:
-		return "a number";
-	case JSON_TRUE:
-	case JSON_FALSE:
-		return "a boolean";
-	case JSON_NULL:
-		break;
-	}
-	return "null";
-}
-
 int shape_object(const struct json_at *at, struct err *err)
 {
-	char path[PATH_MAX_TEXT];
-
 	if (at->value == NULL || json_is_object(at->value))
 		return 0;
-	return err_set(err, ERR_INVALID, "%s: must be an object, not %s", json_path(at, path, sizeof(path)), type_name(at->value));
+	return json_wrong_kind(at, err, "an object");
 }
 
 int shape_array(const struct json_at *at, size_t max, size_t *count, struct err *err)
@@ -41,7 +18,7 @@ int shape_array(const struct json_at *at, size_t max, size_t *count, struct err 
 	if (at->value == NULL)
 		return 0;
 	if (!json_is_array(at->value))
-		return err_set(err, ERR_INVALID, "%s: must be an array, not %s", json_path(at, path, sizeof(path)), type_name(at->value));
+		return json_wrong_kind(at, err, "an array");
 	if (json_array_size(at->value) > max)
 		return err_set(err, ERR_INVALID, "%s: %zu entries are too many: at most %zu", json_path(at, path, sizeof(path)), json_array_size(at->value), max);
 	*count = json_array_size(at->value);

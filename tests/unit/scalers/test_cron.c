@@ -10,9 +10,9 @@
 #include <cmocka.h>
 
 #include "../fakes/fakeloop.h"
-#include "base/mem.h"
 #include "base/timestamp.h"
 #include "base/zonefile.h"
+#include "pairs.h"
 #include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
@@ -32,21 +32,13 @@ const char *scaler_type_names(void)
 	return cron_scaler_type.name;
 }
 
-/* "k=v|k=v" */
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 };
 	struct scaler_params params = { .type = "cron", .index = 0, .namespace_ = "shop", .metric_type = metric_type, .metadata = &m };
-	char *copy = mem_dup(pairs), *rest = copy, *piece;
 	int failed;
 
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		*equals = '\0';
-		strmap_set(&m, piece, equals + 1);
-	}
-	free(copy);
+	pairs_fill(&m, pairs);
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	return failed;

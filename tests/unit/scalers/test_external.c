@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
+#include "pairs.h"
 #include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
@@ -19,30 +20,14 @@
 
 #define NEEDED "scalerAddress=s:1"
 
-/* "a=b;c=d" */
-static void fill(struct strmap *m, const char *text)
-{
-	char *copy = mem_dup(text ? text : ""), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, ";")) != NULL) {
-		char *value = strchr(piece, '=');
-
-		if (!value)
-			continue;
-		*value = '\0';
-		strmap_set(m, piece, value + 1);
-	}
-	free(copy);
-}
-
 static int build(const char *type, const char *metadata, const char *auth, const char *object, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, env = { 0 }, unresolved = { 0 };
 	struct scaler_params params = { .type = type, .namespace_ = "shop", .object = object, .index = 2, .metadata = &m, .auth = &a, .env = &env, .unresolved = &unresolved };
 	int failed;
 
-	fill(&m, metadata);
-	fill(&a, auth);
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
 	strmap_set(&env, "TOKEN", "s3cret");
 	strmap_set(&env, "OTHER", "another");
 	strmap_set(&env, "EMPTY", "");
@@ -64,10 +49,10 @@ static void parameters_are_taken(void **state)
 	} rows[] = {
 		{ NEEDED, "", "external s:1", NULL },
 		{ "scalerAddress= dns:///scaler.shop:50051 ", "", "external scaler.shop:50051", NULL },
-		{ NEEDED ";enableTLS=true;unsafeSsl=1;anything=goes;listFromEnv=NONE", "", "external s:1", NULL },
-		{ NEEDED ";caCert=x", "", "external s:1", "\"caCert\"" },
-		{ NEEDED ";caCert=x", "caCert=y", "external s:1", NULL },
-		{ NEEDED, "caCert=y;tlsClientCert=c;tlsClientKey=k", "external s:1", NULL },
+		{ NEEDED "|enableTLS=true|unsafeSsl=1|anything=goes|listFromEnv=NONE", "", "external s:1", NULL },
+		{ NEEDED "|caCert=x", "", "external s:1", "\"caCert\"" },
+		{ NEEDED "|caCert=x", "caCert=y", "external s:1", NULL },
+		{ NEEDED, "caCert=y|tlsClientCert=c|tlsClientKey=k", "external s:1", NULL },
 	};
 
 	(void)state;
@@ -95,11 +80,11 @@ static void parameters_are_refused(void **state)
 		{ "a=b", "scalerAddress=s:1", "missing required parameter \"scalerAddress\" in [triggerMetadata]" },
 		{ "scalerAddress=a:b", "", "parameter \"scalerAddress\": address \"a:b\" must be host:port" },
 		{ "scalerAddress=unix:/x", "", "parameter \"scalerAddress\": address \"unix:/x\": \"unix\" is not supported here: write host:port, or dns:///host:port" },
-		{ NEEDED ";enableTLS=yes", "", "unable to set param \"enableTLS\" value \"yes\": must be true or false" },
-		{ NEEDED ";unsafeSsl=2", "", "unable to set param \"unsafeSsl\" value \"2\": must be true or false" },
+		{ NEEDED "|enableTLS=yes", "", "unable to set param \"enableTLS\" value \"yes\": must be true or false" },
+		{ NEEDED "|unsafeSsl=2", "", "unable to set param \"unsafeSsl\" value \"2\": must be true or false" },
 		{ NEEDED, "tlsClientCert=c", "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientCert is given" },
 		{ NEEDED, "tlsClientKey=k", "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientKey is given" },
-		{ NEEDED ";xFromEnv=BROKEN", "", "parameter \"xFromEnv\": environment variable BROKEN of the target's container is in a Secret that does not exist" },
+		{ NEEDED "|xFromEnv=BROKEN", "", "parameter \"xFromEnv\": environment variable BROKEN of the target's container is in a Secret that does not exist" },
 	};
 
 	(void)state;
@@ -120,16 +105,16 @@ static void keys_tell_questions_apart(void **state)
 		const char *a, *a_auth, *b, *b_auth, *b_object;
 		bool same;
 	} rows[] = {
-		{ NEEDED ";q=1", "", NEEDED ";q=1", "", "web", true },
+		{ NEEDED "|q=1", "", NEEDED "|q=1", "", "web", true },
 		{ NEEDED, "", "scalerAddress=dns:///s:1", "", "web", false }, /* the server is told */
-		{ NEEDED ";q=1", "", NEEDED ";q=2", "", "web", false },
+		{ NEEDED "|q=1", "", NEEDED "|q=2", "", "web", false },
 		{ NEEDED, "", NEEDED, "", "other", false },
 		{ NEEDED, "", NEEDED, "caCert=c", "web", false },
 		{ NEEDED, "caCert=d", NEEDED, "caCert=c", "web", false },
-		{ NEEDED ";enableTLS=true", "", NEEDED ";enableTLS=true;unsafeSsl=true", "", "web", false },
-		{ NEEDED ";qFromEnv=TOKEN", "", NEEDED ";qFromEnv=OTHER", "", "web", false },
-		{ NEEDED ";qFromEnv=NONE", "", NEEDED, "", "web", true },
-		{ NEEDED ";qFromEnv=EMPTY", "", NEEDED, "", "web", true },
+		{ NEEDED "|enableTLS=true", "", NEEDED "|enableTLS=true|unsafeSsl=true", "", "web", false },
+		{ NEEDED "|qFromEnv=TOKEN", "", NEEDED "|qFromEnv=OTHER", "", "web", false },
+		{ NEEDED "|qFromEnv=NONE", "", NEEDED, "", "web", true },
+		{ NEEDED "|qFromEnv=EMPTY", "", NEEDED, "", "web", true },
 	};
 
 	(void)state;
@@ -176,7 +161,7 @@ static void what_is_sent(void **state)
 	Externalscaler__GetMetricsRequest *request;
 
 	(void)state;
-	fill(&metadata, NEEDED ";list=jobs");
+	pairs_fill(&metadata, NEEDED "|list=jobs");
 	externalmessages_put_request(&out, "shop", "web", &metadata, "queue");
 	request = externalscaler__get_metrics_request__unpack(NULL, out.len, (const uint8_t *)out.data);
 	assert_non_null(request);
@@ -344,7 +329,7 @@ static void start(h2server_fn fn)
 	loop_timer_set(&w.tick, 0);
 	w.server = h2server_start(w.loop, fn, NULL);
 	w.sources = (struct scaler_sources){ .loop = w.loop, .grpc = grpc_pool_new(w.loop) };
-	snprintf(metadata, sizeof(metadata), "scalerAddress=127.0.0.1:%u;tokenFromEnv=TOKEN", h2server_port(w.server));
+	snprintf(metadata, sizeof(metadata), "scalerAddress=127.0.0.1:%u|tokenFromEnv=TOKEN", h2server_port(w.server));
 	assert_int_equal(build("external-push", metadata, "", "web", &w.whole, NULL), 0);
 	scaler_narrow(&w.whole, &queue, 0, &w.one);
 	free(queue.name);

@@ -16,6 +16,7 @@
 #include "kube/client.h"
 #include "net/loop.h"
 #include "net/web/webget.h"
+#include "pairs.h"
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
@@ -23,32 +24,14 @@
 
 /* --- parameters ------------------------------------------------------------------------------------------------------------------ */
 
-/* "k=v|k=v" into a map; a byte 1 in a value stands for |. */
-static void fill(struct strmap *m, const char *pairs)
-{
-	char *copy = mem_dup(pairs ? pairs : ""), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		for (char *c = piece; *c; c++)
-			*c = *c == '\x01' ? '|' : *c;
-		if (equals) {
-			*equals = '\0';
-			strmap_set(m, piece, equals + 1);
-		}
-	}
-	free(copy);
-}
-
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, known = { 0 };
 	struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a, .known = &known };
 	int failed;
 
-	fill(&m, metadata);
-	fill(&a, auth);
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	strmap_done(&a);

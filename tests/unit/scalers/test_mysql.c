@@ -8,27 +8,11 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
+#include "pairs.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
-
-/* "k=v|k=v" into a map. */
-static void fill(struct strmap *m, const char *pairs)
-{
-	char *copy = mem_dup(pairs ? pairs : ""), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		if (equals) {
-			*equals = '\0';
-			strmap_set(m, piece, equals + 1);
-		}
-	}
-	free(copy);
-}
 
 static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
 {
@@ -36,9 +20,9 @@ static int build(const char *metadata, const char *auth, const char *env, const 
 	struct scaler_params params = { .type = "mysql", .index = 1, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e, .unresolved = &unresolved };
 	int failed;
 
-	fill(&m, metadata);
-	fill(&a, auth);
-	fill(&e, env);
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	pairs_fill(&e, env);
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	strmap_done(&a);

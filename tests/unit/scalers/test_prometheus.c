@@ -8,25 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "pairs.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-
-/* "k=v|k=v" into a map. */
-static void fill(struct strmap *m, const char *pairs)
-{
-	char *copy = mem_dup(pairs ? pairs : ""), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		if (equals) {
-			*equals = '\0';
-			strmap_set(m, piece, equals + 1);
-		}
-	}
-	free(copy);
-}
 
 static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
 {
@@ -34,9 +18,9 @@ static int build(const char *metadata, const char *auth, const char *env, const 
 	struct scaler_params params = { .type = "prometheus", .index = 1, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e };
 	int failed;
 
-	fill(&m, metadata);
-	fill(&a, auth);
-	fill(&e, env);
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	pairs_fill(&e, env);
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	strmap_done(&a);

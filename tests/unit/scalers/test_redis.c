@@ -8,25 +8,9 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "pairs.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
-
-/* "k=v|k=v" into a map. */
-static void fill(struct strmap *m, const char *pairs)
-{
-	char *copy = mem_dup(pairs ? pairs : ""), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		if (equals) {
-			*equals = '\0';
-			strmap_set(m, piece, equals + 1);
-		}
-	}
-	free(copy);
-}
 
 static int build_type(const char *type, const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
 {
@@ -34,9 +18,9 @@ static int build_type(const char *type, const char *metadata, const char *auth, 
 	struct scaler_params params = { .type = type, .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e, .unresolved = &unresolved };
 	int failed;
 
-	fill(&m, metadata);
-	fill(&a, auth);
-	fill(&e, env);
+	pairs_fill(&m, metadata);
+	pairs_fill(&a, auth);
+	pairs_fill(&e, env);
 	strmap_set(&unresolved, "FROM_SECRET", "comes from Secret shop key password, which this version does not read");
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
@@ -148,7 +132,7 @@ static void formula_sources_may_have_no_target(void **state)
 		struct scaler s;
 		struct err err = { 0 };
 
-		fill(&m, rows[i][1]);
+		pairs_fill(&m, rows[i][1]);
 		assert_int_equal(scaler_build(&params, &s, &err), 0);
 		assert_int_equal(s.target.milli, 0);
 		scaler_done(&s);

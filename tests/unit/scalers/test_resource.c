@@ -8,24 +8,8 @@
 
 #include <cmocka.h>
 
-#include "base/mem.h"
+#include "pairs.h"
 #include "scalers/scaler.h"
-
-/* "k=v|k=v" into a map. */
-static void fill(struct strmap *m, const char *pairs)
-{
-	char *copy = mem_dup(pairs), *rest = copy, *piece;
-
-	while ((piece = strsep(&rest, "|")) != NULL) {
-		char *equals = strchr(piece, '=');
-
-		if (equals) {
-			*equals = '\0';
-			strmap_set(m, piece, equals + 1);
-		}
-	}
-	free(copy);
-}
 
 static int build(const char *type, const char *metric_type, const char *metadata, struct scaler *out, struct err *err)
 {
@@ -33,7 +17,7 @@ static int build(const char *type, const char *metric_type, const char *metadata
 	struct scaler_params params = { .type = type, .index = 1, .name = "load", .metric_type = metric_type, .metadata = &m };
 	int failed;
 
-	fill(&m, metadata);
+	pairs_fill(&m, metadata);
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	return failed;
