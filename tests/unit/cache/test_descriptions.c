@@ -12,12 +12,7 @@
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
-
-#include "base/log.h"
-#include "base/mem.h"
-#include "cache/scalers.h"
-#include "cache/targetref.h"
-#include "scalers/sources.h"
+#include "scalers_fixture.h"
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
@@ -27,79 +22,19 @@
 #define METRIC(name, target) "{'type':'External','external':{'metric':{'name':'" name "'},'target':{'type':'AverageValue','averageValue':'" target "'}}}"
 #define HPA_OF(metrics) "{'metadata':{'labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'web'}},'spec':{'maxReplicas':3,'metrics':[" metrics "]}}"
 
-static struct {
-	struct loop *loop;
-	struct scaler_sources sources;
-	struct store *store;
-	struct kinds *kinds;
-	struct targets *targets;
-	struct references *references;
-	struct lookups *lookups;
-	struct targetref *targetref;
-	struct descriptions *descriptions;
-	struct readings *readings;
-	struct scalers *scalers;
-	unsigned told;
-} t;
-
-static void drop_line(void *arg, enum log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	(void)line;
-}
-
-static void on_scalers(void *arg, const char *key)
-{
-	(void)arg;
-	(void)key;
-	t.told++;
-}
+static struct scalers_fixture t;
 
 static int setup(void **state)
 {
-	struct kube *kube;
-
 	(void)state;
-	log_set_sink(drop_line, NULL);
-	t.loop = fakeloop_start();
-	kube = fakecluster_start(t.loop);
-	fakesource_start();
-	t.sources = (struct scaler_sources){ .loop = t.loop };
-	t.store = store_new(kube, NULL);
-	t.kinds = kinds_new(kube);
-	t.targets = targets_new(kube, t.kinds);
-	t.targetref = targetref_new(t.store, t.targets, t.kinds);
-	t.references = references_new(kube);
-	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
-	t.descriptions = descriptions_new(&t.sources, 3000);
-	t.readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions, t.readings);
-	t.told = 0;
-	scalers_listen(t.scalers, on_scalers, NULL);
-	targets_start(t.targets, NULL, 0);
-	store_start(t.store, NULL, 0);
-	fakeloop_advance(10);
+	scalers_fixture_start(&t);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	scalers_free(t.scalers);
-	readings_free(t.readings);
-	descriptions_free(t.descriptions);
-	lookups_free(t.lookups);
-	references_free(t.references);
-	targetref_free(t.targetref);
-	targets_free(t.targets);
-	kinds_free(t.kinds);
-	store_free(t.store);
-	fakeloop_advance(0);
-	fakecluster_end();
-	fakesource_end();
-	fakeloop_end();
-	log_set_sink(NULL, NULL);
+	scalers_fixture_end(&t);
 	return 0;
 }
 
@@ -116,7 +51,7 @@ static void expect(const char *said)
 	struct err err = { 0 };
 	char text[512] = "";
 
-	if (scalers_get(t.scalers, "shop/web", &built, &err)) {
+	if (scalers_get(t.scalers, t.key, &built, &err)) {
 		snprintf(text, sizeof(text), "%s: %s", err_kind_name(err.kind), err.msg);
 	} else {
 		for (size_t i = 0; i < built.count; i++)
@@ -198,19 +133,20 @@ static void a_scaledjob_has_no_hpa_to_go_by(void **state)
 	struct err err = { 0 };
 
 	(void)state;
+	t.key = "scaledjobs/shop/web";
 	fakesource_describe("a", NULL);
 	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m")));
 	fakecluster_trouble("horizontalpodautoscalers", ERR_DENIED, "forbidden");
 	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web", "{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
-	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), -1);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
 	assert_int_equal(err.kind, ERR_WAITING);
 	fakeloop_advance(10);
-	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), 0);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
 	assert_int_equal(built.count, 1);
 	assert_true(built.list[0].undescribed);
 	fakesource_describe("a", "queue:5,load:2");
 	fakeloop_advance(7000);
-	assert_int_equal(scalers_get(t.scalers, "scaledjobs/shop/web", &built, &err), 0);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
 	assert_int_equal(built.count, 2);
 	assert_string_equal(built.list[1].metric_name, "s0-load");
 }

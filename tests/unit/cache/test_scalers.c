@@ -12,12 +12,7 @@
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
-
-#include "base/log.h"
-#include "base/mem.h"
-#include "cache/scalers.h"
-#include "cache/targetref.h"
-#include "scalers/sources.h"
+#include "scalers_fixture.h"
 
 #define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define TARGET "/apis/apps/v1/namespaces/shop/deployments/web"
@@ -31,79 +26,19 @@
 #define JOB_FROM_ENV(containers) JOB_SPEC(containers, TRIGGER("'sourceFromEnv':'SOURCE'"))
 #define ENV(entries) "{'spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'main','env':[" entries "]}]}}}}"
 
-static struct {
-	struct store *store;
-	struct kinds *kinds;
-	struct targets *targets;
-	struct references *references;
-	struct lookups *lookups;
-	struct targetref *targetref;
-	struct scaler_sources sources;
-	struct descriptions *descriptions;
-	struct readings *readings;
-	struct scalers *scalers;
-	const char *key; /* of the object that is asked for */
-	unsigned told;
-} t;
-
-static void drop_line(void *arg, enum log_level level, const char *line)
-{
-	(void)arg;
-	(void)level;
-	(void)line;
-}
-
-static void on_scalers(void *arg, const char *key)
-{
-	assert_ptr_equal(arg, &t);
-	assert_string_equal(key, t.key);
-	t.told++;
-}
+static struct scalers_fixture t;
 
 static int setup(void **state)
 {
-	struct loop *loop = fakeloop_start();
-	struct kube *kube = fakecluster_start(loop);
-
 	(void)state;
-	log_set_sink(drop_line, NULL);
-	fakesource_start();
-	t.store = store_new(kube, NULL);
-	t.kinds = kinds_new(kube);
-	t.targets = targets_new(kube, t.kinds);
-	t.targetref = targetref_new(t.store, t.targets, t.kinds);
-	t.references = references_new(kube);
-	t.lookups = lookups_new(kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 3600000 });
-	t.sources = (struct scaler_sources){ .loop = loop };
-	t.descriptions = descriptions_new(&t.sources, 3000);
-	t.readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	t.scalers = scalers_new(t.store, t.targets, t.lookups, t.descriptions, t.readings);
-	t.told = 0;
-	t.key = "shop/web";
-	scalers_listen(t.scalers, on_scalers, &t);
-	targets_start(t.targets, NULL, 0);
-	store_start(t.store, NULL, 0);
-	fakeloop_advance(10);
+	scalers_fixture_start(&t);
 	return 0;
 }
 
 static int teardown(void **state)
 {
 	(void)state;
-	scalers_free(t.scalers);
-	readings_free(t.readings);
-	descriptions_free(t.descriptions);
-	lookups_free(t.lookups);
-	references_free(t.references);
-	targetref_free(t.targetref);
-	targets_free(t.targets);
-	kinds_free(t.kinds);
-	store_free(t.store);
-	fakeloop_advance(0);
-	fakecluster_end();
-	fakesource_end();
-	fakeloop_end();
-	log_set_sink(NULL, NULL);
+	scalers_fixture_end(&t);
 	return 0;
 }
 
