@@ -115,18 +115,6 @@ void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 	va_end(again);
 }
 
-void buf_consume(struct buf *b, size_t len)
-{
-	if (len >= b->len) {
-		b->len = 0;
-	} else {
-		memmove(b->data, b->data + len, b->len - len);
-		b->len -= len;
-	}
-	if (b->data != NULL)
-		b->data[b->len] = '\0';
-}
-
 bool buf_failed(const struct buf *b)
 {
 	return b->failed;

@@ -31,7 +31,6 @@ void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-void buf_consume(struct buf *b, size_t len);  /* drops len bytes from the front */
 bool buf_failed(const struct buf *b);         /* true once something did not fit */
 const char *buf_text(const struct buf *b);    /* borrowed; "" when empty */
 char *buf_take(struct buf *b);                /* the caller owns the text (never NULL); the buffer is empty again */

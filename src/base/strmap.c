@@ -141,13 +141,3 @@ bool strmap_equal(const struct strmap *a, const struct strmap *b)
 			return false;
 	return true;
 }
-
-bool strmap_contains(const struct strmap *super, const struct strmap *sub)
-{
-	for (size_t i = 0; i < sub->count; i++) {
-		const char *value = strmap_get(super, sub->pairs[i].key);
-		if (value == NULL || strcmp(value, sub->pairs[i].value) != 0)
-			return false;
-	}
-	return true;
-}

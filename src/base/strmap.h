@@ -28,6 +28,5 @@ void strmap_copy(struct strmap *to, const struct strmap *from);  /* into an empt
 void strmap_done(struct strmap *m);
 void strmap_done_secret(struct strmap *m);                        /* wipes keys and values first */
 bool strmap_equal(const struct strmap *a, const struct strmap *b);
-bool strmap_contains(const struct strmap *super, const struct strmap *sub); /* each pair of sub is in super */
 
 #endif

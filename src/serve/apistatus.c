@@ -26,16 +26,6 @@ static const struct {
 	[APISTATUS_UNAVAILABLE] = { 503, "ServiceUnavailable", NULL, NULL },
 };
 
-int apistatus_code(enum apistatus what)
-{
-	return statuses[what].code;
-}
-
-const char *apistatus_reason(enum apistatus what)
-{
-	return statuses[what].reason;
-}
-
 void apistatus_write(struct buf *out, enum apistatus what, const char *message)
 {
 	buf_puts(out, "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\",\"message\":");

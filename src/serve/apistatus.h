@@ -25,8 +25,6 @@ enum apistatus {
 	APISTATUS_UNAVAILABLE,
 };
 
-int apistatus_code(enum apistatus what);            /* 404 */
-const char *apistatus_reason(enum apistatus what);  /* "NotFound" */
 void apistatus_write(struct buf *out, enum apistatus what, const char *message);
 
 /* Ends the request with this Status, and with the header its code asks for (401: WWW-Authenticate, 429: Retry-After). */

@@ -18,7 +18,6 @@ static void empty(void **state)
 	assert_string_equal(buf_text(&b), "");
 	assert_false(buf_failed(&b));
 	buf_append(&b, NULL, 0);
-	buf_consume(&b, 5);
 	buf_reset(&b);
 	assert_null(b.data);
 	char *text = buf_take(&b);
@@ -55,7 +54,6 @@ static void cap(void **state)
 		buf_putc(&b, 'b');
 		assert_true(buf_failed(&b));
 		assert_int_equal(b.len, cap_bytes);
-		buf_consume(&b, 10);
 		buf_putc(&b, 'c');
 		assert_true(b.len <= cap_bytes && strchr(buf_text(&b), 'c') == NULL);
 		buf_reset(&b);
@@ -81,23 +79,6 @@ static void what_does_not_fit_is_left_out_whole(void **state)
 	buf_printf(&b, "%s", "12345678");
 	assert_false(buf_failed(&b));
 	assert_string_equal(buf_text(&b), "12345678");
-	buf_done(&b);
-}
-
-static void consumes(void **state)
-{
-	struct buf b = BUF_INIT(100);
-
-	(void)state;
-	buf_puts(&b, "one\ntwo\n");
-	buf_consume(&b, 4);
-	assert_string_equal(buf_text(&b), "two\n");
-	buf_consume(&b, 0);
-	assert_string_equal(buf_text(&b), "two\n");
-	buf_consume(&b, 100);
-	assert_string_equal(buf_text(&b), "");
-	buf_puts(&b, "three");
-	assert_string_equal(buf_text(&b), "three");
 	buf_done(&b);
 }
 
@@ -176,7 +157,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty), cmocka_unit_test(grows_and_stays_terminated), cmocka_unit_test(cap), cmocka_unit_test(what_does_not_fit_is_left_out_whole),
-		cmocka_unit_test(consumes), cmocka_unit_test(taken_text_is_the_callers), cmocka_unit_test(reserved_room_does_not_move),
+		cmocka_unit_test(taken_text_is_the_callers), cmocka_unit_test(reserved_room_does_not_move),
 		cmocka_unit_test(binary_bytes), cmocka_unit_test(json_literals),
 	};
 

@@ -20,7 +20,6 @@ static void empty(void **state)
 	strmap_remove_secret(&m, "a");
 	strmap_copy(&copy, &m);
 	assert_true(strmap_equal(&m, &copy));
-	assert_true(strmap_contains(&m, &copy));
 	strmap_done(&m);
 	strmap_done_secret(&copy);
 }
@@ -94,8 +93,6 @@ static void copies_are_independent_and_grow(void **state)
 		assert_true(strmap_equal(&m, &copy));
 		strmap_set(&copy, "extra", "");
 		assert_false(strmap_equal(&m, &copy));
-		assert_true(strmap_contains(&copy, &m));
-		assert_false(strmap_contains(&m, &copy));
 		for (int i = 0; i < 10; i++) {
 			snprintf(key, sizeof(key), "x%d", i);
 			strmap_set(&copy, key, "v");
@@ -115,7 +112,6 @@ static void differing_values(void **state)
 	strmap_set(&a, "app", "web");
 	strmap_set(&b, "app", "Web");
 	assert_false(strmap_equal(&a, &b));
-	assert_false(strmap_contains(&a, &b));
 	strmap_set(&b, "app", "web");
 	assert_true(strmap_equal(&a, &b));
 	strmap_done(&a);

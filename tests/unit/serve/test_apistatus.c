@@ -33,8 +33,6 @@ static void every_failure_is_a_status_object(void **state)
 		apistatus_write(&out, cases[i].what, "metric \"a\\b\"\nis \xff gone");
 		status = json_parse(out.data, out.len, NULL);
 		assert_non_null(status);
-		assert_int_equal(apistatus_code(cases[i].what), cases[i].code);
-		assert_string_equal(apistatus_reason(cases[i].what), cases[i].reason);
 		assert_string_equal(json_str_or_empty(status, "kind"), "Status");
 		assert_string_equal(json_str_or_empty(status, "apiVersion"), "v1");
 		assert_string_equal(json_str_or_empty(status, "status"), "Failure");
