@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/timestamp.h"
 #include "decide/verdict.h"
 #include "net/x509.h"
@@ -255,6 +256,31 @@ static void metrics_tell_what_happened(void **state)
 	assert_int_equal(room_get("/metrics")->status, 200);
 }
 
+/* Each family stands in the manual. */
+static void the_manual_names_every_metric(void **state)
+{
+	const char *top = getenv("srcdir");
+	MEM_AUTO char *path = mem_printf("%s/man/kscaled.8", top ? top : ".");
+	MEM_AUTO char *manual = mem_zalloc(1 << 20);
+	FILE *f = fopen(path, "r");
+	int families = 0;
+
+	(void)state;
+	assert_non_null(f);
+	assert_true(fread(manual, 1, (1 << 20) - 1, f) > 0);
+	fclose(f);
+	assert_int_equal(probe("/metrics")->status, 200);
+	for (const char *line = room.last.body; (line = strstr(line, "# TYPE ")) != NULL; families++) {
+		MEM_AUTO char *name = NULL;
+
+		line += strlen("# TYPE ");
+		name = mem_dupn(line, strcspn(line, " "));
+		if (strncmp(name, "process_", strlen("process_")) != 0 && !strstr(manual, name))
+			fail_msg("%s is missing in kscaled(8)", name);
+	}
+	assert_true(families > 20);
+}
+
 #define SERIES(name, metric, scaler, index, value) name "{namespace=\"shop\",metric=\"" metric "\",scaledObject=\"web\",scaler=\"" scaler "\",triggerIndex=\"" index "\",type=\"scaledobject\"} " value "\n"
 
 /* What nobody asks a source for: cpu triggers, the formula, and pauses. */
@@ -475,6 +501,7 @@ int main(void)
 		TEST(readiness_names_what_is_missing),
 		TEST(the_status_port_shows_nothing_else),
 		TEST(metrics_tell_what_happened),
+		TEST(the_manual_names_every_metric),
 		TEST(metrics_of_the_object_itself),
 		TEST(fallback_has_a_value),
 		TEST(a_source_without_an_answer_has_no_value),
