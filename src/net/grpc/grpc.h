@@ -24,7 +24,7 @@ struct grpc_pool *grpc_pool_new(struct loop *loop); /* costs nothing before the 
 void grpc_pool_free(struct grpc_pool *p);           /* calls under way are dropped without callbacks; not from inside one */
 
 struct grpc_endpoint_config { /* borrowed texts, copied */
-	const char *target;     /* host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes of gRPC are refused by name: among them unix:, as whoever writes an object has no business with this host's sockets */
+	const char *target;     /* host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes of gRPC are refused by name: among them unix:, as whoever writes an object has no business with this host's sockets */
 	bool tls;               /* else HTTP/2 in the clear, from the first byte */
 	bool insecure;          /* the server's certificate is not looked at */
 	const char *ca_pem;     /* trusted besides the system's roots; NULL for none */

@@ -265,7 +265,6 @@ static void wrong_credentials_say_so(void **state)
 		const char *why;
 	} rows[] = {
 		{ { .address = w->plain, .username = "reader", .password = "hunter2" }, ERR_DENIED, "AUTH failed: WRONGPASS" },
-		{ { .address = w->plain, .password = "hunter2" }, ERR_DENIED, "AUTH failed: ERR AUTH <password> called without any password configured" },
 		{ { .address = w->plain, .database = 99 }, ERR_DENIED, "SELECT failed: ERR DB index is out of range" },
 		{ { .address = w->tls, .tls = true }, ERR_TEMPORARY, "TLS handshake: " },
 		{ { .address = w->tls, .tls = true, .tls_ca_pem = stranger.cert_pem }, ERR_TEMPORARY, "TLS handshake: " },
@@ -283,6 +282,17 @@ static void wrong_credentials_say_so(void **state)
 		redis_endpoint_unref(e);
 	}
 	x509_pair_done(&stranger);
+}
+
+static void a_server_without_a_password_takes_any(void **state)
+{
+	struct world *w = *state;
+	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain, .password = "hunter2" });
+	struct result r = run(w, e, "LLEN list");
+
+	assert_int_equal(r.err.kind, ERR_NONE);
+	assert_int_equal(r.type, REDIS_INTEGER);
+	redis_endpoint_unref(e);
 }
 
 static void what_a_user_may_not_is_an_answer(void **state)
@@ -382,6 +392,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(every_way_in_works, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(each_kind_of_reply, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(wrong_credentials_say_so, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_server_without_a_password_takes_any, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(what_a_user_may_not_is_an_answer, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(thousands_in_one_pipeline, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(arguments_may_hold_any_bytes, world_setup, world_teardown),
