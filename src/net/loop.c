@@ -34,11 +34,12 @@ struct loop {
 	struct loop_stats stats;
 };
 
+/* It goes on while the machine is suspended, as everybody else's does: a Lease runs out meanwhile, and what was read gets old. */
 static int64_t now_us(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_BOOTTIME, &ts);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 

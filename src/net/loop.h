@@ -24,7 +24,7 @@ void loop_free(struct loop *loop); /* runs the work put off, then frees; timers 
 
 struct event_base *loop_base(struct loop *loop);  /* borrowed, for the rest of net */
 struct evdns_base *loop_dns(struct loop *loop);   /* borrowed; made when first asked for, from /etc/resolv.conf and /etc/hosts, so that "localhost" works without a server */
-int64_t loop_now_ms(const struct loop *loop);     /* monotonic, read anew at each call, never 0 */
+int64_t loop_now_ms(const struct loop *loop);     /* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
 
 void loop_run(struct loop *loop);  /* until loop_stop, or until there is nothing left to wait for; turn by turn */
 void loop_turn(struct loop *loop); /* one turn: waits for at least one event; for tests */

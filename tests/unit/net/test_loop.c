@@ -3,10 +3,23 @@
 
 #include <event2/event.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+
+/* In the place of the C library's: what CLOCK_MONOTONIC does not know of. */
+static time_t suspended_s;
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	int rc = (int)syscall(SYS_clock_gettime, clock, ts);
+
+	if (clock == CLOCK_BOOTTIME)
+		ts->tv_sec += suspended_s;
+	return rc;
+}
 
 /* What ran, in order, as letters. */
 struct trace {
@@ -56,6 +69,17 @@ static void on_maybe_early(void *arg)
 
 	assert_true(loop_now_ms(e->timer.loop) >= e->due_ms);
 	e->fired++;
+}
+
+/* Whoever was suspended for longer than its Lease must know. */
+static void the_time_of_a_suspended_machine_counts(void **state)
+{
+	struct fixture *f = *state;
+	int64_t before_ms = loop_now_ms(f->loop);
+
+	suspended_s = 100;
+	assert_in_range(loop_now_ms(f->loop) - before_ms, 100000, 100000 + PATIENCE_MS);
+	suspended_s = 0;
 }
 
 static void timers_are_never_early(void **state)
@@ -379,6 +403,7 @@ static void backoff_doubles_to_its_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_time_of_a_suspended_machine_counts, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timers_are_never_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_set_late_in_a_turn_is_not_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_moves_cancels_and_is_done, fixture_setup, fixture_teardown),
