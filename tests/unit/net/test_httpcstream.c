@@ -63,17 +63,17 @@ static void silence_ends_a_stream_and_bytes_keep_it(void **state)
 	struct script s;
 	RESULT(r, w);
 
-	script_start(w, &s, r, (struct httpc_request){ .silence_ms = 400 }, true);
+	script_start(w, &s, r, (struct httpc_request){ .silence_ms = 1200 }, true);
 	client_send(&s.peer, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
 	for (int i = 0; i < 8; i++) {
 		client_send(&s.peer, "1\r\nx\r\n");
 		UNTIL(w->f, r->streamed == (size_t)i + 1);
-		fixture_linger(w->f, 100);
+		fixture_linger(w->f, 200);
 	}
-	assert_int_equal(r->done, 0); /* twice the silence has passed */
+	assert_int_equal(r->done, 0); /* more than the silence has passed */
 	UNTIL(w->f, r->done);
 	assert_int_equal(r->err.kind, ERR_TEMPORARY);
-	assert_non_null(strstr(r->err.msg, "nothing came for 400 ms"));
+	assert_non_null(strstr(r->err.msg, "nothing came for 1200 ms"));
 	UNTIL(w->f, client_ended(&s.peer));
 	script_end(&s);
 	mem_free_ptr(&r);
