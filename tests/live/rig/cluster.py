@@ -12,6 +12,7 @@ import urllib3
 import yaml
 from kubernetes import client, config
 
+from . import process
 from .waiting import eventually
 
 SCRIPTS = pathlib.Path(__file__).resolve().parents[2] / "cluster"
@@ -76,6 +77,7 @@ class Cluster:
     def up(self, *arguments):
         self._script("up", *arguments)
         env = dict(line.split("=", 1) for line in (self.dir / "env").read_text().splitlines())
+        process.owned.update(int(url.rpartition(":")[2]) for name, url in env.items() if name.endswith("_SERVER"))
         self.server = shlex.split(env["KUBE_SERVER"])[0]
         self.kubectl_program = shlex.split(env["KUBECTL"])[0]
         self.connect()

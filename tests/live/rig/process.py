@@ -15,14 +15,21 @@ WAITING = ("232", "281", "22")
 started = []
 
 
+# Ports that have an owner, who may be down for the moment.
+owned = set()
+
+
 def free_port():
-    """A loopback port below the range that the kernel takes outgoing connections from, so that nobody sits on it while its owner restarts."""
+    """A loopback port below the range that the kernel takes outgoing connections from, and never the same twice: nobody sits on it while its owner restarts."""
     while True:
         port = random.randrange(20000, 32000)
+        if port in owned:
+            continue
         with contextlib.suppress(OSError):
             for family, address in ((socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")):
                 with socket.socket(family) as probe:
                     probe.bind((address, port))
+            owned.add(port)
             return port
 
 

@@ -70,7 +70,7 @@ void client_close(struct client *c);
 int fixture_listen(uint16_t *port);
 bool client_accept(struct client *c, int listener); /* true when there was one */
 
-/* A port of loopback on which nobody listens. */
+/* A port of loopback on which nobody listens, another one each time. */
 uint16_t fixture_dead_port(void);
 
 #endif
