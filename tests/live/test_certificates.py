@@ -235,7 +235,7 @@ def test_users_files(launch, installation, stage, files):
     for source, target in zip(first, served):
         shutil.copy(source, target)
     daemon.hup()
-    eventually(lambda: daemon.serving_certificate() == der(first), timeout=2, every=0.05)
+    eventually(lambda: daemon.serving_certificate() == der(first), timeout=5, every=0.05)
     # Broken files leave the good pair in use, and it is said.
     with open(served.cert, "w", encoding="utf-8") as file:
         file.write("nothing of use")

@@ -184,7 +184,7 @@ def test_cached_metrics(kscaled, stage, start_redis):
     seen, start = server.evals(client), time.monotonic()
     client.rpush("jobs", *range(5))
     throughout(lambda: stage.metric(metric).value() in ("10", "15"), until=lambda: server.evals(client) >= seen + 2, every=0.2)
-    assert 5 < time.monotonic() - start < 8, "two polls, 3 s each"
+    assert 5 < time.monotonic() - start < 9, "two polls, 3 s each"
     assert server.evals(client) == seen + 2
     assert stage.metric(metric).value() == "15"
     # As polled, not as it is.
@@ -192,9 +192,9 @@ def test_cached_metrics(kscaled, stage, start_redis):
     assert stage.metric(metric).value() == "15"
     # A source that is gone is told from the cache, too: as long as the poll's answer counts it is the answer.
     stage.patch({"spec": {"triggers": [{**trigger, "useCachedMetrics": False}]}})
-    eventually(lambda: stage.metric(metric).value() == "40", timeout=3)
+    eventually(lambda: stage.metric(metric).value() == "40")
     seen = server.evals(client)
-    throughout(lambda: stage.metric(metric).value() == "40", until=lambda: server.evals(client) >= seen + 3, timeout=6)
+    throughout(lambda: stage.metric(metric).value() == "40", until=lambda: server.evals(client) >= seen + 3)
 
 
 def test_many_changes_in_a_row(kscaled, stage):

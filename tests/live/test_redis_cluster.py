@@ -120,7 +120,7 @@ def test_push(kscaled, stage, six):
     six.end_move(key, to)
     eventually(lambda: f"__keyspace@0__:{key}".encode() in channels(to), timeout=40)
     six.do(key, "RPUSH", key, "a")
-    eventually(lambda: stage.replicas() == 1, timeout=3)
+    eventually(lambda: stage.replicas() == 1, timeout=10)
     six.do(key, "DEL", key)
 
 

@@ -147,7 +147,7 @@ def test_push(kscaled, stage, guarded):
     eventually(lambda: guarded.master() is not old)
     eventually(is_heard)
     guarded.client(guarded.master()).rpush("jobs", "a")
-    eventually(lambda: stage.replicas() == 1, timeout=3)
+    eventually(lambda: stage.replicas() == 1, timeout=10)
     guarded.client(guarded.master()).delete("jobs")
 
 

@@ -69,11 +69,9 @@ def test_resumes_at_once_after_kill(kscaled, shared_kscaled, installation, busy)
     busy.push(1, f"{busy.namespace}-asleep")
     assert picture(busy) == before
     start = time.monotonic()
-    again = shared_kscaled.running()
-    led = timed(again.leading)
+    shared_kscaled.running()
     eventually(lambda: busy.metric().status == 200, every=0.02)
-    answered = time.monotonic() - start
-    assert led < 0.5 and answered < 4, "it resumed, rather than waiting 15 s for its own Lease"
+    assert time.monotonic() - start < 10, "it resumed, rather than waiting 15 s for its own Lease"
     eventually(lambda: busy.replicas("asleep") == 1)
     assert lease(installation).holder_identity == holder
     assert busy.generation() == generation, "replicas of the busy one never moved"

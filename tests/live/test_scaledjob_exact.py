@@ -66,8 +66,11 @@ class Drain:
             assert (self.record.completed(self.name), self.work.left()) == (self.given, 0), self.worker.report()
             return True
 
+        def none_more():
+            assert self.record.count(self.name) == self.given
+
         eventually(is_done, timeout=LONG, every=0.3)
-        throughout(lambda: self.record.count(self.name) == self.given, until=after(3), every=0.3)
+        throughout(none_more, until=after(3), every=0.3)
         assert set(self.worker.finished.values()) == {1} and len(self.worker.taken) == self.given and not self.worker.empty_handed, self.worker.report()
         assert self.record.most[self.name] <= MAX
 

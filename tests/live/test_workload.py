@@ -68,7 +68,7 @@ def test_follows_the_pods(kscaled, stage, pods):
     eventually(lambda: says(stage, 1))
     assert stage.replicas() == 0, "activationValue is 1"
     pods.add("b", "Pending")
-    eventually(lambda: stage.replicas() == 1, timeout=3)
+    eventually(lambda: stage.replicas() == 1)
     for name in "cde":
         pods.add(name)
     eventually(lambda: stage.replicas() == 3)
