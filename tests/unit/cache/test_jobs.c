@@ -668,6 +668,19 @@ static void counts_are_those_of_the_cluster(void **state)
 	check_counts();
 }
 
+/* The allocator of a sanitizer does not say what is used. gcc tells of it by a macro, clang by a feature. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SAYS_WHAT_IS_USED 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SAYS_WHAT_IS_USED 0
+#endif
+#endif
+#ifndef SAYS_WHAT_IS_USED
+#define SAYS_WHAT_IS_USED 1
+#endif
+
+#if SAYS_WHAT_IS_USED
 /* A Job as a cluster has it: what is kept of it must not grow with what it says. */
 static json_t *big_job(int i)
 {
@@ -682,19 +695,6 @@ static json_t *big_job(int i)
 
 #define MANY 2000
 
-/* The allocator of a sanitizer does not say what is used. gcc tells of it by a macro, clang by a feature. */
-#if defined(__SANITIZE_ADDRESS__)
-#define SAYS_WHAT_IS_USED 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SAYS_WHAT_IS_USED 0
-#endif
-#endif
-#ifndef SAYS_WHAT_IS_USED
-#define SAYS_WHAT_IS_USED 1
-#endif
-
-#if SAYS_WHAT_IS_USED
 /* 200 ScaledJobs with 10 Jobs each must fit beside everything else. */
 static void two_thousand_jobs_cost_at_most_a_mebibyte(void **state)
 {
