@@ -39,7 +39,7 @@ void pushes_release(struct pushes *p, const char *key);
 enum pushes_state {
 	PUSHES_NONE,     /* this question has no push */
 	PUSHES_UNHELD,   /* it may have, but nobody here works with it: a standby, or a paused object */
-	PUSHES_REPORTED, /* *report says it; its text is good until the loop turns */
+	PUSHES_REPORTED, /* *report says it; its text is good until the next report */
 };
 enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report);
 

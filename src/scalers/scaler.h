@@ -104,7 +104,7 @@ enum watch_state {
 };
 struct watch_report {
 	enum watch_state state;
-	const char *why; /* borrowed from the watch until the loop turns; "" */
+	const char *why; /* borrowed until the next report; "" */
 	bool tell;       /* push was asked for by name in the trigger: that it is off is worth an Event, not only a line of `kscaled explain` */
 };
 typedef void (*question_look_fn)(void *arg); /* takes note only: it neither watches nor unwatches */

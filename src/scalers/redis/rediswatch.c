@@ -62,7 +62,6 @@ struct rediswatch {
 	void *arg;
 	struct spot **spots; /* owned; usually one */
 	size_t count;
-	char *text; /* of the last report */
 };
 
 struct rediswatch_pool {
@@ -70,6 +69,7 @@ struct rediswatch_pool {
 	struct redis_pool *redis;
 	struct redissub_pool *subs;
 	struct server *servers;
+	char *text; /* of the last report, whichever watch it was about: thousands say the same */
 };
 
 /* --- what the setting must have ----------------------------------------------------------------------------------------------- */
@@ -394,11 +394,12 @@ static enum watch_state report_spot(const struct spot *spot, char **text)
 struct watch_report rediswatch_report(const void *watch)
 {
 	static const int badness[] = { [WATCH_ON] = 0, [WATCH_STARTING] = 1, [WATCH_OFF] = 2, [WATCH_FAILING] = 3 };
-	struct rediswatch *w = (struct rediswatch *)(uintptr_t)watch;
+	const struct rediswatch *w = watch;
+	struct rediswatch_pool *p = w->pool;
 	struct watch_report report = { .state = w->count > 0 ? WATCH_ON : WATCH_STARTING, .why = "", .tell = w->notify == REDISWATCH_AUTO };
 
-	free(w->text);
-	w->text = NULL;
+	free(p->text);
+	p->text = NULL;
 	for (size_t i = 0; i < w->count; i++) {
 		char *text = NULL;
 		enum watch_state state = report_spot(w->spots[i], &text);
@@ -407,11 +408,11 @@ struct watch_report rediswatch_report(const void *watch)
 			free(text);
 			continue;
 		}
-		free(w->text);
-		w->text = text;
+		free(p->text);
+		p->text = text;
 		report.state = state;
 	}
-	report.why = w->text ? w->text : "";
+	report.why = p->text ? p->text : "";
 	return report;
 }
 
@@ -458,7 +459,6 @@ void rediswatch_stop(struct rediswatch *w)
 	for (size_t i = 0; i < w->count; i++)
 		spot_free(w->spots[i]);
 	free(w->spots);
-	free(w->text);
 	free(w->key);
 	free(w);
 }
@@ -510,6 +510,7 @@ void rediswatch_pool_free(struct rediswatch_pool *p)
 	if (!p)
 		return;
 	redissub_pool_free(p->subs);
+	free(p->text);
 	free(p);
 }
 
