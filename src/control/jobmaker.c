@@ -150,7 +150,7 @@ static void tell(struct object *o)
 	if (p->made > 0 && object_find(o, &of)) {
 		announce(o, of.meta, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
 		journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), p->from, p->from + p->made, p->why ? p->why : "");
-		log_info(o->subject, "created %d Job%s: %s", p->made, p->made == 1 ? "" : "s", p->why ? p->why : "");
+		log_info(o->subject, "%s (%d created)", p->why ? p->why : "", p->made);
 	}
 	p->from += p->made;
 	p->made = 0;
