@@ -51,10 +51,25 @@ static void on_line(void *arg, enum log_level level, const char *line)
 	assert_null(strstr(line, "token-"));
 }
 
+static void begin(const struct lookups_config *config)
+{
+	t.store = store_new(t.kube, NULL);
+	t.references = references_new(t.kube);
+	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, config);
+	lookups_listen(t.lookups, on_owner, &t);
+}
+
+/* The store and the references go on telling lookups, and so end with them. */
+static void end(void)
+{
+	lookups_free(t.lookups);
+	references_free(t.references);
+	store_free(t.store);
+}
+
 static void start(const char *root, const char *vault_token)
 {
-	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .file_root = root, .token_life_ms = 60 * MINUTE, .vault_token = vault_token });
-	lookups_listen(t.lookups, on_owner, &t);
+	begin(&(struct lookups_config){ .cluster_namespace = "ops", .file_root = root, .token_life_ms = 60 * MINUTE, .vault_token = vault_token });
 }
 
 static int setup(void **state)
@@ -66,8 +81,6 @@ static int setup(void **state)
 	log_set_sink(on_line, NULL);
 	t.kube = fakecluster_start(fakeloop_start());
 	fakevault_start();
-	t.store = store_new(t.kube, NULL);
-	t.references = references_new(t.kube);
 	start(t.root, NULL);
 	return 0;
 }
@@ -77,9 +90,7 @@ static int teardown(void **state)
 	MEM_AUTO char *file = mem_printf("%s/auth.json", t.root);
 
 	(void)state;
-	lookups_free(t.lookups);
-	references_free(t.references);
-	store_free(t.store);
+	end();
 	fakeloop_advance(0);
 	fakevault_end();
 	fakecluster_end();
@@ -321,8 +332,8 @@ static void no_file_is_read_outside_the_folder(void **state)
 		assert_int_equal(read_file(paths[i], "x", value), REFERENCE_DENIED);
 		expect_err(ERR_INVALID, message);
 	}
-	lookups_free(t.lookups);
-	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, &(struct lookups_config){ .cluster_namespace = "ops", .token_life_ms = 60 * MINUTE });
+	end();
+	start(NULL, NULL);
 	assert_int_equal(read_file("auth.json", "x", value), REFERENCE_DENIED);
 	expect_err(ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
 }
@@ -410,7 +421,7 @@ static void logins_need_what_they_need(void **state)
 	fakevault_value("s3cret", 0);
 	assert_null(vault("shop/web", &v));
 	expect_err(ERR_INVALID, "authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
-	lookups_free(t.lookups);
+	end();
 	start(NULL, "from-env");
 	v.kubernetes = false;
 	v.token = TEXT("t");
@@ -429,9 +440,8 @@ static void own_tokens_are_shown_to_trusted_servers_only(void **state)
 	struct lookups_config config = { .cluster_namespace = "ops", .token_life_ms = 60 * MINUTE, .vault_token = "own", .vault_trusted = "https://vault/, https://second:8200/base,," };
 
 	(void)state;
-	lookups_free(t.lookups);
-	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, &config);
-	lookups_listen(t.lookups, on_owner, &t);
+	end();
+	begin(&config);
 	watch();
 	fakecluster_apply(WORKER, "{}");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
