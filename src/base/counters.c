@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/counters.h"
 
-#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exposition.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/utf8.h"
 
 #define LABELS_MAX 8
 #define SERIES_MAX 20000
@@ -16,7 +17,8 @@
 /* A series is found by its label values, each with its NUL, one behind the other. */
 struct series {
 	UT_hash_handle hh;
-	double value;
+	double value;      /* of a histogram: the sum of what was observed */
+	uint64_t *buckets; /* owned; of a histogram: how often within each bound, and last how often beyond all; else NULL */
 	size_t key_len;
 	char key[];
 };
@@ -27,8 +29,10 @@ struct counters_family {
 	enum counters_type type;
 	char *name;
 	char *help;
-	char *labels[LABELS_MAX];
+	char *labels[LABELS_MAX + 1]; /* NULL-terminated */
 	size_t label_count;
+	const double *bounds; /* borrowed; of a histogram */
+	size_t bound_count;
 	struct series *series; /* owned */
 };
 
@@ -46,6 +50,7 @@ struct counters *counters_new(void)
 static void remove_series(struct counters_family *f, struct series *s)
 {
 	HASH_DEL(f->series, s);
+	free(s->buckets);
 	free(s);
 	f->registry->series_count--;
 }
@@ -94,6 +99,15 @@ struct counters_family *counters_declare(struct counters *c, enum counters_type 
 	return f;
 }
 
+struct counters_family *counters_declare_histogram(struct counters *c, const char *name, const char *help, const char *const *label_names, const double *bounds, size_t bound_count)
+{
+	struct counters_family *f = counters_declare(c, COUNTERS_HISTOGRAM, name, help, label_names);
+
+	f->bounds = bounds;
+	f->bound_count = bound_count;
+	return f;
+}
+
 /* The key of a series, built on the stack unless it is long. */
 struct key {
 	char *bytes;
@@ -134,6 +148,8 @@ static struct series *add_series(struct counters_family *f, const struct key *k)
 	s->key_len = k->len;
 	if (k->len > 0)
 		memcpy(s->key, k->bytes, k->len);
+	if (f->type == COUNTERS_HISTOGRAM)
+		s->buckets = mem_zalloc((f->bound_count + 1) * sizeof(*s->buckets));
 	HASH_ADD_KEYPTR(hh, f->series, s->key, s->key_len, s);
 	f->registry->series_count++;
 	return s;
@@ -169,6 +185,19 @@ void counters_set(struct counters_family *f, const char *const *label_values, do
 
 	if (s != NULL)
 		s->value = value;
+}
+
+void counters_observe(struct counters_family *f, const char *const *label_values, double value)
+{
+	struct series *s = find_series(f, label_values, true);
+	size_t i = 0;
+
+	if (s == NULL)
+		return;
+	while (i < f->bound_count && !(value <= f->bounds[i]))
+		i++;
+	s->buckets[i]++;
+	s->value += value;
 }
 
 double counters_get(const struct counters_family *f, const char *const *label_values)
@@ -225,91 +254,54 @@ void counters_drop(struct counters_family *f, const char *name, const char *valu
 	}
 }
 
-/* What stands for the character of `step` bytes at text, or NULL when it stands for itself. One byte that is no UTF-8 would make a scraper refuse the whole page. */
-static const char *escape_for(const char *text, size_t step, bool quotes)
+static void put_histogram(struct buf *out, const struct counters_family *f, const struct series *s, const char **values)
 {
-	if (step == 0)
-		return UTF8_REPLACEMENT;
-	if (text[0] == '\n')
-		return "\\n";
-	if (text[0] == '\\')
-		return "\\\\";
-	return text[0] == '"' && quotes ? "\\\"" : NULL;
-}
+	const char *labels[LABELS_MAX + 2] = { NULL };
+	char name[128], le[32];
+	uint64_t sum = 0;
 
-static void put_escaped(struct buf *out, const char *text, bool quotes)
-{
-	size_t len = strlen(text);
-	size_t run = 0; /* start of what is copied as it is */
-
-	for (size_t i = 0; i < len;) {
-		size_t step = utf8_step(text + i, len - i);
-		const char *escape = escape_for(text + i, step, quotes);
-		if (escape != NULL) {
-			buf_append(out, text + run, i - run);
-			buf_puts(out, escape);
-		}
-		i += step > 0 ? step : 1;
-		if (escape != NULL)
-			run = i;
+	memcpy(labels, f->labels, f->label_count * sizeof(*labels));
+	labels[f->label_count] = "le";
+	values[f->label_count] = le;
+	snprintf(name, sizeof(name), "%s_bucket", f->name);
+	for (size_t i = 0; i <= f->bound_count; i++) {
+		if (i < f->bound_count)
+			snprintf(le, sizeof(le), "%g", f->bounds[i]);
+		else
+			snprintf(le, sizeof(le), "+Inf");
+		sum += s->buckets[i];
+		exposition_sample(out, name, labels, values, (double)sum);
 	}
-	buf_append(out, text + run, len - run);
-}
-
-/* Whole numbers as such; others with as many digits as it takes to read them back. */
-static void put_value(struct buf *out, double value)
-{
-	if (isnan(value))
-		buf_puts(out, "NaN");
-	else if (isinf(value))
-		buf_puts(out, value > 0 ? "+Inf" : "-Inf");
-	else if (value == floor(value) && fabs(value) < 1e15)
-		buf_printf(out, "%lld", (long long)value);
-	else
-		buf_printf(out, "%.17g", value);
+	snprintf(name, sizeof(name), "%s_sum", f->name);
+	exposition_sample(out, name, (const char *const *)f->labels, values, s->value);
+	snprintf(name, sizeof(name), "%s_count", f->name);
+	exposition_sample(out, name, (const char *const *)f->labels, values, (double)sum);
 }
 
 static void put_series(struct buf *out, const struct counters_family *f, const struct series *s)
 {
-	const char *value = s->key;
+	const char *values[LABELS_MAX + 1];
 
-	buf_puts(out, f->name);
-	for (size_t i = 0; i < f->label_count; i++) {
-		buf_putc(out, i == 0 ? '{' : ',');
-		buf_puts(out, f->labels[i]);
-		buf_puts(out, "=\"");
-		put_escaped(out, value, true);
-		buf_putc(out, '"');
-		value += strlen(value) + 1;
-	}
-	buf_puts(out, f->label_count > 0 ? "} " : " ");
-	put_value(out, s->value);
-	buf_putc(out, '\n');
-}
-
-static void put_head(struct buf *out, const char *name, const char *help, enum counters_type type)
-{
-	buf_puts(out, "# HELP ");
-	buf_puts(out, name);
-	buf_putc(out, ' ');
-	put_escaped(out, help, false);
-	buf_puts(out, "\n# TYPE ");
-	buf_puts(out, name);
-	buf_puts(out, type == COUNTERS_COUNTER ? " counter\n" : " gauge\n");
+	for (size_t i = 0; i < f->label_count; i++)
+		values[i] = label_value(s, i);
+	if (f->type == COUNTERS_HISTOGRAM)
+		put_histogram(out, f, s, values);
+	else
+		exposition_sample(out, f->name, (const char *const *)f->labels, values, s->value);
 }
 
 void counters_write(const struct counters *c, struct buf *out)
 {
-	const struct counters_family *f;
-	const struct series *s;
+	static const char *const types[] = { [COUNTERS_COUNTER] = "counter", [COUNTERS_GAUGE] = "gauge", [COUNTERS_HISTOGRAM] = "histogram" };
+	static const char dropped[] = "kscaled_metrics_series_dropped_total";
 
-	for (f = c->families; f != NULL; f = f->hh.next) {
+	for (const struct counters_family *f = c->families; f != NULL; f = f->hh.next) {
 		if (f->series == NULL)
 			continue;
-		put_head(out, f->name, f->help, f->type);
-		for (s = f->series; s != NULL; s = s->hh.next)
+		exposition_family(out, f->name, types[f->type], f->help);
+		for (const struct series *s = f->series; s != NULL; s = s->hh.next)
 			put_series(out, f, s);
 	}
-	put_head(out, "kscaled_metrics_series_dropped_total", "Samples not counted because the registry holds its most series.", COUNTERS_COUNTER);
-	buf_printf(out, "kscaled_metrics_series_dropped_total %llu\n", (unsigned long long)c->dropped);
+	exposition_family(out, dropped, types[COUNTERS_COUNTER], "Samples not counted because the registry holds its most series.");
+	exposition_sample(out, dropped, NULL, NULL, (double)c->dropped);
 }

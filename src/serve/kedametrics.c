@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exposition.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "decide/directives.h"
-#include "serve/exposition.h"
 #include "serve/kedascalers.h"
 #include "serve/machine.h"
 #include "serve/parts.h"

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/exposition.h"
 #include "base/mem.h"
 #include "cache/survey.h"
-#include "serve/exposition.h"
 #include "serve/parts.h"
 
 const char *const kedascalers_labels[] = { "namespace", "metric", "scaledObject", "scaler", "triggerIndex", "type", NULL };

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/metricspage.h"
 
+#include "base/exposition.h"
 #include "serve/apistatus.h"
-#include "serve/exposition.h"
 #include "serve/kedametrics.h"
 #include "serve/request.h"
 #include "serve/selfmetrics.h"
-#include "serve/traffic.h"
 
 #define PAGE_MAX ((size_t)32 << 20)
 
@@ -16,7 +15,6 @@ void metricspage_handle(struct request *r)
 	struct buf page = BUF_INIT(PAGE_MAX);
 
 	counters_write(s->cache->counters, &page);
-	traffic_write(s->traffic, &page);
 	selfmetrics_write(s, &page);
 	kedametrics_write(s, &page);
 	if (buf_failed(&page))

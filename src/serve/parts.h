@@ -11,13 +11,13 @@
 #include "net/http/httpd.h"
 #include "net/tls.h"
 #include "serve/serve.h"
+#include "serve/traffic.h"
 
 struct authn;
 struct authz;
 struct discovery;
 struct frontproxy;
 struct request;
-struct traffic;
 struct webhook;
 
 struct serve {
@@ -32,7 +32,7 @@ struct serve {
 	struct authn *authn;
 	struct authz *authz;
 	struct discovery *discovery;
-	struct traffic *traffic;
+	struct traffic traffic;
 	struct webhook *webhook;
 	struct request *waiting;         /* requests whose answer will come later */
 	struct buf reply;                /* scratch for answers that are sent at once: keeps its memory */

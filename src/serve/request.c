@@ -44,7 +44,7 @@ static void finish(struct request *r, int status)
 {
 	int64_t took_us = clock_us() - r->started_us;
 
-	traffic_count(r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status, took_us);
+	traffic_count(&r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status, took_us);
 	accesslog_write(r, status, took_us);
 	stop_waiting(r);
 	if (r->waiting)

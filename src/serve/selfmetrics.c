@@ -5,8 +5,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/exposition.h"
 #include "serve/explaintriggers.h"
-#include "serve/exposition.h"
 #include "serve/parts.h"
 
 struct figure {

@@ -66,7 +66,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->metrics_deadline_ms = config->metrics_deadline_ms;
 	s->version = mem_dup(config->version);
 	buf_init(&s->reply, REPLY_MAX);
-	s->traffic = traffic_new();
+	s->traffic = traffic_declare(cache->counters);
 	s->webhook = webhook_new(cache->counters);
 	s->discovery = discovery_new(config->version);
 	if (listen_secure(s, config, err) || listen_status(s, config, err)) {
@@ -91,7 +91,6 @@ void serve_free(struct serve *s)
 	authn_free(s->authn);
 	frontproxy_free(s->frontproxy);
 	discovery_free(s->discovery);
-	traffic_free(s->traffic);
 	webhook_free(s->webhook);
 	buf_done(&s->reply);
 	free(s->version);

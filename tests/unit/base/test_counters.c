@@ -116,7 +116,7 @@ static void numbers(void **state)
 		double value;
 		const char *text;
 	} rows[] = {
-		{ 0, "0" }, { -0.0, "0" }, { 1, "1" }, { -3, "-3" }, { 1e14, "100000000000000" }, { 0.1, "0.10000000000000001" }, { 1.5e300, "1.5000000000000001e+300" },
+		{ 0, "0" }, { -0.0, "0" }, { 1, "1" }, { -3, "-3" }, { 1e14, "100000000000000" }, { 0.1, "0.1" }, { 0.1 + 0.2, "0.30000000000000004" }, { 1.5e300, "1.5e+300" },
 		{ INFINITY, "+Inf" }, { -INFINITY, "-Inf" }, { NAN, "NaN" }, { 1767323045.25, "1767323045.25" },
 	};
 	struct counters *c = counters_new();
@@ -132,6 +132,43 @@ static void numbers(void **state)
 		assert_non_null(strstr(buf_text(&page), line));
 		buf_done(&page);
 	}
+	counters_free(c);
+}
+
+static void histograms(void **state)
+{
+	static const double bounds[] = { 0.25, 1 };
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare_histogram(c, "took_seconds", "How long.", LABELS("a"), bounds, 2), *plain = counters_declare_histogram(c, "n", "N.", NULL, bounds, 1);
+
+	(void)state;
+	counters_observe(f, LABELS("x"), 0.25);
+	counters_observe(f, LABELS("x"), 0.5);
+	counters_observe(f, LABELS("x"), 7);
+	counters_observe(f, LABELS("y"), -1);
+	counters_observe(f, LABELS("gone"), 1);
+	counters_remove(f, LABELS("gone"));
+	counters_observe(plain, NO_LABELS, 3);
+	assert_ptr_equal(counters_declare_histogram(c, "took_seconds", "Other.", LABELS("a"), bounds, 2), f);
+	assert_true(counters_get(f, LABELS("x")) == 7.75);
+	assert_page(c, "# HELP took_seconds How long.\n"
+		       "# TYPE took_seconds histogram\n"
+		       "took_seconds_bucket{a=\"x\",le=\"0.25\"} 1\n"
+		       "took_seconds_bucket{a=\"x\",le=\"1\"} 2\n"
+		       "took_seconds_bucket{a=\"x\",le=\"+Inf\"} 3\n"
+		       "took_seconds_sum{a=\"x\"} 7.75\n"
+		       "took_seconds_count{a=\"x\"} 3\n"
+		       "took_seconds_bucket{a=\"y\",le=\"0.25\"} 1\n"
+		       "took_seconds_bucket{a=\"y\",le=\"1\"} 1\n"
+		       "took_seconds_bucket{a=\"y\",le=\"+Inf\"} 1\n"
+		       "took_seconds_sum{a=\"y\"} -1\n"
+		       "took_seconds_count{a=\"y\"} 1\n"
+		       "# HELP n N.\n"
+		       "# TYPE n histogram\n"
+		       "n_bucket{le=\"0.25\"} 0\n"
+		       "n_bucket{le=\"+Inf\"} 1\n"
+		       "n_sum 3\n"
+		       "n_count 1\n" DROPPED(0));
 	counters_free(c);
 }
 
@@ -215,7 +252,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_and_writes), cmocka_unit_test(a_second_declaration_is_the_same), cmocka_unit_test(counters_never_go_down),
-		cmocka_unit_test(values_are_kept_apart), cmocka_unit_test(escapes), cmocka_unit_test(numbers), cmocka_unit_test(drops), cmocka_unit_test(long_values),
+		cmocka_unit_test(values_are_kept_apart), cmocka_unit_test(escapes), cmocka_unit_test(numbers), cmocka_unit_test(histograms), cmocka_unit_test(drops), cmocka_unit_test(long_values),
 		cmocka_unit_test(series_are_capped),
 	};
 

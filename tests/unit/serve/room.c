@@ -15,7 +15,6 @@
 #include "serve/discovery.h"
 #include "serve/frontproxy.h"
 #include "serve/kedametrics.h"
-#include "serve/traffic.h"
 #include "serve/webhook.h"
 
 struct room room;
@@ -90,7 +89,7 @@ int room_set_up(void **state)
 	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);
 	room.serve.authz = authz_new(room.kube);
 	room.serve.discovery = discovery_new(version);
-	room.serve.traffic = traffic_new();
+	room.serve.traffic = traffic_declare(room.cache->cache.counters);
 	room.serve.webhook = webhook_new(room.cache->cache.counters);
 	buf_init(&room.serve.reply, 65536);
 	kedametrics_declare(&room.serve);
@@ -98,8 +97,6 @@ int room_set_up(void **state)
 	room_send(ROUTE_SECURE, "GET", "/version", "Bearer root", NULL, NULL);
 	fake_kube_answer_token(room.kube, "root", "system:masters");
 	assert_int_equal(room.last.status, 200);
-	traffic_free(room.serve.traffic);
-	room.serve.traffic = traffic_new();
 	return 0;
 }
 
@@ -114,7 +111,6 @@ int room_tear_down(void **state)
 	authn_free(room.serve.authn);
 	frontproxy_free(room.serve.frontproxy);
 	discovery_free(room.serve.discovery);
-	traffic_free(room.serve.traffic);
 	webhook_free(room.serve.webhook);
 	fake_admit_reset();
 	tls_server_free(room.serve.tls);
