@@ -293,7 +293,10 @@ enum kind_state kinds_get(struct kinds *k, const char *group, const char *versio
 	if (!r || !r->scalable || !r->namespaced)
 		ask_in_vain(e);
 	if (!r) {
-		err_set(err, ERR_MISSING, "no kind %s in %s: is its CRD installed?", kind, e->key);
+		if (e->count >= RESOURCES_MAX)
+			err_set(err, ERR_MISSING, "no kind %s among the first %d resources of %s; more are not looked at", kind, RESOURCES_MAX, e->key);
+		else
+			err_set(err, ERR_MISSING, "no kind %s in %s: is its CRD installed?", kind, e->key);
 		return KIND_MISSING;
 	}
 	if (out) {

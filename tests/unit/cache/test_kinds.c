@@ -11,6 +11,7 @@
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/kinds.h"
@@ -290,6 +291,26 @@ static void there_is_an_end_to_groups(void **state)
 	assert_string_equal(text, "temporary: its kind is being looked for");
 }
 
+static void there_is_an_end_to_resources_that_is_told(void **state)
+{
+	struct buf list = BUF_INIT(1000000);
+	struct kind kind;
+	char text[ERR_MSG_MAX];
+
+	(void)state;
+	buf_puts(&list, "{'kind':'APIResourceList','resources':[");
+	for (int i = 0; i < 2001; i++)
+		buf_printf(&list, "%s{'name':'r%d','kind':'K%d','namespaced':true}", i ? "," : "", i, i);
+	buf_puts(&list, "]}");
+	fakecluster_serve(ARGO, buf_text(&list));
+	buf_done(&list);
+	get("argoproj.io", "v1alpha1", "K1999", &kind, NULL);
+	fakeloop_advance(10);
+	assert_int_equal(get("argoproj.io", "v1alpha1", "K1999", &kind, NULL), KIND_PRESENT);
+	assert_int_equal(get("argoproj.io", "v1alpha1", "K2000", &kind, text), KIND_MISSING);
+	assert_string_equal(text, "missing: no kind K2000 among the first 2000 resources of argoproj.io/v1alpha1; more are not looked at");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -304,6 +325,7 @@ int main(void)
 		CASE(a_scale_subresource_may_be_added),
 		CASE(what_nobody_wants_is_forgotten),
 		CASE(there_is_an_end_to_groups),
+		CASE(there_is_an_end_to_resources_that_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
