@@ -112,6 +112,7 @@ struct status_part {
 	struct kube_call *call;
 	struct loop_timer again;    /* back-off after a failure, or the wait for the first tick */
 	unsigned failures;
+	bool said_failure;          /* by an Event, since the last write that succeeded */
 	uint64_t futile;            /* fingerprint of a patch that the server took and dropped; not sent again */
 	uint64_t sent;              /* of the patch under way */
 };

@@ -50,6 +50,17 @@ static void notice_pruning(struct object *o, const struct scaledobject_status *k
 	}
 }
 
+/* Said once until a write succeeds; nothing else of the object can tell it. */
+static void note_failure(struct object *o, const struct meta *meta, const struct err *err)
+{
+	MEM_AUTO char *reason = mem_printf("%sUpdateFailed", scaled_kind_name(o->kind->of));
+
+	if (!o->status.said_failure)
+		announce(o, meta, "Warning", reason, "Its status could not be written: %s", err->msg);
+	o->status.said_failure = true;
+	log_warn(o->subject, "writing its status: %s; trying again", err->msg);
+}
+
 static void on_patched(void *arg, const json_t *object, const struct err *err)
 {
 	struct object *o = arg;
@@ -57,16 +68,17 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	struct scaled of;
 
 	o->status.call = NULL;
-	if (err && err->kind == ERR_MISSING)
+	if ((err && err->kind == ERR_MISSING) || !object_find(o, &of))
 		return; /* deleted meanwhile: the watch says so */
 	if (err) {
 		/* A conflict is the usual race with whoever edits the object: the watch brings the newer one. */
 		if (err->kind != ERR_CONFLICT)
-			log_warn(o->subject, "writing its status: %s; trying again", err->msg);
+			note_failure(o, of.meta, err);
 		loop_timer_set(&o->status.again, loop_backoff_ms(o->status.failures++, err->kind == ERR_CONFLICT ? 50 : 500, 60000));
 		return;
 	}
 	o->status.failures = 0;
+	o->status.said_failure = false;
 	o->kind->learn(c->cache->store, object);
 	if (!object_find(o, &of))
 		return;

@@ -169,6 +169,8 @@ static void failing_writes_are_backed_off_whatever_the_polls_say(void **state)
 		world_pass(HOUR_MS);
 		assert_in_range(status_writes(), 50, 75); /* at last one in a minute */
 		assert_true(fakesource_asked("web") > 3500);
+		assert_int_equal(fakecluster_events_sent("ScaledObjectUpdateFailed", "Its status could not be written: "), 1);
+		assert_int_equal(fakecluster_events_repeated("ScaledObjectUpdateFailed"), 0);
 		fakecluster_heal();
 		world_pass(61000);
 		world_expect("web", "Ready", "True");
