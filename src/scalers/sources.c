@@ -17,6 +17,7 @@ void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube
 	s->pg = pg_pool_new(loop, config->deadline_ms);
 	s->mysql = mysqlpool_new(loop);
 	s->web = webget_new(loop, config->http_timeout_ms);
+	exchanges_count(s->web, &s->exchanges, counters);
 	s->grpc = grpc_pool_new(loop);
 	s->pods = podcounts_new(kube);
 }

@@ -14,6 +14,7 @@
 #include "net/redis/redis.h"
 #include "net/redis/redisrouter.h"
 #include "net/web/webget.h"
+#include "scalers/exchanges.h"
 
 struct kube;
 struct podcounts;
@@ -29,6 +30,7 @@ struct scaler_sources {
 	struct pg_pool *pg;
 	struct mysqlpool *mysql;
 	struct webget *web;                    /* whatever is asked over HTTP */
+	struct exchanges exchanges;            /* how often that was, and with what result */
 	struct grpc_pool *grpc;
 	struct podcounts *pods;                /* counted at the API server */
 };

@@ -90,7 +90,8 @@ def settle(exporter, prometheus, number):
 def test_values(kscaled, stage, exporter, prometheus):
     """One object with a trigger for each kind of result."""
     settle(exporter, prometheus, 12)
-    before = kscaled.metrics().get("keda_scaler_empty_upstream_responses_total", 0)
+    empty, asked = 'keda_scaler_empty_upstream_responses_total{ignoreNullValues="true"}', '{scaler="prometheus",status_code="200"}'
+    before = kscaled.metrics()
     expected = {
         "test_queue": "12", "scalar(test_queue)": "12", "7": "7", "test_queue / 8": "1500m", "sum(test_many)": "3", 'test_many{n="2"}': "2", "-test_queue": "0",
         "not_there": "0", "test_queue * NaN": "0", "test_queue / 0": "0", "vector(0) > 1": "0",
@@ -99,7 +100,10 @@ def test_values(kscaled, stage, exporter, prometheus):
     stage.ready_scaledobject(triggers=[trigger(prometheus, query) for query in expected])
     found = {query: value(stage, index) for index, query in enumerate(expected)}
     assert found == expected
-    assert kscaled.metrics()["keda_scaler_empty_upstream_responses_total"] >= before + 4
+    after = kscaled.metrics()
+    assert after[empty] >= before.get(empty, 0) + 4
+    for name in ("keda_scaler_http_requests_total", "keda_scaler_http_request_duration_seconds_count"):
+        assert after[name + asked] >= before.get(name + asked, 0) + len(expected)
 
 
 def test_what_is_no_value(kscaled, stage, exporter, prometheus):
@@ -114,6 +118,9 @@ def test_what_is_no_value(kscaled, stage, exporter, prometheus):
     for index, (query, said) in enumerate(expected.items()):
         message = failure(stage, index)
         assert said in message and prometheus.url in message and f"query {query}" in message, message
+    counted = kscaled.metrics()
+    assert counted['keda_scaler_http_requests_total{scaler="prometheus",status_code="400"}'] >= 1
+    assert counted['keda_scaler_empty_upstream_responses_total{ignoreNullValues="false"}'] >= 1
     throughout(lambda: stage.replicas() == 2, until=after(1.5))
 
 

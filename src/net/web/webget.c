@@ -30,6 +30,8 @@ struct webget {
 	struct webget_call *calls;
 	const char *http_proxy; /* HTTP_PROXY, which libcurl does not look at; borrowed from the environment */
 	bool http_by_proxy, https_by_proxy;
+	webget_exchange_fn watch; /* NULL */
+	void *watch_arg;
 };
 
 /* What a call waits for. */
@@ -42,6 +44,7 @@ struct webget_call {
 	void *arg;
 	char *url;                   /* owned; of this step: redirects change it */
 	char *form;                  /* owned, a secret; NULL */
+	const char *asker;           /* borrowed; NULL */
 	size_t max_body;
 	struct strmap headers;       /* may hold secrets */
 	struct webaccess *access;    /* one count; after a redirect to a stranger only what trusts it; NULL */
@@ -57,10 +60,19 @@ struct webget_call {
 	struct webhost *host;
 	struct webhost_turn turn;
 	struct httpc_call *http;
+	int64_t since_ms;            /* loop clock: since when it waits for its turn, or for the answer */
 	struct httpc_server server;  /* its texts are the access's */
 	struct loop_task unfit;
 	struct err unfit_err;
 };
+
+static void tell_exchange(const struct webget_call *call, int status)
+{
+	struct webget *w = call->owner;
+
+	if (w->watch && call->asker)
+		w->watch(w->watch_arg, call->asker, status, loop_now_ms(w->loop) - call->since_ms);
+}
 
 /* --- how a call ends -------------------------------------------------------------------------------------------------------- */
 
@@ -94,6 +106,8 @@ static void fail(struct webget_call *call, const struct err *err)
 {
 	struct err copy = *err;
 
+	if (call->wait != FOR_TOKEN)
+		tell_exchange(call, 0);
 	detach(call);
 	call->fn(call->arg, NULL, &copy);
 }
@@ -272,6 +286,8 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 
 	call->http = NULL;
 	webhost_leave(&call->turn);
+	if (response)
+		tell_exchange(call, response->status);
 	if (err) {
 		if (err->kind == ERR_TEMPORARY)
 			webhost_unanswered(call->host);
@@ -325,6 +341,7 @@ static void send(struct webget_call *call)
 	make_server(call);
 	call->wait = FOR_ANSWER;
 	call->measured = false;
+	call->since_ms = loop_now_ms(call->owner->loop);
 	call->http = httpc_start(call->owner->http, &request, &http_events, call);
 	lines_done(&lines);
 	mem_free_secret(with_key);
@@ -345,6 +362,7 @@ static void wait_for_turn(struct webget_call *call)
 	bool by_proxy = strcmp(call->place.scheme, "http") == 0 ? call->owner->http_by_proxy : call->owner->https_by_proxy;
 
 	call->wait = FOR_TURN;
+	call->since_ms = loop_now_ms(call->owner->loop);
 	call->host = webhost_get(call->owner->hosts, &call->place, by_proxy);
 	webhost_wait(call->host, &call->turn, on_turn, call);
 }
@@ -408,6 +426,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->arg = arg;
 	call->url = mem_dup(request->url);
 	call->form = mem_dup(request->form);
+	call->asker = request->asker;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
 	call->access = webaccess_ref(request->access);
@@ -468,6 +487,12 @@ struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
 	w->tokens = webtoken_store_new(loop, w);
 	read_proxies(w);
 	return w;
+}
+
+void webget_watch(struct webget *w, webget_exchange_fn fn, void *arg)
+{
+	w->watch = fn;
+	w->watch_arg = arg;
 }
 
 void webget_free(struct webget *w)

@@ -24,6 +24,12 @@ struct webget_call;
 
 /* Costs nothing until the first request. timeout_ms: of requests that say none. */
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms);
+/*
+ * Tells each exchange with a server: of a redirected request every one. status 0: no answer came, be it that the server is known to be away and nothing was sent. took_ms: from when it was sent; the waits for a token
+ * and, of what is answered, for a turn do not count.
+ */
+typedef void (*webget_exchange_fn)(void *arg, const char *asker, int status, int64_t took_ms);
+void webget_watch(struct webget *w, webget_exchange_fn fn, void *arg);
 void webget_free(struct webget *w); /* calls under way end without callbacks; safe from inside them */
 
 struct webget_request {
@@ -33,6 +39,7 @@ struct webget_request {
 	int64_t timeout_ms;            /* from now to the last byte, waiting, token and redirects included; 0: the pool's */
 	int64_t deadline_ms;           /* loop clock: if that comes earlier; 0: none */
 	size_t max_body;               /* cap on the answer; 0: 1 MiB */
+	const char *asker;             /* whom it is told of by webget_watch; borrowed for ever (the name of a type); NULL: it is not told */
 	const char *form;              /* NULL; else it is POSTed (net/web/webtoken), and nothing is followed. Copied and wiped */
 };
 

@@ -147,7 +147,8 @@ static void start_more(struct metricsapi_ask *ask)
 
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct target *target = &ask->targets[ask->started++];
-		struct webget_request request = { .url = target->url, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = ask->deadline_ms, .max_body = metricsapi_body_max(q) };
+		struct webget_request request = { .url = target->url, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = ask->deadline_ms, .max_body = metricsapi_body_max(q),
+			.asker = ask->question->type->name };
 
 		ask->under_way++;
 		target->call = webget_start(ask->sources->web, &request, on_answer, target);

@@ -175,13 +175,13 @@ static void ask_free(struct prometheus_ask *ask)
 	free(ask);
 }
 
-/* KEDA's counter; it has no labels. */
-static void count_empty(struct scaler_sources *sources)
+/* KEDA's counter, of whose labels only this is the question's: one query answers all triggers that ask the same. */
+static void count_empty(struct scaler_sources *sources, bool ignored)
 {
-	static const char *const no_labels[] = { NULL };
+	static const char *const labels[] = { "ignoreNullValues", NULL };
 
 	if (sources->counters)
-		counters_add(counters_declare(sources->counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total", "Queries that were answered with nothing.", no_labels), no_labels, 1);
+		counters_add(counters_declare(sources->counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total", "Queries that were answered with nothing.", labels), (const char *const[]){ ignored ? "true" : "false" }, 1);
 }
 
 static bool understand(struct prometheus_ask *ask, const struct webget_answer *answer, double *value, struct err *err)
@@ -190,7 +190,7 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value, err);
 
 	if (reply == PROMREPLY_EMPTY) {
-		count_empty(ask->sources);
+		count_empty(ask->sources, q->empty_is_zero);
 		*value = 0;
 	}
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
@@ -223,7 +223,7 @@ static void *prometheus_ask(struct scaler_sources *sources, struct question *que
 	const struct prometheus_question *q = question->data;
 	struct prometheus_ask *ask = mem_zalloc(sizeof(*ask));
 	struct buf url = BUF_INIT(2 * URL_MAX + 64);
-	struct webget_request request = { .headers = &q->headers, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = deadline_ms };
+	struct webget_request request = { .headers = &q->headers, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = deadline_ms, .asker = question->type->name };
 	int64_t now_ms = timestamp_now_ms();
 
 	/* KEDA's whole seconds would be up to one behind what was scraped just now. */

@@ -156,6 +156,47 @@ static void answers(void **state)
 	webget_free(web);
 }
 
+struct exchanges_seen { int count, statuses[8]; };
+
+static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
+{
+	struct exchanges_seen *seen = arg;
+
+	assert_string_equal(asker, "prometheus");
+	assert_true(took_ms >= 0);
+	assert_true(seen->count < 8);
+	seen->statuses[seen->count++] = status;
+}
+
+/* Every one of a redirected request, also those without an answer; none of who does not say who asks, and none that was never sent. */
+static void exchanges_are_told(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct got moved = { .w = web }, missing = { .w = web }, hung = { .w = web }, untold = { .w = web }, refused = { .w = web }, bad = { .w = web };
+	struct exchanges_seen seen = { .count = 0 };
+	static const int expected[] = { 307, 200, 404, 0, 0 };
+	char dead[64];
+
+	webget_watch(web, on_exchange, &seen);
+	get(&moved, w->plain_url, "/307", (struct webget_request){ .asker = "prometheus" });
+	expect_body(w, &moved, "GET /elsewhere?a=b");
+	get(&missing, w->plain_url, "/404", (struct webget_request){ .asker = "prometheus" });
+	expect_body(w, &missing, "not here");
+	get(&hung, w->plain_url, "/hold", (struct webget_request){ .asker = "prometheus", .timeout_ms = 500 });
+	expect_error(w, &hung, ERR_TEMPORARY, "no complete answer");
+	snprintf(dead, sizeof(dead), "http://127.0.0.1:%u", fixture_dead_port());
+	get(&refused, dead, "/", (struct webget_request){ .asker = "prometheus", .timeout_ms = 20000 });
+	expect_error(w, &refused, ERR_TEMPORARY, "Connection refused");
+	get(&untold, w->plain_url, "/x", (struct webget_request){ .asker = NULL });
+	expect_body(w, &untold, "GET /x");
+	get(&bad, "ftp://", "x", (struct webget_request){ .asker = "prometheus" });
+	expect_error(w, &bad, ERR_INVALID, "http:// or https://");
+	assert_int_equal(seen.count, sizeof(expected) / sizeof(expected[0]));
+	assert_memory_equal(seen.statuses, expected, sizeof(expected));
+	webget_free(web);
+}
+
 /* Of many to a server that hangs only as many as there may be connections get there; the others' time runs out where they are, and another server is not delayed. */
 static void many(void **state)
 {
@@ -427,7 +468,7 @@ static void proxies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_is_sent), IN_WORLD(headers),   IN_WORLD(answers),      IN_WORLD(many),
+		IN_WORLD(what_is_sent), IN_WORLD(headers),   IN_WORLD(answers),      IN_WORLD(exchanges_are_told), IN_WORLD(many),
 		IN_WORLD(many_answered), IN_WORLD(trust),    IN_WORLD(cancelled),    IN_WORLD(freed_inside), IN_WORLD(proxies),
 		cmocka_unit_test(token_answers), cmocka_unit_test(following), IN_WORLD(lost), IN_WORLD(lost_behind_a_proxy),
 	};
