@@ -39,7 +39,8 @@ def pytest_runtest_makereport():
     outcome = yield
     report = outcome.get_result()
     if report.failed:
-        for one in process.started:
+        # Who was started again writes on in the same file.
+        for one in {one.log_path: one for one in process.started}.values():
             if one.alive() or one.log_size() > one.mark:
                 report.sections.append((f"{one.name}, pid {one.pid}, {'alive' if one.alive() else f'ended with {one.popen.returncode}'}: {one.log_path}", one.tail()))
 

@@ -116,7 +116,13 @@ def test_metrics(kscaled, job_stage, record, start_redis):
     eventually(lambda: record.count() == 4)
     server.kill()
     eventually(lambda: stage.says("Ready", "False", "TriggerError", "broken"))
-    metrics = kscaled.metrics()
+
+    def polled():
+        """The metrics, once the first look, which is no poll, was followed by one."""
+        read = kscaled.metrics()
+        return read if any(key.startswith("keda_internal_scale_loop_latency_seconds{") and f'namespace="{stage.namespace}"' in key and 'resource="worker"' in key for key in read) else None
+
+    metrics = eventually(polled)
 
     def of(name, *parts):
         """The one series of this name whose labels have all these parts."""
