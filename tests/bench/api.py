@@ -7,6 +7,7 @@ import os
 import queue
 import ssl
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -93,34 +94,52 @@ class Api:
 
 
 class ReplicaWatch(threading.Thread):
-    """Follows spec.replicas of all Deployments of a namespace; remembers when each was last seen to leave zero."""
+    """Follows spec.replicas of all Deployments of a namespace; remembers when each was last seen to leave zero. A watch that the server ends is begun anew, and told: what happened meanwhile is seen late."""
 
     def __init__(self, api, namespace):
         super().__init__(daemon=True)
-        path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
-        listed = api.get(path)
-        self.replicas = {item["metadata"]["name"]: item["spec"].get("replicas", 1) for item in listed["items"]}
-        self.left_zero = {}
+        self.api, self.path = api, f"/apis/apps/v1/namespaces/{namespace}/deployments"
+        self.replicas, self.left_zero = {}, {}
         self.changed = threading.Condition()
-        self.connection = api.connect(timeout=3600)
-        self.connection.request("GET", f"{path}?watch=1&resourceVersion={listed['metadata']['resourceVersion']}")
-        self.stream = self.connection.getresponse()
+        self.stopped = False
+        self.begin()
         self.start()
 
-    def run(self):
+    def begin(self):
+        listed = self.api.get(self.path)
+        for item in listed["items"]:
+            self.note(item)
+        self.connection = self.api.connect(timeout=3600)
+        self.connection.request("GET", f"{self.path}?watch=1&resourceVersion={listed['metadata']['resourceVersion']}")
+        self.stream = self.connection.getresponse()
+
+    def note(self, deployment):
+        now, name, replicas = time.monotonic(), deployment["metadata"]["name"], deployment["spec"].get("replicas", 1)
+        with self.changed:
+            if replicas > 0 and self.replicas.get(name) == 0:
+                self.left_zero[name] = now
+            self.replicas[name] = replicas
+            self.changed.notify_all()
+
+    def follow(self):
         try:
             for line in self.stream:
                 event = json.loads(line)
-                if event["type"] not in ("ADDED", "MODIFIED"):
-                    continue
-                now, name, replicas = time.monotonic(), event["object"]["metadata"]["name"], event["object"]["spec"].get("replicas", 1)
-                with self.changed:
-                    if replicas > 0 and self.replicas.get(name, 0) == 0:
-                        self.left_zero[name] = now
-                    self.replicas[name] = replicas
-                    self.changed.notify_all()
+                if event["type"] in ("ADDED", "MODIFIED"):
+                    self.note(event["object"])
         except (OSError, ValueError, http.client.HTTPException, AttributeError):
-            pass  # stopped
+            pass  # stopped, or cut
+
+    def run(self):
+        self.follow()
+        while not self.stopped:
+            print("bench: the watch on Deployments ended, and is begun anew", file=sys.stderr)
+            try:
+                self.begin()
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.1)
+                continue
+            self.follow()
 
     def wait(self, condition, timeout):
         with self.changed:
@@ -128,6 +147,7 @@ class ReplicaWatch(threading.Thread):
                 raise RuntimeError("the Deployments did not get there in time")
 
     def stop(self):
+        self.stopped = True
         try:
             self.connection.sock.shutdown(2)
         except (OSError, AttributeError):
