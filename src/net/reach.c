@@ -20,7 +20,8 @@ struct reach {
 	struct loop_timer again;
 	int64_t began_ms;        /* the last attempt; loop clock */
 	unsigned attempts;
-	unsigned failures;       /* in a row; lost while there are any */
+	unsigned failures;       /* in a row */
+	struct err *lost;        /* owned; of the last attempt, if it failed */
 };
 
 static void on_dialled(void *arg, int fd, const struct err *err)
@@ -31,7 +32,8 @@ static void on_dialled(void *arg, int fd, const struct err *err)
 	if (fd >= 0)
 		close(fd);
 	r->failures = err ? r->failures + 1 : 0;
-	r->fn(r->arg, err);
+	err_keep(&r->lost, err);
+	r->fn(r->arg);
 }
 
 static void on_again(void *arg)
@@ -58,6 +60,11 @@ void reach_doubt(struct reach *r)
 {
 	if (!r->failures)
 		reach_want(r);
+}
+
+const struct err *reach_lost(const struct reach *r)
+{
+	return r ? r->lost : NULL;
 }
 
 bool reach_is_trying(const struct reach *r)
@@ -89,6 +96,7 @@ void reach_free(struct reach *r)
 		return;
 	dial_cancel(r->dial);
 	loop_timer_done(&r->again);
+	err_keep(&r->lost, NULL);
 	free(r->host);
 	free(r);
 }

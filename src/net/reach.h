@@ -16,14 +16,15 @@
 
 struct reach;
 
-/* An attempt has ended: err NULL when somebody answered. Takes note only: it neither asks nor frees. */
-typedef void (*reach_fn)(void *arg, const struct err *err);
+/* An attempt has ended; reach_lost says how. Takes note only: it neither asks nor frees. */
+typedef void (*reach_fn)(void *arg);
 
 struct reach *reach_new(struct loop *loop, const char *host, uint16_t port, reach_fn fn, void *arg);
 void reach_free(struct reach *r); /* NULL is fine */
 
 void reach_doubt(struct reach *r);              /* there was no answer: looks whether the place is lost */
 void reach_want(struct reach *r);               /* somebody waits: an attempt, when it is due */
+const struct err *reach_lost(const struct reach *r); /* why the last attempt failed, until one succeeds; NULL: it did not, or nobody has tried, or r is NULL */
 bool reach_is_trying(const struct reach *r);
 unsigned reach_attempts(const struct reach *r); /* begun so far: who came before one began learns of it what he wants to know */
 

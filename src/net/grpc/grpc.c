@@ -27,7 +27,6 @@ struct link {
 	struct grpc_endpoint *endpoint;
 	struct httpc *http;
 	struct reach *reach;
-	struct err *lost;          /* owned; why the server cannot be reached: unary calls wait; NULL */
 	struct loop_task settle;   /* those that wait */
 	struct grpc_call *calls;
 	int64_t used_ms; /* loop clock */
@@ -67,7 +66,7 @@ struct grpc_call {
 /* --- links -------------------------------------------------------------------------------------------------------------------- */
 
 static void on_sweep(void *arg);
-static void on_reach(void *arg, const struct err *err);
+static void on_reach(void *arg);
 static void on_settle(void *arg);
 
 /* Where a proxy leads nobody here can know: then each call finds out by itself. */
@@ -126,7 +125,6 @@ static void link_free(struct link *l)
 	HASH_DEL(l->pool->links, l);
 	reach_free(l->reach);
 	loop_task_cancel(l->pool->loop, &l->settle);
-	err_keep(&l->lost, NULL);
 	httpc_free(l->http);
 	grpc_endpoint_unref(l->endpoint);
 	free(l);
@@ -350,7 +348,7 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 
 static void fail_lost(struct grpc_call *call)
 {
-	struct err err = *call->link->lost;
+	struct err err = *reach_lost(call->link->reach);
 
 	err_wrap(&err, "%s", call->method);
 	tell(call, &err);
@@ -360,7 +358,7 @@ static void on_late(void *arg)
 {
 	struct grpc_call *call = arg;
 
-	if (call->link->lost) /* or it begins at the end of this turn */
+	if (reach_lost(call->link->reach)) /* or it begins at the end of this turn */
 		fail_lost(call);
 }
 
@@ -375,11 +373,10 @@ static void hold(struct grpc_call *call, const void *message, size_t len)
 	reach_want(l->reach);
 }
 
-static void on_reach(void *arg, const struct err *err)
+static void on_reach(void *arg)
 {
 	struct link *l = arg;
 
-	err_keep(&l->lost, err);
 	loop_task_queue(l->pool->loop, &l->settle);
 }
 
@@ -389,17 +386,17 @@ static void on_settle(void *arg)
 	struct link *l = arg;
 	struct grpc_call *call;
 
-	if (l->lost && reach_is_trying(l->reach))
+	if (reach_lost(l->reach) && reach_is_trying(l->reach))
 		return;
 	DL_FOREACH(l->calls, call) {
 		if (!call->waits)
 			continue;
-		if (l->lost && call->attempts < reach_attempts(l->reach)) {
+		if (reach_lost(l->reach) && call->attempts < reach_attempts(l->reach)) {
 			loop_task_queue(l->pool->loop, &l->settle);
 			fail_lost(call);
 			return;
 		}
-		if (l->lost) {
+		if (reach_lost(l->reach)) {
 			reach_want(l->reach);
 			return;
 		}
@@ -421,7 +418,7 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const
 	call = call_new(l, method, arg);
 	call->fn = fn;
 	call->deadline_ms = deadline_ms;
-	if (l->lost)
+	if (reach_lost(l->reach))
 		hold(call, message, len);
 	else
 		begin(call, message, len, left_until(p, deadline_ms));

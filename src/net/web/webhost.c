@@ -30,7 +30,6 @@ struct webhost {
 	int64_t http1_until_ms;
 	struct dns_lookup *lookup;
 	struct reach *reach;    /* NULL: behind a proxy */
-	struct err *lost;       /* owned; of the last attempt to reach it, if it failed */
 	struct webhost_turn *waiting;
 	unsigned under_way;
 	struct loop_task pump;
@@ -115,16 +114,15 @@ static void wait_for_reach(struct webhost *h)
 	if (reach_is_trying(h->reach))
 		return;
 	if (h->waiting->attempts < reach_attempts(h->reach))
-		refuse_first(h, h->lost->msg);
+		refuse_first(h, reach_lost(h->reach)->msg);
 	else
 		reach_want(h->reach);
 }
 
-static void on_reach(void *arg, const struct err *err)
+static void on_reach(void *arg)
 {
 	struct webhost *h = arg;
 
-	err_keep(&h->lost, err);
 	loop_task_queue(h->table->loop, &h->pump);
 }
 
@@ -138,7 +136,7 @@ static void on_pump(void *arg)
 		refuse_first(h, h->err ? h->err->msg : "the name cannot be looked up");
 		return;
 	}
-	if (h->lost) {
+	if (reach_lost(h->reach)) {
 		wait_for_reach(h);
 		return;
 	}
@@ -186,7 +184,7 @@ void webhost_unanswered(struct webhost *h)
 
 const struct err *webhost_lost(const struct webhost *h)
 {
-	return h->lost;
+	return reach_lost(h->reach);
 }
 
 void webhost_hung(struct webhost *h)
@@ -229,7 +227,6 @@ static void host_free(struct webhost *h)
 	loop_task_cancel(h->table->loop, &h->pump);
 	reach_free(h->reach);
 	err_keep(&h->err, NULL);
-	err_keep(&h->lost, NULL);
 	free(h->addresses);
 	free(h->origin);
 	free(h->name);

@@ -132,18 +132,24 @@ static void a_paused_object_need_not_be_right(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 1);
 }
 
-/* Made by KEDA, so our watch does not see it: it is looked for. */
+/* Made by KEDA, so our watch does not see it. */
+static void apply_hpa_of_keda(void)
+{
+	MEM_AUTO char *hpa =
+		mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
+			   fakecluster_text(WEB, "metadata.uid"));
+
+	fakecluster_apply(WEB_HPA, hpa);
+}
+
+/* It is looked for. */
 static void the_hpa_that_keda_left_goes_too(void **state)
 {
-	MEM_AUTO char *hpa = NULL;
-
 	(void)state;
 	world_lead(false);
 	world_deployment("web", 2);
 	world_scaledobject("web", "");
-	hpa = mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
-			 fakecluster_text(WEB, "metadata.uid"));
-	fakecluster_apply(WEB_HPA, hpa);
+	apply_hpa_of_keda();
 	annotate("{'autoscaling.keda.sh/paused':'true'}");
 	world_lead(true);
 	world_pass(1000);
@@ -160,15 +166,11 @@ static void the_hpa_that_keda_left_goes_too(void **state)
 /* KEDA's, and given another name in the spec since. */
 static void the_renamed_hpa_that_keda_left_goes_too(void **state)
 {
-	MEM_AUTO char *hpa = NULL;
-
 	(void)state;
 	world_lead(false);
 	world_deployment("web", 2);
 	world_scaledobject("web", "'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}");
-	hpa = mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
-			 fakecluster_text(WEB, "metadata.uid"));
-	fakecluster_apply(WEB_HPA, hpa);
+	apply_hpa_of_keda();
 	fakecluster_change(WEB, "{'status':{'hpaName':'keda-hpa-web'}}");
 	annotate("{'autoscaling.keda.sh/paused':'true'}");
 	world_lead(true);
