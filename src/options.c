@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 
 #define CONFIG_MAX_BYTES (1024 * 1024)
@@ -138,14 +139,9 @@ static int read_bool(const char *text, bool *out, struct err *err)
 
 static int read_port(const char *text, uint16_t *out, struct err *err)
 {
-	unsigned long port = 0;
-	size_t len = strlen(text);
+	int port = hostport_port(text);
 
-	if (len > 0 && len <= 5 && strspn(text, "0123456789") == len)
-		port = strtoul(text, NULL, 10);
-	else
-		port = 65536;
-	if (port > 65535)
+	if (port < 0)
 		return err_set(err, ERR_INVALID, "\"%.64s\" is no port: 0 to 65535", text);
 	*out = (uint16_t)port;
 	return 0;
@@ -176,16 +172,9 @@ static int read_milliseconds(const struct option *option, const char *text, int6
 /* "127.0.0.1:8080", ":8080", "localhost:8080", "[::1]:8080" */
 static int read_host_port(const char *text, char **out, struct err *err)
 {
-	const char *colon = strrchr(text, ':');
-	uint16_t port;
-	size_t host_len = colon != NULL ? (size_t)(colon - text) : 0;
-	bool bracketed = host_len >= 2 && text[0] == '[' && text[host_len - 1] == ']';
+	struct hostport at;
 
-	if (colon == NULL)
-		return err_set(err, ERR_INVALID, "\"%.64s\" has no port: HOST:PORT, or :PORT for all addresses", text);
-	if (!bracketed && memchr(text, ':', host_len) != NULL)
-		return err_set(err, ERR_INVALID, "\"%.64s\": an IPv6 address stands in brackets, like [::1]:8080", text);
-	if (read_port(colon + 1, &port, err) < 0)
+	if (hostport_parse_listen(text, &at, err) < 0)
 		return -1;
 	return put_text(text, out);
 }

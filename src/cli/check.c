@@ -15,7 +15,7 @@
 #include "base/mem.h"
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
-#include "cli/hostport.h"
+#include "cli/outsidehost.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
 
@@ -144,7 +144,7 @@ static int run(const struct request *request, char *const *files, int count)
 
 static bool check_namespace(const char *option, const char *name)
 {
-	if (hostport_is_label(name))
+	if (outsidehost_is_label(name))
 		return true;
 	fprintf(stderr, "kscaled check: --%s: \"%.80s\" cannot be the name of a namespace\n", option, name);
 	return false;

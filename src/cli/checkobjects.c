@@ -10,8 +10,8 @@
 #include "cli/checktriggers.h"
 #include "cli/crdschema.h"
 #include "cli/findings.h"
-#include "cli/hostport.h"
 #include "cli/offline.h"
+#include "cli/outsidehost.h"
 #include "cli/rivals.h"
 #include "cli/schema.h"
 #include "decide/formula.h"
@@ -301,7 +301,7 @@ static void judge_metadata(struct run *r, const json_t *object)
 		findings_problem(&r->findings, "metadata.name", "missing");
 	else if (*name && !validate_is_subdomain(name))
 		findings_problem(&r->findings, "metadata.name", "\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed", name);
-	if (*namespace_ && !hostport_is_label(namespace_))
+	if (*namespace_ && !outsidehost_is_label(namespace_))
 		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace", namespace_);
 }
 

@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "cli/hostport.h"
 #include "cli/manifests_text.h"
+#include "cli/outsidehost.h"
 #include "config.h"
 
 #define LABEL_SIZE 64 /* one more than a label may have, so that a longer one is still seen to be too long */
@@ -30,7 +30,7 @@ struct plan {
 	const char *namespace_selector; /* of the webhooks */
 	bool restrict_secrets, tokens, webhook;
 	bool outside;
-	struct hostport host;
+	struct outsidehost host;
 	FILE *out;
 };
 
@@ -47,7 +47,7 @@ static bool is_namespace_of_kubernetes(const char *name)
 
 static int check_label(const char *option, const char *text, struct err *err)
 {
-	if (hostport_is_label(text))
+	if (outsidehost_is_label(text))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		       "--%s: \"%.80s\" is not a name that Kubernetes allows: 1 to 63 lower-case letters, digits and \"-\", with a letter or digit first and last",
@@ -114,7 +114,7 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 || check_image(plan->image, err) < 0 ||
 	    check_watch_namespaces(plan->watch_namespaces, err) < 0)
 		return -1;
-	if (plan->outside && hostport_parse(params->host, &plan->host, err) < 0)
+	if (plan->outside && outsidehost_parse(params->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
 	return 0;
 }
@@ -172,7 +172,7 @@ static const char *service_text(const struct plan *plan)
 {
 	if (!plan->outside)
 		return manifests_service_pod;
-	return plan->host.kind == HOSTPORT_NAME ? manifests_service_name : manifests_service_address;
+	return plan->host.kind == OUTSIDEHOST_NAME ? manifests_service_name : manifests_service_address;
 }
 
 static void print_all(const struct plan *plan)
@@ -188,13 +188,13 @@ static void print_all(const struct plan *plan)
 		{ "HOST", plan->host.host },
 		{ "PORT", port },
 		/* The aggregator connects to an ExternalName at the APIService's port, to a ClusterIP by the Service's port. */
-		{ "SERVICE_PORT", plan->outside && plan->host.kind == HOSTPORT_NAME ? port : "443" },
+		{ "SERVICE_PORT", plan->outside && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
 		{ "SECRET_RULES", plan->restrict_secrets ? "" : manifests_rules_secrets },
 		{ "TOKEN_RULES", plan->tokens ? manifests_rules_tokens : manifests_rules_no_tokens },
 		{ "OWN_TOKEN_RULES", plan->tokens ? manifests_rules_tokens : "" },
 		{ "RESTRICT_SECRETS", plan->restrict_secrets ? "true" : "false" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
-		{ "FAMILY", plan->host.kind == HOSTPORT_IPV6 ? "IPv6" : "IPv4" },
+		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
 	};
 

@@ -4,9 +4,9 @@
 #include <curl/curl.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "serve/address.h"
 
 #define CONNECT_MS 3000L
 #define ALL_MS 15000L
@@ -22,16 +22,18 @@ static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
 /* "http://127.0.0.1:8080/path"; the caller owns it. NULL: the address is none. */
 static char *url_of(const char *address, const char *path, struct err *err)
 {
-	char host[256];
-	uint16_t port;
+	MEM_AUTO char *place = NULL;
+	struct hostport at;
+	char *host = at.host;
 
-	if (address_parse(address, host, sizeof(host), &port, err))
+	if (hostport_parse_listen(address, &at, err))
 		return NULL;
 	if (!*host || strcmp(host, "0.0.0.0") == 0)
 		strcpy(host, "127.0.0.1");
 	else if (strcmp(host, "::") == 0)
 		strcpy(host, "::1");
-	return strchr(host, ':') ? mem_printf("http://[%s]:%u%s", host, (unsigned)port, path) : mem_printf("http://%s:%u%s", host, (unsigned)port, path);
+	place = hostport_join(host, at.port);
+	return mem_printf("http://%s%s", place, path);
 }
 
 static int transfer(const char *url, struct buf *body, long *status, char *why)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "kube/kubeconfig.h"
 
@@ -169,12 +170,13 @@ static int load_mount(const char *mount, struct kube_config *out, struct err *er
 {
 	const char *host = getenv("KUBERNETES_SERVICE_HOST"), *port = getenv("KUBERNETES_SERVICE_PORT");
 	MEM_AUTO char *ca_file = mem_printf("%s/ca.crt", mount);
-	MEM_AUTO char *namespace_file = mem_printf("%s/namespace", mount);
+	MEM_AUTO char *namespace_file = mem_printf("%s/namespace", mount), *place = NULL;
 
 	if (!host || !*host || !port || !*port)
 		return err_set(err, ERR_INVALID, "not in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): give --kubeconfig");
 	out->source = mem_dup("in-cluster service account");
-	out->server = strchr(host, ':') && host[0] != '[' ? mem_printf("https://[%s]:%s", host, port) : mem_printf("https://%s:%s", host, port);
+	place = hostport_join_text(host, port);
+	out->server = mem_printf("https://%s", place);
 	out->token_file = mem_printf("%s/token", mount);
 	if (strpbrk(out->server, " \t\r\n?#"))
 		return err_set(err, ERR_INVALID, "KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not a host or a port");

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
-#include "serve/address.h"
 #include "serve/authn.h"
 #include "serve/authz.h"
 #include "serve/discovery.h"
@@ -16,7 +16,6 @@
 #include "serve/webhook.h"
 
 #define REPLY_MAX 65536
-#define HOST_MAX  256
 
 static void on_secure(void *arg, struct httpd_request *http)
 {
@@ -43,14 +42,15 @@ static int listen_secure(struct serve *s, const struct serve_config *config, str
 static int listen_status(struct serve *s, const struct serve_config *config, struct err *err)
 {
 	struct httpd_config http;
-	char host[HOST_MAX];
+	struct hostport at;
 
 	if (!config->status_address || !*config->status_address)
 		return 0;
 	httpd_config_defaults(&http);
-	if (address_parse(config->status_address, host, sizeof(host), &http.port, err))
+	if (hostport_parse_listen(config->status_address, &at, err))
 		return err_wrap(err, "status address");
-	http.address = host;
+	http.address = at.host;
+	http.port = at.port;
 	s->status = httpd_new(s->loop, &http, on_status, s, err);
 	return s->status ? 0 : err_wrap(err, "status address");
 }

@@ -393,7 +393,7 @@ static void wrong_flags(void **state)
 		{ "--log-format=xml", "flag --log-format: \"xml\" is no log format: text or json" },
 		{ "--status-address=8080", "flag --status-address: \"8080\" has no port: HOST:PORT, or :PORT for all addresses" },
 		{ "--status-address=::1:8080", "flag --status-address: \"::1:8080\": an IPv6 address stands in brackets, like [::1]:8080" },
-		{ "--status-address=localhost:http", "flag --status-address: \"http\" is no port: 0 to 65535" },
+		{ "--status-address=localhost:http", "flag --status-address: \"localhost:http\": \"http\" is no port: 0 to 65535" },
 		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is no IP address" },
 		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is no IP address" },
 		{ "--namespace=Ops", "flag --namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },

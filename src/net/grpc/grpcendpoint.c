@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 
-#define DEFAULT_PORT "443" /* grpc-go's, for a target that has none */
-#define HOST_MAX 253
+#define DEFAULT_PORT 443 /* grpc-go's, for a target that has none */
 
 /* --- targets ------------------------------------------------------------------------------------------------------------------ */
 
@@ -43,27 +43,22 @@ static int refuse(const char *target, struct err *err)
 
 static bool is_port(const char *text)
 {
-	size_t len = strspn(text, "0123456789");
-	long port = strtol(text, NULL, 10);
-
-	return len > 0 && len <= 5 && text[len] == '\0' && port >= 1 && port <= 65535;
+	return hostport_port(text) > 0;
 }
 
-static bool is_host(const char *host, size_t len, bool bracketed)
+static bool is_host(const char *host, bool bracketed)
 {
-	if (len == 0 || len > HOST_MAX)
-		return false;
-	for (size_t i = 0; i < len; i++)
-		if (!isalnum((unsigned char)host[i]) && !strchr(bracketed ? ":.%" : "-._", host[i]))
+	for (const char *c = host; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr(bracketed ? ":.%" : "-._", *c))
 			return false;
-	return true;
+	return *host;
 }
 
 /* "host:port" in its one form; the caller owns it. */
 static int read_target(const char *target, char **out, struct err *err)
 {
-	const char *rest = target, *port, *host;
-	bool bracketed;
+	const char *rest = target;
+	struct hostport at;
 	size_t len;
 
 	for (size_t i = 0; i < sizeof(plain_prefixes) / sizeof(plain_prefixes[0]); i++)
@@ -73,13 +68,9 @@ static int read_target(const char *target, char **out, struct err *err)
 		rest = target + 4;
 	if (rest == target && names_scheme(target, &len))
 		return err_set(err, ERR_INVALID, "address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target, (int)len, target);
-	bracketed = *rest == '[';
-	host = rest + bracketed;
-	len = strcspn(host, bracketed ? "]" : ":");
-	port = host + len + (bracketed && host[len] == ']');
-	if (!is_host(host, len, bracketed) || (bracketed && host[len] != ']') || (*port && (*port != ':' || !is_port(port + 1))))
+	if (hostport_parse(rest, &at) != HOSTPORT_GOOD || !is_host(at.host, at.bracketed) || (at.has_port && at.port == 0))
 		return refuse(target, err);
-	*out = mem_printf("%s%.*s%s:%s", bracketed ? "[" : "", (int)len, host, bracketed ? "]" : "", *port ? port + 1 : DEFAULT_PORT);
+	*out = hostport_join(at.host, at.has_port ? at.port : DEFAULT_PORT);
 	return 0;
 }
 

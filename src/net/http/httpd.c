@@ -21,6 +21,7 @@
 #include <utlist.h>
 
 #include "base/hash.h"
+#include "base/hostport.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/http/httpframing.h"
@@ -472,6 +473,7 @@ const char *httpd_body(const struct httpd_request *r, size_t *len)
 const char *httpd_peer(const struct httpd_request *r)
 {
 	struct conn *c = r->conn;
+	MEM_AUTO char *peer = NULL;
 	char *address;
 	uint16_t port;
 
@@ -480,7 +482,8 @@ const char *httpd_peer(const struct httpd_request *r)
 	evhttp_connection_get_peer(c->evcon, &address, &port);
 	if (strncmp(address, "::ffff:", 7) == 0 && strchr(address, '.'))
 		address += 7;
-	snprintf(c->peer, sizeof(c->peer), strchr(address, ':') ? "[%s]:%u" : "%s:%u", address, port);
+	peer = hostport_join(address, port);
+	snprintf(c->peer, sizeof(c->peer), "%s", peer);
 	return c->peer;
 }
 

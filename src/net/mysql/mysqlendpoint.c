@@ -5,17 +5,16 @@
 #include <sys/un.h>
 
 #include "base/fingerprint.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/tls.h"
-
-#define HOST_MAX 253
 
 /* Letters that stand in names and addresses of hosts; a '%' for the scope of an IPv6 address. */
 static bool is_host(const char *text)
 {
 	size_t len = strlen(text);
 
-	return len > 0 && len <= HOST_MAX && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") == len;
+	return len > 0 && len <= HOSTPORT_HOST_MAX && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") == len;
 }
 
 static int check_address(const struct mysqlendpoint_config *c, struct err *err)
@@ -47,13 +46,6 @@ static int check_tls(const struct mysqlendpoint_config *c, struct err *err)
 	if (c->tls == MYSQLENDPOINT_TLS_OFF)
 		return 0;
 	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
-}
-
-static char *make_address(const char *host, uint16_t port)
-{
-	if (!port)
-		return mem_dup(host);
-	return strchr(host, ':') ? mem_printf("[%s]:%u", host, port) : mem_printf("%s:%u", host, port);
 }
 
 static void make_key(struct mysqlendpoint *e)
@@ -88,7 +80,7 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	e->count = 1;
 	e->host = mem_dup(c->host);
 	e->port = c->port;
-	e->address = make_address(c->host, c->port);
+	e->address = c->port ? hostport_join(c->host, c->port) : mem_dup(c->host);
 	e->user = mem_dup(c->user);
 	e->password = mem_dup(c->password ? c->password : "");
 	e->database = mem_dup(c->database ? c->database : "");

@@ -10,12 +10,12 @@
 
 #include "base/buf.h"
 #include "base/fingerprint.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/pg/pgstring.h"
 #include "net/tls.h"
 
 #define OPTIONS_MAX 8192
-#define HOST_MAX 253
 #define DEFAULT_PORT 5432
 
 /* --- keywords -------------------------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static int check_host(const struct pgendpoint_host *h, struct err *err)
 {
 	if (!*h->host && !h->hostaddr)
 		return err_set(err, ERR_INVALID, "no host given: without one the driver would look for a server on kscaled's own host (a Unix socket is named by the path of its folder)");
-	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) || strlen(h->host) > HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOST_MAX))
+	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) || strlen(h->host) > HOSTPORT_HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOSTPORT_HOST_MAX))
 		return err_set(err, ERR_INVALID, "\"host\" is no name or address of a server");
 	return 0;
 }
@@ -361,7 +361,9 @@ static void make_names(struct pg_endpoint *e, const struct strmap *given)
 		const struct pgendpoint_host *h = &e->hosts[i];
 		const char *host = *h->host ? h->host : h->hostaddr;
 
-		buf_printf(&name, strchr(host, ':') ? "%s[%s]:%u" : "%s%s:%u", i > 0 ? "," : "", host, h->port);
+		MEM_AUTO char *place = hostport_join(host, h->port);
+
+		buf_printf(&name, "%s%s", i > 0 ? "," : "", place);
 	}
 	buf_printf(&name, "/%s", dbname ? dbname : strmap_get(&e->settings, "user"));
 	e->name = buf_take(&name);

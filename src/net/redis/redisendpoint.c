@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/tls.h"
-
-#define HOST_MAX 253
 
 /* --- the address ------------------------------------------------------------------------------------------------------- */
 
@@ -20,37 +19,19 @@ static bool is_printable(const char *text)
 	return true;
 }
 
-/* 0 when it is none. */
-static uint16_t parse_port(const char *text)
-{
-	size_t len = strlen(text);
-	int port = 0;
-
-	if (len == 0 || len > 5 || text[strspn(text, "0123456789")])
-		return 0;
-	for (; *text; text++)
-		port = port * 10 + (*text - '0');
-	return port <= 65535 ? (uint16_t)port : 0;
-}
-
 static int split_address(const char *address, char **host, uint16_t *port, struct err *err)
 {
-	const char *colon = strrchr(address, ':');
-	size_t host_len = colon ? (size_t)(colon - address) : 0;
-	const char *start = address;
+	struct hostport at;
+	enum hostport_flaw flaw = hostport_parse(address, &at);
 
 	if (strstr(address, "://"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port, not a URL", address);
-	if (host_len > 2 && address[0] == '[' && colon[-1] == ']') {
-		start++;
-		host_len -= 2;
-	} else if (host_len && memchr(address, ':', host_len)) {
+	if (flaw == HOSTPORT_COLONS)
 		return err_set(err, ERR_INVALID, "address \"%s\": an IPv6 address must stand in brackets: [::1]:6379", address);
-	}
-	*port = colon ? parse_port(colon + 1) : 0;
-	if (host_len == 0 || host_len > HOST_MAX || *port == 0 || !is_printable(address) || memchr(start, '[', host_len) || memchr(start, ']', host_len))
+	if (flaw != HOSTPORT_GOOD || !*at.host || at.port == 0 || !is_printable(address) || strpbrk(at.host, "[]"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
-	*host = mem_dupn(start, host_len);
+	*host = mem_dup(at.host);
+	*port = at.port;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 
 /* --- slots ------------------------------------------------------------------------------------------------------------- */
@@ -70,19 +71,6 @@ void redismap_done(struct redismap *map)
 
 /* --- addresses --------------------------------------------------------------------------------------------------------- */
 
-/* The host of "host:port", without brackets; the caller owns it. A Unix socket is on this machine. */
-static char *host_of(const char *address)
-{
-	const char *colon = strrchr(address, ':');
-	size_t len = colon ? (size_t)(colon - address) : strlen(address);
-
-	if (address[0] == '/')
-		return mem_dup("127.0.0.1");
-	if (len > 2 && address[0] == '[' && address[len - 1] == ']')
-		return mem_dupn(address + 1, len - 2);
-	return mem_dupn(address, len);
-}
-
 static bool is_loopback(const char *host)
 {
 	return strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0 || strcmp(host, "localhost") == 0;
@@ -90,7 +78,7 @@ static bool is_loopback(const char *host)
 
 static bool is_host(const char *host, size_t len)
 {
-	if (len == 0 || len > REDISMAP_HOST_MAX || strlen(host) != len)
+	if (len == 0 || len > HOSTPORT_HOST_MAX || strlen(host) != len)
 		return false;
 	for (; *host; host++) {
 		if (*host <= ' ' || *host >= 0x7f || *host == '[' || *host == ']' || *host == '/')
@@ -102,16 +90,18 @@ static bool is_host(const char *host, size_t len)
 /* What a server at `from` announces, as it is reached from here. NULL: that is no host. */
 static char *reachable(const char *announced, size_t len, int64_t port, const char *from)
 {
-	MEM_AUTO char *from_host = host_of(from);
-	const char *host = announced;
+	struct hostport at = { .host = "127.0.0.1" }; /* a Unix socket is on this machine */
+	const char *host = announced, *from_host = at.host;
 
+	if (from[0] != '/' && hostport_parse(from, &at) != HOSTPORT_GOOD)
+		return NULL;
 	if (!announced || len == 0 || strcmp(announced, "?") == 0)
 		host = from_host;
 	else if (!is_host(announced, len))
 		return NULL;
 	else if (is_loopback(announced) && !is_loopback(from_host))
 		host = from_host;
-	return mem_printf(strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, (int)port);
+	return hostport_join(host, (unsigned)port);
 }
 
 /* --- CLUSTER SLOTS ----------------------------------------------------------------------------------------------------- */
@@ -253,13 +243,9 @@ static char *redirect_address(const char *text, const char *from)
 {
 	const char *colon = strrchr(text, ':');
 	MEM_AUTO char *host = colon ? mem_dupn(text, (size_t)(colon - text)) : NULL;
-	size_t digits = colon ? strspn(colon + 1, "0123456789") : 0;
-	long port;
+	int port = colon ? hostport_port(colon + 1) : -1;
 
-	if (digits == 0 || digits > 5 || colon[1 + digits] != '\0')
-		return NULL;
-	port = strtol(colon + 1, NULL, 10);
-	return port >= 1 && port <= 65535 ? reachable(host, strlen(host), port, from) : NULL;
+	return port >= 1 ? reachable(host, strlen(host), port, from) : NULL;
 }
 
 enum redismap_redirect redismap_read_redirect(const char *text, const char *from, char **address)

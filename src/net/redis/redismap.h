@@ -15,7 +15,6 @@
 
 #define REDISMAP_SLOTS 16384
 #define REDISMAP_NODES_MAX 1024
-#define REDISMAP_HOST_MAX 253
 
 /* Zero-initialised is empty. Owns what it points to. */
 struct redismap {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/redis/redismap.h"
 
@@ -15,13 +16,6 @@ static int sentinel_question(const struct redissite *s, const char **argv)
 	argv[1] = "get-master-addr-by-name";
 	argv[2] = s->master;
 	return 3;
-}
-
-static bool is_port(const char *text)
-{
-	size_t len = strspn(text, "0123456789");
-
-	return len > 0 && len <= 5 && text[len] == '\0' && atoi(text) > 0 && atoi(text) <= 65535;
 }
 
 static int sentinel_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply, struct redismap *map, struct err *err)
@@ -40,9 +34,9 @@ static int sentinel_read(const struct redissite *s, const struct redis_endpoint 
 		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
 	host = reply->elements[0];
 	port = reply->elements[1];
-	if (host->len == 0 || host->len > REDISMAP_HOST_MAX || host->text[0] == '/' || !is_port(port->text))
+	if (host->len == 0 || host->len > HOSTPORT_HOST_MAX || host->text[0] == '/' || hostport_port(port->text) < 1)
 		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
-	address = mem_printf(strchr(host->text, ':') ? "[%s]:%s" : "%s:%s", host->text, port->text);
+	address = hostport_join_text(host->text, port->text);
 	redismap_whole(map, address);
 	return 0;
 }

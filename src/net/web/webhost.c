@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/dns.h"
 #include "net/reach.h"
@@ -245,8 +246,8 @@ static void sweep(struct webhost_table *t)
 
 struct webhost *webhost_get(struct webhost_table *t, const struct httpurl_place *place, bool by_proxy)
 {
-	const char *colon = strchr(place->host, ':');
-	char *origin = mem_printf(colon ? "%s://[%s]:%u" : "%s://%s:%u", place->scheme, place->host, place->port);
+	MEM_AUTO char *where = hostport_join(place->host, place->port);
+	char *origin = mem_printf("%s://%s", place->scheme, where);
 	struct webhost *h;
 
 	HASH_FIND_STR(t->hosts, origin, h);

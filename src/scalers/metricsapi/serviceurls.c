@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strmap.h"
@@ -121,14 +122,15 @@ static int add_endpoint(struct found *f, const json_t *endpoint, uint16_t port)
 {
 	const char *address = json_string_value(json_array_get(json_object_get(endpoint, "addresses"), 0));
 	const char *pod = json_str_or_empty(json_object_get(endpoint, "targetRef"), "uid");
-	MEM_AUTO char *url = NULL;
+	MEM_AUTO char *place = NULL, *url = NULL;
 
 	/* Of several addresses of one endpoint any stands for all of them (EndpointSlice's own words). */
 	if (!address || json_is_false(json_object_get(json_object_get(endpoint, "conditions"), "ready")))
 		return 0;
 	if (strspn(address, "0123456789abcdefABCDEF.:ghijklmnopqrstuvwxyz-") != strlen(address))
 		return err_set(f->err, ERR_INVALID, "an EndpointSlice of Service %s/%s has something else than an address", f->service->namespace_, f->service->service);
-	url = mem_printf(strchr(address, ':') ? "%s://[%s]:%u%s" : "%s://%s:%u%s", f->service->scheme, address, port, f->service->rest);
+	place = hostport_join(address, port);
+	url = mem_printf("%s://%s%s", f->service->scheme, place, f->service->rest);
 	if ((*pod && !note(f, pod)) || !note(f, url))
 		return 0;
 	if (f->count == SERVICEURLS_MAX)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/redis/rediscluster.h"
 #include "net/redis/redissentinel.h"
@@ -91,11 +92,7 @@ static void drop_empty(struct param_list *list)
 
 static char *joined_host_port(const char *host, const char *port)
 {
-	if (!*host || !*port)
-		return mem_dup("");
-	if (strchr(host, ':') && host[0] != '[')
-		return mem_printf("[%s]:%s", host, port);
-	return mem_printf("%s:%s", host, port);
+	return *host && *port ? hostport_join_text(host, port) : mem_dup("");
 }
 
 /* Pairs of hosts and ports are appended to the addresses, which come first (A.1). */

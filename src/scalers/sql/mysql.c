@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
 #include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
 #include "scalers/params.h"
@@ -71,7 +72,7 @@ static int read_single(struct connection *c, struct err *err)
 	}
 	if (strpbrk(c->host, "/@,"))
 		return err_set(err, ERR_INVALID, "parameter \"host\" must be a name or an address, and nothing else: the port has a parameter of its own");
-	joined = c->host[0] != '[' && strchr(c->host, ':') ? mem_printf("[%s]:%s", c->host, c->port ? c->port : DEFAULT_PORT) : mem_printf("%s:%s", c->host, c->port ? c->port : DEFAULT_PORT);
+	joined = hostport_join_text(c->host, c->port ? c->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &c->dsn.host, &c->dsn.port, err))
 		return err_wrap(err, "parameters \"host\" and \"port\"");
 	return 0;

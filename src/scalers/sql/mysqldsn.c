@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "base/hostport.h"
 #include "base/mem.h"
 
 #define TEXT_MAX 65536
@@ -259,39 +260,20 @@ static int take_parameters(struct mysqldsn *dsn, char *text, struct err *err)
 
 /* --- user, address, database --------------------------------------------------------------------------------------------------------- */
 
-static int port_of(const char *text, uint16_t *out)
-{
-	size_t len = strlen(text);
-	long port = len > 0 && len <= 5 && strspn(text, "0123456789") == len ? strtol(text, NULL, 10) : 0;
-
-	*out = port <= 65535 ? (uint16_t)port : 0;
-	return *out ? 0 : -1;
-}
-
 int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *err)
 {
-	const char *colon = strrchr(text, ':'), *closing = strrchr(text, ']');
-	size_t len = strlen(text);
+	struct hostport at;
+	enum hostport_flaw flaw = hostport_parse(text, &at);
 
-	*port = 0;
 	if (strstr(text, "://"))
 		return err_set(err, ERR_INVALID, "the address must be host:port, not a URL");
-	if (colon && colon != strchr(text, ':') && text[0] != '[')
-		colon = NULL; /* an IPv6 address without brackets, and so without a port */
-	if (colon && closing && colon < closing)
-		colon = NULL;
-	if (colon) {
-		if (port_of(colon + 1, port))
-			return err_set(err, ERR_INVALID, "the port must be a number from 1 to 65535");
-		len = (size_t)(colon - text);
-	}
-	if (len > 2 && text[0] == '[' && text[len - 1] == ']') {
-		text++;
-		len -= 2;
-	}
-	if (len == 0)
+	if (flaw == HOSTPORT_PORT || (flaw == HOSTPORT_GOOD && at.has_port && at.port == 0))
+		return err_set(err, ERR_INVALID, "the port must be a number from 1 to 65535");
+	/* An IPv6 address without brackets has no port. What else is no host, the endpoint refuses. */
+	*port = flaw == HOSTPORT_GOOD ? at.port : 0;
+	*host = mem_dup(flaw == HOSTPORT_GOOD ? at.host : text);
+	if (!**host)
 		return err_set(err, ERR_INVALID, "no host given");
-	*host = mem_dupn(text, len);
 	return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CLI_HOSTPORT_H
-#define CLI_HOSTPORT_H
+#ifndef CLI_OUTSIDEHOST_H
+#define CLI_OUTSIDEHOST_H
 
 /*
  * Where the API server finds a kscaled that runs outside the cluster: "name:port", "10.0.0.7:8443" or "[fd00::7]:8443", read and checked
@@ -9,10 +9,10 @@
 
 #include "base/err.h"
 
-enum hostport_kind { HOSTPORT_NAME, HOSTPORT_IPV4, HOSTPORT_IPV6 };
+enum outsidehost_kind { OUTSIDEHOST_NAME, OUTSIDEHOST_IPV4, OUTSIDEHOST_IPV6 };
 
-struct hostport {
-	enum hostport_kind kind;
+struct outsidehost {
+	enum outsidehost_kind kind;
 	char host[254]; /* a DNS name, or an address in its canonical form, without brackets */
 	int port;       /* 1 to 65535 */
 };
@@ -21,9 +21,9 @@ struct hostport {
  * Errors (ERR_INVALID): no port or one out of range, an empty host, an IPv6 address without brackets, a name that is no lower-case DNS-1123
  * subdomain, and addresses that an EndpointSlice may not hold (loopback, link-local, multicast, unspecified).
  */
-int hostport_parse(const char *text, struct hostport *out, struct err *err);
+int outsidehost_parse(const char *text, struct outsidehost *out, struct err *err);
 
 /* Whether text is a DNS-1123 label of 1 to 63 characters, as the name of a namespace must be. */
-int hostport_is_label(const char *text);
+int outsidehost_is_label(const char *text);
 
 #endif

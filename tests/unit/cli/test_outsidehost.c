@@ -7,30 +7,30 @@
 
 #include <cmocka.h>
 
-#include "cli/hostport.h"
+#include "cli/outsidehost.h"
 
 static void reads_names_and_addresses(void **state)
 {
 	static const struct {
 		const char *text;
-		enum hostport_kind kind;
+		enum outsidehost_kind kind;
 		const char *host;
 		int port;
 	} cases[] = {
-		{ "localhost:8443", HOSTPORT_NAME, "localhost", 8443 },
-		{ "autoscaler.example.com:1", HOSTPORT_NAME, "autoscaler.example.com", 1 },
-		{ "1st.node-2:65535", HOSTPORT_NAME, "1st.node-2", 65535 },
-		{ "10.0.0.7:8443", HOSTPORT_IPV4, "10.0.0.7", 8443 },
-		{ "[fd00:0:0::07]:443", HOSTPORT_IPV6, "fd00::7", 443 },
-		{ "[2001:DB8::1]:0443", HOSTPORT_IPV6, "2001:db8::1", 443 },
+		{ "localhost:8443", OUTSIDEHOST_NAME, "localhost", 8443 },
+		{ "autoscaler.example.com:1", OUTSIDEHOST_NAME, "autoscaler.example.com", 1 },
+		{ "1st.node-2:65535", OUTSIDEHOST_NAME, "1st.node-2", 65535 },
+		{ "10.0.0.7:8443", OUTSIDEHOST_IPV4, "10.0.0.7", 8443 },
+		{ "[fd00:0:0::07]:443", OUTSIDEHOST_IPV6, "fd00::7", 443 },
+		{ "[2001:DB8::1]:0443", OUTSIDEHOST_IPV6, "2001:db8::1", 443 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hostport got;
+		struct outsidehost got;
 		struct err err = { 0 };
 
-		if (hostport_parse(cases[i].text, &got, &err) < 0)
+		if (outsidehost_parse(cases[i].text, &got, &err) < 0)
 			fail_msg("%s: %s", cases[i].text, err.msg);
 		assert_int_equal(got.kind, cases[i].kind);
 		assert_string_equal(got.host, cases[i].host);
@@ -84,10 +84,10 @@ static void refuses_the_rest_and_says_why(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct hostport got;
+		struct outsidehost got;
 		struct err err = { 0 };
 
-		if (hostport_parse(cases[i].text, &got, &err) == 0)
+		if (outsidehost_parse(cases[i].text, &got, &err) == 0)
 			fail_msg("accepted: %s", cases[i].text);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (!strstr(err.msg, cases[i].why))
@@ -98,7 +98,7 @@ static void refuses_the_rest_and_says_why(void **state)
 static void long_hosts_are_refused_at_the_limit(void **state)
 {
 	char text[400];
-	struct hostport got;
+	struct outsidehost got;
 	struct err err = { 0 };
 
 	(void)state;
@@ -106,11 +106,11 @@ static void long_hosts_are_refused_at_the_limit(void **state)
 	for (size_t i = 63; i < 253; i += 64)
 		text[i] = '.';
 	memcpy(text + 253, ":80", 4); /* 63.63.63.61: the longest name there is */
-	assert_int_equal(hostport_parse(text, &got, &err), 0);
+	assert_int_equal(outsidehost_parse(text, &got, &err), 0);
 	assert_int_equal(strlen(got.host), 253);
 
 	memcpy(text + 253, "a:80", 5);
-	assert_int_equal(hostport_parse(text, &got, &err), -1);
+	assert_int_equal(outsidehost_parse(text, &got, &err), -1);
 	assert_non_null(strstr(err.msg, "longer than 253"));
 }
 
@@ -119,17 +119,17 @@ static void labels(void **state)
 	static const char sixty_four[] = "0123456789012345678901234567890123456789012345678901234567890123";
 
 	(void)state;
-	assert_true(hostport_is_label("kscaled"));
-	assert_true(hostport_is_label("0"));
-	assert_true(hostport_is_label("a-1"));
-	assert_true(hostport_is_label(sixty_four + 1));
-	assert_false(hostport_is_label(sixty_four));
-	assert_false(hostport_is_label(""));
-	assert_false(hostport_is_label("-a"));
-	assert_false(hostport_is_label("a-"));
-	assert_false(hostport_is_label("A"));
-	assert_false(hostport_is_label("a.b"));
-	assert_false(hostport_is_label("a_b"));
+	assert_true(outsidehost_is_label("kscaled"));
+	assert_true(outsidehost_is_label("0"));
+	assert_true(outsidehost_is_label("a-1"));
+	assert_true(outsidehost_is_label(sixty_four + 1));
+	assert_false(outsidehost_is_label(sixty_four));
+	assert_false(outsidehost_is_label(""));
+	assert_false(outsidehost_is_label("-a"));
+	assert_false(outsidehost_is_label("a-"));
+	assert_false(outsidehost_is_label("A"));
+	assert_false(outsidehost_is_label("a.b"));
+	assert_false(outsidehost_is_label("a_b"));
 }
 
 int main(void)
@@ -141,5 +141,5 @@ int main(void)
 		cmocka_unit_test(labels),
 	};
 
-	return cmocka_run_group_tests_name("cli/hostport", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cli/outsidehost", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/hostport.h"
+#include "cli/outsidehost.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hostport.h"
+
 #define LABEL_MAX 63
-#define NAME_MAX_LEN 253
 
 static bool is_lower_alnum(char c)
 {
@@ -26,7 +27,7 @@ static bool is_label(const char *text, size_t len)
 	return true;
 }
 
-int hostport_is_label(const char *text)
+int outsidehost_is_label(const char *text)
 {
 	return is_label(text, strlen(text));
 }
@@ -42,17 +43,6 @@ static bool is_dns_name(const char *text)
 			return true;
 		text += len + 1;
 	}
-}
-
-static int parse_port(const char *whole, const char *text, int *port, struct err *err)
-{
-	size_t digits = strspn(text, "0123456789");
-	long value = digits > 0 && digits <= 5 && text[digits] == '\0' ? strtol(text, NULL, 10) : 0;
-
-	if (value < 1 || value > 65535)
-		return err_set(err, ERR_INVALID, "\"%s\": the port \"%s\" is not a number from 1 to 65535", whole, text);
-	*port = (int)value;
-	return 0;
 }
 
 /* Why an endpoint may not have this address (Kubernetes' ValidateEndpointIP), or NULL. */
@@ -89,7 +79,7 @@ static int refuse_address(const char *whole, const char *why, struct err *err)
 	return err_set(err, ERR_INVALID, "\"%s\": the address %s, which no endpoint may have: give another address of this host, or a DNS name such as localhost", whole, why);
 }
 
-static int parse_ipv6(const char *whole, const char *host, struct hostport *out, struct err *err)
+static int parse_ipv6(const char *whole, const char *host, struct outsidehost *out, struct err *err)
 {
 	struct in6_addr address;
 	const char *why;
@@ -101,12 +91,12 @@ static int parse_ipv6(const char *whole, const char *host, struct hostport *out,
 	why = why_no_ipv6(&address);
 	if (why)
 		return refuse_address(whole, why, err);
-	out->kind = HOSTPORT_IPV6;
+	out->kind = OUTSIDEHOST_IPV6;
 	inet_ntop(AF_INET6, &address, out->host, sizeof(out->host));
 	return 0;
 }
 
-static int parse_name_or_ipv4(const char *whole, const char *host, struct hostport *out, struct err *err)
+static int parse_name_or_ipv4(const char *whole, const char *host, struct outsidehost *out, struct err *err)
 {
 	struct in_addr address;
 
@@ -115,7 +105,7 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct hostpo
 
 		if (why)
 			return refuse_address(whole, why, err);
-		out->kind = HOSTPORT_IPV4;
+		out->kind = OUTSIDEHOST_IPV4;
 		inet_ntop(AF_INET, &address, out->host, sizeof(out->host));
 		return 0;
 	}
@@ -124,33 +114,42 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct hostpo
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv4 address", whole, host);
 	if (!is_dns_name(host))
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is neither an address nor a DNS name (lower-case letters, digits, \"-\" and \".\")", whole, host);
-	out->kind = HOSTPORT_NAME;
+	out->kind = OUTSIDEHOST_NAME;
 	strcpy(out->host, host);
 	return 0;
 }
 
-int hostport_parse(const char *text, struct hostport *out, struct err *err)
+static int refuse_port(const char *whole, const char *port, struct err *err)
 {
-	const char *colon = strrchr(text, ':');
-	bool bracketed = text[0] == '[';
-	const char *start = text + bracketed;
-	const char *end = bracketed ? strchr(text, ']') : colon;
-	char host[NAME_MAX_LEN + 1];
+	return err_set(err, ERR_INVALID, "\"%s\": the port \"%s\" is not a number from 1 to 65535", whole, port);
+}
 
-	if (bracketed && (!end || end + 1 != colon))
+int outsidehost_parse(const char *text, struct outsidehost *out, struct err *err)
+{
+	struct hostport at;
+	const char *colon = strrchr(text, ':');
+
+	switch (hostport_parse(text, &at)) {
+	case HOSTPORT_BRACKETS:
 		return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
-	if (!colon)
+	case HOSTPORT_COLONS:
+		return err_set(err, ERR_INVALID, "\"%s\": put an IPv6 address in brackets, such as [%.*s]:%s", text, (int)(colon - text), text, colon + 1);
+	case HOSTPORT_LONG:
+		return err_set(err, ERR_INVALID, "\"%.32s...\": the host is longer than %d characters", text, HOSTPORT_HOST_MAX);
+	case HOSTPORT_PORT:
+		return refuse_port(text, colon + 1, err);
+	case HOSTPORT_GOOD:
+		break;
+	}
+	if (!at.has_port && at.bracketed)
+		return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
+	if (!at.has_port)
 		return err_set(err, ERR_INVALID, "\"%s\" has no port: write HOST:PORT, such as %s:8443", text, *text ? text : "kscaled.example.com");
-	if (end == start)
+	if (!*at.host)
 		return err_set(err, ERR_INVALID, "\"%s\" has no host before the port", text);
-	if ((size_t)(end - start) >= sizeof(host))
-		return err_set(err, ERR_INVALID, "\"%.32s...\": the host is longer than %d characters", text, NAME_MAX_LEN);
-	memcpy(host, start, (size_t)(end - start));
-	host[end - start] = '\0';
-	if (!bracketed && strchr(host, ':'))
-		return err_set(err, ERR_INVALID, "\"%s\": put an IPv6 address in brackets, such as [%s]:%s", text, host, colon + 1);
+	if (at.port == 0)
+		return refuse_port(text, colon + 1, err);
 	memset(out, 0, sizeof(*out));
-	if (parse_port(text, colon + 1, &out->port, err) < 0)
-		return -1;
-	return bracketed ? parse_ipv6(text, host, out, err) : parse_name_or_ipv4(text, host, out, err);
+	out->port = at.port;
+	return at.bracketed ? parse_ipv6(text, at.host, out, err) : parse_name_or_ipv4(text, at.host, out, err);
 }
