@@ -2,7 +2,6 @@
 #include "options.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "base/file.h"
 #include "base/hostport.h"
 #include "base/mem.h"
 
@@ -410,25 +410,13 @@ static int take_environment(struct options *o, const struct option *option, stru
 
 /* --- the config file --------------------------------------------------------------------------------------------------------------- */
 
-static int read_file(const char *path, struct buf *out, struct err *err)
+static int read_config(const char *path, struct buf *out, struct err *err)
 {
-	char piece[4096];
-	FILE *file = fopen(path, "re");
+	int failed = file_read(path, FILE_ANY, NULL, out, err);
 
-	if (file == NULL)
-		return err_set(err, errno == ENOENT ? ERR_MISSING : ERR_INVALID, "config file %s: %s", path, strerror(errno));
-	for (size_t got; (got = fread(piece, 1, sizeof(piece), file)) > 0 && !buf_failed(out);)
-		buf_append(out, piece, got);
-	bool broken = ferror(file) != 0;
-	int why = errno;
-	fclose(file);
-	if (broken)
-		return err_set(err, ERR_INVALID, "config file %s: %s", path, strerror(why));
-	if (buf_failed(out))
-		return err_set(err, ERR_INVALID, "config file %s: longer than %d bytes", path, CONFIG_MAX_BYTES);
-	if (strlen(buf_text(out)) != out->len)
-		return err_set(err, ERR_INVALID, "config file %s: is no text", path);
-	return 0;
+	if (!failed && strlen(buf_text(out)) != out->len)
+		failed = err_set(err, ERR_INVALID, "is no text");
+	return failed ? err_wrap(err, "config file %s", path) : 0;
 }
 
 /* Cuts blanks from both ends, in place. */
@@ -470,7 +458,7 @@ static int take_config(struct options *o, struct err *err)
 	struct buf text = BUF_INIT(CONFIG_MAX_BYTES);
 	int said_at[OPTIONS] = { 0 };
 	int number = 0;
-	int result = read_file(o->config, &text, err);
+	int result = read_config(o->config, &text, err);
 
 	for (char *rest = text.data, *line; result == 0 && (line = strsep(&rest, "\n")) != NULL;) {
 		result = take_line(o, line, ++number, said_at, err);

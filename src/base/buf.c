@@ -137,6 +137,21 @@ char *buf_take(struct buf *b)
 	return text;
 }
 
+void buf_put_percent(struct buf *b, const char *text, const char *keep)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~";
+	static const char hex[] = "0123456789ABCDEF";
+
+	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+		const char escaped[] = { '%', hex[*c >> 4], hex[*c & 15] };
+
+		if (strchr(plain, *c) != NULL || strchr(keep, *c) != NULL)
+			buf_putc(b, (char)*c);
+		else
+			buf_append(b, escaped, sizeof(escaped));
+	}
+}
+
 static void put_escape(struct buf *b, unsigned char c)
 {
 	static const char short_form[0x20] = { ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r' };

@@ -35,6 +35,9 @@ bool buf_failed(const struct buf *b);         /* true once something did not fit
 const char *buf_text(const struct buf *b);    /* borrowed; "" when empty */
 char *buf_take(struct buf *b);                /* the caller owns the text (never NULL); the buffer is empty again */
 
+/* Appends text with all but letters, digits, -_.~ and those of `keep` as %XX (RFC 3986). */
+void buf_put_percent(struct buf *b, const char *text, const char *keep);
+
 /* Appends text as a JSON string literal, quotes included. Bytes that are not UTF-8 become U+FFFD. */
 void buf_put_json(struct buf *b, const char *text);
 

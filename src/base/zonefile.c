@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/zonefile.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <utlist.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 #define NAME_MAX_LEN 127
@@ -41,25 +39,6 @@ static bool is_name(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/") == len;
 }
 
-/* -1 with errno. */
-static ssize_t read_file(const char *path, uint8_t *bytes, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct stat st;
-	size_t len = 0;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return -1;
-	if (fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
-		errno = EISDIR;
-	else
-		while ((n = read(fd, bytes + len, size - len)) > 0)
-			len += (size_t)n;
-	close(fd);
-	return n < 0 ? -1 : (ssize_t)len;
-}
-
 static bool is_installed(void)
 {
 	MEM_AUTO char *utc = mem_printf("%s/UTC", directory());
@@ -67,30 +46,32 @@ static bool is_installed(void)
 	return access(utc, F_OK) == 0;
 }
 
-static int tell_unreadable(const char *name, struct err *err)
+static int tell_unknown(const char *name, struct err *err)
 {
 	if (!is_installed())
 		return err_set(err, ERR_INVALID, "time zone \"%s\": there is no time zone database in %s: install the package tzdata where kscaled runs", name, directory());
-	if (errno == ENOENT || errno == ENOTDIR || errno == EISDIR)
-		return err_set(err, ERR_INVALID, "unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in Europe/Berlin, upper and lower case matter)", name, directory());
-	return err_set(err, ERR_INVALID, "time zone \"%s\": %s/%s cannot be read: %s", name, directory(), name, strerror(errno));
+	return err_set(err, ERR_INVALID, "unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in Europe/Berlin, upper and lower case matter)", name, directory());
 }
 
 static struct zone *load(const char *name, struct err *err)
 {
 	MEM_AUTO char *path = mem_printf("%s/%s", directory(), name);
-	uint8_t *bytes = mem_alloc(ZONE_BYTES_MAX + 1); /* one more: a file that is too big is seen to be */
-	ssize_t len = read_file(path, bytes, ZONE_BYTES_MAX + 1);
+	struct buf bytes = BUF_INIT(ZONE_BYTES_MAX);
 	struct zone *z = NULL;
+	struct err why;
+	struct stat st;
+	int failed = file_read(path, FILE_REGULAR, &st, &bytes, &why);
 
-	if (len < 0) {
-		tell_unreadable(name, err);
+	if (failed && (why.kind == ERR_MISSING || (st.st_mode && !S_ISREG(st.st_mode)) || !is_installed())) {
+		tell_unknown(name, err);
+	} else if (failed) {
+		err_set(err, ERR_INVALID, "time zone \"%s\": %s cannot be read: %s", name, path, why.msg);
 	} else {
-		z = zone_parse(bytes, (size_t)len, err);
+		z = zone_parse((const uint8_t *)bytes.data, bytes.len, err);
 		if (!z)
 			err_wrap(err, "time zone \"%s\": %s", name, path);
 	}
-	free(bytes);
+	buf_done(&bytes);
 	return z;
 }
 

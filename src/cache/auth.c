@@ -258,14 +258,12 @@ static void from_tokens(struct resolve *r, const char *source)
 /* As Go's url.QueryEscape, which KEDA's parameter is read back with. */
 static void query_escape(struct buf *out, const char *text)
 {
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (isalnum(*c) || strchr("-_.~", *c))
-			buf_putc(out, (char)*c);
-		else if (*c == ' ')
-			buf_putc(out, '+');
-		else
-			buf_printf(out, "%%%02X", *c);
-	}
+	size_t from = out->len;
+
+	buf_put_percent(out, text, " ");
+	for (; from < out->len; from++)
+		if (out->data[from] == ' ')
+			out->data[from] = '+';
 }
 
 static void put_built(struct resolve *r, const char *parameter, struct buf *value)

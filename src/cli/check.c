@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "cli/checkobjects.h"
@@ -69,21 +70,6 @@ static int open_file(const char *file)
 	return fd;
 }
 
-static int read_all(int fd, struct buf *out)
-{
-	char piece[65536];
-	ssize_t got;
-
-	while (!buf_failed(out) && (got = read(fd, piece, sizeof(piece))) != 0) {
-		if (got < 0 && errno != EINTR)
-			return -1;
-		if (got > 0)
-			buf_append(out, piece, (size_t)got);
-	}
-	mem_wipe(piece, sizeof(piece));
-	return 0;
-}
-
 static int read_text(struct documents *documents, const char *file, const struct buf *text)
 {
 	struct err err;
@@ -107,7 +93,7 @@ static int read_file(struct documents *documents, const char *file)
 
 	if (fd < 0)
 		return UNREADABLE;
-	if (read_all(fd, &text) < 0)
+	if (file_read_fd(fd, &text) < 0)
 		status = complain(file, strerror(errno));
 	else
 		status = read_text(documents, file, &text);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "control/certfiles.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -62,48 +60,16 @@ static void look(const struct certfiles *f, struct version *out)
 		out[i] = version_of(f->paths[i]);
 }
 
-static int read_all(int fd, char *out, size_t size)
-{
-	size_t len = 0;
-
-	while (len < size) {
-		ssize_t got = read(fd, out + len, size - len);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			return -1;
-		if (got == 0)
-			break;
-		len += (size_t)got;
-	}
-	return 0;
-}
-
 /* The content, maybe a key; the caller wipes it. NULL and *err. */
 static char *read_file(const char *path, struct err *err)
 {
-	struct stat st;
-	char *text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO must not hold the loop */
+	struct buf text = BUF_INIT(FILE_MAX_BYTES);
 
-	if (fd < 0) {
-		err_set(err, errno == ENOENT ? ERR_MISSING : ERR_INVALID, "%s: %s", path, strerror(errno));
-		return NULL;
-	}
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX_BYTES) {
-		close(fd);
-		err_set(err, ERR_INVALID, "%s: not a regular file of at most %u bytes", path, FILE_MAX_BYTES);
-		return NULL;
-	}
-	text = mem_zalloc((size_t)st.st_size + 1);
-	if (read_all(fd, text, (size_t)st.st_size) != 0) {
-		err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
-		mem_free_secret(text);
-		text = NULL;
-	}
-	close(fd);
-	return text;
+	if (file_read(path, FILE_REGULAR, NULL, &text, err) == 0)
+		return buf_take(&text);
+	err_wrap(err, "%s", path);
+	buf_done_secret(&text);
+	return NULL;
 }
 
 /* ---- Loading ---- */

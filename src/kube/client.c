@@ -6,6 +6,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -604,24 +605,13 @@ struct loop *kube_loop(struct kube *k)
 
 char *kube_escape(const char *text, char *out, size_t size)
 {
-	static const char hex[] = "0123456789ABCDEF";
-	size_t n = 0;
+	struct buf escaped = BUF_INIT(size > 0 ? size - 1 : 0);
+	bool fits;
 
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		bool plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') || strchr("-_.~", *c);
-
-		if (n + (plain ? 1 : 3) >= size)
-			return NULL;
-		if (plain) {
-			out[n++] = (char)*c;
-		} else {
-			out[n++] = '%';
-			out[n++] = hex[*c >> 4];
-			out[n++] = hex[*c & 15];
-		}
-	}
-	if (n >= size)
-		return NULL;
-	out[n] = '\0';
-	return out;
+	buf_put_percent(&escaped, text, "");
+	fits = size > 0 && !buf_failed(&escaped);
+	if (fits)
+		strcpy(out, buf_text(&escaped));
+	buf_done(&escaped);
+	return fits ? out : NULL;
 }

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/files.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
 
@@ -30,73 +27,20 @@ static void remember(struct files *f, const char *path, uint64_t stamp)
 	f->count++;
 }
 
-/* Reads what is there, at most cap bytes and one more, which tells that it is too much. -1: errno. */
-static ssize_t read_all(int fd, char *into, size_t cap)
-{
-	size_t len = 0;
-
-	while (len <= cap) {
-		ssize_t n = read(fd, into + len, cap + 1 - len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -1;
-		if (n == 0)
-			break;
-		len += (size_t)n;
-	}
-	return (ssize_t)len;
-}
-
-static int read_open(struct files *f, int fd, const char *path, size_t cap, char **text, size_t *len, struct err *err)
-{
-	struct stat st;
-	char *into;
-	ssize_t n;
-
-	if (fstat(fd, &st) < 0)
-		return err_set(err, ERR_INVALID, "%s: %s", path, strerror(errno));
-	/* The stamp is taken before the content: a change in between is then seen by the next files_changed. */
-	remember(f, path, stamp_of(&st));
-	if (!S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s: not a regular file", path);
-	if (st.st_size > (off_t)cap)
-		return err_set(err, ERR_INVALID, "%s: larger than %zu bytes", path, cap);
-	/* One size for all, since a file may grow while it is read; what is not needed is given back below. */
-	into = mem_alloc(cap + 2);
-	n = read_all(fd, into, cap);
-	if (n < 0 || (size_t)n > cap) {
-		int error = errno;
-
-		mem_wipe(into, n < 0 ? 0 : (size_t)n);
-		free(into);
-		if (n < 0)
-			return err_set(err, ERR_INVALID, "%s: %s", path, strerror(error));
-		return err_set(err, ERR_INVALID, "%s: larger than %zu bytes", path, cap);
-	}
-	*text = mem_dupn(into, (size_t)n);
-	*len = (size_t)n;
-	mem_wipe(into, (size_t)n);
-	free(into);
-	return 0;
-}
-
 int files_read(struct files *f, const char *path, size_t cap, char **text, size_t *len, struct err *err)
 {
-	/* Not blocking: opening a FIFO must not stop the loop. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	int rc;
+	struct buf out = BUF_INIT(cap);
+	struct stat st;
+	int failed = file_read(path, FILE_REGULAR, &st, &out, err);
 
-	if (fd < 0) {
-		int error = errno;
-
-		remember(f, path, 0);
-		return err_set(err, error == ENOENT || error == ENOTDIR ? ERR_MISSING : ERR_INVALID, "%s: %s", path, strerror(error));
+	remember(f, path, st.st_mode ? stamp_of(&st) : 0);
+	if (failed) {
+		buf_done_secret(&out);
+		return err_wrap(err, "%s", path);
 	}
-	rc = read_open(f, fd, path, cap, text, len, err);
-	close(fd);
-	return rc;
+	*len = out.len;
+	*text = buf_take(&out);
+	return 0;
 }
 
 bool files_changed(const struct files *f)

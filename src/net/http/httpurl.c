@@ -159,16 +159,6 @@ bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_p
 	return strcmp(to->scheme, "https") == 0;
 }
 
-void httpurl_escape(struct buf *out, const char *text)
-{
-	for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-		if (isalnum(*c) || strchr("-_.~", *c))
-			buf_putc(out, (char)*c);
-		else
-			buf_printf(out, "%%%02X", *c);
-	}
-}
-
 char *httpurl_with_parameter(const char *url, const char *name, const char *value)
 {
 	struct buf out = BUF_INIT(strlen(url) + 3 * (strlen(name) + strlen(value)) + 3);
@@ -176,8 +166,8 @@ char *httpurl_with_parameter(const char *url, const char *name, const char *valu
 	buf_reserve(&out, out.cap);
 	buf_puts(&out, url);
 	buf_putc(&out, strchr(url, '?') ? '&' : '?');
-	httpurl_escape(&out, name);
+	buf_put_percent(&out, name, "");
 	buf_putc(&out, '=');
-	httpurl_escape(&out, value);
+	buf_put_percent(&out, value, "");
 	return buf_take(&out);
 }

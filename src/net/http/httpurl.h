@@ -44,7 +44,4 @@ bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_p
 /* The URL with one more parameter in its query, escaped. The caller owns it. */
 char *httpurl_with_parameter(const char *url, const char *name, const char *value);
 
-/* Escapes all but letters, digits and -_.~ (RFC 3986, as AWS signs it): for a piece of a query or of a form. */
-void httpurl_escape(struct buf *out, const char *text);
-
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/vault/vaultlogin.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <utlist.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "net/vault/vaultreply.h"
@@ -296,27 +295,15 @@ int64_t vaultlogin_used_ms(const struct vaultlogin *l)
 
 /* ---- Life ---- */
 
-/* A small local file, as kubeconfig's: read at once. */
-static int read_file(const char *path, char **out, struct err *err)
+static int read_authorities(const char *path, char **out, struct err *err)
 {
 	struct buf text = BUF_INIT(CA_FILE_MAX);
-	char bytes[4096];
-	size_t n;
-	FILE *f = fopen(path, "re");
+	int failed = file_read(path, FILE_ANY, NULL, &text, err);
 
-	if (f == NULL)
-		return err_set(err, ERR_INVALID, "certificate authorities %s: %s", path, strerror(errno));
-	while ((n = fread(bytes, 1, sizeof(bytes), f)) > 0)
-		buf_append(&text, bytes, n);
-	if (ferror(f) || buf_failed(&text) || text.len == 0) {
-		err_set(err, ERR_INVALID, "certificate authorities %s: %s", path, ferror(f) ? strerror(errno) : text.len == 0 ? "empty" : "too long");
-		buf_done(&text);
-		fclose(f);
-		return -1;
-	}
-	fclose(f);
+	if (!failed && text.len == 0)
+		failed = err_set(err, ERR_INVALID, "empty");
 	*out = buf_take(&text);
-	return 0;
+	return failed ? err_wrap(err, "certificate authorities %s", path) : 0;
 }
 
 static int take_address(struct vaultlogin *l, const char *address, struct err *err)
@@ -368,7 +355,7 @@ struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const stru
 {
 	struct vaultlogin *l = mem_zalloc(sizeof(*l));
 	char *ca_pem = NULL;
-	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 || (ca_file != NULL && read_file(ca_file, &ca_pem, err) < 0);
+	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 || (ca_file != NULL && read_authorities(ca_file, &ca_pem, err) < 0);
 
 	l->server.namespace_ = mem_dup(server->namespace_);
 	l->server.trust.ca_pem = ca_pem;

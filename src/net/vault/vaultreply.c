@@ -250,11 +250,6 @@ int64_t vaultreply_good_for_ms(const json_t *answer, enum vault_engine engine, i
 
 /* ---- What is asked ---- */
 
-static bool is_plain(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("-._~/", c) != NULL;
-}
-
 /* "." and ".." would lead elsewhere. */
 static bool leads_astray(const char *path, size_t len)
 {
@@ -273,6 +268,7 @@ static bool leads_astray(const char *path, size_t len)
 char *vaultreply_path(const char *prefix, const char *path, const char *suffix, struct err *err)
 {
 	struct buf out = BUF_INIT((size_t)PATH_MAX_BYTES * 3 + 64);
+	MEM_AUTO char *bare = NULL;
 	size_t len;
 
 	path += strspn(path, "/");
@@ -283,13 +279,9 @@ char *vaultreply_path(const char *prefix, const char *path, const char *suffix, 
 		err_set(err, ERR_INVALID, len == 0 ? "the path is empty" : len > PATH_MAX_BYTES ? "the path is too long" : "path \"%.100s\" has \".\" or \"..\" in it", path);
 		return NULL;
 	}
+	bare = mem_dupn(path, len);
 	buf_puts(&out, prefix);
-	for (size_t i = 0; i < len; i++) {
-		if (is_plain(path[i]))
-			buf_putc(&out, path[i]);
-		else
-			buf_printf(&out, "%%%02X", (unsigned char)path[i]);
-	}
+	buf_put_percent(&out, bare, "/");
 	buf_puts(&out, suffix);
 	return buf_take(&out);
 }

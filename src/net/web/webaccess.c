@@ -146,7 +146,7 @@ static char *escaped(const char *text)
 	struct buf out = BUF_INIT(3 * (text ? strlen(text) : 0) + 1);
 
 	buf_reserve(&out, out.cap);
-	httpurl_escape(&out, text ? text : "");
+	buf_put_percent(&out, text ? text : "", "");
 	return buf_take(&out);
 }
 

@@ -180,7 +180,7 @@ static void put_field(struct buf *form, const char *name, const char *value)
 	if (!value || !*value)
 		return;
 	buf_printf(form, "%s%s=", form->len > 0 ? "&" : "", name);
-	httpurl_escape(form, value);
+	buf_put_percent(form, value, "");
 }
 
 static void start_fetch(struct token *t)

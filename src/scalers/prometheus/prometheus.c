@@ -61,9 +61,9 @@ static void put_parameters(struct buf *out, const struct strmap *parameters, boo
 		if (order == 0 || (order > 0) != after)
 			continue;
 		buf_puts(out, after ? "&" : "");
-		httpurl_escape(out, p->key);
+		buf_put_percent(out, p->key, "");
 		buf_putc(out, '=');
-		httpurl_escape(out, p->value);
+		buf_put_percent(out, p->value, "");
 		buf_puts(out, after ? "" : "&");
 	}
 }

@@ -153,12 +153,39 @@ static void json_literals(void **state)
 	buf_done(&b);
 }
 
+static void percent_encoding(void **state)
+{
+	static const struct {
+		const char *text, *keep, *encoded;
+	} rows[] = {
+		{ "", "", "" },
+		{ "AZaz09-_.~", "", "AZaz09-_.~" },
+		{ "a b&c=d/e+", "", "a%20b%26c%3Dd%2Fe%2B" },
+		{ "a b/c", "/", "a%20b/c" },
+		{ "a b/c", "/ ", "a b/c" },
+		{ "%\x01\x7f\xc3\xa9\xff", "", "%25%01%7F%C3%A9%FF" },
+	};
+	struct buf b = BUF_INIT(64), small = BUF_INIT(4);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		buf_reset(&b);
+		buf_put_percent(&b, rows[i].text, rows[i].keep);
+		assert_string_equal(buf_text(&b), rows[i].encoded);
+	}
+	buf_done(&b);
+	buf_put_percent(&small, "ab c", ""); /* an escape is never cut */
+	assert_true(buf_failed(&small));
+	assert_string_equal(buf_text(&small), "ab");
+	buf_done(&small);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(empty), cmocka_unit_test(grows_and_stays_terminated), cmocka_unit_test(cap), cmocka_unit_test(what_does_not_fit_is_left_out_whole),
 		cmocka_unit_test(taken_text_is_the_callers), cmocka_unit_test(reserved_room_does_not_move),
-		cmocka_unit_test(binary_bytes), cmocka_unit_test(json_literals),
+		cmocka_unit_test(binary_bytes), cmocka_unit_test(json_literals), cmocka_unit_test(percent_encoding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+
+int file_read_fd(int fd, struct buf *out)
+{
+	char piece[16384];
+	ssize_t got = 0;
+
+	while (!buf_failed(out) && (got = read(fd, piece, sizeof(piece))) != 0) {
+		if (got < 0 && errno != EINTR)
+			break;
+		if (got > 0)
+			buf_append(out, piece, (size_t)got);
+	}
+	mem_wipe(piece, sizeof(piece));
+	return got < 0 ? -1 : 0;
+}
+
+static int read_open(int fd, enum file_kind kind, struct stat *st, struct buf *out, struct err *err)
+{
+	if (fstat(fd, st) < 0)
+		return err_set(err, ERR_INVALID, "%s", strerror(errno));
+	if (kind == FILE_REGULAR && !S_ISREG(st->st_mode))
+		return err_set(err, ERR_INVALID, "not a regular file");
+	if (kind == FILE_REGULAR)
+		buf_reserve(out, out->cap); /* it may grow while it is read, and growing leaves copies behind */
+	if (file_read_fd(fd, out) < 0)
+		return err_set(err, ERR_INVALID, "%s", strerror(errno));
+	return buf_failed(out) ? err_set(err, ERR_INVALID, "longer than %zu bytes", out->cap) : 0;
+}
+
+int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf *out, struct err *err)
+{
+	struct stat ignored;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (kind == FILE_REGULAR ? O_NONBLOCK : 0));
+	int result;
+
+	st = st ? st : &ignored;
+	memset(st, 0, sizeof(*st));
+	if (fd < 0)
+		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_MISSING : ERR_INVALID, "%s", strerror(errno));
+	result = read_open(fd, kind, st, out, err);
+	close(fd);
+	return result;
+}

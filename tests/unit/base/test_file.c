@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+
+static char folder[] = "/tmp/test_file.XXXXXX";
+
+static char *made(const char *name, size_t len)
+{
+	char *path = mem_printf("%s/%s", folder, name);
+	FILE *f = fopen(path, "we");
+
+	assert_non_null(f);
+	for (size_t i = 0; i < len; i++)
+		putc("abc"[i % 3], f);
+	assert_int_equal(fclose(f), 0);
+	return path;
+}
+
+static void read_whole_up_to_the_cap(void **state)
+{
+	static const size_t lens[] = { 0, 1, 4096, 40000 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		MEM_AUTO char *path = made("file", lens[i]);
+
+		for (int kind = FILE_REGULAR; kind <= FILE_ANY; kind++) {
+			struct buf exact = BUF_INIT(lens[i]), small = BUF_INIT(lens[i] > 0 ? lens[i] - 1 : 0);
+			struct stat st;
+			struct err err;
+
+			assert_int_equal(file_read(path, (enum file_kind)kind, &st, &exact, &err), 0);
+			assert_int_equal(exact.len, lens[i]);
+			assert_int_equal(st.st_size, lens[i]);
+			for (size_t at = 0; at < lens[i]; at++)
+				assert_int_equal(exact.data[at], "abc"[at % 3]);
+			buf_done(&exact);
+			if (lens[i] == 0)
+				continue;
+			assert_int_equal(file_read(path, (enum file_kind)kind, NULL, &small, &err), -1);
+			assert_int_equal(err.kind, ERR_INVALID);
+			assert_non_null(strstr(err.msg, "longer than"));
+			buf_done(&small);
+		}
+		unlink(path);
+	}
+}
+
+static void what_is_no_file(void **state)
+{
+	MEM_AUTO char *none = mem_printf("%s/none", folder), *fifo = mem_printf("%s/fifo", folder), *file = made("file", 3), *below = mem_printf("%s/below", file);
+	const struct { const char *path; enum err_kind kind; const char *message; bool there; } rows[] = {
+		{ none, ERR_MISSING, "No such file", false },
+		{ below, ERR_MISSING, "Not a directory", false },
+		{ folder, ERR_INVALID, "not a regular file", true },
+		{ fifo, ERR_INVALID, "not a regular file", true },
+	};
+
+	(void)state;
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct buf out = BUF_INIT(100);
+		struct stat st;
+		struct err err;
+
+		assert_int_equal(file_read(rows[i].path, FILE_REGULAR, &st, &out, &err), -1);
+		assert_int_equal(err.kind, rows[i].kind);
+		assert_non_null(strstr(err.msg, rows[i].message));
+		assert_int_equal(st.st_mode != 0, rows[i].there);
+		assert_int_equal(out.len, 0);
+		buf_done(&out);
+	}
+	unlink(fifo);
+	unlink(file);
+}
+
+static void pipes_when_they_are_wanted(void **state)
+{
+	struct buf out = BUF_INIT(100);
+	struct err err;
+	char path[64];
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "one", 3), 3);
+	assert_int_equal(close(ends[1]), 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", ends[0]);
+	assert_int_equal(file_read(path, FILE_ANY, NULL, &out, &err), 0);
+	assert_string_equal(buf_text(&out), "one");
+	close(ends[0]);
+	buf_done(&out);
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	return rmdir(folder);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(read_whole_up_to_the_cap),
+		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(pipes_when_they_are_wanted),
+	};
+
+	if (!mkdtemp(folder))
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, remove_folder);
+}
