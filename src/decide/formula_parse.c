@@ -52,7 +52,9 @@ static int unknown_name(struct formula_parser *p, const struct formula_token *na
 		const char *variable = p->variables[i];
 		if (strncmp(variable, name->text, name->len) == 0 && (variable[name->len] == '-' || variable[name->len] == '.'))
 			return formula_wrong(p->err, name->place, "unknown name \"%.*s\": a formula cannot say %.63s; name that trigger with letters, digits and _ only", (int)shown, name->text, variable);
-		int len = snprintf(list + used, sizeof(list) - used, "%s%.63s", i == 0 ? "" : i + 1 == p->variable_count ? " and " : ", ", variable);
+		int len = snprintf(list + used, sizeof(list) - used, "%s%.63s",
+				   i == 0 ? "" : i + 1 == p->variable_count ? " and " : ", ",
+				   *variable ? variable : "one without a name");
 		used += (size_t)len;
 		if (used > sizeof(list) - 70 && i + 1 < p->variable_count) {
 			snprintf(list + used, sizeof(list) - used, "%s", ", ...");

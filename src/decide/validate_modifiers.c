@@ -70,7 +70,7 @@ static int check_target(const struct scaledobject_spec *s, struct err *err)
 	return 0;
 }
 
-/* The names that the formula may use are those of the triggers that are asked. */
+/* The names that the formula may use are those of the triggers that are asked; one without a name cannot be meant. */
 static int check_formula(const struct scaledobject_spec *s, struct err *err)
 {
 	const char *names[SCALEDOBJECT_TRIGGERS_MAX];
@@ -79,19 +79,11 @@ static int check_formula(const struct scaledobject_spec *s, struct err *err)
 
 	for (size_t i = 0; i < s->trigger_count; i++)
 		if (!validate_is_resource_type(s->triggers[i].type))
-			names[count++] = s->triggers[i].name;
+			names[count++] = s->triggers[i].name ? s->triggers[i].name : "";
 	formula = formula_compile(s->modifiers->formula, names, count, err);
 	if (formula == NULL)
 		return err_wrap(err, MODIFIERS ".formula");
 	formula_free(formula);
-	return 0;
-}
-
-static int check_named(const struct scaledobject_spec *s, struct err *err)
-{
-	for (size_t i = 0; i < s->trigger_count; i++)
-		if (!validate_is_resource_type(s->triggers[i].type) && !given(s->triggers[i].name))
-			return err_set(err, ERR_INVALID, "spec.triggers[%zu].name: missing: with " MODIFIERS " each trigger but cpu and memory needs one, by which the formula means it", i);
 	return 0;
 }
 
@@ -104,8 +96,6 @@ int validate_modifiers(const struct scaledobject *so, struct err *err)
 	if (!given(m->formula))
 		return err_set(err, ERR_INVALID, MODIFIERS ".formula: missing: scalingModifiers do nothing without one");
 	if (check_target(&so->spec, err) < 0)
-		return -1;
-	if (check_named(&so->spec, err) < 0)
 		return -1;
 	return check_formula(&so->spec, err);
 }

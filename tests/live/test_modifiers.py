@@ -288,9 +288,13 @@ def test_names(kscaled, stage, lists):
     stage.deployment("missing", replicas=0)
     stage.deployment("dashed", replicas=0)
     nameless = stage.trigger()
-    stage.scaledobject("missing", triggers=[lists.trigger("a"), nameless], advanced=modifiers("a"))
+    stage.scaledobject("missing", triggers=[lists.trigger("a"), nameless], advanced=modifiers("a + b"))
     message = stage.wait_refused("missing")
-    assert message.startswith("spec.triggers[1].name: missing: with spec.advanced.scalingModifiers")
+    assert 'column 5: unknown name "b" (the triggers are a and one without a name)' in message
+    # One that the formula does not need may be without a name.
+    stage.patch({"spec": {"advanced": {"scalingModifiers": {"formula": "a + 1"}}}}, "missing")
+    stage.wait_ready("missing")
+    eventually(lambda: stage.metric(COMPOSITE, "missing").value() == "1")
     # A name that no formula can say is fine as long as none says it.
     dashed = stage.trigger(_name="my-list")
     stage.ready_scaledobject("dashed", triggers=[lists.trigger("a"), dashed], advanced=modifiers("a"))
