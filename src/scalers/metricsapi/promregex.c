@@ -6,292 +6,119 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include "base/buf.h"
 #include "base/mem.h"
 
-#define DEPTH_MAX  32
-#define REPEAT_MAX 1000
+#define DEPTH_MAX       32
+#define REPEAT_MAX      1000
+#define TRANSLATION_MAX 65536 /* bytes; \S in brackets is the longest, 37 for 2 */
+#define HEAP_MAX_KIB    4096
+#define FIRST_TRY       4     /* steps */
+#define TEXT_PER_STEP   64    /* bytes: one step may look at the whole text, */
+#define CODE_PER_STEP   8     /* and at the whole expression, */
+#define CODE_FREE       192   /* of which so much is its head, or that of any simple one */
 
-enum code { CODE_RANGES, CODE_ANY, CODE_SPLIT, CODE_JUMP, CODE_BEGIN, CODE_END };
-
-struct range {
-	uint32_t from, to;
-};
-
-/* Jumps are relative, so that a piece of the program may be moved and copied. */
-struct instruction {
-	enum code code;
-	int to;              /* JUMP and SPLIT (beside the next one) */
-	size_t first, count; /* RANGES */
-	bool negated;
-};
+#define COMPILE_OPTIONS \
+	(PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C)
 
 struct promregex {
-	struct instruction *code; /* owned */
-	size_t length;
-	struct range *ranges;     /* owned, shared by all instructions */
-	size_t range_count;
+	pcre2_code *code;
+	pcre2_match_data *data;
+	pcre2_match_context *limits;
+	size_t size, price; /* of code in bytes, of a step that looks at all of it */
 };
+
+/* --- from RE2's syntax to PCRE2's ----------------------------------------------------------------------------------------------------- */
 
 struct reader {
 	const char *at;
-	struct promregex *r;
-	int depth;
+	struct buf out; /* the same for PCRE2 */
+	bool repeatable; /* there is something in front that * may stand behind */
 	struct err *err;
 };
 
-static int wrong(const struct reader *in, const char *what)
+static int wrong(struct err *err, const char *what)
 {
-	return err_set(in->err, ERR_INVALID, "the regular expression: %s", what);
+	return err_set(err, ERR_INVALID, "the regular expression: %s", what);
 }
 
-/* A character, or a byte where there is none; behind it stands *next. */
-static uint32_t character(const char *text, const char **next)
+/* What PCRE2 reads otherwise: for it, \v are several characters, and one of \s. */
+static const struct {
+	char letter;
+	const char *plain, *in_brackets;
+} escapes[] = {
+	{ 's', "[\\t\\n\\f\\r ]", "\\t\\n\\f\\r " },
+	{ 'S', "[^\\t\\n\\f\\r ]", "\\x00-\\x08\\x0b\\x0e-\\x1f!-\\x{10ffff}" },
+	{ 'v', "\\x0b", "\\x0b" },
+};
+
+/* Behind a backslash. *class: it stands for several characters. */
+static int read_escape(struct reader *in, bool in_brackets, bool *class)
 {
-	const unsigned char *c = (const unsigned char *)text;
-	int more = c[0] >= 0xF0 ? 3 : c[0] >= 0xE0 ? 2 : c[0] >= 0xC0 ? 1 : 0;
-	uint32_t value = more == 3 ? c[0] & 0x07u : more == 2 ? c[0] & 0x0Fu : more == 1 ? c[0] & 0x1Fu : c[0];
+	char letter = *in->at;
 
-	for (int i = 1; i <= more; i++) {
-		if ((c[i] & 0xC0) != 0x80) {
-			*next = text + 1;
-			return c[0];
-		}
-		value = value << 6 | (c[i] & 0x3Fu);
-	}
-	*next = text + 1 + more;
-	return value;
-}
-
-/* --- the program ------------------------------------------------------------------------------------------------------------------- */
-
-/* Room for `count` instructions at `at`; what is behind moves. */
-static int insert(struct reader *in, size_t at, size_t count)
-{
-	struct promregex *r = in->r;
-
-	if (r->length + count > PROMREGEX_CODE_MAX)
-		return wrong(in, "it is too large");
-	r->code = mem_resize(r->code, r->length + count + 1, sizeof(*r->code));
-	memmove(r->code + at + count, r->code + at, (r->length - at) * sizeof(*r->code));
-	memset(r->code + at, 0, count * sizeof(*r->code));
-	r->length += count;
-	return 0;
-}
-
-static int emit(struct reader *in, size_t at, enum code code, int to)
-{
-	if (insert(in, at, 1))
-		return -1;
-	in->r->code[at].code = code;
-	in->r->code[at].to = to;
-	return 0;
-}
-
-static void add_range(struct promregex *r, uint32_t from, uint32_t to)
-{
-	r->ranges = mem_resize(r->ranges, r->range_count + 1, sizeof(*r->ranges));
-	r->ranges[r->range_count++] = (struct range){ from, to };
-}
-
-/* An instruction for the ranges from `first` on. */
-static int emit_ranges(struct reader *in, size_t first, bool negated)
-{
-	struct promregex *r = in->r;
-
-	if (emit(in, r->length, CODE_RANGES, 0))
-		return -1;
-	r->code[r->length - 1].first = first;
-	r->code[r->length - 1].count = r->range_count - first;
-	r->code[r->length - 1].negated = negated;
-	return 0;
-}
-
-/* --- single characters --------------------------------------------------------------------------------------------------------------- */
-
-/* \d, \w, \s; false when the letter stands for none. */
-static bool add_class(struct promregex *r, char letter)
-{
-	switch (letter) {
-	case 'd':
-		add_range(r, '0', '9');
-		return true;
-	case 'w':
-		add_range(r, '0', '9');
-		add_range(r, 'A', 'Z');
-		add_range(r, 'a', 'z');
-		add_range(r, '_', '_');
-		return true;
-	case 's':
-		add_range(r, '\t', '\n');
-		add_range(r, '\f', '\r');
-		add_range(r, ' ', ' ');
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Behind a backslash: a sign, or a letter for a control character. */
-static int read_escaped(struct reader *in, uint32_t *out)
-{
-	static const char letters[] = "nrtfv", meanings[] = "\n\r\t\f\v";
-	const char *known = *in->at ? strchr(letters, *in->at) : NULL;
-
-	if (!*in->at)
-		return wrong(in, "there is nothing behind the last backslash");
-	if (isalnum((unsigned char)*in->at) && !known)
-		return wrong(in, "a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
-	*out = known ? (uint32_t)meanings[known - letters] : character(in->at, &in->at);
-	in->at += known != NULL;
-	return 0;
-}
-
-static int read_range_end(struct reader *in, uint32_t *out)
-{
-	if (*in->at != '\\') {
-		*out = character(in->at, &in->at);
-		return 0;
-	}
+	*class = letter && strchr("dDwWsS", letter);
+	if (!letter)
+		return wrong(in->err, "there is nothing behind the last backslash");
+	if (isdigit((unsigned char)letter) || letter == 'g' || letter == 'k')
+		return wrong(in->err, "back references are not supported");
+	if (isalnum((unsigned char)letter) && !strchr("dDwWsSnrtfv", letter))
+		return wrong(in->err, "a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
 	in->at++;
-	return read_escaped(in, out);
-}
-
-static int read_range(struct reader *in)
-{
-	uint32_t from, to;
-
-	if (in->at[0] == '[' && in->at[1] == ':')
-		return wrong(in, "[[:...:]] is not supported");
-	if (in->at[0] == '\\' && in->at[1] && add_class(in->r, in->at[1])) {
-		in->at += 2;
-		return 0;
+	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+		if (escapes[i].letter == letter) {
+			buf_puts(&in->out, in_brackets ? escapes[i].in_brackets : escapes[i].plain);
+			return 0;
+		}
 	}
-	if (read_range_end(in, &from))
-		return -1;
-	to = from;
-	if (in->at[0] == '-' && in->at[1] && in->at[1] != ']') {
-		in->at++;
-		if (read_range_end(in, &to))
-			return -1;
-	}
-	if (to < from)
-		return wrong(in, "a range in [] ends before it begins");
-	add_range(in->r, from, to);
+	buf_putc(&in->out, '\\');
+	buf_putc(&in->out, letter);
 	return 0;
 }
 
-/* Behind the [. A ] that stands first is one. */
+/* Behind the [. A ] that stands first is one; a - behind \d is one, too. */
 static int read_brackets(struct reader *in)
 {
-	size_t first = in->r->range_count;
-	bool negated = *in->at == '^';
+	bool class = false, first = true;
 
-	in->at += negated;
-	do {
-		if (!*in->at)
-			return wrong(in, "the [ is not closed");
-		if (read_range(in))
+	if (*in->at == '^')
+		buf_putc(&in->out, *in->at++);
+	for (; *in->at != ']' || first; first = false) {
+		char c = *in->at++;
+
+		if (!c)
+			return wrong(in->err, "the [ is not closed");
+		if (c == '[' && *in->at == ':')
+			return wrong(in->err, "[[:...:]] is not supported");
+		if (c == '\\' && read_escape(in, true, &class))
 			return -1;
-	} while (*in->at != ']');
-	in->at++;
-	return emit_ranges(in, first, negated);
-}
-
-static int read_literal(struct reader *in)
-{
-	size_t first = in->r->range_count;
-	uint32_t c;
-
-	if (*in->at != '\\') {
-		c = character(in->at, &in->at);
-	} else {
-		char letter = *++in->at;
-		bool negated = letter == 'D' || letter == 'W' || letter == 'S';
-
-		if (letter && add_class(in->r, negated ? (char)tolower((unsigned char)letter) : letter)) {
-			in->at++;
-			return emit_ranges(in, first, negated);
-		}
-		if (read_escaped(in, &c))
-			return -1;
+		if (c == '\\')
+			continue;
+		if (c == '[' || (c == '-' && class))
+			buf_putc(&in->out, '\\');
+		buf_putc(&in->out, c);
+		class = false;
 	}
-	add_range(in->r, c, c);
-	return emit_ranges(in, first, false);
+	buf_putc(&in->out, *in->at++);
+	return 0;
 }
 
-/* --- the grammar --------------------------------------------------------------------------------------------------------------------- */
-
-static int read_choices(struct reader *in);
-
-/* Behind the (. */
 static int read_group(struct reader *in)
 {
-	if (strncmp(in->at, "?:", 2) == 0)
+	if (in->at[0] == '*')
+		return wrong(in->err, "(*...) is not supported");
+	if (in->at[0] == '?' && in->at[1] != ':')
+		return wrong(in->err, "of (?...) only (?:...) is supported: no flags, names, look-around or callouts");
+	if (in->at[0] == '?') {
+		buf_puts(&in->out, "?:");
 		in->at += 2;
-	else if (*in->at == '?')
-		return wrong(in, "of (?...) only (?:...) is supported");
-	if (++in->depth > DEPTH_MAX)
-		return wrong(in, "too many parentheses inside of each other");
-	if (read_choices(in))
-		return -1;
-	in->depth--;
-	if (*in->at != ')')
-		return wrong(in, "a ( is not closed");
-	in->at++;
-	return 0;
-}
-
-static int read_atom(struct reader *in)
-{
-	switch (*in->at) {
-	case '(':
-		in->at++;
-		return read_group(in);
-	case '[':
-		in->at++;
-		return read_brackets(in);
-	case '.':
-		in->at++;
-		return emit(in, in->r->length, CODE_ANY, 0);
-	case '^':
-		in->at++;
-		return emit(in, in->r->length, CODE_BEGIN, 0);
-	case '$':
-		in->at++;
-		return emit(in, in->r->length, CODE_END, 0);
-	case '*':
-	case '+':
-	case '?':
-		return wrong(in, "there is nothing to repeat before * + or ?");
-	default:
-		return read_literal(in);
 	}
-}
-
-/* One more of the piece of `length` instructions at `from`, at the end. */
-static int copy(struct reader *in, size_t from, size_t length)
-{
-	size_t to = in->r->length;
-
-	if (insert(in, to, length))
-		return -1;
-	memcpy(in->r->code + to, in->r->code + from, length * sizeof(*in->r->code));
 	return 0;
 }
 
-static int make_optional(struct reader *in, size_t start)
-{
-	return emit(in, start, CODE_SPLIT, (int)(in->r->length - start) + 1);
-}
-
-static int make_any_number(struct reader *in, size_t start)
-{
-	int length = (int)(in->r->length - start);
-
-	return emit(in, in->r->length, CODE_JUMP, -length - 1) || emit(in, start, CODE_SPLIT, length + 2) ? -1 : 0;
-}
-
-/* The digits of {n,m}; -1: none. */
 static long read_count(const char **at)
 {
 	long count = isdigit((unsigned char)**at) ? 0 : -1;
@@ -301,121 +128,139 @@ static long read_count(const char **at)
 	return count;
 }
 
-/* {n}, {n,} or {n,m}; false when it is not one, and then the brace is a character, as in RE2. */
-static bool read_counts(struct reader *in, long *least, long *most)
+/* The length of {n}, {n,} or {n,m}; 0: it is none, and the brace is a character, as in RE2. -1: it is wrong. */
+static int counts_length(const struct reader *in)
 {
 	const char *at = in->at + 1;
+	long least = read_count(&at), most = least;
 
-	*least = *most = read_count(&at);
-	if (*least < 0)
-		return false;
+	if (least < 0)
+		return 0;
 	if (*at == ',') {
 		at++;
-		*most = read_count(&at);
+		most = read_count(&at);
 	}
 	if (*at != '}')
-		return false;
-	in->at = at + 1;
-	return true;
-}
-
-/* most < 0: without end. The piece at `start` stands there once. */
-static int repeat(struct reader *in, size_t start, long least, long most)
-{
-	size_t length = in->r->length - start;
-
+		return 0;
 	if (least > REPEAT_MAX || most > REPEAT_MAX || (most >= 0 && most < least))
-		return wrong(in, "the numbers of a repetition {n,m} are too large, or in the wrong order");
-	if (most == 0) {
-		in->r->length = start;
-		return 0;
-	}
-	for (long i = 1; i < least; i++)
-		if (copy(in, start, length))
-			return -1;
-	if (most < 0) {
-		size_t last = least > 0 ? in->r->length : start;
-
-		return (least > 0 && copy(in, start, length)) || make_any_number(in, last) ? -1 : 0;
-	}
-	for (long i = least > 0 ? least : 1; i < most; i++) {
-		size_t last = in->r->length;
-
-		if (copy(in, start, length) || make_optional(in, last))
-			return -1;
-	}
-	return least == 0 ? make_optional(in, start) : 0;
+		return wrong(in->err, "the numbers of a repetition {n,m} are too large, or in the wrong order");
+	return (int)(at + 1 - in->at);
 }
 
-/* What stands behind an atom, once; a ? behind that only says which match is taken, and here there is but one. */
-static int read_repetition(struct reader *in, size_t start)
+/* The length of a repetition: 0: there is none; -1: it is wrong. */
+static int repetition_length(const struct reader *in)
 {
-	long least = 0, most = -1;
-
-	switch (*in->at) {
-	case '*':
-	case '+':
-		least = *in->at == '+';
-		in->at++;
-		break;
-	case '?':
-		most = 1;
-		in->at++;
-		break;
-	case '{':
-		if (read_counts(in, &least, &most))
-			break;
-		return 0;
-	default:
-		return 0;
-	}
-	in->at += *in->at == '?';
-	if (*in->at == '*' || *in->at == '+' || *in->at == '?')
-		return wrong(in, "two repetitions stand one behind the other");
-	return repeat(in, start, least, most);
+	if (*in->at == '{')
+		return counts_length(in);
+	return *in->at == '*' || *in->at == '+' || *in->at == '?';
 }
 
-static int read_sequence(struct reader *in)
+/* A ? behind one only says which match is taken, and here there is but one. What else follows would be PCRE2's alone. */
+static int read_repetition(struct reader *in, int length)
 {
-	while (*in->at && *in->at != '|' && *in->at != ')') {
-		size_t start = in->r->length;
+	if (!in->repeatable)
+		return wrong(in->err, "there is nothing to repeat before * + ? or {n}");
+	buf_append(&in->out, in->at, (size_t)length);
+	in->at += length;
+	if (*in->at == '?')
+		buf_putc(&in->out, *in->at++);
+	length = repetition_length(in);
+	return length > 0 ? wrong(in->err, "two repetitions stand one behind the other") : length;
+}
 
-		if (read_atom(in) || read_repetition(in, start))
+static int read_one(struct reader *in)
+{
+	bool class;
+	char c = *in->at++;
+
+	in->repeatable = c != '(' && c != '|';
+	if (c == '\\')
+		return read_escape(in, false, &class);
+	if (c == '{')
+		buf_putc(&in->out, '\\');
+	buf_putc(&in->out, c);
+	return c == '[' ? read_brackets(in) : c == '(' ? read_group(in) : 0;
+}
+
+static int translate(struct reader *in)
+{
+	while (*in->at) {
+		int length = repetition_length(in);
+
+		if (length < 0 || (length > 0 ? read_repetition(in, length) : read_one(in)))
 			return -1;
 	}
 	return 0;
 }
 
-static int read_choices(struct reader *in)
+/* --- compiling ------------------------------------------------------------------------------------------------------------------------ */
+
+static int refused(int code, struct err *err)
 {
-	size_t start = in->r->length;
+	static const struct {
+		int code;
+		const char *text;
+	} known[] = {
+		{ PCRE2_ERROR_MISSING_CLOSING_PARENTHESIS, "a ( is not closed" },
+		{ PCRE2_ERROR_UNMATCHED_CLOSING_PARENTHESIS, "a ) stands there for nothing" },
+		{ PCRE2_ERROR_PARENTHESES_NEST_TOO_DEEP, "too many parentheses inside of each other" },
+		{ PCRE2_ERROR_PATTERN_TOO_LARGE, "it is too large" },
+		{ PCRE2_ERROR_CLASS_RANGE_ORDER, "a range in [] ends before it begins" },
+	};
+	char text[128];
 
-	if (read_sequence(in))
-		return -1;
-	while (*in->at == '|') {
-		size_t jump = in->r->length + 1;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].code == code)
+			return wrong(err, known[i].text);
+	pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof(text));
+	return wrong(err, text);
+}
 
-		in->at++;
-		if (emit(in, start, CODE_SPLIT, (int)(in->r->length - start) + 2) || emit(in, jump, CODE_JUMP, 0) || read_sequence(in))
-			return -1;
-		in->r->code[jump].to = (int)(in->r->length - jump);
-	}
-	return 0;
+static void *get_memory(size_t size, void *arg)
+{
+	(void)arg;
+	return mem_alloc(size);
+}
+
+static void free_memory(void *ptr, void *arg)
+{
+	(void)arg;
+	free(ptr);
+}
+
+static int compile(struct promregex *r, const struct buf *pattern, struct err *err)
+{
+	pcre2_general_context *memory = pcre2_general_context_create(get_memory, free_memory, NULL);
+	pcre2_compile_context *context = pcre2_compile_context_create(memory);
+	PCRE2_SIZE offset;
+	int code;
+
+	pcre2_set_parens_nest_limit(context, DEPTH_MAX);
+	r->code = pcre2_compile((PCRE2_SPTR)buf_text(pattern), pattern->len, COMPILE_OPTIONS, &code, &offset, context);
+	r->data = pcre2_match_data_create(1, memory);
+	r->limits = pcre2_match_context_create(memory);
+	pcre2_set_heap_limit(r->limits, HEAP_MAX_KIB);
+	pcre2_compile_context_free(context);
+	pcre2_general_context_free(memory);
+	if (!r->code)
+		return refused(code, err);
+	pcre2_pattern_info(r->code, PCRE2_INFO_SIZE, &r->size);
+	r->price = 1 + (r->size > CODE_FREE ? (r->size - CODE_FREE) / CODE_PER_STEP : 0);
+	return r->size > PROMREGEX_SIZE_MAX ? refused(PCRE2_ERROR_PATTERN_TOO_LARGE, err) : 0;
 }
 
 struct promregex *promregex_compile(const char *text, struct err *err)
 {
-	struct reader in = { text, mem_zalloc(sizeof(*in.r)), 0, err };
-	int rc;
+	struct reader in = { .at = text, .out = BUF_INIT(TRANSLATION_MAX), .err = err };
+	struct promregex *r = mem_zalloc(sizeof(*r));
+	int rc = strlen(text) > PROMREGEX_LENGTH_MAX ? wrong(err, "longer than 512 characters") : translate(&in);
 
-	in.r->code = mem_array(1, sizeof(*in.r->code));
-	rc = strlen(text) > PROMREGEX_LENGTH_MAX ? wrong(&in, "longer than 512 characters") : read_choices(&in);
-
-	if (rc == 0 && *in.at)
-		rc = wrong(&in, "a ) stands there for nothing");
 	if (rc == 0)
-		return in.r;
-	promregex_free(in.r);
+		rc = compile(r, &in.out, err);
+	buf_done(&in.out);
+	if (rc == 0)
+		return r;
+	promregex_free(r);
 	return NULL;
 }
 
@@ -423,106 +268,36 @@ void promregex_free(struct promregex *r)
 {
 	if (!r)
 		return;
-	free(r->code);
-	free(r->ranges);
+	pcre2_match_context_free(r->limits);
+	pcre2_match_data_free(r->data);
+	pcre2_code_free(r->code);
 	free(r);
 }
 
-/* --- matching: all places of the program that the text so far leads to ---------------------------------------------------------------- */
+/* --- matching ------------------------------------------------------------------------------------------------------------------------- */
 
-struct places {
-	uint16_t *list;  /* where a character is awaited, or the end of the program */
-	size_t count;
-	bool *taken;     /* by instruction */
-};
-
-struct match {
-	const struct promregex *r;
-	uint16_t *stack;
-	bool begin, end; /* of the text, where we are */
-	size_t *budget;
-};
-
-static bool pay(struct match *m)
-{
-	if (*m->budget == 0)
-		return false;
-	--*m->budget;
-	return true;
-}
-
-static void push(struct match *m, struct places *p, size_t *height, size_t place)
-{
-	if (p->taken[place])
-		return;
-	p->taken[place] = true;
-	m->stack[(*height)++] = (uint16_t)place;
-}
-
-/* Everywhere one gets from a place without a character. Each place is taken once, so the stack has room. */
-static void follow(struct match *m, struct places *p, size_t place)
-{
-	size_t height = 0;
-
-	push(m, p, &height, place);
-	while (height > 0 && pay(m)) {
-		size_t at = m->stack[--height];
-		const struct instruction *i = &m->r->code[at];
-
-		if (at == m->r->length || i->code == CODE_RANGES || i->code == CODE_ANY) {
-			p->list[p->count++] = (uint16_t)at;
-			continue;
-		}
-		if (i->code == CODE_SPLIT || i->code == CODE_JUMP)
-			push(m, p, &height, (size_t)((long)at + i->to));
-		if (i->code == CODE_SPLIT || (i->code == CODE_BEGIN && m->begin) || (i->code == CODE_END && m->end))
-			push(m, p, &height, at + 1);
-	}
-}
-
-static bool accepts(const struct promregex *r, const struct instruction *i, uint32_t c)
-{
-	if (i->code == CODE_ANY)
-		return true;
-	for (size_t k = i->first; k < i->first + i->count; k++)
-		if (c >= r->ranges[k].from && c <= r->ranges[k].to)
-			return !i->negated;
-	return i->negated;
-}
-
-static void step(struct match *m, const struct places *now, struct places *next, uint32_t c)
-{
-	next->count = 0;
-	memset(next->taken, 0, (m->r->length + 1) * sizeof(bool));
-	for (size_t i = 0; i < now->count && pay(m); i++)
-		if (now->list[i] < m->r->length && accepts(m->r, &m->r->code[now->list[i]], c))
-			follow(m, next, (size_t)now->list[i] + 1);
-}
-
+/*
+ * PCRE2 does not say how many steps a match took, only when it took more than it may. So each try may take four times as
+ * many as the one before, and all tries are paid for.
+ */
 bool promregex_fits(const struct promregex *r, const char *text, size_t *budget)
 {
-	size_t size = r->length + 1;
-	uint16_t *lists = mem_array(3 * size, sizeof(*lists));
-	bool *taken = mem_array(2 * size, sizeof(*taken));
-	struct places now = { lists, 0, taken }, next = { lists + size, 0, taken + size };
-	struct match m = { r, lists + 2 * size, true, *text == '\0', budget };
-	bool fits = false;
+	size_t len = strlen(text), price = r->price + len / TEXT_PER_STEP;
 
-	follow(&m, &now, 0);
-	while (*text && now.count > 0) {
-		uint32_t c = character(text, &text);
-		struct places last = now;
+	for (uint32_t steps = FIRST_TRY;; steps *= 4) {
+		int rc;
 
-		m.begin = false;
-		m.end = *text == '\0';
-		step(&m, &now, &next, c);
-		now = next;
-		next = last;
+		if (steps * price >= *budget)
+			break;
+		*budget -= steps * price;
+		pcre2_set_match_limit(r->limits, steps);
+		pcre2_set_depth_limit(r->limits, steps);
+		rc = pcre2_match(r->code, (PCRE2_SPTR)text, len, 0, 0, r->data, r->limits);
+		if (rc == PCRE2_ERROR_HEAPLIMIT)
+			break;
+		if (rc != PCRE2_ERROR_MATCHLIMIT && rc != PCRE2_ERROR_DEPTHLIMIT)
+			return rc >= 0;
 	}
-	for (size_t i = 0; i < now.count; i++)
-		fits |= now.list[i] == r->length;
-	fits = fits && !*text && *budget > 0;
-	free(lists);
-	free(taken);
-	return fits;
+	*budget = 0;
+	return false;
 }

@@ -121,6 +121,29 @@ static void selectors_are_checked(void **state)
 		{ "x{a=~\"[[:alpha:]]\"}", "is not supported" },
 		{ "x{a=~\"(((x{99}){99}){99})\"}", "it is too large" },
 		{ "x{a=~\"x{2,1}\"}", "in the wrong order" },
+		{ "x{a=~\"x{1001}\"}", "are too large" },
+		{ "x{a=~\"b++\"}", "two repetitions" },
+		{ "x{a=~\"b{2}+\"}", "two repetitions" },
+		{ "x{a=~\"b??{2}\"}", "two repetitions" },
+		{ "x{a=~\"b|*\"}", "there is nothing to repeat" },
+		{ "x{a=~\"(+)\"}", "there is nothing to repeat" },
+		{ "x{a=~\"{2}\"}", "there is nothing to repeat" },
+		{ "x{a=~\"[z-a]\"}", "a range in [] ends before it begins" },
+		{ "x{a=~\"b\\\\\"}", "there is nothing behind the last backslash" },
+		/* What PCRE2 would take, and Prometheus not, or for something else. */
+		{ "x{a=~\"(b)\\\\1\"}", "back references are not supported" },
+		{ "x{a=~\"(b)\\\\g{1}\"}", "back references are not supported" },
+		{ "x{a=~\"b(?=c)\"}", "of (?...) only (?:...) is supported: no flags, names, look-around or callouts" },
+		{ "x{a=~\"(?<!b)c\"}", "of (?...) only" },
+		{ "x{a=~\"(?>b)\"}", "of (?...) only" },
+		{ "x{a=~\"(?C1)b\"}", "of (?...) only" },
+		{ "x{a=~\"b(?R)?\"}", "of (?...) only" },
+		{ "x{a=~\"(*LIMIT_MATCH=1)b\"}", "(*...) is not supported" },
+		{ "x{a=~\"b(*ACCEPT)c\"}", "(*...) is not supported" },
+		{ "x{a=~\"\\\\K\"}", "a backslash may stand before" },
+		{ "x{a=~\"\\\\Qb\"}", "a backslash may stand before" },
+		{ "x{a=~\"\\\\h\"}", "a backslash may stand before" },
+		{ "x{a=~\"\\\\Z\"}", "a backslash may stand before" },
 	};
 
 	(void)state;
@@ -162,6 +185,9 @@ static void regular_expressions(void **state)
 		{ "\\d+", "123", "a" }, { "\\D+", "abc", "1" }, { "\\w+\\s\\w+", "a_1 b", "a" }, { "\\.", ".", "a" }, { "a{3}", "aaa", "aa" }, { "a{2,}", "aaaa", "a" }, { "a{1,3}", "aaa", "aaaa" },
 		{ "a{0,2}", "", "aaa" }, { "a{0}b", "b", "ab" }, { "a{x", "a{x", "a" }, { "(ab)+", "abab", "aba" }, { "(?:ab|c)*d", "abcd", "abc" }, { "(a*)*b", "aaab", "aaa" }, { "^a$", "a", "aa" },
 		{ "a*?b", "aab", "a" }, { "(a|b)*a(a|b){2}", "abbabb", "abbbbb" }, { "(x|)y", "y", "xxy" }, { "((a|b)|(c|d))+", "abcd", "e" }, { "[\\]]", "]", "\\" }, { "prod-(eu|us)-\\d{1,2}", "prod-eu-12", "prod-eu-123" },
+		{ "a{,2}", "a{,2}", "aa" }, { "a{ 1}", "a{ 1}", "a" }, { "a$", "a", "a\n" }, { "\\v", "\v", "\n" }, { "\\s", "\f", "\v" }, { "\\S", "\v", "\f" },
+		{ "[\\s]", "\r", "\v" }, { "[^\\S]", " ", "\v" }, { "[\\S]+", "a\xc3\xa4", " " }, { "[\\s-a]+", "-a ", "0" }, { "[[a]+", "[a", "]" },
+		{ "[[.a.]+", ".[a", "]" }, { "\\d", "1", "\xd9\xa1" }, { "\\w", "a", "\xc3\xa4" }, { ".", "\xc3\xa4", "\xc3" }, { "(a|ab)(c|bcd)", "abcd", "abcdd" },
 	};
 
 	(void)state;
@@ -183,13 +209,21 @@ static void regular_expressions(void **state)
 /* What would take an engine that goes back for ever, or one that builds states without end. */
 static void costs_are_bounded(void **state)
 {
+	static const char *const hostile[] = {
+		"(.*a){12}(a|b){200}d", "(.*)*d", "((a|b|d)*b)*d", "(a|b|ab|d)*cd", "(?:(?:a?){30}){30}d*", "(a?){40}a{40}d", ".*b.*b.*b.*b.*c", "((((a{1,20}){1,20}){1,5}){1,2})*d",
+	};
 	struct buf long_page = BUF_INIT(16 << 20);
 
 	(void)state;
 	for (int i = 0; i < 20000; i++)
-		buf_printf(&long_page, "x{a=\"%s\"} 1\n", "abaabbabaaabbbabababbabaaabbbabababbabaaabbbababab");
-	look("x{a=~\"(.*a){12}(a|b){200}c\"}", long_page.data, 0, "too large for the regular expressions");
+		buf_printf(&long_page, "x{a=\"%s\"} 1\n", "abaabbabaaabbbabababbabaaabbbabababbabaaabbbabababcdaaaaabaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabaaaad.");
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		MEM_AUTO char *selector = mem_printf("x{a=~\"%s\"}", hostile[i]);
+
+		look(selector, long_page.data, 0, "too large for the regular expressions");
+	}
 	look("x{a=\"c\"}", long_page.data, 0, "value not found");
+	look("x{a=~\"prod-(eu|us)-[0-9]{1,2}|staging|c.*\"}", long_page.data, 0, "value not found");
 	buf_done(&long_page);
 }
 
