@@ -222,6 +222,38 @@ static void loses_by_the_deadline_between_two_tries(void **state)
 	assert_false(t.out.leading);
 }
 
+/* Each retry period after the last, and only what met another version sooner: a server in trouble must not be hammered. */
+static void a_failed_renewal_is_tried_again_after_the_retry_period(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	leader_lead();
+	before = fake_count(KUBE_UPDATE, LEASE);
+	fake_fail(FAKE_REFUSE, KUBE_UPDATE, LEASE, FAKE_ANY, 500);
+	fake_advance(3 * RETRY_MS + RETRY_MS / 2);
+	assert_int_equal(fake_count(KUBE_UPDATE, LEASE) - before, 3);
+	assert_true(t.out.leading);
+	fake_heal();
+	fake_advance(RETRY_MS);
+	assert_int_equal(fake_count(KUBE_UPDATE, LEASE) - before, 4);
+	assert_int_equal(t.lost, 0);
+}
+
+/* So is one that met another version, when that cannot be read either. */
+static void a_conflict_that_cannot_be_looked_at_waits_for_the_retry_period(void **state)
+{
+	unsigned before;
+
+	(void)state;
+	leader_lead();
+	before = fake_count(KUBE_UPDATE, LEASE);
+	fake_fail(FAKE_REFUSE, KUBE_UPDATE, LEASE, FAKE_ANY, 409);
+	fake_fail(FAKE_REFUSE, KUBE_GET, LEASE, FAKE_ANY, 500);
+	fake_advance(3 * RETRY_MS + RETRY_MS / 2);
+	assert_int_equal(fake_count(KUBE_UPDATE, LEASE) - before, 3);
+}
+
 /* A try that hangs leaves time for another. */
 static void one_hanging_renewal_does_no_harm(void **state)
 {
@@ -412,6 +444,8 @@ int main(void)
 		T(creates_the_lease), T(takes_a_free_lease_and_keeps_its_labels), T(waits_until_the_record_has_not_changed_for_its_duration), T(a_renewed_lease_is_never_taken),
 		T(a_new_version_alone_is_no_renewal), T(loses_the_race_for_a_free_lease), T(a_lease_that_cannot_be_read_is_told_once), T(a_broken_lease_is_not_taken),
 		T(renews_each_retry_period), T(keeps_writes_inside_the_lease), T(loses_by_the_deadline), T(loses_by_the_deadline_between_two_tries),
+		T(a_failed_renewal_is_tried_again_after_the_retry_period),
+		T(a_conflict_that_cannot_be_looked_at_waits_for_the_retry_period),
 		T(one_hanging_renewal_does_no_harm), T(a_lost_answer_is_no_stolen_lease),
 		T(a_lost_answer_while_taking_is_ours_too), T(a_label_does_no_harm), T(a_deleted_lease_is_made_anew), T(steps_down_when_another_holds_it),
 		T(an_emptied_lease_is_lost_and_taken_again), T(stops_leading_after_a_long_sleep), T(a_restart_resumes_at_once), T(a_restart_resumes_later_when_it_could_not_at_first),
