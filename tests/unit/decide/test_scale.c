@@ -306,6 +306,41 @@ static void test_messages(void **state)
 	}
 }
 
+static void check_first(const char *triggers, struct scale_failure got, const char *wanted)
+{
+	if (wanted == NULL) {
+		assert_null(got.err);
+		return;
+	}
+	if (got.err != &source_down)
+		fail_msg("%s: nothing instead of %s", triggers, wanted);
+	assert_string_equal(got.metric_name, wanted);
+}
+
+/* What Fallback says: which trigger falls back first, and why; and what fails first, which is another. */
+static void test_first_fallback(void **state)
+{
+	static const struct { const char *triggers, *falls_back, *fails; } cases[] = {
+		{ "", NULL, NULL },
+		{ "Ai", NULL, NULL },
+		{ "E", NULL, "s0-redis-a" },
+		{ "F", "s0-redis-a", NULL },
+		{ "Z", "s0-redis-a", NULL },
+		{ "AEF", "s2-redis-c", "s1-redis-b" },
+		{ "iFZE", "s1-redis-b", "s3-redis-d" },
+		{ "iZFA", "s1-redis-b", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct scale_facts facts = { .triggers = triggers, .trigger_count = make_triggers(cases[i].triggers, triggers) };
+
+		check_first(cases[i].triggers, scale_fallback(&facts), cases[i].falls_back);
+		check_first(cases[i].triggers, scale_failure(&facts), cases[i].fails);
+	}
+}
+
 /* ---- Whatever the facts are ---- */
 
 static uint64_t seed;
@@ -648,6 +683,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_messages),
+		cmocka_unit_test(test_first_fallback),
 		cmocka_unit_test(test_properties),
 		cmocka_unit_test(test_explain),
 		cmocka_unit_test(test_explain_details),

@@ -223,6 +223,7 @@ static void test_composite(void **state)
 		{ MODIFIERS("'formula':'(a ?? 1) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 5, false, true, false, 4, NULL },
 		{ MODIFIERS("'formula':'(a ?? 0) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 0", 5, 5, false, false, false, 0, NULL },
 		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(4, "scalingModifiers"), "!4 3", 5, 5, false, true, true, 10, NULL },
+		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(1, "scalingModifiers"), "!4 3", 5, 5, false, true, true, 2.5, NULL },
 		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(0, "scalingModifiers"), "!4 3", 5, 5, false, false, true, 0, NULL },
 		{ MODIFIERS(FIRST_OR_NIL ",'metricType':'Value'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 0, true, false, false, 0,
 		  "spec.advanced.scalingModifiers.formula: it gives nil, and fallback cannot be used: no pod of the target is ready" },
