@@ -250,12 +250,17 @@ static void on_list(void *arg)
 	s->listed = false;
 }
 
+/* Some servers' caches do not know the field selector: what is not ours is not looked at. */
+static bool is_ours(const struct certsecret *s, const json_t *secret)
+{
+	return strcmp(json_str_or_empty(json_object_get(secret, "metadata"), "name"), s->name) == 0;
+}
+
 static void on_object(void *arg, const json_t *secret)
 {
 	struct certsecret *s = arg;
 
-	/* Some servers' caches do not know the field selector: what is not ours is not looked at. */
-	if (strcmp(json_str_or_empty(json_object_get(secret, "metadata"), "name"), s->name) != 0)
+	if (!is_ours(s, secret))
 		return;
 	s->listed = true;
 	s->known = true;
@@ -276,8 +281,8 @@ static void on_gone(struct certsecret *s)
 
 static void on_deleted(void *arg, const json_t *secret)
 {
-	(void)secret;
-	on_gone(arg);
+	if (is_ours(arg, secret))
+		on_gone(arg);
 }
 
 static void on_synced(void *arg)

@@ -8,6 +8,7 @@
 
 #include <openssl/ssl.h>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kube/watch.h"
@@ -64,10 +65,18 @@ static void on_list(void *arg)
 	f->seen = false;
 }
 
+/* Some servers' caches do not know the field selector. */
+static bool is_it(const json_t *configmap)
+{
+	return strcmp(json_str_or_empty(json_object_get(configmap, "metadata"), "name"), NAME) == 0;
+}
+
 static void on_object(void *arg, const json_t *configmap)
 {
 	struct frontproxy *f = arg;
 
+	if (!is_it(configmap))
+		return;
 	f->seen = true;
 	if (!take(f, configmap, &f->trouble)) {
 		err_clear(&f->trouble);
@@ -77,13 +86,16 @@ static void on_object(void *arg, const json_t *configmap)
 	err_wrap(&f->trouble, SUBJECT);
 }
 
-static void on_deleted(void *arg, const json_t *configmap)
+static void on_gone(struct frontproxy *f)
 {
-	struct frontproxy *f = arg;
-
-	(void)configmap;
 	forget(f);
 	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
+}
+
+static void on_deleted(void *arg, const json_t *configmap)
+{
+	if (is_it(configmap))
+		on_gone(arg);
 }
 
 static void on_synced(void *arg)
@@ -92,7 +104,7 @@ static void on_synced(void *arg)
 
 	f->synced = true;
 	if (!f->seen)
-		on_deleted(f, NULL);
+		on_gone(f);
 }
 
 /* A watch that fails later changes nothing: the last that was read stays in force. */

@@ -90,6 +90,7 @@ static struct {
 	const char *before_part;
 	void (*before)(void);
 	bool cancelled_land;
+	bool ignores_selectors;
 } fake;
 
 struct kube *fake_kube(void)
@@ -131,15 +132,23 @@ const char *fake_text(const char *path, const char *key1, const char *key2)
 	return json_str_or_empty(json_object_get(fake_object(path), key1), key2);
 }
 
+static bool is_watched(const struct watch *w, const char *path)
+{
+	size_t len = strlen(w->path);
+
+	if (strncmp(path, w->path, len) != 0 || path[len] != '/')
+		return false;
+	return fake.ignores_selectors || strcmp(path + len + 1, w->name) == 0;
+}
+
 static void tell_watches(const char *path, const json_t *json, bool deleted)
 {
 	struct watch *w;
 
 	DL_FOREACH(fake.watches, w) {
-		size_t len = strlen(w->path);
 		struct event *e;
 
-		if (w->listing || strncmp(path, w->path, len) != 0 || path[len] != '/' || strcmp(path + len + 1, w->name) != 0)
+		if (w->listing || !is_watched(w, path))
 			continue;
 		e = mem_zalloc(sizeof *e);
 		e->watch = w;
@@ -497,9 +506,8 @@ static void on_list_due(void *arg)
 {
 	struct watch *w = arg;
 	struct rule *r = take_rule(KUBE_LIST, w->path);
-	MEM_AUTO char *path = mem_printf("%s/%s", w->path, w->name);
 	struct kube_call failure = { 0 };
-	const json_t *object = fake_object(path);
+	struct object *o;
 
 	if (r) {
 		refuse(&failure, r->http_status);
@@ -511,10 +519,11 @@ static void on_list_due(void *arg)
 	}
 	w->listing = false;
 	w->events.on_list(w->arg);
-	if (object) {
-		json_t *copy = json_deep_copy(object);
+	LL_FOREACH(fake.objects, o) {
+		json_t *copy = is_watched(w, o->path) ? json_deep_copy(o->json) : NULL;
 
-		w->events.on_object(w->arg, copy);
+		if (copy)
+			w->events.on_object(w->arg, copy);
 		json_decref(copy);
 	}
 	w->events.on_synced(w->arg);
@@ -567,6 +576,11 @@ void fake_just_before(int verb, const char *part, void (*fn)(void))
 	fake.before_verb = verb;
 	fake.before_part = part;
 	fake.before = fn;
+}
+
+void fake_ignore_selectors(void)
+{
+	fake.ignores_selectors = true;
 }
 
 void fake_cancelled_land(bool land)

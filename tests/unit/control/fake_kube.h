@@ -39,6 +39,7 @@ void fake_heal(void);        /* no faults any more */
 
 /* Called once, just before the next call of that verb on a path containing `part` is carried out: another writer who is faster. */
 void fake_just_before(int verb, const char *part, void (*fn)(void));
+void fake_ignore_selectors(void);     /* watches bring the whole collection, as some servers' caches do */
 void fake_cancelled_land(bool land); /* whether a write that is cancelled under way is carried out all the same; at first not */
 
 unsigned fake_count(int verb, const char *part); /* calls so far; FAKE_ANY */

@@ -112,6 +112,30 @@ static void a_lost_answer_makes_no_second_ca(void **state)
 	assert_null(certs_trouble(t.certs));
 }
 
+/* A server whose cache does not know the field selector tells of all Secrets. */
+static void other_secrets_of_the_namespace_are_not_looked_at(void **state)
+{
+	(void)state;
+	fake_ignore_selectors();
+	fake_put(SECRETS "/other", "{\"data\":{}}");
+	put_our_apiservice();
+	certs_start(true);
+	assert_true(serves_the_secret());
+	assert_int_equal(fake_count(KUBE_CREATE, SECRETS), 1);
+	fake_put(SECRETS "/other", "{\"data\":{\"tls.crt\":\"eA==\"}}");
+	fake_advance(100);
+	fake_remove(SECRETS "/other");
+	fake_advance(120000);
+	assert_int_equal(fake_count(FAKE_ANY, SECRETS), 1);
+	assert_true(serves_the_secret());
+	assert_null(certs_trouble(t.certs));
+	/* Ours is still looked after. */
+	fake_remove(SECRET);
+	fake_advance(100);
+	assert_int_equal(fake_count(KUBE_CREATE, SECRETS), 2);
+	assert_non_null(fake_object(SECRET));
+}
+
 /* ---- A Secret that is there ---- */
 
 static void serves_what_is_there(void **state)
@@ -491,6 +515,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(creates_the_secret), T(loses_the_race_to_create), T(a_secret_that_cannot_be_created_is_tried_again), T(a_secret_that_cannot_be_read_is_told_once),
 		T(a_lost_answer_makes_no_second_ca), T(serves_what_is_there), T(repairs), T(a_ca_without_a_key_is_kept_while_its_certificate_is_good), T(keeps_type_and_labels),
+		T(other_secrets_of_the_namespace_are_not_looked_at),
 		T(renews_when_a_third_is_left), T(notices_a_clock_that_is_set), T(only_the_leader_renews), T(replaces_the_ca_with_overlap), T(waits_for_the_new_ca_to_be_trusted),
 		T(takes_up_what_another_replica_wrote), T(a_deleted_secret_is_made_anew_with_overlap), T(garbage_leaves_the_old_certificate_in_use),
 		T(a_conflict_while_renewing_ends_in_what_is_there), T(freed_in_any_state),

@@ -234,6 +234,11 @@ const char *fake_kube_watch_fields(const struct kube *k)
 	return k->fields;
 }
 
+static const char *watched_name(const struct kube *k)
+{
+	return strchr(k->fields, '=') + 1;
+}
+
 /* The test's text is JSON with ' for ". */
 static json_t *object_of(const char *text)
 {
@@ -253,6 +258,8 @@ void fake_kube_change(struct kube *k, const char *object_json)
 {
 	json_t *object = object_of(object_json);
 
+	if (!json_object_get(object, "metadata"))
+		json_object_set_new(object, "metadata", json_pack("{s:s}", "name", watched_name(k)));
 	k->events.on_object(k->events_arg, object);
 	json_decref(object);
 }
@@ -265,12 +272,17 @@ void fake_kube_list(struct kube *k, const char *object_json)
 	k->events.on_synced(k->events_arg);
 }
 
-void fake_kube_delete(struct kube *k)
+void fake_kube_delete_other(struct kube *k, const char *name)
 {
-	json_t *object = json_object();
+	json_t *object = json_pack("{s:{s:s}}", "metadata", "name", name);
 
 	k->events.on_deleted(k->events_arg, object);
 	json_decref(object);
+}
+
+void fake_kube_delete(struct kube *k)
+{
+	fake_kube_delete_other(k, watched_name(k));
 }
 
 void fake_kube_trouble(struct kube *k, const char *message)

@@ -33,8 +33,9 @@ void fake_kube_fail_access(struct kube *k, enum err_kind kind, const char *messa
 const char *fake_kube_watch_path(const struct kube *k);
 const char *fake_kube_watch_fields(const struct kube *k);
 void fake_kube_list(struct kube *k, const char *object_json /* with ' for "; NULL: an empty list */);
-void fake_kube_change(struct kube *k, const char *object_json);
+void fake_kube_change(struct kube *k, const char *object_json); /* gets the watched name where it has none */
 void fake_kube_delete(struct kube *k);
+void fake_kube_delete_other(struct kube *k, const char *name); /* which the field selector does not ask for */
 void fake_kube_trouble(struct kube *k, const char *message);
 
 #endif

@@ -284,6 +284,30 @@ static void a_connection_is_judged_anew_when_the_configmap_changes(void **state)
 	disconnect(&pipe);
 }
 
+/* A server whose cache does not know the field selector tells of all ConfigMaps. */
+static void other_configmaps_of_the_namespace_are_not_looked_at(void **state)
+{
+	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
+	struct tls_pipe pipe;
+	unsigned version;
+
+	(void)state;
+	fake_kube_list(kube, "{'metadata':{'name':'kubeadm-config'}}");
+	assert_non_null(strstr(frontproxy_trouble(frontproxy), "does not exist"));
+	list_configmap();
+	connect_with(&pipe, &proxy_pair);
+	identity_unref(expect_known(&r, "mia"));
+	version = frontproxy_version(frontproxy);
+	fake_kube_change(kube, "{'metadata':{'name':'kubeadm-config'},'data':{'requestheader-client-ca-file':'x'}}");
+	fake_kube_delete_other(kube, "kubeadm-config");
+	assert_int_equal(frontproxy_version(frontproxy), version);
+	assert_null(frontproxy_trouble(frontproxy));
+	identity_unref(expect_known(&r, "mia"));
+	fake_kube_delete(kube);
+	expect_refused(&r, "does not exist");
+	disconnect(&pipe);
+}
+
 static void a_broken_configmap_leaves_the_last_in_force(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
@@ -557,6 +581,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_front_proxy_that_names_nobody_needs_a_token, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_the_configmap_nobody_comes_through, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_connection_is_judged_anew_when_the_configmap_changes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_configmaps_of_the_namespace_are_not_looked_at, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_broken_configmap_leaves_the_last_in_force, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_groups_are_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_good_token_is_asked_for_once, set_up, tear_down),
