@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cache/version.h"
+#include "kube/version.h"
 
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 

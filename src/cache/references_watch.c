@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "cache/version.h"
+#include "kube/version.h"
 #include "kube/watch.h"
 
 /*

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "cache/targets_parts.h"
 #include "cache/targetshape.h"
-#include "cache/version.h"
+#include "kube/version.h"
 
 #define OPEN_LATE_MS 1000
 

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "cache/targets_parts.h"
 #include "cache/targetshape.h"
-#include "cache/version.h"
+#include "kube/version.h"
 
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/targets_parts.h"
-#include "cache/version.h"
+#include "kube/version.h"
 
 /* How often the watch of a kind that may not be watched is tried again. */
 #define WATCH_AGAIN_FIRST_MS 10000

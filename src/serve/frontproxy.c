@@ -8,10 +8,9 @@
 
 #include <openssl/ssl.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/watch.h"
+#include "kube/informer.h"
 #include "net/x509.h"
 #include "serve/frontproxyconfig.h"
 
@@ -21,11 +20,9 @@
 #define EXTRA_KEY_MAX 512
 
 struct frontproxy {
-	struct watch *watch;
+	struct informer informer;
 	struct frontproxy_config config; /* in force when roots is set */
 	X509_STORE *roots;
-	bool seen;                       /* in the list under way */
-	bool synced;
 	unsigned version;
 	struct err trouble;              /* why there are no roots, or why the newest ConfigMap is not in force */
 };
@@ -58,26 +55,10 @@ static int take(struct frontproxy *f, const json_t *configmap, struct err *err)
 	return 0;
 }
 
-static void on_list(void *arg)
-{
-	struct frontproxy *f = arg;
-
-	f->seen = false;
-}
-
-/* Some servers' caches do not know the field selector. */
-static bool is_it(const json_t *configmap)
-{
-	return strcmp(json_str_or_empty(json_object_get(configmap, "metadata"), "name"), NAME) == 0;
-}
-
 static void on_object(void *arg, const json_t *configmap)
 {
 	struct frontproxy *f = arg;
 
-	if (!is_it(configmap))
-		return;
-	f->seen = true;
 	if (!take(f, configmap, &f->trouble)) {
 		err_clear(&f->trouble);
 		return;
@@ -86,25 +67,13 @@ static void on_object(void *arg, const json_t *configmap)
 	err_wrap(&f->trouble, SUBJECT);
 }
 
-static void on_gone(struct frontproxy *f)
-{
-	forget(f);
-	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
-}
-
 static void on_deleted(void *arg, const json_t *configmap)
-{
-	if (is_it(configmap))
-		on_gone(arg);
-}
-
-static void on_synced(void *arg)
 {
 	struct frontproxy *f = arg;
 
-	f->synced = true;
-	if (!f->seen)
-		on_gone(f);
+	(void)configmap;
+	forget(f);
+	err_set(&f->trouble, ERR_MISSING, SUBJECT ": does not exist");
 }
 
 /* A watch that fails later changes nothing: the last that was read stays in force. */
@@ -112,32 +81,27 @@ static void on_trouble(void *arg, const struct err *err)
 {
 	struct frontproxy *f = arg;
 
-	if (f->synced || !err)
-		return;
-	f->trouble = *err;
-	err_wrap(&f->trouble, SUBJECT ": cannot be read");
+	if (err && !f->informer.synced)
+		f->trouble = *f->informer.trouble;
 }
 
-static const struct watch_events events = {
-	.on_list = on_list,
-	.on_object = on_object,
-	.on_deleted = on_deleted,
-	.on_synced = on_synced,
-	.on_trouble = on_trouble,
+static const struct informer_events events = {
+	.on_object = on_object, .on_deleted = on_deleted, .on_trouble = on_trouble,
 };
 
 struct frontproxy *frontproxy_new(struct kube *kube)
 {
-	struct watch_config config = {
+	static const struct informer_config config = {
 		.path = "/api/v1/namespaces/kube-system/configmaps",
-		.field_selector = "metadata.name=" NAME,
+		.name = NAME,
 		.subject = SUBJECT,
+		.failing = SUBJECT ": cannot be read",
 	};
 	struct frontproxy *f = mem_zalloc(sizeof(*f));
 
 	f->version = 1;
 	err_set(&f->trouble, ERR_TEMPORARY, SUBJECT ": was not read yet");
-	f->watch = watch_start(kube, &config, &events, f);
+	informer_start(&f->informer, kube, &config, &events, f);
 	return f;
 }
 
@@ -145,7 +109,7 @@ void frontproxy_free(struct frontproxy *f)
 {
 	if (!f)
 		return;
-	watch_stop(f->watch);
+	informer_stop(&f->informer);
 	forget(f);
 	free(f);
 }

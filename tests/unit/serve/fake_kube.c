@@ -224,6 +224,12 @@ void watch_stop(struct watch *w)
 	free(w);
 }
 
+const char *watch_version(const struct watch *w)
+{
+	(void)w;
+	return "";
+}
+
 const char *fake_kube_watch_path(const struct kube *k)
 {
 	return k->path;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CACHE_VERSION_H
-#define CACHE_VERSION_H
+#ifndef KUBE_VERSION_H
+#define KUBE_VERSION_H
 
 /*
  * Which of two versions of one object is the newer. resourceVersions are decimal numbers that grow (Kubernetes guarantees this since 1.35, and etcd always did it); for anything else the one that comes
