@@ -10,28 +10,21 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/pace.h"
-#include "kube/watch.h"
+#include "kube/keeper.h"
 #include "net/loop.h"
 
 #define COLLECTION "/apis/apiregistration.k8s.io/v1/apiservices"
-#define BACKOFF_FIRST_MS 1000
-#define BACKOFF_MAX_MS 60000
 
 struct apiservice {
-	struct kube *kube; /* borrowed */
 	struct loop *loop; /* borrowed */
+	struct keeper *keeper;
 	void (*on_change)(void *arg);
 	void *arg;
-	char *name, *namespace_, *service_name, *subject;
+	char *name, *namespace_, *service_name, *title;
 	int service_port;
 	bool own_ca, take_over;
 
-	struct watch *watch;
-	bool listed;         /* since the list began */
-	bool denied;         /* we may not look */
 	enum apiservice_points points;
-	char *version;       /* its resourceVersion */
 	char *service;       /* "namespace/name" that it points to; NULL unless it exists */
 	char *trusted;       /* its caBundle, decoded; NULL: none */
 	bool insecure;       /* insecureSkipTLSVerify */
@@ -39,18 +32,8 @@ struct apiservice {
 
 	char *bundle;        /* what caBundle shall hold; NULL: not our business */
 	bool leading;
-	struct kube_call *call;
-	struct loop_timer timer; /* to try the write again */
-	unsigned failures;
-	struct pace pace;
-	bool paced;              /* the timer is set because the last write was undone */
-
-	char trouble[ERR_MSG_MAX];       /* "" when none */
-	char write_trouble[ERR_MSG_MAX];
-	char told[96];                   /* which trouble in writing was logged last */
+	char trouble[ERR_MSG_MAX]; /* with what it says; "" when none */
 };
-
-static void consider(struct apiservice *a);
 
 /* ---- Facts ---- */
 
@@ -61,7 +44,7 @@ enum apiservice_points apiservice_points(const struct apiservice *a)
 
 bool apiservice_is_known(const struct apiservice *a)
 {
-	return a->points != APISERVICE_UNKNOWN || a->denied;
+	return keeper_is_known(a->keeper);
 }
 
 const char *apiservice_foreign(const struct apiservice *a)
@@ -91,8 +74,10 @@ static bool has_bundle(const struct apiservice *a)
 
 const char *apiservice_trouble(const struct apiservice *a)
 {
-	if (a->write_trouble[0])
-		return a->write_trouble;
+	const char *trouble = keeper_trouble(a->keeper);
+
+	if (trouble)
+		return trouble;
 	if (a->trouble[0])
 		return a->trouble;
 	if (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a))
@@ -108,25 +93,7 @@ static void set_trouble(struct apiservice *a, const char *text)
 		return;
 	snprintf(a->trouble, sizeof a->trouble, "%s", text);
 	if (text[0])
-		log_warn(a->subject, "%s", text);
-}
-
-static void end_write_trouble(struct apiservice *a)
-{
-	a->failures = 0;
-	a->write_trouble[0] = '\0';
-	a->told[0] = '\0';
-}
-
-static void set_write_trouble(struct apiservice *a, const struct err *err)
-{
-	char told[sizeof a->told];
-
-	snprintf(told, sizeof told, "%s %d", err_kind_name(err->kind), err->http_status);
-	snprintf(a->write_trouble, sizeof a->write_trouble, "%s", err->msg);
-	if (strcmp(told, a->told) != 0)
-		log_warn(a->subject, "%s", err->msg);
-	memcpy(a->told, told, sizeof told);
+		log_warn(a->title, "%s", text);
 }
 
 static void explain(struct apiservice *a)
@@ -154,14 +121,6 @@ static void set_trusted(struct apiservice *a, char *trusted, bool insecure)
 		a->since_ms = loop_now_ms(a->loop);
 }
 
-static void forget(struct apiservice *a)
-{
-	free(a->version);
-	free(a->service);
-	a->version = NULL;
-	a->service = NULL;
-}
-
 static char *decoded(const json_t *text)
 {
 	return json_is_string(text) ? base64_decode(json_string_value(text), NULL) : NULL;
@@ -184,32 +143,29 @@ static bool is_ours(const struct apiservice *a, const char *service)
 	return strcmp(service, ours) == 0;
 }
 
-static void take_in(struct apiservice *a, const json_t *object)
-{
-	const json_t *spec = json_object_get(object, "spec");
-	const char *version = json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion");
+/* ---- The keeper's policy ---- */
 
-	if (a->version && strcmp(version, a->version) == 0)
-		return;
-	forget(a);
-	a->version = mem_dup(version);
-	a->service = service_of(spec);
-	a->denied = false;
-	a->points = is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
+static void on_object(void *arg, const json_t *object)
+{
+	struct apiservice *a = arg;
+	const json_t *spec = json_object_get(object, "spec");
+
+	free(a->service);
+	a->service = object ? service_of(spec) : NULL;
+	a->points = !object ? APISERVICE_MISSING : is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
 	set_trusted(a, decoded(json_object_get(spec, "caBundle")), json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));
 	explain(a);
-	a->on_change(a->arg);
 }
-
-/* ---- Writing ---- */
 
 static bool is_to_be_taken(const struct apiservice *a)
 {
 	return a->points == APISERVICE_TO_OTHERS && a->take_over;
 }
 
-static bool is_to_be_written(const struct apiservice *a)
+static bool lacks(void *arg)
 {
+	const struct apiservice *a = arg;
+
 	if (!a->leading || (a->own_ca && !a->bundle))
 		return false;
 	return is_to_be_taken(a) || (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a));
@@ -231,69 +187,43 @@ static json_t *spec_patch(const struct apiservice *a)
 	return spec;
 }
 
-static void on_written(void *arg, const json_t *object, const struct err *err)
+static char *make(void *arg, const char *version, struct err *err)
+{
+	const struct apiservice *a = arg;
+	json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "spec", spec_patch(a));
+	char *text = json_text(patch);
+
+	(void)err;
+	if (is_to_be_taken(a))
+		log_warn(a->title, "taking it over from Service %s, as told", a->service);
+	json_decref(patch);
+	return text;
+}
+
+static void on_written(void *arg, bool created)
+{
+	const struct apiservice *a = arg;
+
+	(void)created;
+	if (has_bundle(a))
+		log_info(a->title, "our certificate authority is in its caBundle");
+}
+
+static void on_change(void *arg)
 {
 	struct apiservice *a = arg;
-	struct err wrapped;
 
-	a->call = NULL;
-	if (err) {
-		wrapped = *err;
-		err_wrap(&wrapped, "writing APIService %s", a->name);
-		/* On a conflict the watch brings what somebody else wrote; then again. */
-		if (err->kind != ERR_CONFLICT)
-			set_write_trouble(a, &wrapped);
-		loop_timer_set(&a->timer, loop_backoff_ms(a->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
-		a->on_change(a->arg);
-		return;
-	}
-	end_write_trouble(a);
-	pace_written(&a->pace, loop_now_ms(a->loop));
-	take_in(a, object);
-	if (has_bundle(a))
-		log_info(a->subject, "our certificate authority is in its caBundle");
-	consider(a);
+	a->on_change(a->arg);
 }
 
-static void consider(struct apiservice *a)
-{
-	MEM_AUTO char *path = NULL, *body = NULL;
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH };
-	json_t *patch;
-	int64_t wait_ms;
+static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
 
-	if (!is_to_be_written(a)) {
-		end_write_trouble(a);
-		return;
-	}
-	if (a->call || ((a->paced || a->write_trouble[0]) && loop_timer_pending(&a->timer)))
-		return;
-	wait_ms = pace_wait_ms(&a->pace, loop_now_ms(a->loop));
-	a->paced = wait_ms > 0;
-	if (a->paced) {
-		loop_timer_set(&a->timer, wait_ms);
-		return;
-	}
-	if (is_to_be_taken(a))
-		log_warn(a->subject, "taking it over from Service %s, as told", a->service);
-	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", a->version, "spec", spec_patch(a));
-	request.body = body = json_text(patch);
-	request.path = path = mem_printf(COLLECTION "/%s?fieldManager=kscaled", a->name);
-	a->call = kube_call(a->kube, &request, on_written, a);
-	json_decref(patch);
-}
-
-static void on_timer(void *arg)
-{
-	consider(arg);
-}
+/* ---- In and out ---- */
 
 void apiservice_set_leading(struct apiservice *a, bool leading)
 {
-	if (a->leading == leading)
-		return;
 	a->leading = leading;
-	consider(a);
+	keeper_look(a->keeper);
 }
 
 void apiservice_set_bundle(struct apiservice *a, const char *pem)
@@ -302,105 +232,25 @@ void apiservice_set_bundle(struct apiservice *a, const char *pem)
 		return;
 	free(a->bundle);
 	a->bundle = mem_dup(pem);
-	a->pace.written_at_ms = 0; /* another one of our own is written at once */
-	a->paced = false;
-	consider(a);
+	keeper_hurry(a->keeper); /* another one of our own is written at once */
 }
 
-/* ---- The watch ---- */
-
-static void on_list(void *arg)
-{
-	struct apiservice *a = arg;
-
-	a->listed = false;
-}
-
-static void on_object(void *arg, const json_t *object)
-{
-	struct apiservice *a = arg;
-
-	/* The aggregator's own storage may be asked without the selector being heeded: what is not ours is not looked at. */
-	if (strcmp(json_str_or_empty(json_object_get(object, "metadata"), "name"), a->name) != 0)
-		return;
-	a->listed = true;
-	take_in(a, object);
-	consider(a);
-}
-
-static void on_gone(struct apiservice *a)
-{
-	forget(a);
-	set_trusted(a, NULL, false);
-	a->denied = false;
-	a->points = APISERVICE_MISSING;
-	a->pace.written_at_ms = 0; /* one that is made anew undoes nothing */
-	explain(a);
-	consider(a);
-	a->on_change(a->arg);
-}
-
-static void on_deleted(void *arg, const json_t *object)
-{
-	struct apiservice *a = arg;
-
-	if (strcmp(json_str_or_empty(json_object_get(object, "metadata"), "name"), a->name) == 0)
-		on_gone(a);
-}
-
-static void on_synced(void *arg)
-{
-	struct apiservice *a = arg;
-
-	if (!a->listed)
-		on_gone(a);
-}
-
-/* Whom we may not ask, or who does not know the resource, does not stop us for ever; a failure that may pass leaves what was known. */
-static void on_watch_trouble(void *arg, const struct err *err)
-{
-	struct apiservice *a = arg;
-	struct err wrapped;
-
-	if (err) {
-		if (a->points == APISERVICE_UNKNOWN && (err->kind == ERR_DENIED || err->kind == ERR_MISSING))
-			a->denied = true;
-		wrapped = *err;
-		err_wrap(&wrapped, "APIService %s cannot be watched", a->name);
-		set_trouble(a, wrapped.msg);
-	} else {
-		log_info(a->subject, "the watch works");
-		explain(a);
-	}
-	a->on_change(a->arg);
-}
-
-static void start_watch(struct apiservice *a)
-{
-	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_watch_trouble };
-	MEM_AUTO char *selector = mem_printf("metadata.name=%s", a->name);
-	struct watch_config config = { .path = COLLECTION, .field_selector = selector, .subject = a->subject };
-
-	a->watch = watch_start(a->kube, &config, &events, a);
-}
-
-struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config, void (*on_change)(void *arg), void *arg)
+struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config, void (*on_change_fn)(void *arg), void *arg)
 {
 	struct apiservice *a = mem_zalloc(sizeof *a);
+	struct keeper_config kept = { .collection = COLLECTION, .name = config->name };
 
-	a->kube = kube;
 	a->loop = kube_loop(kube);
-	a->on_change = on_change;
+	a->on_change = on_change_fn;
 	a->arg = arg;
 	a->name = mem_dup(config->name);
 	a->namespace_ = mem_dup(config->namespace_);
 	a->service_name = mem_dup(config->service_name);
-	a->subject = mem_printf("apiservice %s", config->name);
+	kept.title = a->title = mem_printf("APIService %s", config->name);
 	a->service_port = config->service_port;
 	a->own_ca = config->own_ca;
 	a->take_over = config->take_over;
-	loop_timer_init(&a->timer, a->loop, on_timer, a);
-	start_watch(a);
+	a->keeper = keeper_new(kube, &kept, &policy, a);
 	return a;
 }
 
@@ -408,15 +258,13 @@ void apiservice_free(struct apiservice *a)
 {
 	if (!a)
 		return;
-	watch_stop(a->watch);
-	kube_cancel(a->call);
-	loop_timer_done(&a->timer);
-	forget(a);
+	keeper_free(a->keeper);
+	free(a->service);
 	free(a->trusted);
 	free(a->bundle);
 	free(a->name);
 	free(a->namespace_);
 	free(a->service_name);
-	free(a->subject);
+	free(a->title);
 	free(a);
 }

@@ -59,6 +59,7 @@ struct watch {
 	struct watch_events events;
 	void *arg;
 	bool listing, troubled;
+	char version[24]; /* of the list, or of the last event */
 	struct fake_job job; /* the list */
 };
 
@@ -209,6 +210,7 @@ void fake_remove(const char *path)
 		fail_msg("there is no %s", path);
 		return;
 	}
+	set_version(o->json); /* a deletion has one of its own */
 	tell_watches(path, o->json, true);
 	LL_DELETE(fake.objects, o);
 	json_decref(o->json);
@@ -502,6 +504,11 @@ void watch_stop(struct watch *w)
 	free(w);
 }
 
+const char *watch_version(const struct watch *w)
+{
+	return w->version;
+}
+
 static void on_list_due(void *arg)
 {
 	struct watch *w = arg;
@@ -518,6 +525,7 @@ static void on_list_due(void *arg)
 		return;
 	}
 	w->listing = false;
+	snprintf(w->version, sizeof w->version, "%llu", (unsigned long long)fake.version);
 	w->events.on_list(w->arg);
 	LL_FOREACH(fake.objects, o) {
 		json_t *copy = is_watched(w, o->path) ? json_deep_copy(o->json) : NULL;
@@ -538,6 +546,7 @@ static void on_event_due(void *arg)
 	struct watch *w = e->watch;
 
 	DL_DELETE(fake.events, e);
+	snprintf(w->version, sizeof w->version, "%s", json_str_or_empty(json_object_get(e->object, "metadata"), "resourceVersion"));
 	if (e->deleted)
 		w->events.on_deleted(w->arg, e->object);
 	else

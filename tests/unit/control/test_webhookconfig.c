@@ -121,7 +121,7 @@ static void a_failing_write_is_told_once_and_tried_again(void **state)
 		fake_advance(1000);
 	}
 	assert_in_range(fake_count(KUBE_MERGE_PATCH, CONFIG), 8, 20);
-	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "writing our certificate authority into it"), 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "writing webhook configuration kscaled-admission"), 1);
 	assert_null(certs_trouble(t.certs)); /* scaling goes on */
 	fake_heal();
 	fake_advance(70000);
@@ -156,7 +156,7 @@ static void a_watch_that_is_denied_is_told(void **state)
 	fake_fail(FAKE_REFUSE, KUBE_LIST, CONFIGS, FAKE_ANY, 403);
 	certs_start(true);
 	fake_advance(60000);
-	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "watching it"), 1);
+	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be watched"), 1);
 	assert_null(certs_trouble(t.certs));
 	fake_heal();
 }

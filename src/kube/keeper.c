@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/keeper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/informer.h"
+#include "kube/version.h"
+#include "net/loop.h"
+
+#define BACKOFF_FIRST_MS 1000
+#define BACKOFF_MAX_MS 60000
+#define QUIET_MS 60000 /* what is undone sooner than that is undone by somebody who will do so again */
+
+struct keeper {
+	struct kube *kube; /* borrowed */
+	const struct keeper_policy *policy;
+	void *arg;
+	char *collection, *name, *title, *failing, *without;
+	struct informer informer;
+	bool looked;             /* a list, an event or an answer said what there is */
+	bool refused;            /* or nobody tells us */
+	char *version;           /* NULL: it does not exist, or nobody looked */
+	struct kube_call *call;  /* the write under way */
+	struct err *trouble;     /* of writing; NULL: none */
+	struct loop_timer timer; /* until the next write is allowed */
+	int64_t written_at_ms;   /* loop clock; 0: never, or that it was undone is counted */
+	unsigned setbacks;       /* writes that failed, or were undone sooner than in a minute, in a row */
+	bool braked;             /* the timer holds, whatever the watch brings */
+};
+
+static void tell(struct keeper *k)
+{
+	if (k->policy->on_change)
+		k->policy->on_change(k->arg);
+}
+
+/* ---- Writing ---- */
+
+static void end_trouble(struct keeper *k)
+{
+	if (k->trouble)
+		k->setbacks = 0;
+	err_keep(&k->trouble, NULL);
+}
+
+/* Logged when it is another. */
+static void set_trouble(struct keeper *k, const struct err *err)
+{
+	struct err told = *err;
+
+	err_wrap(&told, "writing %s", k->title);
+	if (!k->trouble || k->trouble->kind != err->kind || k->trouble->http_status != err->http_status)
+		log_warn(k->title, "%s%s%s", told.msg, k->without ? ": " : "", k->without ? k->without : "");
+	err_keep(&k->trouble, &told);
+}
+
+static int64_t setback_ms(struct keeper *k)
+{
+	return loop_backoff_ms(k->setbacks++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS);
+}
+
+/* Asked once for each write that is wanted. 0: now. */
+static int64_t brake_ms(struct keeper *k)
+{
+	int64_t lasted_ms = loop_now_ms(kube_loop(k->kube)) - k->written_at_ms;
+
+	if (!k->written_at_ms)
+		return 0;
+	k->written_at_ms = 0;
+	if (lasted_ms >= QUIET_MS)
+		k->setbacks = 0;
+	/* The first time is an accident. */
+	if (k->setbacks > 0)
+		return setback_ms(k);
+	k->setbacks = 1;
+	return 0;
+}
+
+static void on_written(void *arg, const json_t *object, const struct err *err);
+
+static void send(struct keeper *k)
+{
+	MEM_AUTO char *path = k->version ? mem_printf("%s/%s?fieldManager=kscaled", k->collection, k->name)
+					 : mem_printf("%s?fieldManager=kscaled", k->collection);
+	struct kube_request request = { .verb = k->version ? KUBE_MERGE_PATCH : KUBE_CREATE, .path = path };
+	struct err err = { 0 };
+	char *body = k->policy->make(k->arg, k->version, &err);
+
+	if (!body) {
+		set_trouble(k, &err);
+		loop_timer_set(&k->timer, setback_ms(k));
+		return;
+	}
+	request.body = body;
+	k->call = kube_call(k->kube, &request, on_written, k);
+	mem_free_secret(body);
+}
+
+static void consider(struct keeper *k)
+{
+	int64_t wait_ms;
+
+	if (!k->looked)
+		return;
+	if (!k->policy->lacks(k->arg)) {
+		end_trouble(k);
+		return;
+	}
+	if (k->call || ((k->braked || k->trouble) && loop_timer_pending(&k->timer)))
+		return;
+	wait_ms = brake_ms(k);
+	k->braked = wait_ms > 0;
+	if (k->braked)
+		loop_timer_set(&k->timer, wait_ms);
+	else
+		send(k);
+}
+
+static void on_timer(void *arg)
+{
+	consider(arg);
+}
+
+void keeper_look(struct keeper *k)
+{
+	consider(k);
+}
+
+void keeper_hurry(struct keeper *k)
+{
+	k->written_at_ms = 0;
+	k->braked = false;
+	consider(k);
+}
+
+/* ---- Looking ---- */
+
+static const char *version_of(const json_t *object)
+{
+	return json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion");
+}
+
+/* NULL: it does not exist. */
+static void take(struct keeper *k, const json_t *object)
+{
+	k->looked = true;
+	free(k->version);
+	k->version = object ? mem_dup(version_of(object)) : NULL;
+	if (!object)
+		k->written_at_ms = 0; /* one that is made anew undoes nothing */
+	k->policy->on_object(k->arg, object);
+	tell(k);
+}
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct keeper *k = arg;
+
+	if (k->version && strcmp(version_of(object), k->version) == 0)
+		return;
+	if (informer_is_old(&k->informer, object, k->version))
+		return;
+	take(k, object);
+	consider(k);
+}
+
+static void on_deleted(void *arg, const json_t *object)
+{
+	struct keeper *k = arg;
+
+	/* An answer may have brought the one that was made anew meanwhile. */
+	if ((k->looked && !k->version) || (object && informer_is_old(&k->informer, object, k->version)))
+		return;
+	take(k, NULL);
+	consider(k);
+}
+
+/* A failure that may pass leaves what was known. */
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct keeper *k = arg;
+
+	if (err && (err->kind == ERR_DENIED || err->kind == ERR_MISSING))
+		k->refused = true;
+	tell(k);
+}
+
+/* Not if the watch was faster, and has brought more than that, or that it was deleted. */
+static void take_answer(struct keeper *k, const json_t *object)
+{
+	const char *known = k->version ? k->version : watch_version(k->informer.watch);
+
+	if (object && version_compare(version_of(object), known) > 0)
+		take(k, object);
+}
+
+static void on_written(void *arg, const json_t *object, const struct err *err)
+{
+	struct keeper *k = arg;
+	bool created = !k->version;
+
+	k->call = NULL;
+	if (err) {
+		/* On a conflict the watch brings what somebody else wrote; then again, at once unless it is a quarrel. */
+		if (err->kind != ERR_CONFLICT)
+			set_trouble(k, err);
+		k->braked = k->setbacks > 0;
+		loop_timer_set(&k->timer, setback_ms(k));
+		tell(k);
+		return;
+	}
+	end_trouble(k);
+	k->written_at_ms = loop_now_ms(kube_loop(k->kube));
+	take_answer(k, object);
+	k->policy->on_written(k->arg, created);
+	consider(k);
+}
+
+/* ---- In and out ---- */
+
+bool keeper_is_known(const struct keeper *k)
+{
+	return k->looked || k->refused;
+}
+
+const char *keeper_trouble(const struct keeper *k)
+{
+	return k->trouble ? k->trouble->msg : informer_trouble(&k->informer);
+}
+
+struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config, const struct keeper_policy *policy,
+	void *arg)
+{
+	static const struct informer_events events = {
+		.on_object = on_object, .on_deleted = on_deleted, .on_trouble = on_trouble,
+	};
+	struct keeper *k = mem_zalloc(sizeof(*k));
+	struct informer_config watched;
+
+	k->kube = kube;
+	k->policy = policy;
+	k->arg = arg;
+	k->collection = mem_dup(config->collection);
+	k->name = mem_dup(config->name);
+	k->title = mem_dup(config->title);
+	k->without = mem_dup(config->without);
+	k->failing = mem_printf("%s cannot be watched", k->title);
+	loop_timer_init(&k->timer, kube_loop(kube), on_timer, k);
+	watched = (struct informer_config){
+		.path = k->collection, .name = k->name, .subject = k->title, .failing = k->failing,
+	};
+	informer_start(&k->informer, kube, &watched, &events, k);
+	return k;
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	informer_stop(&k->informer);
+	kube_cancel(k->call);
+	loop_timer_done(&k->timer);
+	err_keep(&k->trouble, NULL);
+	free(k->version);
+	free(k->collection);
+	free(k->name);
+	free(k->title);
+	free(k->failing);
+	free(k->without);
+	free(k);
+}
