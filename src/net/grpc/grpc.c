@@ -98,7 +98,7 @@ static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struc
 	struct link *l;
 	struct httpc *http;
 
-	HASH_FIND_STR(p->links, e->key, l);
+	HASH_FIND_STR(p->links, e->base.key, l);
 	if (l)
 		return l;
 	http = httpc_new(p->loop, &config, err);
@@ -110,7 +110,7 @@ static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struc
 	l->http = http;
 	l->reach = by_proxy() ? NULL : new_reach(l);
 	loop_task_init(&l->settle, on_settle, l);
-	HASH_ADD_KEYPTR(hh, p->links, e->key, strlen(e->key), l);
+	HASH_ADD_KEYPTR(hh, p->links, e->base.key, strlen(e->base.key), l);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, IDLE_MS);
 	return l;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
 
@@ -76,62 +75,56 @@ static int read_target(const char *target, char **out, struct err *err)
 
 /* --- endpoints ---------------------------------------------------------------------------------------------------------------- */
 
-static char *key_of(const struct grpc_endpoint_config *config, const char *address)
+static char *key_of(const struct grpc_endpoint *e, bool tls)
 {
-	const char *const secrets[] = { config->ca_pem, config->cert_pem, config->key_pem };
 	char fingerprint[FINGERPRINT_TEXT];
 
-	if (!config->tls)
-		return mem_printf("%s plain", address);
-	return mem_printf("%s tls%s %s", address, config->insecure ? " insecure" : "", fingerprint_of(secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint));
+	if (!tls)
+		return mem_printf("%s plain", e->base.name);
+	return mem_printf("%s tls%s %s", e->base.name, e->base.tls.insecure ? " insecure" : "", endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
+}
+
+static void on_done(struct endpoint *base)
+{
+	free(((struct grpc_endpoint *)base)->url);
 }
 
 struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err)
 {
 	struct grpc_endpoint *e;
+	const struct tls_client_config *tls;
 	char *address = NULL;
 
 	if (read_target(config->target, &address, err))
 		return NULL;
-	e = mem_zalloc(sizeof(*e));
-	e->count = 1;
-	e->key = key_of(config, address);
+	e = endpoint_new(sizeof(*e), on_done);
+	tls = &e->base.tls;
+	e->base.name = address;
 	e->url = mem_printf("%s://%s", config->tls ? "https" : "http", address);
-	e->address = address;
-	if (config->tls) {
-		e->ca_pem = mem_dup(config->ca_pem);
-		e->cert_pem = mem_dup(config->cert_pem);
-		e->key_pem = mem_dup(config->key_pem);
-	}
-	e->server = (struct httpc_server){ .ca_pem = e->ca_pem, .cert_pem = e->cert_pem, .key_pem = e->key_pem, .insecure = config->insecure, .system_too = true };
+	if (config->tls)
+		endpoint_take_tls(&e->base, &(struct tls_client_config){ .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem, .insecure = config->insecure });
+	e->base.key = key_of(e, config->tls);
+	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem, .cert_pem = tls->cert_pem, .key_pem = tls->key_pem, .insecure = config->insecure, .system_too = true };
 	return e;
 }
 
 struct grpc_endpoint *grpc_endpoint_ref(struct grpc_endpoint *e)
 {
-	e->count++;
+	endpoint_ref(&e->base);
 	return e;
 }
 
 void grpc_endpoint_unref(struct grpc_endpoint *e)
 {
-	if (!e || --e->count > 0)
-		return;
-	free(e->key);
-	free(e->address);
-	free(e->url);
-	free(e->ca_pem);
-	free(e->cert_pem);
-	mem_free_secret(e->key_pem);
-	free(e);
+	endpoint_unref(e ? &e->base : NULL);
 }
 
 const char *grpc_endpoint_key(const struct grpc_endpoint *e)
 {
-	return e->key;
+	return e->base.key;
 }
 
 const char *grpc_endpoint_address(const struct grpc_endpoint *e)
 {
-	return e->address;
+	return e->base.name;
 }

@@ -6,16 +6,14 @@
 
 #include <stdbool.h>
 
+#include "net/endpoint.h"
 #include "net/grpc/grpc.h"
 #include "net/http/httpc.h"
 
 struct grpc_endpoint {
-	unsigned count; /* of owners */
-	char *key;      /* without secrets */
-	char *address;  /* "host:port", for messages */
-	char *url;      /* "https://host:port" */
-	char *ca_pem, *cert_pem, *key_pem; /* NULL for none; the last is a secret */
-	struct httpc_server server;        /* of these */
+	struct endpoint base;
+	char *url;                  /* "https://host:port" */
+	struct httpc_server server; /* of the TLS material */
 };
 
 #endif

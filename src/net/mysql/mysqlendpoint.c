@@ -39,52 +39,56 @@ static int check_credentials(const struct mysqlendpoint_config *c, struct err *e
 	return 0;
 }
 
-static int check_tls(const struct mysqlendpoint_config *c, struct err *err)
-{
-	struct tls_client_config config = { .ca_pem = c->tls_ca_pem, .cert_pem = c->tls_cert_pem, .key_pem = c->tls_key_pem, .key_password = c->tls_key_password };
-
-	if (c->tls == MYSQLENDPOINT_TLS_OFF)
-		return 0;
-	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
-}
-
 static void make_key(struct mysqlendpoint *e)
 {
 	static const char *const words[] = { "", " tls", " tls-unverified", " tls-preferred" };
-	const char *const secrets[] = { e->user, e->password, e->tls_ca_pem, e->tls_cert_pem, e->tls_key_pem, e->tls_key_password, e->setup[0], e->setup[1] };
+	const char *const secrets[] = { e->user, e->password, e->setup[0], e->setup[1] };
 	char fingerprint[FINGERPRINT_TEXT];
 
-	fingerprint_of(secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->key = mem_printf("mysql %s/%s%s%s%s%s %s", e->address, e->database, words[e->tls], e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "", e->multi_statements ? " multi" : "",
+	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
+	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls], e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "", e->multi_statements ? " multi" : "",
 			    fingerprint);
 }
 
-static void take_tls(struct mysqlendpoint *e, const struct mysqlendpoint_config *c)
+static int take_tls(struct mysqlendpoint *e, const struct mysqlendpoint_config *c, struct err *err)
 {
+	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem, .cert_pem = c->tls_cert_pem, .key_pem = c->tls_key_pem, .key_password = c->tls_key_password };
+
 	e->tls = c->tls;
-	if (c->tls == MYSQLENDPOINT_TLS_OFF)
-		return;
-	e->tls_ca_pem = mem_dup(c->tls_ca_pem);
-	e->tls_cert_pem = mem_dup(c->tls_cert_pem);
-	e->tls_key_pem = mem_dup(c->tls_key_pem);
-	e->tls_key_password = mem_dup(c->tls_key_password);
+	if (c->tls != MYSQLENDPOINT_TLS_OFF)
+		endpoint_take_tls(&e->base, &tls);
+	return endpoint_check_tls(&e->base, err);
+}
+
+static void on_done(struct endpoint *base)
+{
+	struct mysqlendpoint *e = (struct mysqlendpoint *)base;
+
+	mem_free_ptr(&e->host);
+	mem_free_secret(e->user);
+	mem_free_secret(e->password);
+	mem_free_ptr(&e->database);
+	mem_free_secret(e->setup[0]);
+	mem_free_secret(e->setup[1]);
 }
 
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, struct err *err)
 {
 	struct mysqlendpoint *e;
 
-	if (check_address(c, err) || check_credentials(c, err) || check_tls(c, err))
+	if (check_address(c, err) || check_credentials(c, err))
 		return NULL;
-	e = mem_zalloc(sizeof(*e));
-	e->count = 1;
+	e = endpoint_new(sizeof(*e), on_done);
+	if (take_tls(e, c, err)) {
+		mysqlendpoint_unref(e);
+		return NULL;
+	}
 	e->host = mem_dup(c->host);
 	e->port = c->port;
-	e->address = c->port ? hostport_join(c->host, c->port) : mem_dup(c->host);
+	e->base.name = c->port ? hostport_join(c->host, c->port) : mem_dup(c->host);
 	e->user = mem_dup(c->user);
 	e->password = mem_dup(c->password ? c->password : "");
 	e->database = mem_dup(c->database ? c->database : "");
-	take_tls(e, c);
 	for (size_t i = 0; i < 2; i++)
 		e->setup[i] = mem_dup(c->setup[i]);
 	e->native_passwords = c->native_passwords;
@@ -96,25 +100,11 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 
 struct mysqlendpoint *mysqlendpoint_ref(struct mysqlendpoint *e)
 {
-	e->count++;
+	endpoint_ref(&e->base);
 	return e;
 }
 
 void mysqlendpoint_unref(struct mysqlendpoint *e)
 {
-	if (!e || --e->count > 0)
-		return;
-	mem_free_ptr(&e->key);
-	mem_free_ptr(&e->address);
-	mem_free_ptr(&e->host);
-	mem_free_secret(e->user);
-	mem_free_secret(e->password);
-	mem_free_ptr(&e->database);
-	mem_free_secret(e->tls_ca_pem);
-	mem_free_secret(e->tls_cert_pem);
-	mem_free_secret(e->tls_key_pem);
-	mem_free_secret(e->tls_key_password);
-	mem_free_secret(e->setup[0]);
-	mem_free_secret(e->setup[1]);
-	mem_free_ptr(&e);
+	endpoint_unref(e ? &e->base : NULL);
 }

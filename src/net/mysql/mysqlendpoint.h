@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/endpoint.h"
 
 enum mysqlendpoint_tls {
 	MYSQLENDPOINT_TLS_OFF,
@@ -31,14 +32,11 @@ struct mysqlendpoint_config {
 };
 
 struct mysqlendpoint {
-	unsigned count;  /* of owners */
-	char *key;       /* without secrets: address, database, TLS, fingerprint of the rest */
-	char *address;   /* "host:port" or the path, for messages */
+	struct endpoint base;
 	char *host;
 	uint16_t port;
 	char *user, *password, *database; /* secrets, as all texts that follow; password and database never NULL */
 	enum mysqlendpoint_tls tls;
-	char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
 	char *setup[2];
 	bool native_passwords, clear_passwords, multi_statements;
 };

@@ -156,7 +156,7 @@ static void conn_close(struct conn *c)
 
 static void named(const struct server *s, struct err *out, const struct err *why)
 {
-	err_set(out, why->kind, "mysql at %s: %s", s->endpoint->address, why->msg);
+	err_set(out, why->kind, "mysql at %s: %s", s->endpoint->base.name, why->msg);
 }
 
 /* No connection before the back-off is over. */
@@ -465,7 +465,7 @@ static struct server *server_new(struct mysqlpool *p, struct mysqlendpoint *e)
 	for (size_t i = 0; i < CONNECTIONS; i++)
 		s->conns[i].server = s;
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
-	HASH_ADD_KEYPTR(hh, p->servers, s->endpoint->key, strlen(s->endpoint->key), s);
+	HASH_ADD_KEYPTR(hh, p->servers, s->endpoint->base.key, strlen(s->endpoint->base.key), s);
 	return s;
 }
 
@@ -530,7 +530,7 @@ size_t mysqlpool_connections(const struct mysqlpool *p)
 /* Whether the call may join the queue; 0 or -1 with the reason. */
 static int admit(const struct server *s, const struct mysqlpool_call *call, struct err *err)
 {
-	const char *address = s->endpoint->address;
+	const char *address = s->endpoint->base.name;
 
 	if (s->waiting >= WAITING_MAX)
 		return err_set(err, ERR_TEMPORARY, "mysql at %s: too many queries wait (%zu)", address, s->waiting);
@@ -552,7 +552,7 @@ struct mysqlpool_call *mysqlpool_ask(struct mysqlpool *p, struct mysqlendpoint *
 	call->query = mem_dup(query);
 	call->deadline_ms = deadline_ms;
 	call->limit_ms = left_ms * 9 / 10 > LIMIT_LEAST_MS ? left_ms * 9 / 10 : LIMIT_LEAST_MS; /* the server's own word comes before we cut the line */
-	HASH_FIND_STR(p->servers, e->key, s);
+	HASH_FIND_STR(p->servers, e->base.key, s);
 	if (!s)
 		s = server_new(p, e);
 	s->used_ms = loop_now_ms(p->loop);

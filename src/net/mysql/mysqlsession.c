@@ -75,7 +75,7 @@ enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
 
 static int open_pem_files(const struct mysqlendpoint *e, struct pemfile *files, struct err *err)
 {
-	const char *const pems[PEM_COUNT] = { e->tls_ca_pem, e->tls_cert_pem, e->tls_key_pem };
+	const char *const pems[PEM_COUNT] = { e->base.tls.ca_pem, e->base.tls.cert_pem, e->base.tls.key_pem };
 	int failed = 0;
 
 	for (size_t i = 0; i < PEM_COUNT; i++)
@@ -97,8 +97,8 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_CERT, files[PEM_CERT].path);
 	if (files[PEM_KEY].path[0])
 		mysql_optionsv(mysql, MYSQL_OPT_SSL_KEY, files[PEM_KEY].path);
-	if (e->tls_key_password)
-		mysql_optionsv(mysql, MARIADB_OPT_TLS_PASSPHRASE, e->tls_key_password);
+	if (e->base.tls.key_password)
+		mysql_optionsv(mysql, MARIADB_OPT_TLS_PASSPHRASE, e->base.tls.key_password);
 }
 
 /* Separated by what no name has: the connector looks for the server's word anywhere in this text. */

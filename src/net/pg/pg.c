@@ -105,7 +105,7 @@ static void fail_at(const struct pg_server *s, struct pg_call *call, const struc
 {
 	struct err err;
 
-	err_set(&err, why->kind, "postgresql at %s: %s", s->endpoint->name, why->msg);
+	err_set(&err, why->kind, "postgresql at %s: %s", s->endpoint->base.name, why->msg);
 	fail_later(call, &err);
 }
 
@@ -192,7 +192,7 @@ static void tell(struct pg_server *s, struct pg_call *call)
 
 	call->answer.text = call->text;
 	if (call->fn && call->err) {
-		err_set(&err, call->err->kind, "postgresql at %s: %s", s->endpoint->name, call->err->msg);
+		err_set(&err, call->err->kind, "postgresql at %s: %s", s->endpoint->base.name, call->err->msg);
 		call->fn(call->arg, NULL, &err);
 	} else if (call->fn) {
 		call->fn(call->arg, &call->answer, NULL);
@@ -491,7 +491,7 @@ static struct pg_server *server_for(struct pg_pool *p, struct pg_endpoint *e)
 {
 	struct pg_server *s;
 
-	HASH_FIND_STR(p->servers, e->key, s);
+	HASH_FIND_STR(p->servers, e->base.key, s);
 	if (s)
 		return s;
 	s = mem_zalloc(sizeof(*s));
@@ -500,7 +500,7 @@ static struct pg_server *server_for(struct pg_pool *p, struct pg_endpoint *e)
 	for (size_t i = 0; i < SLOTS; i++)
 		s->slots[i].server = s;
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
-	HASH_ADD_KEYPTR(hh, p->servers, s->endpoint->key, strlen(s->endpoint->key), s);
+	HASH_ADD_KEYPTR(hh, p->servers, s->endpoint->base.key, strlen(s->endpoint->base.key), s);
 	return s;
 }
 

@@ -106,7 +106,7 @@ static void close_pems(struct pgconn *c)
 
 static int open_pems(struct pgconn *c, struct err *err)
 {
-	const char *const pems[3] = { c->endpoint->ca_pem, c->endpoint->cert_pem, c->endpoint->key_pem };
+	const char *const pems[3] = { c->endpoint->base.tls.ca_pem, c->endpoint->base.tls.cert_pem, c->endpoint->base.tls.key_pem };
 
 	for (size_t i = 0; i < 3; i++) {
 		if (c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], err))
@@ -346,7 +346,7 @@ static void on_notice(void *arg, const PGresult *notice)
 	const struct pgconn *c = arg;
 	const char *text = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
 
-	log_debug("postgresql", "%s says: %.200s", c->endpoint->name, text ? text : "");
+	log_debug("postgresql", "%s says: %.200s", c->endpoint->base.name, text ? text : "");
 }
 
 /* This address' share of the time that is left: of all addresses of this host and all hosts behind it. */

@@ -268,9 +268,9 @@ static bool may_trust(const char *path)
 
 static int take_root(struct pg_endpoint *e, const char *root, bool verifies, struct err *err)
 {
-	if (root && *root && e->ca_pem)
+	if (root && *root && e->base.tls.ca_pem)
 		return err_set(err, ERR_INVALID, "sslrootcert and the parameter ca are both given: one is enough");
-	if (e->ca_pem)
+	if (e->base.tls.ca_pem)
 		return 0;
 	if (root && strcmp(root, "system") == 0) {
 		root = system_bundle();
@@ -289,14 +289,10 @@ static int take_root(struct pg_endpoint *e, const char *root, bool verifies, str
 
 static int check_pems(const struct pg_endpoint *e, struct err *err)
 {
-	struct tls_client_config config = { .ca_pem = e->ca_pem, .cert_pem = e->cert_pem, .key_pem = e->key_pem, .key_password = strmap_get(&e->settings, "sslpassword") };
+	struct tls_client_config config = e->base.tls;
 
+	config.key_password = strmap_get(&e->settings, "sslpassword");
 	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
-}
-
-static char *dup_given(const char *text)
-{
-	return text && *text ? mem_dup(text) : NULL;
 }
 
 static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *config, const char *root, struct err *err)
@@ -309,15 +305,13 @@ static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *conf
 		known = strcmp(mode, modes[i]) == 0;
 	if (!known)
 		return err_set(err, ERR_INVALID, "\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
-	e->ca_pem = dup_given(config->ca_pem);
-	e->cert_pem = dup_given(config->cert_pem);
-	e->key_pem = dup_given(config->key_pem);
+	endpoint_take_tls(&e->base, &(struct tls_client_config){ .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem });
 	if (config->key_password && *config->key_password)
 		strmap_set(&e->settings, "sslpassword", config->key_password);
-	if (!e->cert_pem != !e->key_pem)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", e->cert_pem ? "cert" : "key");
-	if ((e->ca_pem || e->cert_pem) && mode && strcmp(mode, "disable") == 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable", e->ca_pem ? "ca" : "cert");
+	if (!e->base.tls.cert_pem != !e->base.tls.key_pem)
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", e->base.tls.cert_pem ? "cert" : "key");
+	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable", e->base.tls.ca_pem ? "ca" : "cert");
 	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err))
 		return -1;
 	return check_pems(e, err);
@@ -354,7 +348,7 @@ static void make_names(struct pg_endpoint *e, const struct strmap *given)
 	struct buf name = BUF_INIT(4096);
 	const char *dbname = strmap_get(&e->settings, "dbname"), *mode = strmap_get(&e->settings, "sslmode");
 	size_t count = given->count * 2, used = 0;
-	const char **secrets = mem_array(count + 4, sizeof(*secrets));
+	const char **secrets = mem_array(count + 1, sizeof(*secrets));
 	char fingerprint[FINGERPRINT_TEXT];
 
 	for (size_t i = 0; i < e->host_count; i++) {
@@ -366,18 +360,15 @@ static void make_names(struct pg_endpoint *e, const struct strmap *given)
 		buf_printf(&name, "%s%s", i > 0 ? "," : "", place);
 	}
 	buf_printf(&name, "/%s", dbname ? dbname : strmap_get(&e->settings, "user"));
-	e->name = buf_take(&name);
+	e->base.name = buf_take(&name);
 	for (size_t i = 0; i < given->count; i++) {
 		secrets[used++] = given->pairs[i].key;
 		secrets[used++] = given->pairs[i].value;
 	}
-	secrets[used++] = e->ca_pem;
-	secrets[used++] = e->cert_pem;
-	secrets[used++] = e->key_pem;
 	secrets[used++] = strmap_get(&e->settings, "sslpassword");
-	fingerprint_of(secrets, used, fingerprint);
+	endpoint_fingerprint(&e->base, secrets, used, fingerprint);
 	free(secrets);
-	e->key = mem_printf("postgresql %s %s %s", e->name, mode ? mode : "prefer", fingerprint);
+	e->base.key = mem_printf("postgresql %s %s %s", e->base.name, mode ? mode : "prefer", fingerprint);
 }
 
 static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config *config, const struct strmap *given, struct err *err)
@@ -407,13 +398,25 @@ static int read_given(const struct pg_endpoint_config *config, struct strmap *gi
 	return 0;
 }
 
+static void on_done(struct endpoint *base)
+{
+	struct pg_endpoint *e = (struct pg_endpoint *)base;
+
+	for (size_t i = 0; i < e->host_count; i++) {
+		free(e->hosts[i].host);
+		free(e->hosts[i].hostaddr);
+	}
+	free(e->hosts);
+	strmap_done_secret(&e->settings);
+	mem_free_secret(e->options);
+}
+
 struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, struct err *err)
 {
-	struct pg_endpoint *e = mem_zalloc(sizeof(*e));
+	struct pg_endpoint *e = endpoint_new(sizeof(*e), on_done);
 	struct strmap given = { 0 };
 	int failed;
 
-	e->count = 1;
 	failed = read_given(config, &given, err) || take_settings(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)
@@ -424,37 +427,23 @@ struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, str
 
 struct pg_endpoint *pg_endpoint_ref(struct pg_endpoint *e)
 {
-	e->count++;
+	endpoint_ref(&e->base);
 	return e;
 }
 
 void pg_endpoint_unref(struct pg_endpoint *e)
 {
-	if (!e || --e->count > 0)
-		return;
-	for (size_t i = 0; i < e->host_count; i++) {
-		free(e->hosts[i].host);
-		free(e->hosts[i].hostaddr);
-	}
-	free(e->hosts);
-	strmap_done_secret(&e->settings);
-	mem_free_secret(e->options);
-	mem_free_secret(e->ca_pem);
-	mem_free_secret(e->cert_pem);
-	mem_free_secret(e->key_pem);
-	free(e->key);
-	free(e->name);
-	free(e);
+	endpoint_unref(e ? &e->base : NULL);
 }
 
 const char *pg_endpoint_key(const struct pg_endpoint *e)
 {
-	return e->key;
+	return e->base.key;
 }
 
 const char *pg_endpoint_name(const struct pg_endpoint *e)
 {
-	return e->name;
+	return e->base.name;
 }
 
 /* --- messages --------------------------------------------------------------------------------------------------------------- */

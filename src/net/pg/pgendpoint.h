@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/strmap.h"
+#include "net/endpoint.h"
 #include "net/pg/pg.h"
 
 #define PGENDPOINT_HOSTS_MAX 16
@@ -19,9 +20,7 @@ struct pgendpoint_host {
 };
 
 struct pg_endpoint {
-	unsigned count; /* of owners */
-	char *key;      /* without secrets */
-	char *name;     /* for messages */
+	struct endpoint base; /* its TLS: PEMs in the place of files; the key's password stands in the settings */
 	struct pgendpoint_host *hosts;
 	size_t host_count;
 	struct strmap settings;         /* libpq's keywords but for host, hostaddr, port, options, target_session_attrs, connect_timeout; secrets among them */
@@ -29,7 +28,6 @@ struct pg_endpoint {
 	const char *target;             /* target_session_attrs; "any" */
 	int64_t connect_ms;             /* for each host; 0: not said */
 	bool own_timeout;               /* statement_timeout is said: none of ours */
-	char *ca_pem, *cert_pem, *key_pem; /* NULL for none */
 };
 
 /* text, with the password in it (should a server repeat it) replaced; one line; cut to what an err holds. In place. */

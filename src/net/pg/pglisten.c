@@ -103,7 +103,7 @@ static void ring_all(struct pg_listenserver *s)
 static void say(struct pg_listenserver *s, enum pg_listen_state state, const char *why)
 {
 	if (s->state != state)
-		log_debug("postgresql", "listening at %s: %s", s->endpoint->name, *why ? why : "on");
+		log_debug("postgresql", "listening at %s: %s", s->endpoint->base.name, *why ? why : "on");
 	s->state = state;
 	free(s->why);
 	s->why = mem_dup(why);
@@ -125,7 +125,7 @@ static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 
 static void fail(struct pg_listenserver *s, const char *why)
 {
-	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->name, why);
+	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->base.name, why);
 
 	say(s, PG_LISTEN_FAILING, text);
 	hang_up(s, loop_backoff_ms(s->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
@@ -133,7 +133,7 @@ static void fail(struct pg_listenserver *s, const char *why)
 
 static void give_up(struct pg_listenserver *s, const char *why)
 {
-	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->name, why);
+	MEM_AUTO char *text = mem_printf("postgresql at %s: %s", s->endpoint->base.name, why);
 
 	say(s, PG_LISTEN_OFF, text);
 	hang_up(s, HOPELESS_MS);
@@ -394,7 +394,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint 
 {
 	struct pg_listenserver *s;
 
-	HASH_FIND_STR(p->listening, e->key, s);
+	HASH_FIND_STR(p->listening, e->base.key, s);
 	if (s)
 		return s;
 	s = mem_zalloc(sizeof(*s));
@@ -405,7 +405,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint 
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
 	loop_timer_set(&s->timer, 0);
 	loop_task_init(&s->ring, on_ring, s);
-	HASH_ADD_KEYPTR(hh, p->listening, s->endpoint->key, strlen(s->endpoint->key), s);
+	HASH_ADD_KEYPTR(hh, p->listening, s->endpoint->base.key, strlen(s->endpoint->base.key), s);
 	return s;
 }
 

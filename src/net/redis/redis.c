@@ -166,7 +166,7 @@ static void expire(struct redis_call *call)
 	const char *what = !call->wire ? "no answer in time" : c->state == SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT : "connecting: timed out";
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->address, what);
+	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->base.name, what);
 	if (c->state == RESTING)
 		err = c->last_err;
 	if (call->wire)
@@ -273,7 +273,7 @@ static void conn_fail_on_wire(struct conn *c, const struct err *why)
 
 	if (suspicious && !c->endpoint->tls)
 		hint = " (is TLS needed? set enableTLS)";
-	else if (suspicious && !c->endpoint->tls_cert_pem) /* in TLS 1.3 the server's word may be lost with the connection */
+	else if (suspicious && !c->endpoint->base.tls.cert_pem) /* in TLS 1.3 the server's word may be lost with the connection */
 		hint = " (does it ask for a client certificate? give cert and key)";
 	err_set(&err, why->kind, "%s%s", why->msg, hint);
 	conn_fail(c, &err);
@@ -357,7 +357,7 @@ static void fail_calls(struct conn *c, struct redis_call **list)
 /* Ends the connection and everything on it; the next one is made when somebody asks, not before the back-off is over. */
 static void conn_fail(struct conn *c, const struct err *why)
 {
-	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->address, why->msg);
+	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	conn_close(c);
 	c->retry_ms = loop_now_ms(c->pool->loop) + loop_backoff_ms(c->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 	c->used_ms = loop_now_ms(c->pool->loop);
@@ -476,7 +476,7 @@ static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
 	c->endpoint = redis_endpoint_ref(e);
 	loop_timer_init(&c->timer, p->loop, on_deadline, c);
 	loop_timer_init(&c->connect_timer, p->loop, on_connect_timer, c);
-	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->key, strlen(c->endpoint->key), c);
+	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->base.key, strlen(c->endpoint->base.key), c);
 	return c;
 }
 
@@ -546,7 +546,7 @@ size_t redis_pool_connections(const struct redis_pool *p)
 /* Formats the command and decides whether it may go; 0 or -1 with the reason. */
 static int admit(struct conn *c, struct redis_call *call, int argc, const char *const *argv, const size_t *argv_len, struct err *err)
 {
-	const char *address = c->endpoint->address;
+	const char *address = c->endpoint->base.name;
 	int len;
 
 	if (c->waiting >= WAITING_MAX || c->waiting_bytes >= WAITING_BYTES_MAX)
@@ -583,7 +583,7 @@ struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e,
 	call->fn = fn;
 	call->arg = arg;
 	call->deadline_ms = deadline_ms;
-	HASH_FIND_STR(p->conns, e->key, c);
+	HASH_FIND_STR(p->conns, e->base.key, c);
 	if (!c)
 		c = conn_new(p, e);
 	if (admit(c, call, argc, argv, argv_len, &err) == 0)
@@ -597,7 +597,7 @@ bool redis_rests(const struct redis_pool *p, const struct redis_endpoint *e)
 {
 	const struct conn *c;
 
-	HASH_FIND_STR(p->conns, e->key, c);
+	HASH_FIND_STR(p->conns, e->base.key, c);
 	return c && (c->state == RESTING || (c->state == CLOSED && loop_now_ms(p->loop) < c->retry_ms));
 }
 

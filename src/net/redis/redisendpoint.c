@@ -3,10 +3,8 @@
 
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/hostport.h"
 #include "base/mem.h"
-#include "net/tls.h"
 
 /* --- the address ------------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +37,7 @@ static int take_address(struct redis_endpoint *e, const char *address, struct er
 {
 	if (!address || !address[0])
 		return err_set(err, ERR_INVALID, "address: must be host:port, but is empty");
-	e->address = mem_dup(address);
+	e->base.name = mem_dup(address);
 	if (address[0] != '/')
 		return split_address(address, &e->host, &e->port, err);
 	e->host = mem_dup(address);
@@ -48,119 +46,93 @@ static int take_address(struct redis_endpoint *e, const char *address, struct er
 
 /* --- making ------------------------------------------------------------------------------------------------------------ */
 
-static char *dup_given(const char *text)
+static void on_done(struct endpoint *base)
 {
-	return text && text[0] ? mem_dup(text) : NULL;
-}
+	struct redis_endpoint *e = (struct redis_endpoint *)base;
 
-static void take_credentials(struct redis_endpoint *e, const struct redis_endpoint_config *config)
-{
-	e->username = dup_given(config->username);
-	e->password = dup_given(config->password);
-	e->master_only = config->master_only;
-	e->tls = config->tls;
-	if (!config->tls)
-		return;
-	e->tls_insecure = config->tls_insecure;
-	e->tls_ca_pem = dup_given(config->tls_ca_pem);
-	e->tls_cert_pem = dup_given(config->tls_cert_pem);
-	e->tls_key_pem = dup_given(config->tls_key_pem);
-	e->tls_key_password = dup_given(config->tls_key_password);
-}
-
-static int check_tls(const struct redis_endpoint *e, struct err *err)
-{
-	struct tls_client_config config = { .ca_pem = e->tls_ca_pem, .cert_pem = e->tls_cert_pem, .key_pem = e->tls_key_pem, .key_password = e->tls_key_password, .insecure = e->tls_insecure };
-
-	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
+	mem_free_ptr(&e->server_key);
+	mem_free_ptr(&e->host);
+	mem_free_secret(e->username);
+	mem_free_secret(e->password);
 }
 
 static void make_key(struct redis_endpoint *e)
 {
-	const char *const secrets[] = { e->username, e->password, e->tls_ca_pem, e->tls_cert_pem, e->tls_key_pem, e->tls_key_password };
+	const char *const secrets[] = { e->username, e->password };
 	char fingerprint[FINGERPRINT_TEXT];
 
-	fingerprint_of(secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->server_key = mem_printf("redis %s%s %s", e->address, !e->tls ? "" : e->tls_insecure ? " tls-insecure" : " tls", fingerprint);
-	e->key = mem_printf("redis %s/%d%s%s", e->address, e->database, e->master_only ? " master" : "", e->server_key + strlen("redis ") + strlen(e->address));
+	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
+	e->server_key = mem_printf("redis %s%s %s", e->base.name, !e->tls ? "" : e->base.tls.insecure ? " tls-insecure" : " tls", fingerprint);
+	e->base.key = mem_printf("redis %s/%d%s%s", e->base.name, e->database, e->master_only ? " master" : "", e->server_key + strlen("redis ") + strlen(e->base.name));
+}
+
+static struct redis_endpoint *make(const struct redis_endpoint_config *config, const struct tls_client_config *tls, struct err *err)
+{
+	struct redis_endpoint *e = endpoint_new(sizeof(*e), on_done);
+
+	e->database = config->database;
+	e->username = endpoint_dup_given(config->username);
+	e->password = endpoint_dup_given(config->password);
+	e->master_only = config->master_only;
+	e->tls = config->tls;
+	if (config->tls)
+		endpoint_take_tls(&e->base, tls);
+	if (take_address(e, config->address, err)) {
+		redis_endpoint_unref(e);
+		return NULL;
+	}
+	make_key(e);
+	return e;
 }
 
 struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *config, struct err *err)
 {
-	struct redis_endpoint *e = mem_zalloc(sizeof(*e));
+	const struct tls_client_config tls = { .ca_pem = config->tls_ca_pem, .cert_pem = config->tls_cert_pem, .key_pem = config->tls_key_pem, .key_password = config->tls_key_password, .insecure = config->tls_insecure };
+	struct redis_endpoint *e = NULL;
 
-	e->count = 1;
-	e->database = config->database;
 	if (config->database < 0)
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
-	else if (take_address(e, config->address, err) == 0) {
-		take_credentials(e, config);
-		if (check_tls(e, err) == 0) {
-			make_key(e);
-			return e;
-		}
-	}
+	else
+		e = make(config, &tls, err);
+	if (!e || endpoint_check_tls(&e->base, err) == 0)
+		return e;
 	redis_endpoint_unref(e);
 	return NULL;
 }
 
 struct redis_endpoint *redis_endpoint_at(const struct redis_endpoint *like, const char *address, struct err *err)
 {
-	struct redis_endpoint *e = mem_zalloc(sizeof(*e));
-	struct redis_endpoint_config config = {
+	const struct redis_endpoint_config config = {
+		.address = address,
+		.database = like->database,
 		.username = like->username,
 		.password = like->password,
 		.tls = like->tls,
-		.tls_insecure = like->tls_insecure,
-		.tls_ca_pem = like->tls_ca_pem,
-		.tls_cert_pem = like->tls_cert_pem,
-		.tls_key_pem = like->tls_key_pem,
-		.tls_key_password = like->tls_key_password,
 		.master_only = like->master_only,
 	};
 
-	e->count = 1;
-	e->database = like->database;
-	if (take_address(e, address, err)) {
-		redis_endpoint_unref(e);
-		return NULL;
-	}
-	take_credentials(e, &config);
-	make_key(e);
-	return e;
+	return make(&config, &like->base.tls, err);
 }
 
 struct redis_endpoint *redis_endpoint_ref(struct redis_endpoint *e)
 {
-	e->count++;
+	endpoint_ref(&e->base);
 	return e;
 }
 
 void redis_endpoint_unref(struct redis_endpoint *e)
 {
-	if (!e || --e->count > 0)
-		return;
-	mem_free_ptr(&e->key);
-	mem_free_ptr(&e->server_key);
-	mem_free_ptr(&e->address);
-	mem_free_ptr(&e->host);
-	mem_free_secret(e->username);
-	mem_free_secret(e->password);
-	mem_free_secret(e->tls_ca_pem);
-	mem_free_secret(e->tls_cert_pem);
-	mem_free_secret(e->tls_key_pem);
-	mem_free_secret(e->tls_key_password);
-	mem_free_ptr(&e);
+	endpoint_unref(e ? &e->base : NULL);
 }
 
 const char *redis_endpoint_key(const struct redis_endpoint *e)
 {
-	return e->key;
+	return e->base.key;
 }
 
 const char *redis_endpoint_address(const struct redis_endpoint *e)
 {
-	return e->address;
+	return e->base.name;
 }
 
 const char *redis_endpoint_server_key(const struct redis_endpoint *e)

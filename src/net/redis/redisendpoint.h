@@ -7,20 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "net/endpoint.h"
 #include "net/redis/redis.h"
 
 struct redis_endpoint {
-	unsigned count; /* of owners */
-	char *key;      /* without secrets */
-	char *server_key; /* the same without the database: who shares a connection that has none */
-	char *address;  /* as given, for messages */
+	struct endpoint base; /* its name: the address as given */
+	char *server_key; /* the key without the database: who shares a connection that has none */
 	char *host;     /* without brackets; the path of a Unix socket, with port 0 */
 	uint16_t port;
 	int database;
-	char *username, *password; /* NULL for none; secrets, as all that follow */
-	bool tls, tls_insecure;
+	char *username, *password; /* NULL for none; secrets */
+	bool tls;
 	bool master_only;
-	char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
 };
 
 #endif

@@ -15,12 +15,11 @@
 
 static struct bufferevent *new_tls(struct loop *loop, const struct redis_endpoint *e, int fd, SSL_CTX **tls, SSL **ssl, struct err *err)
 {
-	struct tls_client_config config = { .ca_pem = e->tls_ca_pem, .cert_pem = e->tls_cert_pem, .key_pem = e->tls_key_pem, .key_password = e->tls_key_password, .insecure = e->tls_insecure };
 	struct bufferevent *bev;
 
 	if (!*tls)
-		*tls = tls_client_context(&config, err);
-	*ssl = *tls ? tls_client_session(*tls, e->port ? e->host : "localhost", e->tls_insecure, err) : NULL;
+		*tls = tls_client_context(&e->base.tls, err);
+	*ssl = *tls ? tls_client_session(*tls, e->port ? e->host : "localhost", e->base.tls.insecure, err) : NULL;
 	if (!*ssl)
 		return NULL;
 	bev = bufferevent_openssl_socket_new(loop_base(loop), fd, *ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);

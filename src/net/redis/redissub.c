@@ -384,7 +384,7 @@ static void conn_close(struct conn *c)
 /* Who is called back at the moment may hold a channel: those that nobody wants go when the connection is used or freed. */
 static void conn_fail(struct conn *c, const struct err *why)
 {
-	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->address, why->msg);
+	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	conn_close(c);
 	loop_timer_set(&c->timer, loop_backoff_ms(c->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
 }

@@ -194,7 +194,7 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	q = mem_zalloc(sizeof(*q));
 	q->endpoint = endpoint;
 	q->query = query;
-	out->question = question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->key, query), mem_printf("mysql %s", endpoint->address), q);
+	out->question = question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, query), mem_printf("mysql %s", endpoint->base.name), q);
 	return 0;
 }
 

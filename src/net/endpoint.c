@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/endpoint.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
+{
+	struct endpoint *e = mem_zalloc(size);
+
+	e->count = 1;
+	e->done = done;
+	return e;
+}
+
+struct endpoint *endpoint_ref(struct endpoint *e)
+{
+	e->count++;
+	return e;
+}
+
+static void free_text(const char *text)
+{
+	mem_free_secret((char *)(uintptr_t)text);
+}
+
+void endpoint_unref(struct endpoint *e)
+{
+	if (!e || --e->count > 0)
+		return;
+	e->done(e);
+	free(e->key);
+	free(e->name);
+	free_text(e->tls.ca_pem);
+	free_text(e->tls.cert_pem);
+	free_text(e->tls.key_pem);
+	free_text(e->tls.key_password);
+	free(e);
+}
+
+char *endpoint_dup_given(const char *text)
+{
+	return text && *text ? mem_dup(text) : NULL;
+}
+
+void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given)
+{
+	e->tls = (struct tls_client_config){
+		.ca_pem = endpoint_dup_given(given->ca_pem),
+		.cert_pem = endpoint_dup_given(given->cert_pem),
+		.key_pem = endpoint_dup_given(given->key_pem),
+		.key_password = endpoint_dup_given(given->key_password),
+		.insecure = given->insecure,
+	};
+}
+
+int endpoint_check_tls(const struct endpoint *e, struct err *err)
+{
+	return tls_client_check(&e->tls, err) ? err_wrap(err, "TLS") : 0;
+}
+
+char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count, char out[FINGERPRINT_TEXT])
+{
+	const char *const tls[] = { e->tls.ca_pem, e->tls.cert_pem, e->tls.key_pem, e->tls.key_password };
+	const char **all = mem_array(count + 4, sizeof(*all));
+
+	memcpy(all, tls, sizeof(tls));
+	for (size_t i = 0; i < count; i++)
+		all[4 + i] = secrets[i];
+	fingerprint_of(all, count + 4, out);
+	free(all);
+	return out;
+}

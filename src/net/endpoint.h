@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_ENDPOINT_H
+#define NET_ENDPOINT_H
+
+/*
+ * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as an unchanging, counted value without I/O. Connections are shared by its key. A protocol's endpoint begins with a
+ * struct endpoint and adds its own settings. (Over HTTP server and access are told apart: net/web/webhost, net/web/webaccess.)
+ */
+
+#include <stddef.h>
+
+#include "base/err.h"
+#include "base/fingerprint.h"
+#include "net/tls.h"
+
+struct endpoint {
+	unsigned count; /* of owners */
+	char *key;      /* identity without secrets: server, settings, fingerprint of the credentials */
+	char *name;     /* for messages: "db.shop:5432" */
+	struct tls_client_config tls; /* its texts are owned; NULL for none */
+	void (*done)(struct endpoint *e); /* frees and wipes what the protocol added */
+};
+
+/* Zeroed, of `size` bytes, of which the first are a struct endpoint. The caller owns one count. */
+void *endpoint_new(size_t size, void (*done)(struct endpoint *e));
+struct endpoint *endpoint_ref(struct endpoint *e);
+void endpoint_unref(struct endpoint *e); /* NULL is fine; wipes with the last count */
+
+/* NULL for what is not given or empty. */
+char *endpoint_dup_given(const char *text);
+
+/* Copies what is given; an empty text is none. */
+void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given);
+int endpoint_check_tls(const struct endpoint *e, struct err *err); /* reads the PEMs */
+
+/* Of the secrets and the TLS material; returns out. */
+char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count, char out[FINGERPRINT_TEXT]);
+
+#endif

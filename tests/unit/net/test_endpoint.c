@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "net/endpoint.h"
+
+static int ended;
+
+static void on_done(struct endpoint *e)
+{
+	(void)e;
+	ended++;
+}
+
+static void ends_with_the_last_owner(void **state)
+{
+	struct endpoint *e = endpoint_new(sizeof(*e), on_done);
+
+	(void)state;
+	ended = 0;
+	endpoint_take_tls(e, &(struct tls_client_config){ .ca_pem = "ca", .cert_pem = "", .insecure = true });
+	e->key = mem_dup("key");
+	assert_string_equal(e->tls.ca_pem, "ca");
+	assert_null(e->tls.cert_pem);
+	assert_null(e->tls.key_password);
+	assert_true(e->tls.insecure);
+	assert_ptr_equal(endpoint_ref(e), e);
+	endpoint_unref(e);
+	assert_int_equal(ended, 0);
+	endpoint_unref(e);
+	assert_int_equal(ended, 1);
+	endpoint_unref(NULL);
+}
+
+static void fingerprints_tell_all_of_it_apart(void **state)
+{
+	static const struct tls_client_config tls[] = { { NULL }, { .ca_pem = "x" }, { .cert_pem = "x" }, { .key_pem = "x" }, { .key_password = "x" } };
+	static const char *const secrets[][2] = { { NULL, NULL }, { "x", NULL }, { NULL, "x" }, { "", NULL } };
+	char seen[20][FINGERPRINT_TEXT];
+	size_t count = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 5; i++) {
+		struct endpoint *e = endpoint_new(sizeof(*e), on_done);
+
+		endpoint_take_tls(e, &tls[i]);
+		for (size_t k = 0; k < 4; k++) {
+			char again[FINGERPRINT_TEXT];
+
+			endpoint_fingerprint(e, secrets[k], 2, seen[count]);
+			assert_string_equal(endpoint_fingerprint(e, secrets[k], 2, again), seen[count]);
+			for (size_t other = 0; other < count; other++)
+				assert_string_not_equal(seen[other], seen[count]);
+			count++;
+		}
+		endpoint_unref(e);
+	}
+}
+
+static void pems_are_read(void **state)
+{
+	struct endpoint *e = endpoint_new(sizeof(*e), on_done);
+	struct err err;
+
+	(void)state;
+	assert_int_equal(endpoint_check_tls(e, &err), 0);
+	endpoint_take_tls(e, &(struct tls_client_config){ .ca_pem = "no PEM" });
+	assert_int_equal(endpoint_check_tls(e, &err), -1);
+	assert_memory_equal(err.msg, "TLS: ", 5);
+	endpoint_unref(e);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ends_with_the_last_owner),
+		cmocka_unit_test(fingerprints_tell_all_of_it_apart),
+		cmocka_unit_test(pems_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
