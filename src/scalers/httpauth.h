@@ -22,14 +22,17 @@ enum {
 	HTTPAUTH_CLOUD = 2,   /* without authModes: AWS Signature 4 by static keys, for Amazon Managed Prometheus; what needs an identity of a cloud is refused by name */
 };
 
+/* For the tables of the types: of all of them, and by what they know beside. */
+extern const struct param_table httpauth_table, httpauth_api_key_table, httpauth_cloud_table;
+
 struct httpauth {
 	char *url;                /* owned; http or https, host, no user, no fragment; path and query as they were written */
-	struct webaccess *access; /* one count; never NULL after httpauth_read: its key goes into the question's */
+	struct webaccess *access; /* one count; NULL only where values are unknown: its key goes into the question's */
 	int64_t timeout_ms;       /* 0: the process's default; also goes into the question's key */
 };
 
-/* url: the parameter that holds it (required). ERR_INVALID names the parameter. On failure *out needs no done. */
-int httpauth_read(const struct scaler_params *params, const struct param *url, unsigned features, struct httpauth *out, struct err *err);
+/* url: the text of the parameter `name`. 0, or -1 and ERR_INVALID that names the parameter; 1: some values are unknown. *out is to be freed by httpauth_done then, not after -1. */
+int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features, struct httpauth *out, struct err *err);
 void httpauth_done(struct httpauth *a);
 
 #endif

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -14,10 +15,20 @@
 #include "base/mem.h"
 #include "base/slips.h"
 
-static const char *const source_names[] = {
-	[PARAM_METADATA] = "triggerMetadata",
-	[PARAM_AUTH] = "authParams",
-	[PARAM_ENV] = "resolvedEnv",
+enum { METADATA = 'm', AUTH = 'a', ENV = 'e' }; /* the letters of struct param_row, where */
+
+/* Of every type. */
+static const struct param_row all_types_rows[] = {
+	{ "metricName", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
+	{ "cortexOrgID|cortexOrgId", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
+};
+static const struct param_table all_types = PARAM_TABLE(all_types_rows);
+
+/* What is known of one value. */
+struct found {
+	char *text; /* owned; NULL: absent */
+	char place; /* of where it stands */
+	bool unknown;
 };
 
 /* A copy without white space at both ends; NULL when nothing is left: an empty value counts as absent. */
@@ -35,41 +46,109 @@ static char *trimmed(const char *text)
 	return len > 0 ? mem_dupn(text, len) : NULL;
 }
 
-/*
- * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
- * nothing either, *absent is the error: never an empty value in silence.
- */
-static int from_env(const struct scaler_params *params, const char *name, char **out, struct err *absent, struct err *err)
+static const char *place_name(char place)
 {
-	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
-	MEM_AUTO char *variable = trimmed(strmap_get(params->metadata, key));
-	const char *why;
-
-	if (!variable)
-		return 0;
-	*out = params->env ? trimmed(strmap_get(params->env, variable)) : NULL;
-	if (*out)
-		return 0;
-	why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
-	if (why)
-		return err_set(err, ERR_INVALID, "parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
-	err_set(absent, ERR_INVALID, "parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
-	return 0;
+	return place == METADATA ? "triggerMetadata" : place == AUTH ? "authParams" : "resolvedEnv";
 }
 
-static int from_source(const struct scaler_params *params, enum param_source source, const char *name, char **out, struct err *absent, struct err *err)
+bool params_next_name(const char **names, char name[PARAM_NAME_SIZE])
 {
-	switch (source) {
-	case PARAM_METADATA:
-		*out = trimmed(strmap_get(params->metadata, name));
-		return 0;
-	case PARAM_AUTH:
-		*out = params->auth ? trimmed(strmap_get(params->auth, name)) : NULL;
-		return 0;
-	case PARAM_ENV:
-		return from_env(params, name, out, absent, err);
+	size_t len = strcspn(*names, "|");
+
+	if (!**names)
+		return false;
+	snprintf(name, PARAM_NAME_SIZE, "%.*s", (int)len, *names);
+	*names += len + ((*names)[len] == '|');
+	return true;
+}
+
+static const char *first_name(const struct param_row *row, char name[PARAM_NAME_SIZE])
+{
+	const char *names = row->names;
+
+	params_next_name(&names, name);
+	return name;
+}
+
+/* --- names ------------------------------------------------------------------------------------------------------------------------ */
+
+/* Goes over the keys of the metadata that the tables name, one after the other. */
+struct keys {
+	const struct scaler_params *params;
+	size_t table, row;
+	const char *names; /* of the row, those to come; NULL: at its beginning */
+	char name[PARAM_NAME_SIZE];
+	char key[PARAM_NAME_SIZE + 8];
+	bool variable;     /* the name was given; now as the name of a variable */
+};
+
+static const struct param_table *table_at(const struct scaler_params *params, size_t i)
+{
+	return params->tables ? params->tables[i] : NULL;
+}
+
+static const char *next_key(struct keys *k)
+{
+	const struct param_table *t;
+
+	for (; (t = table_at(k->params, k->table)) != NULL; k->table++, k->row = 0) {
+		for (; k->row < t->count; k->row++, k->names = NULL, k->variable = false) {
+			const struct param_row *row = &t->rows[k->row];
+
+			if (row->kind == PARAM_DROPPED || row->kind == PARAM_OTHERS)
+				continue;
+			if (!k->names)
+				k->names = row->names;
+			while (k->variable || params_next_name(&k->names, k->name)) {
+				bool variable = k->variable;
+
+				k->variable = !variable && strchr(row->where, ENV);
+				if (!variable && !strchr(row->where, METADATA))
+					continue;
+				snprintf(k->key, sizeof(k->key), "%s%s", k->name, variable ? "FromEnv" : "");
+				return k->key;
+			}
+		}
 	}
-	return 0;
+	return NULL;
+}
+
+/* The row of a table that has the name; NULL. */
+static const struct param_row *row_named(const struct param_table *t, const char *wanted, enum param_kind kind, const char *place)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const char *names = t->rows[i].names;
+		char name[PARAM_NAME_SIZE];
+
+		while (t->rows[i].kind == kind && params_next_name(&names, name))
+			if (strcmp(name, wanted) == 0 && strcmp(t->rows[i].where, place) == 0)
+				return &t->rows[i];
+	}
+	return NULL;
+}
+
+/* Where all other keys are a server's, those are unknown that stand in the metadata though only an authentication may have them. */
+static bool belongs_to_others(const struct scaler_params *params, const char *key)
+{
+	bool others = false, misplaced = false;
+	const struct param_table *t;
+
+	for (size_t i = 0; (t = table_at(params, i)) != NULL; i++) {
+		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
+		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
+	}
+	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
+}
+
+static bool is_known(const struct scaler_params *params, const char *key)
+{
+	struct keys keys = { .params = params };
+	const char *name;
+
+	while ((name = next_key(&keys)) != NULL)
+		if (strcmp(name, key) == 0)
+			return true;
+	return belongs_to_others(params, key);
 }
 
 /* How far a key is from a name that may be meant by it; SLIPS_FAR when it is another. */
@@ -82,19 +161,18 @@ static size_t nearness(const char *name, const char *key)
 	return slips <= may ? slips : SLIPS_FAR;
 }
 
-/* A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL. Those that somebody asked for are what they say. */
-static const char *mistyped(const struct scaler_params *params, const struct param *p)
+/* A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL. Those that are known are what they say. */
+static const char *mistyped(const struct scaler_params *params, const struct param_row *row)
 {
 	size_t least = SLIPS_FAR;
 	const char *found = NULL;
 
-	for (size_t i = 0; params->metadata && i < params->metadata->count; i++) {
-		const char *key = params->metadata->pairs[i].key;
+	for (size_t i = 0; params->tables && i < params->metadata->count; i++) {
+		const char *key = params->metadata->pairs[i].key, *names = row->names;
+		char name[PARAM_NAME_SIZE];
 
-		if (params->known && strmap_get(params->known, key))
-			continue;
-		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
-			size_t slips = nearness(p->names[j], key);
+		while (!is_known(params, key) && params_next_name(&names, name)) {
+			size_t slips = nearness(name, key);
 
 			if (slips >= least)
 				continue;
@@ -105,72 +183,144 @@ static const char *mistyped(const struct scaler_params *params, const struct par
 	return found;
 }
 
-static int missing(const struct scaler_params *params, const struct param *p, struct err *err)
+static const char *dropped(const struct scaler_params *params, const char *key)
 {
-	char sources[64] = "";
-	const char *key = mistyped(params, p);
+	const struct param_row *row = row_named(&all_types, key, PARAM_DROPPED, "m");
+	const struct param_table *t;
 
-	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
-		if (i > 0)
-			strncat(sources, " ", sizeof(sources) - strlen(sources) - 1);
-		strncat(sources, source_names[p->sources[i]], sizeof(sources) - strlen(sources) - 1);
+	for (size_t i = 0; !row && (t = table_at(params, i)) != NULL; i++)
+		row = row_named(t, key, PARAM_DROPPED, "m");
+	return row ? row->why : NULL;
+}
+
+static void put_meant(const struct scaler_params *params, const char *key, struct buf *out)
+{
+	struct keys keys = { .params = params };
+	size_t least = SLIPS_FAR;
+	char found[sizeof(keys.key)] = "";
+	const char *name;
+
+	while ((name = next_key(&keys)) != NULL) {
+		size_t slips = nearness(name, key);
+
+		if (slips >= least)
+			continue;
+		least = slips;
+		snprintf(found, sizeof(found), "%s", name);
 	}
-	err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s]", p->names[0], sources);
+	if (*found)
+		buf_printf(out, " (did you mean \"%s\"?)", found);
+}
+
+char *params_unknown(const struct scaler_params *params)
+{
+	struct buf out = BUF_INIT(1024);
+
+	for (size_t i = 0; params->tables && i < params->metadata->count; i++) {
+		const char *key = params->metadata->pairs[i].key, *why;
+
+		if (is_known(params, key))
+			continue;
+		why = dropped(params, key);
+		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
+		if (why)
+			buf_printf(&out, " (%s)", why);
+		else
+			put_meant(params, key, &out);
+	}
+	return out.len > 0 ? buf_take(&out) : NULL;
+}
+
+/* --- looking for one value -------------------------------------------------------------------------------------------------------- */
+
+/* The trimmed value of a key, if it is there. */
+static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place, struct found *out)
+{
+	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
+	out->place = place;
+	out->unknown = place != METADATA && out->text && params->unknown && strcmp(out->text, params->unknown) == 0;
+}
+
+/*
+ * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
+ * nothing either, *absent is the error: never an empty value in silence.
+ */
+static int from_env(const struct scaler_params *params, const char *name, struct found *out, struct err *absent, struct err *err)
+{
+	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
+	MEM_AUTO char *variable = trimmed(strmap_get(params->metadata, key));
+	const char *why;
+
+	if (!variable)
+		return 0;
+	take(params, params->env, variable, ENV, out);
+	out->unknown |= !out->text && params->env_open;
+	if (out->text || out->unknown)
+		return 0;
+	why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
+	if (why)
+		return err_set(err, ERR_INVALID, "parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
+	err_set(absent, ERR_INVALID, "parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+	return 0;
+}
+
+static int from_place(const struct scaler_params *params, char place, const char *name, struct found *out, struct err *absent, struct err *err)
+{
+	if (place == ENV)
+		return from_env(params, name, out, absent, err);
+	take(params, place == METADATA ? params->metadata : params->auth, name, place, out);
+	out->unknown |= place == AUTH && !out->text && params->auth_open;
+	return 0;
+}
+
+static int missing(const struct scaler_params *params, const struct param_row *row, struct err *err)
+{
+	char name[PARAM_NAME_SIZE];
+	struct buf text = BUF_INIT(512);
+	const char *key = mistyped(params, row);
+
+	for (const char *place = row->where; *place; place++)
+		buf_printf(&text, "%s%s", place > row->where ? " " : "", place_name(*place));
+	buf_puts(&text, "]");
 	if (key)
-		err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s] (is it \"%s\" in the metadata, mistyped?)", p->names[0], sources, key);
+		buf_printf(&text, " (is it \"%s\" in the metadata, mistyped?)", key);
+	err_set(err, ERR_INVALID, "missing required parameter \"%s\" in [%s", first_name(row, name), buf_text(&text));
+	buf_done(&text);
 	return -1;
 }
 
-/* Also the sources that a lookup does not come to any more: their keys are known all the same. */
-static void know(const struct scaler_params *params, const struct param *p)
-{
-	for (size_t i = 0; params->known && i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
-		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
-			MEM_AUTO char *from_env = p->sources[i] == PARAM_ENV ? mem_printf("%sFromEnv", p->names[j]) : NULL;
-
-			if (from_env)
-				param_known(params, from_env);
-			else if (p->sources[i] == PARAM_METADATA)
-				param_known(params, p->names[j]);
-		}
-	}
-}
-
-/* The text (owned by the caller; NULL when absent) and where it came from. */
-static int find(const struct scaler_params *params, const struct param *p, char **out, enum param_source *source, struct err *err)
+static int find(const struct scaler_params *params, const struct param_row *row, struct found *out, struct err *err)
 {
 	struct err absent = { 0 };
 
-	*out = NULL;
-	know(params, p);
-	for (size_t i = 0; i < sizeof(p->sources) / sizeof(p->sources[0]) && p->sources[i]; i++) {
-		for (size_t j = 0; j < sizeof(p->names) / sizeof(p->names[0]) && p->names[j]; j++) {
-			if (from_source(params, p->sources[i], p->names[j], out, &absent, err))
+	*out = (struct found){ .place = METADATA };
+	for (const char *place = row->where; *place; place++) {
+		const char *names = row->names;
+		char name[PARAM_NAME_SIZE];
+
+		while (params_next_name(&names, name)) {
+			if (from_place(params, *place, name, out, &absent, err))
 				return -1;
-			if (*out) {
-				*source = p->sources[i];
+			if (out->text || out->unknown)
 				return 0;
-			}
 		}
 	}
 	if (absent.kind != ERR_NONE)
 		return err_set(err, absent.kind, "%s", absent.msg);
-	return p->required ? missing(params, p, err) : 0;
+	return row->required ? missing(params, row, err) : 0;
 }
 
-int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err)
-{
-	enum param_source source;
-
-	return find(params, p, out, &source, err);
-}
+/* --- reading it ------------------------------------------------------------------------------------------------------------------- */
 
 /* Only what stands in the object itself may be shown: the rest may be a secret that was put into the wrong place. */
-static int wrong(const struct param *p, enum param_source source, const char *text, const char *must, struct err *err)
+static int wrong(const struct param_row *row, char place, const char *text, const char *must, struct err *err)
 {
-	if (source == PARAM_METADATA)
-		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be %s", p->names[0], text, must);
-	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value from %s (not shown): must be %s", p->names[0], source_names[source], must);
+	char name[PARAM_NAME_SIZE];
+
+	first_name(row, name);
+	if (place == METADATA)
+		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be %s", name, text, must);
+	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value from %s (not shown): must be %s", name, place_name(place), must);
 }
 
 /* As JSON writes whole numbers: no plus sign, no leading zeros, no fraction (keda-scalers.md C.2). */
@@ -185,44 +335,6 @@ static bool json_integer(const char *text)
 	while (isdigit((unsigned char)*text))
 		text++;
 	return *text == '\0';
-}
-
-int param_int64(const struct scaler_params *params, const struct param *p, int64_t *out, struct err *err)
-{
-	MEM_AUTO char *text = NULL;
-	enum param_source source;
-	long long value;
-
-	if (find(params, p, &text, &source, err))
-		return -1;
-	if (!text)
-		return 0;
-	errno = 0;
-	value = json_integer(text) ? strtoll(text, NULL, 10) : 0;
-	if (!json_integer(text) || errno == ERANGE)
-		return wrong(p, source, text, "a whole number", err);
-	*out = value;
-	return 0;
-}
-
-int param_bool(const struct scaler_params *params, const struct param *p, bool *out, struct err *err)
-{
-	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
-	static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
-	MEM_AUTO char *text = NULL;
-	enum param_source source;
-
-	if (find(params, p, &text, &source, err))
-		return -1;
-	if (!text)
-		return 0;
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
-		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
-			*out = strcmp(text, yes[i]) == 0;
-			return 0;
-		}
-	}
-	return wrong(p, source, text, "true or false", err);
 }
 
 /* As JSON writes numbers: digits on both sides of a point, an exponent; nothing that is not finite. */
@@ -253,192 +365,219 @@ static bool json_number(const char *text)
 	return *c == '\0';
 }
 
-int param_double(const struct scaler_params *params, const struct param *p, double *out, struct err *err)
+static int read_int64(const struct param_row *row, const struct found *f, int64_t *out, struct err *err)
 {
-	MEM_AUTO char *text = NULL;
-	enum param_source source;
-	double value;
+	char name[PARAM_NAME_SIZE];
+	long long value;
 
-	if (find(params, p, &text, &source, err))
-		return -1;
-	if (!text)
+	errno = 0;
+	value = json_integer(f->text) ? strtoll(f->text, NULL, 10) : 0;
+	if (!json_integer(f->text) || errno == ERANGE)
+		return wrong(row, f->place, f->text, "a whole number", err);
+	*out = value;
+	if ((row->least == 0 && row->most == 0) || (value >= row->least && value <= row->most))
 		return 0;
-	value = json_number(text) ? strtod(text, NULL) : HUGE_VAL;
+	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be between %" PRId64 " and %" PRId64,
+		       first_name(row, name), value, row->least, row->most);
+}
+
+static int read_bool(const struct param_row *row, const struct found *f, bool *out, struct err *err)
+{
+	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
+	static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
+
+	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+		if (strcmp(f->text, yes[i]) == 0 || strcmp(f->text, no[i]) == 0) {
+			*out = strcmp(f->text, yes[i]) == 0;
+			return 0;
+		}
+	}
+	return wrong(row, f->place, f->text, "true or false", err);
+}
+
+static int read_switch(const struct param_row *row, const struct found *f, enum param_switch *out, struct err *err)
+{
+	bool on;
+
+	if (read_bool(row, f, &on, err))
+		return -1;
+	*out = on ? PARAM_ON : PARAM_OFF;
+	return 0;
+}
+
+static int read_double(const struct param_row *row, const struct found *f, double *out, struct err *err)
+{
+	double value = json_number(f->text) ? strtod(f->text, NULL) : HUGE_VAL;
+
 	if (!isfinite(value))
-		return wrong(p, source, text, "a number", err);
+		return wrong(row, f->place, f->text, "a number", err);
 	*out = value;
 	return 0;
 }
 
-int param_duration(const struct scaler_params *params, const struct param *p, int64_t *out_ms, struct err *err)
+static int read_duration(const struct param_row *row, const struct found *f, int64_t *out_ms, struct err *err)
 {
-	MEM_AUTO char *text = NULL;
-	enum param_source source;
 	long long number;
 
-	if (find(params, p, &text, &source, err))
-		return -1;
-	if (!text)
-		return 0;
 	errno = 0;
-	number = json_integer(text) ? strtoll(text, NULL, 10) : -1;
-	if (json_integer(text) && number >= 0 && errno != ERANGE) {
+	number = json_integer(f->text) ? strtoll(f->text, NULL, 10) : -1;
+	if (json_integer(f->text) && number >= 0 && errno != ERANGE) {
 		*out_ms = number;
 		return 0;
 	}
-	if (json_integer(text) || duration_parse(text, out_ms, NULL))
-		return wrong(p, source, text, "a duration such as 30s, or a whole number of milliseconds, not negative", err);
+	if (json_integer(f->text) || duration_parse(f->text, out_ms, NULL))
+		return wrong(row, f->place, f->text, "a duration such as 30s, or a whole number of milliseconds, not negative", err);
 	return 0;
 }
 
-int param_choice(const struct scaler_params *params, const struct param *p, const char *const *words, size_t *out, struct err *err)
+static int read_choice(const struct param_row *row, const struct found *f, unsigned *out, struct err *err)
 {
-	MEM_AUTO char *text = NULL;
 	struct buf must = BUF_INIT(512);
-	enum param_source source;
 
-	if (find(params, p, &text, &source, err))
-		return -1;
 	buf_puts(&must, "one of");
-	for (size_t i = 0; text && words[i]; i++) {
-		if (strcmp(text, words[i]) == 0) {
+	for (unsigned i = 0; row->words[i]; i++) {
+		if (strcmp(f->text, row->words[i]) == 0) {
 			*out = i;
 			buf_done(&must);
 			return 0;
 		}
-		buf_printf(&must, "%s %s", i > 0 ? "," : "", words[i]);
+		buf_printf(&must, "%s %s", i > 0 ? "," : "", row->words[i]);
 	}
-	if (text)
-		wrong(p, source, text, buf_text(&must), err);
+	wrong(row, f->place, f->text, buf_text(&must), err);
 	buf_done(&must);
-	return text ? -1 : 0;
+	return -1;
 }
 
-int param_list(const struct scaler_params *params, const struct param *p, char separator, struct param_list *out, struct err *err)
+static void read_list(struct found *f, struct param_list *out)
 {
-	MEM_AUTO char *text = NULL;
-	char *rest, *piece;
-	enum param_source source;
+	char *rest = f->text, *piece;
 
-	memset(out, 0, sizeof(*out));
-	if (find(params, p, &text, &source, err))
-		return -1;
-	rest = text;
-	while (rest && (piece = strsep(&rest, (char[]){ separator, '\0' })) != NULL) {
+	while ((piece = strsep(&rest, ",")) != NULL) {
 		char *item = trimmed(piece);
 
 		out->items = mem_resize(out->items, out->count + 1, sizeof(*out->items));
 		out->items[out->count++] = item ? item : mem_dup("");
 	}
-	return 0;
 }
 
-void param_list_done(struct param_list *list)
+static int read_map(const struct param_row *row, struct found *f, struct strmap *out, struct err *err)
 {
-	for (size_t i = 0; i < list->count; i++)
-		mem_free_secret(list->items[i]);
-	free(list->items);
-	memset(list, 0, sizeof(*list));
-}
+	char *rest = f->text, *piece;
 
-int param_map(const struct scaler_params *params, const struct param *p, struct strmap *out, struct err *err)
-{
-	MEM_AUTO char *text = NULL;
-	enum param_source source;
-	char *rest, *piece;
-
-	if (find(params, p, &text, &source, err))
-		return -1;
-	rest = text;
-	while (rest && (piece = strsep(&rest, ",")) != NULL) {
+	while ((piece = strsep(&rest, ",")) != NULL) {
 		char *equals = strchr(piece, '=');
 		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL, *name = trimmed(key), *value = equals ? trimmed(equals + 1) : NULL;
 
 		if (!name || strchr(equals + 1, '='))
-			return wrong(p, source, piece, "name=value pieces with exactly one '=' each, separated by commas", err);
+			return wrong(row, f->place, piece, "name=value pieces with exactly one '=' each, separated by commas", err);
 		strmap_set(out, name, value ? value : "");
 	}
 	return 0;
 }
 
-int param_target(const struct scaler_params *params, const struct param *p, struct quantity *out, struct err *err)
+/* The target of a metric as a float threshold. What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the API server then refuses the whole HPA. */
+static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found *f, struct quantity *out, struct err *err)
 {
-	double value = -1;
-	MEM_AUTO char *text = NULL;
-	enum param_source source = PARAM_METADATA;
+	char name[PARAM_NAME_SIZE];
+	double value = 0;
 
-	if (find(params, p, &text, &source, err) || param_double(params, p, &value, err))
+	first_name(row, name);
+	if (f->text ? read_double(row, f, &value, err) : !params->formula_source && err_set(err, ERR_INVALID, "no %s given", name))
 		return -1;
-	if (!text && !params->formula_source)
-		return err_set(err, ERR_INVALID, "no %s given", p->names[0]);
-	*out = quantity_from_double(text ? value : 0);
+	*out = quantity_from_double(value);
 	if (out->milli > 0 || params->formula_source)
 		return 0;
-	if (source != PARAM_METADATA)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", p->names[0], source_names[source]);
-	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", p->names[0], text);
+	if (f->place != METADATA)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", name, place_name(f->place));
+	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", name, f->text);
 }
 
-void param_known(const struct scaler_params *params, const char *name)
+static int store(const struct scaler_params *params, const struct param_row *row, struct found *f, void *field, struct err *err)
 {
-	if (params->known)
-		strmap_set(params->known, name, "");
+	char name[PARAM_NAME_SIZE];
+
+	if (row->kind == PARAM_TARGET)
+		return read_target(params, row, f, field, err);
+	if (!f->text)
+		return 0;
+	switch (row->kind) {
+	case PARAM_TEXT:
+		*(char **)field = f->text;
+		f->text = NULL;
+		return 0;
+	case PARAM_INT64: return read_int64(row, f, field, err);
+	case PARAM_DOUBLE: return read_double(row, f, field, err);
+	case PARAM_BOOL: return read_bool(row, f, field, err);
+	case PARAM_SWITCH: return read_switch(row, f, field, err);
+	case PARAM_DURATION: return read_duration(row, f, field, err);
+	case PARAM_CHOICE: return read_choice(row, f, field, err);
+	case PARAM_LIST: read_list(f, field); return 0;
+	case PARAM_MAP: return read_map(row, f, field, err);
+	case PARAM_REFUSED: return err_set(err, ERR_INVALID, "parameter \"%s\": %s", first_name(row, name), row->why);
+	default: return 0;
+	}
 }
 
-/* The known name that is nearest to what was written; NULL when none is near. */
-static const char *meant(const struct strmap *known, const char *key)
+static int read_row(const struct scaler_params *params, const struct param_row *row, void *field, struct err *err)
 {
-	size_t least = SLIPS_FAR;
-	const char *found = NULL;
+	struct found f;
+	int failed = find(params, row, &f, err);
 
-	for (size_t i = 0; i < known->count; i++) {
-		size_t slips = nearness(known->pairs[i].key, key);
+	if (!failed && (!f.unknown || (f.text && row->kind == PARAM_REFUSED))) {
+		if (!f.text && row->otherwise)
+			f.text = mem_dup(row->otherwise);
+		failed = store(params, row, &f, field, err);
+	}
+	mem_free_secret(f.text);
+	return failed ? -1 : f.unknown;
+}
 
-		if (slips < least) {
-			least = slips;
-			found = known->pairs[i].key;
+int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out, struct err *err)
+{
+	bool unknown = false;
+
+	for (size_t i = 0; i < t->count; i++) {
+		const struct param_row *row = &t->rows[i];
+		bool wanted = when ? (row->when & when) != 0 : !row->when;
+		int rc = wanted && row->kind != PARAM_IGNORED && row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS ? read_row(params, row, (char *)out + row->at, err) : 0;
+
+		if (rc < 0)
+			return -1;
+		unknown |= rc == 1;
+	}
+	return unknown;
+}
+
+int params_read(const struct param_table *t, const struct scaler_params *params, void *out, struct err *err)
+{
+	return params_read_when(t, params, 0, out, err);
+}
+
+static void list_done(struct param_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		mem_free_secret(list->items[i]);
+	free(list->items);
+	*list = (struct param_list){ 0 };
+}
+
+void params_done(const struct param_table *t, void *out)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		void *field = (char *)out + t->rows[i].at;
+
+		if (t->rows[i].kind == PARAM_TEXT) {
+			mem_free_secret(*(char **)field);
+			*(char **)field = NULL;
+		} else if (t->rows[i].kind == PARAM_LIST) {
+			list_done(field);
+		} else if (t->rows[i].kind == PARAM_MAP) {
+			strmap_done_secret(field);
 		}
 	}
-	return found;
 }
 
-/* What keys of earlier versions of KEDA (keda-scalers.md A.4) have become; NULL for others. */
-static const char *removed(const char *key)
-{
-	static const struct {
-		const char *key, *since;
-	} keys[] = {
-		{ "metricName", "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
-		{ "cortexOrgID", "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
-		{ "cortexOrgId", "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
-	};
-
-	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(keys[i].key, key) == 0)
-			return keys[i].since;
-	return NULL;
-}
-
-char *param_unknown(const struct scaler_params *params)
-{
-	struct buf out = BUF_INIT(1024);
-
-	for (size_t i = 0; params->known && i < params->metadata->count; i++) {
-		const char *key = params->metadata->pairs[i].key, *near;
-
-		if (strmap_get(params->known, key))
-			continue;
-		near = meant(params->known, key);
-		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
-		if (removed(key))
-			buf_printf(&out, " (%s)", removed(key));
-		else if (near)
-			buf_printf(&out, " (did you mean \"%s\"?)", near);
-	}
-	return out.len > 0 ? buf_take(&out) : NULL;
-}
-
-int param_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
+int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err)
 {
 	const char *text = params->metric_type;
 
@@ -453,7 +592,7 @@ int param_metric_type(const struct scaler_params *params, enum metric_target_typ
 	return 0;
 }
 
-char *param_normalise(char *text)
+char *params_normalise(char *text)
 {
 	for (char *c = text; *c; c++)
 		if (strchr("/.:%()", *c))

@@ -3,68 +3,94 @@
 #define SCALERS_PARAMS_H
 
 /*
- * Reading one parameter of a trigger as KEDA does (keda-scalers.md C.2): an ordered list of sources, per source each alias in order; values are trimmed and an empty one counts as
- * absent; `<name>FromEnv` in the metadata names a variable of the target's container.
+ * The parameters of a trigger are declared: each type has tables of rows (scaler_type, tables), the only place where a
+ * parameter is named. Reading, defaults, freeing, unknown keys, `kscaled check` and the check of kscaled-triggers(5) follow
+ * from them.
+ *
+ * A value is looked for as KEDA does (keda-scalers.md C.2): in the places of the row in their order, in each by every
+ * spelling in its order. It is trimmed, and an empty one counts as absent. `<name>FromEnv` in the metadata names a variable
+ * of the target's container.
+ *
+ * A value may be unknown (struct scaler_params, unknown): it is there, and nobody here has read it. It is not judged, and
+ * what a type makes of several values is only judged when all are known.
  */
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
 #include "base/quantity.h"
 #include "scalers/scaler.h"
 
-enum param_source { PARAM_METADATA = 1, PARAM_AUTH, PARAM_ENV };
-
-struct param {
-	const char *names[4];            /* aliases, the first is the one in messages; NULL-terminated */
-	enum param_source sources[4];    /* order of look-up; 0-terminated */
-	bool required;
+enum param_kind {     /* and the field that it fills */
+	PARAM_TEXT,     /* char * */
+	PARAM_INT64,    /* int64_t: a whole number as JSON writes it */
+	PARAM_DOUBLE,   /* double: a number as JSON writes it */
+	PARAM_BOOL,     /* bool: Go's ParseBool */
+	PARAM_SWITCH,   /* enum param_switch: a bool that may have been left out */
+	PARAM_DURATION, /* int64_t, ms: a Go duration ("30s") or a whole number of milliseconds, not negative */
+	PARAM_CHOICE,   /* unsigned (or an enum): the index of one of the words */
+	PARAM_LIST,     /* struct param_list: texts separated by commas, each trimmed; empty ones are kept */
+	PARAM_MAP,      /* struct strmap: "k=v,k=v", exactly one '=' each, a later key wins */
+	PARAM_TARGET,   /* struct quantity: a threshold of 0.001 or more; 0 and less only for a formula, where it may be left out */
+	PARAM_IGNORED,  /* known, and not looked at */
+	PARAM_REFUSED,  /* known, and an error (why) when it is given */
+	PARAM_DROPPED,  /* an unknown key that KEDA once had: what has become of it is said (why) */
+	PARAM_OTHERS,   /* "*": all other keys belong to somebody else */
 };
 
-/* The text into *out (a copy, caller owns; NULL when absent and not required). ERR_INVALID: missing although required; named by FromEnv but neither there nor in a source behind it; or there but not to be read (with the reason). */
-int param_text(const struct scaler_params *params, const struct param *p, char **out, struct err *err);
+enum param_switch { PARAM_UNSAID, PARAM_OFF, PARAM_ON };
 
-/* Typed: *out keeps its default when absent. Numbers as JSON writes them, booleans as Go's ParseBool. Errors name the parameter, and the value when it stands in the metadata: others may be secrets. */
-int param_int64(const struct scaler_params *params, const struct param *p, int64_t *out, struct err *err);
-int param_double(const struct scaler_params *params, const struct param *p, double *out, struct err *err);
-int param_bool(const struct scaler_params *params, const struct param *p, bool *out, struct err *err);
-/* A Go duration ("30s") or a whole number of milliseconds; not negative. In milliseconds. */
-int param_duration(const struct scaler_params *params, const struct param *p, int64_t *out_ms, struct err *err);
-/* One of words (NULL-terminated), by its index. */
-int param_choice(const struct scaler_params *params, const struct param *p, const char *const *words, size_t *out, struct err *err);
-
-/* Texts separated by a character, each trimmed; empty ones are kept (a list of one empty piece cannot be: an empty value is absent). items NULL when absent. */
 struct param_list {
 	char **items; /* owned */
 	size_t count;
 };
-int param_list(const struct scaler_params *params, const struct param *p, char separator, struct param_list *out, struct err *err);
-void param_list_done(struct param_list *list);
 
-/* "k=v,k=v": exactly one '=' each, a later key wins. Into an empty map. */
-int param_map(const struct scaler_params *params, const struct param *p, struct strmap *out, struct err *err);
+struct param_row {
+	const char *names;         /* spellings separated by '|'; the first is the one in messages */
+	enum param_kind kind;
+	const char *where;         /* the places in their order: m metadata, a authentication, e environment */
+	size_t at;                 /* of the field */
+	bool required;
+	unsigned when;             /* only read by params_read_when with one of these bits */
+	const char *otherwise;     /* the default, as one would write it; NULL: the field stays as it is */
+	const char *const *words;  /* CHOICE; NULL-terminated */
+	int64_t least, most;       /* INT64; both 0: any number */
+	const char *why;           /* REFUSED, DROPPED */
+	const char *help;          /* for people, in a few words */
+};
+
+struct param_table {
+	const struct param_row *rows;
+	size_t count;
+};
+#define PARAM_TABLE(rows_) { (rows_), sizeof(rows_) / sizeof((rows_)[0]) }
 
 /*
- * The target of a metric as a float threshold: in thousandths. Without one: "no <name> given". What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the API server then
- * refuses the whole HPA. A formula source needs none: *out is 0 then, as for 0 and for what is below.
+ * Reads all rows without `when`, or those with one of its bits, into the fields of *out, which the caller has set to what
+ * stands for absent. 0, or -1 and ERR_INVALID about the first row that is wrong. 1: some values are unknown; their fields
+ * stay as they are, the others are read. *out is to be freed by params_done after each of these.
+ *
+ * Errors name the parameter, and the value when it stands in the metadata: others may be secrets.
  */
-int param_target(const struct scaler_params *params, const struct param *p, struct quantity *out, struct err *err);
+int params_read(const struct param_table *t, const struct scaler_params *params, void *out, struct err *err);
+int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out, struct err *err);
 
-/*
- * Errors about a required parameter that is missing, and what is said of unknown keys, name the parameter that a mistyped key is near to: upper and lower case are alike, and one letter in four may be wrong, at most two. Keys that KEDA
- * once had are named as that.
- */
+/* Wipes and frees the texts, lists and maps, and sets their fields to nothing. */
+void params_done(const struct param_table *t, void *out);
 
-/* A key of the metadata that the type has, though this build did not look at it: keeps it from being called unknown. */
-void param_known(const struct scaler_params *params, const char *name);
-/* For people, caller owns: keys of the metadata that nobody asked for, with what may have been meant; NULL when there are none. */
-char *param_unknown(const struct scaler_params *params);
+/* For people, caller owns: keys of the metadata that no row names, with what may have been meant; NULL when there are none. */
+char *params_unknown(const struct scaler_params *params);
+
+/* One spelling after the other from *names (row.names at first) into name; false at the end. */
+#define PARAM_NAME_SIZE 64
+bool params_next_name(const char **names, char name[PARAM_NAME_SIZE]);
 
 /* metricType: empty is AverageValue; Utilization and unknown words are refused for external metrics (keda-scalers.md C.7). */
-int param_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err);
+int params_metric_type(const struct scaler_params *params, enum metric_target_type *out, struct err *err);
 
 /* KEDA's normalisation of metric names: each of / . : % ( ) becomes '-'. In place; returns text. */
-char *param_normalise(char *text);
+char *params_normalise(char *text);
 
 #endif

@@ -38,7 +38,6 @@ void question_unref(struct question *q)
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
 {
 	const struct scaler_type *type = scaler_type_find(params->type);
-	struct strmap known = { 0 };
 	struct scaler_params tracked = *params;
 	char *name = NULL;
 	int failed;
@@ -50,18 +49,17 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	}
 	out->type = type;
 	out->index = params->index;
-	tracked.known = &known;
+	tracked.tables = type->tables;
 	failed = type->build(&tracked, out, &name, err);
 	if (!failed)
-		out->unknown = param_unknown(&tracked);
-	strmap_done(&known);
+		out->unknown = params_unknown(&tracked);
 	if (failed) {
 		free(name);
 		scaler_done(out);
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
 	}
 	out->trigger_name = mem_dup(params->name);
-	out->metric_name = out->kind == METRIC_EXTERNAL ? mem_printf("s%d-%s", params->index, name) : mem_dup(name);
+	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name) : mem_dup(name);
 	free(name);
 	return 0;
 }

@@ -25,6 +25,7 @@
 #include "base/strmap.h"
 #include "net/loop.h"
 
+struct param_table;    /* scalers/params.h */
 struct scaler_sources; /* what scalers ask with: scalers/sources.h */
 
 /* Everything a trigger says, borrowed for the build. */
@@ -40,7 +41,10 @@ struct scaler_params {
 	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
 	const struct strmap *env;        /* environment of the target's container; may be NULL */
 	const struct strmap *unresolved; /* variables that exist but could not be read, with the reason; may be NULL */
-	struct strmap *known;            /* keys of metadata that the type knows, put here as they are asked for; scaler_build sets it; may be NULL */
+	/* Where not all values are at hand (`kscaled check`, admission); else nothing. */
+	const char *unknown;             /* the text that stands for a value in auth and env which nobody here has read */
+	bool auth_open, env_open;        /* there may be more in auth, in env: nobody here has read which */
+	const struct param_table *const *tables; /* of the type, NULL-terminated: scaler_build sets it; may be NULL */
 };
 
 struct scaler_type;
@@ -66,14 +70,14 @@ struct scaler {
 	int index;
 	char *trigger_name;              /* NULL */
 	enum metric_kind kind;           /* METRIC_EXTERNAL, but of cpu and memory */
-	char *metric_name;               /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds */
+	char *metric_name;               /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds; NULL: it depends on what is unknown */
 	char *container;                 /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
 	struct quantity target;          /* more than 0; 0: a formula source without one */
 	double activation;
 	char *unknown;                   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean "listLength"?)`; NULL: none */
 	bool undescribed;                /* stands for metrics that its source has not named yet: failing, and in no HPA (its target means nothing) */
-	struct question *question;       /* NULL unless METRIC_EXTERNAL: nobody is asked */
+	struct question *question;       /* NULL unless METRIC_EXTERNAL, and where values are unknown: nobody is asked */
 };
 
 /* What a source says of a trigger's metrics. */
@@ -112,7 +116,12 @@ typedef void (*question_look_fn)(void *arg); /* takes note only: it neither watc
 struct scaler_type {
 	const char *name;      /* trigger type as users write it */
 	const char *go_name;   /* what KEDA's /metrics call it: "redisScaler" */
-	/* Fills target, activation, question (or kind and container) and *metric_name, the part of the name behind "sN-", which the caller then owns. Keeps nothing of params. ERR_INVALID names the parameter. */
+	const struct param_table *tables[5]; /* of its parameters, for scalers/params.h; NULL-terminated */
+	/*
+	 * Fills target, activation, question (or kind and container) and *metric_name, the part of the name behind "sN-", which
+	 * the caller then owns. Keeps nothing of params. ERR_INVALID names the parameter. When some values are unknown there is
+	 * no question, and no metric_name if it depends on them.
+	 */
 	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
 	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. This, cancel and free_data are NULL for types without questions. */
 	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);

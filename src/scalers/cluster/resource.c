@@ -7,27 +7,27 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 
-static const struct param old_type = { .names = { "type" }, .sources = { PARAM_METADATA } };
-static const struct param value = { .names = { "value" }, .sources = { PARAM_METADATA }, .required = true };
-static const struct param container_name = { .names = { "containerName" }, .sources = { PARAM_METADATA } };
+struct fields {
+	char *value, *container, *old_type;
+};
 
-/* Until KEDA 2.18 metricType was written there; left alone it would be overlooked. */
-static int refuse_old_type(const struct scaler_params *params, struct err *err)
-{
-	MEM_AUTO char *text = NULL;
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "type", PARAM_TEXT, "m", AT(old_type), .help = "until KEDA 2.18 metricType stood here: an error" },
+	{ "containerName", PARAM_TEXT, "m", AT(container), .help = "the container that counts; without one: the Pod" },
+	{ "value", PARAM_TEXT, "m", AT(value), .required = true, .help = "target: a percentage of the request, or a quantity" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
-	if (param_text(params, &old_type, &text, err))
-		return -1;
-	if (!text)
-		return 0;
-	return err_set(err, ERR_INVALID, "scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' instead.", params->type);
-}
+static const struct param_row percentage = { "value", PARAM_INT64, "m", 0, .required = true };
+static const struct param_table percentage_table = { &percentage, 1 };
 
-static int read_utilization(const struct scaler_params *params, struct scaler *out, struct err *err)
+static int read_utilization(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err)
 {
 	int64_t percent = 0;
 
-	if (param_int64(params, &value, &percent, err))
+	(void)text;
+	if (params_read(&percentage_table, params, &percent, err))
 		return -1;
 	if (percent < 1 || percent > INT32_MAX)
 		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d", (long long)percent, INT32_MAX);
@@ -36,12 +36,9 @@ static int read_utilization(const struct scaler_params *params, struct scaler *o
 	return 0;
 }
 
-static int read_average_value(const struct scaler_params *params, struct scaler *out, struct err *err)
+static int read_average_value(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err)
 {
-	MEM_AUTO char *text = NULL;
-
-	if (param_text(params, &value, &text, err))
-		return -1;
+	(void)params;
 	if (quantity_parse(text, &out->target, err))
 		return err_wrap(err, "parameter \"value\"");
 	if (out->target.milli <= 0)
@@ -50,23 +47,33 @@ static int read_average_value(const struct scaler_params *params, struct scaler 
 	return 0;
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int read_target(const struct scaler_params *params, const struct fields *f, struct scaler *out, struct err *err)
 {
-	static const struct { const char *metric_type; int (*read)(const struct scaler_params *params, struct scaler *out, struct err *err); } kinds[] = {
+	static const struct { const char *metric_type; int (*read)(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err); } kinds[] = {
 		{ "Utilization", read_utilization },
 		{ "AverageValue", read_average_value },
 	};
 	const char *wanted = params->metric_type ? params->metric_type : "";
 
-	if (refuse_old_type(params, err) || param_text(params, &container_name, &out->container, err))
-		return -1;
-	out->kind = out->container ? METRIC_CONTAINER_RESOURCE : METRIC_RESOURCE;
-	*metric_name = mem_dup(params->type);
+	if (f->old_type) /* left alone it would be overlooked */
+		return err_set(err, ERR_INVALID, "scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' instead.", params->type);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(wanted, kinds[i].metric_type) == 0)
-			return kinds[i].read(params, out, err);
+			return kinds[i].read(params, f->value, out, err);
 	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'", *wanted ? wanted : "\"\"");
 }
 
-const struct scaler_type resource_cpu_scaler_type = { .name = "cpu", .go_name = "cpuMemoryScaler", .build = build };
-const struct scaler_type resource_memory_scaler_type = { .name = "memory", .go_name = "cpuMemoryScaler", .build = build };
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err) || read_target(params, &f, out, err) ? -1 : 0;
+
+	out->kind = f.container ? METRIC_CONTAINER_RESOURCE : METRIC_RESOURCE;
+	out->container = mem_dup(f.container);
+	*metric_name = mem_dup(params->type);
+	params_done(&table, &f);
+	return rc;
+}
+
+const struct scaler_type resource_cpu_scaler_type = { .name = "cpu", .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build };
+const struct scaler_type resource_memory_scaler_type = { .name = "memory", .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build };

@@ -14,22 +14,23 @@ struct workload_question {
 	bool nodes;
 };
 
-static const struct param p_selector = { { "podSelector" }, { PARAM_METADATA }, true };
-static const struct param p_value = { { "value" }, { PARAM_METADATA }, false };
-static const struct param p_activation = { { "activationValue" }, { PARAM_METADATA }, false };
-static const struct param p_nodes = { { "groupByNode" }, { PARAM_METADATA }, false };
+struct fields {
+	char *selector;
+	struct quantity target;
+	double activation;
+	bool nodes;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true, .help = "label selector of the Pods" },
+	{ "value", PARAM_TARGET, "m", AT(target), .help = "target: as many per replica" },
+	{ "activationValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when there are more" },
+	{ "groupByNode", PARAM_BOOL, "m", AT(nodes), .help = "nodes with such Pods count, not the Pods" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 /* ---- Building ---- */
-
-static int read_selector(const struct scaler_params *params, char **out, struct err *err)
-{
-	MEM_AUTO char *text = NULL;
-
-	if (param_text(params, &p_selector, &text, err))
-		return -1;
-	*out = setselector_normal(text, err);
-	return *out ? 0 : err_wrap(err, "parameter \"podSelector\": error parsing pod selector");
-}
 
 static void workload_free_data(void *data)
 {
@@ -43,16 +44,24 @@ static void workload_free_data(void *data)
 static int workload_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	const char *namespace_ = params->namespace_ ? params->namespace_ : "";
-	struct workload_question *q = mem_zalloc(sizeof(*q));
+	struct workload_question *q;
+	struct fields f = { 0 };
+	char *selector = NULL;
 
-	q->namespace_ = mem_dup(namespace_);
-	if (read_selector(params, &q->selector, err) || param_target(params, &p_value, &out->target, err) || param_double(params, &p_activation, &out->activation, err) ||
-	    param_bool(params, &p_nodes, &q->nodes, err) || param_metric_type(params, &out->target_type, err)) {
-		workload_free_data(q);
-		return -1;
+	if (params_read(&table, params, &f, err) == 0 && params_metric_type(params, &out->target_type, err) == 0) {
+		selector = setselector_normal(f.selector, err);
+		if (!selector)
+			err_wrap(err, "parameter \"podSelector\": error parsing pod selector");
 	}
+	params_done(&table, &f);
+	if (!selector)
+		return -1;
+	q = mem_zalloc(sizeof(*q));
+	*q = (struct workload_question){ .namespace_ = mem_dup(namespace_), .selector = selector, .nodes = f.nodes };
+	out->target = f.target;
+	out->activation = f.activation;
 	out->question = question_new(&workload_scaler_type, mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector), mem_printf("pods in %s", namespace_), q);
-	*metric_name = param_normalise(mem_printf("workload-%s", namespace_));
+	*metric_name = params_normalise(mem_printf("workload-%s", namespace_));
 	return 0;
 }
 
@@ -135,6 +144,7 @@ static struct watch_report workload_watch_report(const void *watch)
 const struct scaler_type workload_scaler_type = {
 	.name = "kubernetes-workload",
 	.go_name = "kubernetesWorkloadScaler",
+	.tables = { &table },
 	.build = workload_build,
 	.ask = workload_ask,
 	.cancel = workload_cancel,

@@ -23,12 +23,17 @@ struct cron_question {
 /* The parameters as they are written. Owns its texts. */
 struct texts {
 	char *timezone, *start, *end;
+	int64_t desired;
 };
 
-static const struct param p_timezone = { { "timezone" }, { PARAM_METADATA }, true };
-static const struct param p_start = { { "start" }, { PARAM_METADATA }, true };
-static const struct param p_end = { { "end" }, { PARAM_METADATA }, true };
-static const struct param p_desired = { { "desiredReplicas" }, { PARAM_METADATA }, true };
+#define AT(field) offsetof(struct texts, field)
+static const struct param_row rows[] = {
+	{ "timezone", PARAM_TEXT, "m", AT(timezone), .required = true, .help = "of start and end" },
+	{ "start", PARAM_TEXT, "m", AT(start), .required = true, .help = "cron expression: when a window opens" },
+	{ "end", PARAM_TEXT, "m", AT(end), .required = true, .help = "cron expression: when it closes" },
+	{ "desiredReplicas", PARAM_INT64, "m", AT(desired), .required = true, .help = "replicas while it is open" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 /* ---- Building ---- */
 
@@ -61,23 +66,13 @@ static int read_window(const struct texts *t, struct cronwindow *w, struct err *
 	return 0;
 }
 
-static int read_desired(const struct scaler_params *params, double *out, struct err *err)
+static int check_desired(int64_t desired, struct err *err)
 {
-	int64_t desired = 0;
-
-	if (param_int64(params, &p_desired, &desired, err))
-		return -1;
-	if (desired <= 0)
-		return err_set(err, ERR_INVALID,
-			       "parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas within its window and for none outside it, so to have none at some time, give as the window the time in "
-			       "which there are to be some", (long long)desired);
-	*out = (double)desired;
-	return 0;
-}
-
-static int read_texts(const struct scaler_params *params, struct texts *t, struct err *err)
-{
-	return param_text(params, &p_timezone, &t->timezone, err) || param_text(params, &p_start, &t->start, err) || param_text(params, &p_end, &t->end, err) ? -1 : 0;
+	if (desired > 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas within its window and for none outside it, so to have none at some time, give as the window the time in "
+		       "which there are to be some", (long long)desired);
 }
 
 /* "0 6 * * 1,2" is "06xx1Cm2" in the metric's name. */
@@ -103,7 +98,7 @@ static char *name_metric(const struct texts *t)
 	put_schedule(&name, t->start);
 	buf_putc(&name, '-');
 	put_schedule(&name, t->end);
-	return param_normalise(buf_take(&name));
+	return params_normalise(buf_take(&name));
 }
 
 static void cron_free_data(void *data)
@@ -115,13 +110,6 @@ static void cron_free_data(void *data)
 	free(q);
 }
 
-static void texts_done(struct texts *t)
-{
-	free(t->timezone);
-	free(t->start);
-	free(t->end);
-}
-
 static int cron_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct cron_question *q = mem_zalloc(sizeof(*q));
@@ -129,15 +117,16 @@ static int cron_build(const struct scaler_params *params, struct scaler *out, ch
 	int rc = -1;
 
 	out->target = quantity_from_int(1);
-	if (read_texts(params, &t, err) == 0 && read_desired(params, &q->desired, err) == 0 && read_window(&t, &q->window, err) == 0)
-		rc = param_metric_type(params, &out->target_type, err);
+	if (params_read(&table, params, &t, err) == 0 && check_desired(t.desired, err) == 0 && read_window(&t, &q->window, err) == 0)
+		rc = params_metric_type(params, &out->target_type, err);
 	if (rc == 0) {
+		q->desired = (double)t.desired;
 		out->question = question_new(&cron_scaler_type, mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired), mem_printf("cron %s", t.timezone), q);
 		*metric_name = name_metric(&t);
 	} else {
 		cron_free_data(q);
 	}
-	texts_done(&t);
+	params_done(&table, &t);
 	return rc;
 }
 
@@ -253,6 +242,7 @@ static struct watch_report cron_watch_report(const void *watch)
 const struct scaler_type cron_scaler_type = {
 	.name = "cron",
 	.go_name = "cronScaler",
+	.tables = { &table },
 	.build = cron_build,
 	.ask = cron_ask,
 	.cancel = cron_cancel,

@@ -37,12 +37,23 @@ struct external_question {
 	struct buf request; /* packed; empty without a metric */
 };
 
-static const struct param p_address = { { "scalerAddress" }, { PARAM_METADATA }, true };
-static const struct param p_enable_tls = { { "enableTLS" }, { PARAM_METADATA }, false };
-static const struct param p_unsafe_ssl = { { "unsafeSsl" }, { PARAM_METADATA }, false };
-static const struct param p_ca = { { "caCert" }, { PARAM_AUTH }, false };
-static const struct param p_cert = { { "tlsClientCert" }, { PARAM_AUTH }, false };
-static const struct param p_key = { { "tlsClientKey" }, { PARAM_AUTH }, false };
+/* How the server is reached, as it is written. Owns its texts. */
+struct fields {
+	char *address, *ca, *cert, *key;
+	bool tls, insecure;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "scalerAddress", PARAM_TEXT, "m", AT(address), .required = true, .help = "host:port of the server" },
+	{ "enableTLS", PARAM_BOOL, "m", AT(tls), .help = "TLS" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
+	{ "caCert", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "tlsClientCert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "*", PARAM_OTHERS, "m", .help = "what the server is told" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 /* --- what a trigger says ------------------------------------------------------------------------------------------------------ */
 
@@ -96,25 +107,12 @@ static int take_variable(const struct scaler_params *params, const struct strmap
 	return 0;
 }
 
-/* Certificates that are written where KEDA's documentation has them, and where nobody looks for them. */
-static bool is_misplaced(const struct scaler_params *params, const char *key)
-{
-	static const struct param *const pems[] = { &p_ca, &p_cert, &p_key };
-
-	for (size_t i = 0; i < sizeof(pems) / sizeof(pems[0]); i++)
-		if (strcmp(pems[i]->names[0], key) == 0)
-			return !params->auth || !strmap_get(params->auth, key);
-	return false;
-}
-
-/* Every key is the server's, and so none is unknown. Values of the authentication are never sent. */
+/* Values of the authentication are never sent. */
 static int take_metadata(const struct scaler_params *params, struct source *s, struct err *err)
 {
 	for (size_t i = 0; i < params->metadata->count; i++) {
 		const struct strmap_pair *pair = &params->metadata->pairs[i];
 
-		if (!is_misplaced(params, pair->key))
-			param_known(params, pair->key);
 		if (!is_variable(pair->key))
 			strmap_set(&s->metadata, pair->key, pair->value);
 		else if (take_variable(params, pair, s, err))
@@ -123,26 +121,26 @@ static int take_metadata(const struct scaler_params *params, struct source *s, s
 	return 0;
 }
 
-static int take_endpoint(const struct scaler_params *params, struct source *s, struct err *err)
+static int make_endpoint(const struct fields *f, struct source *s, struct err *err)
 {
-	MEM_AUTO char *target = NULL, *ca = NULL, *cert = NULL;
-	char *key = NULL;
-	bool enable = false, insecure = false;
-	struct grpc_endpoint_config config;
+	const struct grpc_endpoint_config config = { .target = f->address, .tls = f->tls || f->ca || f->cert, .insecure = f->insecure, .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key };
 
-	if (param_text(params, &p_address, &target, err) || param_bool(params, &p_enable_tls, &enable, err) || param_bool(params, &p_unsafe_ssl, &insecure, err) ||
-	    param_text(params, &p_ca, &ca, err) || param_text(params, &p_cert, &cert, err) || param_text(params, &p_key, &key, err)) {
-		mem_free_secret(key);
-		return -1;
-	}
-	if (!cert != !key) {
-		mem_free_secret(key);
-		return err_set(err, ERR_INVALID, "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given", cert ? "tlsClientCert" : "tlsClientKey");
-	}
-	config = (struct grpc_endpoint_config){ .target = target, .tls = enable || ca || cert, .insecure = insecure, .ca_pem = ca, .cert_pem = cert, .key_pem = key };
+	if (!f->cert != !f->key)
+		return err_set(err, ERR_INVALID, "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given", f->cert ? "tlsClientCert" : "tlsClientKey");
 	s->endpoint = grpc_endpoint_new(&config, err);
-	mem_free_secret(key);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
+}
+
+/* 1: some values are unknown, and the source is nothing. */
+static int read_source(const struct scaler_params *params, struct source *s, struct err *err)
+{
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err);
+
+	if (rc == 0)
+		rc = make_endpoint(&f, s, err);
+	params_done(&table, &f);
+	return rc == 0 ? take_metadata(params, s, err) : rc;
 }
 
 /* What a server is told decides what it answers: all of it is in the key, values of the environment as fingerprints. */
@@ -181,25 +179,25 @@ static struct question *make_question(struct source *s, const char *metric, size
 static int build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct source *s = mem_zalloc(sizeof(*s));
-	int failed;
+	int rc;
 
 	s->count = 1;
 	s->type = type;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
-	failed = take_endpoint(params, s, err) || take_metadata(params, s, err) || param_metric_type(params, &out->target_type, err);
-	if (!failed) {
+	rc = params_metric_type(params, &out->target_type, err) ? -1 : read_source(params, s, err);
+	if (rc == 0) {
 		s->key = key_of(s);
 		s->name = mem_printf("external %s", grpc_endpoint_address(s->endpoint));
 		externalmessages_put_ref(&s->reference, s->namespace_, s->object, &s->metadata);
-		out->undescribed = true;
-		out->target = quantity_from_int(1);
 		out->question = make_question(s, NULL, 0);
-		*metric_name = mem_dup(type->name);
 	}
+	out->undescribed = true;
+	out->target = quantity_from_int(1);
+	*metric_name = mem_dup(type->name);
 	source_unref(s);
-	return failed ? -1 : 0;
+	return rc < 0 ? -1 : 0;
 }
 
 static int external_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -427,6 +425,7 @@ static void *external_watch(struct scaler_sources *sources, struct question *que
 const struct scaler_type external_scaler_type = {
 	.name = "external",
 	.go_name = "externalScaler",
+	.tables = { &table },
 	.build = external_build,
 	.ask = external_ask,
 	.cancel = external_cancel,
@@ -439,6 +438,7 @@ const struct scaler_type external_scaler_type = {
 const struct scaler_type external_push_scaler_type = {
 	.name = "external-push",
 	.go_name = "externalPushScaler",
+	.tables = { &table },
 	.build = external_push_build,
 	.ask = external_ask,
 	.cancel = external_cancel,

@@ -19,13 +19,27 @@
 static const char *const formats[] = { [METRICSAPI_JSON] = "json", [METRICSAPI_XML] = "xml", [METRICSAPI_YAML] = "yaml", [METRICSAPI_PROMETHEUS] = "prometheus", NULL };
 static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average", [METRICSAPI_SUM] = "sum", [METRICSAPI_MAX] = "max", [METRICSAPI_MIN] = "min", NULL };
 
-static const struct param p_url = { { "url" }, { PARAM_METADATA }, true };
-static const struct param p_location = { { "valueLocation" }, { PARAM_METADATA }, true };
-static const struct param p_format = { { "format" }, { PARAM_METADATA }, false };
-static const struct param p_target = { { "targetValue" }, { PARAM_METADATA }, false };
-static const struct param p_activation = { { "activationTargetValue" }, { PARAM_METADATA }, false };
-static const struct param p_aggregate = { { "aggregateFromKubeServiceEndpoints" }, { PARAM_METADATA }, false };
-static const struct param p_aggregation = { { "aggregationType" }, { PARAM_METADATA }, false };
+/* As they are written. Owns its texts. */
+struct fields {
+	char *url, *location;
+	enum metricsapi_format format;
+	struct quantity target;
+	double activation;
+	bool aggregates;
+	enum metricsapi_aggregation aggregation;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "url", PARAM_TEXT, "m", AT(url), .required = true, .help = "what is fetched" },
+	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "json", .words = formats, .help = "of the answer" },
+	{ "valueLocation", PARAM_TEXT, "m", AT(location), .required = true, .help = "where the number stands in it" },
+	{ "aggregateFromKubeServiceEndpoints", PARAM_BOOL, "m", AT(aggregates), .help = "each Pod of the Service is asked" },
+	{ "aggregationType", PARAM_CHOICE, "m", AT(aggregation), .otherwise = "average", .words = aggregations, .help = "what is made of their numbers" },
+	{ "targetValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 static void free_data(void *data)
 {
@@ -60,41 +74,26 @@ static int compile_location(struct metricsapi_question *q, struct err *err)
 	return -1;
 }
 
-static int read_location(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
+static int compile(struct metricsapi_question *q, struct err *err)
 {
-	size_t format = METRICSAPI_JSON;
-
-	if (param_choice(params, &p_format, formats, &format, err) || param_text(params, &p_location, &q->location, err))
-		return -1;
-	q->format = (enum metricsapi_format)format;
 	if (compile_location(q, err))
-		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN, q->location, formats[format]);
-	return 0;
-}
-
-static int read_aggregation(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
-{
-	size_t aggregation = METRICSAPI_AVERAGE;
-
-	if (param_bool(params, &p_aggregate, &q->aggregates, err) || param_choice(params, &p_aggregation, aggregations, &aggregation, err))
-		return -1;
-	q->aggregation = (enum metricsapi_aggregation)aggregation;
+		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN, q->location, formats[q->format]);
 	if (q->aggregates && serviceurls_read(q->url, &q->service, err))
 		return err_wrap(err, "parameter \"url\"");
 	return 0;
 }
 
-static int read_question(const struct scaler_params *params, struct metricsapi_question *q, struct err *err)
+/* 1: some values are unknown, and q lacks what they are needed for. */
+static int read_question(const struct scaler_params *params, struct fields *f, struct metricsapi_question *q, struct err *err)
 {
 	struct httpauth auth;
+	int rc = httpauth_read(params, "url", f->url, HTTPAUTH_API_KEY, &auth, err);
 
-	if (httpauth_read(params, &p_url, HTTPAUTH_API_KEY, &auth, err))
-		return -1;
-	q->url = mem_dup(auth.url);
-	q->access = webaccess_ref(auth.access);
-	q->timeout_ms = auth.timeout_ms;
-	httpauth_done(&auth);
-	return read_location(params, q, err) || read_aggregation(params, q, err) ? -1 : 0;
+	*q = (struct metricsapi_question){
+		.url = auth.url, .access = auth.access, .timeout_ms = auth.timeout_ms, .format = f->format, .location = f->location, .aggregates = f->aggregates, .aggregation = f->aggregation,
+	};
+	f->location = NULL;
+	return rc >= 0 && compile(q, err) ? -1 : rc;
 }
 
 /* People put tokens into URLs: only a fingerprint of what is behind the server's name. */
@@ -106,21 +105,32 @@ static char *make_key(const struct metricsapi_question *q, const char *origin)
 	return mem_printf("metrics-api %s %s %s %s %s %lld", origin, fingerprint_of(texts, 2, print), formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->access), (long long)q->timeout_ms);
 }
 
-static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static void put_question(struct scaler *out, struct metricsapi_question *q /* takes */)
 {
-	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
 	char origin[256];
 
-	if (read_question(params, q, err) || param_target(params, &p_target, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err)) {
-		free_data(q);
-		return -1;
-	}
 	httpurl_origin(q->url, origin, sizeof(origin));
 	out->question = question_new(&metricsapi_scaler_type, make_key(q, origin), mem_printf("metrics-api %s", origin), q);
 	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
+}
+
+static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : read_question(params, &f, q, err);
+
+	out->target = f.target;
+	out->activation = f.activation;
+	params_done(&table, &f);
 	/* Quotes, braces, # and = stay: in the path of the metrics API they are escaped. */
-	*metric_name = param_normalise(mem_printf("metric-api-%s", q->location));
-	return 0;
+	if (rc >= 0)
+		*metric_name = params_normalise(mem_printf("metric-api-%s", q->location));
+	if (rc == 0)
+		put_question(out, q);
+	else
+		free_data(q);
+	return rc < 0 ? -1 : 0;
 }
 
 /* --- reading --------------------------------------------------------------------------------------------------------------------- */
@@ -164,6 +174,7 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webget_a
 const struct scaler_type metricsapi_scaler_type = {
 	.name = "metrics-api",
 	.go_name = "metricsAPIScaler",
+	.tables = { &table, &httpauth_table, &httpauth_api_key_table },
 	.build = build,
 	.ask = metricsapi_ask,
 	.cancel = metricsapi_cancel,

@@ -28,14 +28,27 @@ struct prometheus_question {
 	bool empty_is_zero;
 };
 
-static const struct param p_server = { { "serverAddress" }, { PARAM_METADATA }, true };
-static const struct param p_query = { { "query" }, { PARAM_METADATA }, true };
-static const struct param p_threshold = { { "threshold" }, { PARAM_METADATA }, true };
-static const struct param p_activation = { { "activationThreshold" }, { PARAM_METADATA }, false };
-static const struct param p_namespace = { { "namespace" }, { PARAM_METADATA }, false };
-static const struct param p_parameters = { { "queryParameters" }, { PARAM_METADATA }, false };
-static const struct param p_headers = { { "customHeaders" }, { PARAM_METADATA }, false };
-static const struct param p_ignore = { { "ignoreNullValues" }, { PARAM_METADATA }, false };
+/* As they are written. Owns its texts. */
+struct fields {
+	char *server, *query, *namespace_;
+	struct strmap parameters, headers;
+	bool empty_is_zero;
+	struct quantity target;
+	double activation;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "serverAddress", PARAM_TEXT, "m", AT(server), .required = true, .help = "URL of the server" },
+	{ "queryParameters", PARAM_MAP, "m", AT(parameters), .help = "more parameters of the request" },
+	{ "namespace", PARAM_TEXT, "m", AT(namespace_), .help = "the same, for that one" },
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "PromQL that gives one number" },
+	{ "customHeaders", PARAM_MAP, "m", AT(headers), .help = "headers of the request" },
+	{ "ignoreNullValues", PARAM_BOOL, "m", AT(empty_is_zero), .otherwise = "true", .help = "whether nothing is 0" },
+	{ "threshold", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
+	{ "activationThreshold", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 static void prometheus_free_data(void *data)
 {
@@ -88,44 +101,6 @@ static int make_url(struct prometheus_question *q, char *server, const struct st
 	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes", URL_MAX) : 0;
 }
 
-/* What this trigger asks for wins over queryParameters of the same name. */
-static int read_parameters(const struct scaler_params *params, struct prometheus_question *q, struct strmap *parameters, struct err *err)
-{
-	MEM_AUTO char *namespace_ = NULL;
-
-	if (param_map(params, &p_parameters, parameters, err) || param_text(params, &p_namespace, &namespace_, err) || param_text(params, &p_query, &q->query, err))
-		return -1;
-	if (namespace_)
-		strmap_set(parameters, "namespace", namespace_);
-	strmap_set(parameters, "query", q->query);
-	return 0;
-}
-
-static int read_question(const struct scaler_params *params, struct prometheus_question *q, char **source, struct err *err)
-{
-	struct httpauth auth;
-	struct strmap parameters = { 0 };
-	char where[256];
-	int result = -1;
-
-	q->empty_is_zero = true;
-	if (httpauth_read(params, &p_server, HTTPAUTH_CLOUD, &auth, err))
-		return -1;
-	if (read_parameters(params, q, &parameters, err) == 0 && param_map(params, &p_headers, &q->headers, err) == 0 && param_bool(params, &p_ignore, &q->empty_is_zero, err) == 0)
-		result = make_url(q, auth.url, &parameters, err);
-	q->access = webaccess_ref(auth.access);
-	q->timeout_ms = auth.timeout_ms;
-	*source = mem_printf("prometheus %s", httpurl_origin(auth.url, where, sizeof(where)));
-	strmap_done(&parameters);
-	httpauth_done(&auth);
-	return result;
-}
-
-static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
-{
-	return param_target(params, &p_threshold, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
-}
-
 /* Without the time. Headers only as a fingerprint: people put tokens there. */
 static char *make_key(const struct prometheus_question *q)
 {
@@ -143,20 +118,51 @@ static char *make_key(const struct prometheus_question *q)
 	return key;
 }
 
-static int prometheus_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+/* What this trigger asks for wins over queryParameters of the same name. */
+static struct prometheus_question *make_question(struct fields *f, struct httpauth *auth, struct err *err)
 {
 	struct prometheus_question *q = mem_zalloc(sizeof(*q));
-	char *source = NULL;
 
-	if (read_question(params, q, &source, err) < 0 || read_thresholds(params, out, err) < 0) {
-		free(source);
-		prometheus_free_data(q);
+	if (f->namespace_)
+		strmap_set(&f->parameters, "namespace", f->namespace_);
+	strmap_set(&f->parameters, "query", f->query);
+	*q = (struct prometheus_question){ .query = f->query, .headers = f->headers, .access = webaccess_ref(auth->access), .timeout_ms = auth->timeout_ms, .empty_is_zero = f->empty_is_zero };
+	f->query = NULL;
+	f->headers = (struct strmap){ 0 };
+	if (make_url(q, auth->url, &f->parameters, err) == 0)
+		return q;
+	prometheus_free_data(q);
+	return NULL;
+}
+
+static int build_question(struct scaler *out, struct fields *f, struct httpauth *auth, struct err *err)
+{
+	struct prometheus_question *q = make_question(f, auth, err);
+	char where[256];
+
+	if (!q)
 		return -1;
-	}
-	out->question = question_new(&prometheus_scaler_type, make_key(q), source, q);
+	out->question = question_new(&prometheus_scaler_type, make_key(q), mem_printf("prometheus %s", httpurl_origin(auth->url, where, sizeof(where))), q);
 	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
-	*metric_name = mem_dup("prometheus");
 	return 0;
+}
+
+static int prometheus_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct fields f = { 0 };
+	struct httpauth auth = { 0 };
+	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
+
+	if (rc == 0)
+		rc = httpauth_read(params, "serverAddress", f.server, HTTPAUTH_CLOUD, &auth, err);
+	if (rc == 0)
+		rc = build_question(out, &f, &auth, err);
+	out->target = f.target;
+	out->activation = f.activation;
+	*metric_name = mem_dup("prometheus");
+	httpauth_done(&auth);
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 /* --- asking --------------------------------------------------------------------------------------------------------------------- */
@@ -249,6 +255,7 @@ static void prometheus_cancel(void *handle)
 const struct scaler_type prometheus_scaler_type = {
 	.name = "prometheus",
 	.go_name = "prometheusScaler",
+	.tables = { &table, &httpauth_table, &httpauth_cloud_table },
 	.build = prometheus_build,
 	.ask = prometheus_ask,
 	.cancel = prometheus_cancel,

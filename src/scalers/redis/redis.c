@@ -27,39 +27,48 @@ static const char length_script[] =
 	"if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
 	"return redis.error_reply('ERR unsupported key type: '..t)";
 
-static const struct param p_list_name = { { "listName" }, { PARAM_METADATA }, true };
-static const struct param p_list_length = { { "listLength" }, { PARAM_METADATA }, false };
-static const struct param p_activation = { { "activationListLength" }, { PARAM_METADATA }, false };
+struct fields {
+	char *list;
+	int64_t length, activation;
+};
 
-static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "listName", PARAM_TEXT, "m", AT(list), .required = true, .help = "the key" },
+	{ "listLength", PARAM_INT64, "m", AT(length), .otherwise = "5", .help = "target: as many per replica" },
+	{ "activationListLength", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+static void make_question(struct scaler *out, const struct fields *f, const struct redisserver *server /* takes */, enum rediswatch_notify notify)
 {
-	int64_t target = 5, activation = 0;
+	struct redis_question *q = mem_zalloc(sizeof(*q));
 
-	if (redisparams_target(params, &p_list_length, &target, err) || param_int64(params, &p_activation, &activation, err) || param_metric_type(params, &out->target_type, err))
-		return -1;
-	out->target = quantity_from_int(target);
-	out->activation = (double)activation;
-	return 0;
+	q->server = *server;
+	q->key = mem_dup(f->list);
+	q->key_len = strlen(f->list);
+	q->notify = notify;
+	out->question = question_new(out->type, mem_printf("redis length %s%s %s", redisserver_key(server), rediswatch_notify_key(notify), f->list), redisserver_name(server), q);
 }
 
 static int redis_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct redisserver server = { 0 };
-	struct redis_question *q;
 	enum rediswatch_notify notify;
-	MEM_AUTO char *list = NULL;
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err) || redisparams_check_target(params, "listLength", &f.length, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
 
-	/* The server last: what is wrong with the rest is found even where the address is not known, as by `kscaled check`. */
-	if (param_text(params, &p_list_name, &list, err) || read_thresholds(params, out, err) || rediswatch_read_notify(params, &notify, err) || redisparams_read(params, &server, err))
-		return -1;
-	q = mem_zalloc(sizeof(*q));
-	q->server = server;
-	q->key = mem_dup(list);
-	q->key_len = strlen(list);
-	q->notify = notify;
-	out->question = question_new(out->type, mem_printf("redis length %s%s %s", redisserver_key(&server), rediswatch_notify_key(notify), list), redisserver_name(&server), q);
-	*metric_name = param_normalise(mem_printf("redis-%s", list));
-	return 0;
+	if (rc == 0)
+		rc = redisparams_read(params, &server, &notify, err);
+	if (rc >= 0) {
+		out->target = quantity_from_int(f.length);
+		out->activation = (double)f.activation;
+		*metric_name = params_normalise(mem_printf("redis-%s", f.list));
+	}
+	if (rc == 0)
+		make_question(out, &f, &server, notify);
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 static void redis_free_data(void *data)
@@ -128,12 +137,13 @@ static void *redis_watch(struct scaler_sources *sources, struct question *questi
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }
 
-#define REDIS_TYPE(word) \
+#define REDIS_TYPE(word, ...) \
 	{ \
-		.name = (word), .go_name = "redisScaler", .build = redis_build, .ask = redis_ask, .cancel = redis_ask_cancel, .free_data = redis_free_data, \
-		.watch = redis_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
+		.name = (word), .go_name = "redisScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = redis_build, .ask = redis_ask, \
+		.cancel = redis_ask_cancel, .free_data = redis_free_data, .watch = redis_watch, .unwatch = redisserver_watch_stop, \
+		.watch_report = redisserver_watch_report, \
 	}
 
-const struct scaler_type redis_scaler_type = REDIS_TYPE("redis");
-const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster");
-const struct scaler_type redis_sentinel_scaler_type = REDIS_TYPE("redis-sentinel");
+const struct scaler_type redis_scaler_type = REDIS_TYPE("redis", NULL);
+const struct scaler_type redis_cluster_scaler_type = REDIS_TYPE("redis-cluster", NULL);
+const struct scaler_type redis_sentinel_scaler_type = REDIS_TYPE("redis-sentinel", &redisparams_sentinel_table);

@@ -9,53 +9,46 @@
 #include "net/redis/rediscluster.h"
 #include "net/redis/redissentinel.h"
 
-/* How the server is reached, while the parameters are being read. Owns its texts. */
+/* How the server is reached, as it is written. */
 struct connection {
-	enum redisserver_mode mode;
-	struct param_list addresses; /* given, and made of hosts and ports */
+	struct param_list addresses, hosts, ports;
 	char *username, *password;
 	char *sentinel_username, *sentinel_password, *master;
-	char *tls_word, *enable_tls_word;
-	char *ca, *cert, *key, *key_password;
-	bool tls, unsafe_ssl;
+	char *tls, *ca, *cert, *key, *key_password;
+	enum param_switch enable_tls;
+	bool unsafe_ssl;
 	int64_t database;
+	enum rediswatch_notify notify;
 };
 
-/* Orders of look-up as keda-scalers.md A.1 has them. */
-#define TRIGGER_AUTH_ENV { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }
-#define TRIGGER_ENV_AUTH { PARAM_METADATA, PARAM_ENV, PARAM_AUTH }
-static const struct param p_database = { { "databaseIndex" }, { PARAM_METADATA }, false };
-static const struct param p_addresses = { { "address", "addresses" }, TRIGGER_AUTH_ENV, false };
-static const struct param p_hosts = { { "host", "hosts" }, TRIGGER_ENV_AUTH, false };
-static const struct param p_ports = { { "port", "ports" }, TRIGGER_ENV_AUTH, false };
-static const struct param p_username = { { "username" }, TRIGGER_ENV_AUTH, false };
-static const struct param p_password = { { "password" }, TRIGGER_ENV_AUTH, false };
-static const struct param p_sentinel_username = { { "sentinelUsername" }, TRIGGER_AUTH_ENV, false };
-static const struct param p_sentinel_password = { { "sentinelPassword" }, TRIGGER_AUTH_ENV, false };
-static const struct param p_master = { { "sentinelMaster" }, TRIGGER_AUTH_ENV, true };
-static const struct param p_enable_tls = { { "enableTLS" }, { PARAM_METADATA }, false };
-static const struct param p_tls = { { "tls" }, { PARAM_AUTH }, false };
-static const struct param p_unsafe_ssl = { { "unsafeSsl" }, { PARAM_METADATA }, false };
-static const struct param p_ca = { { "ca" }, { PARAM_AUTH }, false };
-static const struct param p_cert = { { "cert", "Cert" }, { PARAM_AUTH }, false };
-static const struct param p_key = { { "key" }, { PARAM_AUTH }, false };
-static const struct param p_key_password = { { "keyPassword" }, { PARAM_AUTH }, false };
+#define AT(field) offsetof(struct connection, field)
+static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWATCH_OFF] = "off", NULL };
 
-static void connection_done(struct connection *c)
-{
-	param_list_done(&c->addresses);
-	free(c->username);
-	mem_free_secret(c->password);
-	free(c->sentinel_username);
-	mem_free_secret(c->sentinel_password);
-	free(c->master);
-	free(c->tls_word);
-	free(c->enable_tls_word);
-	free(c->ca);
-	free(c->cert);
-	mem_free_secret(c->key);
-	mem_free_secret(c->key_password);
-}
+/* Orders of look-up as keda-scalers.md A.1 has them. */
+static const struct param_row rows[] = {
+	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words, .help = "whether keyspace notifications wake the trigger" },
+	{ "address|addresses", PARAM_LIST, "mae", AT(addresses), .help = "host:port of the servers" },
+	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "the same in two lists" },
+	{ "port|ports", PARAM_LIST, "mea", AT(ports), .help = "of the hosts" },
+	{ "enableTLS", PARAM_SWITCH, "m", AT(enable_tls), .help = "TLS" },
+	{ "tls", PARAM_TEXT, "a", AT(tls), .help = "TLS: enable or disable" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(unsafe_ssl), .help = "TLS that verifies nothing" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert|Cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "username", PARAM_TEXT, "mea", AT(username), .help = "user, with a password only" },
+	{ "password", PARAM_TEXT, "mea", AT(password), .help = "its password" },
+	{ "databaseIndex", PARAM_INT64, "m", AT(database), .most = INT32_MAX, .help = "database" },
+};
+const struct param_table redisparams_table = PARAM_TABLE(rows);
+
+static const struct param_row sentinel_rows[] = {
+	{ "sentinelUsername", PARAM_TEXT, "mae", AT(sentinel_username), .help = "user of the sentinels" },
+	{ "sentinelPassword", PARAM_TEXT, "mae", AT(sentinel_password), .help = "its password" },
+	{ "sentinelMaster", PARAM_TEXT, "mae", AT(master), .required = true, .help = "name of the master" },
+};
+const struct param_table redisparams_sentinel_table = PARAM_TABLE(sentinel_rows);
 
 static enum redisserver_mode mode_of(const char *type)
 {
@@ -96,81 +89,39 @@ static char *joined_host_port(const char *host, const char *port)
 }
 
 /* Pairs of hosts and ports are appended to the addresses, which come first (A.1). */
-static int read_addresses(const struct scaler_params *params, struct connection *c, struct err *err)
+static int join_addresses(struct connection *c, struct err *err)
 {
-	struct param_list hosts = { 0 }, ports = { 0 };
-	int failed = param_list(params, &p_addresses, ',', &c->addresses, err) || param_list(params, &p_hosts, ',', &hosts, err) || param_list(params, &p_ports, ',', &ports, err);
-
-	if (!failed && hosts.count > 0 && ports.count > 0 && hosts.count != ports.count)
-		failed = err_set(err, ERR_INVALID, "not enough hosts or ports given. number of hosts should be equal to the number of ports");
-	for (size_t i = 0; !failed && i < hosts.count && i < ports.count; i++)
-		append(&c->addresses, joined_host_port(hosts.items[i], ports.items[i]));
-	param_list_done(&hosts);
-	param_list_done(&ports);
-	if (failed)
-		return -1;
+	if (c->hosts.count > 0 && c->ports.count > 0 && c->hosts.count != c->ports.count)
+		return err_set(err, ERR_INVALID, "not enough hosts or ports given. number of hosts should be equal to the number of ports");
+	for (size_t i = 0; i < c->hosts.count && i < c->ports.count; i++)
+		append(&c->addresses, joined_host_port(c->hosts.items[i], c->ports.items[i]));
 	drop_empty(&c->addresses);
 	if (c->addresses.count == 0 || !c->addresses.items[0][0])
 		return err_set(err, ERR_INVALID, "no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values");
 	return 0;
 }
 
-static int read_tls(const struct scaler_params *params, struct connection *c, struct err *err)
+static int check_tls(const struct connection *c, struct err *err)
 {
-	if (param_text(params, &p_enable_tls, &c->enable_tls_word, err) || param_text(params, &p_tls, &c->tls_word, err) ||
-	    param_bool(params, &p_enable_tls, &c->tls, err) || param_bool(params, &p_unsafe_ssl, &c->unsafe_ssl, err) ||
-	    param_text(params, &p_ca, &c->ca, err) || param_text(params, &p_cert, &c->cert, err) || param_text(params, &p_key, &c->key, err) ||
-	    param_text(params, &p_key_password, &c->key_password, err))
-		return -1;
-	if (c->enable_tls_word && c->tls_word)
+	if (c->enable_tls != PARAM_UNSAID && c->tls)
 		return err_set(err, ERR_INVALID, "unable to set `tls` in both ScaledObject and TriggerAuthentication together");
-	if (c->tls_word && strcmp(c->tls_word, "enable") != 0 && strcmp(c->tls_word, "disable") != 0)
+	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)
 		return err_set(err, ERR_INVALID, "parameter \"tls\" must be one of [enable disable]"); /* it is not shown: whatever is in the Secret, by mistake, too */
-	if (c->tls_word)
-		c->tls = strcmp(c->tls_word, "enable") == 0;
 	if (!c->cert != !c->key)
 		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", c->cert ? "cert" : "key");
 	return 0;
 }
 
-static int read_sentinel(const struct scaler_params *params, struct connection *c, struct err *err)
-{
-	if (c->mode != REDISSERVER_SENTINEL)
-		return 0;
-	return param_text(params, &p_sentinel_username, &c->sentinel_username, err) || param_text(params, &p_sentinel_password, &c->sentinel_password, err) ||
-	       param_text(params, &p_master, &c->master, err)
-	       ? -1 : 0;
-}
-
-/* A user without a password is nobody: KEDA's client does not log in then, and what everybody may do is enough for many. */
-static void drop_user_without_password(char **username, const char *password)
-{
-	if (!password)
-		mem_free_ptr(username);
-}
-
-static int read_connection(const struct scaler_params *params, struct connection *c, struct err *err)
-{
-	if (read_addresses(params, c, err) || read_tls(params, c, err) || param_text(params, &p_username, &c->username, err) ||
-	    param_text(params, &p_password, &c->password, err) || param_int64(params, &p_database, &c->database, err) || read_sentinel(params, c, err))
-		return -1;
-	drop_user_without_password(&c->username, c->password);
-	drop_user_without_password(&c->sentinel_username, c->sentinel_password);
-	if (c->database < 0 || c->database > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"databaseIndex\" value \"%lld\" must be between 0 and 2147483647", (long long)c->database);
-	return 0;
-}
-
-/* One server uses only the first address, a cluster only database 0 (A.1). */
-static int make_server(const struct connection *c, struct redisserver *out, struct err *err)
+/* One server uses only the first address, a cluster only database 0 (A.1). A user without a password is nobody: KEDA's client does not log in then, and what everybody may do is enough for many. */
+static int make_server(const struct connection *c, enum redisserver_mode mode, struct redisserver *out, struct err *err)
 {
 	const char *const *addresses = (const char *const *)c->addresses.items;
 	struct redis_endpoint_config config = {
 		.address = addresses[0],
-		.database = c->mode == REDISSERVER_CLUSTER ? 0 : (int)c->database,
-		.username = c->username,
+		.database = mode == REDISSERVER_CLUSTER ? 0 : (int)c->database,
+		.username = c->password ? c->username : NULL,
 		.password = c->password,
-		.tls = c->tls,
+		.tls = c->tls ? strcmp(c->tls, "enable") == 0 : c->enable_tls == PARAM_ON,
 		.tls_insecure = c->unsafe_ssl,
 		.tls_ca_pem = c->ca,
 		.tls_cert_pem = c->cert,
@@ -181,12 +132,12 @@ static int make_server(const struct connection *c, struct redisserver *out, stru
 		.addresses = addresses,
 		.count = c->addresses.count,
 		.master = c->master,
-		.username = c->sentinel_username,
+		.username = c->sentinel_password ? c->sentinel_username : NULL,
 		.password = c->sentinel_password,
 		.server = config,
 	};
 
-	switch (c->mode) {
+	switch (mode) {
 	case REDISSERVER_SINGLE:
 		out->endpoint = redis_endpoint_new(&config, err);
 		break;
@@ -200,24 +151,28 @@ static int make_server(const struct connection *c, struct redisserver *out, stru
 	return out->endpoint || out->site ? 0 : -1;
 }
 
-int redisparams_read(const struct scaler_params *params, struct redisserver *out, struct err *err)
+int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify, struct err *err)
 {
-	struct connection c = { .mode = mode_of(params->type) };
-	int failed = read_connection(params, &c, err);
+	struct connection c = { .notify = REDISWATCH_QUIET };
+	enum redisserver_mode mode = mode_of(params->type);
+	int rc = params_read(&redisparams_table, params, &c, err), more = 0;
 
-	if (!failed)
-		failed = make_server(&c, out, err);
-	connection_done(&c);
-	return failed;
+	if (rc >= 0 && mode == REDISSERVER_SENTINEL)
+		more = params_read(&redisparams_sentinel_table, params, &c, err);
+	rc = rc < 0 || more < 0 ? -1 : rc | more;
+	if (rc == 0)
+		rc = join_addresses(&c, err) || check_tls(&c, err) ? -1 : make_server(&c, mode, server, err);
+	*notify = c.notify;
+	params_done(&redisparams_table, &c);
+	params_done(&redisparams_sentinel_table, &c);
+	return rc;
 }
 
-int redisparams_target(const struct scaler_params *params, const struct param *p, int64_t *value, struct err *err)
+int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err)
 {
-	if (param_int64(params, p, value, err))
-		return -1;
 	if (*value <= 0 && params->formula_source)
 		*value = 0;
 	else if (*value <= 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", p->names[0], (long long)*value);
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name, (long long)*value);
 	return 0;
 }

@@ -7,10 +7,13 @@
 #include "scalers/params.h"
 #include "scalers/redis/redisserver.h"
 
-/* The mode is in the type's name: "redis-cluster-streams". */
-int redisparams_read(const struct scaler_params *params, struct redisserver *out, struct err *err);
+/* For the tables of the six types; the second one for those with sentinels. */
+extern const struct param_table redisparams_table, redisparams_sentinel_table;
 
-/* A whole-number target that must be above 0: KEDA lets others through, and the API server then refuses the HPA. *value keeps its default when absent; of a formula source it may be 0. */
-int redisparams_target(const struct scaler_params *params, const struct param *p, int64_t *value, struct err *err);
+/* What they all have: *server, when all is known (0); 1: some values are unknown. The mode is in the type's name: "redis-cluster-streams". */
+int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify, struct err *err);
+
+/* A whole-number target must be above 0: KEDA lets others through, and the API server then refuses the HPA. Of a formula source it becomes 0. */
+int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
 
 #endif

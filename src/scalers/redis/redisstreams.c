@@ -18,20 +18,30 @@ struct stream_question {
 	enum rediswatch_notify notify;
 };
 
-static const struct param p_stream = { { "stream" }, { PARAM_METADATA }, true };
-static const struct param p_group = { { "consumerGroup" }, { PARAM_METADATA }, false };
-static const struct param p_length = { { "streamLength" }, { PARAM_METADATA }, false };
-static const struct param p_pending = { { "pendingEntriesCount" }, { PARAM_METADATA }, false };
-static const struct param p_lag = { { "lagCount" }, { PARAM_METADATA }, false };
-static const struct param p_activation = { { "activationLagCount" }, { PARAM_METADATA }, false };
+struct fields {
+	char *stream, *group;
+	int64_t targets[3]; /* by mode */
+	int64_t activation;
+};
+
+/* A group chooses between lag and pending entries, no group the length; what belongs to another mode is read, so that it is well-formed, and does not matter (A.2). */
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the key" },
+	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "whose entries count; without one: all" },
+	{ "activationLagCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
+	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .otherwise = "5", .help = "target without a group: entries per replica" },
+	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .otherwise = "5", .help = "target: pending entries per replica" },
+	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]), .help = "target: entries per replica that the group was not given yet" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 static const struct {
-	const char *name;              /* in the key */
-	const struct param *threshold;
+	const char *name, *threshold; /* in the key; the parameter */
 } modes[] = {
-	[LENGTH] = { "length", &p_length },
-	[PENDING] = { "pending", &p_pending },
-	[LAG] = { "lag", &p_lag },
+	[LENGTH] = { "length", "streamLength" },
+	[PENDING] = { "pending", "pendingEntriesCount" },
+	[LAG] = { "lag", "lagCount" },
 };
 
 /*
@@ -50,26 +60,6 @@ static const char count_script[] =
 
 /* --- the trigger ------------------------------------------------------------------------------------------------------- */
 
-/* A group chooses between lag and pending entries, no group the length; what belongs to another mode is read, so that it is well-formed, and does not matter (A.2). */
-static int read_mode(const struct scaler_params *params, struct stream_question *q, struct scaler *out, struct err *err)
-{
-	int64_t targets[] = { [LENGTH] = 5, [PENDING] = 5, [LAG] = 0 }, activation = 0;
-
-	if (param_text(params, &p_stream, &q->stream, err) || param_text(params, &p_group, &q->group, err) || param_int64(params, &p_activation, &activation, err))
-		return -1;
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (param_int64(params, modes[i].threshold, &targets[i], err))
-			return -1;
-	}
-	q->mode = !q->group ? LENGTH : targets[LAG] != 0 ? LAG : PENDING;
-	if (redisparams_target(params, modes[q->mode].threshold, &targets[q->mode], err) || param_metric_type(params, &out->target_type, err))
-		return -1;
-	q->stream_len = strlen(q->stream);
-	out->target = quantity_from_int(targets[q->mode]);
-	out->activation = (double)activation;
-	return 0;
-}
-
 static void streams_free_data(void *data)
 {
 	struct stream_question *q = data;
@@ -80,19 +70,37 @@ static void streams_free_data(void *data)
 	free(q);
 }
 
-static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static void make_question(struct scaler *out, struct fields *f, enum mode mode, const struct redisserver *server /* takes */, enum rediswatch_notify notify)
 {
 	struct stream_question *q = mem_zalloc(sizeof(*q));
 
-	/* The server last, as for lists. */
-	if (read_mode(params, q, out, err) || rediswatch_read_notify(params, &q->notify, err) || redisparams_read(params, &q->server, err)) {
-		streams_free_data(q);
-		return -1;
+	*q = (struct stream_question){ .server = *server, .mode = mode, .stream = f->stream, .group = f->group, .stream_len = strlen(f->stream), .notify = notify };
+	f->stream = f->group = NULL;
+	out->question = question_new(out->type, mem_printf("redis-streams %s %s%s %zu:%s %s", modes[mode].name, redisserver_key(server), rediswatch_notify_key(notify), q->stream_len, q->stream, q->group ? q->group : ""),
+				     redisserver_name(server), q);
+}
+
+static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+{
+	struct redisserver server = { 0 };
+	enum rediswatch_notify notify;
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err);
+	enum mode mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
+
+	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err) || params_metric_type(params, &out->target_type, err))
+		rc = -1;
+	else
+		rc = redisparams_read(params, &server, &notify, err);
+	if (rc >= 0) {
+		out->target = quantity_from_int(f.targets[mode]);
+		out->activation = (double)f.activation;
+		*metric_name = params_normalise(mem_printf("redis-streams-%s", f.stream));
 	}
-	out->question = question_new(out->type, mem_printf("redis-streams %s %s%s %zu:%s %s", modes[q->mode].name, redisserver_key(&q->server), rediswatch_notify_key(q->notify), q->stream_len, q->stream, q->group ? q->group : ""),
-				     redisserver_name(&q->server), q);
-	*metric_name = param_normalise(mem_printf("redis-streams-%s", q->stream));
-	return 0;
+	if (rc == 0)
+		make_question(out, &f, mode, &server, notify);
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 /* --- a question under way ------------------------------------------------------------------------------------------------ */
@@ -298,12 +306,13 @@ static void *streams_watch(struct scaler_sources *sources, struct question *ques
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }
 
-#define STREAMS_TYPE(word) \
+#define STREAMS_TYPE(word, ...) \
 	{ \
-		.name = (word), .go_name = "redisStreamsScaler", .build = streams_build, .ask = streams_ask, .cancel = streams_ask_cancel, .free_data = streams_free_data, \
-		.watch = streams_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
+		.name = (word), .go_name = "redisStreamsScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = streams_build, \
+		.ask = streams_ask, .cancel = streams_ask_cancel, .free_data = streams_free_data, .watch = streams_watch, \
+		.unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
 	}
 
-const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams");
-const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams");
-const struct scaler_type redisstreams_sentinel_scaler_type = STREAMS_TYPE("redis-sentinel-streams");
+const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams", NULL);
+const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams", NULL);
+const struct scaler_type redisstreams_sentinel_scaler_type = STREAMS_TYPE("redis-sentinel-streams", &redisparams_sentinel_table);

@@ -418,18 +418,6 @@ struct watch_report rediswatch_report(const void *watch)
 
 /* --- for the Redis types ------------------------------------------------------------------------------------------------------ */
 
-int rediswatch_read_notify(const struct scaler_params *params, enum rediswatch_notify *out, struct err *err)
-{
-	static const struct param p_notify = { { "notify" }, { PARAM_METADATA }, false };
-	static const char *const words[] = { "auto", "off", NULL };
-	size_t word = 2;
-
-	if (param_choice(params, &p_notify, words, &word, err))
-		return -1;
-	*out = word == 0 ? REDISWATCH_AUTO : word == 1 ? REDISWATCH_OFF : REDISWATCH_QUIET;
-	return 0;
-}
-
 const char *rediswatch_notify_key(enum rediswatch_notify notify)
 {
 	return notify == REDISWATCH_AUTO ? " notify=auto" : notify == REDISWATCH_OFF ? " notify=off" : "";

@@ -30,12 +30,11 @@ size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
 /* Metadata `notify`. Belongs into the question's key when it is not the default (rediswatch_notify_key), as one watch serves all who ask the question. */
 enum rediswatch_notify {
-	REDISWATCH_QUIET, /* "" (default): used when the server has it on */
-	REDISWATCH_AUTO,  /* "auto": the same, and when it is off people are told how to turn it on */
+	REDISWATCH_AUTO,  /* "auto": used when the server has it on; when it is off people are told how to turn it on */
 	REDISWATCH_OFF,   /* "off" */
+	REDISWATCH_QUIET, /* the default: as auto, and people are not told */
 };
-int rediswatch_read_notify(const struct scaler_params *params, enum rediswatch_notify *out, struct err *err); /* ERR_INVALID for any other word */
-const char *rediswatch_notify_key(enum rediswatch_notify notify);                                             /* "", " notify=auto", " notify=off" */
+const char *rediswatch_notify_key(enum rediswatch_notify notify); /* "", " notify=auto", " notify=off" */
 
 /* What kind of thing lies under the key: which notifications are needed. */
 enum rediswatch_classes {

@@ -19,77 +19,7 @@ struct mysql_question {
 	char *query;
 };
 
-/* While the parameters are being read. Owns its texts. */
-struct connection {
-	char *string; /* a secret */
-	char *host, *port;
-	char *ca, *cert, *key, *key_password;
-	struct mysqldsn dsn;
-};
-
-/* Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv and its like, of which KEDA's manual speaks. */
-static const struct param p_string = { { "connectionString" }, { PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_username = { { "username" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_password = { { "password" }, { PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_host = { { "host" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_port = { { "port" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_database = { { "dbName" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_query = { { "query" }, { PARAM_METADATA }, true };
-static const struct param p_value = { { "queryValue" }, { PARAM_METADATA }, true };
-static const struct param p_activation = { { "activationQueryValue" }, { PARAM_METADATA }, false };
-static const struct param p_tls = { { "tls" }, { PARAM_METADATA, PARAM_AUTH }, false };
-static const struct param p_ca = { { "ca" }, { PARAM_AUTH }, false };
-static const struct param p_cert = { { "cert" }, { PARAM_AUTH }, false };
-static const struct param p_key = { { "key" }, { PARAM_AUTH }, false };
-static const struct param p_key_password = { { "keyPassword" }, { PARAM_AUTH }, false };
-
-static void connection_done(struct connection *c)
-{
-	mem_free_secret(c->string);
-	free(c->host);
-	free(c->port);
-	free(c->ca);
-	free(c->cert);
-	mem_free_secret(c->key);
-	mem_free_secret(c->key_password);
-	mysqldsn_done(&c->dsn);
-}
-
 /* --- parameters ------------------------------------------------------------------------------------------------------------------ */
-
-/* Without a connection string. KEDA joins host and port before the driver splits them again: what is wrong is said here. */
-static int read_single(struct connection *c, struct err *err)
-{
-	MEM_AUTO char *joined = NULL;
-
-	if (!c->host)
-		return err_set(err, ERR_INVALID, "no host given: there must be host, port, username, password and dbName, or a connectionString from a TriggerAuthentication, or connectionStringFromEnv");
-	if (!c->dsn.user)
-		return err_set(err, ERR_INVALID, "no username given");
-	if (c->host[0] == '/' && !c->port) {
-		c->dsn.host = mem_dup(c->host);
-		return 0;
-	}
-	if (strpbrk(c->host, "/@,"))
-		return err_set(err, ERR_INVALID, "parameter \"host\" must be a name or an address, and nothing else: the port has a parameter of its own");
-	joined = hostport_join_text(c->host, c->port ? c->port : DEFAULT_PORT);
-	if (mysqldsn_address(joined, &c->dsn.host, &c->dsn.port, err))
-		return err_wrap(err, "parameters \"host\" and \"port\"");
-	return 0;
-}
-
-/* All are asked for in any case, so that they are known as parameters; a connection string has the last word. */
-static int read_server(const struct scaler_params *params, struct connection *c, struct err *err)
-{
-	c->dsn.native_passwords = true;
-	if (param_text(params, &p_string, &c->string, err) || param_text(params, &p_host, &c->host, err) || param_text(params, &p_port, &c->port, err) || param_text(params, &p_username, &c->dsn.user, err) ||
-	    param_text(params, &p_password, &c->dsn.password, err) || param_text(params, &p_database, &c->dsn.database, err))
-		return -1;
-	if (!c->string)
-		return read_single(c, err);
-	mysqldsn_done(&c->dsn);
-	return mysqldsn_parse(c->string, &c->dsn, err);
-}
 
 static const char *const tls_words[] = { /* the driver's, by enum mysqlendpoint_tls */
 	[MYSQLENDPOINT_TLS_OFF] = "false",
@@ -98,44 +28,85 @@ static const char *const tls_words[] = { /* the driver's, by enum mysqlendpoint_
 	[MYSQLENDPOINT_TLS_PREFERRED] = "preferred",
 	NULL,
 };
+#define TLS_UNSAID (sizeof(tls_words) / sizeof(tls_words[0]))
 
-static int read_tls_word(const struct scaler_params *params, struct connection *c, struct err *err)
+/* As they are written. Owns its texts. */
+struct fields {
+	char *query;
+	struct quantity target;
+	double activation;
+	char *string, *host, *port, *user, *password, *database;
+	unsigned tls;
+	char *ca, *cert, *key, *key_password;
+};
+
+/* Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv and its like, of which KEDA's manual speaks. */
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
+	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
+	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
+	{ "connectionString", PARAM_TEXT, "ae", AT(string), .help = "as of go-sql-driver/mysql, in the place of the parts" },
+	{ "host", PARAM_TEXT, "mae", AT(host), .help = "server" },
+	{ "port", PARAM_TEXT, "mae", AT(port), .help = "its port" },
+	{ "username", PARAM_TEXT, "mae", AT(user), .help = "user" },
+	{ "password", PARAM_TEXT, "ae", AT(password), .help = "of the user" },
+	{ "dbName", PARAM_TEXT, "mae", AT(database), .help = "database" },
+	{ "tls", PARAM_CHOICE, "ma", AT(tls), .words = tls_words, .help = "TLS" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
+/* Without a connection string. KEDA joins host and port before the driver splits them again: what is wrong is said here. */
+static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err *err)
 {
-	MEM_AUTO char *word = NULL;
-	size_t index = 0;
+	MEM_AUTO char *joined = NULL;
 
-	if (param_text(params, &p_tls, &word, err) || param_choice(params, &p_tls, tls_words, &index, err))
-		return -1;
-	if (word && c->dsn.tls_given)
-		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
-	if (word)
-		c->dsn.tls = (enum mysqlendpoint_tls)index;
-	c->dsn.tls_given = c->dsn.tls_given || word;
+	dsn->user = mem_dup(f->user);
+	dsn->password = mem_dup(f->password);
+	dsn->database = mem_dup(f->database);
+	if (!f->host)
+		return err_set(err, ERR_INVALID, "no host given: there must be host, port, username, password and dbName, or a connectionString from a TriggerAuthentication, or connectionStringFromEnv");
+	if (!f->user)
+		return err_set(err, ERR_INVALID, "no username given");
+	if (f->host[0] == '/' && !f->port) {
+		dsn->host = mem_dup(f->host);
+		return 0;
+	}
+	if (strpbrk(f->host, "/@,"))
+		return err_set(err, ERR_INVALID, "parameter \"host\" must be a name or an address, and nothing else: the port has a parameter of its own");
+	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
+	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
+		return err_wrap(err, "parameters \"host\" and \"port\"");
 	return 0;
 }
 
-static int read_tls(const struct scaler_params *params, struct connection *c, struct err *err)
+static int read_tls(const struct fields *f, struct mysqldsn *dsn, struct err *err)
 {
-	if (read_tls_word(params, c, err) || param_text(params, &p_ca, &c->ca, err) || param_text(params, &p_cert, &c->cert, err) || param_text(params, &p_key, &c->key, err) ||
-	    param_text(params, &p_key_password, &c->key_password, err))
-		return -1;
-	if (!c->cert != !c->key)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", c->cert ? "cert" : "key");
-	if (!c->ca && !c->cert)
+	if (f->tls != TLS_UNSAID && dsn->tls_given)
+		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
+	if (f->tls != TLS_UNSAID)
+		dsn->tls = (enum mysqlendpoint_tls)f->tls;
+	if (!f->cert != !f->key)
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", f->cert ? "cert" : "key");
+	if (!f->ca && !f->cert)
 		return 0;
-	if (!c->dsn.tls_given)
-		c->dsn.tls = MYSQLENDPOINT_TLS_VERIFY;
-	if (c->dsn.tls == MYSQLENDPOINT_TLS_OFF)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", c->ca ? "ca" : "cert");
-	if (c->ca && c->dsn.tls != MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID, "parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out", tls_words[c->dsn.tls]);
+	if (f->tls == TLS_UNSAID && !dsn->tls_given)
+		dsn->tls = MYSQLENDPOINT_TLS_VERIFY;
+	if (dsn->tls == MYSQLENDPOINT_TLS_OFF)
+		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", f->ca ? "ca" : "cert");
+	if (f->ca && dsn->tls != MYSQLENDPOINT_TLS_VERIFY)
+		return err_set(err, ERR_INVALID, "parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out", tls_words[dsn->tls]);
 	return 0;
 }
 
 /* As the driver does it: the names for the connection, then all variables in one statement. */
-static struct mysqlendpoint *make_endpoint(const struct connection *c, struct err *err)
+static struct mysqlendpoint *make_endpoint(const struct fields *f, const struct mysqldsn *d, struct err *err)
 {
-	const struct mysqldsn *d = &c->dsn;
 	MEM_AUTO char *names = d->charset || d->collation ? mem_printf("SET NAMES %s%s%s", d->charset ? d->charset : "utf8mb4", d->collation ? " COLLATE " : "", d->collation ? d->collation : "") : NULL;
 	char *variables = d->variables ? mem_printf("SET %s", d->variables) : NULL;
 	struct mysqlendpoint_config config = {
@@ -145,10 +116,10 @@ static struct mysqlendpoint *make_endpoint(const struct connection *c, struct er
 		.password = d->password,
 		.database = d->database,
 		.tls = d->tls,
-		.tls_ca_pem = c->ca,
-		.tls_cert_pem = c->cert,
-		.tls_key_pem = c->key,
-		.tls_key_password = c->key_password,
+		.tls_ca_pem = f->ca,
+		.tls_cert_pem = f->cert,
+		.tls_key_pem = f->key,
+		.tls_key_password = f->key_password,
 		.setup = { names, variables },
 		.native_passwords = d->native_passwords,
 		.clear_passwords = d->clear_passwords,
@@ -160,42 +131,58 @@ static struct mysqlendpoint *make_endpoint(const struct connection *c, struct er
 	return e;
 }
 
-/* With a connection string KEDA takes what follows its last slash, parameters and all; what could be a password there is refused by the parser. */
-static char *make_name(const struct connection *c)
+/* A connection string has the last word. */
+static struct mysqlendpoint *read_endpoint(const struct fields *f, struct err *err)
 {
-	const char *slash = c->string ? strrchr(c->string, '/') : NULL;
-	const char *database = c->string ? slash ? slash + 1 : c->string : c->dsn.database;
+	struct mysqldsn dsn = { .native_passwords = true };
+	struct mysqlendpoint *endpoint = NULL;
 
-	return param_normalise(mem_printf("mysql-%s", database ? database : ""));
+	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 && read_tls(f, &dsn, err) == 0)
+		endpoint = make_endpoint(f, &dsn, err);
+	mysqldsn_done(&dsn);
+	return endpoint;
 }
 
-static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
+/* With a connection string KEDA takes what follows its last slash, parameters and all; what could be a password there is refused by the parser. */
+static char *make_name(const struct fields *f)
 {
-	param_known(params, "metricName"); /* KEDA reads it, and makes nothing of it */
-	return param_target(params, &p_value, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
+	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
+	const char *database = f->string ? slash ? slash + 1 : f->string : f->database;
+
+	return params_normalise(mem_printf("mysql-%s", database ? database : ""));
+}
+
+static struct question *make_question(struct fields *f, struct err *err)
+{
+	struct mysqlendpoint *endpoint = read_endpoint(f, err);
+	struct mysql_question *q;
+
+	if (!endpoint)
+		return NULL;
+	q = mem_zalloc(sizeof(*q));
+	q->endpoint = endpoint;
+	q->query = f->query;
+	f->query = NULL;
+	return question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, q->query), mem_printf("mysql %s", endpoint->base.name), q);
 }
 
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct connection c = { 0 };
-	struct mysqlendpoint *endpoint = NULL;
-	struct mysql_question *q;
-	char *query = NULL;
+	struct fields f = { .tls = TLS_UNSAID };
+	int rc = params_read(&table, params, &f, err);
 
-	if (param_text(params, &p_query, &query, err) == 0 && read_thresholds(params, out, err) == 0 && read_server(params, &c, err) == 0 && read_tls(params, &c, err) == 0)
-		endpoint = make_endpoint(&c, err);
-	if (endpoint)
-		*metric_name = make_name(&c);
-	connection_done(&c);
-	if (!endpoint) {
-		free(query);
-		return -1;
+	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
+		rc = -1;
+	if (rc == 0) {
+		out->question = make_question(&f, err);
+		rc = out->question ? 0 : -1;
 	}
-	q = mem_zalloc(sizeof(*q));
-	q->endpoint = endpoint;
-	q->query = query;
-	out->question = question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, query), mem_printf("mysql %s", endpoint->base.name), q);
-	return 0;
+	if (rc == 0)
+		*metric_name = make_name(&f);
+	out->target = f.target;
+	out->activation = f.activation;
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 static void mysql_free_data(void *data)
@@ -275,6 +262,7 @@ static void mysql_ask_cancel(void *handle)
 const struct scaler_type mysql_scaler_type = {
 	.name = "mysql",
 	.go_name = "mySQLScaler",
+	.tables = { &table },
 	.build = mysql_build,
 	.ask = mysql_ask,
 	.cancel = mysql_ask_cancel,

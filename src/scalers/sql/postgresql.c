@@ -20,72 +20,47 @@ struct pg_question {
 	char *channel; /* NULL */
 };
 
-/* How the server is reached, while the parameters are being read. Owns its texts. */
-struct connection {
+/* --- parameters ------------------------------------------------------------------------------------------------------------------- */
+
+/* As they are written. Owns its texts. */
+struct fields {
+	char *query, *channel;
+	struct quantity target;
+	double activation;
 	char *connection;
 	char *host, *port, *user, *dbname, *sslmode, *password;
 	char *ca, *cert, *key, *key_password;
 };
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------- */
-
 /* Orders of look-up as keda-scalers.md A.3 has them; ca, cert, key and keyPassword are ours, named as elsewhere. */
-static const struct param p_query = { { "query" }, { PARAM_METADATA }, true };
-static const struct param p_target = { { "targetQueryValue" }, { PARAM_METADATA }, false };
-static const struct param p_activation = { { "activationTargetQueryValue" }, { PARAM_METADATA }, false };
-static const struct param p_channel = { { "notifyChannel" }, { PARAM_METADATA }, false };
-static const struct param p_connection = { { "connection" }, { PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_host = { { "host" }, { PARAM_AUTH, PARAM_METADATA }, false };
-static const struct param p_port = { { "port" }, { PARAM_AUTH, PARAM_METADATA }, false };
-static const struct param p_user = { { "userName" }, { PARAM_AUTH, PARAM_METADATA }, false };
-static const struct param p_dbname = { { "dbName" }, { PARAM_AUTH, PARAM_METADATA }, false };
-static const struct param p_sslmode = { { "sslmode" }, { PARAM_AUTH, PARAM_METADATA }, false };
-static const struct param p_password = { { "password" }, { PARAM_AUTH, PARAM_ENV }, false };
-static const struct param p_ca = { { "ca" }, { PARAM_AUTH }, false };
-static const struct param p_cert = { { "cert" }, { PARAM_AUTH }, false };
-static const struct param p_key = { { "key" }, { PARAM_AUTH }, false };
-static const struct param p_key_password = { { "keyPassword" }, { PARAM_AUTH }, false };
-
-static void connection_done(struct connection *c)
-{
-	mem_free_secret(c->connection);
-	free(c->host);
-	free(c->port);
-	free(c->user);
-	free(c->dbname);
-	free(c->sslmode);
-	mem_free_secret(c->password);
-	free(c->ca);
-	free(c->cert);
-	mem_free_secret(c->key);
-	mem_free_secret(c->key_password);
-}
-
-static int read_texts(const struct scaler_params *params, struct connection *c, struct err *err)
-{
-	const struct {
-		const struct param *p;
-		char **out;
-	} texts[] = {
-		{ &p_connection, &c->connection }, { &p_host, &c->host }, { &p_port, &c->port }, { &p_user, &c->user }, { &p_dbname, &c->dbname }, { &p_sslmode, &c->sslmode },
-		{ &p_password, &c->password }, { &p_ca, &c->ca }, { &p_cert, &c->cert }, { &p_key, &c->key }, { &p_key_password, &c->key_password },
-	};
-
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		if (param_text(params, texts[i].p, texts[i].out, err))
-			return -1;
-	}
-	return 0;
-}
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
+	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "a NOTIFY there wakes the trigger" },
+	{ "connection", PARAM_TEXT, "ae", AT(connection), .help = "connection string, in the place of the parts" },
+	{ "host", PARAM_TEXT, "am", AT(host), .help = "server" },
+	{ "port", PARAM_TEXT, "am", AT(port), .help = "its port" },
+	{ "userName", PARAM_TEXT, "am", AT(user), .help = "user" },
+	{ "dbName", PARAM_TEXT, "am", AT(dbname), .help = "database" },
+	{ "sslmode", PARAM_TEXT, "am", AT(sslmode), .help = "TLS, as PostgreSQL has it" },
+	{ "password", PARAM_TEXT, "ae", AT(password), .help = "of the user" },
+	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "cert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "key", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "keyPassword", PARAM_TEXT, "a", AT(key_password), .help = "what the key is encrypted with" },
+	{ "targetQueryValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
+	{ "activationTargetQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
+};
+static const struct param_table table = PARAM_TABLE(rows);
 
 /* Without a connection string all five are needed; KEDA asks for them one by one, in this order. */
-static int check_parts(const struct scaler_params *params, const struct connection *c, struct err *err)
+static int check_parts(const struct scaler_params *params, const struct fields *f, struct err *err)
 {
 	const struct {
 		const char *name, *value;
-	} parts[] = { { "host", c->host }, { "port", c->port }, { "userName", c->user }, { "dbName", c->dbname }, { "sslmode", c->sslmode } };
+	} parts[] = { { "host", f->host }, { "port", f->port }, { "userName", f->user }, { "dbName", f->dbname }, { "sslmode", f->sslmode } };
 
-	if (!c->host && strmap_get(params->metadata, "connection"))
+	if (!f->host && strmap_get(params->metadata, "connection"))
 		return err_set(err, ERR_INVALID, "parameter \"connection\" is not read from the trigger's metadata, where everybody who may read this object would see the password: "
 						 "put it into a Secret and a TriggerAuthentication, or name a variable of the container with connectionFromEnv");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -95,49 +70,38 @@ static int check_parts(const struct scaler_params *params, const struct connecti
 	return 0;
 }
 
-static struct pg_endpoint *read_endpoint(const struct scaler_params *params, struct err *err)
+static struct pg_endpoint *make_endpoint(const struct scaler_params *params, const struct fields *f, struct err *err)
 {
-	struct connection c = { 0 };
-	struct pg_endpoint *endpoint = NULL;
+	struct pg_endpoint_config config = {
+		.connection = f->connection,
+		.host = f->host,
+		.port = f->port,
+		.user = f->user,
+		.password = f->password,
+		.dbname = f->dbname,
+		.sslmode = f->sslmode,
+		.ca_pem = f->ca,
+		.cert_pem = f->cert,
+		.key_pem = f->key,
+		.key_password = f->key_password,
+	};
+	struct pg_endpoint *endpoint;
 
-	if (read_texts(params, &c, err) == 0 && (c.connection || check_parts(params, &c, err) == 0)) {
-		struct pg_endpoint_config config = {
-			.connection = c.connection,
-			.host = c.host,
-			.port = c.port,
-			.user = c.user,
-			.password = c.password,
-			.dbname = c.dbname,
-			.sslmode = c.sslmode,
-			.ca_pem = c.ca,
-			.cert_pem = c.cert,
-			.key_pem = c.key,
-			.key_password = c.key_password,
-		};
-
-		endpoint = pg_endpoint_new(&config, err);
-		if (!endpoint && c.connection)
-			err_wrap(err, "parameter \"connection\"");
-	}
-	connection_done(&c);
+	if (!f->connection && check_parts(params, f, err))
+		return NULL;
+	endpoint = pg_endpoint_new(&config, err);
+	if (!endpoint && f->connection)
+		err_wrap(err, "parameter \"connection\"");
 	return endpoint;
 }
 
-static int read_question(const struct scaler_params *params, struct pg_question *q, struct err *err)
+static int check_question(const struct fields *f, struct err *err)
 {
-	if (param_text(params, &p_query, &q->query, err) || param_text(params, &p_channel, &q->channel, err))
-		return -1;
-	if (pgquery_is_several(q->query))
+	if (pgquery_is_several(f->query))
 		return err_set(err, ERR_INVALID, "parameter \"query\" has several statements: only one is asked, so that it gives one number");
-	if (q->channel && strlen(q->channel) > PG_CHANNEL_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that PostgreSQL tells apart", q->channel, PG_CHANNEL_MAX);
-	q->endpoint = read_endpoint(params, err);
-	return q->endpoint ? 0 : -1;
-}
-
-static int read_thresholds(const struct scaler_params *params, struct scaler *out, struct err *err)
-{
-	return param_target(params, &p_target, &out->target, err) || param_double(params, &p_activation, &out->activation, err) || param_metric_type(params, &out->target_type, err) ? -1 : 0;
+	if (f->channel && strlen(f->channel) > PG_CHANNEL_MAX)
+		return err_set(err, ERR_INVALID, "parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that PostgreSQL tells apart", f->channel, PG_CHANNEL_MAX);
+	return 0;
 }
 
 static void free_data(void *data)
@@ -150,19 +114,37 @@ static void free_data(void *data)
 	free(q);
 }
 
+static struct question *make_question(const struct scaler_params *params, struct fields *f, struct err *err)
+{
+	struct pg_endpoint *endpoint = make_endpoint(params, f, err);
+	struct pg_question *q;
+
+	if (!endpoint)
+		return NULL;
+	q = mem_zalloc(sizeof(*q));
+	*q = (struct pg_question){ .endpoint = endpoint, .query = f->query, .channel = f->channel };
+	f->query = f->channel = NULL;
+	return question_new(&postgresql_scaler_type,
+			    mem_printf("%s%s%s query %s", pg_endpoint_key(endpoint), q->channel ? " notified by " : "", q->channel ? q->channel : "", q->query),
+			    mem_printf("postgresql %s", pg_endpoint_name(endpoint)), q);
+}
+
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct pg_question *q = mem_zalloc(sizeof(*q));
+	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err);
 
-	if (read_question(params, q, err) || read_thresholds(params, out, err)) {
-		free_data(q);
-		return -1;
+	if (rc >= 0 && (check_question(&f, err) || params_metric_type(params, &out->target_type, err)))
+		rc = -1;
+	if (rc == 0) {
+		out->question = make_question(params, &f, err);
+		rc = out->question ? 0 : -1;
 	}
-	out->question = question_new(&postgresql_scaler_type,
-				     mem_printf("%s%s%s query %s", pg_endpoint_key(q->endpoint), q->channel ? " notified by " : "", q->channel ? q->channel : "", q->query),
-				     mem_printf("postgresql %s", pg_endpoint_name(q->endpoint)), q);
+	out->target = f.target;
+	out->activation = f.activation;
 	*metric_name = mem_dup("postgresql");
-	return 0;
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 /* --- asking ------------------------------------------------------------------------------------------------------------------------ */
@@ -369,6 +351,7 @@ static struct watch_report watch_report(const void *watch)
 const struct scaler_type postgresql_scaler_type = {
 	.name = "postgresql",
 	.go_name = "postgreSQLScaler",
+	.tables = { &table },
 	.build = build,
 	.ask = start_ask,
 	.cancel = cancel_ask,

@@ -109,21 +109,31 @@ struct ask {
 	void *arg;
 };
 
+struct fields {
+	char *source;
+	int64_t threshold, activation;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "threshold", PARAM_INT64, "m", AT(threshold), .otherwise = "5" },
+	{ "activation", PARAM_INT64, "m", AT(activation), .otherwise = "0" },
+	{ "source", PARAM_TEXT, "mae", AT(source), .required = true },
+};
+static const struct param_table table = PARAM_TABLE(rows);
+
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	static const struct param p_source = { { "source" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, true };
-	static const struct param p_threshold = { { "threshold" }, { PARAM_METADATA }, false };
-	static const struct param p_activation = { { "activation" }, { PARAM_METADATA }, false };
-	int64_t threshold = 5, activation = 0;
-	char *name;
+	struct fields f = { 0 };
 
-	if (param_int64(params, &p_threshold, &threshold, err) || param_int64(params, &p_activation, &activation, err) || param_metric_type(params, &out->target_type, err) ||
-	    param_text(params, &p_source, &name, err))
+	if (params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err)) {
+		params_done(&table, &f);
 		return -1;
-	out->target = quantity_from_int(threshold);
-	out->activation = (double)activation;
-	out->question = question_new(&scripted, mem_printf("scripted %s", name), mem_printf("source %s", name), name);
-	*metric_name = mem_printf("scripted-%s", name);
+	}
+	out->target = quantity_from_int(f.threshold);
+	out->activation = (double)f.activation;
+	out->question = question_new(&scripted, mem_printf("scripted %s", f.source), mem_printf("source %s", f.source), f.source);
+	*metric_name = mem_printf("scripted-%s", f.source);
 	return 0;
 }
 
@@ -231,7 +241,7 @@ void fakesource_report(const char *source, enum watch_state state, const char *w
 }
 
 static const struct scaler_type scripted = {
-	.name = "scripted", .go_name = "scriptedScaler", .build = build, .ask = ask, .cancel = cancel, .free_data = free, .watch = watch, .unwatch = unwatch, .watch_report = watch_report,
+	.name = "scripted", .tables = { &table }, .go_name = "scriptedScaler", .build = build, .ask = ask, .cancel = cancel, .free_data = free, .watch = watch, .unwatch = unwatch, .watch_report = watch_report,
 };
 
 /* --- one that names its metrics ----------------------------------------------------------------------------------------------- */
@@ -312,12 +322,14 @@ static struct question *narrow(const struct question *question, const char *metr
 	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source), mem_dup(question->data));
 }
 
+static const struct param_row telling_row = { "source", PARAM_TEXT, "m", 0, .required = true };
+static const struct param_table telling_table = { &telling_row, 1 };
+
 static int build_telling(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	static const struct param p_source = { { "source" }, { PARAM_METADATA }, true };
-	char *name;
+	char *name = NULL;
 
-	if (param_text(params, &p_source, &name, err))
+	if (params_read(&telling_table, params, &name, err))
 		return -1;
 	out->undescribed = true;
 	out->target = quantity_from_int(1);
@@ -327,7 +339,7 @@ static int build_telling(const struct scaler_params *params, struct scaler *out,
 }
 
 static const struct scaler_type telling = {
-	.name = "telling", .go_name = "tellingScaler", .build = build_telling, .ask = ask, .cancel = cancel, .free_data = free, .describe = describe, .describe_cancel = describe_cancel, .narrow = narrow,
+	.name = "telling", .go_name = "tellingScaler", .tables = { &telling_table }, .build = build_telling, .ask = ask, .cancel = cancel, .free_data = free, .describe = describe, .describe_cancel = describe_cancel, .narrow = narrow,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

@@ -11,8 +11,6 @@
 #include "base/mem.h"
 #include "scalers/httpauth.h"
 
-static const struct param p_url = { { "url" }, { PARAM_METADATA }, true };
-
 static int read_auth(const char *const *metadata, const char *const *auth, unsigned features, struct httpauth *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 };
@@ -23,7 +21,7 @@ static int read_auth(const char *const *metadata, const char *const *auth, unsig
 		strmap_set(&m, metadata[i], metadata[i + 1]);
 	for (size_t i = 0; auth && auth[i]; i += 2)
 		strmap_set(&a, auth[i], auth[i + 1]);
-	result = httpauth_read(&params, &p_url, features, out, err);
+	result = httpauth_read(&params, "url", strmap_get(&m, "url"), features, out, err);
 	strmap_done(&m);
 	strmap_done(&a);
 	return result;

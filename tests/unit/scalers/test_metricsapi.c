@@ -26,8 +26,8 @@
 
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
-	struct strmap m = { 0 }, a = { 0 }, known = { 0 };
-	struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a, .known = &known };
+	struct strmap m = { 0 }, a = { 0 };
+	struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a };
 	int failed;
 
 	pairs_fill(&m, metadata);
@@ -35,7 +35,6 @@ static int build(const char *metadata, const char *auth, const char *metric_type
 	failed = scaler_build(&params, out, err);
 	strmap_done(&m);
 	strmap_done(&a);
-	strmap_done(&known);
 	return failed;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One parameter of a trigger: where it is looked for, what it may be, and what is said of it when it is wrong. */
+/* Parameters of a trigger: where they are looked for, what they may be, and what is said of one that is wrong. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,15 +33,40 @@ static int teardown(void **state)
 	return 0;
 }
 
-static const struct param everywhere = { { "count", "number" }, { PARAM_METADATA, PARAM_AUTH, PARAM_ENV }, false };
-static const struct param env_first = { { "count" }, { PARAM_METADATA, PARAM_ENV, PARAM_AUTH }, false };
-static const struct param required = { { "count" }, { PARAM_METADATA, PARAM_AUTH }, true };
+static const struct param_row everywhere = { "count|number", PARAM_TEXT, "mae", 0, .required = false };
+static const struct param_row env_first = { "count", PARAM_TEXT, "mea", 0, .required = false };
+static const struct param_row required = { "count", PARAM_TEXT, "ma", 0, .required = true };
 
-static void expect_text(const struct param *p, const char *wanted)
+/* One row by itself, as if it were of that kind. */
+static int read_as(enum param_kind kind, const struct param_row *row, const char *const *words, void *out, struct err *err)
+{
+	struct param_row one = *row;
+	const struct param_table table = { &one, 1 };
+
+	one.kind = kind;
+	one.words = words;
+	return params_read(&table, &t.params, out, err);
+}
+
+static int read_text(const struct param_row *row, char **out, struct err *err)
+{
+	*out = NULL;
+	return read_as(PARAM_TEXT, row, NULL, out, err);
+}
+
+static void list_done(struct param_list *list)
+{
+	struct param_row one = everywhere;
+
+	one.kind = PARAM_LIST;
+	params_done(&(struct param_table){ &one, 1 }, list);
+}
+
+static void expect_text(const struct param_row *p, const char *wanted)
 {
 	char *text;
 
-	assert_int_equal(param_text(&t.params, p, &text, NULL), 0);
+	assert_int_equal(read_text(p, &text, NULL), 0);
 	if (wanted)
 		assert_string_equal(text, wanted);
 	else
@@ -79,18 +104,18 @@ static void what_is_missing_is_named(void **state)
 	char *text;
 
 	(void)state;
-	assert_int_equal(param_text(&t.params, &required, &text, NULL), -1); /* nobody wants to know why */
-	expect_error(param_text(&t.params, &required, &text, &err), &err, "missing required parameter \"count\" in [triggerMetadata authParams]");
+	assert_int_equal(read_text(&required, &text, NULL), -1); /* nobody wants to know why */
+	expect_error(read_text(&required, &text, &err), &err, "missing required parameter \"count\" in [triggerMetadata authParams]");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
-	expect_error(param_text(&t.params, &everywhere, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
-	expect_error(param_text(&t.params, &env_first, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	expect_error(read_text(&everywhere, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	expect_error(read_text(&env_first, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
 	strmap_set(&t.auth, "count", "3");
 	expect_text(&env_first, "3"); /* what is not there leaves the word to what comes behind it */
 	strmap_remove(&t.auth, "count");
 	strmap_set(&t.unresolved, "COUNT", "comes from Secret creds key x");
-	expect_error(param_text(&t.params, &everywhere, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
+	expect_error(read_text(&everywhere, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
 	strmap_set(&t.auth, "count", "3");
-	expect_error(param_text(&t.params, &env_first, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
+	expect_error(read_text(&env_first, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
 }
 
 static void whole_numbers(void **state)
@@ -105,7 +130,7 @@ static void whole_numbers(void **state)
 		int64_t value = 0;
 
 		strmap_set(&t.metadata, "count", cases[i].text);
-		assert_int_equal(param_int64(&t.params, &everywhere, &value, NULL), cases[i].wrong ? -1 : 0);
+		assert_int_equal(read_as(PARAM_INT64, &everywhere, NULL, &value, NULL), cases[i].wrong ? -1 : 0);
 		assert_int_equal(value, cases[i].value);
 	}
 }
@@ -119,15 +144,15 @@ static void only_metadata_is_shown(void **state)
 
 	(void)state;
 	strmap_set(&t.metadata, "count", "s3cret");
-	expect_error(param_int64(&t.params, &everywhere, &number, &err), &err, "unable to set param \"count\" value \"s3cret\": must be a whole number");
-	expect_error(param_bool(&t.params, &everywhere, &yes, &err), &err, "unable to set param \"count\" value \"s3cret\": must be true or false");
+	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err, "unable to set param \"count\" value \"s3cret\": must be a whole number");
+	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err, "unable to set param \"count\" value \"s3cret\": must be true or false");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "s3cret");
-	expect_error(param_int64(&t.params, &everywhere, &number, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be a whole number");
+	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be a whole number");
 	strmap_remove(&t.auth, "count");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
 	strmap_set(&t.env, "COUNT", "s3cret");
-	expect_error(param_bool(&t.params, &everywhere, &yes, &err), &err, "unable to set param \"count\" value from resolvedEnv (not shown): must be true or false");
+	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err, "unable to set param \"count\" value from resolvedEnv (not shown): must be true or false");
 	assert_int_equal(number, 5);
 	assert_true(yes);
 }
@@ -152,7 +177,7 @@ static void numbers(void **state)
 		double value = 0;
 
 		given(cases[i].text);
-		assert_int_equal(param_double(&t.params, &everywhere, &value, NULL), cases[i].wrong ? -1 : 0);
+		assert_int_equal(read_as(PARAM_DOUBLE, &everywhere, NULL, &value, NULL), cases[i].wrong ? -1 : 0);
 		assert_true(value == cases[i].value);
 	}
 }
@@ -166,18 +191,18 @@ static void switches(void **state)
 	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
 		value = false;
 		given(yes[i]);
-		assert_int_equal(param_bool(&t.params, &everywhere, &value, NULL), 0);
+		assert_int_equal(read_as(PARAM_BOOL, &everywhere, NULL, &value, NULL), 0);
 		assert_true(value);
 	}
 	for (size_t i = 0; i < sizeof(no) / sizeof(no[0]); i++) {
 		value = true;
 		given(no[i]);
-		assert_int_equal(param_bool(&t.params, &everywhere, &value, NULL), 0);
+		assert_int_equal(read_as(PARAM_BOOL, &everywhere, NULL, &value, NULL), 0);
 		assert_false(value);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		given(wrong[i]);
-		assert_int_equal(param_bool(&t.params, &everywhere, &value, NULL), -1);
+		assert_int_equal(read_as(PARAM_BOOL, &everywhere, NULL, &value, NULL), -1);
 	}
 }
 
@@ -194,51 +219,51 @@ static void durations(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ms = 7;
 		given(cases[i].text);
-		assert_int_equal(param_duration(&t.params, &everywhere, &ms, NULL), cases[i].wrong ? -1 : 0);
+		assert_int_equal(read_as(PARAM_DURATION, &everywhere, NULL, &ms, NULL), cases[i].wrong ? -1 : 0);
 		assert_int_equal(ms, cases[i].ms);
 	}
 	given("soon");
-	expect_error(param_duration(&t.params, &everywhere, &ms, &err), &err, "unable to set param \"count\" value \"soon\": must be a duration such as 30s, or a whole number of milliseconds, not negative");
+	expect_error(read_as(PARAM_DURATION, &everywhere, NULL, &ms, &err), &err, "unable to set param \"count\" value \"soon\": must be a duration such as 30s, or a whole number of milliseconds, not negative");
 }
 
 static void choices(void **state)
 {
 	static const char *const words[] = { "red", "green", NULL };
 	struct err err = { 0 };
-	size_t which = 9;
+	unsigned which = 9;
 
 	(void)state;
-	assert_int_equal(param_choice(&t.params, &everywhere, words, &which, &err), 0);
+	assert_int_equal(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), 0);
 	assert_int_equal(which, 9);
 	given("green");
-	assert_int_equal(param_choice(&t.params, &everywhere, words, &which, &err), 0);
+	assert_int_equal(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), 0);
 	assert_int_equal(which, 1);
 	given("Green");
-	expect_error(param_choice(&t.params, &everywhere, words, &which, &err), &err, "unable to set param \"count\" value \"Green\": must be one of red, green");
+	expect_error(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), &err, "unable to set param \"count\" value \"Green\": must be one of red, green");
 	given("red,green");
-	assert_int_equal(param_choice(&t.params, &everywhere, words, &which, NULL), -1);
+	assert_int_equal(read_as(PARAM_CHOICE, &everywhere, words, &which, NULL), -1);
 	assert_int_equal(which, 1);
 }
 
 static void lists(void **state)
 {
-	static const struct { const char *text; char separator; size_t count; const char *items[4]; } cases[] = {
-		{ "a", ',', 1, { "a" } }, { " a , b ", ',', 2, { "a", "b" } }, { "a,,b", ',', 3, { "a", "", "b" } }, { ",", ',', 2, { "", "" } }, { "a;b,c", ';', 2, { "a", "b,c" } }, { "  ", ',', 0, { NULL } },
+	static const struct { const char *text; size_t count; const char *items[4]; } cases[] = {
+		{ "a", 1, { "a" } }, { " a , b ", 2, { "a", "b" } }, { "a,,b", 3, { "a", "", "b" } }, { ",", 2, { "", "" } }, { "a;b,c", 2, { "a;b", "c" } }, { "  ", 0, { NULL } },
 	};
-	struct param_list list;
+	struct param_list list = { 0 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		given(cases[i].text);
-		assert_int_equal(param_list(&t.params, &everywhere, cases[i].separator, &list, NULL), 0);
+		assert_int_equal(read_as(PARAM_LIST, &everywhere, NULL, &list, NULL), 0);
 		assert_int_equal(list.count, cases[i].count);
 		for (size_t k = 0; k < list.count; k++)
 			assert_string_equal(list.items[k], cases[i].items[k]);
-		param_list_done(&list);
+		list_done(&list);
 		assert_null(list.items);
 	}
 	strmap_remove(&t.metadata, "count");
-	assert_int_equal(param_list(&t.params, &required, ',', &list, NULL), -1);
+	assert_int_equal(read_as(PARAM_LIST, &required, NULL, &list, NULL), -1);
 	assert_null(list.items);
 }
 
@@ -250,21 +275,21 @@ static void maps(void **state)
 
 	(void)state;
 	given(" a = 1 ,b=,a=2");
-	assert_int_equal(param_map(&t.params, &everywhere, &map, NULL), 0);
+	assert_int_equal(read_as(PARAM_MAP, &everywhere, NULL, &map, NULL), 0);
 	assert_int_equal(map.count, 2);
 	assert_string_equal(strmap_get(&map, "a"), "2"); /* the later one */
 	assert_string_equal(strmap_get(&map, "b"), "");
 	strmap_done(&map);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		given(wrong[i]);
-		assert_int_equal(param_map(&t.params, &everywhere, &map, &err), -1);
+		assert_int_equal(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), -1);
 		strmap_done(&map);
 	}
 	given("a=b=c");
-	expect_error(param_map(&t.params, &everywhere, &map, &err), &err, "unable to set param \"count\" value \"a=b=c\": must be name=value pieces with exactly one '=' each, separated by commas");
+	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err, "unable to set param \"count\" value \"a=b=c\": must be name=value pieces with exactly one '=' each, separated by commas");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "s3cret");
-	expect_error(param_map(&t.params, &everywhere, &map, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be name=value pieces with exactly one '=' each, separated by commas");
+	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be name=value pieces with exactly one '=' each, separated by commas");
 	strmap_done(&map);
 }
 
@@ -276,21 +301,21 @@ static void targets(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "no count given");
+	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "no count given");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		given(cases[i].text);
-		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), 0);
+		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), 0);
 		assert_int_equal(target.milli, cases[i].milli);
 	}
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		given(wrong[i]);
-		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), -1);
+		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), -1);
 	}
 	given("0");
-	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
+	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "-5");
-	expect_error(param_target(&t.params, &everywhere, &target, &err), &err, "parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
+	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
 }
 
 /* In a formula a target means nothing: what does not have to be there may be 0, but a typing error is still one. */
@@ -306,11 +331,11 @@ static void targets_of_formula_sources(void **state)
 
 		if (cases[i].text)
 			given(cases[i].text);
-		assert_int_equal(param_target(&t.params, &everywhere, &target, &err), 0);
+		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), 0);
 		assert_int_equal(target.milli, cases[i].milli);
 	}
 	given("five");
-	assert_int_equal(param_target(&t.params, &everywhere, &(struct quantity){ 0 }, &err), -1);
+	assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &(struct quantity){ 0 }, &err), -1);
 }
 
 static void metric_types(void **state)
@@ -322,13 +347,13 @@ static void metric_types(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		t.params.metric_type = cases[i].text;
-		assert_int_equal(param_metric_type(&t.params, &type, NULL), 0);
+		assert_int_equal(params_metric_type(&t.params, &type, NULL), 0);
 		assert_int_equal(type, cases[i].type);
 	}
 	t.params.metric_type = "Utilization";
-	expect_error(param_metric_type(&t.params, &type, &err), &err, "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'");
+	expect_error(params_metric_type(&t.params, &type, &err), &err, "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'");
 	t.params.metric_type = "average";
-	expect_error(param_metric_type(&t.params, &type, &err), &err, "metricType \"average\" is unknown, allowed values are 'Value' or 'AverageValue'");
+	expect_error(params_metric_type(&t.params, &type, &err), &err, "metricType \"average\" is unknown, allowed values are 'Value' or 'AverageValue'");
 }
 
 static void names_are_normalised(void **state)
@@ -336,7 +361,7 @@ static void names_are_normalised(void **state)
 	char text[] = "a/b.c:d%e(f)g h\"i_j-K";
 
 	(void)state;
-	assert_string_equal(param_normalise(text), "a-b-c-d-e-f-g h\"i_j-K");
+	assert_string_equal(params_normalise(text), "a-b-c-d-e-f-g h\"i_j-K");
 }
 
 /* --- keys that nobody asked for ----------------------------------------------------------------------------------------------- */
@@ -344,70 +369,199 @@ static void names_are_normalised(void **state)
 static void unknown_keys_are_found(void **state)
 {
 	static const struct { const char *key, *said; } cases[] = {
-		{ "count", NULL }, { "number", NULL }, { "countFromEnv", NULL }, { "numberFromEnv", NULL }, { "extra", NULL },
+		{ "count", NULL }, { "number", NULL }, { "countFromEnv", NULL }, { "numberFromEnv", NULL }, { "extra", NULL }, { "later", NULL }, { "never", NULL },
 		{ "Count", "\"Count\" (did you mean \"count\"?)" }, { "cuont", "\"cuont\" (did you mean \"count\"?)" }, { "countFromENV", "\"countFromENV\" (did you mean \"countFromEnv\"?)" },
 		{ "colour", "\"colour\"" }, { "metricName", "\"metricName\" (KEDA dropped it in 2.12: the metric is named by the trigger's place)" },
 		{ "cortexOrgId", "\"cortexOrgId\" (KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=...)" },
+		{ "password", "\"password\"" }, { "passwordFromEnv", "\"passwordFromEnv\"" }, { "extraFromEnv", "\"extraFromEnv\"" }, { "gone", "\"gone\" (it went)" },
 	};
-	char *text, *said;
+	static const struct param_row rows[] = {
+		{ "count|number", PARAM_TEXT, "mae", 0, .required = false },
+		{ "password", PARAM_TEXT, "a", 0, .required = true }, /* no key of the metadata */
+		{ "extra", PARAM_IGNORED, "m", .help = "" },
+	}, more[] = { { "later", PARAM_TEXT, "m", 0, .when = 1 }, { "never", PARAM_REFUSED, "m", .why = "" }, { "gone", PARAM_DROPPED, "m", .why = "it went" } };
+	static const struct param_table table = PARAM_TABLE(rows), more_table = PARAM_TABLE(more);
+	static const struct param_table *const tables[] = { &table, &more_table, NULL };
+	char *said;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct strmap known = { 0 };
-
 		teardown(NULL);
 		setup(NULL);
-		t.params.known = &known;
+		t.params.tables = tables;
 		strmap_set(&t.metadata, cases[i].key, " ");
-		assert_int_equal(param_text(&t.params, &everywhere, &text, NULL), 0);
-		param_known(&t.params, "extra");
-		said = param_unknown(&t.params);
+		said = params_unknown(&t.params);
 		if (cases[i].said)
 			assert_string_equal(said, cases[i].said);
 		else
 			assert_null(said);
 		free(said);
-		strmap_done(&known);
 	}
+	strmap_set(&t.metadata, "colour", "x");
+	said = params_unknown(&t.params);
+	assert_string_equal(said, "\"colour\", \"gone\" (it went)");
+	free(said);
 }
 
-/* A parameter that is looked for in an authentication alone is no key of the metadata. */
-static void sources_say_what_is_a_key(void **state)
+/* But what only an authentication may have, and has not. */
+static void keys_of_others_are_known(void **state)
 {
-	static const struct param secret = { { "password" }, { PARAM_AUTH }, false };
-	struct strmap known = { 0 };
-	char *text, *said;
+	static const struct param_row rows[] = { { "password", PARAM_TEXT, "a", 0, .required = false }, { "*", PARAM_OTHERS, "m", .help = "" } };
+	static const struct param_table table = PARAM_TABLE(rows), *const tables[] = { &table, NULL };
+	char *said;
 
 	(void)state;
-	t.params.known = &known;
+	t.params.tables = tables;
+	strmap_set(&t.metadata, "colour", "x");
+	assert_null(params_unknown(&t.params));
 	strmap_set(&t.metadata, "password", "x");
-	strmap_set(&t.metadata, "passwordFromEnv", "X");
-	assert_int_equal(param_text(&t.params, &secret, &text, NULL), 0);
-	assert_null(text);
-	said = param_unknown(&t.params);
-	assert_string_equal(said, "\"password\", \"passwordFromEnv\"");
+	said = params_unknown(&t.params);
+	assert_string_equal(said, "\"password\"");
 	free(said);
-	strmap_done(&known);
+	t.params.auth_open = true;
+	assert_null(params_unknown(&t.params));
+	t.params.auth_open = false;
+	strmap_set(&t.auth, "password", "y");
+	assert_null(params_unknown(&t.params));
 }
 
 static void what_is_missing_may_be_mistyped(void **state)
 {
-	static const struct param list_name = { { "listName" }, { PARAM_METADATA }, true }, host = { { "host" }, { PARAM_METADATA }, true };
-	struct strmap known = { 0 };
+	static const struct param_row rows[] = { { "listName", PARAM_TEXT, "m", 0, .required = true }, { "host", PARAM_TEXT, "m", 0, .required = true }, { "hosts", PARAM_TEXT, "m", 0, .required = false } };
+	static const struct param_table table = PARAM_TABLE(rows), *const tables[] = { &table, NULL };
 	struct err err = { 0 };
 	char *text;
 
 	(void)state;
-	t.params.known = &known;
+	t.params.tables = tables;
 	strmap_set(&t.metadata, "listname", "jobs");
-	expect_error(param_text(&t.params, &list_name, &text, &err), &err, "missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)");
+	expect_error(read_text(&rows[0], &text, &err), &err, "missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)");
 	/* Another name, however short, and one that another parameter has. */
 	strmap_set(&t.metadata, "port", "1");
-	expect_error(param_text(&t.params, &host, &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
+	expect_error(read_text(&rows[1], &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
 	strmap_set(&t.metadata, "hosts", "a");
-	param_known(&t.params, "hosts");
-	expect_error(param_text(&t.params, &host, &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
-	strmap_done(&known);
+	expect_error(read_text(&rows[1], &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
+}
+
+/* --- whole tables ------------------------------------------------------------------------------------------------------------- */
+
+struct fields {
+	char *name, *password, *mode_text;
+	int64_t size;
+	enum param_switch tls;
+	struct param_list list;
+	struct strmap map;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row whole_rows[] = {
+	{ "name", PARAM_TEXT, "ma", AT(name), .required = true },
+	{ "password", PARAM_TEXT, "ae", AT(password), .required = true },
+	{ "size", PARAM_INT64, "ma", AT(size), .otherwise = "7", .least = 1, .most = 9 },
+	{ "tls", PARAM_SWITCH, "m", AT(tls), .required = false },
+	{ "list", PARAM_LIST, "m", AT(list), .otherwise = "a,b" },
+	{ "map", PARAM_MAP, "m", AT(map), .required = false },
+	{ "never", PARAM_REFUSED, "ma", .why = "it is not for this" },
+	{ "modeText", PARAM_TEXT, "ma", AT(mode_text), .required = true, .when = 2 },
+};
+static const struct param_table whole = PARAM_TABLE(whole_rows);
+
+static int read_whole(struct fields *f, struct err *err)
+{
+	*f = (struct fields){ 0 };
+	return params_read(&whole, &t.params, f, err);
+}
+
+static void tables_are_read_and_freed(void **state)
+{
+	struct fields f;
+	struct err err = { 0 };
+
+	(void)state;
+	strmap_set(&t.metadata, "name", "n");
+	strmap_set(&t.auth, "password", "p");
+	assert_int_equal(read_whole(&f, NULL), 0);
+	assert_string_equal(f.name, "n");
+	assert_string_equal(f.password, "p");
+	assert_int_equal(f.size, 7);
+	assert_int_equal(f.tls, PARAM_UNSAID);
+	assert_int_equal(f.list.count, 2);
+	assert_null(f.mode_text);
+	params_done(&whole, &f);
+	assert_null(f.name);
+	assert_null(f.list.items);
+	params_done(&whole, &f);
+	strmap_set(&t.metadata, "tls", "false");
+	strmap_set(&t.metadata, "map", "a=b");
+	assert_int_equal(read_whole(&f, NULL), 0);
+	assert_int_equal(f.tls, PARAM_OFF);
+	assert_string_equal(strmap_get(&f.map, "a"), "b");
+	assert_int_equal(params_read_when(&whole, &t.params, 1, &f, NULL), 0);
+	expect_error(params_read_when(&whole, &t.params, 6, &f, &err), &err, "missing required parameter \"modeText\" in [triggerMetadata authParams]");
+	strmap_set(&t.metadata, "modeText", "m");
+	assert_int_equal(params_read_when(&whole, &t.params, 6, &f, NULL), 0);
+	assert_string_equal(f.mode_text, "m");
+	params_done(&whole, &f);
+	strmap_set(&t.metadata, "size", "10");
+	expect_error(read_whole(&f, &err), &err, "parameter \"size\" value \"10\" must be between 1 and 9");
+	params_done(&whole, &f);
+	strmap_set(&t.metadata, "size", "9");
+	strmap_set(&t.metadata, "never", "9");
+	expect_error(read_whole(&f, &err), &err, "parameter \"never\": it is not for this");
+	params_done(&whole, &f);
+}
+
+/* Nobody here has read them: they are not judged, and what is known is. */
+static void values_may_be_unknown(void **state)
+{
+	struct fields f;
+	struct err err = { 0 };
+
+	(void)state;
+	t.params.unknown = "?";
+	strmap_set(&t.metadata, "name", "?"); /* in the metadata it is what it says */
+	strmap_set(&t.auth, "password", "?");
+	strmap_set(&t.auth, "size", "?");
+	assert_int_equal(read_whole(&f, NULL), 1);
+	assert_string_equal(f.name, "?");
+	assert_null(f.password);
+	assert_int_equal(f.size, 0);
+	assert_int_equal(f.list.count, 2);
+	params_done(&whole, &f);
+	/* What is known is judged beside it, also behind it. */
+	strmap_set(&t.metadata, "size", "x");
+	expect_error(read_whole(&f, &err), &err, "unable to set param \"size\" value \"x\": must be a whole number");
+	params_done(&whole, &f);
+	strmap_remove(&t.metadata, "size");
+	/* It is given, whatever it is. */
+	strmap_set(&t.auth, "never", "?");
+	expect_error(read_whole(&f, &err), &err, "parameter \"never\": it is not for this");
+	params_done(&whole, &f);
+}
+
+static void there_may_be_more(void **state)
+{
+	struct fields f;
+	struct err err = { 0 };
+
+	(void)state;
+	expect_error(read_whole(&f, &err), &err, "missing required parameter \"name\" in [triggerMetadata authParams]");
+	params_done(&whole, &f);
+	t.params.auth_open = true;
+	assert_int_equal(read_whole(&f, NULL), 1);
+	params_done(&whole, &f);
+	t.params.auth_open = false;
+	strmap_set(&t.metadata, "name", "n");
+	strmap_set(&t.metadata, "passwordFromEnv", "PW");
+	expect_error(read_whole(&f, &err), &err, "parameter \"passwordFromEnv\": the target's container has no environment variable PW with a value");
+	params_done(&whole, &f);
+	t.params.env_open = true;
+	assert_int_equal(read_whole(&f, NULL), 1);
+	assert_string_equal(f.name, "n");
+	params_done(&whole, &f);
+	strmap_remove(&t.metadata, "passwordFromEnv");
+	assert_int_equal(read_whole(&f, &err), -1); /* nobody names a variable */
+	params_done(&whole, &f);
 }
 
 int main(void)
@@ -429,8 +583,11 @@ int main(void)
 		CASE(metric_types),
 		CASE(names_are_normalised),
 		CASE(unknown_keys_are_found),
-		CASE(sources_say_what_is_a_key),
+		CASE(keys_of_others_are_known),
 		CASE(what_is_missing_may_be_mistyped),
+		CASE(tables_are_read_and_freed),
+		CASE(values_may_be_unknown),
+		CASE(there_may_be_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
