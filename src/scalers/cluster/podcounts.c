@@ -7,9 +7,8 @@
 #include <utlist.h>
 
 #include "base/hash.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "kube/watch.h"
+#include "kube/informer.h"
 #include "scalers/cluster/podtable.h"
 
 #define PAGE 200
@@ -26,12 +25,11 @@ struct counts {
 struct place {
 	struct podcounts *owner;
 	char *key;
-	struct watch *watch;
+	struct informer informer;
 	struct podtable table;
 	struct counts counts;
-	bool synced, listing;
-	struct err *trouble;          /* owned; NULL: the watch works */
-	int64_t troubled_ms;          /* since then (loop clock) */
+	bool known;                   /* a list was read to its end */
+	int64_t troubled_ms;          /* since then the watch fails (loop clock); 0: it works */
 	struct podcounts_wait *waits;
 	struct podcounts_watch *watchers;
 	struct loop_task settle;      /* at the end of the turn: counts are compared, askers answered, watchers told */
@@ -81,11 +79,13 @@ static bool is_lasting(const struct err *err)
 
 static enum standing standing_of(const struct place *p)
 {
-	if (p->trouble && is_lasting(p->trouble))
+	const struct err *trouble = p->informer.trouble;
+
+	if (trouble && is_lasting(trouble))
 		return STANDING_FAILED;
-	if (!p->synced)
+	if (!p->known)
 		return STANDING_WAIT;
-	return p->trouble && loop_now_ms(loop_of(p)) - p->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_COUNT;
+	return trouble && loop_now_ms(loop_of(p)) - p->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_COUNT;
 }
 
 static size_t count_of(const struct place *p, bool nodes)
@@ -128,7 +128,7 @@ static void answer(struct place *p)
 	if (standing == STANDING_WAIT)
 		return;
 	if (standing == STANDING_FAILED)
-		err = *p->trouble;
+		err = *p->informer.trouble;
 	DL_FOREACH(p->waits, w)
 		w->due = true;
 	do {
@@ -164,9 +164,9 @@ static void on_settle(void *arg)
 {
 	struct place *p = arg;
 
-	if (p->synced && !p->listing)
+	if (p->known && !p->informer.listing)
 		p->counts = (struct counts){ podtable_pods(&p->table), podtable_nodes(&p->table) };
-	if (p->synced)
+	if (p->known)
 		tell_watchers(p);
 	answer(p);
 }
@@ -182,7 +182,6 @@ static void on_list(void *arg)
 {
 	struct place *p = arg;
 
-	p->listing = true;
 	podtable_list(&p->table);
 }
 
@@ -191,7 +190,7 @@ static void on_object(void *arg, const json_t *object)
 	struct place *p = arg;
 
 	podtable_take(&p->table, object);
-	if (!p->listing)
+	if (!p->informer.listing)
 		settle(p);
 }
 
@@ -208,36 +207,22 @@ static void on_synced(void *arg)
 	struct place *p = arg;
 
 	podtable_listed(&p->table);
-	p->listing = false;
-	p->tell = p->tell || !p->synced;
-	p->synced = true;
-	if (p->trouble && !is_lasting(p->trouble)) /* a refusal holds until the watch itself works: the list alone may be allowed */
-		err_keep(&p->trouble, NULL);
+	p->tell = p->tell || !p->known;
+	p->known = true;
+	if (!p->informer.trouble)
+		p->troubled_ms = 0;
 	settle(p);
-	mem_settle();
 }
 
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct place *p = arg;
-	struct err told;
 
-	if (!err) {
-		err_keep(&p->trouble, NULL);
-		p->tell = true;
-		log_info(p->key, "the watch works");
-		settle(p);
-		return;
-	}
-	told = *err;
-	if (told.kind == ERR_DENIED)
-		err_wrap(&told, "pods cannot be counted: a role with the verbs list and watch on pods is missing, or not bound in this namespace");
-	else
-		err_wrap(&told, "pods cannot be counted");
-	if (!p->trouble)
+	if (!err)
+		p->troubled_ms = 0;
+	else if (!p->troubled_ms)
 		p->troubled_ms = loop_now_ms(loop_of(p));
-	err_keep(&p->trouble, &told);
-	log_warn(p->key, "%s", told.msg);
+	p->tell = p->tell || !err;
 	settle(p);
 }
 
@@ -246,11 +231,10 @@ static void on_trouble(void *arg, const struct err *err)
 static void place_free(struct place *p)
 {
 	HASH_DELETE(hh, p->owner->places, p);
-	watch_stop(p->watch);
+	informer_stop(&p->informer);
 	loop_task_cancel(loop_of(p), &p->settle);
 	loop_timer_done(&p->idle);
 	podtable_done(&p->table);
-	err_keep(&p->trouble, NULL);
 	free(p->key);
 	free(p);
 }
@@ -262,14 +246,20 @@ static void on_idle(void *arg)
 
 static void place_start(struct place *p, const struct podcounts_of *of)
 {
-	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
 	char namespace_[ESCAPED_SIZE];
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods", kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");
-	struct watch_config config = {
-		.path = path, .label_selector = of->selector, .field_selector = "status.phase!=Succeeded,status.phase!=Failed", .page = PAGE, .subject = p->key,
+	struct informer_config config = {
+		.path = path,
+		.label_selector = of->selector,
+		.field_selector = "status.phase!=Succeeded,status.phase!=Failed",
+		.page = PAGE,
+		.subject = p->key,
+		.failing = "pods cannot be counted",
+		.grant = "a role with the verbs list and watch on pods is missing, or not bound in this namespace",
 	};
 
-	p->watch = watch_start(p->owner->kube, &config, &events, p);
+	informer_start(&p->informer, p->owner->kube, &config, &events, p);
 }
 
 static struct place *place_get(struct podcounts *c, const struct podcounts_of *of)
@@ -297,8 +287,8 @@ static void on_deadline(void *arg)
 	struct podcounts_wait *w = arg;
 	struct err err = { 0 };
 
-	if (w->place->trouble)
-		err = *w->place->trouble;
+	if (w->place->informer.trouble)
+		err = *w->place->informer.trouble;
 	else
 		err_set(&err, ERR_TEMPORARY, "the list of pods did not come in time");
 	wait_finish(w, &err);
@@ -358,10 +348,11 @@ void podcounts_unwatch(struct podcounts_watch *w)
 struct watch_report podcounts_watch_report(const struct podcounts_watch *w)
 {
 	const struct place *p = w->place;
+	const char *why = informer_trouble(&p->informer);
 
-	if (p->trouble)
-		return (struct watch_report){ .state = WATCH_FAILING, .why = p->trouble->msg };
-	return (struct watch_report){ .state = p->synced ? WATCH_ON : WATCH_STARTING, .why = "" };
+	if (why)
+		return (struct watch_report){ .state = WATCH_FAILING, .why = why };
+	return (struct watch_report){ .state = p->known ? WATCH_ON : WATCH_STARTING, .why = "" };
 }
 
 /* ---- In and out ---- */
