@@ -8,19 +8,15 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kube/informer.h"
 #include "kube/version.h"
-#include "kube/watch.h"
 
 /* The watch of one namespace (or of all). */
 struct source {
 	struct shelf *owner;
 	char *namespace_;   /* NULL: everywhere */
-	struct watch *watch;
-	unsigned list;      /* number of the list that is being read, or was last */
-	bool listing;
-	bool synced;
-	char *trouble;      /* NULL */
-	char *seen;         /* version of the newest object that it brought; NULL */
+	struct informer informer;
+	bool known;         /* what is there, by a first list */
 };
 
 struct item { /* one allocation: of some kinds there are tens of thousands */
@@ -145,34 +141,16 @@ static struct item *take(struct shelf *s, const json_t *json, bool authoritative
 	return item;
 }
 
-/* A list begins anew, maybe in an etcd that counts from elsewhere; an event is newer than what came before it. */
-static void note_seen(struct source *source, const char *version)
-{
-	free(source->seen);
-	source->seen = mem_dup(version);
-}
-
-static void on_list(void *arg)
-{
-	struct source *source = arg;
-
-	source->list++;
-	source->listing = true;
-	note_seen(source, NULL);
-}
-
 static void on_object(void *arg, const json_t *object)
 {
 	struct source *source = arg;
-	struct item *item = take(source->owner, object, source->listing);
+	struct item *item = take(source->owner, object, source->informer.listing);
 
 	if (!item)
 		return;
 	item->source = source;
-	item->list = source->list;
+	item->list = source->informer.list;
 	item->learned = false;
-	if (!source->listing)
-		note_seen(source, meta_of(item->object)->resource_version);
 }
 
 static void on_deleted(void *arg, const json_t *object)
@@ -185,7 +163,6 @@ static void on_deleted(void *arg, const json_t *object)
 	/* What could be taken in must get out again, whatever else stands in it. */
 	if (meta_decode_slim(object, &meta, NULL) == 0) {
 		item = item_find(source->owner, key_of(source->owner, &meta, key));
-		note_seen(source, meta.resource_version);
 		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
 		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
 			drop(source->owner, item);
@@ -203,46 +180,29 @@ static void on_synced(void *arg)
 {
 	struct source *source = arg;
 	struct shelf *s = source->owner;
+	const char *version = informer_version(&source->informer);
 	struct item *item, *next;
-	bool first = !source->synced;
 
-	source->listing = false;
-	source->synced = true;
-	note_seen(source, watch_version(source->watch));
 	HASH_ITER(hh, s->items, item, next)
-		if (item->source == source && item->list != source->list && !is_ahead(item, source->seen))
+		if (item->source == source && item->list != source->informer.list && !is_ahead(item, version))
 			drop(s, item);
-	if (first)
+	if (!source->known)
 		s->events->on_known(s->arg, source->namespace_);
-	mem_settle();
+	source->known = true;
 	s->events->on_synced(s->arg);
-}
-
-static char *trouble_text(const struct shelf_kind *kind, const struct err *err)
-{
-	bool denied = kind->grant && err->kind == ERR_DENIED && err->http_status != 401;
-
-	return denied ? mem_printf("watching %s: grant %s: %s", kind->resource, kind->grant, err->msg) : mem_printf("watching %s: %s", kind->resource, err->msg);
 }
 
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct source *source = arg;
-	const struct shelf_kind *kind = source->owner->kind;
+	const struct shelf *s = source->owner;
 
-	free(source->trouble);
-	source->trouble = NULL;
-	if (!err) {
-		log_info(kind->resource, "the watch works");
-		return;
-	}
-	source->trouble = trouble_text(kind, err);
-	if (err->kind == ERR_MISSING && !kind->optional)
-		log_error(kind->resource, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
+	if (err && err->kind == ERR_MISSING && !s->kind->optional)
+		log_error(s->kind->resource, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
 	else
-		log_warn(kind->resource, "cannot be watched at the moment: %s", err->msg);
-	if (!source->synced)
-		source->owner->events->on_known(source->owner->arg, source->namespace_);
+		informer_log(&source->informer, err);
+	if (err && !source->known)
+		s->events->on_known(s->arg, source->namespace_);
 }
 
 /* --- the house around it ------------------------------------------------------------------------------------------------------ */
@@ -264,11 +224,8 @@ static void shelf_dispose(void *arg)
 	struct shelf *s = arg;
 	struct item *item, *next;
 
-	for (size_t i = 0; i < s->source_count; i++) {
-		free(s->sources[i].trouble);
-		free(s->sources[i].seen);
+	for (size_t i = 0; i < s->source_count; i++)
 		free(s->sources[i].namespace_);
-	}
 	HASH_ITER(hh, s->items, item, next)
 		s->kind->free(item_remove(s, item));
 	free(s->sources);
@@ -301,7 +258,7 @@ void shelf_free(struct shelf *s)
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->source_count; i++)
-		watch_stop(s->sources[i].watch);
+		informer_stop(&s->sources[i].informer);
 	if (s->objects)
 		counters_set(s->objects, (const char *const[]){ s->kind->kind }, 0);
 	s->objects = NULL;
@@ -311,14 +268,22 @@ void shelf_free(struct shelf *s)
 
 static void source_start(struct shelf *s, struct source *source, const char *namespace_)
 {
-	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	static const struct informer_events events = {
+		.on_object = on_object, .on_deleted = on_deleted, .on_synced = on_synced, .on_trouble = on_trouble,
+	};
 	MEM_AUTO char *path = namespace_ ? mem_printf("%s/namespaces/%s/%s", s->kind->group_path, namespace_, s->kind->resource)
 					 : mem_printf("%s/%s", s->kind->group_path, s->kind->resource);
-	struct watch_config config = { .path = path, .label_selector = s->kind->label_selector, .subject = s->kind->resource };
+	struct informer_config config = {
+		.path = path,
+		.label_selector = s->kind->label_selector,
+		.subject = s->kind->resource,
+		.grant = s->kind->grant,
+		.quiet = true,
+	};
 
 	source->owner = s;
 	source->namespace_ = mem_dup(namespace_);
-	source->watch = watch_start(s->kube, &config, &events, source);
+	informer_start(&source->informer, s->kube, &config, &events, source);
 }
 
 void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
@@ -334,7 +299,7 @@ void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
 bool shelf_synced(const struct shelf *s)
 {
 	for (size_t i = 0; i < s->source_count; i++)
-		if (!s->sources[i].synced)
+		if (!s->sources[i].known)
 			return false;
 	return s->source_count > 0;
 }
@@ -342,8 +307,8 @@ bool shelf_synced(const struct shelf *s)
 const char *shelf_trouble(const struct shelf *s)
 {
 	for (size_t i = 0; i < s->source_count; i++)
-		if (s->sources[i].trouble)
-			return s->sources[i].trouble;
+		if (s->sources[i].informer.trouble)
+			return informer_trouble(&s->sources[i].informer);
 	return NULL;
 }
 
@@ -359,8 +324,8 @@ bool shelf_knows(const struct shelf *s, const char *namespace_, const char **tro
 {
 	const struct source *source = source_of(s, namespace_);
 
-	*trouble = source ? source->trouble : NULL;
-	return source && source->synced;
+	*trouble = source ? informer_trouble(&source->informer) : NULL;
+	return source && source->informer.synced;
 }
 
 const void *shelf_get(struct shelf *s, const char *key)
@@ -396,9 +361,11 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 /* An object that we do not know although the watch has come further: it was deleted before the answer to its write came. */
 static bool is_gone(const struct source *source, const struct meta *meta)
 {
+	const char *seen = source ? informer_version(&source->informer) : "";
 	char key[SHELF_KEY_MAX];
 
-	return is_watched(source, meta) && source->seen && !item_find(source->owner, key_of(source->owner, meta, key)) && version_compare(meta->resource_version, source->seen) <= 0;
+	return *seen && is_watched(source, meta) &&
+		!item_find(source->owner, key_of(source->owner, meta, key)) && version_compare(meta->resource_version, seen) <= 0;
 }
 
 /* A written object belongs to the source that watches its namespace. */

@@ -80,6 +80,11 @@ bool informer_is_old(const struct informer *i, const json_t *object, const char 
 	return known && !i->listing && version_compare(meta_text(object, "resourceVersion"), known) < 0;
 }
 
+const char *informer_version(const struct informer *i)
+{
+	return i->watch && !i->listing ? watch_version(i->watch) : "";
+}
+
 /* --- troubles ----------------------------------------------------------------------------------------------------------------- */
 
 bool informer_is_denied(const struct err *err)

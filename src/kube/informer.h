@@ -62,6 +62,10 @@ void informer_stop(struct informer *i); /* no event comes any more; also from in
 /* An event that tells of an older state than the known one (NULL: none): an answered write was ahead. */
 bool informer_is_old(const struct informer *i, const json_t *object, const char *known);
 
+/* How far it has come: the resourceVersion of the list, then of the last event; "" while a list is read. Borrowed until
+ * the next event. */
+const char *informer_version(const struct informer *i);
+
 /* The text of the trouble; NULL: none. */
 const char *informer_trouble(const struct informer *i);
 

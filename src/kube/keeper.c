@@ -192,7 +192,7 @@ static void on_trouble(void *arg, const struct err *err)
 /* Not if the watch was faster, and has brought more than that, or that it was deleted. */
 static void take_answer(struct keeper *k, const json_t *object)
 {
-	const char *known = k->version ? k->version : watch_version(k->informer.watch);
+	const char *known = k->version ? k->version : informer_version(&k->informer);
 
 	if (object && version_compare(version_of(object), known) > 0)
 		take(k, object);

@@ -49,7 +49,7 @@ void watch_stop(struct watch *w)
 const char *watch_version(const struct watch *w)
 {
 	(void)w;
-	return "";
+	return "77";
 }
 
 static void end(void)
@@ -194,8 +194,12 @@ static void hands_on_what_comes(void **state)
 	start(&config, &all);
 	assert_string_equal(t.fields, "a=b");
 	assert_false(t.informer->synced);
+	t.to.on_list(t.arg);
+	assert_string_equal(informer_version(t.informer), ""); /* what there was before says nothing about half a list */
+	expect_said("list ");
 	list_of("x");
 	expect_said("list +x synced ");
+	assert_string_equal(informer_version(t.informer), "77");
 	list = t.informer->list;
 	object("y", "2", false);
 	object("x", "3", true);
