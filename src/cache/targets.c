@@ -29,7 +29,7 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 	/* The first list may be half read; only one that has not begun is sure to bring this object. */
 	if (target->place->denied)
 		targets_object_poll(target);
-	else if (target->place->synced || target->place->listing)
+	else if (target->place->informer.synced || target->place->informer.listing)
 		targets_object_read(target);
 	return target;
 }
@@ -113,7 +113,7 @@ const char *targets_trouble(const struct targets *t, const char *owner_key)
 
 	if (!w)
 		return NULL;
-	return w->target->trouble ? w->target->trouble : w->target->place->trouble;
+	return w->target->trouble ? w->target->trouble : informer_trouble(&w->target->place->informer);
 }
 
 void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale)

@@ -246,7 +246,7 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 	target->read_failures = 0;
 	set_trouble(target, NULL);
 	/* The list under way may have passed it already. */
-	target->list = target->place->list;
+	target->list = target->place->informer.list;
 	if (err)
 		targets_object_missing(target);
 	else

@@ -13,7 +13,7 @@
 #include "base/hash.h"
 #include "cache/scaleread.h"
 #include "cache/targets.h"
-#include "kube/watch.h"
+#include "kube/informer.h"
 
 #define TARGETS_LISTENERS_MAX 6
 #define TARGETS_SCALE_PERIOD_MS 15000 /* between two reads of /scale of a kind that may not be watched */
@@ -27,10 +27,7 @@ struct place {
 	char *group, *version, *resource, *path;
 	bool default_role;      /* Deployments and StatefulSets: whoever installs kscaled lets it watch them */
 	bool native;            /* Kubernetes' own: absent replicas are 1, absent readyReplicas 0 */
-	struct watch *watch;
-	unsigned list;
-	bool listing, synced;
-	char *trouble;
+	struct informer informer;
 	bool denied;            /* may not be watched: /scale of its targets is read instead */
 	unsigned denials;       /* in a row */
 	struct loop_timer watch_again;

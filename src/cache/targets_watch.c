@@ -3,11 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "cache/targets_parts.h"
-#include "kube/version.h"
 
 /* How often the watch of a kind that may not be watched is tried again. */
 #define WATCH_AGAIN_FIRST_MS 10000
@@ -45,8 +43,6 @@ static void on_list(void *arg)
 {
 	struct place *place = arg;
 
-	place->list++;
-	place->listing = true;
 	place_allow(place);
 }
 
@@ -58,21 +54,21 @@ static void on_object(void *arg, const json_t *object)
 	if (!target)
 		return;
 	targets_object_read_stop(target);
-	target->list = place->list;
-	targets_object_take(target, object, place->listing);
+	target->list = place->informer.list;
+	targets_object_take(target, object, place->informer.listing);
 }
 
 static void on_deleted(void *arg, const json_t *object)
 {
-	struct target *target = target_of(arg, object);
-	const char *version = json_str_or_empty(json_object_get(object, "metadata"), "resourceVersion");
+	struct place *place = arg;
+	struct target *target = target_of(place, object);
 	const struct workload *newest;
 
 	if (!target)
 		return;
 	/* A read may have brought the one that was made anew meanwhile. */
 	newest = target->unsure ? target->unsure : target->workload;
-	if (newest && version_compare(version, newest->resource_version) < 0)
+	if (informer_is_old(&place->informer, object, newest ? newest->resource_version : NULL))
 		return;
 	targets_object_read_stop(target);
 	targets_object_scale_stop(target);
@@ -84,12 +80,9 @@ static void on_synced(void *arg)
 	struct place *place = arg;
 	struct target *target, *next;
 
-	place->listing = false;
-	place->synced = true;
 	HASH_ITER(hh, place->owner->targets, target, next)
-		if (target->place == place && target->list != place->list && !targets_object_read_pending(target))
+		if (target->place == place && target->list != place->informer.list && !targets_object_read_pending(target))
 			targets_object_missing(target);
-	mem_settle();
 }
 
 /* Who waits for the list hears why it does not come. */
@@ -110,12 +103,8 @@ static void place_deny(struct place *place, const struct err *err)
 	if (place->denials == 0)
 		log_warn(place->key, "may not be watched, so the scale of each target is read every %d s: a role with the verbs get, list and watch on %s%s%s is missing: %s", TARGETS_SCALE_PERIOD_MS / 1000, place->resource,
 			 *place->group ? "." : "", place->group, err->msg);
-	watch_stop(place->watch);
-	place->watch = NULL;
+	informer_stop(&place->informer);
 	loop_timer_set(&place->watch_again, loop_backoff_ms(place->denials++, WATCH_AGAIN_FIRST_MS, WATCH_AGAIN_MAX_MS));
-	free(place->trouble);
-	place->trouble = NULL;
-	place->listing = place->synced = false;
 	if (place->denied)
 		return;
 	place->denied = true;
@@ -136,12 +125,7 @@ static void on_trouble(void *arg, const struct err *err)
 		kinds_doubt(place->owner->kinds, place->group, place->version);
 	if (!err)
 		place->denials = 0;
-	free(place->trouble);
-	place->trouble = err ? mem_printf("watching %s: %s", place->key, err->msg) : NULL;
-	if (err)
-		log_warn(place->key, "cannot be watched at the moment: %s", err->msg);
-	else
-		log_info(place->key, "the watch works");
+	informer_log(&place->informer, err);
 	tell_unread(place);
 }
 
@@ -155,10 +139,10 @@ char *targets_watch_path(const char *group, const char *version, const char *res
 void targets_watch_start(void *arg)
 {
 	struct place *place = arg;
-	static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
-	struct watch_config config = { .path = place->path, .subject = place->key };
+	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	struct informer_config config = { .path = place->path, .subject = place->key, .quiet = true };
 
-	place->watch = watch_start(place->owner->kube, &config, &events, place);
+	informer_start(&place->informer, place->owner->kube, &config, &events, place);
 }
 
 struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
@@ -189,9 +173,8 @@ struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
 void targets_watch_free(struct place *place)
 {
 	HASH_DELETE(hh, place->owner->places, place);
-	watch_stop(place->watch);
+	informer_stop(&place->informer);
 	loop_timer_done(&place->watch_again);
-	free(place->trouble);
 	free(place->group);
 	free(place->version);
 	free(place->resource);
