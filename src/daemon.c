@@ -261,6 +261,7 @@ static void start_cache(struct daemon *d)
 	d->cache.readings = readings_new(&d->sources, &readings);
 	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions, d->cache.readings);
 	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
+	d->cache.lastpoll = lastpoll_new(d->cache.store);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
 	d->cache.journal = journal_new(d->cache.store, d->cache.targets);
 	d->cache.admit = admit_new(d->cache.store, d->kube);
@@ -377,6 +378,7 @@ static void stop(struct daemon *d)
 	admit_free(d->cache.admit);
 	journal_free(d->cache.journal);
 	health_free(d->cache.health);
+	lastpoll_free(d->cache.lastpoll);
 	pushes_free(d->cache.pushes);
 	scalers_free(d->cache.scalers);
 	readings_free(d->cache.readings);

@@ -11,6 +11,7 @@
 #include "cache/jobs.h"
 #include "cache/journal.h"
 #include "cache/kinds.h"
+#include "cache/lastpoll.h"
 #include "cache/leadership.h"
 #include "cache/lookups.h"
 #include "cache/pushes.h"
@@ -35,6 +36,7 @@ struct cache {
 	struct scalers *scalers;
 	struct readings *readings;
 	struct pushes *pushes;
+	struct lastpoll *lastpoll;
 	struct health *health;
 	struct admit *admit;
 	struct journal *journal;

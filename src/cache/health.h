@@ -3,9 +3,11 @@
 #define CACHE_HEALTH_H
 
 /*
- * How often in a row each metric of each object could not be read: what fallback goes by (keda-core.md 3.6). Counted on the leader, in memory, once per completed question however many asked, but of the looks that a source
- * woke nothing: however often a failing source calls, fallback comes no sooner than failureThreshold polls and metric requests. status.health, as stored, is where a new
- * leader goes on from and what a standby reads, which never counts (design 7).
+ * How often in a row each metric of each object could not be read: what fallback goes by
+ * (keda-core.md 3.6). Counted on the leader, in memory, once per completed question however many
+ * asked, in polls and metric requests only: however often a failing source wakes us, fallback comes
+ * no sooner than failureThreshold of these. status.health, as stored, is where a new leader goes on
+ * from and what a standby reads, which never counts (design 7).
  */
 
 #include <stdbool.h>

@@ -8,9 +8,8 @@
 #include "base/mem.h"
 #include "scalers/sources.h"
 
-/* An entry nobody asked for so long is forgotten; the next asker simply asks the source. Longer, when somebody was content with an older answer (useCachedMetrics with a long pollingInterval). */
+/* An entry that nobody asked for so long is forgotten; the next asker simply asks the source. */
 #define FORGET_AFTER_MS 60000
-#define KEEP_MAX_MS     3600000
 
 enum entry_state {
 	IDLE,   /* nothing known */
@@ -35,7 +34,6 @@ struct entry {
 	int64_t asked_at_ms;
 	uint64_t number;          /* of the newest query; counted over all */
 	int64_t touched_at_ms;
-	int64_t keep_ms;          /* after that */
 	void *ask;                /* the scaler's handle while ASKING */
 	struct ring waiters;
 	struct ring next_waiters; /* for whom the query under way began too early */
@@ -151,7 +149,6 @@ static struct entry *entry_get(struct readings *r, struct question *q)
 	e = mem_zalloc(sizeof(*e));
 	e->owner = r;
 	e->question = question_ref(q);
-	e->keep_ms = FORGET_AFTER_MS;
 	ring_init(&e->waiters);
 	ring_init(&e->next_waiters);
 	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
@@ -251,7 +248,7 @@ static void on_sweep(void *arg)
 	struct entry *e, *next;
 
 	HASH_ITER(hh, r->entries, e, next)
-		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > e->keep_ms)
+		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
 }
@@ -270,16 +267,6 @@ struct question *readings_share(struct readings *r, struct question *q)
 
 /* --- asking ------------------------------------------------------------------------------------------------------------------- */
 
-/* Who takes whatever there is (INT64_MAX) counts on nothing. */
-static void touch(struct entry *e, int64_t now_ms, int64_t max_age_ms)
-{
-	int64_t keep_ms = max_age_ms < KEEP_MAX_MS ? max_age_ms : KEEP_MAX_MS;
-
-	e->touched_at_ms = now_ms;
-	if (max_age_ms < INT64_MAX && keep_ms > e->keep_ms)
-		e->keep_ms = keep_ms;
-}
-
 enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err)
 {
 	struct entry *e = entry_find(r, q->key);
@@ -288,7 +275,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 
 	if (!e)
 		return READINGS_NONE;
-	touch(e, now_ms, max_age_ms);
+	e->touched_at_ms = now_ms;
 	found = entry_peek(e, now_ms, max_age_ms);
 	if (found == READINGS_ANSWER)
 		*answer = e->answer;
@@ -392,7 +379,7 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 		return w;
 	}
 	e = entry_get(r, q);
-	touch(e, loop_now_ms(r->loop), max_age_ms);
+	e->touched_at_ms = loop_now_ms(r->loop);
 	wait_for_query(e, w, after, deadline_ms);
 	return w;
 }

@@ -5,7 +5,7 @@
 /*
  * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks. A reading younger than the asker's max age is answered from memory; otherwise all askers join the one query that
  * is under way. Every asker has a deadline of its own: a hung source delays only those who ask about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead source is not hammered.
- * What nobody asked for in a minute is forgotten, or, if somebody was content with an older answer, after that age (at most an hour).
+ * What nobody asked for in a minute is forgotten.
  */
 
 #include <stdbool.h>

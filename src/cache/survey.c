@@ -7,7 +7,10 @@
 
 #include "base/mem.h"
 
-/* How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks by itself: on a replica that does not poll it is who asks, and no more often than that. */
+/*
+ * How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks by
+ * itself. On a replica that does not poll, the HPA's request asks, and no more often than that.
+ */
 #define CACHED_SLACK_MS 5000
 
 /* A replica that nobody asked yet reads the Secrets of an object for the first question about it: it is looked again so often, until the asker's deadline. */
@@ -15,6 +18,9 @@
 
 /* What would be asked now. Borrowed until the loop turns. */
 struct view {
+	struct cache *cache;
+	const char *key;
+	const struct survey_terms *terms;
 	struct built built; /* the object's, or of them one alone */
 	size_t asked;       /* those of the list that have a question */
 	bool all;
@@ -26,7 +32,7 @@ struct found {
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
 	int64_t completed_at_ms;
-	bool uncounted;
+	bool held;             /* by cache/lastpoll: no news */
 };
 
 struct slot {
@@ -36,6 +42,7 @@ struct slot {
 	struct answer answer;
 	struct err *err;           /* owned; NULL: answer is good */
 	int64_t completed_at_ms;
+	bool held;                 /* as in found */
 };
 
 struct survey {
@@ -70,8 +77,13 @@ static int look_at_one(struct view *v, const char *metric, struct err *err)
 	return 0;
 }
 
-static int look(struct cache *cache, const char *key, const char *metric, struct view *v, struct err *err)
+static int look(struct cache *cache, const char *key, const struct survey_terms *terms, struct view *v, struct err *err)
 {
+	const char *metric = terms->metric;
+
+	v->cache = cache;
+	v->key = key;
+	v->terms = terms;
 	if (scalers_get(cache->scalers, key, &v->built, err))
 		return -1;
 	v->all = !metric || (verdict_has_composite(spec_of(v)) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0);
@@ -83,23 +95,62 @@ static int look(struct cache *cache, const char *key, const char *metric, struct
 	return 0;
 }
 
-static int64_t max_age_ms(const struct view *v, const struct scaler *s, const struct survey_terms *terms)
-{
-	const struct scaled *of = &v->built.of;
+/* --- useCachedMetrics --------------------------------------------------------------------------------- */
 
-	if (!terms->cached || !of->triggers[s->index].use_cached_metrics)
-		return terms->max_age_ms;
-	return (int64_t)of->polling_interval_s * 1000 + CACHED_SLACK_MS;
+static bool uses_cached(const struct view *v, const struct scaler *s)
+{
+	return v->built.of.triggers[s->index].use_cached_metrics;
+}
+
+static int64_t held_since(const struct view *v)
+{
+	return loop_now_ms(v->cache->loop) - (int64_t)v->built.of.polling_interval_s * 1000 - CACHED_SLACK_MS;
+}
+
+static enum readings_found peek_lastpoll(const struct view *v, const struct scaler *s, struct answer *answer,
+					 struct err *err)
+{
+	return lastpoll_peek(v->cache->lastpoll, v->key, s->question, held_since(v), answer, err);
+}
+
+/* What is held for the HPA. */
+static enum readings_found peek_held(const struct view *v, const struct scaler *s, struct answer *answer,
+				     struct err *err)
+{
+	return v->terms->cached && uses_cached(v, s) ? peek_lastpoll(v, s, answer, err) : READINGS_NONE;
+}
+
+static bool failure_is_held(const struct view *v, const struct scaler *s)
+{
+	struct answer answer;
+
+	return peek_lastpoll(v, s, &answer, NULL) == READINGS_FAILURE;
+}
+
+/*
+ * Held is what a timed poll brings, and on a replica without polls what a request for the HPA brings.
+ * A wake-up serves activation only, but a good answer always ends a failure that is held.
+ */
+static void hold(const struct view *v, const struct found *f)
+{
+	struct answer answer = f->answer;
+
+	if (f->held || !f->completed_at_ms || !uses_cached(v, f->scaler))
+		return;
+	if (!v->terms->timed && !v->terms->cached && (f->err || !failure_is_held(v, f->scaler)))
+		return;
+	answer.answered_at_ms = f->completed_at_ms;
+	lastpoll_put(v->cache->lastpoll, v->key, f->scaler->question, &answer, f->err, held_since(v));
 }
 
 /* --- what it says ------------------------------------------------------------------------------------------------------------- */
 
-static void read_target(struct cache *cache, const char *key, struct verdict_facts *facts)
+static void read_target(const struct view *v, struct verdict_facts *facts)
 {
 	const struct workload *w;
 
 	facts->ready_replicas = -1;
-	facts->replicas_known = targets_get(cache->targets, key, &w) == TARGET_PRESENT;
+	facts->replicas_known = targets_get(v->cache->targets, v->key, &w) == TARGET_PRESENT;
 	if (!facts->replicas_known)
 		return;
 	facts->replicas = w->replicas;
@@ -107,14 +158,16 @@ static void read_target(struct cache *cache, const char *key, struct verdict_fac
 }
 
 /* An answer ends what failed in a row, whatever led to it. */
-static int32_t failures_in_a_row(struct cache *cache, const char *key, const struct found *f)
+static int32_t failures_in_a_row(const struct view *v, const struct found *f)
 {
-	if (f->err && f->uncounted)
-		return health_failures(cache->health, key, f->scaler->metric_name);
-	return health_note(cache->health, key, f->scaler->metric_name, !f->err, f->completed_at_ms);
+	struct health *health = v->cache->health;
+
+	if (f->err && v->terms->uncounted)
+		return health_failures(health, v->key, f->scaler->metric_name);
+	return health_note(health, v->key, f->scaler->metric_name, !f->err, f->completed_at_ms);
 }
 
-static struct scale_trigger trigger_of(struct cache *cache, const char *key, const struct found *f)
+static struct scale_trigger trigger_of(const struct view *v, const struct found *f)
 {
 	struct scale_trigger t = {
 		.metric_name = f->scaler->metric_name,
@@ -122,7 +175,7 @@ static struct scale_trigger trigger_of(struct cache *cache, const char *key, con
 		.metric = scaler_metric_spec(f->scaler),
 		.activation = f->scaler->activation,
 		.source_err = f->err,
-		.failures = failures_in_a_row(cache, key, f),
+		.failures = failures_in_a_row(v, f),
 	};
 
 	if (!f->err)
@@ -141,7 +194,8 @@ static void note_age(struct survey_result *result, const struct found *f)
 }
 
 /* scalers and triggers: room for v->asked. */
-static void tell(struct cache *cache, const char *key, const struct view *v, const struct found *found, const struct scaler **scalers, struct scale_trigger *triggers, survey_fn fn, void *arg)
+static void tell(const struct view *v, const struct found *found, const struct scaler **scalers,
+		 struct scale_trigger *triggers, survey_fn fn, void *arg)
 {
 	struct composite composite;
 	struct verdict_facts facts = { .spec = spec_of(v), .formula = v->built.formula, .triggers = triggers, .count = v->asked };
@@ -149,10 +203,11 @@ static void tell(struct cache *cache, const char *key, const struct view *v, con
 
 	for (size_t i = 0; i < v->asked; i++) {
 		scalers[i] = found[i].scaler;
-		triggers[i] = trigger_of(cache, key, &found[i]);
+		triggers[i] = trigger_of(v, &found[i]);
 		note_age(&result, &found[i]);
+		hold(v, &found[i]);
 	}
-	read_target(cache, key, &facts);
+	read_target(v, &facts);
 	verdict_make(&facts, &composite);
 	if (v->all && verdict_has_composite(facts.spec))
 		result.composite = &composite;
@@ -170,25 +225,22 @@ static void tell_error(const struct err *err, survey_fn fn, void *arg)
 
 /* --- from memory -------------------------------------------------------------------------------------------------------------- */
 
-static bool peek_one(struct cache *cache, const struct view *v, const struct scaler *s, const struct survey_terms *terms, struct found *f, struct err *err)
+static bool peek_one(const struct view *v, const struct scaler *s, struct found *f, struct err *err)
 {
-	switch (readings_peek(cache->readings, s->question, max_age_ms(v, s, terms), &f->answer, err)) {
-	case READINGS_NONE:
+	enum readings_found found = peek_held(v, s, &f->answer, err);
+
+	f->held = found != READINGS_NONE;
+	if (!f->held)
+		found = readings_peek(v->cache->readings, s->question, v->terms->max_age_ms, &f->answer, err);
+	if (found == READINGS_NONE)
 		return false;
-	case READINGS_FAILURE:
-		f->err = err;
-		break;
-	case READINGS_ANSWER:
-		f->err = NULL;
-		break;
-	}
+	f->err = found == READINGS_FAILURE ? err : NULL;
 	f->scaler = s;
 	f->completed_at_ms = f->answer.answered_at_ms;
-	f->uncounted = terms->uncounted;
 	return true;
 }
 
-static bool peek_all(struct cache *cache, const char *key, const struct view *v, const struct survey_terms *terms, survey_fn fn, void *arg)
+static bool peek_all(const struct view *v, survey_fn fn, void *arg)
 {
 	struct found *found = mem_array(v->asked + 1, sizeof(*found));
 	struct err *errs = mem_array(v->asked + 1, sizeof(*errs));
@@ -199,11 +251,11 @@ static bool peek_all(struct cache *cache, const char *key, const struct view *v,
 	for (size_t i = 0, n = 0; i < v->built.count && there; i++) {
 		if (!v->built.list[i].question)
 			continue;
-		there = peek_one(cache, v, &v->built.list[i], terms, &found[n], &errs[n]);
+		there = peek_one(v, &v->built.list[i], &found[n], &errs[n]);
 		n++;
 	}
 	if (there)
-		tell(cache, key, v, found, scalers, triggers, fn, arg);
+		tell(v, found, scalers, triggers, fn, arg);
 	free(triggers);
 	free(scalers);
 	free(errs);
@@ -219,17 +271,17 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	const struct scaler *scaler;
 	struct scale_trigger trigger;
 
-	if (look(cache, key, terms->metric, &v, &err)) {
+	if (look(cache, key, terms, &v, &err)) {
 		if (err.kind == ERR_WAITING)
 			return false;
 		tell_error(&err, fn, arg);
 		return true;
 	}
 	if (v.all)
-		return peek_all(cache, key, &v, terms, fn, arg);
-	if (!peek_one(cache, &v, v.built.list, terms, &found, &err))
+		return peek_all(&v, fn, arg);
+	if (!peek_one(&v, v.built.list, &found, &err))
 		return false;
-	tell(cache, key, &v, &found, &scaler, &trigger, fn, arg);
+	tell(&v, &found, &scaler, &trigger, fn, arg);
 	return true;
 }
 
@@ -284,9 +336,11 @@ static void tell_slots(struct survey *s, const struct view *v)
 		if (!v->built.list[i].question)
 			continue;
 		slot = &s->slots[n];
-		found[n++] = (struct found){ &v->built.list[i], slot->answer, slot->err, slot->completed_at_ms, s->terms.uncounted };
+		found[n++] = (struct found){
+			&v->built.list[i], slot->answer, slot->err, slot->completed_at_ms, slot->held,
+		};
 	}
-	tell(s->cache, s->key, v, found, scalers, triggers, s->fn, s->arg);
+	tell(v, found, scalers, triggers, s->fn, s->arg);
 	free(triggers);
 	free(scalers);
 	free(found);
@@ -304,7 +358,7 @@ static void finish(struct survey *s)
 	struct view v;
 	struct err err;
 
-	if (look(s->cache, s->key, s->metric, &v, &err)) {
+	if (look(s->cache, s->key, &s->terms, &v, &err)) {
 		if (may_wait(s, &err)) {
 			begin(s);
 			return;
@@ -346,6 +400,19 @@ static int64_t deadline_of(const struct survey *s, const struct question *q)
 	return q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms;
 }
 
+/* False: it must be asked for. */
+static bool take_held(struct slot *slot, const struct view *v, const struct scaler *scaler)
+{
+	struct err err;
+	enum readings_found found = peek_held(v, scaler, &slot->answer, &err);
+
+	slot->held = found != READINGS_NONE;
+	slot->completed_at_ms = slot->answer.answered_at_ms;
+	if (found == READINGS_FAILURE)
+		err_keep(&slot->err, &err);
+	return slot->held;
+}
+
 static void ask(struct survey *s, const struct view *v)
 {
 	s->slots = mem_array(v->asked, sizeof(*s->slots));
@@ -357,10 +424,15 @@ static void ask(struct survey *s, const struct view *v)
 			continue;
 		slot->survey = s;
 		slot->question = question_ref(scaler->question);
-		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, max_age_ms(v, scaler, &s->terms), deadline_of(s, scaler->question), on_reading, slot);
 		s->count++;
+		if (take_held(slot, v, scaler))
+			continue;
+		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, s->terms.max_age_ms,
+					  deadline_of(s, scaler->question), on_reading, slot);
 		s->awaited++;
 	}
+	if (!s->awaited)
+		loop_task_queue(s->cache->loop, &s->later);
 }
 
 static void begin(struct survey *s)
@@ -370,10 +442,10 @@ static void begin(struct survey *s)
 	bool wrong;
 
 	slots_free(s);
-	wrong = look(s->cache, s->key, s->metric, &v, &err) != 0;
+	wrong = look(s->cache, s->key, &s->terms, &v, &err) != 0;
 	if (wrong && may_wait(s, &err))
 		loop_timer_set(&s->again, WAIT_STEP_MS);
-	else if (wrong || !v.asked)
+	else if (wrong)
 		loop_task_queue(s->cache->loop, &s->later);
 	else
 		ask(s, &v);

@@ -23,7 +23,8 @@ struct survey;
 struct survey_terms {
 	const char *metric;     /* only this trigger's, compared without regard to case; NULL or the composite's name of an object that has one: all */
 	int64_t max_age_ms;     /* a reading younger than this will do */
-	bool cached;            /* triggers with useCachedMetrics may be answered by what the last poll brought (keda-core.md 3.8) */
+	bool cached;            /* triggers with useCachedMetrics tell what the last timed poll brought */
+	bool timed;             /* the look is such a poll */
 	int64_t deadline_ms;    /* loop clock */
 	uint64_t after;         /* survey_start: only readings asked for since this readings_mark; 0: any */
 	bool uncounted;         /* a failure is none in a row (cache/health): the look is one that no pollingInterval led to */

@@ -197,7 +197,7 @@ static void say_status(struct object *o, const struct scaledjob *sj, const struc
 /* Who was refused a moment ago is not asked again by each message of a source, only by the next poll that is due. */
 static void act(struct object *o, const struct jobs_facts *facts, const struct jobs_decision *d, const char *text)
 {
-	bool refused = facts->create_trouble && o->loop.between;
+	bool refused = facts->create_trouble && !o->loop.timed;
 
 	jobmaker_create(o, refused ? 0 : d->create, facts->running, text);
 }

@@ -122,7 +122,8 @@ struct loop_part {
 	bool running;
 	struct survey *survey;      /* the poll under way */
 	bool preparing;             /* the same, before its survey: what the kind wants to be read first */
-	bool between;               /* the look under way is one that no pollingInterval led to */
+	bool owed;                  /* a poll is due: by its time, or because the object changed; the next look is it */
+	bool timed;                 /* the look under way is it: its failures count, and useCachedMetrics serves it */
 	int32_t interval_s;         /* the timer's, from the spec when the loop started */
 	int64_t due_ms;             /* loop clock: the next poll */
 	struct loop_timer timer;

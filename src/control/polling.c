@@ -130,7 +130,12 @@ static void ask(struct object *o)
 {
 	struct cache *cache = o->control->cache;
 	int64_t now_ms = loop_now_ms(cache->loop);
-	struct survey_terms terms = { .max_age_ms = POLL_MAX_AGE_MS, .deadline_ms = now_ms + o->control->config.query_deadline_ms, .uncounted = o->loop.between };
+	struct survey_terms terms = {
+		.max_age_ms = POLL_MAX_AGE_MS,
+		.deadline_ms = now_ms + o->control->config.query_deadline_ms,
+		.timed = o->loop.timed,
+		.uncounted = !o->loop.timed,
+	};
 
 	/* Whatever began after the wake-up will do, however long that is ago; what began before will not, however young it is. */
 	if (o->loop.woken) {
@@ -148,10 +153,10 @@ void polling_prepared(struct object *o)
 	ask(o);
 }
 
-/* between: no poll is due, a source asked for this look. */
-static void poll(struct object *o, bool between)
+static void poll(struct object *o)
 {
-	o->loop.between = between;
+	o->loop.timed = o->loop.owed;
+	o->loop.owed = false;
 	o->loop.looked_at_ms = loop_now_ms(o->control->cache->loop);
 	o->loop.preparing = o->kind->prepare && o->kind->prepare(o);
 	if (!o->loop.preparing)
@@ -161,6 +166,7 @@ static void poll(struct object *o, bool between)
 /* What is being asked is given up. */
 static void abandon(struct object *o)
 {
+	o->loop.owed |= polling_busy(o) && o->loop.timed;
 	if (o->loop.preparing)
 		o->kind->unprepare(o);
 	o->loop.preparing = false;
@@ -187,6 +193,7 @@ static void on_timer(void *arg)
 
 	if (now_ms >= o->loop.due_ms) {
 		note_lateness(o, now_ms - o->loop.due_ms);
+		o->loop.owed = true;
 		/* Start to start; after a stall the missed ones are not made up for. */
 		o->loop.due_ms += interval_ms;
 		if (o->loop.due_ms <= now_ms)
@@ -196,7 +203,7 @@ static void on_timer(void *arg)
 	if (polling_busy(o))
 		o->loop.again = true;
 	else
-		poll(o, false);
+		poll(o);
 }
 
 void polling_look(struct object *o)
@@ -226,7 +233,7 @@ static void on_wake_allowed(void *arg)
 	struct object *o = arg;
 
 	if (!polling_busy(o))
-		poll(o, true);
+		poll(o);
 }
 
 void polling_wake(struct object *o)
@@ -270,6 +277,7 @@ void polling_start(struct object *o, const struct scaled *of)
 	o->loop.running = true;
 	o->loop.interval_s = of->polling_interval_s;
 	o->loop.late_known = false;
+	o->loop.owed = true;
 	/* The first look at once, the second somewhere within the interval: from there on the phase is random. */
 	o->loop.due_ms = slot_after(now_ms + interval_ms / 2 + (int64_t)(fingerprint_random_unit() * (double)interval_ms / 2));
 	loop_timer_set(&o->loop.timer, 0);
@@ -300,6 +308,7 @@ void polling_follow(struct object *o, const struct scaled *of, bool became_ready
 		announce_started(o, of);
 	polling_start(o, of);
 	if (became_ready || first || news) {
+		o->loop.owed = true;
 		polling_look(o);
 		status_write_within(o, TICK_MS);
 	} else {

@@ -78,6 +78,42 @@ def test_follows_the_pods(kscaled, stage, pods):
     eventually(lambda: stage.replicas() == 0, timeout=5)
 
 
+def test_cached_metrics_wait_for_the_poll(kscaled, stage):
+    """KEDA's own test of useCachedMetrics: the count changes, the poll is far away, and the replicas stay. Beside it,
+    an object that asks the same question without it follows at once: what wakes both changes only the one."""
+    stage.deployment("monitored", replicas=8)
+    eventually(lambda: stage.ready_replicas("monitored") == 8)
+    stage.deployment(replicas=1)
+    stage.another("beside")
+    trigger, far = count("app=monitored", value="2"), {"pollingInterval": 1000, "cooldownPeriod": 0}
+    stage.ready_scaledobject(triggers=[{**trigger, "useCachedMetrics": True}], **far)
+    stage.ready_scaledobject("beside", triggers=[trigger], **far)
+    eventually(lambda: stage.replicas() == 4 and stage.replicas("beside") == 4)
+    stage.set_replicas(4, "monitored")
+    eventually(lambda: stage.replicas("beside") == 2)
+
+    def asked():
+        return sum(value for name, value in kscaled.metrics().items()
+                   if name.startswith("kscaled_http_requests_total{") and 'path="metric"' in name)
+
+    seen = asked()
+    throughout(lambda: stage.replicas() == 4, until=lambda: asked() >= seen + 10)  # half of them are of this one
+    assert says(stage, 8) and says(stage, 4, name="beside")
+    # A changed object is polled at once.
+    stage.patch({"spec": {"triggers": [{**trigger, "useCachedMetrics": False}]}})
+    eventually(lambda: stage.replicas() == 2)
+
+
+def test_wakes_while_cached(kscaled, stage, pods):
+    """A wake-up raises the target from zero; the HPA goes on with what the last poll brought."""
+    stage.deployment()
+    stage.ready_scaledobject(triggers=[{**count(), "useCachedMetrics": True}], pollingInterval=1000)
+    for name in "abc":
+        pods.add(name)
+    eventually(lambda: stage.replicas() == 1)
+    throughout(lambda: stage.replicas() == 1 and says(stage, 0), until=after(3))
+
+
 def test_selectors_phases_nodes(kscaled, stage, pods):
     one, two, three, last = pods.nodes("1", "2", "3", "last")
     # The target's own pods have app=worker.

@@ -79,6 +79,7 @@ static int setup(void **state)
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &config);
 	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
+	c->lastpoll = lastpoll_new(c->store);
 	c->health = health_new(c->store, &c->leadership);
 	c->leadership.leading = true;
 	targets_start(c->targets, NULL, 0);
@@ -97,6 +98,7 @@ static int teardown(void **state)
 	(void)state;
 	survey_cancel(t.survey);
 	health_free(c->health);
+	lastpoll_free(c->lastpoll);
 	scalers_free(c->scalers);
 	readings_free(c->readings);
 	descriptions_free(c->descriptions);
@@ -426,6 +428,161 @@ static void both_kinds_share_a_reading(void **state)
 	assert_int_equal(fakesource_asked("b"), 1);
 }
 
+/* --- useCachedMetrics --------------------------------------------------------------------------------- */
+
+#define CACHED_A "{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'a'}}"
+
+static const char *run(const struct survey_terms *with)
+{
+	t.heard = (struct heard){ 0 };
+	t.survey = survey_start(&t.cache, t.key, with, on_survey, NULL);
+	fakeloop_advance(10);
+	assert_int_equal(t.heard.times, 1);
+	return t.heard.text;
+}
+
+static const char *poll(void)
+{
+	struct survey_terms with;
+
+	fakeloop_advance(100); /* so that no reading will do */
+	with = terms(NULL, 50);
+	with.timed = true;
+	return run(&with);
+}
+
+static const char *look_woken(void)
+{
+	struct survey_terms with = terms(NULL, INT64_MAX);
+
+	with.after = readings_mark(t.cache.readings);
+	with.uncounted = true;
+	return run(&with);
+}
+
+/* As the metric request does. */
+static const char *get(const char *metric)
+{
+	struct survey_terms with = terms(metric, 1000);
+
+	with.cached = true;
+	t.heard = (struct heard){ 0 };
+	if (survey_peek(&t.cache, t.key, &with, on_survey, NULL))
+		return t.heard.text;
+	return run(&with);
+}
+
+#define BOTH "s0-scripted-a 2 active; s1-scripted-b 8 active; 0 resources, 4 replicas"
+#define FAILING(failures, why) "s0-scripted-a failing (" failures "): source a: " why "; 0 resources, 4 replicas"
+#define ONLY_A(value) "s0-scripted-a " value " active; 0 resources, 4 replicas"
+
+static void a_wake_up_is_not_for_the_hpa(void **state)
+{
+	(void)state;
+	object(CACHED_A);
+	poll();
+	fakesource_answer("a", 7);
+	assert_string_equal(look_woken(), ONLY_A("7"));
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+	fakeloop_advance(5000);
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+	assert_int_equal(fakesource_asked("a"), 2);
+	assert_string_equal(poll(), ONLY_A("7"));
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("7"));
+}
+
+/* Before the first poll the source is asked, but only once. */
+static void the_first_request_asks_by_itself(void **state)
+{
+	(void)state;
+	object(CACHED_A);
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+	fakesource_answer("a", 7);
+	fakeloop_advance(29000);
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+	assert_int_equal(fakesource_asked("a"), 1);
+	fakeloop_advance(7000);
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("7"));
+}
+
+static void who_wakes_before_the_first_poll_is_not_held(void **state)
+{
+	(void)state;
+	object(CACHED_A);
+	look_woken();
+	fakesource_answer("a", 7);
+	fakeloop_advance(1000);
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("7"));
+}
+
+static void another_object_that_asks_the_same_changes_nothing(void **state)
+{
+	(void)state;
+	object(CACHED_A);
+	poll();
+	job("{'type':'scripted','metadata':{'source':'a'}}");
+	fakesource_answer("a", 7);
+	assert_string_equal(poll(), "s0-scripted-a 7 active; 0 resources, -1 replicas");
+	t.key = KEY;
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+}
+
+static void only_its_own_trigger_is_held(void **state)
+{
+	(void)state;
+	object("{'type':'scripted','name':'a','useCachedMetrics':true,'metadata':{'source':'a'}},"
+	       "{'type':'scripted','name':'b','metadata':{'source':'b'}}");
+	fakecluster_change(WEB, "{'spec':{'advanced':{'scalingModifiers':{'target':'1','formula':'a + b'}}}}");
+	fakeloop_advance(20);
+	poll();
+	fakesource_answer("a", 7);
+	fakesource_answer("b", 8);
+	fakeloop_advance(1500);
+	assert_string_equal(get("composite-metric"), BOTH);
+	assert_int_equal(fakesource_asked("a"), 1);
+	fakeloop_advance(500);
+	assert_string_equal(get("composite-metric"), BOTH);
+	assert_int_equal(fakesource_asked("b"), 2);
+}
+
+static void a_failure_is_held_until_the_source_answers_anybody(void **state)
+{
+	(void)state;
+	object(CACHED_A);
+	poll();
+	fakesource_fail("a", "no route");
+	assert_string_equal(look_woken(), FAILING("0", "no route"));
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+	poll();
+	for (int i = 0; i < 3; i++) {
+		fakeloop_advance(5000);
+		assert_string_equal(get("s0-scripted-a"), FAILING("1", "no route"));
+	}
+	assert_int_equal(fakesource_asked("a"), 3);
+	assert_string_equal(look_woken(), FAILING("1", "no route"));
+	fakesource_answer("a", 7);
+	look_woken();
+	fakesource_answer("a", 8);
+	look_woken();
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("7"));
+}
+
+/* A poll that gave up waiting knows nothing. */
+static void a_poll_that_gave_up_holds_nothing(void **state)
+{
+	struct survey_terms hasty;
+
+	(void)state;
+	object(CACHED_A);
+	poll();
+	fakesource_hang("a");
+	hasty = terms(NULL, 0);
+	hasty.timed = true;
+	hasty.deadline_ms = loop_now_ms(t.loop) + 5;
+	assert_string_equal(run(&hasty), FAILING("0", "no answer in time"));
+	assert_string_equal(get("s0-scripted-a"), ONLY_A("2"));
+}
+
 /* useCachedMetrics goes by the ScaledJob's own pollingInterval. */
 static void its_cached_metrics_are_as_old_as_its_polls(void **state)
 {
@@ -435,7 +592,7 @@ static void its_cached_metrics_are_as_old_as_its_polls(void **state)
 	job("{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'b'}}");
 	fakecluster_change(JOB, "{'spec':{'pollingInterval':10}}");
 	fakeloop_advance(20);
-	look(NULL);
+	poll();
 	cached.cached = true;
 	fakeloop_advance(14000);
 	assert_true(survey_peek(&t.cache, JOB_KEY, &cached, on_survey, NULL));
@@ -462,6 +619,13 @@ int main(void)
 		CASE(a_scaledjob_is_looked_at_by_itself),
 		CASE(it_is_told_when_the_oldest_answer_was_asked_for),
 		CASE(both_kinds_share_a_reading),
+		CASE(a_wake_up_is_not_for_the_hpa),
+		CASE(the_first_request_asks_by_itself),
+		CASE(who_wakes_before_the_first_poll_is_not_held),
+		CASE(another_object_that_asks_the_same_changes_nothing),
+		CASE(only_its_own_trigger_is_held),
+		CASE(a_failure_is_held_until_the_source_answers_anybody),
+		CASE(a_poll_that_gave_up_holds_nothing),
 		CASE(its_cached_metrics_are_as_old_as_its_polls),
 	};
 

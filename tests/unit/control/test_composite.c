@@ -209,6 +209,66 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 	assert_in_range(fakesource_asked("web") - asked, 10, 13);
 }
 
+#define CACHED_AND_FAR \
+	"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]"
+
+/* A wake-up raises from zero; what the HPA hears is another thing. */
+static void a_wake_up_activates_and_tells_the_hpa_nothing(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, CACHED_AND_FAR);
+	world_pass(1000);
+	fakesource_answer("web", 9);
+	fakesource_look("web");
+	world_pass(100);
+	assert_int_equal(world_replicas("web"), 1);
+	for (int i = 0; i < 8; i++) {
+		assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 0");
+		world_pass(15000);
+		fakesource_look("web");
+	}
+	world_pass(300000);
+	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 9");
+}
+
+/* Looks that no pollingInterval led to: the end of a cooldown. A change of the object is a poll. */
+static void only_a_timed_poll_is_for_the_hpa(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	fakesource_answer("web", 7);
+	world_ready_object("web", 1, CACHED_AND_FAR ",'cooldownPeriod':20");
+	fakesource_answer("web", 0);
+	fakesource_look("web");
+	asked = fakesource_asked("web");
+	fakesource_answer("web", -1);
+	world_pass(30000);
+	assert_true(fakesource_asked("web") > asked);
+	assert_int_equal(world_replicas("web"), 0);
+	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 7");
+	fakesource_answer("web", 8);
+	fakecluster_change(WEB, "{'spec':{'maxReplicaCount':9}}");
+	world_pass(1000);
+	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
+}
+
+/* A poll that is due while other looks are under way; what the first one brought is not too old yet. */
+static void no_poll_is_lost_to_other_looks(void **state)
+{
+	(void)state;
+	fakesource_answer("web", 7);
+	world_ready_object("web", 1, CACHED_AND_FAR);
+	fakesource_hang("web");
+	for (int i = 0; i < 590; i++) {
+		fakesource_look("web");
+		world_pass(500);
+	}
+	fakesource_answer("web", 8);
+	world_pass(2000);
+	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -221,6 +281,9 @@ int main(void)
 		CASE(cpu_alone_keeps_the_object_active),
 		CASE(beside_another_cpu_does_not_keep_it_active),
 		CASE(a_cached_metric_is_what_the_last_poll_brought),
+		CASE(a_wake_up_activates_and_tells_the_hpa_nothing),
+		CASE(only_a_timed_poll_is_for_the_hpa),
+		CASE(no_poll_is_lost_to_other_looks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

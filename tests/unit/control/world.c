@@ -50,6 +50,7 @@ static void process_start(void)
 	c->readings = readings_new(&world.sources, &config);
 	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
 	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
+	c->lastpoll = lastpoll_new(c->store);
 	c->health = health_new(c->store, &c->leadership);
 	c->journal = journal_new(c->store, c->targets);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
@@ -65,6 +66,7 @@ static void process_end(void)
 	control_free(world.control);
 	journal_free(world.cache.journal);
 	health_free(world.cache.health);
+	lastpoll_free(world.cache.lastpoll);
 	pushes_free(world.cache.pushes);
 	scalers_free(world.cache.scalers);
 	readings_free(world.cache.readings);
