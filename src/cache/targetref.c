@@ -48,6 +48,18 @@ int targetref_find(struct targetref *t, const struct scaledobject *so, char *gro
 	return 0;
 }
 
+bool targetref_unscalable(struct targetref *t, const struct scaledobject *so)
+{
+	const char *name = scaledobject_target_kind(&so->spec);
+	char group[TARGETREF_TEXT], version[TARGETREF_TEXT];
+	struct kind kind;
+	bool wrong;
+
+	return !scaledobject_target_gv(&so->spec, group, version, TARGETREF_TEXT, NULL) &&
+	       kinds_get(t->kinds, group, version, name, &kind, &wrong, NULL) == KIND_PRESENT && kind.namespaced &&
+	       !kind.scalable;
+}
+
 static bool same(const char *stored, const char *text)
 {
 	return stored && strcmp(stored, text) == 0;

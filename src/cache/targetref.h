@@ -30,6 +30,9 @@ void targetref_listen(struct targetref *t, targets_fn fn, void *arg);
  */
 int targetref_find(struct targetref *t, const struct scaledobject *so, char *group, char *version, char *resource, bool *waits, struct err *err);
 
+/* What *err said is that the kind is known and has no scale subresource. */
+bool targetref_unscalable(struct targetref *t, const struct scaledobject *so);
+
 /* The same from the object's own status, when that is about the target the spec names: for a deletion, which does not wait for discovery. */
 int targetref_stored(const struct scaledobject *so, char *group, char *version, char *resource);
 

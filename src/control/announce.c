@@ -105,7 +105,7 @@ void announce_started(struct object *o, const struct scaled *of)
 	announce(o, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 
-void announce_check_failed(struct object *o, const struct meta *meta, const char *text)
+void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text)
 {
 	struct reconcile_part *r = &o->reconcile;
 	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(o->kind->of));
@@ -115,6 +115,8 @@ void announce_check_failed(struct object *o, const struct meta *meta, const char
 	free(r->said_error);
 	r->said_error = mem_dup(text);
 	log_warn(o->subject, "%s", text);
+	if (words)
+		announce(o, meta, "Warning", reason, "%s", words);
 	announce(o, meta, "Warning", reason, "%s", text);
 }
 

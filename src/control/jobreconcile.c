@@ -27,6 +27,7 @@
 struct wish {
 	bool waits;           /* something is not read or deleted yet: whoever does that leads back here */
 	bool paused_known, paused;
+	const char *words;    /* of KEDA's Event about what is wrong, where we say more; NULL */
 	const char **metrics; /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
@@ -55,7 +56,7 @@ static void report_failure(struct object *o, const struct scaledjob *sj, const s
 {
 	conclude(o, sj, wish, err);
 	status_write(o);
-	announce_check_failed(o, &sj->meta, err->msg);
+	announce_check_failed(o, &sj->meta, wish->words, err->msg);
 }
 
 /* True when it was not Ready before. */
@@ -143,6 +144,7 @@ static int wish_jobs(struct object *o, const struct scaledjob *sj, struct wish *
 
 	if (!jobs_known(o->control->cache->jobs, sj->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
+		wish->words = JOBS_STEP;
 		return err_set(err, ERR_TEMPORARY, JOBS_STEP ": %s", trouble ? trouble : "not read yet");
 	}
 	switch (jobsweeper_run(o, sj, err)) {
@@ -179,6 +181,7 @@ static int wish_scalers(struct object *o, struct wish *wish, struct err *err)
 
 	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
 		wish->waits = err->kind == ERR_WAITING;
+		wish->words = SCALERS_STEP;
 		return err_wrap(err, SCALERS_STEP);
 	}
 	wish_metrics(&built, wish);

@@ -335,7 +335,8 @@ void jobsweeper_stop(struct object *o);
 void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...) __attribute__((format(printf, 5, 6)));
 void announce_gone(struct object *o);
 void announce_started(struct object *o, const struct scaled *of);        /* it is polled from now on */
-void announce_check_failed(struct object *o, const struct meta *meta, const char *text); /* and logged; once, as long as the text is the same */
+/* And logged; once, as long as the text is the same. words: of another Event before it; NULL: none. */
+void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text);
 void announce_check_passed(struct object *o); /* the next failure is told, whatever its text */
 void announce_unknown(struct object *o, const struct meta *meta); /* keys of metadata that no parameter has, if there are any */
 void announce_push(struct object *o, const struct meta *meta);    /* that a push which was asked for is off, once, and anew when why is another */

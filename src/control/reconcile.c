@@ -27,6 +27,9 @@
 
 #define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
+/* KEDA's Events say these words and no more (keda-core.md 2.5). */
+#define NOT_FOUND      "Target resource doesn't exist"
+#define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
 
 /* What the object asks for, as far as it can be told now. */
 struct wish {
@@ -34,6 +37,7 @@ struct wish {
 	int32_t replicas;
 	bool waits;                  /* something is not read yet: whoever reads it leads back here */
 	bool refused;                /* another ScaledObject has the target or the HPA */
+	const char *words;           /* of KEDA's Event about what is wrong, where they are always the same; NULL */
 	const struct directives *directives; /* NULL: they cannot be read */
 	struct metric_spec *metrics; /* borrowed names */
 	size_t metric_count;
@@ -57,16 +61,21 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 {
 	const struct workload *w;
 	const char *trouble = targets_trouble(o->control->cache->targets, o->key);
+	struct targetref *refs = o->control->cache->targetref;
 
-	if (targetref_find(o->control->cache->targetref, so, wish->group, wish->version, wish->resource, &wish->waits, err))
+	if (targetref_find(refs, so, wish->group, wish->version, wish->resource, &wish->waits, err)) {
+		wish->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
 		return err_wrap(err, TARGET_STEP);
+	}
 	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
 	switch (targets_get(o->control->cache->targets, o->key, &w)) {
 	case TARGET_UNREAD:
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
 	case TARGET_MISSING:
-		err_set(err, ERR_MISSING, "Target resource doesn't exist: %s %s/%s", wish->kind, so->meta.namespace_, so->spec.target_name);
+		wish->words = NOT_FOUND;
+		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", wish->kind, so->meta.namespace_,
+			so->spec.target_name);
 		return err_wrap(err, TARGET_STEP);
 	case TARGET_PRESENT:
 		wish->replicas = w->replicas;
@@ -191,7 +200,7 @@ static void report_failure(struct object *o, const struct scaledobject *so, cons
 
 	conclude(o, so, &outcome);
 	status_write(o);
-	announce_check_failed(o, &so->meta, err->msg);
+	announce_check_failed(o, &so->meta, wish->words, err->msg);
 }
 
 /* True when it was not Ready before. */
@@ -288,6 +297,7 @@ static void reconcile_paused(struct object *o, const struct scaledobject *so, st
 
 	stop_scaling(o, so);
 	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) && !wish_target(o, so, wish, &target_err);
+	wish->words = NULL; /* what fails from here on is another thing */
 	if (wish->waits)
 		return;
 	if (write_must_wait(o)) {

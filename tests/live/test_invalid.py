@@ -169,6 +169,25 @@ def test_second_trigger_is_named(kscaled, stage):
     assert "trigger 1" in message and "listLength" in message
 
 
+@pytest.mark.parametrize("target, words, ours", [
+    ({"name": "nobody"}, "Target resource doesn't exist", "Deployment"),
+    ({"name": "kube-root-ca.crt", "apiVersion": "v1", "kind": "ConfigMap"},
+     "Target resource doesn't expose /scale subresource", "ConfigMap"),
+], ids=["missing", "no-scale"])
+def test_wrong_targets_are_told_as_keda_does(kscaled, stage, target, words, ours):
+    """One Event in KEDA's words and no others, by which people look for it, and one in ours."""
+    stage.scaledobject(target=target)
+    assert ours in stage.wait_refused()
+
+    def notes():
+        return [event.note for event in stage.events(reason="ScaledObjectCheckFailed")]
+
+    eventually(lambda: len(notes()) == 2)
+    assert notes().count(words) == 1
+    step = "ScaledObject doesn't have correct scaleTargetRef specification: "
+    assert any(note.startswith(step) and ours in note for note in notes())
+
+
 def test_error_is_told_once(kscaled, stage):
     stage.deployment(replicas=0)
     stage.scaledobject(triggers=[stage.trigger(listLength="x")])

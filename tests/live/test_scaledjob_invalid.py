@@ -39,6 +39,10 @@ def test_refused_by_name(kscaled, job_stage, record, credentials, locked_redis):
         message = stage.wait_refused(name)
         assert all(part in message for part in parts), (name, message)
         assert stage.says("Active", "Unknown", "UnknownState", name)["message"] == "ScaledJob check failed"
+    # One Event in KEDA's words, which are always the same, and one in ours.
+    eventually(lambda: len(stage.events("unknown", "ScaledJobCheckFailed")) == 2)
+    notes = [event.note for event in stage.events("unknown", "ScaledJobCheckFailed")]
+    assert "Failed to ensure ScaledJob is correctly created" in notes and any("radish" in note for note in notes)
     event = stage.event("ScaledJobCheckFailed", "names-twice")
     assert event.type == "Warning" and "same" in event.note
     versions = {name: stage.get(name)["metadata"]["resourceVersion"] for name in cases}

@@ -155,14 +155,17 @@ static void what_cannot_be_scaled_is_refused(void **state)
 	fakecluster_apply(OBJECT, OF_KIND("Report"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(), "invalid: kind Report of argoproj.io/v1alpha1 has no scale subresource");
+	assert_true(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
 	assert_int_equal(t.told, 1);
 	fakecluster_apply(OBJECT, OF_KIND("Cluster"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(), "invalid: kind Cluster of argoproj.io/v1alpha1 stands in no namespace, so it cannot be scaled by a ScaledObject");
+	assert_false(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
 	fakecluster_apply(OBJECT, OF_KIND("Rolout"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(), "missing: no kind Rolout in argoproj.io/v1alpha1: is its CRD installed?");
 	assert_int_equal(fakecluster_watches("argoproj.io"), 0);
+	assert_false(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
 }
 
 static void the_kind_changes_while_we_run(void **state)

@@ -53,6 +53,21 @@ static void any_kind_is_scaled_paused_and_restored(void **state)
 	assert_int_equal(fakecluster_number(GADGET, "spec.replicas"), 2);
 }
 
+static void a_kind_without_scale_is_told_in_kedas_words_too(void **state)
+{
+	(void)state;
+	fakecluster_serve("/apis/example.com/v1",
+			  "{'kind':'APIResourceList','groupVersion':'example.com/v1','resources':[{'name':'gadgets',"
+			  "'singularName':'gadget','namespaced':true,'kind':'Gadget','verbs':['get','list']}]}");
+	world_scaledobject("web", OF_GADGET);
+	world_pass(3000);
+	world_expect("web", "Ready", "False ScaledObjectCheckFailed ScaledObject doesn't have correct scaleTargetRef "
+		     "specification: kind Gadget of example.com/v1 has no scale subresource");
+	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 2);
+	assert_int_equal(fakecluster_events_sent(NULL, "Target resource doesn't expose /scale subresource"), 1);
+	assert_int_equal(fakecluster_events_sent(NULL, "specification: kind Gadget of example.com/v1 has no scale"), 1);
+}
+
 /* Deleted while its kind cannot be looked up any more: the status knows where its target was. */
 static void a_restore_does_not_wait_for_discovery(void **state)
 {
@@ -111,6 +126,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(any_kind_is_scaled_paused_and_restored),
+		CASE(a_kind_without_scale_is_told_in_kedas_words_too),
 		CASE(a_restore_does_not_wait_for_discovery),
 		CASE(another_kind_is_followed_and_the_old_target_left_as_it_is),
 		CASE(a_write_to_the_old_target_says_nothing_about_the_new),

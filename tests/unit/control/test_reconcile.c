@@ -497,6 +497,10 @@ static void a_target_that_comes_later_heals(void **state)
 	world_scaledobject("web", "");
 	world_pass(1000);
 	world_expect("web", "Ready", TARGET_STEP "Target resource doesn't exist: Deployment default/web");
+	/* In KEDA's words alone, and in ours. */
+	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", "Target resource doesn't exist"), 2);
+	assert_int_equal(fakecluster_events_sent(NULL, "Target resource doesn't exist: Deployment default/web"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", "scaleTargetRef specification"), 1);
 	assert_null(fakecluster_get(WEB_HPA));
 	world_deployment("web", 2);
 	world_pass(1000);
