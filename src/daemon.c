@@ -128,12 +128,12 @@ static void on_foreign_apiservice(void *arg, const char *who)
 	leader_set_blocked(d->leader, why);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct daemon *d = arg;
 
 	(void)key;
-	if (change != STORE_SYNCED || d->ready)
+	if (!(changes & STORE_SYNCED) || d->ready)
 		return;
 	d->ready = true;
 	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far", store_scaledobject_count(d->cache.store), store_scaledjob_count(d->cache.store));

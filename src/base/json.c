@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/fingerprint.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 
@@ -338,6 +339,52 @@ char *json_text(const json_t *value)
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
 	return text != NULL ? text : mem_dup("null");
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t pair[2] = { a, b };
+
+	return fingerprint_fast(pair, sizeof(pair));
+}
+
+/* Sums, so that the order of keys does not matter. */
+static uint64_t digest_of_object(const json_t *value)
+{
+	uint64_t sum = 0;
+	const char *key;
+	json_t *field;
+
+	json_object_foreach((json_t *)(uintptr_t)value, key, field)
+		sum += mix(fingerprint_fast(key, strlen(key)), json_digest(field));
+	return sum;
+}
+
+static uint64_t digest_of_array(const json_t *value)
+{
+	uint64_t sum = 0;
+	const json_t *element;
+	size_t i;
+
+	json_array_foreach(value, i, element)
+		sum = mix(sum, json_digest(element));
+	return sum;
+}
+
+uint64_t json_digest(const json_t *value)
+{
+	uint64_t type = value != NULL ? (uint64_t)json_typeof(value) + 1 : 0;
+	double real = json_real_value(value);
+
+	if (json_is_object(value))
+		return mix(type, digest_of_object(value));
+	if (json_is_array(value))
+		return mix(type, digest_of_array(value));
+	if (json_is_string(value))
+		return mix(type, fingerprint_fast(json_string_value(value), json_string_length(value)));
+	if (json_is_real(value))
+		return mix(type, fingerprint_fast(&real, sizeof(real)));
+	return mix(type, (uint64_t)json_integer_value(value));
 }
 
 const char *json_str_or_empty(const json_t *object, const char *key)

@@ -44,6 +44,9 @@ int json_wrong_kind(const struct json_at *at, struct err *err, const char *wante
 /* Text without white space, keys in insertion order; the caller owns it. */
 char *json_text(const json_t *value);
 
+/* The same for values that say the same, whatever the order of their keys; another, as good as always, for others. */
+uint64_t json_digest(const json_t *value);
+
 /* Borrowed string at a key, or "" — for values whose type was checked or does not matter. */
 const char *json_str_or_empty(const json_t *object, const char *key);
 

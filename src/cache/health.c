@@ -179,10 +179,10 @@ void health_forget(struct health *h)
 		object_free(h, o);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct health *h = arg;
-	struct object *o = change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB ? object_find(h, key) : NULL;
+	struct object *o = changes & (STORE_SPEC | STORE_GONE) ? object_find(h, key) : NULL;
 	struct scaled of;
 
 	if (o && (!store_scaled(h->store, key, &of) || strcmp(of.meta->uid, o->uid) != 0))

@@ -326,15 +326,14 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 
 /* --- the whole ---------------------------------------------------------------------------------------------------------------- */
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct journal *j = arg;
-	struct entry *e = key && (change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB || change == STORE_HPA) ? entry_find(j, key) : NULL;
-	struct scaled of;
+	struct entry *e = changes & (STORE_GONE | STORE_HPA | STORE_HPA_STATUS) ? entry_find(j, key) : NULL;
 
-	if (e && !store_scaled(j->store, key, &of))
+	if (e && (changes & STORE_GONE))
 		entry_free(j, e);
-	else if (e && change == STORE_HPA)
+	else if (e)
 		name_unknown(e, hpa_of(j, key));
 }
 

@@ -107,13 +107,12 @@ static void forget(struct lastpoll *l, struct polled *p)
 	free(p);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct lastpoll *l = arg;
-	struct polled *p = change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB ? find(l, key) : NULL;
-	struct scaled of;
+	struct polled *p = changes & STORE_GONE ? find(l, key) : NULL;
 
-	if (p && !store_scaled(l->store, key, &of))
+	if (p)
 		forget(l, p);
 }
 

@@ -67,12 +67,12 @@ static bool note(struct referred *r, const struct triggerauth *t)
 	return changed;
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct lookups *l = arg;
 	struct held *held, *next;
 
-	if (change != STORE_TRIGGERAUTH)
+	if (!(changes & STORE_TRIGGERAUTH))
 		return;
 	if (key) {
 		held = holders_find(&l->triggerauths, key);

@@ -54,13 +54,19 @@ void scalers_release(struct scalers *s, const char *key)
 	descriptions_release(s->descriptions, key);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+/* Of the annotations only whether they can be read decides what is built. */
+static bool stands(const struct object_scalers *o, const struct scaled *of)
+{
+	return o->built && !o->err && scalers_validate(of, NULL) == 0;
+}
+
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct scalers *s = arg;
 	struct scaled of;
 	struct object_scalers *o;
 
-	if (change != STORE_SCALEDOBJECT && change != STORE_SCALEDJOB)
+	if (!(changes & (STORE_SPEC | STORE_ANNOTATIONS | STORE_GONE)))
 		return;
 	o = find(s, key);
 	if (!store_scaled(s->store, key, &of)) {
@@ -69,8 +75,7 @@ static void on_store_change(void *arg, enum store_change change, const char *key
 			forget(s, o);
 		return;
 	}
-	/* Also annotations decide whether an object may scale, and they do not move its generation. */
-	if (o)
+	if (o && ((changes & STORE_SPEC) || !stands(o, &of)))
 		drop(o);
 }
 

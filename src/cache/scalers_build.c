@@ -213,7 +213,7 @@ static void share_questions(struct scalers *s, struct object_scalers *o)
 			o->list[i].question = readings_share(s->readings, o->list[i].question);
 }
 
-static int validate(const struct scaled *of, struct err *err)
+int scalers_validate(const struct scaled *of, struct err *err)
 {
 	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err) : validate_for_reconcile(of->so, err);
 }
@@ -223,7 +223,7 @@ int scalers_build(struct scalers *s, struct object_scalers *o, const struct scal
 	struct material m = { .of = of };
 	struct err worst = { 0 };
 
-	if (validate(of, err)) {
+	if (scalers_validate(of, err)) {
 		scalers_release(s, o->key);
 		return -1;
 	}

@@ -42,6 +42,9 @@ struct scalers {
 
 void scalers_release(struct scalers *s, const char *key); /* it needs nothing any more */
 
+/* Whether what it says can be followed at all; err may be NULL. */
+int scalers_validate(const struct scaled *of, struct err *err);
+
 /* Into *o, which is empty. Fails with what stays true until the object, its target or what it refers to changes, and so may be remembered, or with ERR_WAITING or ERR_TEMPORARY; what was built before is left in *o. */
 int scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err);
 

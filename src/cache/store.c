@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "cache/index.h"
 #include "cache/shelf.h"
 #include "decide/hpaspec.h"
 
@@ -17,6 +18,8 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 
 struct store {
 	struct shelf *shelves[KINDS];
+	struct index hpas;  /* by the ScaledObject that they belong to */
+	bool learning;      /* what is taken in is the answer to a write of ours */
 	struct { store_listener fn; void *arg; } listeners[LISTENERS_MAX];
 	size_t listener_count;
 	bool told_synced;
@@ -47,17 +50,10 @@ const char *store_key_path(const char *key)
 	return store_key_kind(key) == SCALED_JOB ? key + strlen(JOB_KEY_PREFIX) : key;
 }
 
-static void tell(struct store *s, enum store_change change, const char *key)
+static void tell(struct store *s, unsigned changes, const char *key)
 {
-	for (size_t i = 0; i < s->listener_count; i++)
-		s->listeners[i].fn(s->listeners[i].arg, change, key);
-}
-
-static void tell_object(struct store *s, enum store_change change, const struct meta *meta)
-{
-	char key[STORE_KEY_MAX];
-
-	tell(s, change, store_key(meta->namespace_, meta->name, key));
+	for (size_t i = 0; changes && i < s->listener_count; i++)
+		s->listeners[i].fn(s->listeners[i].arg, changes, key);
 }
 
 /* --- what a change means, by kind --------------------------------------------------------------------------------------------- */
@@ -76,17 +72,75 @@ static void on_synced(void *arg)
 	tell(s, STORE_SYNCED, NULL);
 }
 
+static bool same_finalizers(const struct meta *a, const struct meta *b)
+{
+	if (a->finalizer_count != b->finalizer_count)
+		return false;
+	for (size_t i = 0; i < a->finalizer_count; i++)
+		if (strcmp(a->finalizers[i], b->finalizers[i]) != 0)
+			return false;
+	return true;
+}
+
+static unsigned meta_changes(const struct meta *a, const struct meta *b)
+{
+	bool meta = a->deleted_unix_ms != b->deleted_unix_ms || !strmap_equal(&a->labels, &b->labels) ||
+		    !same_finalizers(a, b);
+
+	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : STORE_ANNOTATIONS) | (meta ? STORE_META : 0u);
+}
+
+/* Digests of spec and status as they came, for what of both nobody else may write unseen. */
+struct digests { uint64_t spec, status; };
+
+static unsigned object_changes(const struct meta *a, struct digests before, const struct meta *b, struct digests now)
+{
+	unsigned changes;
+
+	if (strcmp(a->uid, b->uid) != 0)
+		return STORE_SPEC;
+	changes = meta_changes(a, b);
+	if (before.spec != now.spec || a->generation != b->generation)
+		changes |= STORE_SPEC;
+	if (before.status != now.status)
+		changes |= STORE_STATUS;
+	return changes;
+}
+
+static struct digests digests_of(const struct scaled *of)
+{
+	return of->so ? (struct digests){ of->so->spec_digest, of->so->status_digest }
+		      : (struct digests){ of->sj->spec_digest, of->sj->status_digest };
+}
+
+static void on_scaled(struct store *s, const struct scaled *before, const struct scaled *now, const char *key)
+{
+	unsigned changes = STORE_SPEC;
+
+	if (!now)
+		changes = STORE_GONE;
+	else if (before)
+		changes = object_changes(before->meta, digests_of(before), now->meta, digests_of(now));
+	/* Whoever is answered goes on by himself. */
+	tell(s, s->learning ? changes & ~(unsigned)(STORE_STATUS | STORE_META) : changes, key);
+}
+
 static void on_scaledobject(void *arg, const void *before, const void *now)
 {
-	tell_object(arg, STORE_SCALEDOBJECT, now ? now : before);
+	struct scaled was = before ? scaled_of_object(before) : (struct scaled){ 0 };
+	struct scaled is = now ? scaled_of_object(now) : was;
+	char key[STORE_KEY_MAX];
+
+	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_key(is.meta->namespace_, is.meta->name, key));
 }
 
 static void on_scaledjob(void *arg, const void *before, const void *now)
 {
-	const struct meta *meta = now ? now : before;
+	struct scaled was = before ? scaled_of_job(before) : (struct scaled){ 0 };
+	struct scaled is = now ? scaled_of_job(now) : was;
 	char key[STORE_KEY_MAX];
 
-	tell(arg, STORE_SCALEDJOB, store_job_key(meta->namespace_, meta->name, key));
+	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_job_key(is.meta->namespace_, is.meta->name, key));
 }
 
 /* They have no neighbours that somebody would wait for. */
@@ -96,26 +150,76 @@ static void on_scaledjobs_known(void *arg, const char *namespace_)
 	(void)namespace_;
 }
 
-/* An HPA's change concerns the ScaledObject that controls it; "" when none does. */
-static char *hpa_owner(const struct hpa *hpa, char out[STORE_KEY_MAX])
+/* The ScaledObject that an HPA belongs to: which controls it or, when nobody does, which it was made for. NULL: none. */
+static const char *hpa_owner(const struct hpa *hpa)
 {
-	const struct owner_ref *owner = hpa ? meta_controller(&hpa->meta) : NULL;
+	const struct owner_ref *owner = meta_controller(&hpa->meta);
 
-	out[0] = '\0';
-	if (owner && strcmp(owner->kind, "ScaledObject") == 0)
-		store_key(hpa->meta.namespace_, owner->name, out);
-	return out;
+	if (owner)
+		return strcmp(owner->kind, "ScaledObject") == 0 ? owner->name : NULL;
+	return strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL);
 }
 
-/* Whoever controlled it until now is concerned as well as whoever does from now on. */
+static bool same_owners(const struct meta *a, const struct meta *b)
+{
+	const struct owner_ref *one = meta_controller(a), *other = meta_controller(b);
+
+	return one && other ? strcmp(one->uid, other->uid) == 0 : !one && !other;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Of the status only what somebody acts on: its metrics are written every 15 s. */
+static bool same_hpa_status(const struct hpa *a, const struct hpa *b)
+{
+	return a->desired_replicas == b->desired_replicas && a->last_scale_unix_ms == b->last_scale_unix_ms &&
+	       same_text(a->scaling_active_status, b->scaling_active_status) &&
+	       same_text(a->scaling_active_reason, b->scaling_active_reason) &&
+	       same_text(a->scaling_active_message, b->scaling_active_message);
+}
+
+static unsigned hpa_changes(const struct hpa *a, const struct hpa *b)
+{
+	bool same = strcmp(a->meta.uid, b->meta.uid) == 0 && a->spec_fingerprint == b->spec_fingerprint &&
+		    same_owners(&a->meta, &b->meta) && !meta_changes(&a->meta, &b->meta);
+
+	return (same ? 0u : STORE_HPA) | (same_hpa_status(a, b) ? 0u : STORE_HPA_STATUS);
+}
+
+static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner, void (*file)(struct index *x, uint64_t mark, const char *key))
+{
+	char key[STORE_KEY_MAX];
+
+	if (owner)
+		file(&s->hpas, index_mark(hpa->meta.namespace_, "ScaledObject", owner), store_key(hpa->meta.namespace_, hpa->meta.name, key));
+}
+
+static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa, const char *owner)
+{
+	char key[STORE_KEY_MAX];
+
+	if (owner)
+		tell(s, changes, store_key(hpa->meta.namespace_, owner, key));
+}
+
+/* Whoever it belonged to until now is concerned as well as whoever it does from now on. */
 static void on_hpa(void *arg, const void *before, const void *now)
 {
-	char old[STORE_KEY_MAX], new[STORE_KEY_MAX];
+	struct store *s = arg;
+	const char *old = before ? hpa_owner(before) : NULL, *new = now ? hpa_owner(now) : NULL;
+	bool moved = !same_text(old, new);
 
-	if (*hpa_owner(now, new))
-		tell(arg, STORE_HPA, new);
-	if (*hpa_owner(before, old) && strcmp(old, new) != 0)
-		tell(arg, STORE_HPA, old);
+	if (moved && before)
+		file_hpa(s, before, old, index_remove);
+	if (moved && now)
+		file_hpa(s, now, new, index_add);
+	if (now)
+		tell_owner(s, before && !moved ? hpa_changes(before, now) : STORE_HPA | STORE_HPA_STATUS, now, new);
+	if (before && (moved || !now))
+		tell_owner(s, STORE_HPA, before, old);
 }
 
 struct waiting { struct store *store; const char *namespace_; };
@@ -139,7 +243,10 @@ static void on_neighbours_known(void *arg, const char *namespace_)
 
 static void on_triggerauth(void *arg, const void *before, const void *now)
 {
-	tell_object(arg, STORE_TRIGGERAUTH, now ? now : before);
+	const struct triggerauth *t = now ? now : before;
+	char key[STORE_KEY_MAX];
+
+	tell(arg, STORE_TRIGGERAUTH, store_key(t->meta.namespace_, t->meta.name, key));
 }
 
 static void on_triggerauths_known(void *arg, const char *namespace_)
@@ -239,6 +346,7 @@ void store_free(struct store *s)
 		return;
 	for (int kind = 0; kind < KINDS; kind++)
 		shelf_free(s->shelves[kind]);
+	index_done(&s->hpas);
 	free(s);
 }
 
@@ -304,9 +412,16 @@ void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const 
 	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_scaledobject, &(struct each_scaledobject){ fn, arg });
 }
 
+static void learn(struct store *s, enum kind kind, const json_t *object)
+{
+	s->learning = true;
+	shelf_learn(s->shelves[kind], object);
+	s->learning = false;
+}
+
 void store_learn_scaledobject(struct store *s, const json_t *object)
 {
-	shelf_learn(s->shelves[KIND_SCALEDOBJECT], object);
+	learn(s, KIND_SCALEDOBJECT, object);
 }
 
 /* --- ScaledJobs --------------------------------------------------------------------------------------------------------------- */
@@ -348,7 +463,7 @@ void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const cha
 
 void store_learn_scaledjob(struct store *s, const json_t *object)
 {
-	shelf_learn(s->shelves[KIND_SCALEDJOB], object);
+	learn(s, KIND_SCALEDJOB, object);
 }
 
 /* --- either ------------------------------------------------------------------------------------------------------------------- */
@@ -403,18 +518,19 @@ bool store_knows_hpas(const struct store *s, const char *namespace_, const char 
 	return shelf_knows(s->shelves[KIND_HPA], namespace_, trouble);
 }
 
-struct each_hpa { void (*fn)(void *arg, const char *key, const struct hpa *hpa); void *arg; };
-
-static void on_each_hpa(void *arg, const char *key, const void *object)
+const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except)
 {
-	const struct each_hpa *each = arg;
+	uint64_t mark = index_mark(so->meta.namespace_, "ScaledObject", so->meta.name);
+	const char *key;
+	size_t at = 0;
 
-	each->fn(each->arg, key, object);
-}
+	while ((key = index_next(&s->hpas, mark, &at))) {
+		const struct hpa *hpa = store_hpa(s, key);
 
-void store_each_hpa(const struct store *s, void (*fn)(void *arg, const char *key, const struct hpa *hpa), void *arg)
-{
-	shelf_each(s->shelves[KIND_HPA], on_each_hpa, &(struct each_hpa){ fn, arg });
+		if (hpa && !hpa->meta.deleted_unix_ms && strcmp(hpa->meta.name, except) != 0 && hpaspec_is_of(hpa, so))
+			return hpa;
+	}
+	return NULL;
 }
 
 void store_learn_hpa(struct store *s, const json_t *object)

@@ -47,7 +47,8 @@ bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* th
 const struct hpa *store_hpa(const struct store *s, const char *key);
 /* Whether the HPAs of this namespace were listed, so that one that is not known is not there. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes. */
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
-void store_each_hpa(const struct store *s, void (*fn)(void *arg, const char *key, const struct hpa *hpa), void *arg);
+/* An HPA of this ScaledObject (hpaspec_is_of) that has not the name `except` and is not being deleted; NULL: none. */
+const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except);
 size_t store_scaledobject_count(const struct store *s);
 void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
 size_t store_scaledjob_count(const struct store *s);
@@ -70,14 +71,25 @@ void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);
 
+/*
+ * What is another than before: bits. Told of a ScaledObject or ScaledJob by its key, of an HPA by its owner's. A new
+ * resourceVersion under which nothing changed that anybody here looks at is not told, nor is a status that we wrote
+ * ourselves (store_learn_*): who wrote it knows.
+ */
 enum store_change {
-	STORE_SCALEDOBJECT,
-	STORE_SCALEDJOB,
-	STORE_HPA,         /* key is the owning ScaledObject's; also when more is known than before of what is beside it */
-	STORE_TRIGGERAUTH, /* "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is different from before, so whoever waits for one looks again */
-	STORE_SYNCED,      /* ScaledObjects and HPAs, once; key NULL */
+	STORE_SPEC = 1 << 0,        /* its spec; also: it came, or is another object under the same name */
+	STORE_ANNOTATIONS = 1 << 1,
+	STORE_META = 1 << 2,        /* its labels, finalizers, deletionTimestamp */
+	STORE_STATUS = 1 << 3,
+	STORE_GONE = 1 << 4,        /* it is not found any more */
+	STORE_HPA = 1 << 5,         /* its HPA: all but the status; also when more is known than before of what is beside it */
+	STORE_HPA_STATUS = 1 << 6,  /* its HPA's condition ScalingActive, what that wants and when it last scaled */
+	STORE_TRIGGERAUTH = 1 << 7, /* "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is
+				     * different from before, so whoever waits for one looks again */
+	STORE_SYNCED = 1 << 8,      /* ScaledObjects and HPAs, once; key NULL */
 };
-typedef void (*store_listener)(void *arg, enum store_change change, const char *key);
+#define STORE_OBJECT (STORE_SPEC | STORE_ANNOTATIONS | STORE_META | STORE_STATUS | STORE_GONE)
+typedef void (*store_listener)(void *arg, unsigned changes, const char *key);
 void store_listen(struct store *s, store_listener fn, void *arg); /* for the store's life; a handful of listeners */
 
 #endif

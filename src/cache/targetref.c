@@ -95,14 +95,15 @@ static void want(struct targetref *t, const char *key, const struct scaledobject
 		targets_want(t->targets, key, &ref);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+/* An annotation may be why the spec cannot be followed. */
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct targetref *t = arg;
 	const struct scaledobject *so;
 
-	if (change == STORE_SYNCED)
+	if (changes & STORE_SYNCED)
 		targets_open(t->targets);
-	if (change != STORE_SCALEDOBJECT)
+	if (!(changes & (STORE_SPEC | STORE_ANNOTATIONS | STORE_GONE)))
 		return;
 	so = store_scaledobject(t->store, key);
 	if (so)

@@ -116,6 +116,13 @@ const char *targets_trouble(const struct targets *t, const char *owner_key)
 	return w->target->trouble ? w->target->trouble : informer_trouble(&w->target->place->informer);
 }
 
+bool targets_reads(const struct targets *t, const char *owner_key)
+{
+	const struct want *w = want_find(t, owner_key);
+
+	return w && w->target->state == TARGET_UNREAD && !targets_trouble(t, owner_key);
+}
+
 void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale)
 {
 	struct want *w = want_find(t, owner_key);

@@ -46,6 +46,8 @@ void targets_release(struct targets *t, const char *owner_key);
 
 /* The owner's target. *out is set for TARGET_PRESENT, borrowed until the loop turns. */
 enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out);
+/* Whether it is being read, and nothing is known to be wrong: the listeners hear of the end of that. */
+bool targets_reads(const struct targets *t, const char *owner_key);
 /* Why it cannot be read at the moment (watch denied, ...); NULL when nothing is known to be wrong. */
 const char *targets_trouble(const struct targets *t, const char *owner_key);
 

@@ -337,15 +337,14 @@ static void on_object(struct authkeeper *k, const char *key)
 	}
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct authkeeper *k = arg;
 
-	if (change == STORE_HPA)
-		return;
-	if (change == STORE_TRIGGERAUTH && key)
+	if ((changes & STORE_TRIGGERAUTH) && key)
 		on_object(k, key);
-	gather_soon(k);
+	if (changes & (STORE_SPEC | STORE_GONE | STORE_TRIGGERAUTH | STORE_SYNCED))
+		gather_soon(k);
 }
 
 /* --- the house around it ------------------------------------------------------------------------------------------------------ */

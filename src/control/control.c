@@ -30,6 +30,15 @@ static void stop_object(struct object *o)
 	reconcile_stop(o);
 }
 
+/* A look that finds its target unread could do nothing; the end of reading leads back here. Paused or deleted it needs none. */
+static bool awaits_target(struct object *o, const struct scaled *of)
+{
+	struct directives says;
+
+	return !of->meta->deleted_unix_ms && directives_read(of->so, &says, NULL) == 0 && !says.paused &&
+	       targets_reads(o->control->cache->targets, o->key);
+}
+
 static void note_job(struct object *o, const struct scaled *of)
 {
 	if (of)
@@ -46,6 +55,7 @@ static void stop_job(struct object *o)
 static const struct object_kind object_kind = {
 	.of = SCALED_OBJECT,
 	.note = note_object,
+	.awaits = awaits_target,
 	.reconcile = reconcile_run,
 	.decide = scaleloop_decide,
 	.stop = stop_object,
@@ -154,15 +164,31 @@ static void on_change(struct control *c, const char *key)
 	if (!o)
 		return;
 	o->kind->note(o, known ? &of : NULL);
-	queue_mark(o);
+	if (o->uid || !known || !o->kind->awaits || !o->kind->awaits(o, &of))
+		queue_mark(o);
 }
 
-static void on_store_change(void *arg, enum store_change change, const char *key)
+/* A status that others wrote is put right by status.c alone; what the HPA says goes into the next tick, while there is one. */
+static bool leads_to_look(const struct object *o, unsigned changes)
+{
+	const unsigned always = STORE_SPEC | STORE_ANNOTATIONS | STORE_META | STORE_GONE | STORE_HPA;
+
+	return !o || (changes & always) || ((changes & STORE_STATUS) && !o->status.known) ||
+	       ((changes & STORE_HPA_STATUS) && !o->loop.running);
+}
+
+static void on_store_change(void *arg, unsigned changes, const char *key)
 {
 	struct control *c = arg;
+	struct object *o;
 
-	if (c->leading && (change == STORE_SCALEDOBJECT || change == STORE_SCALEDJOB || change == STORE_HPA))
+	if (!c->leading || !(changes & (STORE_OBJECT | STORE_HPA | STORE_HPA_STATUS)))
+		return;
+	o = object_known(c, key);
+	if (leads_to_look(o, changes))
 		on_change(c, key);
+	else if (changes & STORE_STATUS)
+		status_write(o);
 }
 
 /* A credential is another, or what was waited for is there. */
@@ -245,6 +271,9 @@ static void object_turn(struct object *o)
 	}
 	if (!o->uid)
 		o->uid = mem_dup(of.meta->uid);
+	if (o->reconcile.call)
+		return; /* its answer leads back here */
+	counters_add(c->reconciles, (const char *const[]){ scaled_kind_word(o->kind->of) }, 1);
 	o->kind->reconcile(o);
 }
 
@@ -314,6 +343,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	static const char *const object_labels[] = { "namespace", "scaledObject", NULL };
 	static const char *const job_labels[] = { "namespace", "scaledJob", NULL };
 	static const char *const result_labels[] = { "result", NULL };
+	static const char *const type_labels[] = { "type", NULL };
 	static const char *const no_labels[] = { NULL };
 	static const char *const latency_labels[] = { "namespace", "type", "resource", NULL };
 	struct control *c = mem_zalloc(sizeof(*c));
@@ -331,6 +361,7 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	c->job_failures = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_job_create_failures_total", "Jobs of a ScaledJob that the API server refused.", job_labels);
 	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
 	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
+	c->reconciles = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_reconciles_total", "Looks at what an object says and what is there.", type_labels);
 	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued", "Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
 	store_listen(cache->store, on_store_change, c);
 	targets_listen(cache->targets, on_target_change, c);

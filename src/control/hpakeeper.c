@@ -181,68 +181,15 @@ static void delete(struct object *o, const char *namespace_, const char *name, c
 	write_start(o, &request, doing, on_removed, on_remove_failure);
 }
 
-/* Controlled by this very object, or made for it by us and its owner was taken off. */
-static bool is_ours(const struct hpa *hpa, const struct scaledobject *so)
-{
-	const struct owner_ref *owner = meta_controller(&hpa->meta);
-	const char *label = strmap_get(&hpa->meta.labels, "scaledobject.keda.sh/name");
-
-	return owner ? strcmp(owner->uid, so->meta.uid) == 0 : label && strcmp(label, so->meta.name) == 0;
-}
-
-/* The object's HPA of this name; NULL: there is none, or it is somebody else's. */
-static const struct hpa *find_ours(const struct object *o, const struct scaledobject *so, const char *name)
-{
-	char key[STORE_KEY_MAX];
-	const struct hpa *hpa = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, name, key));
-
-	return hpa && !hpa->meta.deleted_unix_ms && is_ours(hpa, so) ? hpa : NULL;
-}
-
-struct search {
-	const struct scaledobject *so;
-	const char *name;
-	const struct hpa *found;
-};
-
-static void look_at(void *arg, const char *key, const struct hpa *hpa)
-{
-	struct search *s = arg;
-
-	(void)key;
-	if (strcmp(hpa->meta.namespace_, s->so->meta.namespace_) == 0 && strcmp(hpa->meta.name, s->name) != 0 && !hpa->meta.deleted_unix_ms && is_ours(hpa, s->so))
-		s->found = hpa;
-}
-
 static bool has_name(const struct scaledobject *so)
 {
 	return so->status.hpa_name && *so->status.hpa_name;
 }
 
-/*
- * One that the object has under another name than this. The status may not have the name of the latest yet; a process that was killed between an HPA and the status after it, and is started when that HPA has got
- * another name, finds none there, and looks at all of them.
- */
-static const struct hpa *find_old(const struct object *o, const struct scaledobject *so, const char *name)
-{
-	const char *const names[] = { so->status.hpa_name, o->reconcile.made };
-	struct search search = { so, name, NULL };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !search.found; i++)
-		if (names[i] && *names[i] && strcmp(names[i], name) != 0)
-			search.found = find_ours(o, so, names[i]);
-	if (!search.found && !has_name(so) && !o->reconcile.made)
-		store_each_hpa(o->control->cache->store, look_at, &search);
-	return search.found;
-}
-
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing)
 {
-	char name[254];
-	const struct hpa *hpa = find_old(o, so, scaledobject_hpa_name(so, name, sizeof(name)));
+	const struct hpa *hpa = store_hpa_of(o->control->cache->store, so, "");
 
-	if (!hpa)
-		hpa = find_ours(o, so, name);
 	if (!hpa)
 		return false;
 	delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
@@ -255,7 +202,7 @@ static void on_unseen(struct object *o, const json_t *live)
 	struct hpa *hpa = hpa_decode(live, NULL);
 
 	o->pause.hpa_gone = true;
-	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && is_ours(hpa, so))
+	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && hpaspec_is_of(hpa, so))
 		delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, "failed to delete HPA for paused ScaledObject");
 	hpa_free(hpa);
 }
@@ -304,7 +251,7 @@ static void on_old(struct object *o, const json_t *live)
 	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 	struct hpa *hpa = hpa_decode(live, NULL);
 
-	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && is_ours(hpa, so))
+	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && hpaspec_is_of(hpa, so))
 		remove_renamed(o, so, hpa);
 	else if (so)
 		set_removing(o, so->status.hpa_name);
@@ -338,7 +285,7 @@ static bool remove_unseen_old(struct object *o, const struct scaledobject *so, c
 /* After a rename. */
 static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
 {
-	const struct hpa *old = find_old(o, so, name);
+	const struct hpa *old = store_hpa_of(o->control->cache->store, so, name);
 
 	if (old)
 		remove_renamed(o, so, old);
@@ -370,8 +317,6 @@ bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desi
 	json_decref(r->desired);
 	r->desired = json_incref(desired);
 	r->wanted_hpa = fingerprint(desired);
-	free(r->made);
-	r->made = mem_dup(name);
 	if (!live) {
 		create(o, so, desired);
 		return true;

@@ -267,8 +267,6 @@ void jobreconcile_run(struct object *o)
 {
 	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
 
-	if (o->reconcile.call)
-		return; /* its answer leads back here */
 	if (sj->meta.deleted_unix_ms)
 		reconcile_deleted(o, sj);
 	else

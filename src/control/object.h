@@ -33,7 +33,8 @@ struct object;
 struct object_kind {
 	enum scaled_kind of;
 	void (*note)(struct object *o, const struct scaled *of);   /* it came or changed, or (NULL) it goes */
-	void (*reconcile)(struct object *o);                       /* looks, and starts the first write that is missing; the object is in the store */
+	bool (*awaits)(struct object *o, const struct scaled *of); /* a first look is too early: what it needs is being read. NULL: never */
+	void (*reconcile)(struct object *o);                       /* looks, and starts the first write that is missing; the object is in the store, and no write under way */
 	bool (*prepare)(struct object *o);                         /* true: something is read before the triggers are asked; polling_prepared() when it is there. NULL: nothing ever is */
 	void (*unprepare)(struct object *o);                       /* that is given up */
 	void (*decide)(struct object *o, const struct survey_result *result); /* what a look at the triggers leads to */
@@ -58,7 +59,7 @@ struct control {
 	size_t dirty_count;
 	bool times_pruned;          /* the installed CRD does not keep the conditions' times */
 	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
-	struct counters_family *scalings, *loop_latency, *queued, *jobs_created, *job_failures;
+	struct counters_family *scalings, *loop_latency, *queued, *reconciles, *jobs_created, *job_failures;
 	struct object *making;      /* jobmaker.c: those with a create that waits for its turn, in turn */
 	size_t creates;             /* under way */
 	struct object *sweeping;    /* jobsweeper.c: the same of deletes */
@@ -78,7 +79,6 @@ struct reconcile_part {
 	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
-	char *made;                 /* name of the HPA that was written last, with success or not; owned */
 	char *removing;             /* name of the HPA that is deleted, was, or was looked for in vain; owned */
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	unsigned restore_failures;
@@ -102,6 +102,7 @@ struct pause_part {
 /* control/rivals.c: what the object lays claim to; fingerprints. */
 struct rivals_part {
 	bool noted;
+	bool at_work;               /* it has its HPA: one of two that are equally old */
 	uint64_t target, hpa;
 };
 

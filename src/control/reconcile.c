@@ -51,8 +51,6 @@ void reconcile_stop(struct object *o)
 	o->reconcile.desired = NULL;
 	free(o->reconcile.removing);
 	o->reconcile.removing = NULL;
-	free(o->reconcile.made);
-	o->reconcile.made = NULL;
 }
 
 /* --- what the object asks for ------------------------------------------------------------------------------------------------- */
@@ -360,8 +358,6 @@ void reconcile_run(struct object *o)
 {
 	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 
-	if (o->reconcile.call)
-		return; /* its answer leads back here */
 	if (so->meta.deleted_unix_ms)
 		finalise_run(o, so);
 	else

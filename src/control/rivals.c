@@ -66,6 +66,7 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 
 	return (struct rivals_part){
 		.noted = true,
+		.at_work = so->status.hpa_name && *so->status.hpa_name,
 		.target = mark_of(so, scaledobject_target_kind(&so->spec), so->spec.target_name ? so->spec.target_name : ""),
 		.hpa = mark_of(so, "HPA", scaledobject_hpa_name(so, name, sizeof(name))),
 	};
@@ -94,7 +95,7 @@ void rivals_note(struct object *o, const struct scaledobject *so)
 	struct control *c = o->control;
 	struct rivals_part was = o->rivals, is = so ? claims_of(so) : (struct rivals_part){ 0 };
 
-	if (was.noted == is.noted && was.target == is.target && was.hpa == is.hpa)
+	if (was.noted == is.noted && was.at_work == is.at_work && was.target == is.target && was.hpa == is.hpa)
 		return;
 	look_at_sharers(o, &was);
 	if (was.noted) {

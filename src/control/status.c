@@ -82,6 +82,7 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	o->kind->learn(c->cache->store, object);
 	if (!object_find(o, &of))
 		return;
+	o->kind->note(o, &of);
 	notice_pruning(o, of.status);
 	o->status.futile = o->status.sent;
 	status_write(o);

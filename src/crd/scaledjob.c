@@ -29,6 +29,8 @@ struct scaledjob *scaledjob_decode(const json_t *object, struct err *err)
 	if (spec_err.kind != ERR_NONE)
 		err_keep(&sj->spec_err, &spec_err);
 	scaledobject_status_decode(&status, &sj->status);
+	sj->spec_digest = json_digest(spec.value);
+	sj->status_digest = json_digest(status.value);
 	return sj;
 }
 

@@ -42,6 +42,7 @@ struct scaledjob { /* begins with its meta, as cache/shelf wants it */
 	/* A ScaledJob's status is a part of a ScaledObject's: lastActiveTime, conditions, triggersTypes, authenticationsTypes, externalMetricNames, triggersActivity. All else stays unset. */
 	struct scaledobject_status status;
 	struct err *spec_err; /* as in crd/scaledobject.h; owned; NULL: all is well */
+	uint64_t spec_digest, status_digest; /* the same */
 };
 
 /* NULL and *err only when not even metadata can be read. The caller owns the result. */

@@ -29,6 +29,8 @@ struct scaledobject *scaledobject_decode(const json_t *object, struct err *err)
 	if (spec_err.kind != ERR_NONE)
 		err_keep(&so->spec_err, &spec_err);
 	scaledobject_status_decode(&status, &so->status);
+	so->spec_digest = json_digest(spec.value);
+	so->status_digest = json_digest(status.value);
 	return so;
 }
 

@@ -71,6 +71,7 @@ struct scaledobject {
 	 * what is wrong, for Ready. Owned; NULL: all is well.
 	 */
 	struct err *spec_err;
+	uint64_t spec_digest, status_digest; /* of both as they came; other ones say something else */
 };
 
 /* NULL and *err only when not even metadata can be read. The caller owns the result. */

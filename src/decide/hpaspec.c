@@ -12,7 +12,7 @@
 #include "decide/inherit.h"
 #include "decide/verdict.h"
 
-#define SELECTOR_KEY "scaledobject.keda.sh/name"
+#define SELECTOR_KEY HPASPEC_NAME_LABEL
 #define EXCLUDED_LABELS "scaledobject.keda.sh/hpa-excluded-labels"
 #define OWNER_KIND "ScaledObject"
 #define LABEL_VALUE_MAX 63

@@ -18,6 +18,8 @@
 
 #define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": what our HPA watch selects on; no exclusion removes it */
 
+#define HPASPEC_NAME_LABEL "scaledobject.keda.sh/name" /* which ScaledObject it was made for */
+
 /* The object to create: metadata (name, namespace, labels, annotations, controller owner reference) and spec. metrics in trigger order. ERR_INVALID for a name used twice
  * (`metricName X defined multiple times in ScaledObject Y`), no metrics, a metricType that a metric of its kind cannot have, a target that is not positive, annotations that cannot be read (paused-scale-in and -out disable a direction). version: app.kubernetes.io/version. The caller owns it. */
 json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err);
@@ -43,5 +45,8 @@ enum hpaspec_claim {
 	HPASPEC_FOREIGN,
 };
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object);
+
+/* Whether it is this very object's: controlled by it, or made for it and its owner was taken off. */
+bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so);
 
 #endif

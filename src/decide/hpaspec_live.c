@@ -9,7 +9,6 @@
 
 #define OWNER_KIND "ScaledObject"
 #define OWNER_GROUP "keda.sh/"
-#define NAME_LABEL "scaledobject.keda.sh/name"
 
 /* ---- Whose it is ---- */
 
@@ -37,7 +36,7 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 
 	if (controller != NULL)
 		return is_scaledobject(controller, so->meta.name);
-	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 && strcmp(json_str_or_empty(labels, NAME_LABEL), so->meta.name) == 0;
+	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 && strcmp(json_str_or_empty(labels, HPASPEC_NAME_LABEL), so->meta.name) == 0;
 }
 
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
@@ -49,6 +48,14 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa)
 		return HPASPEC_FOREIGN;
 	return HPASPEC_TAKEABLE;
+}
+
+bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
+{
+	const struct owner_ref *owner = meta_controller(&hpa->meta);
+	const char *label = strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL);
+
+	return owner ? strcmp(owner->uid, so->meta.uid) == 0 : label && strcmp(label, so->meta.name) == 0;
 }
 
 /* ---- Comparing with the live one ---- */

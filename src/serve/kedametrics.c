@@ -14,25 +14,20 @@
 
 static const char *const object_labels[] = { "namespace", "scaledObject", NULL }, *const job_labels[] = { "namespace", "scaledJob", NULL };
 
-static bool is_gone(const struct store *store, enum store_change change, const char *key)
-{
-	return (change == STORE_SCALEDOBJECT && !store_scaledobject(store, key)) || (change == STORE_SCALEDJOB && !store_scaledjob(store, key));
-}
-
-static void on_store(void *arg, enum store_change change, const char *key)
+static void on_store(void *arg, unsigned changes, const char *key)
 {
 	struct serve *s = arg;
 	const char *path, *name;
 	char *namespace_;
 
-	if (!is_gone(s->cache->store, change, key))
+	if (!(changes & STORE_GONE))
 		return;
 	path = store_key_path(key);
 	name = strchr(path, '/') + 1;
 	namespace_ = mem_dupn(path, (size_t)(name - 1 - path));
 	/* One of the other kind that has the same name begins anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
-	counters_remove(change == STORE_SCALEDJOB ? s->job_errors : s->object_errors, (const char *const[]){ namespace_, name });
+	counters_remove(store_key_kind(key) == SCALED_JOB ? s->job_errors : s->object_errors, (const char *const[]){ namespace_, name });
 	free(namespace_);
 }
 

@@ -332,9 +332,35 @@ static void one_strange_object_does_not_spoil_the_list(void **state)
 	json_decref(value);
 }
 
+static uint64_t digest_of(const char *text)
+{
+	json_t *value = parsed(text);
+	uint64_t digest = json_digest(value);
+
+	json_decref(value);
+	return digest;
+}
+
+static void digests_tell_values_apart(void **state)
+{
+	static const char *const different[] = {
+		"{}", "[]", "[[]]", "[{}]", "[null]", "[0]", "[1]", "[true]", "[false]", "[1.5]", "[\"\"]", "[\"1\"]", "[1,2]", "[2,1]", "[[1],2]",
+		"{\"a\":1}", "{\"a\":2}", "{\"b\":1}", "{\"a\":null}", "{\"a\":{\"b\":1}}", "{\"a\":1,\"b\":2}", "{\"a\":2,\"b\":1}",
+	};
+	const size_t count = sizeof(different) / sizeof(different[0]);
+
+	(void)state;
+	for (size_t i = 0; i < count; i++)
+		for (size_t j = 0; j < count; j++)
+			assert_int_equal(digest_of(different[i]) == digest_of(different[j]), i == j);
+	assert_int_equal(digest_of("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"), digest_of("{\"b\":{\"d\":3,\"c\":2},\"a\":1}"));
+	assert_int_not_equal(json_digest(NULL), digest_of("{}"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(digests_tell_values_apart),
 		cmocka_unit_test(one_strange_object_does_not_spoil_the_list),
 		cmocka_unit_test(parses), cmocka_unit_test(the_last_of_two_wins), cmocka_unit_test(depth_is_limited), cmocka_unit_test(paths), cmocka_unit_test(strings),
 		cmocka_unit_test(numbers), cmocka_unit_test(booleans_and_times), cmocka_unit_test(maps), cmocka_unit_test(a_wrong_parent_is_told),

@@ -36,22 +36,25 @@ static struct {
 	char all[1024];           /* all keys told of, each with a blank */
 } t;
 
-static void on_change(void *arg, enum store_change change, const char *key)
+static void on_change(void *arg, unsigned changes, const char *key)
 {
+	bool job = key && store_key_kind(key) == SCALED_JOB;
+
 	assert_ptr_equal(arg, &t);
+	assert_int_not_equal(changes, 0);
 	t.told++;
-	t.told_objects += change == STORE_SCALEDOBJECT;
-	t.told_jobs += change == STORE_SCALEDJOB;
-	t.told_hpas += change == STORE_HPA;
-	t.told_synced += change == STORE_SYNCED;
-	if (change == STORE_TRIGGERAUTH) {
+	t.told_objects += (changes & STORE_OBJECT) && !job;
+	t.told_jobs += (changes & STORE_OBJECT) && job;
+	t.told_hpas += (changes & (STORE_HPA | STORE_HPA_STATUS)) != 0;
+	t.told_synced += changes == STORE_SYNCED;
+	if (changes == STORE_TRIGGERAUTH) {
 		t.told_auths++;
 		t.told_known += key == NULL;
 		t.told--; /* what is counted in all are the objects, their HPAs and the sync */
 		snprintf(t.last_auth, sizeof(t.last_auth), "%s", key ? key : "");
 		return;
 	}
-	assert_int_equal(change == STORE_SYNCED, key == NULL);
+	assert_int_equal(changes == STORE_SYNCED, key == NULL);
 	if (!key)
 		return;
 	snprintf(t.last, sizeof(t.last), "%s", key);

@@ -79,6 +79,11 @@ char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY
 	return out;
 }
 
+enum scaled_kind store_key_kind(const char *key)
+{
+	return strncmp(key, "scaledjobs/", 11) ? SCALED_OBJECT : SCALED_JOB;
+}
+
 const char *store_key_path(const char *key)
 {
 	return strncmp(key, "scaledjobs/", 11) ? key : key + 11;
@@ -172,7 +177,7 @@ void fake_cache_remove_object(struct fake_cache *f)
 {
 	f->object_gone = true;
 	if (f->listener)
-		f->listener(f->listener_arg, STORE_SCALEDOBJECT, KEY);
+		f->listener(f->listener_arg, STORE_GONE, KEY);
 }
 
 void fake_cache_remove_job(struct fake_cache *f)
@@ -182,7 +187,7 @@ void fake_cache_remove_job(struct fake_cache *f)
 	job_key(key);
 	f->job = NULL;
 	if (f->listener)
-		f->listener(f->listener_arg, STORE_SCALEDJOB, key);
+		f->listener(f->listener_arg, STORE_GONE, key);
 }
 
 /* --- scalers ------------------------------------------------------------------------------------------------------------------------------------ */
