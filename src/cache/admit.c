@@ -119,21 +119,29 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	return strcmp(other->meta.name, so->meta.name) < 0;
 }
 
-static void on_other(void *arg, const char *key, const struct scaledobject *other)
+static void look_at(struct search *s, const struct scaledobject *other)
 {
-	struct search *s = arg;
+	if (other && s->found == 0 && (!s->older_only || was_first(other, s->so)))
+		s->found = validate_beside(s->so, other, &s->reason, s->err);
+}
 
-	(void)key;
-	if (s->found < 0 || strcmp(other->meta.namespace_, s->so->meta.namespace_) != 0 || (s->older_only && !was_first(other, s->so)))
-		return;
-	s->found = validate_beside(s->so, other, &s->reason, s->err);
+/* Those of its namespace that name the same target or the same HPA. */
+static void search_others(const struct store *store, struct search *s)
+{
+	struct store_claims claims = store_claims_of(s->so);
+	const char *key;
+
+	for (size_t at = 0; (key = store_next_claim(store, claims.target, &at));)
+		look_at(s, store_scaledobject(store, key));
+	for (size_t at = 0; (key = store_next_claim(store, claims.hpa, &at));)
+		look_at(s, store_scaledobject(store, key));
 }
 
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err)
 {
 	struct search search = { .so = so, .older_only = true, .err = err };
 
-	store_each_scaledobject(store, on_other, &search);
+	search_others(store, &search);
 	return search.found;
 }
 
@@ -286,7 +294,7 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	if (validate_scaledobject(w->so, reason, err) < 0)
 		return -1;
 	search.so = w->so;
-	store_each_scaledobject(w->owner->store, on_other, &search);
+	search_others(w->owner->store, &search);
 	*reason = search.reason;
 	return search.found;
 }

@@ -19,6 +19,7 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 struct store {
 	struct shelf *shelves[KINDS];
 	struct index hpas;  /* by the ScaledObject that they belong to */
+	struct index claims; /* ScaledObjects by what they lay claim to */
 	bool learning;      /* what is taken in is the answer to a write of ours */
 	struct { store_listener fn; void *arg; } listeners[LISTENERS_MAX];
 	size_t listener_count;
@@ -125,12 +126,43 @@ static void on_scaled(struct store *s, const struct scaled *before, const struct
 	tell(s, s->learning ? changes & ~(unsigned)(STORE_STATUS | STORE_META) : changes, key);
 }
 
+struct store_claims store_claims_of(const struct scaledobject *so)
+{
+	char name[254];
+
+	return (struct store_claims){
+		.target = index_mark(so->meta.namespace_, scaledobject_target_kind(&so->spec), so->spec.target_name ? so->spec.target_name : ""),
+		.hpa = index_mark(so->meta.namespace_, "HPA", scaledobject_hpa_name(so, name, sizeof(name))),
+	};
+}
+
+static void file_claims(struct store *s, const struct scaledobject *so, void (*file)(struct index *x, uint64_t mark, const char *key))
+{
+	struct store_claims claims = store_claims_of(so);
+	char key[STORE_KEY_MAX];
+
+	store_key(so->meta.namespace_, so->meta.name, key);
+	file(&s->claims, claims.target, key);
+	file(&s->claims, claims.hpa, key);
+}
+
+static void move_claims(struct store *s, const struct scaledobject *before, const struct scaledobject *now)
+{
+	if (before && now && before->spec_digest == now->spec_digest)
+		return;
+	if (before)
+		file_claims(s, before, index_remove);
+	if (now)
+		file_claims(s, now, index_add);
+}
+
 static void on_scaledobject(void *arg, const void *before, const void *now)
 {
 	struct scaled was = before ? scaled_of_object(before) : (struct scaled){ 0 };
 	struct scaled is = now ? scaled_of_object(now) : was;
 	char key[STORE_KEY_MAX];
 
+	move_claims(arg, before, now);
 	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_key(is.meta->namespace_, is.meta->name, key));
 }
 
@@ -347,6 +379,7 @@ void store_free(struct store *s)
 	for (int kind = 0; kind < KINDS; kind++)
 		shelf_free(s->shelves[kind]);
 	index_done(&s->hpas);
+	index_done(&s->claims);
 	free(s);
 }
 
@@ -386,6 +419,11 @@ void store_listen(struct store *s, store_listener fn, void *arg)
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
 {
 	return shelf_get(s->shelves[KIND_SCALEDOBJECT], key);
+}
+
+const char *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
+{
+	return index_next(&s->claims, claim, at);
 }
 
 bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble)

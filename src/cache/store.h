@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/counters.h"
 #include "base/err.h"
@@ -39,6 +40,13 @@ const char *store_trouble(const struct store *s);        /* why one of those fai
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
 /* Whether all ScaledObjects of this namespace were listed. If not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA of each when it changes. */
 bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble);
+/*
+ * What a ScaledObject lays claim to, as marks of cache/index, and the keys of those that lay claim to one; it is
+ * among them itself. Two claims may meet by chance: decide/validate says whether the objects do.
+ */
+struct store_claims { uint64_t target, hpa; };
+struct store_claims store_claims_of(const struct scaledobject *so);
+const char *store_next_claim(const struct store *s, uint64_t claim, size_t *at); /* as index_next */
 const struct scaledjob *store_scaledjob(const struct store *s, const char *key);       /* NULL when unknown */
 bool store_scaled(const struct store *s, const char *key, struct scaled *out);          /* whichever of the two; false when unknown */
 /* Whether all ScaledJobs of this namespace were listed. If not, *trouble says why they cannot be (there may be no such CRD), or is NULL. */

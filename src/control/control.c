@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "control/object.h"
 
-static struct object *object_known(struct control *c, const char *key)
+struct object *object_known(struct control *c, const char *key)
 {
 	struct object *o;
 

@@ -49,8 +49,6 @@ struct control {
 	struct control_config config;
 	bool leading;
 	struct object *objects;
-	struct claim *claims;       /* rivals.c */
-	size_t shared_claims;       /* of them, those that several objects lay */
 	struct loop_task turn;      /* reconciles what is dirty at the end of the turn */
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct loop_timer settle;   /* after such a flood: what its writes took goes back to the system */
@@ -99,7 +97,7 @@ struct pause_part {
 	char *why;                  /* scale_explain's sentence about it; owned */
 };
 
-/* control/rivals.c: what the object lays claim to; fingerprints. */
+/* control/rivals.c: what the object lays claim to. */
 struct rivals_part {
 	bool noted;
 	bool at_work;               /* it has its HPA: one of two that are equally old */
@@ -219,6 +217,7 @@ struct object {
 };
 
 /* control.c */
+struct object *object_known(struct control *c, const char *key); /* NULL: none */
 bool object_find(const struct object *o, struct scaled *out); /* as the store has it now; false: it is gone */
 
 /* queue.c: who waits to be reconciled. */
@@ -251,7 +250,7 @@ void pause_forget(struct object *o);         /* it is another pause, or none */
 
 /* rivals.c: objects that lay claim to one target or one HPA name. One that changes its claims or goes leads to a new look at those who share them. */
 void rivals_note(struct object *o, const struct scaledobject *so); /* NULL: it is gone */
-bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err); /* another was there first, as cache/admit has it; err may be NULL. Cheap while nobody claims the same */
+bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err); /* another was there first, as cache/admit has it; err may be NULL. Cheap while nobody lays the same claim */
 
 /* hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now (write_err says why); true when a write was started. */
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);

@@ -8,6 +8,7 @@
 #include "../fakes/fakesource.h"
 
 #include "base/log.h"
+#include "decide/validate.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
 #define OBJECTS SHOP("keda.sh/v1alpha1", "scaledobjects")
@@ -24,6 +25,17 @@ static struct {
 	char reason[64], message[600], warnings[4096];
 	size_t warning_count;
 } t;
+
+static unsigned compared; /* with other ScaledObjects */
+
+int __real_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err);
+int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err);
+
+int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err)
+{
+	compared++;
+	return __real_validate_beside(so, other, reason, err);
+}
 
 static void drop_line(void *arg, enum log_level level, const char *line)
 {
@@ -160,6 +172,33 @@ static void other_objects_are_known_from_memory(void **state)
 	judge("ScaledObject", SO("first", GIVEN_TARGET "," TRIGGERS), SO("first", GIVEN_TARGET));
 	expect_allowed();
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_allowed();
+}
+
+/* A namespace that fills up costs no more for each object. */
+static void only_those_in_the_way_are_compared(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		MEM_AUTO char *path = mem_printf(OBJECTS "o%d", i);
+		MEM_AUTO char *text = mem_printf("{'spec':{'scaleTargetRef':{'name':'o%d'}," TRIGGERS "}}", i);
+
+		fakecluster_apply(path, text);
+	}
+	fakeloop_advance(100);
+	compared = 0;
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	assert_int_equal(compared, 0);
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'o7'}," TRIGGERS), NULL);
+	expect_refused("other-scaled-object", "already managed by the ScaledObject 'o7'");
+	judge("ScaledObject", SO("web", GIVEN_TARGET ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-o8'}}," TRIGGERS), NULL);
+	expect_refused("other-scaled-object-hpa", "already managed by the ScaledObject 'o8'");
+	assert_int_equal(compared, 2);
+	fakecluster_delete(OBJECTS "o7");
+	fakecluster_change(OBJECTS "o8", "{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'x'}}}}");
+	fakeloop_advance(100);
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'o7'},'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-o8'}}," TRIGGERS), NULL);
 	expect_allowed();
 }
 
@@ -455,6 +494,7 @@ int main(void)
 		CASE(a_good_object_comes_in),
 		CASE(what_is_wrong_by_itself_asks_nobody),
 		CASE(other_objects_are_known_from_memory),
+		CASE(only_those_in_the_way_are_compared),
 		CASE(foreign_hpas_are_looked_up),
 		CASE(cpu_needs_a_target_with_requests),
 		CASE(facts_that_cannot_be_had_are_warnings),
