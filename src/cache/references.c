@@ -173,15 +173,15 @@ static enum reference_state answer_waiting(const struct wanted *w, struct err *e
 {
 	const struct referenced *o = w->object;
 	const struct view *view = o->own ? o->own : o->place->whole;
-	const struct trouble *trouble = o->trouble.text ? &o->trouble : &view->trouble;
+	const struct err *trouble = o->trouble ? o->trouble : view->informer.trouble;
 
-	if (trouble->denied && (trouble == &o->trouble || view->only)) {
+	if (informer_is_denied(trouble) && (o->trouble || view->only)) {
 		err_set(err, ERR_DENIED, REFERENCES_OBJECT_FMT " may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s", REFERENCES_OBJECT_ARGS(o),
-			o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name, o->place->namespace_, trouble->text);
+			o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name, o->place->namespace_, trouble->msg);
 		return REFERENCE_DENIED;
 	}
-	if (trouble->text)
-		err_set(err, ERR_TEMPORARY, REFERENCES_OBJECT_FMT " is not read yet: %s", REFERENCES_OBJECT_ARGS(o), trouble->text);
+	if (trouble)
+		err_set(err, ERR_TEMPORARY, REFERENCES_OBJECT_FMT " is not read yet: %s", REFERENCES_OBJECT_ARGS(o), trouble->msg);
 	else
 		err_set(err, ERR_WAITING, REFERENCES_OBJECT_FMT " is not read yet", REFERENCES_OBJECT_ARGS(o));
 	return REFERENCE_UNREAD;

@@ -39,18 +39,6 @@ void references_object_tell_waiting(struct referenced *o)
 			tell(o->wanted[i]);
 }
 
-void references_trouble_set(struct trouble *t, char *text, bool denied)
-{
-	free(t->text);
-	t->text = text;
-	t->denied = denied;
-}
-
-bool references_is_denial(const struct err *err)
-{
-	return err && err->kind == ERR_DENIED && err->http_status != 401;
-}
-
 /* --- which keys --------------------------------------------------------------------------------------------------------------- */
 
 /* Where the key is, or belongs. */
@@ -97,7 +85,7 @@ static void read_stop(struct referenced *o)
 	o->read = NULL;
 	o->read_failures = 0;
 	loop_timer_cancel(&o->read_again);
-	references_trouble_set(&o->trouble, NULL, false);
+	err_keep(&o->trouble, NULL);
 }
 
 static void forget_values(struct referenced *o)
@@ -145,15 +133,20 @@ static bool is_news(const struct wanted *w, const struct strmap *data, const str
 	return !same(strmap_get(&o->data, w->key), strmap_get(data, w->key)) || !same(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
 }
 
+static const char *trouble_of(const struct referenced *o)
+{
+	return o->trouble ? o->trouble->msg : NULL;
+}
+
 /* What is known of it stays. */
 static void does_not_decode(struct referenced *o, const struct err *err)
 {
 	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
 
-	if (same(o->trouble.text, err->msg))
+	if (same(trouble_of(o), err->msg))
 		return;
 	log_error(subject, "does not decode and is left alone: %s", err->msg);
-	references_trouble_set(&o->trouble, mem_dup(err->msg), false);
+	err_keep(&o->trouble, err);
 	references_object_tell_waiting(o);
 }
 
@@ -166,7 +159,7 @@ static bool is_outdated(const struct referenced *o, const struct view *from, con
 	int order = o->version ? version_compare(version, o->version) : 1;
 
 	if (order < 0)
-		return !from || !from->listing || o->source != from;
+		return !from || !from->informer.listing || o->source != from;
 	return order == 0 && o->state != REFERENCE_UNREAD && !o->incomplete;
 }
 
@@ -219,10 +212,10 @@ static void read_failed(struct referenced *o, const struct err *err)
 	read_later(o);
 	if (err->kind == ERR_TEMPORARY && o->read_failures < READ_FAILURES_TOLD)
 		return;
-	if (same(o->trouble.text, err->msg))
+	if (same(trouble_of(o), err->msg))
 		return;
 	log_warn(subject, "cannot be read: %s", err->msg);
-	references_trouble_set(&o->trouble, mem_dup(err->msg), references_is_denial(err));
+	err_keep(&o->trouble, err);
 	references_object_tell_waiting(o);
 }
 
@@ -243,7 +236,7 @@ static void on_read(void *arg, const json_t *json, const struct err *err)
 	}
 	/* A list under way may have passed it already. */
 	if (o->place->whole)
-		o->seen[SEEN_BY_WHOLE] = o->place->whole->list;
+		o->seen = o->place->whole->informer.list;
 	if (err)
 		references_object_gone(o, NULL);
 	else

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "cache/references.h"
+#include "kube/informer.h"
 #include "net/loop.h"
 
 #define REFERENCES_LISTENERS_MAX 4
@@ -19,20 +20,13 @@
 #define REFERENCES_OBJECT_FMT "%s %s/%s"
 #define REFERENCES_OBJECT_ARGS(o) keydata_kind_name((o)->place->kind), (o)->place->namespace_, (o)->name
 
-struct trouble {
-	char *text;  /* NULL: none */
-	bool denied; /* somebody must grant something */
-};
-
 /* One watch: of one object by its name, or of all that is in a place. */
 struct view {
 	struct place *place;
 	struct referenced *only; /* NULL: the whole place */
-	struct watch *watch;
-	unsigned list;           /* number of the list under way, or of the last one; counted over all views */
-	bool listing, synced;
+	struct informer informer;
+	char *subject;           /* "Secret shop/redis", "Secrets of namespace shop" */
 	bool down;               /* counted in references.down */
-	struct trouble trouble;
 };
 
 /* One kind in one namespace, while something in it is referred to. */
@@ -48,8 +42,6 @@ struct place {
 	UT_hash_handle hh;
 };
 
-enum { SEEN_BY_WHOLE, SEEN_BY_NAME, SEEN_BY };
-
 struct referenced {
 	struct place *place;
 	char *key;               /* "Secret/shop/redis" */
@@ -63,11 +55,11 @@ struct referenced {
 	size_t wanted_count;
 	bool incomplete;         /* FOUND, and a key was wanted later */
 	struct view *own;        /* by name; NULL: the place's whole view sees it */
-	unsigned seen[SEEN_BY];  /* lists it was last seen in */
+	unsigned seen;           /* the place's list it was last seen in */
 	struct kube_call *read;
 	struct loop_timer read_again;
 	unsigned read_failures;
-	struct trouble trouble;  /* of reading it */
+	struct err *trouble;     /* of reading it; NULL: none */
 	struct referenced *prev, *next; /* in its place */
 	UT_hash_handle hh;
 };
@@ -105,7 +97,6 @@ struct references {
 	struct place *places;
 	size_t watches;
 	size_t down;      /* views that fail, and not because they are denied */
-	unsigned lists;   /* number of the newest list */
 	unsigned changes; /* number of the change that is being taken in: no owner is told twice of one */
 	struct { references_fn fn; void *arg; } listeners[REFERENCES_LISTENERS_MAX];
 	size_t listener_count;
@@ -123,8 +114,6 @@ void references_object_read(struct referenced *o); /* by a GET, until it succeed
 bool references_object_is_read(const struct referenced *o); /* such a GET is under way, or waits for its next try */
 void references_object_tell_waiting(struct referenced *o);
 
-void references_trouble_set(struct trouble *t, char *text /* taken; NULL: none */, bool denied);
-bool references_is_denial(const struct err *err); /* not of credentials that ran out: those come again by themselves */
 
 /* --- references_watch.c ------------------------------------------------------------------------------------------------------- */
 

@@ -8,8 +8,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/version.h"
-#include "kube/watch.h"
 
 /*
  * A place is seen by one watch per name, or by one whole view. When its ninth object comes the whole view is begun, and those by name go when it is synced, so that nothing is unseen in between. It
@@ -24,13 +22,14 @@
 
 static const char *const resources[] = { [KEYDATA_SECRET] = "secrets", [KEYDATA_CONFIG_MAP] = "configmaps" };
 
-static void on_list(void *arg);
 static void on_object(void *arg, const json_t *json);
 static void on_deleted(void *arg, const json_t *json);
 static void on_synced(void *arg);
 static void on_trouble(void *arg, const struct err *err);
 
-static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+static const struct informer_events events = {
+	.on_object = on_object, .on_deleted = on_deleted, .on_synced = on_synced, .on_trouble = on_trouble,
+};
 
 /* --- views -------------------------------------------------------------------------------------------------------------------- */
 
@@ -39,7 +38,7 @@ char *references_watch_path(const struct place *place)
 	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, resources[place->kind]);
 }
 
-static char *view_subject(const struct view *view)
+static char *subject_of(const struct view *view)
 {
 	if (view->only)
 		return mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(view->only));
@@ -50,14 +49,18 @@ static struct view *view_new(struct place *place, struct referenced *only)
 {
 	struct view *view = mem_zalloc(sizeof(*view));
 	MEM_AUTO char *path = references_watch_path(place);
-	MEM_AUTO char *selector = only ? mem_printf("metadata.name=%s", only->name) : NULL;
-	MEM_AUTO char *subject = NULL;
-	struct watch_config config = { .path = path, .field_selector = selector, .page = WHOLE_PAGE };
+	struct informer_config config = {
+		.path = path,
+		.name = only ? only->name : NULL,
+		.page = WHOLE_PAGE,
+		.failing = only ? "" : NULL, /* answers name the one object that they are about */
+		.quiet = true,
+	};
 
 	view->place = place;
 	view->only = only;
-	config.subject = subject = view_subject(view);
-	view->watch = watch_start(place->r->kube, &config, &events, view);
+	config.subject = view->subject = subject_of(view);
+	informer_start(&view->informer, place->r->kube, &config, &events, view);
 	place->r->watches++;
 	return view;
 }
@@ -75,8 +78,8 @@ static void view_free(struct view *view)
 				o->source = NULL;
 	view->place->r->watches--;
 	view->place->r->down -= view->down;
-	watch_stop(view->watch);
-	references_trouble_set(&view->trouble, NULL, false);
+	informer_stop(&view->informer);
+	free(view->subject);
 	free(view);
 }
 
@@ -99,24 +102,12 @@ static void whole_end(struct place *place)
 /* The referenced object that this JSON is about, or NULL: everything else is dropped right here. */
 static struct referenced *object_of(const struct view *view, const json_t *json)
 {
-	const char *name = json_str_or_empty(json_object_get(json, "metadata"), "name");
+	const struct place *place = view->place;
 
 	if (view->only)
-		return strcmp(name, view->only->name) == 0 ? view->only : NULL;
-	return references_object_find(view->place->r, view->place->kind, view->place->namespace_, name);
-}
-
-static unsigned *seen_by(const struct view *view, struct referenced *o)
-{
-	return &o->seen[view->only ? SEEN_BY_NAME : SEEN_BY_WHOLE];
-}
-
-static void on_list(void *arg)
-{
-	struct view *view = arg;
-
-	view->list = ++view->place->r->lists;
-	view->listing = true;
+		return view->only;
+	return references_object_find(place->r, place->kind, place->namespace_,
+		json_str_or_empty(json_object_get(json, "metadata"), "name"));
 }
 
 static void on_object(void *arg, const json_t *json)
@@ -127,21 +118,9 @@ static void on_object(void *arg, const json_t *json)
 	if (!o)
 		return;
 	view->place->r->changes++;
-	*seen_by(view, o) = view->list;
+	if (!view->only)
+		o->seen = view->informer.list;
 	references_object_take(o, view, json);
-}
-
-static void on_deleted(void *arg, const json_t *json)
-{
-	struct view *view = arg;
-	struct referenced *o = object_of(view, json);
-	const char *version = json_str_or_empty(json_object_get(json, "metadata"), "resourceVersion");
-
-	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
-	if (!o || (o->version && version_compare(version, o->version) < 0))
-		return;
-	view->place->r->changes++;
-	references_object_gone(o, view);
 }
 
 /* The list did not bring it: it is gone, unless who brought it knows more than this list. */
@@ -155,29 +134,33 @@ static void not_listed(const struct view *view, struct referenced *o)
 		references_object_gone(o, view);
 }
 
-static void whole_synced(struct place *place)
+static void on_deleted(void *arg, const json_t *json)
 {
-	struct referenced *o;
+	struct view *view = arg;
+	struct referenced *o = object_of(view, json);
 
-	DL_FOREACH(place->objects, o)
-		if (o->seen[SEEN_BY_WHOLE] != place->whole->list)
-			not_listed(place->whole, o);
-	DL_FOREACH(place->objects, o)
-		own_view_end(o);
-	mem_settle();
+	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
+	if (!o || (json && informer_is_old(&view->informer, json, o->version)))
+		return;
+	view->place->r->changes++;
+	if (json)
+		references_object_gone(o, view);
+	else
+		not_listed(view, o);
 }
 
 static void on_synced(void *arg)
 {
-	struct view *view = arg;
+	const struct view *view = arg;
+	struct place *place = view->place;
+	struct referenced *o;
 
-	view->listing = false;
-	view->synced = true;
-	view->place->r->changes++;
-	if (!view->only)
-		whole_synced(view->place);
-	else if (view->only->seen[SEEN_BY_NAME] != view->list)
-		not_listed(view, view->only);
+	place->r->changes++;
+	DL_FOREACH(place->objects, o)
+		if (o->seen != view->informer.list)
+			not_listed(view, o);
+	DL_FOREACH(place->objects, o)
+		own_view_end(o);
 }
 
 /* --- by name, or the whole ---------------------------------------------------------------------------------------------------- */
@@ -211,14 +194,14 @@ static void on_place_timer(void *arg)
 
 static bool may_pass(const struct err *err)
 {
-	return !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !references_is_denial(err));
+	return !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
 }
 
 static void whole_judge(struct place *place, const struct err *err)
 {
 	if (may_pass(err))
 		loop_timer_cancel(&place->timer);
-	else if (!place->whole->synced)
+	else if (!place->whole->informer.synced)
 		whole_give_up(place);
 	else if (!loop_timer_pending(&place->timer))
 		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
@@ -228,26 +211,17 @@ static void whole_judge(struct place *place, const struct err *err)
 static void log_trouble(struct view *view, const struct err *err)
 {
 	struct references *r = view->place->r;
-	MEM_AUTO char *subject = view_subject(view);
-	bool down = err && !references_is_denial(err);
+	bool down = err && !informer_is_denied(err);
 	size_t before = r->down;
 
 	r->down += (size_t)down - (size_t)view->down;
 	view->down = down;
 	if (err && (!down || before == 0))
-		log_warn(subject, "cannot be watched at the moment: %s", err->msg);
+		informer_log(&view->informer, err);
 	else if (err)
-		log_debug(subject, "cannot be watched at the moment: %s", err->msg);
+		log_debug(view->subject, "cannot be watched at the moment: %s", err->msg);
 	else if (before > 0 && r->down == 0)
 		log_info("references", "all watches of Secrets and ConfigMaps work");
-}
-
-/* Answers name the object that they are about, so that only another subject has to be told. */
-static char *trouble_text(const struct view *view, const struct err *err)
-{
-	MEM_AUTO char *subject = view_subject(view);
-
-	return view->only ? mem_dup(err->msg) : mem_printf("watching %s: %s", subject, err->msg);
 }
 
 /* Who waits hears why. What is known is still served. */
@@ -258,7 +232,6 @@ static void on_trouble(void *arg, const struct err *err)
 	struct referenced *o;
 
 	log_trouble(view, err);
-	references_trouble_set(&view->trouble, err ? trouble_text(view, err) : NULL, references_is_denial(err));
 	place->r->changes++;
 	if (view->only) {
 		references_object_tell_waiting(view->only);
@@ -308,7 +281,7 @@ void references_watch_add(struct referenced *o)
 		place->whole = view_new(place, NULL);
 	if (!place->whole)
 		see_by_name(o);
-	else if (place->whole->listing || place->whole->synced)
+	else if (place->whole->informer.listing || place->whole->informer.synced)
 		references_object_read(o); /* only a list that has not begun is sure to bring it */
 }
 
