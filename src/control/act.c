@@ -128,7 +128,8 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 		o->act.look_again(o);
 }
 
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o))
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts,
+	       const struct scale_decision *d, const char *why, void (*look_again)(struct object *o))
 {
 	const struct workload *w;
 	MEM_AUTO char *path = act_scale_path(o, so);
@@ -146,7 +147,7 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 	free(o->act.cause);
 	o->act.cause = mem_dup(scale_cause(facts, d, text, sizeof(text)));
 	free(o->act.why);
-	o->act.why = mem_dup(scale_explain(facts, d, text, sizeof(text)));
+	o->act.why = mem_dup(why);
 	free(o->act.path);
 	o->act.path = mem_dup(path);
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version, d->replicas);

@@ -291,10 +291,14 @@ void polling_log_failing(struct object *o, const struct survey_result *r, bool f
 
 /* scaleloop.c */
 void scaleloop_decide(struct object *o, const struct survey_result *result);
-void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, const char *text); /* into the journal */
+/* Into the journal: scale_mark's number, scale_explain's text. */
+void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
+		    const char *text);
 
 /* act.c */
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts, const struct scale_decision *d, void (*look_again)(struct object *o) /* after a conflict, when the newer replicas are known */); /* nothing while a write is under way */
+/* Nothing while a write is under way. why: scale_explain's; look_again: after a conflict, with the newer replicas. */
+void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts,
+	       const struct scale_decision *d, const char *why, void (*look_again)(struct object *o));
 void act_stop(struct object *o);
 char *act_scale_path(const struct object *o, const struct scaledobject *so); /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
 char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_, const char *name); /* the same, of anything */

@@ -110,7 +110,7 @@ static struct scale_decision decide(struct object *o, const struct scaledobject 
 	d = scale_decide(&facts);
 	free(o->pause.why);
 	o->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
-	scaleloop_note(o, &facts, &d, text);
+	scaleloop_note(o, &facts, &d, scale_mark(&facts, &d), text);
 	return d;
 }
 

@@ -32,26 +32,30 @@ static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, 
 		polling_arm_sooner(o, d->until_unix_ms - facts->now_unix_ms + 1);
 }
 
-void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, const char *text)
+void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
+		    const char *text)
 {
 	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms, .triggers = facts->triggers, .trigger_count = facts->trigger_count, .composite = facts->composite };
 	struct journal_verdict verdict = {
 		.rule = scale_rule_name(d->rule), .act = d->act, .replicas = d->replicas, .active = d->active, .forced = d->forced, .failing = d->failing, .until_unix_ms = d->until_unix_ms,
 	};
 
-	journal_decided(o->control->cache->journal, o->key, scale_mark(facts, d), &seen, &verdict, text);
+	journal_decided(o->control->cache->journal, o->key, mark, &seen, &verdict, text);
 }
 
-/* Told when it is another than at the last poll, or for another reason. */
-static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d)
+/* Told when it is another than at the last poll, or for another reason. why gets the sentence that is needed. */
+static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, char *why,
+			  size_t size)
 {
-	char text[512];
+	uint64_t mark = scale_mark(facts, d);
+	bool stands = journal_stands(o->control->cache->journal, o->key, mark, facts->now_unix_ms);
 
-	if (journal_stands(o->control->cache->journal, o->key, scale_mark(facts, d), facts->now_unix_ms))
+	if (!stands || d->act)
+		scale_explain(facts, d, why, size);
+	if (stands)
 		return;
-	scale_explain(facts, d, text, sizeof(text));
-	log_debug(o->subject, "%s", text);
-	scaleloop_note(o, facts, d, text);
+	log_debug(o->subject, "%s", why);
+	scaleloop_note(o, facts, d, mark, why);
 }
 
 static uint64_t print_of(struct scale_failure f)
@@ -82,15 +86,16 @@ static void decide(struct object *o, const struct survey_result *r, const struct
 	};
 	struct scale_decision d = scale_decide(&facts);
 	uint64_t cause = cause_of(&facts);
+	char why[512];
 
 	facts.cause_is_news = cause != o->loop.cause;
 	o->loop.cause = cause;
 	o->loop.last_active_unix_ms = d.last_active_unix_ms;
-	note_decision(o, &facts, &d);
+	note_decision(o, &facts, &d, why, sizeof(why));
 	polling_say_failures(o, r);
 	polling_log_failing(o, r, d.failing);
 	if (d.act)
-		act_scale(o, r->of.so, &facts, &d, polling_look);
+		act_scale(o, r->of.so, &facts, &d, why, polling_look);
 	say_status(o, &facts, &d, r->of.so);
 	announce_push(o, r->of.meta);
 	arm_for_cooldown(o, &facts, &d);
