@@ -88,20 +88,12 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	status_write(o);
 }
 
-/* The same change sent twice in a row and still not stored: the server drops it, and would for ever. */
-static bool futile(struct object *o, const struct scaledobject_status *stored)
-{
-	MEM_AUTO char *bare = scaledobject_status_patch(stored, &o->status.wanted, NULL, !o->control->times_pruned);
-
-	o->status.sent = bare ? fingerprint_fast(bare, strlen(bare)) : 0;
-	return o->status.sent == o->status.futile;
-}
-
 void status_write(struct object *o)
 {
 	struct control *c = o->control;
 	struct scaled of;
 	MEM_AUTO char *patch = NULL;
+	MEM_AUTO char *body = NULL;
 	MEM_AUTO char *path = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_STATUS };
 
@@ -110,16 +102,17 @@ void status_write(struct object *o)
 	if (o->status.failures > 0 && loop_timer_pending(&o->status.again))
 		return; /* backing off */
 	loop_timer_done(&o->status.again);
-	patch = scaledobject_status_patch(of.status, &o->status.wanted, of.meta->resource_version, !c->times_pruned);
-	if (!patch) {
+	patch = scaledobject_status_patch(of.status, &o->status.wanted, !c->times_pruned);
+	o->status.sent = patch ? fingerprint_fast(patch, strlen(patch)) : 0;
+	if (!patch)
 		o->status.futile = 0;
+	/* The same change sent twice in a row and still not stored: the server drops it, and would for ever. */
+	if (o->status.sent == o->status.futile)
 		return;
-	}
-	if (futile(o, of.status))
-		return;
+	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},%s", of.meta->resource_version, patch + 1);
 	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s/status?fieldManager=kscaled", of.meta->namespace_, scaled_kind_resource(of.kind), of.meta->name);
 	request.path = path;
-	request.body = patch;
+	request.body = body;
 	o->status.call = kube_call(c->kube, &request, on_patched, o);
 }
 

@@ -96,9 +96,11 @@ void scaledobject_status_copy(struct scaledobject_status *to, const struct scale
 void scaledobject_status_done(struct scaledobject_status *s);
 
 /*
- * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes away; conditions as a whole list), with metadata.resourceVersion when given;
- * NULL when they are equal. `stored_times` false compares conditions without times and observedGeneration (KEDA's own CRD prunes them, design 7). The caller owns the text.
+ * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes away;
+ * conditions as a whole list); NULL when they are equal. `stored_times` false compares conditions
+ * without times and observedGeneration (KEDA's own CRD prunes them, design 7). The caller owns the text.
  */
-char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to, const char *resource_version, bool stored_times);
+char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
+				bool stored_times);
 
 #endif

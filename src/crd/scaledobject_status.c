@@ -246,16 +246,11 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 	return NULL;
 }
 
-static char *patch_text(json_t *diff, const char *resource_version)
+static char *patch_text(json_t *diff)
 {
-	json_t *patch = json_object(), *metadata;
+	json_t *patch = json_object();
 	char *text;
 
-	if (resource_version != NULL) {
-		metadata = json_object();
-		set_text(metadata, "resourceVersion", resource_version);
-		json_object_set_new(patch, "metadata", metadata);
-	}
 	json_object_set_new(patch, "status", diff);
 	text = json_text(patch);
 	json_decref(patch);
@@ -312,7 +307,8 @@ static bool surely_same(const struct scaledobject_status *a, const struct scaled
 	       same_text(a->triggers_types, b->triggers_types) && same_text(a->authentications_types, b->authentications_types);
 }
 
-char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to, const char *resource_version, bool stored_times)
+char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
+				bool stored_times)
 {
 	json_t *old, *new, *diff;
 
@@ -327,7 +323,7 @@ char *scaledobject_status_patch(const struct scaledobject_status *from, const st
 	diff = merge_diff(old, new);
 	json_decref(old);
 	json_decref(new);
-	return diff != NULL ? patch_text(diff, resource_version) : NULL;
+	return diff != NULL ? patch_text(diff) : NULL;
 }
 
 /* ---- Copying and freeing ---- */

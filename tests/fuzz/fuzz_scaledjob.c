@@ -120,7 +120,7 @@ static void check_conditions(const struct scaledjob *sj)
 	jobconditions_after_reconcile(sj, &o, T, &wanted);
 	scaledobject_status_copy(&again, &wanted);
 	jobconditions_after_reconcile(sj, &o, T + 60000, &again);
-	must(scaledobject_status_patch(&wanted, &again, NULL, true) == NULL);
+	must(scaledobject_status_patch(&wanted, &again, true) == NULL);
 	check_decisions(sj, &wanted);
 	scaledobject_status_done(&wanted);
 	scaledobject_status_done(&again);

@@ -22,10 +22,10 @@ static void status_survives(const struct scaledobject *so)
 	struct scaledobject_status copy = { 0 };
 
 	scaledobject_status_copy(&copy, &so->status);
-	must(scaledobject_status_patch(&so->status, &copy, NULL, true) == NULL);
+	must(scaledobject_status_patch(&so->status, &copy, true) == NULL);
 	scaledobject_status_done(&copy);
-	free(scaledobject_status_patch(&so->status, &copy, "1", true));
-	free(scaledobject_status_patch(&copy, &so->status, "1", false));
+	free(scaledobject_status_patch(&so->status, &copy, true));
+	free(scaledobject_status_patch(&copy, &so->status, false));
 }
 
 static void check_decisions(const struct scaledobject *so, struct scaledobject_status *status)
@@ -82,7 +82,7 @@ static void check_conditions(const struct scaledobject *so)
 	conditions_after_reconcile(so, &o, T, &wanted);
 	scaledobject_status_copy(&again, &wanted);
 	conditions_after_reconcile(so, &o, T + 60000, &again);
-	must(scaledobject_status_patch(&wanted, &again, NULL, true) == NULL);
+	must(scaledobject_status_patch(&wanted, &again, true) == NULL);
 	check_decisions(so, &wanted);
 	scaledobject_status_done(&wanted);
 	scaledobject_status_done(&again);

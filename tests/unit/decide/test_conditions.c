@@ -68,7 +68,7 @@ static void test_reconcile_again_changes_nothing(void **state)
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
 	scaledobject_status_copy(&again, &so->status);
 	conditions_after_reconcile(so, &all_set_up, T + 60000, &again);
-	assert_null(scaledobject_status_patch(&so->status, &again, NULL, true));
+	assert_null(scaledobject_status_patch(&so->status, &again, true));
 	scaledobject_status_done(&again);
 	scaledobject_free(so);
 }
@@ -244,7 +244,7 @@ static void test_life(void **state)
 
 		scaledobject_status_copy(&before, &so->status);
 		tick(so, steps[i].letters, steps[i].replicas, steps[i].last_active_ms ? T + steps[i].last_active_ms : 0, T + steps[i].after_ms, NULL, &so->status, &t);
-		patch = scaledobject_status_patch(&before, &so->status, NULL, true);
+		patch = scaledobject_status_patch(&before, &so->status, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
 		assert_string_equal(said(&so->status, "Ready"), steps[i].ready);
@@ -315,7 +315,7 @@ static void test_tick_beside_failed_check(void **state)
 	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
 	scaledobject_status_copy(&before, &so->status);
 	tick(so, "AA", 3, T + 5000, T + 10000, NULL, &so->status, &t);
-	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	assert_null(scaledobject_status_patch(&before, &so->status, true));
 	scaledobject_status_done(&before);
 	scaledobject_free(so);
 }
@@ -331,7 +331,7 @@ static void test_tick_with_unknown_replicas(void **state)
 	tick(so, "AA", -1, 0, T + 5000, NULL, &so->status, &t);
 	scaledobject_status_copy(&before, &so->status);
 	tick(so, "AA", -1, T + 5000, T + 10000, NULL, &so->status, &t);
-	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	assert_null(scaledobject_status_patch(&before, &so->status, true));
 	scaledobject_status_done(&before);
 	scaledobject_free(so);
 }
@@ -526,7 +526,7 @@ static void test_health(void **state)
 
 		scaledobject_status_copy(&before, &so->status);
 		conditions_after_count(so, triggers, 2, false, T + 1000, &so->status);
-		patch = scaledobject_status_patch(&before, &so->status, NULL, true);
+		patch = scaledobject_status_patch(&before, &so->status, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
 		assert_string_equal(said(&so->status, "Fallback"), steps[i].fallback);
@@ -615,7 +615,7 @@ static void test_tick_counts(void **state)
 	t.facts.directives = &paused;
 	t.d = scale_decide(&t.facts);
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T + 1000, &so->status);
-	assert_null(scaledobject_status_patch(&before, &so->status, NULL, true));
+	assert_null(scaledobject_status_patch(&before, &so->status, true));
 	scaledobject_status_done(&before);
 	scaledobject_free(so);
 }

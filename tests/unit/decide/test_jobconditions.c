@@ -62,7 +62,7 @@ static void test_reconcile_again_changes_nothing(void **state)
 	jobconditions_after_reconcile(sj, &all_set_up, T, &sj->status);
 	scaledobject_status_copy(&again, &sj->status);
 	jobconditions_after_reconcile(sj, &all_set_up, T + 60000, &again);
-	assert_null(scaledobject_status_patch(&sj->status, &again, NULL, true));
+	assert_null(scaledobject_status_patch(&sj->status, &again, true));
 	scaledobject_status_done(&again);
 	scaledjob_free(sj);
 }
@@ -228,7 +228,7 @@ static void test_life(void **state)
 
 		scaledobject_status_copy(&before, &sj->status);
 		tick(sj, steps[i].letters, steps[i].last_active_ms ? T + steps[i].last_active_ms : 0, T + steps[i].after_ms, &sj->status, &t);
-		patch = scaledobject_status_patch(&before, &sj->status, NULL, true);
+		patch = scaledobject_status_patch(&before, &sj->status, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
 		assert_string_equal(said(&sj->status, "Ready"), steps[i].ready);
@@ -328,7 +328,7 @@ static void test_tick_beside_failed_check(void **state)
 	assert_string_equal(said(&sj->status, "Active"), "Unknown UnknownState: ScaledJob check failed");
 	scaledobject_status_copy(&before, &sj->status);
 	tick(sj, "AA", T + 5000, T + 10000, &sj->status, &t);
-	assert_null(scaledobject_status_patch(&before, &sj->status, NULL, true));
+	assert_null(scaledobject_status_patch(&before, &sj->status, true));
 	scaledobject_status_done(&before);
 	scaledjob_free(sj);
 }
@@ -349,7 +349,7 @@ static void test_paused_tick(void **state)
 	t.facts.now_unix_ms = T + 5000;
 	t.d = jobs_decide(&t.facts);
 	jobconditions_after_tick(sj, &t.facts, &t.d, T + 5000, &sj->status);
-	assert_null(scaledobject_status_patch(&before, &sj->status, NULL, true));
+	assert_null(scaledobject_status_patch(&before, &sj->status, true));
 	scaledobject_status_done(&before);
 	scaledjob_free(sj);
 }
