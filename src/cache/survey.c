@@ -35,14 +35,19 @@ struct found {
 	bool held;             /* by cache/lastpoll: no news */
 };
 
+/* Room for what is told: parallel arrays. */
+struct room {
+	struct found *found;
+	struct scale_trigger *triggers;
+	const struct scaler **scalers;
+};
+
+/* A question that is waited for; what it gave is the `found` of the same place. */
 struct slot {
 	struct survey *survey;
 	struct question *question; /* counted */
 	struct readings_wait *wait;
-	struct answer answer;
-	struct err *err;           /* owned; NULL: answer is good */
-	int64_t completed_at_ms;
-	bool held;                 /* as in found */
+	struct err *err;           /* owned */
 };
 
 struct survey {
@@ -51,11 +56,24 @@ struct survey {
 	struct survey_terms terms;
 	survey_fn fn;
 	void *arg;
-	struct slot *slots;
+	struct slot *slots;        /* owned, with the room behind them */
+	struct room room;
 	size_t count, awaited;
 	struct loop_task later;    /* nothing is awaited: told at the end of the turn */
 	struct loop_timer again;   /* what the scalers are built from is being read */
 };
+
+/* One block: an array with members of `size` bytes, and the room behind it. All are aligned as pointers are. */
+static void *room_make(struct room *room, size_t count, size_t size)
+{
+	char *block = mem_array(count, size + sizeof(*room->found) + sizeof(*room->triggers) + sizeof(*room->scalers));
+	void *at = block + count * size;
+
+	room->found = at;
+	room->triggers = at = room->found + count;
+	room->scalers = at = room->triggers + count;
+	return block;
+}
 
 /* --- what is asked ------------------------------------------------------------------------------------------------------------ */
 
@@ -193,19 +211,20 @@ static void note_age(struct survey_result *result, const struct found *f)
 		result->asked_at_ms = f->answer.asked_at_ms;
 }
 
-/* scalers and triggers: room for v->asked. */
-static void tell(const struct view *v, const struct found *found, const struct scaler **scalers,
-		 struct scale_trigger *triggers, survey_fn fn, void *arg)
+static void tell(const struct view *v, const struct room *room, survey_fn fn, void *arg)
 {
+	struct scale_trigger *triggers = room->triggers;
 	struct composite composite;
 	struct verdict_facts facts = { .spec = spec_of(v), .formula = v->built.formula, .triggers = triggers, .count = v->asked };
-	struct survey_result result = { .of = v->built.of, .scalers = scalers, .triggers = triggers, .count = v->asked, .resource_count = v->built.count - v->asked };
+	struct survey_result result = { .of = v->built.of, .scalers = room->scalers, .triggers = triggers, .count = v->asked, .resource_count = v->built.count - v->asked };
 
 	for (size_t i = 0; i < v->asked; i++) {
-		scalers[i] = found[i].scaler;
-		triggers[i] = trigger_of(v, &found[i]);
-		note_age(&result, &found[i]);
-		hold(v, &found[i]);
+		const struct found *f = &room->found[i];
+
+		room->scalers[i] = f->scaler;
+		triggers[i] = trigger_of(v, f);
+		note_age(&result, f);
+		hold(v, f);
 	}
 	read_target(v, &facts);
 	verdict_make(&facts, &composite);
@@ -242,24 +261,19 @@ static bool peek_one(const struct view *v, const struct scaler *s, struct found 
 
 static bool peek_all(const struct view *v, survey_fn fn, void *arg)
 {
-	struct found *found = mem_array(v->asked + 1, sizeof(*found));
-	struct err *errs = mem_array(v->asked + 1, sizeof(*errs));
-	const struct scaler **scalers = mem_array(v->asked + 1, sizeof(*scalers));
-	struct scale_trigger *triggers = mem_array(v->asked + 1, sizeof(*triggers));
+	struct room room;
+	struct err *errs = room_make(&room, v->asked, sizeof(*errs));
 	bool there = true;
 
 	for (size_t i = 0, n = 0; i < v->built.count && there; i++) {
 		if (!v->built.list[i].question)
 			continue;
-		there = peek_one(v, &v->built.list[i], &found[n], &errs[n]);
+		there = peek_one(v, &v->built.list[i], &room.found[n], &errs[n]);
 		n++;
 	}
 	if (there)
-		tell(v, found, scalers, triggers, fn, arg);
-	free(triggers);
-	free(scalers);
+		tell(v, &room, fn, arg);
 	free(errs);
-	free(found);
 	return there;
 }
 
@@ -270,6 +284,7 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	struct found found;
 	const struct scaler *scaler;
 	struct scale_trigger trigger;
+	struct room room = { &found, &trigger, &scaler };
 
 	if (look(cache, key, terms, &v, &err)) {
 		if (err.kind == ERR_WAITING)
@@ -281,7 +296,7 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 		return peek_all(&v, fn, arg);
 	if (!peek_one(&v, v.built.list, &found, &err))
 		return false;
-	tell(&v, &found, &scaler, &trigger, fn, arg);
+	tell(&v, &room, fn, arg);
 	return true;
 }
 
@@ -326,24 +341,10 @@ static bool same_questions(const struct survey *s, const struct view *v)
 
 static void tell_slots(struct survey *s, const struct view *v)
 {
-	struct found *found = mem_array(s->count + 1, sizeof(*found));
-	const struct scaler **scalers = mem_array(s->count + 1, sizeof(*scalers));
-	struct scale_trigger *triggers = mem_array(s->count + 1, sizeof(*triggers));
-
-	for (size_t i = 0, n = 0; i < v->built.count; i++) {
-		const struct slot *slot;
-
-		if (!v->built.list[i].question)
-			continue;
-		slot = &s->slots[n];
-		found[n++] = (struct found){
-			&v->built.list[i], slot->answer, slot->err, slot->completed_at_ms, slot->held,
-		};
-	}
-	tell(v, found, scalers, triggers, s->fn, s->arg);
-	free(triggers);
-	free(scalers);
-	free(found);
+	for (size_t i = 0, n = 0; i < v->built.count; i++)
+		if (v->built.list[i].question)
+			s->room.found[n++].scaler = &v->built.list[i];
+	tell(v, &s->room, s->fn, s->arg);
 }
 
 static void begin(struct survey *s);
@@ -381,15 +382,18 @@ static void on_later(void *arg)
 static void on_reading(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
 {
 	struct slot *slot = arg;
+	struct survey *s = slot->survey;
+	struct found *f = &s->room.found[slot - s->slots];
 
 	slot->wait = NULL;
-	slot->completed_at_ms = completed_at_ms;
+	f->completed_at_ms = completed_at_ms;
 	if (err)
 		err_keep(&slot->err, err);
 	else
-		slot->answer = *answer;
-	if (--slot->survey->awaited == 0)
-		finish(slot->survey);
+		f->answer = *answer;
+	f->err = slot->err;
+	if (--s->awaited == 0)
+		finish(s);
 }
 
 /* A trigger with a time of its own has all of it, whoever asks: a slow query that nobody waits for would never be read. */
@@ -401,23 +405,25 @@ static int64_t deadline_of(const struct survey *s, const struct question *q)
 }
 
 /* False: it must be asked for. */
-static bool take_held(struct slot *slot, const struct view *v, const struct scaler *scaler)
+static bool take_held(struct slot *slot, struct found *f, const struct view *v, const struct scaler *scaler)
 {
 	struct err err;
-	enum readings_found found = peek_held(v, scaler, &slot->answer, &err);
+	enum readings_found found = peek_held(v, scaler, &f->answer, &err);
 
-	slot->held = found != READINGS_NONE;
-	slot->completed_at_ms = slot->answer.answered_at_ms;
+	f->held = found != READINGS_NONE;
+	f->completed_at_ms = f->answer.answered_at_ms;
 	if (found == READINGS_FAILURE)
 		err_keep(&slot->err, &err);
-	return slot->held;
+	f->err = slot->err;
+	return f->held;
 }
 
 static void ask(struct survey *s, const struct view *v)
 {
-	s->slots = mem_array(v->asked, sizeof(*s->slots));
+	s->slots = room_make(&s->room, v->asked, sizeof(*s->slots));
 	for (size_t i = 0; i < v->built.count; i++) {
 		const struct scaler *scaler = &v->built.list[i];
+		struct found *f = &s->room.found[s->count];
 		struct slot *slot = &s->slots[s->count];
 
 		if (!scaler->question)
@@ -425,7 +431,7 @@ static void ask(struct survey *s, const struct view *v)
 		slot->survey = s;
 		slot->question = question_ref(scaler->question);
 		s->count++;
-		if (take_held(slot, v, scaler))
+		if (take_held(slot, f, v, scaler))
 			continue;
 		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, s->terms.max_age_ms,
 					  deadline_of(s, scaler->question), on_reading, slot);
