@@ -9,10 +9,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "cache/triggerparams.h"
 #include "crd/triggerauth.h"
 #include "decide/hpaspec.h"
 #include "decide/validate.h"
-#include "decide/verdict.h"
 #include "net/loop.h"
 #include "scalers/scaler.h"
 
@@ -247,20 +247,17 @@ static void warn_of_unknown(struct admit_wait *w, const struct scaler *scaler)
 
 static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 {
-	bool formula_source = of->kind == SCALED_OBJECT && verdict_has_composite(&of->so->spec);
-
 	for (size_t i = 0; i < of->trigger_count; i++) {
-		const struct trigger *t = &of->triggers[i];
-		struct scaler_params params = { .namespace_ = of->meta->namespace_, .object = of->meta->name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = formula_source, .metadata = &t->metadata };
+		struct scaler_params params = triggerparams_of(of, i);
 		struct scaler scaler;
 		struct err err;
 
 		/* That it cannot be used at all is said already. */
-		if (of->kind == SCALED_JOB && validate_is_resource_type(t->type))
+		if (of->kind == SCALED_JOB && validate_is_resource_type(params.type))
 			continue;
-		/* Of a type that does not exist nothing needs to be known. */
-		if ((t->auth_name || trigger_uses_env(t)) && scaler_type_find(t->type))
-			continue;
+		/* A review asks nobody for Secrets. */
+		params.auth_open = of->triggers[i].auth_name != NULL;
+		params.env_open = true;
 		if (scaler_build(&params, &scaler, &err)) {
 			warn(w, err.msg);
 			continue;

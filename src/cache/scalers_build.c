@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "cache/auth.h"
 #include "cache/scalers_parts.h"
+#include "cache/triggerparams.h"
 #include "decide/validate.h"
-#include "decide/verdict.h"
 
 /* What they are built from. */
 struct material {
@@ -140,15 +140,15 @@ static int expand(struct scalers *s, struct object_scalers *o, const struct scal
 static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i, const struct strmap *auth, struct err *err)
 {
 	struct scaler whole;
-	const struct trigger *t = &m->of->triggers[i];
-	struct scaler_params params = {
-		.namespace_ = m->of->meta->namespace_, .object = m->of->meta->name, .type = t->type, .index = (int)i, .name = t->name, .metric_type = t->metric_type, .formula_source = m->of->so && verdict_has_composite(&m->of->so->spec), .metadata = &t->metadata, .auth = auth, .env = &m->env, .unresolved = &m->unresolved,
-	};
+	struct scaler_params params = triggerparams_of(m->of, i);
 
+	params.auth = auth;
+	params.env = &m->env;
+	params.unresolved = &m->unresolved;
 	if (scaler_build(&params, &whole, err))
 		return -1;
 	if (whole.undescribed)
-		return expand(s, o, m->of, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, t->type) : 0;
+		return expand(s, o, m->of, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
 	*add(o) = whole;
 	return 0;
 }

@@ -5,8 +5,8 @@
 /*
  * Triggers as their scalers parse them, for `kscaled check`: parameters from authentications and the environment as far as the input has them, then scaler_build. No message shows a value of a Secret.
  *
- * What the input does not have is not judged. A parameter with an unknown value gets several likely ones, one after the other (a word, an address, a number ...): the trigger is wrong only when none will do and the scaler's
- * complaint is not about that parameter. An authentication that is unknown as a whole has each parameter that a scaler asks for.
+ * What the input does not have is unknown and not judged (scalers/params.h): a value of it, or an authentication as a whole,
+ * which may have any parameter.
  */
 
 #include "cli/findings.h"
@@ -15,7 +15,7 @@
 
 struct checktriggers { /* what was built */
 	struct scaler *list; size_t count; /* in the order of the triggers, less those that could not be built */
-	bool all;                          /* each was, and nothing unknown is in their names */
+	bool all;                          /* each was, and has a name */
 };
 
 /* Of an object of either kind. Tells what is wrong to the findings. *out is the caller's, for checktriggers_done. */

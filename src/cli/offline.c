@@ -245,19 +245,49 @@ struct workload *offline_target(struct offline *o, const struct scaled *of, stru
 
 /* --- secrets --------------------------------------------------------------------------------------------------------------------- */
 
-static void hide(struct err *err, const char *piece, size_t len)
+/* Puts the words in the place of what is between from and to; returns what stands behind them. */
+static char *hide(struct err *err, const char *from, const char *to)
 {
 	static const char instead[] = "(secret)";
-	char *at = err->msg;
-	char *text, *found;
+	size_t before = (size_t)(from - err->msg);
+	MEM_AUTO char *text = mem_printf("%.*s%s%s", (int)before, err->msg, instead, to);
 
-	while ((found = memmem(at, strlen(at), piece, len))) {
-		text = mem_printf("%.*s%s%s", (int)(found - err->msg), err->msg, instead, found + len);
-		at = err->msg + (found - err->msg) + sizeof(instead) - 1;
-		err_set(err, err->kind, "%s", text);
-		free(text);
-		if (at >= err->msg + strlen(err->msg))
-			return;
+	err_set(err, err->kind, "%s", text);
+	before += sizeof(instead) - 1;
+	return err->msg + (before < strlen(err->msg) ? before : strlen(err->msg));
+}
+
+/* Whether it is a name that stands in these quotes: parameter "key". */
+static bool is_name(const char *message, const char *quote)
+{
+	static const char *const words[] = { "param ", "parameter ", "parameters ", "key ", "and " };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if ((size_t)(quote - message) >= strlen(words[i]) && strncmp(quote - strlen(words[i]), words[i], strlen(words[i])) == 0)
+			return true;
+	return false;
+}
+
+static char *end_of_quote(char *from)
+{
+	char *end = strchr(from, '"');
+
+	return end ? end : from + strlen(from);
+}
+
+/* Where it stands in quotes, as all values do in messages: an ordinary word may stand anywhere else. */
+static void hide_piece(struct err *err, const char *piece, size_t len)
+{
+	char *quote = err->msg;
+
+	while ((quote = strchr(quote, '"')) != NULL) {
+		char *from = quote + 1, *end = end_of_quote(from), *found;
+
+		while (!is_name(err->msg, quote) && (found = memmem(from, (size_t)(end - from), piece, len))) {
+			from = hide(err, found, found + len);
+			end = end_of_quote(from);
+		}
+		quote = *end ? end + 1 : end;
 	}
 }
 
@@ -267,12 +297,15 @@ void offline_hide(const struct offline *o, struct err *err)
 
 	for (size_t i = 0; i < o->secret_count; i++) {
 		const char *piece = o->secrets[i];
+		size_t whole = strlen(piece);
 
-		hide(err, piece, strlen(piece));
+		if (piece[strspn(piece, between)] == '\0')
+			continue;
+		hide_piece(err, piece, whole);
 		for (size_t len; *piece; piece += len + strspn(piece + len, between)) {
 			len = strcspn(piece, between);
-			if (len >= PIECE_LENGTH_MIN)
-				hide(err, piece, len);
+			if (len >= PIECE_LENGTH_MIN && len < whole)
+				hide_piece(err, piece, len);
 		}
 	}
 }

@@ -42,7 +42,7 @@ struct workload *offline_target(struct offline *o, const struct scaled *of, stru
 /* The object in the input that a ScaledObject scales; NULL: not there. */
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so);
 
-/* Puts "(secret)" into the message where a value of a Secret, or a part of one between commas and spaces, stands. */
+/* Puts "(secret)" into the message where a value of a Secret, or a part of one between commas and spaces, stands in quotes. */
 void offline_hide(const struct offline *o, struct err *err);
 
 #endif

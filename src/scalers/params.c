@@ -233,12 +233,12 @@ char *params_unknown(const struct scaler_params *params)
 
 /* --- looking for one value -------------------------------------------------------------------------------------------------------- */
 
-/* The trimmed value of a key, if it is there. */
+/* The trimmed value of a key, if it is there. It is unknown with an unknown part, too: variables are made of others. */
 static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place, struct found *out)
 {
 	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
 	out->place = place;
-	out->unknown = place != METADATA && out->text && params->unknown && strcmp(out->text, params->unknown) == 0;
+	out->unknown = place != METADATA && out->text && params->unknown && strstr(out->text, params->unknown) != NULL;
 }
 
 /*
@@ -529,6 +529,8 @@ static int read_row(const struct scaler_params *params, const struct param_row *
 		failed = store(params, row, &f, field, err);
 	}
 	mem_free_secret(f.text);
+	if (failed && params->about)
+		first_name(row, params->about);
 	return failed ? -1 : f.unknown;
 }
 

@@ -42,8 +42,9 @@ struct scaler_params {
 	const struct strmap *env;        /* environment of the target's container; may be NULL */
 	const struct strmap *unresolved; /* variables that exist but could not be read, with the reason; may be NULL */
 	/* Where not all values are at hand (`kscaled check`, admission); else nothing. */
-	const char *unknown;             /* the text that stands for a value in auth and env which nobody here has read */
+	const char *unknown;             /* the text that stands in auth and env for what nobody here has read */
 	bool auth_open, env_open;        /* there may be more in auth, in env: nobody here has read which */
+	char *about;                     /* PARAM_NAME_SIZE bytes, or NULL: of an error about one parameter, its name */
 	const struct param_table *const *tables; /* of the type, NULL-terminated: scaler_build sets it; may be NULL */
 };
 

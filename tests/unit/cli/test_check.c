@@ -305,6 +305,145 @@ static void a_scaledjob_with_all_it_refers_to(void **state)
 	expect(whole, true, "");
 }
 
+/* --- what is not in the input ------------------------------------------------------------------------------------------------- */
+
+/* Of each type: what must stand in the metadata, in an authentication (between blanks), in the environment. */
+static const struct { const char *type, *metadata, *auth, *env; } of_types[] = {
+	{ "redis", "listName: a", "address username password", "addressFromEnv: A, usernameFromEnv: B, passwordFromEnv: C" },
+	{ "redis", "listName: a, enableTLS: 'true'", "address ca cert key keyPassword", "hostFromEnv: A, portFromEnv: B" },
+	{ "redis", "listName: a", "address tls ca", "addressFromEnv: A" },
+	{ "redis-cluster", "listName: a", "addresses password cert key", "addressesFromEnv: A" },
+	{ "redis-sentinel", "listName: a", "hosts ports sentinelMaster sentinelPassword", "addressesFromEnv: A, sentinelMasterFromEnv: B" },
+	{ "redis-streams", "stream: a, consumerGroup: g", "host port password", "hostFromEnv: A, portFromEnv: B" },
+	{ "redis-cluster-streams", "stream: a", "addresses", "addressesFromEnv: A" },
+	{ "redis-sentinel-streams", "stream: a", "addresses sentinelMaster", "addressesFromEnv: A, sentinelMasterFromEnv: B" },
+	{ "postgresql", "query: SELECT 1, targetQueryValue: '1'", "connection ca cert key", "connectionFromEnv: A" },
+	{ "postgresql", "query: SELECT 1, targetQueryValue: '1', userName: u, dbName: d, sslmode: require", "host port password", "host: h, port: '1', passwordFromEnv: A" },
+	{ "mysql", "query: SELECT 1, queryValue: '1'", "connectionString", "connectionStringFromEnv: A" },
+	{ "mysql", "query: SELECT 1, queryValue: '1'", "host port username password dbName tls ca cert key keyPassword", "hostFromEnv: A, portFromEnv: B, usernameFromEnv: C, passwordFromEnv: D, dbNameFromEnv: E" },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1'", "authModes bearerToken username password cert key ca", "awsRegion: r, awsAccessKeyIDFromEnv: A, awsSecretAccessKeyFromEnv: B" },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1', authModes: tls", "cert key", NULL },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1', authModes: basic", "username password ca", NULL },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1', authModes: 'basic,tls'", "username password ca cert key", NULL },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1'", "ca", NULL },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1', authModes: oauth", "oauthTokenURI clientID clientSecret scopes endpointParams", NULL },
+	{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '1', awsRegion: r", "awsAccessKeyID awsSecretAccessKey awsSessionToken", NULL },
+	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: apiKey", "apiKey", NULL },
+	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1', authMode: 'custom,tls'", "customAuthHeader customAuthValue cert key ca", NULL },
+	{ "metrics-api", "url: 'http://p', valueLocation: a, targetValue: '1'", "authMode token username method keyParamName apiKey", NULL },
+	{ "cron", "timezone: Europe/Berlin, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "x", NULL },
+	{ "kubernetes-workload", "podSelector: app=x, value: '2'", "x", NULL },
+	{ "external", "scalerAddress: 'a:1', enableTLS: 'true'", "caCert tlsClientCert tlsClientKey", "someFromEnv: A" },
+	{ "external-push", "scalerAddress: 'a:1'", "caCert tlsClientCert tlsClientKey", "someFromEnv: A" },
+	{ "cpu", "value: '50'", "x", NULL },
+	{ "memory", "value: '50'", "x", NULL },
+};
+
+static char *object_of(const char *type, const char *metadata, const char *more, const char *behind)
+{
+	const char *metric_type = strcmp(type, "cpu") == 0 || strcmp(type, "memory") == 0 ? ", metricType: Utilization" : "";
+
+	return mem_printf(SO("a") TARGET "  minReplicaCount: 1\n  triggers:\n  - {type: %s%s, metadata: {%s%s%s}%s}\n", type, metric_type, metadata, more ? ", " : "", more ? more : "", behind);
+}
+
+/* A TriggerAuthentication with these parameters, of a Secret that is not in the input. */
+static char *auth_of(const char *parameters)
+{
+	char *text = mem_dup(KEDA("TriggerAuthentication", "creds") "  secretTargetRef:\n");
+	MEM_AUTO char *copy = mem_dup(parameters);
+	char *rest = copy, *one;
+
+	while ((one = strsep(&rest, " ")) != NULL) {
+		char *longer = mem_printf("%s  - {parameter: %s, name: creds, key: %s}\n", text, one, one);
+
+		free(text);
+		text = longer;
+	}
+	return text;
+}
+
+static void expect_quiet(const char *text)
+{
+	struct checkobjects_result result;
+	MEM_AUTO char *got = check_with(text, false, &result);
+
+	if (result.problems > 0 || result.warnings > 0)
+		fail_msg("%s\n%s", text, got);
+}
+
+/* Valid for all that anybody can know. */
+static void what_is_unknown_is_not_judged(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(of_types) / sizeof(of_types[0]); i++) {
+		const char *type = of_types[i].type, *metadata = of_types[i].metadata;
+		MEM_AUTO char *refers = object_of(type, metadata, NULL, ", authenticationRef: {name: creds}");
+		MEM_AUTO char *auth = auth_of(of_types[i].auth), *both = mem_printf("%s" NEXT "%s", refers, auth);
+		MEM_AUTO char *env = of_types[i].env ? object_of(type, metadata, of_types[i].env, "") : NULL;
+
+		expect_quiet(refers); /* no TriggerAuthentication, Secret, Deployment */
+		expect_quiet(both);   /* no Secret, Deployment */
+		if (env)
+			expect_quiet(env);    /* no Deployment */
+	}
+	for (const char *names = scaler_type_names(); *names; names += strcspn(names, ",") + strspn(names + strcspn(names, ","), ", ")) {
+		size_t len = strcspn(names, ","), found = 0;
+
+		for (size_t i = 0; i < sizeof(of_types) / sizeof(of_types[0]); i++)
+			found += strlen(of_types[i].type) == len && strncmp(of_types[i].type, names, len) == 0;
+		if (found == 0)
+			fail_msg("no row for %s", names);
+	}
+}
+
+/* Each, whatever else is unknown. */
+static void what_is_known_is_judged_beside_it(void **state)
+{
+	static const struct { const char *type, *metadata, *wanted; } cases[] = {
+		{ "mysql", "query: SELECT 1", "missing required parameter \"queryValue\"" },
+		{ "mysql", "query: SELECT 1, queryValue: '1', tls: maybe", "must be one of false, true, skip-verify, preferred" },
+		{ "postgresql", "query: SELECT 1; SELECT 2, targetQueryValue: '1'", "has several statements" },
+		{ "prometheus", "serverAddress: 'ftp://p', query: x, threshold: '1'", "serverAddress" },
+		{ "prometheus", "serverAddress: 'http://p', query: x, threshold: '0'", "must be greater than 0" },
+		{ "metrics-api", "url: 'http://p', valueLocation: '', targetValue: '1'", "valueLocation" },
+		{ "metrics-api", "url: 'http://p', valueLocation: 'a[', format: yamll, targetValue: '1'", "must be one of json, xml, yaml, prometheus" },
+		{ "redis-streams", "stream: a, lagCount: '-1', consumerGroup: g", "must be greater than 0" },
+		{ "external", "scalerAddress: 'a:1', enableTLS: maybe", "must be true or false" },
+		{ "cron", "timezone: Nowhere, start: 0 8 * * *, end: 0 9 * * *, desiredReplicas: '2'", "timezone" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		MEM_AUTO char *text = object_of(cases[i].type, cases[i].metadata, NULL, ", authenticationRef: {name: creds}");
+		struct checkobjects_result result;
+		MEM_AUTO char *got = check_with(text, false, &result);
+
+		if (result.problems != 1 || !strstr(got, cases[i].wanted))
+			fail_msg("%s\n%s", text, got);
+	}
+}
+
+/* Their values stand in sentences, too. */
+static void ordinary_secrets_leave_sentences_alone(void **state)
+{
+	static const char *const values[] = { "redis", "a", "param", "listLength", "value", "must be", "number", "trigger" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+		MEM_AUTO char *text = mem_printf(WITH_AUTH("listName: jobs, address: 'h:1', listLength: x") NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: '%s'}"), values[i]);
+
+		expect(text, false, "f:8: ScaledObject shop/a: spec.triggers[0].metadata.listLength: unable to set param \"listLength\" value \"x\": must be a whole number\n");
+	}
+	/* One complaint, where the authentication stands. */
+	for (size_t i = 0; i < 2; i++) {
+		MEM_AUTO char *text = mem_printf(WITH_AUTH("listName: jobs, address: 'h:1'") NEXT AUTH("pw", "password") NEXT SECRET("redis", "stringData: {pw: '%s'}"), i == 0 ? "" : " ");
+
+		expect(text, false, "f:16: TriggerAuthentication shop/redis: spec.secretTargetRef[0]: parameter \"password\": key \"pw\" of Secret shop/redis is empty\n");
+	}
+	/* In quotes they are values, again and again. */
+	expect(WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address") NEXT SECRET("redis", "stringData: {addr: 'secret'}"), false, "f:7: ScaledObject shop/a: spec.triggers[0]: address \"(secret)\": must be host:port\n");
+}
+
 static void an_unknown_type_is_told_with_those_that_are(void **state)
 {
 	MEM_AUTO char *wanted = mem_printf("f:7: ScaledObject shop/a: spec.triggers[0].type: no scaler found for type: redsi (this version has: %s)\n", scaler_type_names());
@@ -360,6 +499,9 @@ int main(void)
 		cmocka_unit_test(good_scaledjobs_are_quiet),
 		cmocka_unit_test(bad_scaledjobs_are_told),
 		cmocka_unit_test(a_scaledjob_with_all_it_refers_to),
+		cmocka_unit_test(what_is_unknown_is_not_judged),
+		cmocka_unit_test(what_is_known_is_judged_beside_it),
+		cmocka_unit_test(ordinary_secrets_leave_sentences_alone),
 		cmocka_unit_test(an_unknown_type_is_told_with_those_that_are),
 		cmocka_unit_test(with_complete_what_is_missing_is_told),
 		cmocka_unit_test(an_unknown_type_is_told),
