@@ -27,7 +27,7 @@ void sources_done(struct scaler_sources *s)
 	podcounts_free(s->pods);
 	grpc_pool_free(s->grpc);
 	webget_free(s->web);
-	mysqlpool_free(s->mysql);
+	pool_free(s->mysql);
 	pg_pool_free(s->pg);
 	rediswatch_pool_free(s->redis_watches);
 	redisrouter_free(s->redis_router);

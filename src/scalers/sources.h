@@ -28,7 +28,7 @@ struct scaler_sources {
 	struct redisrouter *redis_router;      /* clusters, and masters behind sentinels, over the connections of redis */
 	struct rediswatch_pool *redis_watches; /* NULL where nothing is watched */
 	struct pg_pool *pg;
-	struct mysqlpool *mysql;
+	struct pool *mysql;
 	struct webget *web;                    /* whatever is asked over HTTP */
 	struct exchanges exchanges;            /* how often that was, and with what result */
 	struct grpc_pool *grpc;

@@ -3,13 +3,16 @@
 #define NET_PG_PG_H
 
 /*
- * PostgreSQL connections shared by everybody who asks the same server with the same settings and credentials: one, and a second one while the first is held up by a slow query. Queries wait in a queue
- * with a cap; each goes out alone, in the simple protocol and without a named statement, so that poolers in transaction mode work. libpq does the protocol, TLS and SCRAM (net/pg/pgconn).
+ * Queries to PostgreSQL through net/pool: each goes out alone, in the simple protocol and without a
+ * named statement, so that poolers in transaction mode work. libpq does the protocol, TLS and SCRAM
+ * (net/pg/pgconn).
  *
- * A connection is made when first needed, closed after it was idle for 60 s, and made again with back-off and jitter after failures; queries that come meanwhile wait for it (net/dial.h). A query
- * past its deadline ends its connection (PQcancel would block). So that the server does not work on for nobody, each connection asks for a statement_timeout a little shorter than the
- * deadline, in its startup packet: not in the query, which a pooler would leave behind on a connection of others. Poolers that refuse that are noticed and asked without; there the role's own
- * statement_timeout must do it. Who sets a statement_timeout in the connection string is left alone.
+ * A query past its deadline ends its connection (PQcancel would block). So that the server does not work
+ * on for nobody, each connection asks for a statement_timeout a little shorter than the deadline, in its
+ * startup packet: not in the query, which a pooler would leave behind on a connection of others. Poolers
+ * that refuse that are noticed and asked without; there the role's own statement_timeout must do it. Who
+ * sets a statement_timeout in the connection string is left alone. A query whose connection turns out to
+ * be lost goes once more, unless something of its answer had come.
  *
  * An answer is never kept whole: one row is read after the other, the first one's first column is what is told, and above a cap of bytes the connection is ended.
  */

@@ -6,19 +6,15 @@
 
 #include "net/pg/pg.h"
 #include "net/pg/pgconn.h"
+#include "net/pool.h"
 
-#define PG_IDLE_MS 60000
-
-struct pg_server;
 struct pg_listenserver;
 
 struct pg_pool {
 	struct loop *loop;
 	int64_t statement_timeout_ms;
-	struct pg_server *servers;           /* hash by the endpoint's key */
-	struct pg_listenserver *listening;   /* hash, too */
-	struct pg_call *failed;              /* to be told at the end of this turn */
-	struct loop_task tell_failed;
+	struct pool *queries;
+	struct pg_listenserver *listening; /* hash by the endpoint's key */
 };
 
 void pg_listen_free_all(struct pg_pool *p);

@@ -18,7 +18,7 @@ static struct mariadbserver server; /* one for all */
 
 struct world {
 	struct fixture *f;
-	struct mysqlpool *pool;
+	struct pool *pool;
 };
 
 struct outcome {
@@ -103,7 +103,7 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	mysqlpool_free(w->pool);
+	pool_free(w->pool);
 	fixture_teardown((void **)&w->f);
 	mem_free_ptr(&w);
 	return 0;
@@ -146,12 +146,12 @@ static void values(void **state)
 	asked(w, &c, "SELECT name FROM jobs", &o);
 	assert_true(o.has_value && o.value.has_row && !o.value.is_number);
 	assert_string_equal(o.value.column, "name");
-	assert_int_equal(mysqlpool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	expect_error(w, &c, "SELECT nothing FROM nowhere", ERR_INVALID, "nowhere");
 	expect_error(w, &c, "UPDATE jobs SET name='x' WHERE id<0", ERR_INVALID, "gives no result");
 	expect_error(w, &c, "SELECT 1; SELECT 2", ERR_INVALID, "syntax");
 	expect_number(w, &c, "SELECT 4", 4);
-	assert_int_equal(mysqlpool_connections(w->pool), 1);
+	assert_int_equal(pool_connections(w->pool), 1);
 	c.multi_statements = true;
 	expect_number(w, &c, "SET @a = 5; SELECT @a; SELECT 6", 5);
 	expect_number(w, &c, "SELECT 7", 7);
@@ -247,7 +247,7 @@ static void many_share_one(void **state)
 		UNTIL(w->f, o[i].times == 1);
 		assert_true(o[i].has_value && o[i].value.number > 2.5);
 	}
-	assert_in_range(mysqlpool_connections(w->pool), 1, 2);
+	assert_in_range(pool_connections(w->pool), 1, 2);
 	mem_free_ptr(&o);
 }
 
@@ -296,10 +296,10 @@ static void cancelled_and_freed(void **state)
 	assert_int_equal(o.times, 0);
 	mysqlpool_ask(w->pool, e, "SELECT SLEEP(5)", loop_now_ms(w->f->loop) + 9000, on_outcome, &o);
 	fixture_linger(w->f, 30);
-	mysqlpool_free(w->pool); /* in the middle */
+	pool_free(w->pool); /* in the middle */
 	w->pool = mysqlpool_new(w->f->loop);
 	mysqlpool_ask(w->pool, e, "SELECT 1", loop_now_ms(w->f->loop) + 9000, on_outcome, &o);
-	mysqlpool_free(w->pool); /* while it connects */
+	pool_free(w->pool); /* while it connects */
 	w->pool = mysqlpool_new(w->f->loop);
 	assert_int_equal(o.times, 0);
 	mysqlendpoint_unref(e);
@@ -313,10 +313,10 @@ static void killed_and_back(void **state)
 
 	expect_number(w, &c, "SELECT 1", 1);
 	mariadbserver_sql(&server, "SET @id = (SELECT id FROM information_schema.processlist WHERE user='plain' ORDER BY id DESC LIMIT 1); EXECUTE IMMEDIATE CONCAT('KILL ', @id)");
-	UNTIL(w->f, mysqlpool_connections(w->pool) == 0); /* noticed while idle */
+	UNTIL(w->f, pool_connections(w->pool) == 0); /* noticed while idle */
 	expect_number(w, &c, "SELECT 2", 2);
 	mariadbserver_stop(&server, SIGKILL);
-	UNTIL(w->f, mysqlpool_connections(w->pool) == 0);
+	UNTIL(w->f, pool_connections(w->pool) == 0);
 	expect_error(w, &c, "SELECT 3", ERR_TEMPORARY, "refused");
 	ask_for(w, &c, "SELECT 3", 30, &o); /* not before the back-off is over: the last reason stands */
 	UNTIL(w->f, o.times);
@@ -383,7 +383,7 @@ static void nothing_grows(void **state)
 	c.tls_ca_pem = server.ca_pem;
 	for (int i = 0; i < 120; i++) {
 		expect_number(w, &c, "SELECT 1", 1);
-		mysqlpool_free(w->pool);
+		pool_free(w->pool);
 		w->pool = mysqlpool_new(w->f->loop);
 		if (i == 40) {
 			kib = resident_kib();

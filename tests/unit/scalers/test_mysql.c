@@ -228,7 +228,7 @@ static void nobody_there(void **state)
 	ask = s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 	s.type->cancel(ask);
 	scaler_done(&s);
-	mysqlpool_free(sources.mysql);
+	pool_free(sources.mysql);
 	loop_free(sources.loop);
 	assert_int_equal(told.kind, ERR_NONE);
 }
