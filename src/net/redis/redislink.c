@@ -2,7 +2,9 @@
 #include "net/redis/redislink.h"
 
 #include <event2/buffer.h>
+#include <event2/bufferevent.h>
 #include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
 #include <hiredis/hiredis.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
@@ -11,31 +13,24 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/dial.h"
+#include "net/redis/redisreply.h"
 #include "net/tls.h"
 
-static struct bufferevent *new_tls(struct loop *loop, const struct redis_endpoint *e, int fd, SSL_CTX **tls, SSL **ssl, struct err *err)
-{
-	struct bufferevent *bev;
+#define FEED_BYTES 16384
 
-	if (!*tls)
-		*tls = tls_client_context(&e->base.tls, err);
-	*ssl = *tls ? tls_client_session(*tls, e->port ? e->host : "localhost", e->base.tls.insecure, err) : NULL;
-	if (!*ssl)
-		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(loop), fd, *ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
-	if (bev)
-		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
-	return bev;
+void redislink_enter(struct redislink_guard *g)
+{
+	g->depth++;
 }
 
-struct bufferevent *redislink_new(struct loop *loop, const struct redis_endpoint *e, int fd, SSL_CTX **tls, SSL **ssl, struct err *err)
+void redislink_leave(struct redislink_guard *g)
 {
-	struct bufferevent *bev = e->tls ? new_tls(loop, e, fd, tls, ssl, err) : bufferevent_socket_new(loop_base(loop), fd, BEV_OPT_CLOSE_ON_FREE);
-
-	if (!bev)
-		close(fd);
-	return bev;
+	if (--g->depth == 0)
+		g->left(g->pool);
 }
+
+/* --- greeting ---------------------------------------------------------------------------------------------------------- */
 
 static void wipe_wire(const void *bytes, size_t len, void *wire)
 {
@@ -55,27 +50,28 @@ static void send_greeting(struct bufferevent *bev, int argc, const char **argv)
 	evbuffer_add_reference(bufferevent_get_output(bev), wire, (size_t)len, wipe_wire, wire);
 }
 
-size_t redislink_greet(struct bufferevent *bev, const struct redis_endpoint *e, bool queries, const char *names[REDISLINK_GREETINGS_MAX])
+static void greet(struct redislink *l, int argc, const char **argv)
 {
-	char database[16];
-	size_t count = 0;
+	send_greeting(l->bev, argc, argv);
+	l->greetings[l->greetings_count++] = argv[0];
+}
 
+static void greet_all(struct redislink *l)
+{
+	const struct redis_endpoint *e = l->endpoint;
+	char database[16];
+
+	l->greetings_count = 0;
+	snprintf(database, sizeof(database), "%d", e->database);
 	if (e->username)
-		send_greeting(bev, 3, (const char *[]){ "AUTH", e->username, e->password ? e->password : "" });
+		greet(l, 3, (const char *[]){ "AUTH", e->username, e->password ? e->password : "" });
 	else if (e->password)
-		send_greeting(bev, 2, (const char *[]){ "AUTH", e->password });
-	if (e->username || e->password)
-		names[count++] = "AUTH";
-	if (queries && e->database != 0) {
-		snprintf(database, sizeof(database), "%d", e->database);
-		send_greeting(bev, 2, (const char *[]){ "SELECT", database });
-		names[count++] = "SELECT";
-	}
-	if (queries && e->master_only) {
-		send_greeting(bev, 1, (const char *[]){ "ROLE" });
-		names[count++] = "ROLE";
-	}
-	return count;
+		greet(l, 2, (const char *[]){ "AUTH", e->password });
+	if (l->queries && e->database != 0)
+		greet(l, 2, (const char *[]){ "SELECT", database });
+	if (l->queries && e->master_only)
+		greet(l, 1, (const char *[]){ "ROLE" });
+	l->greetings_left = l->greetings_count;
 }
 
 static enum err_kind refusal_kind(const char *text)
@@ -123,7 +119,8 @@ static bool wants_no_password(const struct redis_endpoint *e, const char *name, 
 	return strcmp(name, "AUTH") == 0 && !e->username && strncmp(text, words, sizeof(words) - 1) == 0;
 }
 
-bool redislink_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err)
+/* Whether the reply to a greeting means that this connection is of no use: for our credentials (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY). */
+static bool is_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err)
 {
 	if (strcmp(name, "ROLE") == 0)
 		return no_master(reply, err);
@@ -133,22 +130,218 @@ bool redislink_useless(const struct redis_endpoint *e, const char *name, const s
 	return true;
 }
 
-void redislink_ended(struct bufferevent *bev, SSL *ssl, bool shaking_hands, short what, int error, struct err *err)
+void redislink_unasked(const struct redis_reply *reply, struct err *err)
+{
+	/* "ERR max number of clients reached" */
+	err_set(err, ERR_TEMPORARY, "%.200s", reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
+}
+
+/* --- reading ----------------------------------------------------------------------------------------------------------- */
+
+/* Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS port; in TLS, to a server that wants to know its clients. */
+static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
+{
+	bool open = l->state == REDISLINK_OPEN;
+	const char *hint = "";
+	struct err err;
+
+	if (open && !l->heard && !l->endpoint->tls)
+		hint = " (is TLS needed? set enableTLS)";
+	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 the server's word may be lost with the connection */
+		hint = " (does it ask for a client certificate? give cert and key)";
+	err_set(&err, why->kind, "%s%s", why->msg, hint);
+	l->handler->failed(l->arg, &err, ended && open && l->heard);
+}
+
+static void take_reply(struct redislink *l, const struct redis_reply *reply)
+{
+	struct err err;
+
+	l->heard = true;
+	if (l->greetings_left == 0)
+		l->handler->replied(l->arg, reply);
+	else if (is_useless(l->endpoint, l->greetings[l->greetings_count - l->greetings_left--], reply, &err))
+		l->handler->failed(l->arg, &err, false);
+}
+
+/* False when the connection, or the pool, is done for. */
+static bool take_replies(struct redislink *l)
+{
+	struct redisreply *reader = l->reader;
+	struct redis_reply *reply;
+	struct err err;
+	int state;
+
+	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
+		take_reply(l, reply);
+		redis_reply_free(reply);
+		if (l->guard->freed || l->reader != reader)
+			return false;
+	}
+	if (state == 0)
+		return true;
+	fail_on_wire(l, &err, false);
+	return false;
+}
+
+static void on_read(struct bufferevent *bev, void *arg)
+{
+	struct redislink *l = arg;
+	struct redislink_guard *guard = l->guard;
+	struct evbuffer *input = bufferevent_get_input(bev);
+	struct evbuffer_iovec part;
+	struct err err;
+
+	loop_enter(l->loop);
+	redislink_enter(guard);
+	l->heard_ms = loop_now_ms(l->loop);
+	while (evbuffer_peek(input, -1, NULL, &part, 1) > 0 && part.iov_len > 0) {
+		size_t len = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
+
+		if (redisreply_feed(l->reader, part.iov_base, len, &err) < 0) {
+			l->handler->failed(l->arg, &err, false);
+			break;
+		}
+		evbuffer_drain(input, len);
+		if (!take_replies(l))
+			break;
+	}
+	redislink_leave(guard);
+}
+
+/* --- opening and losing ------------------------------------------------------------------------------------------------- */
+
+static void on_open(struct redislink *l)
+{
+	loop_timer_cancel(&l->shaking);
+	l->state = REDISLINK_OPEN;
+	l->heard = false;
+	l->heard_ms = loop_now_ms(l->loop);
+	l->reader = redisreply_new();
+	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
+	greet_all(l);
+	l->handler->opened(l->arg);
+}
+
+/* What an event that is not BEV_EVENT_CONNECTED was. */
+static void explain_end(const struct redislink *l, short what, int error, struct err *err)
 {
 	char reason[256];
-
-	unsigned long code = ssl ? bufferevent_get_openssl_error(bev) : 0;
+	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
+	bool shaking_hands = l->state == REDISLINK_SHAKING_HANDS;
 
 	if (!shaking_hands && code >= 16) { /* in TLS 1.3 a server says after the handshake that it wants a certificate, or another one */
-		tls_explain_code(ssl, code, reason, sizeof(reason));
+		tls_explain_code(l->ssl, code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
 	} else if (shaking_hands) {
 		/* libevent puts OpenSSL's result codes (below 16) into the same list as its errors. */
-		tls_explain_code(ssl, code < 16 ? 0 : code, reason, sizeof(reason));
+		tls_explain_code(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason, strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
 	} else if (what & BEV_EVENT_EOF || !error) {
 		err_set(err, ERR_TEMPORARY, "the server closed the connection");
 	} else {
 		err_set(err, ERR_TEMPORARY, "%s", strerror(error));
 	}
+}
+
+static void on_event(struct bufferevent *bev, short what, void *arg)
+{
+	struct redislink *l = arg;
+	int error = EVUTIL_SOCKET_ERROR();
+	struct err err;
+
+	(void)bev;
+	loop_enter(l->loop);
+	if (what & BEV_EVENT_CONNECTED) {
+		on_open(l);
+		return;
+	}
+	explain_end(l, what, error, &err);
+	fail_on_wire(l, &err, true);
+}
+
+static void on_shaking_timeout(void *arg)
+{
+	struct redislink *l = arg;
+	struct err err;
+
+	err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
+	l->handler->failed(l->arg, &err, false);
+}
+
+static struct bufferevent *new_tls(struct redislink *l, int fd, struct err *err)
+{
+	const struct redis_endpoint *e = l->endpoint;
+	struct bufferevent *bev;
+
+	if (!l->tls)
+		l->tls = tls_client_context(&e->base.tls, err);
+	l->ssl = l->tls ? tls_client_session(l->tls, e->port ? e->host : "localhost", e->base.tls.insecure, err) : NULL;
+	if (!l->ssl)
+		return NULL;
+	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	if (bev)
+		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
+	return bev;
+}
+
+static void on_dialed(void *arg, int fd, const struct err *dial_err)
+{
+	struct redislink *l = arg;
+	struct err err;
+
+	l->dial = NULL;
+	if (fd < 0)
+		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
+	else
+		l->bev = l->endpoint->tls ? new_tls(l, fd, &err) : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+	if (!l->bev) {
+		if (fd >= 0)
+			close(fd);
+		l->handler->failed(l->arg, &err, false);
+		return;
+	}
+	bufferevent_setcb(l->bev, on_read, NULL, on_event, l);
+	if (!l->endpoint->tls) {
+		on_open(l);
+		return;
+	}
+	l->state = REDISLINK_SHAKING_HANDS;
+	bufferevent_enable(l->bev, EV_READ | EV_WRITE);
+	loop_timer_set(&l->shaking, REDISLINK_CONNECT_MS);
+}
+
+void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries, struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
+{
+	*l = (struct redislink){ .loop = loop, .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries };
+	loop_timer_init(&l->shaking, loop, on_shaking_timeout, l);
+}
+
+void redislink_open(struct redislink *l)
+{
+	l->state = REDISLINK_DIALING;
+	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, REDISLINK_CONNECT_MS, on_dialed, l);
+}
+
+void redislink_close(struct redislink *l)
+{
+	dial_cancel(l->dial);
+	l->dial = NULL;
+	if (l->bev)
+		bufferevent_free(l->bev);
+	l->bev = NULL;
+	l->ssl = NULL;
+	redisreply_free(l->reader);
+	l->reader = NULL;
+	l->greetings_left = 0;
+	loop_timer_cancel(&l->shaking);
+	l->state = REDISLINK_CLOSED;
+}
+
+void redislink_done(struct redislink *l)
+{
+	redislink_close(l);
+	loop_timer_done(&l->shaking);
+	SSL_CTX_free(l->tls);
+	l->tls = NULL;
 }

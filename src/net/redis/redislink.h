@@ -2,31 +2,76 @@
 #ifndef NET_REDIS_REDISLINK_H
 #define NET_REDIS_REDISLINK_H
 
-/* From a socket to a connection that can be used: TLS, the greeting, and what its end means in words. For net/redis and net/redis/redissub; keeps nothing. */
+/*
+ * One connection to a Redis server: dialling, TLS, the greeting (AUTH and, for queries, SELECT and
+ * ROLE), replies under caps, and what its end means in words. For net/redis, which asks questions on
+ * it, and net/redis/redissub, which listens. It never connects again by itself: when, and what becomes
+ * of what was under way, its owner decides.
+ */
 
-#include <event2/bufferevent.h>
 #include <openssl/types.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "net/loop.h"
 #include "net/redis/redisendpoint.h"
 
+struct bufferevent;
+struct dial;
+
+#define REDISLINK_CONNECT_MS 5000 /* name and TCP; then TLS as long again */
+#define REDISLINK_GREETINGS_MAX 3
 /* A Redis that speaks no TLS keeps silent when it is greeted in TLS. */
 #define REDISLINK_SHAKING_TIMED_OUT "TLS handshake: timed out (does the server speak TLS here?)"
 
-/* Plain, or shaking hands in TLS. *tls is made when NULL and stays the caller's; *ssl belongs to what is returned. Takes fd, also when it fails (NULL). */
-struct bufferevent *redislink_new(struct loop *loop, const struct redis_endpoint *e, int fd, SSL_CTX **tls, SSL **ssl, struct err *err);
+/* Whose callbacks are on the stack, so that they may free the pool of which a link is a part. Lives in the pool. */
+struct redislink_guard {
+	unsigned depth;
+	bool freed;               /* by a callback: nothing more is told */
+	void (*left)(void *pool); /* no callback is on the stack any more: may free the pool */
+	void *pool;
+};
+void redislink_enter(struct redislink_guard *g);
+void redislink_leave(struct redislink_guard *g); /* may free g */
 
-/* AUTH and, for queries, SELECT and ROLE into the output, as the endpoint needs them and in this order; wiped when sent. The names of the commands whose replies come first; returns how many. */
-#define REDISLINK_GREETINGS_MAX 3
-size_t redislink_greet(struct bufferevent *bev, const struct redis_endpoint *e, bool queries, const char *names[REDISLINK_GREETINGS_MAX]);
+/* From the loop, never from inside redislink_open. */
+struct redislink_handler {
+	void (*opened)(void *arg); /* the greeting is sent: what is written now comes behind it */
+	void (*replied)(void *arg, const struct redis_reply *reply); /* but for those to the greeting; may close the link, or free the pool */
+	/* It could not be opened, is of no use, or is lost: close it. idle: it had worked, and the server ended it; whether somebody waited, the owner knows. */
+	void (*failed)(void *arg, const struct err *why, bool idle);
+};
 
-/* True and why, when the reply to a greeting means that this connection is of no use: for our credentials (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY). */
-bool redislink_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err);
+enum redislink_state { REDISLINK_CLOSED, REDISLINK_DIALING, REDISLINK_SHAKING_HANDS, REDISLINK_OPEN };
 
-/* What an event of the bufferevent that is not BEV_EVENT_CONNECTED was: ERR_TEMPORARY. error: EVUTIL_SOCKET_ERROR() of that moment. */
-void redislink_ended(struct bufferevent *bev, SSL *ssl, bool shaking_hands, short what, int error, struct err *err);
+struct redislink {
+	struct loop *loop;
+	const struct redis_endpoint *endpoint; /* borrowed */
+	struct redislink_guard *guard;         /* borrowed */
+	const struct redislink_handler *handler;
+	void *arg;
+	bool queries; /* greets with SELECT and ROLE, too */
+	enum redislink_state state;
+	struct dial *dial;
+	struct bufferevent *bev; /* NULL until there is a socket */
+	SSL_CTX *tls;            /* made at the first connection */
+	SSL *ssl;                /* owned by bev; NULL: plain */
+	struct redisreply *reader;
+	const char *greetings[REDISLINK_GREETINGS_MAX]; /* answers to come */
+	size_t greetings_left, greetings_count;
+	bool heard;         /* at least one reply on this connection */
+	int64_t heard_ms;   /* bytes, or the opening */
+	struct loop_timer shaking; /* the handshake's deadline */
+};
+
+void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries, struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
+void redislink_open(struct redislink *l);
+void redislink_close(struct redislink *l); /* in any state; may be opened again */
+void redislink_done(struct redislink *l);
+
+/* What it means that a reply came that nobody asked for: often the server turns everybody away. */
+void redislink_unasked(const struct redis_reply *reply, struct err *err);
 
 #endif

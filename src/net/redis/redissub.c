@@ -17,16 +17,12 @@
 #include "net/redis/redislink.h"
 #include "net/redis/redisreply.h"
 
-#define CONNECT_MS 5000
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS 5000
 #define TICK_MS 5000      /* between two looks at an open connection */
 #define QUIET_MS 15000    /* after so long a silence a PING is sent */
 #define ANSWER_MS 5000    /* what was sent is answered within that */
 #define REFUSED_MS 60000  /* a channel that was refused is asked for again */
-#define FEED_BYTES 16384
-
-enum state { CLOSED, DIALING, SHAKING_HANDS, OPEN };
 
 /* One channel on one connection. Lives while somebody listens to it, or a command about it is unanswered. */
 struct channel {
@@ -58,8 +54,7 @@ struct redissub {
 
 /* A command that was sent has exactly one reply, and they come in order; messages come between them. */
 struct expected {
-	struct channel *channel; /* NULL: a greeting, a PING */
-	const char *greeting;    /* its name; else NULL */
+	struct channel *channel; /* NULL: a PING */
 	struct expected *next;
 };
 
@@ -67,32 +62,25 @@ struct conn {
 	struct redissub_pool *pool;
 	struct redis_endpoint *endpoint; /* one count */
 	UT_hash_handle hh;               /* by the endpoint's server_key */
-	enum state state;
-	struct dial *dial;
-	struct bufferevent *bev;
-	SSL_CTX *tls;
-	SSL *ssl;
-	struct redisreply *reader;
+	struct redislink link;
 	struct expected *expected; /* oldest first */
 	struct expected *expected_last;
 	struct channel *channels;  /* hash by name */
 	size_t listening;          /* over all channels */
 	unsigned failures;
 	struct err last_err;
-	int64_t heard_ms, sent_ms; /* on this connection */
-	struct loop_timer timer;   /* CLOSED: dial again, or end; SHAKING_HANDS: too slow; OPEN: the next look */
+	int64_t sent_ms;           /* on this connection */
+	struct loop_timer timer;   /* closed: dial again, or end; open: the next look */
 };
 
 struct redissub_pool {
 	struct loop *loop;
 	struct conn *conns;
 	struct redissub *stopped; /* to be freed */
-	unsigned depth;           /* callbacks on the stack */
-	bool freed;
+	struct redislink_guard guard;
 };
 
 static void conn_fail(struct conn *c, const struct err *why);
-static void pool_really_free(struct redissub_pool *p);
 
 /* --- listeners and channels --------------------------------------------------------------------------------------------------- */
 
@@ -120,26 +108,6 @@ static void bury(struct redissub *s)
 	channel_drop(ch);
 }
 
-static void enter_callbacks(struct redissub_pool *p)
-{
-	p->depth++;
-}
-
-/* May free p. */
-static void leave_callbacks(struct redissub_pool *p)
-{
-	if (--p->depth > 0)
-		return;
-	while (p->stopped) {
-		struct redissub *s = p->stopped;
-
-		p->stopped = s->next_stopped;
-		bury(s);
-	}
-	if (p->freed)
-		pool_really_free(p);
-}
-
 /* Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the list until nobody walks it. */
 static void tell(struct channel *ch, const char *message, size_t len)
 {
@@ -148,7 +116,7 @@ static void tell(struct channel *ch, const char *message, size_t len)
 	DL_FOREACH(ch->listeners, s) {
 		if (s->fn)
 			s->fn(s->arg, message, len);
-		if (ch->conn->pool->freed)
+		if (ch->conn->pool->guard.freed)
 			return;
 	}
 }
@@ -158,20 +126,19 @@ static void on_joined_already(void *arg)
 	struct redissub *s = arg;
 	struct redissub_pool *p = s->channel->conn->pool;
 
-	enter_callbacks(p);
+	redislink_enter(&p->guard);
 	if (s->fn && s->channel->joined)
 		s->fn(s->arg, NULL, 0);
-	leave_callbacks(p);
+	redislink_leave(&p->guard);
 }
 
 /* --- sending ------------------------------------------------------------------------------------------------------------------ */
 
-static void expect(struct conn *c, struct channel *ch, const char *greeting)
+static void expect(struct conn *c, struct channel *ch)
 {
 	struct expected *e = mem_zalloc(sizeof(*e));
 
 	e->channel = ch;
-	e->greeting = greeting;
 	if (ch)
 		ch->unanswered++;
 	if (c->expected)
@@ -191,9 +158,9 @@ static void send_command(struct conn *c, const char *verb, struct channel *ch)
 
 	if (len < 0)
 		abort(); /* out of memory */
-	evbuffer_add(bufferevent_get_output(c->bev), wire, (size_t)len);
+	evbuffer_add(bufferevent_get_output(c->link.bev), wire, (size_t)len);
 	redisFreeCommand(wire);
-	expect(c, ch, NULL);
+	expect(c, ch);
 }
 
 /* Asks for the channel, or leaves it, as it is wanted now. */
@@ -201,7 +168,7 @@ static void settle(struct channel *ch)
 {
 	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
 
-	if (ch->conn->state != OPEN || ch->asked == wanted)
+	if (ch->conn->link.state != REDISLINK_OPEN || ch->asked == wanted)
 		return;
 	ch->asked = wanted;
 	ch->joined = false;
@@ -241,7 +208,7 @@ static void take_message(struct conn *c, const struct redis_reply *reply)
 	if (!ch || !ch->joined)
 		return;
 	tell(ch, message->text, message->len);
-	if (!c->pool->freed && c->state == OPEN)
+	if (!c->pool->guard.freed && c->link.state == REDISLINK_OPEN)
 		count_message(ch);
 }
 
@@ -273,11 +240,11 @@ static void take_answer(struct conn *c, struct channel *ch, const struct redis_r
 	tell(ch, NULL, 0);
 }
 
-static void take_reply(struct conn *c, const struct redis_reply *reply)
+static void on_reply(void *arg, const struct redis_reply *reply)
 {
+	struct conn *c = arg;
 	struct expected *e = c->expected;
 	struct channel *ch = e ? e->channel : NULL;
-	const char *greeting = e ? e->greeting : NULL;
 	struct err err;
 
 	if (reply->type == REDIS_ARRAY && reply->count == 3 && reply->elements[0]->type == REDIS_STRING && strcmp(reply->elements[0]->text, "message") == 0) {
@@ -285,64 +252,14 @@ static void take_reply(struct conn *c, const struct redis_reply *reply)
 		return;
 	}
 	if (!e) {
-		/* Turned away: "ERR max number of clients reached". */
-		err_set(&err, ERR_TEMPORARY, "%.200s", reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
+		redislink_unasked(reply, &err);
 		conn_fail(c, &err);
 		return;
 	}
 	c->expected = e->next;
 	free(e);
-	if (ch) {
+	if (ch)
 		take_answer(c, ch, reply);
-	} else if (greeting && redislink_useless(c->endpoint, greeting, reply, &err)) {
-		conn_fail(c, &err);
-	}
-}
-
-/* False when the connection, or the pool, is done for. */
-static bool take_replies(struct conn *c)
-{
-	struct redissub_pool *p = c->pool;
-	struct redisreply *reader = c->reader;
-	struct redis_reply *reply;
-	struct err err;
-	int state;
-
-	while ((state = redisreply_next(reader, &reply, &err)) > 0) {
-		take_reply(c, reply);
-		redis_reply_free(reply);
-		if (p->freed || c->reader != reader)
-			return false;
-	}
-	if (state == 0)
-		return true;
-	conn_fail(c, &err);
-	return false;
-}
-
-static void on_read(struct bufferevent *bev, void *arg)
-{
-	struct conn *c = arg;
-	struct redissub_pool *p = c->pool;
-	struct evbuffer *input = bufferevent_get_input(bev);
-	struct evbuffer_iovec part;
-	struct err err;
-
-	loop_enter(p->loop);
-	enter_callbacks(p);
-	c->heard_ms = loop_now_ms(p->loop);
-	while (evbuffer_peek(input, -1, NULL, &part, 1) > 0 && part.iov_len > 0) {
-		size_t len = part.iov_len < FEED_BYTES ? part.iov_len : FEED_BYTES;
-
-		if (redisreply_feed(c->reader, part.iov_base, len, &err) < 0) {
-			conn_fail(c, &err);
-			break;
-		}
-		evbuffer_drain(input, len);
-		if (!take_replies(c))
-			break;
-	}
-	leave_callbacks(p);
 }
 
 /* --- connecting and losing ---------------------------------------------------------------------------------------------------- */
@@ -363,15 +280,7 @@ static void conn_close(struct conn *c)
 {
 	struct channel *ch, *next;
 
-	dial_cancel(c->dial);
-	c->dial = NULL;
-	if (c->bev)
-		bufferevent_free(c->bev);
-	c->bev = NULL;
-	c->ssl = NULL;
-	redisreply_free(c->reader);
-	c->reader = NULL;
-	c->state = CLOSED;
+	redislink_close(&c->link);
 	forget_expected(c);
 	HASH_ITER(hh, c->channels, ch, next) {
 		ch->asked = ch->joined = ch->on = false;
@@ -389,19 +298,12 @@ static void conn_fail(struct conn *c, const struct err *why)
 	loop_timer_set(&c->timer, loop_backoff_ms(c->failures++, BACKOFF_FIRST_MS, BACKOFF_MAX_MS));
 }
 
-static void on_open(struct conn *c)
+static void on_opened(void *arg)
 {
-	const char *names[REDISLINK_GREETINGS_MAX];
+	struct conn *c = arg;
 	struct channel *ch, *next;
-	size_t greetings;
 
-	c->state = OPEN;
-	c->reader = redisreply_new();
-	c->heard_ms = loop_now_ms(c->pool->loop);
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	greetings = redislink_greet(c->bev, c->endpoint, false, names);
-	for (size_t i = 0; i < greetings; i++)
-		expect(c, NULL, names[i]);
+	c->sent_ms = loop_now_ms(c->pool->loop);
 	HASH_ITER(hh, c->channels, ch, next) {
 		if (ch->listeners)
 			settle(ch);
@@ -411,43 +313,10 @@ static void on_open(struct conn *c)
 	loop_timer_set(&c->timer, TICK_MS);
 }
 
-static void on_event(struct bufferevent *bev, short what, void *arg)
+static void on_failed(void *arg, const struct err *why, bool idle)
 {
-	struct conn *c = arg;
-	struct err err;
-	int error = EVUTIL_SOCKET_ERROR();
-
-	loop_enter(c->pool->loop);
-	if (what & BEV_EVENT_CONNECTED) {
-		on_open(c);
-		return;
-	}
-	redislink_ended(bev, c->ssl, c->state == SHAKING_HANDS, what, error, &err);
-	conn_fail(c, &err);
-}
-
-static void on_dialed(void *arg, int fd, const struct err *dial_err)
-{
-	struct conn *c = arg;
-	struct err err;
-
-	c->dial = NULL;
-	if (fd >= 0)
-		c->bev = redislink_new(c->pool->loop, c->endpoint, fd, &c->tls, &c->ssl, &err);
-	else
-		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
-	if (!c->bev) {
-		conn_fail(c, &err);
-		return;
-	}
-	bufferevent_setcb(c->bev, on_read, NULL, on_event, c);
-	if (!c->endpoint->tls) {
-		on_open(c);
-		return;
-	}
-	c->state = SHAKING_HANDS;
-	bufferevent_enable(c->bev, EV_READ | EV_WRITE);
-	loop_timer_set(&c->timer, CONNECT_MS);
+	(void)idle;
+	conn_fail(arg, why);
 }
 
 static void conn_free(struct conn *c)
@@ -464,9 +333,9 @@ static void conn_free(struct conn *c)
 		}
 		channel_free(ch);
 	}
+	redislink_done(&c->link);
 	loop_timer_done(&c->timer);
 	HASH_DEL(c->pool->conns, c);
-	SSL_CTX_free(c->tls);
 	redis_endpoint_unref(c->endpoint);
 	free(c);
 }
@@ -484,10 +353,10 @@ static void ask_refused_again(struct conn *c, int64_t now_ms)
 
 static void look_at_open(struct conn *c)
 {
-	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->heard_ms;
+	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.heard_ms;
 	struct err err;
 
-	if (c->expected && silent_ms >= ANSWER_MS && now_ms - c->sent_ms >= ANSWER_MS) {
+	if ((c->expected || c->link.greetings_left > 0) && silent_ms >= ANSWER_MS && now_ms - c->sent_ms >= ANSWER_MS) {
 		err_set(&err, ERR_TEMPORARY, "the server did not answer in time");
 		conn_fail(c, &err);
 		return;
@@ -501,33 +370,20 @@ static void look_at_open(struct conn *c)
 static void on_timer(void *arg)
 {
 	struct conn *c = arg;
-	struct err err;
 
-	if (c->listening == 0) {
+	if (c->listening == 0)
 		conn_free(c);
-		return;
-	}
-	switch (c->state) {
-	case CLOSED:
-		c->state = DIALING;
-		c->dial = dial_start(c->pool->loop, c->endpoint->host, c->endpoint->port, CONNECT_MS, on_dialed, c);
-		break;
-	case DIALING:
-		break;
-	case SHAKING_HANDS:
-		err_set(&err, ERR_TEMPORARY, REDISLINK_SHAKING_TIMED_OUT);
-		conn_fail(c, &err);
-		break;
-	case OPEN:
+	else if (c->link.state == REDISLINK_CLOSED)
+		redislink_open(&c->link);
+	else if (c->link.state == REDISLINK_OPEN)
 		look_at_open(c);
-		break;
-	}
 }
 
 /* --- for everybody ------------------------------------------------------------------------------------------------------------ */
 
 static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
 {
+	static const struct redislink_handler handler = { .opened = on_opened, .replied = on_reply, .failed = on_failed };
 	struct conn *c;
 
 	HASH_FIND_STR(p->conns, e->server_key, c);
@@ -536,6 +392,7 @@ static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
 	c = mem_zalloc(sizeof(*c));
 	c->pool = p;
 	c->endpoint = redis_endpoint_ref(e);
+	redislink_init(&c->link, p->loop, c->endpoint, false, &p->guard, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
 	loop_timer_set(&c->timer, 0); /* dials when all who start in this turn are there */
 	HASH_ADD_KEYPTR(hh, p->conns, c->endpoint->server_key, strlen(c->endpoint->server_key), c);
@@ -589,7 +446,7 @@ void redissub_stop(struct redissub *s)
 	ch->conn->listening--;
 	loop_task_cancel(p->loop, &s->joined);
 	settle(ch);
-	if (p->depth > 0) {
+	if (p->guard.depth > 0) {
 		s->next_stopped = p->stopped;
 		p->stopped = s;
 	} else {
@@ -614,30 +471,40 @@ enum redissub_state redissub_state(const struct redissub *s, const char **why)
 	return REDISSUB_FAILING;
 }
 
+static void on_left(void *arg)
+{
+	struct redissub_pool *p = arg;
+	struct conn *c, *next;
+
+	while (p->stopped) {
+		struct redissub *s = p->stopped;
+
+		p->stopped = s->next_stopped;
+		bury(s);
+	}
+	if (!p->guard.freed)
+		return;
+	HASH_ITER(hh, p->conns, c, next)
+		conn_free(c);
+	free(p);
+}
+
 struct redissub_pool *redissub_pool_new(struct loop *loop)
 {
 	struct redissub_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
+	p->guard = (struct redislink_guard){ .left = on_left, .pool = p };
 	return p;
-}
-
-static void pool_really_free(struct redissub_pool *p)
-{
-	struct conn *c, *next;
-
-	HASH_ITER(hh, p->conns, c, next)
-		conn_free(c);
-	free(p);
 }
 
 void redissub_pool_free(struct redissub_pool *p)
 {
 	if (!p)
 		return;
-	p->freed = true;
-	if (p->depth == 0)
-		pool_really_free(p);
+	p->guard.freed = true;
+	if (p->guard.depth == 0)
+		on_left(p);
 }
 
 size_t redissub_pool_connections(const struct redissub_pool *p)
@@ -645,6 +512,6 @@ size_t redissub_pool_connections(const struct redissub_pool *p)
 	size_t count = 0;
 
 	for (const struct conn *c = p->conns; c; c = c->hh.next)
-		count += c->state != CLOSED;
+		count += c->link.state != REDISLINK_CLOSED;
 	return count;
 }
