@@ -156,7 +156,7 @@ void discovery_handle_paths(struct request *r)
 	struct buf out = BUF_INIT(DOCUMENT_MAX);
 
 	buf_puts(&out, "{\"paths\":[");
-	router_each(r->port, on_route, &out);
+	router_each(r->serve->routes, r->port, on_route, &out);
 	buf_puts(&out, "]}\n");
 	request_reply(r, 200, "application/json", out.data, out.len);
 	buf_done(&out);

@@ -10,7 +10,6 @@
 #include "cache/cache.h"
 #include "net/http/httpd.h"
 #include "net/tls.h"
-#include "serve/serve.h"
 #include "serve/traffic.h"
 
 struct authn;
@@ -18,12 +17,14 @@ struct authz;
 struct discovery;
 struct frontproxy;
 struct request;
+struct route;
 struct webhook;
 
 struct serve {
 	struct loop *loop;               /* borrowed, like cache and tls */
 	struct cache *cache;
 	struct tls_server *tls;
+	const struct route *routes;      /* serve/routes.h */
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	char *version;

@@ -226,7 +226,7 @@ void request_start(struct serve *s, enum route_port port, struct httpd_request *
 {
 	struct request *r = request_new(s, port, http);
 
-	r->route = router_find(port, httpd_raw_path(http), &r->parts);
+	r->route = router_find(s->routes, port, httpd_raw_path(http), &r->parts);
 	if (!is_free(r))
 		authenticate(r);
 	else if (check_route(r))

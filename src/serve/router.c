@@ -3,51 +3,6 @@
 
 #include <string.h>
 
-#include "serve/discovery.h"
-#include "serve/explain.h"
-#include "serve/externalmetrics.h"
-#include "serve/metricspage.h"
-#include "serve/probes.h"
-#include "serve/webhook.h"
-
-#define BOTH (ROUTE_SECURE | ROUTE_STATUS)
-#define READ "GET, HEAD"
-#define V1BETA1 "/apis/external.metrics.k8s.io/v1beta1"
-
-/* The first that fits counts; the busiest stands first. */
-static const struct route routes[] = {
-	{ V1BETA1 "/namespaces/{namespace}/{metric}", ROUTE_KIND_METRIC, ROUTE_SECURE, ROUTE_METRIC, READ, externalmetrics_handle },
-
-	{ "/", ROUTE_KIND_DISCOVERY, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_paths },
-	{ "/apis", ROUTE_KIND_DISCOVERY, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_groups },
-	{ "/apis/external.metrics.k8s.io", ROUTE_KIND_DISCOVERY, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_group },
-	{ V1BETA1, ROUTE_KIND_DISCOVERY, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_resources },
-	{ "/version", ROUTE_KIND_DISCOVERY, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_version },
-	{ "/openapi/v2", ROUTE_KIND_OPENAPI, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_openapi_v2 },
-	{ "/openapi/v3", ROUTE_KIND_OPENAPI, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_openapi_v3 },
-	{ "/openapi/v3" V1BETA1, ROUTE_KIND_OPENAPI, ROUTE_SECURE, ROUTE_PATH, READ, discovery_handle_openapi_v3_group },
-
-	{ WEBHOOK_SCALEDOBJECT, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
-	{ WEBHOOK_SCALEDJOB, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
-	{ WEBHOOK_TRIGGERAUTH, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
-	{ WEBHOOK_CLUSTERTRIGGERAUTH, ROUTE_KIND_ADMISSION, ROUTE_SECURE, ROUTE_FREE, "POST", webhook_handle },
-
-	{ "/healthz", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_health },
-	{ "/healthz/{check}", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_health },
-	{ "/livez", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_live },
-	{ "/livez/{check}", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_live },
-	{ "/readyz", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_ready },
-	{ "/readyz/{check}", ROUTE_KIND_PROBE, BOTH, ROUTE_FREE, READ, probes_handle_ready },
-	{ "/metrics", ROUTE_KIND_SCRAPE, BOTH, ROUTE_PATH, READ, metricspage_handle },
-
-	{ "/explain/{namespace}/{name}", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_any },
-	{ "/explain/scaledobjects/{namespace}/{name}", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_scaledobject },
-	{ "/explain/scaledjobs/{namespace}/{name}", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_scaledjob },
-	{ "/objects", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_list },
-};
-
-#define ROUTES (sizeof(routes) / sizeof(routes[0]))
-
 const char *route_kind_name(enum route_kind kind)
 {
 	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics", "admission", "explain", "unknown" };
@@ -78,11 +33,12 @@ static bool fits(const char *pattern, const char *path, struct route_parts *part
 	}
 }
 
-const struct route *router_find(enum route_port port, const char *raw_path, struct route_parts *parts)
+const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path,
+				struct route_parts *parts)
 {
-	for (size_t i = 0; i < ROUTES; i++)
-		if (routes[i].ports & port && fits(routes[i].pattern, raw_path, parts))
-			return &routes[i];
+	for (const struct route *r = routes; r->pattern; r++)
+		if (r->ports & port && fits(r->pattern, raw_path, parts))
+			return r;
 	parts->count = 0;
 	return NULL;
 }
@@ -101,9 +57,10 @@ bool router_allows(const struct route *route, const char *method)
 	return false;
 }
 
-void router_each(enum route_port port, void (*fn)(void *arg, const struct route *route), void *arg)
+void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
+		 void *arg)
 {
-	for (size_t i = 0; i < ROUTES; i++)
-		if (routes[i].ports & port)
-			fn(arg, &routes[i]);
+	for (const struct route *r = routes; r->pattern; r++)
+		if (r->ports & port)
+			fn(arg, r);
 }

@@ -3,7 +3,8 @@
 #define SERVE_ROUTER_H
 
 /*
- * Which path is whose: one table, from a path's pattern to its handler, its methods, and what it takes to come in. A new endpoint is one line there. Pure.
+ * Which path is whose: by a table (serve/routes.c), from a path's pattern to its handler, its methods,
+ * and what it takes to come in. Pure.
  */
 
 #include <stdbool.h>
@@ -39,10 +40,12 @@ struct route_parts { /* what the {…} stand for; not decoded; borrowed from the
 };
 
 /* The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL when there is none on this port. */
-const struct route *router_find(enum route_port port, const char *raw_path, struct route_parts *parts);
+const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path,
+				struct route_parts *parts);
 bool router_allows(const struct route *route, const char *method);
 
 /* Each route of a port in order, for "/". */
-void router_each(enum route_port port, void (*fn)(void *arg, const struct route *route), void *arg);
+void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
+		 void *arg);
 
 #endif

@@ -12,6 +12,7 @@
 #include "serve/kedametrics.h"
 #include "serve/parts.h"
 #include "serve/request.h"
+#include "serve/routes.h"
 #include "serve/traffic.h"
 #include "serve/webhook.h"
 
@@ -62,6 +63,7 @@ struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_serve
 	s->loop = cache->loop;
 	s->cache = cache;
 	s->tls = tls;
+	s->routes = routes_all;
 	s->metrics_max_age_ms = config->metrics_max_age_ms;
 	s->metrics_deadline_ms = config->metrics_deadline_ms;
 	s->version = mem_dup(config->version);

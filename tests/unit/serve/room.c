@@ -15,6 +15,7 @@
 #include "serve/discovery.h"
 #include "serve/frontproxy.h"
 #include "serve/kedametrics.h"
+#include "serve/routes.h"
 #include "serve/webhook.h"
 
 struct room room;
@@ -83,7 +84,7 @@ int room_set_up(void **state)
 	room.loop = loop_new(NULL);
 	room.kube = fake_kube_new(room.loop);
 	room.cache = fake_cache_new(room.loop);
-	room.serve = (struct serve){ .loop = room.loop, .cache = &room.cache->cache, .metrics_max_age_ms = 1000, .metrics_deadline_ms = 3000, .version = version };
+	room.serve = (struct serve){ .loop = room.loop, .cache = &room.cache->cache, .metrics_max_age_ms = 1000, .metrics_deadline_ms = 3000, .version = version, .routes = routes_all };
 	room.serve.tls = tls_server_new(NULL);
 	room.serve.frontproxy = frontproxy_new(room.kube);
 	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);

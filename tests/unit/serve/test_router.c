@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "serve/router.h"
+#include "serve/routes.h"
 
 #define API "/apis/external.metrics.k8s.io/v1beta1"
 
@@ -64,7 +64,7 @@ static void paths_find_their_route(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct route_parts parts;
-		const struct route *route = router_find(cases[i].port, cases[i].path, &parts);
+		const struct route *route = router_find(routes_all, cases[i].port, cases[i].path, &parts);
 
 		if (!route != !cases[i].pattern || (route && strcmp(route->pattern, cases[i].pattern)))
 			fail_msg("%s: %s instead of %s", cases[i].path, route ? route->pattern : "nothing", cases[i].pattern ? cases[i].pattern : "nothing");
@@ -76,20 +76,20 @@ static void parts_are_cut_out_as_sent(void **state)
 	struct route_parts parts;
 
 	(void)state;
-	assert_non_null(router_find(ROUTE_SECURE, API "/namespaces/sh%6Fp/s0-redis-a%2Fb/", &parts));
+	assert_non_null(router_find(routes_all, ROUTE_SECURE, API "/namespaces/sh%6Fp/s0-redis-a%2Fb/", &parts));
 	assert_int_equal(parts.count, 2);
 	assert_int_equal(parts.list[0].len, strlen("sh%6Fp"));
 	assert_memory_equal(parts.list[0].text, "sh%6Fp", parts.list[0].len);
 	assert_int_equal(parts.list[1].len, strlen("s0-redis-a%2Fb"));
 	assert_memory_equal(parts.list[1].text, "s0-redis-a%2Fb", parts.list[1].len);
-	assert_non_null(router_find(ROUTE_SECURE, "/readyz", &parts));
+	assert_non_null(router_find(routes_all, ROUTE_SECURE, "/readyz", &parts));
 	assert_int_equal(parts.count, 0);
 }
 
 static void methods_are_whole_words(void **state)
 {
 	struct route_parts parts;
-	const struct route *route = router_find(ROUTE_SECURE, "/apis", &parts);
+	const struct route *route = router_find(routes_all, ROUTE_SECURE, "/apis", &parts);
 
 	(void)state;
 	assert_true(router_allows(route, "GET"));
@@ -113,7 +113,7 @@ static void on_secure_route(void *arg, const struct route *route)
 static void only_probes_and_webhooks_are_free(void **state)
 {
 	(void)state;
-	router_each(ROUTE_SECURE, on_secure_route, NULL);
+	router_each(routes_all, ROUTE_SECURE, on_secure_route, NULL);
 }
 
 int main(void)
