@@ -81,10 +81,8 @@ static bool is_wanted(void *arg, const char *key)
 /* Whatever a read that is under way brings, we know it by now. */
 static void read_stop(struct referenced *o)
 {
-	kube_cancel(o->read);
+	refetch_free(o->read);
 	o->read = NULL;
-	o->read_failures = 0;
-	loop_timer_cancel(&o->read_again);
 	err_keep(&o->trouble, NULL);
 }
 
@@ -194,23 +192,12 @@ void references_object_take(struct referenced *o, const struct view *from, const
 
 /* --- reading one object ------------------------------------------------------------------------------------------------------- */
 
-bool references_object_is_read(const struct referenced *o)
-{
-	return o->read || loop_timer_pending(&o->read_again);
-}
-
-static void read_later(struct referenced *o)
-{
-	loop_timer_set(&o->read_again, loop_backoff_ms(o->read_failures++, 200, 30000));
-}
-
 /* Tried again for ever; its owners hear why when it does not pass by itself. */
-static void read_failed(struct referenced *o, const struct err *err)
+static void read_failed(struct referenced *o, const struct err *err, unsigned failures)
 {
 	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
 
-	read_later(o);
-	if (err->kind == ERR_TEMPORARY && o->read_failures < READ_FAILURES_TOLD)
+	if (err->kind == ERR_TEMPORARY && failures < READ_FAILURES_TOLD)
 		return;
 	if (same(trouble_of(o), err->msg))
 		return;
@@ -219,19 +206,13 @@ static void read_failed(struct referenced *o, const struct err *err)
 	references_object_tell_waiting(o);
 }
 
-static void on_read(void *arg, const json_t *json, const struct err *err)
+static void on_read(void *arg, const json_t *json, const struct err *err, unsigned failures)
 {
 	struct referenced *o = arg;
-	struct err empty = { 0 };
 
-	o->read = NULL;
 	o->place->r->changes++;
-	if (!err && !json) {
-		err_set(&empty, ERR_TEMPORARY, "the answer is empty");
-		err = &empty;
-	}
-	if (err && err->kind != ERR_MISSING) {
-		read_failed(o, err);
+	if (failures > 0) {
+		read_failed(o, err, failures);
 		return;
 	}
 	/* A list under way may have passed it already. */
@@ -241,24 +222,24 @@ static void on_read(void *arg, const json_t *json, const struct err *err)
 		references_object_gone(o, NULL);
 	else
 		references_object_take(o, NULL, json);
-	if (o->incomplete || o->state == REFERENCE_UNREAD)
-		read_later(o);
-}
-
-static void read_now(void *arg)
-{
-	struct referenced *o = arg;
-	MEM_AUTO char *collection = references_watch_path(o->place);
-	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
-
-	o->read = kube_call(o->place->r->kube, &request, on_read, o);
+	/* It is older than what is known, or does not decode. */
+	if (o->incomplete || o->state == REFERENCE_UNREAD) {
+		refetch_refuse(o->read);
+		return;
+	}
+	refetch_free(o->read);
+	o->read = NULL;
 }
 
 void references_object_read(struct referenced *o)
 {
-	if (!references_object_is_read(o))
-		read_now(o);
+	MEM_AUTO char *collection = references_watch_path(o->place);
+	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
+
+	if (o->read)
+		return;
+	o->read = refetch_new(o->place->r->kube, path, on_read, o);
+	refetch_now(o->read);
 }
 
 /* --- wanting ------------------------------------------------------------------------------------------------------------------ */
@@ -282,7 +263,6 @@ static struct referenced *object_get(struct references *r, enum keydata_kind kin
 	o->place = references_watch_place(r, kind, namespace_);
 	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
 	o->name = strrchr(o->key, '/') + 1;
-	loop_timer_init(&o->read_again, kube_loop(r->kube), read_now, o);
 	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
 	references_watch_add(o);
 	return o;
@@ -294,7 +274,6 @@ static void object_free(struct referenced *o)
 
 	HASH_DELETE(hh, r->objects, o);
 	read_stop(o);
-	loop_timer_done(&o->read_again);
 	references_watch_remove(o);
 	forget_values(o);
 	free(o->wanted);

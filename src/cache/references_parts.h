@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "cache/references.h"
 #include "kube/informer.h"
+#include "kube/refetch.h"
 #include "net/loop.h"
 
 #define REFERENCES_LISTENERS_MAX 4
@@ -56,9 +57,7 @@ struct referenced {
 	bool incomplete;         /* FOUND, and a key was wanted later */
 	struct view *own;        /* by name; NULL: the place's whole view sees it */
 	unsigned seen;           /* the place's list it was last seen in */
-	struct kube_call *read;
-	struct loop_timer read_again;
-	unsigned read_failures;
+	struct refetch *read;    /* a GET, until it is answered; NULL */
 	struct err *trouble;     /* of reading it; NULL: none */
 	struct referenced *prev, *next; /* in its place */
 	UT_hash_handle hh;
@@ -111,7 +110,6 @@ void references_object_unwant(struct wanted *w); /* nobody asks for it any more;
 void references_object_take(struct referenced *o, const struct view *from /* NULL: a read */, const json_t *json);
 void references_object_gone(struct referenced *o, const struct view *from /* NULL: a read */);
 void references_object_read(struct referenced *o); /* by a GET, until it succeeds */
-bool references_object_is_read(const struct referenced *o); /* such a GET is under way, or waits for its next try */
 void references_object_tell_waiting(struct referenced *o);
 
 

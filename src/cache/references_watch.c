@@ -126,7 +126,7 @@ static void on_object(void *arg, const json_t *json)
 /* The list did not bring it: it is gone, unless who brought it knows more than this list. */
 static void not_listed(const struct view *view, struct referenced *o)
 {
-	if (references_object_is_read(o))
+	if (o->read)
 		return;
 	if (o->state == REFERENCE_FOUND && o->source != view)
 		references_object_read(o);

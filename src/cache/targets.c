@@ -25,7 +25,6 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 	target->namespace_ = mem_dup(ref->namespace_);
 	target->name = target->key + strlen(target->key) - strlen(ref->name);
 	HASH_ADD_KEYPTR(hh, t->targets, target->key, strlen(target->key), target);
-	loop_timer_init(&target->read_again, kube_loop(t->kube), targets_object_read, target);
 	/* The first list may be half read; only one that has not begun is sure to bring this object. */
 	if (target->place->denied)
 		targets_object_poll(target);
@@ -41,7 +40,6 @@ static void target_free(struct target *target)
 	HASH_DELETE(hh, place->owner->targets, target);
 	targets_object_read_stop(target);
 	targets_object_scale_stop(target);
-	loop_timer_done(&target->read_again);
 	workload_free(target->workload);
 	free(target->trouble);
 	free(target->key);

@@ -73,15 +73,9 @@ static void set_trouble(struct target *target, char *trouble)
 /* The watch is newer than a read that started before it. */
 void targets_object_read_stop(struct target *target)
 {
-	kube_cancel(target->read);
+	refetch_free(target->read);
 	target->read = NULL;
-	loop_timer_cancel(&target->read_again);
 	set_trouble(target, NULL);
-}
-
-bool targets_object_read_pending(const struct target *target)
-{
-	return target->read || loop_timer_pending(&target->read_again);
 }
 
 /* Who waits hears why it does not come; what passes by itself is no news. */
@@ -100,7 +94,7 @@ static void reading_failed(struct target *target, bool scale, const struct err *
 
 void targets_object_scale_stop(struct target *target)
 {
-	scaleread_free(target->scale);
+	refetch_free(target->scale);
 	target->scale = NULL;
 	drop_unsure(target);
 }
@@ -124,7 +118,7 @@ static void make_sure(struct target *target, struct workload *w)
 	struct workload *sure = target->unsure;
 	int compared = sure ? version_compare(w->resource_version, sure->resource_version) : 0;
 
-	if (sure && (compared >= 0 || !scaleread_under_way(target->scale))) {
+	if (sure && (compared >= 0 || !refetch_under_way(target->scale))) {
 		target->unsure = NULL;
 		sure->replicas = w->replicas;
 		if (compared > 0 && *w->resource_version) {
@@ -161,13 +155,19 @@ static void on_scale(void *arg, const json_t *scale, const struct err *err, unsi
 		make_sure(target, w);
 }
 
-static struct scaleread *scale_of(struct target *target)
+static struct refetch *refetch_of(struct target *target, const char *subresource, refetch_fn fn)
 {
-	MEM_AUTO char *collection = targets_watch_path(target->place->group, target->place->version, target->place->resource, target->namespace_);
-	MEM_AUTO char *path = mem_printf("%s/%s/scale", collection, target->name);
+	const struct place *place = target->place;
+	MEM_AUTO char *collection = targets_watch_path(place->group, place->version, place->resource, target->namespace_);
+	MEM_AUTO char *path = mem_printf("%s/%s%s", collection, target->name, subresource);
 
+	return refetch_new(place->owner->kube, path, fn, target);
+}
+
+static struct refetch *scale_of(struct target *target)
+{
 	if (!target->scale)
-		target->scale = scaleread_new(target->place->owner->kube, path, on_scale, target);
+		target->scale = refetch_of(target, "/scale", on_scale);
 	return target->scale;
 }
 
@@ -183,14 +183,14 @@ static void take_unsure(struct target *target, struct workload *w)
 	}
 	drop_unsure(target);
 	target->unsure = w;
-	scaleread_now(scale_of(target));
+	refetch_now(scale_of(target));
 }
 
 void targets_object_poll(struct target *target)
 {
 	targets_object_read_stop(target);
 	drop_unsure(target);
-	scaleread_every(scale_of(target), TARGETS_SCALE_PERIOD_MS);
+	refetch_every(scale_of(target), TARGETS_SCALE_PERIOD_MS);
 }
 
 /* --- what is brought ----------------------------------------------------------------------------------------------------------- */
@@ -223,28 +223,15 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 /* --- a target that was named after its kind's list --------------------------------------------------------------------------- */
 
 /* Tried again for ever; its owners hear why when it does not pass by itself. */
-static void read_failed(struct target *target, const struct err *err)
-{
-	loop_timer_set(&target->read_again, loop_backoff_ms(target->read_failures++, 200, 30000));
-	reading_failed(target, false, err, target->read_failures);
-}
-
-static void on_read(void *arg, const json_t *object, const struct err *err)
+static void on_read(void *arg, const json_t *object, const struct err *err, unsigned failures)
 {
 	struct target *target = arg;
-	struct err empty = { 0 };
 
-	target->read = NULL;
-	if (!err && !object) {
-		err_set(&empty, ERR_TEMPORARY, "the answer is empty");
-		err = &empty;
-	}
-	if (err && err->kind != ERR_MISSING) {
-		read_failed(target, err);
+	if (failures > 0) {
+		reading_failed(target, false, err, failures);
 		return;
 	}
-	target->read_failures = 0;
-	set_trouble(target, NULL);
+	targets_object_read_stop(target);
 	/* The list under way may have passed it already. */
 	target->list = target->place->informer.list;
 	if (err)
@@ -253,12 +240,8 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 		targets_object_take(target, object, false);
 }
 
-void targets_object_read(void *arg)
+void targets_object_read(struct target *target)
 {
-	struct target *target = arg;
-	MEM_AUTO char *collection = targets_watch_path(target->place->group, target->place->version, target->place->resource, target->namespace_);
-	MEM_AUTO char *path = mem_printf("%s/%s", collection, target->name);
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
-
-	target->read = kube_call(target->place->owner->kube, &request, on_read, target);
+	target->read = refetch_of(target, "", on_read);
+	refetch_now(target->read);
 }

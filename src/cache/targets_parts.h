@@ -11,9 +11,9 @@
  */
 
 #include "base/hash.h"
-#include "cache/scaleread.h"
 #include "cache/targets.h"
 #include "kube/informer.h"
+#include "kube/refetch.h"
 
 #define TARGETS_LISTENERS_MAX 6
 #define TARGETS_SCALE_PERIOD_MS 15000 /* between two reads of /scale of a kind that may not be watched */
@@ -44,12 +44,10 @@ struct target {
 	enum target_state state;
 	struct workload *workload;
 	struct workload *unsure; /* what the watch brought last while its replicas are asked of /scale; NULL */
-	struct scaleread *scale; /* NULL: nothing is asked of /scale */
+	struct refetch *scale;  /* NULL: nothing is asked of /scale */
 	unsigned list;          /* the list it was last seen in */
 	uint64_t shape;         /* fingerprint of what scaling looks at */
-	struct kube_call *read; /* the GET for a target named after its kind's list */
-	struct loop_timer read_again;
-	unsigned read_failures;
+	struct refetch *read;   /* of a target named after its kind's list, until it is answered; NULL */
 	char *trouble;          /* why it cannot be read; NULL */
 	struct want *owners;
 	UT_hash_handle hh;
@@ -82,9 +80,8 @@ void targets_object_tell(struct target *target); /* its owners; listeners only t
 void targets_object_missing(struct target *target);
 /* What a list, a watch or a read brought. authoritative: a list, which says what is even where it seems older. */
 void targets_object_take(struct target *target, const json_t *object, bool authoritative);
-void targets_object_read(void *target); /* by itself, once; tried again after failures */
+void targets_object_read(struct target *target); /* by itself, once; tried again after failures */
 void targets_object_read_stop(struct target *target);
-bool targets_object_read_pending(const struct target *target);
 void targets_object_poll(struct target *target); /* its /scale, now and then */
 void targets_object_scale_stop(struct target *target);
 

@@ -81,7 +81,7 @@ static void on_synced(void *arg)
 	struct target *target, *next;
 
 	HASH_ITER(hh, place->owner->targets, target, next)
-		if (target->place == place && target->list != place->informer.list && !targets_object_read_pending(target))
+		if (target->place == place && target->list != place->informer.list && !target->read)
 			targets_object_missing(target);
 }
 

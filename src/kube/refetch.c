@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cache/scaleread.h"
+#include "kube/refetch.h"
 
 #include <stdlib.h>
 
@@ -8,13 +8,13 @@
 #define RETRY_FIRST_MS 200
 #define RETRY_MAX_MS 30000
 
-struct scaleread {
+struct refetch {
 	struct kube *kube;
 	char *path;
-	scaleread_fn fn;
+	refetch_fn fn;
 	void *arg;
 	int64_t period_ms;
-	unsigned failures;
+	unsigned failures, before; /* in a row; and before the last answer */
 	bool again;             /* asked for while one was under way */
 	struct kube_call *call;
 	struct loop_timer timer;
@@ -24,7 +24,7 @@ static void on_answer(void *arg, const json_t *object, const struct err *err);
 
 static void start(void *arg)
 {
-	struct scaleread *r = arg;
+	struct refetch *r = arg;
 	struct kube_request request = { .verb = KUBE_GET, .path = r->path, .priority = KUBE_NORMAL };
 
 	loop_timer_cancel(&r->timer);
@@ -32,7 +32,7 @@ static void start(void *arg)
 	r->call = kube_call(r->kube, &request, on_answer, r);
 }
 
-static void arm(struct scaleread *r, bool failed)
+static void arm(struct refetch *r, bool failed)
 {
 	if (failed)
 		loop_timer_set(&r->timer, loop_backoff_ms(r->failures - 1, RETRY_FIRST_MS, RETRY_MAX_MS));
@@ -45,7 +45,7 @@ static void arm(struct scaleread *r, bool failed)
 /* The receiver may free it: the last thing that is done. */
 static void on_answer(void *arg, const json_t *object, const struct err *err)
 {
-	struct scaleread *r = arg;
+	struct refetch *r = arg;
 	struct err empty = { 0 };
 	bool failed;
 
@@ -55,12 +55,20 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 		err = &empty;
 	}
 	failed = err && err->kind != ERR_MISSING;
+	r->before = r->failures;
 	r->failures = failed ? r->failures + 1 : 0;
 	arm(r, failed);
 	r->fn(r->arg, object, err, r->failures);
 }
 
-void scaleread_now(struct scaleread *r)
+void refetch_refuse(struct refetch *r)
+{
+	r->failures = r->before + 1;
+	if (!r->call)
+		arm(r, true);
+}
+
+void refetch_now(struct refetch *r)
 {
 	if (r->call)
 		r->again = true;
@@ -68,21 +76,21 @@ void scaleread_now(struct scaleread *r)
 		start(r);
 }
 
-void scaleread_every(struct scaleread *r, int64_t period_ms)
+void refetch_every(struct refetch *r, int64_t period_ms)
 {
 	r->period_ms = period_ms;
 	if (period_ms > 0 && !r->call)
 		start(r);
 }
 
-bool scaleread_under_way(const struct scaleread *r)
+bool refetch_under_way(const struct refetch *r)
 {
 	return r->call != NULL;
 }
 
-struct scaleread *scaleread_new(struct kube *kube, const char *path, scaleread_fn fn, void *arg)
+struct refetch *refetch_new(struct kube *kube, const char *path, refetch_fn fn, void *arg)
 {
-	struct scaleread *r = mem_zalloc(sizeof(*r));
+	struct refetch *r = mem_zalloc(sizeof(*r));
 
 	r->kube = kube;
 	r->path = mem_dup(path);
@@ -92,7 +100,7 @@ struct scaleread *scaleread_new(struct kube *kube, const char *path, scaleread_f
 	return r;
 }
 
-void scaleread_free(struct scaleread *r)
+void refetch_free(struct refetch *r)
 {
 	if (!r)
 		return;
