@@ -177,11 +177,13 @@ static enum reference_state answer_waiting(const struct wanted *w, struct err *e
 
 	if (informer_is_denied(trouble) && (o->trouble || view->only)) {
 		err_set(err, ERR_DENIED, REFERENCES_OBJECT_FMT " may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s", REFERENCES_OBJECT_ARGS(o),
-			o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name, o->place->namespace_, trouble->msg);
+			o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name, o->place->namespace_,
+			trouble->msg);
 		return REFERENCE_DENIED;
 	}
 	if (trouble)
-		err_set(err, ERR_TEMPORARY, REFERENCES_OBJECT_FMT " is not read yet: %s", REFERENCES_OBJECT_ARGS(o), trouble->msg);
+		err_set(err, ERR_TEMPORARY, REFERENCES_OBJECT_FMT " is not read yet: %s", REFERENCES_OBJECT_ARGS(o),
+			trouble->msg);
 	else
 		err_set(err, ERR_WAITING, REFERENCES_OBJECT_FMT " is not read yet", REFERENCES_OBJECT_ARGS(o));
 	return REFERENCE_UNREAD;

@@ -198,7 +198,8 @@ static void on_trouble(void *arg, const struct err *err)
 	const struct shelf *s = source->owner;
 
 	if (err && err->kind == ERR_MISSING && !s->kind->optional)
-		log_error(s->kind->resource, "cannot be watched: %s (are the CRDs installed? `kscaled manifests | kubectl apply -f -`)", err->msg);
+		log_error(s->kind->resource, "cannot be watched: %s (are the CRDs installed? "
+			"`kscaled manifests | kubectl apply -f -`)", err->msg);
 	else
 		informer_log(&source->informer, err);
 	if (err && !source->known)
@@ -365,7 +366,8 @@ static bool is_gone(const struct source *source, const struct meta *meta)
 	char key[SHELF_KEY_MAX];
 
 	return *seen && is_watched(source, meta) &&
-		!item_find(source->owner, key_of(source->owner, meta, key)) && version_compare(meta->resource_version, seen) <= 0;
+		!item_find(source->owner, key_of(source->owner, meta, key)) &&
+		version_compare(meta->resource_version, seen) <= 0;
 }
 
 /* A written object belongs to the source that watches its namespace. */

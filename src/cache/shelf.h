@@ -28,7 +28,7 @@ struct shelf_kind { /* outlives the shelf */
 	const char *label_selector; /* "key=value"; NULL: all */
 	const char *key_prefix;     /* before "namespace/name" in its keys, so that those of two kinds never meet; NULL: nothing */
 	const char *label;          /* its key: what does not carry it is not seen by the watch; NULL */
-	const char *grant;          /* what its trouble names when we may not: "grant list and watch on jobs.batch"; NULL: nothing */
+	const char *grant;          /* in its trouble when we may not: "grant list and watch on jobs.batch"; NULL */
 	bool cluster_wide;          /* has no namespaces: one watch */
 	bool optional;              /* kscaled works without it: a failing watch is a warning */
 	bool every_read;            /* on_changed is told also when the same version was read once more: for who keeps pointers to the objects */

@@ -158,7 +158,8 @@ static void on_scale(void *arg, const json_t *scale, const struct err *err, unsi
 static struct refetch *refetch_of(struct target *target, const char *subresource, refetch_fn fn)
 {
 	const struct place *place = target->place;
-	MEM_AUTO char *collection = targets_watch_path(place->group, place->version, place->resource, target->namespace_);
+	MEM_AUTO char *collection = targets_watch_path(place->group, place->version, place->resource,
+		target->namespace_);
 	MEM_AUTO char *path = mem_printf("%s/%s%s", collection, target->name, subresource);
 
 	return refetch_new(place->owner->kube, path, fn, target);

@@ -235,7 +235,8 @@ void apiservice_set_bundle(struct apiservice *a, const char *pem)
 	keeper_hurry(a->keeper); /* another one of our own is written at once */
 }
 
-struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config, void (*on_change_fn)(void *arg), void *arg)
+struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
+	void (*on_change_fn)(void *arg), void *arg)
 {
 	struct apiservice *a = mem_zalloc(sizeof *a);
 	struct keeper_config kept = { .collection = COLLECTION, .name = config->name };

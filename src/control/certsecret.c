@@ -11,7 +11,7 @@
 #include "kube/keeper.h"
 #include "net/loop.h"
 
-#define LOOK_MS (3600 * 1000)   /* at most so long until the next look at the clock: it may be set, and timers are not for years */
+#define LOOK_MS (3600 * 1000) /* until the next look at the clock: it may be set, and timers are not for years */
 
 struct certsecret {
 	struct keeper *keeper;
@@ -132,15 +132,17 @@ static bool lacks(void *arg)
 static char *make(void *arg, const char *version, struct err *err)
 {
 	struct certsecret *s = arg;
-	struct certpack_plan plan = { s->dns_names, timestamp_now_ms(), s->serving_valid_s, s->ca_valid_s, s->good.ca.cert_pem };
+	struct certpack_plan plan = {
+		s->dns_names, timestamp_now_ms(), s->serving_valid_s, s->ca_valid_s, s->good.ca.cert_pem,
+	};
 	enum certpack_need need = s->present ? s->state.need : CERTPACK_CA;
 	struct certpack next = { 0 };
 	char *body = NULL;
 
 	if (certpack_renew(&s->pack, need, &plan, &next, err) == 0) {
 		if (s->present)
-			log_info(s->title, "renewing the %s: %s", need == CERTPACK_CA ? "certificate authority" : "serving certificate",
-				s->state.why);
+			log_info(s->title, "renewing the %s: %s",
+				need == CERTPACK_CA ? "certificate authority" : "serving certificate", s->state.why);
 		body = certpack_encode(&next, s->namespace_, s->name, version);
 	}
 	certpack_done(&next);
@@ -165,12 +167,14 @@ static const struct keeper_policy policy = { on_object, lacks, make, on_written,
 
 /* ---- In and out ---- */
 
-struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config, void (*on_change_fn)(void *arg), void *arg)
+struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config,
+	void (*on_change_fn)(void *arg), void *arg)
 {
 	struct certsecret *s = mem_zalloc(sizeof *s);
 	size_t size = 3 * strlen(config->namespace_) + 1;
 	MEM_AUTO char *segment = mem_alloc(size);
-	MEM_AUTO char *collection = mem_printf("/api/v1/namespaces/%s/secrets", kube_escape(config->namespace_, segment, size));
+	MEM_AUTO char *collection = mem_printf("/api/v1/namespaces/%s/secrets",
+		kube_escape(config->namespace_, segment, size));
 	struct keeper_config kept = { .collection = collection, .name = config->name };
 
 	s->on_change = on_change_fn;

@@ -61,7 +61,8 @@ static char *make(void *arg, const char *version, struct err *err)
 	(void)err;
 	json_array_foreach(wanted, i, webhook)
 		if (lacks_bundle(w, webhook))
-			json_object_set_new(json_object_get(webhook, "clientConfig"), "caBundle", json_string(w->bundle));
+			json_object_set_new(json_object_get(webhook, "clientConfig"), "caBundle",
+				json_string(w->bundle));
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "webhooks", wanted);
 	text = json_text(patch);
 	json_decref(patch);
@@ -107,7 +108,9 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 {
 	struct webhookconfig *w = mem_zalloc(sizeof *w);
 	struct keeper_config kept = {
-		.collection = COLLECTION, .name = config->name, .without = "objects are not judged before they are stored",
+		.collection = COLLECTION,
+		.name = config->name,
+		.without = "objects are not judged before they are stored",
 	};
 
 	w->namespace_ = mem_dup(config->namespace_);

@@ -205,7 +205,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 	k->call = NULL;
 	if (err) {
-		/* On a conflict the watch brings what somebody else wrote; then again, at once unless it is a quarrel. */
+		/* On a conflict the watch brings what is there now: then again, at once unless it is a quarrel. */
 		if (err->kind != ERR_CONFLICT)
 			set_trouble(k, err);
 		k->braked = k->setbacks > 0;

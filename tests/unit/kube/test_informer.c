@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "kube/informer.h"
 
-/* --- the watch ---------------------------------------------------------------------------------------------------------------- */
+/* --- the watch --- */
 
 struct watch {
 	int stopped;
@@ -183,7 +183,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* --- what it tells ------------------------------------------------------------------------------------------------------------ */
+/* --- what it tells --- */
 
 static void hands_on_what_comes(void **state)
 {
@@ -275,7 +275,7 @@ static void an_older_state_is_told_from_a_newer_one(void **state)
 	json_decref(json);
 }
 
-/* --- troubles ----------------------------------------------------------------------------------------------------------------- */
+/* --- troubles --- */
 
 static void a_trouble_has_one_text_and_one_line(void **state)
 {

@@ -28,7 +28,7 @@ static struct {
 	char line[512];
 } t;
 
-/* --- the policy --------------------------------------------------------------------------------------------------------------- */
+/* --- the policy --- */
 
 static void on_object(void *arg, const json_t *object)
 {
@@ -133,7 +133,7 @@ static void expect_colour(const char *colour)
 	assert_string_equal(fakecluster_text(GADGET, "spec.colour"), colour);
 }
 
-/* --- what is there ------------------------------------------------------------------------------------------------------------ */
+/* --- what is there --- */
 
 static void makes_what_is_missing(void **state)
 {
@@ -192,7 +192,7 @@ static void nobody_need_hear_of_changes(void **state)
 	expect_colour("red");
 }
 
-/* --- who writes, too ---------------------------------------------------------------------------------------------------------- */
+/* --- who writes, too --- */
 
 static void someone_else_creates_it(void)
 {
@@ -292,7 +292,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	expect_colour("red");
 }
 
-/* --- what goes wrong ---------------------------------------------------------------------------------------------------------- */
+/* --- what goes wrong --- */
 
 static void a_failing_write_is_told_once_and_tried_again(void **state)
 {
