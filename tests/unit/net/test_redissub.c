@@ -286,6 +286,20 @@ static void nonsense_ends_the_connection(void **state)
 	redissub_stop(a.sub);
 }
 
+static void who_hangs_up_without_a_word_may_want_tls(void **state)
+{
+	struct world *w = *state;
+	struct ear a;
+
+	listen_to(w, &a, w->endpoint, "a");
+	accept_peer(w);
+	expect_sent(w, "SUBSCRIBE");
+	client_close(&w->peer);
+	UNTIL(w->f, redissub_pool_connections(w->pool) == 0);
+	expect_state(&a, REDISSUB_FAILING, "(is TLS needed? set enableTLS)");
+	redissub_stop(a.sub);
+}
+
 static void a_silent_server_is_noticed(void **state)
 {
 	struct world *w = *state;
@@ -332,6 +346,7 @@ int main(void)
 		CASE(a_refused_channel_is_said_and_others_live),
 		CASE(a_storm_is_not_listened_to),
 		CASE(nonsense_ends_the_connection),
+		CASE(who_hangs_up_without_a_word_may_want_tls),
 		CASE(a_silent_server_is_noticed),
 		CASE(who_hears_may_go_and_end_it_all),
 	};
