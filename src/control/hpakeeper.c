@@ -93,9 +93,13 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 
 static void on_live(struct object *o, const json_t *live)
 {
+	char name[254];
 	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
 
-	if (so && !so->meta.deleted_unix_ms && o->reconcile.desired)
+	if (!so || so->meta.deleted_unix_ms || !o->reconcile.desired)
+		return;
+	/* It was given another name while this one was read: what it says now was not said of this HPA. */
+	if (strcmp(desired_name(o->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
 		put_merged(o, so, live);
 }
 

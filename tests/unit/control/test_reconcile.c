@@ -140,6 +140,29 @@ static void a_changed_hpa_is_put_right(void **state)
 	world_expect("web", "Ready", "True");
 }
 
+static void name_another_hpa(void)
+{
+	fakecluster_change(WEB, "{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'own'}}}}");
+}
+
+/* The annotation lets the HPA be taken that is named, not the one that was looked at a moment before. */
+static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB_HPA, "{'spec':{'maxReplicas':9}}");
+	world_deployment("web", 0);
+	fakecluster_just_before(KUBE_GET, HPAS, name_another_hpa);
+	fakecluster_watch_lag(1);
+	fakecluster_answer_lag(50);
+	fakecluster_apply(WEB, "{'metadata':{'annotations':{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}},'spec':{'scaleTargetRef':{'name':'web'},"
+			       "'triggers':[{'type':'scripted','metadata':{'source':'web'}}]}}");
+	world_pass(5000);
+	world_expect("web", "Ready", "True");
+	assert_non_null(fakecluster_get(HPA("own")));
+	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 9);
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), "");
+}
+
 static void an_hpa_that_lost_its_owner_gets_it_back(void **state)
 {
 	(void)state;
@@ -715,6 +738,7 @@ int main(void)
 		CASE(answers_may_come_before_or_after_the_watch),
 		CASE(a_deleted_hpa_comes_back),
 		CASE(a_changed_hpa_is_put_right),
+		CASE(an_hpa_is_not_taken_by_the_word_for_another),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(kedas_own_hpa_is_adopted),
