@@ -17,10 +17,10 @@
 #include "scalers/scaler.h"
 
 #define WARNINGS_MAX 16
-#define LIST_MAX "500" /* objects of one list; more foreign HPAs or LimitRanges in one namespace are told, not looked at */
+#define LIST_MAX "500" /* more LimitRanges in one namespace are told, not looked at */
 #define ESCAPED_SIZE (3 * 253 + 1)
 
-enum fact { FACT_HPAS, FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
+enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
 
 /* One thing that is being looked up. */
 struct lookup {
@@ -147,17 +147,30 @@ int admit_among_others(const struct store *store, const struct scaledobject *so,
 
 /* ---- What is looked up ---- */
 
-static const char *const unknown[FACTS] = {
-	[FACT_HPAS] = "whether another HorizontalPodAutoscaler scales the same workload was not checked",
-	[FACT_TARGET] = "whether the workload requests cpu and memory was not checked",
-	[FACT_LIMIT_RANGES] = "whether the workload requests cpu and memory was not checked",
-};
+/* Foreign HPAs that scale its target, from memory; none without one. */
+static int check_hpas(const struct store *store, const struct scaledobject *so, const char **reason, struct err *err)
+{
+	uint64_t claim = store_claims_of(so).target;
+	const struct hpa *hpa;
+
+	for (size_t at = 0; (hpa = store_next_rival_hpa(store, claim, &at));) {
+		const struct validate_facts facts = { .hpas = &hpa, .hpa_count = 1 };
+
+		if (validate_surroundings(so, &facts, reason, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int admit_among_hpas(const struct store *store, const struct scaledobject *so, struct err *err)
+{
+	return check_hpas(store, so, NULL, err);
+}
 
 static void judge(struct admit_wait *w)
 {
 	const struct lookup *l = w->lookups;
 	const struct validate_facts facts = {
-		.hpas = json_object_get(l[FACT_HPAS].answer, "items"),
 		.target = l[FACT_TARGET].answer,
 		.target_missing = l[FACT_TARGET].missing,
 		.limit_ranges = json_object_get(l[FACT_LIMIT_RANGES].answer, "items"),
@@ -173,7 +186,7 @@ static void judge(struct admit_wait *w)
 static void check_whole(struct lookup *l)
 {
 	if (*json_str_or_empty(json_object_get(l->answer, "metadata"), "continue"))
-		warn(l->owner, l->fact == FACT_HPAS ? "the namespace has more than " LIST_MAX " HorizontalPodAutoscalers of others: not all were looked at" : "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
+		warn(l->owner, "the namespace has more than " LIST_MAX " LimitRanges: not all were looked at");
 }
 
 static void on_fact(void *arg, const json_t *object, const struct err *err)
@@ -188,7 +201,7 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 	} else if (l->fact == FACT_TARGET && err->kind == ERR_MISSING) {
 		l->missing = true;
 	} else {
-		MEM_AUTO char *text = mem_printf("%s: %s", unknown[l->fact], err->msg);
+		MEM_AUTO char *text = mem_printf("whether the workload requests cpu and memory was not checked: %s", err->msg);
 
 		warn(w, text);
 	}
@@ -208,20 +221,15 @@ static void look_up(struct admit_wait *w, enum fact fact, enum kube_verb verb, c
 	w->under_way++;
 }
 
-/* What kscaled manages is known to the store; what is left are HPAs of others. */
-static void look_up_all(struct admit_wait *w, bool dry_run, int64_t left_ms)
+/* Only triggers cpu and memory ask for more than is known. */
+static void look_up_all(struct admit_wait *w, int64_t left_ms)
 {
 	const struct scaledobject *so = w->so;
 	const char *resource = strcmp(scaledobject_target_kind(&so->spec), "StatefulSet") == 0 ? "statefulsets" : "deployments";
-	char namespace_[ESCAPED_SIZE], name[ESCAPED_SIZE], selector[64];
-	MEM_AUTO char *hpas = NULL, *target = NULL, *ranges = NULL;
+	char namespace_[ESCAPED_SIZE], name[ESCAPED_SIZE];
+	MEM_AUTO char *target = NULL, *ranges = NULL;
 
 	kube_escape(so->meta.namespace_, namespace_, sizeof(namespace_));
-	hpas = mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers?labelSelector=%s&limit=" LIST_MAX, namespace_, kube_escape(HPASPEC_MANAGED_LABEL "!=true", selector, sizeof(selector)));
-	look_up(w, FACT_HPAS, KUBE_LIST, hpas, left_ms);
-	/* A dry run may come before the target was made. */
-	if (dry_run || !validate_needs_target(so))
-		return;
 	kube_escape(so->spec.target_name, name, sizeof(name));
 	target = mem_printf("/apis/apps/v1/namespaces/%s/%s/%s", namespace_, resource, name);
 	ranges = mem_printf("/api/v1/namespaces/%s/limitranges?limit=" LIST_MAX, namespace_);
@@ -270,14 +278,20 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 
 static void warn_of_scaledobject(struct admit_wait *w)
 {
+	const struct store *store = w->owner->store;
 	struct scaled of = scaled_of_object(w->so);
-	const char *texts[VALIDATE_WARNINGS_MAX];
+	const char *texts[VALIDATE_WARNINGS_MAX], *trouble;
 	size_t count = validate_warnings(w->so, texts);
 
 	for (size_t i = 0; i < count; i++)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
-	if (!store_synced(w->owner->store))
+	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble)) {
+		MEM_AUTO char *text = mem_printf("whether another HorizontalPodAutoscaler scales the same workload was not checked: %s", trouble ? trouble : "not all of them are known yet");
+
+		warn(w, text);
+	}
+	if (!store_synced(store))
 		warn(w, "whether another ScaledObject has the same workload was not checked: not all of them are known yet");
 }
 
@@ -293,7 +307,7 @@ static int judge_scaledobject(struct admit_wait *w, const json_t *object, const 
 	search.so = w->so;
 	search_others(w->owner->store, &search);
 	*reason = search.reason;
-	return search.found;
+	return search.found < 0 ? -1 : check_hpas(w->owner->store, w->so, reason, err);
 }
 
 static void on_fault_of_jobs(void *arg, const struct err *err)
@@ -425,12 +439,13 @@ struct admit_wait *admit_ask(struct admit *a, const struct admit_request *reques
 	DL_APPEND(a->waiting, w);
 	if (!passes_unseen(request))
 		judge_at_once(w, request);
-	if (w->so && !w->reason) {
+	if (w->so && !w->reason)
 		warn_of_scaledobject(w);
-		look_up_all(w, request->dry_run, left_ms > 0 ? left_ms : 1);
-	} else {
+	/* A dry run may come before the target was made. */
+	if (w->so && !w->reason && !request->dry_run && validate_needs_target(w->so))
+		look_up_all(w, left_ms > 0 ? left_ms : 1);
+	else
 		loop_task_queue(a->loop, &w->later);
-	}
 	return w;
 }
 

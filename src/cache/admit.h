@@ -3,8 +3,11 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it (other ScaledObjects, foreign HPAs, the target's requests, LimitRanges; of a ScaledJob and an authentication there are none) and lets decide/validate judge. The webhook and the reconciler go through here, so that
- * they say the same with the same words; `kscaled check` does with the documents it was given.
+ * Whether an object may come in: gathers the facts that lie outside it and lets decide/validate judge. Other ScaledObjects
+ * and foreign HPAs are known from memory, so a review costs no request; only triggers cpu and memory lead to two, for the
+ * target's requests and the LimitRanges. (Of a ScaledJob and an authentication nothing lies outside.) The webhook and the
+ * reconciler go through here, so that they say the same with the same words; `kscaled check` does with the documents
+ * it was given. What was applied a moment ago may not be known yet: the reconciler hears of it, and says so.
  *
  * Parameters of triggers are judged by their scalers when nothing in them comes from an authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook lets every trigger in (keda-core.md 7.7), and a
  * type that this version does not know may be one that a later one does. Works on every replica, leading or not; writes nothing.
@@ -51,5 +54,7 @@ void admit_cancel(struct admit_wait *w);
  * For the reconciler, from memory alone: 0, or ERR_INVALID when another ScaledObject of the namespace that was there first (older, then the one that has its HPA already, then by name) has the same target or the same HPA name, in the webhook's words.
  */
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err);
+/* The same of an HPA of somebody else that scales the target. */
+int admit_among_hpas(const struct store *store, const struct scaledobject *so, struct err *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "cache/index.h"
 #include "cache/shelf.h"
@@ -19,6 +20,7 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 struct store {
 	struct shelf *shelves[KINDS];
 	struct index hpas;  /* by the ScaledObject that they belong to */
+	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
 	struct index claims; /* ScaledObjects by what they lay claim to */
 	bool learning;      /* what is taken in is the answer to a write of ours */
 	struct { store_listener fn; void *arg; } listeners[LISTENERS_MAX];
@@ -237,6 +239,43 @@ static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa,
 		tell(s, changes, store_key(hpa->meta.namespace_, owner, key));
 }
 
+/* What an HPA scales that we do not manage, as a ScaledObject would claim it; 0: nothing, or it is ours. */
+static uint64_t rival_claim(const struct hpa *hpa)
+{
+	struct scaledobject_spec spec = { .target_name = NULL };
+
+	if (!hpa || !hpa->target_name || !*hpa->target_name || hpaspec_is_managed(hpa))
+		return 0;
+	spec.target_kind = (char *)(uintptr_t)hpa->target_kind;
+	return index_mark(hpa->meta.namespace_, scaledobject_target_kind(&spec), hpa->target_name);
+}
+
+/* Whoever lays the same claim looks again. */
+static void tell_rivals(struct store *s, uint64_t claim)
+{
+	const char *key;
+
+	for (size_t at = 0; (key = store_next_claim(s, claim, &at));)
+		tell(s, STORE_HPA, key);
+}
+
+static void move_rival(struct store *s, const struct meta *meta, uint64_t old, uint64_t new)
+{
+	char key[STORE_KEY_MAX];
+
+	if (old == new)
+		return;
+	store_key(meta->namespace_, meta->name, key);
+	if (old) {
+		index_remove(&s->rival_hpas, old, key);
+		tell_rivals(s, old);
+	}
+	if (new) {
+		index_add(&s->rival_hpas, new, key);
+		tell_rivals(s, new);
+	}
+}
+
 /* Whoever it belonged to until now is concerned as well as whoever it does from now on. */
 static void on_hpa(void *arg, const void *before, const void *now)
 {
@@ -244,6 +283,7 @@ static void on_hpa(void *arg, const void *before, const void *now)
 	const char *old = before ? hpa_owner(before) : NULL, *new = now ? hpa_owner(now) : NULL;
 	bool moved = !same_text(old, new);
 
+	move_rival(s, now ? now : before, rival_claim(before), rival_claim(now));
 	if (moved && before)
 		file_hpa(s, before, old, index_remove);
 	if (moved && now)
@@ -309,9 +349,24 @@ static void free_scaledjob(void *object)
 	scaledjob_free(object);
 }
 
+static bool is_of_a_scaledobject(const json_t *metadata)
+{
+	const json_t *owner;
+	size_t i;
+
+	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, owner)
+		if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0)
+			return true;
+	return false;
+}
+
+/* Of those of others hardly anything is kept. */
 static void *decode_hpa(const json_t *object, struct err *err)
 {
-	return hpa_decode(object, err);
+	const json_t *metadata = json_object_get(object, "metadata");
+	bool ours = strcmp(json_str_or_empty(json_object_get(metadata, "labels"), HPASPEC_MANAGED_LABEL), "true") == 0;
+
+	return ours || is_of_a_scaledobject(metadata) ? hpa_decode(object, err) : hpa_decode_slim(object, err);
 }
 
 static void free_hpa(void *object)
@@ -344,8 +399,7 @@ static const struct {
 		{ on_scaledjob, on_scaledjobs_known, on_synced },
 	},
 	[KIND_HPA] = {
-		{ .kind = "HorizontalPodAutoscaler", .resource = "horizontalpodautoscalers", .group_path = "/apis/autoscaling/v2", .label_selector = HPASPEC_MANAGED_LABEL "=true",
-		  .label = HPASPEC_MANAGED_LABEL, .decode = decode_hpa, .free = free_hpa },
+		{ .kind = "HorizontalPodAutoscaler", .resource = "horizontalpodautoscalers", .group_path = "/apis/autoscaling/v2", .decode = decode_hpa, .free = free_hpa },
 		{ on_hpa, on_neighbours_known, on_synced },
 	},
 	[KIND_TRIGGERAUTH] = {
@@ -379,6 +433,7 @@ void store_free(struct store *s)
 	for (int kind = 0; kind < KINDS; kind++)
 		shelf_free(s->shelves[kind]);
 	index_done(&s->hpas);
+	index_done(&s->rival_hpas);
 	index_done(&s->claims);
 	free(s);
 }
@@ -548,7 +603,16 @@ void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *
 
 const struct hpa *store_hpa(const struct store *s, const char *key)
 {
-	return shelf_get(s->shelves[KIND_HPA], key);
+	const struct hpa *hpa = shelf_get(s->shelves[KIND_HPA], key);
+
+	return hpa && !hpa->slim ? hpa : NULL;
+}
+
+const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at)
+{
+	const char *key = index_next(&s->rival_hpas, claim, at);
+
+	return key ? shelf_get(s->shelves[KIND_HPA], key) : NULL;
 }
 
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble)

@@ -60,12 +60,28 @@ static void tell_surroundings(struct run *r, const char *reason, bool ranges_kno
 	}
 }
 
+static const struct hpa **read_hpas(const json_t *list, size_t *count)
+{
+	const struct hpa **hpas = mem_array(json_array_size(list) + 1, sizeof(*hpas));
+	const json_t *object;
+	size_t i;
+
+	*count = 0;
+	json_array_foreach(list, i, object) {
+		hpas[*count] = hpa_decode(object, NULL);
+		*count += hpas[*count] != NULL;
+	}
+	return hpas;
+}
+
 static void judge_surroundings(struct run *r, const struct scaledobject *so)
 {
+	size_t hpa_count;
+	const struct hpa **hpas = read_hpas(catalogue_list(r->catalogue, "HorizontalPodAutoscaler", so->meta.namespace_), &hpa_count);
 	const json_t *target = offline_target_object(&r->offline, so), *ranges = catalogue_list(r->catalogue, "LimitRange", so->meta.namespace_);
 	json_t *unknown = json_object(), *none = json_array();
 	struct validate_facts facts = {
-		.hpas = catalogue_list(r->catalogue, "HorizontalPodAutoscaler", so->meta.namespace_), .target = target ? target : unknown, .limit_ranges = target ? ranges ? ranges : none : NULL,
+		.hpas = hpas, .hpa_count = hpa_count, .target = target ? target : unknown, .limit_ranges = target ? ranges ? ranges : none : NULL,
 	};
 	const char *reason;
 	struct err err = { 0 };
@@ -74,6 +90,9 @@ static void judge_surroundings(struct run *r, const struct scaledobject *so)
 		tell_surroundings(r, reason, ranges || r->complete, &err);
 	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
 		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
+	for (size_t i = 0; i < hpa_count; i++)
+		hpa_free((struct hpa *)(uintptr_t)hpas[i]);
+	free(hpas);
 	json_decref(unknown);
 	json_decref(none);
 }

@@ -126,6 +126,18 @@ void announce_check_passed(struct object *o)
 	o->reconcile.said_error = NULL;
 }
 
+void announce_rival(struct object *o, const struct meta *meta, const char *text)
+{
+	struct reconcile_part *r = &o->reconcile;
+
+	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
+		log_warn(o->subject, "%s", text);
+		announce(o, meta, "Warning", "HPAConflict", "%s", text);
+	}
+	free(r->said_rival);
+	r->said_rival = mem_dup(text);
+}
+
 /* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */
 void announce_gone(struct object *o)
 {

@@ -146,6 +146,7 @@ static void object_free(struct object *o)
 	HASH_DELETE(hh, o->control->objects, o);
 	err_keep(&o->reconcile.write_err, NULL);
 	free(o->reconcile.said_error);
+	free(o->reconcile.said_rival);
 	free(o->uid);
 	free(o->key);
 	free(o->subject);

@@ -149,27 +149,16 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 
 /* --- removing ----------------------------------------------------------------------------------------------------------------- */
 
-static void set_removing(struct object *o, const char *name)
-{
-	char *removing = mem_dup(name); /* which may be the one that is freed */
-
-	free(o->reconcile.removing);
-	o->reconcile.removing = removing;
-}
-
 static void on_removed(struct object *o, const json_t *object)
 {
 	(void)object;
-	o->pause.hpa_gone = true;
 	forget(o, o->reconcile.removing);
 }
 
 static bool on_remove_failure(struct object *o, const struct err *err)
 {
-	if (err->kind != ERR_MISSING) {
-		set_removing(o, NULL); /* it is there still, and looked for again */
+	if (err->kind != ERR_MISSING)
 		return false;
-	}
 	forget(o, o->reconcile.removing);
 	queue_mark(o);
 	return true;
@@ -181,13 +170,9 @@ static void delete(struct object *o, const char *namespace_, const char *name, c
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	set_removing(o, name);
+	free(o->reconcile.removing);
+	o->reconcile.removing = mem_dup(name);
 	write_start(o, &request, doing, on_removed, on_remove_failure);
-}
-
-static bool has_name(const struct scaledobject *so)
-{
-	return so->status.hpa_name && *so->status.hpa_name;
 }
 
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing)
@@ -200,100 +185,17 @@ bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const cha
 	return true;
 }
 
-static void on_unseen(struct object *o, const json_t *live)
-{
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
-	struct hpa *hpa = hpa_decode(live, NULL);
-
-	o->pause.hpa_gone = true;
-	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && hpaspec_is_of(hpa, so))
-		delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, "failed to delete HPA for paused ScaledObject");
-	hpa_free(hpa);
-}
-
-static bool on_unseen_failure(struct object *o, const struct err *err)
-{
-	if (err->kind != ERR_MISSING)
-		return false;
-	o->pause.hpa_gone = true;
-	queue_mark(o);
-	return true;
-}
-
-/* Of a name that nobody has judged; NULL when it cannot be one. */
-static char *unseen_path(const struct scaledobject *so, const char *name)
-{
-	char escaped[254 * 3];
-
-	return *name != '.' && kube_escape(name, escaped, sizeof(escaped)) ? hpa_path(so->meta.namespace_, escaped) : NULL;
-}
-
-bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *doing)
-{
-	char name[254];
-	MEM_AUTO char *path = unseen_path(so, has_name(so) ? so->status.hpa_name : scaledobject_hpa_name(so, name, sizeof(name)));
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
-	const struct condition *paused = conditions_get(&so->status.conditions, "Paused");
-
-	/* What was paused before had its HPA removed then; and one of our own making was seen. */
-	if (!path || o->pause.hpa_gone || (paused && paused->status == CONDITION_TRUE))
-		return false;
-	write_start(o, &request, doing, on_unseen, on_unseen_failure);
-	return true;
-}
-
-static void remove_renamed(struct object *o, const struct scaledobject *so, const struct hpa *old)
-{
-	char doing[320];
-
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
-	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
-}
-
-static void on_old(struct object *o, const json_t *live)
-{
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
-	struct hpa *hpa = hpa_decode(live, NULL);
-
-	if (so && hpa && !hpa->meta.deleted_unix_ms && meta_controller(&hpa->meta) && hpaspec_is_of(hpa, so))
-		remove_renamed(o, so, hpa);
-	else if (so)
-		set_removing(o, so->status.hpa_name);
-	hpa_free(hpa);
-}
-
-static bool on_old_failure(struct object *o, const struct err *err)
-{
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
-
-	if (err->kind != ERR_MISSING || !so)
-		return false;
-	set_removing(o, so->status.hpa_name);
-	queue_mark(o);
-	return true;
-}
-
-/* The one that the status names is none of those that our watch shows: it is gone, or KEDA made it, before it was given another name. Looked for once. */
-static bool remove_unseen_old(struct object *o, const struct scaledobject *so, const char *name)
-{
-	const char *looked_for = o->reconcile.removing;
-	MEM_AUTO char *path = has_name(so) && strcmp(so->status.hpa_name, name) != 0 ? unseen_path(so, so->status.hpa_name) : NULL;
-	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
-
-	if (!path || (looked_for && strcmp(looked_for, so->status.hpa_name) == 0))
-		return false;
-	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the old HPA", on_old, on_old_failure);
-	return true;
-}
-
 /* After a rename. */
 static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
 {
 	const struct hpa *old = store_hpa_of(o->control->cache->store, so, name);
+	char doing[320];
 
-	if (old)
-		remove_renamed(o, so, old);
-	return old || remove_unseen_old(o, so, name);
+	if (!old)
+		return false;
+	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
+	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+	return true;
 }
 
 /* --- the look ----------------------------------------------------------------------------------------------------------------- */

@@ -77,8 +77,9 @@ struct reconcile_part {
 	uint64_t futile_hpa;        /* fingerprint of an HPA that was written and came back different; not written again */
 	uint64_t wanted_hpa;        /* of the one being written */
 	json_t *desired;            /* the HPA being written; owned */
-	char *removing;             /* name of the HPA that is deleted, was, or was looked for in vain; owned */
+	char *removing;             /* name of the HPA that is deleted, or was; owned */
 	char *said_error;           /* the text of the last Event ScaledObjectCheckFailed; NULL */
+	char *said_rival;           /* the text of the last Event about an HPA of others; NULL: there is none */
 	unsigned restore_failures;
 	bool restored;              /* replicas are as they were before us */
 	bool paused;                /* at the last look */
@@ -90,7 +91,6 @@ struct reconcile_part {
 
 /* control/pause.c: while the object is paused. */
 struct pause_part {
-	bool hpa_gone;              /* there is none of it, also none that our watch does not see */
 	int64_t write_at_ms;        /* loop clock: not before that is the target set back again */
 	unsigned writes;            /* in this quarrel */
 	int32_t from, to;           /* of the write under way */
@@ -256,8 +256,6 @@ bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct
 bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
 /* Deletes the HPA of the object, whatever its name is or was; true when that was started. Its answer leads to the next look, which asks again. */
 bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing);
-/* The same for one that our watch does not see, as it was KEDA's: looks for the one that the status names at the server, once. Afterwards pause.hpa_gone. True when that was started. */
-bool hpakeeper_remove_unseen(struct object *o, const struct scaledobject *so, const char *doing);
 
 /* finalise.c: a deleted object. */
 void finalise_run(struct object *o, const struct scaledobject *so);
@@ -342,6 +340,7 @@ void announce_started(struct object *o, const struct scaled *of);        /* it i
 /* And logged; once, as long as the text is the same. words: of another Event before it; NULL: none. */
 void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text);
 void announce_check_passed(struct object *o); /* the next failure is told, whatever its text */
+void announce_rival(struct object *o, const struct meta *meta, const char *text); /* an HPA of others scales its target; once; NULL: none does */
 void announce_unknown(struct object *o, const struct meta *meta); /* keys of metadata that no parameter has, if there are any */
 void announce_push(struct object *o, const struct meta *meta);    /* that a push which was asked for is off, once, and anew when why is another */
 void announce_fallback(struct object *o, const struct meta *meta, bool was); /* when its Fallback condition is no longer what it was */

@@ -19,13 +19,6 @@
 /* After so long a quiet it is another quarrel. */
 #define QUIET_MS       60000
 
-/* --- no HPA ------------------------------------------------------------------------------------------------------------------- */
-
-static bool remove_hpa(struct object *o, const struct scaledobject *so)
-{
-	return hpakeeper_remove(o, so, HPA_STEP) || hpakeeper_remove_unseen(o, so, HPA_STEP);
-}
-
 /* --- the replicas ------------------------------------------------------------------------------------------------------------- */
 
 static void on_scaled(struct object *o, const json_t *scale)
@@ -128,7 +121,7 @@ enum pause_state pause_run(struct object *o, const struct scaledobject *so, cons
 		err_set(err, ERR_TEMPORARY, HPA_STEP ": %s", trouble);
 		return PAUSE_FAILED;
 	}
-	if (remove_hpa(o, so))
+	if (hpakeeper_remove(o, so, HPA_STEP))
 		return PAUSE_BUSY;
 	if (target_err && directives->paused_replicas != INT32_UNSET) {
 		*err = *target_err;

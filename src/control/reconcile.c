@@ -238,12 +238,22 @@ static bool take_news(struct object *o, const struct scaledobject *so, const str
 	return news;
 }
 
+/* Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said so: it stays. */
+static void say_rival(struct object *o, const struct scaledobject *so)
+{
+	struct err err = { 0 };
+	bool rival = admit_among_hpas(o->control->cache->store, so, &err) < 0;
+
+	announce_rival(o, &so->meta, rival ? err.msg : NULL);
+}
+
 static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
 	bool was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
 	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
 	struct scaled of = scaled_of_object(so);
 
+	say_rival(o, so);
 	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
 	polling_follow(o, &of, became_ready, was_paused, news);
 }

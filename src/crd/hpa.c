@@ -10,6 +10,7 @@
 
 #define CONDITIONS_MAX 100
 #define EXTERNALS_MAX 2000
+#define OWNERSHIP "validations.keda.sh/hpa-ownership" /* "false": it need not be its ScaledObject's */
 
 static void take_text(const json_t *object, const char *key, const char **out)
 {
@@ -110,6 +111,31 @@ static void decode_externals(const json_t *spec, struct hpa *out)
 			out->external_count++;
 }
 
+static void decode_target(const json_t *object, struct hpa *out)
+{
+	const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+	const json_t *target = json_object_get(json_object_get(object, "spec"), "scaleTargetRef");
+
+	if (strcmp(json_str_or_empty(annotations, OWNERSHIP), "false") == 0)
+		return;
+	out->target_api_version = phrase_dup(json_str_or_empty(target, "apiVersion"));
+	out->target_kind = phrase_dup(json_str_or_empty(target, "kind"));
+	out->target_name = mem_dup(json_str_or_empty(target, "name"));
+}
+
+struct hpa *hpa_decode_slim(const json_t *object, struct err *err)
+{
+	struct hpa *h = mem_zalloc(sizeof(*h));
+
+	if (meta_decode_slim(object, &h->meta, err) < 0) {
+		free(h);
+		return NULL;
+	}
+	h->slim = true;
+	decode_target(object, h);
+	return h;
+}
+
 struct hpa *hpa_decode(const json_t *object, struct err *err)
 {
 	struct hpa *h = mem_zalloc(sizeof(*h));
@@ -120,6 +146,7 @@ struct hpa *hpa_decode(const json_t *object, struct err *err)
 		return NULL;
 	}
 	status = json_field(&root, "status");
+	decode_target(object, h);
 	decode_status(&status, h);
 	decode_externals(json_object_get(object, "spec"), h);
 	h->spec_fingerprint = hpa_spec_fingerprint(json_object_get(object, "spec"));
@@ -131,6 +158,9 @@ void hpa_free(struct hpa *h)
 	if (h == NULL)
 		return;
 	meta_done(&h->meta);
+	phrase_free(h->target_api_version);
+	phrase_free(h->target_kind);
+	free(h->target_name);
 	phrase_free(h->scaling_active_status);
 	phrase_free(h->scaling_active_reason);
 	phrase_free(h->scaling_active_message);

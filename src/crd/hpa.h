@@ -29,6 +29,10 @@ struct hpa_external { /* spec.metrics of type External */
 
 struct hpa {
 	struct meta meta;
+	bool slim;                      /* of somebody else: of all the rest only what it scales is known */
+	/* What it scales, as it is written there; a target_name of NULL: it does not matter, as the HPA says itself (annotation validations.keda.sh/hpa-ownership). */
+	const char *target_api_version, *target_kind; /* crd/phrase's */
+	char *target_name;              /* owned */
 	struct hpa_external *externals; /* owned; what a source that names its metrics itself had said when the HPA was made: all that is left of it after a restart */
 	size_t external_count;
 	uint64_t spec_fingerprint;      /* of hpa_spec_normal(spec) */
@@ -41,6 +45,7 @@ struct hpa {
 };
 
 struct hpa *hpa_decode(const json_t *object, struct err *err); /* the caller owns it */
+struct hpa *hpa_decode_slim(const json_t *object, struct err *err); /* the same; a cluster may have ten thousand of others */
 void hpa_free(struct hpa *h);
 
 /*

@@ -16,7 +16,7 @@
 #include "crd/hpa.h"
 #include "crd/scaledobject.h"
 
-#define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": what our HPA watch selects on; no exclusion removes it */
+#define HPASPEC_MANAGED_LABEL "kscaled.io/managed" /* value "true": it is of our making; no exclusion removes it */
 
 #define HPASPEC_NAME_LABEL "scaledobject.keda.sh/name" /* which ScaledObject it was made for */
 
@@ -45,6 +45,9 @@ enum hpaspec_claim {
 	HPASPEC_FOREIGN,
 };
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object);
+
+/* Whether kscaled made it, as its label says. */
+bool hpaspec_is_managed(const struct hpa *hpa);
 
 /* Whether it is this very object's: controlled by it, or made for it and its owner was taken off. */
 bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so);

@@ -50,12 +50,21 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 	return HPASPEC_TAKEABLE;
 }
 
+bool hpaspec_is_managed(const struct hpa *hpa)
+{
+	const char *label = strmap_get(&hpa->meta.labels, HPASPEC_MANAGED_LABEL);
+
+	return label && strcmp(label, "true") == 0;
+}
+
 bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
 {
 	const struct owner_ref *owner = meta_controller(&hpa->meta);
 	const char *label = strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL);
 
-	return owner ? strcmp(owner->uid, so->meta.uid) == 0 : label && strcmp(label, so->meta.name) == 0;
+	if (owner)
+		return strcmp(owner->uid, so->meta.uid) == 0;
+	return hpaspec_is_managed(hpa) && label && strcmp(label, so->meta.name) == 0;
 }
 
 /* ---- Comparing with the live one ---- */

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "crd/hpa.h"
 #include "crd/scaledjob.h"
 #include "crd/scaledobject.h"
 #include "crd/triggerauth.h"
@@ -73,7 +74,7 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 
 /* What is outside, as far as it is known; NULL: not known, and so not judged. Borrowed. */
 struct validate_facts {
-	const json_t *hpas;         /* a list's items: HorizontalPodAutoscalers of the namespace; those that kscaled manages need not be among them */
+	const struct hpa *const *hpas; size_t hpa_count; /* of the namespace; those that kscaled manages need not be among them */
 	const json_t *target;       /* the Deployment or StatefulSet */
 	bool target_missing;        /* it does not exist */
 	const json_t *limit_ranges; /* a list's items */

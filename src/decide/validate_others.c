@@ -9,7 +9,6 @@
 #include "decide/validate.h"
 #include "decide/validate_parts.h"
 
-#define HPA_OWNERSHIP "validations.keda.sh/hpa-ownership" /* on an HPA; "false": it need not be ours */
 #define NAME_SIZE 254
 #define TYPE_SIZE (3 * NAME_SIZE)
 
@@ -77,38 +76,31 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 
 /* ---- Foreign HPAs ---- */
 
-static bool is_owner(const json_t *metadata, const struct scaledobject *so)
+static bool is_owner(const struct meta *meta, const struct scaledobject *so)
 {
-	const json_t *owner;
-	size_t i;
-
-	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, owner)
-		if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0 && strcmp(json_str_or_empty(owner, "name"), so->meta.name) == 0)
+	for (size_t i = 0; i < meta->owner_count; i++)
+		if (strcmp(meta->owners[i].kind, "ScaledObject") == 0 && strcmp(meta->owners[i].name, so->meta.name) == 0)
 			return true;
 	return false;
 }
 
 /* An HPA's reference has the defaults of ours: what is empty means the same in both (KEDA's ParseGVKR). */
-static bool scales_target(const json_t *hpa, const struct scaledobject *so)
+static bool scales_target(const struct hpa *hpa, const struct scaledobject *so)
 {
-	const json_t *ref = json_object_get(json_object_get(hpa, "spec"), "scaleTargetRef");
-	char api_version[NAME_SIZE], kind[NAME_SIZE], name[NAME_SIZE];
-	struct scaledobject_spec spec = { .target_api_version = api_version, .target_kind = kind, .target_name = name };
+	const struct scaledobject_spec spec = {
+		.target_api_version = (char *)(uintptr_t)hpa->target_api_version, .target_kind = (char *)(uintptr_t)hpa->target_kind, .target_name = hpa->target_name,
+	};
 
-	snprintf(api_version, sizeof(api_version), "%s", json_str_or_empty(ref, "apiVersion"));
-	snprintf(kind, sizeof(kind), "%s", json_str_or_empty(ref, "kind"));
-	snprintf(name, sizeof(name), "%s", json_str_or_empty(ref, "name"));
 	return same_target(&so->spec, &spec);
 }
 
-static int check_hpa(const json_t *hpa, const struct scaledobject *so, const char **reason, struct err *err)
+static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const char **reason, struct err *err)
 {
-	const json_t *metadata = json_object_get(hpa, "metadata");
-	const char *name = json_str_or_empty(metadata, "name");
+	const char *name = hpa->meta.name;
 	struct directives directives;
 	char type[TYPE_SIZE];
 
-	if (strcmp(json_str_or_empty(json_object_get(metadata, "annotations"), HPA_OWNERSHIP), "false") == 0 || !scales_target(hpa, so) || is_owner(metadata, so))
+	if (!scales_target(hpa, so) || is_owner(&hpa->meta, so))
 		return 0;
 	if (directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa) {
 		err_set(err, ERR_INVALID,
@@ -214,11 +206,8 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 
 int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason, struct err *err)
 {
-	const json_t *hpa;
-	size_t i;
-
-	json_array_foreach(facts->hpas, i, hpa)
-		if (check_hpa(hpa, so, reason, err) < 0)
+	for (size_t i = 0; i < facts->hpa_count; i++)
+		if (check_hpa(facts->hpas[i], so, reason, err) < 0)
 			return -1;
 	if ((facts->target != NULL || facts->target_missing) && validate_needs_target(so) && check_resource_triggers(so, facts, reason, err) < 0)
 		return -1;

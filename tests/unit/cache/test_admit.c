@@ -17,6 +17,7 @@
 #define LIMIT_RANGES "/api/v1/namespaces/shop/limitranges/"
 
 static struct {
+	struct kube *kube;
 	struct store *store;
 	struct admit *admit;
 	struct admit_wait *wait;
@@ -50,6 +51,7 @@ static int setup(void **state)
 
 	(void)state;
 	memset(&t, 0, sizeof(t));
+	t.kube = kube;
 	log_set_sink(drop_line, NULL);
 	fakesource_start();
 	t.store = store_new(kube, NULL);
@@ -137,8 +139,7 @@ static void a_good_object_comes_in(void **state)
 	judge("ScaledObject", WEB, NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 0);
-	assert_int_equal(fakecluster_calls(KUBE_LIST, "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers?labelSelector=kscaled.io%2Fmanaged%21%3Dtrue&limit=500"), 1);
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 1); /* neither the target nor LimitRanges: no trigger is cpu or memory */
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0); /* neither the target nor LimitRanges: no trigger is cpu or memory */
 }
 
 static void what_is_wrong_by_itself_asks_nobody(void **state)
@@ -202,14 +203,44 @@ static void only_those_in_the_way_are_compared(void **state)
 	expect_allowed();
 }
 
-static void foreign_hpas_are_looked_up(void **state)
+static void foreign_hpas_are_known_from_memory(void **state)
 {
 	(void)state;
 	fakecluster_apply(HPAS "old", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
 	fakecluster_apply("/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers/x", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'api'}}}");
+	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
 	expect_refused("other-hpa", "already managed by the hpa 'old'");
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_allowed();
+	/* It scales another one from now on; and says itself that it is in nobody's way. */
+	fakecluster_change(HPAS "old", "{'spec':{'scaleTargetRef':{'name':'api'}}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_refused("other-hpa", "already managed by the hpa 'old'");
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
+	fakecluster_change(HPAS "old", "{'metadata':{'annotations':{'validations.keda.sh/hpa-ownership':'false'}}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
+	expect_allowed();
+	/* KEDA's, of another ScaledObject, and of this one. */
+	fakecluster_apply(HPAS "keda", "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'b','uid':'u','controller':true}]},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'web'}}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_refused("other-hpa", "already managed by the hpa 'keda'");
+	judge("ScaledObject", SO("b", GIVEN_TARGET "," TRIGGERS), NULL);
+	expect_allowed();
+	/* Ours are no strangers; and one that is gone is in nobody's way. */
+	fakecluster_change(HPAS "keda", "{'metadata':{'labels':{'kscaled.io/managed':'true'}}}");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	fakecluster_change(HPAS "keda", "{'metadata':{'labels':null}}");
+	fakecluster_delete(HPAS "keda");
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
 	expect_allowed();
 }
 
@@ -218,11 +249,11 @@ static void cpu_needs_a_target_with_requests(void **state)
 	(void)state;
 	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
 	expect_refused("missing-target", "the Deployment 'web' does not exist");
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 3);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 2);
 	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, true); /* a dry run */
 	fakeloop_advance(100);
 	expect_allowed();
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 1);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 	fakecluster_apply(DEPLOYMENTS "web", "{'spec':{'template':{'spec':{'containers':[{'name':'app'}]}}}}");
 	judge("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL);
 	expect_refused("missing-requests", "container app doesn't have the cpu request defined");
@@ -238,7 +269,6 @@ static void cpu_needs_a_target_with_requests(void **state)
 static void facts_that_cannot_be_had_are_warnings(void **state)
 {
 	(void)state;
-	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_LIST, "/horizontalpodautoscalers", FAKECLUSTER_ANY, 403);
 	fakecluster_fail(FAKECLUSTER_HANG, KUBE_GET, "/deployments", FAKECLUSTER_ANY, 0);
 	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false);
 	fakeloop_advance(DEADLINE_MS - 1);
@@ -246,7 +276,6 @@ static void facts_that_cannot_be_had_are_warnings(void **state)
 	fakeloop_advance(2);
 	assert_int_equal(t.verdicts, 1);
 	expect_allowed();
-	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: HTTP 403");
 	assert_has(t.warnings, "whether the workload requests cpu and memory was not checked: timed out");
 	fakecluster_heal();
 }
@@ -263,9 +292,27 @@ static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 	fakeloop_advance(100);
 	expect_allowed();
 	assert_has(t.warnings, "whether another ScaledObject has the same workload was not checked");
+	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: not all of them are known yet");
 	json_decref(object);
 	admit_free(admit);
 	store_free(store);
+}
+
+static void hpas_that_cannot_be_watched_are_a_warning(void **state)
+{
+	struct kube *kube = t.kube;
+
+	(void)state;
+	admit_free(t.admit);
+	store_free(t.store);
+	fakecluster_trouble("/horizontalpodautoscalers", ERR_DENIED, "HTTP 403");
+	t.store = store_new(kube, NULL);
+	t.admit = admit_new(t.store, kube);
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	judge("ScaledObject", WEB, NULL);
+	expect_allowed();
+	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: watching horizontalpodautoscalers: HTTP 403");
 }
 
 static void warnings_go_along(void **state)
@@ -495,10 +542,11 @@ int main(void)
 		CASE(what_is_wrong_by_itself_asks_nobody),
 		CASE(other_objects_are_known_from_memory),
 		CASE(only_those_in_the_way_are_compared),
-		CASE(foreign_hpas_are_looked_up),
+		CASE(foreign_hpas_are_known_from_memory),
 		CASE(cpu_needs_a_target_with_requests),
 		CASE(facts_that_cannot_be_had_are_warnings),
 		CASE(a_store_that_is_not_read_yet_is_a_warning),
+		CASE(hpas_that_cannot_be_watched_are_a_warning),
 		CASE(warnings_go_along),
 		CASE(warnings_have_an_end),
 		CASE(what_ends_an_object_is_never_hindered),

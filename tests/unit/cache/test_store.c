@@ -143,7 +143,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
 	fakecluster_apply(SO("bank", "web"), "{'spec':{}}");
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
-	fakecluster_apply(HPA("shop", "others"), "{'metadata':{" OWNED_BY("web") "}}");
+	fakecluster_apply(HPA("shop", "others"), "{'spec':{'scaleTargetRef':{'name':'other'}}}");
 	assert_false(store_synced(t.store));
 	begin(NULL, 0);
 	assert_true(store_synced(t.store));
@@ -155,7 +155,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	assert_null(store_hpa(t.store, "shop/others")); /* not marked as ours */
 	assert_true(counted("ScaledObject") == 2);
-	assert_true(counted("HorizontalPodAutoscaler") == 1);
+	assert_true(counted("HorizontalPodAutoscaler") == 2);
 	/* Once for the store's life. */
 	fakecluster_relist("");
 	fakeloop_advance(10);
@@ -250,9 +250,14 @@ static void an_hpas_change_is_told_to_its_object(void **state)
 	assert_string_equal(t.all, "shop/other ");
 	forget_told();
 	fakecluster_change(WEB_HPA, "{'metadata':{" OWNED_BY("web") "}}");
-	fakecluster_change(WEB_HPA, "{'metadata':{'labels':null}}"); /* for our watch it is gone */
+	fakecluster_change(WEB_HPA, "{'metadata':{'labels':null}}");
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/web shop/web ");
+	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
+	forget_told();
+	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}"); /* now it is nobody's */
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "shop/web ");
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
 }
 

@@ -133,7 +133,7 @@ static void a_changed_hpa_is_put_right(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, HPAS), 1);
 	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 1);
 	assert_int_equal(fakecluster_writes(), 1);
-	/* Our label gone: the watch does not see the HPA any more. */
+	/* Our label gone: it is the object's all the same. */
 	fakecluster_change(WEB_HPA, "{'metadata':{'labels':{'kscaled.io/managed':null}}}");
 	world_pass(1000);
 	assert_string_equal(label(WEB_HPA, "kscaled.io/managed"), "true");
@@ -161,6 +161,33 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 	assert_non_null(fakecluster_get(HPA("own")));
 	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 9);
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), "");
+}
+
+/* Two that scale one target overrule each other; ours was there first and stays, but it is said, once. */
+static void an_hpa_of_others_for_the_target_is_told(void **state)
+{
+	(void)state;
+	world_ready_object("web", 0, "");
+	fakecluster_forget_calls();
+	fakecluster_apply(HPA("theirs"), "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'},'maxReplicas':9}}");
+	world_pass(1000);
+	assert_int_equal(fakecluster_events_sent("HPAConflict", "the workload 'web' of type 'apps/v1.Deployment' is already managed by the hpa 'theirs'"), 1);
+	world_expect("web", "Ready", "True");
+	fakecluster_change(WEB, "{'metadata':{'annotations':{'a':'b'}}}");
+	for (int i = 0; i < 10; i++) {
+		MEM_AUTO char *status = mem_printf("{'status':{'desiredReplicas':%d}}", i);
+
+		fakecluster_change(HPA("theirs"), status);
+		world_pass(15000);
+	}
+	assert_int_equal(fakecluster_events_sent("HPAConflict", ""), 1);
+	assert_int_equal(fakecluster_events_repeated("HPAConflict"), 0);
+	assert_int_equal(fakecluster_writes(), 1); /* the annotation is on our HPA, too */
+	fakecluster_delete(HPA("theirs"));
+	world_pass(1000);
+	fakecluster_apply(HPA("theirs"), "{'spec':{'scaleTargetRef':{'name':'web'}}}");
+	world_pass(1000);
+	assert_int_equal(fakecluster_events_sent("HPAConflict", "") + fakecluster_events_repeated("HPAConflict"), 2);
 }
 
 static void an_hpa_that_lost_its_owner_gets_it_back(void **state)
@@ -364,7 +391,7 @@ static void an_hpa_of_others_that_the_status_names_stays(void **state)
 	world_pass(1000);
 	assert_non_null(fakecluster_get(HPA("theirs")));
 	assert_int_equal(fakecluster_calls(KUBE_DELETE, HPAS), 0);
-	assert_int_equal(fakecluster_calls(KUBE_GET, "theirs"), 1);
+	assert_int_equal(fakecluster_calls(KUBE_GET, "theirs"), 0);
 	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "keda-hpa-web");
 	world_expect("web", "Ready", "True");
 }
@@ -739,6 +766,7 @@ int main(void)
 		CASE(a_deleted_hpa_comes_back),
 		CASE(a_changed_hpa_is_put_right),
 		CASE(an_hpa_is_not_taken_by_the_word_for_another),
+		CASE(an_hpa_of_others_for_the_target_is_told),
 		CASE(an_hpa_that_lost_its_owner_gets_it_back),
 		CASE(an_admission_plugin_that_changes_hpas_causes_no_endless_writes),
 		CASE(kedas_own_hpa_is_adopted),

@@ -60,11 +60,28 @@ static json_t *maybe(const char *text)
 	return text != NULL && *text != '\0' ? given_json(text) : NULL;
 }
 
+/* Those that can be read; the caller owns them. */
+static const struct hpa **read_hpas(const json_t *list, size_t *count)
+{
+	const struct hpa **hpas = mem_array(json_array_size(list) + 1, sizeof(*hpas));
+	const json_t *object;
+	size_t i;
+
+	*count = 0;
+	json_array_foreach(list, i, object) {
+		hpas[*count] = hpa_decode(object, NULL);
+		*count += hpas[*count] != NULL;
+	}
+	return hpas;
+}
+
 static void check_facts(const struct facts_case *c)
 {
 	struct scaledobject *so = given_scaledobject(c->object);
-	json_t *hpas = maybe(c->hpas), *target = maybe(c->target), *ranges = maybe(c->limit_ranges);
-	const struct validate_facts facts = { .hpas = hpas, .target = target, .target_missing = c->target != NULL && *c->target == '\0', .limit_ranges = ranges };
+	size_t hpa_count;
+	json_t *list = maybe(c->hpas), *target = maybe(c->target), *ranges = maybe(c->limit_ranges);
+	const struct hpa **hpas = read_hpas(list, &hpa_count);
+	const struct validate_facts facts = { .hpas = hpas, .hpa_count = hpa_count, .target = target, .target_missing = c->target != NULL && *c->target == '\0', .limit_ranges = ranges };
 	const char *reason = "unset";
 	struct err err = { 0 };
 	int got = validate_surroundings(so, &facts, &reason, &err);
@@ -79,7 +96,10 @@ static void check_facts(const struct facts_case *c)
 		assert_string_equal(err.msg, c->message);
 		assert_string_equal(reason, c->reason);
 	}
-	json_decref(hpas);
+	for (size_t i = 0; i < hpa_count; i++)
+		hpa_free((struct hpa *)(uintptr_t)hpas[i]);
+	free(hpas);
+	json_decref(list);
 	json_decref(target);
 	json_decref(ranges);
 	scaledobject_free(so);
