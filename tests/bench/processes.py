@@ -93,10 +93,9 @@ class Redis(Process):
 
 
 class Kscaled(Process):
-    def __init__(self, binary, folder, kubeconfig, secure_port, *flags):
+    def __init__(self, binary, folder, kubeconfig, secure_port, *flags, under=()):
         self.secure_port, self.status_port = secure_port, free_port()
-        self.ready_s = None
-        arguments = [binary, "run", "--kubeconfig", kubeconfig, "--namespace", "kscaled", "--bind-address", "127.0.0.1", "--secure-port", str(secure_port),
+        arguments = [*under, binary, "run", "--kubeconfig", kubeconfig, "--namespace", "kscaled", "--bind-address", "127.0.0.1", "--secure-port", str(secure_port),
                      "--status-address", f"127.0.0.1:{self.status_port}", "--state-dir", f"{folder}/state", *flags]
         os.makedirs(f"{folder}/state", exist_ok=True)
         super().__init__(arguments, f"{folder}/kscaled.log")
