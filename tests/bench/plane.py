@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What run and instructions stand on: one control plane, a Redis, and kscaled beside it under its own service account's rights."""
+"""What run and instructions stand on: a control plane, a Redis, and kscaled under its own service account's rights."""
 import base64
 import json
 import os
