@@ -35,6 +35,7 @@ struct peer {
 	int64_t verified_at_ms;
 	bool trusted;            /* the certificate is the front proxy's */
 	char *distrust;          /* why not; NULL */
+	struct frontproxy_memo proxied;
 	char *authorization;     /* the last header that proved good; secret; NULL */
 	size_t authorization_len;
 	struct identity *user;   /* whose it is */
@@ -54,6 +55,7 @@ static void peer_free(void *ptr)
 	struct peer *p = ptr;
 
 	forget_token(p);
+	frontproxy_forget(&p->proxied);
 	free(p->distrust);
 	free(p);
 }
@@ -163,17 +165,18 @@ static enum authn_found peek_token(struct authn *a, struct peer *p, const char *
 
 enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err)
 {
-	const char *authorization = httpd_header(r, "Authorization");
 	struct peer *p = peer_of(r);
 	struct err proxy = { 0 };
+	const char *authorization;
 	char token[TOKEN_MAX];
 	enum authn_found found;
 
 	if (is_front_proxy(a, p, r)) {
-		*user = frontproxy_user(a->frontproxy, r, &proxy);
+		*user = frontproxy_user(a->frontproxy, r, &p->proxied, &proxy);
 		if (*user)
 			return AUTHN_KNOWN;
 	}
+	authorization = httpd_header(r, "Authorization");
 	if (memo_holds(a, p, authorization)) {
 		*user = identity_ref(p->user);
 		return AUTHN_KNOWN;

@@ -4,7 +4,8 @@
 
 /*
  * Who asks (keda-core.md 5.3): the user whom a verified front proxy names, else the owner of the bearer token, else nobody. Nobody is anonymous here. What a connection
- * proved is kept with it: its certificate is verified once and again when the ConfigMap changes, and its last good token is known without a look-up.
+ * proved is kept with it: its certificate is verified once and again when the ConfigMap changes, and whom
+ * it spoke for last, and its last good token, are known without a look-up.
  */
 
 #include "base/err.h"

@@ -18,6 +18,7 @@
 #define SUBJECT     "configmap kube-system/" NAME
 #define EXTRA_MAX   256
 #define EXTRA_KEY_MAX 512
+#define MEMO_MAX    8192 /* longer headers are read each time */
 
 struct frontproxy {
 	struct informer informer;
@@ -162,52 +163,58 @@ struct collect {
 	bool too_many;
 };
 
-static bool is_group_header(const struct frontproxy_config *c, const char *name)
+static bool is_among(const struct frontproxy_names *names, const char *name)
 {
-	for (size_t i = 0; i < c->group_headers.count; i++)
-		if (!strcasecmp(name, c->group_headers.list[i]))
+	for (size_t i = 0; i < names->count; i++)
+		if (!strcasecmp(name, names->list[i]))
 			return true;
 	return false;
 }
 
-/* The key is what stands behind the prefix, lower case, percent-decoded; as it is when it does not decode. */
-static bool extra_key(const struct frontproxy_config *c, const char *name, char *out, size_t size)
+/* What stands behind the prefix; NULL when the header is none of the extra ones. */
+static const char *behind_prefix(const struct frontproxy_config *c, const char *name)
 {
 	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
 		size_t len = strlen(c->extra_prefixes.list[i]);
-		char lower[EXTRA_KEY_MAX];
-		size_t n;
 
-		if (strncasecmp(name, c->extra_prefixes.list[i], len))
-			continue;
-		name += len;
-		for (n = 0; name[n] && n < sizeof(lower) - 1; n++)
-			lower[n] = (char)tolower((unsigned char)name[n]);
-		lower[n] = '\0';
-		if (httpd_decode(lower, n, false, out, size))
-			memcpy(out, lower, n + 1);
-		return true;
+		if (!strncasecmp(name, c->extra_prefixes.list[i], len))
+			return name + len;
 	}
-	return false;
+	return NULL;
+}
+
+/* The key: lower case, percent-decoded; as it is when it does not decode. */
+static void extra_key(const char *name, char *out, size_t size)
+{
+	char lower[EXTRA_KEY_MAX];
+	size_t n;
+
+	for (n = 0; name[n] && n < sizeof(lower) - 1; n++)
+		lower[n] = (char)tolower((unsigned char)name[n]);
+	lower[n] = '\0';
+	if (httpd_decode(lower, n, false, out, size))
+		memcpy(out, lower, n + 1);
 }
 
 static void on_header(void *arg, const char *name, const char *value)
 {
 	struct collect *c = arg;
+	const char *extra = behind_prefix(c->config, name);
 	char key[EXTRA_KEY_MAX];
 
-	if (is_group_header(c->config, name) && *value) {
+	if (is_among(&c->config->group_headers, name) && *value) {
 		c->too_many |= c->user->group_count >= REVIEW_GROUPS_MAX;
 		if (!c->too_many)
 			identity_add_group(c->user, value);
-	} else if (extra_key(c->config, name, key, sizeof(key))) {
+	} else if (extra) {
 		c->too_many |= c->user->extra_count >= EXTRA_MAX;
+		extra_key(extra, key, sizeof(key));
 		if (!c->too_many)
 			identity_add_extra(c->user, key, value);
 	}
 }
 
-struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err)
+static struct identity *read_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err)
 {
 	const char *name = first_value(&f->config.user_headers, r);
 	const char *uid = first_value(&f->config.uid_headers, r);
@@ -228,4 +235,93 @@ struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_
 		who = identity_new(&user);
 	review_user_done(&user);
 	return who;
+}
+
+/* --- the memo: most requests of a connection speak for the same user ---------------------------------------------- */
+
+/* Everything that read_user looks at; a header left out here would be another user's way in. */
+static bool names_user(const struct frontproxy_config *c, const char *name)
+{
+	return is_among(&c->user_headers, name) || is_among(&c->uid_headers, name) ||
+		is_among(&c->group_headers, name) || behind_prefix(c, name);
+}
+
+struct comparison {
+	const struct frontproxy_config *config;
+	const char *at, *end; /* what of the memo was not met yet */
+	bool same;
+};
+
+static void compare_header(void *arg, const char *name, const char *value)
+{
+	struct comparison *c = arg;
+	size_t name_size = strlen(name) + 1, size = name_size + strlen(value) + 1;
+
+	if (!c->same)
+		return;
+	if (size <= (size_t)(c->end - c->at) && !memcmp(c->at, name, name_size) &&
+	    !memcmp(c->at + name_size, value, size - name_size))
+		c->at += size;
+	else
+		c->same = !names_user(c->config, name);
+}
+
+static bool remembers(const struct frontproxy *f, const struct httpd_request *r, const struct frontproxy_memo *memo)
+{
+	struct comparison c = { .config = &f->config, .at = memo->headers.data, .same = true };
+
+	if (!memo->user || memo->version != f->version)
+		return false;
+	c.end = c.at + memo->headers.len;
+	httpd_each_header(r, compare_header, &c);
+	return c.same && c.at == c.end;
+}
+
+struct note {
+	const struct frontproxy_config *config;
+	struct buf *headers;
+};
+
+static void note_header(void *arg, const char *name, const char *value)
+{
+	struct note *n = arg;
+
+	if (!names_user(n->config, name))
+		return;
+	buf_append(n->headers, name, strlen(name) + 1);
+	buf_append(n->headers, value, strlen(value) + 1);
+}
+
+void frontproxy_forget(struct frontproxy_memo *memo)
+{
+	identity_unref(memo->user);
+	memo->user = NULL;
+	buf_done(&memo->headers);
+}
+
+static void remember(const struct frontproxy *f, const struct httpd_request *r, struct identity *user,
+		     struct frontproxy_memo *memo)
+{
+	struct note note = { &f->config, &memo->headers };
+
+	frontproxy_forget(memo);
+	buf_init(&memo->headers, MEMO_MAX);
+	httpd_each_header(r, note_header, &note);
+	if (buf_failed(&memo->headers))
+		return;
+	memo->version = f->version;
+	memo->user = identity_ref(user);
+}
+
+struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
+				 struct frontproxy_memo *memo, struct err *err)
+{
+	struct identity *user;
+
+	if (remembers(f, r, memo))
+		return identity_ref(memo->user);
+	user = read_user(f, r, err);
+	if (user)
+		remember(f, r, user, memo);
+	return user;
 }

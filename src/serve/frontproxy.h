@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "kube/client.h"
 #include "net/http/httpd.h"
@@ -27,7 +28,20 @@ unsigned frontproxy_version(const struct frontproxy *f);
 /* Whether the client certificate of this connection is the front proxy's: signed by its CA, for client use, valid now, its common name allowed. err says what is not. */
 int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err);
 
-/* The user that a verified front proxy speaks for, by its headers; NULL when it names none (err says so) or names absurdly many groups. The caller owns one count. */
-struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r, struct err *err);
+/*
+ * Whom a connection spoke for last, and in which words; kept with it, zero at first. It answers only
+ * for the very same bytes in all headers that name a user, in their order, under the same ConfigMap.
+ */
+struct frontproxy_memo {
+	unsigned version;      /* of the ConfigMap */
+	struct buf headers;    /* each that names something of the user, and its value, each with its NUL */
+	struct identity *user; /* owns a count; NULL: nothing is remembered */
+};
+void frontproxy_forget(struct frontproxy_memo *memo);
+
+/* The user that a verified front proxy speaks for, by its headers; NULL when it names none (err says so) or names
+ * absurdly many groups. The caller owns one count. */
+struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
+				 struct frontproxy_memo *memo, struct err *err);
 
 #endif

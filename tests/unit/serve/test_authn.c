@@ -245,6 +245,124 @@ static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
 	disconnect(&pipe);
 }
 
+#define USER  "X-Remote-User"
+#define UID   "X-Remote-Uid"
+#define GROUP "X-Remote-Group"
+#define EXTRA "X-Remote-Extra-Key"
+
+/* What others of the same proxy say is never answered from what the connection said last. */
+static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
+{
+	struct httpd_request r = REQUEST({ "Accept", "*/*" }, { USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" });
+	struct httpd_request others[] = {
+		REQUEST({ USER, "mib" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia2" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { UID, "w" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "c" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { GROUP, "c" }, { EXTRA, "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "w" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { "X-Remote-Extra-Other", "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }, { "x-remote-extra-more", "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }),
+		REQUEST({ USER, "" }, { "X-User-2", "mia" }, { GROUP, "system:masters" }),
+	};
+	struct tls_pipe pipe;
+
+	(void)state;
+	list_configmap();
+	connect_with(&pipe, &proxy_pair);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		struct identity *mia = expect_known(&r, "mia");
+		struct identity *other = expect_known(&others[i], i == 0 ? "mib" : i == 1 ? "mia2" : "mia");
+
+		if (!strcmp(mia->fingerprint, other->fingerprint))
+			fail_msg("request %zu is taken for the one before", i);
+		identity_unref(mia);
+		mia = expect_known(&r, "mia");
+		assert_string_equal(mia->user.groups[1], "b");
+		assert_string_not_equal(mia->fingerprint, other->fingerprint);
+		identity_unref(mia);
+		identity_unref(other);
+	}
+	disconnect(&pipe);
+}
+
+static void the_same_user_on_a_kept_connection_is_read_once(void **state)
+{
+	struct httpd_request r = REQUEST({ "Audit-Id", "1" }, { USER, "mia" }, { GROUP, "a" }, { GROUP, "b" });
+	struct httpd_request later = REQUEST({ USER, "mia" }, { GROUP, "a" }, { "Audit-Id", "2" }, { GROUP, "b" });
+	struct httpd_request turned = REQUEST({ USER, "mia" }, { GROUP, "b" }, { GROUP, "a" });
+	struct tls_pipe pipe;
+	struct identity *first, *again, *other;
+
+	(void)state;
+	list_configmap();
+	connect_with(&pipe, &proxy_pair);
+	first = expect_known(&r, "mia");
+	again = expect_known(&later, "mia"); /* what says nothing of the user may differ */
+	assert_ptr_equal(first, again);
+	identity_unref(again);
+	other = expect_known(&turned, "mia");
+	assert_ptr_not_equal(first, other);
+	assert_string_equal(other->user.groups[0], "b");
+	identity_unref(other);
+	identity_unref(first);
+	disconnect(&pipe);
+}
+
+/* Which headers name a user is the ConfigMap's to say, and whose certificate is the front proxy's. */
+static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
+{
+	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Group", "dev" });
+	struct httpd_request nobody = REQUEST({ "X-Remote-Group", "dev" });
+	struct tls_pipe pipe;
+	struct identity *first, *again;
+
+	(void)state;
+	list_configmap();
+	connect_with(&pipe, &proxy_pair);
+	first = expect_known(&r, "mia");
+	expect_refused(&nobody, "names no user");
+	say_configmap(&proxy_ca, "\\'aggregator\\'");
+	again = expect_known(&r, "mia");
+	assert_ptr_not_equal(first, again);
+	identity_unref(again);
+	say_configmap(&other_ca, "\\'aggregator\\'");
+	expect_refused(&r, "not the front proxy's");
+	fake_kube_delete(kube);
+	expect_refused(&r, "does not exist");
+	identity_unref(first);
+	disconnect(&pipe);
+
+	list_configmap();
+	connect_with(&pipe, &stranger); /* who speaks the same words over a connection of his own */
+	expect_refused(&r, "not the front proxy's");
+	disconnect(&pipe);
+}
+
+static void long_headers_are_read_each_time(void **state)
+{
+	static char group[9000];
+	struct httpd_request r;
+	struct tls_pipe pipe;
+	struct identity *first, *again;
+
+	(void)state;
+	memset(group, 'g', sizeof(group) - 1);
+	r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Group", group });
+	list_configmap();
+	connect_with(&pipe, &proxy_pair);
+	first = expect_known(&r, "mia");
+	again = expect_known(&r, "mia");
+	assert_ptr_not_equal(first, again);
+	assert_string_equal(again->fingerprint, first->fingerprint);
+	identity_unref(first);
+	identity_unref(again);
+	disconnect(&pipe);
+}
+
 static void without_the_configmap_nobody_comes_through(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" });
@@ -579,6 +697,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_user_without_groups_is_authenticated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(headers_count_for_nobody_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_front_proxy_that_names_nobody_needs_a_token, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(every_word_of_a_user_counts_on_a_kept_connection, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_same_user_on_a_kept_connection_is_read_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_connection_said_is_forgotten_with_the_configmap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(long_headers_are_read_each_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_the_configmap_nobody_comes_through, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_connection_is_judged_anew_when_the_configmap_changes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_configmaps_of_the_namespace_are_not_looked_at, set_up, tear_down),
