@@ -15,10 +15,21 @@
 
 /* --- which object ------------------------------------------------------------------------------------------------------------------------------- */
 
+/* What the HPA controller asks for: this one label, and nothing else. NULL: the selector must be parsed. */
+static const char *sole_name(const char *selector)
+{
+	const char *name = selector + strlen(LABEL "=");
+
+	if (strncmp(selector, LABEL "=", strlen(LABEL "=")) != 0)
+		return NULL;
+	return *name && selector_is_value(name, strlen(name)) ? name : NULL;
+}
+
 /* Puts the object's key into the request. Other labels in the selector are not looked at, as KEDA does not. */
 static int find_key(struct request *r, struct err *err)
 {
 	const char *text = httpd_query(r->http, "labelSelector");
+	const char *sole = text ? sole_name(text) : NULL;
 	struct strmap labels = { 0 };
 	int result = 0;
 	const char *name;
@@ -26,6 +37,10 @@ static int find_key(struct request *r, struct err *err)
 	/* With an escaped slash in it, it would make the key of another kind. */
 	if (strchr(r->namespace_, '/'))
 		return err_set(err, ERR_INVALID, "\"%s\" cannot be the name of a namespace", r->namespace_);
+	if (sole) {
+		store_key(r->namespace_, sole, r->key);
+		return 0;
+	}
 	if (selector_parse(text ? text : "", &labels, err))
 		return err_wrap(err, "labelSelector");
 	name = strmap_get(&labels, LABEL);

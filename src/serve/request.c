@@ -34,10 +34,7 @@ static void stop_waiting(struct request *r)
 	authz_cancel(r->authz);
 	survey_cancel(r->survey);
 	webhook_cancel(r->admission);
-	r->authn = NULL;
-	r->authz = NULL;
-	r->survey = NULL;
-	r->admission = NULL;
+	DL_DELETE(r->serve->waiting, r);
 }
 
 static void finish(struct request *r, int status)
@@ -46,9 +43,8 @@ static void finish(struct request *r, int status)
 
 	traffic_count(&r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status, took_us);
 	accesslog_write(r, status, took_us);
-	stop_waiting(r);
 	if (r->waiting)
-		DL_DELETE(r->serve->waiting, r);
+		stop_waiting(r);
 	identity_unref(r->user);
 	free(r->logged);
 	free(r);
@@ -152,7 +148,11 @@ static void authorise(struct request *r)
 static bool check_route(struct request *r)
 {
 	if (!r->route) {
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "the server has nothing at %.512s", httpd_raw_path(r->http));
+		size_t len;
+		const char *path = httpd_raw_path(r->http, &len);
+
+		apistatus_reply(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s",
+				len < 512 ? (int)len : 512, path);
 		return false;
 	}
 	if (!router_allows(r->route, r->method)) {
@@ -225,8 +225,10 @@ static struct request *request_new(struct serve *s, enum route_port port, struct
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http)
 {
 	struct request *r = request_new(s, port, http);
+	size_t len;
+	const char *path = httpd_raw_path(http, &len);
 
-	r->route = router_find(s->routes, port, httpd_raw_path(http), &r->parts);
+	r->route = router_find(s->routes, port, path, len, &r->parts);
 	if (!is_free(r))
 		authenticate(r);
 	else if (check_route(r))

@@ -11,19 +11,19 @@ const char *route_kind_name(enum route_kind kind)
 }
 
 /* Pattern and path, segment by segment; both begin with a slash. */
-static bool fits(const char *pattern, const char *path, struct route_parts *parts)
+static bool fits(const char *pattern, const char *path, const char *end, struct route_parts *parts)
 {
 	parts->count = 0;
 	for (;;) {
+		const char *slash;
 		size_t len;
 
-		if (*pattern != '{') {
-			while (*pattern && *pattern == *path && *pattern != '{')
-				pattern++, path++;
-			if (*pattern != '{')
-				return !*pattern && (!*path || !strcmp(path, "/"));
-		}
-		len = strcspn(path, "/");
+		while (*pattern && path < end && *pattern == *path && *pattern != '{')
+			pattern++, path++;
+		if (*pattern != '{')
+			return !*pattern && (path == end || (*path == '/' && path + 1 == end));
+		slash = memchr(path, '/', (size_t)(end - path));
+		len = (size_t)((slash ? slash : end) - path);
 		if (!len)
 			return false;
 		parts->list[parts->count].text = path;
@@ -33,11 +33,11 @@ static bool fits(const char *pattern, const char *path, struct route_parts *part
 	}
 }
 
-const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path,
-				struct route_parts *parts)
+const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path, size_t len,
+	struct route_parts *parts)
 {
 	for (const struct route *r = routes; r->pattern; r++)
-		if (r->ports & port && fits(r->pattern, raw_path, parts))
+		if (r->ports & port && fits(r->pattern, raw_path, raw_path + len, parts))
 			return r;
 	parts->count = 0;
 	return NULL;

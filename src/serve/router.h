@@ -40,8 +40,8 @@ struct route_parts { /* what the {…} stand for; not decoded; borrowed from the
 };
 
 /* The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL when there is none on this port. */
-const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path,
-				struct route_parts *parts);
+const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path, size_t len,
+	struct route_parts *parts);
 bool router_allows(const struct route *route, const char *method);
 
 /* Each route of a port in order, for "/". */

@@ -426,14 +426,10 @@ const char *httpd_path(const struct httpd_request *r)
 	return path ? path : "";
 }
 
-const char *httpd_raw_path(const struct httpd_request *r)
+const char *httpd_raw_path(const struct httpd_request *r, size_t *len)
 {
-	struct httpd_request *own = (struct httpd_request *)(uintptr_t)r;
-	char *copy = keep_text(own, r->target.path_len + 1);
-
-	memcpy(copy, r->target.path, r->target.path_len);
-	copy[r->target.path_len] = '\0';
-	return copy;
+	*len = r->target.path_len;
+	return r->target.path;
 }
 
 int httpd_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size)

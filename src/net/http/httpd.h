@@ -43,7 +43,8 @@ int httpd_connections(const struct httpd *h);
 const char *httpd_method(const struct httpd_request *r);               /* "GET", ... */
 const char *httpd_uri(const struct httpd_request *r);                  /* as sent, for the log */
 const char *httpd_path(const struct httpd_request *r);                 /* percent-decoded; "" (never NULL) when it decodes to a NUL or bad UTF-8 */
-const char *httpd_raw_path(const struct httpd_request *r);             /* not decoded, without the query: split this on '/', then decode each part */
+/* Not decoded, without the query, not terminated: split this on '/', then decode each part. */
+const char *httpd_raw_path(const struct httpd_request *r, size_t *len);
 int httpd_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size); /* one part; -1 on bad escapes, NUL, or when it does not fit */
 const char *httpd_query(const struct httpd_request *r, const char *name); /* decoded first value of a query parameter; NULL when absent; borrowed until the reply */
 const char *httpd_header(const struct httpd_request *r, const char *name);/* first value, any case; NULL when absent */

@@ -18,10 +18,12 @@ static void add_header_line(void *arg, const char *name, const char *value)
 
 static void describe(struct httpd_request *r, struct buf *out)
 {
-	size_t body_len;
+	size_t body_len, path_len;
+	const char *raw_path = httpd_raw_path(r, &path_len);
 	const char *query = httpd_query(r, "q"), *header = httpd_header(r, "x-test");
 
-	buf_printf(out, "method=%s uri=%s path=%s raw=%s query=%s header=%s ", httpd_method(r), httpd_uri(r), httpd_path(r), httpd_raw_path(r), query ? query : "(none)", header ? header : "(none)");
+	buf_printf(out, "method=%s uri=%s path=%s raw=%.*s query=%s header=%s ", httpd_method(r), httpd_uri(r),
+		   httpd_path(r), (int)path_len, raw_path, query ? query : "(none)", header ? header : "(none)");
 	httpd_body(r, &body_len);
 	buf_printf(out, "body=%zu tls=%d headers=", body_len, httpd_tls(r) != NULL);
 	httpd_each_header(r, add_header_line, out);

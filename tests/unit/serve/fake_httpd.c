@@ -72,16 +72,13 @@ const char *httpd_uri(const struct httpd_request *r)
 	return r->uri;
 }
 
-const char *httpd_raw_path(const struct httpd_request *r)
+const char *httpd_raw_path(const struct httpd_request *r, size_t *len)
 {
 	struct httppath target;
-	char *path;
 
 	httppath_split(r->uri, &target);
-	path = keep(r, target.path_len + 1);
-	memcpy(path, target.path, target.path_len);
-	path[target.path_len] = '\0';
-	return path;
+	*len = target.path_len;
+	return target.path;
 }
 
 int httpd_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size)

@@ -302,6 +302,8 @@ static void bad_selectors_are_400(void **state)
 		{ "?labelSelector=scaledobject.keda.sh%2Fname+in+(web)", "labelSelector" },
 		{ "?labelSelector=scaledobject.keda.sh%2Fname!%3Dweb", "labelSelector" },
 		{ "?labelSelector=scaledobject.keda.sh%2Fname%3D..%2Fweb", "labelSelector" },
+		{ "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb%2Fx", "labelSelector" },
+		{ "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb,scaledobject.keda.sh%2Fname%3Dother", "labelSelector" },
 		{ "?labelSelector=%00", "" },
 		{ "?labelSelector=%zz", "" },
 	};
@@ -321,6 +323,9 @@ static void other_labels_are_not_looked_at(void **state)
 	(void)state;
 	room.cache->memory = FAKE_ANSWER;
 	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=app%3Dx,scaledobject.keda.sh%2Fname%3D%3Dweb&limit=5")->status, 200);
+	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3D%3Dweb")->status, 200);
+	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3D+web")->status, 200);
+	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb,app%3Dx")->status, 200);
 }
 
 static void names_in_the_path_are_decoded_or_400(void **state)

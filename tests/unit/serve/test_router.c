@@ -11,6 +11,11 @@
 
 #define API "/apis/external.metrics.k8s.io/v1beta1"
 
+static const struct route *find(enum route_port port, const char *path, struct route_parts *parts)
+{
+	return router_find(routes_all, port, path, strlen(path), parts);
+}
+
 static void paths_find_their_route(void **state)
 {
 	static const struct { enum route_port port; const char *path, *pattern; } cases[] = {
@@ -64,7 +69,7 @@ static void paths_find_their_route(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct route_parts parts;
-		const struct route *route = router_find(routes_all, cases[i].port, cases[i].path, &parts);
+		const struct route *route = find(cases[i].port, cases[i].path, &parts);
 
 		if (!route != !cases[i].pattern || (route && strcmp(route->pattern, cases[i].pattern)))
 			fail_msg("%s: %s instead of %s", cases[i].path, route ? route->pattern : "nothing", cases[i].pattern ? cases[i].pattern : "nothing");
@@ -76,20 +81,33 @@ static void parts_are_cut_out_as_sent(void **state)
 	struct route_parts parts;
 
 	(void)state;
-	assert_non_null(router_find(routes_all, ROUTE_SECURE, API "/namespaces/sh%6Fp/s0-redis-a%2Fb/", &parts));
+	assert_non_null(find(ROUTE_SECURE, API "/namespaces/sh%6Fp/s0-redis-a%2Fb/", &parts));
 	assert_int_equal(parts.count, 2);
 	assert_int_equal(parts.list[0].len, strlen("sh%6Fp"));
 	assert_memory_equal(parts.list[0].text, "sh%6Fp", parts.list[0].len);
 	assert_int_equal(parts.list[1].len, strlen("s0-redis-a%2Fb"));
 	assert_memory_equal(parts.list[1].text, "s0-redis-a%2Fb", parts.list[1].len);
-	assert_non_null(router_find(routes_all, ROUTE_SECURE, "/readyz", &parts));
+	assert_non_null(find(ROUTE_SECURE, "/readyz", &parts));
 	assert_int_equal(parts.count, 0);
+}
+
+static void what_stands_behind_the_path_is_not_read(void **state)
+{
+	struct route_parts parts;
+
+	(void)state;
+	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping", 7, &parts)->pattern, "/readyz");
+	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping", 8, &parts)->pattern, "/readyz");
+	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping?x/y", 12, &parts)->pattern, "/readyz/{check}");
+	assert_int_equal(parts.list[0].len, 4);
+	assert_null(router_find(routes_all, ROUTE_SECURE, "/readyz", 0, &parts));
+	assert_null(router_find(routes_all, ROUTE_SECURE, "/readyz", 6, &parts));
 }
 
 static void methods_are_whole_words(void **state)
 {
 	struct route_parts parts;
-	const struct route *route = router_find(routes_all, ROUTE_SECURE, "/apis", &parts);
+	const struct route *route = find(ROUTE_SECURE, "/apis", &parts);
 
 	(void)state;
 	assert_true(router_allows(route, "GET"));
@@ -121,6 +139,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths_find_their_route),
 		cmocka_unit_test(parts_are_cut_out_as_sent),
+		cmocka_unit_test(what_stands_behind_the_path_is_not_read),
 		cmocka_unit_test(methods_are_whole_words),
 		cmocka_unit_test(only_probes_and_webhooks_are_free),
 	};
