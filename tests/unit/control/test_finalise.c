@@ -325,6 +325,32 @@ static void a_hostile_name_is_only_a_name(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, "/namespaces/default/"), fakecluster_calls(FAKECLUSTER_ANY, ""));
 }
 
+/* Percent-encoding leaves "." and ".." as they are, and a server takes them for steps: nothing is written there, and the object goes. */
+static void a_step_in_a_path_is_no_name(void **state)
+{
+	static const char *const changes[] = {
+		"{'spec':{'scaleTargetRef':{'name':'.'}}}", "{'spec':{'scaleTargetRef':{'name':'..'}}}",
+		"{'status':{'scaleTargetGVKR':{'resource':'.'}}}", "{'status':{'scaleTargetGVKR':{'resource':'..'}}}",
+		"{'status':{'scaleTargetGVKR':{'version':'..'}}}", "{'status':{'scaleTargetGVKR':{'group':'..'}}}",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++) {
+		world_ready_object("web", 3, RESTORE);
+		world_pass(POLL_MS);
+		assert_int_equal(world_replicas("web"), 0);
+		fakecluster_forget_calls();
+		fakecluster_change(WEB, changes[i]);
+		fakecluster_delete(WEB);
+		world_pass(1000);
+		assert_null(fakecluster_get(WEB));
+		if (fakecluster_calls(KUBE_MERGE_PATCH, "") != fakecluster_calls(KUBE_MERGE_PATCH, "/scaledobjects/web"))
+			fail_msg("%s: something was scaled", changes[i]);
+		fakecluster_collect_garbage();
+		world_pass(1000);
+	}
+}
+
 static void deleted_and_made_anew_under_the_same_name(void **state)
 {
 	(void)state;
@@ -386,6 +412,7 @@ int main(void)
 		CASE(a_finalizer_that_was_added_meanwhile_is_kept),
 		CASE(the_deletion_comes_while_writes_are_under_way),
 		CASE(a_hostile_name_is_only_a_name),
+		CASE(a_step_in_a_path_is_no_name),
 		CASE(deleted_and_made_anew_under_the_same_name),
 		CASE(made_anew_unseen),
 	};
