@@ -122,14 +122,14 @@ ready_kwok() { curl --silent --show-error --fail --max-time 10 "$KWOK_SERVER/hea
 
 # wait_ready NAME: until it answers; fails when it ends or is not ready in time.
 wait_ready() {
-	local name=$1 deadline=$((SECONDS + 90)) why
+	local name=$1 deadline=$((SECONDS + 240)) why
 	until why=$("ready_$name" 2>&1 >/dev/null); do
 		if ! running_pid "$name" >/dev/null; then
 			fail_component "$name" 'ended'
 			return 1
 		fi
 		if [ "$SECONDS" -ge "$deadline" ]; then
-			fail_component "$name" "is not ready after 90 s ($why)"
+			fail_component "$name" "is not ready after 240 s ($why)"
 			return 1
 		fi
 		sleep 0.1

@@ -26,6 +26,16 @@ def pytest_sessionstart():
     program()  # fails at once and for all when there is nothing to test
 
 
+# Files that take longest, the longest first: who begins them last makes all others wait (pytest -n).
+LONGEST = ()
+
+
+def pytest_collection_modifyitems(items):
+    """Also in a run without workers, so that tests never meet in an order that only one of the two has."""
+    rank = {name: number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: rank.get(item.path.stem, len(rank)))
+
+
 # --- what a failing test shows beside its own words ---
 
 @pytest.hookimpl(tryfirst=True)

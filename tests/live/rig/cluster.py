@@ -75,7 +75,8 @@ class Cluster:
         assert done.returncode == 0, f"tests/cluster/{name} {' '.join(arguments)}: {done.stdout}"
 
     def up(self, *arguments):
-        self._script("up", *arguments)
+        process.warden.cluster(self.dir)
+        self._script("up", "--ports", f"{process.ports.start}-{process.ports.stop - 1}", *arguments)
         env = dict(line.split("=", 1) for line in (self.dir / "env").read_text().splitlines())
         process.owned.update(int(url.rpartition(":")[2]) for name, url in env.items() if name.endswith("_SERVER"))
         self.server = shlex.split(env["KUBE_SERVER"])[0]

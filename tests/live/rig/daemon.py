@@ -26,7 +26,7 @@ def program():
     return os.path.abspath(path)
 
 
-def run(*arguments, env=None, timeout=20):
+def run(*arguments, env=None, timeout=60):
     """A sub-command that ends by itself."""
     clean = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", **(env or {})}
     return subprocess.run([program(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=timeout, env=clean, check=False)

@@ -9,7 +9,7 @@ import struct
 import subprocess
 
 from . import pki
-from .process import OneProcess, Process, free_port
+from .process import OneProcess, Process, free_port, open_way
 from .waiting import eventually
 
 
@@ -25,15 +25,12 @@ class MariadbServer(OneProcess):
     PASSWORD = "open-sesame"
 
     def __init__(self, directory, name="mariadb"):
-        # A socket's path must be short, and the server gives up root's rights.
         self.dir = pathlib.Path(directory) / name
         self.dir.mkdir()
-        for parent in [self.dir, *self.dir.parents][:4]:
-            with contextlib.suppress(PermissionError):
-                parent.chmod(parent.stat().st_mode | 0o055)
+        open_way(self.dir)  # the server gives up root's rights
         self.name = name
         self.port = free_port()
-        self.socket = f"/tmp/{name}-{self.port}.sock"
+        self.socket = self.dir / "sock"
         self.authority = pki.authority(self.dir, "mariadb-ca")
         self.serving = pki.certificate(self.dir, "serving", self.authority, "localhost")
         self._configure()
@@ -73,11 +70,6 @@ class MariadbServer(OneProcess):
 
     def connections(self, user="scaler"):
         return [int(line) for line in self.sql(f"SELECT id FROM information_schema.processlist WHERE user='{user}'").split()]
-
-    def end(self):
-        super().end()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.socket)
 
 
 # --- the wire ---

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 
-from .process import Process, free_port
+from .process import Process, free_port, open_way
 from .waiting import eventually
 
 ADMIN = "admin"
@@ -43,13 +43,6 @@ def _give(path):
         os.chown(path, who.pw_uid, who.pw_gid)
 
 
-def _open_way(path):
-    """The folders of pytest are ours alone; another user must get through, not look around."""
-    for folder in [path, *path.parents]:
-        if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:
-            folder.chmod(folder.stat().st_mode | 0o011)
-
-
 class PostgresServer:
     """Users: admin, and whom user() makes. hba: lines of pg_hba.conf before the last one, which lets admin in by the Unix socket."""
 
@@ -57,7 +50,7 @@ class PostgresServer:
         self.name = name
         self.dir = pathlib.Path(directory) / name
         self.dir.mkdir()
-        _open_way(self.dir)
+        open_way(self.dir)
         self.sockets = self.dir / "s"
         self.data = self.dir / "data"
         for folder in (self.sockets, self.data):
@@ -168,7 +161,7 @@ class PgBouncer:
         self.name = name
         self.dir = pathlib.Path(directory) / name
         self.dir.mkdir()
-        _open_way(self.dir)
+        open_way(self.dir)
         _give(self.dir)
         self.port = free_port()
         listed = self.dir / "users"

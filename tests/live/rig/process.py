@@ -2,10 +2,12 @@
 """A process of our own: started in a session of its own, its output in a file, ended by its pid."""
 import contextlib
 import os
+import pathlib
 import random
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 # System calls in which a program with an event loop waits: epoll_wait and epoll_pwait by their numbers on x86-64, epoll_pwait on arm64.
@@ -19,10 +21,21 @@ started = []
 owned = set()
 
 
+def _share(first=20000, end=32000):
+    """The ports of this pytest worker alone: two that look at once must not find the same one free."""
+    count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", 1))
+    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")) % count
+    width = (end - first) // count
+    return range(first + number * width, first + (number + 1) * width)
+
+
+ports = _share()
+
+
 def free_port():
     """A loopback port below the range that the kernel takes outgoing connections from, and never the same twice: nobody sits on it while its owner restarts."""
     while True:
-        port = random.randrange(20000, 32000)
+        port = random.choice(ports)
         if port in owned:
             continue
         with contextlib.suppress(OSError):
@@ -33,6 +46,35 @@ def free_port():
             return port
 
 
+def start_time(pid):
+    """With the pid, it says which process is meant, also when the number was given to another meanwhile."""
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return file.read().rpartition(")")[2].split()[19]
+
+
+class Warden:
+    """Ends what this process leaves behind when it dies without ending it: killed, or out of patience."""
+
+    popen = None
+
+    def _tell(self, *words):
+        if self.popen is None:
+            # Its end of the pipe closes when this process ends, however it ends.
+            self.popen = subprocess.Popen([sys.executable, "-S", "-E", WARDEN], stdin=subprocess.PIPE, start_new_session=True, text=True)
+        print(*words, file=self.popen.stdin, flush=True)
+
+    def process(self, pid):
+        with contextlib.suppress(OSError):
+            self._tell("process", pid, start_time(pid))
+
+    def cluster(self, directory):
+        self._tell("cluster", directory)
+
+
+WARDEN = pathlib.Path(__file__).with_name("warden.py")
+warden = Warden()
+
+
 class Process:
     def __init__(self, name, command, log_path, env=None, cwd=None):
         self.name = name
@@ -41,6 +83,7 @@ class Process:
         with open(log_path, "ab") as log:
             self.log_start = log.tell()
             self.popen = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env, cwd=cwd, start_new_session=True)
+        warden.process(self.pid)
         started.append(self)
 
     @property
@@ -140,6 +183,13 @@ class Process:
 
     def tail(self, lines=40):
         return "\n".join(self.log(max(self.log_start, self.mark)).splitlines()[-lines:])
+
+
+def open_way(path):
+    """The folders of pytest are ours alone; a server that runs as another user must get through, not look around."""
+    for folder in [path, *path.parents]:
+        if folder.stat().st_uid == os.geteuid() and not folder.stat().st_mode & 0o001:
+            folder.chmod(folder.stat().st_mode | 0o011)
 
 
 class OneProcess:
