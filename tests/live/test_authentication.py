@@ -49,6 +49,7 @@ def test_source(kscaled, stage, credentials, locked_redis, source):
     assert "authenticationsTypes" not in stage.status("without") or stage.status("without")["authenticationsTypes"] == ""
 
 
+@pytest.mark.journey
 def test_cluster_kind(kscaled, stage, credentials, locked_redis):
     """What it names lies in the cluster object namespace, not in the object's."""
     name = stage.namespace

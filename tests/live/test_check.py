@@ -2,11 +2,11 @@
 """`kscaled check`: good and bad manifests, and files that are none; no cluster is needed."""
 import pathlib
 import subprocess
-import time
 
 import pytest
 
 from rig.daemon import program, run
+from rig.waiting import children_cpu
 
 HERE = pathlib.Path(__file__).parent
 GOOD = sorted([*(HERE / "manifests").iterdir(), *HERE.parent.parent.glob("etc/examples/**/*.yaml")])
@@ -132,18 +132,18 @@ stringData: {t: "correct horse"}
     (b"x" * (65 << 20), 2, "f.yaml: longer than 64 MiB"),
 ], ids=range(14))
 def test_hostile(tmp_path, content, status, said):
-    begin = time.monotonic()
+    begin = children_cpu()
     got, out, err = check(tmp_path, content)
     assert got == status and said in out + err, (got, (out + err)[:500])
-    assert time.monotonic() - begin < 15
+    assert children_cpu() - begin < 15
 
 
 def test_a_thousand_objects_are_fast(tmp_path):
     text = "---\n".join(SCALEDOBJECT.replace("name: worker", f"name: worker-{i}") for i in range(1000))
-    begin = time.monotonic()
+    begin = children_cpu()
     status, out, _ = check(tmp_path, text, "--verbose")
     assert status == 0 and out.count(": ok\n") == 1000
-    assert time.monotonic() - begin < 5
+    assert children_cpu() - begin < 5
 
 
 def test_usage():

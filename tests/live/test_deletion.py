@@ -3,6 +3,8 @@
 import json
 import time
 
+import pytest
+
 from rig.daemon import APISERVICE
 from rig.cluster import gone
 from rig.waiting import after, eventually, throughout
@@ -29,6 +31,7 @@ def test_no_finalizer_without_need(kscaled, stage):
     eventually(lambda: stage.metric().status == 404)
 
 
+@pytest.mark.journey
 def test_restored_on_deletion(kscaled, stage):
     stage.deployment(replicas=2)
     stage.push(25)

@@ -4,6 +4,8 @@ import json
 import pty
 import subprocess
 
+import pytest
+
 from rig.daemon import program, run
 from rig.process import free_port
 from rig.waiting import eventually
@@ -19,6 +21,7 @@ def explained(kscaled, stage, name="worker"):
     return json.loads(done.stdout)
 
 
+@pytest.mark.journey
 def test_the_story_of_an_object(kscaled, stage):
     stage.deployment(replicas=0)
     stage.ready_scaledobject(maxReplicaCount=3)

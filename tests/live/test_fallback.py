@@ -106,6 +106,7 @@ def test_threshold_is_counted_in_a_row(kscaled, stage, source):
     eventually(lambda: stage.replicas() == 2)
 
 
+@pytest.mark.journey
 def test_no_replicas(kscaled, stage, source):
     """fallback.replicas 0 is the one zero that an outage can make, as the user wrote it; a current count of 0 is none."""
     client = source.client()

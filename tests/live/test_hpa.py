@@ -12,6 +12,7 @@ def version():
     return run("version").stdout.splitlines()[0].split()[1]
 
 
+@pytest.mark.journey
 def test_equals_what_is_expected(kscaled, stage):
     stage.deployment(replicas=0)
     behavior = {

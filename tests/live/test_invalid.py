@@ -144,6 +144,7 @@ def test_made_invalid_while_it_runs(kscaled, stage):
     eventually(lambda: stage.replicas() == 0)
 
 
+@pytest.mark.journey
 def test_target_missing_then_created(kscaled, stage):
     stage.push(1)
     stage.scaledobject(maxReplicaCount=1)

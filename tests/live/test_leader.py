@@ -50,6 +50,7 @@ def test_one_acts_both_answer(launch, installation, asleep):
     assert second.metrics().get('kscaled_scale_writes_total{result="ok"}', 0) == 0
 
 
+@pytest.mark.alone  # how long the change takes
 def test_fail_over(launch, installation, asleep):
     first = launch("first", options=SHORT).wait_serving()
     second = launch("second", port=free_port(), options=SHORT).wait_ready()
@@ -66,6 +67,7 @@ def test_fail_over(launch, installation, asleep):
     assert len(asleep.events(reason="KEDAScaleTargetActivated")) == len(asleep.events(reason="KEDAScaleTargetDeactivated")) == 1
 
 
+@pytest.mark.alone  # how long the change takes
 def test_handed_over_on_term(launch, asleep):
     first = launch("first", options=SHORT).wait_serving()
     second = launch("second", port=free_port(), options=SHORT).wait_ready()

@@ -8,6 +8,7 @@ import pytest
 from rig.waiting import after, eventually, throughout, timed
 
 
+@pytest.mark.journey
 def test_zero_to_n_to_zero(kscaled, stage):
     stage.deployment(replicas=0)
     stage.ready_scaledobject(cooldownPeriod=3)
@@ -204,6 +205,7 @@ def test_activation_threshold(kscaled, stage):
     eventually(lambda: stage.replicas() >= 1)
 
 
+@pytest.mark.journey
 def test_two_triggers(kscaled, stage):
     stage.deployment(replicas=0)
     other = f"{stage.namespace}-other"

@@ -24,6 +24,7 @@ def jobs(kscaled, stage):
 
 # --- the answer ---
 
+@pytest.mark.journey
 def test_as_the_hpa_controller(jobs):
     answer = eventually(lambda: (a := jobs.metric()).status == 200 and a)
     now = datetime.datetime.now(datetime.timezone.utc)

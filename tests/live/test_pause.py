@@ -58,6 +58,7 @@ def test_paused_and_back(kscaled, stage, start_redis):
     assert stage.condition("Ready")["message"] == "ScaledObject is defined correctly and is ready for scaling"
 
 
+@pytest.mark.journey
 def test_paused_at_a_number(kscaled, stage):
     """From below, from above, from nothing; other numbers; and back to what the triggers say."""
     for name, replicas in (("up", 1), ("down", 4), ("zero", 2)):

@@ -74,6 +74,7 @@ def put(stage, name, **more):
 
 # --- the job ---
 
+@pytest.mark.journey
 def test_from_zero_and_back(kscaled, stage, server):
     server.jobs(0)
     stage.deployment(env={"PG": server.string("scaler")})

@@ -73,6 +73,7 @@ def test_wakes(kscaled, stage, notifying, add):
     client.delete(key)
 
 
+@pytest.mark.journey
 def test_default_uses_what_is_there(kscaled, stage, notifying):
     """Without a word in the trigger."""
     make(stage, notifying, notify=None)
@@ -206,6 +207,7 @@ def test_many_objects_one_connection(launch, stage, notifying):
     eventually(lambda: not subscribers(notifying), timeout=15)
 
 
+@pytest.mark.alone  # the processor time of kscaled
 def test_storm(kscaled, stage, notifying):
     """A hundred thousand announcements: looks stay ten a second, and nobody is kept busy by them."""
     make(stage, notifying)

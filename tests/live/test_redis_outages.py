@@ -58,6 +58,7 @@ def test_killed_and_back_with_work(stage, outage):
     eventually(lambda: stage.replicas() == 5)
 
 
+@pytest.mark.alone  # how long an answer takes
 def test_stopped_and_continued(kscaled, stage, outage):
     """Accepts connections and says nothing: worse than dead."""
     outage.freeze()
@@ -168,6 +169,7 @@ def test_nonsense(kscaled, nonsense, name):
     eventually(lambda: nonsense.events(name, "KEDAScalerFailed"))
 
 
+@pytest.mark.alone  # how long an answer takes
 def test_healthy_beside_all_of_them(kscaled, nonsense):
     nonsense.wait_ready("healthy")
     took = []

@@ -45,6 +45,7 @@ def picture(stage):
             [stage.replicas(name) for name in ("worker", "asleep")])
 
 
+@pytest.mark.alone  # how long its end takes
 def test_term_leaves_everything_and_empties_the_lease(kscaled, shared_kscaled, installation, busy):
     settle(busy)
     before = picture(busy)
@@ -59,6 +60,7 @@ def test_term_leaves_everything_and_empties_the_lease(kscaled, shared_kscaled, i
     eventually(lambda: busy.replicas() == 5)
 
 
+@pytest.mark.journey
 def test_resumes_at_once_after_kill(kscaled, shared_kscaled, installation, busy):
     """-9: the Lease still names the old process. The state directory tells the new one that this was itself."""
     settle(busy)
@@ -79,6 +81,7 @@ def test_resumes_at_once_after_kill(kscaled, shared_kscaled, installation, busy)
     busy.drain(f"{busy.namespace}-asleep")
 
 
+@pytest.mark.alone  # how long a start takes
 def test_restarted_within_about_a_second(kscaled, shared_kscaled, busy):
     """From the start of the new process until a metric is answered through the aggregator."""
     took = []

@@ -15,6 +15,9 @@ from rig.credentials import Asks, Credentials, LockedRedis, from_config_map, fro
 from rig.stage import Stage
 from rig.waiting import after, eventually, throughout, timed
 
+# How long it takes until what is new is in use, in tenths of a second.
+pytestmark = pytest.mark.alone
+
 IN_USE = 1.0  # seconds, when objects are polled each second; and what a busy machine takes
 SLACK = 1.0
 

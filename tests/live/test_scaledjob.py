@@ -14,6 +14,7 @@ from rig.waiting import after, eventually, throughout, timed
 SOON = 6  # seconds, far below the next poll; milliseconds on a machine that has nothing else to do
 
 
+@pytest.mark.journey
 def test_from_creation_to_rest(kscaled, job_stage, record, start_worker):
     stage = job_stage
     work = AtEnd(stage.client, stage.another_list("worker"))

@@ -36,6 +36,9 @@ from rig.redis_sentinel import MASTER, RedisSentinels
 from rig.redis_server import RedisServer
 from rig.waiting import eventually, timed
 
+# How long healthy servers take to answer beside those that fail, and those that come back; kscaled's memory.
+pytestmark = pytest.mark.alone
+
 SOURCES = ("redis", "redis-cluster", "redis-sentinel", "redis-streams", "postgresql", "mysql", "prometheus", "metrics-api", "external")
 EACH = 40      # questions per source and fault
 CYCLES = 1000  # per source

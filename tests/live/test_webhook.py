@@ -81,6 +81,7 @@ def test_refused(apply, stage, case):
     assert stage.gone(document["metadata"]["name"])
 
 
+@pytest.mark.journey
 def test_good_objects_come_in_without_a_word(apply, stage):
     stage.deployment(replicas=0)
     done = apply(stage.document())
