@@ -8,9 +8,12 @@
 #               corpora, the tarball)
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
-#   live        kscaled against a real control plane (tests/cluster, tests/live)
+#   live        kscaled against real control planes (tests/cluster, tests/live), several at once;
+#               then by themselves the tests that measure
 #
 #   --only unit|sanitizers|live   only that part
+#   --quick                       strict build with gcc, unit tests, layers, and the live tests of the
+#                                 main journeys: what to run before each commit
 #   --skip-live                   all but the live tests
 #   --no-install                  install no packages
 #   --keep                        keep the builds and logs
@@ -22,8 +25,10 @@ set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 parts='unit sanitizers live'
+quick=no
 install=yes
 keep=no
+workers=4    # control planes that tests run against at once
 
 die() { printf 'check: %s\n' "$*" >&2; exit 2; }
 
@@ -35,6 +40,7 @@ while [ $# -gt 0 ]; do
 		*) die '--only needs unit, sanitizers or live' ;;
 		esac
 		shift ;;
+	--quick) quick=yes ;;
 	--skip-live) parts='unit sanitizers' ;;
 	--no-install) install=no ;;
 	--keep) keep=yes ;;
@@ -71,7 +77,7 @@ trap 'exit 143' TERM HUP
 summary=()
 failed_steps=0
 passed=0 failed=0 skipped=0
-live_result=
+live_results=()
 
 # step NAME COMMAND...: runs COMMAND in a subshell; its output is shown and kept.
 # Tells by $result, not by its status: behind `step ... ||` bash would ignore the
@@ -114,11 +120,17 @@ automake_total() {
 		END { print n + 0 }' "$log"
 }
 
-# pytest_total WORD...: adds up such numbers in pytest's closing line.
+# pytest_lines LOG: how pytest ends, a line for each time it was run.
+pytest_lines() {
+	awk '/^(=+ )?[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s/' "$1"
+}
+
+# pytest_total LOG WORD...: adds up such numbers in pytest's closing lines.
 pytest_total() {
-	local words
+	local log=$1 words
+	shift
 	words=$(IFS='|'; echo "$*")
-	sed 's/^=* *//; s/ in .*//' <<<"$live_result" | tr , '\n' |
+	pytest_lines "$log" | sed 's/^=* *//; s/ in .*//' | tr , '\n' |
 		awk -v "words=^($words)$" '$2 ~ words { n += $1 } END { print n + 0 }'
 }
 
@@ -127,9 +139,9 @@ count_tests() {
 	passed=$((passed + $(automake_total "$1" PASS XFAIL)))
 	failed=$((failed + $(automake_total "$1" FAIL XPASS ERROR)))
 	skipped=$((skipped + $(automake_total "$1" SKIP)))
-	live_result=$(awk '/^(=+ )?[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s/ { line = $0 } END { print line }' "$1")
-	passed=$((passed + $(pytest_total passed xfailed)))
-	failed=$((failed + $(pytest_total failed error errors skipped xpassed)))
+	passed=$((passed + $(pytest_total "$1" passed xfailed)))
+	failed=$((failed + $(pytest_total "$1" failed error errors skipped xpassed)))
+	mapfile -t -O "${#live_results[@]}" live_results < <(pytest_lines "$1")
 }
 
 # ---- What the steps do ----
@@ -166,6 +178,11 @@ build_gcc() {
 	make
 }
 
+check_unit() {
+	cd "$work/gcc"
+	make check VERBOSE=1
+}
+
 distcheck() {
 	cd "$work/gcc"
 	make distcheck VERBOSE=1 DISTCHECK_CONFIGURE_FLAGS='--enable-werror CC=gcc'
@@ -194,15 +211,25 @@ python_environment() {
 	exec 9>&-
 }
 
-check_live() {
+# live_tests PYTEST_OPTION...: against the program of build_gcc.
+live_tests() {
 	local venv KSCALED=$work/gcc/src/kscaled
 	[ -x "$KSCALED" ] || { echo "there is no $KSCALED: the build failed"; return 1; }
 	python_environment
 	KUBE_ASSETS=$("$top/tests/cluster/build")
 	export KSCALED KUBE_ASSETS PYTHONDONTWRITEBYTECODE=1
 	cd "$top"
-	"$venv/bin/python" -m pytest tests/live -q -p no:cacheprovider -o timeout=900 --basetemp="$work/live"
+	"$venv/bin/python" -m pytest tests/live -q -o timeout=900 "$@"
 }
+
+# Most tests wait most of the time. More workers than this want more processor time than two cores have
+# to give, and tests wait for each other.
+check_live() { live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"; }
+
+# What measures has the machine for itself.
+check_live_alone() { live_tests -m alone --basetemp="$work/live-alone"; }
+
+check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 
 # ---- All of it ----
 
@@ -216,6 +243,12 @@ run_all() {
 	fi
 	step 'autoreconf' copy_tree
 	[ "$result" = ok ] || return 0
+	if [ "$quick" = yes ]; then
+		step 'build, gcc' build_gcc
+		step 'make check' check_unit
+		step 'live tests, main journeys' check_journeys
+		return 0
+	fi
 	if wanted unit || wanted live; then
 		step 'build, gcc' build_gcc
 	fi
@@ -227,6 +260,7 @@ run_all() {
 	fi
 	if wanted live; then
 		step 'live tests' check_live
+		step 'live tests, alone' check_live_alone
 	fi
 }
 
@@ -235,7 +269,7 @@ run_all
 
 printf '\n==== summary ====\n'
 printf '%s\n' "${summary[@]}"
-[ -z "$live_result" ] || printf 'live tests: %s\n' "$live_result"
+[ "${#live_results[@]}" -eq 0 ] || printf 'live tests: %s\n' "${live_results[@]}"
 printf 'all of it took %d s\n' "$SECONDS"
 printf '%d passed, %d failed%s\n' "$passed" "$failed" \
 	"$([ "$skipped" -eq 0 ] || printf ', %d skipped' "$skipped")"
