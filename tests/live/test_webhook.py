@@ -66,7 +66,7 @@ REFUSED = {
     "hpa-name-too-long": (lambda stage: {"name": "n" * 60, "target": {"name": "worker"}}, "the name of the HorizontalPodAutoscaler"),
     "target-of-formula": (lambda stage: {"triggers": [{**stage.trigger(), "name": "a"}], "advanced": {"scalingModifiers": {"formula": "a", "target": "0"}}}, "spec.advanced.scalingModifiers.target"),
     "formula": (lambda stage: {"triggers": [{**stage.trigger(), "name": "a"}], "advanced": {"scalingModifiers": {"formula": "a +", "target": "5"}}}, "spec.advanced.scalingModifiers.formula"),
-    "trigger-without-name": (lambda stage: {"advanced": {"scalingModifiers": {"formula": "1", "target": "5"}}}, "spec.triggers[0].name"),
+    "trigger-without-name": (lambda stage: {"advanced": {"scalingModifiers": {"formula": "b", "target": "5"}}}, 'unknown name "b" (the triggers are one without a name)'),
     "cpu-without-request": (lambda stage: {"triggers": CPU, "minReplicaCount": 1}, "the container main doesn't have the cpu request defined"),
     "cpu-without-target": (lambda stage: {"triggers": CPU, "minReplicaCount": 1, "target": {"name": "nowhere"}}, "the Deployment 'nowhere' does not exist"),
 }

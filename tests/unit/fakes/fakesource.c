@@ -125,16 +125,19 @@ static const struct param_table table = PARAM_TABLE(rows);
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct fields f = { 0 };
+	int rc = params_read(&table, params, &f, err);
 
-	if (params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err)) {
-		params_done(&table, &f);
-		return -1;
+	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
+		rc = -1;
+	if (rc == 0) {
+		out->target = quantity_from_int(f.threshold);
+		out->activation = (double)f.activation;
+		*metric_name = mem_printf("scripted-%s", f.source);
+		out->question = question_new(&scripted, mem_printf("scripted %s", f.source), mem_printf("source %s", f.source), f.source);
+		f.source = NULL;
 	}
-	out->target = quantity_from_int(f.threshold);
-	out->activation = (double)f.activation;
-	out->question = question_new(&scripted, mem_printf("scripted %s", f.source), mem_printf("source %s", f.source), f.source);
-	*metric_name = mem_printf("scripted-%s", f.source);
-	return 0;
+	params_done(&table, &f);
+	return rc < 0 ? -1 : 0;
 }
 
 static void ask_free(struct ask *a)
