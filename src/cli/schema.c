@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/editdist.h"
 #include "base/mem.h"
-#include "cli/nearname.h"
 
 #define PATH_SIZE 512
 #define MESSAGE_BYTES_MAX 1024
@@ -103,7 +103,7 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 {
 	const json_t *allowed = json_object_get(schema, "enum"), *one;
 	const char *text = json_string_value(spot->value);
-	struct nearname near = nearname_of(text ? text : "");
+	struct editdist_best near = editdist_best_of(text ? text : "");
 	struct buf list = BUF_INIT(MESSAGE_BYTES_MAX);
 	size_t i;
 
@@ -117,10 +117,10 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 		if (!word || !*word)
 			continue;
 		buf_printf(&list, "%s%s", list.len > 0 ? ", " : "", word);
-		nearname_offer(&near, word);
+		editdist_offer(&near, word);
 	}
-	if (allowed && near.best)
-		tell(c, &spot->at, "\"%.*s\" is not one of %s: did you mean %s?", WORD_MAX, text, buf_text(&list), near.best);
+	if (allowed && near.name)
+		tell(c, &spot->at, "\"%.*s\" is not one of %s: did you mean %s?", WORD_MAX, text, buf_text(&list), near.name);
 	else if (allowed)
 		tell(c, &spot->at, "\"%.*s\" is not one of %s", WORD_MAX, text ? text : "", buf_text(&list));
 	buf_done(&list);
@@ -196,15 +196,15 @@ static void check_required(const struct check *c, const json_t *schema, const st
 
 static void tell_unknown(const struct check *c, const json_t *properties, const struct json_at *at)
 {
-	struct nearname near = nearname_of(at->key);
+	struct editdist_best near = editdist_best_of(at->key);
 	const char *name;
 	json_t *ignored;
 
 	json_object_foreach((json_t *)(uintptr_t)properties, name, ignored)
-		nearname_offer(&near, name);
+		editdist_offer(&near, name);
 	(void)ignored;
-	if (near.best)
-		tell(c, at, "unknown field: did you mean %s?", near.best);
+	if (near.name)
+		tell(c, at, "unknown field: did you mean %s?", near.name);
 	else
 		tell(c, at, "unknown field");
 }

@@ -104,15 +104,3 @@ void trigger_free_list(struct trigger *list, size_t count)
 		trigger_done(&list[i]);
 	free(list);
 }
-
-bool trigger_uses_env(const struct trigger *t)
-{
-	for (size_t i = 0; i < t->metadata.count; i++) {
-		const char *key = t->metadata.pairs[i].key;
-		size_t len = strlen(key);
-
-		if (len > 7 && strcmp(key + len - 7, "FromEnv") == 0 && *t->metadata.pairs[i].value)
-			return true;
-	}
-	return false;
-}

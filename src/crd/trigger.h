@@ -30,7 +30,4 @@ struct trigger {
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
 void trigger_free_list(struct trigger *list, size_t count);
 
-/* Whether a parameter comes from the environment of the target's container (<name>FromEnv). */
-bool trigger_uses_env(const struct trigger *t);
-
 #endif

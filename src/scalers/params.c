@@ -8,12 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/buf.h"
 #include "base/duration.h"
+#include "base/editdist.h"
 #include "base/mem.h"
-#include "base/slips.h"
 
 enum { METADATA = 'm', AUTH = 'a', ENV = 'e' }; /* the letters of struct param_row, where */
 
@@ -151,34 +150,23 @@ static bool is_known(const struct scaler_params *params, const char *key)
 	return belongs_to_others(params, key);
 }
 
-/* How far a key is from a name that may be meant by it; SLIPS_FAR when it is another. */
-static size_t nearness(const char *name, const char *key)
-{
-	size_t slips = slips_between(name, key), may = strlen(name) < 8 ? 1 : 2;
-
-	if (strcasecmp(name, key) == 0)
-		return 0;
-	return slips <= may ? slips : SLIPS_FAR;
-}
-
 /* A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL. Those that are known are what they say. */
 static const char *mistyped(const struct scaler_params *params, const struct param_row *row)
 {
-	size_t least = SLIPS_FAR;
-	const char *found = NULL;
+	const char *names = row->names, *found = NULL;
+	char name[PARAM_NAME_SIZE];
+	size_t least = EDITDIST_FAR;
 
-	for (size_t i = 0; params->tables && i < params->metadata->count; i++) {
-		const char *key = params->metadata->pairs[i].key, *names = row->names;
-		char name[PARAM_NAME_SIZE];
+	while (params->tables && params_next_name(&names, name)) {
+		struct editdist_best best = editdist_best_of(name);
 
-		while (!is_known(params, key) && params_next_name(&names, name)) {
-			size_t slips = nearness(name, key);
-
-			if (slips >= least)
-				continue;
-			least = slips;
-			found = key;
-		}
+		for (size_t i = 0; i < params->metadata->count; i++)
+			if (!is_known(params, params->metadata->pairs[i].key))
+				editdist_offer(&best, params->metadata->pairs[i].key);
+		if (best.distance >= least)
+			continue;
+		least = best.distance;
+		found = best.name;
 	}
 	return found;
 }
@@ -196,16 +184,16 @@ static const char *dropped(const struct scaler_params *params, const char *key)
 static void put_meant(const struct scaler_params *params, const char *key, struct buf *out)
 {
 	struct keys keys = { .params = params };
-	size_t least = SLIPS_FAR;
+	size_t least = EDITDIST_FAR;
 	char found[sizeof(keys.key)] = "";
 	const char *name;
 
 	while ((name = next_key(&keys)) != NULL) {
-		size_t slips = nearness(name, key);
+		size_t distance = editdist_near(name, key);
 
-		if (slips >= least)
+		if (distance >= least)
 			continue;
-		least = slips;
+		least = distance;
 		snprintf(found, sizeof(found), "%s", name);
 	}
 	if (*found)

@@ -3,9 +3,8 @@
 
 #include <string.h>
 
-#include "base/slips.h"
+#include "base/editdist.h"
 
-#define SLIPS 2
 #define NEAR_MAX 5
 #define NAMESPACES_MAX 10
 
@@ -15,8 +14,7 @@ bool nearnames_near(const char *a, const char *b)
 
 	if ((a_len > 2 && strstr(b, a)) || (b_len > 2 && strstr(a, b)))
 		return true;
-	/* Two slips in a name of three letters make any other. */
-	return slips_between(a, b) <= (a_len < 5 ? 1 : SLIPS);
+	return editdist_near(a, b) != EDITDIST_FAR;
 }
 
 struct near_object { enum scaled_kind kind; const struct meta *meta; };

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/editdist.h"
 #include "base/json.h"
 #include "cli/crdschema.h"
-#include "cli/nearname.h"
 #include "cli/schema.h"
 
 static void on_message(void *arg, const char *path, const char *message)
@@ -118,23 +118,23 @@ static void near_names(void **state)
 	};
 	static const char *const names[] = { "pollingInterval", "triggers", "advanced", "maxReplicaCount" };
 	char lengthy[200];
-	struct nearname n;
+	struct editdist_best n;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		n = nearname_of(cases[i].wanted);
+		n = editdist_best_of(cases[i].wanted);
 		for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++)
-			nearname_offer(&n, names[j]);
+			editdist_offer(&n, names[j]);
 		if (cases[i].best)
-			assert_string_equal(n.best, cases[i].best);
+			assert_string_equal(n.name, cases[i].best);
 		else
-			assert_null(n.best);
+			assert_null(n.name);
 	}
 	memset(lengthy, 'a', sizeof(lengthy) - 1);
 	lengthy[sizeof(lengthy) - 1] = '\0';
-	n = nearname_of(lengthy);
-	nearname_offer(&n, lengthy);
-	assert_null(n.best);
+	n = editdist_best_of(lengthy);
+	editdist_offer(&n, lengthy);
+	assert_null(n.name);
 }
 
 int main(void)

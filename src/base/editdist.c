@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/slips.h"
+#include "base/editdist.h"
 
 #include <ctype.h>
 #include <stdbool.h>
@@ -16,14 +16,14 @@ static bool alike(char a, char b)
 }
 
 /* Three rows of the table are kept. */
-size_t slips_between(const char *a, const char *b)
+size_t editdist_between(const char *a, const char *b)
 {
-	size_t rows[3][SLIPS_LENGTH_MAX + 1];
+	size_t rows[3][EDITDIST_LENGTH_MAX + 1];
 	size_t *before = rows[0], *last = rows[1], *row = rows[2], *turn;
 	size_t a_len = strlen(a), b_len = strlen(b);
 
-	if (a_len > SLIPS_LENGTH_MAX || b_len > SLIPS_LENGTH_MAX)
-		return SLIPS_FAR;
+	if (a_len > EDITDIST_LENGTH_MAX || b_len > EDITDIST_LENGTH_MAX)
+		return EDITDIST_FAR;
 	for (size_t j = 0; j <= b_len; j++)
 		last[j] = before[j] = j;
 	for (size_t i = 1; i <= a_len; i++) {
@@ -39,4 +39,26 @@ size_t slips_between(const char *a, const char *b)
 		row = turn;
 	}
 	return last[b_len];
+}
+
+size_t editdist_near(const char *a, const char *b)
+{
+	size_t distance = editdist_between(a, b), shorter = least(strlen(a), strlen(b));
+
+	return distance <= (shorter < 5 ? 1 : 2) ? distance : EDITDIST_FAR;
+}
+
+struct editdist_best editdist_best_of(const char *wanted)
+{
+	return (struct editdist_best){ wanted, NULL, EDITDIST_FAR };
+}
+
+void editdist_offer(struct editdist_best *best, const char *name)
+{
+	size_t distance = editdist_near(best->wanted, name);
+
+	if (distance >= best->distance)
+		return;
+	best->name = name;
+	best->distance = distance;
 }

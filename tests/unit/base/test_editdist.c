@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How far names are apart. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/editdist.h"
+
+static void letters_are_counted(void **state)
+{
+	static const struct { const char *a, *b; size_t apart; } cases[] = {
+		{ "", "", 0 }, { "", "abc", 3 }, { "web", "web", 0 }, { "web", "WEB", 0 }, { "web", "wbe", 1 }, { "web", "we", 1 }, { "web", "webs", 1 }, { "web", "wob", 1 },
+		{ "pollingIntervall", "pollingInterval", 1 }, { "kitten", "sitting", 3 }, { "abc", "xyz", 3 }, { "ca", "abc", 3 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(editdist_between(cases[i].a, cases[i].b), cases[i].apart);
+		assert_int_equal(editdist_between(cases[i].b, cases[i].a), cases[i].apart);
+	}
+}
+
+static void long_names_are_far(void **state)
+{
+	char name[EDITDIST_LENGTH_MAX + 2] = { 0 };
+
+	(void)state;
+	memset(name, 'a', EDITDIST_LENGTH_MAX);
+	assert_int_equal(editdist_between(name, name), 0);
+	name[EDITDIST_LENGTH_MAX] = 'a';
+	assert_true(editdist_between(name, "a") == EDITDIST_FAR);
+	assert_true(editdist_between("a", name) == EDITDIST_FAR);
+}
+
+static void one_rule_for_near(void **state)
+{
+	static const struct { const char *a, *b; bool near; } cases[] = {
+		{ "web", "wbe", true }, { "host", "port", false }, { "host", "hosts", true }, { "worker", "warkar", true }, { "kitten", "sitting", false }, { "a", "", true }, { "ab", "", false },
+		{ "listName", "LISTNAME", true }, { "count", "cout", true }, { "four", "fuor5", false },
+	};
+	static const char *const names[] = { "pollingInterval", "triggers", "trigger", "advanced" };
+	struct editdist_best best = editdist_best_of("triggre");
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if ((editdist_near(cases[i].a, cases[i].b) != EDITDIST_FAR) != cases[i].near)
+			fail_msg("%s and %s", cases[i].a, cases[i].b);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		editdist_offer(&best, names[i]);
+	assert_string_equal(best.name, "trigger");
+	best = editdist_best_of("replicas");
+	editdist_offer(&best, names[0]);
+	assert_null(best.name);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(letters_are_counted),
+		cmocka_unit_test(one_rule_for_near),
+		cmocka_unit_test(long_names_are_far),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
