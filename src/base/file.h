@@ -2,7 +2,10 @@
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
-/* Small local files read whole, up to the cap of the buffer. They may hold secrets: no copy is left beside the buffer. */
+/*
+ * Small local files read whole, up to the cap of the buffer. They may hold secrets: no copy is left
+ * beside the buffer.
+ */
 
 #include <sys/stat.h>
 

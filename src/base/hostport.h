@@ -33,7 +33,10 @@ enum hostport_flaw {
 /* "host", "host:port", "[v6]", "[v6]:port", ":port". *out is undefined after a flaw. */
 enum hostport_flaw hostport_parse(const char *text, struct hostport *out);
 
-/* Where to listen: "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses). Port 0 is a free one. ERR_INVALID names the text. */
+/*
+ * Where to listen: "127.0.0.1:8080", "[::1]:8080", ":8080" (all addresses). Port 0 is a free one.
+ * ERR_INVALID names the text.
+ */
 int hostport_parse_listen(const char *text, struct hostport *out, struct err *err);
 
 /* One to five digits, 0 to 65535; else -1. */

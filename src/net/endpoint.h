@@ -3,8 +3,10 @@
 #define NET_ENDPOINT_H
 
 /*
- * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as an unchanging, counted value without I/O. Connections are shared by its key. A protocol's endpoint begins with a
- * struct endpoint and adds its own settings. (Over HTTP server and access are told apart: net/web/webhost, net/web/webaccess.)
+ * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as an
+ * unchanging, counted value without I/O. Connections are shared by its key. A protocol's endpoint
+ * begins with a struct endpoint and adds its own settings. (Over HTTP server and access are told apart:
+ * net/web/webhost, net/web/webaccess.)
  */
 
 #include <stddef.h>
@@ -34,6 +36,7 @@ void endpoint_take_tls(struct endpoint *e, const struct tls_client_config *given
 int endpoint_check_tls(const struct endpoint *e, struct err *err); /* reads the PEMs */
 
 /* Of the secrets and the TLS material; returns out. */
-char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count, char out[FINGERPRINT_TEXT]);
+char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,
+			   char out[FINGERPRINT_TEXT]);
 
 #endif

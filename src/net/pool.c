@@ -70,7 +70,7 @@ static void look_again(struct pool_server *s, int64_t at_ms)
 	loop_timer_set(&s->timer, at_ms > now_ms ? at_ms - now_ms : 0);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------------------- */
+/* --- calls -------------------------------------------------------------------------------- */
 
 static void call_free(struct pool_call *call)
 {
@@ -144,7 +144,7 @@ static void fail_queue(struct pool_server *s, const struct err *why)
 	}
 }
 
-/* --- slots -------------------------------------------------------------------------------------------------------------------- */
+/* --- slots -------------------------------------------------------------------------------- */
 
 static struct pool_slot *find_slot(struct pool_server *s, enum slot_state state)
 {
@@ -199,7 +199,8 @@ static bool try_again(struct pool_server *s, struct pool_call *call, const struc
 {
 	bool (*again)(struct pool_call *) = s->pool->protocol->again;
 
-	if (!again || call->retried || call->cancelled || why->kind != ERR_TEMPORARY || call->deadline_ms <= now_of(s) || !again(call))
+	if (!again || call->retried || call->cancelled || why->kind != ERR_TEMPORARY ||
+	    call->deadline_ms <= now_of(s) || !again(call))
 		return false;
 	err_keep(&call->err, NULL);
 	call->retried = true;
@@ -268,7 +269,7 @@ bool *pool_slot_note(struct pool_slot *slot)
 	return &slot->server->note;
 }
 
-/* --- who goes when -------------------------------------------------------------------------------------------------------------- */
+/* --- who goes when ------------------------------------------------------------------------ */
 
 static void send_next(struct pool_slot *slot)
 {
@@ -325,7 +326,7 @@ static void dispatch(struct pool_server *s)
 		grow(s);
 }
 
-/* --- the timer: deadlines, growing, idleness ---------------------------------------------------------------------------------------- */
+/* --- the timer: deadlines, growing, idleness ---------------------------------------------- */
 
 static void expire_queue(struct pool_server *s)
 {
@@ -335,7 +336,8 @@ static void expire_queue(struct pool_server *s)
 	struct pool_call *call, *next;
 	struct err err;
 
-	err_set(&err, ERR_TEMPORARY, "%s", busy ? protocol->crowded : protocol->opening(opening ? opening->connection : NULL));
+	err_set(&err, ERR_TEMPORARY, "%s",
+		busy ? protocol->crowded : protocol->opening(opening ? opening->connection : NULL));
 	DL_FOREACH_SAFE(s->queue, call, next) {
 		if (call->deadline_ms > now_of(s))
 			continue;
@@ -411,7 +413,7 @@ static void on_timer(void *arg)
 	look_again(s, now_of(s) + IDLE_MS);
 }
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------------------ */
+/* --- for everybody ------------------------------------------------------------------------ */
 
 struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, void *arg)
 {

@@ -30,7 +30,7 @@ struct pool;
 struct pool_server; /* what all questions to one endpoint share */
 struct pool_slot;   /* a place for a connection */
 
-/* A question. The first member of the protocol's own call, which the protocol allocates zeroed and the pool frees. */
+/* A question. The first member of the protocol's call, which the protocol allocates zeroed and the pool frees. */
 struct pool_call {
 	struct pool *pool;
 	struct pool_server *server; /* while it waits or is asked */
@@ -40,7 +40,7 @@ struct pool_call {
 	int64_t asked_ms, deadline_ms;
 	bool cancelled; /* asked, but nobody waits for the answer */
 	bool retried;
-	struct err *err; /* owned; by the protocol: what is wrong with the answer; in tell(): why there is none */
+	struct err *err; /* owned; set by the protocol: what is wrong with the answer; in tell(): why none */
 };
 
 struct pool_protocol {
@@ -49,14 +49,23 @@ struct pool_protocol {
 	size_t query_max; /* bytes; 0: any */
 	const char *overdue;  /* the question under way did not end in time */
 	const char *crowded;  /* nor did the one that waited behind it */
-	/* Starts a connection; first: the question that it is for. pool_opened or pool_lost follows, not before this returns. */
+	/*
+	 * Starts a connection; first: the question that it is for. pool_opened or pool_lost follows,
+	 * not before this returns.
+	 */
 	void *(*open)(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first);
-	/* Of one that is being opened, or NULL for none: what took too long, for a question whose deadline is over. */
+	/* Of one that is being opened, or NULL for none: what took too long, for an overdue question. */
 	const char *(*opening)(const void *connection);
-	/* On an open connection that is free: pool_finished or pool_lost follows, not before this returns. -1: it is broken. */
+	/*
+	 * On an open connection that is free: pool_finished or pool_lost follows, not before this
+	 * returns. -1: it is broken.
+	 */
 	int (*send)(void *connection, struct pool_call *call, struct err *err);
 	void (*close)(void *connection); /* in any state; frees it */
-	/* Whether a question whose connection was lost may be asked once more: forgets what had come of its answer. NULL: never. */
+	/*
+	 * Whether a question whose connection was lost may be asked once more: forgets what had come
+	 * of its answer. NULL: never.
+	 */
 	bool (*again)(struct pool_call *call);
 	void (*tell)(struct pool_call *call); /* calls whoever asked back */
 	void (*done)(struct pool_call *call); /* frees what the protocol added to the call; NULL: nothing */
@@ -70,15 +79,16 @@ size_t pool_connections(const struct pool *p); /* open or being opened */
 void pool_ask(struct pool *p, struct endpoint *e, const char *query, int64_t deadline_ms, struct pool_call *call);
 void pool_cancel(struct pool_call *call); /* no callback any more; NULL is fine */
 
-/* --- for the protocol, from the loop; the last two may close the connection ------------------------------------------------- */
+/* --- for the protocol, from the loop; the last two may close the connection --------------- */
 
 void pool_opened(struct pool_slot *slot);
-void pool_finished(struct pool_slot *slot, bool usable);              /* the question's answer is complete, or call->err says what it is */
-void pool_lost(struct pool_slot *slot, const struct err *why);        /* in any state */
-struct pool_call *pool_slot_call(const struct pool_slot *slot);       /* the question under way; NULL */
+/* The question's answer is complete, or call->err says what is wrong. usable: for the next one. */
+void pool_finished(struct pool_slot *slot, bool usable);
+void pool_lost(struct pool_slot *slot, const struct err *why);  /* in any state */
+struct pool_call *pool_slot_call(const struct pool_slot *slot); /* the question under way; NULL */
 void *pool_slot_connection(const struct pool_slot *slot);
 struct loop *pool_slot_loop(const struct pool_slot *slot);
-void *pool_slot_arg(const struct pool_slot *slot);                    /* pool_new's */
-bool *pool_slot_note(struct pool_slot *slot);                         /* the protocol's own, one per server; at first false */
+void *pool_slot_arg(const struct pool_slot *slot);              /* pool_new's */
+bool *pool_slot_note(struct pool_slot *slot); /* the protocol's own, one per server; at first false */
 
 #endif

@@ -35,7 +35,7 @@ struct conn {
 	struct err err;
 };
 
-/* --- opening ------------------------------------------------------------------------------------------------------------------- */
+/* --- opening ------------------------------------------------------------------------------ */
 
 static void on_lost(void *arg)
 {
@@ -102,7 +102,8 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	struct conn *c = mem_zalloc(sizeof(*c));
-	int64_t limit_ms = (first->deadline_ms - first->asked_ms) * 9 / 10; /* the server's own word comes before we cut the line */
+	/* The server's own word comes before we cut the line. */
+	int64_t limit_ms = (first->deadline_ms - first->asked_ms) * 9 / 10;
 
 	c->slot = slot;
 	c->endpoint = (struct mysqlendpoint *)e;
@@ -126,7 +127,7 @@ static void close_connection(void *connection)
 	free(c);
 }
 
-/* --- asking -------------------------------------------------------------------------------------------------------------------- */
+/* --- asking ------------------------------------------------------------------------------- */
 
 static void operation_ask(void *arg)
 {
@@ -182,7 +183,7 @@ static const struct pool_protocol protocol = {
 	.tell = tell,
 };
 
-/* --- for everybody ----------------------------------------------------------------------------------------------------------------- */
+/* --- for everybody ------------------------------------------------------------------------ */
 
 struct pool *mysqlpool_new(struct loop *loop)
 {

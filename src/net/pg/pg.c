@@ -18,7 +18,7 @@ struct pg_call {
 	struct pg_answer answer;
 };
 
-/* --- connections -------------------------------------------------------------------------------------------------------------- */
+/* --- connections -------------------------------------------------------------------------- */
 
 static void on_opened(void *slot)
 {
@@ -72,9 +72,13 @@ static void on_lost(void *slot, const struct err *why)
 
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
-	static const struct pgconn_handler handler = { .opened = on_opened, .result = on_result, .finished = on_finished, .lost = on_lost };
+	static const struct pgconn_handler handler = {
+		.opened = on_opened, .result = on_result, .finished = on_finished, .lost = on_lost,
+	};
 	const struct pg_pool *p = pool_slot_arg(slot);
-	struct pgconn_config config = { .statement_timeout_ms = p->statement_timeout_ms, .refuses_options = pool_slot_note(slot) };
+	struct pgconn_config config = {
+		.statement_timeout_ms = p->statement_timeout_ms, .refuses_options = pool_slot_note(slot),
+	};
 
 	(void)first;
 	return pgconn_start(p->loop, (struct pg_endpoint *)e, &config, &handler, slot);
@@ -132,7 +136,7 @@ static const struct pool_protocol protocol = {
 	.done = done,
 };
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------------------ */
+/* --- for everybody ------------------------------------------------------------------------ */
 
 /* libpq reads them for whatever a connection string leaves open; here it is kscaled's own environment, and says nothing about anybody's database. */
 static void forget_environment(void)

@@ -30,7 +30,7 @@ void redislink_leave(struct redislink_guard *g)
 		g->left(g->pool);
 }
 
-/* --- greeting ---------------------------------------------------------------------------------------------------------- */
+/* --- greeting ----------------------------------------------------------------------------- */
 
 static void wipe_wire(const void *bytes, size_t len, void *wire)
 {
@@ -119,8 +119,12 @@ static bool wants_no_password(const struct redis_endpoint *e, const char *name, 
 	return strcmp(name, "AUTH") == 0 && !e->username && strncmp(text, words, sizeof(words) - 1) == 0;
 }
 
-/* Whether the reply to a greeting means that this connection is of no use: for our credentials (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY). */
-static bool is_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply, struct err *err)
+/*
+ * Whether the reply to a greeting means that this connection is of no use: for our credentials
+ * (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY).
+ */
+static bool is_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply,
+		       struct err *err)
 {
 	if (strcmp(name, "ROLE") == 0)
 		return no_master(reply, err);
@@ -133,12 +137,16 @@ static bool is_useless(const struct redis_endpoint *e, const char *name, const s
 void redislink_unasked(const struct redis_reply *reply, struct err *err)
 {
 	/* "ERR max number of clients reached" */
-	err_set(err, ERR_TEMPORARY, "%.200s", reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
+	err_set(err, ERR_TEMPORARY, "%.200s",
+		reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------ */
 
-/* Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS port; in TLS, to a server that wants to know its clients. */
+/*
+ * Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS
+ * port; in TLS, to a server that wants to know its clients.
+ */
 static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
 {
 	bool open = l->state == REDISLINK_OPEN;
@@ -147,7 +155,7 @@ static void fail_on_wire(struct redislink *l, const struct err *why, bool ended)
 
 	if (open && !l->heard && !l->endpoint->tls)
 		hint = " (is TLS needed? set enableTLS)";
-	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 the server's word may be lost with the connection */
+	else if (open && !l->heard && !l->endpoint->base.tls.cert_pem) /* in TLS 1.3 its word may be lost */
 		hint = " (does it ask for a client certificate? give cert and key)";
 	err_set(&err, why->kind, "%s%s", why->msg, hint);
 	l->handler->failed(l->arg, &err, ended && open && l->heard);
@@ -209,7 +217,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 	redislink_leave(guard);
 }
 
-/* --- opening and losing ------------------------------------------------------------------------------------------------- */
+/* --- opening and losing ------------------------------------------------------------------- */
 
 static void on_open(struct redislink *l)
 {
@@ -294,7 +302,8 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	if (fd < 0)
 		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
 	else
-		l->bev = l->endpoint->tls ? new_tls(l, fd, &err) : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+		l->bev = l->endpoint->tls ? new_tls(l, fd, &err) :
+					    bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!l->bev) {
 		if (fd >= 0)
 			close(fd);
@@ -311,9 +320,12 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	loop_timer_set(&l->shaking, REDISLINK_CONNECT_MS);
 }
 
-void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries, struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
+void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
+		    struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
 {
-	*l = (struct redislink){ .loop = loop, .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries };
+	*l = (struct redislink){
+		.loop = loop, .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries,
+	};
 	loop_timer_init(&l->shaking, loop, on_shaking_timeout, l);
 }
 

@@ -39,8 +39,12 @@ void redislink_leave(struct redislink_guard *g); /* may free g */
 /* From the loop, never from inside redislink_open. */
 struct redislink_handler {
 	void (*opened)(void *arg); /* the greeting is sent: what is written now comes behind it */
-	void (*replied)(void *arg, const struct redis_reply *reply); /* but for those to the greeting; may close the link, or free the pool */
-	/* It could not be opened, is of no use, or is lost: close it. idle: it had worked, and the server ended it; whether somebody waited, the owner knows. */
+	/* Not to the greeting. May close the link, or free the pool. */
+	void (*replied)(void *arg, const struct redis_reply *reply);
+	/*
+	 * It could not be opened, is of no use, or is lost: close it. idle: it had worked, and the
+	 * server ended it; whether somebody waited, the owner knows.
+	 */
 	void (*failed)(void *arg, const struct err *why, bool idle);
 };
 
@@ -66,7 +70,8 @@ struct redislink {
 	struct loop_timer shaking; /* the handshake's deadline */
 };
 
-void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries, struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
+void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
+		    struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
 void redislink_open(struct redislink *l);
 void redislink_close(struct redislink *l); /* in any state; may be opened again */
 void redislink_done(struct redislink *l);

@@ -202,7 +202,7 @@ static void expect_answered(const struct outcome *o)
 	assert_int_equal(o->times, 1);
 }
 
-/* --- who goes when ------------------------------------------------------------------------------------------------------------ */
+/* --- who goes when ------------------------------------------------------------------------ */
 
 static void one_after_the_other(void **state)
 {
@@ -289,7 +289,7 @@ static void idle_ones_are_closed_and_forgotten(void **state)
 	assert_int_equal(w.endpoint->count, 1);
 }
 
-/* --- failing ------------------------------------------------------------------------------------------------------------------ */
+/* --- failing ------------------------------------------------------------------------------ */
 
 static void who_asks_while_it_backs_off_waits(void **state)
 {
@@ -424,7 +424,7 @@ static void too_many_and_too_long(void **state)
 	assert_int_equal(waiting[0].times, 0);
 }
 
-/* --- cancelling --------------------------------------------------------------------------------------------------------------- */
+/* --- cancelling --------------------------------------------------------------------------- */
 
 static void cancelled_in_any_state(void **state)
 {
