@@ -69,7 +69,7 @@ class Callgrind:
                 total += int(file.read().split()[0])
         return total
 
-    def settle(self, timeout=60):
+    def settle(self, timeout=300):
         """Until it has had next to nothing to do for a while: all that was asked of it is done."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:

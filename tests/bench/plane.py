@@ -109,8 +109,9 @@ class Plane:
             self.children.remove(self.kscaled)
         self.kscaled = self.keep(Kscaled(self.arguments.binary, self.folder, self.kubeconfig, self.secure_port, *flags,
                                          under=under))
-        self.kscaled.wait_ready()
-        eventually("APIService that is available", lambda: self.api.call("GET", METRICS, ok=None)[0] == 200, 60)
+        self.kscaled.wait_ready(180)
+        if not under:
+            eventually("APIService that is available", lambda: self.api.call("GET", METRICS, ok=None)[0] == 200, 60)
 
     def stop(self):
         for child in reversed(self.children):
