@@ -204,6 +204,27 @@ static void bookmarks_move_the_version(void **state)
 	assert_string_equal(buf_text(&f->told), "");
 }
 
+/* The object counts all the same; the place in the stream is the last that was named, and short enough for a URL. */
+static void an_event_without_a_usable_version_keeps_the_place(void **state)
+{
+	static const char *const versions[] = { "", ",\"resourceVersion\":\"\"", ",\"resourceVersion\":7", NULL };
+	struct fixture *f = *state;
+	struct fakeapi_request *r = begin_watching(f);
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		MEM_AUTO char *too_long = mem_printf(",\"resourceVersion\":\"%0*d\"", 4097, 0);
+		MEM_AUTO char *line = mem_printf("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"e\"%s}}}\n",
+						 versions[i] ? versions[i] : too_long);
+
+		fakeapi_stream_send(r, EVENT("ADDED", "a", "11"));
+		fakeapi_stream_send(r, line);
+		told(f, "+a +e");
+		assert_string_equal(watch_version(f->watch), "11");
+	}
+	fakeapi_stream_end(r);
+	fakeapi_expect(f->api, WATCH_FROM("11"));
+}
+
 static void an_empty_list_may_say_null(void **state)
 {
 	struct fixture *f = *state;
@@ -487,6 +508,7 @@ int main(void)
 		TEST(selectors_are_encoded),
 		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),
+		TEST(an_event_without_a_usable_version_keeps_the_place),
 		TEST(an_empty_list_may_say_null),
 		TEST(gone_as_an_event),
 		TEST(gone_as_an_answer),
