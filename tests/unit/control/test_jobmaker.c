@@ -546,6 +546,28 @@ static void a_paused_one_creates_no_more_and_looks_up_what_is_open(void **state)
 	assert_int_equal(jobs_count("worker"), 100);
 }
 
+/* The word comes when the loop has stopped: what is paused is not looked at. */
+static void a_refusal_that_comes_after_the_pause_wakes_nobody(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	jobs_ready("worker", "");
+	fakecluster_answer_lag(200);
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_CREATE, "/jobs", FAKECLUSTER_ANY, 403);
+	queue("worker", 1);
+	world_pass(50);
+	assert_int_equal(creates(), 1);
+	pause("'true'");
+	world_pass(50);
+	asked = fakesource_asked("worker");
+	world_pass(MINUTE_MS);
+	jobs_expect("worker", "Paused", "True");
+	assert_int_equal(fakecluster_events_sent("KEDAJobCreateFailed", ""), 1);
+	assert_int_equal(fakesource_asked("worker"), asked);
+	assert_int_equal(creates(), 1);
+}
+
 /* What was planned for an older decision is not added to a newer one. */
 static void a_newer_decision_takes_the_place_of_what_is_planned(void **state)
 {
@@ -642,6 +664,7 @@ int main(void)
 		CASE(a_deleted_one_creates_no_more),
 		CASE(one_made_anew_starts_afresh),
 		CASE(a_paused_one_creates_no_more_and_looks_up_what_is_open),
+		CASE(a_refusal_that_comes_after_the_pause_wakes_nobody),
 		CASE(a_newer_decision_takes_the_place_of_what_is_planned),
 		CASE(many_objects_get_what_is_theirs),
 		CASE(a_big_burst_holds_up_nobody_and_keeps_to_the_cap),
