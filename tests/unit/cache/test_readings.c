@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at given moments. Time only passes where a test lets it: the ages are either huge or zero.
+ * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at given moments. Time only passes where a test lets it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,11 +11,14 @@
 
 #include <cmocka.h>
 
+#include "../fakes/fakeloop.h"
+
 #include "base/mem.h"
 #include "cache/readings.h"
 #include "scalers/sources.h"
 
 #define FOREVER 3600000
+#define MINUTE_MS 60000
 
 /* --- the source --------------------------------------------------------------------------------------------------------------- */
 
@@ -106,22 +109,17 @@ static struct readings_wait *ask_for(struct fixture *f, int64_t max_age_ms, stru
 
 static void settle(struct fixture *f)
 {
-	struct loop_timer t = { 0 };
-
-	loop_timer_init(&t, f->loop, (loop_fn)loop_stop, f->loop);
-	loop_timer_set(&t, 1);
-	loop_run(f->loop);
-	loop_timer_done(&t);
+	(void)f;
+	fakeloop_advance(1);
 }
 
 static int setup_with(void **state, size_t max_waiters)
 {
 	struct fixture *f = mem_zalloc(sizeof(*f));
 	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = max_waiters };
-	struct err err = { 0 };
 
 	ask_count = cancelled = 0;
-	f->loop = loop_new(&err);
+	f->loop = fakeloop_start();
 	f->sources.loop = f->loop;
 	f->readings = readings_new(&f->sources, &config);
 	f->q = question_new(&fake_type, mem_dup("fake x"), mem_dup("fake server"), NULL);
@@ -140,7 +138,7 @@ static int teardown(void **state)
 
 	readings_free(f->readings);
 	question_unref(f->q);
-	loop_free(f->loop);
+	fakeloop_end();
 	free(f);
 	return 0;
 }
@@ -407,6 +405,35 @@ static void questions_take_their_time(void **state)
 	f->q->timeout_ms = 0;
 }
 
+static size_t entries_after(struct fixture *f, int64_t ms)
+{
+	fakeloop_advance(ms);
+	return readings_stats(f->readings).entries;
+}
+
+/* A minute after the last asker, by the next sweep; what is being asked stays. */
+static void what_nobody_asks_for_any_more_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 };
+	struct answer answered;
+
+	ask_for(f, 0, &a);
+	assert_int_equal(entries_after(f, 10 * MINUTE_MS), 1); /* a query is under way */
+	answer(0, 7);
+	assert_int_equal(readings_peek(f->readings, f->q, MINUTE_MS, &answered, NULL), READINGS_ANSWER);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
+	assert_int_equal(readings_peek(f->readings, f->q, INT64_MAX, &answered, NULL), READINGS_NONE);
+	/* Whoever looks at it keeps it. */
+	ask_for(f, 0, &a);
+	answer(1, 8);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(readings_peek(f->readings, f->q, 5 * MINUTE_MS, &answered, NULL), READINGS_ANSWER);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
+}
+
 static void freeing_drops_what_is_under_way(void **state)
 {
 	struct fixture *f = *state;
@@ -437,6 +464,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
 	};
 
