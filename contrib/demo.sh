@@ -71,7 +71,7 @@ duration() { local s=$1; if [ "$s" -lt 60 ]; then echo "$s s"; else echo "$((s /
 
 # ---- Processes: each in a session of its own, ended by its pid ----
 
-redis_pid='' kscaled_pid='' step_pid='' cluster='' applied='' kubectl_config=''
+redis_pid='' kscaled_pid='' step_pid='' plane_pid='' cluster='' applied='' kubectl_config=''
 
 # All are children of this shell, which reaps what has ended.
 ended() { ! kill -0 "$1" 2>/dev/null; }
@@ -97,6 +97,7 @@ clean_up() {
 		tail -n 15 "$work/kscaled.log" | cut -c1-300 >&2
 	fi
 	[ -z "$step_pid" ] || end "$step_pid" "-$step_pid"
+	[ -z "$plane_pid" ] || end "$plane_pid" "-$plane_pid"
 	# In somebody's cluster everything goes that came; our own is simply ended.
 	if [ -n "$applied" ] && [ -z "$cluster" ]; then
 		say 'Removing what was put into the cluster'
@@ -191,11 +192,37 @@ free_port() {
 
 # ---- The cluster ----
 
+# Builds the control plane beside everything else; without Go and packages it may end at once.
+begin_plane() {
+	setsid "$top/tests/cluster/build" >"$work/plane.log" 2>&1 &
+	plane_pid=$!
+}
+
+# What is long is said, and begun, first. A cluster of the user's needs kubectl at most.
+prepare_plane() {
+	local minutes
+	[ -z "$user_kubeconfig" ] || ! command -v kubectl >/dev/null || return 0
+	minutes=$("$top/tests/cluster/build" --minutes 2>/dev/null) || return 0
+	[ "$minutes" -gt 0 ] || return 0
+	say "A Kubernetes control plane is built from source first: about $minutes min on this machine"
+	note "and only once: it is kept in ${XDG_CACHE_HOME:-~/.cache}/kscaled"
+	begin_plane
+}
+
+again_plane() {
+	if [ -n "$plane_pid" ] && ended "$plane_pid" && ! wait "$plane_pid"; then begin_plane; fi
+}
+
+# What failed in the background is tried once more, where it is seen.
+await_plane() {
+	[ -n "$plane_pid" ] || return 0
+	step 'Building the control plane' "$top/tests/cluster/build"
+	plane_pid=''
+}
+
 kube() { KUBECONFIG=$kubectl_config "$kubectl" "$@"; }
 
 start_cluster() {
-	[ -e "${XDG_CACHE_HOME:-$HOME/.cache}/kscaled" ] ||
-		note 'The first time the control plane is built from source, which takes some minutes.'
 	cluster=$work/cluster
 	step 'Starting a Kubernetes control plane' "$top/tests/cluster/up" "$cluster" --hpa-sync-period 2s --hpa-downscale-stabilization 4s
 	kubectl_config=$cluster/kubeconfig
@@ -208,7 +235,7 @@ start_cluster() {
 
 find_kubectl() {
 	kubectl=$(command -v kubectl) && return
-	step 'Building kubectl, as there is none (minutes)' "$top/tests/cluster/build"
+	step 'Finding kubectl' "$top/tests/cluster/build"
 	kubectl=$(tail -n 1 "$log")/kubectl
 }
 
@@ -431,11 +458,14 @@ summary() {
 	printf '\n%s0 -> %d -> 0%s, in %s with all preparations\n' "$bold" "$peak" "$plain" "$(duration $((($(now_ms) - started_ms) / 1000)))"
 }
 
+prepare_plane
 install_packages
+again_plane
 for program in redis-server redis-cli python3 setsid curl openssl; do
 	command -v "$program" >/dev/null || die "$program is needed (contrib/install-deps.sh --demo installs it)"
 done
 build_kscaled
+await_plane
 port=$(free_port)
 if [ -n "$user_kubeconfig" ]; then use_cluster; else start_cluster; fi
 apply_manifests
