@@ -109,6 +109,8 @@ def test_hpa_of_somebody_else(apply, stage):
     stage.cluster.autoscaling.create_namespaced_horizontal_pod_autoscaler(stage.namespace, {"metadata": {"name": "mine"}, "spec": {
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": "worker"}, "minReplicas": 1, "maxReplicas": 2}})
     document = stage.document()
+    # It is known from a watch, which may be a moment behind.
+    eventually(lambda: not apply(document, "--dry-run=server").ok)
     assert "is already managed by the hpa 'mine'" in apply(document).denied("vscaledobject")
     document["metadata"]["annotations"] = {"scaledobject.keda.sh/transfer-hpa-ownership": "true"}
     assert "the existing hpa 'mine'" in apply(document).denied("vscaledobject")
@@ -116,7 +118,7 @@ def test_hpa_of_somebody_else(apply, stage):
     assert apply(document, "--dry-run=server").ok
     # The owner of that HPA may say that it need not be ours.
     stage.cluster.autoscaling.patch_namespaced_horizontal_pod_autoscaler("mine", stage.namespace, {"metadata": {"annotations": {"validations.keda.sh/hpa-ownership": "false"}}})
-    assert apply(stage.document(), "--dry-run=server").ok
+    eventually(lambda: apply(stage.document(), "--dry-run=server").ok)
 
 
 def test_cpu_with_requests(apply, stage):
