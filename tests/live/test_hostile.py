@@ -39,7 +39,7 @@ def healthy(kscaled, stage):
 
 def test_ten_thousand_triggers(kscaled, healthy):
     triggers = [{"type": "redis", "metadata": {"listName": f"l{i}", "address": "127.0.0.1:1"}} for i in range(10000)]
-    healthy.scaledobject("many", target=healthy.another("many"), triggers=triggers)
+    put_anyhow(healthy, healthy.document("many", target=healthy.another("many"), triggers=triggers))
     message = healthy.wait_refused("many")
     assert "spec.triggers" in message and "10000" in message.replace(",", "")
     healthy.delete("many")
@@ -108,7 +108,10 @@ def deep_json(document):
 
 
 def put_anyhow(stage, document):
-    """Around the client, which checks too much. The change of the CRD takes a moment to be in force."""
+    """
+    Around the client, which checks too much. The change of the CRD takes a moment to be in force, and a busy API server gives up the greatest
+    objects after half a minute.
+    """
     path = f"/apis/keda.sh/v1alpha1/namespaces/{stage.namespace}/scaledobjects"
 
     def put():
@@ -116,7 +119,7 @@ def put_anyhow(stage, document):
         assert answer.status in (201, 409), answer
         return True
 
-    eventually(put)
+    eventually(put, timeout=120)
 
 
 # What is put into spec (or, with a name in front, elsewhere), and the field that must be named.
