@@ -20,7 +20,7 @@ build='autoconf automake autoconf-archive pkg-config gcc libc6-dev make
 demo='redis-server redis-tools python3-venv curl openssl ca-certificates'
 # llvm has the symbolizer that makes a sanitizer's report readable.
 # The servers are what the scalers are tried against; tzdata, what cron triggers need.
-tests='clang llvm wrk mandoc valgrind tzdata postgresql pgbouncer mariadb-server prometheus'
+tests='clang clang-format llvm wrk mandoc valgrind tzdata postgresql pgbouncer mariadb-server prometheus'
 
 die() { printf 'install-deps: %s\n' "$*" >&2; exit 1; }
 

@@ -29,7 +29,10 @@
 
 /* A stopping process gives its last writes so long. */
 #define RELEASE_MS 3000
-/* So often memory that a burst has left free goes back to the system: a third of a millisecond of work. */
+/*
+ * So often memory that a burst has left free goes back to the system: a third of a millisecond of
+ * work.
+ */
 #define SETTLE_MS 10000
 /* What may wait for readings at once, over all sources. */
 #define WAITERS_MAX 20000
@@ -42,7 +45,7 @@ struct daemon {
 	struct kube_config kube_config;
 	char *namespace_;
 	char *identity;
-	char **watched;           /* namespaces; NULL-terminated */
+	char **watched; /* namespaces; NULL-terminated */
 	size_t watched_count;
 	struct kube *kube;
 	struct scaler_sources sources;
@@ -62,7 +65,7 @@ struct daemon {
 	bool ready;
 };
 
-/* --- who we are --------------------------------------------------------------------------------------------------------------- */
+/* ---- Who we are ---- */
 
 static char *own_namespace(const struct daemon *d)
 {
@@ -72,7 +75,10 @@ static char *own_namespace(const struct daemon *d)
 		return mem_dup(d->options->namespace_);
 	if (pod && *pod)
 		return mem_dup(pod);
-	/* Only in the cluster is "the namespace we are in" a place of our own; a kubeconfig's is the user's. */
+	/*
+	 * Only in the cluster is "the namespace we are in" a place of our own; a kubeconfig's is
+	 * the user's.
+	 */
 	if (!d->kube_config.kubeconfig_path && d->kube_config.namespace_)
 		return mem_dup(d->kube_config.namespace_);
 	return mem_dup("kscaled");
@@ -108,7 +114,7 @@ static void make_identity(struct daemon *d)
 		log_warn("identity", "%s", warning);
 }
 
-/* --- wiring: what one room learns and another must know ---------------------------------------------------------------------- */
+/* ---- Wiring: what one room learns and another must know ---- */
 
 static void on_leading(void *arg, bool leading)
 {
@@ -123,7 +129,11 @@ static void on_leading(void *arg, bool leading)
 static void on_foreign_apiservice(void *arg, const char *who)
 {
 	struct daemon *d = arg;
-	MEM_AUTO char *why = who ? mem_printf("APIService " CERTS_APISERVICE " points to Service %s; remove that installation, or run kscaled with --take-over", who) : NULL;
+	MEM_AUTO char *why = who
+		? mem_printf("APIService " CERTS_APISERVICE
+			     " points to Service %s; remove that installation, or run kscaled with --take-over",
+			  who)
+		: NULL;
 
 	leader_set_blocked(d->leader, why);
 }
@@ -136,7 +146,8 @@ static void on_store_change(void *arg, unsigned changes, const char *key)
 	if (!(changes & STORE_SYNCED) || d->ready)
 		return;
 	d->ready = true;
-	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far", store_scaledobject_count(d->cache.store), store_scaledjob_count(d->cache.store));
+	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far",
+		store_scaledobject_count(d->cache.store), store_scaledjob_count(d->cache.store));
 	notify_send("READY=1");
 }
 
@@ -185,7 +196,7 @@ static void on_hup(void *arg)
 	certs_reload(d->certs);
 }
 
-/* --- starting, downhill ------------------------------------------------------------------------------------------------------- */
+/* ---- Starting, downhill ---- */
 
 static int start_base(struct daemon *d, struct err *err)
 {
@@ -206,7 +217,8 @@ static int start_kube(struct daemon *d, struct err *err)
 	d->namespace_ = own_namespace(d);
 	split_namespaces(d);
 	make_identity(d);
-	log_info("kscaled", "version %s, API server %s (%s), namespace %s, identity %s", PACKAGE_VERSION, d->kube_config.server, d->kube_config.source, d->namespace_, d->identity);
+	log_info("kscaled", "version %s, API server %s (%s), namespace %s, identity %s", PACKAGE_VERSION,
+		d->kube_config.server, d->kube_config.source, d->namespace_, d->identity);
 	d->kube = kube_new(d->loop, &d->kube_config, d->counters, err);
 	return d->kube ? 0 : -1;
 }
@@ -216,12 +228,15 @@ static struct vault_pool *make_vault_pool(struct loop *loop)
 {
 	const char *ca_file = getenv("VAULT_CACERT"), *skip = getenv("VAULT_SKIP_VERIFY");
 
-	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL, skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
+	return vault_pool_new(loop, ca_file && *ca_file ? ca_file : NULL,
+		skip && (strcmp(skip, "1") == 0 || strcasecmp(skip, "true") == 0 || strcasecmp(skip, "t") == 0));
 }
 
 static int set_tls_rules(const struct options *o, struct err *err)
 {
-	struct tlsrules_config config = { .min_version = o->http_min_tls_version, .ciphers = o->http_tls_cipher_list, .ca_dirs = o->ca_dir };
+	struct tlsrules_config config = { .min_version = o->http_min_tls_version,
+		.ciphers = o->http_tls_cipher_list,
+		.ca_dirs = o->ca_dir };
 
 	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
 }
@@ -243,8 +258,11 @@ static struct lookups *make_lookups(struct daemon *d)
 
 static void start_cache(struct daemon *d)
 {
-	struct sources_config sources = { .deadline_ms = d->options->metrics_deadline_ms, .http_timeout_ms = d->options->http_timeout_ms };
-	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms, .http_timeout_ms = d->options->http_timeout_ms, .max_waiters = WAITERS_MAX };
+	struct sources_config sources = { .deadline_ms = d->options->metrics_deadline_ms,
+		.http_timeout_ms = d->options->http_timeout_ms };
+	struct readings_config readings = { .ask_timeout_ms = d->options->metrics_deadline_ms,
+		.http_timeout_ms = d->options->http_timeout_ms,
+		.max_waiters = WAITERS_MAX };
 
 	sources_init(&d->sources, d->loop, d->kube, d->counters, &sources);
 	d->vault = make_vault_pool(d->loop);
@@ -259,7 +277,8 @@ static void start_cache(struct daemon *d)
 	d->cache.lookups = make_lookups(d);
 	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
 	d->cache.readings = readings_new(&d->sources, &readings);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions, d->cache.readings);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions,
+		d->cache.readings);
 	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
 	d->cache.lastpoll = lastpoll_new(d->cache.store);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
@@ -269,7 +288,9 @@ static void start_cache(struct daemon *d)
 
 static void start_control(struct daemon *d)
 {
-	struct control_config config = { .query_deadline_ms = d->options->metrics_deadline_ms, .wake_interval_ms = d->options->wake_interval_ms, .version = PACKAGE_VERSION };
+	struct control_config config = { .query_deadline_ms = d->options->metrics_deadline_ms,
+		.wake_interval_ms = d->options->wake_interval_ms,
+		.version = PACKAGE_VERSION };
 
 	d->events = events_new(d->kube, "keda-operator", d->identity, d->counters);
 	events_hold(d->events, true);
@@ -307,7 +328,8 @@ static int start_serve(struct daemon *d, struct err *err)
 	d->serve = serve_new(&d->cache, d->kube, d->tls, &serve, err);
 	if (!d->serve)
 		return -1;
-	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve), serve_status_port(d->serve));
+	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve),
+		serve_status_port(d->serve));
 	return 0;
 }
 
@@ -333,7 +355,8 @@ static void start_leader(struct daemon *d)
 
 static int start_signals(struct daemon *d, struct err *err)
 {
-	if (loop_on_signal(d->loop, SIGTERM, on_term, d, err) || loop_on_signal(d->loop, SIGINT, on_term, d, err) || loop_on_signal(d->loop, SIGHUP, on_hup, d, err))
+	if (loop_on_signal(d->loop, SIGTERM, on_term, d, err) || loop_on_signal(d->loop, SIGINT, on_term, d, err) ||
+		loop_on_signal(d->loop, SIGHUP, on_hup, d, err))
 		return -1;
 	loop_timer_init(&d->settle, d->loop, on_settle, d);
 	loop_timer_set(&d->settle, SETTLE_MS);
@@ -362,7 +385,7 @@ static int start(struct daemon *d, struct err *err)
 	return 0;
 }
 
-/* --- stopping, uphill: the exact reverse, also of a start that broke off half-way -------------------------------------------- */
+/* ---- Stopping, uphill: the exact reverse, also of a start that broke off half-way ---- */
 
 static void stop(struct daemon *d)
 {

@@ -6,7 +6,10 @@
 
 #include "options.h"
 
-/* Runs until SIGTERM or SIGINT. Returns the process' exit status: 0 after an orderly stop, 1 when it could not start. */
+/*
+ * Runs until SIGTERM or SIGINT. Returns the process' exit status: 0 after an orderly stop, 1 when
+ * it could not start.
+ */
 int daemon_run(const struct options *options);
 
 #endif

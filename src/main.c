@@ -41,7 +41,8 @@ static int cmd_help(int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;
-	puts("kscaled scales Kubernetes workloads on events, as keda.sh objects say.\n\nusage: kscaled [run] [OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
+	puts("kscaled scales Kubernetes workloads on events, as keda.sh objects say.\n\nusage: kscaled [run] "
+	     "[OPTION]...\n       kscaled COMMAND [OPTION]...\n\ncommands:");
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		printf("  %-10s %s\n", commands[i].name, commands[i].help);
 	puts("\noptions of run; a flag goes before the environment, that before the config file:");
@@ -54,12 +55,16 @@ static int cmd_version(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	puts(PACKAGE_NAME " " PACKAGE_VERSION);
-	printf("libevent %s\n%s\n%s\njansson %s\nhiredis %d.%d.%d\n", event_get_version(), OpenSSL_version(OPENSSL_VERSION), curl_version(), JANSSON_VERSION,
-	       HIREDIS_MAJOR, HIREDIS_MINOR, HIREDIS_PATCH);
+	printf("libevent %s\n%s\n%s\njansson %s\nhiredis %d.%d.%d\n", event_get_version(),
+		OpenSSL_version(OPENSSL_VERSION), curl_version(), JANSSON_VERSION, HIREDIS_MAJOR, HIREDIS_MINOR,
+		HIREDIS_PATCH);
 	return 0;
 }
 
-/* For commands that ask the running daemon: where it listens, as the environment and the configuration file tell the daemon itself. */
+/*
+ * For commands that ask the running daemon: where it listens, as the environment and the
+ * configuration file tell the daemon itself.
+ */
 static int ask(int argc, char **argv, int (*command)(int argc, char **argv, const char *status_address))
 {
 	struct options options;
@@ -94,9 +99,9 @@ static int cmd_run(int argc, char **argv)
 		fprintf(stderr, "kscaled: %s\nkscaled: `kscaled help` shows the options\n", err.msg);
 		return 2;
 	}
-	int status = options.show_help	  ? cmd_help(0, NULL)
-		     : options.show_version ? cmd_version(0, NULL)
-					    : daemon_run(&options);
+	int status = options.show_help ? cmd_help(0, NULL)
+		: options.show_version ? cmd_version(0, NULL)
+				       : daemon_run(&options);
 	options_done(&options);
 	return status;
 }

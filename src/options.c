@@ -14,95 +14,119 @@
 #include "base/mem.h"
 
 #define CONFIG_MAX_BYTES (1024 * 1024)
-#define SECOND INT64_C(1000)
-#define HOUR (3600 * SECOND)
+#define SECOND           INT64_C(1000)
+#define HOUR             (3600 * SECOND)
 
-/* --- the table ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
-enum type { TEXT, BOOL, PORT, DURATION, MILLISECONDS /* a DURATION, or a bare number of them */, LEVEL, FORMAT, HOST_PORT, ADDRESS, LABEL, OPTIONAL_LABEL, LABELS, SUBDOMAIN };
+enum type {
+	TEXT,
+	BOOL,
+	PORT,
+	DURATION,
+	MILLISECONDS /* a DURATION, or a bare number of them */,
+	LEVEL,
+	FORMAT,
+	HOST_PORT,
+	ADDRESS,
+	LABEL,
+	OPTIONAL_LABEL,
+	LABELS,
+	SUBDOMAIN
+};
 
 static const struct option {
-	const char *name;     /* the flag without its dashes, and the key in the config file */
+	const char *name; /* the flag without its dashes, and the key in the config file */
 	const char *env;
 	const char *env_also; /* a name that Kubernetes users know; counts when env is not set */
 	enum type type;
 	size_t offset;
-	const char *initial;  /* as text; NULL: nothing */
-	int64_t least, most;  /* DURATION and MILLISECONDS, in ms */
+	const char *initial; /* as text; NULL: nothing */
+	int64_t least, most; /* DURATION and MILLISECONDS, in ms */
 	const char *argument;
 	const char *help;
 } table[] = {
 #define AT(member) offsetof(struct options, member)
 	{ "config", "KSCALED_CONFIG", NULL, TEXT, AT(config), NULL, 0, 0, "FILE",
-	  "options from a file of \"name = value\" lines, see kscaled.conf(5)" },
+		"options from a file of \"name = value\" lines, see kscaled.conf(5)" },
 	{ "kubeconfig", "KSCALED_KUBECONFIG", "KUBECONFIG", TEXT, AT(kubeconfig), NULL, 0, 0, "PATH",
-	  "the cluster and how to enter it; without it the service account of the Pod" },
+		"the cluster and how to enter it; without it the service account of the Pod" },
 	{ "namespace", "KSCALED_NAMESPACE", "POD_NAMESPACE", OPTIONAL_LABEL, AT(namespace_), NULL, 0, 0, "NS",
-	  "own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"" },
-	{ "watch-namespace", "KSCALED_WATCH_NAMESPACE", "WATCH_NAMESPACE", LABELS, AT(watch_namespaces), NULL, 0, 0, "NS[,NS]",
-	  "namespaces whose objects are looked after; empty: all" },
+		"own namespace: Lease and certificate Secret; else the service account's, else \"kscaled\"" },
+	{ "watch-namespace", "KSCALED_WATCH_NAMESPACE", "WATCH_NAMESPACE", LABELS, AT(watch_namespaces), NULL, 0, 0,
+		"NS[,NS]", "namespaces whose objects are looked after; empty: all" },
 	{ "bind-address", "KSCALED_BIND_ADDRESS", NULL, ADDRESS, AT(bind_address), NULL, 0, 0, "ADDRESS",
-	  "where external metrics are served; without it all addresses, IPv4 and IPv6" },
+		"where external metrics are served; without it all addresses, IPv4 and IPv6" },
 	{ "secure-port", "KSCALED_SECURE_PORT", NULL, PORT, AT(secure_port), "8443", 0, 0, "PORT",
-	  "port of the external metrics (HTTPS); 0: any free one" },
-	{ "status-address", "KSCALED_STATUS_ADDRESS", NULL, HOST_PORT, AT(status_address), "127.0.0.1:8080", 0, 0, "HOST:PORT",
-	  "plain HTTP for /healthz, /readyz and /metrics" },
+		"port of the external metrics (HTTPS); 0: any free one" },
+	{ "status-address", "KSCALED_STATUS_ADDRESS", NULL, HOST_PORT, AT(status_address), "127.0.0.1:8080", 0, 0,
+		"HOST:PORT", "plain HTTP for /healthz, /readyz and /metrics" },
 	{ "service-name", "KSCALED_SERVICE_NAME", NULL, LABEL, AT(service_name), "kscaled", 0, 0, "NAME",
-	  "Service behind the APIService; the certificate is made for its DNS names" },
+		"Service behind the APIService; the certificate is made for its DNS names" },
 	{ "tls-cert-file", "KSCALED_TLS_CERT_FILE", NULL, TEXT, AT(tls_cert_file), NULL, 0, 0, "PATH",
-	  "own certificate (PEM), read again when it changes; without it kscaled keeps a CA" },
-	{ "tls-private-key-file", "KSCALED_TLS_PRIVATE_KEY_FILE", NULL, TEXT, AT(tls_private_key_file), NULL, 0, 0, "PATH",
-	  "private key of --tls-cert-file" },
+		"own certificate (PEM), read again when it changes; without it kscaled keeps a CA" },
+	{ "tls-private-key-file", "KSCALED_TLS_PRIVATE_KEY_FILE", NULL, TEXT, AT(tls_private_key_file), NULL, 0, 0,
+		"PATH", "private key of --tls-cert-file" },
 	{ "leader-elect", "KSCALED_LEADER_ELECT", NULL, BOOL, AT(leader_elect), "true", 0, 0, "BOOL",
-	  "act only while holding the Lease" },
+		"act only while holding the Lease" },
 	{ "lease-name", "KSCALED_LEASE_NAME", NULL, SUBDOMAIN, AT(lease_name), "operator.keda.sh", 0, 0, "NAME",
-	  "name of the Lease in the own namespace" },
-	{ "lease-duration", "KSCALED_LEASE_DURATION", NULL, DURATION, AT(lease_duration_ms), "15s", SECOND, HOUR, "DURATION",
-	  "others wait this long for a leader that is silent; whole seconds" },
+		"name of the Lease in the own namespace" },
+	{ "lease-duration", "KSCALED_LEASE_DURATION", NULL, DURATION, AT(lease_duration_ms), "15s", SECOND, HOUR,
+		"DURATION", "others wait this long for a leader that is silent; whole seconds" },
 	{ "renew-deadline", "KSCALED_RENEW_DEADLINE", NULL, DURATION, AT(renew_deadline_ms), "10s", 1, HOUR, "DURATION",
-	  "a leader that cannot renew for this long stops acting" },
+		"a leader that cannot renew for this long stops acting" },
 	{ "retry-period", "KSCALED_RETRY_PERIOD", NULL, DURATION, AT(retry_period_ms), "2s", 1, HOUR, "DURATION",
-	  "time between two looks at the Lease" },
-	{ "metrics-max-age", "KSCALED_METRICS_MAX_AGE", NULL, DURATION, AT(metrics_max_age_ms), "1s", 0, HOUR, "DURATION",
-	  "a reading younger than this is answered from memory; 0: always ask" },
-	{ "metrics-deadline", "KSCALED_METRICS_DEADLINE", NULL, DURATION, AT(metrics_deadline_ms), "3s", 10, 60 * SECOND, "DURATION",
-	  "a source has this long to answer" },
-	{ "wake-interval", "KSCALED_WAKE_INTERVAL", NULL, DURATION, AT(wake_interval_ms), "100ms", 10, 60 * SECOND, "DURATION",
-	  "an object whose sources say \"look now\" is looked at no more often than this" },
-	{ "http-timeout", "KSCALED_HTTP_TIMEOUT", "KEDA_HTTP_DEFAULT_TIMEOUT", MILLISECONDS, AT(http_timeout_ms), "3s", 1, HOUR, "DURATION",
-	  "a source that is asked over HTTP has this long, where its trigger says no timeout; a whole number is milliseconds" },
-	{ "http-min-tls-version", "KSCALED_HTTP_MIN_TLS_VERSION", "KEDA_HTTP_MIN_TLS_VERSION", TEXT, AT(http_min_tls_version), "TLS12", 0, 0, "VERSION",
-	  "sources over HTTP, gRPC and Redis must speak this version of TLS or a later: TLS10, TLS11, TLS12 or TLS13" },
-	{ "http-tls-cipher-list", "KSCALED_HTTP_TLS_CIPHER_LIST", "KEDA_HTTP_TLS_CIPHER_LIST", TEXT, AT(http_tls_cipher_list), NULL, 0, 0, "NAME[:NAME]",
-	  "cipher suites for the same, by their IANA names; without it the usual good ones" },
+		"time between two looks at the Lease" },
+	{ "metrics-max-age", "KSCALED_METRICS_MAX_AGE", NULL, DURATION, AT(metrics_max_age_ms), "1s", 0, HOUR,
+		"DURATION", "a reading younger than this is answered from memory; 0: always ask" },
+	{ "metrics-deadline", "KSCALED_METRICS_DEADLINE", NULL, DURATION, AT(metrics_deadline_ms), "3s", 10,
+		60 * SECOND, "DURATION", "a source has this long to answer" },
+	{ "wake-interval", "KSCALED_WAKE_INTERVAL", NULL, DURATION, AT(wake_interval_ms), "100ms", 10, 60 * SECOND,
+		"DURATION", "an object whose sources say \"look now\" is looked at no more often than this" },
+	{ "http-timeout", "KSCALED_HTTP_TIMEOUT", "KEDA_HTTP_DEFAULT_TIMEOUT", MILLISECONDS, AT(http_timeout_ms), "3s",
+		1, HOUR, "DURATION",
+		"a source that is asked over HTTP has this long, where its trigger says no timeout; a whole number is "
+		"milliseconds" },
+	{ "http-min-tls-version", "KSCALED_HTTP_MIN_TLS_VERSION", "KEDA_HTTP_MIN_TLS_VERSION", TEXT,
+		AT(http_min_tls_version), "TLS12", 0, 0, "VERSION",
+		"sources over HTTP, gRPC and Redis must speak this version of TLS or a later: TLS10, TLS11, TLS12 or "
+		"TLS13" },
+	{ "http-tls-cipher-list", "KSCALED_HTTP_TLS_CIPHER_LIST", "KEDA_HTTP_TLS_CIPHER_LIST", TEXT,
+		AT(http_tls_cipher_list), NULL, 0, 0, "NAME[:NAME]",
+		"cipher suites for the same, by their IANA names; without it the usual good ones" },
 	{ "ca-dir", "KSCALED_CA_DIR", NULL, TEXT, AT(ca_dir), "/custom/ca", 0, 0, "DIR[,DIR]",
-	  "folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist" },
+		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist" },
 	{ "log-level", "KSCALED_LOG_LEVEL", NULL, LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
-	  "debug, info, warn or error" },
-	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT",
-	  "text or json" },
+		"debug, info, warn or error" },
+	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT", "text or json" },
 	{ "identity", "KSCALED_IDENTITY", NULL, TEXT, AT(identity), NULL, 0, 0, "TEXT",
-	  "who holds the Lease; without it the Pod's or host's name and a nonce kept in --state-dir" },
+		"who holds the Lease; without it the Pod's or host's name and a nonce kept in --state-dir" },
 	{ "state-dir", "KSCALED_STATE_DIR", NULL, TEXT, AT(state_dir), "/var/lib/kscaled", 0, 0, "DIR",
-	  "folder for what outlives a restart" },
+		"folder for what outlives a restart" },
 	{ "keda-namespace", "KSCALED_KEDA_NAMESPACE", NULL, OPTIONAL_LABEL, AT(keda_namespace), "keda", 0, 0, "NS",
-	  "kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind" },
+		"kscaled does not act while KEDA's Lease in this namespace is held; empty: never mind" },
 	{ "take-over", "KSCALED_TAKE_OVER", NULL, BOOL, AT(take_over), "false", 0, 0, "BOOL",
-	  "act all the same, and take an APIService that points to another Service" },
-	{ "restrict-secret-access", "KSCALED_RESTRICT_SECRET_ACCESS", "KEDA_RESTRICT_SECRET_ACCESS", BOOL, AT(restrict_secret_access), "false", 0, 0, "BOOL",
-	  "Secrets are read in --cluster-object-namespace only; triggers that need others are refused" },
-	{ "cluster-object-namespace", "KSCALED_CLUSTER_OBJECT_NAMESPACE", "KEDA_CLUSTER_OBJECT_NAMESPACE", OPTIONAL_LABEL, AT(cluster_object_namespace), NULL, 0, 0, "NS",
-	  "where what ClusterTriggerAuthentications name lies; without it the own namespace" },
-	{ "filepath-auth-root-path", "KSCALED_FILEPATH_AUTH_ROOT_PATH", NULL, TEXT, AT(filepath_auth_root_path), NULL, 0, 0, "DIR",
-	  "folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
-	{ "vault-trusted-addresses", "KSCALED_VAULT_TRUSTED_ADDRESSES", NULL, TEXT, AT(vault_trusted_addresses), NULL, 0, 0, "URL[,URL]",
-	  "Vault servers that may see kscaled's own tokens (hashiCorpVault); without it any that an object names" },
-	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", "KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h", HOUR, 6 * HOUR, "DURATION",
-	  "life of the service account tokens that triggers are given" },
+		"act all the same, and take an APIService that points to another Service" },
+	{ "restrict-secret-access", "KSCALED_RESTRICT_SECRET_ACCESS", "KEDA_RESTRICT_SECRET_ACCESS", BOOL,
+		AT(restrict_secret_access), "false", 0, 0, "BOOL",
+		"Secrets are read in --cluster-object-namespace only; triggers that need others are refused" },
+	{ "cluster-object-namespace", "KSCALED_CLUSTER_OBJECT_NAMESPACE", "KEDA_CLUSTER_OBJECT_NAMESPACE",
+		OPTIONAL_LABEL, AT(cluster_object_namespace), NULL, 0, 0, "NS",
+		"where what ClusterTriggerAuthentications name lies; without it the own namespace" },
+	{ "filepath-auth-root-path", "KSCALED_FILEPATH_AUTH_ROOT_PATH", NULL, TEXT, AT(filepath_auth_root_path), NULL,
+		0, 0, "DIR",
+		"folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
+	{ "vault-trusted-addresses", "KSCALED_VAULT_TRUSTED_ADDRESSES", NULL, TEXT, AT(vault_trusted_addresses), NULL,
+		0, 0, "URL[,URL]",
+		"Vault servers that may see kscaled's own tokens (hashiCorpVault); without it any that an object "
+		"names" },
+	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",
+		"KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h",
+		HOUR, 6 * HOUR, "DURATION", "life of the service account tokens that triggers are given" },
 #undef AT
 };
 
-#define OPTIONS (sizeof(table) / sizeof(table[0]))
+#define OPTIONS          (sizeof(table) / sizeof(table[0]))
 #define FIRST_BUT_CONFIG 1 /* config stands first: it has to be known before the others */
 
 static const struct option *option_named(const char *name, size_t len)
@@ -113,7 +137,7 @@ static const struct option *option_named(const char *name, size_t len)
 	return NULL;
 }
 
-/* --- values: text in, member out; errors say what is allowed ------------------------------------------------------------------- */
+/* ---- Values: text in, member out; errors say what is allowed ---- */
 
 static int put_text(const char *text, char **out)
 {
@@ -155,7 +179,8 @@ static int read_duration(const struct option *option, const char *text, int64_t 
 	if (duration_parse(text, &ms, err) < 0)
 		return -1;
 	if (ms < option->least || ms > option->most)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is out of range: %s to %s", text, duration_format(option->least, least), duration_format(option->most, most));
+		return err_set(err, ERR_INVALID, "\"%.64s\" is out of range: %s to %s", text,
+			duration_format(option->least, least), duration_format(option->most, most));
 	*out = ms;
 	return 0;
 }
@@ -220,7 +245,9 @@ static int read_name(const struct option *option, const char *text, char **out, 
 	bool nothing = option->type == OPTIONAL_LABEL && text[0] == '\0';
 
 	if (!good && !nothing)
-		return err_set(err, ERR_INVALID, "\"%.64s\" is no name of Kubernetes: lower-case letters, digits and -%s", text, option->type == SUBDOMAIN ? " and ." : "");
+		return err_set(err, ERR_INVALID,
+			"\"%.64s\" is no name of Kubernetes: lower-case letters, digits and -%s", text,
+			option->type == SUBDOMAIN ? " and ." : "");
 	return put_text(text, out);
 }
 
@@ -234,7 +261,9 @@ static int read_labels(const char *text, char **out, struct err *err)
 		p += strspn(p, around);
 		size_t len = strcspn(p, ", \t\"'");
 		if (len > 0 && !is_label(p, len)) {
-			err_set(err, ERR_INVALID, "\"%.*s\" is no name of a namespace: lower-case letters, digits and -", len < 64 ? (int)len : 64, p);
+			err_set(err, ERR_INVALID,
+				"\"%.*s\" is no name of a namespace: lower-case letters, digits and -",
+				len < 64 ? (int)len : 64, p);
 			buf_done(&list);
 			return -1;
 		}
@@ -259,35 +288,24 @@ static int set_value(struct options *o, const struct option *option, const char 
 	void *member = (char *)o + option->offset;
 
 	switch (option->type) {
-	case TEXT:
-		return put_text(text, member);
-	case BOOL:
-		return read_bool(text, member, err);
-	case PORT:
-		return read_port(text, member, err);
-	case DURATION:
-		return read_duration(option, text, member, err);
-	case MILLISECONDS:
-		return read_milliseconds(option, text, member, err);
-	case LEVEL:
-		return log_level_parse(text, member, err);
-	case FORMAT:
-		return log_format_parse(text, member, err);
-	case HOST_PORT:
-		return read_host_port(text, member, err);
-	case ADDRESS:
-		return read_address(text, member, err);
+	case TEXT: return put_text(text, member);
+	case BOOL: return read_bool(text, member, err);
+	case PORT: return read_port(text, member, err);
+	case DURATION: return read_duration(option, text, member, err);
+	case MILLISECONDS: return read_milliseconds(option, text, member, err);
+	case LEVEL: return log_level_parse(text, member, err);
+	case FORMAT: return log_format_parse(text, member, err);
+	case HOST_PORT: return read_host_port(text, member, err);
+	case ADDRESS: return read_address(text, member, err);
 	case LABEL:
 	case OPTIONAL_LABEL:
-	case SUBDOMAIN:
-		return read_name(option, text, member, err);
-	case LABELS:
-		return read_labels(text, member, err);
+	case SUBDOMAIN: return read_name(option, text, member, err);
+	case LABELS: return read_labels(text, member, err);
 	}
 	return err_set(err, ERR_BUG, "option %s has no type", option->name);
 }
 
-/* --- a name that is none: which one was meant ---------------------------------------------------------------------------------- */
+/* ---- A name that is none: which one was meant ---- */
 
 #define GUESS_MAX 32
 
@@ -329,10 +347,11 @@ static int unknown(const char *name, size_t len, const char *dashes, struct err 
 	}
 	if (nearest == NULL)
 		return err_set(err, ERR_INVALID, "there is no option %s%.*s", dashes, shown, name);
-	return err_set(err, ERR_INVALID, "there is no option %s%.*s; perhaps %s%s", dashes, shown, name, dashes, nearest);
+	return err_set(err, ERR_INVALID, "there is no option %s%.*s; perhaps %s%s", dashes, shown, name, dashes,
+		nearest);
 }
 
-/* --- the command line ----------------------------------------------------------------------------------------------------------- */
+/* ---- The command line ---- */
 
 /* What was said for each option; borrowed from argv. */
 struct flags {
@@ -361,7 +380,8 @@ static int read_flag(int argc, char **argv, int *i, struct flags *flags, struct 
 	else if (followed)
 		*value = argv[(*i)++];
 	else
-		return err_set(err, ERR_INVALID, "flag --%s: a value is missing: --%s %s", option->name, option->name, option->argument);
+		return err_set(err, ERR_INVALID, "flag --%s: a value is missing: --%s %s", option->name, option->name,
+			option->argument);
 	return 0;
 }
 
@@ -388,11 +408,12 @@ static int take_flag(struct options *o, const struct flags *flags, const struct 
 	return 0;
 }
 
-/* --- the environment ------------------------------------------------------------------------------------------------------------- */
+/* ---- The environment ---- */
 
 /*
- * Unknown KSCALED_ names are no error: Kubernetes puts KSCALED_PORT, KSCALED_SERVICE_HOST and others into every Pod beside a Service named kscaled. A
- * variable that is set to nothing says nothing.
+ * Unknown KSCALED_ names are no error: Kubernetes puts KSCALED_PORT, KSCALED_SERVICE_HOST and
+ * others into every Pod beside a Service named kscaled. A variable that is set to nothing says
+ * nothing.
  */
 static int take_environment(struct options *o, const struct option *option, struct err *err)
 {
@@ -408,7 +429,7 @@ static int take_environment(struct options *o, const struct option *option, stru
 	return 0;
 }
 
-/* --- the config file --------------------------------------------------------------------------------------------------------------- */
+/* ---- The config file ---- */
 
 static int read_config(const char *path, struct buf *out, struct err *err)
 {
@@ -469,7 +490,7 @@ static int take_config(struct options *o, struct err *err)
 	return result;
 }
 
-/* --- all together ------------------------------------------------------------------------------------------------------------------ */
+/* ---- All together ---- */
 
 static int check_together(const struct options *o, struct err *err)
 {
@@ -480,8 +501,9 @@ static int check_together(const struct options *o, struct err *err)
 	if (o->lease_duration_ms % SECOND != 0)
 		return err_set(err, ERR_INVALID, "lease-duration must be whole seconds, as a Lease counts");
 	if ((o->tls_cert_file == NULL) != (o->tls_private_key_file == NULL))
-		return err_set(err, ERR_INVALID, "%s is missing: tls-cert-file and tls-private-key-file belong together",
-			       o->tls_cert_file == NULL ? "tls-cert-file" : "tls-private-key-file");
+		return err_set(err, ERR_INVALID,
+			"%s is missing: tls-cert-file and tls-private-key-file belong together",
+			o->tls_cert_file == NULL ? "tls-cert-file" : "tls-private-key-file");
 	if (o->state_dir == NULL)
 		return err_set(err, ERR_INVALID, "state-dir must not be empty");
 	return 0;
@@ -522,7 +544,8 @@ int options_load(int argc, char **argv, struct options *out, struct err *err)
 
 static bool owns_text(enum type type)
 {
-	return type != BOOL && type != PORT && type != DURATION && type != MILLISECONDS && type != LEVEL && type != FORMAT;
+	return type != BOOL && type != PORT && type != DURATION && type != MILLISECONDS && type != LEVEL &&
+		type != FORMAT;
 }
 
 void options_done(struct options *o)

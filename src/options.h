@@ -3,8 +3,10 @@
 #define OPTIONS_H
 
 /*
- * What the daemon can be told: one table feeds the command line, the environment, the config file, --help and the checks. A flag goes before the
- * environment, that before the config file, that before the default. The result is a plain value; nobody reads the environment for an option again.
+ * What the daemon can be told: one table feeds the command line, the environment, the config file,
+ * --help and the checks. A flag goes before the environment, that before the config file, that
+ * before the default. The result is a plain value; nobody reads the environment for an option
+ * again.
  */
 
 #include <stdbool.h>
@@ -14,7 +16,7 @@
 #include "base/err.h"
 #include "base/log.h"
 
-struct options { /* texts are owned; NULL where nothing was said and there is no default */
+struct options {                /* texts are owned; NULL where nothing was said and there is no default */
 	char *kubeconfig;       /* NULL: the in-cluster service account */
 	char *namespace_;       /* NULL: the daemon finds its own */
 	char *watch_namespaces; /* "a,b", without blanks; NULL: all */
@@ -22,7 +24,7 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 	uint16_t secure_port;   /* 0: any free one */
 	char *status_address;   /* "HOST:PORT", ":PORT", "[::1]:PORT" */
 	char *service_name;
-	char *tls_cert_file;        /* both of these or none */
+	char *tls_cert_file; /* both of these or none */
 	char *tls_private_key_file;
 	bool leader_elect;
 	char *lease_name;
@@ -54,8 +56,10 @@ struct options { /* texts are owned; NULL where nothing was said and there is no
 };
 
 /*
- * argv: what follows the sub-command; argv[0] is the first flag. Fills *out, which options_done frees (also after an error, when it is empty). ERR_INVALID
- * names the source, the value and what is allowed: `flag --secure-port: "x" is no port: 0 to 65535`; `/etc/kscaled.conf:12 secure-port: ...`.
+ * argv: what follows the sub-command; argv[0] is the first flag. Fills *out, which options_done
+ * frees (also after an error, when it is empty). ERR_INVALID names the source, the value and what
+ * is allowed: `flag --secure-port: "x" is no port: 0 to 65535`; `/etc/kscaled.conf:12 secure-port:
+ * ...`.
  */
 int options_load(int argc, char **argv, struct options *out, struct err *err);
 void options_done(struct options *o);

@@ -21,7 +21,10 @@ char *base64_encode(const void *bytes, size_t len)
 	return text;
 }
 
-/* OpenSSL's decoder is made for PEM: it stops at '-', takes blanks at the ends, and so lets garbage pass as an empty text. Hence our own. */
+/*
+ * OpenSSL's decoder is made for PEM: it stops at '-', takes blanks at the ends, and so lets garbage
+ * pass as an empty text. Hence our own.
+ */
 struct decoder {
 	unsigned char *out;
 	size_t len;

@@ -12,8 +12,8 @@
 char *base64_encode(const void *bytes, size_t len);
 
 /*
- * The bytes, with a NUL behind them; line ends in the text are skipped. NULL when the text is not base64 or too long. The caller owns the result; *len (may be NULL)
- * is without the NUL.
+ * The bytes, with a NUL behind them; line ends in the text are skipped. NULL when the text is not
+ * base64 or too long. The caller owns the result; *len (may be NULL) is without the NUL.
  */
 char *base64_decode(const char *text, size_t *len);
 

@@ -10,15 +10,19 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-#define LABELS_MAX 8
-#define SERIES_MAX 20000
+#define LABELS_MAX   8
+#define SERIES_MAX   20000
 #define KEY_ON_STACK 512
 
 /* A series is found by its label values, each with its NUL, one behind the other. */
 struct series {
 	UT_hash_handle hh;
-	double value;      /* of a histogram: the sum of what was observed */
-	uint64_t *buckets; /* owned; of a histogram: how often within each bound, and last how often beyond all; else NULL */
+	double value; /* of a histogram: the sum of what was observed */
+	/*
+	 * owned; of a histogram: how often within each bound, and last how often beyond all; else
+	 * NULL
+	 */
+	uint64_t *buckets;
 	size_t key_len;
 	char key[];
 };
@@ -59,7 +63,7 @@ static void family_free(struct counters_family *f)
 {
 	struct series *s, *next;
 
-	HASH_ITER(hh, f->series, s, next)
+	HASH_ITER (hh, f->series, s, next)
 		remove_series(f, s);
 	for (size_t i = 0; i < f->label_count; i++)
 		free(f->labels[i]);
@@ -74,14 +78,15 @@ void counters_free(struct counters *c)
 
 	if (c == NULL)
 		return;
-	HASH_ITER(hh, c->families, f, next) {
+	HASH_ITER (hh, c->families, f, next) {
 		HASH_DEL(c->families, f);
 		family_free(f);
 	}
 	free(c);
 }
 
-struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name, const char *help, const char *const *label_names)
+struct counters_family *counters_declare(struct counters *c, enum counters_type type, const char *name,
+	const char *help, const char *const *label_names)
 {
 	struct counters_family *f;
 
@@ -93,13 +98,15 @@ struct counters_family *counters_declare(struct counters *c, enum counters_type 
 	f->type = type;
 	f->name = mem_dup(name);
 	f->help = mem_dup(help);
-	for (; label_names != NULL && label_names[f->label_count] != NULL && f->label_count < LABELS_MAX; f->label_count++)
+	for (; label_names != NULL && label_names[f->label_count] != NULL && f->label_count < LABELS_MAX;
+		f->label_count++)
 		f->labels[f->label_count] = mem_dup(label_names[f->label_count]);
 	HASH_ADD_KEYPTR(hh, c->families, f->name, strlen(f->name), f);
 	return f;
 }
 
-struct counters_family *counters_declare_histogram(struct counters *c, const char *name, const char *help, const char *const *label_names, const double *bounds, size_t bound_count)
+struct counters_family *counters_declare_histogram(struct counters *c, const char *name, const char *help,
+	const char *const *label_names, const double *bounds, size_t bound_count)
 {
 	struct counters_family *f = counters_declare(c, COUNTERS_HISTOGRAM, name, help, label_names);
 
@@ -238,7 +245,8 @@ static size_t label_index(const struct counters_family *f, const char *name)
 	return i;
 }
 
-void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2, const char *value2)
+void counters_drop(struct counters_family *f, const char *name, const char *value, const char *name2,
+	const char *value2)
 {
 	size_t first = label_index(f, name);
 	size_t second = name2 != NULL ? label_index(f, name2) : first;
@@ -246,7 +254,7 @@ void counters_drop(struct counters_family *f, const char *name, const char *valu
 
 	if (first == f->label_count || second == f->label_count)
 		return;
-	HASH_ITER(hh, f->series, s, next) {
+	HASH_ITER (hh, f->series, s, next) {
 		if (strcmp(label_value(s, first), value) != 0)
 			continue;
 		if (name2 == NULL || strcmp(label_value(s, second), value2) == 0)
@@ -292,7 +300,8 @@ static void put_series(struct buf *out, const struct counters_family *f, const s
 
 void counters_write(const struct counters *c, struct buf *out)
 {
-	static const char *const types[] = { [COUNTERS_COUNTER] = "counter", [COUNTERS_GAUGE] = "gauge", [COUNTERS_HISTOGRAM] = "histogram" };
+	static const char *const types
+		[] = { [COUNTERS_COUNTER] = "counter", [COUNTERS_GAUGE] = "gauge", [COUNTERS_HISTOGRAM] = "histogram" };
 	static const char dropped[] = "kscaled_metrics_series_dropped_total";
 
 	for (const struct counters_family *f = c->families; f != NULL; f = f->hh.next) {
@@ -302,6 +311,7 @@ void counters_write(const struct counters *c, struct buf *out)
 		for (const struct series *s = f->series; s != NULL; s = s->hh.next)
 			put_series(out, f, s);
 	}
-	exposition_family(out, dropped, types[COUNTERS_COUNTER], "Samples not counted because the registry holds its most series.");
+	exposition_family(out, dropped, types[COUNTERS_COUNTER],
+		"Samples not counted because the registry holds its most series.");
 	exposition_sample(out, dropped, NULL, NULL, (double)c->dropped);
 }

@@ -8,14 +8,15 @@
 
 #include "base/calendar.h"
 
-#define YEARS 5
-#define FIELDS 5
-#define STAR (UINT64_C(1) << 63)
+#define YEARS           5
+#define FIELDS          5
+#define STAR            (UINT64_C(1) << 63)
 #define MINUTES_PER_DAY 1440
-#define TEXT_MAX_LEN 1000
-#define SHOWN 100 /* characters of a text in a message */
+#define TEXT_MAX_LEN    1000
+#define SHOWN           100 /* characters of a text in a message */
 
-static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", NULL };
+static const char *const month_names[] = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov",
+	"dec", NULL };
 static const char *const day_names[] = { "sun", "mon", "tue", "wed", "thu", "fri", "sat", NULL };
 
 static const struct field {
@@ -41,10 +42,14 @@ struct piece {
 
 static int wrong(const struct piece *p, const struct field *f, const char *what, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "\"%.*s\": %s \"%.*s\" (character %zu): %s", SHOWN, p->whole, f->name, p->len < SHOWN ? (int)p->len : SHOWN, p->start, (size_t)(p->start - p->whole) + 1, what);
+	return err_set(err, ERR_INVALID, "\"%.*s\": %s \"%.*s\" (character %zu): %s", SHOWN, p->whole, f->name,
+		p->len < SHOWN ? (int)p->len : SHOWN, p->start, (size_t)(p->start - p->whole) + 1, what);
 }
 
-/* Cuts p at the first of `c`: the front is returned, p keeps what is behind, with start NULL when there was no such character. */
+/*
+ * Cuts p at the first of `c`: the front is returned, p keeps what is behind, with start NULL when
+ * there was no such character.
+ */
 static struct piece cut(struct piece *p, char c)
 {
 	const char *at = memchr(p->start, c, p->len);
@@ -85,18 +90,24 @@ static int read_value(const struct piece *p, const struct field *f, unsigned *ou
 		}
 	}
 	if (!read_digits(p, out))
-		return wrong(p, f, f->names == day_names ? "must be a number or a name as in mon" : f->names ? "must be a number or a name as in jan" : "must be a number", err);
+		return wrong(p, f,
+			f->names == day_names ? "must be a number or a name as in mon"
+				: f->names    ? "must be a number or a name as in jan"
+					      : "must be a number",
+			err);
 	if (*out < f->least || *out > f->most) {
 		char what[80];
 
-		snprintf(what, sizeof(what), "must be from %u to %u%s", f->least, f->most, f->names == day_names ? " (Sunday is 0)" : "");
+		snprintf(what, sizeof(what), "must be from %u to %u%s", f->least, f->most,
+			f->names == day_names ? " (Sunday is 0)" : "");
 		return wrong(p, f, what, err);
 	}
 	return 0;
 }
 
 /* What stands before the step: all, one value, or a range. */
-static int read_range(struct piece p, const struct field *f, bool has_step, unsigned *from, unsigned *to, struct err *err)
+static int read_range(struct piece p, const struct field *f, bool has_step, unsigned *from, unsigned *to,
+	struct err *err)
 {
 	struct piece high = p, low = cut(&high, '-');
 
@@ -156,15 +167,20 @@ static bool is_blank(char c)
 /* The zone before the expression, if there is one; *at goes behind it. */
 static int read_zone(const char *text, const char **at, struct cronexpr *e, struct err *err)
 {
-	size_t prefix = strncmp(text, "TZ=", 3) == 0 ? 3 : strncmp(text, "CRON_TZ=", 8) == 0 ? 8 : 0, len = strcspn(text + prefix, " ");
+	size_t prefix = strncmp(text, "TZ=", 3) == 0 ? 3
+		: strncmp(text, "CRON_TZ=", 8) == 0  ? 8
+						     : 0,
+	       len = strcspn(text + prefix, " ");
 
 	*at = text;
 	if (prefix == 0)
 		return 0;
 	if (text[prefix + len] == '\0')
-		return err_set(err, ERR_INVALID, "\"%.*s\": behind the time zone there must be a blank and five fields", SHOWN, text);
+		return err_set(err, ERR_INVALID, "\"%.*s\": behind the time zone there must be a blank and five fields",
+			SHOWN, text);
 	if (len == 0 || len >= sizeof(e->zone))
-		return err_set(err, ERR_INVALID, "\"%.*s\": %s= names no time zone", SHOWN, text, prefix == 3 ? "TZ" : "CRON_TZ");
+		return err_set(err, ERR_INVALID, "\"%.*s\": %s= names no time zone", SHOWN, text,
+			prefix == 3 ? "TZ" : "CRON_TZ");
 	memcpy(e->zone, text + prefix, len);
 	*at = text + prefix + len;
 	return 0;
@@ -203,9 +219,13 @@ int cronexpr_parse(const char *text, struct cronexpr *out, struct err *err)
 		return -1;
 	count = split(text, at, pieces);
 	if (count > 0 && pieces[0].start[0] == '@')
-		return err_set(err, ERR_INVALID, "\"%.*s\": words such as @daily are not understood: write five fields, as in 0 6 * * 1-5", SHOWN, text);
+		return err_set(err, ERR_INVALID,
+			"\"%.*s\": words such as @daily are not understood: write five fields, as in 0 6 * * 1-5",
+			SHOWN, text);
 	if (count != FIELDS)
-		return err_set(err, ERR_INVALID, "\"%.*s\" has %zu field%s, not five: minute, hour, day of month, month, day of week", SHOWN, text, count, count == 1 ? "" : "s");
+		return err_set(err, ERR_INVALID,
+			"\"%.*s\" has %zu field%s, not five: minute, hour, day of month, month, day of week", SHOWN,
+			text, count, count == 1 ? "" : "s");
 	for (size_t i = 0; i < FIELDS; i++) {
 		uint64_t bits;
 
@@ -242,7 +262,7 @@ bool cronexpr_can_fire(const struct cronexpr *e)
 	return false;
 }
 
-#define ALL_DAYS UINT64_C(0xfffffffe)
+#define ALL_DAYS     UINT64_C(0xfffffffe)
 #define ALL_WEEKDAYS UINT64_C(0x7f)
 
 static bool is_every_day(const struct cronexpr *e)
@@ -273,7 +293,10 @@ static bool is_day(const struct cronexpr *e, int64_t day, const struct calendar_
 
 /* ---- Searching, in minutes since 1970 of a local clock that is not changed ---- */
 
-/* The nearest matching minute of the day at or behind (step 1) or before (step -1) `minute`; -1: none. */
+/*
+ * The nearest matching minute of the day at or behind (step 1) or before (step -1) `minute`; -1:
+ * none.
+ */
 static int minute_of_day(const struct cronexpr *e, int minute, int step)
 {
 	while (minute >= 0 && minute < MINUTES_PER_DAY) {

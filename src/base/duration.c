@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define NS_PER_MS UINT64_C(1000000)
-#define MAX_NS ((uint64_t)INT64_MAX) /* Go's own limit, some 292 years */
+#define MAX_NS    ((uint64_t)INT64_MAX) /* Go's own limit, some 292 years */
 
 static const struct unit {
 	const char *name;
@@ -137,7 +137,8 @@ char *duration_format(int64_t ms, char *out)
 	if (minutes > 0)
 		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%um", (unsigned)minutes);
 	if (millis > 0) {
-		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%u.%03u", (unsigned)seconds, (unsigned)millis);
+		len += (size_t)snprintf(out + len, DURATION_TEXT_MAX - len, "%u.%03u", (unsigned)seconds,
+			(unsigned)millis);
 		while (out[len - 1] == '0')
 			len--;
 		snprintf(out + len, DURATION_TEXT_MAX - len, "s");

@@ -2,7 +2,10 @@
 #ifndef BASE_DURATION_H
 #define BASE_DURATION_H
 
-/* Go durations ("15s", "1h30m", "1.5s", "300ms"; a bare "0") in milliseconds: what Kubernetes and KEDA users write. */
+/*
+ * Go durations ("15s", "1h30m", "1.5s", "300ms"; a bare "0") in milliseconds: what Kubernetes and
+ * KEDA users write.
+ */
 
 #include <stdint.h>
 

@@ -14,7 +14,10 @@
 /* Room for a text that is going to be cut, so that the cut is seen. */
 #define DRAFT_MAX (2 * ERR_MSG_MAX)
 
-/* Copies draft into err->msg: what is no UTF-8 or a control character becomes '?', white space ' ', what does not fit "...". */
+/*
+ * Copies draft into err->msg: what is no UTF-8 or a control character becomes '?', white space ' ',
+ * what does not fit "...".
+ */
 static void put_message(struct err *err, const char *draft)
 {
 	size_t len = strlen(draft);
@@ -22,7 +25,10 @@ static void put_message(struct err *err, const char *draft)
 
 	for (size_t in = 0; in < len;) {
 		size_t step = utf8_step(draft + in, len - in);
-		/* What somebody's server sent may hold control characters; a condition, an Event or a terminal is no place for them. */
+		/*
+		 * What somebody's server sent may hold control characters; a condition, an Event or
+		 * a terminal is no place for them.
+		 */
 		bool control = step == 1 && ((unsigned char)draft[in] < ' ' || draft[in] == 0x7f);
 		bool white = control && (draft[in] == '\n' || draft[in] == '\t' || draft[in] == '\r');
 		const char *bytes = white ? " " : control || step == 0 ? "?" : draft + in;

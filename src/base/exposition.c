@@ -71,7 +71,8 @@ void exposition_family(struct buf *out, const char *name, const char *type, cons
 	buf_printf(out, "\n# TYPE %s %s\n", name, type);
 }
 
-void exposition_sample(struct buf *out, const char *name, const char *const *label_names, const char *const *label_values, double value)
+void exposition_sample(struct buf *out, const char *name, const char *const *label_names,
+	const char *const *label_values, double value)
 {
 	buf_puts(out, name);
 	for (size_t i = 0; label_names && label_names[i]; i++) {

@@ -45,7 +45,8 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
 	st = st ? st : &ignored;
 	memset(st, 0, sizeof(*st));
 	if (fd < 0)
-		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_MISSING : ERR_INVALID, "%s", strerror(errno));
+		return err_set(err, errno == ENOENT || errno == ENOTDIR ? ERR_MISSING : ERR_INVALID, "%s",
+			strerror(errno));
 	result = read_open(fd, kind, st, out, err);
 	close(fd);
 	return result;

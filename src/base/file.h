@@ -18,9 +18,9 @@ enum file_kind {
 };
 
 /*
- * Into an empty buffer. *st, if not NULL, is zeroed, then told before the content is read, so that it
- * shows a change in between. ERR_MISSING: there is none of this name; ERR_INVALID: it cannot be read, is
- * longer than the cap, or not of the kind. The message does not name the path.
+ * Into an empty buffer. *st, if not NULL, is zeroed, then told before the content is read, so that
+ * it shows a change in between. ERR_MISSING: there is none of this name; ERR_INVALID: it cannot be
+ * read, is longer than the cap, or not of the kind. The message does not name the path.
  */
 int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf *out, struct err *err);
 

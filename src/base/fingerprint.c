@@ -11,10 +11,13 @@
 
 #include "base/mem.h"
 
-#define KEY_BYTES 32
+#define KEY_BYTES   32
 #define SHOWN_BYTES ((FINGERPRINT_TEXT - 1) / 2)
 
-/* getrandom never fails for so few bytes once the system has booted; without it no key is worth anything. */
+/*
+ * getrandom never fails for so few bytes once the system has booted; without it no key is worth
+ * anything.
+ */
 static void random_bytes(void *out, size_t len)
 {
 	unsigned char *p = out;
@@ -71,7 +74,8 @@ char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPR
 	unsigned char *end = framed;
 	for (size_t i = 0; i < count; i++)
 		end = put_framed(end, strings[i]);
-	if (HMAC(EVP_sha256(), process_key(), KEY_BYTES, framed, size, digest, &digest_len) == NULL || digest_len < SHOWN_BYTES)
+	if (HMAC(EVP_sha256(), process_key(), KEY_BYTES, framed, size, digest, &digest_len) == NULL ||
+		digest_len < SHOWN_BYTES)
 		abort();
 	mem_wipe(framed, size);
 	free(framed);

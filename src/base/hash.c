@@ -41,7 +41,7 @@ static void sip_word(struct sip *s, uint64_t word)
 uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len)
 {
 	struct sip s = { key0 ^ UINT64_C(0x736f6d6570736575), key1 ^ UINT64_C(0x646f72616e646f6d),
-			 key0 ^ UINT64_C(0x6c7967656e657261), key1 ^ UINT64_C(0x7465646279746573) };
+		key0 ^ UINT64_C(0x6c7967656e657261), key1 ^ UINT64_C(0x7465646279746573) };
 	const unsigned char *p = bytes;
 	size_t rest = len;
 	uint64_t word = 0;

@@ -3,8 +3,9 @@
 #define BASE_HASH_H
 
 /*
- * uthash as this house uses it: include this header, never <uthash.h>. Its tables hash with SipHash under a key of the process, so that nobody who
- * chooses names (of objects, of metrics asked for) can make them all fall into one bucket, and the hash is a function, not code at each use.
+ * uthash as this house uses it: include this header, never <uthash.h>. Its tables hash with SipHash
+ * under a key of the process, so that nobody who chooses names (of objects, of metrics asked for)
+ * can make them all fall into one bucket, and the hash is a function, not code at each use.
  */
 
 #include <stddef.h>
@@ -12,14 +13,16 @@
 
 #include "base/mem.h"
 
-unsigned hash_of(const void *bytes, size_t len);                                             /* under the key of the process */
-uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len); /* SipHash-1-3 itself (words in the machine's byte order) */
+/* under the key of the process */
+unsigned hash_of(const void *bytes, size_t len);
+/* SipHash-1-3 itself (words in the machine's byte order) */
+uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len);
 
 #ifdef UTHASH_H
 #error "<uthash.h> was included before base/hash.h"
 #endif
 #define HASH_FUNCTION(keyptr, keylen, hashv) ((hashv) = hash_of((keyptr), (keylen)))
-#define uthash_malloc(size) mem_alloc(size)
+#define uthash_malloc(size)                  mem_alloc(size)
 #include <uthash.h>
 
 #endif

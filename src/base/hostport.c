@@ -41,11 +41,14 @@ int hostport_parse_listen(const char *text, struct hostport *out, struct err *er
 	enum hostport_flaw flaw = hostport_parse(text, out);
 
 	if (flaw == HOSTPORT_COLONS || flaw == HOSTPORT_BRACKETS)
-		return err_set(err, ERR_INVALID, "\"%.64s\": an IPv6 address stands in brackets, like [::1]:8080", text);
+		return err_set(err, ERR_INVALID, "\"%.64s\": an IPv6 address stands in brackets, like [::1]:8080",
+			text);
 	if (flaw == HOSTPORT_LONG)
-		return err_set(err, ERR_INVALID, "\"%.64s...\": the host is longer than %d characters", text, HOSTPORT_HOST_MAX);
+		return err_set(err, ERR_INVALID, "\"%.64s...\": the host is longer than %d characters", text,
+			HOSTPORT_HOST_MAX);
 	if (flaw == HOSTPORT_PORT)
-		return err_set(err, ERR_INVALID, "\"%.64s\": \"%.16s\" is no port: 0 to 65535", text, strrchr(text, ':') + 1);
+		return err_set(err, ERR_INVALID, "\"%.64s\": \"%.16s\" is no port: 0 to 65535", text,
+			strrchr(text, ':') + 1);
 	if (!out->has_port)
 		return err_set(err, ERR_INVALID, "\"%.64s\" has no port: HOST:PORT, or :PORT for all addresses", text);
 	return 0;

@@ -3,9 +3,9 @@
 #define BASE_HOSTPORT_H
 
 /*
- * host:port as people write it, taken apart and joined. Which hosts and ports are allowed, whether a
- * port must be there, and what the default is, the caller decides. A value: owns nothing, resolves
- * nothing.
+ * host:port as people write it, taken apart and joined. Which hosts and ports are allowed, whether
+ * a port must be there, and what the default is, the caller decides. A value: owns nothing,
+ * resolves nothing.
  */
 
 #include <stdbool.h>

@@ -12,23 +12,27 @@
 #include "base/timestamp.h"
 
 #define PATH_MAX_LEN 256
-#define DEPTH_MAX 32
+#define DEPTH_MAX    32
 
 /*
- * A string may hold \u0000 (an annotation can): one such object must not make a whole list unreadable. Where a text is wanted, json_get_string
- * refuses it.
+ * A string may hold \u0000 (an annotation can): one such object must not make a whole list
+ * unreadable. Where a text is wanted, json_get_string refuses it.
  */
 static json_t *load(const char *text, size_t len, json_error_t *where)
 {
 	return json_loadb(text, len, JSON_DECODE_ANY | JSON_ALLOW_NUL, where);
 }
 
-/* Nesting beyond this is emptied below: no object that means anything comes near it, and jansson gives up at 2,048. */
+/*
+ * Nesting beyond this is emptied below: no object that means anything comes near it, and jansson
+ * gives up at 2,048.
+ */
 #define NESTING_MAX 256
 
 /*
- * Makes text bearable in place: in keys jansson cannot hold \u0000, and it refuses deep nesting, both of which the API server may let through. U+FFFD stands for the one, 0 for
- * what lies too deep, so that one user's object does not blind everybody's list.
+ * Makes text bearable in place: in keys jansson cannot hold \u0000, and it refuses deep nesting,
+ * both of which the API server may let through. U+FFFD stands for the one, 0 for what lies too
+ * deep, so that one user's object does not blind everybody's list.
  */
 static void tame(char *text, size_t len)
 {
@@ -53,7 +57,10 @@ static void tame(char *text, size_t len)
 		else if (!quoted && (text[i] == '}' || text[i] == ']') && depth > 0)
 			depth--;
 		if (deep)
-			text[i] = text[i] != '"' && !quoted && depth == NESTING_MAX + 1 && (text[i] == '{' || text[i] == '[') ? '0' : ' ';
+			text[i] = text[i] != '"' && !quoted && depth == NESTING_MAX + 1 &&
+					(text[i] == '{' || text[i] == '[')
+				? '0'
+				: ' ';
 	}
 }
 
@@ -74,7 +81,9 @@ json_t *json_parse(const char *text, size_t len, struct err *err)
 	json_error_t where;
 	json_t *value = load(text, len, &where);
 
-	if (value == NULL && (json_error_code(&where) == json_error_null_byte_in_key || json_error_code(&where) == json_error_stack_overflow))
+	if (value == NULL &&
+		(json_error_code(&where) == json_error_null_byte_in_key ||
+			json_error_code(&where) == json_error_stack_overflow))
 		value = load_tamed(text, len, &where);
 	if (value == NULL)
 		err_set(err, ERR_INVALID, "JSON, line %d column %d: %s", where.line, where.column, where.text);
@@ -100,10 +109,14 @@ struct json_at json_element(const struct json_at *at, size_t index)
 	return (struct json_at){ json_is_null(value) ? NULL : value, at, NULL, index };
 }
 
-/* Keys that would be mistaken for a path stand in brackets: metadata.annotations[autoscaling.keda.sh/paused]. */
+/*
+ * Keys that would be mistaken for a path stand in brackets:
+ * metadata.annotations[autoscaling.keda.sh/paused].
+ */
 static bool is_plain_key(const char *key)
 {
-	return key[0] != '\0' && strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
+	return key[0] != '\0' &&
+		strspn(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") == strlen(key);
 }
 
 static void put_step(struct buf *b, const struct json_at *at)
@@ -138,20 +151,14 @@ char *json_path(const struct json_at *at, char *out, size_t size)
 static const char *kind_of(const json_t *value)
 {
 	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "an array";
-	case JSON_STRING:
-		return "a string";
+	case JSON_OBJECT: return "an object";
+	case JSON_ARRAY: return "an array";
+	case JSON_STRING: return "a string";
 	case JSON_INTEGER:
-	case JSON_REAL:
-		return "a number";
+	case JSON_REAL: return "a number";
 	case JSON_TRUE:
-	case JSON_FALSE:
-		return "a boolean";
-	case JSON_NULL:
-		return "null";
+	case JSON_FALSE: return "a boolean";
+	case JSON_NULL: return "null";
 	}
 	return "something else";
 }
@@ -366,8 +373,7 @@ static uint64_t digest_of_array(const json_t *value)
 	const json_t *element;
 	size_t i;
 
-	json_array_foreach(value, i, element)
-		sum = mix(sum, json_digest(element));
+	json_array_foreach(value, i, element) sum = mix(sum, json_digest(element));
 	return sum;
 }
 

@@ -112,7 +112,10 @@ static void put_json(struct buf *out, const char *ts, enum log_level level, cons
 	buf_putc(out, '}');
 }
 
-/* One write per line, so that lines of several processes do not mix. A log that cannot be written is nobody's error. */
+/*
+ * One write per line, so that lines of several processes do not mix. A log that cannot be written
+ * is nobody's error.
+ */
 static void emit(enum log_level level, struct buf *line)
 {
 	if (setup.sink != NULL) {

@@ -3,9 +3,10 @@
 #define BASE_LOG_H
 
 /*
- * The log: one line per event on standard error, as text or as JSON. Set up once by the daemon; tests capture lines by setting
- * a sink. Control characters and bytes that are not UTF-8 are escaped, so no input can forge a line.
- * Text: `2026-01-02T03:04:05.678Z info  scaledobject default/web: scaled from 0 to 1`. JSON: {"ts":..,"level":..,"object":..,"msg":..}.
+ * The log: one line per event on standard error, as text or as JSON. Set up once by the daemon;
+ * tests capture lines by setting a sink. Control characters and bytes that are not UTF-8 are
+ * escaped, so no input can forge a line. Text: `2026-01-02T03:04:05.678Z info  scaledobject
+ * default/web: scaled from 0 to 1`. JSON: {"ts":..,"level":..,"object":..,"msg":..}.
  */
 
 #include <stdbool.h>
@@ -22,12 +23,18 @@ typedef void (*log_sink_fn)(void *arg, enum log_level level, const char *line);
 void log_set_sink(log_sink_fn sink, void *arg); /* NULL: standard error again */
 bool log_enabled(enum log_level level);         /* to skip costly arguments */
 
-/* `subject` names what the line is about ("scaledobject default/web", "lease", ...); may be NULL. */
+/*
+ * `subject` names what the line is about ("scaledobject default/web", "lease", ...); may be NULL.
+ */
 void log_line(enum log_level level, const char *subject, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-#define log_debug(subject, ...) do { if (log_enabled(LOG_LEVEL_DEBUG)) log_line(LOG_LEVEL_DEBUG, (subject), __VA_ARGS__); } while (0)
-#define log_info(subject, ...) log_line(LOG_LEVEL_INFO, (subject), __VA_ARGS__)
-#define log_warn(subject, ...) log_line(LOG_LEVEL_WARN, (subject), __VA_ARGS__)
+#define log_debug(subject, ...)                                                                                        \
+	do {                                                                                                           \
+		if (log_enabled(LOG_LEVEL_DEBUG))                                                                      \
+			log_line(LOG_LEVEL_DEBUG, (subject), __VA_ARGS__);                                             \
+	} while (0)
+#define log_info(subject, ...)  log_line(LOG_LEVEL_INFO, (subject), __VA_ARGS__)
+#define log_warn(subject, ...)  log_line(LOG_LEVEL_WARN, (subject), __VA_ARGS__)
 #define log_error(subject, ...) log_line(LOG_LEVEL_ERROR, (subject), __VA_ARGS__)
 
 #endif

@@ -100,7 +100,10 @@ void mem_settle(void)
 	malloc_trim(0);
 }
 
-/* One loop needs one arena; big blocks (answers of lists) come from mmap, so that a peak goes back to the system when it is freed. */
+/*
+ * One loop needs one arena; big blocks (answers of lists) come from mmap, so that a peak goes back
+ * to the system when it is freed.
+ */
 void mem_tune(void)
 {
 	mallopt(M_ARENA_MAX, 1);

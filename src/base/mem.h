@@ -3,19 +3,19 @@
 #define BASE_MEM_H
 
 /*
- * Memory that is there or the process is not: running out of memory is not an error that callers handle.
- * Sizes that come from outside are checked against a cap before they get here.
+ * Memory that is there or the process is not: running out of memory is not an error that callers
+ * handle. Sizes that come from outside are checked against a cap before they get here.
  */
 
 #include <stdarg.h>
 #include <stddef.h>
 
-void *mem_alloc(size_t size);                          /* not zeroed; never NULL */
-void *mem_zalloc(size_t size);                         /* zeroed; never NULL */
-void *mem_array(size_t count, size_t size);            /* zeroed array; aborts when count * size overflows */
-void *mem_resize(void *ptr, size_t count, size_t size);/* like reallocarray */
-char *mem_dup(const char *text);                       /* NULL gives NULL */
-char *mem_dupn(const char *bytes, size_t len);         /* len bytes and a terminating NUL */
+void *mem_alloc(size_t size);                           /* not zeroed; never NULL */
+void *mem_zalloc(size_t size);                          /* zeroed; never NULL */
+void *mem_array(size_t count, size_t size);             /* zeroed array; aborts when count * size overflows */
+void *mem_resize(void *ptr, size_t count, size_t size); /* like reallocarray */
+char *mem_dup(const char *text);                        /* NULL gives NULL */
+char *mem_dupn(const char *bytes, size_t len);          /* len bytes and a terminating NUL */
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 

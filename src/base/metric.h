@@ -5,8 +5,9 @@
 /*
  * The values that scalers and decisions both speak of.
  *
- * A *question* is put to a source and gives an *answer* (a raw number). A trigger *judges* the answer by its own thresholds, which gives a
- * *reading*: the value for the HPA and whether the trigger is active. Questions are shared between triggers; readings are not.
+ * A *question* is put to a source and gives an *answer* (a raw number). A trigger *judges* the
+ * answer by its own thresholds, which gives a *reading*: the value for the HPA and whether the
+ * trigger is active. Questions are shared between triggers; readings are not.
  */
 
 #include <stdbool.h>
@@ -18,8 +19,9 @@
 enum metric_target_type { METRIC_AVERAGE_VALUE, METRIC_VALUE, METRIC_UTILIZATION };
 
 enum metric_kind {
-	METRIC_EXTERNAL,           /* answered by us */
-	METRIC_RESOURCE,           /* cpu or memory of all containers: the HPA controller reads it by itself, nobody asks us */
+	METRIC_EXTERNAL, /* answered by us */
+	/* cpu or memory of all containers: the HPA controller reads it by itself, nobody asks us */
+	METRIC_RESOURCE,
 	METRIC_CONTAINER_RESOURCE, /* of one container */
 };
 
@@ -33,7 +35,11 @@ struct metric_spec {
 };
 
 /* Who says whether there is work. */
-enum activity { ACTIVITY_BY_THRESHOLD, ACTIVITY_ACTIVE, ACTIVITY_INACTIVE /* the source itself says it, whatever the value: external scalers */ };
+enum activity {
+	ACTIVITY_BY_THRESHOLD,
+	ACTIVITY_ACTIVE,
+	ACTIVITY_INACTIVE /* the source itself says it, whatever the value: external scalers */
+};
 
 /* A source's own answer, before any threshold. */
 struct answer {

@@ -36,9 +36,17 @@ void places_done(struct places *p)
 }
 
 /* One step of a path: a key or an index. */
-struct step { const char *key; size_t len; size_t index; bool indexed; };
+struct step {
+	const char *key;
+	size_t len;
+	size_t index;
+	bool indexed;
+};
 
-/* Takes the first step off the path: "triggers[2].type" is "triggers", "[2]", "type"; "[a.b/c]" is a key in brackets. False at the end. */
+/*
+ * Takes the first step off the path: "triggers[2].type" is "triggers", "[2]", "type"; "[a.b/c]" is
+ * a key in brackets. False at the end.
+ */
 static bool next_step(const char **path, struct step *out)
 {
 	const char *text = *path;

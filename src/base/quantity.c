@@ -69,8 +69,9 @@ static bool read_suffix(const char *text, struct suffix *out)
 }
 
 /*
- * A number wider than the result: whole + part / 10^18, exact to 36 digits. What is cut off below is remembered in `more`, because a quantity is
- * rounded up, away from zero, however little there is.
+ * A number wider than the result: whole + part / 10^18, exact to 36 digits. What is cut off below
+ * is remembered in `more`, because a quantity is rounded up, away from zero, however little there
+ * is.
  */
 struct wide {
 	uint64_t whole;
@@ -79,7 +80,7 @@ struct wide {
 	bool huge; /* past all that an int64 holds */
 };
 
-#define PART_ONE UINT64_C(1000000000000000000)
+#define PART_ONE    UINT64_C(1000000000000000000)
 #define PART_DIGITS 18
 
 /* factor: at most 10 */
@@ -88,7 +89,8 @@ static void wide_times(struct wide *w, unsigned factor)
 	uint64_t part = w->part * factor;
 	uint64_t whole;
 
-	if (__builtin_mul_overflow(w->whole, (uint64_t)factor, &whole) || __builtin_add_overflow(whole, part / PART_ONE, &whole))
+	if (__builtin_mul_overflow(w->whole, (uint64_t)factor, &whole) ||
+		__builtin_add_overflow(whole, part / PART_ONE, &whole))
 		w->huge = true;
 	w->whole = whole;
 	w->part = part % PART_ONE;
@@ -109,8 +111,8 @@ static bool wide_is_zero(const struct wide *w)
 }
 
 /*
- * times 10^ten and 2^two. Small first, so that nothing seems huge that is not; each loop stops when nothing changes any more, whatever exponent somebody
- * wrote.
+ * times 10^ten and 2^two. Small first, so that nothing seems huge that is not; each loop stops when
+ * nothing changes any more, whatever exponent somebody wrote.
  */
 static void wide_scale(struct wide *w, int ten, int two)
 {
@@ -122,7 +124,10 @@ static void wide_scale(struct wide *w, int ten, int two)
 		wide_times(w, 10);
 }
 
-/* The significant digits of text[0..len), of which one may be a point: 18 become the whole, 18 the part; *exponent says where the point belongs. */
+/*
+ * The significant digits of text[0..len), of which one may be a point: 18 become the whole, 18 the
+ * part; *exponent says where the point belongs.
+ */
 static struct wide read_digits(const char *text, size_t len, int *exponent)
 {
 	struct wide w = { 0, 0, false, false };
@@ -183,7 +188,10 @@ int quantity_parse(const char *text, struct quantity *out, struct err *err)
 	wide_scale(&w, exponent + 3, suffix.two);
 	out->milli = to_milli(&w, negative);
 	out->format = suffix.format;
-	/* Below 1 a binary form says nothing: Kubernetes turns it into a decimal one when it reads it. */
+	/*
+	 * Below 1 a binary form says nothing: Kubernetes turns it into a decimal one when it reads
+	 * it.
+	 */
 	if (out->format == QUANTITY_BINARY_SI && out->milli > -1000 && out->milli < 1000)
 		out->format = QUANTITY_DECIMAL_SI;
 	return 0;
@@ -230,7 +238,10 @@ char *quantity_format(struct quantity q, char *out)
 	uint64_t amount = q.milli < 0 ? (uint64_t)0 - (uint64_t)q.milli : (uint64_t)q.milli;
 	const char *sign = q.milli < 0 ? "-" : "";
 
-	/* quantity.go CanonicalizeBytes: a binary form only from 1024 on, and only where it is exact. */
+	/*
+	 * quantity.go CanonicalizeBytes: a binary form only from 1024 on, and only where it is
+	 * exact.
+	 */
 	if (amount == 0)
 		memcpy(out, "0", 2);
 	else if (q.format == QUANTITY_BINARY_SI && amount >= 1024000 && amount % 1000 == 0)
@@ -250,8 +261,8 @@ struct quantity quantity_from_int(int64_t value)
 }
 
 /*
- * printf rounds the exact binary value; so does this, by multiplying, wherever the product is too small for its own rounding to matter and not next
- * to a tie. The rest, rare, goes through printf.
+ * printf rounds the exact binary value; so does this, by multiplying, wherever the product is too
+ * small for its own rounding to matter and not next to a tie. The rest, rare, goes through printf.
  */
 static int64_t milli_of(double value)
 {

@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 
-#define NAME_MAX_LEN 63    /* a label's name and value: k8s.io/apimachinery/pkg/util/validation */
+#define NAME_MAX_LEN   63  /* a label's name and value: k8s.io/apimachinery/pkg/util/validation */
 #define PREFIX_MAX_LEN 253 /* a DNS subdomain before the slash of a key */
-#define TEXT_MAX_LEN 8192
+#define TEXT_MAX_LEN   8192
 
 /* A piece of the text. */
 struct span {
@@ -61,7 +61,8 @@ static bool is_subdomain(struct span s)
 		return false;
 	for (size_t i = 0; i < s.len; i++) {
 		bool edge = i == 0 || i == s.len - 1 || s.start[i - 1] == '.' || s.start[i + 1] == '.';
-		if (!is_lower_alnum(s.start[i]) && (edge || s.start[i] != '-') && (i == 0 || i == s.len - 1 || s.start[i] != '.' || s.start[i - 1] == '.'))
+		if (!is_lower_alnum(s.start[i]) && (edge || s.start[i] != '-') &&
+			(i == 0 || i == s.len - 1 || s.start[i] != '.' || s.start[i - 1] == '.'))
 			return false;
 	}
 	return true;
@@ -74,7 +75,8 @@ static bool is_key(struct span s)
 	if (slash == NULL)
 		return is_name(s);
 	size_t prefix = (size_t)(slash - s.start);
-	return is_subdomain((struct span){ s.start, prefix }) && is_name((struct span){ slash + 1, s.len - prefix - 1 });
+	return is_subdomain((struct span){ s.start, prefix }) &&
+		is_name((struct span){ slash + 1, s.len - prefix - 1 });
 }
 
 bool selector_is_key(const char *text, size_t len)
@@ -121,7 +123,8 @@ static int read_requirement(struct span s, struct strmap *out, struct err *err)
 	const char *operator_ = set_operator(s);
 
 	if (operator_ != NULL)
-		return err_set(err, ERR_INVALID, "label selector \"%.*s\": only key=value is answered, not %s", shown, s.start, operator_);
+		return err_set(err, ERR_INVALID, "label selector \"%.*s\": only key=value is answered, not %s", shown,
+			s.start, operator_);
 	const char *equals = memchr(s.start, '=', s.len);
 	if (equals == NULL)
 		return err_set(err, ERR_INVALID, "label selector \"%.*s\": is not key=value", shown, s.start);
@@ -131,15 +134,18 @@ static int read_requirement(struct span s, struct strmap *out, struct err *err)
 		value = (struct span){ value.start + 1, value.len - 1 };
 	value = trim(value);
 	if (!is_key(key))
-		return err_set(err, ERR_INVALID, "label selector \"%.*s\": \"%.*s\" is no label key", shown, s.start, key.len < 64 ? (int)key.len : 64, key.start);
+		return err_set(err, ERR_INVALID, "label selector \"%.*s\": \"%.*s\" is no label key", shown, s.start,
+			key.len < 64 ? (int)key.len : 64, key.start);
 	if (value.len > 0 && !is_name(value))
-		return err_set(err, ERR_INVALID, "label selector \"%.*s\": what follows = is no label value", shown, s.start);
+		return err_set(err, ERR_INVALID, "label selector \"%.*s\": what follows = is no label value", shown,
+			s.start);
 
 	MEM_AUTO char *key_text = mem_dupn(key.start, key.len);
 	MEM_AUTO char *value_text = mem_dupn(value.start, value.len);
 	const char *before = strmap_get(out, key_text);
 	if (before != NULL && strcmp(before, value_text) != 0)
-		return err_set(err, ERR_INVALID, "label selector: %.64s cannot be both \"%s\" and \"%s\"", key_text, before, value_text);
+		return err_set(err, ERR_INVALID, "label selector: %.64s cannot be both \"%s\" and \"%s\"", key_text,
+			before, value_text);
 	strmap_set(out, key_text, value_text);
 	return 0;
 }
@@ -158,7 +164,8 @@ int selector_parse(const char *text, struct strmap *out, struct err *err)
 		bool dangling = comma != NULL && len + 1 == rest.len;
 		if (requirement.len == 0 || dangling) {
 			strmap_done(&found);
-			return err_set(err, ERR_INVALID, "label selector \"%.128s\": nothing before or after a comma", text);
+			return err_set(err, ERR_INVALID, "label selector \"%.128s\": nothing before or after a comma",
+				text);
 		}
 		if (read_requirement(requirement, &found, err) < 0) {
 			strmap_done(&found);

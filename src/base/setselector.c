@@ -10,7 +10,7 @@
 #include "base/selector.h"
 
 #define TEXT_MAX_LEN 8192
-#define SHOWN 100
+#define SHOWN        100
 
 enum token_kind { END, WORD, SIGN /* = == != > < */, NOT, OPEN, CLOSE, COMMA };
 
@@ -34,7 +34,11 @@ static bool is_blank(char c)
 
 static void advance(struct reader *r)
 {
-	static const struct { const char *text; enum token_kind kind; } signs[] = { { "==", SIGN }, { "!=", SIGN }, { "=", SIGN }, { ">", SIGN }, { "<", SIGN }, { "!", NOT }, { "(", OPEN }, { ")", CLOSE }, { ",", COMMA } };
+	static const struct {
+		const char *text;
+		enum token_kind kind;
+	} signs[] = { { "==", SIGN }, { "!=", SIGN }, { "=", SIGN }, { ">", SIGN }, { "<", SIGN }, { "!", NOT },
+		{ "(", OPEN }, { ")", CLOSE }, { ",", COMMA } };
 
 	while (is_blank(*r->at))
 		r->at++;
@@ -54,7 +58,8 @@ static void advance(struct reader *r)
 
 static int wrong(struct reader *r, const char *what)
 {
-	return err_set(r->err, ERR_INVALID, "\"%.*s\" (character %zu): %s", SHOWN, r->whole, (size_t)(r->token.start - r->whole) + 1, what);
+	return err_set(r->err, ERR_INVALID, "\"%.*s\" (character %zu): %s", SHOWN, r->whole,
+		(size_t)(r->token.start - r->whole) + 1, what);
 }
 
 static bool is_word(const struct reader *r, const char *word)
@@ -148,14 +153,17 @@ static int read_requirement(struct reader *r)
 	if (read_key(r))
 		return -1;
 	if (negated)
-		return r->token.kind == COMMA || r->token.kind == END ? 0 : wrong(r, "behind !key comes a comma or the end");
+		return r->token.kind == COMMA || r->token.kind == END
+			? 0
+			: wrong(r, "behind !key comes a comma or the end");
 	return read_operator(r);
 }
 
 static int read_all(struct reader *r)
 {
 	if (strlen(r->whole) > TEXT_MAX_LEN)
-		return err_set(r->err, ERR_INVALID, "\"%.*s...\" is longer than %d characters", SHOWN, r->whole, TEXT_MAX_LEN);
+		return err_set(r->err, ERR_INVALID, "\"%.*s...\" is longer than %d characters", SHOWN, r->whole,
+			TEXT_MAX_LEN);
 	for (;;) {
 		if (read_requirement(r))
 			return -1;

@@ -8,7 +8,10 @@
 
 #define FIRST_ROOM 4
 
-/* Where key is or belongs. Keys that arrive sorted (as our own decoders bring them) are found to belong at the end at once. */
+/*
+ * Where key is or belongs. Keys that arrive sorted (as our own decoders bring them) are found to
+ * belong at the end at once.
+ */
 static size_t find(const struct strmap *m, const char *key, bool *found)
 {
 	size_t low = 0, high = m->count;

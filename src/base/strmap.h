@@ -3,8 +3,8 @@
 #define BASE_STRMAP_H
 
 /*
- * A small map from string to string, kept sorted by key: labels, annotations, trigger metadata, environments. A value, compact in
- * memory (one allocation per pair). Zero-initialised is empty.
+ * A small map from string to string, kept sorted by key: labels, annotations, trigger metadata,
+ * environments. A value, compact in memory (one allocation per pair). Zero-initialised is empty.
  */
 
 #include <stdbool.h>
@@ -23,10 +23,10 @@ struct strmap_pair {
 const char *strmap_get(const struct strmap *m, const char *key); /* borrowed; NULL when absent */
 void strmap_set(struct strmap *m, const char *key, const char *value);
 void strmap_remove(struct strmap *m, const char *key);
-void strmap_remove_secret(struct strmap *m, const char *key);     /* wipes the pair first */
-void strmap_copy(struct strmap *to, const struct strmap *from);  /* into an empty map */
+void strmap_remove_secret(struct strmap *m, const char *key);   /* wipes the pair first */
+void strmap_copy(struct strmap *to, const struct strmap *from); /* into an empty map */
 void strmap_done(struct strmap *m);
-void strmap_done_secret(struct strmap *m);                        /* wipes keys and values first */
+void strmap_done_secret(struct strmap *m); /* wipes keys and values first */
 bool strmap_equal(const struct strmap *a, const struct strmap *b);
 
 #endif

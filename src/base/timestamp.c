@@ -9,7 +9,7 @@
 #define MS_PER_DAY INT64_C(86400000)
 /* 0000-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z: RFC 3339 has four digits for the year. */
 #define EARLIEST_MS INT64_C(-62167219200000)
-#define LATEST_MS INT64_C(253402300799999)
+#define LATEST_MS   INT64_C(253402300799999)
 
 struct civil {
 	int year, month, day, hour, minute, second, milli;
@@ -100,9 +100,10 @@ static bool offset(const char **p, int *minutes)
 
 static bool read_all(const char *p, struct civil *c, int *east_minutes)
 {
-	return digits(&p, 4, &c->year) && literal(&p, '-') && digits(&p, 2, &c->month) && literal(&p, '-') && digits(&p, 2, &c->day) &&
-	       literal(&p, 'T') && digits(&p, 2, &c->hour) && literal(&p, ':') && digits(&p, 2, &c->minute) && literal(&p, ':') &&
-	       digits(&p, 2, &c->second) && fraction(&p, &c->milli) && offset(&p, east_minutes) && *p == '\0';
+	return digits(&p, 4, &c->year) && literal(&p, '-') && digits(&p, 2, &c->month) && literal(&p, '-') &&
+		digits(&p, 2, &c->day) && literal(&p, 'T') && digits(&p, 2, &c->hour) && literal(&p, ':') &&
+		digits(&p, 2, &c->minute) && literal(&p, ':') && digits(&p, 2, &c->second) && fraction(&p, &c->milli) &&
+		offset(&p, east_minutes) && *p == '\0';
 }
 
 int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
@@ -112,14 +113,18 @@ int timestamp_parse(const char *text, int64_t *unix_ms, struct err *err)
 
 	if (!read_all(text, &c, &east_minutes))
 		return err_set(err, ERR_INVALID, "\"%.64s\" is no time like 2026-01-02T03:04:05Z", text);
-	if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > calendar_days_in_month(c.year, c.month) || c.hour > 23 || c.minute > 59 || c.second > 59)
+	if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > calendar_days_in_month(c.year, c.month) ||
+		c.hour > 23 || c.minute > 59 || c.second > 59)
 		return err_set(err, ERR_INVALID, "\"%.64s\" names a time that does not exist", text);
 	int64_t minutes = (calendar_days(c.year, c.month, c.day) * 24 + c.hour) * 60 + c.minute - east_minutes;
 	*unix_ms = (minutes * 60 + c.second) * 1000 + c.milli;
 	return 0;
 }
 
-/* `count` digits and what follows them; returns where to go on. By hand: each answer of the metrics API carries a time. */
+/*
+ * `count` digits and what follows them; returns where to go on. By hand: each answer of the metrics
+ * API carries a time.
+ */
 static char *put(char *out, int value, int count, char next)
 {
 	for (int i = count - 1; i >= 0; i--, value /= 10)

@@ -8,20 +8,18 @@ static bool is_tail(unsigned char c)
 	return (c & 0xC0) == 0x80;
 }
 
-/* The second byte carries the limits: E0 and F0 exclude overlong forms, ED surrogates, F4 what is past U+10FFFF. */
+/*
+ * The second byte carries the limits: E0 and F0 exclude overlong forms, ED surrogates, F4 what is
+ * past U+10FFFF.
+ */
 static bool second_fits(unsigned char first, unsigned char second)
 {
 	switch (first) {
-	case 0xE0:
-		return second >= 0xA0 && second <= 0xBF;
-	case 0xED:
-		return second >= 0x80 && second <= 0x9F;
-	case 0xF0:
-		return second >= 0x90 && second <= 0xBF;
-	case 0xF4:
-		return second >= 0x80 && second <= 0x8F;
-	default:
-		return is_tail(second);
+	case 0xE0: return second >= 0xA0 && second <= 0xBF;
+	case 0xED: return second >= 0x80 && second <= 0x9F;
+	case 0xF0: return second >= 0x90 && second <= 0xBF;
+	case 0xF4: return second >= 0x80 && second <= 0x8F;
+	default: return is_tail(second);
 	}
 }
 

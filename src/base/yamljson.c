@@ -46,7 +46,7 @@ static void forget_anchors(struct yamljson *y)
 {
 	struct anchor *a, *next;
 
-	HASH_ITER(hh, y->anchors, a, next) {
+	HASH_ITER (hh, y->anchors, a, next) {
 		HASH_DELETE(hh, y->anchors, a);
 		json_decref(a->value);
 		free(a->name);
@@ -64,7 +64,7 @@ void yamljson_free(struct yamljson *y)
 	free(y);
 }
 
-/* --- what goes wrong ---------------------------------------------------------------------------------------------------------- */
+/* ---- What goes wrong ---- */
 
 static json_t *fail(struct yamljson *y, const char *what)
 {
@@ -89,10 +89,11 @@ static int advance(struct yamljson *y)
 	yaml_event_delete(&y->event);
 	if (yaml_parser_parse(&y->parser, &y->event))
 		return 0;
-	return err_set(y->err, ERR_INVALID, "line %zu: not YAML: %s", line_of_problem(y), y->parser.problem ? y->parser.problem : "it cannot be read");
+	return err_set(y->err, ERR_INVALID, "line %zu: not YAML: %s", line_of_problem(y),
+		y->parser.problem ? y->parser.problem : "it cannot be read");
 }
 
-/* --- anchors -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Anchors ---- */
 
 static struct anchor *find_anchor(struct yamljson *y, const char *name)
 {
@@ -149,7 +150,7 @@ static json_t *build_alias(struct yamljson *y)
 	return count(y, a->weight) == 0 ? json_incref(a->value) : NULL;
 }
 
-/* --- values ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 static json_t *build(struct yamljson *y, size_t place);
 
@@ -162,7 +163,9 @@ static json_t *build_scalar(struct yamljson *y)
 
 static int add_element(struct yamljson *y, json_t *list, size_t place)
 {
-	struct place at = { .parent = (uint32_t)place, .line = (uint32_t)y->event.start_mark.line + 1, .index = (uint32_t)json_array_size(list) };
+	struct place at = { .parent = (uint32_t)place,
+		.line = (uint32_t)y->event.start_mark.line + 1,
+		.index = (uint32_t)json_array_size(list) };
 	json_t *value = build(y, places_add(y->places, at));
 
 	return value ? json_array_append_new(list, value) : -1;
@@ -182,7 +185,9 @@ static json_t *build_list(struct yamljson *y, size_t place)
 	return NULL;
 }
 
-/* `<<: *base` gives what is not said beside it; a list of mappings, the earlier before the later. */
+/*
+ * `<<: *base` gives what is not said beside it; a list of mappings, the earlier before the later.
+ */
 static int merge(struct yamljson *y, json_t *object, const json_t *base)
 {
 	const json_t *one;
@@ -194,7 +199,8 @@ static int merge(struct yamljson *y, json_t *object, const json_t *base)
 		fail(y, "<< takes a mapping, or a list of them");
 		return -1;
 	}
-	json_array_foreach(base, i, one) {
+	json_array_foreach(base, i, one)
+	{
 		if (!json_is_object(one)) {
 			fail(y, "<< takes a mapping, or a list of them");
 			return -1;
@@ -222,12 +228,14 @@ static const char *reserve(json_t *object, const char *key)
 
 static bool is_merge_key(const yaml_event_t *event)
 {
-	return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.tag && strcmp((const char *)event->data.scalar.value, "<<") == 0;
+	return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.tag &&
+		strcmp((const char *)event->data.scalar.value, "<<") == 0;
 }
 
 static bool is_key(const yaml_event_t *event)
 {
-	return event->type == YAML_SCALAR_EVENT && strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
+	return event->type == YAML_SCALAR_EVENT &&
+		strlen((const char *)event->data.scalar.value) == event->data.scalar.length;
 }
 
 static int add_merged(struct yamljson *y, json_t *merged, struct place at)
@@ -278,9 +286,7 @@ static int add_fields(struct yamljson *y, json_t *object, json_t *merged, size_t
 				return -1;
 			continue;
 		}
-		json_array_foreach(merged, i, base)
-			if (merge(y, object, base) < 0)
-				return -1;
+		json_array_foreach(merged, i, base) if (merge(y, object, base) < 0) return -1;
 		return 0;
 	}
 	return -1;
@@ -310,9 +316,7 @@ static json_t *build(struct yamljson *y, size_t place)
 	if (++y->depth > YAMLJSON_DEPTH_MAX)
 		return fail(y, "nested too deep: at most 100 levels");
 	switch (y->event.type) {
-	case YAML_ALIAS_EVENT:
-		value = build_alias(y);
-		break;
+	case YAML_ALIAS_EVENT: value = build_alias(y); break;
 	case YAML_SCALAR_EVENT:
 		anchor = begin_anchor(y, y->event.data.scalar.anchor);
 		value = build_scalar(y);
@@ -325,8 +329,7 @@ static json_t *build(struct yamljson *y, size_t place)
 		anchor = begin_anchor(y, y->event.data.mapping_start.anchor);
 		value = build_mapping(y, place);
 		break;
-	default:
-		return fail(y, "not YAML");
+	default: return fail(y, "not YAML");
 	}
 	y->depth--;
 	if (value)
@@ -355,7 +358,8 @@ int yamljson_next(struct yamljson *y, json_t **out, struct places *places, struc
 			return -1;
 		if (y->event.type == YAML_STREAM_END_EVENT)
 			return 0;
-	} while (y->event.type == YAML_STREAM_START_EVENT || y->event.type == YAML_DOCUMENT_START_EVENT || y->event.type == YAML_DOCUMENT_END_EVENT);
+	} while (y->event.type == YAML_STREAM_START_EVENT || y->event.type == YAML_DOCUMENT_START_EVENT ||
+		y->event.type == YAML_DOCUMENT_END_EVENT);
 	*out = build_document(y);
 	return *out ? 1 : -1;
 }

@@ -16,11 +16,33 @@ static const struct {
 	const char *text;
 	json_type type;
 } words[] = {
-	{ "", JSON_NULL },	{ "~", JSON_NULL },    { "null", JSON_NULL },	{ "Null", JSON_NULL }, { "NULL", JSON_NULL },
-	{ "true", JSON_TRUE },	{ "True", JSON_TRUE }, { "TRUE", JSON_TRUE },	{ "false", JSON_FALSE }, { "False", JSON_FALSE }, { "FALSE", JSON_FALSE },
-	{ "yes", JSON_TRUE },	{ "Yes", JSON_TRUE },  { "YES", JSON_TRUE },	{ "no", JSON_FALSE },  { "No", JSON_FALSE },	{ "NO", JSON_FALSE },
-	{ "on", JSON_TRUE },	{ "On", JSON_TRUE },   { "ON", JSON_TRUE },	{ "off", JSON_FALSE }, { "Off", JSON_FALSE },	{ "OFF", JSON_FALSE },
-	{ "y", JSON_TRUE },	{ "Y", JSON_TRUE },    { "n", JSON_FALSE },	{ "N", JSON_FALSE },
+	{ "", JSON_NULL },
+	{ "~", JSON_NULL },
+	{ "null", JSON_NULL },
+	{ "Null", JSON_NULL },
+	{ "NULL", JSON_NULL },
+	{ "true", JSON_TRUE },
+	{ "True", JSON_TRUE },
+	{ "TRUE", JSON_TRUE },
+	{ "false", JSON_FALSE },
+	{ "False", JSON_FALSE },
+	{ "FALSE", JSON_FALSE },
+	{ "yes", JSON_TRUE },
+	{ "Yes", JSON_TRUE },
+	{ "YES", JSON_TRUE },
+	{ "no", JSON_FALSE },
+	{ "No", JSON_FALSE },
+	{ "NO", JSON_FALSE },
+	{ "on", JSON_TRUE },
+	{ "On", JSON_TRUE },
+	{ "ON", JSON_TRUE },
+	{ "off", JSON_FALSE },
+	{ "Off", JSON_FALSE },
+	{ "OFF", JSON_FALSE },
+	{ "y", JSON_TRUE },
+	{ "Y", JSON_TRUE },
+	{ "n", JSON_FALSE },
+	{ "N", JSON_FALSE },
 };
 
 static json_t *read_word(const char *text)
@@ -121,7 +143,10 @@ static json_t *read_tagged(const char *tag, const char *text, size_t len)
 		value = read_word(text);
 	else if (strcmp(kind, "int") == 0 || strcmp(kind, "float") == 0)
 		value = read_number(text);
-	if (value && ((strcmp(kind, "bool") == 0 && !json_is_boolean(value)) || (strcmp(kind, "null") == 0 && !json_is_null(value)) || (strcmp(kind, "int") == 0 && !json_is_integer(value)))) {
+	if (value &&
+		((strcmp(kind, "bool") == 0 && !json_is_boolean(value)) ||
+			(strcmp(kind, "null") == 0 && !json_is_null(value)) ||
+			(strcmp(kind, "int") == 0 && !json_is_integer(value)))) {
 		json_decref(value);
 		value = NULL;
 	}

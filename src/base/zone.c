@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 
-#define HEADER_SIZE 44
-#define TYPE_SIZE 6
+#define HEADER_SIZE  44
+#define TYPE_SIZE    6
 #define OFFSET_MAX_S (26 * 3600)
 
 struct zone {
@@ -56,7 +56,8 @@ static bool read_header(const uint8_t *bytes, size_t len, size_t time_size, stru
 		.time_size = time_size,
 		.data = bytes + HEADER_SIZE,
 	};
-	size = b->changes * (time_size + 1) + b->types * TYPE_SIZE + b->names + b->leaps * (time_size + 4) + b->standard_marks + b->utc_marks;
+	size = b->changes * (time_size + 1) + b->types * TYPE_SIZE + b->names + b->leaps * (time_size + 4) +
+		b->standard_marks + b->utc_marks;
 	b->size = (size_t)size;
 	return size <= len - HEADER_SIZE;
 }

@@ -3,9 +3,13 @@
 #define BASE_ZONE_H
 
 /*
- * One time zone, read from the bytes of a TZif file (RFC 9636, versions 1 to 4): glibc has no local time of a zone beside the process's own, and changing TZ is not for a process that uses libraries with threads.
- * It answers one question: in which stretch of time with one distance to UTC does an instant lie. Local time and back follow from that, and what happens when clocks change as well: a local time in a gap lies in
- * no stretch, one that comes twice in two. Of a file the 64-bit part is read, and the rule at its end for what comes behind its last change; leap seconds are not counted. No I/O: files are base/zonefile.h.
+ * One time zone, read from the bytes of a TZif file (RFC 9636, versions 1 to 4): glibc has no local
+ * time of a zone beside the process's own, and changing TZ is not for a process that uses libraries
+ * with threads. It answers one question: in which stretch of time with one distance to UTC does an
+ * instant lie. Local time and back follow from that, and what happens when clocks change as well: a
+ * local time in a gap lies in no stretch, one that comes twice in two. Of a file the 64-bit part is
+ * read, and the rule at its end for what comes behind its last change; leap seconds are not
+ * counted. No I/O: files are base/zonefile.h.
  */
 
 #include <stddef.h>

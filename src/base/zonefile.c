@@ -36,7 +36,7 @@ static bool is_name(const char *name)
 	size_t len = strlen(name);
 
 	return len > 0 && len <= NAME_MAX_LEN && name[0] != '/' && name[len - 1] != '/' && !strstr(name, "//") &&
-	       strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/") == len;
+		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-/") == len;
 }
 
 static bool is_installed(void)
@@ -49,8 +49,14 @@ static bool is_installed(void)
 static int tell_unknown(const char *name, struct err *err)
 {
 	if (!is_installed())
-		return err_set(err, ERR_INVALID, "time zone \"%s\": there is no time zone database in %s: install the package tzdata where kscaled runs", name, directory());
-	return err_set(err, ERR_INVALID, "unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in Europe/Berlin, upper and lower case matter)", name, directory());
+		return err_set(err, ERR_INVALID,
+			"time zone \"%s\": there is no time zone database in %s: install the package tzdata where "
+			"kscaled runs",
+			name, directory());
+	return err_set(err, ERR_INVALID,
+		"unknown time zone \"%s\": the time zone database in %s has none of that name (names are as in "
+		"Europe/Berlin, upper and lower case matter)",
+		name, directory());
 }
 
 static struct zone *load(const char *name, struct err *err)
@@ -79,7 +85,7 @@ static struct held *find(const char *name)
 {
 	struct held *h;
 
-	DL_FOREACH(all, h)
+	DL_FOREACH (all, h)
 		if (strcmp(h->name, name) == 0)
 			return h;
 	return NULL;
@@ -95,7 +101,8 @@ const struct zone *zonefile_get(const char *name, struct err *err)
 		return h->zone;
 	}
 	if (!is_name(name)) {
-		err_set(err, ERR_INVALID, "\"%.128s\" cannot be the name of a time zone (names are as in Europe/Berlin)", name);
+		err_set(err, ERR_INVALID,
+			"\"%.128s\" cannot be the name of a time zone (names are as in Europe/Berlin)", name);
 		return NULL;
 	}
 	z = strcmp(name, "UTC") == 0 ? zone_utc() : load(name, err);
@@ -113,7 +120,7 @@ void zonefile_put(const struct zone *z)
 {
 	struct held *h;
 
-	DL_FOREACH(all, h)
+	DL_FOREACH (all, h)
 		if (h->zone == z)
 			break;
 	if (!h || --h->count > 0)

@@ -5,7 +5,7 @@
 
 #include "base/calendar.h"
 
-#define DAY_S 86400
+#define DAY_S            86400
 #define HOURS_OFFSET_MAX 24
 #define HOURS_CHANGE_MAX 167
 #define DEFAULT_CHANGE_S 7200 /* 02:00 */
@@ -51,7 +51,8 @@ static bool take_name(struct text *t)
 	const char *start = t->at;
 	bool quoted = take(t, '<');
 
-	while (t->at < t->end && *t->at != '>' && (quoted || (*t->at >= 'a' && *t->at <= 'z') || (*t->at >= 'A' && *t->at <= 'Z')))
+	while (t->at < t->end && *t->at != '>' &&
+		(quoted || (*t->at >= 'a' && *t->at <= 'z') || (*t->at >= 'A' && *t->at <= 'Z')))
 		t->at++;
 	if (quoted)
 		return t->at - start > 1 && take(t, '>');
@@ -99,7 +100,8 @@ static bool take_change(struct text *t, struct zonerule_change *c)
 		read = take_number(t, 1, 365, &c->day);
 	} else if (take(t, 'M')) {
 		c->kind = ZONERULE_WEEKDAY;
-		read = take_number(t, 1, 12, &c->month) && take(t, '.') && take_number(t, 1, 5, &c->week) && take(t, '.') && take_number(t, 0, 6, &c->day);
+		read = take_number(t, 1, 12, &c->month) && take(t, '.') && take_number(t, 1, 5, &c->week) &&
+			take(t, '.') && take_number(t, 0, 6, &c->day);
 	} else {
 		c->kind = ZONERULE_DAY;
 		read = take_number(t, 0, 365, &c->day);
@@ -123,7 +125,8 @@ int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct er
 	struct text t = { text, text + len };
 	struct zonerule r = { 0 };
 
-	if (!take_name(&t) || !take_offset(&t, &r.standard_s) || (t.at < t.end && !take_daylight(&t, &r)) || t.at != t.end)
+	if (!take_name(&t) || !take_offset(&t, &r.standard_s) || (t.at < t.end && !take_daylight(&t, &r)) ||
+		t.at != t.end)
 		return err_set(err, ERR_INVALID, "\"%.*s\" is no rule of a time zone", len < 64 ? (int)len : 64, text);
 	*out = r;
 	return 0;
@@ -144,9 +147,7 @@ static int64_t change_s(const struct zonerule_change *c, int year, int32_t offse
 		if (day >= calendar_days(year, c->month, 1) + calendar_days_in_month(year, c->month))
 			day -= 7;
 		break;
-	default:
-		day = calendar_days(year, 1, 1) + c->day;
-		break;
+	default: day = calendar_days(year, 1, 1) + c->day; break;
 	}
 	return day * DAY_S + c->time_s - offset_s;
 }
@@ -160,9 +161,14 @@ struct zone_period zonerule_period(const struct zonerule *r, int64_t unix_s)
 	if (!r->has_daylight)
 		return p;
 	year = calendar_date((near_s + r->standard_s) / DAY_S).year;
-	/* Either change of three years: one of them is the last before, another the first after. Where both fall together (a zone that is on daylight saving time all year), daylight holds. */
+	/*
+	 * Either change of three years: one of them is the last before, another the first after.
+	 * Where both fall together (a zone that is on daylight saving time all year), daylight
+	 * holds.
+	 */
 	for (int i = year - 1; i <= year + 1; i++) {
-		const int64_t at[] = { change_s(&r->to_standard, i, r->daylight_s), change_s(&r->to_daylight, i, r->standard_s) };
+		const int64_t at[] = { change_s(&r->to_standard, i, r->daylight_s),
+			change_s(&r->to_daylight, i, r->standard_s) };
 
 		for (int daylight = 0; daylight < 2; daylight++) {
 			if (at[daylight] <= near_s && at[daylight] >= p.from_s) {

@@ -3,8 +3,9 @@
 #define BASE_ZONERULE_H
 
 /*
- * The rule by which a time zone goes on for ever: the TZ string of POSIX ("CET-1CEST,M3.5.0,M10.5.0/3"), as it stands at the end of each file of the time zone database (RFC 9636, 3.3.1), with the extension that
- * hours of a change go from -167 to 167. A value; pure.
+ * The rule by which a time zone goes on for ever: the TZ string of POSIX
+ * ("CET-1CEST,M3.5.0,M10.5.0/3"), as it stands at the end of each file of the time zone database
+ * (RFC 9636, 3.3.1), with the extension that hours of a change go from -167 to 167. A value; pure.
  */
 
 #include <stdbool.h>
@@ -13,7 +14,10 @@
 
 #include "base/err.h"
 
-/* A stretch of time in which clocks are ahead of UTC by the same amount: from_s <= t < until_s, seconds since 1970; INT64_MIN and INT64_MAX where there is no end. */
+/*
+ * A stretch of time in which clocks are ahead of UTC by the same amount: from_s <= t < until_s,
+ * seconds since 1970; INT64_MIN and INT64_MAX where there is no end.
+ */
 struct zone_period {
 	int64_t from_s, until_s;
 	int32_t offset_s; /* east of Greenwich is positive */
@@ -24,9 +28,12 @@ enum zonerule_kind { ZONERULE_JULIAN, ZONERULE_DAY, ZONERULE_WEEKDAY };
 /* The day on which clocks change, each year. */
 struct zonerule_change {
 	enum zonerule_kind kind;
-	int day;           /* JULIAN: 1 to 365, no leap day is counted; DAY: 0 to 365, it is; WEEKDAY: 0 (Sunday) to 6 */
-	int week, month;   /* of WEEKDAY: 1 to 5 (the last), 1 to 12 */
-	int32_t time_s;    /* of the local clock, from midnight of that day */
+	/*
+	 * JULIAN: 1 to 365, no leap day is counted; DAY: 0 to 365, it is; WEEKDAY: 0 (Sunday) to 6
+	 */
+	int day;
+	int week, month; /* of WEEKDAY: 1 to 5 (the last), 1 to 12 */
+	int32_t time_s;  /* of the local clock, from midnight of that day */
 };
 
 struct zonerule {

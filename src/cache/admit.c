@@ -17,7 +17,7 @@
 #include "scalers/scaler.h"
 
 #define WARNINGS_MAX 16
-#define LIST_MAX "500" /* more LimitRanges in one namespace are told, not looked at */
+#define LIST_MAX     "500" /* more LimitRanges in one namespace are told, not looked at */
 #define ESCAPED_SIZE (3 * 253 + 1)
 
 enum fact { FACT_TARGET, FACT_LIMIT_RANGES, FACTS };
@@ -39,9 +39,9 @@ struct admit_wait {
 	struct scaledobject *so; /* owned; NULL for other kinds */
 	struct lookup lookups[FACTS];
 	unsigned under_way;
-	struct loop_task later;  /* the verdict stands */
-	const char *reason;      /* a literal; NULL: allowed */
-	char *message;           /* owned */
+	struct loop_task later; /* the verdict stands */
+	const char *reason;     /* a literal; NULL: allowed */
+	char *message;          /* owned */
 	char *warnings[WARNINGS_MAX];
 	size_t warning_count;
 };
@@ -86,7 +86,11 @@ static void on_verdict(void *arg)
 {
 	struct admit_wait *w = arg;
 	const char *warnings[WARNINGS_MAX];
-	struct admit_verdict verdict = { .allowed = !w->reason, .reason = w->reason ? w->reason : "", .message = w->message ? w->message : "", .warnings = warnings, .warning_count = w->warning_count };
+	struct admit_verdict verdict = { .allowed = !w->reason,
+		.reason = w->reason ? w->reason : "",
+		.message = w->message ? w->message : "",
+		.warnings = warnings,
+		.warning_count = w->warning_count };
 
 	for (size_t i = 0; i < w->warning_count; i++)
 		warnings[i] = w->warnings[i];
@@ -113,7 +117,10 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 {
 	if (other->meta.created_unix_ms != so->meta.created_unix_ms)
 		return other->meta.created_unix_ms < so->meta.created_unix_ms;
-	/* Within one second, which is all that creationTimestamp tells: one that is at work is not displaced. */
+	/*
+	 * Within one second, which is all that creationTimestamp tells: one that is at work is not
+	 * displaced.
+	 */
 	if (is_taken_up(other) != is_taken_up(so))
 		return is_taken_up(other);
 	return strcmp(other->meta.name, so->meta.name) < 0;
@@ -201,7 +208,8 @@ static void on_fact(void *arg, const json_t *object, const struct err *err)
 	} else if (l->fact == FACT_TARGET && err->kind == ERR_MISSING) {
 		l->missing = true;
 	} else {
-		MEM_AUTO char *text = mem_printf("whether the workload requests cpu and memory was not checked: %s", err->msg);
+		MEM_AUTO char *text = mem_printf("whether the workload requests cpu and memory was not checked: %s",
+			err->msg);
 
 		warn(w, text);
 	}
@@ -225,7 +233,8 @@ static void look_up(struct admit_wait *w, enum fact fact, enum kube_verb verb, c
 static void look_up_all(struct admit_wait *w, int64_t left_ms)
 {
 	const struct scaledobject *so = w->so;
-	const char *resource = strcmp(scaledobject_target_kind(&so->spec), "StatefulSet") == 0 ? "statefulsets" : "deployments";
+	const char *resource = strcmp(scaledobject_target_kind(&so->spec), "StatefulSet") == 0 ? "statefulsets"
+											       : "deployments";
 	char namespace_[ESCAPED_SIZE], name[ESCAPED_SIZE];
 	MEM_AUTO char *target = NULL, *ranges = NULL;
 
@@ -243,12 +252,14 @@ static int check_namespace(const struct meta *meta, struct err *err)
 {
 	if (validate_is_subdomain(meta->namespace_))
 		return 0;
-	return err_set(err, ERR_INVALID, "metadata.namespace: \"%s\" cannot be the name of a namespace", meta->namespace_);
+	return err_set(err, ERR_INVALID, "metadata.namespace: \"%s\" cannot be the name of a namespace",
+		meta->namespace_);
 }
 
 static void warn_of_unknown(struct admit_wait *w, const struct scaler *scaler)
 {
-	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata has what no parameter is named: %s", scaler->index, scaler->type->name, scaler->unknown);
+	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata has what no parameter is named: %s", scaler->index,
+		scaler->type->name, scaler->unknown);
 
 	warn(w, text);
 }
@@ -287,12 +298,16 @@ static void warn_of_scaledobject(struct admit_wait *w)
 		warn(w, texts[i]);
 	warn_of_parameters(w, &of);
 	if (!store_knows_hpas(store, w->so->meta.namespace_, &trouble)) {
-		MEM_AUTO char *text = mem_printf("whether another HorizontalPodAutoscaler scales the same workload was not checked: %s", trouble ? trouble : "not all of them are known yet");
+		MEM_AUTO char *text = mem_printf("whether another HorizontalPodAutoscaler scales the same workload was "
+						 "not checked: %s",
+			trouble ? trouble : "not all of them are known yet");
 
 		warn(w, text);
 	}
 	if (!store_synced(store))
-		warn(w, "whether another ScaledObject has the same workload was not checked: not all of them are known yet");
+		warn(w,
+			"whether another ScaledObject has the same workload was not checked: not all of them are known "
+			"yet");
 }
 
 static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
@@ -359,7 +374,8 @@ static int judge_triggerauth(struct admit_wait *w, const json_t *object, const c
 
 static const struct kind {
 	const char *name;
-	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err); /* by what is known at once */
+	/* by what is known at once */
+	int (*judge)(struct admit_wait *w, const json_t *object, const char **reason, struct err *err);
 } kinds[] = {
 	{ "ScaledObject", judge_scaledobject },
 	{ "ScaledJob", judge_scaledjob },
@@ -390,10 +406,15 @@ static bool passes_unseen(const struct admit_request *request)
 		return false;
 	if (*json_str_or_empty(json_object_get(request->object, "metadata"), "deletionTimestamp"))
 		return true;
-	return finalizers_of(request->object) < finalizers_of(old) && json_equal((json_t *)(uintptr_t)json_object_get(request->object, "spec"), (json_t *)(uintptr_t)json_object_get(old, "spec"));
+	return finalizers_of(request->object) < finalizers_of(old) &&
+		json_equal((json_t *)(uintptr_t)json_object_get(request->object, "spec"),
+			(json_t *)(uintptr_t)json_object_get(old, "spec"));
 }
 
-/* An object with generateName gets its name after admission: five characters more. The caller owns the result. */
+/*
+ * An object with generateName gets its name after admission: five characters more. The caller owns
+ * the result.
+ */
 static json_t *with_name(const json_t *object)
 {
 	const json_t *metadata = json_object_get(object, "metadata");
@@ -471,7 +492,7 @@ void admit_free(struct admit *a)
 
 	if (!a)
 		return;
-	DL_FOREACH_SAFE(a->waiting, w, next)
+	DL_FOREACH_SAFE (a->waiting, w, next)
 		wait_free(w);
 	free(a);
 }

@@ -12,7 +12,7 @@
 #include "cache/auth_parts.h"
 
 #define VALUE_BYTES_MAX (1 << 20)
-#define NOT_SUPPORTED "is not supported by this version of kscaled: "
+#define NOT_SUPPORTED   "is not supported by this version of kscaled: "
 
 /* One TriggerAuthentication being followed for one trigger. */
 struct resolve {
@@ -22,22 +22,18 @@ struct resolve {
 	const struct triggerauth *t;
 	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
 	struct strmap *out;
-	struct err err;         /* the worst so far; ERR_NONE */
+	struct err err; /* the worst so far; ERR_NONE */
 };
 
-/* --- what goes wrong ---------------------------------------------------------------------------------------------------------- */
+/* ---- What goes wrong ---- */
 
 static int weight(const struct err *err)
 {
 	switch (err->kind) {
-	case ERR_NONE:
-		return 0;
-	case ERR_WAITING:
-		return 1;
-	case ERR_TEMPORARY:
-		return 2;
-	default:
-		return 3;
+	case ERR_NONE: return 0;
+	case ERR_WAITING: return 1;
+	case ERR_TEMPORARY: return 2;
+	default: return 3;
 	}
 }
 
@@ -93,34 +89,40 @@ static void put(struct resolve *r, const char *source, const char *parameter, co
 	}
 }
 
-/* --- keys ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Keys ---- */
 
 static bool is_restricted(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_)
 {
 	return kind == KEYDATA_SECRET && lookup->restrict_secrets && strcmp(namespace_, lookup->cluster_namespace) != 0;
 }
 
-static enum reference_state deny(const struct auth_lookup *lookup, const char *namespace_, const char *name, struct err *err)
+static enum reference_state deny(const struct auth_lookup *lookup, const char *namespace_, const char *name,
+	struct err *err)
 {
-	err_set(err, ERR_DENIED, "Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_, name, lookup->cluster_namespace);
+	err_set(err, ERR_DENIED,
+		"Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_,
+		name, lookup->cluster_namespace);
 	return REFERENCE_DENIED;
 }
 
-enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
+enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key, const char **out, struct err *err)
 {
 	if (is_restricted(lookup, kind, namespace_))
 		return deny(lookup, namespace_, name, err);
 	return lookup->key(lookup->arg, kind, namespace_, name, key, out, err);
 }
 
-enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **out, struct err *err)
+enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const struct strmap **out, struct err *err)
 {
 	if (is_restricted(lookup, kind, namespace_))
 		return deny(lookup, namespace_, name, err);
 	return lookup->all(lookup->arg, kind, namespace_, name, out, err);
 }
 
-static void take_key(struct resolve *r, const char *source, const char *parameter, enum keydata_kind kind, const char *name, const char *key)
+static void take_key(struct resolve *r, const char *source, const char *parameter, enum keydata_kind kind,
+	const char *name, const char *key)
 {
 	MEM_AUTO char *what = mem_printf("key \"%s\" of %s %s/%s", key, keydata_kind_name(kind), r->namespace_, name);
 	struct err err = { 0 };
@@ -132,7 +134,8 @@ static void take_key(struct resolve *r, const char *source, const char *paramete
 		fail(r, &err, "%s parameter \"%s\"", source, parameter);
 }
 
-static void take_keys(struct resolve *r, const char *source, enum keydata_kind kind, const struct triggerauth_key *list, size_t count)
+static void take_keys(struct resolve *r, const char *source, enum keydata_kind kind, const struct triggerauth_key *list,
+	size_t count)
 {
 	for (size_t i = 0; i < count; i++)
 		take_key(r, source, list[i].parameter, kind, list[i].name, list[i].key);
@@ -148,7 +151,7 @@ static void from_secrets(struct resolve *r, const char *source)
 	take_keys(r, source, KEYDATA_SECRET, r->t->secrets, r->t->secret_count);
 }
 
-/* --- the environment of the target's container --------------------------------------------------------------------------------- */
+/* ---- The environment of the target's container ---- */
 
 #define SCALE_TARGET "the scale target"
 #define POD_TEMPLATE "the Pod template"
@@ -172,9 +175,11 @@ static void take_variable(struct resolve *r, const char *source, const struct tr
 		else if (why)
 			refuse(r, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
 		else if (r->of->so)
-			refuse(r, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s", source, e->parameter, container, r->of->so->spec.target_name, e->name);
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
+				source, e->parameter, container, r->of->so->spec.target_name, e->name);
 		else
-			refuse(r, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s", source, e->parameter, container, e->name);
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
+				source, e->parameter, container, e->name);
 	}
 	strmap_done(&wanted);
 	strmap_done_secret(&env);
@@ -189,11 +194,12 @@ static void from_env(struct resolve *r, const char *source)
 		else if (r->target && r->target->container_count > 0)
 			take_variable(r, source, &r->t->env[i]);
 		else
-			refuse(r, "%s parameter \"%s\": %s has no containers to take variable %s from", source, r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
+			refuse(r, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
+				r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
 	}
 }
 
-/* --- filePath ------------------------------------------------------------------------------------------------------------------- */
+/* ---- FilePath ---- */
 
 static bool is_cluster(const struct triggerauth *t)
 {
@@ -217,7 +223,7 @@ static void from_file(struct resolve *r, const char *source)
 		put(r, source, values->pairs[i].key, values->pairs[i].value, "its value in the file");
 }
 
-/* --- those that are asked of somebody ------------------------------------------------------------------------------------------- */
+/* ---- Those that are asked of somebody ---- */
 
 static void from_vault(struct resolve *r, const char *source)
 {
@@ -246,14 +252,15 @@ static void from_tokens(struct resolve *r, const char *source)
 		struct err err = { 0 };
 		const char *value;
 
-		if (r->lookup->token(r->lookup->arg, r->namespace_, t->service_account, &value, &err) == REFERENCE_FOUND)
+		if (r->lookup->token(r->lookup->arg, r->namespace_, t->service_account, &value, &err) ==
+			REFERENCE_FOUND)
 			put(r, source, t->parameter, value, "the token");
 		else
 			fail(r, &err, "%s parameter \"%s\"", source, t->parameter);
 	}
 }
 
-/* --- oauth2 --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Oauth2 ---- */
 
 /* As Go's url.QueryEscape, which KEDA's parameter is read back with. */
 static void query_escape(struct buf *out, const char *text)
@@ -316,7 +323,7 @@ static void from_oauth2(struct resolve *r, const char *source)
 	put_endpoint_params(r, &o->token_url_params);
 }
 
-/* --- what is refused by name ---------------------------------------------------------------------------------------------------- */
+/* ---- What is refused by name ---- */
 
 #define FROM_SECRET "let something put its values into a Secret, and name that in secretTargetRef"
 
@@ -338,7 +345,7 @@ static void from_aws(struct resolve *r, const char *source)
 		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
 }
 
-/* --- podIdentity: who the trigger's requests come from ------------------------------------------------------------------------- */
+/* ---- PodIdentity: who the trigger's requests come from ---- */
 
 static void identity_none(struct resolve *r)
 {
@@ -369,15 +376,21 @@ static void take_identity(struct resolve *r)
 		if (providers[i].take)
 			providers[i].take(r);
 		else
-			refuse(r, "podIdentity provider %s " NOT_SUPPORTED "give the trigger credentials of its own with secretTargetRef", provider);
+			refuse(r,
+				"podIdentity provider %s " NOT_SUPPORTED
+				"give the trigger credentials of its own with secretTargetRef",
+				provider);
 		return;
 	}
 	refuse(r, "podIdentity provider \"%s\" is unknown", provider);
 }
 
-/* --- the order ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The order ---- */
 
-/* KEDA's order of evaluation: the later ones overwrite the earlier on the same parameter (keda-core.md 6.3). Each does nothing when the object does not ask for it. */
+/*
+ * KEDA's order of evaluation: the later ones overwrite the earlier on the same parameter
+ * (keda-core.md 6.3). Each does nothing when the object does not ask for it.
+ */
 static const struct {
 	const char *name; /* the field */
 	void (*take)(struct resolve *r, const char *name);
@@ -405,19 +418,27 @@ static void take_all(struct resolve *r)
 		sources[i].take(r, sources[i].name);
 }
 
-int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger, const struct triggerauth **out, struct err *err)
+int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
+	const struct triggerauth **out, struct err *err)
 {
-	bool named = trigger->auth_kind && *trigger->auth_kind, cluster = named && strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
+	bool named = trigger->auth_kind && *trigger->auth_kind,
+	     cluster = named && strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
 
 	*out = NULL;
 	if (!trigger->auth_name || !*trigger->auth_name)
 		return 0;
 	if (named && !cluster && strcmp(trigger->auth_kind, TRIGGERAUTH_KIND) != 0)
-		return err_set(err, ERR_INVALID, "authenticationRef.kind \"%s\" is unknown: " TRIGGERAUTH_KIND " or " TRIGGERAUTH_CLUSTER_KIND, trigger->auth_kind);
-	return lookup->triggerauth(lookup->arg, cluster, of->meta->namespace_, trigger->auth_name, out, err) == REFERENCE_FOUND ? 0 : -1;
+		return err_set(err, ERR_INVALID,
+			"authenticationRef.kind \"%s\" is unknown: " TRIGGERAUTH_KIND " or " TRIGGERAUTH_CLUSTER_KIND,
+			trigger->auth_kind);
+	return lookup->triggerauth(lookup->arg, cluster, of->meta->namespace_, trigger->auth_name, out, err) ==
+			REFERENCE_FOUND
+		? 0
+		: -1;
 }
 
-int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger, const struct workload *target, struct strmap *out, struct err *err)
+int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
+	const struct workload *target, struct strmap *out, struct err *err)
 {
 	struct resolve r = { .lookup = lookup, .of = of, .target = target, .out = out };
 

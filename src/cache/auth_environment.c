@@ -8,7 +8,10 @@
 
 #define FROM_ENV "FromEnv"
 
-/* The name of the variable that a trigger's metadata means; false when this is another parameter. The caller frees *name. */
+/*
+ * The name of the variable that a trigger's metadata means; false when this is another parameter.
+ * The caller frees *name.
+ */
 static bool named_variable(const struct strmap_pair *pair, char **name)
 {
 	size_t len = strlen(pair->key), tail = strlen(FROM_ENV);
@@ -41,14 +44,15 @@ void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 		add_wanted(&of->triggers[i], wanted);
 }
 
-/* --- crd/workload's questions, asked of the look-up ---------------------------------------------------------------------------- */
+/* ---- Crd/workload's questions, asked of the look-up ---- */
 
 struct place {
 	const struct auth_lookup *lookup;
 	const char *namespace_;
 };
 
-static int read_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value, struct err *err)
+static int read_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value,
+	struct err *err)
 {
 	const struct place *p = arg;
 
@@ -62,7 +66,9 @@ static int read_all(void *arg, enum keydata_kind kind, const char *name, const s
 	return auth_all(p->lookup, kind, p->namespace_, name, data, err) == REFERENCE_FOUND ? 0 : -1;
 }
 
-int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target, const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved, struct err *err)
+int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
+	const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved,
+	struct err *err)
 {
 	struct place place = { lookup, of->meta->namespace_ };
 	const struct workload_lookup questions = { .arg = &place, .key = read_key, .all = read_all };
@@ -70,7 +76,8 @@ int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, co
 	return workload_environment(target, container, wanted, &questions, env, unresolved, err);
 }
 
-int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target, struct strmap *env, struct strmap *unresolved, struct err *err)
+int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
+	struct strmap *env, struct strmap *unresolved, struct err *err)
 {
 	struct strmap wanted = { 0 };
 	int failed;
@@ -84,7 +91,11 @@ int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, 
 		return 0;
 	strmap_done_secret(env);
 	strmap_done(unresolved);
-	return err && err->kind == ERR_INVALID ? err_wrap(err, of->kind == SCALED_JOB ? "spec.envSourceContainerName" : "spec.scaleTargetRef.envSourceContainerName") : -1;
+	return err && err->kind == ERR_INVALID
+		? err_wrap(err,
+			  of->kind == SCALED_JOB ? "spec.envSourceContainerName"
+						 : "spec.scaleTargetRef.envSourceContainerName")
+		: -1;
 }
 
 bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of)
@@ -94,7 +105,11 @@ bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of
 	bool needed;
 
 	auth_variable_names(of, &wanted);
-	needed = wanted.count > 0 || (container && *container); /* a container that is named must be there, as KEDA has it, also while no variable is wanted of it */
+	/*
+	 * a container that is named must be there, as KEDA has it, also while no variable is wanted
+	 * of it
+	 */
+	needed = wanted.count > 0 || (container && *container);
 	strmap_done(&wanted);
 	for (size_t i = 0; i < of->trigger_count && !needed; i++) {
 		const struct triggerauth *t;

@@ -11,24 +11,28 @@
 #include "kube/files.h"
 
 struct file {
-	struct held held;     /* key: the path below the root */
-	struct files stamp;   /* what it was like when it was read */
+	struct held held;   /* key: the path below the root */
+	struct files stamp; /* what it was like when it was read */
 	struct strmap values;
-	struct err *err;      /* why there are none; NULL */
-	bool good;            /* there are values */
-	bool doubtful;        /* they are older than the file, which could not be read at the last look: it may have been half written */
+	struct err *err; /* why there are none; NULL */
+	bool good;       /* there are values */
+	/*
+	 * they are older than the file, which could not be read at the last look: it may have been
+	 * half written
+	 */
+	bool doubtful;
 };
 
 struct authfiles {
 	struct loop *loop;
-	char *root;           /* NULL */
+	char *root; /* NULL */
 	struct holders holders;
 	struct loop_timer look;
 	references_fn fn;
 	void *arg;
 };
 
-/* --- reading -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 /* A JSON object of texts, and nothing else. */
 static int parse(const char *text, size_t len, struct strmap *out, struct err *err)
@@ -42,7 +46,8 @@ static int parse(const char *text, size_t len, struct strmap *out, struct err *e
 		json_decref(object);
 		return err_set(err, ERR_INVALID, "is no JSON object");
 	}
-	json_object_foreach(object, key, value) {
+	json_object_foreach(object, key, value)
+	{
 		if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
 			strmap_set(out, key, json_string_value(value));
 		else
@@ -69,7 +74,10 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
 	return failed;
 }
 
-/* False when nothing is different for those who need it. A good file that turns bad has until the next look to become good again. */
+/*
+ * False when nothing is different for those who need it. A good file that turns bad has until the
+ * next look to become good again.
+ */
 static bool file_read(struct authfiles *f, struct file *file)
 {
 	struct strmap values = { 0 };
@@ -78,7 +86,8 @@ static bool file_read(struct authfiles *f, struct file *file)
 
 	file->doubtful = waits;
 	if (failed)
-		log_warn("auth files", "%s%s", err.msg, waits ? "; what it said before is used until the next look" : "");
+		log_warn("auth files", "%s%s", err.msg,
+			waits ? "; what it said before is used until the next look" : "");
 	if (waits) {
 		strmap_done_secret(&values);
 		return false;
@@ -98,7 +107,7 @@ static void on_look(void *arg)
 	struct authfiles *f = arg;
 	struct held *held, *next;
 
-	HASH_ITER(hh, f->holders.things, held, next) {
+	HASH_ITER (hh, f->holders.things, held, next) {
 		struct file *file = (struct file *)held;
 
 		if (!files_changed(&file->stamp) && !file->doubtful)
@@ -110,7 +119,7 @@ static void on_look(void *arg)
 		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
 }
 
-/* --- keeping -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Keeping ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {
@@ -141,7 +150,8 @@ static int check_path(const struct authfiles *f, const char *path, struct err *e
 	if (!f->root)
 		return err_set(err, ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
 	if (!*path || *path == '/' || goes_up(path))
-		return err_set(err, ERR_INVALID, "\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"", path);
+		return err_set(err, ERR_INVALID,
+			"\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"", path);
 	return 0;
 }
 
@@ -159,7 +169,8 @@ static struct file *file_get(struct authfiles *f, const char *path)
 	return file;
 }
 
-enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path, const struct strmap **values, struct err *err)
+enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path,
+	const struct strmap **values, struct err *err)
 {
 	struct file *file;
 

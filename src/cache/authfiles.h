@@ -3,8 +3,9 @@
 #define CACHE_AUTHFILES_H
 
 /*
- * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON object of texts. Looked at every 10 s while somebody needs them, read again when they changed; one that
- * is caught half written keeps what it said before for one look. Rounds of owners as in
+ * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON
+ * object of texts. Looked at every 10 s while somebody needs them, read again when they changed;
+ * one that is caught half written keeps what it said before for one look. Rounds of owners as in
  * cache/references. What was read is wiped when freed and is in no error.
  */
 
@@ -16,7 +17,7 @@
 struct authfiles;
 
 #define AUTHFILES_BYTES_MAX (1 << 20)
-#define AUTHFILES_LOOK_MS 10000
+#define AUTHFILES_LOOK_MS   10000
 
 struct authfiles *authfiles_new(struct loop *loop, const char *root /* NULL or "": no file may be read */);
 void authfiles_free(struct authfiles *f);
@@ -26,7 +27,11 @@ void authfiles_begin(struct authfiles *f, const char *owner);
 void authfiles_end(struct authfiles *f, const char *owner);
 void authfiles_release(struct authfiles *f, const char *owner);
 
-/* path: relative, without "..". *values is borrowed until the loop turns. Never REFERENCE_UNREAD; REFERENCE_MISSING with ERR_INVALID for a file that is there and wrong. */
-enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path, const struct strmap **values, struct err *err);
+/*
+ * path: relative, without "..". *values is borrowed until the loop turns. Never REFERENCE_UNREAD;
+ * REFERENCE_MISSING with ERR_INVALID for a file that is there and wrong.
+ */
+enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path,
+	const struct strmap **values, struct err *err);
 
 #endif

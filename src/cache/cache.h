@@ -2,7 +2,10 @@
 #ifndef CACHE_CACHE_H
 #define CACHE_CACHE_H
 
-/* What we know, in one place: handed to control and serve, which never see each other. The daemon makes and frees its parts. */
+/*
+ * What we know, in one place: handed to control and serve, which never see each other. The daemon
+ * makes and frees its parts.
+ */
 
 #include "base/counters.h"
 #include "cache/admit.h"

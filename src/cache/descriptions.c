@@ -8,19 +8,19 @@
 #include "cache/holders.h"
 #include "scalers/sources.h"
 
-#define AGAIN_MS 15000
+#define AGAIN_MS       15000
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS 2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
+#define RETRY_MOST_MS  2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
 
 struct entry {
-	struct held held;    /* key: the question's */
+	struct held held; /* key: the question's */
 	struct descriptions *owner;
 	struct question *question;
 	bool known;
 	struct description description;
-	struct err *err;     /* owned; why the last answer was none; NULL */
+	struct err *err; /* owned; why the last answer was none; NULL */
 	unsigned failures;
-	void *under_way;     /* the scaler's handle; NULL */
+	void *under_way; /* the scaler's handle; NULL */
 	struct loop_timer again;
 };
 
@@ -32,7 +32,7 @@ struct descriptions {
 	void *arg;
 };
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void tell(struct entry *e)
 {
@@ -45,7 +45,9 @@ static void failed(struct entry *e, const struct err *err)
 	bool first = !e->known && !e->err;
 
 	err_keep(&e->err, err);
-	loop_timer_set(&e->again, e->known ? loop_backoff_ms(0, AGAIN_MS, AGAIN_MS) : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
+	loop_timer_set(&e->again,
+		e->known ? loop_backoff_ms(0, AGAIN_MS, AGAIN_MS)
+			 : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
 	/* Later failures are told by whoever asks for the metrics' values. */
 	if (first)
 		tell(e);
@@ -76,7 +78,8 @@ static void on_description(void *arg, const struct description *description, con
 	loop_timer_set(&e->again, loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
 	if (e->known && description_equal(&e->description, description))
 		return;
-	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count, description->metrics[0].name);
+	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
+		description->metrics[0].name);
 	take(e, description);
 	tell(e);
 }
@@ -87,10 +90,11 @@ static void on_again(void *arg)
 	struct descriptions *d = e->owner;
 
 	if (!e->under_way)
-		e->under_way = e->question->type->describe(d->sources, e->question, loop_now_ms(d->sources->loop) + d->deadline_ms, on_description, e);
+		e->under_way = e->question->type->describe(d->sources, e->question,
+			loop_now_ms(d->sources->loop) + d->deadline_ms, on_description, e);
 }
 
-/* --- keeping ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Keeping ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {
@@ -117,7 +121,8 @@ static struct entry *entry_new(struct descriptions *d, struct question *question
 	return e;
 }
 
-enum reference_state descriptions_get(struct descriptions *d, const char *owner, struct question *question, const struct description **out, struct err *err)
+enum reference_state descriptions_get(struct descriptions *d, const char *owner, struct question *question,
+	const struct description **out, struct err *err)
 {
 	struct entry *e = (struct entry *)holders_find(&d->holders, question->key);
 

@@ -63,7 +63,7 @@ static struct metric *metric_add(struct object *o, const char *name, int32_t fai
 	return &o->metrics[o->count++];
 }
 
-/* --- as it is stored ---------------------------------------------------------------------------------------------------------- */
+/* ---- As it is stored ---- */
 
 static int32_t stored_failures(const struct scaledobject_status *status, const char *metric)
 {
@@ -88,10 +88,11 @@ static struct object *take_over(struct health *h, const char *key, const struct 
 	return o;
 }
 
-/* --- counting ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Counting ---- */
 
 /* Only a ScaledObject has a threshold. */
-static void tell_if_passed(struct health *h, const struct scaledobject *so, const char *key, int32_t before, int32_t after)
+static void tell_if_passed(struct health *h, const struct scaledobject *so, const char *key, int32_t before,
+	int32_t after)
 {
 	const struct fallback *f = so ? so->spec.fallback : NULL;
 
@@ -146,7 +147,7 @@ int32_t health_failures(const struct health *h, const char *key, const char *met
 	return m ? m->failures : 0;
 }
 
-/* --- forgetting --------------------------------------------------------------------------------------------------------------- */
+/* ---- Forgetting ---- */
 
 static bool is_metric(const struct metric_spec *metrics, size_t count, const char *name)
 {
@@ -175,7 +176,7 @@ void health_forget(struct health *h)
 {
 	struct object *o, *next;
 
-	HASH_ITER(hh, h->objects, o, next)
+	HASH_ITER (hh, h->objects, o, next)
 		object_free(h, o);
 }
 

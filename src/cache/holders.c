@@ -82,9 +82,9 @@ void holders_done(struct holders *h)
 	struct holder *owner, *next_owner;
 	struct held *thing, *next_thing;
 
-	HASH_ITER(hh, h->owners, owner, next_owner)
+	HASH_ITER (hh, h->owners, owner, next_owner)
 		sweep(h, owner, true);
-	HASH_ITER(hh, h->things, thing, next_thing)
+	HASH_ITER (hh, h->things, thing, next_thing)
 		thing_drop(h, thing);
 }
 
@@ -145,8 +145,8 @@ void holders_take(struct holders *h, const char *key, struct held *thing)
 	struct hold *hold;
 
 	LL_FOREACH2(owner->holds, hold, next_owned)
-		if (hold->thing == thing)
-			break;
+	if (hold->thing == thing)
+		break;
 	if (!hold) {
 		hold = mem_zalloc(sizeof(*hold));
 		hold->owner = owner;
@@ -161,6 +161,6 @@ void holders_tell(const struct held *thing, void (*fn)(void *arg, const char *ow
 {
 	struct hold *hold;
 
-	DL_FOREACH(thing->holds, hold)
+	DL_FOREACH (thing->holds, hold)
 		fn(arg, hold->owner->key);
 }

@@ -3,16 +3,17 @@
 #define CACHE_INDEX_H
 
 /*
- * Which objects stand in one relation to one thing: the HPAs of an owner, the ScaledObjects that name a target.
- * A thing is a mark, the fingerprint of its text, so two things may share one by chance: whoever finds a key here
- * looks at the object before it acts. Owns copies of the keys; no order among them.
+ * Which objects stand in one relation to one thing: the HPAs of an owner, the ScaledObjects that
+ * name a target. A thing is a mark, the fingerprint of its text, so two things may share one by
+ * chance: whoever finds a key here looks at the object before it acts. Owns copies of the keys; no
+ * order among them.
  */
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct index_slot;
-struct index { /* a value; zero is empty */
+struct index {                    /* a value; zero is empty */
 	struct index_slot *slots; /* owned; open addressing */
 	size_t size, count;       /* size: a power of 2, or 0 */
 };

@@ -11,12 +11,17 @@
 #include "decide/jobpods.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-#define PAGE 100            /* Pods in memory at once; as many as names in a list, so that Jobs of one Pod each need one page */
-#define NAME_MAX_LEN 63     /* of a label's value: a Job with a longer name has no Pods that carry it */
-#define PATH_MAX_BYTES 20480 /* 100 names of 63 characters, escaped commas, an escaped continue token */
+/* Pods in memory at once; as many as names in a list, so that Jobs of one Pod each need one page */
+#define PAGE            100
+#define NAME_MAX_LEN    63    /* of a label's value: a Job with a longer name has no Pods that carry it */
+#define PATH_MAX_BYTES  20480 /* 100 names of 63 characters, escaped commas, an escaped continue token */
 #define TOKEN_MAX_BYTES 4096
-#define JOB_NAME_LABEL "job-name"
-/* Without conditions only Pods that run or ran take their Jobs out of the pending ones; there are no other phases than these and those three. With conditions each Pod counts, whatever its phase (keda-core.md 4.3). */
+#define JOB_NAME_LABEL  "job-name"
+/*
+ * Without conditions only Pods that run or ran take their Jobs out of the pending ones; there are
+ * no other phases than these and those three. With conditions each Pod counts, whatever its phase
+ * (keda-core.md 4.3).
+ */
 #define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
 
 struct name {
@@ -35,9 +40,9 @@ struct jobpods {
 	jobpods_fn fn;
 	void *arg;
 
-	size_t first, end;  /* the names of the list under way */
-	char *next_page;    /* its continue token, escaped; NULL: from the start */
-	bool begun_anew;    /* it was, after a continue token that ran out */
+	size_t first, end; /* the names of the list under way */
+	char *next_page;   /* its continue token, escaped; NULL: from the start */
+	bool begun_anew;   /* it was, after a continue token that ran out */
 	struct kube_call *call;
 	struct loop_task task;
 	struct err *failure; /* owned; NULL */
@@ -46,7 +51,7 @@ struct jobpods {
 
 static void on_page(void *arg, const json_t *list, const struct err *err);
 
-/* --- ends --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Ends ---- */
 
 static void jobpods_free(void *arg)
 {
@@ -92,7 +97,8 @@ static void note_failure(struct jobpods *p, const struct err *err)
 	bool denied = err->kind == ERR_DENIED && err->http_status != 401;
 
 	err_keep(&p->failure, err);
-	err_wrap(p->failure, "listing the Pods of Jobs in namespace %s%s", p->namespace_, denied ? ": grant list on pods" : "");
+	err_wrap(p->failure, "listing the Pods of Jobs in namespace %s%s", p->namespace_,
+		denied ? ": grant list on pods" : "");
 }
 
 static void fail(struct jobpods *p, const struct err *err)
@@ -101,9 +107,12 @@ static void fail(struct jobpods *p, const struct err *err)
 	finish(p);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
-/* "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false when there is none left. */
+/*
+ * "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false when there is none
+ * left.
+ */
 static bool take_names(struct jobpods *p, struct buf *out)
 {
 	size_t taken = 0;
@@ -111,7 +120,8 @@ static bool take_names(struct jobpods *p, struct buf *out)
 	for (p->end = p->first; p->end < p->count && taken < JOBPODS_NAMES_PER_LIST; p->end++) {
 		char escaped[3 * NAME_MAX_LEN + 1];
 
-		if (strlen(p->names[p->end].text) > NAME_MAX_LEN || !kube_escape(p->names[p->end].text, escaped, sizeof(escaped)))
+		if (strlen(p->names[p->end].text) > NAME_MAX_LEN ||
+			!kube_escape(p->names[p->end].text, escaped, sizeof(escaped)))
 			continue;
 		buf_printf(out, "%s%s", taken++ ? "%2C" : "", escaped);
 	}
@@ -121,7 +131,9 @@ static bool take_names(struct jobpods *p, struct buf *out)
 static void ask(struct jobpods *p)
 {
 	struct buf names = BUF_INIT(PATH_MAX_BYTES), path = BUF_INIT(PATH_MAX_BYTES);
-	struct kube_request request = { .verb = KUBE_LIST, .deadline_ms = p->deadline_at_ms - loop_now_ms(kube_loop(p->kube)), .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_LIST,
+		.deadline_ms = p->deadline_at_ms - loop_now_ms(kube_loop(p->kube)),
+		.priority = KUBE_NORMAL };
 	struct err late;
 
 	if (!take_names(p, &names)) {
@@ -131,7 +143,9 @@ static void ask(struct jobpods *p)
 		note_failure(p, &late);
 		loop_task_queue(kube_loop(p->kube), &p->task);
 	} else {
-		buf_printf(&path, "/api/v1/namespaces/%s/pods?limit=%d&labelSelector=" JOB_NAME_LABEL "%%20in%%20%%28%s%%29%s", p->namespace_, PAGE, buf_text(&names), p->condition_count ? "" : STARTED_ONLY);
+		buf_printf(&path,
+			"/api/v1/namespaces/%s/pods?limit=%d&labelSelector=" JOB_NAME_LABEL "%%20in%%20%%28%s%%29%s",
+			p->namespace_, PAGE, buf_text(&names), p->condition_count ? "" : STARTED_ONLY);
 		if (p->next_page)
 			buf_printf(&path, "&continue=%s", p->next_page);
 		request.path = buf_text(&path);
@@ -141,7 +155,7 @@ static void ask(struct jobpods *p)
 	buf_done(&path);
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Answers ---- */
 
 static int by_text(const void *a, const void *b)
 {
@@ -159,7 +173,10 @@ static void look_at(struct jobpods *p, const json_t *pod)
 		name->started = jobpods_started(pod, (const char *const *)p->conditions, p->condition_count);
 }
 
-/* Whether nothing more can be learnt from the list under way: of one Job there may be thousands of Pods. */
+/*
+ * Whether nothing more can be learnt from the list under way: of one Job there may be thousands of
+ * Pods.
+ */
 static bool all_started(const struct jobpods *p)
 {
 	for (size_t i = p->first; i < p->end; i++)
@@ -194,13 +211,13 @@ static void take_page(struct jobpods *p, const json_t *list)
 	struct err err;
 	size_t i;
 
-	if (!json_is_object(list) || (items && !json_is_array(items) && !json_is_null(items)) || strlen(token) > TOKEN_MAX_BYTES) {
+	if (!json_is_object(list) || (items && !json_is_array(items) && !json_is_null(items)) ||
+		strlen(token) > TOKEN_MAX_BYTES) {
 		err_set(&err, ERR_TEMPORARY, "the answer is not a list");
 		fail(p, &err);
 		return;
 	}
-	json_array_foreach(items, i, pod)
-		look_at(p, pod);
+	json_array_foreach(items, i, pod) look_at(p, pod);
 	if (*token && !all_started(p))
 		set_next_page(p, token);
 	else
@@ -213,7 +230,8 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	struct jobpods *p = arg;
 
 	p->call = NULL;
-	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) { /* what was seen of this list stays true: a Pod that has started has */
+	/* what was seen of this list stays true: a Pod that has started has */
+	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) {
 		p->begun_anew = true;
 		set_next_page(p, "");
 		ask(p);
@@ -224,7 +242,7 @@ static void on_page(void *arg, const json_t *list, const struct err *err)
 	}
 }
 
-/* --- in and out --------------------------------------------------------------------------------------------------------------- */
+/* ---- In and out ---- */
 
 static char **copy_texts(const char *const *texts, size_t count)
 {
@@ -248,7 +266,8 @@ struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *req
 	qsort(p->names, p->count, sizeof(*p->names), by_text);
 	p->conditions = copy_texts(request->conditions, request->condition_count);
 	p->condition_count = request->condition_count;
-	p->deadline_at_ms = loop_now_ms(kube_loop(kube)) + (request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);
+	p->deadline_at_ms = loop_now_ms(kube_loop(kube)) +
+		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);
 	p->fn = fn;
 	p->arg = arg;
 	loop_task_init(&p->task, finish, p);

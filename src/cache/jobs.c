@@ -15,8 +15,11 @@
 
 #define FIRST_ROOM 4
 
-/* How long it is remembered of one that is gone when it finished: longer than a look at triggers takes. */
-#define GONE_MS 60000
+/*
+ * How long it is remembered of one that is gone when it finished: longer than a look at triggers
+ * takes.
+ */
+#define GONE_MS  60000
 #define GONE_MAX 10000
 
 /* The Jobs of one ScaledJob. */
@@ -29,7 +32,10 @@ struct owner {
 	char key[];
 };
 
-/* One that finished a moment ago, and is not there any more: its ttlSecondsAfterFinished is 0, or somebody tidies up. */
+/*
+ * One that finished a moment ago, and is not there any more: its ttlSecondsAfterFinished is 0, or
+ * somebody tidies up.
+ */
 struct gone {
 	struct gone *prev, *next;
 	uint64_t owner; /* fingerprint of the key */
@@ -62,7 +68,7 @@ static void tell(struct jobs *j, const char *owner)
 		j->fn(j->arg, owner);
 }
 
-/* --- who has which ------------------------------------------------------------------------------------------------------------ */
+/* ---- Who has which ---- */
 
 static struct owner *owner_find(const struct jobs *j, const char *key)
 {
@@ -94,7 +100,9 @@ static void owner_free(struct jobs *j, struct owner *o)
 
 static size_t *counted_as(struct owner *o, const struct job *job)
 {
-	return job->state == JOB_RUNNING ? &o->tally.running : job->state == JOB_COMPLETE ? &o->tally.complete : &o->tally.failed;
+	return job->state == JOB_RUNNING     ? &o->tally.running
+		: job->state == JOB_COMPLETE ? &o->tally.complete
+					     : &o->tally.failed;
 }
 
 /* What changes is mostly what came last. */
@@ -140,8 +148,9 @@ static int64_t take_out(struct jobs *j, const struct job *job)
 }
 
 /*
- * One that has finished before we see it for the first time ran between two looks (or is labelled by hand only now), and what it took away may still be in what its queue was found to hold; but for those of the first list, whose queues nobody
- * has looked at yet.
+ * One that has finished before we see it for the first time ran between two looks (or is labelled
+ * by hand only now), and what it took away may still be in what its queue was found to hold; but
+ * for those of the first list, whose queues nobody has looked at yet.
  */
 static int64_t finished_when(const struct jobs *j, const struct job *before, int64_t before_ms, const struct job *now)
 {
@@ -154,7 +163,7 @@ static int64_t finished_when(const struct jobs *j, const struct job *before, int
 	return before || shelf_knows(j->shelf, now->meta.namespace_, &trouble) ? loop_now_ms(j->loop) : 0;
 }
 
-/* --- who was there a moment ago --------------------------------------------------------------------------------------------------- */
+/* ---- Who was there a moment ago ---- */
 
 static void gone_free(struct jobs *j, struct gone *g)
 {
@@ -185,12 +194,12 @@ static size_t gone_since(const struct jobs *j, const char *owner, int64_t since_
 	const struct gone *g;
 	size_t count = 0;
 
-	DL_FOREACH(j->gone, g)
+	DL_FOREACH (j->gone, g)
 		count += g->owner == print && g->finished_seen_ms > since_ms;
 	return count;
 }
 
-/* --- the shelf ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The shelf ---- */
 
 static void on_changed(void *arg, const void *before, const void *now)
 {
@@ -205,7 +214,8 @@ static void on_changed(void *arg, const void *before, const void *now)
 	if (!new)
 		gone_add(j, old_key, finished_ms);
 	if (new)
-		seen_add(owner_get(j, key_of(new, new_key)), (struct jobs_seen){ new, finished_when(j, old, finished_ms, new) });
+		seen_add(owner_get(j, key_of(new, new_key)),
+			(struct jobs_seen){ new, finished_when(j, old, finished_ms, new) });
 	if (news && old && strcmp(old_key, new_key) != 0)
 		tell(j, old_key);
 	if (news && new)
@@ -226,7 +236,8 @@ static void on_synced(void *arg)
 /* One allocation in the place of seven: there are tens of thousands. */
 static struct job *pack(const struct job *job)
 {
-	const char *const from[] = { job->meta.namespace_, job->meta.name, job->meta.uid, job->meta.resource_version, job->owner, job->owner_uid };
+	const char *const from[] = { job->meta.namespace_, job->meta.name, job->meta.uid, job->meta.resource_version,
+		job->owner, job->owner_uid };
 	enum { STRINGS = sizeof(from) / sizeof(from[0]) };
 	size_t size = sizeof(*job);
 	struct job *packed;
@@ -277,7 +288,7 @@ static const struct shelf_kind kind = {
 	.free = free,
 };
 
-/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+/* ---- The house around it ---- */
 
 struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *counters)
 {
@@ -286,7 +297,9 @@ struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *cou
 
 	j->kube = kube;
 	j->loop = loop;
-	j->objects = counters ? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels) : NULL;
+	j->objects = counters
+		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
+		: NULL;
 	return j;
 }
 
@@ -326,7 +339,7 @@ void jobs_close(struct jobs *j)
 
 	shelf_free(j->shelf);
 	j->shelf = NULL;
-	HASH_ITER(hh, j->owners, o, next)
+	HASH_ITER (hh, j->owners, o, next)
 		owner_free(j, o);
 	while (j->gone)
 		gone_free(j, j->gone);
@@ -338,7 +351,7 @@ bool jobs_known(const struct jobs *j, const char *namespace_, const char **troub
 	return j->shelf && shelf_knows(j->shelf, namespace_, trouble);
 }
 
-/* --- questions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Questions ---- */
 
 const struct jobs_seen *jobs_of(const struct jobs *j, const char *owner, size_t *count)
 {
@@ -374,9 +387,12 @@ struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
 	return o ? o->tally : (struct jobs_tally){ 0, 0, 0 };
 }
 
-/* --- answers to writes -------------------------------------------------------------------------------------------------------- */
+/* ---- Answers to writes ---- */
 
-/* A Job that an admission plugin took the label from is none of ours: no watch would ever tell that it is gone. */
+/*
+ * A Job that an admission plugin took the label from is none of ours: no watch would ever tell that
+ * it is gone.
+ */
 void jobs_learn(struct jobs *j, const json_t *job)
 {
 	const json_t *meta = json_object_get(job, "metadata");

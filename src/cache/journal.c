@@ -11,17 +11,17 @@
 #include "base/utf8.h"
 #include "decide/verdict.h"
 
-#define KSCALED "kscaled"    /* our manager: what stands before the slash in our User-Agent */
-#define UNKNOWN "unknown"
+#define KSCALED        "kscaled" /* our manager: what stands before the slash in our User-Agent */
+#define UNKNOWN        "unknown"
 #define HPA_APART_MS   5000  /* at most, between a change and the HPA's lastScaleTime, which is in whole seconds */
 #define ANSWER_LATE_MS 60000 /* from a change to the answer of the call that made it */
 
 struct entry {
 	char *key;
 	struct journal_object object;
-	bool seen;               /* replicas are the target's */
+	bool seen; /* replicas are the target's */
 	int32_t replicas;
-	uint64_t target;         /* fingerprint of its uid: another target's replicas are no change */
+	uint64_t target; /* fingerprint of its uid: another target's replicas are no change */
 	UT_hash_handle hh;
 };
 
@@ -31,9 +31,12 @@ struct journal {
 	struct entry *entries;
 };
 
-/* --- texts -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Texts ---- */
 
-/* Into *slot, cut; what fits in place of the old text stays in its memory, and what is the same is left alone. NULL empties it. */
+/*
+ * Into *slot, cut; what fits in place of the old text stays in its memory, and what is the same is
+ * left alone. NULL empties it.
+ */
 static void set_text(char **slot, const char *text)
 {
 	size_t len;
@@ -53,7 +56,7 @@ static void set_text(char **slot, const char *text)
 	*slot = mem_dupn(text, len);
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Entries ---- */
 
 static struct entry *entry_find(const struct journal *j, const char *key)
 {
@@ -112,7 +115,7 @@ static void entry_free(struct journal *j, struct entry *e)
 	free(e);
 }
 
-/* --- decisions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Decisions ---- */
 
 static void take_triggers(struct journal_object *o, const struct journal_facts *facts)
 {
@@ -150,7 +153,8 @@ static bool is_new_decision(const struct journal_object *o, const struct journal
 	return !last || strcmp(last->rule, d->rule) != 0 || last->replicas != d->replicas;
 }
 
-static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct journal_verdict *d, const char *text)
+static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct journal_verdict *d,
+	const char *text)
 {
 	struct journal_decision *added;
 
@@ -175,7 +179,8 @@ bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t a
 	return true;
 }
 
-void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts, const struct journal_verdict *d, const char *text)
+void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts,
+	const struct journal_verdict *d, const char *text)
 {
 	struct entry *e = entry_get(j, key);
 
@@ -192,9 +197,10 @@ void journal_decided(struct journal *j, const char *key, uint64_t mark, const st
 		add_decision(&e->object, facts->now_unix_ms, d, text);
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Changes ---- */
 
-static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *who, const char *why)
+static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *who,
+	const char *why)
 {
 	struct journal_change *added;
 
@@ -210,7 +216,10 @@ static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t fro
 	set_text(&added->why, why ? why : "");
 }
 
-/* The name that the HPA controller's process goes by: its own, or that of a distribution that runs all in one. */
+/*
+ * The name that the HPA controller's process goes by: its own, or that of a distribution that runs
+ * all in one.
+ */
 static bool is_controller_manager(const char *manager)
 {
 	static const char *const names[] = { "kube-controller-manager", "k3s", "kubelite" };
@@ -227,7 +236,9 @@ static const struct hpa *hpa_of(const struct journal *j, const char *key)
 	const struct scaledobject *so = store_scaledobject(j->store, key);
 	char name[254], hpa_key[STORE_KEY_MAX];
 
-	return so ? store_hpa(j->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), hpa_key)) : NULL;
+	return so ? store_hpa(j->store,
+			    store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), hpa_key))
+		  : NULL;
 }
 
 static void name_hpa(struct journal_change *c, const struct hpa *hpa)
@@ -238,8 +249,9 @@ static void name_hpa(struct journal_change *c, const struct hpa *hpa)
 }
 
 /*
- * Once /scale has set a workload to 0, the API server no longer tells who sets its replicas. The HPA tells itself what it wants and when it last scaled, as a rule shortly after the change; so this is asked when
- * either is seen.
+ * Once /scale has set a workload to 0, the API server no longer tells who sets its replicas. The
+ * HPA tells itself what it wants and when it last scaled, as a rule shortly after the change; so
+ * this is asked when either is seen.
  */
 static void name_unknown(struct entry *e, const struct hpa *hpa)
 {
@@ -247,7 +259,8 @@ static void name_unknown(struct entry *e, const struct hpa *hpa)
 		struct journal_change *c = &e->object.changes[i - 1];
 		int64_t apart_ms = c->at_unix_ms - hpa->last_scale_unix_ms;
 
-		if (strcmp(c->who, UNKNOWN) != 0 || c->to != hpa->desired_replicas || apart_ms > HPA_APART_MS || apart_ms < -HPA_APART_MS)
+		if (strcmp(c->who, UNKNOWN) != 0 || c->to != hpa->desired_replicas || apart_ms > HPA_APART_MS ||
+			apart_ms < -HPA_APART_MS)
 			continue;
 		name_hpa(c, hpa);
 		return;
@@ -260,7 +273,8 @@ static void note_change(struct journal *j, struct entry *e, const struct workloa
 	const struct hpa *hpa = hpa_of(j, e->key);
 	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
 
-	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager, ours || !w->replicas_by_scale ? "" : "through /scale");
+	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager,
+		ours || !w->replicas_by_scale ? "" : "through /scale");
 	if (hpa && w->replicas_by_scale && is_controller_manager(manager))
 		name_hpa(&e->object.changes[e->object.change_count - 1], hpa);
 	else
@@ -288,16 +302,21 @@ static void on_target_change(void *arg, const char *key)
 	e->replicas = w->replicas;
 }
 
-/* The same change as the watch of the target showed it, before our call was answered: the newest one when it led to these replicas, else one of ours that others have changed again since. */
+/*
+ * The same change as the watch of the target showed it, before our call was answered: the newest
+ * one when it led to these replicas, else one of ours that others have changed again since.
+ */
 static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
 {
 	struct journal_object *o = &e->object;
 
 	for (size_t i = o->change_count; i > 0; i--) {
 		struct journal_change *c = &o->changes[i - 1];
-		bool unexplained = !*c->why && (strcmp(c->who, KSCALED) == 0 || strcmp(c->who, UNKNOWN) == 0) && c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
+		bool unexplained = !*c->why && (strcmp(c->who, KSCALED) == 0 || strcmp(c->who, UNKNOWN) == 0) &&
+			c->at_unix_ms >= at_unix_ms - ANSWER_LATE_MS;
 
-		if (c->to == to && ((i == o->change_count && e->seen && e->replicas == to) || (c->from == from && unexplained)))
+		if (c->to == to &&
+			((i == o->change_count && e->seen && e->replicas == to) || (c->from == from && unexplained)))
 			return c;
 	}
 	return NULL;
@@ -324,7 +343,7 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 		e->replicas = w->replicas == from ? to : w->replicas;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static void on_store_change(void *arg, unsigned changes, const char *key)
 {
@@ -354,7 +373,7 @@ void journal_free(struct journal *j)
 
 	if (!j)
 		return;
-	HASH_ITER(hh, j->entries, e, next)
+	HASH_ITER (hh, j->entries, e, next)
 		entry_free(j, e);
 	free(j);
 }

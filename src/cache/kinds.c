@@ -11,22 +11,22 @@
 #include "base/mem.h"
 
 #define AGAIN_FIRST_MS 500
-#define AGAIN_MAX_MS 30000
-#define REFRESH_MS 300000
-#define DOUBTS 6          /* looks after a doubt: what is deleted may be listed for a few seconds more */
-#define RESOURCES_MAX 2000 /* of one group and version */
+#define AGAIN_MAX_MS   30000
+#define REFRESH_MS     300000
+#define DOUBTS         6    /* looks after a doubt: what is deleted may be listed for a few seconds more */
+#define RESOURCES_MAX  2000 /* of one group and version */
 
 /* One group and version: all of its resources, as the last answer had them. */
 struct entry {
 	struct kinds *owner;
-	char *key;          /* "argoproj.io/v1alpha1"; "v1" for the core group */
+	char *key; /* "argoproj.io/v1alpha1"; "v1" for the core group */
 	struct resource *resources;
 	size_t count;
-	bool known;         /* an answer came, be it that there is no such group */
-	char *trouble;      /* why there is no answer; NULL */
-	uint64_t print;     /* of the answer, to tell changes */
-	bool asked;         /* since the last look */
-	bool in_vain;       /* for something that is not there, or cannot be scaled */
+	bool known;                            /* an answer came, be it that there is no such group */
+	char *trouble;                         /* why there is no answer; NULL */
+	uint64_t print;                        /* of the answer, to tell changes */
+	bool asked;                            /* since the last look */
+	bool in_vain;                          /* for something that is not there, or cannot be scaled */
 	unsigned failures, doubts, vain_looks; /* in a row; doubts: to come */
 	struct kube_call *call;
 	struct loop_timer again;
@@ -45,12 +45,15 @@ struct kinds {
 	void *arg;
 };
 
-static const struct { const char *kind; struct kind is; } apps_v1[] = {
+static const struct {
+	const char *kind;
+	struct kind is;
+} apps_v1[] = {
 	{ "Deployment", { "deployments", true, true } },
 	{ "StatefulSet", { "statefulsets", true, true } },
 };
 
-/* --- one answer --------------------------------------------------------------------------------------------------------------- */
+/* ---- One answer ---- */
 
 static void resources_done(struct entry *e)
 {
@@ -68,7 +71,8 @@ static bool is_resource_name(const char *name)
 {
 	size_t len = strlen(name);
 
-	return len > 0 && len < sizeof(((struct kind *)NULL)->resource) && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
+	return len > 0 && len < sizeof(((struct kind *)NULL)->resource) &&
+		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
 
 static struct resource *resource_named(struct entry *e, const char *name, size_t len)
@@ -85,13 +89,15 @@ static void take_resource(struct entry *e, const json_t *one)
 
 	if (strchr(name, '/') || !is_resource_name(name) || !*kind || e->count >= RESOURCES_MAX)
 		return;
-	e->resources[e->count++] = (struct resource){ mem_dup(kind), mem_dup(name), json_is_true(json_object_get(one, "namespaced")), false };
+	e->resources[e->count++] = (struct resource){ mem_dup(kind), mem_dup(name),
+		json_is_true(json_object_get(one, "namespaced")), false };
 }
 
 static void take_scale(struct entry *e, const json_t *one)
 {
 	const char *name = json_str_or_empty(one, "name"), *slash = strchr(name, '/');
-	struct resource *r = slash && strcmp(slash, "/scale") == 0 ? resource_named(e, name, (size_t)(slash - name)) : NULL;
+	struct resource *r = slash && strcmp(slash, "/scale") == 0 ? resource_named(e, name, (size_t)(slash - name))
+								   : NULL;
 
 	if (r)
 		r->scalable = true;
@@ -102,12 +108,16 @@ static uint64_t print_of(const struct entry *e)
 	uint64_t print = e->known;
 
 	for (size_t i = 0; i < e->count; i++)
-		print = print * 31 + fingerprint_fast(e->resources[i].kind, strlen(e->resources[i].kind)) + 7 * fingerprint_fast(e->resources[i].name, strlen(e->resources[i].name)) +
+		print = print * 31 + fingerprint_fast(e->resources[i].kind, strlen(e->resources[i].kind)) +
+			7 * fingerprint_fast(e->resources[i].name, strlen(e->resources[i].name)) +
 			(e->resources[i].namespaced ? 3 : 0) + (e->resources[i].scalable ? 5 : 0);
 	return print;
 }
 
-/* An APIResourceList; NULL: there is no such group and version. True when it is another than the last. */
+/*
+ * An APIResourceList; NULL: there is no such group and version. True when it is another than the
+ * last.
+ */
 static bool take_list(struct entry *e, const json_t *list)
 {
 	const json_t *all = json_object_get(list, "resources"), *one;
@@ -117,15 +127,13 @@ static bool take_list(struct entry *e, const json_t *list)
 	resources_done(e);
 	e->known = true;
 	e->resources = room > 0 ? mem_array(room, sizeof(*e->resources)) : NULL;
-	json_array_foreach(all, i, one)
-		take_resource(e, one);
-	json_array_foreach(all, i, one)
-		take_scale(e, one);
+	json_array_foreach(all, i, one) take_resource(e, one);
+	json_array_foreach(all, i, one) take_scale(e, one);
 	e->print = print_of(e);
 	return e->print != before;
 }
 
-/* --- looking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Looking ---- */
 
 static void entry_free(struct entry *e)
 {
@@ -179,7 +187,9 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 		changed = !e->known && !e->trouble;
 		if (!e->trouble)
 			log_warn("discovery", "%s: %s", e->key, err ? err->msg : "the answer is no list of resources");
-		set_trouble(e, mem_printf("discovery of %s: %s", e->key, err ? err->msg : "the answer is no list of resources"));
+		set_trouble(e,
+			mem_printf("discovery of %s: %s", e->key,
+				err ? err->msg : "the answer is no list of resources"));
 	} else {
 		set_trouble(e, NULL);
 		changed = take_list(e, err ? NULL : object);
@@ -234,7 +244,7 @@ static struct entry *make(struct kinds *k, const char *group, const char *versio
 	return e;
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static bool is_apps_v1(const char *group, const char *version, const char *kind, struct kind *out)
 {
@@ -252,7 +262,8 @@ static enum kind_state unread(const struct entry *e, bool *wrong, struct err *er
 {
 	*wrong = !e || e->trouble;
 	if (!e)
-		err_set(err, ERR_TEMPORARY, "more than %d groups and versions of scale targets are asked for at once", KINDS_MAX);
+		err_set(err, ERR_TEMPORARY, "more than %d groups and versions of scale targets are asked for at once",
+			KINDS_MAX);
 	else
 		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked for");
 	return KIND_UNREAD;
@@ -274,7 +285,8 @@ static const struct resource *resource_of(const struct entry *e, const char *kin
 	return NULL;
 }
 
-enum kind_state kinds_get(struct kinds *k, const char *group, const char *version, const char *kind, struct kind *out, bool *wrong, struct err *err)
+enum kind_state kinds_get(struct kinds *k, const char *group, const char *version, const char *kind, struct kind *out,
+	bool *wrong, struct err *err)
 {
 	const struct resource *r;
 	struct entry *e;
@@ -294,7 +306,9 @@ enum kind_state kinds_get(struct kinds *k, const char *group, const char *versio
 		ask_in_vain(e);
 	if (!r) {
 		if (e->count >= RESOURCES_MAX)
-			err_set(err, ERR_MISSING, "no kind %s among the first %d resources of %s; more are not looked at", kind, RESOURCES_MAX, e->key);
+			err_set(err, ERR_MISSING,
+				"no kind %s among the first %d resources of %s; more are not looked at", kind,
+				RESOURCES_MAX, e->key);
 		else
 			err_set(err, ERR_MISSING, "no kind %s in %s: is its CRD installed?", kind, e->key);
 		return KIND_MISSING;
@@ -337,7 +351,7 @@ void kinds_free(struct kinds *k)
 
 	if (!k)
 		return;
-	HASH_ITER(hh, k->entries, e, next)
+	HASH_ITER (hh, k->entries, e, next)
 		entry_free(e);
 	free(k);
 }

@@ -10,7 +10,7 @@
 struct record {
 	struct question *question; /* counted */
 	struct answer answer;
-	struct err *err;           /* owned; NULL: answer is good */
+	struct err *err; /* owned; NULL: answer is good */
 };
 
 struct polled { /* only of objects that have a record */
@@ -69,7 +69,7 @@ static void drop(struct polled *p, const struct question *q, int64_t since_ms)
 }
 
 void lastpoll_put(struct lastpoll *l, const char *key, struct question *q, const struct answer *answer,
-		  const struct err *err, int64_t since_ms)
+	const struct err *err, int64_t since_ms)
 {
 	struct polled *p = find_or_add(l, key);
 	struct record record = { .question = question_ref(q), .answer = *answer };
@@ -80,8 +80,8 @@ void lastpoll_put(struct lastpoll *l, const char *key, struct question *q, const
 	p->records[p->count++] = record;
 }
 
-enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, const struct question *q,
-				  int64_t since_ms, struct answer *answer, struct err *err)
+enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, const struct question *q, int64_t since_ms,
+	struct answer *answer, struct err *err)
 {
 	const struct polled *p = find(l, key);
 
@@ -131,7 +131,7 @@ void lastpoll_free(struct lastpoll *l)
 
 	if (!l)
 		return;
-	HASH_ITER(hh, l->objects, p, next)
+	HASH_ITER (hh, l->objects, p, next)
 		forget(l, p);
 	free(l);
 }

@@ -20,14 +20,17 @@ struct lastpoll *lastpoll_new(struct store *store); /* borrows it for its life *
 void lastpoll_free(struct lastpoll *l);
 
 /*
- * An answer, or a failure (err is not NULL, and of *answer only the times count). What the object has
- * from before since_ms (loop clock) is forgotten.
+ * An answer, or a failure (err is not NULL, and of *answer only the times count). What the object
+ * has from before since_ms (loop clock) is forgotten.
  */
 void lastpoll_put(struct lastpoll *l, const char *key, struct question *q, const struct answer *answer,
-		  const struct err *err, int64_t since_ms);
+	const struct err *err, int64_t since_ms);
 
-/* What was put for this question, if it was answered since then; *answer and *err as in readings_peek. */
-enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, const struct question *q,
-				  int64_t since_ms, struct answer *answer, struct err *err);
+/*
+ * What was put for this question, if it was answered since then; *answer and *err as in
+ * readings_peek.
+ */
+enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, const struct question *q, int64_t since_ms,
+	struct answer *answer, struct err *err);
 
 #endif

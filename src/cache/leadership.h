@@ -2,15 +2,18 @@
 #ifndef CACHE_LEADERSHIP_H
 #define CACHE_LEADERSHIP_H
 
-/* Whether this process may act, and who does otherwise: written by control/leader, read by everybody. A value. */
+/*
+ * Whether this process may act, and who does otherwise: written by control/leader, read by
+ * everybody. A value.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct leadership {
 	bool leading;
-	char holder[256];      /* of the Lease as last seen; "" when unknown */
-	char why_not[512];     /* while not leading: the reason for people; "" */
+	char holder[256];  /* of the Lease as last seen; "" when unknown */
+	char why_not[512]; /* while not leading: the reason for people; "" */
 };
 
 #endif

@@ -15,7 +15,7 @@
 
 /* A TriggerAuthentication that somebody refers to, there or not: what its owners know of it. */
 struct referred {
-	struct held held;   /* key as the store's: "shop/redis", "/redis" */
+	struct held held; /* key as the store's: "shop/redis", "/redis" */
 	bool present;
 	int64_t generation; /* its status changes, too, and is none of theirs */
 	char *uid;          /* NULL */
@@ -30,12 +30,12 @@ struct lookups {
 	struct holders triggerauths;
 	struct auth_lookup lookup;
 	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: any */
-	const char *owner;  /* of the round under way; NULL */
+	const char *owner;                                     /* of the round under way; NULL */
 	references_fn fn;
 	void *arg;
 };
 
-/* --- something changed ---------------------------------------------------------------------------------------------------------- */
+/* ---- Something changed ---- */
 
 static void on_owner(void *arg, const char *owner)
 {
@@ -56,7 +56,8 @@ static const struct triggerauth *stored(const struct lookups *l, const char *key
 static bool note(struct referred *r, const struct triggerauth *t)
 {
 	const char *uid = t ? t->meta.uid : "";
-	bool changed = r->present != (t != NULL) || (t && (r->generation != t->meta.generation || !r->uid || strcmp(r->uid, uid) != 0));
+	bool changed = r->present != (t != NULL) ||
+		(t && (r->generation != t->meta.generation || !r->uid || strcmp(r->uid, uid) != 0));
 
 	r->present = t != NULL;
 	r->generation = t ? t->meta.generation : 0;
@@ -81,7 +82,7 @@ static void on_store_change(void *arg, unsigned changes, const char *key)
 		return;
 	}
 	/* Those that were waited for may turn out not to be there. */
-	HASH_ITER(hh, l->triggerauths.things, held, next)
+	HASH_ITER (hh, l->triggerauths.things, held, next)
 		if (!((struct referred *)held)->present)
 			holders_tell(held, on_owner, l);
 }
@@ -95,7 +96,7 @@ static void on_unheld(void *arg, struct held *held)
 	free(r);
 }
 
-/* --- what cache/auth asks ------------------------------------------------------------------------------------------------------- */
+/* ---- What cache/auth asks ---- */
 
 static void hold_triggerauth(struct lookups *l, const char *key, const struct triggerauth *t)
 {
@@ -111,10 +112,12 @@ static void hold_triggerauth(struct lookups *l, const char *key, const struct tr
 	holders_take(&l->triggerauths, l->owner, held);
 }
 
-static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name, const struct triggerauth **out, struct err *err)
+static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
+	const struct triggerauth **out, struct err *err)
 {
 	struct lookups *l = arg;
-	MEM_AUTO char *shown = cluster ? mem_printf(TRIGGERAUTH_CLUSTER_KIND " %s", name) : mem_printf(TRIGGERAUTH_KIND " %s/%s", namespace_, name);
+	MEM_AUTO char *shown = cluster ? mem_printf(TRIGGERAUTH_CLUSTER_KIND " %s", name)
+				       : mem_printf(TRIGGERAUTH_KIND " %s/%s", namespace_, name);
 	MEM_AUTO char *key = mem_printf("%s/%s", cluster ? "" : namespace_, name);
 	const char *trouble;
 
@@ -126,18 +129,21 @@ static enum reference_state find_triggerauth(void *arg, bool cluster, const char
 		err_set(err, ERR_MISSING, "%s does not exist", shown);
 		return REFERENCE_MISSING;
 	}
-	err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s is not read yet%s%s", shown, trouble ? ": " : "", trouble ? trouble : "");
+	err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s is not read yet%s%s", shown, trouble ? ": " : "",
+		trouble ? trouble : "");
 	return REFERENCE_UNREAD;
 }
 
-static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
 {
 	struct lookups *l = arg;
 
 	return references_key(l->references, l->owner, kind, namespace_, name, key, out, err);
 }
 
-static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **out, struct err *err)
+static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const struct strmap **out, struct err *err)
 {
 	struct lookups *l = arg;
 
@@ -151,14 +157,15 @@ static enum reference_state find_file(void *arg, const char *path, const struct 
 	return authfiles_get(l->files, l->owner, path, out, err);
 }
 
-static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out, struct err *err)
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
+	struct err *err)
 {
 	struct lookups *l = arg;
 
 	return satokens_get(l->tokens, l->owner, namespace_, service_account, out, err);
 }
 
-/* --- Vault ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Vault ---- */
 
 static enum reference_state refuse(struct err *err, const char *what)
 {
@@ -198,11 +205,13 @@ static bool is_trusted(const struct lookups *l, const char *address)
 
 static enum reference_state distrust(const struct triggerauth_vault *v, const char *what, struct err *err)
 {
-	err_set(err, ERR_DENIED, "address \"%.200s\" is none of --vault-trusted-addresses, which alone may see %s", v->address, what);
+	err_set(err, ERR_DENIED, "address \"%.200s\" is none of --vault-trusted-addresses, which alone may see %s",
+		v->address, what);
 	return REFERENCE_DENIED;
 }
 
-static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth_vault *v, struct vaultvalues_source *source, struct err *err)
+static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth_vault *v,
+	struct vaultvalues_source *source, struct err *err)
 {
 	bool trusted = is_trusted(l, v->address);
 
@@ -211,11 +220,13 @@ static enum reference_state login_by_token(const struct lookups *l, const struct
 		return REFERENCE_FOUND;
 	if (l->vault_token && !trusted)
 		return distrust(v, "VAULT_TOKEN: give credential.token", err);
-	return refuse(err, "authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
+	return refuse(err,
+		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
 }
 
 /* `whose` keeps the name of the service account for the source. */
-static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_, struct vaultvalues_source *source, char **whose, struct err *err)
+static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_,
+	struct vaultvalues_source *source, char **whose, struct err *err)
 {
 	source->login.mount = v->mount;
 	source->login.role = v->role;
@@ -226,7 +237,8 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 	}
 	if (!is_trusted(l, v->address))
 		return distrust(v, "a token that kscaled reads from a file: name credential.serviceAccountName", err);
-	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file : SERVICE_ACCOUNT_TOKEN;
+	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file
+									       : SERVICE_ACCOUNT_TOKEN;
 	return REFERENCE_FOUND;
 }
 
@@ -242,22 +254,25 @@ static enum vault_engine engine_of(enum triggerauth_vault_type type)
 	return engines[type];
 }
 
-static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t index, const char *namespace_, const char **out, struct err *err)
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t index, const char *namespace_,
+	const char **out, struct err *err)
 {
 	struct lookups *l = arg;
 	const struct triggerauth_vault *v = t->vault;
 	const struct triggerauth_vault_secret *s = &v->secrets[index];
 	struct vaultvalues_source source = {
 		.server = { v->address, v->namespace_ },
-		.secret = { engine_of(s->type), s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans, s->other_sans, s->ttl, s->format },
+		.secret = { engine_of(s->type), s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
+			s->other_sans, s->ttl, s->format },
 	};
 	MEM_AUTO char *whose = NULL;
-	enum reference_state state = v->kubernetes ? login_by_jwt(l, v, namespace_, &source, &whose, err) : login_by_token(l, v, &source, err);
+	enum reference_state state = v->kubernetes ? login_by_jwt(l, v, namespace_, &source, &whose, err)
+						   : login_by_token(l, v, &source, err);
 
 	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
 }
 
-/* --- rounds --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Rounds ---- */
 
 const struct auth_lookup *lookups_begin(struct lookups *l, const char *owner)
 {
@@ -289,9 +304,10 @@ void lookups_release(struct lookups *l, const char *owner)
 	holders_release(&l->triggerauths, owner);
 }
 
-/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+/* ---- The house around it ---- */
 
-struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references, struct vault_pool *vault, const struct lookups_config *config)
+struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
+	struct vault_pool *vault, const struct lookups_config *config)
 {
 	struct lookups *l = mem_zalloc(sizeof(*l));
 
@@ -304,8 +320,15 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->vault_token = config->vault_token && *config->vault_token ? mem_dup(config->vault_token) : NULL;
 	l->vault_trusted = config->vault_trusted && *config->vault_trusted ? mem_dup(config->vault_trusted) : NULL;
 	l->lookup = (struct auth_lookup){
-		.arg = l, .triggerauth = find_triggerauth, .key = find_key, .all = find_all, .file = find_file, .vault = find_vault, .token = find_token,
-		.cluster_namespace = l->cluster_namespace, .restrict_secrets = config->restrict_secrets,
+		.arg = l,
+		.triggerauth = find_triggerauth,
+		.key = find_key,
+		.all = find_all,
+		.file = find_file,
+		.vault = find_vault,
+		.token = find_token,
+		.cluster_namespace = l->cluster_namespace,
+		.restrict_secrets = config->restrict_secrets,
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
 	store_listen(store, on_store_change, l);

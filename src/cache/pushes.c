@@ -16,19 +16,19 @@ struct watch {
 	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
 	bool too_many;
 	struct link *links;
-	bool called;               /* since it was told on last */
+	bool called; /* since it was told on last */
 	int64_t told_at_ms;
-	struct loop_timer pace;    /* when it may be told on again */
+	struct loop_timer pace; /* when it may be told on again */
 	struct watch *next_called;
-	UT_hash_handle hh;         /* by the question's key */
+	UT_hash_handle hh; /* by the question's key */
 };
 
 /* An object that asks a watched question. */
 struct link {
 	struct watch *watch;
 	struct held *held;
-	bool stays;                /* while the object's questions are gone through */
-	struct link *prev, *next;  /* of the watch */
+	bool stays;               /* while the object's questions are gone through */
+	struct link *prev, *next; /* of the watch */
 	struct link *next_of_held;
 };
 
@@ -36,7 +36,7 @@ struct held {
 	struct pushes *owner;
 	char *key;
 	struct link *links;
-	bool changed;              /* waits in pushes.changed */
+	bool changed; /* waits in pushes.changed */
 	struct held *next_changed;
 	UT_hash_handle hh;
 };
@@ -46,9 +46,9 @@ struct pushes {
 	struct scalers *scalers;
 	struct held *held;
 	struct watch *watches;
-	bool following;            /* what is built meanwhile is built for us */
-	struct held *changed;      /* their questions may be others; newest first */
-	struct watch *called;      /* to be told on at the end of this turn; newest first */
+	bool following;       /* what is built meanwhile is built for us */
+	struct held *changed; /* their questions may be others; newest first */
+	struct watch *called; /* to be told on at the end of this turn; newest first */
 	struct loop_task follow;
 	struct loop_task tell;
 	pushes_fn fn;
@@ -57,7 +57,7 @@ struct pushes {
 	struct counters_family *wakes_by_type;
 };
 
-/* --- telling ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Telling ---- */
 
 static struct held *find_held(struct pushes *p, const char *key)
 {
@@ -77,7 +77,7 @@ static void tell_holders(struct pushes *p, struct watch *w)
 
 	DL_COUNT(w->links, link, count);
 	keys = mem_array(count + 1, sizeof(*keys));
-	DL_FOREACH(w->links, link)
+	DL_FOREACH (w->links, link)
 		keys[told++] = mem_dup(link->held->key);
 	for (size_t i = 0; i < told; i++) {
 		if (p->fn && find_held(p, keys[i])) {
@@ -126,7 +126,10 @@ static void on_pace(void *arg)
 	put_called(arg);
 }
 
-/* What a source calls: takes note only. The first is told at the end of this turn, one that follows at once when the pace allows. */
+/*
+ * What a source calls: takes note only. The first is told at the end of this turn, one that follows
+ * at once when the pace allows.
+ */
 static void on_look(void *arg)
 {
 	struct watch *w = arg;
@@ -141,7 +144,7 @@ static void on_look(void *arg)
 		put_called(w);
 }
 
-/* --- watches ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Watches ---- */
 
 static struct watch *watch_find(const struct pushes *p, const char *key)
 {
@@ -208,7 +211,7 @@ static void drop_links(struct held *h)
 	}
 }
 
-/* --- following what is asked -------------------------------------------------------------------------------------------------- */
+/* ---- Following what is asked ---- */
 
 static void follow_question(struct held *h, struct question *q)
 {
@@ -224,7 +227,11 @@ static void follow_question(struct held *h, struct question *q)
 	link_new(h, w ? w : watch_new(p, q));
 }
 
-/* New links come before old ones go, so that a watch that passes from one to the other stays. Scalers that cannot be built at the moment leave all as it is: their object is released when it is for good. */
+/*
+ * New links come before old ones go, so that a watch that passes from one to the other stays.
+ * Scalers that cannot be built at the moment leave all as it is: their object is released when it
+ * is for good.
+ */
 static void follow(struct held *h)
 {
 	struct built built;
@@ -278,7 +285,7 @@ static void on_built(void *arg, const char *key)
 		mark_changed(h);
 }
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------------ */
+/* ---- For everybody ---- */
 
 void pushes_hold(struct pushes *p, const char *key)
 {
@@ -359,7 +366,8 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 
 	p->sources = sources;
 	p->scalers = scalers;
-	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total", "Looks at objects that a source asked for, by type of trigger.", labels);
+	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
+		"Looks at objects that a source asked for, by type of trigger.", labels);
 	loop_task_init(&p->follow, on_follow, p);
 	loop_task_init(&p->tell, on_tell, p);
 	scalers_on_built(scalers, on_built, p);
@@ -373,7 +381,7 @@ void pushes_free(struct pushes *p)
 	if (!p)
 		return;
 	scalers_on_built(p->scalers, NULL, NULL);
-	HASH_ITER(hh, p->held, h, next)
+	HASH_ITER (hh, p->held, h, next)
 		held_free(h);
 	loop_task_cancel(p->sources->loop, &p->follow);
 	loop_task_cancel(p->sources->loop, &p->tell);

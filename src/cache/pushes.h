@@ -3,12 +3,17 @@
 #define CACHE_PUSHES_H
 
 /*
- * Push wake-ups: sources that say "look now" before the next poll is due. Who works an object (its loop, on the leader) holds it; the questions of what it asks are then watched, one watch per question key
- * however many objects ask it, and a look that a source asks for is told for every holder of the question. On a standby nobody holds anything, so nothing is watched.
+ * Push wake-ups: sources that say "look now" before the next poll is due. Who works an object (its
+ * loop, on the leader) holds it; the questions of what it asks are then watched, one watch per
+ * question key however many objects ask it, and a look that a source asks for is told for every
+ * holder of the question. On a standby nobody holds anything, so nothing is watched.
  *
- * Objects are known here by the key under which cache/scalers builds them, nothing else. When their scalers are built anew the watches follow: those whose question is still asked stay as they are.
- * A source that says "look" a hundred thousand times a second is told on at most once per PUSHES_PACE_MS; the first at once, and the last is never lost. What a look is, how soon, and how often one object may have one, is
- * the listener's business. A lost or forged wake-up does no harm: polls go on.
+ * Objects are known here by the key under which cache/scalers builds them, nothing else. When their
+ * scalers are built anew the watches follow: those whose question is still asked stay as they are.
+ * A source that says "look" a hundred thousand times a second is told on at most once per
+ * PUSHES_PACE_MS; the first at once, and the last is never lost. What a look is, how soon, and how
+ * often one object may have one, is the listener's business. A lost or forged wake-up does no harm:
+ * polls go on.
  */
 
 #include <stdbool.h>
@@ -25,14 +30,21 @@
 
 struct pushes;
 
-struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters); /* borrows all; listens to scalers for life */
+/* borrows all; listens to scalers for life */
+struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters);
 void pushes_free(struct pushes *p);
 
-/* The one who is told: the object with this key is to be looked at now, by a reading that is asked for from now on. At the end of a turn; may hold and release. */
+/*
+ * The one who is told: the object with this key is to be looked at now, by a reading that is asked
+ * for from now on. At the end of a turn; may hold and release.
+ */
 typedef void (*pushes_fn)(void *arg, const char *key);
 void pushes_listen(struct pushes *p, pushes_fn fn, void *arg);
 
-/* Held once, however often it is asked; its watches begin at the end of the turn, or as soon as its scalers can be built. Both are no errors when there is nothing to do. */
+/*
+ * Held once, however often it is asked; its watches begin at the end of the turn, or as soon as its
+ * scalers can be built. Both are no errors when there is nothing to do.
+ */
 void pushes_hold(struct pushes *p, const char *key);
 void pushes_release(struct pushes *p, const char *key);
 

@@ -27,14 +27,14 @@ struct entry {
 	struct readings *owner;
 	struct question *question;
 	enum entry_state state;
-	bool has_answer;          /* `answer` is the newest query's, or while ASKING the one before */
+	bool has_answer; /* `answer` is the newest query's, or while ASKING the one before */
 	struct answer answer;
-	struct err *err;          /* owned; of the newest query, if it failed */
+	struct err *err; /* owned; of the newest query, if it failed */
 	int64_t failed_at_ms;
 	int64_t asked_at_ms;
-	uint64_t number;          /* of the newest query; counted over all */
+	uint64_t number; /* of the newest query; counted over all */
 	int64_t touched_at_ms;
-	void *ask;                /* the scaler's handle while ASKING */
+	void *ask; /* the scaler's handle while ASKING */
 	struct ring waiters;
 	struct ring next_waiters; /* for whom the query under way began too early */
 	UT_hash_handle hh;
@@ -65,7 +65,7 @@ struct readings {
 	uint64_t questions, from_memory;
 };
 
-/* --- rings of waiters --------------------------------------------------------------------------------------------------------- */
+/* ---- Rings of waiters ---- */
 
 static void ring_init(struct ring *r)
 {
@@ -117,7 +117,8 @@ static void wait_free(struct readings_wait *w)
 }
 
 /* The end of a wait: the asker hears exactly once. */
-static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
+static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err,
+	int64_t completed_at_ms)
 {
 	readings_fn fn = w->fn;
 	void *arg = w->arg;
@@ -126,7 +127,7 @@ static void wait_finish(struct readings_wait *w, const struct answer *answer, co
 	fn(arg, answer, err, completed_at_ms);
 }
 
-/* --- entries ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Entries ---- */
 
 static struct entry *entry_find(struct readings *r, const char *key)
 {
@@ -175,7 +176,10 @@ static void entry_free(struct entry *e)
 
 static void entry_ask(struct entry *e);
 
-/* One completed query counts once, however many asked: everybody who waited gets the same answer or the same failure. */
+/*
+ * One completed query counts once, however many asked: everybody who waited gets the same answer or
+ * the same failure.
+ */
 static void on_answer(void *arg, const struct answer *given, const struct err *err)
 {
 	struct entry *e = arg;
@@ -204,7 +208,10 @@ static void on_answer(void *arg, const struct answer *given, const struct err *e
 		e->answer = answer;
 		err_keep(&e->err, NULL);
 	}
-	/* The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from here on only locals. */
+	/*
+	 * The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from
+	 * here on only locals.
+	 */
 	ring_move_all(&e->waiters, &finished);
 	if (ring_first(&e->next_waiters)) {
 		ring_move_all(&e->next_waiters, &e->waiters);
@@ -229,7 +236,8 @@ static void entry_ask(struct entry *e)
 	e->asked_at_ms = loop_now_ms(r->loop);
 	r->asking++;
 	e->number = ++r->questions;
-	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question), on_answer, e);
+	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question),
+		on_answer, e);
 }
 
 static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms)
@@ -247,7 +255,7 @@ static void on_sweep(void *arg)
 	int64_t now_ms = loop_now_ms(r->loop);
 	struct entry *e, *next;
 
-	HASH_ITER(hh, r->entries, e, next)
+	HASH_ITER (hh, r->entries, e, next)
 		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
@@ -265,9 +273,10 @@ struct question *readings_share(struct readings *r, struct question *q)
 	return known;
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
-enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err)
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms,
+	struct answer *answer, struct err *err)
 {
 	struct entry *e = entry_find(r, q->key);
 	int64_t now_ms = loop_now_ms(r->loop);
@@ -356,7 +365,8 @@ static void wait_for_query(struct entry *e, struct readings_wait *w, uint64_t af
 		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
 }
 
-struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms, int64_t deadline_ms, readings_fn fn, void *arg)
+struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms,
+	int64_t deadline_ms, readings_fn fn, void *arg)
 {
 	struct readings_wait *w = wait_new(r, q, fn, arg);
 	enum readings_found found;
@@ -364,14 +374,19 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 	struct err err;
 
 	if (r->waiters > r->config.max_waiters) {
-		err_set(&err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source, r->config.max_waiters);
+		err_set(&err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source,
+			r->config.max_waiters);
 		err_keep(&w->err, &err);
 		answer_later(r, w);
 		return w;
 	}
-	/* While asking, what is in memory is older than the query under way, whose number is the entry's. */
+	/*
+	 * While asking, what is in memory is older than the query under way, whose number is the
+	 * entry's.
+	 */
 	e = after ? entry_find(r, q->key) : NULL;
-	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE : readings_peek(r, q, max_age_ms, &w->answer, &err);
+	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE
+								 : readings_peek(r, q, max_age_ms, &w->answer, &err);
 	if (found == READINGS_FAILURE)
 		err_keep(&w->err, &err);
 	if (found != READINGS_NONE) {
@@ -409,7 +424,7 @@ void readings_free(struct readings *r)
 
 	if (!r)
 		return;
-	HASH_ITER(hh, r->entries, e, next)
+	HASH_ITER (hh, r->entries, e, next)
 		entry_free(e);
 	while (ring_first(&r->remembered))
 		wait_free(ring_first(&r->remembered));

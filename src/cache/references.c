@@ -10,7 +10,7 @@
 
 #define ALL_KEYS ""
 
-/* --- owners and their rounds -------------------------------------------------------------------------------------------------- */
+/* ---- Owners and their rounds ---- */
 
 static struct owner *owner_find(const struct references *r, const char *key)
 {
@@ -50,7 +50,7 @@ static void owner_sweep(struct references *r, struct owner *owner, bool all)
 {
 	struct ask *ask, *next;
 
-	LL_FOREACH_SAFE(owner->asks, ask, next)
+	LL_FOREACH_SAFE (owner->asks, ask, next)
 		if (all || ask->round != owner->round)
 			ask_free(ask);
 	if (owner->asks)
@@ -81,15 +81,19 @@ void references_release(struct references *r, const char *owner_key)
 		owner_sweep(r, owner, true);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
-/* RFC 1123, as the API server requires: other names are of nothing that can exist, and would not be safe in a path or a selector. */
+/*
+ * RFC 1123, as the API server requires: other names are of nothing that can exist, and would not be
+ * safe in a path or a selector.
+ */
 static bool is_name(const char *text, size_t max, const char *allowed)
 {
 	static const char alnum[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	size_t len = strlen(text);
 
-	return len > 0 && len <= max && strspn(text, allowed) == len && strchr(alnum, text[0]) && strchr(alnum, text[len - 1]);
+	return len > 0 && len <= max && strspn(text, allowed) == len && strchr(alnum, text[0]) &&
+		strchr(alnum, text[len - 1]);
 }
 
 static bool is_possible(enum keydata_kind kind, const char *namespace_, const char *name, struct err *err)
@@ -97,9 +101,11 @@ static bool is_possible(enum keydata_kind kind, const char *namespace_, const ch
 	const char *kind_name = keydata_kind_name(kind);
 
 	if (!is_name(namespace_, 63, "abcdefghijklmnopqrstuvwxyz0123456789-"))
-		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a namespace", kind_name, namespace_, name, namespace_);
+		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a namespace", kind_name, namespace_,
+			name, namespace_);
 	else if (!is_name(name, 253, "abcdefghijklmnopqrstuvwxyz0123456789-."))
-		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a %s", kind_name, namespace_, name, name, kind_name);
+		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a %s", kind_name, namespace_, name,
+			name, kind_name);
 	else
 		return true;
 	return false;
@@ -109,7 +115,7 @@ static struct ask *ask_find(const struct owner *owner, const struct wanted *w)
 {
 	struct ask *ask;
 
-	LL_FOREACH(owner->asks, ask)
+	LL_FOREACH (owner->asks, ask)
 		if (ask->wanted == w)
 			return ask;
 	return NULL;
@@ -128,7 +134,8 @@ static struct ask *ask_add(struct owner *owner, struct wanted *w)
 }
 
 /* NULL: *err says why that cannot be asked for. */
-static struct wanted *ask_for(struct references *r, const char *owner_key, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, struct err *err)
+static struct wanted *ask_for(struct references *r, const char *owner_key, enum keydata_kind kind,
+	const char *namespace_, const char *name, const char *key, struct err *err)
 {
 	struct owner *owner;
 	struct wanted *w;
@@ -140,7 +147,8 @@ static struct wanted *ask_for(struct references *r, const char *owner_key, enum 
 	w = references_object_want(r, kind, namespace_, name, key);
 	ask = ask_find(owner, w);
 	if (!ask && owner->count >= REFERENCES_PER_OWNER_MAX) {
-		err_set(err, ERR_INVALID, "%s %s/%s: more than %d keys of Secrets and ConfigMaps are referred to", keydata_kind_name(kind), namespace_, name, REFERENCES_PER_OWNER_MAX);
+		err_set(err, ERR_INVALID, "%s %s/%s: more than %d keys of Secrets and ConfigMaps are referred to",
+			keydata_kind_name(kind), namespace_, name, REFERENCES_PER_OWNER_MAX);
 		if (!w->asks)
 			references_object_unwant(w);
 		return NULL;
@@ -151,7 +159,7 @@ static struct wanted *ask_for(struct references *r, const char *owner_key, enum 
 	return w;
 }
 
-/* --- answering ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Answering ---- */
 
 static enum reference_state answer_missing(const struct wanted *w, struct err *err)
 {
@@ -159,11 +167,14 @@ static enum reference_state answer_missing(const struct wanted *w, struct err *e
 	const char *why = strmap_get(&o->unreadable, w->key);
 
 	if (o->state == REFERENCE_FOUND && why)
-		err_set(err, ERR_INVALID, REFERENCES_OBJECT_FMT ": key \"%s\" %s", REFERENCES_OBJECT_ARGS(o), w->key, why);
+		err_set(err, ERR_INVALID, REFERENCES_OBJECT_FMT ": key \"%s\" %s", REFERENCES_OBJECT_ARGS(o), w->key,
+			why);
 	else if (o->state == REFERENCE_FOUND)
-		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " has no key \"%s\"", REFERENCES_OBJECT_ARGS(o), w->key);
+		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " has no key \"%s\"", REFERENCES_OBJECT_ARGS(o),
+			w->key);
 	else if (*w->key)
-		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist (its key \"%s\" is needed)", REFERENCES_OBJECT_ARGS(o), w->key);
+		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist (its key \"%s\" is needed)",
+			REFERENCES_OBJECT_ARGS(o), w->key);
 	else
 		err_set(err, ERR_MISSING, REFERENCES_OBJECT_FMT " does not exist", REFERENCES_OBJECT_ARGS(o));
 	return REFERENCE_MISSING;
@@ -176,9 +187,11 @@ static enum reference_state answer_waiting(const struct wanted *w, struct err *e
 	const struct err *trouble = o->trouble ? o->trouble : view->informer.trouble;
 
 	if (informer_is_denied(trouble) && (o->trouble || view->only)) {
-		err_set(err, ERR_DENIED, REFERENCES_OBJECT_FMT " may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s", REFERENCES_OBJECT_ARGS(o),
-			o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name, o->place->namespace_,
-			trouble->msg);
+		err_set(err, ERR_DENIED,
+			REFERENCES_OBJECT_FMT
+			" may not be read: grant get, list and watch on %s \"%s\" in namespace %s: %s",
+			REFERENCES_OBJECT_ARGS(o), o->place->kind == KEYDATA_SECRET ? "secrets" : "configmaps", o->name,
+			o->place->namespace_, trouble->msg);
 		return REFERENCE_DENIED;
 	}
 	if (trouble)
@@ -198,7 +211,8 @@ static enum reference_state answer(const struct wanted *w, bool found, struct er
 	return found ? REFERENCE_FOUND : answer_missing(w, err);
 }
 
-enum reference_state references_key(struct references *r, const char *owner, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **value, struct err *err)
+enum reference_state references_key(struct references *r, const char *owner, enum keydata_kind kind,
+	const char *namespace_, const char *name, const char *key, const char **value, struct err *err)
 {
 	struct wanted *w;
 
@@ -213,7 +227,8 @@ enum reference_state references_key(struct references *r, const char *owner, enu
 	return answer(w, *value != NULL, err);
 }
 
-enum reference_state references_all(struct references *r, const char *owner, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **data, struct err *err)
+enum reference_state references_all(struct references *r, const char *owner, enum keydata_kind kind,
+	const char *namespace_, const char *name, const struct strmap **data, struct err *err)
 {
 	struct wanted *w = ask_for(r, owner, kind, namespace_, name, ALL_KEYS, err);
 
@@ -221,7 +236,7 @@ enum reference_state references_all(struct references *r, const char *owner, enu
 	return answer(w, *data != NULL, err);
 }
 
-/* --- in and out --------------------------------------------------------------------------------------------------------------- */
+/* ---- In and out ---- */
 
 struct references *references_new(struct kube *kube)
 {
@@ -237,7 +252,7 @@ void references_free(struct references *r)
 
 	if (!r)
 		return;
-	HASH_ITER(hh, r->owners, owner, next)
+	HASH_ITER (hh, r->owners, owner, next)
 		owner_sweep(r, owner, true);
 	free(r);
 }
@@ -252,5 +267,7 @@ void references_listen(struct references *r, references_fn fn, void *arg)
 
 struct references_stats references_stats(const struct references *r)
 {
-	return (struct references_stats){ .owners = HASH_COUNT(r->owners), .objects = HASH_COUNT(r->objects), .watches = r->watches };
+	return (struct references_stats){ .owners = HASH_COUNT(r->owners),
+		.objects = HASH_COUNT(r->objects),
+		.watches = r->watches };
 }

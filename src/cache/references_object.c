@@ -12,7 +12,7 @@
 
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 
-/* --- telling ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Telling ---- */
 
 /* Listeners only take note; they never call back into this module from here. */
 static void tell_owner(struct references *r, struct owner *owner)
@@ -29,7 +29,7 @@ static void tell(struct wanted *w)
 	struct ask *ask;
 
 	DL_FOREACH2(w->asks, ask, next_of)
-		tell_owner(w->object->place->r, ask->owner);
+	tell_owner(w->object->place->r, ask->owner);
 }
 
 void references_object_tell_waiting(struct referenced *o)
@@ -39,7 +39,7 @@ void references_object_tell_waiting(struct referenced *o)
 			tell(o->wanted[i]);
 }
 
-/* --- which keys --------------------------------------------------------------------------------------------------------------- */
+/* ---- Which keys ---- */
 
 /* Where the key is, or belongs. */
 static size_t key_at(const struct referenced *o, const char *key, bool *found)
@@ -76,7 +76,7 @@ static bool is_wanted(void *arg, const char *key)
 	return found;
 }
 
-/* --- taking in ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Taking in ---- */
 
 /* Whatever a read that is under way brings, we know it by now. */
 static void read_stop(struct referenced *o)
@@ -128,7 +128,8 @@ static bool is_news(const struct wanted *w, const struct strmap *data, const str
 		return true;
 	if (!*w->key)
 		return !strmap_equal(&o->data, data) || !strmap_equal(&o->unreadable, unreadable);
-	return !same(strmap_get(&o->data, w->key), strmap_get(data, w->key)) || !same(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
+	return !same(strmap_get(&o->data, w->key), strmap_get(data, w->key)) ||
+		!same(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
 }
 
 static const char *trouble_of(const struct referenced *o)
@@ -149,7 +150,8 @@ static void does_not_decode(struct referenced *o, const struct err *err)
 }
 
 /*
- * An older state never replaces a newer one, whichever of the two watches of an object, or a read, brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
+ * An older state never replaces a newer one, whichever of the two watches of an object, or a read,
+ * brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
  * restored counts backwards.
  */
 static bool is_outdated(const struct referenced *o, const struct view *from, const char *version)
@@ -190,7 +192,7 @@ void references_object_take(struct referenced *o, const struct view *from, const
 	settle(o, REFERENCE_FOUND);
 }
 
-/* --- reading one object ------------------------------------------------------------------------------------------------------- */
+/* ---- Reading one object ---- */
 
 /* Tried again for ever; its owners hear why when it does not pass by itself. */
 static void read_failed(struct referenced *o, const struct err *err, unsigned failures)
@@ -242,9 +244,10 @@ void references_object_read(struct referenced *o)
 	refetch_now(o->read);
 }
 
-/* --- wanting ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Wanting ---- */
 
-struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_, const char *name)
+struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
 	struct referenced *o;
@@ -253,7 +256,8 @@ struct referenced *references_object_find(const struct references *r, enum keyda
 	return o;
 }
 
-static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name)
+static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
 {
 	struct referenced *o = references_object_find(r, kind, namespace_, name);
 
@@ -287,14 +291,16 @@ static void become_known(struct wanted *w)
 {
 	struct referenced *o = w->object;
 
-	w->known = o->state == REFERENCE_MISSING || (o->state == REFERENCE_FOUND && wants_all(o) && o->wanted[0]->known);
+	w->known = o->state == REFERENCE_MISSING ||
+		(o->state == REFERENCE_FOUND && wants_all(o) && o->wanted[0]->known);
 	if (w->known || o->state == REFERENCE_UNREAD)
 		return;
 	o->incomplete = true;
 	references_object_read(o);
 }
 
-struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name, const char *key)
+struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key)
 {
 	struct referenced *o = object_get(r, kind, namespace_, name);
 	struct wanted *w;

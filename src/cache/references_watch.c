@@ -10,15 +10,18 @@
 #include "base/mem.h"
 
 /*
- * A place is seen by one watch per name, or by one whole view. When its ninth object comes the whole view is begun, and those by name go when it is synced, so that nothing is unseen in between. It
- * stays until nobody refers to anything in the place: there is no way back by itself, because a namespace that had so many is likely to have them again, one watch is cheaper than a few, and each way
- * back would be a list more.
+ * A place is seen by one watch per name, or by one whole view. When its ninth object comes the
+ * whole view is begun, and those by name go when it is synced, so that nothing is unseen in
+ * between. It stays until nobody refers to anything in the place: there is no way back by itself,
+ * because a namespace that had so many is likely to have them again, one watch is cheaper than a
+ * few, and each way back would be a list more.
  *
- * Where the whole may not be seen (rights on single names) it is by name however many there are, and the whole is tried again from time to time.
+ * Where the whole may not be seen (rights on single names) it is by name however many there are,
+ * and the whole is tried again from time to time.
  */
-#define WHOLE_AGAIN_MS 600000
+#define WHOLE_AGAIN_MS   600000
 #define WHOLE_GIVE_UP_MS 30000 /* one that worked: an API server that has just started may not know our rights yet */
-#define WHOLE_PAGE 20          /* of objects that may have 1 MiB each */
+#define WHOLE_PAGE       20    /* of objects that may have 1 MiB each */
 
 static const char *const resources[] = { [KEYDATA_SECRET] = "secrets", [KEYDATA_CONFIG_MAP] = "configmaps" };
 
@@ -28,10 +31,13 @@ static void on_synced(void *arg);
 static void on_trouble(void *arg, const struct err *err);
 
 static const struct informer_events events = {
-	.on_object = on_object, .on_deleted = on_deleted, .on_synced = on_synced, .on_trouble = on_trouble,
+	.on_object = on_object,
+	.on_deleted = on_deleted,
+	.on_synced = on_synced,
+	.on_trouble = on_trouble,
 };
 
-/* --- views -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Views ---- */
 
 char *references_watch_path(const struct place *place)
 {
@@ -73,7 +79,7 @@ static void view_free(struct view *view)
 	if (o && o->source == view)
 		o->source = NULL;
 	if (!o)
-		DL_FOREACH(view->place->objects, o)
+		DL_FOREACH (view->place->objects, o)
 			if (o->source == view)
 				o->source = NULL;
 	view->place->r->watches--;
@@ -97,7 +103,7 @@ static void whole_end(struct place *place)
 	place->whole = NULL;
 }
 
-/* --- what a view brings ------------------------------------------------------------------------------------------------------- */
+/* ---- What a view brings ---- */
 
 /* The referenced object that this JSON is about, or NULL: everything else is dropped right here. */
 static struct referenced *object_of(const struct view *view, const json_t *json)
@@ -156,14 +162,14 @@ static void on_synced(void *arg)
 	struct referenced *o;
 
 	place->r->changes++;
-	DL_FOREACH(place->objects, o)
+	DL_FOREACH (place->objects, o)
 		if (o->seen != view->informer.list)
 			not_listed(view, o);
-	DL_FOREACH(place->objects, o)
+	DL_FOREACH (place->objects, o)
 		own_view_end(o);
 }
 
-/* --- by name, or the whole ---------------------------------------------------------------------------------------------------- */
+/* ---- By name, or the whole ---- */
 
 static void see_by_name(struct referenced *o)
 {
@@ -178,7 +184,7 @@ static void whole_give_up(struct place *place)
 
 	whole_end(place);
 	loop_timer_set(&place->timer, WHOLE_AGAIN_MS);
-	DL_FOREACH(place->objects, o)
+	DL_FOREACH (place->objects, o)
 		see_by_name(o);
 }
 
@@ -207,7 +213,10 @@ static void whole_judge(struct place *place, const struct err *err)
 		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
 }
 
-/* One line for a server that is away, however many watches it had; one for each thing that must be granted. */
+/*
+ * One line for a server that is away, however many watches it had; one for each thing that must be
+ * granted.
+ */
 static void log_trouble(struct view *view, const struct err *err)
 {
 	struct references *r = view->place->r;
@@ -237,12 +246,12 @@ static void on_trouble(void *arg, const struct err *err)
 		references_object_tell_waiting(view->only);
 		return;
 	}
-	DL_FOREACH(place->objects, o)
+	DL_FOREACH (place->objects, o)
 		references_object_tell_waiting(o);
 	whole_judge(place, err);
 }
 
-/* --- places ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Places ---- */
 
 struct place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_)
 {

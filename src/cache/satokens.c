@@ -12,7 +12,7 @@
 #include "cache/holders.h"
 
 #define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS 60000
+#define RETRY_MOST_MS  60000
 #define RENEW_LEAST_MS 10000
 #define NAME_MAX_BYTES (3 * 253 + 1)
 
@@ -20,8 +20,8 @@ struct token {
 	struct held held; /* key "shop/worker" */
 	struct satokens *owner;
 	char *path;
-	char *value;      /* NULL: none yet */
-	struct err *err;  /* why the last try failed; NULL */
+	char *value;     /* NULL: none yet */
+	struct err *err; /* why the last try failed; NULL */
 	unsigned failures;
 	struct kube_call *call;
 	struct loop_timer again;
@@ -41,7 +41,7 @@ static void tell(struct token *t)
 		holders_tell(&t->held, t->owner->fn, t->owner->arg);
 }
 
-/* --- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void forget_err(struct token *t)
 {
@@ -119,14 +119,16 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 static void ask(void *arg)
 {
 	struct token *t = arg;
-	MEM_AUTO char *body = mem_printf("{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":%lld}}", (long long)(t->owner->life_ms / 1000));
+	MEM_AUTO char *body = mem_printf("{\"apiVersion\":\"authentication.k8s.io/"
+					 "v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":%lld}}",
+		(long long)(t->owner->life_ms / 1000));
 	/* It asks and changes nothing: a standby needs tokens too. */
 	struct kube_request request = { .verb = KUBE_REVIEW, .path = t->path, .body = body, .priority = KUBE_NORMAL };
 
 	t->call = kube_call(t->owner->kube, &request, on_answer, t);
 }
 
-/* --- keeping -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Keeping ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {
@@ -160,9 +162,12 @@ static struct token *token_get(struct satokens *s, const char *namespace_, const
 	return t;
 }
 
-enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_, const char *service_account, const char **token, struct err *err)
+enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_,
+	const char *service_account, const char **token, struct err *err)
 {
-	struct token *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.' ? token_get(s, namespace_, service_account) : NULL;
+	struct token *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
+		? token_get(s, namespace_, service_account)
+		: NULL;
 
 	if (!t) {
 		err_set(err, ERR_MISSING, "\"%.253s\" is no name of a ServiceAccount", service_account);

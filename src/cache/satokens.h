@@ -3,8 +3,9 @@
 #define CACHE_SATOKENS_H
 
 /*
- * Tokens of service accounts (TokenRequest, default audience), asked for when somebody needs one and renewed when 80 % of their life is over. One per service account, however many need it. Rounds of owners as in
- * cache/references. Tokens are wiped when freed and are in no error.
+ * Tokens of service accounts (TokenRequest, default audience), asked for when somebody needs one
+ * and renewed when 80 % of their life is over. One per service account, however many need it.
+ * Rounds of owners as in cache/references. Tokens are wiped when freed and are in no error.
  */
 
 #include <stdint.h>
@@ -24,6 +25,7 @@ void satokens_end(struct satokens *s, const char *owner);
 void satokens_release(struct satokens *s, const char *owner);
 
 /* *token is borrowed until the loop turns. A renewal that fails keeps the old token. */
-enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_, const char *service_account, const char **token, struct err *err);
+enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_,
+	const char *service_account, const char **token, struct err *err);
 
 #endif

@@ -79,7 +79,10 @@ static void on_store_change(void *arg, unsigned changes, const char *key)
 		drop(o);
 }
 
-/* The target's environment may have changed: what was built from it is built anew when somebody asks. The same values give the same questions, so readings live on. */
+/*
+ * The target's environment may have changed: what was built from it is built anew when somebody
+ * asks. The same values give the same questions, so readings live on.
+ */
 static void on_target_change(void *arg, const char *key)
 {
 	struct scalers *s = arg;
@@ -89,7 +92,10 @@ static void on_target_change(void *arg, const char *key)
 		drop(o);
 }
 
-/* A Secret, a token, a TriggerAuthentication, what an external scaler says of its metrics ...: whoever works with the old scalers, or waits for new ones, is told. */
+/*
+ * A Secret, a token, a TriggerAuthentication, what an external scaler says of its metrics ...:
+ * whoever works with the old scalers, or waits for new ones, is told.
+ */
 static void on_lookup_change(void *arg, const char *key)
 {
 	struct scalers *s = arg;
@@ -101,7 +107,7 @@ static void on_lookup_change(void *arg, const char *key)
 		s->listeners[i].fn(s->listeners[i].arg, key);
 }
 
-/* --- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static struct object_scalers *get(struct scalers *s, const char *key)
 {
@@ -136,7 +142,8 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 	struct object_scalers *o;
 
 	if (!store_scaled(s->store, key, &out->of))
-		return err_set(err, ERR_MISSING, "%s %s not found", scaled_kind_word(store_key_kind(key)), store_key_path(key));
+		return err_set(err, ERR_MISSING, "%s %s not found", scaled_kind_word(store_key_kind(key)),
+			store_key_path(key));
 	o = get(s, key);
 	if (!o->built)
 		build_anew(s, o, &out->of);
@@ -158,7 +165,8 @@ const struct scaler *scalers_find(const struct built *built, const char *metric,
 	for (size_t i = 0; i < built->count; i++)
 		if (built->list[i].question && strcasecmp(built->list[i].metric_name, metric) == 0)
 			return &built->list[i];
-	err_set(err, ERR_MISSING, "%s %s/%s has no metric %s", scaled_kind_word(of->kind), of->meta->namespace_, of->meta->name, metric);
+	err_set(err, ERR_MISSING, "%s %s/%s has no metric %s", scaled_kind_word(of->kind), of->meta->namespace_,
+		of->meta->name, metric);
 	return NULL;
 }
 
@@ -191,7 +199,8 @@ void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
 	s->on_built_arg = arg;
 }
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups, struct descriptions *descriptions, struct readings *readings)
+struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups,
+	struct descriptions *descriptions, struct readings *readings)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
@@ -213,7 +222,7 @@ void scalers_free(struct scalers *s)
 
 	if (!s)
 		return;
-	HASH_ITER(hh, s->objects, o, next)
+	HASH_ITER (hh, s->objects, o, next)
 		forget(s, o);
 	free(s);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One object's scalers: from its triggers, its authentications, the environment of its target and what its sources say of their metrics. */
+/*
+ * One object's scalers: from its triggers, its authentications, the environment of its target and
+ * what its sources say of their metrics.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +24,10 @@ struct material {
 static int read_template(struct material *m, struct err *err)
 {
 	m->target = m->template = scaledjob_workload(m->of->sj);
-	return m->template ? 0 : err_set(err, ERR_INVALID, "spec.jobTargetRef.template cannot be read, so the environment of its containers is not known");
+	return m->template ? 0
+			   : err_set(err, ERR_INVALID,
+				     "spec.jobTargetRef.template cannot be read, so the environment of its containers "
+				     "is not known");
 }
 
 static int read_scale_target(struct scalers *s, const char *key, struct material *m, struct err *err)
@@ -30,11 +36,14 @@ static int read_scale_target(struct scalers *s, const char *key, struct material
 
 	switch (targets_get(s->targets, key, &m->target)) {
 	case TARGET_UNREAD:
-		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "the scale target's environment is not read yet%s%s", trouble ? ": " : "", trouble ? trouble : "");
+		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING,
+			"the scale target's environment is not read yet%s%s", trouble ? ": " : "",
+			trouble ? trouble : "");
 	case TARGET_MISSING:
-		return err_set(err, ERR_INVALID, "the scale target %s does not exist, so its environment cannot be read", m->of->so->spec.target_name);
-	case TARGET_PRESENT:
-		break;
+		return err_set(err, ERR_INVALID,
+			"the scale target %s does not exist, so its environment cannot be read",
+			m->of->so->spec.target_name);
+	case TARGET_PRESENT: break;
 	}
 	return 0;
 }
@@ -44,7 +53,7 @@ static int read_target(struct scalers *s, const char *key, struct material *m, s
 	return m->of->kind == SCALED_JOB ? read_template(m, err) : read_scale_target(s, key, m, err);
 }
 
-/* --- metrics that the source names --------------------------------------------------------------------------------------------- */
+/* ---- Metrics that the source names ---- */
 
 static struct scaler *add(struct object_scalers *o)
 {
@@ -61,12 +70,15 @@ static const char *formula_text(const struct scaled *of)
 }
 
 /* A formula knows a trigger by its name, and that can mean one number only. */
-static int check_one_metric(const struct scaled *of, const struct scaler *whole, const struct description *d, struct err *err)
+static int check_one_metric(const struct scaled *of, const struct scaler *whole, const struct description *d,
+	struct err *err)
 {
 	if (d->count == 1 || !formula_text(of))
 		return 0;
-	return err_set(err, ERR_INVALID, "%s names %zu metrics (%s, %s, ...): with spec.advanced.scalingModifiers.formula a trigger must have one", whole->question->source, d->count,
-		       d->metrics[0].name, d->metrics[1].name);
+	return err_set(err, ERR_INVALID,
+		"%s names %zu metrics (%s, %s, ...): with spec.advanced.scalingModifiers.formula a trigger must have "
+		"one",
+		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
 }
 
 static void narrow(struct object_scalers *o, const struct scaler *whole, const struct description *d)
@@ -80,14 +92,17 @@ static bool is_of(const struct hpa_external *metric, const char *prefix, const s
 	size_t len = strlen(prefix);
 
 	/* One that stood in for the trigger is no metric of its source's. */
-	return strncmp(metric->name, prefix, len) == 0 && metric->name[len] && strcmp(metric->name, whole->metric_name) != 0 && metric->target.milli > 0;
+	return strncmp(metric->name, prefix, len) == 0 && metric->name[len] &&
+		strcmp(metric->name, whole->metric_name) != 0 && metric->target.milli > 0;
 }
 
 /* What the HPA has for this trigger, "s2-..."; *d is empty when there is nothing. */
-static int recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole, struct description *d, struct err *err)
+static int recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole,
+	struct description *d, struct err *err)
 {
 	char name[254], key[STORE_KEY_MAX];
-	const struct hpa *hpa = store_hpa(s->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	const struct hpa *hpa = store_hpa(s->store,
+		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 	MEM_AUTO char *prefix = mem_printf("s%d-", whole->index);
 	const char *trouble = NULL;
 
@@ -100,7 +115,8 @@ static int recall(const struct scalers *s, const struct scaledobject *so, const 
 }
 
 /* The source has never said which metrics there are. Takes whole. */
-static int stand_in(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole, struct err *err)
+static int stand_in(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
+	struct err *err)
 {
 	struct description d = { 0 };
 
@@ -119,7 +135,8 @@ static int stand_in(struct scalers *s, struct object_scalers *o, const struct sc
 }
 
 /* Takes whole. */
-static int expand(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole, struct err *err)
+static int expand(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
+	struct err *err)
 {
 	const struct description *d;
 	enum reference_state state = descriptions_get(s->descriptions, o->key, whole->question, &d, err);
@@ -135,9 +152,10 @@ static int expand(struct scalers *s, struct object_scalers *o, const struct scal
 	return failed;
 }
 
-/* --- one after the other ---------------------------------------------------------------------------------------------------------- */
+/* ---- One after the other ---- */
 
-static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i, const struct strmap *auth, struct err *err)
+static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i,
+	const struct strmap *auth, struct err *err)
 {
 	struct scaler whole;
 	struct scaler_params params = triggerparams_of(m->of, i);
@@ -153,7 +171,10 @@ static int build_one(struct scalers *s, struct object_scalers *o, const struct m
 	return 0;
 }
 
-/* Every trigger's references are asked for, also behind something that fails: what is not asked for in a round is not watched any more. */
+/*
+ * Every trigger's references are asked for, also behind something that fails: what is not asked for
+ * in a round is not watched any more.
+ */
 static void build_all(struct scalers *s, struct object_scalers *o, const struct material *m, struct err *worst)
 {
 	struct err waits = { 0 }; /* for a description: others are asked for at the same time */
@@ -215,7 +236,8 @@ static void share_questions(struct scalers *s, struct object_scalers *o)
 
 int scalers_validate(const struct scaled *of, struct err *err)
 {
-	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err) : validate_for_reconcile(of->so, err);
+	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err)
+				      : validate_for_reconcile(of->so, err);
 }
 
 int scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err)
@@ -238,7 +260,10 @@ int scalers_build(struct scalers *s, struct object_scalers *o, const struct scal
 	workload_free(m.template);
 	if (worst.kind == ERR_NONE)
 		return 0;
-	/* What is missing is this object's fault to mend, as a wrong parameter is: ERR_MISSING would say that there is no such object. */
+	/*
+	 * What is missing is this object's fault to mend, as a wrong parameter is: ERR_MISSING
+	 * would say that there is no such object.
+	 */
 	if (worst.kind == ERR_MISSING)
 		worst.kind = ERR_INVALID;
 	*err = worst;

@@ -14,16 +14,16 @@
 /* The watch of one namespace (or of all). */
 struct source {
 	struct shelf *owner;
-	char *namespace_;   /* NULL: everywhere */
+	char *namespace_; /* NULL: everywhere */
 	struct informer informer;
-	bool known;         /* what is there, by a first list */
+	bool known; /* what is there, by a first list */
 };
 
 struct item { /* one allocation: of some kinds there are tens of thousands */
 	void *object;
 	struct source *source;
-	unsigned list;      /* the list it was last seen in */
-	bool learned;       /* from the answer to a write; the watch has not told of it yet */
+	unsigned list; /* the list it was last seen in */
+	bool learned;  /* from the answer to a write; the watch has not told of it yet */
 	UT_hash_handle hh;
 	char key[];
 };
@@ -40,7 +40,7 @@ struct shelf {
 	struct counters_family *objects;
 };
 
-/* --- items -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Items ---- */
 
 static const struct meta *meta_of(const void *object)
 {
@@ -49,7 +49,8 @@ static const struct meta *meta_of(const void *object)
 
 static char *key_of(const struct shelf *s, const struct meta *meta, char out[SHELF_KEY_MAX])
 {
-	snprintf(out, SHELF_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_, meta->name);
+	snprintf(out, SHELF_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_,
+		meta->name);
 	return out;
 }
 
@@ -104,7 +105,7 @@ static void drop(struct shelf *s, struct item *item)
 	s->kind->free(object);
 }
 
-/* --- taking in ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Taking in ---- */
 
 /* Takes the new content. */
 static void replace(struct shelf *s, struct item *item, void *object)
@@ -112,13 +113,17 @@ static void replace(struct shelf *s, struct item *item, void *object)
 	void *before = item->object;
 
 	item->object = object;
-	if (!before || s->kind->every_read || strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
+	if (!before || s->kind->every_read ||
+		strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
 		s->events->on_changed(s->arg, before, object);
 	if (before)
 		s->kind->free(before);
 }
 
-/* `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts backwards). */
+/*
+ * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
+ * backwards).
+ */
 static struct item *take(struct shelf *s, const json_t *json, bool authoritative)
 {
 	struct err err = { 0 };
@@ -131,7 +136,8 @@ static struct item *take(struct shelf *s, const json_t *json, bool authoritative
 		return NULL;
 	}
 	item = item_find(s, key_of(s, meta_of(object), key));
-	if (item && !authoritative && version_compare(meta_of(object)->resource_version, meta_of(item->object)->resource_version) < 0) {
+	if (item && !authoritative &&
+		version_compare(meta_of(object)->resource_version, meta_of(item->object)->resource_version) < 0) {
 		s->kind->free(object);
 		return item;
 	}
@@ -163,14 +169,20 @@ static void on_deleted(void *arg, const json_t *object)
 	/* What could be taken in must get out again, whatever else stands in it. */
 	if (meta_decode_slim(object, &meta, NULL) == 0) {
 		item = item_find(source->owner, key_of(source->owner, &meta, key));
-		/* A late "deleted" of an object that was made anew meanwhile says nothing about the new one. */
+		/*
+		 * A late "deleted" of an object that was made anew meanwhile says nothing about the
+		 * new one.
+		 */
 		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
 			drop(source->owner, item);
 	}
 	meta_done(&meta);
 }
 
-/* Whether it is not in the list that was read because it was written after that; the watch, which goes on from there, will tell of it. */
+/*
+ * Whether it is not in the list that was read because it was written after that; the watch, which
+ * goes on from there, will tell of it.
+ */
 static bool is_ahead(const struct item *item, const char *list_version)
 {
 	return item->learned && version_compare(meta_of(item->object)->resource_version, list_version) > 0;
@@ -183,7 +195,7 @@ static void on_synced(void *arg)
 	const char *version = informer_version(&source->informer);
 	struct item *item, *next;
 
-	HASH_ITER(hh, s->items, item, next)
+	HASH_ITER (hh, s->items, item, next)
 		if (item->source == source && item->list != source->informer.list && !is_ahead(item, version))
 			drop(s, item);
 	if (!source->known)
@@ -198,17 +210,20 @@ static void on_trouble(void *arg, const struct err *err)
 	const struct shelf *s = source->owner;
 
 	if (err && err->kind == ERR_MISSING && !s->kind->optional)
-		log_error(s->kind->resource, "cannot be watched: %s (are the CRDs installed? "
-			"`kscaled manifests | kubectl apply -f -`)", err->msg);
+		log_error(s->kind->resource,
+			"cannot be watched: %s (are the CRDs installed? "
+			"`kscaled manifests | kubectl apply -f -`)",
+			err->msg);
 	else
 		informer_log(&source->informer, err);
 	if (err && !source->known)
 		s->events->on_known(s->arg, source->namespace_);
 }
 
-/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+/* ---- The house around it ---- */
 
-struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects, const struct shelf_events *events, void *arg)
+struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects,
+	const struct shelf_events *events, void *arg)
 {
 	struct shelf *s = mem_zalloc(sizeof(*s));
 
@@ -227,7 +242,7 @@ static void shelf_dispose(void *arg)
 
 	for (size_t i = 0; i < s->source_count; i++)
 		free(s->sources[i].namespace_);
-	HASH_ITER(hh, s->items, item, next)
+	HASH_ITER (hh, s->items, item, next)
 		s->kind->free(item_remove(s, item));
 	free(s->sources);
 	free(s);
@@ -270,10 +285,14 @@ void shelf_free(struct shelf *s)
 static void source_start(struct shelf *s, struct source *source, const char *namespace_)
 {
 	static const struct informer_events events = {
-		.on_object = on_object, .on_deleted = on_deleted, .on_synced = on_synced, .on_trouble = on_trouble,
+		.on_object = on_object,
+		.on_deleted = on_deleted,
+		.on_synced = on_synced,
+		.on_trouble = on_trouble,
 	};
-	MEM_AUTO char *path = namespace_ ? mem_printf("%s/namespaces/%s/%s", s->kind->group_path, namespace_, s->kind->resource)
-					 : mem_printf("%s/%s", s->kind->group_path, s->kind->resource);
+	MEM_AUTO char *path = namespace_
+		? mem_printf("%s/namespaces/%s/%s", s->kind->group_path, namespace_, s->kind->resource)
+		: mem_printf("%s/%s", s->kind->group_path, s->kind->resource);
 	struct informer_config config = {
 		.path = path,
 		.label_selector = s->kind->label_selector,
@@ -345,11 +364,11 @@ void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, co
 {
 	struct item *item, *next;
 
-	HASH_ITER(hh, s->items, item, next)
+	HASH_ITER (hh, s->items, item, next)
 		fn(arg, item->key, item->object);
 }
 
-/* --- answers to writes -------------------------------------------------------------------------------------------------------- */
+/* ---- Answers to writes ---- */
 
 /* What an admission plugin took our label from is not seen by our watch. */
 static bool is_watched(const struct source *source, const struct meta *meta)
@@ -359,14 +378,16 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 	return source && (!label || strmap_get(&meta->labels, label));
 }
 
-/* An object that we do not know although the watch has come further: it was deleted before the answer to its write came. */
+/*
+ * An object that we do not know although the watch has come further: it was deleted before the
+ * answer to its write came.
+ */
 static bool is_gone(const struct source *source, const struct meta *meta)
 {
 	const char *seen = source ? informer_version(&source->informer) : "";
 	char key[SHELF_KEY_MAX];
 
-	return *seen && is_watched(source, meta) &&
-		!item_find(source->owner, key_of(source->owner, meta, key)) &&
+	return *seen && is_watched(source, meta) && !item_find(source->owner, key_of(source->owner, meta, key)) &&
 		version_compare(meta->resource_version, seen) <= 0;
 }
 

@@ -19,11 +19,14 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 
 struct store {
 	struct shelf *shelves[KINDS];
-	struct index hpas;  /* by the ScaledObject that they belong to */
+	struct index hpas;       /* by the ScaledObject that they belong to */
 	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
-	struct index claims; /* ScaledObjects by what they lay claim to */
-	bool learning;      /* what is taken in is the answer to a write of ours */
-	struct { store_listener fn; void *arg; } listeners[LISTENERS_MAX];
+	struct index claims;     /* ScaledObjects by what they lay claim to */
+	bool learning;           /* what is taken in is the answer to a write of ours */
+	struct {
+		store_listener fn;
+		void *arg;
+	} listeners[LISTENERS_MAX];
 	size_t listener_count;
 	bool told_synced;
 };
@@ -59,7 +62,7 @@ static void tell(struct store *s, unsigned changes, const char *key)
 		s->listeners[i].fn(s->listeners[i].arg, changes, key);
 }
 
-/* --- what a change means, by kind --------------------------------------------------------------------------------------------- */
+/* ---- What a change means, by kind ---- */
 
 /* What kscaled cannot work without. */
 static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
@@ -88,13 +91,15 @@ static bool same_finalizers(const struct meta *a, const struct meta *b)
 static unsigned meta_changes(const struct meta *a, const struct meta *b)
 {
 	bool meta = a->deleted_unix_ms != b->deleted_unix_ms || !strmap_equal(&a->labels, &b->labels) ||
-		    !same_finalizers(a, b);
+		!same_finalizers(a, b);
 
 	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : STORE_ANNOTATIONS) | (meta ? STORE_META : 0u);
 }
 
 /* Digests of spec and status as they came, for what of both nobody else may write unseen. */
-struct digests { uint64_t spec, status; };
+struct digests {
+	uint64_t spec, status;
+};
 
 static unsigned object_changes(const struct meta *a, struct digests before, const struct meta *b, struct digests now)
 {
@@ -133,12 +138,14 @@ struct store_claims store_claims_of(const struct scaledobject *so)
 	char name[254];
 
 	return (struct store_claims){
-		.target = index_mark(so->meta.namespace_, scaledobject_target_kind(&so->spec), so->spec.target_name ? so->spec.target_name : ""),
+		.target = index_mark(so->meta.namespace_, scaledobject_target_kind(&so->spec),
+			so->spec.target_name ? so->spec.target_name : ""),
 		.hpa = index_mark(so->meta.namespace_, "HPA", scaledobject_hpa_name(so, name, sizeof(name))),
 	};
 }
 
-static void file_claims(struct store *s, const struct scaledobject *so, void (*file)(struct index *x, uint64_t mark, const char *key))
+static void file_claims(struct store *s, const struct scaledobject *so,
+	void (*file)(struct index *x, uint64_t mark, const char *key))
 {
 	struct store_claims claims = store_claims_of(so);
 	char key[STORE_KEY_MAX];
@@ -184,7 +191,10 @@ static void on_scaledjobs_known(void *arg, const char *namespace_)
 	(void)namespace_;
 }
 
-/* The ScaledObject that an HPA belongs to: which controls it or, when nobody does, which it was made for. NULL: none. */
+/*
+ * The ScaledObject that an HPA belongs to: which controls it or, when nobody does, which it was
+ * made for. NULL: none.
+ */
 static const char *hpa_owner(const struct hpa *hpa)
 {
 	const struct owner_ref *owner = meta_controller(&hpa->meta);
@@ -210,25 +220,27 @@ static bool same_text(const char *a, const char *b)
 static bool same_hpa_status(const struct hpa *a, const struct hpa *b)
 {
 	return a->desired_replicas == b->desired_replicas && a->last_scale_unix_ms == b->last_scale_unix_ms &&
-	       same_text(a->scaling_active_status, b->scaling_active_status) &&
-	       same_text(a->scaling_active_reason, b->scaling_active_reason) &&
-	       same_text(a->scaling_active_message, b->scaling_active_message);
+		same_text(a->scaling_active_status, b->scaling_active_status) &&
+		same_text(a->scaling_active_reason, b->scaling_active_reason) &&
+		same_text(a->scaling_active_message, b->scaling_active_message);
 }
 
 static unsigned hpa_changes(const struct hpa *a, const struct hpa *b)
 {
 	bool same = strcmp(a->meta.uid, b->meta.uid) == 0 && a->spec_fingerprint == b->spec_fingerprint &&
-		    same_owners(&a->meta, &b->meta) && !meta_changes(&a->meta, &b->meta);
+		same_owners(&a->meta, &b->meta) && !meta_changes(&a->meta, &b->meta);
 
 	return (same ? 0u : STORE_HPA) | (same_hpa_status(a, b) ? 0u : STORE_HPA_STATUS);
 }
 
-static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner, void (*file)(struct index *x, uint64_t mark, const char *key))
+static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner,
+	void (*file)(struct index *x, uint64_t mark, const char *key))
 {
 	char key[STORE_KEY_MAX];
 
 	if (owner)
-		file(&s->hpas, index_mark(hpa->meta.namespace_, "ScaledObject", owner), store_key(hpa->meta.namespace_, hpa->meta.name, key));
+		file(&s->hpas, index_mark(hpa->meta.namespace_, "ScaledObject", owner),
+			store_key(hpa->meta.namespace_, hpa->meta.name, key));
 }
 
 static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa, const char *owner)
@@ -239,7 +251,10 @@ static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa,
 		tell(s, changes, store_key(hpa->meta.namespace_, owner, key));
 }
 
-/* What an HPA scales that we do not manage, as a ScaledObject would claim it; 0: nothing, or it is ours. */
+/*
+ * What an HPA scales that we do not manage, as a ScaledObject would claim it; 0: nothing, or it is
+ * ours.
+ */
 static uint64_t rival_claim(const struct hpa *hpa)
 {
 	struct scaledobject_spec spec = { .target_name = NULL };
@@ -294,7 +309,10 @@ static void on_hpa(void *arg, const void *before, const void *now)
 		tell_owner(s, STORE_HPA, before, old);
 }
 
-struct waiting { struct store *store; const char *namespace_; };
+struct waiting {
+	struct store *store;
+	const char *namespace_;
+};
 
 static void tell_waiting(void *arg, const char *key, const void *object)
 {
@@ -327,7 +345,7 @@ static void on_triggerauths_known(void *arg, const char *namespace_)
 	tell(arg, STORE_TRIGGERAUTH, NULL);
 }
 
-/* --- the kinds ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The kinds ---- */
 
 static void *decode_scaledobject(const json_t *object, struct err *err)
 {
@@ -354,9 +372,8 @@ static bool is_of_a_scaledobject(const json_t *metadata)
 	const json_t *owner;
 	size_t i;
 
-	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, owner)
-		if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0)
-			return true;
+	json_array_foreach(json_object_get(metadata, "ownerReferences"), i,
+		owner) if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0) return true;
 	return false;
 }
 
@@ -391,35 +408,71 @@ static const struct {
 	struct shelf_events events;
 } kinds[KINDS] = {
 	[KIND_SCALEDOBJECT] = {
-		{ .kind = "ScaledObject", .resource = "scaledobjects", .group_path = KEDA_PATH, .decode = decode_scaledobject, .free = free_scaledobject },
+		{
+			.kind = "ScaledObject",
+			.resource = "scaledobjects",
+			.group_path = KEDA_PATH,
+			.decode = decode_scaledobject,
+			.free = free_scaledobject,
+		},
 		{ on_scaledobject, on_neighbours_known, on_synced },
 	},
 	[KIND_SCALEDJOB] = {
-		{ .kind = "ScaledJob", .resource = "scaledjobs", .group_path = KEDA_PATH, .key_prefix = JOB_KEY_PREFIX, .optional = true, .decode = decode_scaledjob, .free = free_scaledjob },
+		{
+			.kind = "ScaledJob",
+			.resource = "scaledjobs",
+			.group_path = KEDA_PATH,
+			.key_prefix = JOB_KEY_PREFIX,
+			.optional = true,
+			.decode = decode_scaledjob,
+			.free = free_scaledjob,
+		},
 		{ on_scaledjob, on_scaledjobs_known, on_synced },
 	},
 	[KIND_HPA] = {
-		{ .kind = "HorizontalPodAutoscaler", .resource = "horizontalpodautoscalers", .group_path = "/apis/autoscaling/v2", .decode = decode_hpa, .free = free_hpa },
+		{
+			.kind = "HorizontalPodAutoscaler",
+			.resource = "horizontalpodautoscalers",
+			.group_path = "/apis/autoscaling/v2",
+			.decode = decode_hpa,
+			.free = free_hpa,
+		},
 		{ on_hpa, on_neighbours_known, on_synced },
 	},
 	[KIND_TRIGGERAUTH] = {
-		{ .kind = TRIGGERAUTH_KIND, .resource = "triggerauthentications", .group_path = KEDA_PATH, .optional = true, .decode = decode_triggerauth, .free = free_triggerauth },
+		{
+			.kind = TRIGGERAUTH_KIND,
+			.resource = "triggerauthentications",
+			.group_path = KEDA_PATH,
+			.optional = true,
+			.decode = decode_triggerauth,
+			.free = free_triggerauth,
+		},
 		{ on_triggerauth, on_triggerauths_known, on_synced },
 	},
 	[KIND_CLUSTERTRIGGERAUTH] = {
-		{ .kind = TRIGGERAUTH_CLUSTER_KIND, .resource = "clustertriggerauthentications", .group_path = KEDA_PATH, .cluster_wide = true, .optional = true, .decode = decode_triggerauth,
-		  .free = free_triggerauth },
+		{
+			.kind = TRIGGERAUTH_CLUSTER_KIND,
+			.resource = "clustertriggerauthentications",
+			.group_path = KEDA_PATH,
+			.cluster_wide = true,
+			.optional = true,
+			.decode = decode_triggerauth,
+			.free = free_triggerauth,
+		},
 		{ on_triggerauth, on_triggerauths_known, on_synced },
 	},
 };
 
-/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+/* ---- The house around it ---- */
 
 struct store *store_new(struct kube *kube, struct counters *counters)
 {
 	static const char *const labels[] = { "kind", NULL };
 	struct store *s = mem_zalloc(sizeof(*s));
-	struct counters_family *objects = counters ? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels) : NULL;
+	struct counters_family *objects = counters
+		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
+		: NULL;
 
 	for (int kind = 0; kind < KINDS; kind++)
 		s->shelves[kind] = shelf_new(kube, &kinds[kind].kind, objects, &kinds[kind].events, s);
@@ -469,7 +522,7 @@ void store_listen(struct store *s, store_listener fn, void *arg)
 	}
 }
 
-/* --- ScaledObjects ------------------------------------------------------------------------------------------------------------ */
+/* ---- ScaledObjects ---- */
 
 const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
 {
@@ -491,7 +544,10 @@ size_t store_scaledobject_count(const struct store *s)
 	return shelf_count(s->shelves[KIND_SCALEDOBJECT]);
 }
 
-struct each_scaledobject { void (*fn)(void *arg, const char *key, const struct scaledobject *so); void *arg; };
+struct each_scaledobject {
+	void (*fn)(void *arg, const char *key, const struct scaledobject *so);
+	void *arg;
+};
 
 static void on_each_scaledobject(void *arg, const char *key, const void *object)
 {
@@ -500,7 +556,8 @@ static void on_each_scaledobject(void *arg, const char *key, const void *object)
 	each->fn(each->arg, key, object);
 }
 
-void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
+void store_each_scaledobject(const struct store *s,
+	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
 {
 	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_scaledobject, &(struct each_scaledobject){ fn, arg });
 }
@@ -517,7 +574,7 @@ void store_learn_scaledobject(struct store *s, const json_t *object)
 	learn(s, KIND_SCALEDOBJECT, object);
 }
 
-/* --- ScaledJobs --------------------------------------------------------------------------------------------------------------- */
+/* ---- ScaledJobs ---- */
 
 const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
 {
@@ -540,7 +597,10 @@ size_t store_scaledjob_count(const struct store *s)
 	return shelf_count(s->shelves[KIND_SCALEDJOB]);
 }
 
-struct each_scaledjob { void (*fn)(void *arg, const char *key, const struct scaledjob *sj); void *arg; };
+struct each_scaledjob {
+	void (*fn)(void *arg, const char *key, const struct scaledjob *sj);
+	void *arg;
+};
 
 static void on_each_scaledjob(void *arg, const char *key, const void *object)
 {
@@ -549,7 +609,8 @@ static void on_each_scaledjob(void *arg, const char *key, const void *object)
 	each->fn(each->arg, key, object);
 }
 
-void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj), void *arg)
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
+	void *arg)
 {
 	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_scaledjob, &(struct each_scaledjob){ fn, arg });
 }
@@ -559,7 +620,7 @@ void store_learn_scaledjob(struct store *s, const json_t *object)
 	learn(s, KIND_SCALEDJOB, object);
 }
 
-/* --- either ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Either ---- */
 
 bool store_scaled(const struct store *s, const char *key, struct scaled *out)
 {
@@ -573,7 +634,10 @@ bool store_scaled(const struct store *s, const char *key, struct scaled *out)
 	return so || sj;
 }
 
-struct each_scaled { void (*fn)(void *arg, const char *key, const struct scaled *of); void *arg; };
+struct each_scaled {
+	void (*fn)(void *arg, const char *key, const struct scaled *of);
+	void *arg;
+};
 
 static void on_each_object(void *arg, const char *key, const void *object)
 {
@@ -591,7 +655,8 @@ static void on_each_job(void *arg, const char *key, const void *object)
 	each->fn(each->arg, key, &of);
 }
 
-void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of), void *arg)
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
+	void *arg)
 {
 	struct each_scaled each = { fn, arg };
 
@@ -599,7 +664,7 @@ void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *
 	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_job, &each);
 }
 
-/* --- HPAs --------------------------------------------------------------------------------------------------------------------- */
+/* ---- HPAs ---- */
 
 const struct hpa *store_hpa(const struct store *s, const char *key)
 {
@@ -645,14 +710,15 @@ void store_forget_hpa(struct store *s, const char *key)
 	shelf_forget(s->shelves[KIND_HPA], key);
 }
 
-/* --- TriggerAuthentications --------------------------------------------------------------------------------------------------- */
+/* ---- TriggerAuthentications ---- */
 
 static struct shelf *triggerauths(const struct store *s, bool cluster)
 {
 	return s->shelves[cluster ? KIND_CLUSTERTRIGGERAUTH : KIND_TRIGGERAUTH];
 }
 
-const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_, const char *name)
+const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
+	const char *name)
 {
 	char key[STORE_KEY_MAX];
 
@@ -664,7 +730,10 @@ bool store_knows_triggerauths(const struct store *s, bool cluster, const char *n
 	return shelf_knows(triggerauths(s, cluster), cluster ? "" : namespace_, trouble);
 }
 
-struct each_triggerauth { void (*fn)(void *arg, const char *key, const struct triggerauth *t); void *arg; };
+struct each_triggerauth {
+	void (*fn)(void *arg, const char *key, const struct triggerauth *t);
+	void *arg;
+};
 
 static void on_each_triggerauth(void *arg, const char *key, const void *object)
 {
@@ -673,7 +742,8 @@ static void on_each_triggerauth(void *arg, const char *key, const void *object)
 	each->fn(each->arg, key, object);
 }
 
-void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t), void *arg)
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
+	void *arg)
 {
 	struct each_triggerauth each = { fn, arg };
 

@@ -8,12 +8,15 @@
 #include "base/mem.h"
 
 /*
- * How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks by
- * itself. On a replica that does not poll, the HPA's request asks, and no more often than that.
+ * How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks
+ * by itself. On a replica that does not poll, the HPA's request asks, and no more often than that.
  */
 #define CACHED_SLACK_MS 5000
 
-/* A replica that nobody asked yet reads the Secrets of an object for the first question about it: it is looked again so often, until the asker's deadline. */
+/*
+ * A replica that nobody asked yet reads the Secrets of an object for the first question about it:
+ * it is looked again so often, until the asker's deadline.
+ */
 #define WAIT_STEP_MS 25
 
 /* What would be asked now. Borrowed until the loop turns. */
@@ -32,7 +35,7 @@ struct found {
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
 	int64_t completed_at_ms;
-	bool held;             /* by cache/lastpoll: no news */
+	bool held; /* by cache/lastpoll: no news */
 };
 
 /* Room for what is told: parallel arrays. */
@@ -47,7 +50,7 @@ struct slot {
 	struct survey *survey;
 	struct question *question; /* counted */
 	struct readings_wait *wait;
-	struct err *err;           /* owned */
+	struct err *err; /* owned */
 };
 
 struct survey {
@@ -56,14 +59,17 @@ struct survey {
 	struct survey_terms terms;
 	survey_fn fn;
 	void *arg;
-	struct slot *slots;        /* owned, with the room behind them */
+	struct slot *slots; /* owned, with the room behind them */
 	struct room room;
 	size_t count, awaited;
-	struct loop_task later;    /* nothing is awaited: told at the end of the turn */
-	struct loop_timer again;   /* what the scalers are built from is being read */
+	struct loop_task later;  /* nothing is awaited: told at the end of the turn */
+	struct loop_timer again; /* what the scalers are built from is being read */
 };
 
-/* One block: an array with members of `size` bytes, and the room behind it. All are aligned as pointers are. */
+/*
+ * One block: an array with members of `size` bytes, and the room behind it. All are aligned as
+ * pointers are.
+ */
 static void *room_make(struct room *room, size_t count, size_t size)
 {
 	char *block = mem_array(count, size + sizeof(*room->found) + sizeof(*room->triggers) + sizeof(*room->scalers));
@@ -75,7 +81,7 @@ static void *room_make(struct room *room, size_t count, size_t size)
 	return block;
 }
 
-/* --- what is asked ------------------------------------------------------------------------------------------------------------ */
+/* ---- What is asked ---- */
 
 /* What fallback and scalingModifiers stand in; NULL of a ScaledJob. */
 static const struct scaledobject_spec *spec_of(const struct view *v)
@@ -113,7 +119,7 @@ static int look(struct cache *cache, const char *key, const struct survey_terms 
 	return 0;
 }
 
-/* --- useCachedMetrics --------------------------------------------------------------------------------- */
+/* ---- UseCachedMetrics ---- */
 
 static bool uses_cached(const struct view *v, const struct scaler *s)
 {
@@ -126,14 +132,14 @@ static int64_t held_since(const struct view *v)
 }
 
 static enum readings_found peek_lastpoll(const struct view *v, const struct scaler *s, struct answer *answer,
-					 struct err *err)
+	struct err *err)
 {
 	return lastpoll_peek(v->cache->lastpoll, v->key, s->question, held_since(v), answer, err);
 }
 
 /* What is held for the HPA. */
 static enum readings_found peek_held(const struct view *v, const struct scaler *s, struct answer *answer,
-				     struct err *err)
+	struct err *err)
 {
 	return v->terms->cached && uses_cached(v, s) ? peek_lastpoll(v, s, answer, err) : READINGS_NONE;
 }
@@ -146,8 +152,8 @@ static bool failure_is_held(const struct view *v, const struct scaler *s)
 }
 
 /*
- * Held is what a timed poll brings, and on a replica without polls what a request for the HPA brings.
- * A wake-up serves activation only, but a good answer always ends a failure that is held.
+ * Held is what a timed poll brings, and on a replica without polls what a request for the HPA
+ * brings. A wake-up serves activation only, but a good answer always ends a failure that is held.
  */
 static void hold(const struct view *v, const struct found *f)
 {
@@ -161,7 +167,7 @@ static void hold(const struct view *v, const struct found *f)
 	lastpoll_put(v->cache->lastpoll, v->key, f->scaler->question, &answer, f->err, held_since(v));
 }
 
-/* --- what it says ------------------------------------------------------------------------------------------------------------- */
+/* ---- What it says ---- */
 
 static void read_target(const struct view *v, struct verdict_facts *facts)
 {
@@ -215,8 +221,15 @@ static void tell(const struct view *v, const struct room *room, survey_fn fn, vo
 {
 	struct scale_trigger *triggers = room->triggers;
 	struct composite composite;
-	struct verdict_facts facts = { .spec = spec_of(v), .formula = v->built.formula, .triggers = triggers, .count = v->asked };
-	struct survey_result result = { .of = v->built.of, .scalers = room->scalers, .triggers = triggers, .count = v->asked, .resource_count = v->built.count - v->asked };
+	struct verdict_facts facts = { .spec = spec_of(v),
+		.formula = v->built.formula,
+		.triggers = triggers,
+		.count = v->asked };
+	struct survey_result result = { .of = v->built.of,
+		.scalers = room->scalers,
+		.triggers = triggers,
+		.count = v->asked,
+		.resource_count = v->built.count - v->asked };
 
 	for (size_t i = 0; i < v->asked; i++) {
 		const struct found *f = &room->found[i];
@@ -242,7 +255,7 @@ static void tell_error(const struct err *err, survey_fn fn, void *arg)
 	fn(arg, &result);
 }
 
-/* --- from memory -------------------------------------------------------------------------------------------------------------- */
+/* ---- From memory ---- */
 
 static bool peek_one(const struct view *v, const struct scaler *s, struct found *f, struct err *err)
 {
@@ -300,7 +313,7 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	return true;
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void slots_free(struct survey *s)
 {
@@ -326,7 +339,10 @@ void survey_cancel(struct survey *s)
 	free(s);
 }
 
-/* Whether the answers are to what would be asked now. Thresholds may be others: they are judged by now. */
+/*
+ * Whether the answers are to what would be asked now. Thresholds may be others: they are judged by
+ * now.
+ */
 static bool same_questions(const struct survey *s, const struct view *v)
 {
 	size_t n = 0;
@@ -334,7 +350,8 @@ static bool same_questions(const struct survey *s, const struct view *v)
 	if (v->asked != s->count)
 		return false;
 	for (size_t i = 0; i < v->built.count; i++)
-		if (v->built.list[i].question && strcmp(v->built.list[i].question->key, s->slots[n++].question->key) != 0)
+		if (v->built.list[i].question &&
+			strcmp(v->built.list[i].question->key, s->slots[n++].question->key) != 0)
 			return false;
 	return true;
 }
@@ -396,7 +413,10 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 		finish(s);
 }
 
-/* A trigger with a time of its own has all of it, whoever asks: a slow query that nobody waits for would never be read. */
+/*
+ * A trigger with a time of its own has all of it, whoever asks: a slow query that nobody waits for
+ * would never be read.
+ */
 static int64_t deadline_of(const struct survey *s, const struct question *q)
 {
 	int64_t own_ms = loop_now_ms(s->cache->loop) + readings_patience_ms(s->cache->readings, q);
@@ -434,7 +454,7 @@ static void ask(struct survey *s, const struct view *v)
 		if (take_held(slot, f, v, scaler))
 			continue;
 		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, s->terms.max_age_ms,
-					  deadline_of(s, scaler->question), on_reading, slot);
+			deadline_of(s, scaler->question), on_reading, slot);
 		s->awaited++;
 	}
 	if (!s->awaited)
@@ -462,7 +482,8 @@ static void on_again(void *arg)
 	begin(arg);
 }
 
-struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn,
+	void *arg)
 {
 	struct survey *s = mem_zalloc(sizeof(*s));
 

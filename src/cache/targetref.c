@@ -16,18 +16,23 @@ struct targetref {
 	void *arg;
 };
 
-static int check_kind(const char *group, const char *version, const char *name, const struct kind *kind, struct err *err)
+static int check_kind(const char *group, const char *version, const char *name, const struct kind *kind,
+	struct err *err)
 {
 	const char *slash = *group ? "/" : "";
 
 	if (!kind->namespaced)
-		return err_set(err, ERR_INVALID, "kind %s of %s%s%s stands in no namespace, so it cannot be scaled by a ScaledObject", name, group, slash, version);
+		return err_set(err, ERR_INVALID,
+			"kind %s of %s%s%s stands in no namespace, so it cannot be scaled by a ScaledObject", name,
+			group, slash, version);
 	if (!kind->scalable)
-		return err_set(err, ERR_INVALID, "kind %s of %s%s%s has no scale subresource", name, group, slash, version);
+		return err_set(err, ERR_INVALID, "kind %s of %s%s%s has no scale subresource", name, group, slash,
+			version);
 	return 0;
 }
 
-int targetref_find(struct targetref *t, const struct scaledobject *so, char *group, char *version, char *resource, bool *waits, struct err *err)
+int targetref_find(struct targetref *t, const struct scaledobject *so, char *group, char *version, char *resource,
+	bool *waits, struct err *err)
 {
 	const char *name = scaledobject_target_kind(&so->spec);
 	struct kind kind;
@@ -56,8 +61,8 @@ bool targetref_unscalable(struct targetref *t, const struct scaledobject *so)
 	bool wrong;
 
 	return !scaledobject_target_gv(&so->spec, group, version, TARGETREF_TEXT, NULL) &&
-	       kinds_get(t->kinds, group, version, name, &kind, &wrong, NULL) == KIND_PRESENT && kind.namespaced &&
-	       !kind.scalable;
+		kinds_get(t->kinds, group, version, name, &kind, &wrong, NULL) == KIND_PRESENT && kind.namespaced &&
+		!kind.scalable;
 }
 
 static bool same(const char *stored, const char *text)
@@ -75,7 +80,8 @@ int targetref_stored(const struct scaledobject *so, char *group, char *version, 
 	*resource = '\0';
 	if (scaledobject_target_gv(&so->spec, group, version, TARGETREF_TEXT, NULL))
 		return -1;
-	if (!same(s->gvkr_group, group) || !same(s->gvkr_version, version) || !same(s->gvkr_kind, scaledobject_target_kind(&so->spec)))
+	if (!same(s->gvkr_group, group) || !same(s->gvkr_version, version) ||
+		!same(s->gvkr_kind, scaledobject_target_kind(&so->spec)))
 		return -1;
 	if (len == 0 || len >= TARGETREF_TEXT || strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != len)
 		return -1;
@@ -112,13 +118,14 @@ static void on_store_change(void *arg, unsigned changes, const char *key)
 		targets_release(t->targets, key);
 }
 
-/* --- discovery says something ------------------------------------------------------------------------------------------------- */
+/* ---- Discovery says something ---- */
 
 static bool is_looked_up(const struct scaledobject *so)
 {
 	const char *version = so->spec.target_api_version, *kind = scaledobject_target_kind(&so->spec);
 
-	return (version && *version && strcmp(version, "apps/v1") != 0) || (strcmp(kind, "Deployment") != 0 && strcmp(kind, "StatefulSet") != 0);
+	return (version && *version && strcmp(version, "apps/v1") != 0) ||
+		(strcmp(kind, "Deployment") != 0 && strcmp(kind, "StatefulSet") != 0);
 }
 
 static void want_still(void *arg, const char *key, const struct scaledobject *so)

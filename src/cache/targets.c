@@ -13,7 +13,8 @@
 
 static struct target *target_get(struct targets *t, const struct target_ref *ref)
 {
-	MEM_AUTO char *key = mem_printf("%s/%s/%s/%s/%s", ref->group, ref->version, ref->resource, ref->namespace_, ref->name);
+	MEM_AUTO char *key = mem_printf("%s/%s/%s/%s/%s", ref->group, ref->version, ref->resource, ref->namespace_,
+		ref->name);
 	struct target *target = targets_object_find(t, key);
 
 	if (target)
@@ -25,7 +26,10 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 	target->namespace_ = mem_dup(ref->namespace_);
 	target->name = target->key + strlen(target->key) - strlen(ref->name);
 	HASH_ADD_KEYPTR(hh, t->targets, target->key, strlen(target->key), target);
-	/* The first list may be half read; only one that has not begun is sure to bring this object. */
+	/*
+	 * The first list may be half read; only one that has not begun is sure to bring this
+	 * object.
+	 */
 	if (target->place->denied)
 		targets_object_poll(target);
 	else if (target->place->informer.synced || target->place->informer.listing)
@@ -150,7 +154,7 @@ void targets_open(struct targets *t)
 	if (t->open)
 		return;
 	t->open = true;
-	HASH_ITER(hh, t->places, place, next)
+	HASH_ITER (hh, t->places, place, next)
 		targets_watch_start(place);
 }
 
@@ -184,7 +188,7 @@ void targets_free(struct targets *t)
 
 	if (!t)
 		return;
-	HASH_ITER(hh, t->wants, w, next)
+	HASH_ITER (hh, t->wants, w, next)
 		want_free(t, w);
 	loop_timer_done(&t->open_late);
 	for (size_t i = 0; i < t->namespace_count; i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One target: what is known of it and how that came, be it by the watch of its kind, by a read of its own, or by its /scale. */
+/*
+ * One target: what is known of it and how that came, be it by the watch of its kind, by a read of
+ * its own, or by its /scale.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +23,7 @@ struct target *targets_object_find(struct targets *t, const char *key)
 	return target;
 }
 
-/* --- telling ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Telling ---- */
 
 /* Listeners only take note; they never call back into this module from here. */
 void targets_object_tell(struct target *target)
@@ -90,7 +93,7 @@ static void reading_failed(struct target *target, bool scale, const struct err *
 		targets_object_tell(target);
 }
 
-/* --- replicas that only /scale tells ------------------------------------------------------------------------------------------ */
+/* ---- Replicas that only /scale tells ---- */
 
 void targets_object_scale_stop(struct target *target)
 {
@@ -104,11 +107,14 @@ static void take_scale_alone(struct target *target, struct workload *w)
 {
 	const struct place *place = target->place;
 
-	if (target->workload && strcmp(target->workload->uid, w->uid) == 0 && version_compare(w->resource_version, target->workload->resource_version) < 0) {
+	if (target->workload && strcmp(target->workload->uid, w->uid) == 0 &&
+		version_compare(w->resource_version, target->workload->resource_version) < 0) {
 		workload_free(w);
 		return;
 	}
-	w->no_environment = mem_printf("the environment of the scale target cannot be read: kscaled needs a role with the verbs get, list and watch on %s%s%s", place->resource, *place->group ? "." : "", place->group);
+	w->no_environment = mem_printf("the environment of the scale target cannot be read: kscaled needs a role with "
+				       "the verbs get, list and watch on %s%s%s",
+		place->resource, *place->group ? "." : "", place->group);
 	set_present(target, w);
 }
 
@@ -172,7 +178,10 @@ static struct refetch *scale_of(struct target *target)
 	return target->scale;
 }
 
-/* The replicas stand somewhere in the spec, where only the API server knows; while the spec stays the same they do. Takes w. */
+/*
+ * The replicas stand somewhere in the spec, where only the API server knows; while the spec stays
+ * the same they do. Takes w.
+ */
 static void take_unsure(struct target *target, struct workload *w)
 {
 	const struct workload *known = target->unsure ? NULL : target->workload;
@@ -194,7 +203,7 @@ void targets_object_poll(struct target *target)
 	refetch_every(scale_of(target), TARGETS_SCALE_PERIOD_MS);
 }
 
-/* --- what is brought ----------------------------------------------------------------------------------------------------------- */
+/* ---- What is brought ---- */
 
 void targets_object_take(struct target *target, const json_t *object, bool authoritative)
 {
@@ -221,7 +230,7 @@ void targets_object_take(struct target *target, const json_t *object, bool autho
 	set_present(target, w);
 }
 
-/* --- a target that was named after its kind's list --------------------------------------------------------------------------- */
+/* ---- A target that was named after its kind's list ---- */
 
 /* Tried again for ever; its owners hear why when it does not pass by itself. */
 static void on_read(void *arg, const json_t *object, const struct err *err, unsigned failures)

@@ -9,7 +9,7 @@
 
 /* How often the watch of a kind that may not be watched is tried again. */
 #define WATCH_AGAIN_FIRST_MS 10000
-#define WATCH_AGAIN_MAX_MS 300000
+#define WATCH_AGAIN_MAX_MS   300000
 
 /* The wanted object that this JSON is about, or NULL: everything else is dropped right here. */
 static struct target *target_of(struct place *place, const json_t *object)
@@ -34,7 +34,7 @@ static void place_allow(struct place *place)
 	if (!place->denied)
 		return;
 	place->denied = false;
-	HASH_ITER(hh, place->owner->targets, target, next)
+	HASH_ITER (hh, place->owner->targets, target, next)
 		if (target->place == place)
 			targets_object_scale_stop(target);
 }
@@ -80,7 +80,7 @@ static void on_synced(void *arg)
 	struct place *place = arg;
 	struct target *target, *next;
 
-	HASH_ITER(hh, place->owner->targets, target, next)
+	HASH_ITER (hh, place->owner->targets, target, next)
 		if (target->place == place && target->list != place->informer.list && !target->read)
 			targets_object_missing(target);
 }
@@ -90,25 +90,32 @@ static void tell_unread(struct place *place)
 {
 	struct target *target, *next;
 
-	HASH_ITER(hh, place->owner->targets, target, next)
+	HASH_ITER (hh, place->owner->targets, target, next)
 		if (target->place == place && target->state == TARGET_UNREAD)
 			targets_object_tell(target);
 }
 
-/* The rules that kscaled brings let it write every /scale, but the kinds to be watched are named there one by one. */
+/*
+ * The rules that kscaled brings let it write every /scale, but the kinds to be watched are named
+ * there one by one.
+ */
 static void place_deny(struct place *place, const struct err *err)
 {
 	struct target *target, *next;
 
 	if (place->denials == 0)
-		log_warn(place->key, "may not be watched, so the scale of each target is read every %d s: a role with the verbs get, list and watch on %s%s%s is missing: %s", TARGETS_SCALE_PERIOD_MS / 1000, place->resource,
-			 *place->group ? "." : "", place->group, err->msg);
+		log_warn(place->key,
+			"may not be watched, so the scale of each target is read every %d s: a role with the verbs "
+			"get, list and watch on %s%s%s is missing: %s",
+			TARGETS_SCALE_PERIOD_MS / 1000, place->resource, *place->group ? "." : "", place->group,
+			err->msg);
 	informer_stop(&place->informer);
-	loop_timer_set(&place->watch_again, loop_backoff_ms(place->denials++, WATCH_AGAIN_FIRST_MS, WATCH_AGAIN_MAX_MS));
+	loop_timer_set(&place->watch_again,
+		loop_backoff_ms(place->denials++, WATCH_AGAIN_FIRST_MS, WATCH_AGAIN_MAX_MS));
 	if (place->denied)
 		return;
 	place->denied = true;
-	HASH_ITER(hh, place->owner->targets, target, next)
+	HASH_ITER (hh, place->owner->targets, target, next)
 		if (target->place == place)
 			targets_object_poll(target);
 }
@@ -133,7 +140,8 @@ char *targets_watch_path(const char *group, const char *version, const char *res
 {
 	MEM_AUTO char *root = *group ? mem_printf("/apis/%s/%s", group, version) : mem_printf("/api/%s", version);
 
-	return namespace_ ? mem_printf("%s/namespaces/%s/%s", root, namespace_, resource) : mem_printf("%s/%s", root, resource);
+	return namespace_ ? mem_printf("%s/namespaces/%s/%s", root, namespace_, resource)
+			  : mem_printf("%s/%s", root, resource);
 }
 
 void targets_watch_start(void *arg)
@@ -148,7 +156,8 @@ void targets_watch_start(void *arg)
 struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
 {
 	const char *namespace_ = t->namespace_count > 0 ? ref->namespace_ : NULL;
-	MEM_AUTO char *key = mem_printf("%s/%s/%s%s%s", ref->group, ref->version, ref->resource, namespace_ ? " in " : "", namespace_ ? namespace_ : "");
+	MEM_AUTO char *key = mem_printf("%s/%s/%s%s%s", ref->group, ref->version, ref->resource,
+		namespace_ ? " in " : "", namespace_ ? namespace_ : "");
 	struct place *place;
 
 	HASH_FIND_STR(t->places, key, place);
@@ -162,7 +171,8 @@ struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
 	place->resource = mem_dup(ref->resource);
 	place->path = targets_watch_path(ref->group, ref->version, ref->resource, namespace_);
 	place->native = !*ref->group || strcmp(ref->group, "apps") == 0;
-	place->default_role = strcmp(ref->group, "apps") == 0 && (strcmp(ref->resource, "deployments") == 0 || strcmp(ref->resource, "statefulsets") == 0);
+	place->default_role = strcmp(ref->group, "apps") == 0 &&
+		(strcmp(ref->resource, "deployments") == 0 || strcmp(ref->resource, "statefulsets") == 0);
 	loop_timer_init(&place->watch_again, kube_loop(t->kube), targets_watch_start, place);
 	HASH_ADD_KEYPTR(hh, t->places, place->key, strlen(place->key), place);
 	if (t->open)

@@ -10,10 +10,12 @@ static void add_env(struct buf *b, const struct workload_container *c)
 {
 	buf_printf(b, "%s\n", c->name);
 	for (size_t i = 0; i < c->env_count; i++)
-		buf_printf(b, "%s=%d %s %s %s %d\n", c->env[i].name, (int)c->env[i].source, c->env[i].value ? c->env[i].value : "",
-			   c->env[i].ref_name ? c->env[i].ref_name : "", c->env[i].ref_key ? c->env[i].ref_key : "", c->env[i].optional);
+		buf_printf(b, "%s=%d %s %s %s %d\n", c->env[i].name, (int)c->env[i].source,
+			c->env[i].value ? c->env[i].value : "", c->env[i].ref_name ? c->env[i].ref_name : "",
+			c->env[i].ref_key ? c->env[i].ref_key : "", c->env[i].optional);
 	for (size_t i = 0; i < c->env_from_count; i++)
-		buf_printf(b, "from %d %s %s %d\n", c->env_from[i].secret, c->env_from[i].name, c->env_from[i].prefix ? c->env_from[i].prefix : "", c->env_from[i].optional);
+		buf_printf(b, "from %d %s %s %d\n", c->env_from[i].secret, c->env_from[i].name,
+			c->env_from[i].prefix ? c->env_from[i].prefix : "", c->env_from[i].optional);
 }
 
 uint64_t targetshape_of(const struct workload *w)

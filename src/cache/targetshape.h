@@ -2,7 +2,10 @@
 #ifndef CACHE_TARGETSHAPE_H
 #define CACHE_TARGETSHAPE_H
 
-/* What scaling looks at in a target, as one number, so that a Deployment's ever-moving status is no change. Pure; for cache/targets. */
+/*
+ * What scaling looks at in a target, as one number, so that a Deployment's ever-moving status is no
+ * change. Pure; for cache/targets.
+ */
 
 #include <stdint.h>
 

@@ -12,22 +12,22 @@
 #include "cache/holders.h"
 #include "kube/files.h"
 
-#define READ_DEADLINE_MS 10000
-#define READ_AGAIN_MS 60000                         /* when the server does not say for how long a value is good */
+#define READ_DEADLINE_MS    10000
+#define READ_AGAIN_MS       60000 /* when the server does not say for how long a value is good */
 #define READ_AGAIN_LEAST_MS 1000
-#define READ_AGAIN_MOST_MS (24 * 3600 * INT64_C(1000))
-#define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS 60000
-#define JWT_BYTES_MAX (1 << 20)
+#define READ_AGAIN_MOST_MS  (24 * 3600 * INT64_C(1000))
+#define RETRY_FIRST_MS      1000
+#define RETRY_MOST_MS       60000
+#define JWT_BYTES_MAX       (1 << 20)
 
 struct value {
-	struct held held;    /* key: fingerprint of the source */
+	struct held held; /* key: fingerprint of the source */
 	struct vaultvalues *owner;
 	char *address, *namespace_, *token, *jwt, *role, *mount, *jwt_file;
 	enum vault_engine engine;
 	char *path, *secret_key, *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
-	char *text;          /* NULL: not read yet */
-	struct err *err;     /* why the last reading failed; NULL */
+	char *text;      /* NULL: not read yet */
+	struct err *err; /* why the last reading failed; NULL */
 	unsigned failures;
 	struct vault_call *call;
 	struct loop_timer again;
@@ -41,7 +41,7 @@ struct vaultvalues {
 	void *arg;
 };
 
-/* --- the service account's token in a file ------------------------------------------------------------------------------------- */
+/* ---- The service account's token in a file ---- */
 
 /* The bytes of a JWT's part; NULL when it is none. */
 static json_t *jwt_part(const char *text, size_t len)
@@ -94,7 +94,7 @@ int vaultvalues_read_jwt(const char *path, char **jwt, struct err *err)
 	return err_set(err, ERR_INVALID, "%s: is no token of a service account", path);
 }
 
-/* --- reading -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 static void tell(struct value *v)
 {
@@ -126,7 +126,10 @@ static void failed(struct value *v, const struct err *err)
 		tell(v);
 }
 
-/* Not before net/vault says so: until then it would hand out the same again, as a lease or a certificate exists only once. */
+/*
+ * Not before net/vault says so: until then it would hand out the same again, as a lease or a
+ * certificate exists only once.
+ */
 static int64_t read_in_ms(int64_t good_for_ms)
 {
 	int64_t ms = good_for_ms > 0 ? good_for_ms : READ_AGAIN_MS;
@@ -159,9 +162,11 @@ static void ask(struct value *v, const char *jwt)
 {
 	struct vault_server server = { v->address, v->namespace_ };
 	struct vault_login login = { .token = v->token, .jwt = jwt, .role = v->role, .mount = v->mount };
-	struct vault_secret secret = { v->engine, v->path, v->secret_key, v->common_name, v->alt_names, v->ip_sans, v->uri_sans, v->other_sans, v->ttl, v->format };
+	struct vault_secret secret = { v->engine, v->path, v->secret_key, v->common_name, v->alt_names, v->ip_sans,
+		v->uri_sans, v->other_sans, v->ttl, v->format };
 
-	v->call = vault_read(v->owner->pool, &server, &login, &secret, loop_now_ms(v->owner->loop) + READ_DEADLINE_MS, on_value, v);
+	v->call = vault_read(v->owner->pool, &server, &login, &secret, loop_now_ms(v->owner->loop) + READ_DEADLINE_MS,
+		on_value, v);
 }
 
 static void on_again(void *arg)
@@ -182,12 +187,13 @@ static void on_again(void *arg)
 	}
 }
 
-/* --- keeping -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Keeping ---- */
 
 static void on_unheld(void *arg, struct held *held)
 {
 	struct value *v = (struct value *)held;
-	char *const texts[] = { v->address, v->namespace_, v->role, v->mount, v->jwt_file, v->path, v->secret_key, v->common_name, v->alt_names, v->ip_sans, v->uri_sans, v->other_sans, v->ttl, v->format };
+	char *const texts[] = { v->address, v->namespace_, v->role, v->mount, v->jwt_file, v->path, v->secret_key,
+		v->common_name, v->alt_names, v->ip_sans, v->uri_sans, v->other_sans, v->ttl, v->format };
 
 	(void)arg;
 	vault_cancel(v->call);
@@ -201,13 +207,31 @@ static void on_unheld(void *arg, struct held *held)
 	free(v);
 }
 
-/* The jwt is renewed, so it is no part of what the value is known by: whose it is, or where it lies, is. */
+/*
+ * The jwt is renewed, so it is no part of what the value is known by: whose it is, or where it
+ * lies, is.
+ */
 static char *key_of(const struct vaultvalues_source *s, char out[FINGERPRINT_TEXT])
 {
 	char engine[2] = { (char)('0' + (int)s->secret.engine), '\0' };
 	const char *const texts[] = {
-		s->server.address, s->server.namespace_, s->login.token, s->login.role, s->login.mount, s->jwt_file, s->jwt_of, engine, s->secret.path, s->secret.key, s->secret.common_name,
-		s->secret.alt_names, s->secret.ip_sans, s->secret.uri_sans, s->secret.other_sans, s->secret.ttl, s->secret.format,
+		s->server.address,
+		s->server.namespace_,
+		s->login.token,
+		s->login.role,
+		s->login.mount,
+		s->jwt_file,
+		s->jwt_of,
+		engine,
+		s->secret.path,
+		s->secret.key,
+		s->secret.common_name,
+		s->secret.alt_names,
+		s->secret.ip_sans,
+		s->secret.uri_sans,
+		s->secret.other_sans,
+		s->secret.ttl,
+		s->secret.format,
 	};
 
 	return fingerprint_of(texts, sizeof(texts) / sizeof(texts[0]), out);
@@ -251,7 +275,8 @@ static void renew_jwt(struct value *v, const char *jwt)
 		loop_timer_set(&v->again, 0);
 }
 
-enum reference_state vaultvalues_get(struct vaultvalues *owner, const char *owner_key, const struct vaultvalues_source *source, const char **value, struct err *err)
+enum reference_state vaultvalues_get(struct vaultvalues *owner, const char *owner_key,
+	const struct vaultvalues_source *source, const char **value, struct err *err)
 {
 	char key[FINGERPRINT_TEXT];
 	struct value *v = (struct value *)holders_find(&owner->holders, key_of(source, key));

@@ -23,8 +23,15 @@ struct asking_screen asking_screen(void)
 
 const char *asking_kind(const char *word)
 {
-	static const struct { const char *word, *kind; } words[] = {
-		{ "so", "scaledobject" }, { "scaledobject", "scaledobject" }, { "scaledobjects", "scaledobject" }, { "sj", "scaledjob" }, { "scaledjob", "scaledjob" }, { "scaledjobs", "scaledjob" },
+	static const struct {
+		const char *word, *kind;
+	} words[] = {
+		{ "so", "scaledobject" },
+		{ "scaledobject", "scaledobject" },
+		{ "scaledobjects", "scaledobject" },
+		{ "sj", "scaledjob" },
+		{ "scaledjob", "scaledjob" },
+		{ "scaledjobs", "scaledjob" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -48,7 +55,8 @@ static enum asking_exit print(const char *command, const struct buf *text)
 	return ASKING_UNREACHABLE;
 }
 
-enum asking_exit asking_run(const char *command, const char *address, const char *path, bool json, asking_render render, const void *arg)
+enum asking_exit asking_run(const char *command, const char *address, const char *path, bool json, asking_render render,
+	const void *arg)
 {
 	struct buf body = BUF_INIT(ANSWER_MAX), text = BUF_INIT(ANSWER_MAX);
 	struct asking_screen screen = asking_screen();

@@ -38,7 +38,7 @@ void catalogue_free(struct catalogue *c)
 
 	if (!c)
 		return;
-	HASH_ITER(hh, c->entries, e, next) {
+	HASH_ITER (hh, c->entries, e, next) {
 		HASH_DELETE(hh, c->entries, e);
 		triggerauth_free(e->auth);
 		strmap_done_secret(&e->data);
@@ -62,7 +62,8 @@ const char *catalogue_namespace(const struct catalogue *c, const json_t *object)
 /* Decoders want a name, and what the other rules say should be heard even when there is none. */
 json_t *catalogue_placed(const struct catalogue *c, const json_t *object)
 {
-	json_t *copy = json_copy((json_t *)(uintptr_t)object), *metadata = json_copy(json_object_get(object, "metadata"));
+	json_t *copy = json_copy((json_t *)(uintptr_t)object),
+	       *metadata = json_copy(json_object_get(object, "metadata"));
 	const char *namespace_ = catalogue_namespace(c, object);
 
 	if (!json_is_object(metadata)) {
@@ -70,7 +71,8 @@ json_t *catalogue_placed(const struct catalogue *c, const json_t *object)
 		metadata = json_object();
 	}
 	if (!*json_str_or_empty(metadata, "name"))
-		json_object_set_new(metadata, "name", json_sprintf("%sxxxxx", json_str_or_empty(metadata, "generateName")));
+		json_object_set_new(metadata, "name",
+			json_sprintf("%sxxxxx", json_str_or_empty(metadata, "generateName")));
 	if (*namespace_)
 		json_object_set_new(metadata, "namespace", json_string(namespace_));
 	else
@@ -103,7 +105,8 @@ static bool is_listed(const char *kind)
 
 const struct document *catalogue_add(struct catalogue *c, const struct document *doc)
 {
-	const char *kind = json_str_or_empty(doc->json, "kind"), *name = json_str_or_empty(json_object_get(doc->json, "metadata"), "name");
+	const char *kind = json_str_or_empty(doc->json, "kind"),
+		   *name = json_str_or_empty(json_object_get(doc->json, "metadata"), "name");
 	const char *namespace_ = catalogue_namespace(c, doc->json);
 	const struct document *before;
 	struct catalogue_entry *e;

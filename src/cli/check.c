@@ -40,7 +40,7 @@ struct request {
 	bool strict;
 };
 
-/* --- reading -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 static const char *shown_name(const char *file)
 {
@@ -103,7 +103,7 @@ static int read_file(struct documents *documents, const char *file)
 	return status;
 }
 
-/* --- all of it -------------------------------------------------------------------------------------------------------------------- */
+/* ---- All of it ---- */
 
 static int run(const struct request *request, char *const *files, int count)
 {
@@ -164,7 +164,8 @@ int cli_check(int argc, char **argv)
 		default: fputs("Try \"kscaled check --help\".\n", stderr); return UNREADABLE;
 		}
 	}
-	if (!check_namespace("namespace", request.params.namespace_) || !check_namespace("cluster-object-namespace", request.params.cluster_namespace))
+	if (!check_namespace("namespace", request.params.namespace_) ||
+		!check_namespace("cluster-object-namespace", request.params.cluster_namespace))
 		return UNREADABLE;
 	if (optind == argc) {
 		fputs("kscaled check: no file is named; - is standard input\nTry \"kscaled check --help\".\n", stderr);

@@ -30,7 +30,7 @@ struct run {
 	bool complete;
 };
 
-/* --- ScaledObjects ----------------------------------------------------------------------------------------------------------------- */
+/* ---- ScaledObjects ---- */
 
 static void on_broken_rule(void *arg, const struct err *err)
 {
@@ -67,7 +67,8 @@ static const struct hpa **read_hpas(const json_t *list, size_t *count)
 	size_t i;
 
 	*count = 0;
-	json_array_foreach(list, i, object) {
+	json_array_foreach(list, i, object)
+	{
 		hpas[*count] = hpa_decode(object, NULL);
 		*count += hpas[*count] != NULL;
 	}
@@ -77,11 +78,16 @@ static const struct hpa **read_hpas(const json_t *list, size_t *count)
 static void judge_surroundings(struct run *r, const struct scaledobject *so)
 {
 	size_t hpa_count;
-	const struct hpa **hpas = read_hpas(catalogue_list(r->catalogue, "HorizontalPodAutoscaler", so->meta.namespace_), &hpa_count);
-	const json_t *target = offline_target_object(&r->offline, so), *ranges = catalogue_list(r->catalogue, "LimitRange", so->meta.namespace_);
+	const struct hpa **hpas =
+		read_hpas(catalogue_list(r->catalogue, "HorizontalPodAutoscaler", so->meta.namespace_), &hpa_count);
+	const json_t *target = offline_target_object(&r->offline, so),
+		     *ranges = catalogue_list(r->catalogue, "LimitRange", so->meta.namespace_);
 	json_t *unknown = json_object(), *none = json_array();
 	struct validate_facts facts = {
-		.hpas = hpas, .hpa_count = hpa_count, .target = target ? target : unknown, .limit_ranges = target ? ranges ? ranges : none : NULL,
+		.hpas = hpas,
+		.hpa_count = hpa_count,
+		.target = target ? target : unknown,
+		.limit_ranges = target ? ranges ? ranges : none : NULL,
 	};
 	const char *reason;
 	struct err err = { 0 };
@@ -89,7 +95,8 @@ static void judge_surroundings(struct run *r, const struct scaledobject *so)
 	if (validate_surroundings(so, &facts, &reason, &err) < 0)
 		tell_surroundings(r, reason, ranges || r->complete, &err);
 	if (!target && r->complete && so->spec.target_name && *so->spec.target_name)
-		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
+		findings_problem(&r->findings, "spec.scaleTargetRef", "%s %s/%s is not in the input",
+			scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 	for (size_t i = 0; i < hpa_count; i++)
 		hpa_free((struct hpa *)(uintptr_t)hpas[i]);
 	free(hpas);
@@ -102,24 +109,32 @@ static bool has_container(const json_t *pod, const char *list, const char *name)
 	const json_t *container;
 	size_t i;
 
-	json_array_foreach(json_object_get(pod, list), i, container)
-		if (strcmp(json_str_or_empty(container, "name"), name) == 0)
-			return true;
+	json_array_foreach(json_object_get(pod, list), i,
+		container) if (strcmp(json_str_or_empty(container, "name"), name) == 0) return true;
 	return false;
 }
 
-/* Something may put containers into Pods as they are made, so that this is no more than a warning. */
+/*
+ * Something may put containers into Pods as they are made, so that this is no more than a warning.
+ */
 static void judge_containers(struct run *r, const struct scaledobject *so)
 {
-	const json_t *pod = json_object_get(json_object_get(json_object_get(offline_target_object(&r->offline, so), "spec"), "template"), "spec");
+	const json_t *pod =
+		json_object_get(json_object_get(json_object_get(offline_target_object(&r->offline, so), "spec"),
+					"template"),
+			"spec");
 
 	for (size_t i = 0; pod && i < so->spec.trigger_count; i++) {
 		const struct trigger *t = &so->spec.triggers[i];
-		const char *name = t->type && (strcmp(t->type, "cpu") == 0 || strcmp(t->type, "memory") == 0) ? strmap_get(&t->metadata, "containerName") : NULL;
+		const char *name = t->type && (strcmp(t->type, "cpu") == 0 || strcmp(t->type, "memory") == 0)
+			? strmap_get(&t->metadata, "containerName")
+			: NULL;
 		MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata.containerName", i);
 
-		if (name && *name && !has_container(pod, "containers", name) && !has_container(pod, "initContainers", name))
-			findings_warning(&r->findings, field, "%s %s/%s has no container \"%.253s\"", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name, name);
+		if (name && *name && !has_container(pod, "containers", name) &&
+			!has_container(pod, "initContainers", name))
+			findings_warning(&r->findings, field, "%s %s/%s has no container \"%.253s\"",
+				scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name, name);
 	}
 }
 
@@ -215,7 +230,7 @@ static void judge_scaledobject(struct run *r, const struct document *doc)
 	checktriggers_done(&built);
 }
 
-/* --- ScaledJobs ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- ScaledJobs ---- */
 
 static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 {
@@ -225,13 +240,19 @@ static void judge_job_rules(struct run *r, const struct scaledjob *sj)
 
 	validate_every_of_job(sj, on_broken_rule, &r->findings);
 	count = validate_job_warnings(sj, warnings);
-	/* Where the webhook only warns of these, a rule above says the same, and which trigger has it. */
+	/*
+	 * Where the webhook only warns of these, a rule above says the same, and which trigger has
+	 * it.
+	 */
 	for (size_t i = 0; i < count; i++)
-		if (strncmp(warnings[i], metric_type, sizeof(metric_type) - 1) != 0 && strncmp(warnings[i], resources, sizeof(resources) - 1) != 0)
+		if (strncmp(warnings[i], metric_type, sizeof(metric_type) - 1) != 0 &&
+			strncmp(warnings[i], resources, sizeof(resources) - 1) != 0)
 			findings_warning_of(&r->findings, warnings[i]);
 }
 
-/* The environment is that of its own Pod template. What did not decode is not there to be parsed. */
+/*
+ * The environment is that of its own Pod template. What did not decode is not there to be parsed.
+ */
 static void judge_scaledjob(struct run *r, const struct document *doc)
 {
 	json_t *object = catalogue_placed(r->catalogue, doc->json);
@@ -254,7 +275,7 @@ static void judge_scaledjob(struct run *r, const struct document *doc)
 	scaledjob_free(sj);
 }
 
-/* --- authentications ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Authentications ---- */
 
 static void judge_triggerauth(struct run *r, const struct document *doc)
 {
@@ -285,7 +306,7 @@ static const struct {
 	{ TRIGGERAUTH_CLUSTER_KIND, judge_triggerauth },
 };
 
-/* --- every object ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Every object ---- */
 
 static void on_fault(void *arg, size_t line, const char *key)
 {
@@ -299,16 +320,44 @@ static void on_schema(void *arg, const char *path, const char *message)
 	findings_problem(arg, *path ? path : NULL, "%s", message);
 }
 
-/* What the API server knows of metadata by itself, as a CustomResourceDefinition says nothing of it: the commonest fault is an annotation that YAML reads as true or as a number. */
+/*
+ * What the API server knows of metadata by itself, as a CustomResourceDefinition says nothing of
+ * it: the commonest fault is an annotation that YAML reads as true or as a number.
+ */
 #define TEXT_OF(...) #__VA_ARGS__
 static const char metadata_schema[] = TEXT_OF({
-	"type": "object", "additionalProperties": true, "properties": {"metadata": {"type": "object", "properties": {
-		"name": {"type": "string", "nullable": true}, "generateName": {"type": "string", "nullable": true}, "namespace": {"type": "string", "nullable": true},
-		"labels": {"type": "object", "nullable": true, "additionalProperties": {"type": "string", "nullable": true}},
-		"annotations": {"type": "object", "nullable": true, "additionalProperties": {"type": "string", "nullable": true}},
-		"finalizers": {"type": "array", "nullable": true, "items": {"type": "string"}}, "ownerReferences": {"type": "array", "nullable": true},
-		"uid": {}, "resourceVersion": {}, "generation": {}, "creationTimestamp": {}, "deletionTimestamp": {}, "deletionGracePeriodSeconds": {}, "selfLink": {}, "managedFields": {}
-	}}}
+	"type" : "object",
+	"additionalProperties" : true,
+	"properties" : {
+		"metadata" : {
+			"type" : "object",
+			"properties" : {
+				"name" : { "type" : "string", "nullable" : true },
+				"generateName" : { "type" : "string", "nullable" : true },
+				"namespace" : { "type" : "string", "nullable" : true },
+				"labels" : {
+					"type" : "object",
+					"nullable" : true,
+					"additionalProperties" : { "type" : "string", "nullable" : true }
+				},
+				"annotations" : {
+					"type" : "object",
+					"nullable" : true,
+					"additionalProperties" : { "type" : "string", "nullable" : true }
+				},
+				"finalizers" : { "type" : "array", "nullable" : true, "items" : { "type" : "string" } },
+				"ownerReferences" : { "type" : "array", "nullable" : true },
+				"uid" : {},
+				"resourceVersion" : {},
+				"generation" : {},
+				"creationTimestamp" : {},
+				"deletionTimestamp" : {},
+				"deletionGracePeriodSeconds" : {},
+				"selfLink" : {},
+				"managedFields" : {}
+			}
+		}
+	}
 });
 
 static void judge_metadata(struct run *r, const json_t *object)
@@ -319,9 +368,13 @@ static void judge_metadata(struct run *r, const json_t *object)
 	if (!*name && !*json_str_or_empty(metadata, "generateName"))
 		findings_problem(&r->findings, "metadata.name", "missing");
 	else if (*name && !validate_is_subdomain(name))
-		findings_problem(&r->findings, "metadata.name", "\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed", name);
+		findings_problem(&r->findings, "metadata.name",
+			"\"%.253s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are "
+			"allowed",
+			name);
 	if (*namespace_ && !outsidehost_is_label(namespace_))
-		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace", namespace_);
+		findings_problem(&r->findings, "metadata.namespace", "\"%.253s\" cannot be the name of a namespace",
+			namespace_);
 }
 
 static void judge_known(struct run *r, const struct document *doc, const char *kind, const struct document *earlier)
@@ -329,11 +382,14 @@ static void judge_known(struct run *r, const struct document *doc, const char *k
 	const char *api_version = json_str_or_empty(doc->json, "apiVersion");
 
 	if (strcmp(api_version, CRDSCHEMA_API_VERSION) != 0) {
-		findings_problem(&r->findings, "apiVersion", "\"%.100s\" is not the one of this kind: " CRDSCHEMA_API_VERSION, api_version);
+		findings_problem(&r->findings, "apiVersion",
+			"\"%.100s\" is not the one of this kind: " CRDSCHEMA_API_VERSION, api_version);
 		return;
 	}
 	if (earlier)
-		findings_warning(&r->findings, "metadata.name", "the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file, earlier->line);
+		findings_warning(&r->findings, "metadata.name",
+			"the same object stands at %s:%zu, too: the last one that is applied counts", earlier->file,
+			earlier->line);
 	schema_check(crdschema_get(r->schemas, kind), doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
 	judge_metadata(r, doc->json);
@@ -347,25 +403,36 @@ static bool is_of_keda(const char *api_version)
 	size_t group = strcspn(api_version, "/");
 	static const char keda[] = "keda.sh";
 
-	return group >= sizeof(keda) - 1 && strncmp(api_version + group - (sizeof(keda) - 1), keda, sizeof(keda) - 1) == 0 && (group == sizeof(keda) - 1 || api_version[group - sizeof(keda)] == '.');
+	return group >= sizeof(keda) - 1 &&
+		strncmp(api_version + group - (sizeof(keda) - 1), keda, sizeof(keda) - 1) == 0 &&
+		(group == sizeof(keda) - 1 || api_version[group - sizeof(keda)] == '.');
 }
 
 static void judge(struct run *r, const struct document *doc, const struct document *earlier)
 {
-	const char *kind = json_str_or_empty(doc->json, "kind"), *api_version = json_str_or_empty(doc->json, "apiVersion");
+	const char *kind = json_str_or_empty(doc->json, "kind"),
+		   *api_version = json_str_or_empty(doc->json, "apiVersion");
 	const json_t *metadata = json_object_get(doc->json, "metadata");
 	bool known = crdschema_knows(kind);
 
-	findings_begin(&r->findings, doc, *kind ? kind : NULL, catalogue_namespace(r->catalogue, doc->json), json_str_or_empty(metadata, *json_str_or_empty(metadata, "name") ? "name" : "generateName"));
+	findings_begin(&r->findings, doc, *kind ? kind : NULL, catalogue_namespace(r->catalogue, doc->json),
+		json_str_or_empty(metadata, *json_str_or_empty(metadata, "name") ? "name" : "generateName"));
 	documents_each_fault(doc, on_fault, &r->findings);
 	if (!json_is_object(doc->json))
-		findings_problem(&r->findings, NULL, "%s", json_is_array(doc->json) ? "a list is no Kubernetes object: write several documents, or one of kind List with items" : "a single value is no Kubernetes object");
+		findings_problem(&r->findings, NULL, "%s",
+			json_is_array(doc->json) ? "a list is no Kubernetes object: write several documents, or one of "
+						   "kind List with items"
+						 : "a single value is no Kubernetes object");
 	else if (!*kind || !*api_version)
-		findings_problem(&r->findings, NULL, "no Kubernetes object: %s", *kind ? "apiVersion is missing" : *api_version ? "kind is missing" : "apiVersion and kind are missing");
+		findings_problem(&r->findings, NULL, "no Kubernetes object: %s",
+			*kind                  ? "apiVersion is missing"
+				: *api_version ? "kind is missing"
+					       : "apiVersion and kind are missing");
 	else if (known)
 		judge_known(r, doc, kind, earlier);
 	else if (is_of_keda(api_version))
-		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind, api_version);
+		findings_warning(&r->findings, NULL, "kscaled does nothing with %s of %s: it is not judged", kind,
+			api_version);
 	findings_end(&r->findings, known);
 }
 
@@ -374,13 +441,15 @@ static void find_faulty(struct run *r, const struct documents *documents)
 {
 	for (size_t i = 0; i < documents_count(documents); i++) {
 		const struct document *doc = documents_at(documents, i);
-		const char *kind = json_str_or_empty(doc->json, "kind"), *namespace_ = catalogue_namespace(r->catalogue, doc->json);
+		const char *kind = json_str_or_empty(doc->json, "kind"),
+			   *namespace_ = catalogue_namespace(r->catalogue, doc->json);
 		struct catalogue_entry *e;
 		const struct triggerauth *t;
 
 		if (strcmp(kind, TRIGGERAUTH_KIND) != 0 && strcmp(kind, TRIGGERAUTH_CLUSTER_KIND) != 0)
 			continue;
-		e = catalogue_find(r->catalogue, kind, namespace_, json_str_or_empty(json_object_get(doc->json, "metadata"), "name"));
+		e = catalogue_find(r->catalogue, kind, namespace_,
+			json_str_or_empty(json_object_get(doc->json, "metadata"), "name"));
 		t = e && catalogue_document(e) == doc ? catalogue_triggerauth(r->catalogue, e) : NULL;
 		if (t && checktriggers_authentication(&r->offline, t, namespace_, NULL) < 0)
 			catalogue_set_faulty(e);
@@ -404,7 +473,8 @@ static void collect(struct run *r, const struct documents *documents)
 	rivals_find(r->rivals);
 }
 
-struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents, FILE *out)
+struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
+	FILE *out)
 {
 	struct run r = { .complete = params->complete };
 	struct checkobjects_result result;
@@ -414,7 +484,9 @@ struct checkobjects_result checkobjects_run(const struct checkobjects_params *pa
 	r.metadata_schema = json_loads(metadata_schema, 0, NULL);
 	r.catalogue = catalogue_new(params->namespace_);
 	r.rivals = rivals_new();
-	r.offline = (struct offline){ .catalogue = r.catalogue, .cluster_namespace = params->cluster_namespace, .complete = params->complete };
+	r.offline = (struct offline){ .catalogue = r.catalogue,
+		.cluster_namespace = params->cluster_namespace,
+		.complete = params->complete };
 	collect(&r, documents);
 	find_faulty(&r, documents);
 	for (size_t i = 0; i < documents_count(documents); i++)

@@ -3,8 +3,10 @@
 #define CLI_CHECKOBJECTS_H
 
 /*
- * `kscaled check`'s judgement of objects, each by itself and beside the others of the input: the CRD's schema (the one that `kscaled manifests` prints), decide/validate's rules in the webhook's words, triggers as their scalers
- * parse them, the formula, the metrics of the HPA. Reads no files and asks no cluster.
+ * `kscaled check`'s judgement of objects, each by itself and beside the others of the input: the
+ * CRD's schema (the one that `kscaled manifests` prints), decide/validate's rules in the webhook's
+ * words, triggers as their scalers parse them, the formula, the metrics of the HPA. Reads no files
+ * and asks no cluster.
  */
 
 #include <stdbool.h>
@@ -19,8 +21,11 @@ struct checkobjects_params {
 	bool verbose;
 };
 
-struct checkobjects_result { size_t problems, warnings; };
+struct checkobjects_result {
+	size_t problems, warnings;
+};
 
-struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents, FILE *out);
+struct checkobjects_result checkobjects_run(const struct checkobjects_params *params, const struct documents *documents,
+	FILE *out);
 
 #endif

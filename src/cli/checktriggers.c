@@ -19,12 +19,13 @@ struct trial {
 	bool env_read;                 /* else what is in it is unknown */
 };
 
-/* --- telling --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Telling ---- */
 
 /* The message behind what scaler_build puts before it. */
 static const char *behind_prefix(const char *message, const char *type, size_t index)
 {
-	MEM_AUTO char *typed = mem_printf("trigger %zu (%s): ", index, type), *plain = mem_printf("trigger %zu: ", index);
+	MEM_AUTO char *typed = mem_printf("trigger %zu (%s): ", index, type),
+		      *plain = mem_printf("trigger %zu: ", index);
 
 	if (strncmp(message, typed, strlen(typed)) == 0)
 		return message + strlen(typed);
@@ -43,7 +44,10 @@ static const char *key_of(const struct trigger *t, const char *name, size_t len)
 	return NULL;
 }
 
-/* The key that a message about several values begins with or puts in quotes: `address "x": must be host:port`. */
+/*
+ * The key that a message about several values begins with or puts in quotes: `address "x": must be
+ * host:port`.
+ */
 static const char *key_in(const struct trigger *t, const char *message)
 {
 	const char *key = key_of(t, message, strcspn(message, " :")), *quote = strchr(message, '"');
@@ -53,8 +57,12 @@ static const char *key_in(const struct trigger *t, const char *message)
 	return key;
 }
 
-/* The field that a complaint is about: the parameter, if it is written in the metadata or misses there; else the trigger. */
-static void place_of(const struct trigger *t, size_t index, const char *about, const char *message, char field[FIELD_SIZE])
+/*
+ * The field that a complaint is about: the parameter, if it is written in the metadata or misses
+ * there; else the trigger.
+ */
+static void place_of(const struct trigger *t, size_t index, const char *about, const char *message,
+	char field[FIELD_SIZE])
 {
 	const char *key = *about ? key_of(t, about, strlen(about)) : key_in(t, message);
 
@@ -77,14 +85,20 @@ static void tell(const struct trial *j, size_t index, const char *about, struct 
 	findings_problem(j->findings, field, "%s", rest);
 }
 
-/* A warning: KEDA takes such a manifest, and whoever checks before he deploys must not be stopped by a word too many. The line is that of the first key. */
+/*
+ * A warning: KEDA takes such a manifest, and whoever checks before he deploys must not be stopped
+ * by a word too many. The line is that of the first key.
+ */
 static void tell_unknown(const struct trial *j, size_t index, const struct scaler *scaler)
 {
 	const char *key = strchr(scaler->unknown, '"');
 	int len = key ? (int)strcspn(key + 1, "\"") : 0;
-	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2 ? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1) : mem_printf("spec.triggers[%zu].metadata", index);
+	MEM_AUTO char *field = len > 0 && len < FIELD_SIZE / 2
+		? mem_printf("spec.triggers[%zu].metadata.%.*s", index, len, key + 1)
+		: mem_printf("spec.triggers[%zu].metadata", index);
 
-	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name, scaler->unknown);
+	findings_warning(j->findings, field, "no parameter of %s has this name: %s", scaler->type->name,
+		scaler->unknown);
 }
 
 static void build(const struct trial *j, size_t index, const struct strmap *auth, struct checktriggers *out)
@@ -112,7 +126,8 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	out->count++;
 }
 
-static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target, size_t index, struct checktriggers *out)
+static void run_one(struct trial *j, const struct auth_lookup *lookup, const struct workload *target, size_t index,
+	struct checktriggers *out)
 {
 	struct strmap auth = { 0 };
 	struct err err = { 0 };
@@ -149,7 +164,8 @@ void checktriggers_run(struct offline *o, const struct scaled *of, struct findin
 			findings_problem_of(f, of->sj ? "spec.jobTargetRef" : "spec.scaleTargetRef", &err);
 	}
 	for (size_t i = 0; i < of->trigger_count; i++)
-		if (of->triggers[i].type && *of->triggers[i].type && !(of->kind == SCALED_JOB && validate_is_resource_type(of->triggers[i].type)))
+		if (of->triggers[i].type && *of->triggers[i].type &&
+			!(of->kind == SCALED_JOB && validate_is_resource_type(of->triggers[i].type)))
 			run_one(&j, &lookup, target, i, out);
 	strmap_done_secret(&j.env);
 	strmap_done(&j.unresolved);
@@ -165,9 +181,12 @@ void checktriggers_done(struct checktriggers *c)
 	memset(c, 0, sizeof(*c));
 }
 
-/* --- authentications by themselves ------------------------------------------------------------------------------------------------- */
+/* ---- Authentications by themselves ---- */
 
-/* `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the entry of that parameter, and what it is called is not said again. */
+/*
+ * `TriggerAuthentication shop/redis: secretTargetRef parameter "password": ...`: the field is the
+ * entry of that parameter, and what it is called is not said again.
+ */
 static void tell_source(struct findings *f, const char *message)
 {
 	const char *behind = strstr(message, ": "), *rest = behind ? behind + 2 : message, *quote;
@@ -179,7 +198,8 @@ static void tell_source(struct findings *f, const char *message)
 	snprintf(field, sizeof(field), entries ? "spec.%.200s" : "spec", source);
 	quote = strchr(rest, '"');
 	parameter = quote ? mem_dupn(quote + 1, strcspn(quote + 1, "\"")) : mem_dup("");
-	json_array_foreach(entries, i, entry) {
+	json_array_foreach(entries, i, entry)
+	{
 		if (strcmp(json_str_or_empty(entry, "parameter"), parameter) == 0) {
 			snprintf(field, sizeof(field), "spec.%.200s[%zu]", source, i);
 			break;
@@ -188,14 +208,16 @@ static void tell_source(struct findings *f, const char *message)
 	findings_problem(f, field, "%s", entries ? rest + source_len + strspn(rest + source_len, ": ") : rest);
 }
 
-int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_, struct findings *f)
+int checktriggers_authentication(struct offline *o, const struct triggerauth *t, const char *namespace_,
+	struct findings *f)
 {
 	char type[] = "any", name[] = ""; /* no workload has that name */
 	bool cluster = !*t->meta.namespace_;
 	char kind[] = TRIGGERAUTH_CLUSTER_KIND, kind_here[] = TRIGGERAUTH_KIND;
 	struct trigger trigger = { .type = type, .auth_name = t->meta.name, .auth_kind = cluster ? kind : kind_here };
 	MEM_AUTO char *home = mem_dup(namespace_);
-	struct scaledobject so = { .meta = { .namespace_ = home, .name = name }, .spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
+	struct scaledobject so = { .meta = { .namespace_ = home, .name = name },
+		.spec = { .target_name = name, .triggers = &trigger, .trigger_count = 1 } };
 	const struct auth_lookup lookup = offline_lookup(o);
 	struct scaled of = scaled_of_object(&so);
 	struct workload *target;

@@ -64,6 +64,8 @@ const json_t *crdschema_get(struct crdschema *s, const char *kind)
 		s->read[i] = documents_new();
 		documents_read(s->read[i], kind, crds[i].text, strlen(crds[i].text), NULL);
 	}
-	versions = documents_count(s->read[i]) > 0 ? json_object_get(json_object_get(documents_at(s->read[i], 0)->json, "spec"), "versions") : NULL;
+	versions = documents_count(s->read[i]) > 0
+		? json_object_get(json_object_get(documents_at(s->read[i], 0)->json, "spec"), "versions")
+		: NULL;
 	return json_object_get(json_object_get(json_array_get(versions, 0), "schema"), "openAPIV3Schema");
 }

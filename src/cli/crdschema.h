@@ -2,7 +2,10 @@
 #ifndef CLI_CRDSCHEMA_H
 #define CLI_CRDSCHEMA_H
 
-/* The OpenAPI schemas of the kinds that kscaled knows, taken from the CustomResourceDefinitions in the program; each is read when it is first needed. */
+/*
+ * The OpenAPI schemas of the kinds that kscaled knows, taken from the CustomResourceDefinitions in
+ * the program; each is read when it is first needed.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>

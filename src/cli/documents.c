@@ -12,15 +12,18 @@
 
 /* One document of a text: its objects borrow from it. */
 struct whole {
-	json_t *json;    /* owned */
-	json_t *twin;    /* owned; what places borrow keys from, when that is another; NULL */
+	json_t *json; /* owned */
+	json_t *twin; /* owned; what places borrow keys from, when that is another; NULL */
 	struct places places;
 };
 
 struct documents {
-	char **files;           size_t file_count;
-	struct whole **wholes;  size_t whole_count, whole_alloc;
-	struct document *list;  size_t count, alloc;
+	char **files;
+	size_t file_count;
+	struct whole **wholes;
+	size_t whole_count, whole_alloc;
+	struct document *list;
+	size_t count, alloc;
 };
 
 struct documents *documents_new(void)
@@ -77,7 +80,7 @@ void documents_each_fault(const struct document *doc, documents_fault_fn fn, voi
 	}
 }
 
-/* --- objects ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Objects ---- */
 
 static bool is_list(const json_t *json)
 {
@@ -87,7 +90,8 @@ static bool is_list(const json_t *json)
 	return len >= 4 && strcmp(kind + len - 4, "List") == 0 && json_is_array(json_object_get(json, "items"));
 }
 
-static void add_object(struct documents *d, const char *file, const struct whole *w, const json_t *json, size_t first, size_t line)
+static void add_object(struct documents *d, const char *file, const struct whole *w, const json_t *json, size_t first,
+	size_t line)
 {
 	size_t end = first < w->places.count ? places_end(&w->places, first) : first;
 
@@ -99,7 +103,8 @@ static void add_object(struct documents *d, const char *file, const struct whole
 }
 
 /* Lists of lists end where the text's nesting does. */
-static void add_objects(struct documents *d, const char *file, const struct whole *w, const json_t *json, size_t first, size_t line)
+static void add_objects(struct documents *d, const char *file, const struct whole *w, const json_t *json, size_t first,
+	size_t line)
 {
 	const json_t *items = json_object_get(json, "items"), *item;
 	size_t i, at, end, here;
@@ -113,7 +118,8 @@ static void add_objects(struct documents *d, const char *file, const struct whol
 	end = first < w->places.count ? places_end(&w->places, first) : first;
 	at = first < end ? places_find(&w->places, first, end, "items") : first;
 	here = at + 1; /* the first item's place: each item's is just behind the end of the one before */
-	json_array_foreach(items, i, item) {
+	json_array_foreach(items, i, item)
+	{
 		bool known = at != first && here < end && w->places.list[here].parent == at;
 
 		/* Items that an alias stands for have no places of their own. */
@@ -134,7 +140,7 @@ static void add_whole(struct documents *d, const char *file, struct whole *w, si
 	add_objects(d, file, w, w->json, 0, w->places.count > 0 ? w->places.list[0].line : line);
 }
 
-/* --- YAML ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- YAML ---- */
 
 static int read_yaml(struct documents *d, const char *file, const char *text, size_t len, struct err *err)
 {
@@ -154,7 +160,9 @@ static int read_yaml(struct documents *d, const char *file, const char *text, si
 	return rc;
 }
 
-/* --- JSON: texts one behind the other; libyaml reads nearly all of it, too, and knows the lines ----------------------------------- */
+/* ---- JSON: texts one behind the other ---- */
+
+/* libyaml reads nearly all of it, too, and knows the lines. */
 
 static size_t skip_space(const char *text, size_t len, size_t at)
 {
@@ -163,7 +171,10 @@ static size_t skip_space(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* Where JSON's own text is no YAML (a pair of surrogates, a key of more than 1,024 characters) the lines are not known. */
+/*
+ * Where JSON's own text is no YAML (a pair of surrogates, a key of more than 1,024 characters) the
+ * lines are not known.
+ */
 static void find_places(struct whole *w, const char *text, size_t len, size_t lines_before)
 {
 	struct yamljson *y = yamljson_new(text, len);

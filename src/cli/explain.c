@@ -16,7 +16,8 @@ static const char help_text[] =
 	"Jobs: readings, the decision and what held it back, what the HorizontalPodAutoscaler says, and what was\n"
 	"changed or created lately, and why.\n"
 	"\n"
-	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of two.\n"
+	"KIND is so (scaledobject) or sj (scaledjob); without it, whichever has the name, and the ScaledObject of "
+	"two.\n"
 	"\n"
 	"  -n, --namespace NS           the namespace, when only NAME is given\n"
 	"  -o, --output json            print the answer as JSON\n"
@@ -35,7 +36,9 @@ static bool take_words(struct arguments *a, char *const *words, int count)
 	if (count == 2) {
 		a->kind = asking_kind(words[0]);
 		if (!a->kind)
-			fprintf(stderr, "kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n", words[0]);
+			fprintf(stderr,
+				"kscaled explain: \"%.80s\" is no kind: so and sj are, or scaledobject and scaledjob\n",
+				words[0]);
 	} else if (count != 1) {
 		fputs("kscaled explain: name one object: NAMESPACE/NAME\n", stderr);
 	}
@@ -46,7 +49,11 @@ static bool take_words(struct arguments *a, char *const *words, int count)
 static bool read_options(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
-		{ "namespace", required_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' }, { "status-address", required_argument, NULL, 's' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+		{ "namespace", required_argument, NULL, 'n' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "status-address", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -68,18 +75,26 @@ static bool read_options(int argc, char **argv, struct arguments *a)
 	return take_words(a, argv + optind, argc - optind);
 }
 
-/* "/explain/shop/web", "/explain/scaledjobs/shop/web"; the caller owns it. NULL, and it was said why: these cannot be names. */
+/*
+ * "/explain/shop/web", "/explain/scaledjobs/shop/web"; the caller owns it. NULL, and it was said
+ * why: these cannot be names.
+ */
 static char *path_of(const struct arguments *a)
 {
 	const char *slash = strchr(a->object, '/'), *name = slash ? slash + 1 : a->object;
-	MEM_AUTO char *namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object)) : mem_dup(a->namespace_ ? a->namespace_ : "");
+	MEM_AUTO char *namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object))
+					  : mem_dup(a->namespace_ ? a->namespace_ : "");
 
 	if (!slash && !a->namespace_)
 		fprintf(stderr, "kscaled explain: \"%.80s\": say the namespace, too: NAMESPACE/NAME\n", a->object);
 	else if (slash && a->namespace_ && strcmp(namespace_, a->namespace_) != 0)
-		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n", a->object, a->namespace_);
+		fprintf(stderr, "kscaled explain: \"%.80s\" is not in the namespace \"%.80s\" that -n names\n",
+			a->object, a->namespace_);
 	else if (!asking_is_name(namespace_) || !asking_is_name(name))
-		fprintf(stderr, "kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and \".\" are allowed, as NAMESPACE/NAME\n", namespace_, name);
+		fprintf(stderr,
+			"kscaled explain: \"%s/%.80s\" cannot be an object: lower-case letters, digits, \"-\" and "
+			"\".\" are allowed, as NAMESPACE/NAME\n",
+			namespace_, name);
 	else
 		return mem_printf("/explain/%s%s%s/%s", a->kind ? a->kind : "", a->kind ? "s/" : "", namespace_, name);
 	return NULL;

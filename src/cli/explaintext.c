@@ -14,13 +14,13 @@
 #include "cli/plaintext.h"
 #include "cli/table.h"
 
-#define INDENT 10
-#define PROMPT_ROWS 1  /* what the shell writes below */
+#define INDENT        10
+#define PROMPT_ROWS   1 /* what the shell writes below */
 #define CHANGES_LEAST 3
-#define HOUR_MS 3600000
-#define DAY_MS (24 * HOUR_MS)
+#define HOUR_MS       3600000
+#define DAY_MS        (24 * HOUR_MS)
 
-/* --- values ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Values ---- */
 
 /* A number as people write it: no more digits than needed. */
 const char *explaintext_number(const json_t *value, char text[32])
@@ -85,7 +85,7 @@ void explaintext_field_of(const struct explaintext_page *p, const char *label, s
 	buf_done(text);
 }
 
-/* --- the object --------------------------------------------------------------------------------------------------------------- */
+/* ---- The object ---- */
 
 static bool is_job(const json_t *answer)
 {
@@ -98,9 +98,10 @@ static void say_name(const struct explaintext_page *p, const json_t *answer)
 	const json_t *conditions = json_object_get(answer, "conditions"), *one;
 	size_t i;
 
-	buf_printf(&line, "%s%s/%s", is_job(answer) ? "ScaledJob " : "", json_str_or_empty(answer, "namespace"), json_str_or_empty(answer, "name"));
-	json_array_foreach(conditions, i, one)
-		buf_printf(&line, "%s%s=%s", i ? " " : "   ", json_str_or_empty(one, "type"), json_str_or_empty(one, "status"));
+	buf_printf(&line, "%s%s/%s", is_job(answer) ? "ScaledJob " : "", json_str_or_empty(answer, "namespace"),
+		json_str_or_empty(answer, "name"));
+	json_array_foreach(conditions, i, one) buf_printf(&line, "%s%s=%s", i ? " " : "   ",
+		json_str_or_empty(one, "type"), json_str_or_empty(one, "status"));
 	explaintext_field_of(p, "Object", &line);
 }
 
@@ -110,7 +111,9 @@ static void say_other(const struct explaintext_page *p, const json_t *answer)
 	struct buf line = EXPLAINTEXT_LINE();
 
 	if (*json_str_or_empty(answer, "also")) {
-		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`", json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"), json_str_or_empty(answer, "name"));
+		buf_printf(&line, "there is a %s of this name, too: `kscaled explain sj %s/%s`",
+			json_str_or_empty(answer, "also"), json_str_or_empty(answer, "namespace"),
+			json_str_or_empty(answer, "name"));
 		explaintext_field(p, "Also", buf_text(&line));
 	}
 	buf_done(&line);
@@ -122,9 +125,10 @@ static void say_trouble(const struct explaintext_page *p, const json_t *answer)
 	const json_t *conditions = json_object_get(answer, "conditions"), *one;
 	size_t i;
 
-	json_array_foreach(conditions, i, one)
-		if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 && strcmp(json_str_or_empty(one, "status"), "True") != 0)
-			explaintext_field(p, "Ready", *json_str_or_empty(one, "message") ? json_str_or_empty(one, "message") : json_str_or_empty(one, "reason"));
+	json_array_foreach(conditions, i, one) if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 &&
+		strcmp(json_str_or_empty(one, "status"), "True") != 0) explaintext_field(p, "Ready",
+		*json_str_or_empty(one, "message") ? json_str_or_empty(one, "message")
+						   : json_str_or_empty(one, "reason"));
 }
 
 static void say_target(const struct explaintext_page *p, const json_t *answer)
@@ -143,7 +147,8 @@ static void say_target(const struct explaintext_page *p, const json_t *answer)
 	} else {
 		buf_puts(&line, "not read yet");
 	}
-	buf_printf(&line, "; %s to %s", explaintext_number(json_object_get(answer, "min"), a), explaintext_number(json_object_get(answer, "max"), b));
+	buf_printf(&line, "; %s to %s", explaintext_number(json_object_get(answer, "min"), a),
+		explaintext_number(json_object_get(answer, "max"), b));
 	if (json_is_integer(json_object_get(answer, "idle")))
 		buf_printf(&line, ", idle %s", explaintext_number(json_object_get(answer, "idle"), a));
 	if (*json_str_or_empty(target, "trouble"))
@@ -161,10 +166,14 @@ static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 	if (!json_is_object(jobs))
 		buf_puts(&line, "known to the leader alone");
 	else if (json_is_true(json_object_get(jobs, "known")))
-		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(json_object_get(jobs, "running"), a), explaintext_number(json_object_get(jobs, "complete"), b), explaintext_number(json_object_get(jobs, "failed"), c));
+		buf_printf(&line, "%s running, %s complete, %s failed",
+			explaintext_number(json_object_get(jobs, "running"), a),
+			explaintext_number(json_object_get(jobs, "complete"), b),
+			explaintext_number(json_object_get(jobs, "failed"), c));
 	else
 		buf_puts(&line, "not read yet");
-	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(json_object_get(answer, "min"), a), explaintext_number(json_object_get(answer, "max"), b), json_str_or_empty(answer, "strategy"));
+	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(json_object_get(answer, "min"), a),
+		explaintext_number(json_object_get(answer, "max"), b), json_str_or_empty(answer, "strategy"));
 	if (json_array_size(json_object_get(answer, "triggers")) > 1)
 		buf_printf(&line, ", %s of the triggers", json_str_or_empty(answer, "calculation"));
 	if (*json_str_or_empty(jobs, "trouble"))
@@ -179,7 +188,9 @@ static void say_directives(const struct explaintext_page *p, const json_t *answe
 	char a[32];
 
 	if (json_is_true(json_object_get(answer, "paused")))
-		buf_printf(&line, "paused%s%s%s", json_is_integer(replicas) ? " at " : "", json_is_integer(replicas) ? explaintext_number(replicas, a) : "", json_is_integer(replicas) ? " replicas" : "");
+		buf_printf(&line, "paused%s%s%s", json_is_integer(replicas) ? " at " : "",
+			json_is_integer(replicas) ? explaintext_number(replicas, a) : "",
+			json_is_integer(replicas) ? " replicas" : "");
 	if (json_is_true(json_object_get(pausing, "scaleIn")))
 		buf_printf(&line, "%sscaling in is paused", line.len ? ", " : "");
 	if (json_is_true(json_object_get(pausing, "scaleOut")))
@@ -200,20 +211,25 @@ static void say_leader(const struct explaintext_page *p, const json_t *answer)
 	if (json_is_true(json_object_get(leader, "leading"))) {
 		buf_printf(&line, "%s (this process)", *holder ? holder : "this process");
 	} else {
-		buf_printf(&line, "%s; this process stands by, so it knows no decisions%s%s", *holder ? holder : "nobody", *why_not ? ": " : "", why_not);
+		buf_printf(&line, "%s; this process stands by, so it knows no decisions%s%s",
+			*holder ? holder : "nobody", *why_not ? ": " : "", why_not);
 	}
 	explaintext_field_of(p, "Leader", &line);
 }
 
-/* When the object was last found to be one that cannot be followed; 0 while it can. Such a failure may leave the decisions going on. */
+/*
+ * When the object was last found to be one that cannot be followed; 0 while it can. Such a failure
+ * may leave the decisions going on.
+ */
 static int64_t failed_check_since(const json_t *answer)
 {
 	const json_t *conditions = json_object_get(answer, "conditions"), *one;
 	size_t i;
 
-	json_array_foreach(conditions, i, one)
-		if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 && (strcmp(json_str_or_empty(one, "reason"), "ScaledObjectCheckFailed") == 0 || strcmp(json_str_or_empty(one, "reason"), "ScaledJobCheckFailed") == 0))
-			return time_of(one, "lastTransitionTime");
+	json_array_foreach(conditions, i, one) if (strcmp(json_str_or_empty(one, "type"), "Ready") == 0 &&
+		(strcmp(json_str_or_empty(one, "reason"), "ScaledObjectCheckFailed") == 0 ||
+			strcmp(json_str_or_empty(one, "reason"), "ScaledJobCheckFailed") == 0)) return time_of(one,
+		"lastTransitionTime");
 	return 0;
 }
 
@@ -226,11 +242,16 @@ static void say_decision(const struct explaintext_page *p, const json_t *answer)
 
 	/* Conditions have whole seconds. */
 	if (json_is_object(decision) && failed_unix_ms > 0 && time_of(decision, "decidedAt") < failed_unix_ms + 1000)
-		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s", explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a), json_str_or_empty(decision, "rule"), json_str_or_empty(decision, "text"));
+		buf_printf(&line, "none while that is so; the last one, %s ago, was %s: %s",
+			explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a),
+			json_str_or_empty(decision, "rule"), json_str_or_empty(decision, "text"));
 	else if (json_is_object(decision))
-		buf_printf(&line, "%s: %s (%s ago)", json_str_or_empty(decision, "rule"), json_str_or_empty(decision, "text"), explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a));
+		buf_printf(&line, "%s: %s (%s ago)", json_str_or_empty(decision, "rule"),
+			json_str_or_empty(decision, "text"),
+			explaintext_age((double)(p->now_unix_ms - time_of(decision, "decidedAt")) / 1000, a));
 	else
-		buf_puts(&line, *json_str_or_empty(answer, "reason") ? json_str_or_empty(answer, "reason") : "none yet");
+		buf_puts(&line,
+			*json_str_or_empty(answer, "reason") ? json_str_or_empty(answer, "reason") : "none yet");
 	explaintext_field_of(p, "Decision", &line);
 }
 
@@ -246,25 +267,31 @@ static void say_hpa(const struct explaintext_page *p, const json_t *answer)
 		buf_done(&line);
 		return;
 	}
-	buf_printf(&line, "%s: %s to %s; sees %s, wants %s", json_str_or_empty(hpa, "name"), explaintext_number(json_object_get(hpa, "min"), a), explaintext_number(json_object_get(hpa, "max"), b),
-		   explaintext_number(json_object_get(hpa, "current"), c), explaintext_number(json_object_get(hpa, "desired"), d));
+	buf_printf(&line, "%s: %s to %s; sees %s, wants %s", json_str_or_empty(hpa, "name"),
+		explaintext_number(json_object_get(hpa, "min"), a), explaintext_number(json_object_get(hpa, "max"), b),
+		explaintext_number(json_object_get(hpa, "current"), c),
+		explaintext_number(json_object_get(hpa, "desired"), d));
 	if (time_of(hpa, "lastScaleTime"))
 		buf_printf(&line, "; last scaled %s", clock_of(p, time_of(hpa, "lastScaleTime"), when));
 	explaintext_field_of(p, "HPA", &line);
-	json_array_foreach(json_object_get(hpa, "conditions"), i, one) {
-		bool limited = strcmp(json_str_or_empty(one, "type"), "ScalingLimited") == 0, yes = strcmp(json_str_or_empty(one, "status"), "True") == 0;
+	json_array_foreach(json_object_get(hpa, "conditions"), i, one)
+	{
+		bool limited = strcmp(json_str_or_empty(one, "type"), "ScalingLimited") == 0,
+		     yes = strcmp(json_str_or_empty(one, "status"), "True") == 0;
 		struct buf says = EXPLAINTEXT_LINE();
 
 		/* Said where it is not as usual. */
 		if (limited == yes) {
-			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"), json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"), json_str_or_empty(one, "message"));
+			buf_printf(&says, "%s=%s %s: %s", json_str_or_empty(one, "type"),
+				json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"),
+				json_str_or_empty(one, "message"));
 			explaintext_field(p, "", buf_text(&says));
 		}
 		buf_done(&says);
 	}
 }
 
-/* --- what was before ---------------------------------------------------------------------------------------------------------- */
+/* ---- What was before ---- */
 
 static size_t rows_used(const struct explaintext_page *p)
 {
@@ -300,22 +327,30 @@ static void add_change(const struct explaintext_page *p, struct table *table, co
 {
 	char when[64], from[32], to[32], who[300];
 
-	table_add(table, (const char *const[]){ clock_of(p, time_of(one, "at"), when), explaintext_number(json_object_get(one, "from"), from), explaintext_number(json_object_get(one, "to"), to), who_of(one, who), json_str_or_empty(one, "why") });
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when),
+			explaintext_number(json_object_get(one, "from"), from),
+			explaintext_number(json_object_get(one, "to"), to), who_of(one, who),
+			json_str_or_empty(one, "why") });
 }
 
 /* Only kscaled creates Jobs. */
 static void add_creation(const struct explaintext_page *p, struct table *table, const json_t *one)
 {
-	json_int_t from = json_integer_value(json_object_get(one, "from")), to = json_integer_value(json_object_get(one, "to"));
+	json_int_t from = json_integer_value(json_object_get(one, "from")),
+		   to = json_integer_value(json_object_get(one, "to"));
 	char when[64], jobs[32], running[32];
 
 	snprintf(jobs, sizeof(jobs), "%" JSON_INTEGER_FORMAT, to - from);
-	table_add(table, (const char *const[]){ clock_of(p, time_of(one, "at"), when), jobs, explaintext_number(json_object_get(one, "to"), running), json_str_or_empty(one, "why") });
+	table_add(table,
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), jobs,
+			explaintext_number(json_object_get(one, "to"), running), json_str_or_empty(one, "why") });
 }
 
 static void say_changes(const struct explaintext_page *p, const json_t *answer)
 {
-	static const char *const headings[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL }, *const job_headings[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL };
+	static const char *const headings[] = { "CHANGED", "FROM", "TO", "WHO", "WHY", NULL },
+				 *const job_headings[] = { "CREATED", "JOBS", "RUNNING", "WHY", NULL };
 	const json_t *changes = json_object_get(answer, "changes"), *one;
 	size_t most = room(p, CHANGES_LEAST), i;
 	struct table table;
@@ -323,7 +358,8 @@ static void say_changes(const struct explaintext_page *p, const json_t *answer)
 	if (!json_array_size(changes))
 		return;
 	table_init(&table, is_job(answer) ? job_headings : headings);
-	json_array_foreach(changes, i, one) {
+	json_array_foreach(changes, i, one)
+	{
 		if (i >= most)
 			break;
 		(is_job(answer) ? add_creation : add_change)(p, &table, one);
@@ -336,7 +372,8 @@ static void say_changes(const struct explaintext_page *p, const json_t *answer)
 /* The newest one is the decision above. */
 static void say_decisions(const struct explaintext_page *p, const json_t *answer)
 {
-	static const char *const headings[] = { "DECIDED", "RULE", "REPLICAS", "TEXT", NULL }, *const job_headings[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
+	static const char *const headings[] = { "DECIDED", "RULE", "REPLICAS", "TEXT", NULL },
+				 *const job_headings[] = { "DECIDED", "RULE", "CREATE", "TEXT", NULL };
 	const json_t *decisions = json_object_get(answer, "decisions"), *one;
 	size_t most = room(p, 0), i;
 	char when[64], count[32];
@@ -345,17 +382,22 @@ static void say_decisions(const struct explaintext_page *p, const json_t *answer
 	if (!json_array_size(decisions) || !most)
 		return;
 	table_init(&table, is_job(answer) ? job_headings : headings);
-	json_array_foreach(decisions, i, one) {
+	json_array_foreach(decisions, i, one)
+	{
 		if (i >= most)
 			break;
-		table_add(&table, (const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"), explaintext_number(json_object_get(one, is_job(answer) ? "create" : "replicas"), count), json_str_or_empty(one, "text") });
+		table_add(&table,
+			(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
+				explaintext_number(json_object_get(one, is_job(answer) ? "create" : "replicas"), count),
+				json_str_or_empty(one, "text") });
 	}
 	buf_putc(p->out, '\n');
 	table_print(&table, p->screen->columns, p->out);
 	table_done(&table);
 }
 
-void explaintext_render(const json_t *answer, const struct asking_screen *screen, const void *now_unix_ms, struct buf *out)
+void explaintext_render(const json_t *answer, const struct asking_screen *screen, const void *now_unix_ms,
+	struct buf *out)
 {
 	struct explaintext_page p = { screen, *(const int64_t *)now_unix_ms, out };
 

@@ -16,11 +16,16 @@ struct explaintext_page { /* borrowed */
 	struct buf *out;
 };
 
-/* A number as people write it; "?" when it is none. "3.2 s", "4 min", "5 h", "6 d". Both return text. */
+/*
+ * A number as people write it; "?" when it is none. "3.2 s", "4 min", "5 h", "6 d". Both return
+ * text.
+ */
 const char *explaintext_number(const json_t *value, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);
 
-/* A labelled line, broken so that none is longer than the screen. The second one ends the buffer. */
+/*
+ * A labelled line, broken so that none is longer than the screen. The second one ends the buffer.
+ */
 void explaintext_field(const struct explaintext_page *p, const char *label, const char *text);
 void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text);
 #define EXPLAINTEXT_LINE() BUF_INIT(65536)

@@ -16,8 +16,12 @@ static void add_trigger(struct table *t, const json_t *one, const char *type)
 {
 	char value[32] = "", activation[32] = "", seconds[32] = "", failures[32] = "", index[32] = "";
 	bool indexed = json_is_integer(json_object_get(one, "index"));
-	MEM_AUTO char *name = mem_printf("%s%s%s%s%s", indexed ? explaintext_number(json_object_get(one, "index"), index) : "", indexed ? " " : "", type, *json_str_or_empty(one, "name") ? " " : "", json_str_or_empty(one, "name"));
-	MEM_AUTO char *target = *json_str_or_empty(one, "target") ? mem_printf("%s %s", json_str_or_empty(one, "target"), json_str_or_empty(one, "metricType")) : NULL;
+	MEM_AUTO char *name = mem_printf("%s%s%s%s%s",
+		indexed ? explaintext_number(json_object_get(one, "index"), index) : "", indexed ? " " : "", type,
+		*json_str_or_empty(one, "name") ? " " : "", json_str_or_empty(one, "name"));
+	MEM_AUTO char *target = *json_str_or_empty(one, "target")
+		? mem_printf("%s %s", json_str_or_empty(one, "target"), json_str_or_empty(one, "metricType"))
+		: NULL;
 	const char *cells[TABLE_COLUMNS_MAX] = { name, "", target, "", "", "", "", json_str_or_empty(one, "metric") };
 
 	if (json_is_number(json_object_get(one, "value")))
@@ -26,7 +30,8 @@ static void add_trigger(struct table *t, const json_t *one, const char *type)
 		cells[1] = "nil";
 	if (json_is_number(json_object_get(one, "activation")))
 		cells[3] = explaintext_number(json_object_get(one, "activation"), activation);
-	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback" : yes_no(json_object_get(one, "active"));
+	cells[4] = json_is_true(json_object_get(one, "fallingBack")) ? "fallback"
+								     : yes_no(json_object_get(one, "active"));
 	if (json_is_number(json_object_get(one, "ageSeconds")))
 		cells[5] = explaintext_age(json_number_value(json_object_get(one, "ageSeconds")), seconds);
 	if (json_is_integer(json_object_get(one, "failures")))
@@ -79,8 +84,12 @@ static bool is_said(const json_t *triggers, size_t before, text_fn text_of, cons
 	return false;
 }
 
-/* Once, with the names of all that it is true of: of thirty triggers on one server the same sentence thirty times would be no screen. */
-static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first, text_fn text_of)
+/*
+ * Once, with the names of all that it is true of: of thirty triggers on one server the same
+ * sentence thirty times would be no screen.
+ */
+static void say(const struct explaintext_page *p, const char *field, const json_t *triggers, size_t first,
+	text_fn text_of)
 {
 	MEM_AUTO char *text = text_of(json_array_get(triggers, first));
 	struct buf line = EXPLAINTEXT_LINE();
@@ -107,8 +116,10 @@ static void say(const struct explaintext_page *p, const char *field, const json_
 
 void explaintext_triggers(const struct explaintext_page *p, const json_t *answer)
 {
-	static const char *const headings[] = { "TRIGGER", "VALUE", "TARGET", "ABOVE", "ACTIVE", "AGE", "FAILURES", "METRIC", NULL };
-	const json_t *triggers = json_object_get(answer, "triggers"), *composite = json_object_get(answer, "composite"), *one;
+	static const char *const headings[] = { "TRIGGER", "VALUE", "TARGET", "ABOVE", "ACTIVE", "AGE", "FAILURES",
+		"METRIC", NULL };
+	const json_t *triggers = json_object_get(answer, "triggers"), *composite = json_object_get(answer, "composite"),
+		     *one;
 	struct table table;
 	size_t i;
 
@@ -118,8 +129,7 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		return;
 	}
 	table_init(&table, headings);
-	json_array_foreach(triggers, i, one)
-		add_trigger(&table, one, json_str_or_empty(one, "type"));
+	json_array_foreach(triggers, i, one) add_trigger(&table, one, json_str_or_empty(one, "type"));
 	if (json_is_object(composite))
 		add_trigger(&table, composite, "formula");
 	table_print(&table, p->screen->columns, p->out);

@@ -7,7 +7,7 @@
 
 #include "base/mem.h"
 
-#define FINDINGS_MAX 200 /* of one object; more are counted */
+#define FINDINGS_MAX   200 /* of one object; more are counted */
 #define LINE_MAX_BYTES 4096
 
 struct finding {
@@ -24,7 +24,8 @@ void findings_init(struct findings *f, FILE *out, bool verbose)
 	f->verbose = verbose;
 }
 
-void findings_begin(struct findings *f, const struct document *doc, const char *kind, const char *namespace_, const char *name)
+void findings_begin(struct findings *f, const struct document *doc, const char *kind, const char *namespace_,
+	const char *name)
 {
 	const char *shown = name && *name ? name : "(without a name)";
 
@@ -95,7 +96,10 @@ void findings_problem_at(struct findings *f, size_t line, const char *field, con
 	add(f, line, false, field, mem_dup(text));
 }
 
-/* The field that a message begins with, the caller's; NULL when it begins with none. *rest is what stands behind. */
+/*
+ * The field that a message begins with, the caller's; NULL when it begins with none. *rest is what
+ * stands behind.
+ */
 static char *field_of(const char *message, const char **rest)
 {
 	static const char *const roots[] = { "spec", "metadata", "status", "apiVersion", "kind" };
@@ -130,7 +134,10 @@ void findings_warning_of(struct findings *f, const char *message)
 	size_t len = strcspn(message, " ");
 	MEM_AUTO char *first = mem_dupn(message, len);
 
-	/* "spec.pollingInterval has no effect ...": a sentence about a field, whose line is known too. */
+	/*
+	 * "spec.pollingInterval has no effect ...": a sentence about a field, whose line is known
+	 * too.
+	 */
 	if (is_told(f, field ? field : first))
 		return;
 	if (!field && (strncmp(first, "spec.", 5) == 0 || strncmp(first, "metadata.", 9) == 0))
@@ -171,7 +178,8 @@ void findings_end(struct findings *f, bool judged)
 	for (size_t i = 0; i < f->count; i++) {
 		struct finding *one = &f->list[i];
 
-		print_line(f, "%s:%zu: %s%s%s%s%s", file, one->line, f->title, one->warning ? "warning: " : "", one->field ? one->field : "", one->field ? ": " : "", one->text);
+		print_line(f, "%s:%zu: %s%s%s%s%s", file, one->line, f->title, one->warning ? "warning: " : "",
+			one->field ? one->field : "", one->field ? ": " : "", one->text);
 		free(one->field);
 		free(one->text);
 	}

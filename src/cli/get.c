@@ -13,7 +13,8 @@
 
 static const char help_text[] =
 	"usage: kscaled get [OPTION]... [KIND]\n"
-	"List the ScaledObjects and ScaledJobs that a running kscaled knows, with the reason for their replicas and Jobs.\n"
+	"List the ScaledObjects and ScaledJobs that a running kscaled knows, with the reason for their replicas and "
+	"Jobs.\n"
 	"\n"
 	"KIND is so (scaledobject, scaledobjects) or sj (scaledjob, scaledjobs); without it, both.\n"
 	"\n"
@@ -24,7 +25,7 @@ static const char help_text[] =
 	"                               where kscaled answers (default: as the daemon's)\n"
 	"      --help                   print this text\n";
 
-/* --- cells ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Cells ---- */
 
 /* A number's text; "" when it is not known. */
 static const char *number(const json_t *value, char text[24])
@@ -38,23 +39,33 @@ static const char *number(const json_t *value, char text[24])
 static const char *paused(const json_t *item)
 {
 	const json_t *pausing = json_object_get(item, "pausing");
-	bool in = json_is_true(json_object_get(pausing, "scaleIn")), out = json_is_true(json_object_get(pausing, "scaleOut"));
+	bool in = json_is_true(json_object_get(pausing, "scaleIn")),
+	     out = json_is_true(json_object_get(pausing, "scaleOut"));
 
 	if (json_is_true(json_object_get(item, "paused")) || (in && out))
 		return "True";
 	return in ? "ScaleIn" : out ? "ScaleOut" : "False";
 }
 
-/* --- a table of each kind ----------------------------------------------------------------------------------------------------- */
+/* ---- A table of each kind ---- */
 
 static void add_object(struct table *t, const json_t *item, bool wide)
 {
 	const json_t *target = json_object_get(item, "target"), *hpa = json_object_get(item, "hpa");
-	MEM_AUTO char *target_name = mem_printf("%s/%s", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
+	MEM_AUTO char *target_name = mem_printf("%s/%s", json_str_or_empty(target, "kind"),
+		json_str_or_empty(target, "name"));
 	char min[24], max[24], current[24], desired[24];
 	const char *cells[TABLE_COLUMNS_MAX] = {
-		json_str_or_empty(item, "namespace"), json_str_or_empty(item, "name"), target_name, number(json_object_get(item, "min"), min), number(json_object_get(item, "max"), max),
-		number(json_object_get(target, "replicas"), current), number(json_object_get(hpa, "desired"), desired), json_str_or_empty(item, "ready"), json_str_or_empty(item, "active"), paused(item),
+		json_str_or_empty(item, "namespace"),
+		json_str_or_empty(item, "name"),
+		target_name,
+		number(json_object_get(item, "min"), min),
+		number(json_object_get(item, "max"), max),
+		number(json_object_get(target, "replicas"), current),
+		number(json_object_get(hpa, "desired"), desired),
+		json_str_or_empty(item, "ready"),
+		json_str_or_empty(item, "active"),
+		paused(item),
 	};
 	size_t n = 10;
 
@@ -73,8 +84,14 @@ static void add_job(struct table *t, const json_t *item, bool wide)
 	const json_t *jobs = json_object_get(item, "jobs");
 	char min[24], max[24], running[24], complete[24], failed[24];
 	const char *cells[TABLE_COLUMNS_MAX] = {
-		json_str_or_empty(item, "namespace"), json_str_or_empty(item, "name"), number(json_object_get(item, "min"), min), number(json_object_get(item, "max"), max), number(json_object_get(jobs, "running"), running),
-		json_str_or_empty(item, "ready"), json_str_or_empty(item, "active"), paused(item),
+		json_str_or_empty(item, "namespace"),
+		json_str_or_empty(item, "name"),
+		number(json_object_get(item, "min"), min),
+		number(json_object_get(item, "max"), max),
+		number(json_object_get(jobs, "running"), running),
+		json_str_or_empty(item, "ready"),
+		json_str_or_empty(item, "active"),
+		paused(item),
 	};
 	size_t n = 8;
 
@@ -94,10 +111,18 @@ static const struct kind {
 	const char *const *headings, *const *wide_headings;
 	void (*add)(struct table *t, const json_t *item, bool wide);
 } kinds[] = {
-	{ "scaledobject", "ScaledObject", (const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY", "ACTIVE", "PAUSED", "REASON", NULL },
-	  (const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY", "ACTIVE", "PAUSED", "FALLBACK", "TRIGGERS", "HPA", "RULE", "REASON", NULL }, add_object },
-	{ "scaledjob", "ScaledJob", (const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED", "REASON", NULL },
-	  (const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED", "STRATEGY", "COMPLETE", "FAILED", "TRIGGERS", "RULE", "REASON", NULL }, add_job },
+	{ "scaledobject", "ScaledObject",
+		(const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY",
+			"ACTIVE", "PAUSED", "REASON", NULL },
+		(const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY",
+			"ACTIVE", "PAUSED", "FALLBACK", "TRIGGERS", "HPA", "RULE", "REASON", NULL },
+		add_object },
+	{ "scaledjob", "ScaledJob",
+		(const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED",
+			"REASON", NULL },
+		(const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED",
+			"STRATEGY", "COMPLETE", "FAILED", "TRIGGERS", "RULE", "REASON", NULL },
+		add_job },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -108,16 +133,16 @@ static bool is_wanted(const struct get_view *view, const struct kind *kind)
 }
 
 /* How many there are. apart: another table stands above. */
-static size_t print_kind(const struct kind *kind, const json_t *items, const struct asking_screen *screen, bool wide, bool apart, struct buf *out)
+static size_t print_kind(const struct kind *kind, const json_t *items, const struct asking_screen *screen, bool wide,
+	bool apart, struct buf *out)
 {
 	struct table table;
 	const json_t *item;
 	size_t i, count;
 
 	table_init(&table, wide ? kind->wide_headings : kind->headings);
-	json_array_foreach(items, i, item)
-		if (strcmp(json_str_or_empty(item, "kind"), kind->name) == 0)
-			kind->add(&table, item, wide);
+	json_array_foreach(items, i, item) if (strcmp(json_str_or_empty(item, "kind"), kind->name) == 0)
+		kind->add(&table, item, wide);
 	count = table.rows;
 	if (count > 0 && apart)
 		buf_putc(out, '\n');
@@ -155,10 +180,13 @@ void get_render(const json_t *answer, const struct asking_screen *screen, const 
 		if (is_wanted(view, &kinds[i]))
 			count += print_kind(&kinds[i], items, screen, view->wide, count > 0, out);
 	if (count == 0)
-		buf_printf(out, "No %s found.\n", !view->kind ? "ScaledObjects or ScaledJobs" : is_wanted(view, &kinds[0]) ? "ScaledObjects" : "ScaledJobs");
+		buf_printf(out, "No %s found.\n",
+			!view->kind                          ? "ScaledObjects or ScaledJobs"
+				: is_wanted(view, &kinds[0]) ? "ScaledObjects"
+							     : "ScaledJobs");
 }
 
-/* --- the command -------------------------------------------------------------------------------------------------------------- */
+/* ---- The command ---- */
 
 struct arguments {
 	const char *address, *namespace_;
@@ -178,8 +206,12 @@ static bool take_format(struct arguments *a, const char *text)
 static bool read_arguments(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
-		{ "namespace", required_argument, NULL, 'n' }, { "all-namespaces", no_argument, NULL, 'A' }, { "output", required_argument, NULL, 'o' },
-		{ "status-address", required_argument, NULL, 's' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 },
+		{ "namespace", required_argument, NULL, 'n' },
+		{ "all-namespaces", no_argument, NULL, 'A' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "status-address", required_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
 	};
 	int c;
 
@@ -200,9 +232,13 @@ static bool read_arguments(int argc, char **argv, struct arguments *a)
 	if (optind < argc)
 		a->view.kind = asking_kind(argv[optind]);
 	if (optind < argc && (!a->view.kind || optind + 1 < argc))
-		fprintf(stderr, "kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain NAMESPACE/NAME` tells about one object\n", argv[a->view.kind ? optind + 1 : optind]);
+		fprintf(stderr,
+			"kscaled get: \"%.80s\" is neither so (scaledobjects) nor sj (scaledjobs); `kscaled explain "
+			"NAMESPACE/NAME` tells about one object\n",
+			argv[a->view.kind ? optind + 1 : optind]);
 	else if (a->namespace_ && !asking_is_name(a->namespace_))
-		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n", a->namespace_);
+		fprintf(stderr, "kscaled get: --namespace: \"%.80s\" cannot be the name of a namespace\n",
+			a->namespace_);
 	else
 		return true;
 	return false;
@@ -213,7 +249,11 @@ static char *path_of(const struct arguments *a)
 {
 	const char *kind = a->view.kind, *namespace_ = a->namespace_;
 
-	return mem_printf("/objects%s%s%s%s%s", namespace_ ? "?namespace=" : "", namespace_ ? namespace_ : "", !kind ? "" : namespace_ ? "&" : "?", kind ? "kind=" : "", kind ? kind : "");
+	return mem_printf("/objects%s%s%s%s%s", namespace_ ? "?namespace=" : "", namespace_ ? namespace_ : "",
+		!kind                ? ""
+			: namespace_ ? "&"
+				     : "?",
+		kind ? "kind=" : "", kind ? kind : "");
 }
 
 int cli_get(int argc, char **argv, const char *status_address)

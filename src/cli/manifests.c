@@ -50,8 +50,9 @@ static int check_label(const char *option, const char *text, struct err *err)
 	if (outsidehost_is_label(text))
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "--%s: \"%.80s\" is not a name that Kubernetes allows: 1 to 63 lower-case letters, digits and \"-\", with a letter or digit first and last",
-		       option, text);
+		"--%s: \"%.80s\" is not a name that Kubernetes allows: 1 to 63 lower-case letters, digits and \"-\", "
+		"with a letter or digit first and last",
+		option, text);
 }
 
 static int check_service_name(const char *text, struct err *err)
@@ -59,7 +60,8 @@ static int check_service_name(const char *text, struct err *err)
 	if (check_label("service-name", text, err) < 0)
 		return -1;
 	if (text[0] >= '0' && text[0] <= '9')
-		return err_set(err, ERR_INVALID, "--service-name: \"%s\" begins with a digit, which no Service may", text);
+		return err_set(err, ERR_INVALID, "--service-name: \"%s\" begins with a digit, which no Service may",
+			text);
 	return 0;
 }
 
@@ -74,7 +76,10 @@ static int check_image(const char *text, struct err *err)
 	return 0;
 }
 
-/* Copies the next of a comma list of names into label; false at the end. A name that does not fit is cut, and then refused as a label. */
+/*
+ * Copies the next of a comma list of names into label; false at the end. A name that does not fit
+ * is cut, and then refused as a label.
+ */
 static bool next_name(const char **rest, char label[LABEL_SIZE + 1])
 {
 	size_t len = strcspn(*rest, ",");
@@ -111,15 +116,18 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	plan->tokens = params->service_account_tokens;
 	plan->webhook = !params->no_webhook;
 	plan->outside = params->host != NULL;
-	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 || check_image(plan->image, err) < 0 ||
-	    check_watch_namespaces(plan->watch_namespaces, err) < 0)
+	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 ||
+		check_image(plan->image, err) < 0 || check_watch_namespaces(plan->watch_namespaces, err) < 0)
 		return -1;
 	if (plan->outside && outsidehost_parse(params->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
 	return 0;
 }
 
-/* The value of the word that begins at text, just behind an @; NULL when none does. *len is its length, the closing @ included. */
+/*
+ * The value of the word that begins at text, just behind an @; NULL when none does. *len is its
+ * length, the closing @ included.
+ */
 static const char *value_at(const struct word *words, const char *text, size_t *len)
 {
 	size_t name_len = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
@@ -187,7 +195,10 @@ static void print_all(const struct plan *plan)
 		{ "VERSION", PACKAGE_VERSION },
 		{ "HOST", plan->host.host },
 		{ "PORT", port },
-		/* The aggregator connects to an ExternalName at the APIService's port, to a ClusterIP by the Service's port. */
+		/*
+		 * The aggregator connects to an ExternalName at the APIService's port, to a
+		 * ClusterIP by the Service's port.
+		 */
 		{ "SERVICE_PORT", plan->outside && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
 		{ "SECRET_RULES", plan->restrict_secrets ? "" : manifests_rules_secrets },
 		{ "TOKEN_RULES", plan->tokens ? manifests_rules_tokens : manifests_rules_no_tokens },

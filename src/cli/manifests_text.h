@@ -3,8 +3,9 @@
 #define CLI_MANIFESTS_TEXT_H
 
 /*
- * The templates of src/cli/manifests as text, put into the program at build time by embed.awk; manifests.c fills in the words between @ signs.
- * Each is one YAML document or several, and ends with a line end.
+ * The templates of src/cli/manifests as text, put into the program at build time by embed.awk;
+ * manifests.c fills in the words between @ signs. Each is one YAML document or several, and ends
+ * with a line end.
  */
 
 extern const char manifests_namespace[];

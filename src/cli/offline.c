@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define ANY_MAX 20000     /* names tried for one object's envFrom */
-#define PIECE_LENGTH_MIN 3 /* shorter parts of a secret are in every message */
+#define ANY_MAX          20000 /* names tried for one object's envFrom */
+#define PIECE_LENGTH_MIN 3     /* shorter parts of a secret are in every message */
 
-/* --- the look-up ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The look-up ---- */
 
 static enum reference_state missing(const char *kind, const char *namespace_, const char *name, struct err *err)
 {
@@ -21,7 +21,8 @@ static enum reference_state missing(const char *kind, const char *namespace_, co
 	return REFERENCE_MISSING;
 }
 
-static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name, const struct triggerauth **out, struct err *err)
+static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
+	const struct triggerauth **out, struct err *err)
 {
 	struct offline *o = arg;
 	const char *kind = cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND;
@@ -43,7 +44,8 @@ static void hand_out(struct offline *o, enum keydata_kind kind, const char *valu
 	o->secrets[o->secret_count++] = value;
 }
 
-static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
 {
 	struct offline *o = arg;
 	struct catalogue_entry *e = catalogue_find(o->catalogue, keydata_kind_name(kind), namespace_, name);
@@ -61,13 +63,15 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 		return REFERENCE_FOUND;
 	}
 	if (strmap_get(unreadable, key))
-		err_set(err, ERR_INVALID, "key \"%s\" of %s %s/%s %s", key, keydata_kind_name(kind), namespace_, name, strmap_get(unreadable, key));
+		err_set(err, ERR_INVALID, "key \"%s\" of %s %s/%s %s", key, keydata_kind_name(kind), namespace_, name,
+			strmap_get(unreadable, key));
 	else
 		err_set(err, ERR_MISSING, "%s %s/%s has no key \"%s\"", keydata_kind_name(kind), namespace_, name, key);
 	return REFERENCE_MISSING;
 }
 
-static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **out, struct err *err)
+static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const struct strmap **out, struct err *err)
 {
 	struct offline *o = arg;
 	struct catalogue_entry *e = catalogue_find(o->catalogue, keydata_kind_name(kind), namespace_, name);
@@ -81,7 +85,10 @@ static enum reference_state find_all(void *arg, enum keydata_kind kind, const ch
 	return REFERENCE_FOUND;
 }
 
-/* Files of kscaled's machine, Vault's secrets and tokens of service accounts are never in the input. */
+/*
+ * Files of kscaled's machine, Vault's secrets and tokens of service accounts are never in the
+ * input.
+ */
 static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
 {
 	static const struct strmap nothing;
@@ -94,7 +101,8 @@ static enum reference_state find_file(void *arg, const char *path, const struct 
 	return REFERENCE_FOUND;
 }
 
-static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t secret, const char *namespace_, const char **out, struct err *err)
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t secret, const char *namespace_,
+	const char **out, struct err *err)
 {
 	(void)arg;
 	(void)t;
@@ -105,7 +113,8 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 	return REFERENCE_FOUND;
 }
 
-static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out, struct err *err)
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
+	struct err *err)
 {
 	(void)arg;
 	(void)namespace_;
@@ -118,16 +127,26 @@ static enum reference_state find_token(void *arg, const char *namespace_, const 
 struct auth_lookup offline_lookup(struct offline *o)
 {
 	return (struct auth_lookup){
-		.arg = o, .triggerauth = find_triggerauth, .key = find_key, .all = find_all, .file = find_file, .vault = find_vault, .token = find_token, .cluster_namespace = o->cluster_namespace,
+		.arg = o,
+		.triggerauth = find_triggerauth,
+		.key = find_key,
+		.all = find_all,
+		.file = find_file,
+		.vault = find_vault,
+		.token = find_token,
+		.cluster_namespace = o->cluster_namespace,
 	};
 }
 
-/* --- what is wanted of the environment ------------------------------------------------------------------------------------------- */
+/* ---- What is wanted of the environment ---- */
 
 static const struct triggerauth *triggerauth_of(struct offline *o, const struct scaled *of, const struct trigger *t)
 {
 	bool cluster = t->auth_kind && strcmp(t->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
-	struct catalogue_entry *e = t->auth_name ? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND, cluster ? "" : of->meta->namespace_, t->auth_name) : NULL;
+	struct catalogue_entry *e = t->auth_name
+		? catalogue_find(o->catalogue, cluster ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND,
+			  cluster ? "" : of->meta->namespace_, t->auth_name)
+		: NULL;
 
 	return e ? catalogue_triggerauth(o->catalogue, e) : NULL;
 }
@@ -188,14 +207,15 @@ void offline_end(struct offline *o)
 	o->secret_count = 0;
 }
 
-/* --- the target ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The target ---- */
 
 static json_t *container_with_all(const char *name, const struct strmap *variables)
 {
 	json_t *env = json_array();
 
 	for (size_t i = 0; i < variables->count; i++)
-		json_array_append_new(env, json_pack("{s:s, s:s}", "name", variables->pairs[i].key, "value", OFFLINE_UNKNOWN));
+		json_array_append_new(env,
+			json_pack("{s:s, s:s}", "name", variables->pairs[i].key, "value", OFFLINE_UNKNOWN));
 	return json_pack("{s:s, s:o}", "name", name, "env", env);
 }
 
@@ -208,19 +228,25 @@ static json_t *target_with_all(struct offline *o, const struct scaled *of)
 	for (size_t i = 0; i < w.containers.count; i++)
 		json_array_append_new(containers, container_with_all(w.containers.pairs[i].key, &w.variables));
 	wanted_done(&w);
-	return json_pack("{s:{s:s}, s:{s:{s:{s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec", "containers", containers);
+	return json_pack("{s:{s:s}, s:{s:{s:{s:o}}}}", "metadata", "name", "unknown", "spec", "template", "spec",
+		"containers", containers);
 }
 
 const json_t *offline_target_object(struct offline *o, const struct scaledobject *so)
 {
 	char group[254], version[254];
-	struct catalogue_entry *e = so->spec.target_name ? catalogue_find(o->catalogue, scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name) : NULL;
+	struct catalogue_entry *e = so->spec.target_name
+		? catalogue_find(o->catalogue, scaledobject_target_kind(&so->spec), so->meta.namespace_,
+			  so->spec.target_name)
+		: NULL;
 	const char *api_version;
 
 	if (!e || scaledobject_target_gv(&so->spec, group, version, sizeof(group), NULL) < 0)
 		return NULL;
 	api_version = json_str_or_empty(catalogue_document(e)->json, "apiVersion");
-	return strncmp(api_version, group, strlen(group)) == 0 && (api_version[strlen(group)] == '/' || !*group) ? catalogue_document(e)->json : NULL;
+	return strncmp(api_version, group, strlen(group)) == 0 && (api_version[strlen(group)] == '/' || !*group)
+		? catalogue_document(e)->json
+		: NULL;
 }
 
 struct workload *offline_target(struct offline *o, const struct scaled *of, struct err *err)
@@ -234,7 +260,9 @@ struct workload *offline_target(struct offline *o, const struct scaled *of, stru
 	if (of->sj) {
 		target = scaledjob_workload(of->sj);
 		if (!target)
-			err_set(err, ERR_INVALID, "%s: there is no Pod template whose containers could have an environment", of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
+			err_set(err, ERR_INVALID,
+				"%s: there is no Pod template whose containers could have an environment",
+				of->sj->spec.template_text ? "spec.jobTargetRef.template" : "spec.jobTargetRef");
 		return target;
 	}
 	made = target_with_all(o, of);
@@ -243,7 +271,7 @@ struct workload *offline_target(struct offline *o, const struct scaled *of, stru
 	return target;
 }
 
-/* --- secrets --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Secrets ---- */
 
 /* Puts the words in the place of what is between from and to; returns what stands behind them. */
 static char *hide(struct err *err, const char *from, const char *to)
@@ -263,7 +291,8 @@ static bool is_name(const char *message, const char *quote)
 	static const char *const words[] = { "param ", "parameter ", "parameters ", "key ", "and " };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if ((size_t)(quote - message) >= strlen(words[i]) && strncmp(quote - strlen(words[i]), words[i], strlen(words[i])) == 0)
+		if ((size_t)(quote - message) >= strlen(words[i]) &&
+			strncmp(quote - strlen(words[i]), words[i], strlen(words[i])) == 0)
 			return true;
 	return false;
 }
@@ -275,7 +304,10 @@ static char *end_of_quote(char *from)
 	return end ? end : from + strlen(from);
 }
 
-/* Where it stands in quotes, as all values do in messages: an ordinary word may stand anywhere else. */
+/*
+ * Where it stands in quotes, as all values do in messages: an ordinary word may stand anywhere
+ * else.
+ */
 static void hide_piece(struct err *err, const char *piece, size_t len)
 {
 	char *quote = err->msg;

@@ -76,7 +76,10 @@ static const char *why_no_ipv6(const struct in6_addr *address)
 
 static int refuse_address(const char *whole, const char *why, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "\"%s\": the address %s, which no endpoint may have: give another address of this host, or a DNS name such as localhost", whole, why);
+	return err_set(err, ERR_INVALID,
+		"\"%s\": the address %s, which no endpoint may have: give another address of this host, or a DNS name "
+		"such as localhost",
+		whole, why);
 }
 
 static int parse_ipv6(const char *whole, const char *host, struct outsidehost *out, struct err *err)
@@ -87,7 +90,8 @@ static int parse_ipv6(const char *whole, const char *host, struct outsidehost *o
 	if (inet_pton(AF_INET6, host, &address) != 1)
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv6 address", whole, host);
 	if (IN6_IS_ADDR_V4MAPPED(&address))
-		return err_set(err, ERR_INVALID, "\"%s\" is an IPv4 address in IPv6 form: write it as IPv4, without brackets", whole);
+		return err_set(err, ERR_INVALID,
+			"\"%s\" is an IPv4 address in IPv6 form: write it as IPv4, without brackets", whole);
 	why = why_no_ipv6(&address);
 	if (why)
 		return refuse_address(whole, why, err);
@@ -113,7 +117,10 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct outsid
 	if (host[strspn(host, "0123456789.")] == '\0')
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv4 address", whole, host);
 	if (!is_dns_name(host))
-		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is neither an address nor a DNS name (lower-case letters, digits, \"-\" and \".\")", whole, host);
+		return err_set(err, ERR_INVALID,
+			"\"%s\": \"%s\" is neither an address nor a DNS name (lower-case letters, digits, \"-\" and "
+			"\".\")",
+			whole, host);
 	out->kind = OUTSIDEHOST_NAME;
 	strcpy(out->host, host);
 	return 0;
@@ -130,21 +137,21 @@ int outsidehost_parse(const char *text, struct outsidehost *out, struct err *err
 	const char *colon = strrchr(text, ':');
 
 	switch (hostport_parse(text, &at)) {
-	case HOSTPORT_BRACKETS:
-		return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
+	case HOSTPORT_BRACKETS: return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
 	case HOSTPORT_COLONS:
-		return err_set(err, ERR_INVALID, "\"%s\": put an IPv6 address in brackets, such as [%.*s]:%s", text, (int)(colon - text), text, colon + 1);
+		return err_set(err, ERR_INVALID, "\"%s\": put an IPv6 address in brackets, such as [%.*s]:%s", text,
+			(int)(colon - text), text, colon + 1);
 	case HOSTPORT_LONG:
-		return err_set(err, ERR_INVALID, "\"%.32s...\": the host is longer than %d characters", text, HOSTPORT_HOST_MAX);
-	case HOSTPORT_PORT:
-		return refuse_port(text, colon + 1, err);
-	case HOSTPORT_GOOD:
-		break;
+		return err_set(err, ERR_INVALID, "\"%.32s...\": the host is longer than %d characters", text,
+			HOSTPORT_HOST_MAX);
+	case HOSTPORT_PORT: return refuse_port(text, colon + 1, err);
+	case HOSTPORT_GOOD: break;
 	}
 	if (!at.has_port && at.bracketed)
 		return err_set(err, ERR_INVALID, "\"%s\" is not of the form [ADDRESS]:PORT", text);
 	if (!at.has_port)
-		return err_set(err, ERR_INVALID, "\"%s\" has no port: write HOST:PORT, such as %s:8443", text, *text ? text : "kscaled.example.com");
+		return err_set(err, ERR_INVALID, "\"%s\" has no port: write HOST:PORT, such as %s:8443", text,
+			*text ? text : "kscaled.example.com");
 	if (!*at.host)
 		return err_set(err, ERR_INVALID, "\"%s\" has no host before the port", text);
 	if (at.port == 0)

@@ -13,7 +13,8 @@ static bool is_control(const char *text, size_t step)
 {
 	unsigned char first = (unsigned char)text[0];
 
-	return step == 0 || (step == 1 && (first < 0x20 || first == 0x7f)) || (step == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
+	return step == 0 || (step == 1 && (first < 0x20 || first == 0x7f)) ||
+		(step == 2 && first == 0xc2 && (unsigned char)text[1] < 0xa0);
 }
 
 /* One character as it is shown; returns its bytes in the text. */

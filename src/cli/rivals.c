@@ -15,8 +15,8 @@ struct rival {
 	struct scaledobject *so; /* owned; NULL when its metadata cannot be read */
 	char *hpa;               /* name of its HPA */
 	size_t order;
-	char *message;           /* NULL */
-	UT_hash_handle hh;       /* by doc */
+	char *message;     /* NULL */
+	UT_hash_handle hh; /* by doc */
 };
 
 struct rivals {
@@ -35,7 +35,7 @@ void rivals_free(struct rivals *r)
 
 	if (!r)
 		return;
-	HASH_ITER(hh, r->table, one, next) {
+	HASH_ITER (hh, r->table, one, next) {
 		HASH_DELETE(hh, r->table, one);
 		scaledobject_free(one->so);
 		free(one->hpa);
@@ -104,7 +104,9 @@ static void look_back(struct rival **sorted, size_t at, name_fn name)
 {
 	struct err err;
 
-	for (size_t i = at; i > 0 && at - i < LOOK_BACK_MAX && !sorted[at]->message && compare(sorted[i - 1], sorted[at], name) == 0; i--)
+	for (size_t i = at; i > 0 && at - i < LOOK_BACK_MAX && !sorted[at]->message &&
+		compare(sorted[i - 1], sorted[at], name) == 0;
+		i--)
 		if (validate_beside(sorted[at]->so, sorted[i - 1]->so, NULL, &err) < 0)
 			sorted[at]->message = mem_dup(err.msg);
 }
@@ -122,7 +124,7 @@ void rivals_find(struct rivals *r)
 	struct rival **list = mem_array(r->count + 1, sizeof(*list)), *one, *next;
 	size_t count = 0;
 
-	HASH_ITER(hh, r->table, one, next)
+	HASH_ITER (hh, r->table, one, next)
 		if (one->so)
 			list[count++] = one;
 	sweep(list, count, by_target, target_of);

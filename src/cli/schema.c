@@ -11,9 +11,9 @@
 #include "base/editdist.h"
 #include "base/mem.h"
 
-#define PATH_SIZE 512
+#define PATH_SIZE         512
 #define MESSAGE_BYTES_MAX 1024
-#define WORD_MAX 80 /* of a value that is no known word */
+#define WORD_MAX          80 /* of a value that is no known word */
 
 struct check {
 	schema_fn fn;
@@ -28,7 +28,8 @@ struct spot {
 
 static void check_value(const struct check *c, const json_t *schema, const struct spot *spot);
 
-static void __attribute__((format(printf, 3, 4))) tell(const struct check *c, const struct json_at *at, const char *fmt, ...)
+static void __attribute__((format(printf, 3, 4)))
+tell(const struct check *c, const struct json_at *at, const char *fmt, ...)
 {
 	char path[PATH_SIZE];
 	va_list ap;
@@ -41,39 +42,71 @@ static void __attribute__((format(printf, 3, 4))) tell(const struct check *c, co
 	mem_free_ptr(&message);
 }
 
-/* --- types ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Types ---- */
 
-static bool is_string(const json_t *v) { return json_is_string(v); }
-static bool is_boolean(const json_t *v) { return json_is_boolean(v); }
-static bool is_object(const json_t *v) { return json_is_object(v); }
-static bool is_array(const json_t *v) { return json_is_array(v); }
-static bool is_number(const json_t *v) { return json_is_number(v); }
-static bool is_integer(const json_t *v) { return json_is_integer(v) || (json_is_real(v) && trunc(json_real_value(v)) == json_real_value(v)); }
+static bool is_string(const json_t *v)
+{
+	return json_is_string(v);
+}
+static bool is_boolean(const json_t *v)
+{
+	return json_is_boolean(v);
+}
+static bool is_object(const json_t *v)
+{
+	return json_is_object(v);
+}
+static bool is_array(const json_t *v)
+{
+	return json_is_array(v);
+}
+static bool is_number(const json_t *v)
+{
+	return json_is_number(v);
+}
+static bool is_integer(const json_t *v)
+{
+	return json_is_integer(v) || (json_is_real(v) && trunc(json_real_value(v)) == json_real_value(v));
+}
 
 static const struct type {
 	const char *name, *a_name;
 	bool (*fits)(const json_t *value);
 } types[] = {
-	{ "string", "a string", is_string }, { "integer", "a whole number", is_integer }, { "number", "a number", is_number },
-	{ "boolean", "true or false", is_boolean }, { "object", "an object", is_object }, { "array", "a list", is_array },
+	{ "string", "a string", is_string },
+	{ "integer", "a whole number", is_integer },
+	{ "number", "a number", is_number },
+	{ "boolean", "true or false", is_boolean },
+	{ "object", "an object", is_object },
+	{ "array", "a list", is_array },
 };
 
 static const char *name_of(const json_t *value)
 {
 	static const char *const names[] = {
-		[JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list", [JSON_STRING] = "a string", [JSON_INTEGER] = "a number", [JSON_REAL] = "a number",
-		[JSON_TRUE] = "true", [JSON_FALSE] = "false", [JSON_NULL] = "null",
+		[JSON_OBJECT] = "an object",
+		[JSON_ARRAY] = "a list",
+		[JSON_STRING] = "a string",
+		[JSON_INTEGER] = "a number",
+		[JSON_REAL] = "a number",
+		[JSON_TRUE] = "true",
+		[JSON_FALSE] = "false",
+		[JSON_NULL] = "null",
 	};
 
 	return names[json_typeof(value)];
 }
 
-/* In YAML a number or a word like `yes` becomes a text by quotes only: the commonest fault in the metadata of triggers. */
+/*
+ * In YAML a number or a word like `yes` becomes a text by quotes only: the commonest fault in the
+ * metadata of triggers.
+ */
 static const char *advice(const char *wanted, const json_t *value)
 {
 	if (strcmp(wanted, "string") == 0 && (json_is_number(value) || json_is_boolean(value)))
 		return ": put it in quotes";
-	if (json_is_string(value) && (strcmp(wanted, "integer") == 0 || strcmp(wanted, "number") == 0 || strcmp(wanted, "boolean") == 0))
+	if (json_is_string(value) &&
+		(strcmp(wanted, "integer") == 0 || strcmp(wanted, "number") == 0 || strcmp(wanted, "boolean") == 0))
 		return ": take the quotes away";
 	return "";
 }
@@ -91,13 +124,14 @@ static bool check_type(const struct check *c, const json_t *schema, const struct
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (strcmp(types[i].name, wanted) != 0 || types[i].fits(spot->value))
 			continue;
-		tell(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value), advice(wanted, spot->value));
+		tell(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value),
+			advice(wanted, spot->value));
 		return false;
 	}
 	return true;
 }
 
-/* --- one value ------------------------------------------------------------------------------------------------------------------ */
+/* ---- One value ---- */
 
 static void check_enum(const struct check *c, const json_t *schema, const struct spot *spot)
 {
@@ -107,7 +141,8 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 	struct buf list = BUF_INIT(MESSAGE_BYTES_MAX);
 	size_t i;
 
-	json_array_foreach(allowed, i, one) {
+	json_array_foreach(allowed, i, one)
+	{
 		const char *word = json_string_value(one);
 
 		if (json_equal((json_t *)(uintptr_t)one, (json_t *)(uintptr_t)spot->value)) {
@@ -120,7 +155,8 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 		editdist_offer(&near, word);
 	}
 	if (allowed && near.name)
-		tell(c, &spot->at, "\"%.*s\" is not one of %s: did you mean %s?", WORD_MAX, text, buf_text(&list), near.name);
+		tell(c, &spot->at, "\"%.*s\" is not one of %s: did you mean %s?", WORD_MAX, text, buf_text(&list),
+			near.name);
 	else if (allowed)
 		tell(c, &spot->at, "\"%.*s\" is not one of %s", WORD_MAX, text ? text : "", buf_text(&list));
 	buf_done(&list);
@@ -129,9 +165,11 @@ static void check_enum(const struct check *c, const json_t *schema, const struct
 static void check_bound(const struct check *c, const struct spot *spot, const json_t *minimum, const json_t *maximum)
 {
 	if (minimum && json_number_value(spot->value) < json_number_value(minimum))
-		tell(c, &spot->at, "%.15g is too small: at least %.15g", json_number_value(spot->value), json_number_value(minimum));
+		tell(c, &spot->at, "%.15g is too small: at least %.15g", json_number_value(spot->value),
+			json_number_value(minimum));
 	else if (maximum && json_number_value(spot->value) > json_number_value(maximum))
-		tell(c, &spot->at, "%.15g is too big: at most %.15g", json_number_value(spot->value), json_number_value(maximum));
+		tell(c, &spot->at, "%.15g is too big: at most %.15g", json_number_value(spot->value),
+			json_number_value(maximum));
 }
 
 static void check_number(const struct check *c, const json_t *schema, const struct spot *spot)
@@ -156,17 +194,19 @@ static size_t characters(const json_t *value)
 	return count;
 }
 
-static void check_length(const struct check *c, const json_t *schema, const struct spot *spot, const char *least_key, const char *most_key, size_t count, const char *what)
+static void check_length(const struct check *c, const json_t *schema, const struct spot *spot, const char *least_key,
+	const char *most_key, size_t count, const char *what)
 {
 	const json_t *least = json_object_get(schema, least_key), *most = json_object_get(schema, most_key);
 
 	if (least && (json_int_t)count < json_integer_value(least))
-		tell(c, &spot->at, count == 0 ? "must not be empty" : "has %zu %s: at least %" JSON_INTEGER_FORMAT, count, what, json_integer_value(least));
+		tell(c, &spot->at, count == 0 ? "must not be empty" : "has %zu %s: at least %" JSON_INTEGER_FORMAT,
+			count, what, json_integer_value(least));
 	else if (most && (json_int_t)count > json_integer_value(most))
 		tell(c, &spot->at, "has %zu %s: at most %" JSON_INTEGER_FORMAT, count, what, json_integer_value(most));
 }
 
-/* --- what holds others ----------------------------------------------------------------------------------------------------------- */
+/* ---- What holds others ---- */
 
 static void check_list(const struct check *c, const json_t *schema, const struct spot *spot)
 {
@@ -174,7 +214,8 @@ static void check_list(const struct check *c, const json_t *schema, const struct
 	size_t i;
 
 	check_length(c, schema, spot, "minItems", "maxItems", json_array_size(spot->value), "entries");
-	json_array_foreach(spot->value, i, value) {
+	json_array_foreach(spot->value, i, value)
+	{
 		struct spot inner = { json_element(&spot->at, i), value };
 
 		check_value(c, items, &inner);
@@ -186,7 +227,8 @@ static void check_required(const struct check *c, const json_t *schema, const st
 	const json_t *name;
 	size_t i;
 
-	json_array_foreach(json_object_get(schema, "required"), i, name) {
+	json_array_foreach(json_object_get(schema, "required"), i, name)
+	{
 		struct json_at field = json_field(&spot->at, json_string_value(name));
 
 		if (!json_object_get(spot->value, json_string_value(name)))
@@ -200,8 +242,7 @@ static void tell_unknown(const struct check *c, const json_t *properties, const 
 	const char *name;
 	json_t *ignored;
 
-	json_object_foreach((json_t *)(uintptr_t)properties, name, ignored)
-		editdist_offer(&near, name);
+	json_object_foreach((json_t *)(uintptr_t)properties, name, ignored) editdist_offer(&near, name);
 	(void)ignored;
 	if (near.name)
 		tell(c, at, "unknown field: did you mean %s?", near.name);
@@ -209,16 +250,22 @@ static void tell_unknown(const struct check *c, const json_t *properties, const 
 		tell(c, at, "unknown field");
 }
 
-/* An object without properties takes anything: metadata is one, whose fields the API server knows by itself. */
+/*
+ * An object without properties takes anything: metadata is one, whose fields the API server knows
+ * by itself.
+ */
 static void check_fields(const struct check *c, const json_t *schema, const struct spot *spot)
 {
-	const json_t *properties = json_object_get(schema, "properties"), *additional = json_object_get(schema, "additionalProperties");
-	bool open = (!properties && !additional) || json_is_true(additional) || json_is_true(json_object_get(schema, "x-kubernetes-preserve-unknown-fields"));
+	const json_t *properties = json_object_get(schema, "properties"),
+		     *additional = json_object_get(schema, "additionalProperties");
+	bool open = (!properties && !additional) || json_is_true(additional) ||
+		json_is_true(json_object_get(schema, "x-kubernetes-preserve-unknown-fields"));
 	const char *key;
 	json_t *value;
 
 	check_required(c, schema, spot);
-	json_object_foreach((json_t *)(uintptr_t)spot->value, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)spot->value, key, value)
+	{
 		struct spot inner = { json_field(&spot->at, key), value };
 		const json_t *known = json_object_get(properties, key);
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 #define CONNECT_MS 3000L
-#define ALL_MS 15000L
+#define ALL_MS     15000L
 
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *arg)
 {
@@ -68,7 +68,8 @@ static int check(const char *address, long status, const json_t *object, struct 
 		return 0;
 	if (status == 404 && strcmp(json_str_or_empty(object, "reason"), "NotFound") == 0)
 		return err_set(err, ERR_MISSING, "%s", message);
-	return err_set(err, ERR_TEMPORARY, "what answers at %s is no kscaled of this version: HTTP %ld%s%s", address, status, *message ? ": " : "", message);
+	return err_set(err, ERR_TEMPORARY, "what answers at %s is no kscaled of this version: HTTP %ld%s%s", address,
+		status, *message ? ": " : "", message);
 }
 
 int statusclient_get(const char *address, const char *path, struct buf *body, json_t **object, struct err *err)
@@ -81,7 +82,10 @@ int statusclient_get(const char *address, const char *path, struct buf *body, js
 	if (!url)
 		return err_wrap(err, "--status-address");
 	if (transfer(url, body, &status, why))
-		return err_set(err, ERR_TEMPORARY, "no kscaled can be reached at %s: %s; --status-address (KSCALED_STATUS_ADDRESS) says where it listens", address, why);
+		return err_set(err, ERR_TEMPORARY,
+			"no kscaled can be reached at %s: %s; --status-address (KSCALED_STATUS_ADDRESS) says where it "
+			"listens",
+			address, why);
 	*object = json_parse(buf_text(body), body->len, NULL);
 	if (check(address, status, *object, err) == 0)
 		return 0;

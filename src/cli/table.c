@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "cli/plaintext.h"
 
-#define GAP 2
+#define GAP        2
 #define LAST_LEAST 6 /* columns of the last one, however narrow the terminal is */
 
 void table_init(struct table *t, const char *const *headings)
@@ -42,7 +42,8 @@ static void measure(const struct table *t, size_t widths[TABLE_COLUMNS_MAX])
 	}
 }
 
-static void print_row(const struct table *t, const char *const *cells, const size_t widths[TABLE_COLUMNS_MAX], size_t last, struct buf *out)
+static void print_row(const struct table *t, const char *const *cells, const size_t widths[TABLE_COLUMNS_MAX],
+	size_t last, struct buf *out)
 {
 	for (size_t i = 0; i + 1 < t->columns; i++) {
 		size_t used = plaintext_put(out, cells[i], 0);

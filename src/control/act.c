@@ -26,9 +26,11 @@ static void announce_done(struct object *o, const struct scaledobject *so)
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
-		announce(o, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target, o->act.from, o->act.to, o->act.cause);
+		announce(o, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
+			o->act.from, o->act.to, o->act.cause);
 	else if (o->act.to < o->act.from)
-		announce(o, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target, o->act.from, o->act.to);
+		announce(o, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target,
+			o->act.from, o->act.to);
 	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->act.from, o->act.to, o->act.why);
 	log_info(o->subject, "scaled %s: %s", target, o->act.why);
 }
@@ -38,26 +40,34 @@ static void announce_failed(struct object *o, const struct scaledobject *so, con
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (o->act.activation)
-		announce(o, &so->meta, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
+		announce(o, &so->meta, "Warning", "KEDAScaleTargetActivationFailed",
+			"Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 	else if (o->act.to < o->act.from)
-		announce(o, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed", "Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
+		announce(o, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed",
+			"Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 	log_warn(o->subject, "scaling %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
 }
 
-/* One part of a path, which may be anything: nobody says of a deleted object any more that its name is none, and a status can be written by others. */
+/*
+ * One part of a path, which may be anything: nobody says of a deleted object any more that its name
+ * is none, and a status can be written by others.
+ */
 static bool segment(const char *text, char out[254 * 3])
 {
 	return text && *text && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 && kube_escape(text, out, 254 * 3);
 }
 
-char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_, const char *name)
+char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_,
+	const char *name)
 {
 	char part[4][254 * 3];
 	bool core = !*group;
 
-	if (!segment(core ? "core" : group, part[0]) || !segment(version, part[1]) || !segment(resource, part[2]) || !segment(name, part[3]))
+	if (!segment(core ? "core" : group, part[0]) || !segment(version, part[1]) || !segment(resource, part[2]) ||
+		!segment(name, part[3]))
 		return NULL;
-	return mem_printf("/%s%s/%s/namespaces/%s/%s/%s/scale", core ? "api" : "apis/", core ? "" : part[0], part[1], namespace_, part[2], part[3]);
+	return mem_printf("/%s%s/%s/namespaces/%s/%s/%s/scale", core ? "api" : "apis/", core ? "" : part[0], part[1],
+		namespace_, part[2], part[3]);
 }
 
 char *act_scale_path(const struct object *o, const struct scaledobject *so)
@@ -77,7 +87,10 @@ static bool other_target(const struct object *o, const struct scaledobject *so)
 	return !path || strcmp(path, o->act.path) != 0;
 }
 
-/* After a conflict: the newer replicas and version, then a fresh look; the decision is never forced upon what we have not seen. */
+/*
+ * After a conflict: the newer replicas and version, then a fresh look; the decision is never forced
+ * upon what we have not seen.
+ */
 static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 {
 	struct object *o = arg;
@@ -123,13 +136,15 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	}
 	targets_learn_scale(c->cache->targets, o->key, scale);
 	announce_done(o, so);
-	/* Work came while the target was being scaled to zero, say: nobody wakes us for that again. */
+	/*
+	 * Work came while the target was being scaled to zero, say: nobody wakes us for that again.
+	 */
 	if (o->act.missed)
 		o->act.look_again(o);
 }
 
 void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts,
-	       const struct scale_decision *d, const char *why, void (*look_again)(struct object *o))
+	const struct scale_decision *d, const char *why, void (*look_again)(struct object *o))
 {
 	const struct workload *w;
 	MEM_AUTO char *path = act_scale_path(o, so);
@@ -150,7 +165,8 @@ void act_scale(struct object *o, const struct scaledobject *so, const struct sca
 	o->act.why = mem_dup(why);
 	free(o->act.path);
 	o->act.path = mem_dup(path);
-	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version, d->replicas);
+	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version,
+		d->replicas);
 	request.body = body;
 	o->act.call = kube_call(o->control->kube, &request, on_scaled, o);
 }

@@ -9,7 +9,10 @@
 #include "control/object.h"
 
 #define PUSH_TEXT_MAX 4096
-/* A server changes its mind about push seldom; what is asked for may be another after a rebuild, which leads to a look at once (polling_look). */
+/*
+ * A server changes its mind about push seldom; what is asked for may be another after a rebuild,
+ * which leads to a look at once (polling_look).
+ */
 #define PUSH_AGAIN_MS 30000
 
 void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
@@ -28,7 +31,10 @@ void announce(struct object *o, const struct meta *meta, const char *type, const
 	va_start(ap, note);
 	text = mem_vprintf(note, ap);
 	va_end(ap);
-	/* KEDA's reconciler passes the message as the action, which the API limits to 128 characters; the reason always fits. */
+	/*
+	 * KEDA's reconciler passes the message as the action, which the API limits to 128
+	 * characters; the reason always fits.
+	 */
 	events_send(o->control->events, &about, type, reason, reason, text);
 	free(text);
 }
@@ -42,12 +48,15 @@ void announce_fallback(struct object *o, const struct meta *meta, bool was)
 		log_warn(o->subject, "fallback is active");
 	}
 	if (was && !is) {
-		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated", "ScaledObject fallback is no longer active");
+		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated",
+			"ScaledObject fallback is no longer active");
 		log_info(o->subject, "fallback is no longer active");
 	}
 }
 
-/* KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours. */
+/*
+ * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
+ */
 void announce_unknown(struct object *o, const struct meta *meta)
 {
 	struct built built;
@@ -56,10 +65,15 @@ void announce_unknown(struct object *o, const struct meta *meta)
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		if (built.list[i].unknown)
-			announce(o, meta, "Warning", "KEDAScalerInfo", "Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown, built.list[i].type->name, built.list[i].index);
+			announce(o, meta, "Warning", "KEDAScalerInfo",
+				"Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown,
+				built.list[i].type->name, built.list[i].index);
 }
 
-/* What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way to another state. */
+/*
+ * What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way
+ * to another state.
+ */
 static char *push_trouble(const struct object *o, bool *settled)
 {
 	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
@@ -71,10 +85,13 @@ static char *push_trouble(const struct object *o, bool *settled)
 		struct watch_report report;
 		enum pushes_state state = pushes_report(o->control->cache->pushes, s->question, &report);
 
-		if (state == PUSHES_UNHELD || (state == PUSHES_REPORTED && report.tell && (report.state == WATCH_STARTING || report.state == WATCH_FAILING)))
+		if (state == PUSHES_UNHELD ||
+			(state == PUSHES_REPORTED && report.tell &&
+				(report.state == WATCH_STARTING || report.state == WATCH_FAILING)))
 			*settled = false;
 		else if (state == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
-			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index, s->type->name, report.why);
+			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index,
+				s->type->name, report.why);
 	}
 	if (*settled)
 		return text.len > 0 ? buf_take(&text) : NULL;
@@ -138,7 +155,10 @@ void announce_rival(struct object *o, const struct meta *meta, const char *text)
 	r->said_rival = mem_dup(text);
 }
 
-/* Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the object may be gone already. */
+/*
+ * Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the
+ * object may be gone already.
+ */
 void announce_gone(struct object *o)
 {
 	const char *kind = scaled_kind_name(o->kind->of);
@@ -157,6 +177,7 @@ void announce_gone(struct object *o)
 	if (o->said_gone)
 		return;
 	o->said_gone = true;
-	events_send(o->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped", "Stopped scalers watch");
+	events_send(o->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped",
+		"Stopped scalers watch");
 	events_send(o->control->events, &about, "Warning", reason, reason, note);
 }

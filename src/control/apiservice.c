@@ -25,12 +25,12 @@ struct apiservice {
 	bool own_ca, take_over;
 
 	enum apiservice_points points;
-	char *service;       /* "namespace/name" that it points to; NULL unless it exists */
-	char *trusted;       /* its caBundle, decoded; NULL: none */
-	bool insecure;       /* insecureSkipTLSVerify */
+	char *service; /* "namespace/name" that it points to; NULL unless it exists */
+	char *trusted; /* its caBundle, decoded; NULL: none */
+	bool insecure; /* insecureSkipTLSVerify */
 	int64_t since_ms;
 
-	char *bundle;        /* what caBundle shall hold; NULL: not our business */
+	char *bundle; /* what caBundle shall hold; NULL: not our business */
 	bool leading;
 	char trouble[ERR_MSG_MAX]; /* with what it says; "" when none */
 };
@@ -101,9 +101,14 @@ static void explain(struct apiservice *a)
 	char text[ERR_MSG_MAX] = "";
 
 	if (a->points == APISERVICE_MISSING)
-		snprintf(text, sizeof text, "APIService %s does not exist, so nobody finds the external metrics: kscaled manifests | kubectl apply -f -", a->name);
+		snprintf(text, sizeof text,
+			"APIService %s does not exist, so nobody finds the external metrics: kscaled manifests | "
+			"kubectl apply -f -",
+			a->name);
 	else if (apiservice_foreign(a))
-		snprintf(text, sizeof text, "APIService %s points to Service %s, not to %s/%s: it is not touched. When that server is gone: kscaled manifests | kubectl apply -f -; or run kscaled with --take-over",
+		snprintf(text, sizeof text,
+			"APIService %s points to Service %s, not to %s/%s: it is not touched. When that server is "
+			"gone: kscaled manifests | kubectl apply -f -; or run kscaled with --take-over",
 			a->name, a->service, a->namespace_, a->service_name);
 	set_trouble(a, text);
 }
@@ -112,7 +117,8 @@ static void explain(struct apiservice *a)
 
 static void set_trusted(struct apiservice *a, char *trusted, bool insecure)
 {
-	bool same = a->insecure == insecure && (trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : !trusted && !a->trusted);
+	bool same = a->insecure == insecure &&
+		(trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : !trusted && !a->trusted);
 
 	free(a->trusted);
 	a->trusted = trusted;
@@ -153,7 +159,8 @@ static void on_object(void *arg, const json_t *object)
 	free(a->service);
 	a->service = object ? service_of(spec) : NULL;
 	a->points = !object ? APISERVICE_MISSING : is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
-	set_trusted(a, decoded(json_object_get(spec, "caBundle")), json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));
+	set_trusted(a, decoded(json_object_get(spec, "caBundle")),
+		json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));
 	explain(a);
 }
 
@@ -176,12 +183,15 @@ static json_t *spec_patch(const struct apiservice *a)
 	json_t *spec = json_object();
 
 	if (is_to_be_taken(a))
-		json_object_set_new(spec, "service", json_pack("{s:s, s:s, s:i}", "namespace", a->namespace_, "name", a->service_name, "port", a->service_port));
+		json_object_set_new(spec, "service",
+			json_pack("{s:s, s:s, s:i}", "namespace", a->namespace_, "name", a->service_name, "port",
+				a->service_port));
 	if (a->bundle) {
 		char *text = base64_encode(a->bundle, strlen(a->bundle));
 
 		json_object_set_new(spec, "caBundle", json_string(text));
-		json_object_set_new(spec, "insecureSkipTLSVerify", json_false()); /* the API allows no other value beside a caBundle */
+		/* the API allows no other value beside a caBundle */
+		json_object_set_new(spec, "insecureSkipTLSVerify", json_false());
 		free(text);
 	}
 	return spec;

@@ -3,8 +3,10 @@
 #define CONTROL_APISERVICE_H
 
 /*
- * APIService `v1beta1.external.metrics.k8s.io`, by which the API server finds us: watched by name. While it points to our Service, the leader keeps our CA in its caBundle, under its resourceVersion.
- * One that points to another Service is left alone, and whose it is is told, unless we are told to take it over.
+ * APIService `v1beta1.external.metrics.k8s.io`, by which the API server finds us: watched by name.
+ * While it points to our Service, the leader keeps our CA in its caBundle, under its
+ * resourceVersion. One that points to another Service is left alone, and whose it is is told,
+ * unless we are told to take it over.
  */
 
 #include <stdbool.h>
@@ -25,17 +27,21 @@ struct apiservice_config {
 };
 
 /* on_change: something below may be another now. */
-struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config, void (*on_change)(void *arg), void *arg);
+struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
+	void (*on_change)(void *arg), void *arg);
 void apiservice_free(struct apiservice *a);
 
 void apiservice_set_leading(struct apiservice *a, bool leading);
-void apiservice_set_bundle(struct apiservice *a, const char *pem); /* what caBundle shall hold; copied; NULL: it is not our business */
+/* what caBundle shall hold; copied; NULL: it is not our business */
+void apiservice_set_bundle(struct apiservice *a, const char *pem);
 
 enum apiservice_points apiservice_points(const struct apiservice *a);
-bool apiservice_is_known(const struct apiservice *a);        /* it was looked at, or we may not look */
-const char *apiservice_foreign(const struct apiservice *a);  /* borrowed; "namespace/name" of the Service it points to; NULL unless that is another's and stays so */
-bool apiservice_trusts(const struct apiservice *a, const char *ca_pem); /* its caBundle holds that CA, or it asks for no certificate */
-int64_t apiservice_since_ms(const struct apiservice *a);     /* loop clock: when its caBundle was last seen to change */
-const char *apiservice_trouble(const struct apiservice *a);  /* borrowed; NULL: none */
+bool apiservice_is_known(const struct apiservice *a);       /* it was looked at, or we may not look */
+const char *apiservice_foreign(const struct apiservice *a); /* borrowed; "namespace/name" of the Service it points to;
+							       NULL unless that is another's and stays so */
+/* its caBundle holds that CA, or it asks for no certificate */
+bool apiservice_trusts(const struct apiservice *a, const char *ca_pem);
+int64_t apiservice_since_ms(const struct apiservice *a);    /* loop clock: when its caBundle was last seen to change */
+const char *apiservice_trouble(const struct apiservice *a); /* borrowed; NULL: none */
 
 #endif

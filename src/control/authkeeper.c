@@ -11,24 +11,28 @@
 #include "base/mem.h"
 #include "control/authusers.h"
 
-#define KEDA_FINALIZER "finalizer.keda.sh"
-#define RETRY_FIRST_MS 500
-#define RETRY_MOST_MS 60000
+#define KEDA_FINALIZER    "finalizer.keda.sh"
+#define RETRY_FIRST_MS    500
+#define RETRY_MOST_MS     60000
 #define CONFLICT_RETRY_MS 50
 
 /* One object that we have seen. */
 struct entry {
 	struct authkeeper *keeper;
-	char *key;               /* "shop/redis", "/redis" */
+	char *key; /* "shop/redis", "/redis" */
 	char *uid;
 	int64_t generation;
-	char *users[SCALED_JOB + 1]; /* what status.scaledobjects and status.scaledjobs should say, by enum scaled_kind; NULL: not known yet */
-	struct kube_call *call;  /* the one write under way */
+	/*
+	 * what status.scaledobjects and status.scaledjobs should say, by enum scaled_kind; NULL:
+	 * not known yet
+	 */
+	char *users[SCALED_JOB + 1];
+	struct kube_call *call; /* the one write under way */
 	struct loop_timer again;
 	unsigned failures;
-	uint64_t sent, futile;   /* fingerprints of a status that is being written; that was taken and not stored */
-	bool releasing;          /* the write is about the finalizer */
-	bool released;           /* which was taken off once; if somebody keeps putting it there, it is his */
+	uint64_t sent, futile; /* fingerprints of a status that is being written; that was taken and not stored */
+	bool releasing;        /* the write is about the finalizer */
+	bool released;         /* which was taken off once; if somebody keeps putting it there, it is his */
 	UT_hash_handle hh;
 };
 
@@ -58,7 +62,7 @@ static const struct triggerauth *stored(const struct authkeeper *k, const char *
 	return store_triggerauth(k->cache->store, is_cluster(key), namespace_, key + strlen(namespace_) + 1);
 }
 
-/* --- writing -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Writing ---- */
 
 static void keep(struct entry *e);
 
@@ -68,8 +72,10 @@ static char *path_of(const struct entry *e, const char *subresource)
 	const char *name = e->key + strlen(namespace_) + 1;
 
 	if (is_cluster(e->key))
-		return mem_printf("/apis/keda.sh/v1alpha1/clustertriggerauthentications/%s%s?fieldManager=kscaled", name, subresource);
-	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/triggerauthentications/%s%s?fieldManager=kscaled", namespace_, name, subresource);
+		return mem_printf("/apis/keda.sh/v1alpha1/clustertriggerauthentications/%s%s?fieldManager=kscaled",
+			name, subresource);
+	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/triggerauthentications/%s%s?fieldManager=kscaled",
+		namespace_, name, subresource);
 }
 
 static void on_again(void *arg)
@@ -83,7 +89,9 @@ static void failed(struct entry *e, const struct err *err)
 		return; /* deleted meanwhile: the watch says so */
 	if (err->kind != ERR_CONFLICT)
 		log_warn("triggerauthentications", "%s %s: %s; trying again", kind_of(e->key), e->key, err->msg);
-	loop_timer_set(&e->again, loop_backoff_ms(e->failures++, err->kind == ERR_CONFLICT ? CONFLICT_RETRY_MS : RETRY_FIRST_MS, RETRY_MOST_MS));
+	loop_timer_set(&e->again,
+		loop_backoff_ms(e->failures++, err->kind == ERR_CONFLICT ? CONFLICT_RETRY_MS : RETRY_FIRST_MS,
+			RETRY_MOST_MS));
 }
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
@@ -100,7 +108,8 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 		e->released = true;
 	else
 		e->futile = e->sent;
-	store_learn_triggerauth(e->keeper->cache->store, is_cluster(e->key), json_object_get(object, "spec") ? object : NULL);
+	store_learn_triggerauth(e->keeper->cache->store, is_cluster(e->key),
+		json_object_get(object, "spec") ? object : NULL);
 	keep(e);
 }
 
@@ -112,7 +121,10 @@ static void patch(struct entry *e, const char *subresource, const char *body)
 	e->call = kube_call(e->keeper->kube, &request, on_written, e);
 }
 
-/* Under the object's resourceVersion: when somebody changed the list meanwhile, the write fails and is tried anew on what there is then. */
+/*
+ * Under the object's resourceVersion: when somebody changed the list meanwhile, the write fails and
+ * is tried anew on what there is then.
+ */
 static void release(struct entry *e, const struct triggerauth *t)
 {
 	struct buf body = BUF_INIT(1 << 20);
@@ -185,7 +197,7 @@ static void keep(struct entry *e)
 		e->futile = 0;
 }
 
-/* --- gathering ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Gathering ---- */
 
 static void gather_soon(struct authkeeper *k)
 {
@@ -203,7 +215,8 @@ static bool jobs_known_to(const struct entry *e, const char *users)
 
 	if (*users || e->users[SCALED_JOB])
 		return true;
-	return is_cluster(e->key) ? store_synced_scaledjobs(store, &trouble) : store_knows_scaledjobs(store, namespace_, &trouble);
+	return is_cluster(e->key) ? store_synced_scaledjobs(store, &trouble)
+				  : store_knows_scaledjobs(store, namespace_, &trouble);
 }
 
 static void take_users(struct entry *e, struct authusers *users)
@@ -227,22 +240,27 @@ static void on_gather(void *arg)
 		struct authusers users = { .kind = kind };
 
 		authusers_gather(&users, k->cache->store);
-		HASH_ITER(hh, k->entries, e, next)
+		HASH_ITER (hh, k->entries, e, next)
 			take_users(e, &users);
 		authusers_done(&users);
 	}
-	HASH_ITER(hh, k->entries, e, next)
+	HASH_ITER (hh, k->entries, e, next)
 		keep(e);
 }
 
-/* --- what came, changed and went ------------------------------------------------------------------------------------------------- */
+/* ---- What came, changed and went ---- */
 
 static void announce(const struct entry *e, const char *what, const char *note)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
 	MEM_AUTO char *reason = mem_printf("%s%s", kind_of(e->key), what);
 	struct events_object about = {
-		.api_version = "keda.sh/v1alpha1", .kind = kind_of(e->key), .namespace_ = namespace_, .name = e->key + strlen(namespace_) + 1, .uid = e->uid, .resource_version = "",
+		.api_version = "keda.sh/v1alpha1",
+		.kind = kind_of(e->key),
+		.namespace_ = namespace_,
+		.name = e->key + strlen(namespace_) + 1,
+		.uid = e->uid,
+		.resource_version = "",
 	};
 
 	events_send(e->keeper->events, &about, "Normal", reason, reason, note);
@@ -303,7 +321,9 @@ static void on_gone(struct entry *e)
 	entry_free(e);
 }
 
-/* What is there when its list comes is nothing new: we, or the leader before us, told it long ago. */
+/*
+ * What is there when its list comes is nothing new: we, or the leader before us, told it long ago.
+ */
 static void on_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
 {
 	const char *trouble;
@@ -347,7 +367,7 @@ static void on_store_change(void *arg, unsigned changes, const char *key)
 		gather_soon(k);
 }
 
-/* --- the house around it ------------------------------------------------------------------------------------------------------ */
+/* ---- The house around it ---- */
 
 void authkeeper_set_leading(struct authkeeper *k, bool leading)
 {
@@ -358,7 +378,7 @@ void authkeeper_set_leading(struct authkeeper *k, bool leading)
 	k->leading = leading;
 	if (!leading) {
 		loop_timer_cancel(&k->gather);
-		HASH_ITER(hh, k->entries, e, next)
+		HASH_ITER (hh, k->entries, e, next)
 			entry_stop(e);
 	}
 	gather_soon(k);
@@ -382,7 +402,7 @@ void authkeeper_free(struct authkeeper *k)
 
 	if (!k)
 		return;
-	HASH_ITER(hh, k->entries, e, next)
+	HASH_ITER (hh, k->entries, e, next)
 		entry_free(e);
 	loop_timer_done(&k->gather);
 	free(k);

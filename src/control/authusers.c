@@ -54,7 +54,9 @@ static void add_object(void *arg, const char *key, const struct scaled *of)
 		const struct trigger *t = &of->triggers[i];
 		bool cluster = t->auth_kind && strcmp(t->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
 		bool own = !t->auth_kind || !*t->auth_kind || strcmp(t->auth_kind, TRIGGERAUTH_KIND) == 0;
-		MEM_AUTO char *auth = t->auth_name ? mem_printf("%s/%s", cluster ? "" : of->meta->namespace_, t->auth_name) : NULL;
+		MEM_AUTO char *auth = t->auth_name
+			? mem_printf("%s/%s", cluster ? "" : of->meta->namespace_, t->auth_name)
+			: NULL;
 
 		if (auth && (cluster || own))
 			add(list_get(u, auth), of->meta);
@@ -92,7 +94,8 @@ char *authusers_text(struct authusers *u, const char *key, size_t max)
 			buf_printf(&text, ", and %zu more", l->count - i);
 			break;
 		}
-		buf_printf(&text, "%s%s%s%s", i > 0 ? "," : "", cluster ? meta->namespace_ : "", cluster ? "/" : "", meta->name);
+		buf_printf(&text, "%s%s%s%s", i > 0 ? "," : "", cluster ? meta->namespace_ : "", cluster ? "/" : "",
+			meta->name);
 	}
 	return buf_take(&text);
 }
@@ -101,7 +104,7 @@ void authusers_done(struct authusers *u)
 {
 	struct authusers_list *l, *next;
 
-	HASH_ITER(hh, u->lists, l, next) {
+	HASH_ITER (hh, u->lists, l, next) {
 		HASH_DELETE(hh, u->lists, l);
 		free(l->users);
 		free(l->key);

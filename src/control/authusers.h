@@ -2,11 +2,15 @@
 #ifndef CONTROL_AUTHUSERS_H
 #define CONTROL_AUTHUSERS_H
 
-/* Which ScaledObjects, or which ScaledJobs, refer to which TriggerAuthentication: gathered from the store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the store. */
+/*
+ * Which ScaledObjects, or which ScaledJobs, refer to which TriggerAuthentication: gathered from the
+ * store in one pass, asked, and thrown away within one turn of the loop, as it borrows from the
+ * store.
+ */
 
 #include "cache/store.h"
 
-struct authusers { /* a value; zero-initialised but for its kind it is empty */
+struct authusers {             /* a value; zero-initialised but for its kind it is empty */
 	enum scaled_kind kind; /* of the users */
 	struct authusers_list *lists;
 };
@@ -14,8 +18,9 @@ struct authusers { /* a value; zero-initialised but for its kind it is empty */
 void authusers_gather(struct authusers *u, const struct store *store);
 
 /*
- * Sorted, comma-joined, each once: names for "shop/redis", namespace/name for "/redis" (a ClusterTriggerAuthentication). "" when there is none. What would make it longer than max bytes is counted: ", and 12 more". The caller
- * owns it.
+ * Sorted, comma-joined, each once: names for "shop/redis", namespace/name for "/redis" (a
+ * ClusterTriggerAuthentication). "" when there is none. What would make it longer than max bytes is
+ * counted: ", and 12 more". The caller owns it.
  */
 char *authusers_text(struct authusers *u, const char *key, size_t max);
 void authusers_done(struct authusers *u);

@@ -12,8 +12,8 @@
 #include "base/timestamp.h"
 #include "net/x509.h"
 
-#define LOOK_MS 5000
-#define SETTLE_MS 1000          /* the pair is written one file after the other */
+#define LOOK_MS        5000
+#define SETTLE_MS      1000 /* the pair is written one file after the other */
 #define FILE_MAX_BYTES (1u << 20)
 
 struct version { /* of one file; zeroed when it is not there */
@@ -24,12 +24,12 @@ struct version { /* of one file; zeroed when it is not there */
 };
 
 struct certfiles {
-	struct loop *loop;       /* borrowed */
-	struct tls_server *tls;  /* borrowed */
-	char *paths[2];          /* certificate, key */
-	struct version loaded[2];/* what was last read, good or not */
-	struct version seen[2];  /* at the last look */
-	int64_t until_unix_ms;   /* end of the certificate in use */
+	struct loop *loop;        /* borrowed */
+	struct tls_server *tls;   /* borrowed */
+	char *paths[2];           /* certificate, key */
+	struct version loaded[2]; /* what was last read, good or not */
+	struct version seen[2];   /* at the last look */
+	int64_t until_unix_ms;    /* end of the certificate in use */
 	bool told_expired;
 	char trouble[ERR_MSG_MAX];
 	struct loop_timer timer;
@@ -43,13 +43,15 @@ static struct version version_of(const char *path)
 
 	if (stat(path, &st) != 0)
 		return (struct version){ 0 };
-	return (struct version){ st.st_dev, st.st_ino, st.st_size, (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
+	return (struct version){ st.st_dev, st.st_ino, st.st_size,
+		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
 }
 
 static bool same_versions(const struct version *a, const struct version *b)
 {
 	for (int i = 0; i < 2; i++)
-		if (a[i].device != b[i].device || a[i].inode != b[i].inode || a[i].size != b[i].size || a[i].changed_ns != b[i].changed_ns)
+		if (a[i].device != b[i].device || a[i].inode != b[i].inode || a[i].size != b[i].size ||
+			a[i].changed_ns != b[i].changed_ns)
 			return false;
 	return true;
 }
@@ -110,7 +112,8 @@ static void tell_expired_once(struct certfiles *f)
 
 	if (f->trouble[0] || timestamp_now_ms() < f->until_unix_ms)
 		return;
-	snprintf(f->trouble, sizeof f->trouble, "the certificate in %s expired at %s", f->paths[0], timestamp_format(f->until_unix_ms, text));
+	snprintf(f->trouble, sizeof f->trouble, "the certificate in %s expired at %s", f->paths[0],
+		timestamp_format(f->until_unix_ms, text));
 	if (!f->told_expired)
 		log_warn("certificate", "%s", f->trouble);
 	f->told_expired = true;
@@ -155,7 +158,8 @@ const char *certfiles_trouble(const struct certfiles *f)
 	return f->trouble[0] ? f->trouble : NULL;
 }
 
-struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const char *cert_file, const char *key_file, struct err *err)
+struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const char *cert_file, const char *key_file,
+	struct err *err)
 {
 	struct certfiles *f = mem_zalloc(sizeof *f);
 

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define CA_NAME "kscaled CA"
+#define CA_NAME   "kscaled CA"
 #define VALUE_MAX (64u << 10) /* of one value in the Secret, base64; ours are below 2 KiB */
 
 static const char *const no_names[] = { NULL };
@@ -67,7 +67,8 @@ static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct
 	return false;
 }
 
-static bool fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names, char *why, size_t size)
+static bool fits(const char *what, const struct x509_pair *pair, const char *ca_pem, const char *const *names,
+	char *why, size_t size)
 {
 	char reason[160] = "";
 
@@ -104,7 +105,8 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 	else if (now >= serving.due)
 		out->need = CERTPACK_SERVING;
 	if (out->need != CERTPACK_NOTHING)
-		snprintf(out->why, sizeof out->why, "%s: less than a third of its life is left", now >= ca.due ? "ca.crt" : "tls.crt");
+		snprintf(out->why, sizeof out->why, "%s: less than a third of its life is left",
+			now >= ca.due ? "ca.crt" : "tls.crt");
 }
 
 /* ---- Making ---- */
@@ -134,12 +136,14 @@ static const char *first_alive(const char *const *certs, size_t count, int64_t n
 static const char *old_ca_of(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan)
 {
 	bool moved = plan->trusted_ca && (!p->ca.cert_pem || strcmp(plan->trusted_ca, p->ca.cert_pem) != 0);
-	const char *const candidates[] = { need == CERTPACK_CA ? p->ca.cert_pem : NULL, moved ? plan->trusted_ca : NULL, p->old_ca };
+	const char *const candidates[] = { need == CERTPACK_CA ? p->ca.cert_pem : NULL, moved ? plan->trusted_ca : NULL,
+		p->old_ca };
 
 	return first_alive(candidates, sizeof candidates / sizeof *candidates, plan->now_unix_ms);
 }
 
-static int make(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan, struct certpack *out, struct err *err)
+static int make(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
+	struct certpack *out, struct err *err)
 {
 	out->old_ca = mem_dup(old_ca_of(p, need, plan));
 	if (need == CERTPACK_CA) {
@@ -148,10 +152,12 @@ static int make(const struct certpack *p, enum certpack_need need, const struct 
 	} else {
 		copy_pair(&out->ca, &p->ca);
 	}
-	return x509_make_serving(&out->ca, plan->dns_names, plan->now_unix_ms, plan->serving_valid_s, &out->serving, err);
+	return x509_make_serving(&out->ca, plan->dns_names, plan->now_unix_ms, plan->serving_valid_s, &out->serving,
+		err);
 }
 
-int certpack_renew(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan, struct certpack *out, struct err *err)
+int certpack_renew(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
+	struct certpack *out, struct err *err)
 {
 	struct certpack_state state;
 
@@ -233,8 +239,10 @@ char *certpack_encode(const struct certpack *p, const char *namespace_, const ch
 	if (resource_version)
 		object = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", resource_version, "data", data);
 	else
-		object = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s, s:s}}, s:s, s:o}", "apiVersion", "v1", "kind", "Secret", "metadata", "namespace", namespace_, "name", name, "labels",
-			"app.kubernetes.io/name", "kscaled", "app.kubernetes.io/part-of", "kscaled", "app.kubernetes.io/managed-by", "kscaled", "type", "kubernetes.io/tls", "data", data);
+		object = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s, s:s, s:s}}, s:s, s:o}", "apiVersion", "v1", "kind",
+			"Secret", "metadata", "namespace", namespace_, "name", name, "labels", "app.kubernetes.io/name",
+			"kscaled", "app.kubernetes.io/part-of", "kscaled", "app.kubernetes.io/managed-by", "kscaled",
+			"type", "kubernetes.io/tls", "data", data);
 	text = json_text(object);
 	json_decref(object);
 	return text;

@@ -15,12 +15,12 @@
 #include "net/loop.h"
 #include "net/x509.h"
 
-#define DAY_S 86400
+#define DAY_S           86400
 #define SERVING_VALID_S (365 * DAY_S)
-#define CA_VALID_S (3650LL * DAY_S)
-#define SETTLE_MS 2000          /* until every API server has seen a new caBundle */
-#define LOOK_MS (3600 * 1000)
-#define NAMES 4
+#define CA_VALID_S      (3650LL * DAY_S)
+#define SETTLE_MS       2000 /* until every API server has seen a new caBundle */
+#define LOOK_MS         (3600 * 1000)
+#define NAMES           4
 
 struct certs {
 	struct kube *kube;      /* borrowed */
@@ -29,8 +29,8 @@ struct certs {
 	void (*on_foreign)(void *arg, const char *who);
 	void *on_foreign_arg;
 
-	char *names[NAMES + 1];      /* of the serving certificate; NULL-terminated */
-	struct certfiles *files;     /* one of these two */
+	char *names[NAMES + 1];  /* of the serving certificate; NULL-terminated */
+	struct certfiles *files; /* one of these two */
 	struct certsecret *secret;
 	struct apiservice *apiservice;
 	struct webhookconfig *webhookconfig; /* NULL with the user's files: its caBundle is the user's business, too */
@@ -38,17 +38,18 @@ struct certs {
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
 	char swap_trouble[ERR_MSG_MAX];
-	struct loop_timer timer;       /* to swap what waits */
+	struct loop_timer timer; /* to swap what waits */
 
-	bool told_foreign;             /* on_foreign was called */
-	char foreign[544];             /* what it was told; "" for NULL */
+	bool told_foreign; /* on_foreign was called */
+	char foreign[544]; /* what it was told; "" for NULL */
 };
 
 /* ---- Serving what the Secret holds ---- */
 
 /*
- * A certificate by a new CA is not served before the API server trusts that CA, or its requests would fail meanwhile: the old one goes on until the caBundle holds the new CA. Milliseconds to wait;
- * 0: swap now.
+ * A certificate by a new CA is not served before the API server trusts that CA, or its requests
+ * would fail meanwhile: the old one goes on until the caBundle holds the new CA. Milliseconds to
+ * wait; 0: swap now.
  */
 static int64_t swap_wait_ms(const struct certs *c, const struct certpack *pack)
 {
@@ -72,7 +73,8 @@ static void swap(struct certs *c, const struct certpack *pack)
 	struct err err;
 	char until[TIMESTAMP_TEXT_MAX];
 
-	if (x509_read(pack->serving.cert_pem, &facts, &err) != 0 || tls_server_set_certificate(c->tls, pack->serving.cert_pem, pack->serving.key_pem, &err) != 0) {
+	if (x509_read(pack->serving.cert_pem, &facts, &err) != 0 ||
+		tls_server_set_certificate(c->tls, pack->serving.cert_pem, pack->serving.key_pem, &err) != 0) {
 		if (strcmp(c->swap_trouble, err.msg) != 0)
 			log_error("certificate", "%s", err.msg);
 		snprintf(c->swap_trouble, sizeof c->swap_trouble, "%s", err.msg);
@@ -84,7 +86,8 @@ static void swap(struct certs *c, const struct certpack *pack)
 	c->served_cert = mem_dup(pack->serving.cert_pem);
 	c->served_ca = mem_dup(pack->ca.cert_pem);
 	c->served_until_unix_ms = facts.not_after_unix_ms;
-	log_info("certificate", "serving for %s until %s", c->names[NAMES - 2], timestamp_format(facts.not_after_unix_ms, until));
+	log_info("certificate", "serving for %s until %s", c->names[NAMES - 2],
+		timestamp_format(facts.not_after_unix_ms, until));
 }
 
 static void serve_newest(struct certs *c)
@@ -176,7 +179,9 @@ void certs_reload(struct certs *c)
 
 const char *certs_trouble(const struct certs *c)
 {
-	const char *trouble = c->files ? certfiles_trouble(c->files) : c->swap_trouble[0] ? c->swap_trouble : certsecret_trouble(c->secret);
+	const char *trouble = c->files ? certfiles_trouble(c->files)
+		: c->swap_trouble[0]   ? c->swap_trouble
+				       : certsecret_trouble(c->secret);
 
 	if (trouble)
 		return trouble;
@@ -191,7 +196,8 @@ static void make_names(struct certs *c, const struct certs_config *config)
 {
 	c->names[0] = mem_dup(config->service_name);
 	c->names[1] = mem_printf("%s.%s", config->service_name, config->namespace_);
-	c->names[2] = mem_printf("%s.%s.svc", config->service_name, config->namespace_); /* the one that the API server asks for */
+	/* the one that the API server asks for */
+	c->names[2] = mem_printf("%s.%s.svc", config->service_name, config->namespace_);
 	c->names[3] = mem_printf("%s.%s.svc.cluster.local", config->service_name, config->namespace_);
 }
 
@@ -224,7 +230,10 @@ static void start_secret(struct certs *c, const struct certs_config *config)
 		.ca_valid_s = config->ca_valid_s > 0 ? config->ca_valid_s : CA_VALID_S,
 	};
 
-	c->webhookconfig = webhookconfig_new(c->kube, &(struct webhookconfig_config){ .name = CERTS_WEBHOOKS, .namespace_ = config->namespace_, .service_name = config->service_name });
+	c->webhookconfig = webhookconfig_new(c->kube,
+		&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
+			.namespace_ = config->namespace_,
+			.service_name = config->service_name });
 	c->secret = certsecret_new(c->kube, &own, on_secret, c);
 }
 

@@ -21,13 +21,13 @@ struct certsecret {
 	const char *const *dns_names; /* borrowed */
 	int64_t serving_valid_s, ca_valid_s;
 
-	bool present;            /* the Secret exists */
-	struct certpack pack;    /* as it stands there */
+	bool present;         /* the Secret exists */
+	struct certpack pack; /* as it stands there */
 	struct certpack_state state;
-	struct certpack good;    /* the newest that could be served; empty before the first */
+	struct certpack good; /* the newest that could be served; empty before the first */
 
 	bool leading;
-	struct loop_timer timer; /* the next look at the clock */
+	struct loop_timer timer;   /* the next look at the clock */
 	char trouble[ERR_MSG_MAX]; /* why what it holds cannot be used; "" */
 };
 
@@ -133,7 +133,11 @@ static char *make(void *arg, const char *version, struct err *err)
 {
 	struct certsecret *s = arg;
 	struct certpack_plan plan = {
-		s->dns_names, timestamp_now_ms(), s->serving_valid_s, s->ca_valid_s, s->good.ca.cert_pem,
+		s->dns_names,
+		timestamp_now_ms(),
+		s->serving_valid_s,
+		s->ca_valid_s,
+		s->good.ca.cert_pem,
 	};
 	enum certpack_need need = s->present ? s->state.need : CERTPACK_CA;
 	struct certpack next = { 0 };

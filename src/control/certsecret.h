@@ -3,8 +3,10 @@
 #define CONTROL_CERTSECRET_H
 
 /*
- * Keeps Secret `kscaled-certs`, which all replicas share: watches it by name, creates it when there is none (every replica may; the first wins and the watch brings the others the winner's), and, on the
- * leader only, rewrites what is wrong or due under its resourceVersion. Tells control/certs of each new content that can be served; never touches TLS or the APIService itself.
+ * Keeps Secret `kscaled-certs`, which all replicas share: watches it by name, creates it when there
+ * is none (every replica may; the first wins and the watch brings the others the winner's), and, on
+ * the leader only, rewrites what is wrong or due under its resourceVersion. Tells control/certs of
+ * each new content that can be served; never touches TLS or the APIService itself.
  */
 
 #include <stdbool.h>
@@ -22,11 +24,13 @@ struct certsecret_config {
 };
 
 /* on_change: certsecret_pack or certsecret_trouble is another now. */
-struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config, void (*on_change)(void *arg), void *arg);
+struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config,
+	void (*on_change)(void *arg), void *arg);
 void certsecret_free(struct certsecret *s);
 
 void certsecret_set_leading(struct certsecret *s, bool leading);
-const struct certpack *certsecret_pack(const struct certsecret *s); /* borrowed; the newest that could be served; NULL: none yet */
-const char *certsecret_trouble(const struct certsecret *s);         /* borrowed; NULL: none */
+/* borrowed; the newest that could be served; NULL: none yet */
+const struct certpack *certsecret_pack(const struct certsecret *s);
+const char *certsecret_trouble(const struct certsecret *s); /* borrowed; NULL: none */
 
 #endif

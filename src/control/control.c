@@ -16,7 +16,7 @@ struct object *object_known(struct control *c, const char *key)
 	return o;
 }
 
-/* --- what differs between the kinds -------------------------------------------------------------------------------------------- */
+/* ---- What differs between the kinds ---- */
 
 static void note_object(struct object *o, const struct scaled *of)
 {
@@ -30,13 +30,16 @@ static void stop_object(struct object *o)
 	reconcile_stop(o);
 }
 
-/* A look that finds its target unread could do nothing; the end of reading leads back here. Paused or deleted it needs none. */
+/*
+ * A look that finds its target unread could do nothing; the end of reading leads back here. Paused
+ * or deleted it needs none.
+ */
 static bool awaits_target(struct object *o, const struct scaled *of)
 {
 	struct directives says;
 
 	return !of->meta->deleted_unix_ms && directives_read(of->so, &says, NULL) == 0 && !says.paused &&
-	       targets_reads(o->control->cache->targets, o->key);
+		targets_reads(o->control->cache->targets, o->key);
 }
 
 static void note_job(struct object *o, const struct scaled *of)
@@ -83,7 +86,7 @@ bool object_find(const struct object *o, struct scaled *out)
 	return store_scaled(o->control->cache->store, o->key, out);
 }
 
-/* --- an object's life ----------------------------------------------------------------------------------------------------------- */
+/* ---- An object's life ---- */
 
 static void on_reconcile_again(void *arg)
 {
@@ -117,7 +120,10 @@ static void object_stop(struct object *o)
 	write_stop(o);
 }
 
-/* How late its polls were: one who does not poll has nothing to say about it. What failed is kept until the object is gone. */
+/*
+ * How late its polls were: one who does not poll has nothing to say about it. What failed is kept
+ * until the object is gone.
+ */
 static void drop_counters(struct object *o)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
@@ -154,7 +160,7 @@ static void object_free(struct object *o)
 	free(o);
 }
 
-/* --- what changed outside ----------------------------------------------------------------------------------------------------- */
+/* ---- What changed outside ---- */
 
 static void on_change(struct control *c, const char *key)
 {
@@ -169,13 +175,16 @@ static void on_change(struct control *c, const char *key)
 		queue_mark(o);
 }
 
-/* A status that others wrote is put right by status.c alone; what the HPA says goes into the next tick, while there is one. */
+/*
+ * A status that others wrote is put right by status.c alone; what the HPA says goes into the next
+ * tick, while there is one.
+ */
 static bool leads_to_look(const struct object *o, unsigned changes)
 {
 	const unsigned always = STORE_SPEC | STORE_ANNOTATIONS | STORE_META | STORE_GONE | STORE_HPA;
 
 	return !o || (changes & always) || ((changes & STORE_STATUS) && !o->status.known) ||
-	       ((changes & STORE_HPA_STATUS) && !o->loop.running);
+		((changes & STORE_HPA_STATUS) && !o->loop.running);
 }
 
 static void on_store_change(void *arg, unsigned changes, const char *key)
@@ -210,7 +219,9 @@ static void on_target_change(void *arg, const char *key)
 }
 
 /*
- * A metric request was one failure too many for a source, or the first success again: the status and the Events need not wait for the next poll. What a poll under way counts it concludes from by itself.
+ * A metric request was one failure too many for a source, or the first success again: the status
+ * and the Events need not wait for the next poll. What a poll under way counts it concludes from by
+ * itself.
  */
 static void on_health(void *arg, const char *key)
 {
@@ -234,7 +245,7 @@ static void on_job(void *arg, const char *key)
 			jobloop_note(o);
 		return;
 	}
-	HASH_ITER(hh, c->objects, o, next)
+	HASH_ITER (hh, c->objects, o, next)
 		if (o->kind->of == SCALED_JOB)
 			queue_mark(o);
 }
@@ -248,7 +259,7 @@ static void on_wake(void *arg, const char *key)
 		polling_wake(o);
 }
 
-/* --- the turn's end: reconcile what is dirty ---------------------------------------------------------------------------------- */
+/* ---- The turn's end: reconcile what is dirty ---- */
 
 static void object_turn(struct object *o)
 {
@@ -278,7 +289,10 @@ static void object_turn(struct object *o)
 	o->kind->reconcile(o);
 }
 
-/* Objects per turn, so that a start with thousands of them leaves the loop free for others in between. */
+/*
+ * Objects per turn, so that a start with thousands of them leaves the loop free for others in
+ * between.
+ */
 #define RECONCILES_PER_TURN 64
 
 /* By then the writes of a flood are answered, and what the watches bring because of them. */
@@ -309,7 +323,7 @@ static void on_turn_end(void *arg)
 	}
 }
 
-/* --- leading ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Leading ---- */
 
 static void take_up(void *arg, const char *key, const struct scaled *of)
 {
@@ -321,7 +335,7 @@ static void drop_all(struct control *c)
 {
 	struct object *o, *next;
 
-	HASH_ITER(hh, c->objects, o, next)
+	HASH_ITER (hh, c->objects, o, next)
 		object_free(o);
 	/* What the next leader does nobody tells us; we list anew when it is our turn again. */
 	jobs_close(c->cache->jobs);
@@ -339,7 +353,8 @@ void control_set_leading(struct control *c, bool leading)
 		drop_all(c);
 }
 
-struct control *control_new(struct cache *cache, struct kube *kube, struct events *events, const struct control_config *config)
+struct control *control_new(struct cache *cache, struct kube *kube, struct events *events,
+	const struct control_config *config)
 {
 	static const char *const object_labels[] = { "namespace", "scaledObject", NULL };
 	static const char *const job_labels[] = { "namespace", "scaledJob", NULL };
@@ -356,14 +371,22 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 	loop_task_init(&c->turn, on_turn_end, c);
 	loop_timer_init(&c->next_turn, cache->loop, on_turn_end, c);
 	loop_timer_init(&c->settle, cache->loop, on_settle, c);
-	c->errors[SCALED_OBJECT] = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
-	c->errors[SCALED_JOB] = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_job_errors_total", "Failed readings of the triggers of a ScaledJob.", job_labels);
-	c->jobs_created = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_jobs_created_total", "Jobs created for a ScaledJob.", job_labels);
-	c->job_failures = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_job_create_failures_total", "Jobs of a ScaledJob that the API server refused.", job_labels);
-	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total", "Writes of /scale, by result.", result_labels);
-	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds", "How late the last poll of an object began.", latency_labels);
-	c->reconciles = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_reconciles_total", "Looks at what an object says and what is there.", type_labels);
-	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued", "Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
+	c->errors[SCALED_OBJECT] = counters_declare(cache->counters, COUNTERS_COUNTER,
+		"keda_scaled_object_errors_total", "Failed readings of the triggers of a ScaledObject.", object_labels);
+	c->errors[SCALED_JOB] = counters_declare(cache->counters, COUNTERS_COUNTER, "keda_scaled_job_errors_total",
+		"Failed readings of the triggers of a ScaledJob.", job_labels);
+	c->jobs_created = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_jobs_created_total",
+		"Jobs created for a ScaledJob.", job_labels);
+	c->job_failures = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_job_create_failures_total",
+		"Jobs of a ScaledJob that the API server refused.", job_labels);
+	c->scalings = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_scale_writes_total",
+		"Writes of /scale, by result.", result_labels);
+	c->loop_latency = counters_declare(cache->counters, COUNTERS_GAUGE, "keda_internal_scale_loop_latency_seconds",
+		"How late the last poll of an object began.", latency_labels);
+	c->reconciles = counters_declare(cache->counters, COUNTERS_COUNTER, "kscaled_reconciles_total",
+		"Looks at what an object says and what is there.", type_labels);
+	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued",
+		"Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
 	store_listen(cache->store, on_store_change, c);
 	targets_listen(cache->targets, on_target_change, c);
 	scalers_listen(cache->scalers, on_scalers_change, c);

@@ -3,8 +3,9 @@
 #define CONTROL_CONTROL_H
 
 /*
- * The acting half: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop (poll, decide, write /scale). Acts only while this process leads; what it
- * has under way when it stops leading is abandoned. Listens to cache; serve never sees it.
+ * The acting half: for each ScaledObject a reconciler (HPA, status, finalizer) and a scale loop
+ * (poll, decide, write /scale). Acts only while this process leads; what it has under way when it
+ * stops leading is abandoned. Listens to cache; serve never sees it.
  */
 
 #include <stdbool.h>
@@ -21,7 +22,8 @@ struct control_config {
 	const char *version;       /* app.kubernetes.io/version on HPAs */
 };
 
-struct control *control_new(struct cache *cache, struct kube *kube, struct events *events, const struct control_config *config);
+struct control *control_new(struct cache *cache, struct kube *kube, struct events *events,
+	const struct control_config *config);
 void control_free(struct control *c);
 
 /* Starts or stops acting. Starting takes up every object known; stopping ends the loops at once. */

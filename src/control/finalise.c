@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletion. A finalizer of ours stands only while `restoreToOriginalReplicaCount` asks for something to be done afterwards; KEDA's own are released at once, so that nothing waits for an operator
- * that may be gone.
+ * Deletion. A finalizer of ours stands only while `restoreToOriginalReplicaCount` asks for
+ * something to be done afterwards; KEDA's own are released at once, so that nothing waits for an
+ * operator that may be gone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "base/mem.h"
 #include "control/object.h"
 
-#define OUR_FINALIZER "kscaled.io/restore"
+#define OUR_FINALIZER  "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
 
 /* How long the watch may take to tell what an answer told already. */
@@ -23,7 +24,8 @@
 
 static char *object_path(const struct object *o, const struct meta *meta)
 {
-	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled", meta->namespace_, scaled_kind_resource(o->kind->of), meta->name);
+	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled", meta->namespace_,
+		scaled_kind_resource(o->kind->of), meta->name);
 }
 
 static void on_stored(struct object *o, const json_t *object)
@@ -41,7 +43,10 @@ static bool gone_is_fine(struct object *o, const struct err *err)
 	return true;
 }
 
-/* The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write fails and is tried anew on what there is then. */
+/*
+ * The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write
+ * fails and is tried anew on what there is then.
+ */
 static void write_finalizers(struct object *o, const struct meta *meta, bool ours, const char *doing)
 {
 	struct buf body = BUF_INIT(1 << 20);
@@ -89,7 +94,7 @@ bool finalise_release(struct object *o, const struct meta *meta, const char *doi
 	return true;
 }
 
-/* --- deleted ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Deleted ---- */
 
 /* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
 static bool remove_hpa(struct object *o, const struct scaledobject *so)
@@ -112,7 +117,8 @@ static bool on_restore_failure(struct object *o, const struct err *err)
 		return true;
 	}
 	if (++o->reconcile.restore_failures >= RESTORE_TRIES) {
-		log_error(o->subject, "was deleted; its target's original replicas could not be restored: %s", err->msg);
+		log_error(o->subject, "was deleted; its target's original replicas could not be restored: %s",
+			err->msg);
 		o->reconcile.restored = true;
 		queue_mark(o);
 		return true;
@@ -120,7 +126,10 @@ static bool on_restore_failure(struct object *o, const struct err *err)
 	return false;
 }
 
-/* Where we scaled, as the status has it: nobody waits for discovery, and a target that was named a moment ago was never scaled. */
+/*
+ * Where we scaled, as the status has it: nobody waits for discovery, and a target that was named a
+ * moment ago was never scaled.
+ */
 static bool restore(struct object *o, const struct scaledobject *so)
 {
 	const struct scaledobject_status *s = &so->status;
@@ -128,10 +137,16 @@ static bool restore(struct object *o, const struct scaledobject *so)
 	MEM_AUTO char *path = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .body = body, .priority = KUBE_NORMAL };
 
-	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 || targetref_stored(so, group, version, resource))
+	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
+		targetref_stored(so, group, version, resource))
 		return false;
-	/* What another ScaledObject scales is none of ours, whatever we remember from before we were pointed at it. */
-	path = rivals_refuse(o, so, NULL) ? NULL : act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
+	/*
+	 * What another ScaledObject scales is none of ours, whatever we remember from before we
+	 * were pointed at it.
+	 */
+	path = rivals_refuse(o, so, NULL)
+		? NULL
+		: act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 	if (!path)
 		return false;
 	request.path = path;

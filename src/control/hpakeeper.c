@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keeps the one HPA of an object: made when missing, its spec replaced when it differs, the old one removed after a rename, somebody else's never touched. */
+/*
+ * Keeps the one HPA of an object: made when missing, its spec replaced when it differs, the old one
+ * removed after a rename, somebody else's never touched.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +19,8 @@
 
 static char *hpa_path(const char *namespace_, const char *name)
 {
-	return mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers%s%s", namespace_, name ? "/" : "", name ? name : "");
+	return mem_printf("/apis/autoscaling/v2/namespaces/%s/horizontalpodautoscalers%s%s", namespace_,
+		name ? "/" : "", name ? name : "");
 }
 
 static const char *desired_name(const json_t *desired)
@@ -40,7 +44,7 @@ static void on_stored(struct object *o, const json_t *object)
 	o->reconcile.desired = NULL;
 }
 
-/* --- replacing ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Replacing ---- */
 
 /* Whose it is, for people: "Deployment web" or "nobody"; into out. */
 static const char *owner_of(const json_t *live, char out[320])
@@ -49,9 +53,9 @@ static const char *owner_of(const json_t *live, char out[320])
 	size_t i;
 
 	snprintf(out, 320, "nobody");
-	json_array_foreach(json_object_get(json_object_get(live, "metadata"), "ownerReferences"), i, owner)
-		if (json_is_true(json_object_get(owner, "controller")))
-			snprintf(out, 320, "%s %s", json_str_or_empty(owner, "kind"), json_str_or_empty(owner, "name"));
+	json_array_foreach(json_object_get(json_object_get(live, "metadata"), "ownerReferences"), i,
+		owner) if (json_is_true(json_object_get(owner, "controller")))
+		snprintf(out, 320, "%s %s", json_str_or_empty(owner, "kind"), json_str_or_empty(owner, "name"));
 	return out;
 }
 
@@ -59,8 +63,12 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 {
 	char owner[320];
 
-	err_set(err, ERR_INVALID, "the HPA %s exists already and belongs to %s, not to this ScaledObject: delete it, or choose another name in spec.advanced.horizontalPodAutoscalerConfig.name, "
-		"or let it be taken over with that name written there and the annotation " DIRECTIVES_TRANSFER_HPA ": \"true\"", name, owner_of(live, owner));
+	err_set(err, ERR_INVALID,
+		"the HPA %s exists already and belongs to %s, not to this ScaledObject: delete it, or choose another "
+		"name in spec.advanced.horizontalPodAutoscalerConfig.name, "
+		"or let it be taken over with that name written there and the annotation " DIRECTIVES_TRANSFER_HPA
+		": \"true\"",
+		name, owner_of(live, owner));
 }
 
 static void put_merged(struct object *o, const struct scaledobject *so, const json_t *live)
@@ -87,7 +95,8 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 	struct kube_request request = { .verb = KUBE_UPDATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	json_decref(merged);
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: updating HPA %s", name);
+	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: updating HPA %s",
+		name);
 	write_start(o, &request, doing, on_stored, NULL);
 }
 
@@ -98,7 +107,10 @@ static void on_live(struct object *o, const json_t *live)
 
 	if (!so || so->meta.deleted_unix_ms || !o->reconcile.desired)
 		return;
-	/* It was given another name while this one was read: what it says now was not said of this HPA. */
+	/*
+	 * It was given another name while this one was read: what it says now was not said of this
+	 * HPA.
+	 */
 	if (strcmp(desired_name(o->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
 		put_merged(o, so, live);
 }
@@ -120,10 +132,11 @@ static void replace(struct object *o, const struct scaledobject *so, const json_
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
-	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA", on_live, on_live_failure);
+	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA", on_live,
+		on_live_failure);
 }
 
-/* --- creating ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Creating ---- */
 
 /* It exists, but without our label: KEDA's, or somebody else's. */
 static bool on_create_failure(struct object *o, const struct err *err)
@@ -143,11 +156,12 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 	MEM_AUTO char *body = json_text(desired);
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: creating HPA %s", desired_name(desired));
+	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: creating HPA %s",
+		desired_name(desired));
 	write_start(o, &request, doing, on_stored, on_create_failure);
 }
 
-/* --- removing ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Removing ---- */
 
 static void on_removed(struct object *o, const json_t *object)
 {
@@ -164,10 +178,12 @@ static bool on_remove_failure(struct object *o, const struct err *err)
 	return true;
 }
 
-static void delete(struct object *o, const char *namespace_, const char *name, const char *uid, const char *doing)
+static void delete (struct object *o, const char *namespace_, const char *name, const char *uid, const char *doing)
 {
 	MEM_AUTO char *path = hpa_path(namespace_, name);
-	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}", uid);
+	MEM_AUTO char *body =
+		mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":\"%s\"}}",
+			uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	free(o->reconcile.removing);
@@ -181,7 +197,7 @@ bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const cha
 
 	if (!hpa)
 		return false;
-	delete(o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
+	delete (o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
 	return true;
 }
 
@@ -193,12 +209,13 @@ static bool remove_old(struct object *o, const struct scaledobject *so, const ch
 
 	if (!old)
 		return false;
-	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
-	delete(o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+	snprintf(doing, sizeof(doing),
+		"failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
+	delete (o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
 	return true;
 }
 
-/* --- the look ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The look ---- */
 
 static uint64_t fingerprint(const json_t *desired)
 {
@@ -227,7 +244,10 @@ bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desi
 		create(o, so, desired);
 		return true;
 	}
-	/* An admission plugin may keep changing what we write: once is enough, or we would write for ever. */
+	/*
+	 * An admission plugin may keep changing what we write: once is enough, or we would write
+	 * for ever.
+	 */
 	if (r->wanted_hpa == r->futile_hpa) {
 		log_debug(o->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A tick of a ScaledJob: what its triggers say, the Jobs it has, and (where the strategy asks for it) which of them are pending lead to Jobs that are created now.
+ * A tick of a ScaledJob: what its triggers say, the Jobs it has, and (where the strategy asks for
+ * it) which of them are pending lead to Jobs that are created now.
  *
- * What is read first is the older knowledge. The Pods are read before the triggers, so a Pod that starts in between makes us create too few, never one twice; and a Job that ended since the triggers were asked is counted as one that runs, as
- * what it took away may still be in their answers.
+ * What is read first is the older knowledge. The Pods are read before the triggers, so a Pod that
+ * starts in between makes us create too few, never one twice; and a Job that ended since the
+ * triggers were asked is counted as one that runs, as what it took away may still be in their
+ * answers.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +21,7 @@ struct jobloop_name {
 	bool pending;
 };
 
-/* --- the Pods ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The Pods ---- */
 
 static void forget_pods(struct jobloop_part *p)
 {
@@ -76,8 +79,12 @@ static void ask_pods(struct object *o, const struct scaledjob *sj)
 	struct jobloop_part *p = &o->job->jobloop;
 	MEM_AUTO const char **names = mem_array(p->name_count, sizeof(*names));
 	struct jobpods_request request = {
-		.namespace_ = sj->meta.namespace_, .jobs = names, .job_count = p->name_count, .conditions = (const char *const *)sj->spec.pending_conditions,
-		.condition_count = sj->spec.pending_condition_count, .deadline_ms = o->control->config.query_deadline_ms,
+		.namespace_ = sj->meta.namespace_,
+		.jobs = names,
+		.job_count = p->name_count,
+		.conditions = (const char *const *)sj->spec.pending_conditions,
+		.condition_count = sj->spec.pending_condition_count,
+		.deadline_ms = o->control->config.query_deadline_ms,
 	};
 
 	for (size_t i = 0; i < p->name_count; i++)
@@ -112,14 +119,16 @@ static size_t count_pending(const struct object *o)
 	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
 
 	for (size_t i = 0; i < count; i++) {
-		const struct jobloop_name *name = seen[i].job->state == JOB_RUNNING ? name_find(&o->job->jobloop, seen[i].job->meta.name) : NULL;
+		const struct jobloop_name *name = seen[i].job->state == JOB_RUNNING
+			? name_find(&o->job->jobloop, seen[i].job->meta.name)
+			: NULL;
 
 		pending += seen[i].job->state == JOB_RUNNING && (!name || name->pending);
 	}
 	return pending;
 }
 
-/* --- the facts ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The facts ---- */
 
 /* Of the triggers that are asked; the caller frees it. */
 static struct jobs_trigger *triggers_of(const struct survey_result *r)
@@ -130,7 +139,11 @@ static struct jobs_trigger *triggers_of(const struct survey_result *r)
 		const struct scaler *s = r->scalers[i];
 
 		list[i] = (struct jobs_trigger){
-			.index = s->index, .metric_name = r->triggers[i].metric_name, .queue = r->triggers[i].reading.value, .active = r->triggers[i].reading.active, .err = r->triggers[i].err,
+			.index = s->index,
+			.metric_name = r->triggers[i].metric_name,
+			.queue = r->triggers[i].reading.value,
+			.active = r->triggers[i].reading.active,
+			.err = r->triggers[i].err,
 		};
 		if (!s->undescribed && s->target_type == METRIC_AVERAGE_VALUE)
 			list[i].target = (double)s->target.milli / 1000;
@@ -144,7 +157,8 @@ static int know_jobs(const struct object *o, const struct meta *meta, struct err
 
 	if (jobs_known(o->control->cache->jobs, meta->namespace_, &trouble))
 		return 0;
-	return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s", trouble ? trouble : "the Jobs are not read yet");
+	return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s",
+		trouble ? trouble : "the Jobs are not read yet");
 }
 
 static int32_t number(size_t count)
@@ -161,15 +175,22 @@ static void count_jobs(const struct object *o, int64_t asked_at_ms, struct jobs_
 	facts->pending = jobs_needs_pods(facts->spec) ? number(count_pending(o)) : 0;
 }
 
-/* --- what follows ------------------------------------------------------------------------------------------------------------- */
+/* ---- What follows ---- */
 
 /* r NULL: nobody was asked. */
-static void note(struct object *o, const struct survey_result *r, const struct jobs_facts *facts, const struct jobs_decision *d, char *text, size_t size)
+static void note(struct object *o, const struct survey_result *r, const struct jobs_facts *facts,
+	const struct jobs_decision *d, char *text, size_t size)
 {
 	struct journal *journal = o->control->cache->journal;
 	uint64_t mark = jobs_mark(facts, d);
-	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms, .triggers = r ? r->triggers : NULL, .trigger_count = r ? r->count : 0 };
-	struct journal_verdict verdict = { .rule = jobs_rule_name(d->rule), .act = d->create > 0, .replicas = d->create, .active = d->active, .failing = d->failing };
+	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
+		.triggers = r ? r->triggers : NULL,
+		.trigger_count = r ? r->count : 0 };
+	struct journal_verdict verdict = { .rule = jobs_rule_name(d->rule),
+		.act = d->create > 0,
+		.replicas = d->create,
+		.active = d->active,
+		.failing = d->failing };
 	bool stands = journal_stands(journal, o->key, mark, facts->now_unix_ms);
 
 	*text = '\0';
@@ -181,20 +202,26 @@ static void note(struct object *o, const struct survey_result *r, const struct j
 	journal_decided(journal, o->key, mark, &seen, &verdict, text);
 }
 
-static void say_status(struct object *o, const struct scaledjob *sj, const struct jobs_facts *facts, const struct jobs_decision *d)
+static void say_status(struct object *o, const struct scaledjob *sj, const struct jobs_facts *facts,
+	const struct jobs_decision *d)
 {
 	struct scaledobject_status *wanted = status_wanted(o, &sj->status);
 	bool was_active = status_says(o, "Active");
 
 	jobconditions_after_tick(sj, facts, d, facts->now_unix_ms, wanted);
 	if (status_says(o, "Active") && !was_active)
-		announce(o, &sj->meta, "Normal", "ScaledJobActive", "%s", d->active_message ? d->active_message : "ScaledJob is active");
+		announce(o, &sj->meta, "Normal", "ScaledJobActive", "%s",
+			d->active_message ? d->active_message : "ScaledJob is active");
 	if (was_active && !status_says(o, "Active"))
-		announce(o, &sj->meta, "Normal", "ScaledJobInactive", "%s", d->active_message ? d->active_message : "ScaledJob is inactive");
+		announce(o, &sj->meta, "Normal", "ScaledJobInactive", "%s",
+			d->active_message ? d->active_message : "ScaledJob is inactive");
 	status_write(o);
 }
 
-/* Who was refused a moment ago is not asked again by each message of a source, only by the next poll that is due. */
+/*
+ * Who was refused a moment ago is not asked again by each message of a source, only by the next
+ * poll that is due.
+ */
 static void act(struct object *o, const struct jobs_facts *facts, const struct jobs_decision *d, const char *text)
 {
 	bool refused = facts->create_trouble && !o->loop.timed;
@@ -202,7 +229,9 @@ static void act(struct object *o, const struct jobs_facts *facts, const struct j
 	jobmaker_create(o, refused ? 0 : d->create, facts->running, text);
 }
 
-/* That Jobs were refused is no trouble any more when there is nothing to create, and nothing open. */
+/*
+ * That Jobs were refused is no trouble any more when there is nothing to create, and nothing open.
+ */
 static struct jobs_decision judge(struct object *o, struct jobs_facts *facts)
 {
 	struct jobs_decision d = jobs_decide(facts);
@@ -249,12 +278,18 @@ static void decide(struct object *o, const struct survey_result *r)
 	announce_push(o, &sj->meta);
 }
 
-/* Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none; what is wrong reconcile says. */
+/*
+ * Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none;
+ * what is wrong reconcile says.
+ */
 static void keep_minimum(struct object *o, const struct scaledjob *sj)
 {
 	MEM_AUTO char *trouble = mem_dup(o->job->maker.trouble);
 	struct err jobs_err = { 0 };
-	struct jobs_facts facts = { .spec = &sj->spec, .now_unix_ms = timestamp_now_ms(), .last_active_unix_ms = o->loop.last_active_unix_ms, .create_trouble = trouble };
+	struct jobs_facts facts = { .spec = &sj->spec,
+		.now_unix_ms = timestamp_now_ms(),
+		.last_active_unix_ms = o->loop.last_active_unix_ms,
+		.create_trouble = trouble };
 	struct jobs_decision d;
 	char text[512];
 
@@ -287,7 +322,10 @@ void jobloop_decide(struct object *o, const struct survey_result *result)
 
 void jobloop_paused(struct object *o, const struct scaledjob *sj)
 {
-	struct jobs_facts facts = { .spec = &sj->spec, .now_unix_ms = timestamp_now_ms(), .paused = true, .last_active_unix_ms = o->loop.last_active_unix_ms };
+	struct jobs_facts facts = { .spec = &sj->spec,
+		.now_unix_ms = timestamp_now_ms(),
+		.paused = true,
+		.last_active_unix_ms = o->loop.last_active_unix_ms };
 	struct jobs_decision d;
 	char text[512];
 
@@ -296,7 +334,7 @@ void jobloop_paused(struct object *o, const struct scaledjob *sj)
 	note(o, NULL, &facts, &d, text, sizeof(text));
 }
 
-/* --- its Jobs ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Its Jobs ---- */
 
 void jobloop_note(struct object *o)
 {

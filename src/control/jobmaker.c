@@ -3,11 +3,14 @@
  * Every Job is created once, and counted from the moment it is sent. What becomes of one:
  *
  *   SENT ------ created -------------------------> it is in cache/jobs
- *               the name is taken ---------------> DUE, to be looked up: a connection that broke may have sent it twice
+ *               the name is taken ---------------> DUE, to be looked up: a connection that broke
+ *               may have sent it twice
  *               refused -------------------------> there is none; the rest of the burst is dropped
- *               no answer that says so ----------> UNSURE (with an answer that does not show the Job: to be looked up)
+ *               no answer that says so ----------> UNSURE (with an answer that does not show the
+ *               Job: to be looked up)
  *   UNSURE ---- after a back-off ----------------> DUE
- *   DUE ------- when it is its turn -------------> AGAIN: the same name is sent again; LOOKING, when nothing may be created any more
+ *   DUE ------- when it is its turn -------------> AGAIN: the same name is sent again; LOOKING,
+ *   when nothing may be created any more
  *   AGAIN ----- created -------------------------> it is in cache/jobs
  *               the name is taken, or refused ---> DUE, to be looked up: the first one may be there
  *               no answer that says so ----------> UNSURE
@@ -16,7 +19,8 @@
  *               there is none -------------------> none
  *               no answer that says so ----------> UNSURE
  *
- * UNSURE and DUE also end when the watch shows it. An object that is deleted or not led any more drops all of it: the next leader lists.
+ * UNSURE and DUE also end when the watch shows it. An object that is deleted or not led any more
+ * drops all of it: the next leader lists.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,22 +37,38 @@
 #include "control/object.h"
 #include "decide/jobspec.h"
 
-/* Creates under way, of all objects. Enough to keep an API server busy that answers in 10 ms (3,000 Jobs a second), and few enough that its flow control, which grants a client some dozens, has room for the others. */
+/*
+ * Creates under way, of all objects. Enough to keep an API server busy that answers in 10 ms (3,000
+ * Jobs a second), and few enough that its flow control, which grants a client some dozens, has room
+ * for the others.
+ */
 #define CREATES_MAX 32
 
-/* Jobs of one object that are sent and not settled: of those that get no answer no more are tried, and kept, than can be under way. */
+/*
+ * Jobs of one object that are sent and not settled: of those that get no answer no more are tried,
+ * and kept, than can be under way.
+ */
 #define OPEN_MAX CREATES_MAX
 
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
 
-/* An API server that was just started refuses everything, until it has read who may do what: so long, some two minutes with the back-off, "denied" is no answer to whether a Job is there. */
+/*
+ * An API server that was just started refuses everything, until it has read who may do what: so
+ * long, some two minutes with the back-off, "denied" is no answer to whether a Job is there.
+ */
 #define DENIALS_MAX 10
 
-/* So many times in a row the server may say for one Job that it has a trouble of its own; then people are told: the webhook that it asks may be down for long. */
+/*
+ * So many times in a row the server may say for one Job that it has a trouble of its own; then
+ * people are told: the webhook that it asks may be down for long.
+ */
 #define TROUBLES_USUAL 3
 
-/* Names tried for one Job: of 14 million suffixes the chance to meet a taken one so often in a row is none, so it is something else. */
+/*
+ * Names tried for one Job: of 14 million suffixes the chance to meet a taken one so often in a row
+ * is none, so it is something else.
+ */
 #define NAMES_MAX 5
 
 enum making_state { MAKING_SENT, MAKING_UNSURE, MAKING_DUE, MAKING_AGAIN, MAKING_LOOKING };
@@ -59,13 +79,13 @@ struct making {
 	struct object *object;
 	struct making *prev, *next;
 	enum making_state state;
-	bool unsure;             /* an answer was lost: it may be there */
-	bool seen;               /* cache/jobs had it */
-	bool look;               /* it is to be looked up, not sent again */
+	bool unsure; /* an answer was lost: it may be there */
+	bool seen;   /* cache/jobs had it */
+	bool look;   /* it is to be looked up, not sent again */
 	unsigned failures, names;
-	int64_t generation;      /* of the ScaledJob when it was sent */
-	unsigned refusals;       /* maker_part.refusals then */
-	struct err *refusal;     /* of a second try; owned; NULL */
+	int64_t generation;  /* of the ScaledJob when it was sent */
+	unsigned refusals;   /* maker_part.refusals then */
+	struct err *refusal; /* of a second try; owned; NULL */
 	struct kube_call *call;
 	struct loop_timer again;
 	char name[JOBSPEC_NAME_MAX + 1];
@@ -104,7 +124,7 @@ static char *namespace_of(const struct object *o)
 	return mem_dupn(o->name, strcspn(o->name, "/"));
 }
 
-/* --- the turns ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The turns ---- */
 
 static void queue(struct object *o)
 {
@@ -126,13 +146,13 @@ static bool any_sent(const struct object *o)
 {
 	const struct making *m;
 
-	DL_FOREACH(o->job->maker.making, m)
+	DL_FOREACH (o->job->maker.making, m)
 		if (m->state == MAKING_SENT)
 			return true;
 	return false;
 }
 
-/* --- the burst: what people are told -------------------------------------------------------------------------------------------- */
+/* ---- The burst: what people are told ---- */
 
 static void forget_burst(struct maker_part *p)
 {
@@ -149,7 +169,8 @@ static void tell(struct object *o)
 
 	if (p->made > 0 && object_find(o, &of)) {
 		announce(o, of.meta, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
-		journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), p->from, p->from + p->made, p->why ? p->why : "");
+		journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), p->from, p->from + p->made,
+			p->why ? p->why : "");
 		log_info(o->subject, "%s (%d created)", p->why ? p->why : "", p->made);
 	}
 	p->from += p->made;
@@ -178,7 +199,10 @@ static int stem_len(const struct making *m)
 	return (int)(len > JOBSPEC_SUFFIX ? len - JOBSPEC_SUFFIX : len);
 }
 
-/* The API server's words without the random part of the name, so that the same trouble is the same text each time; the caller owns it. */
+/*
+ * The API server's words without the random part of the name, so that the same trouble is the same
+ * text each time; the caller owns it.
+ */
 static char *cause_of(const struct making *m, const struct err *err)
 {
 	struct buf text = BUF_INIT(ERR_MSG_MAX);
@@ -190,7 +214,11 @@ static char *cause_of(const struct making *m, const struct err *err)
 	return buf_take(&text);
 }
 
-/* Told once per burst and kind of refusal, as KEDA without the random part of the name, so that a repetition is the same Event; logged when it is news. Ready says it with the next look, which creates nothing. */
+/*
+ * Told once per burst and kind of refusal, as KEDA without the random part of the name, so that a
+ * repetition is the same Event; logged when it is news. Ready says it with the next look, which
+ * creates nothing.
+ */
 static void tell_refusal(struct making *m, const struct err *err)
 {
 	struct object *o = m->object;
@@ -201,7 +229,8 @@ static void tell_refusal(struct making *m, const struct err *err)
 
 	if (p->refusal != err->kind && object_find(o, &of)) {
 		p->refusal = err->kind;
-		announce(o, of.meta, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m), m->name, cause);
+		announce(o, of.meta, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m),
+			m->name, cause);
 		if (news)
 			log_warn(o->subject, "creating Jobs: %s; each poll tries again", cause);
 	}
@@ -212,7 +241,7 @@ static void tell_refusal(struct making *m, const struct err *err)
 	polling_wake(o);
 }
 
-/* --- what becomes of one -------------------------------------------------------------------------------------------------------- */
+/* ---- What becomes of one ---- */
 
 void jobmaker_forgive(struct object *o)
 {
@@ -264,7 +293,7 @@ static bool any_unsure(const struct object *o)
 {
 	const struct making *m;
 
-	DL_FOREACH(o->job->maker.making, m)
+	DL_FOREACH (o->job->maker.making, m)
 		if (m->unsure)
 			return true;
 	return false;
@@ -277,7 +306,8 @@ static void unsure(struct making *m, const struct err *err)
 		return;
 	}
 	if (!any_unsure(m->object))
-		log_warn(m->object->subject, "creating Job %s: %s; it counts until it is known whether it is there", m->name, err->msg);
+		log_warn(m->object->subject, "creating Job %s: %s; it counts until it is known whether it is there",
+			m->name, err->msg);
 	m->unsure = true;
 	if (m->failures >= TROUBLES_USUAL && err->http_status)
 		tell_refusal(m, err);
@@ -302,13 +332,16 @@ static bool is_taken(const struct object *o, const char *namespace_, const char 
 {
 	const struct making *m;
 
-	DL_FOREACH(o->job->maker.making, m)
+	DL_FOREACH (o->job->maker.making, m)
 		if (strcmp(m->name, name) == 0)
 			return true;
 	return jobs_find(o->control->cache->jobs, namespace_, name) != NULL;
 }
 
-/* None that a Job of ours has: among a thousand, two suffixes are the same every thirtieth time, and a Job that met another one would be taken for it. */
+/*
+ * None that a Job of ours has: among a thousand, two suffixes are the same every thirtieth time,
+ * and a Job that met another one would be taken for it.
+ */
 static void take_name(struct making *m, const struct scaledjob *sj)
 {
 	char name[JOBSPEC_NAME_MAX + 1];
@@ -381,13 +414,16 @@ static bool is_ours(const struct object *o, const json_t *job)
 	const json_t *owner;
 	size_t i;
 
-	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i, owner)
-		if (json_is_true(json_object_get(owner, "controller")) && o->uid && strcmp(json_str_or_empty(owner, "uid"), o->uid) == 0)
-			return true;
+	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i,
+		owner) if (json_is_true(json_object_get(owner, "controller")) && o->uid &&
+		strcmp(json_str_or_empty(owner, "uid"), o->uid) == 0) return true;
 	return false;
 }
 
-/* A conflict about something else than the name (a quota that others count in, too) leaves none, either. One that was sent before and met itself was there, and did its work. */
+/*
+ * A conflict about something else than the name (a quota that others count in, too) leaves none,
+ * either. One that was sent before and met itself was there, and did its work.
+ */
 static void not_found(struct making *m, const struct err *err)
 {
 	if (m->refusal)
@@ -422,7 +458,7 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 	answered(o);
 }
 
-/* --- sending ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Sending ---- */
 
 /* The body is made when it is needed: thousands that wait cost nothing. */
 static char *body_of(const struct object *o, const struct scaledjob *sj, const char *name, struct err *err)
@@ -513,7 +549,7 @@ static bool take_turn(struct object *o)
 {
 	struct making *m;
 
-	DL_FOREACH(o->job->maker.making, m) {
+	DL_FOREACH (o->job->maker.making, m) {
 		if (m->state != MAKING_DUE)
 			continue;
 		if (m->look || !o->loop.running)
@@ -540,7 +576,7 @@ static void serve(struct control *c)
 	}
 }
 
-/* --- asked from outside --------------------------------------------------------------------------------------------------------- */
+/* ---- Asked from outside ---- */
 
 void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why)
 {
@@ -565,7 +601,7 @@ size_t jobmaker_unseen(const struct object *o)
 	const struct making *m;
 	size_t unseen = 0;
 
-	DL_FOREACH(o->job->maker.making, m)
+	DL_FOREACH (o->job->maker.making, m)
 		unseen += !m->seen && !jobs_find(o->control->cache->jobs, namespace_, m->name);
 	return unseen;
 }
@@ -576,7 +612,7 @@ void jobmaker_look(struct object *o)
 	struct making *m, *next;
 	bool settled = false;
 
-	DL_FOREACH_SAFE(o->job->maker.making, m, next) {
+	DL_FOREACH_SAFE (o->job->maker.making, m, next) {
 		const struct job *job = jobs_find(o->control->cache->jobs, namespace_, m->name);
 
 		if (!job || !job->owner_uid || !o->uid || strcmp(job->owner_uid, o->uid) != 0)
@@ -601,7 +637,7 @@ void jobmaker_hold(struct object *o)
 {
 	struct making *m;
 
-	DL_FOREACH(o->job->maker.making, m)
+	DL_FOREACH (o->job->maker.making, m)
 		m->look = m->look || m->state != MAKING_SENT;
 	jobmaker_drop(o);
 }
@@ -613,7 +649,7 @@ void jobmaker_stop(struct object *o)
 	tell(o);
 	unqueue(o);
 	o->job->maker.planned = 0;
-	DL_FOREACH_SAFE(o->job->maker.making, m, next)
+	DL_FOREACH_SAFE (o->job->maker.making, m, next)
 		end(m, "dropped");
 	forget_burst(&o->job->maker);
 	jobmaker_forgive(o);

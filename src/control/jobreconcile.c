@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A ScaledJob, level-triggered as a ScaledObject is (reconcile.c): each look starts the first thing that is missing, whose end leads to the next.
+ * A ScaledJob, level-triggered as a ScaledObject is (reconcile.c): each look starts the first thing
+ * that is missing, whose end leads to the next.
  *
- *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their owner, by the garbage collector
+ *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their
+ *   owner, by the garbage collector
  *   annotation unreadable --> Ready=False with the reason; the loop stops
- *   paused -----------------> the loop stops; Jobs that run are left alone, and none is deleted; Ready=True "ScaledJob is paused, skipping reconcile loop"
+ *   paused -----------------> the loop stops; Jobs that run are left alone, and none is deleted;
+ *   Ready=True "ScaledJob is paused, skipping reconcile loop"
  *   spec wrong -------------> Ready=False with the reason; the loop stops
  *   KEDA's finalizer -------> taken off: we need none
- *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides nothing before it has seen what the one before it made
+ *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides
+ *   nothing before it has seen what the one before it made
  *   Jobs of an older spec --> deleted, as spec.rollout says (jobsweeper.c); the history beside it
- *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without one it stops
+ *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without
+ *   one it stops
  *   all there --------------> Ready=True; the loop starts, with a look at once
  */
 #include <stdlib.h>
@@ -25,14 +30,14 @@
 
 /* What the object asks for, as far as it can be told now. */
 struct wish {
-	bool waits;           /* something is not read or deleted yet: whoever does that leads back here */
+	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
 	bool paused_known, paused;
 	const char *words;    /* of KEDA's Event about what is wrong, where we say more; NULL */
 	const char **metrics; /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
 
-/* --- the outcome -------------------------------------------------------------------------------------------------------------- */
+/* ---- The outcome ---- */
 
 /* The status as it is from now on, and what about it is news. */
 static void conclude(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
@@ -103,7 +108,10 @@ static void report_success(struct object *o, const struct scaledjob *sj, const s
 	polling_follow(o, &of, became_ready, was_paused, news);
 }
 
-/* A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What may pass by itself leaves it running. */
+/*
+ * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
+ * may pass by itself leaves it running.
+ */
 static void failed(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
 {
 	if (wish->waits)
@@ -113,7 +121,10 @@ static void failed(struct object *o, const struct scaledjob *sj, const struct wi
 	report_failure(o, sj, wish, err);
 }
 
-/* The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers could never be built. */
+/*
+ * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
+ * could never be built.
+ */
 static void failed_scalers(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
 {
 	struct scaled of = scaled_of_job(sj);
@@ -136,7 +147,7 @@ static bool release(struct object *o, const struct scaledjob *sj, const struct w
 	return true;
 }
 
-/* --- what the object asks for --------------------------------------------------------------------------------------------------- */
+/* ---- What the object asks for ---- */
 
 static int wish_jobs(struct object *o, const struct scaledjob *sj, struct wish *wish, struct err *err)
 {
@@ -148,15 +159,12 @@ static int wish_jobs(struct object *o, const struct scaledjob *sj, struct wish *
 		return err_set(err, ERR_TEMPORARY, JOBS_STEP ": %s", trouble ? trouble : "not read yet");
 	}
 	switch (jobsweeper_run(o, sj, err)) {
-	case SWEEP_BUSY:
-		wish->waits = true;
-		return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
+	case SWEEP_BUSY: wish->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
 	case SWEEP_FAILED:
 		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 			err->kind = ERR_TEMPORARY; /* of a Job, not of the object */
 		return -1;
-	case SWEEP_DONE:
-		break;
+	case SWEEP_DONE: break;
 	}
 	return 0;
 }
@@ -216,9 +224,12 @@ static void reconcile_paused(struct object *o, const struct scaledjob *sj, const
 	status_write(o);
 }
 
-/* --- the look ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The look ---- */
 
-/* Who mends his object does not wait for the back-off that its faults led to, nor for the end of what was decided by what it said before. */
+/*
+ * Who mends his object does not wait for the back-off that its faults led to, nor for the end of
+ * what was decided by what it said before.
+ */
 static void note_asked(struct object *o, const struct scaledjob *sj, bool paused)
 {
 	struct reconcile_part *r = &o->reconcile;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Deletes what decide/jobspec says is to go, in rounds: what a round found is deleted, then it is looked again. Jobs that finished are deleted with their Pods in the background. Those of an earlier version go as spec.rollout says, and as
- * long as one of them could not be deleted the ScaledJob is not Ready; it waits for their deletes, not for the end of their Pods.
+ * Deletes what decide/jobspec says is to go, in rounds: what a round found is deleted, then it is
+ * looked again. Jobs that finished are deleted with their Pods in the background. Those of an
+ * earlier version go as spec.rollout says, and as long as one of them could not be deleted the
+ * ScaledJob is not Ready; it waits for their deletes, not for the end of their Pods.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +33,7 @@ struct sweep { /* one delete */
 
 static void serve(struct control *c);
 
-/* --- the round ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The round ---- */
 
 static void round_end(struct object *o)
 {
@@ -60,11 +62,17 @@ static void add(struct object *o, const struct job *job, bool rollout)
 
 	if (p->count == ROUND_MAX)
 		return;
-	p->list[p->count++] = (struct sweep){ .object = o, .name = mem_dup(job->meta.name), .uid = mem_dup(job->meta.uid), .rollout = rollout };
+	p->list[p->count++] = (struct sweep){ .object = o,
+		.name = mem_dup(job->meta.name),
+		.uid = mem_dup(job->meta.uid),
+		.rollout = rollout };
 	p->rollouts += rollout;
 }
 
-/* The earlier version goes first. What finished during a look at the triggers is kept until its end: it counts in it. */
+/*
+ * The earlier version goes first. What finished during a look at the triggers is kept until its
+ * end: it counts in it.
+ */
 static void round_plan(struct object *o, const struct scaledjob *sj)
 {
 	struct sweep_part *p = &o->job->sweep;
@@ -93,15 +101,17 @@ static void back_off(struct object *o)
 {
 	struct sweep_part *p = &o->job->sweep;
 
-	p->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
+	p->retry_at_ms = loop_now_ms(o->control->cache->loop) +
+		loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 }
 
-/* --- one delete --------------------------------------------------------------------------------------------------------------- */
+/* ---- One delete ---- */
 
 /* Gone at once, or waiting for its Pods or somebody's finalizer. */
 static void learn(struct object *o, const char *namespace_, const struct sweep *s, const json_t *answer)
 {
-	if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 && *json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
+	if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
+		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
 		jobs_learn(o->control->cache->jobs, answer);
 	else
 		jobs_forget(o->control->cache->jobs, namespace_, s->name);
@@ -136,7 +146,8 @@ static void tell_rollout(struct object *o)
 		announce(o, of.meta, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
 		return;
 	}
-	announce(o, of.meta, "Normal", "ScaledJobRolloutCleanupCompleted", "Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
+	announce(o, of.meta, "Normal", "ScaledJobRolloutCleanupCompleted",
+		"Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	log_info(o->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
 }
 
@@ -166,7 +177,10 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 	o->job->sweep.rollouts_answered += s->rollout;
 	if (!err)
 		learn(o, namespace_, s, answer);
-	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT) /* it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too */
+	/*
+	 * it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too
+	 */
+	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT)
 		o->job->sweep.failed = true;
 	else
 		failed(o, s, err);
@@ -189,8 +203,11 @@ static const char *policy_of(const struct object *o, bool rollout)
 static void send(struct object *o)
 {
 	struct sweep *s = &o->job->sweep.list[o->job->sweep.sent++];
-	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s", (int)strcspn(o->name, "/"), o->name, s->name);
-	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%s\",\"preconditions\":{\"uid\":\"%s\"}}", policy_of(o, s->rollout), s->uid);
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s", (int)strcspn(o->name, "/"), o->name,
+		s->name);
+	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%"
+					 "s\",\"preconditions\":{\"uid\":\"%s\"}}",
+		policy_of(o, s->rollout), s->uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	o->control->deletes++;
@@ -211,7 +228,7 @@ static void serve(struct control *c)
 	}
 }
 
-/* --- asked from outside --------------------------------------------------------------------------------------------------------- */
+/* ---- Asked from outside ---- */
 
 static void round_start(struct object *o, const struct scaledjob *sj)
 {
@@ -220,7 +237,8 @@ static void round_start(struct object *o, const struct scaledjob *sj)
 	p->queued = true;
 	DL_APPEND2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
 	if (p->rollouts > 0)
-		announce(o, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted", "Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
+		announce(o, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted",
+			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	serve(o->control);
 }
 

@@ -13,23 +13,26 @@
 #include "control/leaderlease.h"
 #include "net/loop.h"
 
-#define RETRY_JITTER 1.2         /* client-go: leaderelection.JitterFactor */
-#define KEDA_LOOK_MS 10000       /* while leading */
-#define AFTER_CONFLICT_MS 100    /* somebody else wrote the Lease (a label, say): once more, but never in a tight circle */
-#define LIMIT_MARGIN_MS 1000     /* other writes end so long before the Lease does */
+#define RETRY_JITTER 1.2   /* client-go: leaderelection.JitterFactor */
+#define KEDA_LOOK_MS 10000 /* while leading */
+#define AFTER_CONFLICT_MS                                                                                              \
+	100                  /* somebody else wrote the Lease (a label, say): once more, but never in a tight circle   \
+			      */
+#define LIMIT_MARGIN_MS 1000 /* other writes end so long before the Lease does */
 
 enum leader_state {
-	LEADER_STARTING, /* nothing is known yet */
-	LEADER_CANDIDATE,/* another holds the Lease, or it cannot be had now */
-	LEADER_KEDA,     /* KEDA's operator is at work */
-	LEADER_BLOCKED,  /* leader_set_blocked */
-	LEADER_TWIN,     /* another process renews the Lease under our identity */
+	LEADER_STARTING,  /* nothing is known yet */
+	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be had now */
+	LEADER_KEDA,      /* KEDA's operator is at work */
+	LEADER_BLOCKED,   /* leader_set_blocked */
+	LEADER_TWIN,      /* another process renews the Lease under our identity */
 	LEADER_LEADING,
 	LEADER_RELEASING,
 	LEADER_RELEASED,
 };
 
-static const char *const state_names[] = { "starting", "candidate", "waiting for KEDA", "blocked", "twin", "leading", "releasing", "released" };
+static const char *const state_names[] = { "starting", "candidate", "waiting for KEDA", "blocked", "twin", "leading",
+	"releasing", "released" };
 
 struct leader {
 	struct kube *kube;      /* borrowed */
@@ -43,16 +46,17 @@ struct leader {
 	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
 
 	enum leader_state state;
-	char key[256];           /* what the last log line was about: the same state with the same key is not told again */
+	/* what the last log line was about: the same state with the same key is not told again */
+	char key[256];
 	char *blocked;           /* NULL: not */
 	struct leaderkeda *keda; /* NULL: not looked at */
 	enum leaderkeda_verdict keda_verdict;
-	struct err keda_err;     /* why it is unknown */
+	struct err keda_err; /* why it is unknown */
 
 	struct leaderlease lease;
-	struct kube_call *call;  /* one at a time */
+	struct kube_call *call; /* one at a time */
 	int64_t call_started_ms;
-	int64_t renewed_ms;      /* loop clock: when the last renewal that succeeded was begun */
+	int64_t renewed_ms; /* loop clock: when the last renewal that succeeded was begun */
 	char renew_trouble[ERR_MSG_MAX];
 
 	struct loop_timer round; /* the next try: to get the Lease, or to renew it */
@@ -72,13 +76,18 @@ static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const str
 
 static void log_move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *why)
 {
-	bool was_leading = l->state == LEADER_LEADING, same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
+	bool was_leading = l->state == LEADER_LEADING,
+	     same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
 
 	log_debug(l->subject, "%s -> %s: %s", state_names[l->state], state_names[to], why);
 	snprintf(l->key, sizeof l->key, "%s", key);
 	if (same || to == LEADER_RELEASED)
 		return;
-	log_line(level, l->subject, "%s: %s", to == LEADER_LEADING ? "leading" : was_leading ? "stopped leading" : "not leading", why);
+	log_line(level, l->subject, "%s: %s",
+		to == LEADER_LEADING  ? "leading"
+			: was_leading ? "stopped leading"
+				      : "not leading",
+		why);
 }
 
 static void stop_leading(struct leader *l)
@@ -104,8 +113,12 @@ static void tell(struct leader *l, bool leading, const char *why)
 		l->on_change(l->arg, leading);
 }
 
-/* The one door from state to state. The receiver may call back in, so nothing of the leader may be taken for granted afterwards. */
-static void __attribute__((format(printf, 5, 6))) move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
+/*
+ * The one door from state to state. The receiver may call back in, so nothing of the leader may be
+ * taken for granted afterwards.
+ */
+static void __attribute__((format(printf, 5, 6)))
+move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
 {
 	bool was_leading = l->state == LEADER_LEADING;
 	char *why;
@@ -166,7 +179,9 @@ static int64_t min_ms(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Half the renew deadline, so that a try that hangs on a dead connection leaves time for another. */
+/*
+ * Half the renew deadline, so that a try that hangs on a dead connection leaves time for another.
+ */
 static int64_t try_ms(const struct leader *l)
 {
 	int64_t half = l->renew_deadline_ms / 2;
@@ -187,7 +202,11 @@ static int64_t call_deadline_ms(const struct leader *l)
 
 static void call(struct leader *l, enum kube_verb verb, const char *path, const char *body, kube_fn fn)
 {
-	struct kube_request request = { .verb = verb, .path = path, .body = body, .deadline_ms = call_deadline_ms(l), .priority = KUBE_URGENT };
+	struct kube_request request = { .verb = verb,
+		.path = path,
+		.body = body,
+		.deadline_ms = call_deadline_ms(l),
+		.priority = KUBE_URGENT };
 
 	l->call_started_ms = loop_now_ms(l->loop);
 	l->call = kube_call(l->kube, &request, fn, l);
@@ -219,8 +238,10 @@ static void on_taken(void *arg, const json_t *object, const struct err *err);
 
 static void start_renewing(struct leader *l)
 {
-	int64_t margin = min_ms(LIMIT_MARGIN_MS, (l->lease_duration_ms - l->renew_deadline_ms) / 2), now = loop_now_ms(l->loop);
-	int64_t next = l->call_started_ms + l->retry_period_ms - now, end = l->call_started_ms + l->renew_deadline_ms - now;
+	int64_t margin = min_ms(LIMIT_MARGIN_MS, (l->lease_duration_ms - l->renew_deadline_ms) / 2),
+		now = loop_now_ms(l->loop);
+	int64_t next = l->call_started_ms + l->retry_period_ms - now,
+		end = l->call_started_ms + l->renew_deadline_ms - now;
 
 	l->renewed_ms = l->call_started_ms;
 	l->renew_trouble[0] = '\0';
@@ -235,7 +256,8 @@ static void lead(struct leader *l)
 		start_renewing(l);
 	if (l->keda)
 		loop_timer_set(&l->keda_look, KEDA_LOOK_MS);
-	move(l, LEADER_LEADING, LOG_LEVEL_INFO, "", l->elect ? "the Lease is held as %s" : "without election, as %s", l->lease.identity);
+	move(l, LEADER_LEADING, LOG_LEVEL_INFO, "", l->elect ? "the Lease is held as %s" : "without election, as %s",
+		l->lease.identity);
 }
 
 enum choice { CHOICE_BLOCKED, CHOICE_KEDA, CHOICE_UNSURE, CHOICE_OTHERS, CHOICE_TWIN, CHOICE_TAKE };
@@ -250,7 +272,8 @@ static enum choice choose(const struct leader *l, int64_t now_ms)
 		return CHOICE_KEDA;
 	if (l->keda && l->keda_verdict == LEADERKEDA_UNKNOWN)
 		return CHOICE_UNSURE;
-	if (!l->elect || !leaderrecord_held(record) || leaderrecord_expired(record, now_ms) || leaderlease_is_ours(&l->lease))
+	if (!l->elect || !leaderrecord_held(record) || leaderrecord_expired(record, now_ms) ||
+		leaderlease_is_ours(&l->lease))
 		return CHOICE_TAKE;
 	return leaderlease_names_us(&l->lease) ? CHOICE_TWIN : CHOICE_OTHERS;
 }
@@ -258,14 +281,17 @@ static enum choice choose(const struct leader *l, int64_t now_ms)
 static void stand_by_for_twin(struct leader *l)
 {
 	move(l, LEADER_TWIN, LOG_LEVEL_ERROR, "twin",
-		"another process renews the Lease under our identity %s; give each process its own --identity (or --state-dir). Waiting until the Lease has not been renewed for %lld s",
+		"another process renews the Lease under our identity %s; give each process its own --identity (or "
+		"--state-dir). Waiting until the Lease has not been renewed for %lld s",
 		l->lease.identity, (long long)l->lease.record.lease.duration_s);
 	retry(l);
 }
 
 static void stand_by_for_keda(struct leader *l)
 {
-	move(l, LEADER_KEDA, LOG_LEVEL_INFO, leaderkeda_holder(l->keda), "KEDA's operator is at work (it holds Lease " LEADERKEDA_LEASE " as %s); stop it, or run kscaled with --take-over",
+	move(l, LEADER_KEDA, LOG_LEVEL_INFO, leaderkeda_holder(l->keda),
+		"KEDA's operator is at work (it holds Lease " LEADERKEDA_LEASE
+		" as %s); stop it, or run kscaled with --take-over",
 		leaderkeda_holder(l->keda));
 	retry(l);
 }
@@ -281,24 +307,17 @@ static void take(struct leader *l)
 static void decide(struct leader *l)
 {
 	switch (choose(l, loop_now_ms(l->loop))) {
-	case CHOICE_TAKE:
-		take(l);
-		break;
+	case CHOICE_TAKE: take(l); break;
 	case CHOICE_BLOCKED:
 		move(l, LEADER_BLOCKED, LOG_LEVEL_INFO, l->blocked, "%s", l->blocked);
 		retry(l);
 		break;
-	case CHOICE_KEDA:
-		stand_by_for_keda(l);
-		break;
-	case CHOICE_UNSURE:
-		trouble(l, "looking for KEDA's Lease", &l->keda_err);
-		break;
-	case CHOICE_TWIN:
-		stand_by_for_twin(l);
-		break;
+	case CHOICE_KEDA: stand_by_for_keda(l); break;
+	case CHOICE_UNSURE: trouble(l, "looking for KEDA's Lease", &l->keda_err); break;
+	case CHOICE_TWIN: stand_by_for_twin(l); break;
 	case CHOICE_OTHERS:
-		move(l, LEADER_CANDIDATE, LOG_LEVEL_INFO, leaderlease_holder(&l->lease), "%s holds the Lease", leaderlease_holder(&l->lease));
+		move(l, LEADER_CANDIDATE, LOG_LEVEL_INFO, leaderlease_holder(&l->lease), "%s holds the Lease",
+			leaderlease_holder(&l->lease));
 		retry(l);
 		break;
 	}
@@ -325,7 +344,8 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 	struct err bad;
 
 	l->call = NULL;
-	if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING)) { /* another was faster: the next round sees who */
+	/* another was faster: the next round sees who */
+	if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING)) {
 		retry(l);
 		return;
 	}
@@ -338,7 +358,8 @@ static void on_taken(void *arg, const json_t *object, const struct err *err)
 		give_back(l);
 		return;
 	}
-	if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms) { /* this process was stopped for long; what it knows is old */
+	/* this process was stopped for long; what it knows is old */
+	if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms) {
 		retry(l);
 		return;
 	}
@@ -379,8 +400,8 @@ static void on_looked_again(void *arg, const json_t *object, const struct err *e
 
 static void lose(struct leader *l)
 {
-	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, "lost", "the Lease could not be renewed for %lld ms: %s", (long long)l->renew_deadline_ms,
-		l->renew_trouble[0] ? l->renew_trouble : "no answer");
+	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, "lost", "the Lease could not be renewed for %lld ms: %s",
+		(long long)l->renew_deadline_ms, l->renew_trouble[0] ? l->renew_trouble : "no answer");
 	retry(l);
 }
 
@@ -389,7 +410,10 @@ static void on_deadline(void *arg)
 	lose(arg);
 }
 
-/* Timers may come late, after a stop of the whole process; then it is not sure any more that the Lease is ours. */
+/*
+ * Timers may come late, after a stop of the whole process; then it is not sure any more that the
+ * Lease is ours.
+ */
 static bool is_too_late(const struct leader *l)
 {
 	return loop_now_ms(l->loop) - l->renewed_ms >= l->renew_deadline_ms;
@@ -447,11 +471,15 @@ static void step_down(struct leader *l)
 		stand_by_for_twin(l);
 		return;
 	}
-	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody", holder[0] ? "took" : "emptied");
+	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody",
+		holder[0] ? "took" : "emptied");
 	retry(l);
 }
 
-/* Our write met another version: a change of something else (a label), a write of ours whose answer was lost, or another holder. */
+/*
+ * Our write met another version: a change of something else (a label), a write of ours whose answer
+ * was lost, or another holder.
+ */
 static void on_looked_again(void *arg, const json_t *object, const struct err *err)
 {
 	struct leader *l = arg;
@@ -620,15 +648,19 @@ static char *path_of(const char *collection, const char *name)
 	return mem_printf("%s/%s", collection, kube_escape(name, segment, size));
 }
 
-/* KEDA's Lease is looked at unless told not to, or unless it is the very one that we compete for. */
+/*
+ * KEDA's Lease is looked at unless told not to, or unless it is the very one that we compete for.
+ */
 static bool minds_keda(const struct leader_config *config)
 {
 	if (config->take_over || !config->keda_namespace || !config->keda_namespace[0])
 		return false;
-	return !config->elect || strcmp(config->keda_namespace, config->namespace_) != 0 || strcmp(config->lease_name, LEADERKEDA_LEASE) != 0;
+	return !config->elect || strcmp(config->keda_namespace, config->namespace_) != 0 ||
+		strcmp(config->lease_name, LEADERKEDA_LEASE) != 0;
 }
 
-struct leader *leader_new(struct kube *kube, const struct leader_config *config, struct leadership *state, leader_fn on_change, void *arg)
+struct leader *leader_new(struct kube *kube, const struct leader_config *config, struct leadership *state,
+	leader_fn on_change, void *arg)
 {
 	struct leader *l = mem_zalloc(sizeof *l);
 

@@ -13,9 +13,11 @@
 #include "base/mem.h"
 
 #define NONCE_DIGITS 16
-#define TRIES 3 /* another process may make the file at the same time */
+#define TRIES        3 /* another process may make the file at the same time */
 
-/* A host's name alone is not enough: two hosts may share one, and so may the processes on a host. */
+/*
+ * A host's name alone is not enough: two hosts may share one, and so may the processes on a host.
+ */
 static char *own_name(void)
 {
 	const char *pod = getenv("POD_NAME");
@@ -78,7 +80,10 @@ static int write_all(int fd, const char *text, size_t len)
 	return -1;
 }
 
-/* Whole or not at all: written aside, then linked (a file that appeared meanwhile wins) or, over a bad one, renamed. */
+/*
+ * Whole or not at all: written aside, then linked (a file that appeared meanwhile wins) or, over a
+ * bad one, renamed.
+ */
 static int publish(const char *aside, const char *path, bool over)
 {
 	if (over)
@@ -129,8 +134,9 @@ static int kept_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 
 static char *warning_about(const char *path)
 {
-	return mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own Lease to run out (set --state-dir to a folder that can be written, or --identity)", path,
-		strerror(errno));
+	return mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own Lease to run out "
+			  "(set --state-dir to a folder that can be written, or --identity)",
+		path, strerror(errno));
 }
 
 char *leader_identity(const char *configured, const char *state_dir, char **warning)

@@ -28,7 +28,8 @@ struct leaderkeda *leaderkeda_new(struct kube *kube, const char *namespace_)
 	MEM_AUTO char *segment = mem_alloc(size);
 
 	k->kube = kube;
-	k->path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEADERKEDA_LEASE, kube_escape(namespace_, segment, size));
+	k->path = mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases/" LEADERKEDA_LEASE,
+		kube_escape(namespace_, segment, size));
 	k->subject = mem_printf("lease %s/" LEADERKEDA_LEASE, namespace_);
 	return k;
 }
@@ -52,7 +53,8 @@ static void tell_denied_once(struct leaderkeda *k, const struct err *err)
 	log_warn(k->subject, "cannot be read, so KEDA is taken to be absent: %s", err->msg);
 }
 
-static enum leaderkeda_verdict verdict_of(struct leaderkeda *k, const json_t *object, const struct err *err, struct err *why)
+static enum leaderkeda_verdict verdict_of(struct leaderkeda *k, const json_t *object, const struct err *err,
+	struct err *why)
 {
 	struct lease lease = { 0 };
 	int64_t now_ms = loop_now_ms(kube_loop(k->kube));
@@ -91,7 +93,10 @@ static void on_read(void *arg, const json_t *object, const struct err *err)
 
 void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg)
 {
-	struct kube_request request = { .verb = KUBE_GET, .path = k->path, .deadline_ms = deadline_ms, .priority = KUBE_URGENT };
+	struct kube_request request = { .verb = KUBE_GET,
+		.path = k->path,
+		.deadline_ms = deadline_ms,
+		.priority = KUBE_URGENT };
 
 	leaderkeda_cancel(k);
 	k->fn = fn;

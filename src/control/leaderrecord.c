@@ -18,8 +18,9 @@ static const char *holder_of(const struct lease *lease)
 
 static bool same_record(const struct lease *a, const struct lease *b)
 {
-	return strcmp(holder_of(a), holder_of(b)) == 0 && a->duration_s == b->duration_s && a->acquired_unix_ms == b->acquired_unix_ms &&
-		a->renewed_unix_ms == b->renewed_unix_ms && a->transitions == b->transitions;
+	return strcmp(holder_of(a), holder_of(b)) == 0 && a->duration_s == b->duration_s &&
+		a->acquired_unix_ms == b->acquired_unix_ms && a->renewed_unix_ms == b->renewed_unix_ms &&
+		a->transitions == b->transitions;
 }
 
 bool leaderrecord_see(struct leaderrecord *r, struct lease *lease, int64_t now_ms)

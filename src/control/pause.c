@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A paused object: its HPA is gone, and its target stands at the paused replicas for as long as the annotation does. Whoever scales the target meanwhile is answered, but patiently: two who want
+ * A paused object: its HPA is gone, and its target stands at the paused replicas for as long as the
+ * annotation does. Whoever scales the target meanwhile is answered, but patiently: two who want
  * different things must not write at full speed.
  */
 #include <stdlib.h>
@@ -17,9 +18,9 @@
 #define WRITE_FIRST_MS 1000
 #define WRITE_MAX_MS   30000
 /* After so long a quiet it is another quarrel. */
-#define QUIET_MS       60000
+#define QUIET_MS 60000
 
-/* --- the replicas ------------------------------------------------------------------------------------------------------------- */
+/* ---- The replicas ---- */
 
 static void on_scaled(struct object *o, const json_t *scale)
 {
@@ -29,13 +30,17 @@ static void on_scaled(struct object *o, const json_t *scale)
 	if (!so)
 		return;
 	targets_learn_scale(o->control->cache->targets, o->key, scale);
-	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->pause.from, o->pause.to, o->pause.why);
+	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->pause.from, o->pause.to,
+		o->pause.why);
 	if (o->pause.writes == 1)
 		log_info(o->subject, "is paused; scaled %s from %d to %d", target, o->pause.from, o->pause.to);
 	if (o->pause.writes != 2)
 		return;
-	log_warn(o->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
-	announce(o, &so->meta, "Warning", "ScaledObjectPaused", "ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to, target);
+	log_warn(o->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
+		target);
+	announce(o, &so->meta, "Warning", "ScaledObjectPaused",
+		"ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
+		target);
 }
 
 /* What was not written is no sign of a quarrel; write.c paces what comes after it. */
@@ -65,7 +70,8 @@ static bool too_early(struct object *o)
 	return false;
 }
 
-static enum pause_state keep_at(struct object *o, const struct scaledobject *so, const struct workload *w, int32_t replicas)
+static enum pause_state keep_at(struct object *o, const struct scaledobject *so, const struct workload *w,
+	int32_t replicas)
 {
 	MEM_AUTO char *path = act_scale_path(o, so);
 	MEM_AUTO char *body = NULL;
@@ -74,7 +80,10 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 
 	if (!path)
 		return PAUSE_DONE;
-	/* Set back already, and nothing else to say than that it is paused; but if that failed, it is still so. */
+	/*
+	 * Set back already, and nothing else to say than that it is paused; but if that failed, it
+	 * is still so.
+	 */
 	if (too_early(o))
 		return !o->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
 	/* An object that is born paused has its original replicas before we change them. */
@@ -82,19 +91,25 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 		wanted->original_replicas = w->replicas;
 	o->pause.from = w->replicas;
 	o->pause.to = replicas;
-	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version, replicas);
+	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version,
+		replicas);
 	request.body = body;
 	write_start(o, &request, SCALE_STEP, on_scaled, on_not_scaled);
 	return PAUSE_BUSY;
 }
 
 /* What the loop would decide, as it would say it. */
-static struct scale_decision decide(struct object *o, const struct scaledobject *so, const struct directives *directives)
+static struct scale_decision decide(struct object *o, const struct scaledobject *so,
+	const struct directives *directives)
 {
 	const struct workload *w;
 	char text[512];
 	struct scale_facts facts = {
-		.spec = &so->spec, .created_unix_ms = so->meta.created_unix_ms, .now_unix_ms = timestamp_now_ms(), .directives = directives, .last_active_unix_ms = o->loop.last_active_unix_ms,
+		.spec = &so->spec,
+		.created_unix_ms = so->meta.created_unix_ms,
+		.now_unix_ms = timestamp_now_ms(),
+		.directives = directives,
+		.last_active_unix_ms = o->loop.last_active_unix_ms,
 	};
 	struct scale_decision d;
 
@@ -107,9 +122,10 @@ static struct scale_decision decide(struct object *o, const struct scaledobject 
 	return d;
 }
 
-/* --- both --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Both ---- */
 
-enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives, const struct err *target_err, struct err *err)
+enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives,
+	const struct err *target_err, struct err *err)
 {
 	const char *trouble;
 	const struct workload *w;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * When an object's triggers are asked, of either kind: at each poll all at once, every answer or its deadline awaited; what they say is the kind's to judge (scaleloop.c, jobloop.c). Polls fall into slots of 50 ms, so that
- * objects on one server leave in one write; the phase of each object is random, so that a thousand of them do not tick together.
+ * When an object's triggers are asked, of either kind: at each poll all at once, every answer or
+ * its deadline awaited; what they say is the kind's to judge (scaleloop.c, jobloop.c). Polls fall
+ * into slots of 50 ms, so that objects on one server leave in one write; the phase of each object
+ * is random, so that a thousand of them do not tick together.
  */
 #include <stdlib.h>
 
@@ -12,7 +14,9 @@
 #include "control/object.h"
 
 #define SLOT_MS 50
-/* A poll wants the present; two triggers of one slot with the same question still share one answer. */
+/*
+ * A poll wants the present; two triggers of one slot with the same question still share one answer.
+ */
 #define POLL_MAX_AGE_MS SLOT_MS
 
 /* How long a status waits for a tick that is about to come, which usually has more to say. */
@@ -38,7 +42,7 @@ void polling_arm_sooner(struct object *o, int64_t wait_ms)
 		arm(o, now_ms + wait_ms);
 }
 
-/* --- the end of a poll -------------------------------------------------------------------------------------------------------- */
+/* ---- The end of a poll ---- */
 
 static void look_when_allowed(struct object *o);
 
@@ -56,14 +60,15 @@ static void on_survey(void *arg, const struct survey_result *result)
 		look_when_allowed(o);
 }
 
-/* --- what failed in it ---------------------------------------------------------------------------------------------------------- */
+/* ---- What failed in it ---- */
 
 static void say_failed(struct object *o, const struct survey_result *r, const char *what, const struct err *err)
 {
 	const struct meta *meta = r->of.meta;
 
 	counters_add(o->control->errors[r->of.kind], (const char *const[]){ meta->namespace_, meta->name }, 1);
-	announce(o, meta, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what, err->msg);
+	announce(o, meta, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
+		err->msg);
 }
 
 /* "trigger 0 (redis)"; the caller owns it. */
@@ -118,14 +123,17 @@ void polling_log_failing(struct object *o, const struct survey_result *r, bool f
 		log_warn(o->subject, VERDICT_COMPOSITE_NAME ": %s", r->composite->err.msg);
 }
 
-/* --- the start of a poll ------------------------------------------------------------------------------------------------------ */
+/* ---- The start of a poll ---- */
 
 bool polling_busy(const struct object *o)
 {
 	return o->loop.survey || o->loop.preparing;
 }
 
-/* A source that fails may do so often: its failures between two polls must not add up to a fallback before its time. */
+/*
+ * A source that fails may do so often: its failures between two polls must not add up to a fallback
+ * before its time.
+ */
 static void ask(struct object *o)
 {
 	struct cache *cache = o->control->cache;
@@ -137,7 +145,10 @@ static void ask(struct object *o)
 		.uncounted = !o->loop.timed,
 	};
 
-	/* Whatever began after the wake-up will do, however long that is ago; what began before will not, however young it is. */
+	/*
+	 * Whatever began after the wake-up will do, however long that is ago; what began before
+	 * will not, however young it is.
+	 */
 	if (o->loop.woken) {
 		terms.max_age_ms = INT64_MAX;
 		terms.after = o->loop.woken_after;
@@ -182,7 +193,9 @@ static void note_lateness(struct object *o, int64_t late_ms)
 		return;
 	o->loop.late_ms = late_ms;
 	o->loop.late_known = true;
-	counters_set(o->control->loop_latency, (const char *const[]){ of.meta->namespace_, scaled_kind_word(of.kind), of.meta->name }, (double)late_ms / 1000);
+	counters_set(o->control->loop_latency,
+		(const char *const[]){ of.meta->namespace_, scaled_kind_word(of.kind), of.meta->name },
+		(double)late_ms / 1000);
 }
 
 static void on_timer(void *arg)
@@ -216,12 +229,16 @@ void polling_look(struct object *o)
 	loop_timer_set(&o->loop.timer, 0);
 }
 
-/* --- woken by a source -------------------------------------------------------------------------------------------------------- */
+/* ---- Woken by a source ---- */
 
-/* From look to look, whatever led to the last one: the first wake-up is followed at once, those within the interval together at its end. */
+/*
+ * From look to look, whatever led to the last one: the first wake-up is followed at once, those
+ * within the interval together at its end.
+ */
 static void look_when_allowed(struct object *o)
 {
-	int64_t wait_ms = o->loop.looked_at_ms + o->control->config.wake_interval_ms - loop_now_ms(o->control->cache->loop);
+	int64_t wait_ms = o->loop.looked_at_ms + o->control->config.wake_interval_ms -
+		loop_now_ms(o->control->cache->loop);
 
 	/* Never from within: all who are told in this turn have one mark then, and one query. */
 	if (!loop_timer_pending(&o->loop.wake))
@@ -247,10 +264,11 @@ void polling_wake(struct object *o)
 		look_when_allowed(o);
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 /*
- * A new leader that finds the object active counts the cooldown from now: when it was active last, nobody wrote down (design 6). One that only stopped for a while knows better than what is stored.
+ * A new leader that finds the object active counts the cooldown from now: when it was active last,
+ * nobody wrote down (design 6). One that only stopped for a while knows better than what is stored.
  */
 static int64_t last_active_at_start(const struct object *o, const struct scaledobject_status *stored)
 {
@@ -258,7 +276,8 @@ static int64_t last_active_at_start(const struct object *o, const struct scaledo
 
 	if (active && active->status == CONDITION_TRUE)
 		return timestamp_now_ms();
-	return o->loop.last_active_unix_ms > stored->last_active_unix_ms ? o->loop.last_active_unix_ms : stored->last_active_unix_ms;
+	return o->loop.last_active_unix_ms > stored->last_active_unix_ms ? o->loop.last_active_unix_ms
+									 : stored->last_active_unix_ms;
 }
 
 void polling_start(struct object *o, const struct scaled *of)
@@ -278,8 +297,12 @@ void polling_start(struct object *o, const struct scaled *of)
 	o->loop.interval_s = of->polling_interval_s;
 	o->loop.late_known = false;
 	o->loop.owed = true;
-	/* The first look at once, the second somewhere within the interval: from there on the phase is random. */
-	o->loop.due_ms = slot_after(now_ms + interval_ms / 2 + (int64_t)(fingerprint_random_unit() * (double)interval_ms / 2));
+	/*
+	 * The first look at once, the second somewhere within the interval: from there on the phase
+	 * is random.
+	 */
+	o->loop.due_ms = slot_after(
+		now_ms + interval_ms / 2 + (int64_t)(fingerprint_random_unit() * (double)interval_ms / 2));
 	loop_timer_set(&o->loop.timer, 0);
 }
 

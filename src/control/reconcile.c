@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Level-triggered: each look compares what the object says with what is there and starts the first write that is missing; its answer, or any change of the object, its target or its HPA, leads
- * to the next look. When nothing is missing, the status says so and the scale loop runs.
+ * Level-triggered: each look compares what the object says with what is there and starts the first
+ * write that is missing; its answer, or any change of the object, its target or its HPA, leads to
+ * the next look. When nothing is missing, the status says so and the scale loop runs.
  *
  *   deleted ----------------> finalise
  *   annotation unreadable --> Ready=False with the reason; the loop stops, the HPA is left
- *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused replicas; Ready=True "ScaledObject is paused". Nothing else is looked at but whose the target is: an object that is paused need not be right
+ *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused
+ *   replicas; Ready=True "ScaledObject is paused". Nothing else is looked at but whose the target
+ *   is: an object that is paused need not be right
  *   not all are known ----> wait: nobody can say whose the target is
  *   spec wrong, no target --> Ready=False with the reason; the loop stops
  *   another was there first > the same, and it has no HPA
@@ -25,7 +28,7 @@
 #include "decide/validate.h"
 #include "decide/verdict.h"
 
-#define SPEC_STEP "failed to ensure HPA is correctly created for ScaledObject"
+#define SPEC_STEP   "failed to ensure HPA is correctly created for ScaledObject"
 #define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
 /* KEDA's Events say these words and no more (keda-core.md 2.5). */
 #define NOT_FOUND      "Target resource doesn't exist"
@@ -35,14 +38,14 @@
 struct wish {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
 	int32_t replicas;
-	bool waits;                  /* something is not read yet: whoever reads it leads back here */
-	bool refused;                /* another ScaledObject has the target or the HPA */
-	const char *words;           /* of KEDA's Event about what is wrong, where they are always the same; NULL */
+	bool waits;        /* something is not read yet: whoever reads it leads back here */
+	bool refused;      /* another ScaledObject has the target or the HPA */
+	const char *words; /* of KEDA's Event about what is wrong, where they are always the same; NULL */
 	const struct directives *directives; /* NULL: they cannot be read */
-	struct metric_spec *metrics; /* borrowed names */
+	struct metric_spec *metrics;         /* borrowed names */
 	size_t metric_count;
-	bool undescribed;            /* a trigger's metrics are not known */
-	json_t *desired;             /* owned; NULL: no metric is known, so the HPA is left as it is */
+	bool undescribed; /* a trigger's metrics are not known */
+	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
 };
 
 void reconcile_stop(struct object *o)
@@ -53,7 +56,7 @@ void reconcile_stop(struct object *o)
 	o->reconcile.removing = NULL;
 }
 
-/* --- what the object asks for ------------------------------------------------------------------------------------------------- */
+/* ---- What the object asks for ---- */
 
 static int wish_target(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
@@ -75,15 +78,15 @@ static int wish_target(struct object *o, const struct scaledobject *so, struct w
 		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", wish->kind, so->meta.namespace_,
 			so->spec.target_name);
 		return err_wrap(err, TARGET_STEP);
-	case TARGET_PRESENT:
-		wish->replicas = w->replicas;
+	case TARGET_PRESENT: wish->replicas = w->replicas;
 	}
 	return 0;
 }
 
 /*
- * What is in the HPA. A trigger whose source has not named its metrics yet has none there, but where it can speak for the object all the same: by the composite, which is the object's own, or by spec.fallback, which then says
- * how many replicas there are.
+ * What is in the HPA. A trigger whose source has not named its metrics yet has none there, but
+ * where it can speak for the object all the same: by the composite, which is the object's own, or
+ * by spec.fallback, which then says how many replicas there are.
  */
 static void wish_metrics(const struct scaledobject *so, const struct built *built, struct wish *wish)
 {
@@ -121,7 +124,10 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
 	return 0;
 }
 
-/* Of a list that is half read nobody can say who was there first: the HPA of a later one would be made, and fight for a moment. */
+/*
+ * Of a list that is half read nobody can say who was there first: the HPA of a later one would be
+ * made, and fight for a moment.
+ */
 static int wish_alone(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	const struct store *store = o->control->cache->store;
@@ -138,7 +144,8 @@ static int wish_alone(struct object *o, const struct scaledobject *so, struct wi
 static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	/* The spec's own faults are named before anything that is looked up because of it. */
-	if (validate_for_reconcile(so, err) || wish_alone(o, so, wish, err) || wish_target(o, so, wish, err) || wish_hpa(o, so, wish, err))
+	if (validate_for_reconcile(so, err) || wish_alone(o, so, wish, err) || wish_target(o, so, wish, err) ||
+		wish_hpa(o, so, wish, err))
 		return -1;
 	return 0;
 }
@@ -149,7 +156,7 @@ static void wish_done(struct wish *wish)
 	free(wish->metrics);
 }
 
-/* --- the outcome -------------------------------------------------------------------------------------------------------------- */
+/* ---- The outcome ---- */
 
 static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
 {
@@ -170,11 +177,14 @@ static struct reconcile_outcome outcome_of(const struct wish *wish, const struct
 }
 
 /* The HPA that was made last, which goes on when the object cannot be followed any more. */
-static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so, const struct scaledobject_status *status)
+static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so,
+	const struct scaledobject_status *status)
 {
 	char key[STORE_KEY_MAX];
 
-	return status->hpa_name ? store_hpa(o->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key)) : NULL;
+	return status->hpa_name
+		? store_hpa(o->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key))
+		: NULL;
 }
 
 /* The status as it is from now on, and what about it is news. */
@@ -192,7 +202,8 @@ static void conclude(struct object *o, const struct scaledobject *so, struct rec
 	announce_fallback(o, &so->meta, was_falling_back);
 }
 
-static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish,
+	const struct err *err)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, err);
 
@@ -218,11 +229,15 @@ static bool conclude_well(struct object *o, const struct scaledobject *so, const
 
 static bool same_directives(const struct directives *a, const struct directives *b)
 {
-	return a->paused == b->paused && a->paused_replicas == b->paused_replicas && a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
-	       a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
+	return a->paused == b->paused && a->paused_replicas == b->paused_replicas &&
+		a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
+		a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
 }
 
-/* What the annotations or the spec say anew is not left to the next poll, nor is another credential. */
+/*
+ * What the annotations or the spec say anew is not left to the next poll, nor is another
+ * credential.
+ */
 static bool take_news(struct object *o, const struct scaledobject *so, const struct wish *wish)
 {
 	struct reconcile_part *r = &o->reconcile;
@@ -238,7 +253,10 @@ static bool take_news(struct object *o, const struct scaledobject *so, const str
 	return news;
 }
 
-/* Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said so: it stays. */
+/*
+ * Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said
+ * so: it stays.
+ */
 static void say_rival(struct object *o, const struct scaledobject *so)
 {
 	struct err err = { 0 };
@@ -258,7 +276,10 @@ static void report_success(struct object *o, const struct scaledobject *so, cons
 	polling_follow(o, &of, became_ready, was_paused, news);
 }
 
-/* A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What may pass by itself leaves it running. */
+/*
+ * A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What
+ * may pass by itself leaves it running.
+ */
 static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
 	if (wish->waits)
@@ -266,7 +287,8 @@ static void failed(struct object *o, const struct scaledobject *so, const struct
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		polling_end(o, &so->meta);
 	/* Two HPAs on one target would stop each other. */
-	if (wish->refused && !write_must_wait(o) && hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
+	if (wish->refused && !write_must_wait(o) &&
+		hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
 		return;
 	report_failure(o, so, wish, err);
 }
@@ -289,7 +311,7 @@ static void reconcile_scaled(struct object *o, const struct scaledobject *so, st
 		report_success(o, so, wish);
 }
 
-/* --- paused ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Paused ---- */
 
 static void stop_scaling(struct object *o, const struct scaledobject *so)
 {
@@ -297,14 +319,18 @@ static void stop_scaling(struct object *o, const struct scaledobject *so)
 	act_stop(o);
 }
 
-/* The target is not needed to be paused, only to be kept at a number; and who was refused it does not keep it there, or two would fight about it. */
+/*
+ * The target is not needed to be paused, only to be kept at a number; and who was refused it does
+ * not keep it there, or two would fight about it.
+ */
 static void reconcile_paused(struct object *o, const struct scaledobject *so, struct wish *wish)
 {
 	struct err target_err = { 0 }, err = { 0 };
 	bool targeted;
 
 	stop_scaling(o, so);
-	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) && !wish_target(o, so, wish, &target_err);
+	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) &&
+		!wish_target(o, so, wish, &target_err);
 	wish->words = NULL; /* what fails from here on is another thing */
 	if (wish->waits)
 		return;
@@ -315,24 +341,23 @@ static void reconcile_paused(struct object *o, const struct scaledobject *so, st
 	if (finalise_keep(o, so))
 		return;
 	switch (pause_run(o, so, wish->directives, targeted ? NULL : &target_err, &err)) {
-	case PAUSE_BUSY:
-		break;
-	case PAUSE_FAILED:
-		report_failure(o, so, wish, &err);
-		break;
-	case PAUSE_DONE:
-		conclude_well(o, so, wish);
-		status_write(o);
+	case PAUSE_BUSY: break;
+	case PAUSE_FAILED: report_failure(o, so, wish, &err); break;
+	case PAUSE_DONE: conclude_well(o, so, wish); status_write(o);
 	}
 }
 
-/* --- the look ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The look ---- */
 
-/* What failed on the way to one thing says nothing about another: who mends his object does not wait for the back-off that its faults led to. */
+/*
+ * What failed on the way to one thing says nothing about another: who mends his object does not
+ * wait for the back-off that its faults led to.
+ */
 static void note_asked(struct object *o, const struct scaledobject *so, const struct directives *says)
 {
 	struct reconcile_part *r = &o->reconcile;
-	bool turned = r->paused != says->paused, changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
+	bool turned = r->paused != says->paused,
+	     changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
 
 	r->paused = says->paused;
 	r->seen_generation = so->meta.generation;

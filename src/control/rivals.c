@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two objects that name one target or one HPA: cache/admit says who was there first. Here only who must be looked at
- * anew when an object comes, goes or changes its mind: those that lay the same claim (cache/store).
+ * Two objects that name one target or one HPA: cache/admit says who was there first. Here only who
+ * must be looked at anew when an object comes, goes or changes its mind: those that lay the same
+ * claim (cache/store).
  */
 #include <string.h>
 
@@ -13,7 +14,10 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 	struct store_claims claims = store_claims_of(so);
 
 	return (struct rivals_part){
-		.noted = true, .at_work = so->status.hpa_name && *so->status.hpa_name, .target = claims.target, .hpa = claims.hpa,
+		.noted = true,
+		.at_work = so->status.hpa_name && *so->status.hpa_name,
+		.target = claims.target,
+		.hpa = claims.hpa,
 	};
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a ScaledObject makes of a look at its triggers: decide/scale decides, the target is scaled, and people are told. */
+/*
+ * What a ScaledObject makes of a look at its triggers: decide/scale decides, the target is scaled,
+ * and people are told.
+ */
 #include <string.h>
 
 #include "base/fingerprint.h"
@@ -12,10 +15,12 @@ static const struct hpa *hpa_of(const struct object *o, const struct scaledobjec
 {
 	char name[254], key[STORE_KEY_MAX];
 
-	return store_hpa(o->control->cache->store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	return store_hpa(o->control->cache->store,
+		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 }
 
-static void say_status(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, const struct scaledobject *so)
+static void say_status(struct object *o, const struct scale_facts *facts, const struct scale_decision *d,
+	const struct scaledobject *so)
 {
 	struct scaledobject_status *wanted = status_wanted(o, &so->status);
 	bool was_falling_back = status_says(o, "Fallback");
@@ -33,19 +38,31 @@ static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, 
 }
 
 void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
-		    const char *text)
+	const char *text)
 {
-	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms, .triggers = facts->triggers, .trigger_count = facts->trigger_count, .composite = facts->composite };
+	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
+		.triggers = facts->triggers,
+		.trigger_count = facts->trigger_count,
+		.composite = facts->composite };
 	struct journal_verdict verdict = {
-		.rule = scale_rule_name(d->rule), .act = d->act, .replicas = d->replicas, .active = d->active, .forced = d->forced, .failing = d->failing, .until_unix_ms = d->until_unix_ms,
+		.rule = scale_rule_name(d->rule),
+		.act = d->act,
+		.replicas = d->replicas,
+		.active = d->active,
+		.forced = d->forced,
+		.failing = d->failing,
+		.until_unix_ms = d->until_unix_ms,
 	};
 
 	journal_decided(o->control->cache->journal, o->key, mark, &seen, &verdict, text);
 }
 
-/* Told when it is another than at the last poll, or for another reason. why gets the sentence that is needed. */
+/*
+ * Told when it is another than at the last poll, or for another reason. why gets the sentence that
+ * is needed.
+ */
 static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, char *why,
-			  size_t size)
+	size_t size)
 {
 	uint64_t mark = scale_mark(facts, d);
 	bool stands = journal_stands(o->control->cache->journal, o->key, mark, facts->now_unix_ms);
@@ -106,9 +123,13 @@ void scaleloop_decide(struct object *o, const struct survey_result *result)
 	const struct workload *w;
 	struct directives directives;
 
-	/* What is wrong with the object reconcile says, in Ready; or it waits, as for another target that was named a moment ago. A pause is its work, too, and a target that is another's, which it
-	 * may not have looked at yet. */
-	if (result->err || directives_read(result->of.so, &directives, NULL) || directives.paused || rivals_refuse(o, result->of.so, NULL))
+	/*
+	 * What is wrong with the object reconcile says, in Ready; or it waits, as for another
+	 * target that was named a moment ago. A pause is its work, too, and a target that is
+	 * another's, which it may not have looked at yet.
+	 */
+	if (result->err || directives_read(result->of.so, &directives, NULL) || directives.paused ||
+		rivals_refuse(o, result->of.so, NULL))
 		queue_mark(o);
 	else if (targets_get(o->control->cache->targets, o->key, &w) != TARGET_UNREAD)
 		decide(o, result, &directives);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of an object's status. What reconcile and the loop want is kept in memory; only a difference to what is stored is written, one patch at a time, and
- * what came up meanwhile goes into the next. So a quiet object costs no writes at all.
+ * The one writer of an object's status. What reconcile and the loop want is kept in memory; only a
+ * difference to what is stored is written, one patch at a time, and what came up meanwhile goes
+ * into the next. So a quiet object costs no writes at all.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,17 +37,24 @@ bool status_says(const struct object *o, const char *type)
 	return c && c->status == CONDITION_TRUE;
 }
 
-/* KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick would write them again. */
+/*
+ * KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick
+ * would write them again.
+ */
 static void notice_pruning(struct object *o, const struct scaledobject_status *kept)
 {
-	const struct condition *stored = conditions_get(&kept->conditions, "Ready"), *wanted = conditions_get(&o->status.wanted.conditions, "Ready");
+	const struct condition *stored = conditions_get(&kept->conditions, "Ready"),
+			       *wanted = conditions_get(&o->status.wanted.conditions, "Ready");
 
 	if (o->control->times_pruned || !stored || !wanted)
 		return;
 	/* A condition that KEDA wrote has no time under our CRD either, until it changes. */
-	if ((wanted->since_unix_ms && !stored->since_unix_ms) || (wanted->observed_generation && !stored->observed_generation)) {
+	if ((wanted->since_unix_ms && !stored->since_unix_ms) ||
+		(wanted->observed_generation && !stored->observed_generation)) {
 		o->control->times_pruned = true;
-		log_info(scaled_kind_resource(o->kind->of), "the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one that does");
+		log_info(scaled_kind_resource(o->kind->of),
+			"the installed CRD does not keep lastTransitionTime of conditions; `kscaled manifests` has one "
+			"that does");
 	}
 }
 
@@ -71,10 +79,14 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	if ((err && err->kind == ERR_MISSING) || !object_find(o, &of))
 		return; /* deleted meanwhile: the watch says so */
 	if (err) {
-		/* A conflict is the usual race with whoever edits the object: the watch brings the newer one. */
+		/*
+		 * A conflict is the usual race with whoever edits the object: the watch brings the
+		 * newer one.
+		 */
 		if (err->kind != ERR_CONFLICT)
 			note_failure(o, of.meta, err);
-		loop_timer_set(&o->status.again, loop_backoff_ms(o->status.failures++, err->kind == ERR_CONFLICT ? 50 : 500, 60000));
+		loop_timer_set(&o->status.again,
+			loop_backoff_ms(o->status.failures++, err->kind == ERR_CONFLICT ? 50 : 500, 60000));
 		return;
 	}
 	o->status.failures = 0;
@@ -106,11 +118,15 @@ void status_write(struct object *o)
 	o->status.sent = patch ? fingerprint_fast(patch, strlen(patch)) : 0;
 	if (!patch)
 		o->status.futile = 0;
-	/* The same change sent twice in a row and still not stored: the server drops it, and would for ever. */
+	/*
+	 * The same change sent twice in a row and still not stored: the server drops it, and would
+	 * for ever.
+	 */
 	if (o->status.sent == o->status.futile)
 		return;
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},%s", of.meta->resource_version, patch + 1);
-	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s/status?fieldManager=kscaled", of.meta->namespace_, scaled_kind_resource(of.kind), of.meta->name);
+	path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s/status?fieldManager=kscaled", of.meta->namespace_,
+		scaled_kind_resource(of.kind), of.meta->name);
 	request.path = path;
 	request.body = body;
 	o->status.call = kube_call(c->kube, &request, on_patched, o);

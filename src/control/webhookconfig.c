@@ -15,8 +15,8 @@
 struct webhookconfig {
 	struct keeper *keeper;
 	char *namespace_, *service_name, *title;
-	json_t *seen;      /* as it was last seen: a few hundred bytes; NULL: it does not exist */
-	char *bundle;      /* base64, as caBundle has it; NULL: not known yet */
+	json_t *seen; /* as it was last seen: a few hundred bytes; NULL: it does not exist */
+	char *bundle; /* base64, as caBundle has it; NULL: not known yet */
 	bool leading;
 };
 
@@ -26,7 +26,8 @@ static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
 {
 	const json_t *service = json_object_get(client_config, "service");
 
-	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 && strcmp(json_str_or_empty(service, "name"), w->service_name) == 0;
+	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 &&
+		strcmp(json_str_or_empty(service, "name"), w->service_name) == 0;
 }
 
 static bool lacks_bundle(const struct webhookconfig *w, const json_t *webhook)
@@ -44,9 +45,7 @@ static bool lacks(void *arg)
 
 	if (!w->seen || !w->bundle || !w->leading)
 		return false;
-	json_array_foreach(json_object_get(w->seen, "webhooks"), i, webhook)
-		if (lacks_bundle(w, webhook))
-			return true;
+	json_array_foreach(json_object_get(w->seen, "webhooks"), i, webhook) if (lacks_bundle(w, webhook)) return true;
 	return false;
 }
 
@@ -59,10 +58,8 @@ static char *make(void *arg, const char *version, struct err *err)
 	size_t i;
 
 	(void)err;
-	json_array_foreach(wanted, i, webhook)
-		if (lacks_bundle(w, webhook))
-			json_object_set_new(json_object_get(webhook, "clientConfig"), "caBundle",
-				json_string(w->bundle));
+	json_array_foreach(wanted, i, webhook) if (lacks_bundle(w, webhook))
+		json_object_set_new(json_object_get(webhook, "clientConfig"), "caBundle", json_string(w->bundle));
 	patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "webhooks", wanted);
 	text = json_text(patch);
 	json_decref(patch);
@@ -86,7 +83,10 @@ static void on_written(void *arg, bool created)
 }
 
 static const struct keeper_policy policy = {
-	.on_object = on_object, .lacks = lacks, .make = make, .on_written = on_written,
+	.on_object = on_object,
+	.lacks = lacks,
+	.make = make,
+	.on_written = on_written,
 };
 
 /* ---- In and out ---- */

@@ -3,8 +3,11 @@
 #define CONTROL_WEBHOOKCONFIG_H
 
 /*
- * ValidatingWebhookConfiguration `kscaled-admission`, by which the API server finds our admission webhook: watched by name. The leader keeps our CA in the caBundle of each of its webhooks that points to our Service, under its
- * resourceVersion. It may be absent (kscaled manifests --no-webhook), and nothing here keeps anybody from scaling: what goes wrong is logged, and tried again.
+ * ValidatingWebhookConfiguration `kscaled-admission`, by which the API server finds our admission
+ * webhook: watched by name. The leader keeps our CA in the caBundle of each of its webhooks that
+ * points to our Service, under its resourceVersion. It may be absent (kscaled manifests
+ * --no-webhook), and nothing here keeps anybody from scaling: what goes wrong is logged, and tried
+ * again.
  */
 
 #include <stdbool.h>
@@ -22,6 +25,7 @@ struct webhookconfig *webhookconfig_new(struct kube *kube, const struct webhookc
 void webhookconfig_free(struct webhookconfig *w);
 
 void webhookconfig_set_leading(struct webhookconfig *w, bool leading);
-void webhookconfig_set_bundle(struct webhookconfig *w, const char *pem); /* what each caBundle shall hold; copied; nothing is written before */
+/* what each caBundle shall hold; copied; nothing is written before */
+void webhookconfig_set_bundle(struct webhookconfig *w, const char *pem);
 
 #endif

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one write that reconcile has under way for an object: its answer leads to the next look, its failure to a back-off. */
+/*
+ * The one write that reconcile has under way for an object: its answer leads to the next look, its
+ * failure to a back-off.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "control/object.h"
 
-/* Conflicts in a row that are no news: others write the object and its HPA, too, between our reading and our writing. */
+/*
+ * Conflicts in a row that are no news: others write the object and its HPA, too, between our
+ * reading and our writing.
+ */
 #define CONFLICTS_USUAL 3
 
 struct write {
@@ -33,13 +39,15 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	} else if (!w->on_failure || !w->on_failure(o, err)) {
 		err_keep(&r->write_err, err);
 		err_wrap(r->write_err, "%s", w->doing);
-		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
+		r->retry_at_ms = loop_now_ms(o->control->cache->loop) +
+			loop_backoff_ms(r->failures++, err->kind == ERR_CONFLICT ? 50 : 500, 30000);
 		queue_mark(o); /* says it in Ready; the back-off holds the next try */
 	}
 	free(w);
 }
 
-void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success, write_failure_fn on_failure)
+void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success,
+	write_failure_fn on_failure)
 {
 	size_t size = strlen(doing) + 1;
 	struct write *w = mem_zalloc(sizeof(*w) + size);
@@ -52,7 +60,10 @@ void write_start(struct object *o, const struct kube_request *request, const cha
 	o->reconcile.call = kube_call(o->control->kube, request, on_written, w);
 }
 
-/* After a failed write nothing is tried until the back-off is over; a conflict passes as soon as the newer version is seen. */
+/*
+ * After a failed write nothing is tried until the back-off is over; a conflict passes as soon as
+ * the newer version is seen.
+ */
 bool write_must_wait(struct object *o)
 {
 	struct reconcile_part *r = &o->reconcile;

@@ -10,9 +10,10 @@
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
-#define MS_PER_S 1000
+#define MS_PER_S       1000
 
-static const char *const status_names[] = { [CONDITION_UNKNOWN] = "Unknown", [CONDITION_TRUE] = "True", [CONDITION_FALSE] = "False" };
+static const char *const
+	status_names[] = { [CONDITION_UNKNOWN] = "Unknown", [CONDITION_TRUE] = "True", [CONDITION_FALSE] = "False" };
 
 const char *condition_status_name(enum condition_status s)
 {
@@ -38,13 +39,11 @@ static int decode_one(const struct json_at *at, struct condition *out, struct er
 {
 	MEM_AUTO char *status = NULL;
 
-	if (shape_object(at, err) < 0 ||
-	    phrase_get(at, "type", &out->type, err) < 0 ||
-	    json_get_string(at, "status", &status, err) < 0 ||
-	    phrase_get(at, "reason", &out->reason, err) < 0 ||
-	    phrase_get(at, "message", &out->message, err) < 0 ||
-	    json_get_time(at, "lastTransitionTime", &out->since_unix_ms, err) < 0 ||
-	    json_get_int64(at, "observedGeneration", &out->observed_generation, err) < 0)
+	if (shape_object(at, err) < 0 || phrase_get(at, "type", &out->type, err) < 0 ||
+		json_get_string(at, "status", &status, err) < 0 || phrase_get(at, "reason", &out->reason, err) < 0 ||
+		phrase_get(at, "message", &out->message, err) < 0 ||
+		json_get_time(at, "lastTransitionTime", &out->since_unix_ms, err) < 0 ||
+		json_get_int64(at, "observedGeneration", &out->observed_generation, err) < 0)
 		return -1;
 	if (out->type == NULL)
 		return shape_missing(at, "type", err);
@@ -90,7 +89,8 @@ static json_t *encode_one(const struct condition *c)
 	if (*c->message != '\0')
 		json_object_set_new(object, "message", json_string(c->message));
 	if (c->since_unix_ms != 0)
-		json_object_set_new(object, "lastTransitionTime", json_string(timestamp_format(c->since_unix_ms, text)));
+		json_object_set_new(object, "lastTransitionTime",
+			json_string(timestamp_format(c->since_unix_ms, text)));
 	if (c->observed_generation != 0)
 		json_object_set_new(object, "observedGeneration", json_integer(c->observed_generation));
 	return object;
@@ -147,7 +147,11 @@ static struct condition *append(struct conditions *c, const char *type, int64_t 
 
 	c->list = mem_resize(c->list, c->count + 1, sizeof(*c->list));
 	added = &c->list[c->count++];
-	*added = (struct condition){ .type = phrase_dup(type), .status = CONDITION_UNKNOWN, .reason = phrase_dup(""), .message = phrase_dup(""), .since_unix_ms = now_unix_ms };
+	*added = (struct condition){ .type = phrase_dup(type),
+		.status = CONDITION_UNKNOWN,
+		.reason = phrase_dup(""),
+		.message = phrase_dup(""),
+		.since_unix_ms = now_unix_ms };
 	return added;
 }
 
@@ -160,7 +164,8 @@ static bool replace(const char **text, const char *with)
 	return true;
 }
 
-bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason, const char *message, int64_t now_unix_ms, int64_t generation)
+bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
+	const char *message, int64_t now_unix_ms, int64_t generation)
 {
 	struct condition *one = find(c, type);
 	bool changed = one == NULL;
@@ -181,7 +186,8 @@ bool conditions_set(struct conditions *c, const char *type, enum condition_statu
 /* Times as they are stored, in whole seconds: what was set in memory equals what is read back. */
 static bool same_times(const struct condition *a, const struct condition *b)
 {
-	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S && a->observed_generation == b->observed_generation;
+	return a->since_unix_ms / MS_PER_S == b->since_unix_ms / MS_PER_S &&
+		a->observed_generation == b->observed_generation;
 }
 
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times)
@@ -191,7 +197,8 @@ bool conditions_equal(const struct conditions *a, const struct conditions *b, bo
 	for (size_t i = 0; i < a->count; i++) {
 		const struct condition *x = &a->list[i], *y = conditions_get(b, x->type);
 
-		if (y == NULL || x->status != y->status || strcmp(x->reason, y->reason) != 0 || strcmp(x->message, y->message) != 0)
+		if (y == NULL || x->status != y->status || strcmp(x->reason, y->reason) != 0 ||
+			strcmp(x->message, y->message) != 0)
 			return false;
 		if (with_times && !same_times(x, y))
 			return false;

@@ -2,7 +2,10 @@
 #ifndef CRD_CONDITION_H
 #define CRD_CONDITION_H
 
-/* Status conditions as KEDA's kinds carry them: a list keyed by type, status True, False or Unknown; times where the CRD keeps them. */
+/*
+ * Status conditions as KEDA's kinds carry them: a list keyed by type, status True, False or
+ * Unknown; times where the CRD keeps them.
+ */
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -17,10 +20,10 @@ enum condition_status { CONDITION_UNKNOWN, CONDITION_TRUE, CONDITION_FALSE };
 struct condition {
 	const char *type;
 	enum condition_status status;
-	const char *reason;  /* "" when absent */
-	const char *message; /* "" when absent */
-	int64_t since_unix_ms;      /* lastTransitionTime; 0 when absent */
-	int64_t observed_generation;/* 0 when absent */
+	const char *reason;          /* "" when absent */
+	const char *message;         /* "" when absent */
+	int64_t since_unix_ms;       /* lastTransitionTime; 0 when absent */
+	int64_t observed_generation; /* 0 when absent */
 };
 
 struct conditions { /* a value; owns its list */
@@ -34,8 +37,12 @@ void conditions_done(struct conditions *c);
 void conditions_copy(struct conditions *to, const struct conditions *from);
 const struct condition *conditions_get(const struct conditions *c, const char *type); /* NULL when absent */
 
-/* Sets one; lastTransitionTime moves to now only when status changes. Returns whether anything but the times changed. */
-bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason, const char *message, int64_t now_unix_ms, int64_t generation);
+/*
+ * Sets one; lastTransitionTime moves to now only when status changes. Returns whether anything but
+ * the times changed.
+ */
+bool conditions_set(struct conditions *c, const char *type, enum condition_status status, const char *reason,
+	const char *message, int64_t now_unix_ms, int64_t generation);
 bool conditions_equal(const struct conditions *a, const struct conditions *b, bool with_times);
 const char *condition_status_name(enum condition_status s); /* "True", "False", "Unknown" */
 

@@ -9,8 +9,8 @@
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
-#define EXTERNALS_MAX 2000
-#define OWNERSHIP "validations.keda.sh/hpa-ownership" /* "false": it need not be its ScaledObject's */
+#define EXTERNALS_MAX  2000
+#define OWNERSHIP      "validations.keda.sh/hpa-ownership" /* "false": it need not be its ScaledObject's */
 
 static void take_text(const json_t *object, const char *key, const char **out)
 {
@@ -21,7 +21,9 @@ static enum condition_status status_of(const json_t *condition)
 {
 	const char *text = json_str_or_empty(condition, "status");
 
-	return strcmp(text, "True") == 0 ? CONDITION_TRUE : strcmp(text, "False") == 0 ? CONDITION_FALSE : CONDITION_UNKNOWN;
+	return strcmp(text, "True") == 0     ? CONDITION_TRUE
+		: strcmp(text, "False") == 0 ? CONDITION_FALSE
+					     : CONDITION_UNKNOWN;
 }
 
 static void says_done(struct hpa_says *s)

@@ -16,12 +16,30 @@
 
 /* Kubernetes keeps down to nano and rounds up what is finer (quantity.go ParseQuantity). */
 #define NANO_DIGITS 9
-static const __int128 NANO_LIMIT = (__int128)INT64_MAX * 1000000000; /* more than any quantity that Kubernetes keeps exactly */
+/* more than any quantity that Kubernetes keeps exactly */
+static const __int128 NANO_LIMIT = (__int128)INT64_MAX * 1000000000;
 
-static const struct { const char *suffix; int ten; int two; } suffixes[] = {
-	{ "n", -9, 0 }, { "u", -6, 0 }, { "m", -3, 0 }, { "", 0, 0 },
-	{ "k", 3, 0 }, { "M", 6, 0 }, { "G", 9, 0 }, { "T", 12, 0 }, { "P", 15, 0 }, { "E", 18, 0 },
-	{ "Ki", 0, 10 }, { "Mi", 0, 20 }, { "Gi", 0, 30 }, { "Ti", 0, 40 }, { "Pi", 0, 50 }, { "Ei", 0, 60 },
+static const struct {
+	const char *suffix;
+	int ten;
+	int two;
+} suffixes[] = {
+	{ "n", -9, 0 },
+	{ "u", -6, 0 },
+	{ "m", -3, 0 },
+	{ "", 0, 0 },
+	{ "k", 3, 0 },
+	{ "M", 6, 0 },
+	{ "G", 9, 0 },
+	{ "T", 12, 0 },
+	{ "P", 15, 0 },
+	{ "E", 18, 0 },
+	{ "Ki", 0, 10 },
+	{ "Mi", 0, 20 },
+	{ "Gi", 0, 30 },
+	{ "Ti", 0, 40 },
+	{ "Pi", 0, 50 },
+	{ "Ei", 0, 60 },
 };
 
 static int suffix_scale(const char *suffix, int *ten, int *two)
@@ -51,7 +69,10 @@ static __int128 times(__int128 value, int factor)
 	return value > NANO_LIMIT / factor ? NANO_LIMIT : value * factor;
 }
 
-/* digits * 10^ten * 2^two, rounded up. The scale is applied at once to all digits: applied step by step while reading, it would round in between. */
+/*
+ * digits * 10^ten * 2^two, rounded up. The scale is applied at once to all digits: applied step by
+ * step while reading, it would round in between.
+ */
 static __int128 scaled(__int128 digits, int ten, int two)
 {
 	bool lost = false;
@@ -96,7 +117,10 @@ static __int128 read_nano(const char *text, bool *negative)
 	return scaled(digits, ten + NANO_DIGITS - fraction, two);
 }
 
-/* "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that is no quantity is copied. */
+/*
+ * "500m" and "0.5" give "500m"; finer than a thousandth gives "<n>n". The caller owns it; text that
+ * is no quantity is copied.
+ */
 static char *canonical(const char *text)
 {
 	bool negative;
@@ -115,7 +139,10 @@ static char *canonical(const char *text)
 	return mem_dup(quantity_format(q, out));
 }
 
-/* The shortest decimal text that reads back as the same number: 0.1, not 0.10000000000000001, which Kubernetes would round up to 100000001n. */
+/*
+ * The shortest decimal text that reads back as the same number: 0.1, not 0.10000000000000001, which
+ * Kubernetes would round up to 100000001n.
+ */
 static char *real_text(double value)
 {
 	char text[40];
@@ -128,7 +155,10 @@ static char *real_text(double value)
 	return mem_dup(text);
 }
 
-/* The text of a quantity that may be written as a number; NULL when it is neither. The caller owns it. */
+/*
+ * The text of a quantity that may be written as a number; NULL when it is neither. The caller owns
+ * it.
+ */
 static char *quantity_text(const json_t *value)
 {
 	if (json_is_string(value))
@@ -150,7 +180,12 @@ static void set_quantity(json_t *object, const char *key, bool normal)
 	free(text);
 }
 
-/* ---- Shape: what Kubernetes 1.36 knows; other fields are pruned there, and what a later version fills in by itself must not look like a difference ---- */
+/* ---- Shape: what Kubernetes 1.36 knows ---- */
+
+/*
+ * Other fields are pruned there, and what a later version fills in by itself must not look like a
+ * difference.
+ */
 
 static bool is_listed(const char *key, const char *const *list)
 {
@@ -166,9 +201,7 @@ static void keep_only(json_t *object, const char *const *list)
 	json_t *value;
 	void *next;
 
-	json_object_foreach_safe(object, next, key, value)
-		if (!is_listed(key, list))
-			json_object_del(object, key);
+	json_object_foreach_safe(object, next, key, value) if (!is_listed(key, list)) json_object_del(object, key);
 }
 
 /* null is absent. */
@@ -179,17 +212,20 @@ static void drop_nulls(json_t *value)
 	void *next;
 	size_t i;
 
-	json_object_foreach_safe(value, next, key, child) {
+	json_object_foreach_safe(value, next, key, child)
+	{
 		if (json_is_null(child))
 			json_object_del(value, key);
 		else
 			drop_nulls(child);
 	}
-	json_array_foreach(value, i, child)
-		drop_nulls(child);
+	json_array_foreach(value, i, child) drop_nulls(child);
 }
 
-/* But for policies: without any, the API server refuses the object, and it must not look like one that leaves them to the defaults. */
+/*
+ * But for policies: without any, the API server refuses the object, and it must not look like one
+ * that leaves them to the defaults.
+ */
 static void drop_empty_lists(json_t *value)
 {
 	const char *key;
@@ -197,14 +233,14 @@ static void drop_empty_lists(json_t *value)
 	void *next;
 	size_t i;
 
-	json_object_foreach_safe(value, next, key, child) {
+	json_object_foreach_safe(value, next, key, child)
+	{
 		if (json_is_array(child) && json_array_size(child) == 0 && strcmp(key, "policies") != 0)
 			json_object_del(value, key);
 		else
 			drop_empty_lists(child);
 	}
-	json_array_foreach(value, i, child)
-		drop_empty_lists(child);
+	json_array_foreach(value, i, child) drop_empty_lists(child);
 }
 
 /* ---- Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go ---- */
@@ -224,19 +260,22 @@ static json_t *policy(const char *type, int value)
 
 static void normal_rules(json_t *rules)
 {
-	static const char *const fields[] = { "policies", "selectPolicy", "stabilizationWindowSeconds", "tolerance", NULL };
+	static const char *const fields[] = { "policies", "selectPolicy", "stabilizationWindowSeconds", "tolerance",
+		NULL };
 	static const char *const policy_fields[] = { "periodSeconds", "type", "value", NULL };
 	json_t *one;
 	size_t i;
 
 	keep_only(rules, fields);
-	json_array_foreach(json_object_get(rules, "policies"), i, one)
-		keep_only(one, policy_fields);
+	json_array_foreach(json_object_get(rules, "policies"), i, one) keep_only(one, policy_fields);
 	default_new(rules, "selectPolicy", json_string("Max"));
 	set_quantity(rules, "tolerance", true);
 }
 
-/* Policies that are given replace the default ones as a whole; scaleDown's window has no default here: the controller's own option is it. */
+/*
+ * Policies that are given replace the default ones as a whole; scaleDown's window has no default
+ * here: the controller's own option is it.
+ */
 static void normal_behavior(json_t *behavior)
 {
 	static const char *const fields[] = { "scaleDown", "scaleUp", NULL };
@@ -272,7 +311,8 @@ static void normal_metric(json_t *metric)
 
 static void normal_spec(json_t *spec)
 {
-	static const char *const fields[] = { "behavior", "maxReplicas", "metrics", "minReplicas", "scaleTargetRef", NULL };
+	static const char *const fields[] = { "behavior", "maxReplicas", "metrics", "minReplicas", "scaleTargetRef",
+		NULL };
 	json_t *metric;
 	size_t i;
 
@@ -280,10 +320,10 @@ static void normal_spec(json_t *spec)
 	drop_nulls(spec);
 	default_new(spec, "minReplicas", json_integer(1));
 	if (json_array_size(json_object_get(spec, "metrics")) == 0)
-		json_object_set_new(spec, "metrics", json_pack("[{s:s, s:{s:s, s:{s:s, s:i}}}]", "type", "Resource", "resource", "name", "cpu",
-							       "target", "type", "Utilization", "averageUtilization", 80));
-	json_array_foreach(json_object_get(spec, "metrics"), i, metric)
-		normal_metric(metric);
+		json_object_set_new(spec, "metrics",
+			json_pack("[{s:s, s:{s:s, s:{s:s, s:i}}}]", "type", "Resource", "resource", "name", "cpu",
+				"target", "type", "Utilization", "averageUtilization", 80));
+	json_array_foreach(json_object_get(spec, "metrics"), i, metric) normal_metric(metric);
 	if (json_is_object(json_object_get(spec, "behavior")))
 		normal_behavior(json_object_get(spec, "behavior"));
 	drop_empty_lists(spec);

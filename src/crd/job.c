@@ -9,23 +9,27 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 
-#define OWNER_KIND "ScaledJob"
-#define OWNER_GROUP "keda.sh/" /* of apiVersion */
+#define OWNER_KIND            "ScaledJob"
+#define OWNER_GROUP           "keda.sh/" /* of apiVersion */
 #define GENERATION_DIGITS_MAX 18
 
-/* Of the JSON itself, not of decoded maps: whatever else stands in labels and annotations is not copied. Nothing in here can be wrong, only absent: the API server types all of it. */
+/*
+ * Of the JSON itself, not of decoded maps: whatever else stands in labels and annotations is not
+ * copied. Nothing in here can be wrong, only absent: the API server types all of it.
+ */
 
 static char *owner_uid(const json_t *metadata)
 {
 	const json_t *list = json_object_get(metadata, "ownerReferences"), *one;
 	size_t i;
 
-	json_array_foreach(list, i, one)
-		if (json_is_true(json_object_get(one, "controller"))) {
-			bool ours = strcmp(json_str_or_empty(one, "kind"), OWNER_KIND) == 0 && strncmp(json_str_or_empty(one, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
+	json_array_foreach(list, i, one) if (json_is_true(json_object_get(one, "controller")))
+	{
+		bool ours = strcmp(json_str_or_empty(one, "kind"), OWNER_KIND) == 0 &&
+			strncmp(json_str_or_empty(one, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 
-			return ours ? mem_dup(json_str_or_empty(one, "uid")) : NULL;
-		}
+		return ours ? mem_dup(json_str_or_empty(one, "uid")) : NULL;
+	}
 	return NULL;
 }
 
@@ -54,7 +58,8 @@ static const json_t *final_condition(const json_t *status, enum job_state *state
 	const json_t *list = json_object_get(status, "conditions"), *one;
 	size_t i;
 
-	json_array_foreach(list, i, one) {
+	json_array_foreach(list, i, one)
+	{
 		const char *type = json_str_or_empty(one, "type");
 		bool complete = strcmp(type, "Complete") == 0;
 
@@ -74,7 +79,7 @@ static void decode_state(const json_t *status, struct job *out)
 	if (final == NULL)
 		return;
 	if (timestamp_parse(json_str_or_empty(status, "completionTime"), &out->finished_unix_ms, NULL) < 0 &&
-	    timestamp_parse(json_str_or_empty(final, "lastTransitionTime"), &out->finished_unix_ms, NULL) < 0)
+		timestamp_parse(json_str_or_empty(final, "lastTransitionTime"), &out->finished_unix_ms, NULL) < 0)
 		out->finished_unix_ms = 0;
 }
 

@@ -3,8 +3,10 @@
 #define CRD_JOB_H
 
 /*
- * A batch/v1 Job projected to what a ScaledJob needs to know of those it made: whether it still runs, of which version of the ScaledJob it is. Small, as there may be tens of thousands: of meta only names, uid, versions and times are kept,
- * labels, annotations, finalizers and owners are empty.
+ * A batch/v1 Job projected to what a ScaledJob needs to know of those it made: whether it still
+ * runs, of which version of the ScaledJob it is. Small, as there may be tens of thousands: of meta
+ * only names, uid, versions and times are kept, labels, annotations, finalizers and owners are
+ * empty.
  */
 
 #include <jansson.h>
@@ -16,18 +18,21 @@
 /* Labels and annotations of a Job and of its Pods (keda-core.md 1.5, 4.4). */
 #define JOB_OWNER_LABEL           "scaledjob.keda.sh/name"
 #define JOB_GENERATION_ANNOTATION "scaledjob.keda.sh/generation"
-#define JOB_TEMPLATE_ANNOTATION   "scaledjob.kscaled.io/template" /* scaledjob_spec.template_print of what it was made from; KEDA's Jobs have none */
+#define JOB_TEMPLATE_ANNOTATION                                                                                        \
+	"scaledjob.kscaled.io/template" /* scaledjob_spec.template_print of what it was made from; KEDA's Jobs have    \
+					   none */
 
 enum job_state { JOB_RUNNING /* or waiting: not finished */, JOB_COMPLETE, JOB_FAILED };
 
 struct job { /* begins with its meta, as cache/shelf wants it */
 	struct meta meta;
-	char *owner;               /* the ScaledJob's name, of the label; "" when it has none */
-	char *owner_uid;           /* of the controlling ScaledJob; NULL when nothing, or something else, controls it */
-	int64_t for_generation;    /* the ScaledJob's when it was made; -1: not said */
-	char template_print[17];   /* "" when not said */
-	enum job_state state;      /* by the conditions Complete and Failed that are True (keda-core.md 4.3) */
-	int64_t finished_unix_ms;  /* status.completionTime, else when the condition became True, else 0; 0 while it runs */
+	char *owner;             /* the ScaledJob's name, of the label; "" when it has none */
+	char *owner_uid;         /* of the controlling ScaledJob; NULL when nothing, or something else, controls it */
+	int64_t for_generation;  /* the ScaledJob's when it was made; -1: not said */
+	char template_print[17]; /* "" when not said */
+	enum job_state state;    /* by the conditions Complete and Failed that are True (keda-core.md 4.3) */
+	/* status.completionTime, else when the condition became True, else 0; 0 while it runs */
+	int64_t finished_unix_ms;
 };
 
 struct job *job_decode(const json_t *object, struct err *err); /* the caller owns it */

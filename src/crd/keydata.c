@@ -49,10 +49,12 @@ static const char *take(enum keydata_kind kind, const char *key, const json_t *v
 	}
 	if (text == NULL)
 		return "is not a string";
-	return kind == KEYDATA_SECRET ? take_encoded(key, text, json_string_length(value), out) : take_plain(key, text, json_string_length(value), out);
+	return kind == KEYDATA_SECRET ? take_encoded(key, text, json_string_length(value), out)
+				      : take_plain(key, text, json_string_length(value), out);
 }
 
-int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg, struct strmap *out, struct strmap *unreadable, struct err *err)
+int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(void *arg, const char *key), void *arg,
+	struct strmap *out, struct strmap *unreadable, struct err *err)
 {
 	struct json_at root = json_root(object), data;
 	const char *key, *why;
@@ -63,7 +65,8 @@ int keydata_decode(enum keydata_kind kind, const json_t *object, bool (*wanted)(
 	data = json_field(&root, "data");
 	if (shape_object(&data, err) < 0)
 		return -1;
-	json_object_foreach((json_t *)(uintptr_t)data.value, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)data.value, key, value)
+	{
 		if (wanted != NULL && !wanted(arg, key))
 			continue;
 		if (out->count + unreadable->count >= KEYS_MAX)

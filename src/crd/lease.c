@@ -14,12 +14,12 @@ static int decode_fields(const struct json_at *root, struct lease *out, struct e
 	struct json_at metadata = json_field(root, "metadata"), spec = json_field(root, "spec");
 
 	if (shape_object(&metadata, err) < 0 || shape_object(&spec, err) < 0 ||
-	    json_get_string(&metadata, "resourceVersion", &out->resource_version, err) < 0 ||
-	    json_get_string(&spec, "holderIdentity", &out->holder, err) < 0 ||
-	    json_get_int64(&spec, "leaseDurationSeconds", &out->duration_s, err) < 0 ||
-	    json_get_time(&spec, "acquireTime", &out->acquired_unix_ms, err) < 0 ||
-	    json_get_time(&spec, "renewTime", &out->renewed_unix_ms, err) < 0 ||
-	    json_get_int64(&spec, "leaseTransitions", &out->transitions, err) < 0)
+		json_get_string(&metadata, "resourceVersion", &out->resource_version, err) < 0 ||
+		json_get_string(&spec, "holderIdentity", &out->holder, err) < 0 ||
+		json_get_int64(&spec, "leaseDurationSeconds", &out->duration_s, err) < 0 ||
+		json_get_time(&spec, "acquireTime", &out->acquired_unix_ms, err) < 0 ||
+		json_get_time(&spec, "renewTime", &out->renewed_unix_ms, err) < 0 ||
+		json_get_int64(&spec, "leaseTransitions", &out->transitions, err) < 0)
 		return -1;
 	if (out->resource_version == NULL)
 		out->resource_version = mem_dup("");
@@ -57,7 +57,8 @@ static json_t *encode_spec(const struct lease *l)
 	if (l->duration_s > 0) /* the API server refuses 0 */
 		json_object_set_new(spec, "leaseDurationSeconds", json_integer(l->duration_s));
 	if (l->acquired_unix_ms != 0)
-		json_object_set_new(spec, "acquireTime", json_string(timestamp_format_micro(l->acquired_unix_ms, text)));
+		json_object_set_new(spec, "acquireTime",
+			json_string(timestamp_format_micro(l->acquired_unix_ms, text)));
 	if (l->renewed_unix_ms != 0)
 		json_object_set_new(spec, "renewTime", json_string(timestamp_format_micro(l->renewed_unix_ms, text)));
 	json_object_set_new(spec, "leaseTransitions", json_integer(l->transitions));

@@ -11,7 +11,7 @@
 
 struct lease { /* a value; owns its strings */
 	char *resource_version;
-	char *holder;                /* "" when nobody holds it */
+	char *holder; /* "" when nobody holds it */
 	int64_t duration_s;
 	int64_t acquired_unix_ms, renewed_unix_ms; /* 0 when absent */
 	int64_t transitions;

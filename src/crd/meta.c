@@ -8,8 +8,8 @@
 #include "crd/shape.h"
 
 #define FINALIZERS_MAX 1000
-#define OWNERS_MAX 1000
-#define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
+#define OWNERS_MAX     1000
+#define LAST_APPLIED   "kubectl.kubernetes.io/last-applied-configuration"
 
 static void fill_absent(char **text)
 {
@@ -47,12 +47,10 @@ static int decode_finalizers(const struct json_at *at, struct meta *out, struct 
 
 static int decode_owner(const struct json_at *at, struct owner_ref *out, struct err *err)
 {
-	if (shape_object(at, err) < 0 ||
-	    json_get_string(at, "apiVersion", &out->api_version, err) < 0 ||
-	    json_get_string(at, "kind", &out->kind, err) < 0 ||
-	    json_get_string(at, "name", &out->name, err) < 0 ||
-	    json_get_string(at, "uid", &out->uid, err) < 0 ||
-	    json_get_bool(at, "controller", &out->controller, err) < 0)
+	if (shape_object(at, err) < 0 || json_get_string(at, "apiVersion", &out->api_version, err) < 0 ||
+		json_get_string(at, "kind", &out->kind, err) < 0 || json_get_string(at, "name", &out->name, err) < 0 ||
+		json_get_string(at, "uid", &out->uid, err) < 0 ||
+		json_get_bool(at, "controller", &out->controller, err) < 0)
 		return -1;
 	fill_absent(&out->api_version);
 	fill_absent(&out->kind);
@@ -81,14 +79,12 @@ static int decode_owners(const struct json_at *at, struct meta *out, struct err 
 
 static int decode_identity(const struct json_at *at, struct meta *out, struct err *err)
 {
-	if (shape_object(at, err) < 0 ||
-	    json_get_string(at, "namespace", &out->namespace_, err) < 0 ||
-	    json_get_string(at, "name", &out->name, err) < 0 ||
-	    json_get_string(at, "uid", &out->uid, err) < 0 ||
-	    json_get_string(at, "resourceVersion", &out->resource_version, err) < 0 ||
-	    json_get_int64(at, "generation", &out->generation, err) < 0 ||
-	    json_get_time(at, "creationTimestamp", &out->created_unix_ms, err) < 0 ||
-	    json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0)
+	if (shape_object(at, err) < 0 || json_get_string(at, "namespace", &out->namespace_, err) < 0 ||
+		json_get_string(at, "name", &out->name, err) < 0 || json_get_string(at, "uid", &out->uid, err) < 0 ||
+		json_get_string(at, "resourceVersion", &out->resource_version, err) < 0 ||
+		json_get_int64(at, "generation", &out->generation, err) < 0 ||
+		json_get_time(at, "creationTimestamp", &out->created_unix_ms, err) < 0 ||
+		json_get_time(at, "deletionTimestamp", &out->deleted_unix_ms, err) < 0)
 		return -1;
 	if (out->name == NULL || *out->name == '\0')
 		return shape_missing(at, "name", err);
@@ -101,9 +97,8 @@ static int decode_identity(const struct json_at *at, struct meta *out, struct er
 static int decode_rest(const struct json_at *at, struct meta *out, struct err *err)
 {
 	if (json_get_strmap(at, "labels", &out->labels, err) < 0 ||
-	    json_get_strmap(at, "annotations", &out->annotations, err) < 0 ||
-	    decode_finalizers(at, out, err) < 0 ||
-	    decode_owners(at, out, err) < 0)
+		json_get_strmap(at, "annotations", &out->annotations, err) < 0 || decode_finalizers(at, out, err) < 0 ||
+		decode_owners(at, out, err) < 0)
 		return -1;
 	drop_last_applied(&out->annotations);
 	return 0;

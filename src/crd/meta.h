@@ -3,9 +3,10 @@
 #define CRD_META_H
 
 /*
- * metadata of a Kubernetes object, as far as anybody here looks at it. A plain value that owns its strings.
- * kubectl's last-applied-configuration annotation is left out while decoding, a deliberate difference from KEDA: it holds the whole object once more, and copied to the
- * HPA it would make `kubectl apply` there compare with the wrong object.
+ * metadata of a Kubernetes object, as far as anybody here looks at it. A plain value that owns its
+ * strings. kubectl's last-applied-configuration annotation is left out while decoding, a deliberate
+ * difference from KEDA: it holds the whole object once more, and copied to the HPA it would make
+ * `kubectl apply` there compare with the wrong object.
  */
 
 #include <jansson.h>
@@ -38,7 +39,11 @@ struct meta {
 };
 
 int meta_decode(const json_t *object, struct meta *out, struct err *err); /* of the whole object; name is required */
-int meta_decode_slim(const json_t *object, struct meta *out, struct err *err); /* the same without labels, annotations, finalizers and owners: for kinds of which there are very many */
+/*
+ * the same without labels, annotations, finalizers and owners: for kinds of which there are very
+ * many
+ */
+int meta_decode_slim(const json_t *object, struct meta *out, struct err *err);
 void meta_done(struct meta *m);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */

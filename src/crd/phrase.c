@@ -7,13 +7,31 @@
 
 #include "base/mem.h"
 
-/* Rows and no pointers, so that the table is shared between processes and an address tells whether a text is one of them. */
+/*
+ * Rows and no pointers, so that the table is shared between processes and an address tells whether
+ * a text is one of them.
+ */
 static const char phrases[][72] = {
 	"",
 	/* conditions of a ScaledObject: types, reasons, messages */
-	"Ready", "Active", "Fallback", "Paused", "HPAActive",
-	"ScaledObjectReady", "ScaledObjectCheckFailed", "TriggerError", "PartialTriggerError", "ScalerActive", "ScalerNotActive", "ScalerCooldown", "NoFallbackFound", "FallbackExists",
-	"ScaledObjectPaused", "ScaledObjectUnpaused", "ScalingDisabled", "UnknownState",
+	"Ready",
+	"Active",
+	"Fallback",
+	"Paused",
+	"HPAActive",
+	"ScaledObjectReady",
+	"ScaledObjectCheckFailed",
+	"TriggerError",
+	"PartialTriggerError",
+	"ScalerActive",
+	"ScalerNotActive",
+	"ScalerCooldown",
+	"NoFallbackFound",
+	"FallbackExists",
+	"ScaledObjectPaused",
+	"ScaledObjectUnpaused",
+	"ScalingDisabled",
+	"UnknownState",
 	"ScaledObject is defined correctly and is ready for scaling",
 	"Triggers defined in ScaledObject are not working correctly",
 	"Some triggers defined in ScaledObject are not working correctly",
@@ -26,19 +44,43 @@ static const char phrases[][72] = {
 	"pause annotation removed for ScaledObject",
 	"HPA is actively scaling",
 	/* conditions of a ScaledJob */
-	"ScaledJobReady", "ScaledJobCheckFailed", "ScaledJobPaused", "ScaledJobUnpaused",
+	"ScaledJobReady",
+	"ScaledJobCheckFailed",
+	"ScaledJobPaused",
+	"ScaledJobUnpaused",
 	"ScaledJob is defined correctly and is ready to scaling",
 	"ScaledJob is defined correctly and is ready for scaling",
 	"ScaledJob is paused, skipping reconcile loop",
 	"ScaledJob is paused",
 	"ScaledJob is unpaused",
 	/* conditions of an HPA (kubernetes pkg/controller/podautoscaler/horizontal.go) */
-	"True", "False", "Unknown", "ValidMetricFound", "SucceededGetScale", "SucceededRescale", "ReadyForNewScale", "ScaleDownStabilized", "DesiredWithinRange", "TooFewReplicas", "TooManyReplicas",
+	"True",
+	"False",
+	"Unknown",
+	"ValidMetricFound",
+	"SucceededGetScale",
+	"SucceededRescale",
+	"ReadyForNewScale",
+	"ScaleDownStabilized",
+	"DesiredWithinRange",
+	"TooFewReplicas",
+	"TooManyReplicas",
 	"scaling is disabled since the replica count of the target is zero",
 	"the desired replica count is less than the minimum replica count",
 	"the desired replica count is more than the maximum replica count",
 	/* targets and triggers */
-	"apps", "v1", "Deployment", "deployments", "apps/v1.Deployment", "StatefulSet", "statefulsets", "apps/v1.StatefulSet", "redis", "cpu", "memory", "composite-metric",
+	"apps",
+	"v1",
+	"Deployment",
+	"deployments",
+	"apps/v1.Deployment",
+	"StatefulSet",
+	"statefulsets",
+	"apps/v1.StatefulSet",
+	"redis",
+	"cpu",
+	"memory",
+	"composite-metric",
 };
 
 /* NULL when it is none. */

@@ -3,21 +3,27 @@
 #define CRD_PHRASE_H
 
 /*
- * Texts that nearly every object carries: the types, reasons and messages of conditions, the words of the usual targets. A thousand ScaledObjects and their HPAs say the same forty sentences, each twice (as stored and as
- * wanted), so those stand once in a table here and cost nothing; any other text is an ordinary copy. What these functions give is owned by who asked and freed by phrase_free only, whichever of both it is.
- * A sentence that is worded anew elsewhere and not here is still right, only dearer.
+ * Texts that nearly every object carries: the types, reasons and messages of conditions, the words
+ * of the usual targets. A thousand ScaledObjects and their HPAs say the same forty sentences, each
+ * twice (as stored and as wanted), so those stand once in a table here and cost nothing; any other
+ * text is an ordinary copy. What these functions give is owned by who asked and freed by
+ * phrase_free only, whichever of both it is. A sentence that is worded anew elsewhere and not here
+ * is still right, only dearer.
  */
 
 #include "base/err.h"
 #include "base/json.h"
 
-const char *phrase_dup(const char *text); /* NULL gives NULL */
-const char *phrase_take(char *text);      /* takes an allocated one; NULL gives NULL */
-void phrase_free(const char *text);       /* NULL is fine */
+const char *phrase_dup(const char *text);             /* NULL gives NULL */
+const char *phrase_take(char *text);                  /* takes an allocated one; NULL gives NULL */
+void phrase_free(const char *text);                   /* NULL is fine */
 void phrase_set(const char **slot, const char *text); /* frees the older one; text may be that or NULL */
 void phrase_clear(const char **slot);                 /* to NULL */
 
-/* As json_get_string: *out is the caller's, for phrase_free; an older one is freed; absent leaves it. */
+/*
+ * As json_get_string: *out is the caller's, for phrase_free; an older one is freed; absent leaves
+ * it.
+ */
 int phrase_get(const struct json_at *at, const char *key, const char **out, struct err *err);
 
 #endif

@@ -10,8 +10,8 @@
 #include "crd/scaledobject_parts.h"
 
 #define DEFAULT_POLLING_INTERVAL_S 30
-#define DEFAULT_HISTORY 100
-#define DEFAULT_MAX_JOBS 100
+#define DEFAULT_HISTORY            100
+#define DEFAULT_MAX_JOBS           100
 
 struct scaledjob *scaledjob_decode(const json_t *object, struct err *err)
 {
@@ -50,7 +50,10 @@ int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s)
 	return optional_or(s->polling_interval_s, DEFAULT_POLLING_INTERVAL_S);
 }
 
-/* Numbers below 0 do not come this far through decide/validate. Should one, it deletes nothing and creates nothing. */
+/*
+ * Numbers below 0 do not come this far through decide/validate. Should one, it deletes nothing and
+ * creates nothing.
+ */
 static int32_t history(int32_t limit)
 {
 	return limit >= 0 ? limit : DEFAULT_HISTORY;

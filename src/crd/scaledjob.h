@@ -3,7 +3,9 @@
 #define CRD_SCALEDJOB_H
 
 /*
- * keda.sh/v1alpha1 ScaledJob as a plain struct (keda-core.md 1.3). Everything the CRD allows is decoded, also what decide/validate refuses by name. Absent stays apart from zero: INT32_UNSET, NULL.
+ * keda.sh/v1alpha1 ScaledJob as a plain struct (keda-core.md 1.3). Everything the CRD allows is
+ * decoded, also what decide/validate refuses by name. Absent stays apart from zero: INT32_UNSET,
+ * NULL.
  */
 
 #include <jansson.h>
@@ -17,31 +19,42 @@
 #include "crd/workload.h"
 
 #define SCALEDJOB_TEMPLATE_BYTES_MAX (1024 * 1024)
-#define SCALEDJOB_CONDITIONS_MAX 100 /* of pendingPodConditions */
+#define SCALEDJOB_CONDITIONS_MAX     100 /* of pendingPodConditions */
 
 struct scaledjob_spec {
-	char *template_text;        /* jobTargetRef as compact JSON with sorted keys; NULL when absent. Not parsed further: the API server judges each Job */
-	char template_print[17];    /* a fingerprint of it in hexadecimal: the same text gives the same one in every version of kscaled; "" when absent */
+	/*
+	 * jobTargetRef as compact JSON with sorted keys; NULL when absent. Not parsed further: the
+	 * API server judges each Job
+	 */
+	char *template_text;
+	char template_print[17];    /* a fingerprint of it in hexadecimal: the same text gives the same one in every
+				       version of kscaled; "" when absent */
 	int32_t polling_interval_s; /* INT32_UNSET: the default, as below */
 	int32_t successful_history, failed_history;
 	int32_t min_jobs, max_jobs;
-	char *rollout_strategy;     /* rolloutStrategy when it is written and not empty, else rollout.strategy; NULL */
-	char *propagation_policy;   /* rollout.propagationPolicy; NULL */
+	char *rollout_strategy;   /* rolloutStrategy when it is written and not empty, else rollout.strategy; NULL */
+	char *propagation_policy; /* rollout.propagationPolicy; NULL */
 	char *env_source_container;
-	char *strategy;             /* scalingStrategy.strategy; NULL */
-	int32_t queue_length_deduction;   /* customScalingQueueLengthDeduction; INT32_UNSET */
-	char *running_job_percentage;     /* customScalingRunningJobPercentage, as written; NULL */
-	char **pending_conditions; size_t pending_condition_count;
-	char *calculation;          /* scalingStrategy.multipleScalersCalculation; NULL */
-	struct trigger *triggers; size_t trigger_count;
+	char *strategy;                 /* scalingStrategy.strategy; NULL */
+	int32_t queue_length_deduction; /* customScalingQueueLengthDeduction; INT32_UNSET */
+	char *running_job_percentage;   /* customScalingRunningJobPercentage, as written; NULL */
+	char **pending_conditions;
+	size_t pending_condition_count;
+	char *calculation; /* scalingStrategy.multipleScalersCalculation; NULL */
+	struct trigger *triggers;
+	size_t trigger_count;
 };
 
 struct scaledjob { /* begins with its meta, as cache/shelf wants it */
 	struct meta meta;
 	struct scaledjob_spec spec;
-	/* A ScaledJob's status is a part of a ScaledObject's: lastActiveTime, conditions, triggersTypes, authenticationsTypes, externalMetricNames, triggersActivity. All else stays unset. */
+	/*
+	 * A ScaledJob's status is a part of a ScaledObject's: lastActiveTime, conditions,
+	 * triggersTypes, authenticationsTypes, externalMetricNames, triggersActivity. All else
+	 * stays unset.
+	 */
 	struct scaledobject_status status;
-	struct err *spec_err; /* as in crd/scaledobject.h; owned; NULL: all is well */
+	struct err *spec_err;                /* as in crd/scaledobject.h; owned; NULL: all is well */
 	uint64_t spec_digest, status_digest; /* the same */
 };
 
@@ -50,13 +63,21 @@ struct scaledjob *scaledjob_decode(const json_t *object, struct err *err);
 void scaledjob_free(struct scaledjob *sj);
 
 /* The defaults and clamps of keda-core.md 1.3 and 4.2. */
-int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s);   /* 30 */
-int32_t scaledjob_successful_history(const struct scaledjob_spec *s);   /* 100 */
-int32_t scaledjob_failed_history(const struct scaledjob_spec *s);       /* 100 */
-int32_t scaledjob_min(const struct scaledjob_spec *s); /* Jobs that run always: 0; minReplicaCount, but never more than maxReplicaCount */
-int32_t scaledjob_max(const struct scaledjob_spec *s); /* Jobs beyond the minimum: 100; maxReplicaCount when minReplicaCount is more; else maxReplicaCount less minReplicaCount. Without maxReplicaCount the minimum is not subtracted */
+int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s); /* 30 */
+int32_t scaledjob_successful_history(const struct scaledjob_spec *s); /* 100 */
+int32_t scaledjob_failed_history(const struct scaledjob_spec *s);     /* 100 */
+/* Jobs that run always: 0; minReplicaCount, but never more than maxReplicaCount */
+int32_t scaledjob_min(const struct scaledjob_spec *s);
+/*
+ * Jobs beyond the minimum: 100; maxReplicaCount when minReplicaCount is more; else maxReplicaCount
+ * less minReplicaCount. Without maxReplicaCount the minimum is not subtracted
+ */
+int32_t scaledjob_max(const struct scaledjob_spec *s);
 
-/* Its Pod template as a workload, for the environment of its containers (`...FromEnv`); parsed at each call. NULL when there is none or it cannot be read. The caller owns it. */
+/*
+ * Its Pod template as a workload, for the environment of its containers (`...FromEnv`); parsed at
+ * each call. NULL when there is none or it cannot be read. The caller owns it.
+ */
 struct workload *scaledjob_workload(const struct scaledjob *sj);
 
 #endif

@@ -12,7 +12,10 @@
 
 #define PATH_TEXT 256
 
-/* As json_get_string, but an empty text counts as absent: wherever a ScaledJob has words, KEDA takes "" for the default. */
+/*
+ * As json_get_string, but an empty text counts as absent: wherever a ScaledJob has words, KEDA
+ * takes "" for the default.
+ */
 static int get_word(const struct json_at *at, const char *key, char **out, struct err *err)
 {
 	if (json_get_string(at, key, out, err) < 0)
@@ -23,8 +26,9 @@ static int get_word(const struct json_at *at, const char *key, char **out, struc
 }
 
 /*
- * fingerprint_fast will do for the fingerprint: it depends on nothing but the text, so that other versions and other replicas find the same one. Who makes two templates with one fingerprint on purpose gains that Jobs of the
- * one are not replaced by Jobs of the other, both their own.
+ * fingerprint_fast will do for the fingerprint: it depends on nothing but the text, so that other
+ * versions and other replicas find the same one. Who makes two templates with one fingerprint on
+ * purpose gains that Jobs of the one are not replaced by Jobs of the other, both their own.
  */
 static int decode_template(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
@@ -38,16 +42,21 @@ static int decode_template(const struct json_at *spec, struct scaledjob_spec *ou
 		return -1;
 	size = json_dumpb(at.value, NULL, 0, JSON_SORT_KEYS | JSON_COMPACT);
 	if (size > SCALEDJOB_TEMPLATE_BYTES_MAX)
-		return err_set(err, ERR_INVALID, "%s: too long: %zu bytes, at most %d", json_path(&at, path, sizeof(path)), size, SCALEDJOB_TEMPLATE_BYTES_MAX);
+		return err_set(err, ERR_INVALID, "%s: too long: %zu bytes, at most %d",
+			json_path(&at, path, sizeof(path)), size, SCALEDJOB_TEMPLATE_BYTES_MAX);
 	out->template_text = mem_zalloc(size + 1);
 	json_dumpb(at.value, out->template_text, size, JSON_SORT_KEYS | JSON_COMPACT);
-	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64, fingerprint_fast(out->template_text, size));
+	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64,
+		fingerprint_fast(out->template_text, size));
 	return 0;
 }
 
 static int decode_numbers(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
-	const struct { const char *key; int32_t *value; } fields[] = {
+	const struct {
+		const char *key;
+		int32_t *value;
+	} fields[] = {
 		{ "pollingInterval", &out->polling_interval_s },
 		{ "successfulJobsHistoryLimit", &out->successful_history },
 		{ "failedJobsHistoryLimit", &out->failed_history },
@@ -78,7 +87,8 @@ static int decode_rollout(const struct json_at *spec, struct scaledjob_spec *out
 		err = NULL; /* the first fault is the one that is told */
 	if (shape_object(&at, err) < 0)
 		return -1;
-	if (get_word(&at, "strategy", &strategy, err) < 0 || get_word(&at, "propagationPolicy", &out->propagation_policy, err) < 0)
+	if (get_word(&at, "strategy", &strategy, err) < 0 ||
+		get_word(&at, "propagationPolicy", &out->propagation_policy, err) < 0)
 		rc = -1;
 	if (out->rollout_strategy == NULL) {
 		out->rollout_strategy = strategy;
@@ -110,11 +120,10 @@ static int decode_strategy(const struct json_at *spec, struct scaledjob_spec *ou
 {
 	struct json_at at = json_field(spec, "scalingStrategy");
 
-	if (shape_object(&at, err) < 0 ||
-	    get_word(&at, "strategy", &out->strategy, err) < 0 ||
-	    optional_int32(&at, "customScalingQueueLengthDeduction", &out->queue_length_deduction, err) < 0 ||
-	    get_word(&at, "customScalingRunningJobPercentage", &out->running_job_percentage, err) < 0 ||
-	    get_word(&at, "multipleScalersCalculation", &out->calculation, err) < 0)
+	if (shape_object(&at, err) < 0 || get_word(&at, "strategy", &out->strategy, err) < 0 ||
+		optional_int32(&at, "customScalingQueueLengthDeduction", &out->queue_length_deduction, err) < 0 ||
+		get_word(&at, "customScalingRunningJobPercentage", &out->running_job_percentage, err) < 0 ||
+		get_word(&at, "multipleScalersCalculation", &out->calculation, err) < 0)
 		return -1;
 	return decode_pending_conditions(&at, out, err);
 }
@@ -130,7 +139,8 @@ typedef int (*decode_fn)(const struct json_at *spec, struct scaledjob_spec *out,
 
 void scaledjob_spec_decode(const struct json_at *at, struct scaledjob_spec *out, struct err *err)
 {
-	static const decode_fn parts[] = { decode_template, decode_numbers, decode_rollout, decode_env_source, decode_strategy, decode_triggers };
+	static const decode_fn parts[] = { decode_template, decode_numbers, decode_rollout, decode_env_source,
+		decode_strategy, decode_triggers };
 	int rc = 0;
 
 	memset(out, 0, sizeof(*out));

@@ -10,8 +10,8 @@
 #include "crd/scaledobject_parts.h"
 
 #define DEFAULT_POLLING_INTERVAL_S 30
-#define DEFAULT_COOLDOWN_S 300
-#define DEFAULT_MAX_REPLICAS 100
+#define DEFAULT_COOLDOWN_S         300
+#define DEFAULT_MAX_REPLICAS       100
 
 struct scaledobject *scaledobject_decode(const json_t *object, struct err *err)
 {
@@ -102,8 +102,10 @@ int scaledobject_target_gv(const struct scaledobject_spec *s, char *group, char 
 	const char *tail = slash != NULL ? slash + 1 : text;
 	size_t group_len = slash != NULL ? (size_t)(slash - text) : 0;
 
-	if (group_len >= size || strlen(tail) >= size || (slash != NULL && !is_part(text, group_len, true)) || !is_part(tail, strlen(tail), false))
-		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.apiVersion: \"%s\" is not a group and version, like apps/v1", text);
+	if (group_len >= size || strlen(tail) >= size || (slash != NULL && !is_part(text, group_len, true)) ||
+		!is_part(tail, strlen(tail), false))
+		return err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef.apiVersion: \"%s\" is not a group and version, like apps/v1", text);
 	memcpy(group, text, group_len);
 	group[group_len] = '\0';
 	memcpy(version, tail, strlen(tail) + 1);

@@ -3,8 +3,9 @@
 #define CRD_SCALEDOBJECT_H
 
 /*
- * keda.sh/v1alpha1 ScaledObject as a plain struct (keda-core.md 1.1, 1.2). Everything the CRD allows is decoded, also what is not honoured yet, so
- * that decide/validate can refuse it by name. Absent stays apart from zero: INT32_UNSET, NULL.
+ * keda.sh/v1alpha1 ScaledObject as a plain struct (keda-core.md 1.1, 1.2). Everything the CRD
+ * allows is decoded, also what is not honoured yet, so that decide/validate can refuse it by name.
+ * Absent stays apart from zero: INT32_UNSET, NULL.
  */
 
 #include <jansson.h>
@@ -34,29 +35,40 @@ struct scaledobject_spec {
 	int32_t polling_interval_s, cooldown_s, initial_cooldown_s; /* INT32_UNSET: the default */
 	int32_t idle_replicas, min_replicas, max_replicas;
 	bool restore_to_original;
-	char *hpa_name;        /* NULL */
-	char *hpa_behavior;    /* JSON text of horizontalPodAutoscalerConfig.behavior; NULL */
+	char *hpa_name;                      /* NULL */
+	char *hpa_behavior;                  /* JSON text of horizontalPodAutoscalerConfig.behavior; NULL */
 	struct scaling_modifiers *modifiers; /* NULL when absent or all empty */
 	struct fallback *fallback;           /* NULL */
 	struct trigger *triggers;
 	size_t trigger_count;
 };
 
-struct metric_health { char *metric; int32_t failures; bool failing; };
-struct metric_activity { char *metric; bool active; };
+struct metric_health {
+	char *metric;
+	int32_t failures;
+	bool failing;
+};
+struct metric_activity {
+	char *metric;
+	bool active;
+};
 
-struct scaledobject_status { /* single texts are crd/phrase's */
-	const char *target_kind;                                 /* "apps/v1.Deployment" */
+struct scaledobject_status {                                               /* single texts are crd/phrase's */
+	const char *target_kind;                                           /* "apps/v1.Deployment" */
 	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
-	int32_t original_replicas;                               /* INT32_UNSET */
-	int64_t last_active_unix_ms;                             /* 0 */
-	char **external_metric_names;  size_t external_metric_count;
-	char **resource_metric_names;  size_t resource_metric_count;
+	int32_t original_replicas;                                         /* INT32_UNSET */
+	int64_t last_active_unix_ms;                                       /* 0 */
+	char **external_metric_names;
+	size_t external_metric_count;
+	char **resource_metric_names;
+	size_t resource_metric_count;
 	const char *composite_scaler_name;
 	struct conditions conditions;
-	struct metric_health *health;     size_t health_count;
-	struct metric_activity *activity; size_t activity_count;
-	int32_t paused_replicas;                                 /* INT32_UNSET */
+	struct metric_health *health;
+	size_t health_count;
+	struct metric_activity *activity;
+	size_t activity_count;
+	int32_t paused_replicas; /* INT32_UNSET */
 	const char *hpa_name;
 	const char *triggers_types;
 	const char *authentications_types;
@@ -67,8 +79,9 @@ struct scaledobject {
 	struct scaledobject_spec spec;
 	struct scaledobject_status status;
 	/*
-	 * A spec that does not decode (only possible where the CRD's schema is looser than ours) does not hide the object: meta and status are there, and this says
-	 * what is wrong, for Ready. Owned; NULL: all is well.
+	 * A spec that does not decode (only possible where the CRD's schema is looser than ours)
+	 * does not hide the object: meta and status are there, and this says what is wrong, for
+	 * Ready. Owned; NULL: all is well.
 	 */
 	struct err *spec_err;
 	uint64_t spec_digest, status_digest; /* of both as they came; other ones say something else */
@@ -85,22 +98,29 @@ int32_t scaledobject_min(const struct scaledobject_spec *s);                /* 0
 int32_t scaledobject_hpa_min(const struct scaledobject_spec *s);            /* min when > 0, else 1 */
 int32_t scaledobject_hpa_max(const struct scaledobject_spec *s);            /* 100 */
 const char *scaledobject_target_kind(const struct scaledobject_spec *s);    /* "Deployment" */
-/* group and version of the target: "apps", "v1" by default; "" is the core group. Buffers of at least 254 bytes. ERR_INVALID on a malformed apiVersion. */
+/*
+ * group and version of the target: "apps", "v1" by default; "" is the core group. Buffers of at
+ * least 254 bytes. ERR_INVALID on a malformed apiVersion.
+ */
 int scaledobject_target_gv(const struct scaledobject_spec *s, char *group, char *version, size_t size, struct err *err);
 /* "keda-hpa-<name>" or horizontalPodAutoscalerConfig.name; returns out. */
 char *scaledobject_hpa_name(const struct scaledobject *so, char *out, size_t size);
 
-/* Status as it is stored (for tests and for scaledobject_status_patch). The caller owns the JSON. */
+/*
+ * Status as it is stored (for tests and for scaledobject_status_patch). The caller owns the JSON.
+ */
 json_t *scaledobject_status_encode(const struct scaledobject_status *s);
-void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from); /* into a zeroed one */
+/* into a zeroed one */
+void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from);
 void scaledobject_status_done(struct scaledobject_status *s);
 
 /*
- * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes away;
- * conditions as a whole list); NULL when they are equal. `stored_times` false compares conditions
- * without times and observedGeneration (KEDA's own CRD prunes them, design 7). The caller owns the text.
+ * The JSON merge patch that turns `from` into `to` ({"status":{...}}, nulls where a field goes
+ * away; conditions as a whole list); NULL when they are equal. `stored_times` false compares
+ * conditions without times and observedGeneration (KEDA's own CRD prunes them, design 7). The
+ * caller owns the text.
  */
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
-				bool stored_times);
+	bool stored_times);
 
 #endif

@@ -10,24 +10,26 @@
 #include "crd/shape.h"
 
 #define BEHAVIOR_BYTES_MAX (64 * 1024)
-#define PATH_TEXT 256
+#define PATH_TEXT          256
 
 static int decode_target(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
 	struct json_at at = json_field(spec, "scaleTargetRef");
 
-	if (shape_object(&at, err) < 0 ||
-	    json_get_string(&at, "apiVersion", &out->target_api_version, err) < 0 ||
-	    json_get_string(&at, "kind", &out->target_kind, err) < 0 ||
-	    json_get_string(&at, "name", &out->target_name, err) < 0 ||
-	    json_get_string(&at, "envSourceContainerName", &out->env_source_container, err) < 0)
+	if (shape_object(&at, err) < 0 || json_get_string(&at, "apiVersion", &out->target_api_version, err) < 0 ||
+		json_get_string(&at, "kind", &out->target_kind, err) < 0 ||
+		json_get_string(&at, "name", &out->target_name, err) < 0 ||
+		json_get_string(&at, "envSourceContainerName", &out->env_source_container, err) < 0)
 		return -1;
 	return 0;
 }
 
 static int decode_numbers(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
 {
-	const struct { const char *key; int32_t *value; } fields[] = {
+	const struct {
+		const char *key;
+		int32_t *value;
+	} fields[] = {
 		{ "pollingInterval", &out->polling_interval_s },
 		{ "cooldownPeriod", &out->cooldown_s },
 		{ "initialCooldownPeriod", &out->initial_cooldown_s },
@@ -66,7 +68,8 @@ static int decode_behavior(const struct json_at *config, struct scaledobject_spe
 		return 0;
 	free(out->hpa_behavior);
 	out->hpa_behavior = NULL;
-	return err_set(err, ERR_INVALID, "%s: too long: at most %d bytes", json_path(&at, path, sizeof(path)), BEHAVIOR_BYTES_MAX);
+	return err_set(err, ERR_INVALID, "%s: too long: at most %d bytes", json_path(&at, path, sizeof(path)),
+		BEHAVIOR_BYTES_MAX);
 }
 
 static int decode_hpa_config(const struct json_at *spec, struct scaledobject_spec *out, struct err *err)
@@ -112,9 +115,11 @@ static int decode_modifiers(const struct json_at *spec, struct scaledobject_spec
 		return -1;
 	m = mem_zalloc(sizeof(*m));
 	rc = json_get_string(&at, "formula", &m->formula, err) < 0 ||
-	     json_get_string(&at, "target", &m->target, err) < 0 ||
-	     json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
-	     json_get_string(&at, "metricType", &m->metric_type, err) < 0 ? -1 : 0;
+			json_get_string(&at, "target", &m->target, err) < 0 ||
+			json_get_string(&at, "activationTarget", &m->activation_target, err) < 0 ||
+			json_get_string(&at, "metricType", &m->metric_type, err) < 0
+		? -1
+		: 0;
 	if (given(m->formula) || given(m->target) || given(m->activation_target) || given(m->metric_type))
 		out->modifiers = m;
 	else
@@ -134,8 +139,8 @@ static int decode_fallback(const struct json_at *spec, struct scaledobject_spec 
 	f = out->fallback = mem_zalloc(sizeof(*f));
 	f->failure_threshold = f->replicas = INT32_UNSET;
 	if (optional_int32(&at, "failureThreshold", &f->failure_threshold, err) < 0 ||
-	    optional_int32(&at, "replicas", &f->replicas, err) < 0 ||
-	    json_get_string(&at, "behavior", &f->behavior, err) < 0)
+		optional_int32(&at, "replicas", &f->replicas, err) < 0 ||
+		json_get_string(&at, "behavior", &f->behavior, err) < 0)
 		return -1;
 	if (f->failure_threshold == INT32_UNSET)
 		return shape_missing(&at, "failureThreshold", err);
@@ -155,7 +160,8 @@ typedef int (*decode_fn)(const struct json_at *spec, struct scaledobject_spec *o
 
 void scaledobject_spec_decode(const struct json_at *at, struct scaledobject_spec *out, struct err *err)
 {
-	static const decode_fn parts[] = { decode_target, decode_numbers, decode_restore, decode_hpa_config, decode_modifiers, decode_fallback, decode_triggers };
+	static const decode_fn parts[] = { decode_target, decode_numbers, decode_restore, decode_hpa_config,
+		decode_modifiers, decode_fallback, decode_triggers };
 	int rc;
 
 	memset(out, 0, sizeof(*out));

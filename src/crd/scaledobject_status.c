@@ -9,7 +9,9 @@
 #include "crd/phrase.h"
 #include "crd/shape.h"
 
-#define NAMES_MAX (2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status says no more than a spec may; anything longer was not written by an autoscaler */
+#define NAMES_MAX                                                                                                      \
+	(2 * SCALEDOBJECT_TRIGGERS_MAX) /* a status says no more than a spec may; anything longer was not written by   \
+					   an autoscaler */
 
 /* ---- Reading ---- */
 
@@ -23,7 +25,8 @@ static void decode_gvkr(const struct json_at *status, struct scaledobject_status
 	phrase_get(&at, "version", &out->gvkr_version, NULL);
 	phrase_get(&at, "kind", &out->gvkr_kind, NULL);
 	phrase_get(&at, "resource", &out->gvkr_resource, NULL);
-	if (out->gvkr_group != NULL && out->gvkr_version != NULL && out->gvkr_kind != NULL && out->gvkr_resource != NULL)
+	if (out->gvkr_group != NULL && out->gvkr_version != NULL && out->gvkr_kind != NULL &&
+		out->gvkr_resource != NULL)
 		return;
 	phrase_clear(&out->gvkr_group);
 	phrase_clear(&out->gvkr_version);
@@ -60,7 +63,9 @@ static const json_t *map_at(const struct json_at *status, const char *key)
 {
 	struct json_at at = json_field(status, key);
 
-	return json_is_object(at.value) && json_object_size(at.value) > 0 && json_object_size(at.value) <= NAMES_MAX ? at.value : NULL;
+	return json_is_object(at.value) && json_object_size(at.value) > 0 && json_object_size(at.value) <= NAMES_MAX
+		? at.value
+		: NULL;
 }
 
 static void decode_health(const struct json_at *status, struct scaledobject_status *out)
@@ -72,7 +77,8 @@ static void decode_health(const struct json_at *status, struct scaledobject_stat
 	if (map == NULL)
 		return;
 	out->health = mem_array(json_object_size(map), sizeof(*out->health));
-	json_object_foreach((json_t *)(uintptr_t)map, metric, entry) {
+	json_object_foreach((json_t *)(uintptr_t)map, metric, entry)
+	{
 		struct metric_health *h = &out->health[out->health_count++];
 		struct json_at at = json_root(entry);
 
@@ -93,7 +99,8 @@ static void decode_activity(const struct json_at *status, struct scaledobject_st
 	if (map == NULL)
 		return;
 	out->activity = mem_array(json_object_size(map), sizeof(*out->activity));
-	json_object_foreach((json_t *)(uintptr_t)map, metric, entry) {
+	json_object_foreach((json_t *)(uintptr_t)map, metric, entry)
+	{
 		struct metric_activity *a = &out->activity[out->activity_count++];
 
 		a->metric = mem_dup(metric);
@@ -229,7 +236,8 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 	json_t *diff = json_object(), *value;
 	const char *key;
 
-	json_object_foreach((json_t *)(uintptr_t)to, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)to, key, value)
+	{
 		json_t *old = json_object_get(from, key);
 
 		if (json_is_object(old) && json_is_object(value))
@@ -237,9 +245,8 @@ static json_t *merge_diff(const json_t *from, const json_t *to)
 		else if (old == NULL || !json_equal(old, value))
 			json_object_set(diff, key, value);
 	}
-	json_object_foreach((json_t *)(uintptr_t)from, key, value)
-		if (json_object_get(to, key) == NULL)
-			json_object_set_new(diff, key, json_null());
+	json_object_foreach((json_t *)(uintptr_t)from, key, value) if (json_object_get(to, key) == NULL)
+		json_object_set_new(diff, key, json_null());
 	if (json_object_size(diff) > 0)
 		return diff;
 	json_decref(diff);
@@ -277,7 +284,8 @@ static bool same_health(const struct scaledobject_status *a, const struct scaled
 	if (a->health_count != b->health_count)
 		return false;
 	for (size_t i = 0; i < a->health_count; i++)
-		if (strcmp(a->health[i].metric, b->health[i].metric) != 0 || a->health[i].failures != b->health[i].failures || a->health[i].failing != b->health[i].failing)
+		if (strcmp(a->health[i].metric, b->health[i].metric) != 0 ||
+			a->health[i].failures != b->health[i].failures || a->health[i].failing != b->health[i].failing)
 			return false;
 	return true;
 }
@@ -287,28 +295,35 @@ static bool same_activity(const struct scaledobject_status *a, const struct scal
 	if (a->activity_count != b->activity_count)
 		return false;
 	for (size_t i = 0; i < a->activity_count; i++)
-		if (strcmp(a->activity[i].metric, b->activity[i].metric) != 0 || a->activity[i].active != b->activity[i].active)
+		if (strcmp(a->activity[i].metric, b->activity[i].metric) != 0 ||
+			a->activity[i].active != b->activity[i].active)
 			return false;
 	return true;
 }
 
 /*
- * Certainly the same; what only differs in order or in a second's fraction is left to the patch to find out. Asked at every tick of every object, so without
- * making JSON of either.
+ * Certainly the same; what only differs in order or in a second's fraction is left to the patch to
+ * find out. Asked at every tick of every object, so without making JSON of either.
  */
 static bool surely_same(const struct scaledobject_status *a, const struct scaledobject_status *b, bool stored_times)
 {
-	return same_text(a->target_kind, b->target_kind) && same_text(a->gvkr_group, b->gvkr_group) && same_text(a->gvkr_version, b->gvkr_version) &&
-	       same_text(a->gvkr_kind, b->gvkr_kind) && same_text(a->gvkr_resource, b->gvkr_resource) && a->original_replicas == b->original_replicas &&
-	       a->last_active_unix_ms / 1000 == b->last_active_unix_ms / 1000 /* as stored */ && same_names(a->external_metric_names, a->external_metric_count, b->external_metric_names, b->external_metric_count) &&
-	       same_names(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names, b->resource_metric_count) &&
-	       same_text(a->composite_scaler_name, b->composite_scaler_name) && conditions_equal(&a->conditions, &b->conditions, stored_times) &&
-	       same_health(a, b) && same_activity(a, b) && a->paused_replicas == b->paused_replicas && same_text(a->hpa_name, b->hpa_name) &&
-	       same_text(a->triggers_types, b->triggers_types) && same_text(a->authentications_types, b->authentications_types);
+	return same_text(a->target_kind, b->target_kind) && same_text(a->gvkr_group, b->gvkr_group) &&
+		same_text(a->gvkr_version, b->gvkr_version) && same_text(a->gvkr_kind, b->gvkr_kind) &&
+		same_text(a->gvkr_resource, b->gvkr_resource) && a->original_replicas == b->original_replicas &&
+		a->last_active_unix_ms / 1000 == b->last_active_unix_ms / 1000 /* as stored */ &&
+		same_names(a->external_metric_names, a->external_metric_count, b->external_metric_names,
+			b->external_metric_count) &&
+		same_names(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names,
+			b->resource_metric_count) &&
+		same_text(a->composite_scaler_name, b->composite_scaler_name) &&
+		conditions_equal(&a->conditions, &b->conditions, stored_times) && same_health(a, b) &&
+		same_activity(a, b) && a->paused_replicas == b->paused_replicas &&
+		same_text(a->hpa_name, b->hpa_name) && same_text(a->triggers_types, b->triggers_types) &&
+		same_text(a->authentications_types, b->authentications_types);
 }
 
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,
-				bool stored_times)
+	bool stored_times)
 {
 	json_t *old, *new, *diff;
 

@@ -20,7 +20,8 @@ int shape_array(const struct json_at *at, size_t max, size_t *count, struct err 
 	if (!json_is_array(at->value))
 		return json_wrong_kind(at, err, "an array");
 	if (json_array_size(at->value) > max)
-		return err_set(err, ERR_INVALID, "%s: %zu entries are too many: at most %zu", json_path(at, path, sizeof(path)), json_array_size(at->value), max);
+		return err_set(err, ERR_INVALID, "%s: %zu entries are too many: at most %zu",
+			json_path(at, path, sizeof(path)), json_array_size(at->value), max);
 	*count = json_array_size(at->value);
 	return 0;
 }

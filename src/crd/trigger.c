@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "crd/shape.h"
 
-#define METADATA_KEYS_MAX 1000           /* of one trigger */
-#define METADATA_BYTES_MAX (512 * 1024)  /* of all triggers: they are kept in memory and asked about at every poll */
-#define PATH_TEXT 256
+#define METADATA_KEYS_MAX  1000         /* of one trigger */
+#define METADATA_BYTES_MAX (512 * 1024) /* of all triggers: they are kept in memory and asked about at every poll */
+#define PATH_TEXT          256
 
 static void trigger_done(struct trigger *t)
 {
@@ -25,7 +25,8 @@ static size_t bytes_of(const json_t *object)
 {
 	size_t bytes = 0;
 
-	for (void *it = json_object_iter((json_t *)(uintptr_t)object); it != NULL; it = json_object_iter_next((json_t *)(uintptr_t)object, it))
+	for (void *it = json_object_iter((json_t *)(uintptr_t)object); it != NULL;
+		it = json_object_iter_next((json_t *)(uintptr_t)object, it))
 		bytes += strlen(json_object_iter_key(it)) + json_string_length(json_object_iter_value(it));
 	return bytes;
 }
@@ -41,10 +42,12 @@ static int decode_metadata(const struct json_at *trigger, struct trigger *out, s
 	if (at.value == NULL)
 		return 0;
 	if (json_object_size(at.value) > METADATA_KEYS_MAX)
-		return err_set(err, ERR_INVALID, "%s: %zu keys are too many: at most %d", json_path(&at, path, sizeof(path)), json_object_size(at.value), METADATA_KEYS_MAX);
+		return err_set(err, ERR_INVALID, "%s: %zu keys are too many: at most %d",
+			json_path(&at, path, sizeof(path)), json_object_size(at.value), METADATA_KEYS_MAX);
 	bytes = bytes_of(at.value);
 	if (bytes > *room)
-		return err_set(err, ERR_INVALID, "%s: too long: all triggers together may have %d bytes of metadata", json_path(&at, path, sizeof(path)), METADATA_BYTES_MAX);
+		return err_set(err, ERR_INVALID, "%s: too long: all triggers together may have %d bytes of metadata",
+			json_path(&at, path, sizeof(path)), METADATA_BYTES_MAX);
 	*room -= bytes;
 	return json_get_strmap(trigger, "metadata", &out->metadata, err);
 }
@@ -55,9 +58,8 @@ static int decode_authentication(const struct json_at *trigger, struct trigger *
 
 	if (at.value == NULL)
 		return 0;
-	if (shape_object(&at, err) < 0 ||
-	    json_get_string(&at, "name", &out->auth_name, err) < 0 ||
-	    json_get_string(&at, "kind", &out->auth_kind, err) < 0)
+	if (shape_object(&at, err) < 0 || json_get_string(&at, "name", &out->auth_name, err) < 0 ||
+		json_get_string(&at, "kind", &out->auth_kind, err) < 0)
 		return -1;
 	return out->auth_name != NULL ? 0 : shape_missing(&at, "name", err);
 }
@@ -66,12 +68,11 @@ static int decode_trigger(const struct json_at *at, struct trigger *out, size_t 
 {
 	if (at->value == NULL)
 		return shape_missing(at, "type", err);
-	if (shape_object(at, err) < 0 ||
-	    json_get_string(at, "type", &out->type, err) < 0 ||
-	    json_get_string(at, "name", &out->name, err) < 0 ||
-	    json_get_string(at, "metricType", &out->metric_type, err) < 0 ||
-	    json_get_bool(at, "useCachedMetrics", &out->use_cached_metrics, err) < 0 ||
-	    decode_metadata(at, out, room, err) < 0)
+	if (shape_object(at, err) < 0 || json_get_string(at, "type", &out->type, err) < 0 ||
+		json_get_string(at, "name", &out->name, err) < 0 ||
+		json_get_string(at, "metricType", &out->metric_type, err) < 0 ||
+		json_get_bool(at, "useCachedMetrics", &out->use_cached_metrics, err) < 0 ||
+		decode_metadata(at, out, room, err) < 0)
 		return -1;
 	return decode_authentication(at, out, err);
 }

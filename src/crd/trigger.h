@@ -2,7 +2,10 @@
 #ifndef CRD_TRIGGER_H
 #define CRD_TRIGGER_H
 
-/* One entry of spec.triggers, the same in ScaledObject and ScaledJob (keda-core.md 1.1). A plain value; what it may say is decide/validate's business. */
+/*
+ * One entry of spec.triggers, the same in ScaledObject and ScaledJob (keda-core.md 1.1). A plain
+ * value; what it may say is decide/validate's business.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,17 +18,18 @@
 
 struct trigger {
 	char *type;
-	char *name;                /* NULL */
-	char *metric_type;         /* NULL */
+	char *name;        /* NULL */
+	char *metric_type; /* NULL */
 	bool use_cached_metrics;
 	struct strmap metadata;
-	char *auth_name;           /* authenticationRef; NULL */
-	char *auth_kind;           /* NULL: TriggerAuthentication */
+	char *auth_name; /* authenticationRef; NULL */
+	char *auth_kind; /* NULL: TriggerAuthentication */
 };
 
 /*
- * spec.triggers into *out and *count (set in any case; the caller's, for trigger_free_list): what can be read is read even when something else is wrong. ERR_INVALID with the path: a wrong type, more than SCALEDOBJECT_TRIGGERS_MAX,
- * more metadata than may be kept.
+ * spec.triggers into *out and *count (set in any case; the caller's, for trigger_free_list): what
+ * can be read is read even when something else is wrong. ERR_INVALID with the path: a wrong type,
+ * more than SCALEDOBJECT_TRIGGERS_MAX, more metadata than may be kept.
  */
 int trigger_decode_list(const struct json_at *spec, struct trigger **out, size_t *count, struct err *err);
 void trigger_free_list(struct trigger *list, size_t count);

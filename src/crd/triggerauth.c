@@ -40,8 +40,12 @@ static int decode_texts(const struct json_at *at, const struct text_field *field
 
 typedef int (*entry_fn)(const struct json_at *at, void *entry, struct err *err);
 
-/* A list of objects. The array is whole, zeroed beyond the first wrong entry, so that it is freed like any other. */
-static int decode_list(const struct json_at *parent, const char *key, size_t entry_size, entry_fn fn, void *entries, size_t *count, struct err *err)
+/*
+ * A list of objects. The array is whole, zeroed beyond the first wrong entry, so that it is freed
+ * like any other.
+ */
+static int decode_list(const struct json_at *parent, const char *key, size_t entry_size, entry_fn fn, void *entries,
+	size_t *count, struct err *err)
 {
 	struct json_at list = json_field(parent, key);
 	char *array;
@@ -61,8 +65,12 @@ static int decode_list(const struct json_at *parent, const char *key, size_t ent
 	return 0;
 }
 
-/* The index of the field's text among the names; -1 with *err when it is none of them. An absent field is `absent`. */
-static int decode_choice(const struct json_at *at, const char *key, const char *const *names, int absent, struct err *err)
+/*
+ * The index of the field's text among the names; -1 with *err when it is none of them. An absent
+ * field is `absent`.
+ */
+static int decode_choice(const struct json_at *at, const char *key, const char *const *names, int absent,
+	struct err *err)
 {
 	struct json_at field = json_field(at, key);
 	char path[PATH_TEXT], *text = NULL;
@@ -76,7 +84,8 @@ static int decode_choice(const struct json_at *at, const char *key, const char *
 		if (strcmp(names[i], text) == 0)
 			found = i;
 	if (found < 0)
-		err_set(err, ERR_INVALID, "%s: \"%.100s\" is not supported", json_path(&field, path, sizeof(path)), text);
+		err_set(err, ERR_INVALID, "%s: \"%.100s\" is not supported", json_path(&field, path, sizeof(path)),
+			text);
 	free(text);
 	return found;
 }
@@ -86,7 +95,8 @@ static int decode_choice(const struct json_at *at, const char *key, const char *
 static int decode_key(const struct json_at *at, void *entry, struct err *err)
 {
 	struct triggerauth_key *k = entry;
-	const struct text_field fields[] = { { "parameter", &k->parameter, true }, { "name", &k->name, true }, { "key", &k->key, true } };
+	const struct text_field fields[] = { { "parameter", &k->parameter, true }, { "name", &k->name, true },
+		{ "key", &k->key, true } };
 
 	return TEXTS(at, fields, err);
 }
@@ -94,7 +104,8 @@ static int decode_key(const struct json_at *at, void *entry, struct err *err)
 static int decode_variable(const struct json_at *at, void *entry, struct err *err)
 {
 	struct triggerauth_env *e = entry;
-	const struct text_field fields[] = { { "parameter", &e->parameter, true }, { "name", &e->name, true }, { "containerName", &e->container, false } };
+	const struct text_field fields[] = { { "parameter", &e->parameter, true }, { "name", &e->name, true },
+		{ "containerName", &e->container, false } };
 
 	if (TEXTS(at, fields, err) < 0)
 		return -1;
@@ -108,7 +119,8 @@ static int decode_variable(const struct json_at *at, void *entry, struct err *er
 static int decode_token(const struct json_at *at, void *entry, struct err *err)
 {
 	struct triggerauth_token *t = entry;
-	const struct text_field fields[] = { { "parameter", &t->parameter, true }, { "serviceAccountName", &t->service_account, true } };
+	const struct text_field fields[] = { { "parameter", &t->parameter, true },
+		{ "serviceAccountName", &t->service_account, true } };
 
 	return TEXTS(at, fields, err);
 }
@@ -124,8 +136,12 @@ static int decode_identity(const struct json_at *spec, struct triggerauth *out, 
 		return -1;
 	i = out->identity = mem_zalloc(sizeof(*i));
 	const struct text_field fields[] = {
-		{ "provider", &i->provider, true }, { "identityId", &i->identity_id, false }, { "identityTenantId", &i->identity_tenant_id, false },
-		{ "identityAuthorityHost", &i->identity_authority_host, false }, { "roleArn", &i->role_arn, false }, { "externalID", &i->external_id, false },
+		{ "provider", &i->provider, true },
+		{ "identityId", &i->identity_id, false },
+		{ "identityTenantId", &i->identity_tenant_id, false },
+		{ "identityAuthorityHost", &i->identity_authority_host, false },
+		{ "roleArn", &i->role_arn, false },
+		{ "externalID", &i->external_id, false },
 		{ "identityOwner", &i->identity_owner, false },
 	};
 	return TEXTS(&at, fields, err);
@@ -133,12 +149,14 @@ static int decode_identity(const struct json_at *spec, struct triggerauth *out, 
 
 static int decode_secrets(const struct json_at *spec, struct triggerauth *out, struct err *err)
 {
-	return decode_list(spec, "secretTargetRef", sizeof(*out->secrets), decode_key, &out->secrets, &out->secret_count, err);
+	return decode_list(spec, "secretTargetRef", sizeof(*out->secrets), decode_key, &out->secrets,
+		&out->secret_count, err);
 }
 
 static int decode_config_maps(const struct json_at *spec, struct triggerauth *out, struct err *err)
 {
-	return decode_list(spec, "configMapTargetRef", sizeof(*out->config_maps), decode_key, &out->config_maps, &out->config_map_count, err);
+	return decode_list(spec, "configMapTargetRef", sizeof(*out->config_maps), decode_key, &out->config_maps,
+		&out->config_map_count, err);
 }
 
 static int decode_env(const struct json_at *spec, struct triggerauth *out, struct err *err)
@@ -148,7 +166,8 @@ static int decode_env(const struct json_at *spec, struct triggerauth *out, struc
 
 static int decode_tokens(const struct json_at *spec, struct triggerauth *out, struct err *err)
 {
-	return decode_list(spec, "boundServiceAccountToken", sizeof(*out->tokens), decode_token, &out->tokens, &out->token_count, err);
+	return decode_list(spec, "boundServiceAccountToken", sizeof(*out->tokens), decode_token, &out->tokens,
+		&out->token_count, err);
 }
 
 static int decode_file(const struct json_at *spec, struct triggerauth *out, struct err *err)
@@ -177,8 +196,13 @@ static int decode_pki(const struct json_at *secret, struct triggerauth_vault_sec
 {
 	struct json_at at = json_field(secret, "pkiData");
 	const struct text_field fields[] = {
-		{ "commonName", &out->common_name, false }, { "altNames", &out->alt_names, false }, { "ipSans", &out->ip_sans, false }, { "uriSans", &out->uri_sans, false },
-		{ "otherSans", &out->other_sans, false }, { "ttl", &out->ttl, false }, { "format", &out->format, false },
+		{ "commonName", &out->common_name, false },
+		{ "altNames", &out->alt_names, false },
+		{ "ipSans", &out->ip_sans, false },
+		{ "uriSans", &out->uri_sans, false },
+		{ "otherSans", &out->other_sans, false },
+		{ "ttl", &out->ttl, false },
+		{ "format", &out->format, false },
 	};
 
 	return at.value != NULL ? TEXTS(&at, fields, err) : 0;
@@ -186,9 +210,14 @@ static int decode_pki(const struct json_at *secret, struct triggerauth_vault_sec
 
 static int decode_vault_secret(const struct json_at *at, void *entry, struct err *err)
 {
-	static const char *const types[] = { [VAULT_TYPE_ANY] = "", [VAULT_TYPE_SECRET_V2] = "secretV2", [VAULT_TYPE_SECRET] = "secret", [VAULT_TYPE_PKI] = "pki", NULL };
+	static const char *const types[] = { [VAULT_TYPE_ANY] = "",
+		[VAULT_TYPE_SECRET_V2] = "secretV2",
+		[VAULT_TYPE_SECRET] = "secret",
+		[VAULT_TYPE_PKI] = "pki",
+		NULL };
 	struct triggerauth_vault_secret *s = entry;
-	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "path", &s->path, true }, { "key", &s->key, true } };
+	const struct text_field fields[] = { { "parameter", &s->parameter, true }, { "path", &s->path, true },
+		{ "key", &s->key, true } };
 	int type;
 
 	if (TEXTS(at, fields, err) < 0)
@@ -204,7 +233,9 @@ static int decode_credential(const struct json_at *vault, struct triggerauth_vau
 {
 	struct json_at at = json_field(vault, "credential");
 	const struct text_field fields[] = {
-		{ "token", &out->token, false }, { "serviceAccount", &out->service_account_file, false }, { "serviceAccountName", &out->service_account_name, false },
+		{ "token", &out->token, false },
+		{ "serviceAccount", &out->service_account_file, false },
+		{ "serviceAccountName", &out->service_account_name, false },
 	};
 
 	return at.value != NULL ? TEXTS(&at, fields, err) : 0;
@@ -222,7 +253,8 @@ static int decode_vault(const struct json_at *spec, struct triggerauth *out, str
 	if (shape_object(&at, err) < 0)
 		return -1;
 	v = out->vault = mem_zalloc(sizeof(*v));
-	const struct text_field fields[] = { { "address", &v->address, true }, { "namespace", &v->namespace_, false }, { "role", &v->role, false }, { "mount", &v->mount, false } };
+	const struct text_field fields[] = { { "address", &v->address, true }, { "namespace", &v->namespace_, false },
+		{ "role", &v->role, false }, { "mount", &v->mount, false } };
 	if (TEXTS(&at, fields, err) < 0)
 		return -1;
 	if (json_field(&at, "authentication").value == NULL)
@@ -232,7 +264,8 @@ static int decode_vault(const struct json_at *spec, struct triggerauth *out, str
 		return -1;
 	v->kubernetes = login == 1;
 	if (decode_credential(&at, v, err) < 0 ||
-	    decode_list(&at, "secrets", sizeof(*v->secrets), decode_vault_secret, &v->secrets, &v->secret_count, err) < 0)
+		decode_list(&at, "secrets", sizeof(*v->secrets), decode_vault_secret, &v->secrets, &v->secret_count,
+			err) < 0)
 		return -1;
 	return v->secret_count > 0 ? 0 : shape_missing(&at, "secrets", err);
 }
@@ -250,7 +283,8 @@ static void vault_free(struct triggerauth_vault *v)
 	free(v->service_account_name);
 	for (size_t i = 0; i < v->secret_count; i++) {
 		struct triggerauth_vault_secret *s = &v->secrets[i];
-		char *const texts[] = { s->parameter, s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans, s->other_sans, s->ttl, s->format };
+		char *const texts[] = { s->parameter, s->path, s->key, s->common_name, s->alt_names, s->ip_sans,
+			s->uri_sans, s->other_sans, s->ttl, s->format };
 
 		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
 			free(texts[k]);
@@ -301,9 +335,11 @@ static int decode_oauth2(const struct json_at *spec, struct triggerauth *out, st
 	if (shape_object(&at, err) < 0)
 		return -1;
 	o = out->oauth2 = mem_zalloc(sizeof(*o));
-	const struct text_field fields[] = { { "type", &o->type, false }, { "clientId", &o->client_id, true }, { "tokenUrl", &o->token_url, true } };
-	if (TEXTS(&at, fields, err) < 0 || decode_choice(&at, "type", types, 0, err) < 0 || decode_client_secret(&at, o, err) < 0 ||
-	    decode_list(&at, "scopes", sizeof(*o->scopes), decode_scope, &o->scopes, &o->scope_count, err) < 0)
+	const struct text_field fields[] = { { "type", &o->type, false }, { "clientId", &o->client_id, true },
+		{ "tokenUrl", &o->token_url, true } };
+	if (TEXTS(&at, fields, err) < 0 || decode_choice(&at, "type", types, 0, err) < 0 ||
+		decode_client_secret(&at, o, err) < 0 ||
+		decode_list(&at, "scopes", sizeof(*o->scopes), decode_scope, &o->scopes, &o->scope_count, err) < 0)
 		return -1;
 	params = json_field(&at, "tokenUrlParams");
 	if (json_object_size(params.value) > TRIGGERAUTH_ENTRIES_MAX)
@@ -335,7 +371,15 @@ typedef int (*part_fn)(const struct json_at *spec, struct triggerauth *out, stru
 static int decode_spec(const struct json_at *at, struct triggerauth *out, struct err *err)
 {
 	static const part_fn parts[] = {
-		decode_identity, decode_secrets, decode_config_maps, decode_env, decode_file, decode_vault, decode_clouds, decode_tokens, decode_oauth2,
+		decode_identity,
+		decode_secrets,
+		decode_config_maps,
+		decode_env,
+		decode_file,
+		decode_vault,
+		decode_clouds,
+		decode_tokens,
+		decode_oauth2,
 	};
 	int rc = 0;
 

@@ -3,8 +3,10 @@
 #define CRD_TRIGGERAUTH_H
 
 /*
- * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct (keda-core.md 1.4): the two differ in scope only. Everything the CRD allows is decoded; of the sources that
- * are refused by name (Azure Key Vault, GCP and AWS Secret Manager, cloud identities) only that they are there.
+ * keda.sh/v1alpha1 TriggerAuthentication and ClusterTriggerAuthentication as one plain struct
+ * (keda-core.md 1.4): the two differ in scope only. Everything the CRD allows is decoded; of the
+ * sources that are refused by name (Azure Key Vault, GCP and AWS Secret Manager, cloud identities)
+ * only that they are there.
  */
 
 #include <jansson.h>
@@ -15,9 +17,15 @@
 #include "base/strmap.h"
 #include "crd/meta.h"
 
-struct triggerauth_key { char *parameter, *name, *key; };           /* secretTargetRef, configMapTargetRef */
-struct triggerauth_env { char *parameter, *name, *container; };     /* container NULL: the first */
-struct triggerauth_token { char *parameter, *service_account; };    /* boundServiceAccountToken */
+struct triggerauth_key {
+	char *parameter, *name, *key;
+}; /* secretTargetRef, configMapTargetRef */
+struct triggerauth_env {
+	char *parameter, *name, *container;
+}; /* container NULL: the first */
+struct triggerauth_token {
+	char *parameter, *service_account;
+}; /* boundServiceAccountToken */
 
 enum triggerauth_vault_type { VAULT_TYPE_ANY, VAULT_TYPE_SECRET_V2, VAULT_TYPE_SECRET, VAULT_TYPE_PKI };
 struct triggerauth_vault_secret {
@@ -27,44 +35,55 @@ struct triggerauth_vault_secret {
 };
 struct triggerauth_vault {
 	char *address, *namespace_, *role, *mount; /* namespace_, role, mount: NULL when absent */
-	bool kubernetes;                  /* authentication: kubernetes; else token */
-	char *token;                      /* credential.token; NULL; wiped when freed */
-	char *service_account_file;       /* credential.serviceAccount; NULL */
-	char *service_account_name;       /* credential.serviceAccountName; NULL */
-	struct triggerauth_vault_secret *secrets; size_t secret_count;
+	bool kubernetes;                           /* authentication: kubernetes; else token */
+	char *token;                               /* credential.token; NULL; wiped when freed */
+	char *service_account_file;                /* credential.serviceAccount; NULL */
+	char *service_account_name;                /* credential.serviceAccountName; NULL */
+	struct triggerauth_vault_secret *secrets;
+	size_t secret_count;
 };
 
 struct triggerauth_oauth2 {
 	char *type, *client_id, *token_url; /* type NULL: clientCredentials */
 	char *secret_name, *secret_key;     /* clientSecret.valueFrom.secretKeyRef; NULL */
-	char **scopes; size_t scope_count;
+	char **scopes;
+	size_t scope_count;
 	struct strmap token_url_params;
 };
 
 struct triggerauth_identity { /* podIdentity */
-	char *provider; /* "none", "aws", ... */
-	/* For the rules of the webhook (keda-core.md 7.7); NULL when absent, "" when written empty. */
+	char *provider;       /* "none", "aws", ... */
+	/*
+	 * For the rules of the webhook (keda-core.md 7.7); NULL when absent, "" when written empty.
+	 */
 	char *identity_id, *identity_tenant_id, *identity_authority_host, *role_arn, *external_id, *identity_owner;
 };
 
 struct triggerauth {
-	struct meta meta;          /* namespace_ "": a ClusterTriggerAuthentication */
+	struct meta meta;                      /* namespace_ "": a ClusterTriggerAuthentication */
 	struct triggerauth_identity *identity; /* NULL */
-	struct triggerauth_key *secrets;       size_t secret_count;
-	struct triggerauth_key *config_maps;   size_t config_map_count;
-	struct triggerauth_env *env;           size_t env_count;
-	char *file_path;                       /* NULL */
-	struct triggerauth_vault *vault;       /* NULL */
-	struct triggerauth_token *tokens;      size_t token_count;
-	struct triggerauth_oauth2 *oauth2;     /* NULL */
+	struct triggerauth_key *secrets;
+	size_t secret_count;
+	struct triggerauth_key *config_maps;
+	size_t config_map_count;
+	struct triggerauth_env *env;
+	size_t env_count;
+	char *file_path;                 /* NULL */
+	struct triggerauth_vault *vault; /* NULL */
+	struct triggerauth_token *tokens;
+	size_t token_count;
+	struct triggerauth_oauth2 *oauth2; /* NULL */
 	bool azure_key_vault, gcp_secret_manager, aws_secret_manager;
 	char *used_by_scaledobjects, *used_by_scaledjobs; /* status as stored; NULL when absent */
-	struct err *spec_err;      /* owned; a spec that does not decode, as in crd/scaledobject.h; NULL: all is well */
+	struct err *spec_err; /* owned; a spec that does not decode, as in crd/scaledobject.h; NULL: all is well */
 };
 
 #define TRIGGERAUTH_ENTRIES_MAX 1000 /* of each list */
 
-/* Of either kind. NULL and *err only when not even metadata can be read. What the CRD requires is there and not empty where spec_err is NULL. The caller owns the result. */
+/*
+ * Of either kind. NULL and *err only when not even metadata can be read. What the CRD requires is
+ * there and not empty where spec_err is NULL. The caller owns the result.
+ */
 struct triggerauth *triggerauth_decode(const json_t *object, struct err *err);
 void triggerauth_free(struct triggerauth *t); /* wipes what is secret */
 

@@ -9,10 +9,10 @@
 #include "base/timestamp.h"
 #include "crd/shape.h"
 
-#define CONTAINERS_MAX 100
-#define ENV_FROM_MAX 100
+#define CONTAINERS_MAX     100
+#define ENV_FROM_MAX       100
 #define SELECTOR_BYTES_MAX (64 * 1024)
-#define PATH_TEXT 256
+#define PATH_TEXT          256
 
 /* ---- Replicas ---- */
 
@@ -26,19 +26,25 @@ static int decode_replicas(const struct json_at *spec, struct workload *out, str
 	if (json_get_int32(spec, "replicas", &out->replicas, err) < 0)
 		return -1;
 	if (out->replicas < 0)
-		return err_set(err, ERR_INVALID, "%s: %d is negative", json_path(&field, path, sizeof(path)), (int)out->replicas);
+		return err_set(err, ERR_INVALID, "%s: %d is negative", json_path(&field, path, sizeof(path)),
+			(int)out->replicas);
 	return 0;
 }
 
-/* The manager whose fields have spec.replicas. An update takes a field that it changes away from all others, so there are several only after server-side applies of the same value. */
+/*
+ * The manager whose fields have spec.replicas. An update takes a field that it changes away from
+ * all others, so there are several only after server-side applies of the same value.
+ */
 static void decode_manager(const json_t *metadata, struct workload *out)
 {
 	const json_t *entries = json_object_get(metadata, "managedFields"), *entry, *latest = NULL;
 	int64_t latest_ms = INT64_MIN, time_ms;
 	size_t i;
 
-	json_array_foreach(entries, i, entry) {
-		if (json_object_get(json_object_get(json_object_get(entry, "fieldsV1"), "f:spec"), "f:replicas") == NULL)
+	json_array_foreach(entries, i, entry)
+	{
+		if (json_object_get(json_object_get(json_object_get(entry, "fieldsV1"), "f:spec"), "f:replicas") ==
+			NULL)
 			continue;
 		if (timestamp_parse(json_str_or_empty(entry, "time"), &time_ms, NULL) < 0)
 			time_ms = INT64_MIN;
@@ -55,8 +61,13 @@ static void decode_manager(const json_t *metadata, struct workload *out)
 
 static void add_requirement(struct buf *out, const json_t *one)
 {
-	static const struct { const char *operator, *before, *after; } words[] = {
-		{ "In", "", " in (" }, { "NotIn", "", " notin (" }, { "Exists", "", NULL }, { "DoesNotExist", "!", NULL },
+	static const struct {
+		const char *operator, * before, *after;
+	} words[] = {
+		{ "In", "", " in (" },
+		{ "NotIn", "", " notin (" },
+		{ "Exists", "", NULL },
+		{ "DoesNotExist", "!", NULL },
 	};
 	const json_t *values = json_object_get(one, "values"), *value;
 	size_t i, word;
@@ -78,16 +89,15 @@ static void add_requirement(struct buf *out, const json_t *one)
 /* A LabelSelector as `?labelSelector=` takes it. The caller owns it; NULL when it is none. */
 static char *selector_text(const json_t *selector)
 {
-	const json_t *labels = json_object_get(selector, "matchLabels"), *expressions = json_object_get(selector, "matchExpressions"), *value;
+	const json_t *labels = json_object_get(selector, "matchLabels"),
+		     *expressions = json_object_get(selector, "matchExpressions"), *value;
 	struct buf out = BUF_INIT(SELECTOR_BYTES_MAX);
 	const char *key;
 	size_t i;
 
-	json_object_foreach((json_t *)(uintptr_t)labels, key, value)
-		if (json_is_string(value))
-			buf_printf(&out, "%s%s=%s", out.len > 0 ? "," : "", key, json_string_value(value));
-	json_array_foreach(expressions, i, value)
-		add_requirement(&out, value);
+	json_object_foreach((json_t *)(uintptr_t)labels, key, value) if (json_is_string(value))
+		buf_printf(&out, "%s%s=%s", out.len > 0 ? "," : "", key, json_string_value(value));
+	json_array_foreach(expressions, i, value) add_requirement(&out, value);
 	if (out.len > 0 && !buf_failed(&out))
 		return buf_take(&out);
 	buf_done(&out);
@@ -102,9 +112,12 @@ static void decode_selector(const struct json_at *spec, const struct json_at *st
 		out->selector = selector_text(json_object_get(spec->value, "selector"));
 }
 
-/* ---- Containers. Whatever of them cannot be read is left out or told as another source: it must not hide the replicas ---- */
+/* ---- Containers ---- */
 
-static void decode_key_ref(const struct json_at *value_from, const char *key, enum workload_env_source source, struct workload_env *out)
+/* What cannot be read is left out or told as another source: it must not hide the replicas. */
+
+static void decode_key_ref(const struct json_at *value_from, const char *key, enum workload_env_source source,
+	struct workload_env *out)
 {
 	struct json_at ref = json_field(value_from, key);
 
@@ -238,11 +251,10 @@ static void container_done(struct workload_container *c)
 
 static int decode_identity(const struct json_at *metadata, struct workload *out, struct err *err)
 {
-	if (shape_object(metadata, err) < 0 ||
-	    json_get_string(metadata, "namespace", &out->namespace_, err) < 0 ||
-	    json_get_string(metadata, "name", &out->name, err) < 0 ||
-	    json_get_string(metadata, "uid", &out->uid, err) < 0 ||
-	    json_get_string(metadata, "resourceVersion", &out->resource_version, err) < 0)
+	if (shape_object(metadata, err) < 0 || json_get_string(metadata, "namespace", &out->namespace_, err) < 0 ||
+		json_get_string(metadata, "name", &out->name, err) < 0 ||
+		json_get_string(metadata, "uid", &out->uid, err) < 0 ||
+		json_get_string(metadata, "resourceVersion", &out->resource_version, err) < 0)
 		return -1;
 	json_get_int64(metadata, "generation", &out->generation, NULL);
 	if (out->name == NULL || *out->name == '\0')
@@ -269,7 +281,8 @@ struct workload *workload_decode(const json_t *object, struct err *err)
 	metadata = json_field(&root, "metadata");
 	spec = json_field(&root, "spec");
 	status = json_field(&root, "status");
-	if (decode_identity(&metadata, w, err) < 0 || shape_object(&spec, err) < 0 || decode_replicas(&spec, w, err) < 0) {
+	if (decode_identity(&metadata, w, err) < 0 || shape_object(&spec, err) < 0 ||
+		decode_replicas(&spec, w, err) < 0) {
 		workload_free(w);
 		return NULL;
 	}

@@ -8,21 +8,21 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define VALUE_BYTES_MAX (128 * 1024)        /* what Linux lets one variable have (MAX_ARG_STRLEN) */
+#define VALUE_BYTES_MAX       (128 * 1024)  /* what Linux lets one variable have (MAX_ARG_STRLEN) */
 #define ENVIRONMENT_BYTES_MAX (2048 * 1024) /* and all together (ARG_MAX): $(A)$(A) in a chain doubles without end */
-#define REFERRED_MAX 2000                   /* names that are looked for because something wanted refers to them */
-#define NAME_TOLD_MAX 100
-#define REFERS "refers to "
+#define REFERRED_MAX          2000          /* names that are looked for because something wanted refers to them */
+#define NAME_TOLD_MAX         100
+#define REFERS                "refers to "
 
 struct environment {
 	struct strmap *known, *unresolved;
 	const struct workload_container *container;
 	const struct workload_lookup *lookup;
-	struct strmap needed;   /* names that nothing behind the place where we are has defined; values mean nothing */
-	bool *entry_needed;     /* by the index of the container's env */
-	size_t referred;        /* names that came into needed by a reference */
-	size_t room;            /* bytes that may still be added */
-	struct err waits;       /* the first thing that is not read yet; ERR_NONE */
+	struct strmap needed; /* names that nothing behind the place where we are has defined; values mean nothing */
+	bool *entry_needed;   /* by the index of the container's env */
+	size_t referred;      /* names that came into needed by a reference */
+	size_t room;          /* bytes that may still be added */
+	struct err waits;     /* the first thing that is not read yet; ERR_NONE */
 };
 
 static void leave_unresolved(struct environment *e, const char *name, const char *why)
@@ -53,22 +53,28 @@ static bool is_absent(struct environment *e, const char *name, bool optional, co
 	if (err->kind == ERR_MISSING && optional)
 		return true;
 	/* A known reason is told before mere waiting. */
-	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) || (err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
+	if ((err->kind == ERR_TEMPORARY && e->waits.kind != ERR_TEMPORARY) ||
+		(err->kind == ERR_WAITING && e->waits.kind == ERR_NONE))
 		e->waits = *err;
 	why = mem_printf("cannot be had: %s", err->msg);
 	leave_unresolved(e, name, why);
 	return false;
 }
 
-/* --- $(VAR) ------------------------------------------------------------------------------------------------------------------- */
+/* ---- $(VAR) ---- */
 
-/* The value of one $(name): appended to out, or left as it is written when nothing defines it. -1 when what defines it cannot be had; *why says what. */
+/*
+ * The value of one $(name): appended to out, or left as it is written when nothing defines it. -1
+ * when what defines it cannot be had; *why says what.
+ */
 static int expand_name(struct environment *e, const char *reference, size_t len, struct buf *out, char **why)
 {
 	MEM_AUTO char *name = mem_dupn(reference, len);
-	const char *value = strmap_get(e->known, name), *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
+	const char *value = strmap_get(e->known, name),
+		   *reason = value == NULL ? strmap_get(e->unresolved, name) : NULL;
 
-	if (reason != NULL && strncmp(reason, REFERS, strlen(REFERS)) == 0) /* told already; a chain of thousands must not make a text of thousands of links */
+	/* told already; a chain of thousands must not make a text of thousands of links */
+	if (reason != NULL && strncmp(reason, REFERS, strlen(REFERS)) == 0)
 		*why = mem_dup(reason);
 	else if (reason != NULL)
 		*why = mem_printf(REFERS "%.*s, which %s", (int)utf8_cut(name, len, NAME_TOLD_MAX), name, reason);
@@ -87,8 +93,10 @@ struct piece {
 };
 
 /*
- * The next piece of *text; false at its end. $(NAME) is a reference, $$ is a dollar sign, an unclosed one stays (k8s.io/kubernetes third_party/forked/golang/expansion). KEDA leaves a $$ at the end
- * alone; the container itself sees one dollar sign, and so do we. last_close: the last ')' of all, looked for once, or "$($($(" takes the square of its length.
+ * The next piece of *text; false at its end. $(NAME) is a reference, $$ is a dollar sign, an
+ * unclosed one stays (k8s.io/kubernetes third_party/forked/golang/expansion). KEDA leaves a $$ at
+ * the end alone; the container itself sees one dollar sign, and so do we. last_close: the last ')'
+ * of all, looked for once, or "$($($(" takes the square of its length.
  */
 static bool next_piece(const char **text, const char *last_close, struct piece *out)
 {
@@ -144,7 +152,9 @@ static void add_value(struct environment *e, const struct workload_env *env)
 	buf_done_secret(&out);
 }
 
-/* --- what is needed: from the last entry to the first, as an entry refers only to those before it ------------------------------ */
+/* ---- What is needed ---- */
+
+/* From the last entry to the first, as an entry refers only to those before it. */
 
 static void need_referred(struct environment *e, const char *text)
 {
@@ -184,7 +194,7 @@ static void find_needed(struct environment *e, const struct strmap *wanted)
 	}
 }
 
-/* --- envFrom and the references of env ---------------------------------------------------------------------------------------- */
+/* ---- EnvFrom and the references of env ---- */
 
 static enum keydata_kind kind_of(const struct workload_env_from *from)
 {
@@ -222,7 +232,8 @@ static void add_from(struct environment *e, const char *name)
 
 static void note_left_out(struct environment *e, const char *name)
 {
-	MEM_AUTO char *why = mem_printf("may be one of the variables past the first %d, which are not read", WORKLOAD_ENV_MAX);
+	MEM_AUTO char *why = mem_printf("may be one of the variables past the first %d, which are not read",
+		WORKLOAD_ENV_MAX);
 
 	if (e->container->env_left_out > 0)
 		leave_unresolved(e, name, why);
@@ -242,18 +253,10 @@ static void add_key(struct environment *e, const struct workload_env *env, enum 
 static void add_env(struct environment *e, const struct workload_env *env)
 {
 	switch (env->source) {
-	case WORKLOAD_ENV_VALUE:
-		add_value(e, env);
-		break;
-	case WORKLOAD_ENV_SECRET_KEY:
-		add_key(e, env, KEYDATA_SECRET);
-		break;
-	case WORKLOAD_ENV_CONFIGMAP_KEY:
-		add_key(e, env, KEYDATA_CONFIG_MAP);
-		break;
-	case WORKLOAD_ENV_OTHER:
-		leave_unresolved(e, env->name, "comes from a field of the pod");
-		break;
+	case WORKLOAD_ENV_VALUE: add_value(e, env); break;
+	case WORKLOAD_ENV_SECRET_KEY: add_key(e, env, KEYDATA_SECRET); break;
+	case WORKLOAD_ENV_CONFIGMAP_KEY: add_key(e, env, KEYDATA_CONFIG_MAP); break;
+	case WORKLOAD_ENV_OTHER: leave_unresolved(e, env->name, "comes from a field of the pod"); break;
 	}
 }
 
@@ -282,9 +285,13 @@ static const struct workload_container *find_container(const struct workload *w,
 	return NULL;
 }
 
-int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted, const struct workload_lookup *lookup, struct strmap *out, struct strmap *unresolved, struct err *err)
+int workload_environment(const struct workload *w, const char *container, const struct strmap *wanted,
+	const struct workload_lookup *lookup, struct strmap *out, struct strmap *unresolved, struct err *err)
 {
-	struct environment e = { .known = out, .unresolved = unresolved, .lookup = lookup, .room = ENVIRONMENT_BYTES_MAX };
+	struct environment e = { .known = out,
+		.unresolved = unresolved,
+		.lookup = lookup,
+		.room = ENVIRONMENT_BYTES_MAX };
 
 	if (w->no_environment != NULL)
 		return err_set(err, ERR_DENIED, "%s", w->no_environment);

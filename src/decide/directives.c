@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define REPLICAS_DIGITS_MAX 10 /* 2147483647 */
-#define SHOWN_MAX 64           /* of a wrong value, in messages */
+#define SHOWN_MAX           64 /* of a wrong value, in messages */
 
 static int wrong(const char *key, const char *value, const char *must, struct err *err)
 {
@@ -15,7 +15,8 @@ static int wrong(const char *key, const char *value, const char *must, struct er
 /* Go's strconv.ParseBool, as KEDA reads it; but what it cannot read is not taken as true. */
 bool directives_read_bool(const char *text, bool *out)
 {
-	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" }, { "FALSE", "TRUE" }, { "False", "True" } };
+	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" },
+		{ "FALSE", "TRUE" }, { "False", "True" } };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
 		if (strcmp(text, words[i][0]) == 0 || strcmp(text, words[i][1]) == 0) {
@@ -68,9 +69,12 @@ int directives_read(const struct scaledobject *so, struct directives *out, struc
 		*out = d;
 		return 0;
 	}
-	if (read_bool(annotations, DIRECTIVES_PAUSED, &d.paused, err) < 0 || read_replicas(annotations, &d.paused_replicas, err) < 0 ||
-	    read_bool(annotations, DIRECTIVES_PAUSED_IN, &d.scale_in_paused, err) < 0 || read_bool(annotations, DIRECTIVES_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
-	    read_bool(annotations, DIRECTIVES_FORCE, &d.force_active, err) < 0 || read_bool(annotations, DIRECTIVES_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
+	if (read_bool(annotations, DIRECTIVES_PAUSED, &d.paused, err) < 0 ||
+		read_replicas(annotations, &d.paused_replicas, err) < 0 ||
+		read_bool(annotations, DIRECTIVES_PAUSED_IN, &d.scale_in_paused, err) < 0 ||
+		read_bool(annotations, DIRECTIVES_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
+		read_bool(annotations, DIRECTIVES_FORCE, &d.force_active, err) < 0 ||
+		read_bool(annotations, DIRECTIVES_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
 		return -1;
 	/* A number alone pauses; beside a "false" it waits for that to become true. */
 	if (!says_paused)

@@ -3,8 +3,9 @@
 #define DECIDE_DIRECTIVES_H
 
 /*
- * What the annotations of a ScaledObject or ScaledJob tell kscaled to do (keda-core.md 1.5). Each means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error that
- * names the annotation and its value, never a guess. Pure.
+ * What the annotations of a ScaledObject or ScaledJob tell kscaled to do (keda-core.md 1.5). Each
+ * means what it says (design 6): booleans as Go's ParseBool reads them, anything else is an error
+ * that names the annotation and its value, never a guess. Pure.
  */
 
 #include <stdbool.h>
@@ -22,7 +23,8 @@
 #define DIRECTIVES_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
 
 struct directives {
-	bool paused;             /* nothing is scaled, there is no HPA. paused: "true", or paused-replicas without a paused: "false" beside it */
+	bool paused; /* nothing is scaled, there is no HPA. paused: "true", or paused-replicas without a paused: "false"
+			beside it */
 	int32_t paused_replicas; /* while paused the target is kept at these; INT32_UNSET: left as it is */
 	bool scale_in_paused;    /* the HPA and the loop never lower */
 	bool scale_out_paused;   /* the HPA and the loop never raise */
@@ -30,10 +32,16 @@ struct directives {
 	bool transfer_hpa;       /* the HPA named by horizontalPodAutoscalerConfig.name may be taken over */
 };
 
-/* ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`; paused-replicas must be a whole number from 0 to 2147483647. */
+/*
+ * ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`;
+ * paused-replicas must be a whole number from 0 to 2147483647.
+ */
 int directives_read(const struct scaledobject *so, struct directives *out, struct err *err);
 
-/* Of a ScaledJob: autoscaling.keda.sh/paused alone counts (keda-core.md 4.1). *paused is set in any case, to false where it cannot be read: ERR_INVALID as above. */
+/*
+ * Of a ScaledJob: autoscaling.keda.sh/paused alone counts (keda-core.md 4.1). *paused is set in any
+ * case, to false where it cannot be read: ERR_INVALID as above.
+ */
 int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
 
 /* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */

@@ -24,8 +24,12 @@ int formula_wrong(struct err *err, struct formula_place place, const char *fmt, 
 	return err_wrap(err, "column %u", place.column);
 }
 
-/* KEDA puts float() around the formula, and leaves nil as it is when the text contains ?? (castToFloatIfNecessary). */
-static int to_number(const struct formula *f, const struct formula_cell *value, struct formula_value *out, struct err *err)
+/*
+ * KEDA puts float() around the formula, and leaves nil as it is when the text contains ??
+ * (castToFloatIfNecessary).
+ */
+static int to_number(const struct formula *f, const struct formula_cell *value, struct formula_value *out,
+	struct err *err)
 {
 	*out = (struct formula_value){ .nil = value->tag == TAG_NIL && f->may_be_nil, .number = 0 };
 	if (value->tag == TAG_INT)
@@ -34,11 +38,16 @@ static int to_number(const struct formula *f, const struct formula_cell *value, 
 		out->number = value->is.real;
 	else if (!out->nil)
 		return err_set(err, ERR_INVALID, "the result is %s: it must be a number%s", formula_values_name(value),
-			       value->tag == TAG_NIL ? " (write a ?? b to say what takes the place of a trigger that has no value)" : "");
+			value->tag == TAG_NIL
+				? " (write a ?? b to say what takes the place of a trigger that has no value)"
+				: "");
 	return 0;
 }
 
-/* What fails with -1 for each trigger is refused, as KEDA does (validateScalingModifiersFormula); a division by zero does not fail there. */
+/*
+ * What fails with -1 for each trigger is refused, as KEDA does (validateScalingModifiersFormula); a
+ * division by zero does not fail there.
+ */
 static int try(const struct formula *f, struct err *err)
 {
 	struct formula_value *values = mem_array(f->variable_count + 1, sizeof(*values)), result;
@@ -75,7 +84,8 @@ struct formula *formula_compile(const char *text, const char *const *variables, 
 		return NULL;
 	}
 	if (count > FORMULA_VARIABLES_MAX) {
-		err_set(err, ERR_INVALID, "more than %d triggers with a name: a formula cannot have so many", FORMULA_VARIABLES_MAX);
+		err_set(err, ERR_INVALID, "more than %d triggers with a name: a formula cannot have so many",
+			FORMULA_VARIABLES_MAX);
 		return NULL;
 	}
 	f = mem_zalloc(sizeof(*f));
@@ -100,13 +110,15 @@ void formula_free(struct formula *f)
 	free(f);
 }
 
-int formula_evaluate(const struct formula *f, const struct formula_value *values, struct formula_value *out, struct err *err)
+int formula_evaluate(const struct formula *f, const struct formula_value *values, struct formula_value *out,
+	struct err *err)
 {
 	struct formula_cell value;
 
 	if (formula_run(f, values, false, &value, err) < 0 || to_number(f, &value, out, err) < 0)
 		return -1;
 	if (!isfinite(out->number))
-		return err_set(err, ERR_INVALID, "the result is %s, as of a division by zero: it must be a number", isnan(out->number) ? "no number" : "infinite");
+		return err_set(err, ERR_INVALID, "the result is %s, as of a division by zero: it must be a number",
+			isnan(out->number) ? "no number" : "infinite");
 	return 0;
 }

@@ -13,7 +13,8 @@ uint32_t formula_emit(struct formula_parser *p, struct formula_place place, enum
 		p->code_alloc = p->code_alloc * 2 + 8;
 		f->code = mem_resize(f->code, p->code_alloc, sizeof(*f->code));
 	}
-	f->code[f->code_count] = (struct formula_insn){ (uint8_t)op, (uint8_t)(place.line < 255 ? place.line : 255), (uint16_t)place.column, (int32_t)arg };
+	f->code[f->code_count] = (struct formula_insn){ (uint8_t)op, (uint8_t)(place.line < 255 ? place.line : 255),
+		(uint16_t)place.column, (int32_t)arg };
 	p->stack = (uint32_t)((int)p->stack + moves);
 	if (p->stack > f->stack_size)
 		f->stack_size = p->stack;
@@ -40,7 +41,8 @@ void formula_emit_target(struct formula_parser *p, uint32_t jump)
 int formula_emit_local(struct formula_parser *p, struct formula_place place, uint32_t *slot)
 {
 	if (p->locals == FORMULA_LOCALS_MAX)
-		return formula_wrong(p->err, place, "more than %d let and chained comparisons within one another", FORMULA_LOCALS_MAX);
+		return formula_wrong(p->err, place, "more than %d let and chained comparisons within one another",
+			FORMULA_LOCALS_MAX);
 	*slot = p->locals++;
 	if (p->locals > p->out->local_count)
 		p->out->local_count = p->locals;

@@ -6,14 +6,16 @@
 #include "decide/formula_parts.h"
 
 #define NUMBER_SIZE 128
-#define SHOWN_MAX 40 /* bytes of the formula in a message */
+#define SHOWN_MAX   40 /* bytes of the formula in a message */
 
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-/* Letters of other scripts are letters to expr-lang; which characters they are is not looked into. */
+/*
+ * Letters of other scripts are letters to expr-lang; which characters they are is not looked into.
+ */
 static bool is_name_start(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' || (unsigned char)c >= 0x80;
@@ -100,15 +102,21 @@ static int number_value(struct formula_token *token, unsigned base, bool real, s
 	if (len == 0)
 		return formula_wrong(err, token->place, "%.*s is no number", shown, token->text);
 	if (!read_integer(text, base, &token->number.integer))
-		return formula_wrong(err, token->place, "the integer %.*s is too large: write %.*s.0", shown, token->text, shown, token->text);
+		return formula_wrong(err, token->place, "the integer %.*s is too large: write %.*s.0", shown,
+			token->text, shown, token->text);
 	return 0;
 }
 
 /* 1 1.5 .5 1e3 1_000 0x1F 0o17 0b101; the dots of 1..5 belong to the range. */
 static int read_number(struct formula_lexer *lexer, struct formula_token *token, struct err *err)
 {
-	static const struct { const char *prefix, *digits; unsigned base; } bases[] = {
-		{ "xX", "0123456789abcdefABCDEF_", 16 }, { "oO", "01234567_", 8 }, { "bB", "01_", 2 },
+	static const struct {
+		const char *prefix, *digits;
+		unsigned base;
+	} bases[] = {
+		{ "xX", "0123456789abcdefABCDEF_", 16 },
+		{ "oO", "01234567_", 8 },
+		{ "bB", "01_", 2 },
 	};
 	const char *text = lexer->at, *digits = "0123456789_";
 	unsigned base = 10;
@@ -136,7 +144,9 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 	}
 	token->len = len;
 	if (!range && is_name(text[len]))
-		return formula_wrong(err, token->place, "%.*s%c is no number, and a name begins with a letter", len < SHOWN_MAX ? (int)len : SHOWN_MAX, text, (unsigned char)text[len] < 0x80 ? text[len] : '?');
+		return formula_wrong(err, token->place, "%.*s%c is no number, and a name begins with a letter",
+			len < SHOWN_MAX ? (int)len : SHOWN_MAX, text,
+			(unsigned char)text[len] < 0x80 ? text[len] : '?');
 	if (number_value(token, base, real, err) < 0)
 		return -1;
 	advance(lexer, len);
@@ -147,9 +157,21 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 
 static int read_name(struct formula_lexer *lexer, struct formula_token *token, struct err *err)
 {
-	static const struct { const char *word; enum formula_token_kind kind; } words[] = {
-		{ "let", TOKEN_LET }, { "if", TOKEN_IF }, { "else", TOKEN_ELSE }, { "not", TOKEN_NOT }, { "in", TOKEN_IN }, { "and", TOKEN_AND }, { "or", TOKEN_OR },
-		{ "matches", TOKEN_END }, { "contains", TOKEN_END }, { "startsWith", TOKEN_END }, { "endsWith", TOKEN_END },
+	static const struct {
+		const char *word;
+		enum formula_token_kind kind;
+	} words[] = {
+		{ "let", TOKEN_LET },
+		{ "if", TOKEN_IF },
+		{ "else", TOKEN_ELSE },
+		{ "not", TOKEN_NOT },
+		{ "in", TOKEN_IN },
+		{ "and", TOKEN_AND },
+		{ "or", TOKEN_OR },
+		{ "matches", TOKEN_END },
+		{ "contains", TOKEN_END },
+		{ "startsWith", TOKEN_END },
+		{ "endsWith", TOKEN_END },
 	};
 	size_t len = 0;
 
@@ -161,7 +183,8 @@ static int read_name(struct formula_lexer *lexer, struct formula_token *token, s
 		if (strlen(words[i].word) == len && memcmp(words[i].word, lexer->at, len) == 0)
 			token->kind = words[i].kind;
 	if (token->kind == TOKEN_END)
-		return formula_wrong(err, token->place, "%.*s is for texts, which a formula here cannot have", (int)len, lexer->at);
+		return formula_wrong(err, token->place, "%.*s is for texts, which a formula here cannot have", (int)len,
+			lexer->at);
 	advance(lexer, len);
 	return 0;
 }
@@ -172,7 +195,9 @@ static int wrong_character(const char *text, struct formula_place place, struct 
 	if (strchr("'\"`", text[0]) != NULL)
 		return formula_wrong(err, place, "texts in quotes are not supported: a formula is about numbers");
 	if (text[0] == '.' || strncmp(text, "?.", 2) == 0)
-		return formula_wrong(err, place, "members (a.b) are not supported: a trigger's name in a formula is made of letters, digits and _");
+		return formula_wrong(err, place,
+			"members (a.b) are not supported: a trigger's name in a formula is made of letters, digits and "
+			"_");
 	if (text[0] == '&')
 		return formula_wrong(err, place, "unexpected &: write && or and");
 	return formula_wrong(err, place, "unexpected character %c", text[0] > ' ' && text[0] < 0x7F ? text[0] : '?');
@@ -180,12 +205,43 @@ static int wrong_character(const char *text, struct formula_place place, struct 
 
 static int read_sign(struct formula_lexer *lexer, struct formula_token *token, struct err *err)
 {
-	static const struct { const char *sign; enum formula_token_kind kind; } signs[] = { /* the longer first */
-		{ "??", TOKEN_COALESCE }, { "?.", TOKEN_END }, { "&&", TOKEN_AND }, { "||", TOKEN_OR }, { "==", TOKEN_EQ }, { "!=", TOKEN_NE }, { "<=", TOKEN_LE }, { ">=", TOKEN_GE },
-		{ "**", TOKEN_POWER }, { "..", TOKEN_RANGE }, { "<", TOKEN_LT }, { ">", TOKEN_GT }, { "+", TOKEN_PLUS }, { "-", TOKEN_MINUS }, { "*", TOKEN_STAR }, { "/", TOKEN_SLASH },
-		{ "%", TOKEN_PERCENT }, { "^", TOKEN_POWER }, { "|", TOKEN_PIPE }, { "!", TOKEN_BANG }, { "?", TOKEN_QUESTION }, { ":", TOKEN_COLON }, { ",", TOKEN_COMMA },
-		{ ";", TOKEN_SEMICOLON }, { "=", TOKEN_ASSIGN }, { "#", TOKEN_HASH }, { "(", TOKEN_LPAREN }, { ")", TOKEN_RPAREN }, { "[", TOKEN_LBRACKET }, { "]", TOKEN_RBRACKET },
-		{ "{", TOKEN_LBRACE }, { "}", TOKEN_RBRACE },
+	static const struct {
+		const char *sign;
+		enum formula_token_kind kind;
+	} signs[] = {
+		/* the longer first */
+		{ "??", TOKEN_COALESCE },
+		{ "?.", TOKEN_END },
+		{ "&&", TOKEN_AND },
+		{ "||", TOKEN_OR },
+		{ "==", TOKEN_EQ },
+		{ "!=", TOKEN_NE },
+		{ "<=", TOKEN_LE },
+		{ ">=", TOKEN_GE },
+		{ "**", TOKEN_POWER },
+		{ "..", TOKEN_RANGE },
+		{ "<", TOKEN_LT },
+		{ ">", TOKEN_GT },
+		{ "+", TOKEN_PLUS },
+		{ "-", TOKEN_MINUS },
+		{ "*", TOKEN_STAR },
+		{ "/", TOKEN_SLASH },
+		{ "%", TOKEN_PERCENT },
+		{ "^", TOKEN_POWER },
+		{ "|", TOKEN_PIPE },
+		{ "!", TOKEN_BANG },
+		{ "?", TOKEN_QUESTION },
+		{ ":", TOKEN_COLON },
+		{ ",", TOKEN_COMMA },
+		{ ";", TOKEN_SEMICOLON },
+		{ "=", TOKEN_ASSIGN },
+		{ "#", TOKEN_HASH },
+		{ "(", TOKEN_LPAREN },
+		{ ")", TOKEN_RPAREN },
+		{ "[", TOKEN_LBRACKET },
+		{ "]", TOKEN_RBRACKET },
+		{ "{", TOKEN_LBRACE },
+		{ "}", TOKEN_RBRACE },
 	};
 
 	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {

@@ -1,34 +1,54 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Binary operators by precedence climbing, as expr-lang's parser/parser.go does it, and ?? with its rule that it stands beside no other. */
+/*
+ * Binary operators by precedence climbing, as expr-lang's parser/parser.go does it, and ?? with its
+ * rule that it stands beside no other.
+ */
 
 #include "decide/formula_parts.h"
 
 /* parser/operator/operator.go */
-static const struct operator { int precedence; enum formula_op op; const char *sign; } operators[] = {
+static const struct operator
+{
+	int precedence;
+	enum formula_op op;
+	const char *sign;
+}
+operators[] = {
 	[TOKEN_PIPE] = { 1, OP_POP, "|" }, /* 0 there; all are one more here, so that 0 is none */
 	[TOKEN_OR] = { 11, OP_JUMP_IF_TRUE, "or" },
 	[TOKEN_AND] = { 16, OP_JUMP_IF_FALSE, "and" },
-	[TOKEN_EQ] = { 21, OP_EQUAL, "==" }, [TOKEN_NE] = { 21, OP_NOT_EQUAL, "!=" },
-	[TOKEN_LT] = { 21, OP_LESS, "<" }, [TOKEN_LE] = { 21, OP_LESS_EQUAL, "<=" }, [TOKEN_GT] = { 21, OP_MORE, ">" }, [TOKEN_GE] = { 21, OP_MORE_EQUAL, ">=" },
+	[TOKEN_EQ] = { 21, OP_EQUAL, "==" },
+	[TOKEN_NE] = { 21, OP_NOT_EQUAL, "!=" },
+	[TOKEN_LT] = { 21, OP_LESS, "<" },
+	[TOKEN_LE] = { 21, OP_LESS_EQUAL, "<=" },
+	[TOKEN_GT] = { 21, OP_MORE, ">" },
+	[TOKEN_GE] = { 21, OP_MORE_EQUAL, ">=" },
 	[TOKEN_IN] = { 21, OP_IN, "in" },
 	[TOKEN_RANGE] = { 26, OP_RANGE, ".." },
-	[TOKEN_PLUS] = { 31, OP_ADD, "+" }, [TOKEN_MINUS] = { 31, OP_SUBTRACT, "-" },
-	[TOKEN_STAR] = { 61, OP_MULTIPLY, "*" }, [TOKEN_SLASH] = { 61, OP_DIVIDE, "/" }, [TOKEN_PERCENT] = { 61, OP_MODULO, "%" },
+	[TOKEN_PLUS] = { 31, OP_ADD, "+" },
+	[TOKEN_MINUS] = { 31, OP_SUBTRACT, "-" },
+	[TOKEN_STAR] = { 61, OP_MULTIPLY, "*" },
+	[TOKEN_SLASH] = { 61, OP_DIVIDE, "/" },
+	[TOKEN_PERCENT] = { 61, OP_MODULO, "%" },
 	[TOKEN_POWER] = { 101, OP_POWER, "**" },
 	[TOKEN_COALESCE] = { 501, OP_JUMP_IF_VALUE, "??" },
 	[TOKEN_RBRACE] = { 0, OP_POP, "" }, /* the last kind: the table has a row for each */
 };
 
-static int mismatched(struct formula_parser *p, struct formula_place place, const struct operator *o, struct formula_shape a, struct formula_shape b)
+static int mismatched(struct formula_parser *p, struct formula_place place, const struct operator* o,
+	struct formula_shape a, struct formula_shape b)
 {
-	bool whole = (o->op == OP_MODULO || o->op == OP_RANGE) && (formula_types_number(a) || formula_types_open(a)) && (formula_types_number(b) || formula_types_open(b));
+	bool whole = (o->op == OP_MODULO || o->op == OP_RANGE) && (formula_types_number(a) || formula_types_open(a)) &&
+		(formula_types_number(b) || formula_types_open(b));
 
-	return formula_wrong(p->err, place, "%s does not fit %s and %s%s", o->sign, formula_types_name(a), formula_types_name(b), whole ? ": it takes integers, so write int(...)" : "");
+	return formula_wrong(p->err, place, "%s does not fit %s and %s%s", o->sign, formula_types_name(a),
+		formula_types_name(b), whole ? ": it takes integers, so write int(...)" : "");
 }
 
 /* and or ?? */
-static int parse_lazy(struct formula_parser *p, struct formula_place place, const struct operator *o, struct formula_shape *left)
+static int parse_lazy(struct formula_parser *p, struct formula_place place, const struct operator* o,
+	struct formula_shape *left)
 {
 	uint32_t jump = formula_emit(p, place, o->op, 0, 0);
 	struct formula_shape right;
@@ -47,13 +67,17 @@ static int parse_lazy(struct formula_parser *p, struct formula_place place, cons
 	return 0;
 }
 
-static const struct operator *comparison(enum formula_token_kind kind)
+static const struct operator* comparison(enum formula_token_kind kind)
 {
 	return kind >= TOKEN_LT && kind <= TOKEN_GE ? &operators[kind] : NULL;
 }
 
-/* a < b < c is a < b and b < c with b worked out once; the jumps that wait for the end are chained through their args. */
-static int parse_comparisons(struct formula_parser *p, struct formula_place place, const struct operator *o, struct formula_shape *left)
+/*
+ * a < b < c is a < b and b < c with b worked out once; the jumps that wait for the end are chained
+ * through their args.
+ */
+static int parse_comparisons(struct formula_parser *p, struct formula_place place, const struct operator* o,
+	struct formula_shape *left)
 {
 	uint32_t waiting = UINT32_MAX, slot = UINT32_MAX, locals = p->locals;
 	struct formula_shape right, truth;
@@ -63,7 +87,7 @@ static int parse_comparisons(struct formula_parser *p, struct formula_place plac
 			return -1;
 		if (!formula_types_binary(o->op, *left, right, &truth))
 			return mismatched(p, place, o, *left, right);
-		const struct operator *next = comparison(p->now.kind);
+		const struct operator* next = comparison(p->now.kind);
 		if (next != NULL && slot == UINT32_MAX && formula_emit_local(p, place, &slot) < 0)
 			return -1;
 		if (next != NULL)
@@ -99,9 +123,10 @@ static bool is_zero(const struct formula *f, uint32_t start)
 	return value->tag == TAG_INT && value->is.integer == 0;
 }
 
-static int parse_binary(struct formula_parser *p, const struct formula_token *sign, bool negated, struct formula_shape *left)
+static int parse_binary(struct formula_parser *p, const struct formula_token *sign, bool negated,
+	struct formula_shape *left)
 {
-	const struct operator *o = &operators[sign->kind];
+	const struct operator* o = & operators[sign->kind];
 	struct formula_shape right, given = *left;
 	uint32_t start = p->out->code_count;
 
@@ -127,7 +152,9 @@ static int parse_pipe(struct formula_parser *p, struct formula_shape *left)
 	struct formula_shape piped = *left;
 
 	if (name.kind != TOKEN_NAME)
-		return formula_wrong(p->err, name.place, "| gives what is before it to a function, as in [a, b] | max(); write || or \"or\" for one of two conditions");
+		return formula_wrong(p->err, name.place,
+			"| gives what is before it to a function, as in [a, b] | max(); write || or \"or\" for one of "
+			"two conditions");
 	if (formula_parse_next(p) < 0)
 		return -1;
 	if (p->now.kind != TOKEN_LPAREN)
@@ -135,7 +162,10 @@ static int parse_pipe(struct formula_parser *p, struct formula_shape *left)
 	return formula_call(p, &name, &piped, left);
 }
 
-/* not in: 1 when it stands here and binds as strongly as precedence, and p->now is its `in`; 0 when it is for somebody outside. */
+/*
+ * not in: 1 when it stands here and binds as strongly as precedence, and p->now is its `in`; 0 when
+ * it is for somebody outside.
+ */
 static int take_not_in(struct formula_parser *p, int precedence)
 {
 	struct formula_lexer lexer = p->lexer;
@@ -148,7 +178,7 @@ static int take_not_in(struct formula_parser *p, int precedence)
 	if (operators[TOKEN_IN].precedence >= precedence)
 		return 1;
 	p->lexer = lexer;
-	p->now = not;
+	p->now = not ;
 	return 0;
 }
 
@@ -169,7 +199,10 @@ int formula_operators(struct formula_parser *p, int precedence, struct formula_s
 		if (formula_parse_next(p) < 0)
 			return -1;
 		if (before == TOKEN_COALESCE && sign.kind != TOKEN_COALESCE && sign.kind != TOKEN_PIPE)
-			return formula_wrong(p->err, sign.place, "?? and %.*s cannot stand side by side: put one of them in parentheses, as in (a ?? b) + c", (int)sign.len, sign.text);
+			return formula_wrong(p->err, sign.place,
+				"?? and %.*s cannot stand side by side: put one of them in parentheses, as in (a ?? b) "
+				"+ c",
+				(int)sign.len, sign.text);
 		int rc = sign.kind == TOKEN_PIPE ? parse_pipe(p, out) : parse_binary(p, &sign, negated == 1, out);
 		if (rc < 0)
 			return -1;

@@ -29,7 +29,8 @@ int formula_parse_unexpected(struct formula_parser *p)
 	if (t->kind == TOKEN_ASSIGN)
 		return formula_wrong(p->err, t->place, "unexpected =: write == to compare");
 	if (t->kind == TOKEN_HASH)
-		return formula_wrong(p->err, t->place, "# is an element of an array within a predicate, as in count([a, b], # > 1)");
+		return formula_wrong(p->err, t->place,
+			"# is an element of an array within a predicate, as in count([a, b], # > 1)");
 	return formula_wrong(p->err, t->place, "unexpected %.*s", shown, t->text);
 }
 
@@ -47,21 +48,29 @@ static int unknown_name(struct formula_parser *p, const struct formula_token *na
 	size_t used = 0, shown = name->len < TOKENS_SHOWN_MAX ? name->len : TOKENS_SHOWN_MAX;
 
 	if (formula_call_exists(name->text, name->len))
-		return formula_wrong(p->err, name->place, "%.*s is a function: write %.*s(...)", (int)shown, name->text, (int)shown, name->text);
+		return formula_wrong(p->err, name->place, "%.*s is a function: write %.*s(...)", (int)shown, name->text,
+			(int)shown, name->text);
 	for (size_t i = 0; i < p->variable_count; i++) {
 		const char *variable = p->variables[i];
-		if (strncmp(variable, name->text, name->len) == 0 && (variable[name->len] == '-' || variable[name->len] == '.'))
-			return formula_wrong(p->err, name->place, "unknown name \"%.*s\": a formula cannot say %.63s; name that trigger with letters, digits and _ only", (int)shown, name->text, variable);
+		if (strncmp(variable, name->text, name->len) == 0 &&
+			(variable[name->len] == '-' || variable[name->len] == '.'))
+			return formula_wrong(p->err, name->place,
+				"unknown name \"%.*s\": a formula cannot say %.63s; name that trigger with letters, "
+				"digits and _ only",
+				(int)shown, name->text, variable);
 		int len = snprintf(list + used, sizeof(list) - used, "%s%.63s",
-				   i == 0 ? "" : i + 1 == p->variable_count ? " and " : ", ",
-				   *variable ? variable : "one without a name");
+			i == 0                               ? ""
+				: i + 1 == p->variable_count ? " and "
+							     : ", ",
+			*variable ? variable : "one without a name");
 		used += (size_t)len;
 		if (used > sizeof(list) - 70 && i + 1 < p->variable_count) {
 			snprintf(list + used, sizeof(list) - used, "%s", ", ...");
 			break;
 		}
 	}
-	return formula_wrong(p->err, name->place, "unknown name \"%.*s\" (the triggers are %s)", (int)shown, name->text, p->variable_count == 0 ? "without names" : list);
+	return formula_wrong(p->err, name->place, "unknown name \"%.*s\" (the triggers are %s)", (int)shown, name->text,
+		p->variable_count == 0 ? "without names" : list);
 }
 
 static const struct formula_scope *find_scope(const struct formula_parser *p, const struct formula_token *name)
@@ -139,9 +148,11 @@ static int parse_postfix(struct formula_parser *p, struct formula_shape *out)
 		if (formula_parse_expect(p, TOKEN_RBRACKET) < 0)
 			return -1;
 		if (out->arrays == 0 && !formula_types_open(*out))
-			return formula_wrong(p->err, place, "[] takes an element of an array, not of %s", formula_types_name(*out));
+			return formula_wrong(p->err, place, "[] takes an element of an array, not of %s",
+				formula_types_name(*out));
 		if (out->arrays > 0 && !formula_types_integer(index))
-			return formula_wrong(p->err, place, "an array's index must be an integer, not %s%s", formula_types_name(index), formula_types_number(index) ? ": write int(...)" : "");
+			return formula_wrong(p->err, place, "an array's index must be an integer, not %s%s",
+				formula_types_name(index), formula_types_number(index) ? ": write int(...)" : "");
 		formula_emit(p, place, OP_INDEX, 0, -1);
 		*out = formula_types_element(*out);
 	}
@@ -150,8 +161,14 @@ static int parse_postfix(struct formula_parser *p, struct formula_shape *out)
 
 static int parse_name(struct formula_parser *p, struct formula_shape *out)
 {
-	static const struct { const char *word; struct formula_cell value; enum formula_base base; } words[] = {
-		{ "true", { TAG_BOOL, 0, { .truth = true } }, SHAPE_BOOL }, { "false", { TAG_BOOL, 0, { .truth = false } }, SHAPE_BOOL }, { "nil", { TAG_NIL, 0, { .integer = 0 } }, SHAPE_NIL },
+	static const struct {
+		const char *word;
+		struct formula_cell value;
+		enum formula_base base;
+	} words[] = {
+		{ "true", { TAG_BOOL, 0, { .truth = true } }, SHAPE_BOOL },
+		{ "false", { TAG_BOOL, 0, { .truth = false } }, SHAPE_BOOL },
+		{ "nil", { TAG_NIL, 0, { .integer = 0 } }, SHAPE_NIL },
 	};
 	struct formula_token name = p->now;
 
@@ -167,7 +184,8 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 		return parse_variable(p, &name, out) < 0 ? -1 : parse_postfix(p, out);
 	uint32_t ignored;
 	if (find_variable(p, &name, &ignored) || find_scope(p, &name) != NULL)
-		return formula_wrong(p->err, name.place, "%.*s is a trigger or variable here, not a function", name.len < TOKENS_SHOWN_MAX ? (int)name.len : TOKENS_SHOWN_MAX, name.text);
+		return formula_wrong(p->err, name.place, "%.*s is a trigger or variable here, not a function",
+			name.len < TOKENS_SHOWN_MAX ? (int)name.len : TOKENS_SHOWN_MAX, name.text);
 	return formula_call(p, &name, NULL, out) < 0 ? -1 : parse_postfix(p, out);
 }
 
@@ -179,10 +197,12 @@ static int parse_unary(struct formula_parser *p, struct formula_shape *out)
 	if (formula_parse_next(p) < 0 || formula_parse_at(p, logic ? PRECEDENCE_NOT : PRECEDENCE_SIGN, out) < 0)
 		return -1;
 	if (logic && !formula_types_truth(*out))
-		return formula_wrong(p->err, sign.place, "%.*s takes true or false, not %s: put what it is about in parentheses, as in %.*s (a > 1)", (int)sign.len, sign.text, formula_types_name(*out),
-				     (int)sign.len, sign.text);
+		return formula_wrong(p->err, sign.place,
+			"%.*s takes true or false, not %s: put what it is about in parentheses, as in %.*s (a > 1)",
+			(int)sign.len, sign.text, formula_types_name(*out), (int)sign.len, sign.text);
 	if (!logic && !formula_types_number(*out) && !formula_types_open(*out))
-		return formula_wrong(p->err, sign.place, "%.*s takes a number, not %s", (int)sign.len, sign.text, formula_types_name(*out));
+		return formula_wrong(p->err, sign.place, "%.*s takes a number, not %s", (int)sign.len, sign.text,
+			formula_types_name(*out));
 	if (logic)
 		*out = (struct formula_shape){ 0, SHAPE_BOOL };
 	if (!logic && formula_types_open(*out))
@@ -194,7 +214,8 @@ static int parse_unary(struct formula_parser *p, struct formula_shape *out)
 
 static int parse_parentheses(struct formula_parser *p, struct formula_shape *out)
 {
-	if (formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0 || formula_parse_expect(p, TOKEN_RPAREN) < 0)
+	if (formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0 ||
+		formula_parse_expect(p, TOKEN_RPAREN) < 0)
 		return -1;
 	return parse_postfix(p, out);
 }
@@ -208,7 +229,8 @@ static int parse_item(struct formula_parser *p, struct formula_shape *out)
 	if (formula_parse_next(p) < 0)
 		return -1;
 	if (p->now.kind == TOKEN_NAME && p->now.text == sign.text + 1)
-		return formula_wrong(p->err, sign.place, "#%.*s is not supported, only # alone", p->now.len < TOKENS_SHOWN_MAX ? (int)p->now.len : TOKENS_SHOWN_MAX, p->now.text);
+		return formula_wrong(p->err, sign.place, "#%.*s is not supported, only # alone",
+			p->now.len < TOKENS_SHOWN_MAX ? (int)p->now.len : TOKENS_SHOWN_MAX, p->now.text);
 	formula_emit(p, sign.place, OP_ITEM, 0, 1);
 	*out = p->items[p->loop_count - 1];
 	return parse_postfix(p, out);
@@ -222,28 +244,23 @@ int formula_parse_primary(struct formula_parser *p, struct formula_shape *out)
 	case TOKEN_NOT:
 	case TOKEN_BANG:
 	case TOKEN_MINUS:
-	case TOKEN_PLUS:
-		return parse_unary(p, out);
-	case TOKEN_LPAREN:
-		return parse_parentheses(p, out);
-	case TOKEN_HASH:
-		return parse_item(p, out);
-	case TOKEN_NAME:
-		return parse_name(p, out);
-	case TOKEN_LBRACKET:
-		return parse_array(p, out) < 0 ? -1 : parse_postfix(p, out);
-	case TOKEN_LBRACE:
-		return formula_wrong(p->err, token.place, "maps ({a: 1}) are not supported");
+	case TOKEN_PLUS: return parse_unary(p, out);
+	case TOKEN_LPAREN: return parse_parentheses(p, out);
+	case TOKEN_HASH: return parse_item(p, out);
+	case TOKEN_NAME: return parse_name(p, out);
+	case TOKEN_LBRACKET: return parse_array(p, out) < 0 ? -1 : parse_postfix(p, out);
+	case TOKEN_LBRACE: return formula_wrong(p->err, token.place, "maps ({a: 1}) are not supported");
 	case TOKEN_INT:
-		formula_emit_constant(p, token.place, (struct formula_cell){ TAG_INT, 0, { .integer = token.number.integer } });
+		formula_emit_constant(p, token.place,
+			(struct formula_cell){ TAG_INT, 0, { .integer = token.number.integer } });
 		*out = (struct formula_shape){ 0, SHAPE_INT };
 		return formula_parse_next(p);
 	case TOKEN_FLOAT:
-		formula_emit_constant(p, token.place, (struct formula_cell){ TAG_FLOAT, 0, { .real = token.number.real } });
+		formula_emit_constant(p, token.place,
+			(struct formula_cell){ TAG_FLOAT, 0, { .real = token.number.real } });
 		*out = (struct formula_shape){ 0, SHAPE_FLOAT };
 		return formula_parse_next(p);
-	default:
-		return formula_parse_unexpected(p);
+	default: return formula_parse_unexpected(p);
 	}
 }
 
@@ -253,7 +270,8 @@ static int must_be_truth(struct formula_parser *p, struct formula_place place, s
 {
 	if (formula_types_truth(s))
 		return 0;
-	return formula_wrong(p->err, place, "the condition must be true or false, not %s%s", formula_types_name(s), formula_types_number(s) ? ": compare it, as in a > 0" : "");
+	return formula_wrong(p->err, place, "the condition must be true or false, not %s%s", formula_types_name(s),
+		formula_types_number(s) ? ": compare it, as in a > 0" : "");
 }
 
 /* a ?: b is a ? a : b. */
@@ -297,7 +315,10 @@ static int parse_ternary(struct formula_parser *p, struct formula_shape *out)
 
 static int parse_block(struct formula_parser *p, struct formula_shape *out)
 {
-	return formula_parse_expect(p, TOKEN_LBRACE) < 0 || formula_parse_sequence(p, out) < 0 || formula_parse_expect(p, TOKEN_RBRACE) < 0 ? -1 : 0;
+	return formula_parse_expect(p, TOKEN_LBRACE) < 0 || formula_parse_sequence(p, out) < 0 ||
+			formula_parse_expect(p, TOKEN_RBRACE) < 0
+		? -1
+		: 0;
 }
 
 /* if a > 1 { 2 } else { 3 } */
@@ -338,7 +359,8 @@ static int parse_let(struct formula_parser *p)
 		return formula_wrong(p->err, name.place, "%.*s exists already: choose another name", shown, name.text);
 	if (formula_call_exists(name.text, name.len))
 		return formula_wrong(p->err, name.place, "%.*s is a function: choose another name", shown, name.text);
-	if (formula_parse_expect(p, TOKEN_ASSIGN) < 0 || formula_parse_expression(p, &shape) < 0 || formula_emit_local(p, name.place, &slot) < 0)
+	if (formula_parse_expect(p, TOKEN_ASSIGN) < 0 || formula_parse_expression(p, &shape) < 0 ||
+		formula_emit_local(p, name.place, &slot) < 0)
 		return -1;
 	formula_emit(p, name.place, OP_STORE, slot, -1);
 	p->scopes[p->scope_count++] = (struct formula_scope){ name.text, name.len, slot, shape };

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Runs a formula's code on cells that live on the stack: operands first, then locals, then the elements of arrays. */
+/*
+ * Runs a formula's code on cells that live on the stack: operands first, then locals, then the
+ * elements of arrays.
+ */
 
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +38,8 @@ int formula_run_take(struct formula_machine *m, uint64_t count, uint32_t *first)
 	return 0;
 }
 
-struct formula_cell formula_run_element(const struct formula_machine *m, const struct formula_cell *array, uint32_t index)
+struct formula_cell formula_run_element(const struct formula_machine *m, const struct formula_cell *array,
+	uint32_t index)
 {
 	if (array->tag == TAG_ARRAY)
 		return m->cells[array->is.first + index];
@@ -63,7 +67,8 @@ static int take_element(struct formula_machine *m, struct formula_cell *a, const
 		return -1;
 	int64_t from_start = at < 0 ? at + a->len : at;
 	if (from_start < 0 || from_start >= a->len)
-		return formula_run_wrong(m, "index %lld is out of range: the array has %u elements", (long long)at, a->len);
+		return formula_run_wrong(m, "index %lld is out of range: the array has %u elements", (long long)at,
+			a->len);
 	*a = formula_run_element(m, a, (uint32_t)from_start);
 	return 0;
 }
@@ -85,7 +90,10 @@ static int loop_begin(struct formula_machine *m, const struct formula_cell *arra
 	return array->len > 0;
 }
 
-/* What the predicate said of one element. A sum counts nothing, and a map keeps what it is given; for the others it must be a truth. */
+/*
+ * What the predicate said of one element. A sum counts nothing, and a map keeps what it is given;
+ * for the others it must be a truth.
+ */
 static int loop_count(struct formula_machine *m, struct formula_frame *frame, const struct formula_cell *said)
 {
 	if (frame->kind == LOOP_SUM) {
@@ -113,13 +121,10 @@ static int loop_count(struct formula_machine *m, struct formula_frame *frame, co
 static bool loop_decided(const struct formula_frame *frame)
 {
 	switch (frame->kind) {
-	case LOOP_ALL:
-		return frame->count <= frame->index;
+	case LOOP_ALL: return frame->count <= frame->index;
 	case LOOP_NONE:
-	case LOOP_ANY:
-		return frame->count > 0;
-	default:
-		return false;
+	case LOOP_ANY: return frame->count > 0;
+	default: return false;
 	}
 }
 
@@ -144,24 +149,13 @@ static struct formula_cell loop_result(struct formula_machine *m)
 	m->used = frame->mark;
 	switch (frame->kind) {
 	case LOOP_FILTER:
-	case LOOP_MAP:
-		return (struct formula_cell){ TAG_ARRAY, frame->count, { .first = frame->kept } };
-	case LOOP_COUNT:
-		return (struct formula_cell){ TAG_INT, 0, { .integer = frame->count } };
-	case LOOP_SUM:
-		return frame->sum;
-	case LOOP_ALL:
-		truth.is.truth = frame->count == frame->array.len;
-		return truth;
-	case LOOP_NONE:
-		truth.is.truth = frame->count == 0;
-		return truth;
-	case LOOP_ANY:
-		truth.is.truth = frame->count > 0;
-		return truth;
-	default: /* LOOP_ONE */
-		truth.is.truth = frame->count == 1;
-		return truth;
+	case LOOP_MAP: return (struct formula_cell){ TAG_ARRAY, frame->count, { .first = frame->kept } };
+	case LOOP_COUNT: return (struct formula_cell){ TAG_INT, 0, { .integer = frame->count } };
+	case LOOP_SUM: return frame->sum;
+	case LOOP_ALL: truth.is.truth = frame->count == frame->array.len; return truth;
+	case LOOP_NONE: truth.is.truth = frame->count == 0; return truth;
+	case LOOP_ANY: truth.is.truth = frame->count > 0; return truth;
+	default: /* LOOP_ONE */ truth.is.truth = frame->count == 1; return truth;
 	}
 }
 
@@ -179,7 +173,8 @@ static int jumps(struct formula_machine *m, enum formula_op op, const struct for
 
 static struct formula_cell variable(const struct formula_value *value)
 {
-	return value->nil ? (struct formula_cell){ TAG_NIL, 0, { .integer = 0 } } : (struct formula_cell){ TAG_FLOAT, 0, { .real = value->number } };
+	return value->nil ? (struct formula_cell){ TAG_NIL, 0, { .integer = 0 } }
+			  : (struct formula_cell){ TAG_FLOAT, 0, { .real = value->number } };
 }
 
 /* What leaves the code where it is: the new number of operands on top, or -1. */
@@ -220,27 +215,13 @@ static int execute(struct formula_machine *m)
 		if (--m->steps == 0)
 			return formula_run_wrong(m, "more than %d steps", FORMULA_STEPS_MAX);
 		switch ((enum formula_op)at->op) {
-		case OP_PUSH:
-			*top++ = f->constants[at->arg];
-			break;
-		case OP_VARIABLE:
-			*top++ = variable(&m->values[at->arg]);
-			break;
-		case OP_LOCAL:
-			*top++ = locals[at->arg];
-			break;
-		case OP_STORE:
-			locals[at->arg] = *--top;
-			break;
-		case OP_KEEP:
-			locals[at->arg] = top[-1];
-			break;
-		case OP_POP:
-			top--;
-			break;
-		case OP_JUMP:
-			at = f->code + at->arg - 1;
-			break;
+		case OP_PUSH: *top++ = f->constants[at->arg]; break;
+		case OP_VARIABLE: *top++ = variable(&m->values[at->arg]); break;
+		case OP_LOCAL: *top++ = locals[at->arg]; break;
+		case OP_STORE: locals[at->arg] = *--top; break;
+		case OP_KEEP: locals[at->arg] = top[-1]; break;
+		case OP_POP: top--; break;
+		case OP_JUMP: at = f->code + at->arg - 1; break;
 		case OP_JUMP_IF_FALSE:
 		case OP_JUMP_IF_TRUE:
 		case OP_JUMP_IF_VALUE:
@@ -252,15 +233,14 @@ static int execute(struct formula_machine *m)
 			at = rc == 0 ? f->code + at->arg - 1 : at;
 			break;
 		case OP_ITEM:
-			*top++ = formula_run_element(m, &m->frames[m->frame_count - 1].array, m->frames[m->frame_count - 1].index);
+			*top++ = formula_run_element(m, &m->frames[m->frame_count - 1].array,
+				m->frames[m->frame_count - 1].index);
 			break;
 		case OP_NEXT:
 			rc = loop_next(m, --top);
 			at = rc > 0 ? f->code + at->arg - 1 : at;
 			break;
-		case OP_RESULT:
-			*top++ = loop_result(m);
-			break;
+		case OP_RESULT: *top++ = loop_result(m); break;
 		default:
 			rc = operate(m, at, top);
 			top -= (int64_t)operands(at) - 1;
@@ -272,7 +252,8 @@ static int execute(struct formula_machine *m)
 	return 0;
 }
 
-int formula_run(const struct formula *f, const struct formula_value *values, bool trial, struct formula_cell *out, struct err *err)
+int formula_run(const struct formula *f, const struct formula_value *values, bool trial, struct formula_cell *out,
+	struct err *err)
 {
 	struct formula_cell cells[FORMULA_CELLS_MAX];
 	struct formula_machine m;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What expr-lang's checker says of each operator (checker/checker.go, checker/nature/nature.go), for the types that a formula can have here. */
+/*
+ * What expr-lang's checker says of each operator (checker/checker.go, checker/nature/nature.go),
+ * for the types that a formula can have here.
+ */
 
 #include "decide/formula_parts.h"
 
@@ -103,8 +106,9 @@ struct formula_shape formula_types_coalesce(struct formula_shape a, struct formu
 
 static bool comparable(struct formula_shape a, struct formula_shape b)
 {
-	return formula_types_open(a) || formula_types_open(b) || is(a, SHAPE_NIL) || is(b, SHAPE_NIL) || (formula_types_number(a) && formula_types_number(b)) ||
-	       (a.arrays > 0 && b.arrays > 0) || assignable(a, b);
+	return formula_types_open(a) || formula_types_open(b) || is(a, SHAPE_NIL) || is(b, SHAPE_NIL) ||
+		(formula_types_number(a) && formula_types_number(b)) || (a.arrays > 0 && b.arrays > 0) ||
+		assignable(a, b);
 }
 
 /* Both are numbers, or one is and the other may be. */
@@ -115,7 +119,9 @@ static bool numbers(struct formula_shape a, struct formula_shape b)
 
 static bool arithmetic(struct formula_shape a, struct formula_shape b, struct formula_shape *out)
 {
-	*out = simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN : is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT) ? SHAPE_FLOAT : SHAPE_INT);
+	*out = simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN
+			: is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT)   ? SHAPE_FLOAT
+								     : SHAPE_INT);
 	return numbers(a, b);
 }
 
@@ -130,33 +136,29 @@ bool formula_types_binary(enum formula_op op, struct formula_shape a, struct for
 	switch (op) {
 	case OP_ADD:
 	case OP_SUBTRACT:
-	case OP_MULTIPLY:
-		return arithmetic(a, b, out);
+	case OP_MULTIPLY: return arithmetic(a, b, out);
 	case OP_DIVIDE:
-	case OP_POWER:
-		*out = simple(SHAPE_FLOAT);
-		return numbers(a, b);
-	case OP_MODULO:
-		*out = simple(SHAPE_INT);
-		return formula_types_integer(a) && formula_types_integer(b);
+	case OP_POWER: *out = simple(SHAPE_FLOAT); return numbers(a, b);
+	case OP_MODULO: *out = simple(SHAPE_INT); return formula_types_integer(a) && formula_types_integer(b);
 	case OP_RANGE:
 		*out = formula_types_array_of(simple(SHAPE_INT));
 		return formula_types_integer(a) && formula_types_integer(b);
 	case OP_EQUAL:
-	case OP_NOT_EQUAL:
-		return comparable(a, b);
-	case OP_IN:
-		return membership(a, b);
-	default:
-		return numbers(a, b); /* < <= > >= */
+	case OP_NOT_EQUAL: return comparable(a, b);
+	case OP_IN: return membership(a, b);
+	default: return numbers(a, b); /* < <= > >= */
 	}
 }
 
 const char *formula_types_name(struct formula_shape s)
 {
 	static const char *const names[] = {
-		[SHAPE_UNKNOWN] = "a value of a type known only later", [SHAPE_ANY] = "a value of a type known only later", [SHAPE_NIL] = "nil", [SHAPE_BOOL] = "true or false",
-		[SHAPE_INT] = "an integer", [SHAPE_FLOAT] = "a float",
+		[SHAPE_UNKNOWN] = "a value of a type known only later",
+		[SHAPE_ANY] = "a value of a type known only later",
+		[SHAPE_NIL] = "nil",
+		[SHAPE_BOOL] = "true or false",
+		[SHAPE_INT] = "an integer",
+		[SHAPE_FLOAT] = "a float",
 	};
 
 	return s.arrays > 0 ? "an array" : names[s.base];

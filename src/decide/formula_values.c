@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What operators and functions make of values: expr-lang's vm/runtime and builtin/lib.go. Integers are 64 bits wide and wrap, as Go's do; what would stop a Go program is an error. */
+/*
+ * What operators and functions make of values: expr-lang's vm/runtime and builtin/lib.go. Integers
+ * are 64 bits wide and wrap, as Go's do; what would stop a Go program is an error.
+ */
 
 #include <math.h>
 #include <string.h>
@@ -10,15 +13,43 @@
 #define WHOLE_MAX 9.2e18 /* what fits 64 bits for certain */
 
 static const char *const signs[] = {
-	[OP_NOT] = "not", [OP_NEGATE] = "-", [OP_ADD] = "+", [OP_SUBTRACT] = "-", [OP_MULTIPLY] = "*", [OP_DIVIDE] = "/", [OP_MODULO] = "%", [OP_POWER] = "**",
-	[OP_LESS] = "<", [OP_LESS_EQUAL] = "<=", [OP_MORE] = ">", [OP_MORE_EQUAL] = ">=", [OP_EQUAL] = "==", [OP_NOT_EQUAL] = "!=", [OP_IN] = "in", [OP_RANGE] = "..",
-	[OP_LEN] = "len", [OP_ABS] = "abs", [OP_CEIL] = "ceil", [OP_FLOOR] = "floor", [OP_ROUND] = "round", [OP_INT] = "int", [OP_FLOAT] = "float",
-	[OP_MIN] = "min", [OP_MAX] = "max", [OP_MEAN] = "mean", [OP_MEDIAN] = "median",
+	[OP_NOT] = "not",
+	[OP_NEGATE] = "-",
+	[OP_ADD] = "+",
+	[OP_SUBTRACT] = "-",
+	[OP_MULTIPLY] = "*",
+	[OP_DIVIDE] = "/",
+	[OP_MODULO] = "%",
+	[OP_POWER] = "**",
+	[OP_LESS] = "<",
+	[OP_LESS_EQUAL] = "<=",
+	[OP_MORE] = ">",
+	[OP_MORE_EQUAL] = ">=",
+	[OP_EQUAL] = "==",
+	[OP_NOT_EQUAL] = "!=",
+	[OP_IN] = "in",
+	[OP_RANGE] = "..",
+	[OP_LEN] = "len",
+	[OP_ABS] = "abs",
+	[OP_CEIL] = "ceil",
+	[OP_FLOOR] = "floor",
+	[OP_ROUND] = "round",
+	[OP_INT] = "int",
+	[OP_FLOAT] = "float",
+	[OP_MIN] = "min",
+	[OP_MAX] = "max",
+	[OP_MEAN] = "mean",
+	[OP_MEDIAN] = "median",
 };
 
 const char *formula_values_name(const struct formula_cell *value)
 {
-	static const char *const names[] = { [TAG_NIL] = "nil", [TAG_BOOL] = "true or false", [TAG_INT] = "an integer", [TAG_FLOAT] = "a float", [TAG_ARRAY] = "an array", [TAG_RANGE] = "an array" };
+	static const char *const names[] = { [TAG_NIL] = "nil",
+		[TAG_BOOL] = "true or false",
+		[TAG_INT] = "an integer",
+		[TAG_FLOAT] = "a float",
+		[TAG_ARRAY] = "an array",
+		[TAG_RANGE] = "an array" };
 
 	return names[value->tag];
 }
@@ -71,7 +102,8 @@ int formula_values_whole(struct formula_machine *m, const struct formula_cell *v
 		return 0;
 	if (isnan(value->is.real))
 		return formula_run_wrong(m, "0 divided by 0 is no integer");
-	return formula_run_wrong(m, "%g does not fit an integer", value->is.real); /* what Go makes of it depends on the machine, INT64_MIN most often */
+	/* what Go makes of it depends on the machine, INT64_MIN most often */
+	return formula_run_wrong(m, "%g does not fit an integer", value->is.real);
 }
 
 /* ---- One operand ---- */
@@ -90,18 +122,10 @@ static int unary_number(struct formula_machine *m, enum formula_op op, struct fo
 		if (real(a) < 0)
 			a->tag == TAG_INT ? set_integer(a, 0 - (uint64_t)a->is.integer) : set_real(a, -a->is.real);
 		break;
-	case OP_CEIL:
-		set_real(a, ceil(real(a)));
-		break;
-	case OP_FLOOR:
-		set_real(a, floor(real(a)));
-		break;
-	case OP_ROUND:
-		set_real(a, round(real(a)));
-		break;
-	case OP_FLOAT:
-		set_real(a, real(a));
-		break;
+	case OP_CEIL: set_real(a, ceil(real(a))); break;
+	case OP_FLOOR: set_real(a, floor(real(a))); break;
+	case OP_ROUND: set_real(a, round(real(a))); break;
+	case OP_FLOAT: set_real(a, real(a)); break;
 	default: /* OP_INT */
 		if (formula_values_whole(m, a, &whole) < 0)
 			return -1;
@@ -133,7 +157,8 @@ static int divide(struct formula_machine *m, struct formula_cell *a, const struc
 {
 	if (b->is.integer == 0)
 		return formula_run_wrong(m, "%% by zero");
-	set_integer(a, b->is.integer == -1 ? 0 : (uint64_t)(a->is.integer % b->is.integer)); /* the least integer % -1 traps in C */
+	/* the least integer % -1 traps in C */
+	set_integer(a, b->is.integer == -1 ? 0 : (uint64_t)(a->is.integer % b->is.integer));
 	return 0;
 }
 
@@ -142,56 +167,30 @@ static int integers(struct formula_machine *m, enum formula_op op, struct formul
 	uint64_t x = (uint64_t)a->is.integer, y = (uint64_t)b->is.integer;
 
 	switch (op) {
-	case OP_ADD:
-		set_integer(a, x + y);
-		return 0;
-	case OP_SUBTRACT:
-		set_integer(a, x - y);
-		return 0;
-	case OP_MULTIPLY:
-		set_integer(a, x * y);
-		return 0;
-	case OP_MODULO:
-		return divide(m, a, b);
-	case OP_LESS:
-		return set_truth(a, a->is.integer < b->is.integer);
-	case OP_LESS_EQUAL:
-		return set_truth(a, a->is.integer <= b->is.integer);
-	case OP_MORE:
-		return set_truth(a, a->is.integer > b->is.integer);
-	default: /* OP_MORE_EQUAL */
-		return set_truth(a, a->is.integer >= b->is.integer);
+	case OP_ADD: set_integer(a, x + y); return 0;
+	case OP_SUBTRACT: set_integer(a, x - y); return 0;
+	case OP_MULTIPLY: set_integer(a, x * y); return 0;
+	case OP_MODULO: return divide(m, a, b);
+	case OP_LESS: return set_truth(a, a->is.integer < b->is.integer);
+	case OP_LESS_EQUAL: return set_truth(a, a->is.integer <= b->is.integer);
+	case OP_MORE: return set_truth(a, a->is.integer > b->is.integer);
+	default: /* OP_MORE_EQUAL */ return set_truth(a, a->is.integer >= b->is.integer);
 	}
 }
 
 static int reals(struct formula_machine *m, enum formula_op op, struct formula_cell *a, double x, double y)
 {
 	switch (op) {
-	case OP_ADD:
-		set_real(a, x + y);
-		return 0;
-	case OP_SUBTRACT:
-		set_real(a, x - y);
-		return 0;
-	case OP_MULTIPLY:
-		set_real(a, x * y);
-		return 0;
-	case OP_DIVIDE:
-		set_real(a, x / y);
-		return 0;
-	case OP_POWER:
-		set_real(a, pow(x, y));
-		return 0;
-	case OP_MODULO:
-		return formula_run_wrong(m, "%% takes integers, not a float: write int(...)");
-	case OP_LESS:
-		return set_truth(a, x < y);
-	case OP_LESS_EQUAL:
-		return set_truth(a, x <= y);
-	case OP_MORE:
-		return set_truth(a, x > y);
-	default: /* OP_MORE_EQUAL */
-		return set_truth(a, x >= y);
+	case OP_ADD: set_real(a, x + y); return 0;
+	case OP_SUBTRACT: set_real(a, x - y); return 0;
+	case OP_MULTIPLY: set_real(a, x * y); return 0;
+	case OP_DIVIDE: set_real(a, x / y); return 0;
+	case OP_POWER: set_real(a, pow(x, y)); return 0;
+	case OP_MODULO: return formula_run_wrong(m, "%% takes integers, not a float: write int(...)");
+	case OP_LESS: return set_truth(a, x < y);
+	case OP_LESS_EQUAL: return set_truth(a, x <= y);
+	case OP_MORE: return set_truth(a, x > y);
+	default: /* OP_MORE_EQUAL */ return set_truth(a, x >= y);
 	}
 }
 
@@ -240,12 +239,14 @@ static int range(struct formula_machine *m, struct formula_cell *a, const struct
 		return -1;
 	uint64_t len = from <= to ? (uint64_t)to - (uint64_t)from + 1 : 0;
 	if (len >= FORMULA_RANGE_MAX || (len == 0 && from <= to))
-		return formula_run_wrong(m, "%lld..%lld is longer than %d", (long long)from, (long long)to, FORMULA_RANGE_MAX);
+		return formula_run_wrong(m, "%lld..%lld is longer than %d", (long long)from, (long long)to,
+			FORMULA_RANGE_MAX);
 	*a = (struct formula_cell){ TAG_RANGE, (uint32_t)len, { .integer = from } };
 	return 0;
 }
 
-int formula_values_binary(struct formula_machine *m, enum formula_op op, struct formula_cell *a, const struct formula_cell *b)
+int formula_values_binary(struct formula_machine *m, enum formula_op op, struct formula_cell *a,
+	const struct formula_cell *b)
 {
 	if (op == OP_EQUAL || op == OP_NOT_EQUAL) {
 		int same = equal(m, a, b);
@@ -256,7 +257,8 @@ int formula_values_binary(struct formula_machine *m, enum formula_op op, struct 
 	if (op == OP_RANGE)
 		return range(m, a, b);
 	if (!is_number(a) || !is_number(b))
-		return formula_run_wrong(m, "%s takes numbers, not %s and %s", signs[op], formula_values_name(a), formula_values_name(b));
+		return formula_run_wrong(m, "%s takes numbers, not %s and %s", signs[op], formula_values_name(a),
+			formula_values_name(b));
 	if (a->tag == TAG_INT && b->tag == TAG_INT && op != OP_DIVIDE && op != OP_POWER)
 		return integers(m, op, a, b);
 	return reals(m, op, a, real(a), real(b));
@@ -269,7 +271,7 @@ struct fold {
 	struct formula_cell best; /* min, max: TAG_NIL before the first */
 	double total;
 	uint32_t count;
-	uint32_t sorted;          /* median: where the numbers are kept */
+	uint32_t sorted; /* median: where the numbers are kept */
 };
 
 static int take_number(struct formula_machine *m, struct fold *fold, const struct formula_cell *v)
@@ -301,7 +303,8 @@ static int take(struct formula_machine *m, struct fold *fold, const struct formu
 	if (is_number(v))
 		return take_number(m, fold, v);
 	if (!is_array(v))
-		return formula_run_wrong(m, "%s takes numbers and arrays of them, not %s", signs[fold->op], formula_values_name(v));
+		return formula_run_wrong(m, "%s takes numbers and arrays of them, not %s", signs[fold->op],
+			formula_values_name(v));
 	for (uint32_t i = 0; i < v->len; i++) {
 		struct formula_cell element = formula_run_element(m, v, i);
 		if (take(m, fold, &element) < 0)

@@ -12,11 +12,11 @@
 #include "decide/inherit.h"
 #include "decide/verdict.h"
 
-#define SELECTOR_KEY HPASPEC_NAME_LABEL
-#define EXCLUDED_LABELS "scaledobject.keda.sh/hpa-excluded-labels"
-#define OWNER_KIND "ScaledObject"
-#define LABEL_VALUE_MAX 63
-#define NAME_SIZE 512
+#define SELECTOR_KEY       HPASPEC_NAME_LABEL
+#define EXCLUDED_LABELS    "scaledobject.keda.sh/hpa-excluded-labels"
+#define OWNER_KIND         "ScaledObject"
+#define LABEL_VALUE_MAX    63
+#define NAME_SIZE          512
 #define GROUP_VERSION_SIZE 254
 
 /* ---- Metadata ---- */
@@ -43,7 +43,10 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 	strmap_set(&labels, "app.kubernetes.io/part-of", so->meta.name);
 	strmap_set(&labels, "app.kubernetes.io/managed-by", "kscaled");
 	inherit_labels(&so->meta, EXCLUDED_LABELS, &labels);
-	/* After the user's: the one is what metric requests carry, the other what our watch selects on. */
+	/*
+	 * After the user's: the one is what metric requests carry, the other what our watch selects
+	 * on.
+	 */
 	strmap_set(&labels, SELECTOR_KEY, so->meta.name);
 	strmap_set(&labels, HPASPEC_MANAGED_LABEL, "true");
 	object = inherit_map(&labels);
@@ -51,7 +54,10 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 	return object;
 }
 
-/* The API server keeps this family for its own conversions between versions of the HPA and drops it from what it stores: copied, it would be missing for ever. */
+/*
+ * The API server keeps this family for its own conversions between versions of the HPA and drops it
+ * from what it stores: copied, it would be missing for ever.
+ */
 static json_t *make_annotations(const struct scaledobject *so)
 {
 	static const char dropped[] = "autoscaling.alpha.kubernetes.io/";
@@ -85,19 +91,23 @@ static json_t *make_metadata(const struct scaledobject *so, const char *version)
 
 static json_t *make_target(const struct metric_spec *metric)
 {
-	static const char *const fields[] = { [METRIC_AVERAGE_VALUE] = "averageValue", [METRIC_VALUE] = "value", [METRIC_UTILIZATION] = "averageUtilization" };
+	static const char *const fields[] = { [METRIC_AVERAGE_VALUE] = "averageValue",
+		[METRIC_VALUE] = "value",
+		[METRIC_UTILIZATION] = "averageUtilization" };
 	json_t *target = json_object();
 	char text[QUANTITY_TEXT_MAX];
 
 	json_object_set_new(target, "type", json_string(metric_target_type_name(metric->target_type)));
 	json_object_set_new(target, fields[metric->target_type],
-			    metric->target_type == METRIC_UTILIZATION ? json_integer(metric->target.milli / 1000) : json_string(quantity_format(metric->target, text)));
+		metric->target_type == METRIC_UTILIZATION ? json_integer(metric->target.milli / 1000)
+							  : json_string(quantity_format(metric->target, text)));
 	return target;
 }
 
 static json_t *make_external(const struct scaledobject *so, const struct metric_spec *metric)
 {
-	json_t *external = json_object(), *identifier = json_object(), *selector = json_object(), *labels = json_object();
+	json_t *external = json_object(), *identifier = json_object(), *selector = json_object(),
+	       *labels = json_object();
 
 	json_object_set_new(labels, SELECTOR_KEY, json_string(so->meta.name));
 	json_object_set_new(selector, "matchLabels", labels);
@@ -118,7 +128,10 @@ static json_t *make_resource(const struct metric_spec *metric)
 }
 
 /* How each kind is written, in the order of its type's name, by which KEDA sorts. */
-static const struct { enum metric_kind kind; const char *type, *field; } kinds[] = {
+static const struct {
+	enum metric_kind kind;
+	const char *type, *field;
+} kinds[] = {
 	{ METRIC_CONTAINER_RESOURCE, "ContainerResource", "containerResource" },
 	{ METRIC_EXTERNAL, "External", "external" },
 	{ METRIC_RESOURCE, "Resource", "resource" },
@@ -126,7 +139,8 @@ static const struct { enum metric_kind kind; const char *type, *field; } kinds[]
 
 static json_t *make_metric(const struct scaledobject *so, const struct metric_spec *metric, size_t kind)
 {
-	json_t *object = json_object(), *body = metric->kind == METRIC_EXTERNAL ? make_external(so, metric) : make_resource(metric);
+	json_t *object = json_object(),
+	       *body = metric->kind == METRIC_EXTERNAL ? make_external(so, metric) : make_resource(metric);
 
 	json_object_set_new(body, "target", make_target(metric));
 	json_object_set_new(object, "type", json_string(kinds[kind].type));
@@ -135,10 +149,12 @@ static json_t *make_metric(const struct scaledobject *so, const struct metric_sp
 }
 
 /*
- * Sorted by type, each type in the order of the triggers. The composite takes the place of all external ones. KEDA drops ContainerResource metrics then, too (keda-core.md 8.6), and keeps Resource ones: a metric that
- * the user wrote is not dropped in silence, so both stay.
+ * Sorted by type, each type in the order of the triggers. The composite takes the place of all
+ * external ones. KEDA drops ContainerResource metrics then, too (keda-core.md 8.6), and keeps
+ * Resource ones: a metric that the user wrote is not dropped in silence, so both stay.
  */
-static json_t *make_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const struct metric_spec *composite)
+static json_t *make_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
+	const struct metric_spec *composite)
 {
 	json_t *list = json_array();
 
@@ -159,27 +175,35 @@ static int check_metric(const struct metric_spec *m, bool in_hpa, struct err *er
 	char text[QUANTITY_TEXT_MAX];
 
 	if (m->kind == METRIC_EXTERNAL && m->target_type == METRIC_UTILIZATION)
-		return err_set(err, ERR_INVALID, "metric %s: metricType Utilization is for cpu and memory only: use AverageValue or Value", m->name);
+		return err_set(err, ERR_INVALID,
+			"metric %s: metricType Utilization is for cpu and memory only: use AverageValue or Value",
+			m->name);
 	if (m->kind != METRIC_EXTERNAL && m->target_type == METRIC_VALUE)
-		return err_set(err, ERR_INVALID, "metric %s: metricType Value is not for cpu and memory: use Utilization or AverageValue", m->name);
+		return err_set(err, ERR_INVALID,
+			"metric %s: metricType Value is not for cpu and memory: use Utilization or AverageValue",
+			m->name);
 	if (in_hpa && m->target.milli <= 0) /* the API server would refuse the HPA */
-		return err_set(err, ERR_INVALID, "metric %s: the target %s must be more than 0", m->name, quantity_format(m->target, text));
+		return err_set(err, ERR_INVALID, "metric %s: the target %s must be more than 0", m->name,
+			quantity_format(m->target, text));
 	return 0;
 }
 
-static int check_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, bool composite, struct err *err)
+static int check_metrics(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, bool composite,
+	struct err *err)
 {
 	struct strmap seen = { 0 };
 	int rc = 0;
 
 	if (count == 0)
-		return err_set(err, ERR_INVALID, "no metric specs returned from scalers for ScaledObject %s/%s", so->meta.namespace_, so->meta.name);
+		return err_set(err, ERR_INVALID, "no metric specs returned from scalers for ScaledObject %s/%s",
+			so->meta.namespace_, so->meta.name);
 	for (size_t i = 0; i < count && rc == 0; i++) {
 		const struct metric_spec *m = &metrics[i];
 		bool external = m->kind == METRIC_EXTERNAL;
 
 		if (external && strmap_get(&seen, m->name) != NULL)
-			rc = err_set(err, ERR_INVALID, "metricName %s defined multiple times in ScaledObject %s", m->name, so->meta.name);
+			rc = err_set(err, ERR_INVALID, "metricName %s defined multiple times in ScaledObject %s",
+				m->name, so->meta.name);
 		else
 			rc = check_metric(m, !external || !composite, err);
 		if (external)
@@ -199,7 +223,9 @@ static int find_composite(const struct scaledobject *so, struct metric_spec *out
 	if (verdict_composite_metric(&so->spec, out))
 		return 1;
 	target = so->spec.modifiers->target;
-	return err_set(err, ERR_INVALID, "spec.advanced.scalingModifiers.target: \"%.64s\" is not a number of at least 0.001", target != NULL ? target : "");
+	return err_set(err, ERR_INVALID,
+		"spec.advanced.scalingModifiers.target: \"%.64s\" is not a number of at least 0.001",
+		target != NULL ? target : "");
 }
 
 /* "Disabled" for the direction, whatever else the user wrote about it. */
@@ -247,7 +273,8 @@ static json_t *make_scale_target(const struct scaledobject_spec *s, const char *
 	return target;
 }
 
-static json_t *make_spec(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, struct err *err)
+static json_t *make_spec(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
+	struct err *err)
 {
 	const struct scaledobject_spec *s = &so->spec;
 	char group[GROUP_VERSION_SIZE], version[GROUP_VERSION_SIZE];
@@ -255,7 +282,9 @@ static json_t *make_spec(const struct scaledobject *so, const struct metric_spec
 	int has_composite = find_composite(so, &composite, err);
 	json_t *spec, *behavior;
 
-	if (has_composite < 0 || check_metrics(so, metrics, count, has_composite == 1, err) < 0 || scaledobject_target_gv(s, group, version, sizeof(group), err) < 0 || make_behavior(so, &behavior, err) < 0)
+	if (has_composite < 0 || check_metrics(so, metrics, count, has_composite == 1, err) < 0 ||
+		scaledobject_target_gv(s, group, version, sizeof(group), err) < 0 ||
+		make_behavior(so, &behavior, err) < 0)
 		return NULL;
 	spec = json_object();
 	json_object_set_new(spec, "scaleTargetRef", make_scale_target(s, group, version));
@@ -267,7 +296,8 @@ static json_t *make_spec(const struct scaledobject *so, const struct metric_spec
 	return spec;
 }
 
-json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count, const char *version, struct err *err)
+json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
+	const char *version, struct err *err)
 {
 	json_t *object, *spec = make_spec(so, metrics, count, err);
 

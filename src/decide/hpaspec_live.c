@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HPA that there is already: whose it is, whether it is as wanted, and what to write over it. */
+/*
+ * The HPA that there is already: whose it is, whether it is as wanted, and what to write over it.
+ */
 #include "decide/hpaspec.h"
 
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/json.h"
 #include "decide/directives.h"
 
-#define OWNER_KIND "ScaledObject"
+#define OWNER_KIND  "ScaledObject"
 #define OWNER_GROUP "keda.sh/"
 
 /* ---- Whose it is ---- */
@@ -17,26 +19,28 @@ static const json_t *controller_of(const json_t *object)
 	json_t *reference;
 	size_t i;
 
-	json_array_foreach(json_object_get(json_object_get(object, "metadata"), "ownerReferences"), i, reference)
-		if (json_is_true(json_object_get(reference, "controller")))
-			return reference;
+	json_array_foreach(json_object_get(json_object_get(object, "metadata"), "ownerReferences"), i,
+		reference) if (json_is_true(json_object_get(reference, "controller"))) return reference;
 	return NULL;
 }
 
 static bool is_scaledobject(const json_t *reference, const char *name)
 {
-	return strcmp(json_str_or_empty(reference, "kind"), OWNER_KIND) == 0 && strcmp(json_str_or_empty(reference, "name"), name) == 0 &&
-	       strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
+	return strcmp(json_str_or_empty(reference, "kind"), OWNER_KIND) == 0 &&
+		strcmp(json_str_or_empty(reference, "name"), name) == 0 &&
+		strncmp(json_str_or_empty(reference, "apiVersion"), OWNER_GROUP, strlen(OWNER_GROUP)) == 0;
 }
 
 /* The uid may be that of a predecessor, whose HPA waits for the garbage collector. */
 static bool is_ours_already(const struct scaledobject *so, const json_t *live_object)
 {
-	const json_t *labels = json_object_get(json_object_get(live_object, "metadata"), "labels"), *controller = controller_of(live_object);
+	const json_t *labels = json_object_get(json_object_get(live_object, "metadata"), "labels"),
+		     *controller = controller_of(live_object);
 
 	if (controller != NULL)
 		return is_scaledobject(controller, so->meta.name);
-	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 && strcmp(json_str_or_empty(labels, HPASPEC_NAME_LABEL), so->meta.name) == 0;
+	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 &&
+		strcmp(json_str_or_empty(labels, HPASPEC_NAME_LABEL), so->meta.name) == 0;
 }
 
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
@@ -45,7 +49,8 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 
 	if (is_ours_already(so, live_object))
 		return HPASPEC_OURS;
-	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa)
+	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || directives_read(so, &directives, NULL) < 0 ||
+		!directives.transfer_hpa)
 		return HPASPEC_FOREIGN;
 	return HPASPEC_TAKEABLE;
 }
@@ -69,7 +74,10 @@ bool hpaspec_is_of(const struct hpa *hpa, const struct scaledobject *so)
 
 /* ---- Comparing with the live one ---- */
 
-/* Keys that get onto an HPA only from its ScaledObject: without it there, they are left over. Any other key may be somebody else's. */
+/*
+ * Keys that get onto an HPA only from its ScaledObject: without it there, they are left over. Any
+ * other key may be somebody else's.
+ */
 static bool is_ours(const char *key)
 {
 	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
@@ -85,7 +93,8 @@ static bool map_matches(const json_t *desired, const struct strmap *live)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)desired, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)desired, key, value)
+	{
 		const char *has = strmap_get(live, key);
 
 		if (has == NULL || strcmp(has, json_string_value(value)) != 0)
@@ -108,9 +117,9 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live)
 	const struct owner_ref *controller = meta_controller(&live->meta);
 
 	return hpa_spec_fingerprint(json_object_get(desired, "spec")) == live->spec_fingerprint &&
-	       map_matches(json_object_get(metadata, "labels"), &live->meta.labels) &&
-	       map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) &&
-	       controller != NULL && strcmp(controller->uid, json_str_or_empty(owner_of(desired), "uid")) == 0;
+		map_matches(json_object_get(metadata, "labels"), &live->meta.labels) &&
+		map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) && controller != NULL &&
+		strcmp(controller->uid, json_str_or_empty(owner_of(desired), "uid")) == 0;
 }
 
 /* ---- Writing over the live one ---- */
@@ -118,34 +127,44 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live)
 /* The owner itself, or an earlier object of its name that is gone. */
 static bool is_owner(const json_t *reference, const json_t *owner)
 {
-	return strcmp(json_str_or_empty(reference, "uid"), json_str_or_empty(owner, "uid")) == 0 || is_scaledobject(reference, json_str_or_empty(owner, "name"));
+	return strcmp(json_str_or_empty(reference, "uid"), json_str_or_empty(owner, "uid")) == 0 ||
+		is_scaledobject(reference, json_str_or_empty(owner, "name"));
 }
 
 /* The ScaledObject's annotations are among the desired ones. */
 static bool may_take(const json_t *desired)
 {
-	const char *text = json_string_value(json_object_get(json_object_get(json_object_get(desired, "metadata"), "annotations"), DIRECTIVES_TRANSFER_HPA));
+	const char *text = json_string_value(
+		json_object_get(json_object_get(json_object_get(desired, "metadata"), "annotations"),
+			DIRECTIVES_TRANSFER_HPA));
 	bool yes;
 
 	return text != NULL && directives_read_bool(text, &yes) && yes;
 }
 
-/* NULL and *err when another object controls it; else the live references with ours in the place of what was ours before. */
+/*
+ * NULL and *err when another object controls it; else the live references with ours in the place of
+ * what was ours before.
+ */
 static json_t *merge_owners(const json_t *desired, const json_t *live, struct err *err)
 {
 	const json_t *metadata = json_object_get(live, "metadata"), *owner = owner_of(desired);
 	json_t *merged = json_array(), *reference;
 	size_t i;
 
-	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, reference) {
+	json_array_foreach(json_object_get(metadata, "ownerReferences"), i, reference)
+	{
 		bool controls = json_is_true(json_object_get(reference, "controller"));
 
 		if (is_owner(reference, owner) || (controls && may_take(desired)))
 			continue;
 		if (controls) {
 			json_decref(merged);
-			err_set(err, ERR_CONFLICT, "HorizontalPodAutoscaler %s/%s is controlled by %s %s: give this one another name by spec.advanced.horizontalPodAutoscalerConfig.name, or delete that one",
-				json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"), json_str_or_empty(reference, "kind"), json_str_or_empty(reference, "name"));
+			err_set(err, ERR_CONFLICT,
+				"HorizontalPodAutoscaler %s/%s is controlled by %s %s: give this one another name by "
+				"spec.advanced.horizontalPodAutoscalerConfig.name, or delete that one",
+				json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"),
+				json_str_or_empty(reference, "kind"), json_str_or_empty(reference, "name"));
 			return NULL;
 		}
 		json_array_append(merged, reference);
@@ -165,9 +184,8 @@ static void merge_map(json_t *metadata, const json_t *desired_metadata, const ch
 			json_object_set_new(metadata, name, json_deep_copy(desired));
 		return;
 	}
-	json_object_foreach_safe(live, next, key, value)
-		if (is_ours(key) && json_object_get(desired, key) == NULL)
-			json_object_del(live, key);
+	json_object_foreach_safe(live, next, key, value) if (is_ours(key) && json_object_get(desired, key) == NULL)
+		json_object_del(live, key);
 	json_object_update(live, desired);
 }
 
@@ -185,8 +203,8 @@ json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct e
 		return NULL;
 	merged = json_deep_copy(live_object);
 	metadata = json_object_get(merged, "metadata");
-	json_object_del(merged, "status");           /* not ours, and ignored here */
-	json_object_del(metadata, "managedFields");  /* absent, the API server goes on with its own */
+	json_object_del(merged, "status");          /* not ours, and ignored here */
+	json_object_del(metadata, "managedFields"); /* absent, the API server goes on with its own */
 	json_object_set(merged, "apiVersion", json_object_get(desired, "apiVersion"));
 	json_object_set(merged, "kind", json_object_get(desired, "kind"));
 	json_object_set_new(merged, "spec", json_deep_copy(json_object_get(desired, "spec")));

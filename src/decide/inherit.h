@@ -2,17 +2,27 @@
 #ifndef DECIDE_INHERIT_H
 #define DECIDE_INHERIT_H
 
-/* What an object that we create takes over from the one it is created for: an HPA from its ScaledObject, a Job from its ScaledJob. Pure. */
+/*
+ * What an object that we create takes over from the one it is created for: an HPA from its
+ * ScaledObject, a Job from its ScaledJob. Pure.
+ */
 
 #include <jansson.h>
 
 #include "base/strmap.h"
 #include "crd/meta.h"
 
-/* The labels of `from` over those that are in *labels already, but for the keys in the comma-separated list that the annotation `exclusion` of `from` holds; its parts are taken as they stand (keda-core.md 1.5). */
+/*
+ * The labels of `from` over those that are in *labels already, but for the keys in the
+ * comma-separated list that the annotation `exclusion` of `from` holds; its parts are taken as they
+ * stand (keda-core.md 1.5).
+ */
 void inherit_labels(const struct meta *from, const char *exclusion, struct strmap *labels);
 
-/* metadata.ownerReferences: the one controller, of group keda.sh, whose deletion waits for what it controls. The caller owns it. */
+/*
+ * metadata.ownerReferences: the one controller, of group keda.sh, whose deletion waits for what it
+ * controls. The caller owns it.
+ */
 json_t *inherit_owners(const char *kind, const struct meta *owner);
 
 json_t *inherit_map(const struct strmap *map); /* as a JSON object; the caller owns it */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "decide/statusparts.h"
 
-#define READY STATUSPARTS_READY
+#define READY  STATUSPARTS_READY
 #define ACTIVE STATUSPARTS_ACTIVE
 #define PAUSED STATUSPARTS_PAUSED
 
@@ -27,7 +27,8 @@ static void record_metrics(const struct job_outcome *o, struct scaledobject_stat
 		return;
 	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
 	for (size_t i = 0; i < o->metric_count; i++)
-		statusparts_add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count, o->metric_names[i]);
+		statusparts_add_name(&status->external_metric_names, &status->external_metric_count, o->metric_count,
+			o->metric_names[i]);
 	statusparts_prune(status);
 }
 
@@ -36,15 +37,21 @@ static void record_pause(const struct job_outcome *o, int64_t now_unix_ms, int64
 	if (!o->paused_known)
 		return;
 	if (o->paused)
-		conditions_set(c, PAUSED, CONDITION_TRUE, "ScaledJobPaused", "ScaledJob is paused", now_unix_ms, generation);
+		conditions_set(c, PAUSED, CONDITION_TRUE, "ScaledJobPaused", "ScaledJob is paused", now_unix_ms,
+			generation);
 	else if (conditions_get(c, PAUSED)->status != CONDITION_FALSE)
-		conditions_set(c, PAUSED, CONDITION_FALSE, "ScaledJobUnpaused", "ScaledJob is unpaused", now_unix_ms, generation);
+		conditions_set(c, PAUSED, CONDITION_FALSE, "ScaledJobUnpaused", "ScaledJob is unpaused", now_unix_ms,
+			generation);
 }
 
-/* Ready is lowered by the loop for what only a poll can see; while reconcile finds nothing wrong, only a poll can raise it again. */
+/*
+ * Ready is lowered by the loop for what only a poll can see; while reconcile finds nothing wrong,
+ * only a poll can raise it again.
+ */
 static bool lowered_by_loop(const struct condition *ready)
 {
-	static const char *const reasons[] = { "TriggerError", "PartialTriggerError", "ErrorGettingJobs", "ErrorGettingPods", "KEDAJobCreateFailed" };
+	static const char *const reasons[] = { "TriggerError", "PartialTriggerError", "ErrorGettingJobs",
+		"ErrorGettingPods", "KEDAJobCreateFailed" };
 
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (strcmp(ready->reason, reasons[i]) == 0)
@@ -59,10 +66,14 @@ static void set_up(bool paused, int64_t now_unix_ms, int64_t generation, struct 
 	if (lowered_by_loop(ready) && !paused)
 		statusparts_confirm(c, ready, now_unix_ms, generation);
 	else
-		conditions_set(c, READY, CONDITION_TRUE, "ScaledJobReady", paused ? "ScaledJob is paused, skipping reconcile loop" : "ScaledJob is defined correctly and is ready to scaling", now_unix_ms, generation);
+		conditions_set(c, READY, CONDITION_TRUE, "ScaledJobReady",
+			paused ? "ScaledJob is paused, skipping reconcile loop"
+			       : "ScaledJob is defined correctly and is ready to scaling",
+			now_unix_ms, generation);
 }
 
-void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_outcome *o, int64_t now_unix_ms, struct scaledobject_status *status)
+void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_outcome *o, int64_t now_unix_ms,
+	struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
 	int64_t generation = sj->meta.generation;
@@ -97,10 +108,14 @@ static bool trigger_active(const void *arg, const char *metric)
 }
 
 /*
- * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a failure stays while it is the same failure: a text that is another at each poll (times, ports, the name of the Job that was refused) would
- * be a write at each poll. Reconcile says "ready to scaling" where the loop says "ready for scaling", both as KEDA does: that, too, stays as it was told, or the two would write in turn.
+ * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a
+ * failure stays while it is the same failure: a text that is another at each poll (times, ports,
+ * the name of the Job that was refused) would be a write at each poll. Reconcile says "ready to
+ * scaling" where the loop says "ready for scaling", both as KEDA does: that, too, stays as it was
+ * told, or the two would write in turn.
  */
-static void say_ready(const struct jobs_facts *facts, const struct jobs_decision *d, int64_t now_unix_ms, int64_t generation, struct conditions *c)
+static void say_ready(const struct jobs_facts *facts, const struct jobs_decision *d, int64_t now_unix_ms,
+	int64_t generation, struct conditions *c)
 {
 	const struct condition *told = conditions_get(c, READY);
 	bool same = told != NULL && told->status == d->ready && strcmp(told->reason, d->ready_reason) == 0;
@@ -116,21 +131,27 @@ static void say_ready(const struct jobs_facts *facts, const struct jobs_decision
 	conditions_set(c, READY, d->ready, d->ready_reason, message, now_unix_ms, generation);
 }
 
-void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_facts *facts, const struct jobs_decision *d, int64_t now_unix_ms, struct scaledobject_status *status)
+void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_facts *facts, const struct jobs_decision *d,
+	int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
 	int64_t generation = sj->meta.generation;
-	/* What reconcile found wrong stands until reconcile finds it right: a loop that still runs by an older spec must not hide it, nor flap with it. */
+	/*
+	 * What reconcile found wrong stands until reconcile finds it right: a loop that still runs
+	 * by an older spec must not hide it, nor flap with it.
+	 */
 	bool ours = !statusparts_ready_is_false(c, REASON_CHECK_FAILED);
 	bool sets_active = ours && d->active_reason != NULL;
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
-	statusparts_last_active(d->active, sets_active && !statusparts_is_true(c, ACTIVE), d->last_active_unix_ms, now_unix_ms, status);
+	statusparts_last_active(d->active, sets_active && !statusparts_is_true(c, ACTIVE), d->last_active_unix_ms,
+		now_unix_ms, status);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	if (ours && d->ready_reason != NULL)
 		say_ready(facts, d, now_unix_ms, generation, c);
 	if (sets_active)
-		conditions_set(c, ACTIVE, d->active_status, d->active_reason, d->active_message, now_unix_ms, generation);
+		conditions_set(c, ACTIVE, d->active_status, d->active_reason, d->active_message, now_unix_ms,
+			generation);
 }

@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /*
- * Whether this Pod takes its Job out of the pending ones: without conditions when its phase is Running or Succeeded; with conditions (scalingStrategy.pendingPodConditions) when each of these types is True in its
- * status.conditions. What cannot be read counts as not started.
+ * Whether this Pod takes its Job out of the pending ones: without conditions when its phase is
+ * Running or Succeeded; with conditions (scalingStrategy.pendingPodConditions) when each of these
+ * types is True in its status.conditions. What cannot be read counts as not started.
  */
 bool jobpods_started(const json_t *pod, const char *const *conditions, size_t condition_count);
 

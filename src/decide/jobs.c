@@ -9,7 +9,9 @@
 
 #include "decide/jobs_parts.h"
 
-#define COUNT_MAX INT64_C(1000000000000000) /* more Jobs than there can be: sums of a few such numbers, and their doubles, are exact */
+#define COUNT_MAX                                                                                                      \
+	INT64_C(1000000000000000) /* more Jobs than there can be: sums of a few such numbers, and their doubles, are   \
+				     exact */
 
 /* ---- What the spec says ---- */
 
@@ -117,7 +119,8 @@ int64_t jobs_running_share(const struct jobs_facts *facts)
 {
 	double percentage;
 
-	if (jobs_strategy(facts->spec) != JOBS_STRATEGY_CUSTOM || !read_percentage(facts->spec->running_job_percentage, &percentage))
+	if (jobs_strategy(facts->spec) != JOBS_STRATEGY_CUSTOM ||
+		!read_percentage(facts->spec->running_job_percentage, &percentage))
 		return 0;
 	return whole((double)jobs_beyond_min(facts) * percentage);
 }
@@ -157,7 +160,9 @@ static struct demand demand_of(const struct jobs_share *share, double max)
 }
 
 /*
- * Queue and Jobs apart. KEDA's max and min take both from the trigger with the greatest (smallest) queue: where targets differ, a queue that grows may then hand over to a trigger that needs fewer Jobs, and so lower their number.
+ * Queue and Jobs apart. KEDA's max and min take both from the trigger with the greatest (smallest)
+ * queue: where targets differ, a queue that grows may then hand over to a trigger that needs fewer
+ * Jobs, and so lower their number.
  */
 static struct demand greatest(struct demand a, struct demand b)
 {
@@ -182,19 +187,18 @@ static struct demand mean(struct demand all, size_t count)
 static struct demand join(enum jobs_calculation calculation, struct demand a, struct demand b)
 {
 	switch (calculation) {
-	case JOBS_CALCULATION_MIN:
-		return smallest(a, b);
+	case JOBS_CALCULATION_MIN: return smallest(a, b);
 	case JOBS_CALCULATION_AVG:
-	case JOBS_CALCULATION_SUM:
-		return sum(a, b);
-	case JOBS_CALCULATION_MAX:
-		break;
+	case JOBS_CALCULATION_SUM: return sum(a, b);
+	case JOBS_CALCULATION_MAX: break;
 	}
 	return greatest(a, b);
 }
 
 /*
- * multipleScalersCalculation. What fails may only lower the outcome: of max and sum it is left out; in avg it has nothing to do, but is one of those whose mean it is; min without it is not known, thus nothing.
+ * multipleScalersCalculation. What fails may only lower the outcome: of max and sum it is left out;
+ * in avg it has nothing to do, but is one of those whose mean it is; min without it is not known,
+ * thus nothing.
  */
 static struct demand demand_of_all(const struct jobs_facts *facts)
 {
@@ -258,17 +262,21 @@ static void judge_ready(const struct jobs_facts *facts, struct jobs_decision *d)
 	if (jobs_is_trouble(facts->jobs_err))
 		say_ready(d, CONDITION_FALSE, "ErrorGettingJobs", "Error getting the Jobs of the ScaledJob");
 	else if (pods_trouble(facts))
-		say_ready(d, CONDITION_FALSE, "ErrorGettingPods", "Error getting the Pods of the Jobs, which scalingStrategy.strategy needs");
+		say_ready(d, CONDITION_FALSE, "ErrorGettingPods",
+			"Error getting the Pods of the Jobs, which scalingStrategy.strategy needs");
 	else if (facts->create_trouble != NULL && d->active)
 		say_ready(d, CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs");
 	else if (facts->trigger_count == 0)
 		return;
 	else if (d->failing && d->active)
-		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError", "Some triggers defined in ScaledJob are not working correctly");
+		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError",
+			"Some triggers defined in ScaledJob are not working correctly");
 	else if (d->failing)
-		say_ready(d, CONDITION_FALSE, "TriggerError", "Triggers defined in ScaledJob are not working correctly");
+		say_ready(d, CONDITION_FALSE, "TriggerError",
+			"Triggers defined in ScaledJob are not working correctly");
 	else
-		say_ready(d, CONDITION_TRUE, "ScaledJobReady", "ScaledJob is defined correctly and is ready for scaling");
+		say_ready(d, CONDITION_TRUE, "ScaledJobReady",
+			"ScaledJob is defined correctly and is ready for scaling");
 }
 
 static void judge_active(const struct jobs_facts *facts, struct jobs_decision *d)
@@ -278,7 +286,8 @@ static void judge_active(const struct jobs_facts *facts, struct jobs_decision *d
 	if (d->active)
 		say_active(d, CONDITION_TRUE, "ScalerActive", "Scaling is performed because triggers are active");
 	else
-		say_active(d, CONDITION_FALSE, "ScalerNotActive", "Scaling is not performed because triggers are not active");
+		say_active(d, CONDITION_FALSE, "ScalerNotActive",
+			"Scaling is not performed because triggers are not active");
 }
 
 /* ---- The decision ---- */
@@ -304,31 +313,35 @@ static struct jobs_decision observe(const struct jobs_facts *facts)
 	d.active = d.trigger >= 0 || min_of(facts) > 0;
 	if (d.trigger < 0 && failing != NULL)
 		d.trigger = (int)(failing - facts->triggers);
-	d.failing = failing != NULL || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) || pods_trouble(facts);
+	d.failing = failing != NULL || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) ||
+		pods_trouble(facts);
 	/* A stamp from the future (another replica's clock) counts as now. */
-	d.last_active_unix_ms = d.active || facts->last_active_unix_ms > facts->now_unix_ms ? facts->now_unix_ms : facts->last_active_unix_ms;
+	d.last_active_unix_ms = d.active || facts->last_active_unix_ms > facts->now_unix_ms
+		? facts->now_unix_ms
+		: facts->last_active_unix_ms;
 	return d;
 }
 
-/* How many Jobs the strategy asks for, with `needed` of them for the work and at most `max` beyond the minimum (keda-core.md 4.3). */
+/*
+ * How many Jobs the strategy asks for, with `needed` of them for the work and at most `max` beyond
+ * the minimum (keda-core.md 4.3).
+ */
 static int64_t ask(const struct jobs_facts *facts, int64_t needed, int64_t max)
 {
 	int64_t running = jobs_beyond_min(facts), pending = jobs_pending(facts), room = max - running, asked = 0;
 	int32_t deduction = facts->spec->queue_length_deduction;
 
 	switch (jobs_strategy(facts->spec)) {
-	case JOBS_STRATEGY_DEFAULT:
-		asked = needed - running;
-		break;
+	case JOBS_STRATEGY_DEFAULT: asked = needed - running; break;
 	case JOBS_STRATEGY_CUSTOM:
 		asked = needed - (deduction != INT32_UNSET ? deduction : 0) - jobs_running_share(facts);
 		break;
-	case JOBS_STRATEGY_ACCURATE: /* KEDA's two branches are this: the first is taken when needed - pending is more than the room */
-		asked = needed - pending;
-		break;
-	case JOBS_STRATEGY_EAGER:
-		asked = smaller(needed, room - pending);
-		break;
+	/*
+	 * KEDA's two branches are this: the first is taken when needed - pending is more than the
+	 * room
+	 */
+	case JOBS_STRATEGY_ACCURATE: asked = needed - pending; break;
+	case JOBS_STRATEGY_EAGER: asked = smaller(needed, room - pending); break;
 	}
 	return greater(smaller(asked, room), 0);
 }
@@ -377,7 +390,9 @@ struct jobs_decision jobs_decide(const struct jobs_facts *facts)
 	struct jobs_decision d;
 
 	if (facts->paused)
-		return (struct jobs_decision){ .rule = JOBS_RULE_PAUSED, .trigger = -1, .last_active_unix_ms = facts->last_active_unix_ms };
+		return (struct jobs_decision){ .rule = JOBS_RULE_PAUSED,
+			.trigger = -1,
+			.last_active_unix_ms = facts->last_active_unix_ms };
 	d = observe(facts);
 	judge_ready(facts, &d);
 	judge_active(facts, &d);
@@ -404,7 +419,9 @@ struct jobs_cause jobs_first_cause(const struct jobs_facts *facts)
 	if (facts->create_trouble != NULL && observe(facts).active)
 		return (struct jobs_cause){ .text = facts->create_trouble, .kind = ERR_NONE };
 	if (failing != NULL)
-		return (struct jobs_cause){ .name = failing->metric_name, .text = failing->err->msg, .kind = failing->err->kind };
+		return (struct jobs_cause){ .name = failing->metric_name,
+			.text = failing->err->msg,
+			.kind = failing->err->kind };
 	return (struct jobs_cause){ .text = NULL };
 }
 

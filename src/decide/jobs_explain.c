@@ -21,12 +21,9 @@ enum pick { PICK_ACTIVE, PICK_READ, PICK_FAILING };
 static bool picked(const struct jobs_share *share, enum pick pick)
 {
 	switch (pick) {
-	case PICK_ACTIVE:
-		return share->active;
-	case PICK_READ:
-		return !share->failing;
-	case PICK_FAILING:
-		return share->failing;
+	case PICK_ACTIVE: return share->active;
+	case PICK_READ: return !share->failing;
+	case PICK_FAILING: return share->failing;
 	}
 	return false;
 }
@@ -91,14 +88,10 @@ static void add_triggers(struct sentence *s, const struct jobs_facts *facts, enu
 static const char *calculation_name(const struct jobs_facts *facts)
 {
 	switch (jobs_calculation(facts->spec)) {
-	case JOBS_CALCULATION_MIN:
-		return "min";
-	case JOBS_CALCULATION_AVG:
-		return "avg";
-	case JOBS_CALCULATION_SUM:
-		return "sum";
-	case JOBS_CALCULATION_MAX:
-		break;
+	case JOBS_CALCULATION_MIN: return "min";
+	case JOBS_CALCULATION_AVG: return "avg";
+	case JOBS_CALCULATION_SUM: return "sum";
+	case JOBS_CALCULATION_MAX: break;
 	}
 	return "max";
 }
@@ -106,7 +99,8 @@ static const char *calculation_name(const struct jobs_facts *facts)
 /* How many triggers the calculation is of: in avg what fails counts, too. */
 static size_t counted(const struct jobs_facts *facts)
 {
-	return count(facts, PICK_ACTIVE) + (jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count(facts, PICK_FAILING) : 0);
+	return count(facts, PICK_ACTIVE) +
+		(jobs_calculation(facts->spec) == JOBS_CALCULATION_AVG ? count(facts, PICK_FAILING) : 0);
 }
 
 static void add_queue_of_one(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
@@ -120,7 +114,10 @@ static void add_queue_of_one(struct sentence *s, const struct jobs_facts *facts,
 		sentence_add(s, " (%.10g for each Job)", share.target);
 }
 
-/* "10 waiting in s0-redis-jobs (5 for each Job)"; "sum of 2 triggers 12 for 5 Jobs (s0-redis-jobs 10, s1-redis-mail 2 of 5)" */
+/*
+ * "10 waiting in s0-redis-jobs (5 for each Job)"; "sum of 2 triggers 12 for 5 Jobs (s0-redis-jobs
+ * 10, s1-redis-mail 2 of 5)"
+ */
 static void add_queue(struct sentence *s, const struct jobs_facts *facts, const struct jobs_decision *d)
 {
 	if (counted(facts) == 1) {
@@ -152,10 +149,10 @@ static void add_strategy(struct sentence *s, const struct jobs_facts *facts)
 	int64_t pending = jobs_pending(facts);
 
 	switch (jobs_strategy(facts->spec)) {
-	case JOBS_STRATEGY_DEFAULT:
-		break;
+	case JOBS_STRATEGY_DEFAULT: break;
 	case JOBS_STRATEGY_CUSTOM:
-		sentence_add(s, ", custom: less %d and less %lld for Jobs that run", deduction != INT32_UNSET ? (int)deduction : 0, (long long)jobs_running_share(facts));
+		sentence_add(s, ", custom: less %d and less %lld for Jobs that run",
+			deduction != INT32_UNSET ? (int)deduction : 0, (long long)jobs_running_share(facts));
 		break;
 	case JOBS_STRATEGY_ACCURATE:
 	case JOBS_STRATEGY_EAGER:
@@ -249,24 +246,14 @@ char *jobs_explain(const struct jobs_facts *facts, const struct jobs_decision *d
 	struct sentence s = sentence_in(out, size);
 
 	switch (d->rule) {
-	case JOBS_RULE_PAUSED:
-		sentence_add(&s, "paused by annotation " DIRECTIVES_PAUSED);
-		break;
+	case JOBS_RULE_PAUSED: sentence_add(&s, "paused by annotation " DIRECTIVES_PAUSED); break;
 	case JOBS_RULE_JOBS_UNKNOWN:
-	case JOBS_RULE_PODS_UNKNOWN:
-		explain_unknown(&s, facts, d);
-		break;
-	case JOBS_RULE_BELOW_MIN:
-		explain_below_min(&s, facts, d);
-		break;
+	case JOBS_RULE_PODS_UNKNOWN: explain_unknown(&s, facts, d); break;
+	case JOBS_RULE_BELOW_MIN: explain_below_min(&s, facts, d); break;
 	case JOBS_RULE_CREATE:
 	case JOBS_RULE_AT_MAX:
-	case JOBS_RULE_ENOUGH:
-		explain_active(&s, facts, d);
-		break;
-	case JOBS_RULE_ERROR_HOLD:
-		explain_hold(&s, facts, d);
-		break;
+	case JOBS_RULE_ENOUGH: explain_active(&s, facts, d); break;
+	case JOBS_RULE_ERROR_HOLD: explain_hold(&s, facts, d); break;
 	case JOBS_RULE_INACTIVE:
 		sentence_add(&s, "creates no Job: ");
 		add_readings(&s, facts);

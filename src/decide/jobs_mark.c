@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tells one decision of a ScaledJob from the next without making its sentence, and one failure from the next without comparing its words. */
+/*
+ * What tells one decision of a ScaledJob from the next without making its sentence, and one failure
+ * from the next without comparing its words.
+ */
 #include <ctype.h>
 
 #include "decide/jobs.h"
@@ -44,7 +47,10 @@ uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d
 	return mark;
 }
 
-/* The API server's refusals have the Job's name in quotes, and numbers (of a quota), which are others each time. */
+/*
+ * The API server's refusals have the Job's name in quotes, and numbers (of a quota), which are
+ * others each time.
+ */
 static uint64_t mark_words(uint64_t mark, const char *text)
 {
 	bool quoted = false;

@@ -11,9 +11,9 @@
 #include "decide/inherit.h"
 
 #define EXCLUDED_LABELS "scaledjob.keda.sh/job-excluded-labels"
-#define OWNER_KIND "ScaledJob"
+#define OWNER_KIND      "ScaledJob"
 #define ROLLOUT_GRADUAL "gradual"
-#define NUMBER_TEXT 24
+#define NUMBER_TEXT     24
 
 /* ---- Metadata ---- */
 
@@ -33,7 +33,10 @@ static json_t *make_labels(const struct scaledjob *sj, const char *version)
 	return object;
 }
 
-/* Ours after the user's, too: what says of which version a Job is must be true, or it would be deleted for it, or kept. */
+/*
+ * Ours after the user's, too: what says of which version a Job is must be true, or it would be
+ * deleted for it, or kept.
+ */
 static json_t *make_annotations(const struct scaledjob *sj)
 {
 	json_t *object = inherit_map(&sj->meta.annotations);
@@ -58,7 +61,10 @@ static json_t *make_metadata(const struct scaledjob *sj, const char *version)
 
 /* ---- Spec ---- */
 
-/* The object at key, made when there is none; NULL when something else is there, or no parent: that is for the API server to refuse. Borrowed. */
+/*
+ * The object at key, made when there is none; NULL when something else is there, or no parent: that
+ * is for the API server to refuse. Borrowed.
+ */
 static json_t *object_at(json_t *parent, const char *key)
 {
 	json_t *value = json_object_get(parent, key);
@@ -81,7 +87,8 @@ static void dress_pods(json_t *spec, const char *name)
 		return;
 	labels = object_at(object_at(template, "metadata"), "labels");
 	json_object_set_new(labels, JOB_OWNER_LABEL, json_string(name));
-	if (json_is_object(pod) && is_unset(json_object_get(pod, "restartPolicy"))) /* Pods' own default, Always, is none that a Job may have */
+	/* Pods' own default, Always, is none that a Job may have */
+	if (json_is_object(pod) && is_unset(json_object_get(pod, "restartPolicy")))
 		json_object_set_new(pod, "restartPolicy", json_string("OnFailure"));
 }
 
@@ -93,7 +100,10 @@ static json_t *make_spec(const struct scaledjob *sj, struct err *err)
 	if (spec != NULL)
 		dress_pods(spec, sj->meta.name);
 	else if (text == NULL)
-		err_set(err, ERR_INVALID, "%s", sj->spec_err != NULL ? sj->spec_err->msg : "spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
+		err_set(err, ERR_INVALID, "%s",
+			sj->spec_err != NULL ? sj->spec_err->msg
+					     : "spec.jobTargetRef: missing: say what each Job looks like, as the spec "
+					       "of a batch/v1 Job does");
 	return spec;
 }
 
@@ -115,7 +125,8 @@ json_t *jobspec_make(const struct scaledjob *sj, const char *version, struct err
 
 char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC_NAME_MAX + 1])
 {
-	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789"; /* without vowels and what looks like them: no word comes of it */
+	/* without vowels and what looks like them: no word comes of it */
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
 	const size_t room = JOBSPEC_NAME_MAX - JOBSPEC_SUFFIX - 1;
 	size_t len = strnlen(sj->meta.name, room);
 
@@ -137,7 +148,8 @@ static bool is_outdated(const struct scaledjob *sj, const struct job *job)
 
 	if (*now == '\0') /* not known what a Job should be */
 		return false;
-	return *job->template_print != '\0' ? strcmp(job->template_print, now) != 0 : job->for_generation != sj->meta.generation;
+	return *job->template_print != '\0' ? strcmp(job->template_print, now) != 0
+					    : job->for_generation != sj->meta.generation;
 }
 
 static bool is_rolled_out(const struct scaledjob *sj)
@@ -145,7 +157,10 @@ static bool is_rolled_out(const struct scaledjob *sj)
 	return sj->spec.rollout_strategy == NULL || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
 }
 
-struct finished { const struct job *job; enum jobspec_sweep *out; };
+struct finished {
+	const struct job *job;
+	enum jobspec_sweep *out;
+};
 
 static int by_finish(const void *a, const void *b)
 {
@@ -167,7 +182,8 @@ static void sweep_history(struct finished *list, size_t count, int32_t limit)
 
 void jobspec_sweep(const struct scaledjob *sj, const struct job *const *jobs, size_t count, enum jobspec_sweep *out)
 {
-	MEM_AUTO struct finished *complete = mem_array(count, sizeof(*complete)), *failed = mem_array(count, sizeof(*failed));
+	MEM_AUTO struct finished *complete = mem_array(count, sizeof(*complete)),
+				 *failed = mem_array(count, sizeof(*failed));
 	size_t complete_count = 0, failed_count = 0;
 	bool rollout = is_rolled_out(sj);
 

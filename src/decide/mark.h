@@ -2,7 +2,10 @@
 #ifndef DECIDE_MARK_H
 #define DECIDE_MARK_H
 
-/* A fingerprint of a decision, mixed from all that its sentence tells: each function takes the mark so far and gives the next one. For this process only. */
+/*
+ * A fingerprint of a decision, mixed from all that its sentence tells: each function takes the mark
+ * so far and gives the next one. For this process only.
+ */
 
 #include <stdint.h>
 
@@ -10,7 +13,7 @@
 
 uint64_t mark_word(uint64_t mark, uint64_t word);
 uint64_t mark_number(uint64_t mark, double number);
-uint64_t mark_text(uint64_t mark, const char *text);      /* NULL is fine */
-uint64_t mark_err(uint64_t mark, const struct err *err);  /* its message; NULL is fine */
+uint64_t mark_text(uint64_t mark, const char *text);     /* NULL is fine */
+uint64_t mark_err(uint64_t mark, const struct err *err); /* its message; NULL is fine */
 
 #endif

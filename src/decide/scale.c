@@ -53,7 +53,10 @@ static bool knows_nothing(const struct scale_facts *facts)
 	return facts->trigger_count == 0 && facts->resource_count == 0;
 }
 
-/* cpu and memory have nobody to say that there is nothing to do: alone they are always active (keda-core.md 3.3 step 6). */
+/*
+ * cpu and memory have nobody to say that there is nothing to do: alone they are always active
+ * (keda-core.md 3.3 step 6).
+ */
 static bool by_resources(const struct scale_facts *facts, bool failing)
 {
 	return facts->trigger_count == 0 && facts->resource_count > 0 && !failing;
@@ -62,7 +65,9 @@ static bool by_resources(const struct scale_facts *facts, bool failing)
 /* What the triggers say together, before the replicas are looked at. */
 static struct scale_decision observe(const struct scale_facts *facts)
 {
-	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1, .forced = directives_of(facts)->force_active };
+	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0,
+		.trigger = -1,
+		.forced = directives_of(facts)->force_active };
 	const struct composite *composite = facts->composite;
 	int first_active = -1, first_failing = -1;
 
@@ -77,10 +82,15 @@ static struct scale_decision observe(const struct scale_facts *facts)
 		}
 	}
 	d.failing = first_failing >= 0 || knows_nothing(facts) || (composite != NULL && composite->failing);
-	d.active = first_active >= 0 || (composite != NULL && composite->active && !composite->failing) || by_resources(facts, d.failing) || d.forced;
+	d.active = first_active >= 0 || (composite != NULL && composite->active && !composite->failing) ||
+		by_resources(facts, d.failing) || d.forced;
 	d.trigger = first_active >= 0 ? first_active : first_failing;
-	/* A stamp from the future (another replica's clock) would stretch the cooldown by the difference: it counts as now. */
-	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms : facts->now_unix_ms;
+	/*
+	 * A stamp from the future (another replica's clock) would stretch the cooldown by the
+	 * difference: it counts as now.
+	 */
+	d.last_active_unix_ms = facts->last_active_unix_ms < facts->now_unix_ms ? facts->last_active_unix_ms
+										: facts->now_unix_ms;
 	if (d.active)
 		d.last_active_unix_ms = facts->now_unix_ms;
 	return d;
@@ -109,13 +119,17 @@ static void judge_ready(const struct scale_facts *facts, struct scale_decision *
 	if (knows_nothing(facts))
 		return;
 	if (!facts->replicas_known)
-		say_ready(d, CONDITION_FALSE, "ErrorGettingCurrentReplicas", "Error getting current replicas count for ScaleTarget");
+		say_ready(d, CONDITION_FALSE, "ErrorGettingCurrentReplicas",
+			"Error getting current replicas count for ScaleTarget");
 	else if (d->failing && d->active)
-		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError", "Some triggers defined in ScaledObject are not working correctly");
+		say_ready(d, CONDITION_UNKNOWN, "PartialTriggerError",
+			"Some triggers defined in ScaledObject are not working correctly");
 	else if (d->failing)
-		say_ready(d, CONDITION_FALSE, "TriggerError", "Triggers defined in ScaledObject are not working correctly");
+		say_ready(d, CONDITION_FALSE, "TriggerError",
+			"Triggers defined in ScaledObject are not working correctly");
 	else
-		say_ready(d, CONDITION_TRUE, "ScaledObjectReady", "ScaledObject is defined correctly and is ready for scaling");
+		say_ready(d, CONDITION_TRUE, "ScaledObjectReady",
+			"ScaledObject is defined correctly and is ready for scaling");
 }
 
 static void act(struct scale_decision *d, enum scale_rule rule, int32_t replicas)
@@ -161,20 +175,26 @@ static void decide_active(const struct scale_facts *facts, struct scale_decision
 	int32_t min = floor_of(facts->spec);
 	bool idling = facts->spec->idle_replicas != INT32_UNSET && d->replicas < min;
 
-	say_active(d, CONDITION_TRUE, "ScalerActive", d->forced ? "Scaling is performed because activation is being forced by annotation" : "Scaling is performed because triggers are active");
+	say_active(d, CONDITION_TRUE, "ScalerActive",
+		d->forced ? "Scaling is performed because activation is being forced by annotation"
+			  : "Scaling is performed because triggers are active");
 	if (idling || d->replicas == 0)
 		raise_to(facts, d, SCALE_RULE_ACTIVATE, min > 0 ? min : 1);
 	else
 		d->rule = rule_while_running(facts, d);
 }
 
-/* KEDA scales in when the end is strictly past, so the first moment that may act is the one after it. */
+/*
+ * KEDA scales in when the end is strictly past, so the first moment that may act is the one after
+ * it.
+ */
 static void decide_scale_in(const struct scale_facts *facts, struct scale_decision *d, int32_t rest)
 {
 	const struct scaledobject_spec *spec = facts->spec;
 	bool never = d->last_active_unix_ms == 0;
 	int32_t initial_s = spec->initial_cooldown_s == INT32_UNSET ? 0 : spec->initial_cooldown_s;
-	int64_t end = never ? add_seconds(facts->created_unix_ms, initial_s) : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
+	int64_t end = never ? add_seconds(facts->created_unix_ms, initial_s)
+			    : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
 
 	if (directives_of(facts)->scale_in_paused) {
 		d->rule = SCALE_RULE_SCALE_IN_PAUSED; /* KEDA speaks of no cooldown then, either */
@@ -207,10 +227,16 @@ static void decide_inactive(const struct scale_facts *facts, struct scale_decisi
 		d->rule = SCALE_RULE_INACTIVE;
 }
 
-/* Conditions are reconcile's while paused, and the time of the last activity stands: a cooldown goes on where it was. */
+/*
+ * Conditions are reconcile's while paused, and the time of the last activity stands: a cooldown
+ * goes on where it was.
+ */
 static struct scale_decision decide_paused(const struct scale_facts *facts)
 {
-	struct scale_decision d = { .rule = SCALE_RULE_PAUSED, .replicas = facts->replicas > 0 ? facts->replicas : 0, .trigger = -1, .last_active_unix_ms = facts->last_active_unix_ms };
+	struct scale_decision d = { .rule = SCALE_RULE_PAUSED,
+		.replicas = facts->replicas > 0 ? facts->replicas : 0,
+		.trigger = -1,
+		.last_active_unix_ms = facts->last_active_unix_ms };
 	int32_t kept = directives_of(facts)->paused_replicas;
 
 	if (kept >= 0 && facts->replicas_known && kept != facts->replicas)

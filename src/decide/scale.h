@@ -3,11 +3,15 @@
 #define DECIDE_SCALE_H
 
 /*
- * The decision of one tick: what to do with the replicas of a ScaledObject's target, and why. Pure: facts in, decision out; no clock, no I/O, no log.
- * The table is KEDA's RequestScale (keda-core.md 3.4), with the differences of design 6: errors never scale in, whether or not there is a fallback; no triggers at all (none could be
- * asked) is an error, too; being active counts as being active while another trigger fails, and a failing trigger shows in Ready in the tick that activates already; a stamp of the future
- * counts as now. A fallback of 0 replicas, which only the user can have written, is not active, so the object may be scaled in by it; KEDA takes it as active. paused-scale-out also keeps an
- * object below minReplicaCount. What is paused is not scaled, but to the replicas that paused-replicas names.
+ * The decision of one tick: what to do with the replicas of a ScaledObject's target, and why. Pure:
+ * facts in, decision out; no clock, no I/O, no log. The table is KEDA's RequestScale (keda-core.md
+ * 3.4), with the differences of design 6: errors never scale in, whether or not there is a
+ * fallback; no triggers at all (none could be asked) is an error, too; being active counts as being
+ * active while another trigger fails, and a failing trigger shows in Ready in the tick that
+ * activates already; a stamp of the future counts as now. A fallback of 0 replicas, which only the
+ * user can have written, is not active, so the object may be scaled in by it; KEDA takes it as
+ * active. paused-scale-out also keeps an object below minReplicaCount. What is paused is not
+ * scaled, but to the replicas that paused-replicas names.
  */
 
 #include <stdbool.h>
@@ -22,10 +26,10 @@
 struct directives; /* decide/directives.h */
 struct composite;  /* decide/verdict.h */
 
-struct scale_trigger { /* one external trigger's outcome this tick; strings borrowed */
+struct scale_trigger {           /* one external trigger's outcome this tick; strings borrowed */
 	const char *metric_name; /* "s0-redis-jobs" */
 	struct reading reading;
-	const struct err *err;   /* NULL: reading is good */
+	const struct err *err; /* NULL: reading is good */
 	/* For decide/verdict, which puts a fallback in the place of a failed reading. */
 	const char *trigger_name;     /* what a formula calls it; NULL */
 	struct metric_spec metric;    /* its target; the name is metric_name */
@@ -33,23 +37,37 @@ struct scale_trigger { /* one external trigger's outcome this tick; strings borr
 	const struct err *source_err; /* what the source said, also while falling back; NULL */
 	int32_t failures;             /* in a row, this one counted */
 	bool falling_back;            /* reading is the fallback's, err is NULL */
-	double fallback_replicas;     /* while falling_back: the replicas that it stands for; -1: the formula gets nil (behavior scalingModifiers) */
-	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a constant; NULL */
+	/*
+	 * while falling_back: the replicas that it stands for; -1: the formula gets nil (behavior
+	 * scalingModifiers)
+	 */
+	double fallback_replicas;
+	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a
+					 constant; NULL */
 };
 
 struct scale_facts {
 	const struct scaledobject_spec *spec;
 	int64_t created_unix_ms;
 	int64_t now_unix_ms;
-	const struct directives *directives; /* what the annotations say; NULL: nothing */
+	const struct directives *directives;  /* what the annotations say; NULL: nothing */
 	const struct scale_trigger *triggers; /* external ones only */
 	size_t trigger_count;
-	size_t resource_count;   /* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
-	const struct composite *composite; /* of scalingModifiers: it alone says whether the object is active; NULL: each trigger counts by itself */
+	/* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
+	size_t resource_count;
+	/*
+	 * of scalingModifiers: it alone says whether the object is active; NULL: each trigger
+	 * counts by itself
+	 */
+	const struct composite *composite;
 	bool replicas_known;
-	int32_t replicas;        /* the target's spec.replicas */
+	int32_t replicas;            /* the target's spec.replicas */
 	int64_t last_active_unix_ms; /* 0: never */
-	bool cause_is_news;      /* what fails first, or the kind of its error, is another than when Ready and Fallback were told last; the same of what falls back first */
+	/*
+	 * what fails first, or the kind of its error, is another than when Ready and Fallback were
+	 * told last; the same of what falls back first
+	 */
+	bool cause_is_news;
 };
 
 /* What fails first: a trigger, or the formula. Borrowed from the facts. */
@@ -58,36 +76,48 @@ struct scale_failure {
 	const struct err *err;
 };
 struct scale_failure scale_failure(const struct scale_facts *facts); /* err NULL: nothing fails */
-struct scale_failure scale_fallback(const struct scale_facts *facts); /* what falls back first, and what its source said; err NULL: nothing does */
+/* what falls back first, and what its source said; err NULL: nothing does */
+struct scale_failure scale_fallback(const struct scale_facts *facts);
 
-enum scale_rule { /* which row of the table decided; scale_explain() says it for people */
-	SCALE_RULE_REPLICAS_UNKNOWN,  /* the target's replicas cannot be read */
-	SCALE_RULE_ACTIVATE,          /* active at 0 (or below min while idling): to min or 1 */
-	SCALE_RULE_ACTIVE,            /* active and running: the HPA scales */
-	SCALE_RULE_FALLBACK,          /* the same, but only by what fallback puts in the place of failing readings */
-	SCALE_RULE_ACTIVE_PARTIAL,    /* active, but some trigger fails */
-	SCALE_RULE_ERROR_HOLD,        /* not active, some trigger fails: nothing is scaled in */
-	SCALE_RULE_COOLDOWN,          /* not active: waits for the cooldown, until .until_unix_ms */
-	SCALE_RULE_INITIAL_COOLDOWN,  /* never active yet: waits for the initial cooldown */
-	SCALE_RULE_DEACTIVATE,        /* cooldown over: to idle or 0 */
-	SCALE_RULE_BELOW_MIN,         /* not active and below min: to min */
-	SCALE_RULE_INACTIVE,          /* not active and where it should be */
-	SCALE_RULE_PAUSED,            /* by annotation: left as it is, or kept at paused-replicas */
-	SCALE_RULE_SCALE_IN_PAUSED,   /* would go to idle or 0 (now or after the cooldown), but for the annotation */
-	SCALE_RULE_SCALE_OUT_PAUSED,  /* would be raised, but for the annotation */
+enum scale_rule {                    /* which row of the table decided; scale_explain() says it for people */
+	SCALE_RULE_REPLICAS_UNKNOWN, /* the target's replicas cannot be read */
+	SCALE_RULE_ACTIVATE,         /* active at 0 (or below min while idling): to min or 1 */
+	SCALE_RULE_ACTIVE,           /* active and running: the HPA scales */
+	SCALE_RULE_FALLBACK,         /* the same, but only by what fallback puts in the place of failing readings */
+	SCALE_RULE_ACTIVE_PARTIAL,   /* active, but some trigger fails */
+	SCALE_RULE_ERROR_HOLD,       /* not active, some trigger fails: nothing is scaled in */
+	SCALE_RULE_COOLDOWN,         /* not active: waits for the cooldown, until .until_unix_ms */
+	SCALE_RULE_INITIAL_COOLDOWN, /* never active yet: waits for the initial cooldown */
+	SCALE_RULE_DEACTIVATE,       /* cooldown over: to idle or 0 */
+	SCALE_RULE_BELOW_MIN,        /* not active and below min: to min */
+	SCALE_RULE_INACTIVE,         /* not active and where it should be */
+	SCALE_RULE_PAUSED,           /* by annotation: left as it is, or kept at paused-replicas */
+	SCALE_RULE_SCALE_IN_PAUSED,  /* would go to idle or 0 (now or after the cooldown), but for the annotation */
+	SCALE_RULE_SCALE_OUT_PAUSED, /* would be raised, but for the annotation */
 };
 
 struct scale_decision {
 	enum scale_rule rule;
-	bool act;              /* write `replicas` to the target */
-	int32_t replicas;      /* wanted (equals the current ones when !act) */
-	bool active;           /* the object is active, by its triggers or forced */
-	bool forced;           /* force-activation stands */
-	bool failing;          /* at least one trigger failed (and no fallback stands in), or the composite */
+	bool act;                    /* write `replicas` to the target */
+	int32_t replicas;            /* wanted (equals the current ones when !act) */
+	bool active;                 /* the object is active, by its triggers or forced */
+	bool forced;                 /* force-activation stands */
+	bool failing;                /* at least one trigger failed (and no fallback stands in), or the composite */
 	int64_t last_active_unix_ms; /* to carry on (state goes in as a value and comes out as a value) */
-	int64_t until_unix_ms; /* COOLDOWN rules: the first moment that may scale in; else 0. A look is due then even if the next poll is later */
-	int trigger;           /* index of the first active trigger, else of the first failing one, else -1 (also when only the composite is active) */
-	/* Conditions with KEDA's reasons and messages; borrowed constants. A reason that is NULL: that condition stays as it is. */
+	/*
+	 * COOLDOWN rules: the first moment that may scale in; else 0. A look is due then even if
+	 * the next poll is later
+	 */
+	int64_t until_unix_ms;
+	/*
+	 * index of the first active trigger, else of the first failing one, else -1 (also when only
+	 * the composite is active)
+	 */
+	int trigger;
+	/*
+	 * Conditions with KEDA's reasons and messages; borrowed constants. A reason that is NULL:
+	 * that condition stays as it is.
+	 */
 	enum condition_status ready, active_status;
 	const char *ready_reason, *ready_message;
 	const char *active_reason, *active_message;
@@ -96,14 +126,22 @@ struct scale_decision {
 struct scale_decision scale_decide(const struct scale_facts *facts);
 
 const char *scale_rule_name(enum scale_rule rule); /* "cooldown", for JSON and metrics */
-/* One sentence with names and numbers ("cooling down until 10:00:05: no trigger is active (s0-redis-jobs 0)") into out; returns out. */
+/*
+ * One sentence with names and numbers ("cooling down until 10:00:05: no trigger is active
+ * (s0-redis-jobs 0)") into out; returns out.
+ */
 char *scale_explain(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
 /*
- * A fingerprint of the decision (its last_active_unix_ms apart, which moves with each active poll) and of all facts that scale_explain and cache/journal tell: when it is the same as before, so are their texts, which then need not be
- * made again.
+ * A fingerprint of the decision (its last_active_unix_ms apart, which moves with each active poll)
+ * and of all facts that scale_explain and cache/journal tell: when it is the same as before, so are
+ * their texts, which then need not be made again.
  */
 uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision *d);
-/* How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2", the metric names of the active triggers ("composite-metric" of the composite), or "caused by forced activation annotation"; returns out. */
+/*
+ * How KEDA's Event KEDAScaleTargetActivated ends: "triggered by m1;m2", the metric names of the
+ * active triggers ("composite-metric" of the composite), or "caused by forced activation
+ * annotation"; returns out.
+ */
 char *scale_cause(const struct scale_facts *facts, const struct scale_decision *d, char *out, size_t size);
 
 #endif

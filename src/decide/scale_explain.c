@@ -10,7 +10,10 @@
 
 #define NAMED_MAX 5 /* triggers named in a sentence; the rest is counted */
 
-/* "12 of 5 (active above 3)": the target is what one replica is to bear, or all of them (metric type Value). */
+/*
+ * "12 of 5 (active above 3)": the target is what one replica is to bear, or all of them (metric
+ * type Value).
+ */
 static void add_measure(struct sentence *s, double value, const struct metric_spec *metric, double activation)
 {
 	sentence_add(s, "%.10g", value);
@@ -25,14 +28,10 @@ enum pick { PICK_ACTIVE, PICK_READ, PICK_FALLBACK, PICK_FAILING };
 static bool picked(const struct scale_trigger *t, enum pick pick)
 {
 	switch (pick) {
-	case PICK_FAILING:
-		return t->err != NULL;
-	case PICK_FALLBACK:
-		return t->err == NULL && t->falling_back;
-	case PICK_READ:
-		return t->err == NULL && !t->falling_back;
-	case PICK_ACTIVE:
-		return t->err == NULL && !t->falling_back && t->reading.active;
+	case PICK_FAILING: return t->err != NULL;
+	case PICK_FALLBACK: return t->err == NULL && t->falling_back;
+	case PICK_READ: return t->err == NULL && !t->falling_back;
+	case PICK_ACTIVE: return t->err == NULL && !t->falling_back && t->reading.active;
 	}
 	return false;
 }
@@ -51,7 +50,8 @@ static void add_fallback(struct sentence *s, const struct scale_trigger *t)
 	if (t->fallback_replicas < 0)
 		sentence_add(s, "%s is nil in the formula", t->metric_name);
 	else
-		sentence_add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas, t->fallback_replicas == 1 ? "" : "s");
+		sentence_add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas,
+			t->fallback_replicas == 1 ? "" : "s");
 	sentence_add(s, " after %d failure%s", (int)t->failures, t->failures == 1 ? "" : "s");
 	if (t->source_err != NULL)
 		sentence_add(s, ": %s", t->source_err->msg);
@@ -224,12 +224,15 @@ static void explain_paused(struct sentence *s, const struct scale_facts *facts, 
 	if (says == NULL || says->paused_replicas == INT32_UNSET)
 		sentence_add(s, "paused by annotation " DIRECTIVES_PAUSED);
 	else if (d->act)
-		sentence_add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)facts->replicas, (int)d->replicas);
+		sentence_add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS,
+			(int)facts->replicas, (int)d->replicas);
 	else
-		sentence_add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS, (int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
+		sentence_add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS,
+			(int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
 }
 
-static void explain_scale_out_paused(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
+static void explain_scale_out_paused(struct sentence *s, const struct scale_facts *facts,
+	const struct scale_decision *d)
 {
 	sentence_add(s, "held at %d by annotation " DIRECTIVES_PAUSED_OUT ": ", (int)d->replicas);
 	if (d->active) {
@@ -247,46 +250,36 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 	struct sentence s = sentence_in(out, size);
 
 	switch (d->rule) {
-	case SCALE_RULE_REPLICAS_UNKNOWN:
-		sentence_add(&s, "the replicas of the target cannot be read");
-		break;
+	case SCALE_RULE_REPLICAS_UNKNOWN: sentence_add(&s, "the replicas of the target cannot be read"); break;
 	case SCALE_RULE_ACTIVATE:
 	case SCALE_RULE_ACTIVE:
 	case SCALE_RULE_FALLBACK:
-	case SCALE_RULE_ACTIVE_PARTIAL:
-		explain_active(&s, facts, d);
-		break;
-	case SCALE_RULE_ERROR_HOLD:
-		explain_hold(&s, facts, d);
-		break;
+	case SCALE_RULE_ACTIVE_PARTIAL: explain_active(&s, facts, d); break;
+	case SCALE_RULE_ERROR_HOLD: explain_hold(&s, facts, d); break;
 	case SCALE_RULE_COOLDOWN:
 	case SCALE_RULE_INITIAL_COOLDOWN:
-		sentence_add(&s, d->rule == SCALE_RULE_COOLDOWN ? "cooling down until " : "in the initial cooldown until ");
+		sentence_add(&s,
+			d->rule == SCALE_RULE_COOLDOWN ? "cooling down until " : "in the initial cooldown until ");
 		add_time(&s, d->until_unix_ms, facts->now_unix_ms);
 		sentence_add(&s, ": ");
 		add_quiet(&s, facts);
 		break;
-	case SCALE_RULE_DEACTIVATE:
-		explain_deactivate(&s, facts, d);
-		break;
+	case SCALE_RULE_DEACTIVATE: explain_deactivate(&s, facts, d); break;
 	case SCALE_RULE_BELOW_MIN:
-		sentence_add(&s, "scaling from %d to %d: fewer than minReplicaCount, and ", (int)facts->replicas, (int)d->replicas);
+		sentence_add(&s, "scaling from %d to %d: fewer than minReplicaCount, and ", (int)facts->replicas,
+			(int)d->replicas);
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_INACTIVE:
 		sentence_add(&s, "at rest with %d: ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
-	case SCALE_RULE_PAUSED:
-		explain_paused(&s, facts, d);
-		break;
+	case SCALE_RULE_PAUSED: explain_paused(&s, facts, d); break;
 	case SCALE_RULE_SCALE_IN_PAUSED:
 		sentence_add(&s, "held at %d by annotation " DIRECTIVES_PAUSED_IN ": ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
-	case SCALE_RULE_SCALE_OUT_PAUSED:
-		explain_scale_out_paused(&s, facts, d);
-		break;
+	case SCALE_RULE_SCALE_OUT_PAUSED: explain_scale_out_paused(&s, facts, d); break;
 	}
 	return out;
 }

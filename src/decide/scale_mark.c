@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tells one decision from the next without making its sentence: a poll that finds all as it was costs no text. */
+/*
+ * What tells one decision from the next without making its sentence: a poll that finds all as it
+ * was costs no text.
+ */
 #include "decide/directives.h"
 #include "decide/mark.h"
 #include "decide/scale.h"
@@ -30,7 +33,8 @@ static uint64_t mix_composite(uint64_t mark, const struct scale_facts *facts)
 
 	verdict_composite_metric(facts->spec, &metric);
 	verdict_activation_target(facts->spec, &activation);
-	mark = mark_word(mark, 1u | (unsigned)c->failing << 1 | (unsigned)c->active << 2 | (unsigned)c->falling_back << 3);
+	mark = mark_word(mark,
+		1u | (unsigned)c->failing << 1 | (unsigned)c->active << 2 | (unsigned)c->falling_back << 3);
 	mark = mark_number(mark, c->value);
 	mark = mark_number(mark, activation);
 	mark = mark_word(mark, (uint64_t)metric.target.milli);
@@ -39,7 +43,8 @@ static uint64_t mix_composite(uint64_t mark, const struct scale_facts *facts)
 
 static uint64_t mix_decision(uint64_t mark, const struct scale_decision *d)
 {
-	unsigned flags = d->act | (unsigned)d->active << 1 | (unsigned)d->forced << 2 | (unsigned)d->failing << 3 | (unsigned)(d->last_active_unix_ms == 0) << 4;
+	unsigned flags = d->act | (unsigned)d->active << 1 | (unsigned)d->forced << 2 | (unsigned)d->failing << 3 |
+		(unsigned)(d->last_active_unix_ms == 0) << 4;
 
 	mark = mark_word(mark, (uint64_t)d->rule << 8 | flags);
 	mark = mark_word(mark, (uint64_t)(uint32_t)d->replicas << 32 | (uint32_t)d->trigger);
@@ -51,7 +56,9 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 	uint64_t mark = mix_decision(0, d);
 
 	mark = mark_word(mark, (uint64_t)(uint32_t)facts->replicas << 32 | (uint32_t)scaledobject_hpa_max(facts->spec));
-	mark = mark_word(mark, (uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 | (uint32_t)(facts->directives != NULL ? facts->directives->paused_replicas : INT32_UNSET));
+	mark = mark_word(mark,
+		(uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 |
+			(uint32_t)(facts->directives != NULL ? facts->directives->paused_replicas : INT32_UNSET));
 	/* A time is told by its day when that is another. */
 	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
 	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);

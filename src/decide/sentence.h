@@ -2,7 +2,10 @@
 #ifndef DECIDE_SENTENCE_H
 #define DECIDE_SENTENCE_H
 
-/* A sentence that explains a decision, put together piece by piece in a buffer of its reader's. It is cut where the room ends, never inside a character. */
+/*
+ * A sentence that explains a decision, put together piece by piece in a buffer of its reader's. It
+ * is cut where the room ends, never inside a character.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>

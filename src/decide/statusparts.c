@@ -13,7 +13,8 @@
 
 /* ---- Conditions ---- */
 
-void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms, int64_t generation)
+void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms,
+	int64_t generation)
 {
 	if (conditions_get(c, type) == NULL)
 		conditions_set(c, type, status, "", "", now_unix_ms, generation);
@@ -71,7 +72,10 @@ static const char *authentication_of(const struct trigger *t)
 	return t->auth_name;
 }
 
-/* The distinct texts in the order of the triggers, joined by commas; NULL when there are none. The caller owns it. */
+/*
+ * The distinct texts in the order of the triggers, joined by commas; NULL when there are none. The
+ * caller owns it.
+ */
 static char *distinct(const struct trigger *triggers, size_t count, trigger_text_fn text_of)
 {
 	struct strmap seen = { 0 };
@@ -178,7 +182,8 @@ void statusparts_activity(statusparts_active_fn active, const void *arg, struct 
 		status->activity[i].active = active(arg, status->activity[i].metric);
 }
 
-void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms, struct scaledobject_status *status)
+void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms,
+	struct scaledobject_status *status)
 {
 	if (active && (edge || status->last_active_unix_ms == 0))
 		status->last_active_unix_ms = now_unix_ms;

@@ -2,7 +2,10 @@
 #ifndef DECIDE_STATUSPARTS_H
 #define DECIDE_STATUSPARTS_H
 
-/* What the statuses of ScaledObjects and ScaledJobs have in common, for decide/conditions and decide/jobconditions. Pure. */
+/*
+ * What the statuses of ScaledObjects and ScaledJobs have in common, for decide/conditions and
+ * decide/jobconditions. Pure.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,14 +13,15 @@
 
 #include "crd/scaledobject.h"
 
-#define STATUSPARTS_READY "Ready"
+#define STATUSPARTS_READY  "Ready"
 #define STATUSPARTS_ACTIVE "Active"
 #define STATUSPARTS_PAUSED "Paused"
 
 /* ---- Conditions ---- */
 
 /* What nobody has said anything about yet is there all the same. */
-void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms, int64_t generation);
+void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms,
+	int64_t generation);
 /* Sets a condition to what it is already, so that its generation moves on. */
 void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation);
 /* The same without a word: what this reconcile has found still to be so. */
@@ -42,9 +46,12 @@ typedef bool (*statusparts_active_fn)(const void *arg, const char *metric);
 void statusparts_activity(statusparts_active_fn active, const void *arg, struct scaledobject_status *status);
 
 /*
- * lastActiveTime. KEDA writes it at every active poll; we write it on the edges. Becoming active (`edge`: the condition Active is about to become True) stamps now. What was counted in memory while active (`last`) is stamped with the
- * first poll that finds no activity; then it does not move, so there is nothing more to write.
+ * lastActiveTime. KEDA writes it at every active poll; we write it on the edges. Becoming active
+ * (`edge`: the condition Active is about to become True) stamps now. What was counted in memory
+ * while active (`last`) is stamped with the first poll that finds no activity; then it does not
+ * move, so there is nothing more to write.
  */
-void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms, struct scaledobject_status *status);
+void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms,
+	struct scaledobject_status *status);
 
 #endif

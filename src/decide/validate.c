@@ -8,7 +8,7 @@
 #include "decide/validate_parts.h"
 #include "decide/verdict.h"
 
-#define NAME_MAX_LABEL 63      /* names that become label values (keda-core.md 7.7) */
+#define NAME_MAX_LABEL     63  /* names that become label values (keda-core.md 7.7) */
 #define NAME_MAX_SUBDOMAIN 253 /* RFC 1123 subdomain, Kubernetes' names */
 #define GROUP_VERSION_SIZE 254
 
@@ -54,9 +54,13 @@ static int validate_target(const struct scaledobject *so, struct err *err)
 	if (s->target_name == NULL || *s->target_name == '\0')
 		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.name: missing: name the workload to scale");
 	if (!validate_is_subdomain(s->target_name))
-		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.name: \"%s\" cannot be the name of a workload: lower case letters, digits, '-' and '.' are allowed", s->target_name);
+		return err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef.name: \"%s\" cannot be the name of a workload: lower case letters, "
+			"digits, '-' and '.' are allowed",
+			s->target_name);
 	if (!is_kind(scaledobject_target_kind(s)))
-		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.kind: \"%s\" is not a kind, like Deployment", scaledobject_target_kind(s));
+		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.kind: \"%s\" is not a kind, like Deployment",
+			scaledobject_target_kind(s));
 	return scaledobject_target_gv(s, group, version, sizeof(group), err);
 }
 
@@ -66,7 +70,8 @@ int validate_bounds(const struct validate_bound *bounds, size_t count, struct er
 {
 	for (size_t i = 0; i < count; i++)
 		if (bounds[i].value != INT32_UNSET && bounds[i].value < bounds[i].least)
-			return err_set(err, ERR_INVALID, "%s: %d is too small: at least %d", bounds[i].field, (int)bounds[i].value, (int)bounds[i].least);
+			return err_set(err, ERR_INVALID, "%s: %d is too small: at least %d", bounds[i].field,
+				(int)bounds[i].value, (int)bounds[i].least);
 	return 0;
 }
 
@@ -86,7 +91,10 @@ static int validate_replicas(const struct scaledobject *so, struct err *err)
 {
 	const struct scaledobject_spec *s = &so->spec;
 	int32_t min = scaledobject_min(s), max = scaledobject_hpa_max(s);
-	/* KEDA compares idle with the HPA's minimum when minReplicaCount is written, so that idle 0 beside an explicit minimum of 0 passes (keda-core.md 2.3 row 7). */
+	/*
+	 * KEDA compares idle with the HPA's minimum when minReplicaCount is written, so that idle 0
+	 * beside an explicit minimum of 0 passes (keda-core.md 2.3 row 7).
+	 */
 	int32_t min_for_idle = s->min_replicas == INT32_UNSET ? 0 : scaledobject_hpa_min(s);
 
 	const struct validate_bound bounds[] = {
@@ -98,11 +106,12 @@ static int validate_replicas(const struct scaledobject *so, struct err *err)
 	if (validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err) < 0)
 		return -1;
 	if (min > max)
-		return err_set(err, ERR_INVALID, "spec.minReplicaCount: %d is more than maxReplicaCount %d%s: lower one or raise the other", (int)min, (int)max,
-			       s->max_replicas == INT32_UNSET ? " (the default)" : "");
+		return err_set(err, ERR_INVALID,
+			"spec.minReplicaCount: %d is more than maxReplicaCount %d%s: lower one or raise the other",
+			(int)min, (int)max, s->max_replicas == INT32_UNSET ? " (the default)" : "");
 	if (s->idle_replicas != INT32_UNSET && s->idle_replicas >= min_for_idle)
-		return err_set(err, ERR_INVALID, "spec.idleReplicaCount: %d must be less than minReplicaCount %d%s", (int)s->idle_replicas, (int)min,
-			       s->min_replicas == INT32_UNSET ? " (the default)" : "");
+		return err_set(err, ERR_INVALID, "spec.idleReplicaCount: %d must be less than minReplicaCount %d%s",
+			(int)s->idle_replicas, (int)min, s->min_replicas == INT32_UNSET ? " (the default)" : "");
 	return 0;
 }
 
@@ -114,7 +123,10 @@ int validate_label_name(const char *name, struct err *err)
 
 	if (len <= NAME_MAX_LABEL)
 		return 0;
-	return err_set(err, ERR_INVALID, "metadata.name: \"%s\" has %zu characters: at most %d, as it becomes the value of a label: create it anew under a shorter name", name, len, NAME_MAX_LABEL);
+	return err_set(err, ERR_INVALID,
+		"metadata.name: \"%s\" has %zu characters: at most %d, as it becomes the value of a label: create it "
+		"anew under a shorter name",
+		name, len, NAME_MAX_LABEL);
 }
 
 static int validate_name(const struct scaledobject *so, struct err *err)
@@ -128,8 +140,10 @@ static int validate_hpa_name(const struct scaledobject *so, struct err *err)
 
 	scaledobject_hpa_name(so, hpa_name, sizeof(hpa_name));
 	if (strlen(hpa_name) > NAME_MAX_LABEL)
-		return err_set(err, ERR_INVALID, "the name of the HorizontalPodAutoscaler \"%s\" has %zu characters: at most %d: set spec.advanced.horizontalPodAutoscalerConfig.name or shorten metadata.name",
-			       hpa_name, strlen(hpa_name), NAME_MAX_LABEL);
+		return err_set(err, ERR_INVALID,
+			"the name of the HorizontalPodAutoscaler \"%s\" has %zu characters: at most %d: set "
+			"spec.advanced.horizontalPodAutoscalerConfig.name or shorten metadata.name",
+			hpa_name, strlen(hpa_name), NAME_MAX_LABEL);
 	return 0;
 }
 
@@ -139,7 +153,10 @@ static int validate_hpa_name_letters(const struct scaledobject *so, struct err *
 
 	scaledobject_hpa_name(so, hpa_name, sizeof(hpa_name));
 	if (!validate_is_subdomain(hpa_name))
-		return err_set(err, ERR_INVALID, "spec.advanced.horizontalPodAutoscalerConfig.name: \"%s\" cannot be the name of an object: lower case letters, digits, '-' and '.' are allowed", hpa_name);
+		return err_set(err, ERR_INVALID,
+			"spec.advanced.horizontalPodAutoscalerConfig.name: \"%s\" cannot be the name of an object: "
+			"lower case letters, digits, '-' and '.' are allowed",
+			hpa_name);
 	return 0;
 }
 
@@ -167,8 +184,10 @@ static int validate_spec_triggers(const struct scaledobject *so, struct err *err
 }
 
 /*
- * The order in which an object is looked at: the first fault is the one that is told. step: what KEDA's reconciler puts before the cause (keda-core.md 2.3); NULL where it has no such step. reason: the label of
- * keda_webhook_scaled_object_validation_errors_total, KEDA's where it has one (keda-core.md 7.7).
+ * The order in which an object is looked at: the first fault is the one that is told. step: what
+ * KEDA's reconciler puts before the cause (keda-core.md 2.3); NULL where it has no such step.
+ * reason: the label of keda_webhook_scaled_object_validation_errors_total, KEDA's where it has one
+ * (keda-core.md 7.7).
  */
 static const struct {
 	int (*check)(const struct scaledobject *so, struct err *err);
@@ -176,7 +195,8 @@ static const struct {
 } checks[] = {
 	{ validate_decoded, "incorrect-spec", NULL },
 	{ validate_target, "incorrect-target", "ScaledObject doesn't have correct scaleTargetRef specification" },
-	{ validate_replicas, "incorrect-replicas", "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification" },
+	{ validate_replicas, "incorrect-replicas",
+		"ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification" },
 	{ validate_spec_triggers, "incorrect-triggers", "ScaledObject doesn't have correct triggers specification" },
 	{ validate_name, "name-too-long", NULL },
 	{ validate_hpa_name, "hpa-name-too-long", NULL },
@@ -232,7 +252,8 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 
 static bool is_cron_by_value(const struct trigger *t)
 {
-	return t->type != NULL && strcmp(t->type, "cron") == 0 && t->metric_type != NULL && strcmp(t->metric_type, "Value") == 0;
+	return t->type != NULL && strcmp(t->type, "cron") == 0 && t->metric_type != NULL &&
+		strcmp(t->metric_type, "Value") == 0;
 }
 
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])
@@ -247,12 +268,16 @@ size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE
 		multiplies = multiplies || is_cron_by_value(&s->triggers[i]);
 	}
 	if (s->polling_interval_s != INT32_UNSET && never_lower && !cached)
-		out[count++] = "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or idleReplicaCount is 0, or a trigger has useCachedMetrics";
+		out[count++] = "spec.pollingInterval has no effect on scaling: it matters when minReplicaCount or "
+			       "idleReplicaCount is 0, or a trigger has useCachedMetrics";
 	if (s->cooldown_s != INT32_UNSET && never_lower)
-		out[count++] = "spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0";
+		out[count++] =
+			"spec.cooldownPeriod has no effect: it matters when minReplicaCount or idleReplicaCount is 0";
 	if (idle_set && s->idle_replicas > 0)
-		out[count++] = "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 stops it";
+		out[count++] = "spec.idleReplicaCount of more than 0 does not hold: the HPA goes on and raises the "
+			       "workload to minReplicaCount again, and so on in turns: only 0 stops it";
 	if (multiplies && !verdict_has_composite(s))
-		out[count++] = "spec.triggers: metricType Value of a cron trigger makes the HPA multiply the replicas that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out";
+		out[count++] = "spec.triggers: metricType Value of a cron trigger makes the HPA multiply the replicas "
+			       "that there are by desiredReplicas, again and again up to maxReplicaCount: leave it out";
 	return count;
 }

@@ -18,18 +18,23 @@ static bool is_written_empty(const char *text)
 static int check_azure(const struct triggerauth_identity *id, struct err *err)
 {
 	if (is_written_empty(id->identity_id))
-		return err_set(err, ERR_INVALID, "spec.podIdentity.identityId: empty: name the identity, or remove the field");
+		return err_set(err, ERR_INVALID,
+			"spec.podIdentity.identityId: empty: name the identity, or remove the field");
 	if (given(id->identity_authority_host) && !given(id->identity_tenant_id))
-		return err_set(err, ERR_INVALID, "spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
+		return err_set(err, ERR_INVALID,
+			"spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
 	if (is_written_empty(id->identity_tenant_id))
-		return err_set(err, ERR_INVALID, "spec.podIdentity.identityTenantId: empty: name the tenant, or remove the field");
+		return err_set(err, ERR_INVALID,
+			"spec.podIdentity.identityTenantId: empty: name the tenant, or remove the field");
 	return 0;
 }
 
 static int check_aws(const struct triggerauth_identity *id, struct err *err)
 {
 	if (given(id->role_arn) && given(id->identity_owner) && strcmp(id->identity_owner, "workload") == 0)
-		return err_set(err, ERR_INVALID, "spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of the workload's service account");
+		return err_set(err, ERR_INVALID,
+			"spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of "
+			"the workload's service account");
 	if (given(id->external_id) && !given(id->role_arn))
 		return err_set(err, ERR_INVALID, "spec.podIdentity.externalID: requires roleArn to be set");
 	return 0;
@@ -63,9 +68,11 @@ static int check_oauth2(const struct triggerauth *t, struct err *err)
 	if (o->type != NULL && strcmp(o->type, "clientCredentials") != 0)
 		return err_set(err, ERR_INVALID, "spec.oauth2.type: must be 'clientCredentials', got '%s'", o->type);
 	if (!given(o->client_id))
-		return err_set(err, ERR_INVALID, "spec.oauth2.clientId: missing: it is required when oauth2 is configured");
+		return err_set(err, ERR_INVALID,
+			"spec.oauth2.clientId: missing: it is required when oauth2 is configured");
 	if (!given(o->token_url))
-		return err_set(err, ERR_INVALID, "spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
+		return err_set(err, ERR_INVALID,
+			"spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
 	/* It may hold a password before the host, so it is not shown. */
 	if (!is_url(o->token_url))
 		return err_set(err, ERR_INVALID, "spec.oauth2.tokenUrl: must be a valid http or https URL");

@@ -31,10 +31,14 @@ static int validate_present(const struct scaledjob *sj, struct err *err)
 {
 	if (sj->spec.template_text != NULL)
 		return 0;
-	return err_set(err, ERR_INVALID, "spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
+	return err_set(err, ERR_INVALID,
+		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
 }
 
-/* Only as far as kscaled itself needs it: the API server knows what else a Job must have, in its own version. */
+/*
+ * Only as far as kscaled itself needs it: the API server knows what else a Job must have, in its
+ * own version.
+ */
 static int validate_template(const struct scaledjob *sj, struct err *err)
 {
 	const char *text = sj->spec.template_text;
@@ -43,21 +47,29 @@ static int validate_template(const struct scaledjob *sj, struct err *err)
 	int rc = text != NULL && spec == NULL ? -1 : 0;
 
 	if (spec != NULL && (template == NULL || json_is_null(template)))
-		rc = err_set(err, ERR_INVALID, "spec.jobTargetRef.template: missing: a Job needs the template of its Pods");
+		rc = err_set(err, ERR_INVALID,
+			"spec.jobTargetRef.template: missing: a Job needs the template of its Pods");
 	else if (spec != NULL && !json_is_object(template))
-		rc = err_set(err, ERR_INVALID, "spec.jobTargetRef.template: must be an object: the template of the Job's Pods");
+		rc = err_set(err, ERR_INVALID,
+			"spec.jobTargetRef.template: must be an object: the template of the Job's Pods");
 	json_decref(spec);
 	return rc;
 }
 
-/* KEDA says that it ignores them, but lets none through: without a metricType their scaler refuses them, with one the rule below. */
+/*
+ * KEDA says that it ignores them, but lets none through: without a metricType their scaler refuses
+ * them, with one the rule below.
+ */
 static int validate_types(const struct scaledjob *sj, struct err *err)
 {
 	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
 		const char *type = sj->spec.triggers[i].type;
 
 		if (validate_is_resource_type(type))
-			return err_set(err, ERR_INVALID, "spec.triggers[%zu].type: \"%s\": remove this trigger: it is read by a HorizontalPodAutoscaler, and a ScaledJob has none", i, type);
+			return err_set(err, ERR_INVALID,
+				"spec.triggers[%zu].type: \"%s\": remove this trigger: it is read by a "
+				"HorizontalPodAutoscaler, and a ScaledJob has none",
+				i, type);
 	}
 	return 0;
 }
@@ -65,10 +77,15 @@ static int validate_types(const struct scaledjob *sj, struct err *err)
 static int validate_metric_types(const struct scaledjob *sj, struct err *err)
 {
 	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
-		const char *type = validate_is_resource_type(sj->spec.triggers[i].type) ? NULL : sj->spec.triggers[i].metric_type;
+		const char *type = validate_is_resource_type(sj->spec.triggers[i].type)
+			? NULL
+			: sj->spec.triggers[i].metric_type;
 
 		if (type != NULL && *type != '\0')
-			return err_set(err, ERR_INVALID, "spec.triggers[%zu].metricType: \"%s\": remove it: a ScaledJob always compares what is to be done with the work for one Job (AverageValue)", i, type);
+			return err_set(err, ERR_INVALID,
+				"spec.triggers[%zu].metricType: \"%s\": remove it: a ScaledJob always compares what is "
+				"to be done with the work for one Job (AverageValue)",
+				i, type);
 	}
 	return 0;
 }
@@ -118,7 +135,9 @@ static int validate_annotations(const struct scaledjob *sj, struct err *err)
 }
 
 /*
- * The order in which an object is looked at, and the texts, as in decide/validate.c. admitted: KEDA's webhook lets it in and its reconciler then refuses it, and so do we: whoever applies such an object is warned (validate_job_warnings).
+ * The order in which an object is looked at, and the texts, as in decide/validate.c. admitted:
+ * KEDA's webhook lets it in and its reconciler then refuses it, and so do we: whoever applies such
+ * an object is warned (validate_job_warnings).
  */
 static const struct {
 	int (*check)(const struct scaledjob *sj, struct err *err);
@@ -129,7 +148,8 @@ static const struct {
 	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", false },
 	{ validate_template, "incorrect-job", NULL, false },
 	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification", true },
-	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true }, /* before the triggers' own rule: that one would ask for another metricType */
+	/* before the triggers' own rule: that one would ask for another metricType */
+	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true },
 	{ validate_job_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
 	{ validate_name, "name-too-long", NULL, false },
 	{ validate_counts, "incorrect-replicas", NULL, false },
@@ -208,12 +228,14 @@ static bool has_resource_type(const struct scaledjob *sj)
 
 static bool min_above_max(const struct scaledjob *sj)
 {
-	return sj->spec.min_jobs != INT32_UNSET && sj->spec.max_jobs != INT32_UNSET && sj->spec.min_jobs > sj->spec.max_jobs;
+	return sj->spec.min_jobs != INT32_UNSET && sj->spec.max_jobs != INT32_UNSET &&
+		sj->spec.min_jobs > sj->spec.max_jobs;
 }
 
 static bool has_idle_custom(const struct scaledjob *sj)
 {
-	return !says_custom(sj) && (sj->spec.queue_length_deduction != INT32_UNSET || sj->spec.running_job_percentage != NULL);
+	return !says_custom(sj) &&
+		(sj->spec.queue_length_deduction != INT32_UNSET || sj->spec.running_job_percentage != NULL);
 }
 
 static bool has_broken_custom(const struct scaledjob *sj)
@@ -226,7 +248,10 @@ static bool has_idle_conditions(const struct scaledjob *sj)
 	return sj->spec.pending_condition_count > 0 && !jobs_needs_pods(&sj->spec);
 }
 
-/* The words that the schema allows. Another one is only there where somebody's schema is looser, and does what KEDA makes of it. */
+/*
+ * The words that the schema allows. Another one is only there where somebody's schema is looser,
+ * and does what KEDA makes of it.
+ */
 static bool is_unknown(const char *word, const char *const *known)
 {
 	return word != NULL && !is_one_of(word, known);
@@ -264,27 +289,55 @@ static const struct {
 	bool (*holds)(const struct scaledjob *sj);
 	const char *text;
 } surprises[] = {
-	{ has_metric_type, "spec.triggers: metricType cannot be set in a ScaledJob: nothing is scaled until it is removed" },
-	{ has_resource_type, "spec.triggers: cpu and memory cannot be used in a ScaledJob: nothing is scaled until they are removed" },
+	{ has_metric_type,
+		"spec.triggers: metricType cannot be set in a ScaledJob: nothing is scaled until it is removed" },
+	{ has_resource_type,
+		"spec.triggers: cpu and memory cannot be used in a ScaledJob: nothing is scaled until they are "
+		"removed" },
 	{ has_cached_metrics, "spec.triggers: useCachedMetrics has no effect in a ScaledJob" },
-	{ min_above_max, "spec.minReplicaCount is more than maxReplicaCount: it is taken as maxReplicaCount, so many Jobs run always, and as many more while there is work" },
-	{ has_unknown_strategy, "spec.scalingStrategy.strategy is none of default, custom, accurate and eager: it is taken as default" },
-	{ has_idle_custom, "spec.scalingStrategy: customScalingQueueLengthDeduction and customScalingRunningJobPercentage have no effect without strategy custom" },
-	{ has_broken_custom, "spec.scalingStrategy: customScalingRunningJobPercentage is not a number, such as \"0.5\": without one strategy custom is taken as default" },
-	{ has_idle_conditions, "spec.scalingStrategy.pendingPodConditions has no effect: only the strategies accurate and eager look at Pods" },
-	{ has_unknown_calculation, "spec.scalingStrategy.multipleScalersCalculation is none of max, min, avg and sum: it is taken as max" },
-	{ has_unknown_rollout, "spec.rollout.strategy (or rolloutStrategy) is neither gradual nor immediate: it is taken as immediate" },
-	{ has_unknown_propagation, "spec.rollout.propagationPolicy is neither background nor foreground: it is taken as background" },
+	{ min_above_max,
+		"spec.minReplicaCount is more than maxReplicaCount: it is taken as maxReplicaCount, so many Jobs run "
+		"always, and as many more while there is work" },
+	{ has_unknown_strategy,
+		"spec.scalingStrategy.strategy is none of default, custom, accurate and eager: it is taken as "
+		"default" },
+	{ has_idle_custom,
+		"spec.scalingStrategy: customScalingQueueLengthDeduction and customScalingRunningJobPercentage have no "
+		"effect without strategy custom" },
+	{ has_broken_custom,
+		"spec.scalingStrategy: customScalingRunningJobPercentage is not a number, such as \"0.5\": without one "
+		"strategy custom is taken as default" },
+	{ has_idle_conditions,
+		"spec.scalingStrategy.pendingPodConditions has no effect: only the strategies accurate and eager look "
+		"at Pods" },
+	{ has_unknown_calculation,
+		"spec.scalingStrategy.multipleScalersCalculation is none of max, min, avg and sum: it is taken as "
+		"max" },
+	{ has_unknown_rollout,
+		"spec.rollout.strategy (or rolloutStrategy) is neither gradual nor immediate: it is taken as "
+		"immediate" },
+	{ has_unknown_propagation,
+		"spec.rollout.propagationPolicy is neither background nor foreground: it is taken as background" },
 };
 
-static const struct { const char *annotation, *text; } idle_annotations[] = {
-	{ DIRECTIVES_PAUSED_REPLICAS, "metadata.annotations[" DIRECTIVES_PAUSED_REPLICAS "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED " pauses it" },
-	{ DIRECTIVES_PAUSED_IN, "metadata.annotations[" DIRECTIVES_PAUSED_IN "] has no effect on a ScaledJob: its running Jobs are never ended for having too little to do" },
-	{ DIRECTIVES_PAUSED_OUT, "metadata.annotations[" DIRECTIVES_PAUSED_OUT "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED " pauses it" },
-	{ DIRECTIVES_FORCE, "metadata.annotations[" DIRECTIVES_FORCE "] has no effect on a ScaledJob: minReplicaCount keeps Jobs without work" },
+static const struct {
+	const char *annotation, *text;
+} idle_annotations[] = {
+	{ DIRECTIVES_PAUSED_REPLICAS,
+		"metadata.annotations[" DIRECTIVES_PAUSED_REPLICAS "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+		" pauses it" },
+	{ DIRECTIVES_PAUSED_IN,
+		"metadata.annotations[" DIRECTIVES_PAUSED_IN
+		"] has no effect on a ScaledJob: its running Jobs are never ended for having too little to do" },
+	{ DIRECTIVES_PAUSED_OUT,
+		"metadata.annotations[" DIRECTIVES_PAUSED_OUT "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+		" pauses it" },
+	{ DIRECTIVES_FORCE,
+		"metadata.annotations[" DIRECTIVES_FORCE
+		"] has no effect on a ScaledJob: minReplicaCount keeps Jobs without work" },
 };
 
-#define SURPRISES (sizeof(surprises) / sizeof(surprises[0]))
+#define SURPRISES        (sizeof(surprises) / sizeof(surprises[0]))
 #define IDLE_ANNOTATIONS (sizeof(idle_annotations) / sizeof(idle_annotations[0]))
 _Static_assert(SURPRISES + IDLE_ANNOTATIONS <= VALIDATE_JOB_WARNINGS_MAX, "the caller's list has room for all of them");
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong in a jobTargetRef that every API server refuses in a Job, and accepts in a ScaledJob, whose schema does not know it. */
+/*
+ * What is wrong in a jobTargetRef that every API server refuses in a Job, and accepts in a
+ * ScaledJob, whose schema does not know it.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +12,7 @@
 #include "decide/validate.h"
 
 #define JOB_TARGET "spec.jobTargetRef."
-#define JOB_POD JOB_TARGET "template.spec."
+#define JOB_POD    JOB_TARGET "template.spec."
 
 struct told {
 	void (*on_fault)(void *arg, const struct err *err);
@@ -40,7 +43,8 @@ static void judge_restart_policy(const struct told *t, const json_t *pod)
 
 static void judge_numbers(const struct told *t, const json_t *job)
 {
-	static const char *const names[] = { "activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex", "completions", "maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished" };
+	static const char *const names[] = { "activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex",
+		"completions", "maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished" };
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		json_int_t value = json_integer_value(json_object_get(job, names[i]));
@@ -50,10 +54,14 @@ static void judge_numbers(const struct told *t, const json_t *job)
 	}
 }
 
-/* A Job finds its Pods by labels that are made for it; a selector of all its siblings would take theirs. */
+/*
+ * A Job finds its Pods by labels that are made for it; a selector of all its siblings would take
+ * theirs.
+ */
 static void judge_selector(const struct told *t, const json_t *job)
 {
-	if (json_object_size(json_object_get(job, "selector")) > 0 && !json_is_true(json_object_get(job, "manualSelector")))
+	if (json_object_size(json_object_get(job, "selector")) > 0 &&
+		!json_is_true(json_object_get(job, "manualSelector")))
 		tell(t, JOB_TARGET "selector: remove it: each Job is given one of its own");
 }
 
@@ -63,9 +71,9 @@ static void judge_images(const struct told *t, const json_t *pod, const char *li
 	const json_t *container;
 	size_t i;
 
-	json_array_foreach(json_object_get(pod, list), i, container)
-		if (json_is_object(container) && !*json_str_or_empty(container, "image"))
-			tell(t, JOB_POD "%s[%zu].image: missing: a Job needs an image for each container", list, i);
+	json_array_foreach(json_object_get(pod, list), i,
+		container) if (json_is_object(container) && !*json_str_or_empty(container, "image"))
+		tell(t, JOB_POD "%s[%zu].image: missing: a Job needs an image for each container", list, i);
 }
 
 void validate_jobs_of(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What lies outside a ScaledObject and may speak against it (keda-core.md 7.7): other ScaledObjects, foreign HPAs, what the target's containers request. */
+/*
+ * What lies outside a ScaledObject and may speak against it (keda-core.md 7.7): other
+ * ScaledObjects, foreign HPAs, what the target's containers request.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +31,10 @@ static int pass(const char **reason)
 
 /* ---- Targets ---- */
 
-/* "apps/v1.Deployment", as KEDA writes it; "" when the apiVersion cannot be read (which is told elsewhere). */
+/*
+ * "apps/v1.Deployment", as KEDA writes it; "" when the apiVersion cannot be read (which is told
+ * elsewhere).
+ */
 static char *target_type(const struct scaledobject_spec *s, char out[TYPE_SIZE])
 {
 	char group[NAME_SIZE], version[NAME_SIZE];
@@ -44,31 +50,40 @@ static bool same_target(const struct scaledobject_spec *a, const struct scaledob
 	char type_a[TYPE_SIZE], type_b[TYPE_SIZE];
 
 	/* The name first: this is asked about every pair of objects in a namespace. */
-	return a->target_name != NULL && b->target_name != NULL && strcmp(a->target_name, b->target_name) == 0 && strcmp(target_type(a, type_a), target_type(b, type_b)) == 0;
+	return a->target_name != NULL && b->target_name != NULL && strcmp(a->target_name, b->target_name) == 0 &&
+		strcmp(target_type(a, type_a), target_type(b, type_b)) == 0;
 }
 
 static bool same_hpa(const struct scaledobject *a, const struct scaledobject *b)
 {
 	char name_a[512], name_b[512];
 
-	return strcmp(scaledobject_hpa_name(a, name_a, sizeof(name_a)), scaledobject_hpa_name(b, name_b, sizeof(name_b))) == 0;
+	return strcmp(scaledobject_hpa_name(a, name_a, sizeof(name_a)),
+		       scaledobject_hpa_name(b, name_b, sizeof(name_b))) == 0;
 }
 
 /* ---- Other ScaledObjects ---- */
 
-int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err)
+int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
+	struct err *err)
 {
 	char type[TYPE_SIZE], hpa[512];
 
 	if (strcmp(so->meta.name, other->meta.name) == 0)
 		return pass(reason);
 	if (same_target(&so->spec, &other->spec)) {
-		err_set(err, ERR_INVALID, "spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the ScaledObject '%s'", so->spec.target_name, target_type(&so->spec, type), other->meta.name);
+		err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the ScaledObject "
+			"'%s'",
+			so->spec.target_name, target_type(&so->spec, type), other->meta.name);
 		return refuse(reason, "other-scaled-object");
 	}
 	/* Two defaults differ as the objects' names do. */
 	if ((so->spec.hpa_name != NULL || other->spec.hpa_name != NULL) && same_hpa(so, other)) {
-		err_set(err, ERR_INVALID, "spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the ScaledObject '%s'", scaledobject_hpa_name(so, hpa, sizeof(hpa)), other->meta.name);
+		err_set(err, ERR_INVALID,
+			"spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the "
+			"ScaledObject '%s'",
+			scaledobject_hpa_name(so, hpa, sizeof(hpa)), other->meta.name);
 		return refuse(reason, "other-scaled-object-hpa");
 	}
 	return pass(reason);
@@ -79,16 +94,22 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 static bool is_owner(const struct meta *meta, const struct scaledobject *so)
 {
 	for (size_t i = 0; i < meta->owner_count; i++)
-		if (strcmp(meta->owners[i].kind, "ScaledObject") == 0 && strcmp(meta->owners[i].name, so->meta.name) == 0)
+		if (strcmp(meta->owners[i].kind, "ScaledObject") == 0 &&
+			strcmp(meta->owners[i].name, so->meta.name) == 0)
 			return true;
 	return false;
 }
 
-/* An HPA's reference has the defaults of ours: what is empty means the same in both (KEDA's ParseGVKR). */
+/*
+ * An HPA's reference has the defaults of ours: what is empty means the same in both (KEDA's
+ * ParseGVKR).
+ */
 static bool scales_target(const struct hpa *hpa, const struct scaledobject *so)
 {
 	const struct scaledobject_spec spec = {
-		.target_api_version = (char *)(uintptr_t)hpa->target_api_version, .target_kind = (char *)(uintptr_t)hpa->target_kind, .target_name = hpa->target_name,
+		.target_api_version = (char *)(uintptr_t)hpa->target_api_version,
+		.target_kind = (char *)(uintptr_t)hpa->target_kind,
+		.target_name = hpa->target_name,
 	};
 
 	return same_target(&so->spec, &spec);
@@ -104,15 +125,18 @@ static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const
 		return 0;
 	if (directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa) {
 		err_set(err, ERR_INVALID,
-			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the hpa '%s': delete that, or let it be taken over by annotation " DIRECTIVES_TRANSFER_HPA
+			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the hpa '%s': "
+			"delete that, or let it be taken over by annotation " DIRECTIVES_TRANSFER_HPA
 			": \"true\" and spec.advanced.horizontalPodAutoscalerConfig.name",
 			so->spec.target_name, target_type(&so->spec, type), name);
 		return refuse(reason, "other-hpa");
 	}
 	if (so->spec.hpa_name != NULL && strcmp(so->spec.hpa_name, name) == 0)
 		return 0;
-	err_set(err, ERR_INVALID, "spec.advanced.horizontalPodAutoscalerConfig.name: the existing hpa '%s' for workload '%s' of type '%s' must be specified by name in advanced settings to enable ownership transfer", name,
-		so->spec.target_name, target_type(&so->spec, type));
+	err_set(err, ERR_INVALID,
+		"spec.advanced.horizontalPodAutoscalerConfig.name: the existing hpa '%s' for workload '%s' of type "
+		"'%s' must be specified by name in advanced settings to enable ownership transfer",
+		name, so->spec.target_name, target_type(&so->spec, type));
 	return refuse(reason, "transfer-ownership-missing-hpa-name");
 }
 
@@ -144,10 +168,10 @@ static bool has_default(const json_t *limit_ranges, const char *resource)
 	size_t i, j;
 
 	json_array_foreach(limit_ranges, i, range)
-		json_array_foreach(json_object_get(json_object_get(range, "spec"), "limits"), j, limit)
-			if (strcmp(json_str_or_empty(limit, "type"), "Container") == 0 &&
-			    (is_positive(json_object_get(limit, "defaultRequest"), resource) || is_positive(json_object_get(limit, "default"), resource)))
-				return true;
+		json_array_foreach(json_object_get(json_object_get(range, "spec"), "limits"), j,
+			limit) if (strcmp(json_str_or_empty(limit, "type"), "Container") == 0 &&
+			(is_positive(json_object_get(limit, "defaultRequest"), resource) ||
+				is_positive(json_object_get(limit, "default"), resource))) return true;
 	return false;
 }
 
@@ -155,10 +179,12 @@ static bool has_request(const json_t *container, const char *resource)
 {
 	const json_t *resources = json_object_get(container, "resources");
 
-	return is_positive(json_object_get(resources, "requests"), resource) || is_positive(json_object_get(resources, "limits"), resource);
+	return is_positive(json_object_get(resources, "requests"), resource) ||
+		is_positive(json_object_get(resources, "limits"), resource);
 }
 
-static int check_requests(const struct trigger *t, size_t index, const json_t *pod, const char **reason, struct err *err)
+static int check_requests(const struct trigger *t, size_t index, const json_t *pod, const char **reason,
+	struct err *err)
 {
 	const char *only = strmap_get(&t->metadata, "containerName");
 	bool each = only == NULL || *only == '\0';
@@ -167,26 +193,34 @@ static int check_requests(const struct trigger *t, size_t index, const json_t *p
 
 	if (each && has_request(pod, t->type)) /* of the Pod as a whole, which newer Kubernetes has */
 		return 0;
-	json_array_foreach(json_object_get(pod, "containers"), i, container) {
+	json_array_foreach(json_object_get(pod, "containers"), i, container)
+	{
 		const char *name = json_str_or_empty(container, "name");
 
 		if ((!each && strcmp(only, name) != 0) || has_request(container, t->type))
 			continue;
 		err_set(err, ERR_INVALID,
-			"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the %s request defined: without one there is nothing to measure its use by; set resources.requests.%s of the container", index,
-			t->type, name, t->type, t->type);
+			"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the "
+			"%s request defined: without one there is nothing to measure its use by; set "
+			"resources.requests.%s of the container",
+			index, t->type, name, t->type, t->type);
 		return refuse(reason, "missing-requests");
 	}
 	return 0;
 }
 
-static int check_resource_triggers(const struct scaledobject *so, const struct validate_facts *facts, const char **reason, struct err *err)
+static int check_resource_triggers(const struct scaledobject *so, const struct validate_facts *facts,
+	const char **reason, struct err *err)
 {
-	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"), "spec");
+	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"),
+		"spec");
 	bool alone = true;
 
 	if (facts->target_missing) {
-		err_set(err, ERR_INVALID, "spec.scaleTargetRef: the %s '%s' does not exist: with a trigger cpu or memory it must, so that its requests can be looked at", scaledobject_target_kind(&so->spec), so->spec.target_name);
+		err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef: the %s '%s' does not exist: with a trigger cpu or memory it must, so "
+			"that its requests can be looked at",
+			scaledobject_target_kind(&so->spec), so->spec.target_name);
 		return refuse(reason, "missing-target");
 	}
 	for (size_t i = 0; i < so->spec.trigger_count; i++) {
@@ -194,22 +228,27 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 
 		if (!validate_is_resource_type(t->type))
 			alone = false;
-		else if (facts->limit_ranges != NULL && !has_default(facts->limit_ranges, t->type) && check_requests(t, i, pod, reason, err) < 0)
+		else if (facts->limit_ranges != NULL && !has_default(facts->limit_ranges, t->type) &&
+			check_requests(t, i, pod, reason, err) < 0)
 			return -1;
 	}
 	if (alone && scaledobject_min(&so->spec) == 0) {
-		err_set(err, ERR_INVALID, "spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to zero doesn't work in this case): set it to 1 or more, or add another trigger");
+		err_set(err, ERR_INVALID,
+			"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to "
+			"zero doesn't work in this case): set it to 1 or more, or add another trigger");
 		return refuse(reason, "scale-to-zero-requirements-not-met");
 	}
 	return 0;
 }
 
-int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason, struct err *err)
+int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
+	struct err *err)
 {
 	for (size_t i = 0; i < facts->hpa_count; i++)
 		if (check_hpa(facts->hpas[i], so, reason, err) < 0)
 			return -1;
-	if ((facts->target != NULL || facts->target_missing) && validate_needs_target(so) && check_resource_triggers(so, facts, reason, err) < 0)
+	if ((facts->target != NULL || facts->target_missing) && validate_needs_target(so) &&
+		check_resource_triggers(so, facts, reason, err) < 0)
 		return -1;
 	return pass(reason);
 }

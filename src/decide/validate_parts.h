@@ -2,7 +2,10 @@
 #ifndef DECIDE_VALIDATE_PARTS_H
 #define DECIDE_VALIDATE_PARTS_H
 
-/* The rules of decide/validate that have files of their own; everybody else sees validate.h. Each: 0, or -1 and ERR_INVALID. */
+/*
+ * The rules of decide/validate that have files of their own; everybody else sees validate.h. Each:
+ * 0, or -1 and ERR_INVALID.
+ */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,13 +14,19 @@
 #include "base/err.h"
 #include "crd/scaledobject.h"
 
-int validate_fallback(const struct scaledobject *so, struct err *err);           /* the numbers, the behavior, that there is a trigger which can fall back */
+/* the numbers, the behavior, that there is a trigger which can fall back */
+int validate_fallback(const struct scaledobject *so, struct err *err);
 int validate_modifiers(const struct scaledobject *so, struct err *err);
-int validate_modifiers_fallback(const struct scaledobject *so, struct err *err); /* behavior scalingModifiers needs a formula */
+/* behavior scalingModifiers needs a formula */
+int validate_modifiers_fallback(const struct scaledobject *so, struct err *err);
 
 /* Shared by both kinds. */
-struct validate_bound { const char *field; int32_t value, least; };
+struct validate_bound {
+	const char *field;
+	int32_t value, least;
+};
 int validate_bounds(const struct validate_bound *bounds, size_t count, struct err *err); /* INT32_UNSET passes */
-int validate_label_name(const char *name, struct err *err);                              /* metadata.name, when it becomes the value of a label (keda-core.md 7.7) */
+/* metadata.name, when it becomes the value of a label (keda-core.md 7.7) */
+int validate_label_name(const char *name, struct err *err);
 
 #endif

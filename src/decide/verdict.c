@@ -13,9 +13,16 @@ enum basis { BASIS_WRITTEN, BASIS_CURRENT, BASIS_HIGHER, BASIS_LOWER, BASIS_FORM
 /* keda-core.md 3.6; an empty one is static. */
 static bool read_behavior(const char *behavior, enum basis *out)
 {
-	static const struct { const char *name; enum basis basis; } behaviors[] = {
-		{ "", BASIS_WRITTEN }, { "static", BASIS_WRITTEN }, { "currentReplicas", BASIS_CURRENT }, { "currentReplicasIfHigher", BASIS_HIGHER },
-		{ "currentReplicasIfLower", BASIS_LOWER }, { "scalingModifiers", BASIS_FORMULA },
+	static const struct {
+		const char *name;
+		enum basis basis;
+	} behaviors[] = {
+		{ "", BASIS_WRITTEN },
+		{ "static", BASIS_WRITTEN },
+		{ "currentReplicas", BASIS_CURRENT },
+		{ "currentReplicasIfHigher", BASIS_HIGHER },
+		{ "currentReplicasIfLower", BASIS_LOWER },
+		{ "scalingModifiers", BASIS_FORMULA },
 	};
 
 	for (size_t i = 0; i < sizeof(behaviors) / sizeof(behaviors[0]); i++) {
@@ -28,8 +35,9 @@ static bool read_behavior(const char *behavior, enum basis *out)
 }
 
 /*
- * The replicas that stand in for a failing source; NULL, or why there are none. A 0 is only ever the one that the user wrote: a target that is at 0 has no replicas to go by, and its error stays an error,
- * which holds it where it is.
+ * The replicas that stand in for a failing source; NULL, or why there are none. A 0 is only ever
+ * the one that the user wrote: a target that is at 0 has no replicas to go by, and its error stays
+ * an error, which holds it where it is.
  */
 static const char *find_replicas(const struct verdict_facts *facts, enum basis basis, int32_t *out)
 {
@@ -47,9 +55,11 @@ static const char *find_replicas(const struct verdict_facts *facts, enum basis b
 }
 
 /*
- * What the HPA must be told so that it wants these replicas; NULL, or why that cannot be said. In whole thousandths, as KEDA cuts them; what is more than 0 stays so.
+ * What the HPA must be told so that it wants these replicas; NULL, or why that cannot be said. In
+ * whole thousandths, as KEDA cuts them; what is more than 0 stays so.
  */
-static const char *find_value(const struct verdict_facts *facts, const struct metric_spec *metric, int32_t replicas, double *out)
+static const char *find_value(const struct verdict_facts *facts, const struct metric_spec *metric, int32_t replicas,
+	double *out)
 {
 	double milli = (double)metric->target.milli * replicas;
 
@@ -81,7 +91,10 @@ static const char *fall_back(const struct verdict_facts *facts, struct scale_tri
 	if (basis == BASIS_FORMULA) {
 		if (facts->formula == NULL)
 			return "spec.fallback.behavior scalingModifiers needs a formula";
-		/* The formula gets nil; nobody else may take the number for a reading, so it is KEDA's -1 and never 0. */
+		/*
+		 * The formula gets nil; nobody else may take the number for a reading, so it is
+		 * KEDA's -1 and never 0.
+		 */
 		t->reading = (struct reading){ .value = -1 };
 		t->fallback_replicas = -1;
 		return NULL;
@@ -144,7 +157,10 @@ static void fail(struct composite *c, enum err_kind kind, const char *what, cons
 	err_set(&c->err, kind, "%s: %s", what, why);
 }
 
-/* A formula may say that it has nothing to say: then spec.fallback speaks (keda-core.md 3.6, last sentence), and is active as a trigger is that falls back. */
+/*
+ * A formula may say that it has nothing to say: then spec.fallback speaks (keda-core.md 3.6, last
+ * sentence), and is active as a trigger is that falls back.
+ */
 static void stand_in(const struct verdict_facts *facts, struct composite *c)
 {
 	struct metric_spec metric;
@@ -152,8 +168,11 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	int32_t replicas;
 	const char *trouble;
 
-	if (facts->spec->fallback == NULL || !verdict_fallback_valid(facts->spec) || !verdict_composite_metric(facts->spec, &metric) || !read_behavior(facts->spec->fallback->behavior, &basis)) {
-		fail(c, ERR_INVALID, FIELD ".formula", "it gives nil, and there is no valid spec.fallback to use instead");
+	if (facts->spec->fallback == NULL || !verdict_fallback_valid(facts->spec) ||
+		!verdict_composite_metric(facts->spec, &metric) ||
+		!read_behavior(facts->spec->fallback->behavior, &basis)) {
+		fail(c, ERR_INVALID, FIELD ".formula",
+			"it gives nil, and there is no valid spec.fallback to use instead");
 		return;
 	}
 	trouble = find_replicas(facts, basis, &replicas);
@@ -172,7 +191,8 @@ static void evaluate(const struct verdict_facts *facts, double activation, struc
 	struct formula_value values[SCALEDOBJECT_TRIGGERS_MAX], result = { 0 };
 
 	for (size_t i = 0; i < facts->count; i++)
-		values[i] = (struct formula_value){ .nil = facts->triggers[i].falling_back, .number = facts->triggers[i].reading.value };
+		values[i] = (struct formula_value){ .nil = facts->triggers[i].falling_back,
+			.number = facts->triggers[i].reading.value };
 	if (formula_evaluate(facts->formula, values, &result, &c->err) < 0) {
 		err_wrap(&c->err, FIELD ".formula");
 		c->failing = true;
@@ -196,7 +216,11 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 	} else if (facts->formula == NULL || facts->count > SCALEDOBJECT_TRIGGERS_MAX) {
 		fail(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
 	} else if ((t = first_falling_back(facts)) != NULL) {
-		/* As KEDA: the formula is not asked, the fallback is for the object as a whole. Its replicas decide, not activationTarget: what the user asked to be kept must not be scaled in. */
+		/*
+		 * As KEDA: the formula is not asked, the fallback is for the object as a whole. Its
+		 * replicas decide, not activationTarget: what the user asked to be kept must not be
+		 * scaled in.
+		 */
 		c->falling_back = true;
 		c->value = t->reading.value;
 		c->active = t->reading.active;
@@ -213,7 +237,10 @@ void verdict_make(const struct verdict_facts *facts, struct composite *composite
 {
 	for (size_t i = 0; i < facts->count; i++)
 		settle(facts, &facts->triggers[i]);
-	/* Not by memset: this is on the way of each poll and each metric request, and the message is most of it. */
+	/*
+	 * Not by memset: this is on the way of each poll and each metric request, and the message
+	 * is most of it.
+	 */
 	composite->failing = composite->active = composite->falling_back = false;
 	composite->value = 0;
 	err_clear(&composite->err);

@@ -3,15 +3,20 @@
 #define DECIDE_VERDICT_H
 
 /*
- * What the triggers of one object say once fallback and scalingModifiers had their say (keda-core.md 3.3, 3.6, 3.7). The poll and the metric request both go through here, so that the HPA and the
- * loop never disagree. Pure.
+ * What the triggers of one object say once fallback and scalingModifiers had their say
+ * (keda-core.md 3.3, 3.6, 3.7). The poll and the metric request both go through here, so that the
+ * HPA and the loop never disagree. Pure.
  *
- * Fallback: a reading that failed more often in a row than failureThreshold is replaced by target x R, R by the behavior; with metric type Value it is divided by the ready pods. Any decimal target will do (design 6).
- * It is active while R is more than 0, whatever the activation thresholds: what the user wants kept is not scaled in. R is 0 only where fallback.replicas says so: a target that is at 0 has no replicas to go by
- * (currentReplicas...), so that its error stays an error and it stays where it is. An answer that is NaN or infinite counts as an error.
+ * Fallback: a reading that failed more often in a row than failureThreshold is replaced by target x
+ * R, R by the behavior; with metric type Value it is divided by the ready pods. Any decimal target
+ * will do (design 6). It is active while R is more than 0, whatever the activation thresholds: what
+ * the user wants kept is not scaled in. R is 0 only where fallback.replicas says so: a target that
+ * is at 0 has no replicas to go by (currentReplicas...), so that its error stays an error and it
+ * stays where it is. An answer that is NaN or infinite counts as an error.
  *
- * The composite: a trigger that falls back stands for the object as a whole, the formula is not asked (behaviors but scalingModifiers, where the formula gets nil); a trigger that fails, and does not fall back, makes
- * it fail; a formula that gives nil is replaced by the fallback.
+ * The composite: a trigger that falls back stands for the object as a whole, the formula is not
+ * asked (behaviors but scalingModifiers, where the formula gets nil); a trigger that fails, and
+ * does not fall back, makes it fail; a formula that gives nil is replaced by the fallback.
  */
 
 #include <stdbool.h>
@@ -25,8 +30,8 @@
 
 #define VERDICT_COMPOSITE_NAME "composite-metric"
 
-struct composite { /* the one metric of scalingModifiers */
-	bool failing;      /* value is no good: err */
+struct composite {    /* the one metric of scalingModifiers */
+	bool failing; /* value is no good: err */
 	double value;
 	bool active;       /* above activationTarget */
 	bool falling_back; /* value is a fallback's */
@@ -35,24 +40,44 @@ struct composite { /* the one metric of scalingModifiers */
 
 struct verdict_facts {
 	const struct scaledobject_spec *spec; /* NULL: a ScaledJob, which has neither fallback nor scalingModifiers */
-	const struct formula *formula;  /* of the scalingModifiers, compiled with the names of these triggers in this order; NULL without one */
-	struct scale_trigger *triggers; /* external ones in order, with source_err, reading, failures, metric and names set; err, falling_back, fallback_..., and in their case reading, are filled in */
+	/*
+	 * of the scalingModifiers, compiled with the names of these triggers in this order; NULL
+	 * without one
+	 */
+	const struct formula *formula;
+	/*
+	 * external ones in order, with source_err, reading, failures, metric and names set; err,
+	 * falling_back, fallback_..., and in their case reading, are filled in
+	 */
+	struct scale_trigger *triggers;
 	size_t count;
 	bool replicas_known;
-	int32_t replicas;               /* the target's spec.replicas */
-	int32_t ready_replicas;         /* -1: unknown */
+	int32_t replicas;       /* the target's spec.replicas */
+	int32_t ready_replicas; /* -1: unknown */
 };
 
-/* Whether the object has a composite metric (scalingModifiers with a formula or target); false without a spec, as in verdict_facts. */
+/*
+ * Whether the object has a composite metric (scalingModifiers with a formula or target); false
+ * without a spec, as in verdict_facts.
+ */
 bool verdict_has_composite(const struct scaledobject_spec *spec);
 
-/* Fills in the triggers and, when the object has one, the composite (else it says nothing: all false, 0, no error). composite->err is filled in while failing only. */
+/*
+ * Fills in the triggers and, when the object has one, the composite (else it says nothing: all
+ * false, 0, no error). composite->err is filled in while failing only.
+ */
 void verdict_make(const struct verdict_facts *facts, struct composite *composite);
 
-/* Whether fallback may be used at all: set, not negative, and with modifiers a readable target (keda-core.md 3.6). */
+/*
+ * Whether fallback may be used at all: set, not negative, and with modifiers a readable target
+ * (keda-core.md 3.6).
+ */
 bool verdict_fallback_valid(const struct scaledobject_spec *spec);
 
-/* Target of the composite (scalingModifiers.target and metricType); false when there is none or it cannot be read. */
+/*
+ * Target of the composite (scalingModifiers.target and metricType); false when there is none or it
+ * cannot be read.
+ */
 bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out);
 
 /* scalingModifiers.activationTarget; 0 when absent. False when it is no number. */

@@ -35,7 +35,8 @@ bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metri
 	*out = (struct metric_spec){
 		.kind = METRIC_EXTERNAL,
 		.name = VERDICT_COMPOSITE_NAME,
-		.target_type = m->metric_type != NULL && strcmp(m->metric_type, "Value") == 0 ? METRIC_VALUE : METRIC_AVERAGE_VALUE,
+		.target_type = m->metric_type != NULL && strcmp(m->metric_type, "Value") == 0 ? METRIC_VALUE
+											      : METRIC_AVERAGE_VALUE,
 		.target = quantity_from_double(target),
 	};
 	return out->target.milli > 0;
@@ -54,5 +55,6 @@ bool verdict_fallback_valid(const struct scaledobject_spec *spec)
 	const struct fallback *f = spec->fallback;
 	struct metric_spec composite;
 
-	return f != NULL && f->failure_threshold >= 0 && f->replicas >= 0 && (!verdict_has_composite(spec) || verdict_composite_metric(spec, &composite));
+	return f != NULL && f->failure_threshold >= 0 && f->replicas >= 0 &&
+		(!verdict_has_composite(spec) || verdict_composite_metric(spec, &composite));
 }

@@ -15,14 +15,18 @@
 #include "kube/stream.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-#define REFRESH_EVERY_MS 30000   /* a mounted token is replaced by kubelet well before it ends */
-#define TOO_MANY_WAIT_MS 1000    /* after a 429 that does not say how long, as client-go waits */
-#define LIST_SIZE_MAX (32u << 20)/* of one page; an object is at most 1.5 MiB (etcd's limit) */
+#define REFRESH_EVERY_MS    30000       /* a mounted token is replaced by kubelet well before it ends */
+#define TOO_MANY_WAIT_MS    1000        /* after a 429 that does not say how long, as client-go waits */
+#define LIST_SIZE_MAX       (32u << 20) /* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
 /*
- * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2 connection, so that short calls share a single one, and a part of what the API server takes at once (400 reads and
- * 200 writes). Writes of /scale have the most room: hundreds of objects woken at once wait for nothing but the server; reads and reviews find room beside them. The Lease always does. Statuses and Events leave room for
- * a /scale that comes after them, and wait while there are many. A class of which nothing is under way may send one call beyond the limit: scaling goes first, but however much of it there is, statuses and Events flow.
+ * So many calls are under way at most, all priorities together: below the 100 streams of one HTTP/2
+ * connection, so that short calls share a single one, and a part of what the API server takes at
+ * once (400 reads and 200 writes). Writes of /scale have the most room: hundreds of objects woken
+ * at once wait for nothing but the server; reads and reviews find room beside them. The Lease
+ * always does. Statuses and Events leave room for a /scale that comes after them, and wait while
+ * there are many. A class of which nothing is under way may send one call beyond the limit: scaling
+ * goes first, but however much of it there is, statuses and Events flow.
  */
 #define IN_FLIGHT_MAX 32
 static const struct room {
@@ -58,7 +62,7 @@ static const struct verb {
 static const char *const priority_names[KUBE_PRIORITIES] = { "urgent", "scale", "normal", "status", "background" };
 
 enum call_state {
-	CALL_QUEUED,  /* for its turn */
+	CALL_QUEUED, /* for its turn */
 	CALL_SENT,
 	CALL_WAITING, /* as long as the server asked for; then queued again */
 	CALL_FAILING, /* its callback comes at the end of this turn */
@@ -79,11 +83,11 @@ struct kube_call {
 	void *arg;
 	void (*free_arg)(void *);
 
-	struct httpc_call *http;          /* while sent */
-	struct credentials *credentials;  /* held, while sent */
-	struct loop_timer timer;          /* queued: the deadline; waiting: the end of the wait */
+	struct httpc_call *http;         /* while sent */
+	struct credentials *credentials; /* held, while sent */
+	struct loop_timer timer;         /* queued: the deadline; waiting: the end of the wait */
 	struct loop_task fail_task;
-	struct err *failure;              /* owned; while failing */
+	struct err *failure; /* owned; while failing */
 	bool resent_with_credentials, resent_after_break;
 };
 
@@ -192,8 +196,9 @@ static bool has_room(const struct kube *k, enum kube_priority priority)
 }
 
 /*
- * The API server gives up a write when we do: what a webhook of somebody else's, its queue or etcd still has then would otherwise be carried out after the Lease is another's. Who is stopped, or has lost its power, cannot cancel it.
- * The caller frees it.
+ * The API server gives up a write when we do: what a webhook of somebody else's, its queue or etcd
+ * still has then would otherwise be carried out after the Lease is another's. Who is stopped, or
+ * has lost its power, cannot cancel it. The caller frees it.
  */
 static char *url_of(const struct kube_call *c, int64_t within_ms)
 {
@@ -201,14 +206,16 @@ static char *url_of(const struct kube_call *c, int64_t within_ms)
 
 	if (!c->verb->writes)
 		return mem_printf("%s%s", server, c->path);
-	return mem_printf("%s%s%ctimeout=%lldms", server, c->path, strchr(c->path, '?') ? '&' : '?', (long long)within_ms);
+	return mem_printf("%s%s%ctimeout=%lldms", server, c->path, strchr(c->path, '?') ? '&' : '?',
+		(long long)within_ms);
 }
 
 static void call_send(struct kube_call *c, int64_t within_ms)
 {
 	struct kube *k = c->k;
 	MEM_AUTO char *url = url_of(c, within_ms);
-	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL, NULL };
+	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL,
+		NULL };
 	struct httpc_request request = {
 		.method = c->verb->method,
 		.url = url,
@@ -230,10 +237,14 @@ static void call_send(struct kube_call *c, int64_t within_ms)
 
 static void say_not_sent(const struct kube_call *c, struct err *err)
 {
-	err_set(err, ERR_TEMPORARY, "%s %s: timed out before it could be sent (%u calls under way)", c->verb->method, c->path, c->k->sent_count);
+	err_set(err, ERR_TEMPORARY, "%s %s: timed out before it could be sent (%u calls under way)", c->verb->method,
+		c->path, c->k->sent_count);
 }
 
-/* The timer may be late, after a stop of the whole process, and what waited would be sent by one that may not write any more. */
+/*
+ * The timer may be late, after a stop of the whole process, and what waited would be sent by one
+ * that may not write any more.
+ */
 static void send_or_fail(struct kube_call *c)
 {
 	int64_t within_ms = left_ms(c);
@@ -298,7 +309,11 @@ static void send_again(struct kube_call *c)
 	send_what_fits(k);
 }
 
-/* No answer: a read is tried a second time at once, for a server that closed the connection it was sent on (GOAWAY at a restart). A write may have been done. (libcurl itself sends again what met a cut on a connection that had served before, whatever it is.) */
+/*
+ * No answer: a read is tried a second time at once, for a server that closed the connection it was
+ * sent on (GOAWAY at a restart). A write may have been done. (libcurl itself sends again what met a
+ * cut on a connection that had served before, whatever it is.)
+ */
 static void on_no_answer(struct kube_call *c, const struct err *err)
 {
 	struct err wrapped = *err;
@@ -329,7 +344,10 @@ static bool with_other_credentials(struct kube_call *c, struct err *err)
 	return false;
 }
 
-/* How long the server wants us to wait before the same again; 0: it does not say so. (client-go: rest/with_retry.go) */
+/*
+ * How long the server wants us to wait before the same again; 0: it does not say so. (client-go:
+ * rest/with_retry.go)
+ */
 static int64_t wait_asked_ms(int http_status, const struct err *err)
 {
 	if (http_status != 429 && http_status < 500)
@@ -366,8 +384,12 @@ static void on_answered(struct kube_call *c, const struct httpc_response *respon
 	if (response->len > 0) {
 		object = json_parse(response->body, response->len, NULL);
 		if (!object) {
-			/* Not the API server's doing but of something in between, which may pass. The parser's words would quote the body, which may be secret. */
-			err_set(&err, ERR_TEMPORARY, "%s %s: HTTP %d with a body that is not JSON", c->verb->method, c->path, response->status);
+			/*
+			 * Not the API server's doing but of something in between, which may pass.
+			 * The parser's words would quote the body, which may be secret.
+			 */
+			err_set(&err, ERR_TEMPORARY, "%s %s: HTTP %d with a body that is not JSON", c->verb->method,
+				c->path, response->status);
 			call_finish(c, NULL, &err);
 			return;
 		}
@@ -385,7 +407,8 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 		on_no_answer(c, err);
 		return;
 	}
-	log_debug("kube", "%s %s: %d in %lld ms", c->verb->method, c->path, response->status, (long long)response->took_ms);
+	log_debug("kube", "%s %s: %d in %lld ms", c->verb->method, c->path, response->status,
+		(long long)response->took_ms);
 	kube_count_request(c->k, c->verb->name, response->status);
 	if (response->status >= 200 && response->status <= 299)
 		on_answered(c, response);
@@ -406,11 +429,13 @@ static void limit_deadline(struct kube_call *c)
 		c->deadline_at_ms = k->writes_until_ms;
 	if (left_ms(c) > 0)
 		return;
-	err_set(&err, ERR_TEMPORARY, "%s %s: not sent, the time in which this process may write is over", c->verb->method, c->path);
+	err_set(&err, ERR_TEMPORARY, "%s %s: not sent, the time in which this process may write is over",
+		c->verb->method, c->path);
 	call_fail_later(c, &err);
 }
 
-struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg, void (*free_arg)(void *))
+struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg,
+	void (*free_arg)(void *))
 {
 	struct kube_call *c = mem_zalloc(sizeof *c);
 	int64_t deadline_ms = request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS;
@@ -462,7 +487,7 @@ static void abort_writes_of(struct kube_call *list)
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "aborted: this process may not write any more");
-	DL_FOREACH_SAFE(list, c, next)
+	DL_FOREACH_SAFE (list, c, next)
 		if (c->verb->writes && c->priority != KUBE_URGENT && c->state != CALL_FAILING)
 			call_fail_later(c, &err);
 }
@@ -490,9 +515,10 @@ static bool same(const char *a, const char *b)
 /* A new token goes with the next request; anything else needs new connections. */
 static bool same_connection(const struct credentials *a, const struct credentials *b)
 {
-	return same(a->server, b->server) && same(a->reach.ca_pem, b->reach.ca_pem) && same(a->reach.cert_pem, b->reach.cert_pem) &&
-	       same(a->reach.key_pem, b->reach.key_pem) && same(a->reach.tls_server_name, b->reach.tls_server_name) && same(a->reach.proxy_url, b->reach.proxy_url) &&
-	       a->reach.insecure == b->reach.insecure;
+	return same(a->server, b->server) && same(a->reach.ca_pem, b->reach.ca_pem) &&
+		same(a->reach.cert_pem, b->reach.cert_pem) && same(a->reach.key_pem, b->reach.key_pem) &&
+		same(a->reach.tls_server_name, b->reach.tls_server_name) &&
+		same(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
 }
 
 bool kube_refresh(struct kube *k, struct err *err)
@@ -545,13 +571,17 @@ void kube_count_request(struct kube *k, const char *verb, int http_status)
 
 static void declare_counters(struct kube *k, struct counters *counters)
 {
-	static const char *const by_verb[] = { "verb", "code", NULL }, *const by_priority[] = { "priority", NULL }, *const plain[] = { NULL };
+	static const char *const by_verb[] = { "verb", "code", NULL }, *const by_priority[] = { "priority", NULL },
+				 *const plain[] = { NULL };
 
 	if (!counters)
 		return;
-	k->requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "Requests to the API server; code \"error\" when no answer came.", by_verb);
-	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight", "Requests to the API server under way, watches apart.", plain);
-	k->waiting = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_queued", "Requests to the API server that wait for their turn.", by_priority);
+	k->requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total",
+		"Requests to the API server; code \"error\" when no answer came.", by_verb);
+	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight",
+		"Requests to the API server under way, watches apart.", plain);
+	k->waiting = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_queued",
+		"Requests to the API server that wait for their turn.", by_priority);
 }
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config, struct counters *counters, struct err *err)

@@ -10,8 +10,8 @@
 struct stream_link;
 
 struct kube {
-	struct loop *loop;          /* borrowed */
-	struct kube_config *config; /* borrowed */
+	struct loop *loop;               /* borrowed */
+	struct kube_config *config;      /* borrowed */
 	struct credentials *credentials; /* what the next request is sent with */
 	int64_t refreshed_at_ms;
 	struct loop_task refresh_task;
@@ -20,7 +20,10 @@ struct kube {
 	struct httpc *call_pool;
 	struct stream_link *links; /* the watches' pools, made as they are needed */
 
-	/* A call is in one of these lists: in its priority's queue until it is sent, then among those under way. */
+	/*
+	 * A call is in one of these lists: in its priority's queue until it is sent, then among
+	 * those under way.
+	 */
 	struct kube_call *queued[KUBE_PRIORITIES];
 	struct kube_call *under_way;
 	unsigned queued_count[KUBE_PRIORITIES];
@@ -34,7 +37,10 @@ extern const char kube_user_agent[]; /* a header line */
 
 void kube_count_request(struct kube *k, const char *verb, int http_status); /* 0: no answer came */
 
-/* Reads the credentials again when their files changed; true when the next request will be sent with others. */
+/*
+ * Reads the credentials again when their files changed; true when the next request will be sent
+ * with others.
+ */
 bool kube_refresh(struct kube *k, struct err *err);
 void kube_refresh_if_due(struct kube *k); /* at the end of the turn */
 

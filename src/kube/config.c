@@ -10,9 +10,9 @@
 #include "kube/kubeconfig.h"
 
 #define SERVICE_ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-#define PEM_SIZE_MAX (1024 * 1024)
-#define TOKEN_SIZE_MAX (64 * 1024) /* goes into a header; the API server takes 1 MiB of headers at most */
-#define NAMESPACE_SIZE_MAX 1024
+#define PEM_SIZE_MAX          (1024 * 1024)
+#define TOKEN_SIZE_MAX        (64 * 1024) /* goes into a header; the API server takes 1 MiB of headers at most */
+#define NAMESPACE_SIZE_MAX    1024
 
 /* ---- Reading what a source names ---- */
 
@@ -66,7 +66,8 @@ static int read_token(struct files *files, const char *path, char **out, struct 
 	return check_token(*out, path, err);
 }
 
-static int read_pem(struct files *files, struct kubeconfig_source *source, const char *what, char **out, struct err *err)
+static int read_pem(struct files *files, struct kubeconfig_source *source, const char *what, char **out,
+	struct err *err)
 {
 	if (source->file) {
 		if (read_text(files, source->file, PEM_SIZE_MAX, out, err) < 0)
@@ -76,7 +77,8 @@ static int read_pem(struct files *files, struct kubeconfig_source *source, const
 		source->inline_text = NULL;
 	}
 	if (*out && !strstr(*out, "-----BEGIN "))
-		return err_set(err, ERR_INVALID, "%s%s%s: is not PEM text", what, source->file ? " " : "", source->file ? source->file : "");
+		return err_set(err, ERR_INVALID, "%s%s%s: is not PEM text", what, source->file ? " " : "",
+			source->file ? source->file : "");
 	return 0;
 }
 
@@ -138,7 +140,8 @@ static int take_choice(struct kubeconfig_choice *choice, struct kube_config *out
 	out->namespace_ = choice->namespace_;
 	choice->server = choice->tls_server_name = choice->proxy_url = choice->namespace_ = NULL;
 	if (read_pem(&out->files, &choice->ca, "certificate authority", &out->ca_pem, err) < 0 ||
-	    read_pem(&out->files, &choice->cert, "client certificate", &out->cert_pem, err) < 0 || read_pem(&out->files, &choice->key, "client key", &out->key_pem, err) < 0)
+		read_pem(&out->files, &choice->cert, "client certificate", &out->cert_pem, err) < 0 ||
+		read_pem(&out->files, &choice->key, "client key", &out->key_pem, err) < 0)
 		return -1;
 	if (choice->token.file) {
 		out->token_file = choice->token.file;
@@ -173,13 +176,16 @@ static int load_mount(const char *mount, struct kube_config *out, struct err *er
 	MEM_AUTO char *namespace_file = mem_printf("%s/namespace", mount), *place = NULL;
 
 	if (!host || !*host || !port || !*port)
-		return err_set(err, ERR_INVALID, "not in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): give --kubeconfig");
+		return err_set(err, ERR_INVALID,
+			"not in a pod (KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set): give "
+			"--kubeconfig");
 	out->source = mem_dup("in-cluster service account");
 	place = hostport_join_text(host, port);
 	out->server = mem_printf("https://%s", place);
 	out->token_file = mem_printf("%s/token", mount);
 	if (strpbrk(out->server, " \t\r\n?#"))
-		return err_set(err, ERR_INVALID, "KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not a host or a port");
+		return err_set(err, ERR_INVALID,
+			"KUBERNETES_SERVICE_HOST or KUBERNETES_SERVICE_PORT is not a host or a port");
 	if (read_token(&out->files, out->token_file, &out->token, err) < 0)
 		return err_wrap(err, "in-cluster service account");
 	if (read_text(&out->files, ca_file, PEM_SIZE_MAX, &out->ca_pem, err) < 0)
@@ -222,8 +228,10 @@ static bool same(const char *a, const char *b)
 
 static bool config_equal(const struct kube_config *a, const struct kube_config *b)
 {
-	return same(a->server, b->server) && same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) && same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
-	       same(a->tls_server_name, b->tls_server_name) && same(a->proxy_url, b->proxy_url) && a->insecure == b->insecure;
+	return same(a->server, b->server) && same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) &&
+		same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
+		same(a->tls_server_name, b->tls_server_name) && same(a->proxy_url, b->proxy_url) &&
+		a->insecure == b->insecure;
 }
 
 int kube_config_refresh(struct kube_config *config, bool *changed, struct err *err)

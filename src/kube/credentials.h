@@ -3,8 +3,9 @@
 #define KUBE_CREDENTIALS_H
 
 /*
- * An immutable copy of what a request needs to reach the API server. Requests under way hold the one they were sent with, while the configuration
- * behind it is read again and replaced; the last holder frees it.
+ * An immutable copy of what a request needs to reach the API server. Requests under way hold the
+ * one they were sent with, while the configuration behind it is read again and replaced; the last
+ * holder frees it.
  */
 
 #include "kube/config.h"
@@ -13,8 +14,8 @@
 struct credentials {
 	unsigned holders;
 	char *server;
-	char *token;                /* NULL; secret */
-	struct httpc_server reach;  /* its strings are owned here */
+	char *token;               /* NULL; secret */
+	struct httpc_server reach; /* its strings are owned here */
 };
 
 struct credentials *credentials_new(const struct kube_config *config); /* held once */

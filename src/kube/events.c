@@ -16,30 +16,33 @@
 #include "base/utf8.h"
 
 /* Limits of the API (k8s.io/kubernetes/pkg/apis/core/validation/events.go). */
-#define NOTE_MAX 1024
-#define ACTION_MAX 128
-#define REASON_MAX 128
-#define REPORTER_MAX 128
+#define NOTE_MAX       1024
+#define ACTION_MAX     128
+#define REASON_MAX     128
+#define REPORTER_MAX   128
 #define NAME_MAX_BYTES 253
 
-#define REMEMBERED_MAX 4096
-#define REMEMBERED_FOR_MS (60 * 60 * 1000)      /* the API server drops an Event an hour after its last write */
-#define SERIES_EVERY_MS (30 * 60 * 1000)        /* client-go: tools/events, refreshTime */
-#define WAITING_MAX 1024
-#define SENT_MAX 4
-#define TRIES 3
-#define DEADLINE_MS 30000
-#define BODY_MAX 16384
+#define REMEMBERED_MAX    4096
+#define REMEMBERED_FOR_MS (60 * 60 * 1000) /* the API server drops an Event an hour after its last write */
+#define SERIES_EVERY_MS   (30 * 60 * 1000) /* client-go: tools/events, refreshTime */
+#define WAITING_MAX       1024
+#define SENT_MAX          4
+#define TRIES             3
+#define DEADLINE_MS       30000
+#define BODY_MAX          16384
 
-/* What was sent about one thing, so that a repeat is told from news. In the table in the order of last use, so the first is forgotten first. */
+/*
+ * What was sent about one thing, so that a repeat is told from news. In the table in the order of
+ * last use, so the first is forgotten first.
+ */
 struct memory {
 	char print[FINGERPRINT_TEXT]; /* the key */
 	char *path;                   /* of the Event, for patches */
 	unsigned count;
-	int64_t seen_at_ms;           /* last, loop clock */
-	int64_t written_at_ms;        /* created or patched, loop clock */
+	int64_t seen_at_ms;    /* last, loop clock */
+	int64_t written_at_ms; /* created or patched, loop clock */
 	int64_t seen_unix_ms;
-	unsigned written_count;       /* what the API server knows; 0: not created yet */
+	unsigned written_count; /* what the API server knows; 0: not created yet */
 	bool writing;
 	UT_hash_handle hh;
 };
@@ -112,8 +115,8 @@ static void put_field(struct buf *b, const char *name, const char *value)
 	buf_put_json(b, value);
 }
 
-static char *event_json(const struct events *e, const struct events_object *about, const char *namespace_, const char *name, const char *type, const char *reason,
-			const char *action, const char *note)
+static char *event_json(const struct events *e, const struct events_object *about, const char *namespace_,
+	const char *name, const char *type, const char *reason, const char *action, const char *note)
 {
 	struct buf b = BUF_INIT(BODY_MAX);
 	char now[TIMESTAMP_TEXT_MAX];
@@ -165,7 +168,7 @@ static void memory_trim(struct events *e, int64_t now_ms)
 {
 	struct memory *m, *next;
 
-	HASH_ITER(hh, e->memories, m, next) {
+	HASH_ITER (hh, e->memories, m, next) {
 		if (HASH_COUNT(e->memories) < REMEMBERED_MAX && now_ms - m->seen_at_ms < REMEMBERED_FOR_MS)
 			return;
 		memory_forget(e, m);
@@ -232,7 +235,11 @@ static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, cha
 	m->written_count = m->count;
 	j->events = e;
 	memcpy(j->print, m->print, sizeof j->print);
-	j->request = (struct kube_request){ .verb = verb, .path = path, .body = body, .deadline_ms = DEADLINE_MS, .priority = KUBE_BACKGROUND };
+	j->request = (struct kube_request){ .verb = verb,
+		.path = path,
+		.body = body,
+		.deadline_ms = DEADLINE_MS,
+		.priority = KUBE_BACKGROUND };
 	DL_APPEND(e->waiting, j);
 	e->waiting_count++;
 	while (e->waiting_count + e->sent_count > WAITING_MAX && e->waiting_count > 0)
@@ -245,7 +252,8 @@ static void enqueue_series(struct events *e, struct memory *m)
 	char seen[TIMESTAMP_TEXT_MAX];
 
 	timestamp_format_micro(m->seen_unix_ms, seen);
-	enqueue(e, m, KUBE_MERGE_PATCH, mem_dup(m->path), mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
+	enqueue(e, m, KUBE_MERGE_PATCH, mem_dup(m->path),
+		mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
 }
 
 /* The first repeat makes a series at once; later ones are counted and written now and then. */
@@ -292,7 +300,10 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 	} else if (err->kind == ERR_TEMPORARY && ++j->tries < TRIES) {
 		try_again(e, j);
 	} else {
-		/* A namespace that is being deleted, rights that are missing, an Event that is gone: nothing that would help. */
+		/*
+		 * A namespace that is being deleted, rights that are missing, an Event that is
+		 * gone: nothing that would help.
+		 */
 		log_debug("events", "%s: %s", j->request.path, err->msg);
 		job_drop(j, "failed");
 	}
@@ -324,7 +335,10 @@ static char *collection_path(const char *namespace_)
 	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_);
 }
 
-/* Namespaces and names come from the API server and need no escaping in a path; anything else is not sent. */
+/*
+ * Namespaces and names come from the API server and need no escaping in a path; anything else is
+ * not sent.
+ */
 static bool is_plain(const char *text)
 {
 	char out[NAME_MAX_BYTES + 1];
@@ -332,13 +346,18 @@ static bool is_plain(const char *text)
 	return kube_escape(text, out, sizeof out) && strcmp(text, out) == 0 && *text;
 }
 
-static void send_new(struct events *e, const struct events_object *about, const char *print, const char *type, const char *reason, const char *action, const char *note)
+static void send_new(struct events *e, const struct events_object *about, const char *print, const char *type,
+	const char *reason, const char *action, const char *note)
 {
-	/* Events about what has no namespace live in "default" (client-go: tools/events, recorder). */
+	/*
+	 * Events about what has no namespace live in "default" (client-go: tools/events, recorder).
+	 */
 	const char *namespace_ = about->namespace_ && *about->namespace_ ? about->namespace_ : "default";
 	MEM_AUTO char *name = event_name(about->name);
 	MEM_AUTO char *collection = collection_path(namespace_);
-	char *body = is_plain(namespace_) && is_plain(name) ? event_json(e, about, namespace_, name, type, reason, action, note) : NULL;
+	char *body = is_plain(namespace_) && is_plain(name)
+		? event_json(e, about, namespace_, name, type, reason, action, note)
+		: NULL;
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
 	struct memory *m;
 
@@ -359,12 +378,14 @@ static void send_repeat(struct events *e, struct memory *m)
 	write_series_if_due(e, m, now_ms);
 }
 
-void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason, const char *action, const char *note)
+void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason,
+	const char *action, const char *note)
 {
 	MEM_AUTO char *cut_reason = cut(reason, REASON_MAX);
 	MEM_AUTO char *cut_action = cut(action && *action ? action : reason, ACTION_MAX);
 	MEM_AUTO char *cut_note = cut(note, NOTE_MAX);
-	const char *parts[] = { about->api_version, about->kind, about->namespace_, about->name, about->uid, type, cut_reason, cut_action, cut_note };
+	const char *parts[] = { about->api_version, about->kind, about->namespace_, about->name, about->uid, type,
+		cut_reason, cut_action, cut_note };
 	char print[FINGERPRINT_TEXT];
 	struct memory *m;
 
@@ -396,7 +417,7 @@ static void forget_everything(struct events *e)
 		e->sent_count--;
 		job_free(j);
 	}
-	HASH_ITER(hh, e->memories, m, next)
+	HASH_ITER (hh, e->memories, m, next)
 		memory_forget(e, m);
 	loop_timer_cancel(&e->pause);
 	e->failures = 0;
@@ -420,7 +441,9 @@ struct events *events_new(struct kube *k, const char *controller, const char *in
 	loop_timer_init(&e->pause, kube_loop(k), on_pause_over, e);
 	if (counters)
 		e->outcomes = counters_declare(counters, COUNTERS_COUNTER, "kscaled_events_total",
-					       "Writes of Events: sent, failed, dropped because too many waited, held back while another replica leads.", labels);
+			"Writes of Events: sent, failed, dropped because too many waited, held back while another "
+			"replica leads.",
+			labels);
 	return e;
 }
 

@@ -3,9 +3,11 @@
 #define KUBE_EVENTS_H
 
 /*
- * Events (events.k8s.io/v1) about objects. A repeat of the same (object, type, reason, action, note) does not become a new Event but a series on the first one, refreshed
- * at most every 30 minutes; memory of past events is capped and forgotten after an hour. Sending is best effort, in the background, and never holds anything up;
- * waiting Events are capped too, the oldest are dropped and counted.
+ * Events (events.k8s.io/v1) about objects. A repeat of the same (object, type, reason, action,
+ * note) does not become a new Event but a series on the first one, refreshed at most every 30
+ * minutes; memory of past events is capped and forgotten after an hour. Sending is best effort, in
+ * the background, and never holds anything up; waiting Events are capped too, the oldest are
+ * dropped and counted.
  */
 
 #include <stdbool.h>
@@ -19,12 +21,16 @@ struct events_object { /* borrowed for the call */
 	const char *api_version, *kind, *namespace_, *name, *uid, *resource_version;
 };
 
-/* controller: reportingController ("keda-operator" as KEDA's dashboards expect it); instance: this process' identity. Copied. */
+/*
+ * controller: reportingController ("keda-operator" as KEDA's dashboards expect it); instance: this
+ * process' identity. Copied.
+ */
 struct events *events_new(struct kube *k, const char *controller, const char *instance, struct counters *counters);
 void events_free(struct events *e);
 
 /* type "Normal" or "Warning"; note is cut to 1,024 bytes, action to 128 (limits of the API). */
-void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason, const char *action, const char *note);
+void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason,
+	const char *action, const char *note);
 void events_hold(struct events *e, bool hold); /* while we do not lead nothing is sent; what waits is dropped */
 
 #endif

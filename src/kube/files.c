@@ -10,7 +10,8 @@
 
 static uint64_t stamp_of(const struct stat *st)
 {
-	uint64_t parts[5] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size, (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec };
+	uint64_t parts[5] = { (uint64_t)st->st_dev, (uint64_t)st->st_ino, (uint64_t)st->st_size,
+		(uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec };
 	uint64_t stamp = fingerprint_fast(parts, sizeof parts);
 
 	return stamp ? stamp : 1;

@@ -3,8 +3,9 @@
 #define KUBE_FILES_H
 
 /*
- * The files a configuration came from. Each one is read here, under a cap, and remembered with its identity, size and time, so that one
- * cheap question later tells whether any of them changed, appeared or went. The content is not kept.
+ * The files a configuration came from. Each one is read here, under a cap, and remembered with its
+ * identity, size and time, so that one cheap question later tells whether any of them changed,
+ * appeared or went. The content is not kept.
  */
 
 #include <stdbool.h>
@@ -13,7 +14,7 @@
 
 #include "base/err.h"
 
-struct files { /* a value; zero-initialised is empty */
+struct files {                       /* a value; zero-initialised is empty */
 	struct files_entry *entries; /* owned */
 	size_t count;
 };
@@ -24,8 +25,9 @@ struct files_entry {
 };
 
 /*
- * Reads all of a regular file of at most `cap` bytes into *text (NUL-terminated, the caller owns it) and remembers it, even when it is not there (ERR_MISSING).
- * ERR_INVALID: too big, not a regular file, not readable.
+ * Reads all of a regular file of at most `cap` bytes into *text (NUL-terminated, the caller owns
+ * it) and remembers it, even when it is not there (ERR_MISSING). ERR_INVALID: too big, not a
+ * regular file, not readable.
  */
 int files_read(struct files *f, const char *path, size_t cap, char **text, size_t *len, struct err *err);
 

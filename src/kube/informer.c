@@ -13,7 +13,7 @@ static const char *meta_text(const json_t *object, const char *key)
 	return json_str_or_empty(json_object_get(object, "metadata"), key);
 }
 
-/* --- what the watch brings --- */
+/* ---- What the watch brings ---- */
 
 /* Some servers' caches do not know the field selector. */
 static bool is_asked_for(const struct informer *i, const json_t *object)
@@ -85,7 +85,7 @@ const char *informer_version(const struct informer *i)
 	return i->watch && !i->listing ? watch_version(i->watch) : "";
 }
 
-/* --- troubles --- */
+/* ---- Troubles ---- */
 
 bool informer_is_denied(const struct err *err)
 {
@@ -123,7 +123,7 @@ static void on_trouble(void *arg, const struct err *err)
 		i->events->on_trouble(i->arg, err);
 }
 
-/* --- in and out --- */
+/* ---- In and out ---- */
 
 void informer_start(struct informer *i, struct kube *kube, const struct informer_config *config,
 	const struct informer_events *events, void *arg)

@@ -12,8 +12,8 @@
 #include "net/loop.h"
 
 #define BACKOFF_FIRST_MS 1000
-#define BACKOFF_MAX_MS 60000
-#define QUIET_MS 60000 /* what is undone sooner than that is undone by somebody who will do so again */
+#define BACKOFF_MAX_MS   60000
+#define QUIET_MS         60000 /* what is undone sooner than that is undone by somebody who will do so again */
 
 struct keeper {
 	struct kube *kube; /* borrowed */
@@ -205,7 +205,10 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 	k->call = NULL;
 	if (err) {
-		/* On a conflict the watch brings what is there now: then again, at once unless it is a quarrel. */
+		/*
+		 * On a conflict the watch brings what is there now: then again, at once unless it
+		 * is a quarrel.
+		 */
 		if (err->kind != ERR_CONFLICT)
 			set_trouble(k, err);
 		k->braked = k->setbacks > 0;
@@ -236,7 +239,9 @@ struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config,
 	void *arg)
 {
 	static const struct informer_events events = {
-		.on_object = on_object, .on_deleted = on_deleted, .on_trouble = on_trouble,
+		.on_object = on_object,
+		.on_deleted = on_deleted,
+		.on_trouble = on_trouble,
 	};
 	struct keeper *k = mem_zalloc(sizeof(*k));
 	struct informer_config watched;
@@ -251,7 +256,10 @@ struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config,
 	k->failing = mem_printf("%s cannot be watched", k->title);
 	loop_timer_init(&k->timer, kube_loop(kube), on_timer, k);
 	watched = (struct informer_config){
-		.path = k->collection, .name = k->name, .subject = k->title, .failing = k->failing,
+		.path = k->collection,
+		.name = k->name,
+		.subject = k->title,
+		.failing = k->failing,
 	};
 	informer_start(&k->informer, kube, &watched, &events, k);
 	return k;

@@ -12,9 +12,9 @@
  * the answer to a write, whichever is first; an older event that still comes is skipped. A state is
  * what the next write starts from, so there is none before the first list.
  *
- * Two who want different things (an admission plugin that strips a field, a tool that puts back what
- * is in Git) must not write at full speed: what is undone within a minute, and not for the first
- * time, is written again after seconds, then later and later, up to a minute.
+ * Two who want different things (an admission plugin that strips a field, a tool that puts back
+ * what is in Git) must not write at full speed: what is undone within a minute, and not for the
+ * first time, is written again after seconds, then later and later, up to a minute.
  */
 
 #include <jansson.h>
@@ -25,11 +25,11 @@
 
 struct keeper;
 
-struct keeper_config { /* copied */
+struct keeper_config {          /* copied */
 	const char *collection; /* "/apis/apiregistration.k8s.io/v1/apiservices" */
 	const char *name;
-	const char *title;      /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
-	const char *without;    /* what does not work while it cannot be kept, for the log; NULL */
+	const char *title;   /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
+	const char *without; /* what does not work while it cannot be kept, for the log; NULL */
 };
 
 struct keeper_policy { /* outlives the keeper */
@@ -37,11 +37,13 @@ struct keeper_policy { /* outlives the keeper */
 	void (*on_object)(void *arg, const json_t *object);
 	/* It is not as wanted, and it is us who may write. */
 	bool (*lacks)(void *arg);
-	/* What mends that, JSON: a merge patch under `version`, or, with NULL, the whole object to create. The keeper
-	 * frees it, wiped. NULL: it cannot be made, as err says. */
+	/*
+	 * What mends that, JSON: a merge patch under `version`, or, with NULL, the whole object to
+	 * create. The keeper frees it, wiped. NULL: it cannot be made, as err says.
+	 */
 	char *(*make)(void *arg, const char *version, struct err *err);
 	void (*on_written)(void *arg, bool created); /* after on_object with the answer */
-	void (*on_change)(void *arg); /* the state or keeper_trouble is another now; NULL: nobody asks */
+	void (*on_change)(void *arg);                /* the state or keeper_trouble is another now; NULL: nobody asks */
 };
 
 struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config, const struct keeper_policy *policy,
@@ -51,7 +53,9 @@ void keeper_free(struct keeper *k); /* not from inside its policy */
 void keeper_look(struct keeper *k);  /* something that `lacks` looks at is another */
 void keeper_hurry(struct keeper *k); /* what is wanted is another: what was undone before does not count */
 
-/* Whether it was looked at, or may not be looked at, or is of a kind that the server does not have. */
+/*
+ * Whether it was looked at, or may not be looked at, or is of a kind that the server does not have.
+ */
 bool keeper_is_known(const struct keeper *k);
 const char *keeper_trouble(const struct keeper *k); /* of writing, else of watching; borrowed; NULL: none */
 

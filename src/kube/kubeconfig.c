@@ -63,7 +63,8 @@ struct part {
 
 static int refuse(const struct part *at, const char *field, const char *why, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "kubeconfig %s: %s \"%s\": %s: %s", at->file->path, at->kind, at->name, field, why);
+	return err_set(err, ERR_INVALID, "kubeconfig %s: %s \"%s\": %s: %s", at->file->path, at->kind, at->name, field,
+		why);
 }
 
 /* Present and not null. */
@@ -153,8 +154,12 @@ static int pem_field(const struct part *at, const char *field, struct kubeconfig
 
 /* ---- Finding ---- */
 
-/* The mapping `kind` of the entry with this name in the list `list`, in the first file that has one. */
-static int find_part(const struct kubeconfig *kc, const char *list, const char *kind, const char *name, struct part *out, struct err *err)
+/*
+ * The mapping `kind` of the entry with this name in the list `list`, in the first file that has
+ * one.
+ */
+static int find_part(const struct kubeconfig *kc, const char *list, const char *kind, const char *name,
+	struct part *out, struct err *err)
 {
 	for (size_t i = 0; i < kc->count; i++) {
 		const struct kubeconfig_file *file = &kc->files[i];
@@ -186,13 +191,16 @@ static int current_context(const struct kubeconfig *kc, char **out, struct err *
 			continue;
 		text = yamldoc_text(node);
 		if (!text)
-			return err_set(err, ERR_INVALID, "kubeconfig %s: current-context: must be a string", kc->files[i].path);
+			return err_set(err, ERR_INVALID, "kubeconfig %s: current-context: must be a string",
+				kc->files[i].path);
 		if (!*text)
 			continue;
 		*out = mem_dup(text);
 		return 0;
 	}
-	return err_set(err, ERR_INVALID, "kubeconfig%s%s: no current-context is set (kubectl config use-context NAME sets one)", kc->count ? " " : "", kc->count ? kc->files[0].path : "");
+	return err_set(err, ERR_INVALID,
+		"kubeconfig%s%s: no current-context is set (kubectl config use-context NAME sets one)",
+		kc->count ? " " : "", kc->count ? kc->files[0].path : "");
 }
 
 /* ---- The three parts ---- */
@@ -202,9 +210,11 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 	const char *host;
 	size_t len;
 
-	if (text_field(at, "server", &out->server, err) < 0 || text_field(at, "tls-server-name", &out->tls_server_name, err) < 0 ||
-	    text_field(at, "proxy-url", &out->proxy_url, err) < 0 || bool_field(at, "insecure-skip-tls-verify", &out->insecure, err) < 0 ||
-	    pem_field(at, "certificate-authority", &out->ca, err) < 0)
+	if (text_field(at, "server", &out->server, err) < 0 ||
+		text_field(at, "tls-server-name", &out->tls_server_name, err) < 0 ||
+		text_field(at, "proxy-url", &out->proxy_url, err) < 0 ||
+		bool_field(at, "insecure-skip-tls-verify", &out->insecure, err) < 0 ||
+		pem_field(at, "certificate-authority", &out->ca, err) < 0)
 		return -1;
 	if (!out->server)
 		return refuse(at, "server", "is missing", err);
@@ -215,19 +225,24 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 		return refuse(at, "server", "must be https://HOST:PORT, with a path at most", err);
 	for (len = strlen(out->server); out->server[len - 1] == '/'; len--)
 		out->server[len - 1] = '\0';
-	if (out->proxy_url && strncasecmp(out->proxy_url, "http://", 7) != 0 && strncasecmp(out->proxy_url, "https://", 8) != 0 &&
-	    strncasecmp(out->proxy_url, "socks5://", 9) != 0)
+	if (out->proxy_url && strncasecmp(out->proxy_url, "http://", 7) != 0 &&
+		strncasecmp(out->proxy_url, "https://", 8) != 0 && strncasecmp(out->proxy_url, "socks5://", 9) != 0)
 		return refuse(at, "proxy-url", "must start with http://, https:// or socks5://", err);
 	if (out->insecure && (out->ca.inline_text || out->ca.file))
 		return refuse(at, "insecure-skip-tls-verify", "cannot stand beside certificate-authority", err);
 	return 0;
 }
 
-/* Who we are by means that need another program, a cloud's library, or somebody else's rights: not honoured, so never skipped over in silence. */
+/*
+ * Who we are by means that need another program, a cloud's library, or somebody else's rights: not
+ * honoured, so never skipped over in silence.
+ */
 static const struct {
 	const char *field, *hint;
 } refused[] = {
-	{ "exec", "credential plugins are not run: use a token, a tokenFile or a client certificate (for instance of a service account)" },
+	{ "exec",
+		"credential plugins are not run: use a token, a tokenFile or a client certificate (for instance of a "
+		"service account)" },
 	{ "auth-provider", "not supported: use a token, a tokenFile or a client certificate" },
 	{ "username", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
 	{ "password", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
@@ -248,8 +263,10 @@ static int choose_user(const struct part *at, struct kubeconfig_choice *out, str
 		if (node && !(text && !*text))
 			return refuse(at, refused[i].field, refused[i].hint, err);
 	}
-	if (pem_field(at, "client-certificate", &out->cert, err) < 0 || pem_field(at, "client-key", &out->key, err) < 0 ||
-	    text_field(at, "token", &out->token.inline_text, err) < 0 || text_field(at, "tokenFile", &token_file, err) < 0)
+	if (pem_field(at, "client-certificate", &out->cert, err) < 0 ||
+		pem_field(at, "client-key", &out->key, err) < 0 ||
+		text_field(at, "token", &out->token.inline_text, err) < 0 ||
+		text_field(at, "tokenFile", &token_file, err) < 0)
 		return -1;
 	if (token_file)
 		out->token.file = resolve(at->file->path, token_file);
@@ -265,10 +282,12 @@ static int choose(const struct kubeconfig *kc, struct kubeconfig_choice *out, st
 	MEM_AUTO char *user = NULL;
 	struct part part;
 
-	if (current_context(kc, &out->context, err) < 0 || find_part(kc, "contexts", "context", out->context, &part, err) < 0)
+	if (current_context(kc, &out->context, err) < 0 ||
+		find_part(kc, "contexts", "context", out->context, &part, err) < 0)
 		return -1;
 	out->origin = mem_dup(part.file->path);
-	if (text_field(&part, "cluster", &cluster, err) < 0 || text_field(&part, "user", &user, err) < 0 || text_field(&part, "namespace", &out->namespace_, err) < 0)
+	if (text_field(&part, "cluster", &cluster, err) < 0 || text_field(&part, "user", &user, err) < 0 ||
+		text_field(&part, "namespace", &out->namespace_, err) < 0)
 		return -1;
 	if (!cluster)
 		return refuse(&part, "cluster", "is missing", err);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 #define RETRY_FIRST_MS 200
-#define RETRY_MAX_MS 30000
+#define RETRY_MAX_MS   30000
 
 struct refetch {
 	struct kube *kube;
@@ -15,7 +15,7 @@ struct refetch {
 	void *arg;
 	int64_t period_ms;
 	unsigned failures, before; /* in a row; and before the last answer */
-	bool again;             /* asked for while one was under way */
+	bool again;                /* asked for while one was under way */
 	struct kube_call *call;
 	struct loop_timer timer;
 };
@@ -39,7 +39,8 @@ static void arm(struct refetch *r, bool failed)
 	else if (r->again)
 		start(r);
 	else if (r->period_ms > 0)
-		loop_timer_set(&r->timer, loop_backoff_ms(0, r->period_ms, r->period_ms)); /* its jitter keeps many apart */
+		loop_timer_set(&r->timer,
+			loop_backoff_ms(0, r->period_ms, r->period_ms)); /* its jitter keeps many apart */
 }
 
 /* The receiver may free it: the last thing that is done. */

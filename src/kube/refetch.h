@@ -18,8 +18,9 @@
 struct refetch;
 
 /*
- * Exactly one of object (borrowed) and err. failures: in a row, this one counted. That it is missing
- * (ERR_MISSING) is an answer: it is not asked again by itself. The receiver may free the refetch.
+ * Exactly one of object (borrowed) and err. failures: in a row, this one counted. That it is
+ * missing (ERR_MISSING) is an answer: it is not asked again by itself. The receiver may free the
+ * refetch.
  */
 typedef void (*refetch_fn)(void *arg, const json_t *object, const struct err *err, unsigned failures);
 
@@ -28,7 +29,8 @@ void refetch_free(struct refetch *r); /* NULL is fine; also from inside its call
 
 void refetch_now(struct refetch *r);                      /* while a read is under way another one follows it */
 void refetch_every(struct refetch *r, int64_t period_ms); /* now, and then so often; 0: only when told to */
-void refetch_refuse(struct refetch *r);                   /* in its callback: the answer will not do; as after a failure */
+/* in its callback: the answer will not do; as after a failure */
+void refetch_refuse(struct refetch *r);
 bool refetch_under_way(const struct refetch *r);
 
 #endif

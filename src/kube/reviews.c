@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 #define REVIEW_DEADLINE_MS 5000
-#define REVIEW_BODY_MAX (1u << 20) /* what is asked about came in a request's header, which is smaller */
+#define REVIEW_BODY_MAX    (1u << 20) /* what is asked about came in a request's header, which is smaller */
 
 /* ---- Who ---- */
 
@@ -34,7 +34,10 @@ void review_user_done(struct review_user *u)
 	*u = (struct review_user){ .name = NULL };
 }
 
-/* A user that was cut short could be allowed what the whole one is denied, so too much is an error; so is text that C would cut at a NUL. */
+/*
+ * A user that was cut short could be allowed what the whole one is denied, so too much is an error;
+ * so is text that C would cut at a NUL.
+ */
 static int too_many(const char *what, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "TokenReview: the user has more than %d %s", REVIEW_GROUPS_MAX, what);
@@ -56,7 +59,8 @@ static int read_groups(const json_t *groups, struct review_user *out, struct err
 	if (json_array_size(groups) > REVIEW_GROUPS_MAX)
 		return too_many("groups", err);
 	out->groups = mem_array(json_array_size(groups) + 1, sizeof *out->groups);
-	json_array_foreach(groups, index, group) {
+	json_array_foreach(groups, index, group)
+	{
 		if (read_text(group, "group", &out->groups[out->group_count], err) < 0)
 			return -1;
 		out->group_count++;
@@ -69,7 +73,8 @@ static int read_extra_values(const char *key, const json_t *values, struct revie
 	size_t index;
 	json_t *value;
 
-	json_array_foreach(values, index, value) {
+	json_array_foreach(values, index, value)
+	{
 		char *text;
 
 		if (out->extra_count == REVIEW_GROUPS_MAX)
@@ -88,7 +93,8 @@ static int read_user(const json_t *user, struct review_user *out, struct err *er
 {
 	const json_t *extra = json_object_get(user, "extra"), *uid = json_object_get(user, "uid");
 
-	if (read_text(json_object_get(user, "username"), "name", &out->name, err) < 0 || (uid && read_text(uid, "uid", &out->uid, err) < 0))
+	if (read_text(json_object_get(user, "username"), "name", &out->name, err) < 0 ||
+		(uid && read_text(uid, "uid", &out->uid, err) < 0))
 		return -1;
 	if (!*out->name)
 		return err_set(err, ERR_INVALID, "TokenReview: the answer names no user");
@@ -96,7 +102,8 @@ static int read_user(const json_t *user, struct review_user *out, struct err *er
 		out->uid = mem_dup("");
 	if (read_groups(json_object_get(user, "groups"), out, err) < 0)
 		return -1;
-	for (void *i = json_object_iter((json_t *)(uintptr_t)extra); i; i = json_object_iter_next((json_t *)(uintptr_t)extra, i))
+	for (void *i = json_object_iter((json_t *)(uintptr_t)extra); i;
+		i = json_object_iter_next((json_t *)(uintptr_t)extra, i))
 		if (read_extra_values(json_object_iter_key(i), json_object_iter_value(i), out, err) < 0)
 			return -1;
 	return 0;
@@ -113,7 +120,10 @@ static void on_token_reviewed(void *arg, const json_t *object, const struct err 
 		ask->fn(ask->arg, NULL, err);
 		return;
 	}
-	/* A token that is bad has status.error too; only the flag counts (k8s.io/apiserver: token webhook). */
+	/*
+	 * A token that is bad has status.error too; only the flag counts (k8s.io/apiserver: token
+	 * webhook).
+	 */
 	if (!json_is_true(json_object_get(status, "authenticated")))
 		ask->fn(ask->arg, NULL, NULL);
 	else if (read_user(json_object_get(status, "user"), &user, &failed) < 0)
@@ -127,7 +137,10 @@ struct kube_call *review_token(struct kube *k, const char *token, review_token_f
 {
 	struct token_ask *ask = mem_zalloc(sizeof *ask);
 	struct buf body = BUF_INIT(REVIEW_BODY_MAX);
-	struct kube_request request = { .verb = KUBE_REVIEW, .path = "/apis/authentication.k8s.io/v1/tokenreviews", .deadline_ms = REVIEW_DEADLINE_MS, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_REVIEW,
+		.path = "/apis/authentication.k8s.io/v1/tokenreviews",
+		.deadline_ms = REVIEW_DEADLINE_MS,
+		.priority = KUBE_NORMAL };
 	struct kube_call *call;
 
 	ask->fn = fn;
@@ -154,7 +167,8 @@ static void on_access_reviewed(void *arg, const json_t *object, const struct err
 	const struct access_ask *ask = arg;
 	const json_t *status = json_object_get(object, "status");
 	const char *reason = json_str_or_empty(status, "reason");
-	bool allowed = json_is_true(json_object_get(status, "allowed")) && !json_is_true(json_object_get(status, "denied"));
+	bool allowed = json_is_true(json_object_get(status, "allowed")) &&
+		!json_is_true(json_object_get(status, "denied"));
 
 	if (err) {
 		ask->fn(ask->arg, false, "", err);
@@ -233,7 +247,10 @@ static void put_attributes(struct buf *b, const struct review_access *access)
 	buf_puts(b, "}");
 }
 
-/* Bytes that are not UTF-8 become U+FFFD, as Go's encoder makes them in every other aggregated server. */
+/*
+ * Bytes that are not UTF-8 become U+FFFD, as Go's encoder makes them in every other aggregated
+ * server.
+ */
 static void put_access(struct buf *b, const struct review_user *user, const struct review_access *access)
 {
 	buf_puts(b, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{");
@@ -246,7 +263,8 @@ static void put_access(struct buf *b, const struct review_user *user, const stru
 	buf_puts(b, "}}");
 }
 
-struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access, review_access_fn fn, void *arg)
+struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
+	review_access_fn fn, void *arg)
 {
 	struct access_ask *ask = mem_zalloc(sizeof *ask);
 	struct buf body = BUF_INIT(REVIEW_BODY_MAX);

@@ -2,7 +2,10 @@
 #ifndef KUBE_REVIEWS_H
 #define KUBE_REVIEWS_H
 
-/* Who is this token (TokenReview) and may they do this (SubjectAccessReview): one call each, no cache (serve keeps that). */
+/*
+ * Who is this token (TokenReview) and may they do this (SubjectAccessReview): one call each, no
+ * cache (serve keeps that).
+ */
 
 #include "base/strmap.h"
 #include "kube/client.h"
@@ -14,7 +17,7 @@ struct review_user { /* a value; owns its strings */
 	char *uid;
 	char **groups;
 	size_t group_count;
-	char **extra_keys;    /* parallel arrays: one pair per value */
+	char **extra_keys; /* parallel arrays: one pair per value */
 	char **extra_values;
 	size_t extra_count;
 };
@@ -29,7 +32,8 @@ struct review_access { /* resource attributes when `resource` is set, else a non
 	const char *path;
 };
 typedef void (*review_access_fn)(void *arg, bool allowed, const char *reason, const struct err *err);
-struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access, review_access_fn fn, void *arg);
+struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
+	review_access_fn fn, void *arg);
 
 /* kube_cancel on the returned call cancels either; its context is freed with it. */
 

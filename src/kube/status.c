@@ -5,16 +5,22 @@
 
 #include "base/json.h"
 
-#define STATUS_SIZE_MAX (256 * 1024) /* a Status is small; validation causes can be many */
+#define STATUS_SIZE_MAX   (256 * 1024) /* a Status is small; validation causes can be many */
 #define RETRY_AFTER_MAX_S (24 * 3600)
-#define QUOTE_MAX 160
+#define QUOTE_MAX         160
 
 static const struct {
 	int http_status;
 	enum err_kind kind;
 } kinds[] = {
-	{ 401, ERR_DENIED },    { 403, ERR_DENIED },    { 404, ERR_MISSING },   { 408, ERR_TEMPORARY },
-	{ 409, ERR_CONFLICT },  { 410, ERR_GONE },      { 425, ERR_TEMPORARY }, { 429, ERR_TEMPORARY },
+	{ 401, ERR_DENIED },
+	{ 403, ERR_DENIED },
+	{ 404, ERR_MISSING },
+	{ 408, ERR_TEMPORARY },
+	{ 409, ERR_CONFLICT },
+	{ 410, ERR_GONE },
+	{ 425, ERR_TEMPORARY },
+	{ 429, ERR_TEMPORARY },
 };
 
 enum err_kind status_kind(int http_status)
@@ -47,7 +53,8 @@ static void fill(const json_t *status, int http_status, int64_t retry_after_ms, 
 	if (*message)
 		err_set(err, status_kind(http_status), "%s", message);
 	else
-		err_set(err, status_kind(http_status), "HTTP %d%s%s from the API server", http_status, *reason ? " " : "", reason);
+		err_set(err, status_kind(http_status), "HTTP %d%s%s from the API server", http_status,
+			*reason ? " " : "", reason);
 	err->http_status = http_status;
 	err->retry_after_ms = retry_after_ms ? retry_after_ms : retry_after_of(status);
 }
@@ -73,7 +80,8 @@ void status_to_err(int http_status, const char *body, size_t len, int64_t retry_
 		fill(object, http_status, retry_after_ms, err);
 	} else {
 		quote(body, len, text);
-		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status, *text ? ": " : "", text);
+		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status,
+			*text ? ": " : "", text);
 		err->http_status = http_status;
 		err->retry_after_ms = retry_after_ms;
 	}

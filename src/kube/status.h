@@ -3,8 +3,9 @@
 #define KUBE_STATUS_H
 
 /*
- * The API server's way of saying no: an HTTP status with a `Status` object (k8s.io/apimachinery/pkg/apis/meta/v1), made into our error value. Pure;
- * used by calls and by watches, where a Status also comes inside a stream.
+ * The API server's way of saying no: an HTTP status with a `Status` object
+ * (k8s.io/apimachinery/pkg/apis/meta/v1), made into our error value. Pure; used by calls and by
+ * watches, where a Status also comes inside a stream.
  */
 
 #include <jansson.h>
@@ -16,7 +17,10 @@
 /* What kind of failure an HTTP status is. */
 enum err_kind status_kind(int http_status);
 
-/* From a failing answer. A body that is no Status (a proxy's page) is quoted in short. retry_after_ms: of the header, 0 when absent; a Status' own retryAfterSeconds counts too. */
+/*
+ * From a failing answer. A body that is no Status (a proxy's page) is quoted in short.
+ * retry_after_ms: of the header, 0 when absent; a Status' own retryAfterSeconds counts too.
+ */
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err);
 
 /* From a Status object whose own `code` counts, as watches send it. */

@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "kube/client_parts.h"
 
-/* A first stream that is connected but not answered for so long (a server that makes requests queue) does not hold up the others any longer. */
+/*
+ * A first stream that is connected but not answered for so long (a server that makes requests
+ * queue) does not hold up the others any longer.
+ */
 #define GO_AHEAD_MS 6000
 
 /* One connection's worth of streams. */
@@ -18,11 +21,11 @@ struct stream_link {
 	struct httpc *pool;
 	struct kube_stream *streams;
 	unsigned count;
-	unsigned age;       /* how often it was dialled anew on purpose */
-	unsigned answered;  /* streams of this age that were answered and live: there is a connection for more */
-	struct kube_stream *ahead;    /* the one that goes ahead; NULL */
+	unsigned age;              /* how often it was dialled anew on purpose */
+	unsigned answered;         /* streams of this age that were answered and live: there is a connection for more */
+	struct kube_stream *ahead; /* the one that goes ahead; NULL */
 	struct loop_timer ahead_timer;
-	struct err why;     /* what the last one that went ahead met */
+	struct err why; /* what the last one that went ahead met */
 };
 
 enum stream_state {
@@ -81,7 +84,7 @@ static void link_go_on(struct stream_link *l)
 {
 	struct kube_stream *s;
 
-	DL_FOREACH(l->streams, s) {
+	DL_FOREACH (l->streams, s) {
 		if (s->state != STREAM_WAITING)
 			continue;
 		if (l->ahead)
@@ -100,14 +103,17 @@ static void link_nobody_ahead(struct stream_link *l)
 	loop_timer_cancel(&l->ahead_timer);
 }
 
-/* The one that goes ahead is connected, or libcurl would have given up: the others can share what it has. */
+/*
+ * The one that goes ahead is connected, or libcurl would have given up: the others can share what
+ * it has.
+ */
 static void on_ahead_timer(void *arg)
 {
 	struct stream_link *l = arg;
 	struct kube_stream *s;
 
 	link_nobody_ahead(l);
-	DL_FOREACH(l->streams, s)
+	DL_FOREACH (l->streams, s)
 		if (s->state == STREAM_WAITING)
 			stream_send(s);
 }
@@ -118,7 +124,7 @@ static void link_fail_waiting(struct stream_link *l, const struct err *err)
 	struct kube_stream *s;
 
 	l->why = *err;
-	DL_FOREACH(l->streams, s) {
+	DL_FOREACH (l->streams, s) {
 		if (s->state != STREAM_WAITING)
 			continue;
 		s->state = STREAM_FAILING;
@@ -137,7 +143,10 @@ static void stream_free(void *arg)
 	free(s);
 }
 
-/* Freed at the end of the turn: its own callbacks may be on the stack, and libcurl below them, which still looks at the credentials. */
+/*
+ * Freed at the end of the turn: its own callbacks may be on the stack, and libcurl below them,
+ * which still looks at the credentials.
+ */
 static void stream_end(struct kube_stream *s)
 {
 	struct stream_link *l = s->link;
@@ -237,7 +246,7 @@ static struct stream_link *link_with_room(struct kube *k)
 	static const struct httpc_config config = { .max_connections_per_host = 0, .max_streams = 0 };
 	struct stream_link *l;
 
-	DL_FOREACH(k->links, l)
+	DL_FOREACH (k->links, l)
 		if (l->count < STREAM_LINK_MAX)
 			return l;
 	l = mem_zalloc(sizeof *l);
@@ -248,7 +257,8 @@ static struct stream_link *link_with_room(struct kube *k)
 	return l;
 }
 
-struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms, const struct httpc_events *events, void *arg)
+struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms,
+	const struct httpc_events *events, void *arg)
 {
 	struct kube_stream *s = mem_zalloc(sizeof *s);
 
@@ -282,7 +292,7 @@ void stream_reset_links(struct kube *k)
 {
 	struct stream_link *l;
 
-	DL_FOREACH(k->links, l)
+	DL_FOREACH (k->links, l)
 		link_reset(l);
 }
 
@@ -290,7 +300,7 @@ void stream_free_links(struct kube *k)
 {
 	struct stream_link *l, *next;
 
-	DL_FOREACH_SAFE(k->links, l, next) {
+	DL_FOREACH_SAFE (k->links, l, next) {
 		while (l->streams) {
 			httpc_cancel(l->streams->http);
 			l->streams->http = NULL;

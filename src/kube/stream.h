@@ -3,12 +3,14 @@
 #define KUBE_STREAM_H
 
 /*
- * Streaming GETs with the client's credentials: the transport under kube/watch. Streams go over as many links as it takes, each a connection pool with
- * one HTTP/2 connection and at most STREAM_LINK_MAX streams on it. Libcurl would open a connection per stream while the first is being dialled, so that is
- * seen to here: one stream of a link goes ahead, the others follow when it is answered, or fail with it.
+ * Streaming GETs with the client's credentials: the transport under kube/watch. Streams go over as
+ * many links as it takes, each a connection pool with one HTTP/2 connection and at most
+ * STREAM_LINK_MAX streams on it. Libcurl would open a connection per stream while the first is
+ * being dialled, so that is seen to here: one stream of a link goes ahead, the others follow when
+ * it is answered, or fail with it.
  *
- * A stream that says nothing for longer than silence_ms is taken for a dead link: it fails, and the link's next streams are dialled anew (once, however many
- * streams it carried).
+ * A stream that says nothing for longer than silence_ms is taken for a dead link: it fails, and the
+ * link's next streams are dialled anew (once, however many streams it carried).
  */
 
 #include <stdint.h>
@@ -20,7 +22,8 @@
 struct kube_stream;
 
 /* path as in kube_request; events (on_data is needed) and arg as in httpc_start. */
-struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms, const struct httpc_events *events, void *arg);
+struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms,
+	const struct httpc_events *events, void *arg);
 void kube_stream_cancel(struct kube_stream *s); /* no callback any more; safe from inside them; NULL is fine */
 
 /* For kube/client: all links. */

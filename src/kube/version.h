@@ -3,8 +3,9 @@
 #define KUBE_VERSION_H
 
 /*
- * Which of two versions of one object is the newer. resourceVersions are decimal numbers that grow (Kubernetes guarantees this since 1.35, and etcd always did it); for anything else the one that comes
- * later counts as newer.
+ * Which of two versions of one object is the newer. resourceVersions are decimal numbers that grow
+ * (Kubernetes guarantees this since 1.35, and etcd always did it); for anything else the one that
+ * comes later counts as newer.
  */
 
 #include <stdlib.h>

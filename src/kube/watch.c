@@ -12,21 +12,25 @@
 #include "kube/status.h"
 #include "kube/stream.h"
 
-#define PAGE_DEFAULT 50
+#define PAGE_DEFAULT     50
 #define LIST_DEADLINE_MS 30000
-#define LINE_MAX_BYTES (8u << 20)   /* an object is at most 1.5 MiB in etcd; a deleted or changed one comes once per line */
+#define LINE_MAX_BYTES                                                                                                 \
+	(8u << 20) /* an object is at most 1.5 MiB in etcd; a deleted or changed one comes once per line */
 #define URL_MAX_BYTES (64u << 10)
-#define SILENCE_MS 150000           /* bookmarks come about each minute (k8s.io/apiserver: cacher's bookmarkFrequency) */
-#define TIMEOUT_LEAST_S 290         /* the server ends a watch after 5 to 10 minutes, as client-go's reflector asks for */
-#define TIMEOUT_SPREAD_S 301
-#define BACKOFF_FIRST_MS 200
-#define BACKOFF_MAX_MS 30000
+/* Bookmarks come about each minute (k8s.io/apiserver: cacher's bookmarkFrequency). */
+#define SILENCE_MS 150000
+/* The server ends a watch after 5 to 10 minutes, as client-go's reflector asks for. */
+#define TIMEOUT_LEAST_S          290
+#define TIMEOUT_SPREAD_S         301
+#define BACKOFF_FIRST_MS         200
+#define BACKOFF_MAX_MS           30000
 #define BACKOFF_NO_ANSWER_MAX_MS 2000 /* a server that restarts is met again soon */
-#define SETTLE_MS 1000              /* an open stream that lives so long works */
-#define SAME_VERSION_TRIES 5        /* failing answers to one resourceVersion, then a new list: a restored etcd may not know it */
+#define SETTLE_MS                1000 /* an open stream that lives so long works */
+#define SAME_VERSION_TRIES                                                                                             \
+	5 /* failing answers to one resourceVersion, then a new list: a restored etcd may not know it */
 
 enum watch_state {
-	WATCH_PAUSING,   /* until the timer: back-off */
+	WATCH_PAUSING, /* until the timer: back-off */
 	WATCH_LISTING,
 	WATCH_STREAMING,
 	WATCH_STOPPED,
@@ -45,18 +49,18 @@ struct watch {
 	char *next_page;         /* the list's continue token; NULL: from the start */
 	bool listed_a_page;      /* of the list under way */
 
-	struct kube_call *call;      /* while listing */
-	struct kube_stream *stream;  /* while streaming */
-	struct watch_lines *lines;   /* while streaming */
+	struct kube_call *call;     /* while listing */
+	struct kube_stream *stream; /* while streaming */
+	struct watch_lines *lines;  /* while streaming */
 	int stream_status;
-	bool heard;                  /* the stream brought a line */
-	struct err *verdict;         /* what the stream itself said was wrong; owned; NULL */
+	bool heard;          /* the stream brought a line */
+	struct err *verdict; /* what the stream itself said was wrong; owned; NULL */
 
-	unsigned failures;           /* in a row, of the kind below */
+	unsigned failures; /* in a row, of the kind below */
 	bool failures_without_answer;
-	bool listing_anew;           /* after a 410, until the watch works again */
-	bool troubled;               /* the receiver was told so */
-	uint64_t trouble_print;      /* of what it was told */
+	bool listing_anew;      /* after a 410, until the watch works again */
+	bool troubled;          /* the receiver was told so */
+	uint64_t trouble_print; /* of what it was told */
 };
 
 static void on_timer(void *arg);
@@ -65,11 +69,16 @@ static void on_status(void *arg, int status);
 static bool on_data(void *arg, const char *bytes, size_t len);
 static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err);
 
-static const struct httpc_events stream_events = { .on_status = on_status, .on_data = on_data, .on_done = on_stream_done };
+static const struct httpc_events stream_events = { .on_status = on_status,
+	.on_data = on_data,
+	.on_done = on_stream_done };
 
 /* ---- Asking ---- */
 
-/* Without resourceVersion: a consistent list, of the newest state that etcd has; later pages are of the same moment. Who begins to act may rely on it. */
+/*
+ * Without resourceVersion: a consistent list, of the newest state that etcd has; later pages are of
+ * the same moment. Who begins to act may rely on it.
+ */
 static void start_list(struct watch *w)
 {
 	struct kube_request request = { .verb = KUBE_LIST, .deadline_ms = LIST_DEADLINE_MS, .priority = KUBE_NORMAL };
@@ -88,7 +97,8 @@ static void start_stream(struct watch *w)
 	struct buf path = BUF_INIT(URL_MAX_BYTES);
 	int timeout_s = TIMEOUT_LEAST_S + (int)(fingerprint_random() % TIMEOUT_SPREAD_S);
 
-	buf_printf(&path, "%s?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%d%s", w->path, w->version, timeout_s, w->selectors);
+	buf_printf(&path, "%s?watch=1&allowWatchBookmarks=true&resourceVersion=%s&timeoutSeconds=%d%s", w->path,
+		w->version, timeout_s, w->selectors);
 	w->lines = watch_lines_new(LINE_MAX_BYTES);
 	w->stream_status = 0;
 	w->heard = false;
@@ -166,7 +176,8 @@ static int64_t backoff_ms(struct watch *w, const struct err *err)
 	if (without_answer != w->failures_without_answer)
 		w->failures = 0;
 	w->failures_without_answer = without_answer;
-	pause_ms = loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS, without_answer ? BACKOFF_NO_ANSWER_MAX_MS : BACKOFF_MAX_MS);
+	pause_ms = loop_backoff_ms(w->failures++, BACKOFF_FIRST_MS,
+		without_answer ? BACKOFF_NO_ANSWER_MAX_MS : BACKOFF_MAX_MS);
 	return pause_ms > err->retry_after_ms ? pause_ms : err->retry_after_ms;
 }
 
@@ -219,7 +230,10 @@ static void fail(struct watch *w, const struct err *reason)
 		tell_trouble(w, &err);
 }
 
-/* 410: what we know is too old. The first time this is no failure but the way to a new list; again and again it would be a storm. */
+/*
+ * 410: what we know is too old. The first time this is no failure but the way to a new list; again
+ * and again it would be a storm.
+ */
 static void list_anew(struct watch *w, const struct err *gone)
 {
 	forget_place(w);
@@ -248,7 +262,8 @@ static void hand_on_page(struct watch *w, const json_t *items)
 		w->listed_a_page = true;
 		w->events.on_list(w->arg);
 	}
-	json_array_foreach(items, index, item) {
+	json_array_foreach(items, index, item)
+	{
 		if (w->state == WATCH_STOPPED)
 			return;
 		w->events.on_object(w->arg, item);
@@ -279,7 +294,8 @@ static void on_page(struct watch *w, const json_t *list)
 	const char *version = meta_text(list, "resourceVersion"), *next = meta_text(list, "continue");
 	struct err err;
 
-	if (!*version || strlen(version) > URL_MAX_BYTES / 16 || strlen(next) > URL_MAX_BYTES / 8 || (items && !json_is_array(items) && !json_is_null(items))) {
+	if (!*version || strlen(version) > URL_MAX_BYTES / 16 || strlen(next) > URL_MAX_BYTES / 8 ||
+		(items && !json_is_array(items) && !json_is_null(items))) {
 		err_set(&err, ERR_INVALID, "listing %s: the answer is not a list", w->path);
 		forget_place(w);
 		fail(w, &err);
@@ -356,7 +372,10 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 		err_set(new_verdict(w), ERR_INVALID, "watching %s: an event without an object", w->path);
 		return false;
 	}
-	/* First the version: if the receiver fails to keep an object, asking for it again would not help. */
+	/*
+	 * First the version: if the receiver fails to keep an object, asking for it again would not
+	 * help.
+	 */
 	learn_version(w, object);
 	if (!w->heard) {
 		w->heard = true;
@@ -393,11 +412,15 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	if (watch_lines_feed(w->lines, bytes, len, on_line, w))
 		return true;
 	if (w->state != WATCH_STOPPED && !w->verdict)
-		err_set(new_verdict(w), ERR_INVALID, "watching %s: a line is longer than %u bytes", w->path, LINE_MAX_BYTES);
+		err_set(new_verdict(w), ERR_INVALID, "watching %s: a line is longer than %u bytes", w->path,
+			LINE_MAX_BYTES);
 	return false;
 }
 
-/* A stream that ended by itself. One that lived goes on from where it was; one that ended at once, saying nothing, would go on doing so. */
+/*
+ * A stream that ended by itself. One that lived goes on from where it was; one that ended at once,
+ * saying nothing, would go on doing so.
+ */
 static void on_clean_end(struct watch *w)
 {
 	struct err err;
@@ -453,7 +476,8 @@ static char *selectors_of(const struct watch_config *config)
 	return buf_take(&b);
 }
 
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg)
 {
 	struct watch *w = mem_zalloc(sizeof *w);
 

@@ -3,10 +3,13 @@
 #define KUBE_WATCH_H
 
 /*
- * List, then watch, for ever: chunks of `page` objects, bookmarks, resume from the last resourceVersion after a cut, a new list after 410 Gone, back-off with
- * jitter after failures, and a re-dial when a link stays silent too long. Keeps no objects: each one is handed on as JSON while it is parsed.
+ * List, then watch, for ever: chunks of `page` objects, bookmarks, resume from the last
+ * resourceVersion after a cut, a new list after 410 Gone, back-off with jitter after failures, and
+ * a re-dial when a link stays silent too long. Keeps no objects: each one is handed on as JSON
+ * while it is parsed.
  *
- * The receiver sees: on_list (a full list starts), on_object for each, on_synced (what was not seen since on_list is gone), then on_object and on_deleted.
+ * The receiver sees: on_list (a full list starts), on_object for each, on_synced (what was not seen
+ * since on_list is gone), then on_object and on_deleted.
  */
 
 #include <jansson.h>
@@ -18,7 +21,8 @@
 struct watch;
 
 struct watch_config {
-	const char *path;           /* collection, e.g. "/apis/keda.sh/v1alpha1/scaledobjects" or ".../namespaces/x/scaledobjects"; copied */
+	const char *path;           /* collection, e.g. "/apis/keda.sh/v1alpha1/scaledobjects" or
+				       ".../namespaces/x/scaledobjects"; copied */
 	const char *label_selector; /* NULL: all; not encoded; copied */
 	const char *field_selector; /* "metadata.name=x"; copied */
 	int page;                   /* objects per chunk; 0: 50 */
@@ -31,22 +35,30 @@ struct watch_events {
 	void (*on_deleted)(void *arg, const json_t *object); /* its last state */
 	void (*on_synced)(void *arg);
 	/*
-	 * Optional: the watch works again (err NULL) or fails (called on each change and with each new reason, not on each retry, nor when a stream is cut and
-	 * goes on at the next try). ERR_MISSING: no such resource (CRD not installed).
+	 * Optional: the watch works again (err NULL) or fails (called on each change and with each
+	 * new reason, not on each retry, nor when a stream is cut and goes on at the next try).
+	 * ERR_MISSING: no such resource (CRD not installed).
 	 */
 	void (*on_trouble)(void *arg, const struct err *err);
 };
 
 /* Stop it before its client is freed. */
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg);
-const char *watch_version(const struct watch *w); /* how far it has come: the resourceVersion of the list, then of the last event; borrowed until the next one; "" before the first list */
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg);
+const char *watch_version(
+	const struct watch *w);   /* how far it has come: the resourceVersion of the list, then of the last event;
+				     borrowed until the next one; "" before the first list */
 void watch_stop(struct watch *w); /* no callbacks any more; safe from inside them; NULL is fine */
 
-/* The line splitter under the watch: cuts a byte stream into JSON lines with a cap per line. Open for tests and fuzzing. */
+/*
+ * The line splitter under the watch: cuts a byte stream into JSON lines with a cap per line. Open
+ * for tests and fuzzing.
+ */
 struct watch_lines;
 typedef bool (*watch_line_fn)(void *arg, const char *line, size_t len);
 struct watch_lines *watch_lines_new(size_t max_line);
 void watch_lines_free(struct watch_lines *l);
-bool watch_lines_feed(struct watch_lines *l, const char *bytes, size_t len, watch_line_fn fn, void *arg); /* false: a line was too long, or fn said so */
+/* false: a line was too long, or fn said so */
+bool watch_lines_feed(struct watch_lines *l, const char *bytes, size_t len, watch_line_fn fn, void *arg);
 
 #endif

@@ -44,7 +44,10 @@ static bool end_rest(struct watch_lines *l, const char *bytes, size_t len, watch
 	if (buf_failed(&l->rest))
 		return false;
 	go_on = hand_on(l->rest.data, l->rest.len, fn, arg);
-	/* Most watches are silent most of the time, and there are many: none keeps a buffer meanwhile. */
+	/*
+	 * Most watches are silent most of the time, and there are many: none keeps a buffer
+	 * meanwhile.
+	 */
 	buf_done_secret(&l->rest);
 	return go_on;
 }

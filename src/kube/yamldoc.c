@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 
-#define DEPTH_MAX 64
-#define NODES_MAX 100000
+#define DEPTH_MAX   64
+#define NODES_MAX   100000
 #define ANCHORS_MAX 100 /* libyaml looks for each among all, so many of them take quadratic time */
 
 struct yamldoc {
@@ -16,7 +16,8 @@ struct yamldoc {
 
 static int parser_error(const yaml_parser_t *parser, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "line %zu: %s", parser->problem_mark.line + 1, parser->problem ? parser->problem : "not YAML");
+	return err_set(err, ERR_INVALID, "line %zu: %s", parser->problem_mark.line + 1,
+		parser->problem ? parser->problem : "not YAML");
 }
 
 struct counts {
@@ -38,28 +39,24 @@ static int count_event(struct counts *n, const yaml_event_t *event, struct err *
 		n->depth++;
 		anchor = event->data.sequence_start.anchor;
 		break;
-	case YAML_SCALAR_EVENT:
-		anchor = event->data.scalar.anchor;
-		break;
+	case YAML_SCALAR_EVENT: anchor = event->data.scalar.anchor; break;
 	case YAML_MAPPING_END_EVENT:
-	case YAML_SEQUENCE_END_EVENT:
-		n->depth--;
-		break;
+	case YAML_SEQUENCE_END_EVENT: n->depth--; break;
 	case YAML_DOCUMENT_END_EVENT:
-	case YAML_STREAM_END_EVENT:
-		n->ended = true;
-		break;
-	default:
-		break;
+	case YAML_STREAM_END_EVENT: n->ended = true; break;
+	default: break;
 	}
 	n->nodes++;
 	n->anchors += anchor != NULL;
 	if (n->depth > DEPTH_MAX)
-		return err_set(err, ERR_INVALID, "line %zu: nested deeper than %d", event->start_mark.line + 1, DEPTH_MAX);
+		return err_set(err, ERR_INVALID, "line %zu: nested deeper than %d", event->start_mark.line + 1,
+			DEPTH_MAX);
 	if (n->nodes > NODES_MAX)
-		return err_set(err, ERR_INVALID, "line %zu: more than %d values", event->start_mark.line + 1, NODES_MAX);
+		return err_set(err, ERR_INVALID, "line %zu: more than %d values", event->start_mark.line + 1,
+			NODES_MAX);
 	if (n->anchors > ANCHORS_MAX)
-		return err_set(err, ERR_INVALID, "line %zu: more than %d anchors", event->start_mark.line + 1, ANCHORS_MAX);
+		return err_set(err, ERR_INVALID, "line %zu: more than %d anchors", event->start_mark.line + 1,
+			ANCHORS_MAX);
 	return 0;
 }
 
@@ -133,10 +130,12 @@ yaml_node_t *yamldoc_field(struct yamldoc *doc, yaml_node_t *mapping, const char
 
 	if (!yamldoc_is_mapping(mapping))
 		return NULL;
-	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top; pair++) {
+	for (yaml_node_pair_t *pair = mapping->data.mapping.pairs.start; pair < mapping->data.mapping.pairs.top;
+		pair++) {
 		yaml_node_t *name = yaml_document_get_node(&doc->document, pair->key);
 
-		if (name && name->type == YAML_SCALAR_NODE && name->data.scalar.length == len && memcmp(name->data.scalar.value, key, len) == 0)
+		if (name && name->type == YAML_SCALAR_NODE && name->data.scalar.length == len &&
+			memcmp(name->data.scalar.value, key, len) == 0)
 			return yaml_document_get_node(&doc->document, pair->value);
 	}
 	return NULL;
@@ -170,12 +169,14 @@ bool yamldoc_is_null(yaml_node_t *node)
 	if (node->type != YAML_SCALAR_NODE || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
 		return false;
 	text = (const char *)node->data.scalar.value;
-	return strcmp(text, "") == 0 || strcmp(text, "~") == 0 || strcmp(text, "null") == 0 || strcmp(text, "Null") == 0 || strcmp(text, "NULL") == 0;
+	return strcmp(text, "") == 0 || strcmp(text, "~") == 0 || strcmp(text, "null") == 0 ||
+		strcmp(text, "Null") == 0 || strcmp(text, "NULL") == 0;
 }
 
 const char *yamldoc_text(yaml_node_t *node)
 {
-	if (!node || node->type != YAML_SCALAR_NODE || strlen((const char *)node->data.scalar.value) != node->data.scalar.length)
+	if (!node || node->type != YAML_SCALAR_NODE ||
+		strlen((const char *)node->data.scalar.value) != node->data.scalar.length)
 		return NULL;
 	return (const char *)node->data.scalar.value;
 }

@@ -13,8 +13,8 @@
 
 #include "base/mem.h"
 
-#define RESOLV_CONF "/etc/resolv.conf"
-#define HOSTS "/etc/hosts"
+#define RESOLV_CONF  "/etc/resolv.conf"
+#define HOSTS        "/etc/hosts"
 #define LOOK_AGAIN_S 5
 
 struct file_state {
@@ -29,7 +29,7 @@ struct dns {
 	time_t looked_s; /* monotonic */
 };
 
-/* --- the two files ----------------------------------------------------------------------------------------------------- */
+/* ---- The two files ---- */
 
 static struct file_state file_look(const char *path)
 {
@@ -46,7 +46,8 @@ static struct file_state file_look(const char *path)
 
 static bool file_same(const struct file_state *a, const struct file_state *b)
 {
-	return a->inode == b->inode && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+	return a->inode == b->inode && a->size == b->size && a->changed.tv_sec == b->changed.tv_sec &&
+		a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
 static time_t monotonic_s(void)
@@ -61,16 +62,23 @@ static void load_hosts(struct dns *dns)
 {
 	evdns_base_clear_host_addresses(dns->base);
 	evdns_base_load_hosts(dns->base, HOSTS);
-	/* Without a file name libevent adds "localhost" itself; an address named twice is kept once (keep_addresses). */
+	/*
+	 * Without a file name libevent adds "localhost" itself; an address named twice is kept once
+	 * (keep_addresses).
+	 */
 	evdns_base_load_hosts(dns->base, NULL);
 }
 
-/* Without a readable resolv.conf libevent falls back to a server on 127.0.0.1, as the C library does. */
+/*
+ * Without a readable resolv.conf libevent falls back to a server on 127.0.0.1, as the C library
+ * does.
+ */
 static void load_servers(struct dns *dns)
 {
 	evdns_base_clear_nameservers_and_suspend(dns->base);
 	evdns_base_search_clear(dns->base);
-	evdns_base_resolv_conf_parse(dns->base, DNS_OPTION_SEARCH | DNS_OPTION_NAMESERVERS | DNS_OPTION_MISC, RESOLV_CONF);
+	evdns_base_resolv_conf_parse(dns->base, DNS_OPTION_SEARCH | DNS_OPTION_NAMESERVERS | DNS_OPTION_MISC,
+		RESOLV_CONF);
 	evdns_base_resume(dns->base);
 }
 
@@ -98,7 +106,10 @@ struct dns *dns_new(struct event_base *base)
 	dns->base = evdns_base_new(base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
 	if (!dns->base)
 		abort(); /* out of memory */
-	/* Letter cases at random guard against forged answers, but break behind servers that do not echo them. */
+	/*
+	 * Letter cases at random guard against forged answers, but break behind servers that do not
+	 * echo them.
+	 */
 	evdns_base_set_option(dns->base, "randomize-case:", "0");
 	/* How long an A answer waits for its AAAA sister. */
 	evdns_base_set_option(dns->base, "getaddrinfo-allow-skew:", "0.3");
@@ -119,11 +130,11 @@ struct evdns_base *dns_base(struct dns *dns)
 	return dns->base;
 }
 
-/* --- lookups ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lookups ---- */
 
 /*
- * evdns may call back at once, later, or after it was cancelled, so a lookup lives until both its evdns query and its owner are through with it:
- * `query_open` is evdns' share, `fn` the owner's.
+ * evdns may call back at once, later, or after it was cancelled, so a lookup lives until both its
+ * evdns query and its owner are through with it: `query_open` is evdns' share, `fn` the owner's.
  */
 struct dns_lookup {
 	struct loop *loop;
@@ -152,7 +163,8 @@ static void on_tell(void *arg)
 	if (l->count) {
 		l->fn(l->arg, l->addresses, l->count, NULL);
 	} else {
-		err_set(&err, ERR_TEMPORARY, "looking up %s: %s", l->host, l->gai_error ? evutil_gai_strerror(l->gai_error) : "no address");
+		err_set(&err, ERR_TEMPORARY, "looking up %s: %s", l->host,
+			l->gai_error ? evutil_gai_strerror(l->gai_error) : "no address");
 		l->fn(l->arg, NULL, 0, &err);
 	}
 	lookup_free(l);
@@ -161,7 +173,8 @@ static void on_tell(void *arg)
 static bool have_address(const struct dns_lookup *l, const struct evutil_addrinfo *ai)
 {
 	for (size_t i = 0; i < l->count; i++) {
-		if (l->addresses[i].len == ai->ai_addrlen && memcmp(&l->addresses[i].sa, ai->ai_addr, ai->ai_addrlen) == 0)
+		if (l->addresses[i].len == ai->ai_addrlen &&
+			memcmp(&l->addresses[i].sa, ai->ai_addr, ai->ai_addrlen) == 0)
 			return true;
 	}
 	return false;
@@ -199,7 +212,9 @@ static void on_query(int result, struct evutil_addrinfo *list, void *arg)
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg)
 {
 	struct dns_lookup *l = mem_zalloc(sizeof(*l));
-	struct evutil_addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_protocol = IPPROTO_TCP };
+	struct evutil_addrinfo hints = { .ai_family = AF_UNSPEC,
+		.ai_socktype = SOCK_STREAM,
+		.ai_protocol = IPPROTO_TCP };
 	struct evdns_getaddrinfo_request *query;
 	char service[8];
 

@@ -3,8 +3,9 @@
 #define NET_DNS_H
 
 /*
- * Names to addresses without blocking and without threads: libevent's evdns over /etc/resolv.conf and /etc/hosts, both read again when they
- * change. One query per lookup; nothing is cached here. Costs nothing until the first name is asked for, and nothing waits while no query is open.
+ * Names to addresses without blocking and without threads: libevent's evdns over /etc/resolv.conf
+ * and /etc/hosts, both read again when they change. One query per lookup; nothing is cached here.
+ * Costs nothing until the first name is asked for, and nothing waits while no query is open.
  */
 
 #include <stddef.h>
@@ -14,14 +15,14 @@
 #include "base/err.h"
 #include "net/loop.h"
 
-/* --- for net/loop, which owns it --------------------------------------------------------------------------------------- */
+/* ---- For net/loop, which owns it ---- */
 
 struct dns;
 struct dns *dns_new(struct event_base *base);
-void dns_free(struct dns *dns);                  /* NULL is fine; lookups under way never call back */
-struct evdns_base *dns_base(struct dns *dns);    /* borrowed; after a look whether the files changed */
+void dns_free(struct dns *dns);               /* NULL is fine; lookups under way never call back */
+struct evdns_base *dns_base(struct dns *dns); /* borrowed; after a look whether the files changed */
 
-/* --- for whoever connects ---------------------------------------------------------------------------------------------- */
+/* ---- For whoever connects ---- */
 
 #define DNS_ADDRESSES_MAX 16
 
@@ -30,11 +31,17 @@ struct dns_address {
 	socklen_t len;
 };
 
-/* Addresses are borrowed for the call; count is 0 with err (temporary: the name may appear, the server may come back). */
+/*
+ * Addresses are borrowed for the call; count is 0 with err (temporary: the name may appear, the
+ * server may come back).
+ */
 typedef void (*dns_fn)(void *arg, const struct dns_address *addresses, size_t count, const struct err *err);
 
 struct dns_lookup;
-/* host: a name or an IP literal (v6 without brackets). Called back exactly once, never before this returns. */
+/*
+ * host: a name or an IP literal (v6 without brackets). Called back exactly once, never before this
+ * returns.
+ */
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg);
 void dns_lookup_cancel(struct dns_lookup *l); /* no callback any more; NULL is fine */
 

@@ -63,7 +63,7 @@ int endpoint_check_tls(const struct endpoint *e, struct err *err)
 }
 
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,
-			   char out[FINGERPRINT_TEXT])
+	char out[FINGERPRINT_TEXT])
 {
 	const char *const tls[] = { e->tls.ca_pem, e->tls.cert_pem, e->tls.key_pem, e->tls.key_password };
 	const char **all = mem_array(count + 4, sizeof(*all));

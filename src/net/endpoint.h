@@ -3,10 +3,10 @@
 #define NET_ENDPOINT_H
 
 /*
- * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as an
- * unchanging, counted value without I/O. Connections are shared by its key. A protocol's endpoint
- * begins with a struct endpoint and adds its own settings. (Over HTTP server and access are told apart:
- * net/web/webhost, net/web/webaccess.)
+ * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as
+ * an unchanging, counted value without I/O. Connections are shared by its key. A protocol's
+ * endpoint begins with a struct endpoint and adds its own settings. (Over HTTP server and access
+ * are told apart: net/web/webhost, net/web/webaccess.)
  */
 
 #include <stddef.h>
@@ -16,9 +16,9 @@
 #include "net/tls.h"
 
 struct endpoint {
-	unsigned count; /* of owners */
-	char *key;      /* identity without secrets: server, settings, fingerprint of the credentials */
-	char *name;     /* for messages: "db.shop:5432" */
+	unsigned count;               /* of owners */
+	char *key;                    /* identity without secrets: server, settings, fingerprint of the credentials */
+	char *name;                   /* for messages: "db.shop:5432" */
 	struct tls_client_config tls; /* its texts are owned; NULL for none */
 	void (*done)(struct endpoint *e); /* frees and wipes what the protocol added */
 };
@@ -37,6 +37,6 @@ int endpoint_check_tls(const struct endpoint *e, struct err *err); /* reads the 
 
 /* Of the secrets and the TLS material; returns out. */
 char *endpoint_fingerprint(const struct endpoint *e, const char *const *secrets, size_t count,
-			   char out[FINGERPRINT_TEXT]);
+	char out[FINGERPRINT_TEXT]);
 
 #endif

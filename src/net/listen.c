@@ -91,7 +91,8 @@ int listen_tcp(const char *address, uint16_t port, struct err *err)
 	else
 		return err_set(err, ERR_INVALID, "listening on \"%s\": not an IP address", address);
 	if (fd < 0)
-		return err_set(err, ERR_TEMPORARY, "listening on %s port %u: %s", address && address[0] ? address : "all addresses", port, strerror(errno));
+		return err_set(err, ERR_TEMPORARY, "listening on %s port %u: %s",
+			address && address[0] ? address : "all addresses", port, strerror(errno));
 	return fd;
 }
 

@@ -34,7 +34,10 @@ struct loop {
 	struct loop_stats stats;
 };
 
-/* It goes on while the machine is suspended, as everybody else's does: a Lease runs out meanwhile, and what was read gets old. */
+/*
+ * It goes on while the machine is suspended, as everybody else's does: a Lease runs out meanwhile,
+ * and what was read gets old.
+ */
 static int64_t now_us(void)
 {
 	struct timespec ts;
@@ -43,12 +46,16 @@ static int64_t now_us(void)
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
-/* libevent counts on a clock that moves in steps: so much later it fires once, instead of too early and once more. */
+/*
+ * libevent counts on a clock that moves in steps: so much later it fires once, instead of too early
+ * and once more.
+ */
 static int64_t clock_step_ms(void)
 {
 	struct timespec step;
 
-	return clock_getres(CLOCK_MONOTONIC_COARSE, &step) == 0 ? step.tv_sec * 1000 + (step.tv_nsec + 999999) / 1000000 : 0;
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &step) == 0 ? step.tv_sec * 1000 + (step.tv_nsec + 999999) / 1000000
+								: 0;
 }
 
 int64_t loop_now_ms(const struct loop *loop)
@@ -59,9 +66,12 @@ int64_t loop_now_ms(const struct loop *loop)
 	return ms > 0 ? ms : 1;
 }
 
-/* --- life -------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
-/* After an error (a broken invariant) libevent ends the process; this is then its last word. What it warns of shows as failed connections anyway. */
+/*
+ * After an error (a broken invariant) libevent ends the process; this is then its last word. What
+ * it warns of shows as failed connections anyway.
+ */
 static void on_libevent_log(int severity, const char *msg)
 {
 	if (severity == EVENT_LOG_ERR)
@@ -80,7 +90,10 @@ struct loop *loop_new(struct err *err)
 		err_set(err, ERR_BUG, "event loop: no configuration");
 		return NULL;
 	}
-	/* A server's connection turns reading off and on within one turn; a change list folds that into no system call. */
+	/*
+	 * A server's connection turns reading off and on within one turn; a change list folds that
+	 * into no system call.
+	 */
 	event_config_set_flag(config, EVENT_BASE_FLAG_EPOLL_USE_CHANGELIST);
 	event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
 	event_set_log_callback(on_libevent_log);
@@ -136,7 +149,7 @@ struct evdns_base *loop_dns(struct loop *loop)
 	return dns_base(loop->dns);
 }
 
-/* --- turns ------------------------------------------------------------------------------------------------------------- */
+/* ---- Turns ---- */
 
 void loop_enter(struct loop *loop)
 {
@@ -196,7 +209,7 @@ struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 	return stats;
 }
 
-/* --- timers ------------------------------------------------------------------------------------------------------------ */
+/* ---- Timers ---- */
 
 static void timer_arm(struct loop_timer *t, int64_t delay_ms)
 {
@@ -213,7 +226,9 @@ static void on_timer(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	/* libevent counts from the start of the turn in which the timer was set, on a coarse clock. */
+	/*
+	 * libevent counts from the start of the turn in which the timer was set, on a coarse clock.
+	 */
 	if (left_ms > 0) {
 		timer_arm(t, left_ms);
 		return;
@@ -257,7 +272,7 @@ void loop_timer_done(struct loop_timer *t)
 	t->event = NULL;
 }
 
-/* --- work put off ------------------------------------------------------------------------------------------------------ */
+/* ---- Work put off ---- */
 
 void loop_task_init(struct loop_task *t, loop_fn fn, void *arg)
 {
@@ -298,7 +313,8 @@ void loop_task_cancel(struct loop *loop, struct loop_task *t)
 static void run_tasks(struct loop *loop, unsigned rounds_max)
 {
 	for (unsigned round = 0; loop->first && round < rounds_max; round++) {
-		struct loop_task end = { .queued = false }; /* marks where this round ends, whoever is cancelled meanwhile */
+		/* marks where this round ends, whoever is cancelled meanwhile */
+		struct loop_task end = { .queued = false };
 
 		loop_task_queue(loop, &end);
 		while (loop->first != &end) {
@@ -339,7 +355,7 @@ void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *))
 	loop_task_queue(loop, &d->task);
 }
 
-/* --- signals and back-off ---------------------------------------------------------------------------------------------- */
+/* ---- Signals and back-off ---- */
 
 static void on_signal(evutil_socket_t signo, short what, void *arg)
 {

@@ -3,9 +3,9 @@
 #define NET_LOOP_H
 
 /*
- * The one loop: a libevent base with a monotonic clock, timers, signals, name resolution and work put off to the end of the turn.
- * Every room that waits for something waits here; nothing on it may block. The loop measures its own turns, so a callback that
- * takes long is seen (loop_stats).
+ * The one loop: a libevent base with a monotonic clock, timers, signals, name resolution and work
+ * put off to the end of the turn. Every room that waits for something waits here; nothing on it may
+ * block. The loop measures its own turns, so a callback that takes long is seen (loop_stats).
  */
 
 #include <stdbool.h>
@@ -19,12 +19,15 @@ struct loop;
 
 typedef void (*loop_fn)(void *arg);
 
-struct loop *loop_new(struct err *err); /* the process ignores SIGPIPE from here on: a peer that left is an error of its write */
+/* the process ignores SIGPIPE from here on: a peer that left is an error of its write */
+struct loop *loop_new(struct err *err);
 void loop_free(struct loop *loop); /* runs the work put off, then frees; timers must be done before */
 
-struct event_base *loop_base(struct loop *loop);  /* borrowed, for the rest of net */
-struct evdns_base *loop_dns(struct loop *loop);   /* borrowed; made when first asked for, from /etc/resolv.conf and /etc/hosts, so that "localhost" works without a server */
-int64_t loop_now_ms(const struct loop *loop);     /* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
+struct event_base *loop_base(struct loop *loop); /* borrowed, for the rest of net */
+struct evdns_base *loop_dns(struct loop *loop);  /* borrowed; made when first asked for, from /etc/resolv.conf and
+						    /etc/hosts, so that "localhost" works without a server */
+/* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
+int64_t loop_now_ms(const struct loop *loop);
 
 void loop_run(struct loop *loop);  /* until loop_stop, or until there is nothing left to wait for; turn by turn */
 void loop_turn(struct loop *loop); /* one turn: waits for at least one event; for tests */
@@ -32,21 +35,26 @@ void loop_stop(struct loop *loop); /* loop_run returns at the end of this turn *
 
 /* A one-shot timer that lives inside its owner. Zero-initialised is idle and may be done. */
 struct loop_timer {
-	struct loop *loop; /* borrowed */
+	struct loop *loop;   /* borrowed */
 	struct event *event; /* made when first set, so that an idle timer costs nothing */
 	int64_t due_ms;      /* loop clock; while pending */
 	loop_fn fn;
 	void *arg;
 };
 void loop_timer_init(struct loop_timer *t, struct loop *loop, loop_fn fn, void *arg);
-void loop_timer_set(struct loop_timer *t, int64_t delay_ms); /* sets or moves it; 0 fires in the next turn, never at once; never fires before its time on loop_now_ms */
+/*
+ * sets or moves it; 0 fires in the next turn, never at once; never fires before its time on
+ * loop_now_ms
+ */
+void loop_timer_set(struct loop_timer *t, int64_t delay_ms);
 void loop_timer_cancel(struct loop_timer *t);
 bool loop_timer_pending(const struct loop_timer *t);
 void loop_timer_done(struct loop_timer *t);
 
 /*
- * Work at the end of this turn: it lives inside its owner, is queued once however often asked for, and can be cancelled. This is how a
- * callback is kept from coming before its starting function has returned, and how objects are freed while their callbacks are on the stack.
+ * Work at the end of this turn: it lives inside its owner, is queued once however often asked for,
+ * and can be cancelled. This is how a callback is kept from coming before its starting function has
+ * returned, and how objects are freed while their callbacks are on the stack.
  */
 struct loop_task {
 	loop_fn fn;
@@ -64,7 +72,10 @@ void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *));
 /* Calls fn on each signal `signo` until the loop is freed. */
 int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct err *err);
 
-/* For what libevent or a library calls directly (not timers, tasks and signals of the loop): work of this turn begins. Cheap; the first call of a turn counts. */
+/*
+ * For what libevent or a library calls directly (not timers, tasks and signals of the loop): work
+ * of this turn begins. Cheap; the first call of a turn counts.
+ */
 void loop_enter(struct loop *loop);
 
 struct loop_stats {

@@ -8,7 +8,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* A path, or with @ in front a name in the abstract space. Returns the length for sendto, 0 when it is neither. */
+/*
+ * A path, or with @ in front a name in the abstract space. Returns the length for sendto, 0 when it
+ * is neither.
+ */
 static socklen_t address_of(const char *text, struct sockaddr_un *address)
 {
 	size_t len = strlen(text);

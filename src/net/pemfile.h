@@ -2,7 +2,11 @@
 #ifndef NET_PEMFILE_H
 #define NET_PEMFILE_H
 
-/* A PEM text for a library that reads files only (libpq, the MariaDB connector): a memory file (memfd) without a name, that only this process can open. Open while the library connects, and no longer. */
+/*
+ * A PEM text for a library that reads files only (libpq, the MariaDB connector): a memory file
+ * (memfd) without a name, that only this process can open. Open while the library connects, and no
+ * longer.
+ */
 
 #include "base/err.h"
 

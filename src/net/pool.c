@@ -9,10 +9,10 @@
 #include "base/mem.h"
 #include "net/dial.h"
 
-#define SLOTS 2
-#define GROW_MS 50          /* a question that has waited so long behind another gets the second connection */
+#define SLOTS         2
+#define GROW_MS       50    /* a question that has waited so long behind another gets the second connection */
 #define GROW_AGAIN_MS 30000 /* when that could not be had */
-#define IDLE_MS 60000
+#define IDLE_MS       60000
 
 enum slot_state { SLOT_CLOSED, SLOT_OPENING, SLOT_IDLE, SLOT_BUSY };
 
@@ -70,7 +70,7 @@ static void look_again(struct pool_server *s, int64_t at_ms)
 	loop_timer_set(&s->timer, at_ms > now_ms ? at_ms - now_ms : 0);
 }
 
-/* --- calls -------------------------------------------------------------------------------- */
+/* ---- Calls ---- */
 
 static void call_free(struct pool_call *call)
 {
@@ -85,7 +85,7 @@ static void calls_free(struct pool_call *list)
 {
 	struct pool_call *call, *next;
 
-	DL_FOREACH_SAFE(list, call, next)
+	DL_FOREACH_SAFE (list, call, next)
 		call_free(call);
 }
 
@@ -138,13 +138,13 @@ static void fail_queue(struct pool_server *s, const struct err *why)
 {
 	struct pool_call *call, *next;
 
-	DL_FOREACH_SAFE(s->queue, call, next) {
+	DL_FOREACH_SAFE (s->queue, call, next) {
 		leave_queue(call);
 		tell_later(s, call, why);
 	}
 }
 
-/* --- slots -------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 static struct pool_slot *find_slot(struct pool_server *s, enum slot_state state)
 {
@@ -191,16 +191,16 @@ void pool_finished(struct pool_slot *slot, bool usable)
 }
 
 /*
- * A connection that was ended by the other side is often noticed only when the next question is on it.
- * Such a question goes once more, where the protocol allows it; not when the connection was ended for
- * what the answer was.
+ * A connection that was ended by the other side is often noticed only when the next question is on
+ * it. Such a question goes once more, where the protocol allows it; not when the connection was
+ * ended for what the answer was.
  */
 static bool try_again(struct pool_server *s, struct pool_call *call, const struct err *why)
 {
 	bool (*again)(struct pool_call *) = s->pool->protocol->again;
 
 	if (!again || call->retried || call->cancelled || why->kind != ERR_TEMPORARY ||
-	    call->deadline_ms <= now_of(s) || !again(call))
+		call->deadline_ms <= now_of(s) || !again(call))
 		return false;
 	err_keep(&call->err, NULL);
 	call->retried = true;
@@ -218,8 +218,8 @@ static void back_off(struct pool_server *s, const struct err *why)
 }
 
 /*
- * The question under way goes with its connection. A server that lets us in and answers nothing is not
- * dialled for each question that waits; one that ended an idle connection did nothing wrong.
+ * The question under way goes with its connection. A server that lets us in and answers nothing is
+ * not dialled for each question that waits; one that ended an idle connection did nothing wrong.
  */
 void pool_lost(struct pool_slot *slot, const struct err *lost)
 {
@@ -269,7 +269,7 @@ bool *pool_slot_note(struct pool_slot *slot)
 	return &slot->server->note;
 }
 
-/* --- who goes when ------------------------------------------------------------------------ */
+/* ---- Who goes when ---- */
 
 static void send_next(struct pool_slot *slot)
 {
@@ -296,7 +296,10 @@ static void slot_open(struct pool_slot *slot)
 	slot->connection = s->pool->protocol->open(slot, s->endpoint, s->queue);
 }
 
-/* A second connection only for what waits behind a slow question, so that a server sees no more of us than it must. */
+/*
+ * A second connection only for what waits behind a slow question, so that a server sees no more of
+ * us than it must.
+ */
 static void grow(struct pool_server *s)
 {
 	int64_t due_ms = s->retry_ms;
@@ -326,7 +329,7 @@ static void dispatch(struct pool_server *s)
 		grow(s);
 }
 
-/* --- the timer: deadlines, growing, idleness ---------------------------------------------- */
+/* ---- The timer: deadlines, growing, idleness ---- */
 
 static void expire_queue(struct pool_server *s)
 {
@@ -338,7 +341,7 @@ static void expire_queue(struct pool_server *s)
 
 	err_set(&err, ERR_TEMPORARY, "%s",
 		busy ? protocol->crowded : protocol->opening(opening ? opening->connection : NULL));
-	DL_FOREACH_SAFE(s->queue, call, next) {
+	DL_FOREACH_SAFE (s->queue, call, next) {
 		if (call->deadline_ms > now_of(s))
 			continue;
 		leave_queue(call);
@@ -413,7 +416,7 @@ static void on_timer(void *arg)
 	look_again(s, now_of(s) + IDLE_MS);
 }
 
-/* --- for everybody ------------------------------------------------------------------------ */
+/* ---- For everybody ---- */
 
 struct pool *pool_new(struct loop *loop, const struct pool_protocol *protocol, void *arg)
 {
@@ -430,7 +433,7 @@ static void really_free(struct pool *p)
 {
 	struct pool_server *s, *next;
 
-	HASH_ITER(hh, p->servers, s, next)
+	HASH_ITER (hh, p->servers, s, next)
 		server_free(s);
 	calls_free(p->told);
 	loop_task_cancel(p->loop, &p->tell);

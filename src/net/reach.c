@@ -16,12 +16,12 @@ struct reach {
 	uint16_t port;
 	reach_fn fn;
 	void *arg;
-	struct dial *dial;       /* NULL between two attempts */
+	struct dial *dial; /* NULL between two attempts */
 	struct loop_timer again;
-	int64_t began_ms;        /* the last attempt; loop clock */
+	int64_t began_ms; /* the last attempt; loop clock */
 	unsigned attempts;
-	unsigned failures;       /* in a row */
-	struct err *lost;        /* owned; of the last attempt, if it failed */
+	unsigned failures; /* in a row */
+	struct err *lost;  /* owned; of the last attempt, if it failed */
 };
 
 static void on_dialled(void *arg, int fd, const struct err *err)
@@ -52,7 +52,9 @@ void reach_want(struct reach *r)
 	if (r->dial || loop_timer_pending(&r->again))
 		return;
 	/* From the beginning of the last one: what took its time to fail has waited already. */
-	due_ms = r->failures ? r->began_ms + loop_backoff_ms(r->failures - 1, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) - loop_now_ms(r->loop) : 0;
+	due_ms = r->failures ? r->began_ms + loop_backoff_ms(r->failures - 1, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS) -
+			loop_now_ms(r->loop)
+			     : 0;
 	loop_timer_set(&r->again, due_ms > 0 ? due_ms : 0);
 }
 

@@ -17,7 +17,7 @@
 /* A client's certificate chain; the default of 100 KiB is a gift to strangers. */
 #define CLIENT_CHAIN_MAX 32768
 
-/* --- both sides -------------------------------------------------------------------------------------------------------- */
+/* ---- Both sides ---- */
 
 static const char *last_reason(void)
 {
@@ -92,13 +92,14 @@ static SSL_CTX *new_context(const SSL_METHOD *method)
 	SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
 	SSL_CTX_set_cipher_list(ctx, TLS12_CIPHERS);
 	/* Buffers only while there is something in them: an idle connection costs 34 KiB less. */
-	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	SSL_CTX_set_mode(ctx,
+		SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
 	SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
 	SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_IGNORE_UNEXPECTED_EOF);
 	return ctx;
 }
 
-/* --- serving ----------------------------------------------------------------------------------------------------------- */
+/* ---- Serving ---- */
 
 struct tls_server {
 	SSL_CTX *ctx; /* NULL while there is no certificate; sessions hold counts of their own */
@@ -118,7 +119,8 @@ void tls_server_free(struct tls_server *s)
 	mem_free_ptr(&s);
 }
 
-static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, const unsigned char *in, unsigned inlen, void *arg)
+static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, const unsigned char *in, unsigned inlen,
+	void *arg)
 {
 	static const unsigned char http11[] = "\x08http/1.1";
 	unsigned char *chosen;
@@ -131,7 +133,10 @@ static int on_alpn(SSL *ssl, const unsigned char **out, unsigned char *outlen, c
 	return SSL_TLSEXT_ERR_OK;
 }
 
-/* Which roots a client's certificate must stem from is known later and may change under a live connection. */
+/*
+ * Which roots a client's certificate must stem from is known later and may change under a live
+ * connection.
+ */
 static int on_client_certificate(X509_STORE_CTX *ctx, void *arg)
 {
 	(void)ctx;
@@ -149,7 +154,10 @@ static SSL_CTX *new_server_context(void)
 	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
 	SSL_CTX_set_cert_verify_callback(ctx, on_client_certificate, NULL);
 	SSL_CTX_set_max_cert_list(ctx, CLIENT_CHAIN_MAX);
-	/* No resumption: a ticket keeps the client's certificate but not its chain, so a resumed session would be judged differently. */
+	/*
+	 * No resumption: a ticket keeps the client's certificate but not its chain, so a resumed
+	 * session would be judged differently.
+	 */
 	SSL_CTX_set_options(ctx, SSL_OP_NO_TICKET | SSL_OP_CIPHER_SERVER_PREFERENCE);
 	SSL_CTX_set_num_tickets(ctx, 0);
 	return ctx;
@@ -184,7 +192,7 @@ SSL *tls_server_session(struct tls_server *s)
 	return ssl;
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ---- */
 
 static X509_STORE *system_store;
 
@@ -206,13 +214,18 @@ static X509_STORE *get_system_store(void)
 	return system_store;
 }
 
-/* Verifies the chain that `ctx` holds, under its rules, against the system's roots. Returns an X509_V_ code. */
+/*
+ * Verifies the chain that `ctx` holds, under its rules, against the system's roots. Returns an
+ * X509_V_ code.
+ */
 static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 {
 	X509_STORE_CTX *second = X509_STORE_CTX_new();
 	int code = X509_V_ERR_UNSPECIFIED;
 
-	if (second && X509_STORE_CTX_init(second, get_system_store(), X509_STORE_CTX_get0_cert(ctx), X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
+	if (second &&
+		X509_STORE_CTX_init(second, get_system_store(), X509_STORE_CTX_get0_cert(ctx),
+			X509_STORE_CTX_get0_untrusted(ctx)) == 1) {
 		X509_STORE_CTX_set_default(second, "ssl_server");
 		X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(second), SSL_get0_param(ssl));
 		code = X509_verify_cert(second) == 1 ? X509_V_OK : X509_STORE_CTX_get_error(second);
@@ -221,7 +234,10 @@ static int verify_by_system(X509_STORE_CTX *ctx, SSL *ssl)
 	return code;
 }
 
-/* The CA given with the configuration first, then the system's: the shared store is neither copied nor loaded without need. */
+/*
+ * The CA given with the configuration first, then the system's: the shared store is neither copied
+ * nor loaded without need.
+ */
 static int on_server_certificate(X509_STORE_CTX *ctx, void *own_ca)
 {
 	SSL *ssl = X509_STORE_CTX_get_ex_data(ctx, SSL_get_ex_data_X509_STORE_CTX_idx());
@@ -276,7 +292,9 @@ static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, s
 	if (!config->cert_pem && !config->key_pem)
 		return 0;
 	if (!config->cert_pem || !config->key_pem)
-		return err_set(err, ERR_INVALID, "a client certificate and its private key belong together: %s is missing", config->cert_pem ? "the key" : "the certificate");
+		return err_set(err, ERR_INVALID,
+			"a client certificate and its private key belong together: %s is missing",
+			config->cert_pem ? "the key" : "the certificate");
 	return tls_use_pair(ctx, config->cert_pem, config->key_pem, config->key_password, err);
 }
 
@@ -332,7 +350,9 @@ SSL *tls_client_session(SSL_CTX *ctx, const char *server_name, bool insecure, st
 	} else {
 		SSL_set_verify(ssl, SSL_VERIFY_PEER, NULL);
 		SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-		ok = ok && (ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name) : SSL_set1_host(ssl, server_name)) == 1;
+		ok = ok &&
+			(ip ? X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), server_name)
+			    : SSL_set1_host(ssl, server_name)) == 1;
 	}
 	if (!ok) {
 		SSL_free(ssl);

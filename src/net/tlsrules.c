@@ -15,12 +15,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define SUBJECT "tls"
+#define SUBJECT    "tls"
 #define SUITES_MAX 4096
 
 static struct {
-	int min_version;     /* 0: nothing was said */
-	char *suites12;      /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
+	int min_version; /* 0: nothing was said */
+	char *suites12;  /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
 	char *suites13;
 	char *ca_dirs;
 } rules;
@@ -33,12 +33,13 @@ void tlsrules_done(void)
 	memset(&rules, 0, sizeof(rules));
 }
 
-/* --- version and suites ---------------------------------------------------------------------------------------------------------- */
+/* ---- Version and suites ---- */
 
 static const struct {
 	const char *name;
 	int version;
-} versions[] = { { "TLS10", TLS1_VERSION }, { "TLS11", TLS1_1_VERSION }, { "TLS12", TLS1_2_VERSION }, { "TLS13", TLS1_3_VERSION } };
+} versions[] = { { "TLS10", TLS1_VERSION }, { "TLS11", TLS1_1_VERSION }, { "TLS12", TLS1_2_VERSION },
+	{ "TLS13", TLS1_3_VERSION } };
 
 static int find_version(const char *name, struct err *err)
 {
@@ -55,7 +56,10 @@ static void add(struct buf *list, const char *name)
 	buf_puts(list, name);
 }
 
-/* The names of TLS 1.3's suites begin otherwise: what follows TLS_ is no key exchange. OpenSSL has a list of its own for them. */
+/*
+ * The names of TLS 1.3's suites begin otherwise: what follows TLS_ is no key exchange. OpenSSL has
+ * a list of its own for them.
+ */
 static bool is_for_tls13(const char *name)
 {
 	return strncmp(name, "TLS_", 4) == 0 && !strstr(name, "_WITH_");
@@ -81,7 +85,9 @@ static void read_ciphers(const char *text)
 		if (!*name)
 			continue;
 		if (strcmp(own, "(NONE)") == 0)
-			log_warn(SUBJECT, "http-tls-cipher-list: \"%.64s\" is no cipher suite that is known here; it is left out", name);
+			log_warn(SUBJECT,
+				"http-tls-cipher-list: \"%.64s\" is no cipher suite that is known here; it is left out",
+				name);
 		else
 			add(is_for_tls13(name) ? &suites13 : &suites12, own);
 	}
@@ -108,7 +114,10 @@ void tlsrules_apply(SSL_CTX *ctx)
 	SSL_CTX_set_min_proto_version(ctx, rules.min_version ? rules.min_version : TLS1_2_VERSION);
 	if (rules.suites13)
 		SSL_CTX_set_ciphersuites(ctx, rules.suites13);
-	/* OpenSSL counts the signatures of the old versions (MD5 with SHA-1) as no security at all, and would never speak them. */
+	/*
+	 * OpenSSL counts the signatures of the old versions (MD5 with SHA-1) as no security at all,
+	 * and would never speak them.
+	 */
 	if (rules.min_version && rules.min_version < TLS1_2_VERSION) {
 		SSL_CTX_set_security_level(ctx, 0);
 		if (!rules.suites12)
@@ -119,7 +128,7 @@ void tlsrules_apply(SSL_CTX *ctx)
 	ERR_clear_error();
 }
 
-/* --- roots ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Roots ---- */
 
 static int load_file(X509_STORE *store, FILE *file)
 {

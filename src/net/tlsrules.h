@@ -3,8 +3,10 @@
 #define NET_TLSRULES_H
 
 /*
- * What the process as a whole demands of the servers that scalers ask over TLS: HTTP, gRPC and Redis (keda-scalers.md C.6). Not of the API server and Vault, and not of databases, whose libraries set up TLS themselves.
- * Said once, before the first context; without that, TLS 1.2 and the libraries' suites.
+ * What the process as a whole demands of the servers that scalers ask over TLS: HTTP, gRPC and
+ * Redis (keda-scalers.md C.6). Not of the API server and Vault, and not of databases, whose
+ * libraries set up TLS themselves. Said once, before the first context; without that, TLS 1.2 and
+ * the libraries' suites.
  */
 
 #include "base/err.h"
@@ -16,8 +18,15 @@ typedef struct x509_store_st X509_STORE;
 
 struct tlsrules_config {
 	const char *min_version; /* "TLS10" to "TLS13"; NULL: TLS12 */
-	const char *ciphers;     /* IANA names, separated by ':' or ','; NULL: any good one. What is unknown is left out, with a warning, as KEDA does */
-	const char *ca_dirs;     /* folders, separated by ',': their files are trusted besides the system's roots; NULL: none */
+	/*
+	 * IANA names, separated by ':' or ','; NULL: any good one. What is unknown is left out,
+	 * with a warning, as KEDA does
+	 */
+	const char *ciphers;
+	/*
+	 * folders, separated by ',': their files are trusted besides the system's roots; NULL: none
+	 */
+	const char *ca_dirs;
 };
 
 /* ERR_INVALID: min_version is none. */
@@ -26,7 +35,10 @@ void tlsrules_done(void);
 
 /* Version and suites, for a client context. */
 void tlsrules_apply(SSL_CTX *ctx);
-/* Every certificate of every file of the folders, but of names that begin with ".." (a mounted ConfigMap has such). What cannot be read is said in the log and left out. */
+/*
+ * Every certificate of every file of the folders, but of names that begin with ".." (a mounted
+ * ConfigMap has such). What cannot be read is said in the log and left out.
+ */
 void tlsrules_load_roots(X509_STORE *store);
 
 #endif

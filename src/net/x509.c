@@ -14,9 +14,9 @@
 
 #include "base/mem.h"
 
-#define BACKDATE_S 3600        /* clocks of a cluster's machines differ */
-#define COMMON_NAME_MAX 64     /* ub-common-name, RFC 5280 */
-#define SERIAL_BITS 159        /* positive in 20 octets, RFC 5280 4.1.2.2 */
+#define BACKDATE_S      3600 /* clocks of a cluster's machines differ */
+#define COMMON_NAME_MAX 64   /* ub-common-name, RFC 5280 */
+#define SERIAL_BITS     159  /* positive in 20 octets, RFC 5280 4.1.2.2 */
 
 static int fail(struct err *err, const char *what)
 {
@@ -55,7 +55,7 @@ static EVP_PKEY *read_key(const char *pem)
 	return key;
 }
 
-/* --- making ------------------------------------------------------------------------------------------------------------ */
+/* ---- Making ---- */
 
 void x509_pair_done(struct x509_pair *pair)
 {
@@ -67,7 +67,8 @@ void x509_pair_done(struct x509_pair *pair)
 static int set_serial(X509 *cert)
 {
 	BIGNUM *serial = BN_new();
-	int ok = serial && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 && BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL;
+	int ok = serial && BN_rand(serial, SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) == 1 &&
+		BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL;
 
 	BN_free(serial);
 	return ok ? 0 : -1;
@@ -77,7 +78,10 @@ static int set_common_name(X509_NAME *name, const char *common_name)
 {
 	size_t len = strnlen(common_name, COMMON_NAME_MAX);
 
-	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)common_name, (int)len, -1, 0) == 1 ? 0 : -1;
+	return X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)common_name,
+		       (int)len, -1, 0) == 1
+		? 0
+		: -1;
 }
 
 /* A certificate with all but its issuer, extensions and signature. */
@@ -85,9 +89,10 @@ static X509 *new_cert(EVP_PKEY *key, const char *common_name, int64_t not_before
 {
 	X509 *cert = X509_new();
 
-	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) == 0
-	    && ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)not_before_s) && ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)not_after_s)
-	    && X509_set_pubkey(cert, key) == 1 && set_common_name(X509_get_subject_name(cert), common_name) == 0)
+	if (cert && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) == 0 &&
+		ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)not_before_s) &&
+		ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)not_after_s) && X509_set_pubkey(cert, key) == 1 &&
+		set_common_name(X509_get_subject_name(cert), common_name) == 0)
 		return cert;
 	X509_free(cert);
 	return NULL;
@@ -193,7 +198,8 @@ static int write_pair(X509 *cert, EVP_PKEY *key, struct x509_pair *out)
 {
 	BIO *cert_bio = BIO_new(BIO_s_mem());
 	BIO *key_bio = BIO_new(BIO_s_mem());
-	int ok = PEM_write_bio_X509(cert_bio, cert) == 1 && PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) == 1;
+	int ok = PEM_write_bio_X509(cert_bio, cert) == 1 &&
+		PEM_write_bio_PKCS8PrivateKey(key_bio, key, NULL, NULL, 0, NULL, NULL) == 1;
 
 	out->cert_pem = take_text(cert_bio);
 	out->key_pem = take_text(key_bio);
@@ -209,8 +215,9 @@ int x509_make_ca(const char *common_name, int64_t now_unix_ms, int64_t valid_s, 
 	X509 *cert = key ? new_cert(key, common_name, now_s - BACKDATE_S, now_s + valid_s) : NULL;
 	int result = 0;
 
-	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 || add_extensions(cert, cert, ca_extensions) < 0
-	    || X509_sign(cert, key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
+	if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(cert)) != 1 ||
+		add_extensions(cert, cert, ca_extensions) < 0 || X509_sign(cert, key, EVP_sha256()) == 0 ||
+		write_pair(cert, key, out) < 0)
 		result = fail(err, "making a CA");
 	X509_free(cert);
 	EVP_PKEY_free(key);
@@ -232,12 +239,14 @@ static int check_names(const char *const *dns_names, struct err *err)
 		return err_set(err, ERR_INVALID, "serving certificate: no DNS names given");
 	for (size_t i = 0; dns_names[i]; i++) {
 		if (!is_dns_name(dns_names[i]) && !ip_literal(dns_names[i], address))
-			return err_set(err, ERR_INVALID, "serving certificate: \"%s\" is neither a DNS name nor an IP address", dns_names[i]);
+			return err_set(err, ERR_INVALID,
+				"serving certificate: \"%s\" is neither a DNS name nor an IP address", dns_names[i]);
 	}
 	return 0;
 }
 
-int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err)
+int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
+	struct x509_pair *out, struct err *err)
 {
 	int64_t now_s = now_unix_ms / 1000, end_s = now_s + valid_s;
 	X509 *issuer = read_cert(ca->cert_pem), *cert = NULL;
@@ -251,8 +260,9 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 			end_s = unix_s(X509_get0_notAfter(issuer));
 		key = EVP_EC_gen("P-256");
 		cert = key ? new_cert(key, dns_names[0], now_s - BACKDATE_S, end_s) : NULL;
-		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 || add_extensions(cert, issuer, serving_extensions) < 0
-		    || add_alt_names(cert, dns_names) < 0 || X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
+		if (!cert || X509_set_issuer_name(cert, X509_get_subject_name(issuer)) != 1 ||
+			add_extensions(cert, issuer, serving_extensions) < 0 || add_alt_names(cert, dns_names) < 0 ||
+			X509_sign(cert, issuer_key, EVP_sha256()) == 0 || write_pair(cert, key, out) < 0)
 			result = fail(err, "making a serving certificate");
 	}
 	X509_free(cert);
@@ -262,7 +272,7 @@ int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, 
 	return result;
 }
 
-/* --- reading ----------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 void x509_common_name(X509 *cert, char *out, size_t size)
 {
@@ -272,7 +282,10 @@ void x509_common_name(X509 *cert, char *out, size_t size)
 	int len;
 
 	out[0] = '\0';
-	/* Of several the last, as Go's crypto/x509 has it, so that we and the API server see the same one. */
+	/*
+	 * Of several the last, as Go's crypto/x509 has it, so that we and the API server see the
+	 * same one.
+	 */
 	while ((at = X509_NAME_get_index_by_NID(name, NID_commonName, last)) >= 0)
 		last = at;
 	if (last < 0)
@@ -311,7 +324,10 @@ static bool names(X509 *cert, const char *text)
 static bool fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_names, char *why, size_t why_size)
 {
 	if (!cert || !key || !ca) {
-		snprintf(why, why_size, "the %s cannot be read", !ca ? "CA certificate" : !cert ? "certificate" : "private key");
+		snprintf(why, why_size, "the %s cannot be read",
+			!ca             ? "CA certificate"
+				: !cert ? "certificate"
+					: "private key");
 		return false;
 	}
 	if (X509_check_private_key(cert, key) != 1) {
@@ -331,7 +347,8 @@ static bool fits(X509 *cert, EVP_PKEY *key, X509 *ca, const char *const *dns_nam
 	return true;
 }
 
-bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why, size_t why_size)
+bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why,
+	size_t why_size)
 {
 	char unwanted[1];
 	X509 *cert = read_cert(cert_pem), *ca = read_cert(ca_pem);
@@ -345,7 +362,7 @@ bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, co
 	return result;
 }
 
-/* --- verifying --------------------------------------------------------------------------------------------------------- */
+/* ---- Verifying ---- */
 
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err)
 {
@@ -377,11 +394,13 @@ int x509_verify_client(X509_STORE *roots, X509 *leaf, struct stack_st_X509 *chai
 	char cn[256];
 	int result = -1;
 
-	if (ctx && X509_STORE_CTX_init(ctx, roots, leaf, chain) == 1 && X509_STORE_CTX_set_default(ctx, "ssl_client") == 1 && X509_verify_cert(ctx) == 1) {
+	if (ctx && X509_STORE_CTX_init(ctx, roots, leaf, chain) == 1 &&
+		X509_STORE_CTX_set_default(ctx, "ssl_client") == 1 && X509_verify_cert(ctx) == 1) {
 		result = 0;
 	} else {
 		x509_common_name(leaf, cn, sizeof(cn));
-		err_set(err, ERR_DENIED, "client certificate \"%s\": %s", cn, X509_verify_cert_error_string(ctx ? X509_STORE_CTX_get_error(ctx) : X509_V_ERR_OUT_OF_MEM));
+		err_set(err, ERR_DENIED, "client certificate \"%s\": %s", cn,
+			X509_verify_cert_error_string(ctx ? X509_STORE_CTX_get_error(ctx) : X509_V_ERR_OUT_OF_MEM));
 	}
 	X509_STORE_CTX_free(ctx);
 	ERR_clear_error();

@@ -3,8 +3,8 @@
 #define NET_X509_H
 
 /*
- * Certificates: making our own CA and serving certificate, reading when one ends, and checking a client's chain against a given set of
- * roots (the aggregator's front proxy).
+ * Certificates: making our own CA and serving certificate, reading when one ends, and checking a
+ * client's chain against a given set of roots (the aggregator's front proxy).
  */
 
 #include <stdbool.h>
@@ -26,8 +26,12 @@ void x509_pair_done(struct x509_pair *pair); /* wipes the key */
 /* A self-signed CA (ECDSA P-256), valid from an hour before now for valid_s seconds. */
 int x509_make_ca(const char *common_name, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err);
 
-/* A certificate for serverAuth and clientAuth signed by `ca`; dns_names NULL-terminated, the first is the common name; IP literals become IP SANs. */
-int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s, struct x509_pair *out, struct err *err);
+/*
+ * A certificate for serverAuth and clientAuth signed by `ca`; dns_names NULL-terminated, the first
+ * is the common name; IP literals become IP SANs.
+ */
+int x509_make_serving(const struct x509_pair *ca, const char *const *dns_names, int64_t now_unix_ms, int64_t valid_s,
+	struct x509_pair *out, struct err *err);
 
 struct x509_facts {
 	int64_t not_before_unix_ms;
@@ -36,8 +40,12 @@ struct x509_facts {
 };
 int x509_read(const char *cert_pem, struct x509_facts *out, struct err *err);
 
-/* True when cert_pem is signed by ca_pem, key_pem fits it and it names each of dns_names. *why (may be NULL) says what does not fit. */
-bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why, size_t why_size);
+/*
+ * True when cert_pem is signed by ca_pem, key_pem fits it and it names each of dns_names. *why (may
+ * be NULL) says what does not fit.
+ */
+bool x509_fits(const char *cert_pem, const char *key_pem, const char *ca_pem, const char *const *dns_names, char *why,
+	size_t why_size);
 
 /* Roots from one PEM bundle; X509_STORE_free frees it. */
 X509_STORE *x509_store_from_pem(const char *pem, struct err *err);

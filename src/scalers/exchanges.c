@@ -23,7 +23,10 @@ void exchanges_count(struct webget *web, struct exchanges *e, struct counters *c
 
 	if (!counters)
 		return;
-	e->requests = counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_http_requests_total", "Requests to sources over HTTP, by trigger type and status code.", labels);
-	e->seconds = counters_declare_histogram(counters, "keda_scaler_http_request_duration_seconds", "From a request sent to its answer, or to its failure.", labels, bounds_s, sizeof(bounds_s) / sizeof(bounds_s[0]));
+	e->requests = counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_http_requests_total",
+		"Requests to sources over HTTP, by trigger type and status code.", labels);
+	e->seconds = counters_declare_histogram(counters, "keda_scaler_http_request_duration_seconds",
+		"From a request sent to its answer, or to its failure.", labels, bounds_s,
+		sizeof(bounds_s) / sizeof(bounds_s[0]));
 	webget_watch(web, on_exchange, e);
 }

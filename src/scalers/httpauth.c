@@ -14,7 +14,12 @@ static const struct {
 	const char *word;
 	enum mode mode;
 } modes[] = {
-	{ "apiKey", API_KEY }, { "basic", BASIC }, { "tls", TLS }, { "bearer", BEARER }, { "custom", CUSTOM }, { "oauth", OAUTH },
+	{ "apiKey", API_KEY },
+	{ "basic", BASIC },
+	{ "tls", TLS },
+	{ "bearer", BEARER },
+	{ "custom", CUSTOM },
+	{ "oauth", OAUTH },
 };
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
@@ -25,7 +30,7 @@ struct fields {
 	char *api_key, *key_name;
 	unsigned method; /* enum method */
 	char *token_url, *client_id, *client_secret, *scopes, *params;
-	unsigned owner;  /* enum owner */
+	unsigned owner; /* enum owner */
 	char *region, *role, *key_id, *secret_key, *session_token;
 	char *ca, *cert, *key;
 	bool insecure;
@@ -40,20 +45,26 @@ static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NU
 /* Sources as keda-scalers.md C.5 and A.4 have them. */
 #define AT(field) offsetof(struct fields, field)
 static const struct param_row rows[] = {
-	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes), .help = "as whom: apiKey, basic, tls, bearer, custom, oauth" },
+	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
+		.help = "as whom: apiKey, basic, tls, bearer, custom, oauth" },
 	{ "ca", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
 	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
 	{ "timeout", PARAM_DURATION, "m", AT(timeout_ms), .help = "of one request" },
-	{ "bearerToken|token", PARAM_TEXT, "a", AT(bearer), .required = true, .when = BEARER, .help = "bearer: the token" },
+	{ "bearerToken|token", PARAM_TEXT, "a", AT(bearer), .required = true, .when = BEARER,
+		.help = "bearer: the token" },
 	{ "username", PARAM_TEXT, "a", AT(username), .required = true, .when = BASIC, .help = "basic: user" },
 	{ "password", PARAM_TEXT, "a", AT(password), .when = BASIC, .help = "basic: password" },
-	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .required = true, .when = OAUTH, .help = "oauth: where tokens come from" },
+	{ "oauthTokenURI", PARAM_TEXT, "a", AT(token_url), .required = true, .when = OAUTH,
+		.help = "oauth: where tokens come from" },
 	{ "clientID", PARAM_TEXT, "a", AT(client_id), .required = true, .when = OAUTH, .help = "oauth: client" },
 	{ "clientSecret", PARAM_TEXT, "a", AT(client_secret), .when = OAUTH, .help = "oauth: its secret" },
 	{ "scopes|scope", PARAM_TEXT, "a", AT(scopes), .when = OAUTH, .help = "oauth: scopes" },
-	{ "endpointParams", PARAM_TEXT, "a", AT(params), .when = OAUTH, .help = "oauth: more of the request for a token" },
-	{ "customAuthHeader", PARAM_TEXT, "a", AT(header_name), .required = true, .when = CUSTOM, .help = "custom: name of the header" },
-	{ "customAuthValue", PARAM_TEXT, "a", AT(header_value), .required = true, .when = CUSTOM, .help = "custom: its value" },
+	{ "endpointParams", PARAM_TEXT, "a", AT(params), .when = OAUTH,
+		.help = "oauth: more of the request for a token" },
+	{ "customAuthHeader", PARAM_TEXT, "a", AT(header_name), .required = true, .when = CUSTOM,
+		.help = "custom: name of the header" },
+	{ "customAuthValue", PARAM_TEXT, "a", AT(header_value), .required = true, .when = CUSTOM,
+		.help = "custom: its value" },
 	{ "cert", PARAM_TEXT, "a", AT(cert), .required = true, .when = TLS, .help = "tls: client certificate, PEM" },
 	{ "key", PARAM_TEXT, "a", AT(key), .required = true, .when = TLS, .help = "tls: its key, PEM" },
 };
@@ -61,8 +72,10 @@ const struct param_table httpauth_table = PARAM_TABLE(rows);
 
 static const struct param_row api_key_rows[] = {
 	{ "apiKey", PARAM_TEXT, "ma", AT(api_key), .required = true, .when = API_KEY, .help = "apiKey: the key" },
-	{ "method", PARAM_CHOICE, "ma", AT(method), .when = API_KEY, .words = methods, .help = "apiKey: where it is sent" },
-	{ "keyParamName", PARAM_TEXT, "ma", AT(key_name), .when = API_KEY, .help = "apiKey: name of the header or parameter" },
+	{ "method", PARAM_CHOICE, "ma", AT(method), .when = API_KEY, .words = methods,
+		.help = "apiKey: where it is sent" },
+	{ "keyParamName", PARAM_TEXT, "ma", AT(key_name), .when = API_KEY,
+		.help = "apiKey: name of the header or parameter" },
 };
 const struct param_table httpauth_api_key_table = PARAM_TABLE(api_key_rows);
 
@@ -90,7 +103,7 @@ static void fields_done(struct fields *f)
 	params_done(&httpauth_cloud_table, f);
 }
 
-/* --- authModes ------------------------------------------------------------------------------------------------------------------- */
+/* ---- AuthModes ---- */
 
 static unsigned mode_of(const char *word)
 {
@@ -110,14 +123,20 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 		unsigned mode = mode_of(list->items[i]);
 
 		if (!mode)
-			return err_set(err, ERR_INVALID, "parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, separated by commas: piece %zu is none of them", i + 1);
+			return err_set(err, ERR_INVALID,
+				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
+				"separated by commas: piece %zu is none of them",
+				i + 1);
 		*out |= mode;
 	}
 	who = *out & (BEARER | BASIC | OAUTH);
 	if ((who & (who - 1)) != 0)
-		return err_set(err, ERR_INVALID, "parameter \"authModes\" must contain only one of bearer, basic, oauth");
+		return err_set(err, ERR_INVALID,
+			"parameter \"authModes\" must contain only one of bearer, basic, oauth");
 	if (*out & API_KEY && !(features & HTTPAUTH_API_KEY))
-		return err_set(err, ERR_INVALID, "parameter \"authModes\": apiKey is not sent by this trigger; custom sends any header (customAuthHeader, customAuthValue)");
+		return err_set(err, ERR_INVALID,
+			"parameter \"authModes\": apiKey is not sent by this trigger; custom sends any header "
+			"(customAuthHeader, customAuthValue)");
 	return 0;
 }
 
@@ -141,11 +160,13 @@ static void join_scopes(char *scopes)
 static int check_header(const struct fields *f, unsigned wanted, struct err *err)
 {
 	if (f->method == HEADER && wanted & API_KEY && wanted & CUSTOM)
-		return err_set(err, ERR_INVALID, "parameter \"authModes\": apiKey in a header and custom cannot go together; custom alone sends any header");
+		return err_set(err, ERR_INVALID,
+			"parameter \"authModes\": apiKey in a header and custom cannot go together; custom alone sends "
+			"any header");
 	return 0;
 }
 
-/* --- AWS, Google: without authModes --------------------------------------------------------------------------------------------- */
+/* ---- AWS, Google: without authModes ---- */
 
 #define STATIC_KEYS "give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication"
 
@@ -153,22 +174,26 @@ static int check_header(const struct fields *f, unsigned wanted, struct err *err
 static int check_cloud(const struct fields *f, struct err *err)
 {
 	if (f->owner == OPERATOR)
-		return err_set(err, ERR_INVALID, "parameter \"identityOwner\" value \"operator\": kscaled has no AWS identity of its own; " STATIC_KEYS);
+		return err_set(err, ERR_INVALID,
+			"parameter \"identityOwner\" value \"operator\": kscaled has no AWS identity of its "
+			"own; " STATIC_KEYS);
 	if (f->region && f->role)
 		return err_set(err, ERR_INVALID, "parameter \"awsRoleArn\": AWS roles are not supported; " STATIC_KEYS);
 	if (f->region && (!f->key_id || !f->secret_key))
-		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is given, but not %s: " STATIC_KEYS, f->key_id ? "awsSecretAccessKey" : "awsAccessKeyID");
+		return err_set(err, ERR_INVALID, "parameter \"awsRegion\" is given, but not %s: " STATIC_KEYS,
+			f->key_id ? "awsSecretAccessKey" : "awsAccessKeyID");
 	return 0;
 }
 
-/* --- all together ---------------------------------------------------------------------------------------------------------------- */
+/* ---- All together ---- */
 
 static int worse(int a, int b)
 {
 	return a < 0 || b < 0 ? -1 : a | b;
 }
 
-static int read_fields(const struct scaler_params *params, unsigned features, struct fields *f, unsigned *wanted, struct err *err)
+static int read_fields(const struct scaler_params *params, unsigned features, struct fields *f, unsigned *wanted,
+	struct err *err)
 {
 	int rc = params_read(&httpauth_table, params, f, err);
 
@@ -216,7 +241,11 @@ static struct webaccess *make_access(const struct fields *f, unsigned wanted, st
 		.header_value = by_header ? f->api_key : f->header_value,
 		.query_name = by_query ? api_name : NULL,
 		.query_value = by_query ? f->api_key : NULL,
-		.oauth = { .token_url = f->token_url, .client_id = f->client_id, .client_secret = f->client_secret, .scopes = f->scopes, .params = f->params },
+		.oauth = { .token_url = f->token_url,
+			.client_id = f->client_id,
+			.client_secret = f->client_secret,
+			.scopes = f->scopes,
+			.params = f->params },
 		.ca_pem = f->ca,
 		.cert_pem = f->cert,
 		.key_pem = f->key,
@@ -233,7 +262,8 @@ static struct webaccess *make_access(const struct fields *f, unsigned wanted, st
 	return webaccess_new(&config, err);
 }
 
-int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features, struct httpauth *out, struct err *err)
+int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
+	struct httpauth *out, struct err *err)
 {
 	struct fields f = { 0 };
 	unsigned wanted = 0;

@@ -14,8 +14,21 @@ static const struct {
 	double factor;
 } suffixes[] = {
 	{ "", 1 },
-	{ "n", 1e-9 }, { "u", 1e-6 }, { "m", 1e-3 }, { "k", 1e3 }, { "M", 1e6 }, { "G", 1e9 }, { "T", 1e12 }, { "P", 1e15 }, { "E", 1e18 },
-	{ "Ki", 0x1p10 }, { "Mi", 0x1p20 }, { "Gi", 0x1p30 }, { "Ti", 0x1p40 }, { "Pi", 0x1p50 }, { "Ei", 0x1p60 },
+	{ "n", 1e-9 },
+	{ "u", 1e-6 },
+	{ "m", 1e-3 },
+	{ "k", 1e3 },
+	{ "M", 1e6 },
+	{ "G", 1e9 },
+	{ "T", 1e12 },
+	{ "P", 1e15 },
+	{ "E", 1e18 },
+	{ "Ki", 0x1p10 },
+	{ "Mi", 0x1p20 },
+	{ "Gi", 0x1p30 },
+	{ "Ti", 0x1p40 },
+	{ "Pi", 0x1p50 },
+	{ "Ei", 0x1p60 },
 };
 
 bool metricvalue_of_text(const char *text, size_t len, double *out)
@@ -44,7 +57,8 @@ bool metricvalue_of_text(const char *text, size_t len, double *out)
 
 int metricvalue_none(const char *got, struct err *err)
 {
-	return err_set(err, ERR_INVALID, "must point to a numeric value or a string parseable as a Quantity, got %s", got);
+	return err_set(err, ERR_INVALID, "must point to a numeric value or a string parseable as a Quantity, got %s",
+		got);
 }
 
 int metricvalue_of_json(const json_t *value, double *out, struct err *err)
@@ -53,23 +67,16 @@ int metricvalue_of_json(const json_t *value, double *out, struct err *err)
 		return metricvalue_none("Null: there is nothing", err);
 	switch (json_typeof(value)) {
 	case JSON_INTEGER:
-	case JSON_REAL:
-		*out = json_number_value(value);
-		return 0;
+	case JSON_REAL: *out = json_number_value(value); return 0;
 	case JSON_STRING:
 		if (metricvalue_of_text(json_string_value(value), json_string_length(value), out))
 			return 0;
 		return metricvalue_none("String: a text that is no quantity like 5, 1.5, 100m or 2Gi", err);
-	case JSON_TRUE:
-		return metricvalue_none("True", err);
-	case JSON_FALSE:
-		return metricvalue_none("False", err);
-	case JSON_NULL:
-		return metricvalue_none("Null", err);
-	case JSON_ARRAY:
-		return metricvalue_none("JSON: a list", err);
-	case JSON_OBJECT:
-		return metricvalue_none("JSON: an object", err);
+	case JSON_TRUE: return metricvalue_none("True", err);
+	case JSON_FALSE: return metricvalue_none("False", err);
+	case JSON_NULL: return metricvalue_none("Null", err);
+	case JSON_ARRAY: return metricvalue_none("JSON: a list", err);
+	case JSON_OBJECT: return metricvalue_none("JSON: an object", err);
 	}
 	return metricvalue_none("nothing that is known", err);
 }
@@ -92,5 +99,6 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (json_error_code(where) == reasons[i].code)
 			reason = reasons[i].text;
-	return err_set(err, ERR_INVALID, "the answer is not JSON: line %d column %d: %s", where->line, where->column, reason);
+	return err_set(err, ERR_INVALID, "the answer is not JSON: line %d column %d: %s", where->line, where->column,
+		reason);
 }

@@ -3,8 +3,9 @@
 #define SCALERS_METRICVALUE_H
 
 /*
- * What counts as a number in an answer of metrics-api, whatever its format, and what is said when there is none: always what kind of thing there is, never its content, which is somebody's page. An absent value, a null, a
- * NaN or an infinity is an error, never 0. Pure.
+ * What counts as a number in an answer of metrics-api, whatever its format, and what is said when
+ * there is none: always what kind of thing there is, never its content, which is somebody's page.
+ * An absent value, a null, a NaN or an infinity is an error, never 0. Pure.
  */
 
 #include <jansson.h>
@@ -16,7 +17,10 @@
 /* A Kubernetes quantity ("500m", "1Ki", "12.5"), with all its digits. False when it is none. */
 bool metricvalue_of_text(const char *text, size_t len, double *out);
 
-/* A number, or a string that is a quantity. ERR_INVALID `must point to a numeric value or a string parseable as a Quantity, got ...`; NULL is "nothing". */
+/*
+ * A number, or a string that is a quantity. ERR_INVALID `must point to a numeric value or a string
+ * parseable as a Quantity, got ...`; NULL is "nothing".
+ */
 int metricvalue_of_json(const json_t *value, double *out, struct err *err);
 
 /* The same words for what other formats found: "an element with elements inside". Returns -1. */

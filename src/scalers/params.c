@@ -18,8 +18,10 @@ enum { METADATA = 'm', AUTH = 'a', ENV = 'e' }; /* the letters of struct param_r
 
 /* Of every type. */
 static const struct param_row all_types_rows[] = {
-	{ "metricName", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
-	{ "cortexOrgID|cortexOrgId", PARAM_DROPPED, "m", .why = "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
+	{ "metricName", PARAM_DROPPED, "m",
+		.why = "KEDA dropped it in 2.12: the metric is named by the trigger's place" },
+	{ "cortexOrgID|cortexOrgId", PARAM_DROPPED, "m",
+		.why = "KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=..." },
 };
 static const struct param_table all_types = PARAM_TABLE(all_types_rows);
 
@@ -30,7 +32,10 @@ struct found {
 	bool unknown;
 };
 
-/* A copy without white space at both ends; NULL when nothing is left: an empty value counts as absent. */
+/*
+ * A copy without white space at both ends; NULL when nothing is left: an empty value counts as
+ * absent.
+ */
 static char *trimmed(const char *text)
 {
 	size_t len;
@@ -69,7 +74,7 @@ static const char *first_name(const struct param_row *row, char name[PARAM_NAME_
 	return name;
 }
 
-/* --- names ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Names ---- */
 
 /* Goes over the keys of the metadata that the tables name, one after the other. */
 struct keys {
@@ -78,7 +83,7 @@ struct keys {
 	const char *names; /* of the row, those to come; NULL: at its beginning */
 	char name[PARAM_NAME_SIZE];
 	char key[PARAM_NAME_SIZE + 8];
-	bool variable;     /* the name was given; now as the name of a variable */
+	bool variable; /* the name was given; now as the name of a variable */
 };
 
 static const struct param_table *table_at(const struct scaler_params *params, size_t i)
@@ -113,7 +118,8 @@ static const char *next_key(struct keys *k)
 }
 
 /* The row of a table that has the name; NULL. */
-static const struct param_row *row_named(const struct param_table *t, const char *wanted, enum param_kind kind, const char *place)
+static const struct param_row *row_named(const struct param_table *t, const char *wanted, enum param_kind kind,
+	const char *place)
 {
 	for (size_t i = 0; i < t->count; i++) {
 		const char *names = t->rows[i].names;
@@ -126,7 +132,10 @@ static const struct param_row *row_named(const struct param_table *t, const char
 	return NULL;
 }
 
-/* Where all other keys are a server's, those are unknown that stand in the metadata though only an authentication may have them. */
+/*
+ * Where all other keys are a server's, those are unknown that stand in the metadata though only an
+ * authentication may have them.
+ */
 static bool belongs_to_others(const struct scaler_params *params, const char *key)
 {
 	bool others = false, misplaced = false;
@@ -150,7 +159,10 @@ static bool is_known(const struct scaler_params *params, const char *key)
 	return belongs_to_others(params, key);
 }
 
-/* A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL. Those that are known are what they say. */
+/*
+ * A key of the metadata that may be meant to be this parameter, of which there is nothing; NULL.
+ * Those that are known are what they say.
+ */
 static const char *mistyped(const struct scaler_params *params, const struct param_row *row)
 {
 	const char *names = row->names, *found = NULL;
@@ -219,10 +231,14 @@ char *params_unknown(const struct scaler_params *params)
 	return out.len > 0 ? buf_take(&out) : NULL;
 }
 
-/* --- looking for one value -------------------------------------------------------------------------------------------------------- */
+/* ---- Looking for one value ---- */
 
-/* The trimmed value of a key, if it is there. It is unknown with an unknown part, too: variables are made of others. */
-static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place, struct found *out)
+/*
+ * The trimmed value of a key, if it is there. It is unknown with an unknown part, too: variables
+ * are made of others.
+ */
+static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place,
+	struct found *out)
 {
 	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
 	out->place = place;
@@ -230,10 +246,12 @@ static void take(const struct scaler_params *params, const struct strmap *from, 
 }
 
 /*
- * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
+ * `<name>FromEnv` names a variable. One that is there but could not be read is an error. One that
+ * is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
  * nothing either, *absent is the error: never an empty value in silence.
  */
-static int from_env(const struct scaler_params *params, const char *name, struct found *out, struct err *absent, struct err *err)
+static int from_env(const struct scaler_params *params, const char *name, struct found *out, struct err *absent,
+	struct err *err)
 {
 	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
 	MEM_AUTO char *variable = trimmed(strmap_get(params->metadata, key));
@@ -247,12 +265,15 @@ static int from_env(const struct scaler_params *params, const char *name, struct
 		return 0;
 	why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
 	if (why)
-		return err_set(err, ERR_INVALID, "parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
-	err_set(absent, ERR_INVALID, "parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
+	err_set(absent, ERR_INVALID,
+		"parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
 	return 0;
 }
 
-static int from_place(const struct scaler_params *params, char place, const char *name, struct found *out, struct err *absent, struct err *err)
+static int from_place(const struct scaler_params *params, char place, const char *name, struct found *out,
+	struct err *absent, struct err *err)
 {
 	if (place == ENV)
 		return from_env(params, name, out, absent, err);
@@ -298,20 +319,27 @@ static int find(const struct scaler_params *params, const struct param_row *row,
 	return row->required ? missing(params, row, err) : 0;
 }
 
-/* --- reading it ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading it ---- */
 
-/* Only what stands in the object itself may be shown: the rest may be a secret that was put into the wrong place. */
+/*
+ * Only what stands in the object itself may be shown: the rest may be a secret that was put into
+ * the wrong place.
+ */
 static int wrong(const struct param_row *row, char place, const char *text, const char *must, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
 
 	first_name(row, name);
 	if (place == METADATA)
-		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be %s", name, text, must);
-	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value from %s (not shown): must be %s", name, place_name(place), must);
+		return err_set(err, ERR_INVALID, "unable to set param \"%s\" value \"%s\": must be %s", name, text,
+			must);
+	return err_set(err, ERR_INVALID, "unable to set param \"%s\" value from %s (not shown): must be %s", name,
+		place_name(place), must);
 }
 
-/* As JSON writes whole numbers: no plus sign, no leading zeros, no fraction (keda-scalers.md C.2). */
+/*
+ * As JSON writes whole numbers: no plus sign, no leading zeros, no fraction (keda-scalers.md C.2).
+ */
 static bool json_integer(const char *text)
 {
 	if (*text == '-')
@@ -325,7 +353,9 @@ static bool json_integer(const char *text)
 	return *text == '\0';
 }
 
-/* As JSON writes numbers: digits on both sides of a point, an exponent; nothing that is not finite. */
+/*
+ * As JSON writes numbers: digits on both sides of a point, an exponent; nothing that is not finite.
+ */
 static bool json_number(const char *text)
 {
 	const char *c = text + (*text == '-');
@@ -366,7 +396,7 @@ static int read_int64(const struct param_row *row, const struct found *f, int64_
 	if ((row->least == 0 && row->most == 0) || (value >= row->least && value <= row->most))
 		return 0;
 	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be between %" PRId64 " and %" PRId64,
-		       first_name(row, name), value, row->least, row->most);
+		first_name(row, name), value, row->least, row->most);
 }
 
 static int read_bool(const struct param_row *row, const struct found *f, bool *out, struct err *err)
@@ -414,7 +444,8 @@ static int read_duration(const struct param_row *row, const struct found *f, int
 		return 0;
 	}
 	if (json_integer(f->text) || duration_parse(f->text, out_ms, NULL))
-		return wrong(row, f->place, f->text, "a duration such as 30s, or a whole number of milliseconds, not negative", err);
+		return wrong(row, f->place, f->text,
+			"a duration such as 30s, or a whole number of milliseconds, not negative", err);
 	return 0;
 }
 
@@ -454,33 +485,44 @@ static int read_map(const struct param_row *row, struct found *f, struct strmap 
 
 	while ((piece = strsep(&rest, ",")) != NULL) {
 		char *equals = strchr(piece, '=');
-		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL, *name = trimmed(key), *value = equals ? trimmed(equals + 1) : NULL;
+		MEM_AUTO char *key = equals ? mem_dupn(piece, (size_t)(equals - piece)) : NULL, *name = trimmed(key),
+			      *value = equals ? trimmed(equals + 1) : NULL;
 
 		if (!name || strchr(equals + 1, '='))
-			return wrong(row, f->place, piece, "name=value pieces with exactly one '=' each, separated by commas", err);
+			return wrong(row, f->place, piece,
+				"name=value pieces with exactly one '=' each, separated by commas", err);
 		strmap_set(out, name, value ? value : "");
 	}
 	return 0;
 }
 
-/* The target of a metric as a float threshold. What is not above 0, and what rounds to 0, is refused here: KEDA lets some of it through and the API server then refuses the whole HPA. */
-static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found *f, struct quantity *out, struct err *err)
+/*
+ * The target of a metric as a float threshold. What is not above 0, and what rounds to 0, is
+ * refused here: KEDA lets some of it through and the API server then refuses the whole HPA.
+ */
+static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found *f,
+	struct quantity *out, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
 	double value = 0;
 
 	first_name(row, name);
-	if (f->text ? read_double(row, f, &value, err) : !params->formula_source && err_set(err, ERR_INVALID, "no %s given", name))
+	if (f->text ? read_double(row, f, &value, err)
+		    : !params->formula_source && err_set(err, ERR_INVALID, "no %s given", name))
 		return -1;
 	*out = quantity_from_double(value);
 	if (out->milli > 0 || params->formula_source)
 		return 0;
 	if (f->place != METADATA)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", name, place_name(f->place));
-	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", name, f->text);
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\" value from %s (not shown) must be greater than 0 (at least 0.001)", name,
+			place_name(f->place));
+	return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\" must be greater than 0 (at least 0.001)", name,
+		f->text);
 }
 
-static int store(const struct scaler_params *params, const struct param_row *row, struct found *f, void *field, struct err *err)
+static int store(const struct scaler_params *params, const struct param_row *row, struct found *f, void *field,
+	struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
 
@@ -522,14 +564,17 @@ static int read_row(const struct scaler_params *params, const struct param_row *
 	return failed ? -1 : f.unknown;
 }
 
-int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out, struct err *err)
+int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
+	struct err *err)
 {
 	bool unknown = false;
 
 	for (size_t i = 0; i < t->count; i++) {
 		const struct param_row *row = &t->rows[i];
 		bool wanted = when ? (row->when & when) != 0 : !row->when;
-		int rc = wanted && row->kind != PARAM_IGNORED && row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS ? read_row(params, row, (char *)out + row->at, err) : 0;
+		int rc = wanted && row->kind != PARAM_IGNORED && row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS
+			? read_row(params, row, (char *)out + row->at, err)
+			: 0;
 
 		if (rc < 0)
 			return -1;
@@ -576,9 +621,12 @@ int params_metric_type(const struct scaler_params *params, enum metric_target_ty
 	else if (strcmp(text, "Value") == 0)
 		*out = METRIC_VALUE;
 	else if (strcmp(text, "Utilization") == 0)
-		return err_set(err, ERR_INVALID, "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'");
+		return err_set(err, ERR_INVALID,
+			"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
+			"'AverageValue'");
 	else
-		return err_set(err, ERR_INVALID, "metricType \"%s\" is unknown, allowed values are 'Value' or 'AverageValue'", text);
+		return err_set(err, ERR_INVALID,
+			"metricType \"%s\" is unknown, allowed values are 'Value' or 'AverageValue'", text);
 	return 0;
 }
 

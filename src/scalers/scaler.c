@@ -44,7 +44,8 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 
 	memset(out, 0, sizeof(*out));
 	if (!type) {
-		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type, scaler_type_names());
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type,
+			scaler_type_names());
 		return err_wrap(err, "trigger %d", params->index);
 	}
 	out->type = type;
@@ -59,7 +60,8 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
 	}
 	out->trigger_name = mem_dup(params->name);
-	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name) : mem_dup(name);
+	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name)
+								: mem_dup(name);
 	free(name);
 	return 0;
 }
@@ -101,7 +103,8 @@ bool description_equal(const struct description *a, const struct description *b)
 	if (a->count != b->count)
 		return false;
 	for (size_t i = 0; i < a->count; i++)
-		if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 || a->metrics[i].target.milli != b->metrics[i].target.milli)
+		if (strcmp(a->metrics[i].name, b->metrics[i].name) != 0 ||
+			a->metrics[i].target.milli != b->metrics[i].target.milli)
 			return false;
 	return true;
 }
@@ -116,13 +119,18 @@ void description_done(struct description *d)
 
 struct metric_spec scaler_metric_spec(const struct scaler *s)
 {
-	return (struct metric_spec){ .kind = s->kind, .name = s->metric_name, .container = s->container, .target_type = s->target_type, .target = s->target };
+	return (struct metric_spec){ .kind = s->kind,
+		.name = s->metric_name,
+		.container = s->container,
+		.target_type = s->target_type,
+		.target = s->target };
 }
 
 /* Activation is strictly greater everywhere (keda-scalers.md C.7). */
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 {
-	bool active = answer->activity == ACTIVITY_BY_THRESHOLD ? answer->value > s->activation : answer->activity == ACTIVITY_ACTIVE;
+	bool active = answer->activity == ACTIVITY_BY_THRESHOLD ? answer->value > s->activation
+								: answer->activity == ACTIVITY_ACTIVE;
 
 	return (struct reading){ .value = answer->value, .active = active };
 }

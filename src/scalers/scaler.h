@@ -3,18 +3,29 @@
 #define SCALERS_SCALER_H
 
 /*
- * The contract of a trigger type: every one is built, asked and judged; some can also be watched, or describe themselves.
+ * The contract of a trigger type: every one is built, asked and judged; some can also be watched,
+ * or describe themselves.
  *
- *   build     checks the trigger's parameters and states a *question*: what to ask which server with which credentials. No network.
- *   ask       puts a question to its source and brings one raw answer, or an error; never both, never a guess.
- *   judge     turns an answer into this trigger's reading: its value for the HPA, and whether it is active (strictly above the activation threshold, unless the source says it itself). The same for all types: scaler_judge.
- *   watch     optional: lets the source say "look now". The poll stays; a wake-up only makes the next look immediate, so that a lost or a forged one does no harm.
- *   describe  optional: the source itself says which metrics a trigger has, and their targets (external scalers). build then gives one scaler that stands for them, and narrow one for each.
+ *   build     checks the trigger's parameters and states a *question*: what to ask which server
+ *             with which credentials. No network.
+ *   ask       puts a question to its source and brings one raw answer, or an error; never both,
+ *             never a guess.
+ *   judge     turns an answer into this trigger's reading: its value for the HPA, and whether it is
+ *             active (strictly above the activation threshold, unless the source says it itself).
+ *             The same for all types: scaler_judge.
+ *   watch     optional: lets the source say "look now". The poll stays; a wake-up only makes the
+ *             next look immediate, so that a lost or a forged one does no harm.
+ *   describe  optional: the source itself says which metrics a trigger has, and their targets
+ *             (external scalers). build then gives one scaler that stands for them, and narrow one
+ *             for each.
  *
- * cpu and memory are built and nothing else: the HPA controller reads them, so their scalers have no question.
+ * cpu and memory are built and nothing else: the HPA controller reads them, so their scalers have
+ * no question.
  *
- * Questions are shared: two triggers with the same question key are answered by one query (cache/readings), whatever their thresholds. A type is one file with one
- * `const struct scaler_type`, listed in scalers/registry.c. Scalers never see Kubernetes objects, the cache or the loops above them.
+ * Questions are shared: two triggers with the same question key are answered by one query
+ * (cache/readings), whatever their thresholds. A type is one file with one `const struct
+ * scaler_type`, listed in scalers/registry.c. Scalers never see Kubernetes objects, the cache or
+ * the loops above them.
  */
 
 #include <stdbool.h>
@@ -30,21 +41,25 @@ struct scaler_sources; /* what scalers ask with: scalers/sources.h */
 
 /* Everything a trigger says, borrowed for the build. */
 struct scaler_params {
-	const char *namespace_;          /* of the object; may be NULL where it is not known */
-	const char *object;              /* its name; may be NULL */
+	const char *namespace_; /* of the object; may be NULL where it is not known */
+	const char *object;     /* its name; may be NULL */
 	const char *type;
-	int index;                       /* position in spec.triggers: the N of "sN-..." */
-	const char *name;                /* NULL */
-	const char *metric_type;         /* NULL: AverageValue */
-	bool formula_source;             /* the object has scalingModifiers: the metric is for the formula, never in the HPA, and needs no target */
+	int index;               /* position in spec.triggers: the N of "sN-..." */
+	const char *name;        /* NULL */
+	const char *metric_type; /* NULL: AverageValue */
+	/*
+	 * the object has scalingModifiers: the metric is for the formula, never in the HPA, and
+	 * needs no target
+	 */
+	bool formula_source;
 	const struct strmap *metadata;   /* trigger.metadata */
 	const struct strmap *auth;       /* from the TriggerAuthentication; may be NULL */
 	const struct strmap *env;        /* environment of the target's container; may be NULL */
 	const struct strmap *unresolved; /* variables that exist but could not be read, with the reason; may be NULL */
 	/* Where not all values are at hand (`kscaled check`, admission); else nothing. */
-	const char *unknown;             /* the text that stands in auth and env for what nobody here has read */
-	bool auth_open, env_open;        /* there may be more in auth, in env: nobody here has read which */
-	char *about;                     /* PARAM_NAME_SIZE bytes, or NULL: of an error about one parameter, its name */
+	const char *unknown;      /* the text that stands in auth and env for what nobody here has read */
+	bool auth_open, env_open; /* there may be more in auth, in env: nobody here has read which */
+	char *about;              /* PARAM_NAME_SIZE bytes, or NULL: of an error about one parameter, its name */
 	const struct param_table *const *tables; /* of the type, NULL-terminated: scaler_build sets it; may be NULL */
 };
 
@@ -55,13 +70,23 @@ struct scaler_type;
 /* A question to a source: shared and counted, unchanging. */
 struct question {
 	int refs;
-	char *key;                      /* owned; type, endpoint, fingerprint of the credentials, TLS, query: no thresholds, no secret */
-	char *source;                   /* owned; the server in messages: "redis 10.0.0.7:6379" */
+	/*
+	 * owned; type, endpoint, fingerprint of the credentials, TLS, query: no thresholds, no
+	 * secret
+	 */
+	char *key;
+	char *source; /* owned; the server in messages: "redis 10.0.0.7:6379" */
 	const struct scaler_type *type;
-	void *data;                     /* owned; of the type */
-	int64_t timeout_ms;             /* how long one ask may take, whoever waits, where that is longer than for all sources; QUESTION_TIMEOUT_HTTP: the default of --http-timeout; 0: as for all. Set after question_new; belongs into the key */
+	void *data; /* owned; of the type */
+	/*
+	 * how long one ask may take, whoever waits, where that is longer than for all sources;
+	 * QUESTION_TIMEOUT_HTTP: the default of --http-timeout; 0: as for all. Set after
+	 * question_new; belongs into the key
+	 */
+	int64_t timeout_ms;
 };
-struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */, void *data /* takes */);
+struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */,
+	void *data /* takes */);
 struct question *question_ref(struct question *q);
 void question_unref(struct question *q); /* NULL is fine */
 
@@ -69,16 +94,23 @@ void question_unref(struct question *q); /* NULL is fine */
 struct scaler {
 	const struct scaler_type *type;
 	int index;
-	char *trigger_name;              /* NULL */
-	enum metric_kind kind;           /* METRIC_EXTERNAL, but of cpu and memory */
-	char *metric_name;               /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds; NULL: it depends on what is unknown */
-	char *container;                 /* METRIC_CONTAINER_RESOURCE; else NULL */
+	char *trigger_name;    /* NULL */
+	enum metric_kind kind; /* METRIC_EXTERNAL, but of cpu and memory */
+	char *metric_name; /* "s0-redis-jobs"; "cpu" or "memory" of the other kinds; NULL: it depends on what is unknown
+			    */
+	char *container;   /* METRIC_CONTAINER_RESOURCE; else NULL */
 	enum metric_target_type target_type;
-	struct quantity target;          /* more than 0; 0: a formula source without one */
+	struct quantity target; /* more than 0; 0: a formula source without one */
 	double activation;
-	char *unknown;                   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean "listLength"?)`; NULL: none */
-	bool undescribed;                /* stands for metrics that its source has not named yet: failing, and in no HPA (its target means nothing) */
-	struct question *question;       /* NULL unless METRIC_EXTERNAL, and where values are unknown: nobody is asked */
+	char *unknown; /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean
+			  "listLength"?)`; NULL: none */
+	/*
+	 * stands for metrics that its source has not named yet: failing, and in no HPA (its target
+	 * means nothing)
+	 */
+	bool undescribed;
+	/* NULL unless METRIC_EXTERNAL, and where values are unknown: nobody is asked */
+	struct question *question;
 };
 
 /* What a source says of a trigger's metrics. */
@@ -86,7 +118,7 @@ struct described {
 	char *name; /* owned; without "sN-" */
 	struct quantity target;
 };
-struct description { /* a value; zero is empty */
+struct description {               /* a value; zero is empty */
 	struct described *metrics; /* owned */
 	size_t count;
 };
@@ -94,7 +126,10 @@ void description_add(struct description *d, const char *name, struct quantity ta
 bool description_equal(const struct description *a, const struct description *b);
 void description_done(struct description *d);
 
-/* The answer of one ask (value and activity; the asker knows the times), or err and no answer. Exactly once, never after cancel, never before ask has returned. */
+/*
+ * The answer of one ask (value and activity; the asker knows the times), or err and no answer.
+ * Exactly once, never after cancel, never before ask has returned.
+ */
 typedef void (*question_fn)(void *arg, const struct answer *answer, const struct err *err);
 
 /* The description (borrowed, never empty), or err. Rules as of question_fn. */
@@ -110,38 +145,56 @@ enum watch_state {
 struct watch_report {
 	enum watch_state state;
 	const char *why; /* borrowed until the next report; "" */
-	bool tell;       /* push was asked for by name in the trigger: that it is off is worth an Event, not only a line of `kscaled explain` */
+	/*
+	 * push was asked for by name in the trigger: that it is off is worth an Event, not only a
+	 * line of `kscaled explain`
+	 */
+	bool tell;
 };
 typedef void (*question_look_fn)(void *arg); /* takes note only: it neither watches nor unwatches */
 
 struct scaler_type {
-	const char *name;      /* trigger type as users write it */
-	const char *go_name;   /* what KEDA's /metrics call it: "redisScaler" */
+	const char *name;                    /* trigger type as users write it */
+	const char *go_name;                 /* what KEDA's /metrics call it: "redisScaler" */
 	const struct param_table *tables[5]; /* of its parameters, for scalers/params.h; NULL-terminated */
 	/*
-	 * Fills target, activation, question (or kind and container) and *metric_name, the part of the name behind "sN-", which
-	 * the caller then owns. Keeps nothing of params. ERR_INVALID names the parameter. When some values are unknown there is
-	 * no question, and no metric_name if it depends on them.
+	 * Fills target, activation, question (or kind and container) and *metric_name, the part of
+	 * the name behind "sN-", which the caller then owns. Keeps nothing of params. ERR_INVALID
+	 * names the parameter. When some values are unknown there is no question, and no
+	 * metric_name if it depends on them.
 	 */
 	int (*build)(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
-	/* Starts asking; returns a handle for cancel. deadline_ms: loop clock. This, cancel and free_data are NULL for types without questions. */
-	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
+	/*
+	 * Starts asking; returns a handle for cancel. deadline_ms: loop clock. This, cancel and
+	 * free_data are NULL for types without questions.
+	 */
+	void *(*ask)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+		void *arg);
 	void (*cancel)(void *handle);
 	void (*free_data)(void *data);
 	/*
-	 * Optional. Calls look whenever the answer may be another than before, also once after a connection came back: too often or for nothing is allowed, before watch has returned or after unwatch is
-	 * not. NULL: this question cannot be watched, or its parameters say not to.
+	 * Optional. Calls look whenever the answer may be another than before, also once after a
+	 * connection came back: too often or for nothing is allowed, before watch has returned or
+	 * after unwatch is not. NULL: this question cannot be watched, or its parameters say not
+	 * to.
 	 */
 	void *(*watch)(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg);
 	void (*unwatch)(void *watch);
 	struct watch_report (*watch_report)(const void *watch);
-	/* Optional, all three: for questions of undescribed scalers. narrow: the question for one of the metrics, of which `position` is 0 for the first. */
-	void *(*describe)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn, void *arg);
+	/*
+	 * Optional, all three: for questions of undescribed scalers. narrow: the question for one
+	 * of the metrics, of which `position` is 0 for the first.
+	 */
+	void *(*describe)(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
+		describe_fn fn, void *arg);
 	void (*describe_cancel)(void *handle);
 	struct question *(*narrow)(const struct question *question, const char *metric, size_t position);
 };
 
-/* Looks the type up and builds. On failure *out needs no scaler_done; the error starts with `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it. */
+/*
+ * Looks the type up and builds. On failure *out needs no scaler_done; the error starts with
+ * `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it.
+ */
 int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 void scaler_done(struct scaler *s);
 /* The scaler of one of the metrics that an undescribed one stands for. */

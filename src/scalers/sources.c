@@ -6,7 +6,8 @@
 #include "scalers/cluster/podcounts.h"
 #include "scalers/redis/rediswatch.h"
 
-void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters, const struct sources_config *config)
+void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,
+	const struct sources_config *config)
 {
 	s->loop = loop;
 	s->counters = counters;

@@ -3,7 +3,9 @@
 #define SCALERS_SOURCES_H
 
 /*
- * What scalers ask with: one pool of connections for each kind of server, shared by all triggers. None costs a connection before the first question. The daemon owns it; unit tests fill in what they need.
+ * What scalers ask with: one pool of connections for each kind of server, shared by all triggers.
+ * None costs a connection before the first question. The daemon owns it; unit tests fill in what
+ * they need.
  */
 
 #include "base/counters.h"
@@ -21,18 +23,19 @@ struct podcounts;
 struct rediswatch_pool;
 
 struct scaler_sources {
-	struct loop *loop;                     /* borrowed */
-	struct counters *counters;             /* borrowed; NULL in tests */
-	struct kube *kube;                     /* borrowed: the API server of the objects; NULL in tests */
+	struct loop *loop;         /* borrowed */
+	struct counters *counters; /* borrowed; NULL in tests */
+	struct kube *kube;         /* borrowed: the API server of the objects; NULL in tests */
 	struct redis_pool *redis;
-	struct redisrouter *redis_router;      /* clusters, and masters behind sentinels, over the connections of redis */
+	/* clusters, and masters behind sentinels, over the connections of redis */
+	struct redisrouter *redis_router;
 	struct rediswatch_pool *redis_watches; /* NULL where nothing is watched */
 	struct pg_pool *pg;
 	struct pool *mysql;
-	struct webget *web;                    /* whatever is asked over HTTP */
-	struct exchanges exchanges;            /* how often that was, and with what result */
+	struct webget *web;         /* whatever is asked over HTTP */
+	struct exchanges exchanges; /* how often that was, and with what result */
 	struct grpc_pool *grpc;
-	struct podcounts *pods;                /* counted at the API server */
+	struct podcounts *pods; /* counted at the API server */
 };
 
 struct sources_config {
@@ -40,7 +43,8 @@ struct sources_config {
 	int64_t http_timeout_ms; /* of a request over HTTP whose trigger says none */
 };
 
-void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters, const struct sources_config *config);
+void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,
+	const struct sources_config *config);
 /* After all who ask: cache/readings, cache/pushes, cache/descriptions. */
 void sources_done(struct scaler_sources *s);
 

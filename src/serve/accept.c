@@ -34,7 +34,7 @@ static bool normalise(const char *clause, size_t len, char *out)
 		text[n++] = clause[i];
 	}
 	text[n] = '\0';
-	for (const char *at = text; *at; ) {
+	for (const char *at = text; *at;) {
 		size_t part = strcspn(at, ";");
 
 		if (at == text || !is_aside(at, part, &refused)) {

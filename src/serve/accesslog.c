@@ -14,7 +14,8 @@ char *accesslog_describe(const struct request *r)
 	if (!log_enabled(LOG_LEVEL_DEBUG))
 		return NULL;
 	agent = httpd_header(r->http, "User-Agent");
-	return mem_printf("%s %.2048s from=%s agent=%.256s", r->method, httpd_uri(r->http), httpd_peer(r->http), agent ? agent : "-");
+	return mem_printf("%s %.2048s from=%s agent=%.256s", r->method, httpd_uri(r->http), httpd_peer(r->http),
+		agent ? agent : "-");
 }
 
 void accesslog_write(const struct request *r, int status, int64_t took_us)
@@ -25,7 +26,10 @@ void accesslog_write(const struct request *r, int status, int64_t took_us)
 		return;
 	if (!r->logged && r->http)
 		now = accesslog_describe(r);
-	log_debug("access", "%s user=%.256s code=%d latency=%lld.%03lldms", r->logged ? r->logged : now ? now : r->method, r->user ? r->user->user.name : "-", status,
-		(long long)(took_us / 1000), (long long)(took_us % 1000));
+	log_debug("access", "%s user=%.256s code=%d latency=%lld.%03lldms",
+		r->logged     ? r->logged
+			: now ? now
+			      : r->method,
+		r->user ? r->user->user.name : "-", status, (long long)(took_us / 1000), (long long)(took_us % 1000));
 	free(now);
 }

@@ -6,8 +6,8 @@
 #include "base/json.h"
 
 #define API_VERSION "admission.k8s.io/v1"
-#define KIND "AdmissionReview"
-#define GROUP "keda.sh"
+#define KIND        "AdmissionReview"
+#define GROUP       "keda.sh"
 
 /* NULL for what is absent or null. */
 static const json_t *object_at(const json_t *request, const char *key)
@@ -19,10 +19,12 @@ static const json_t *object_at(const json_t *request, const char *key)
 
 static int check_envelope(const json_t *document, struct err *err)
 {
-	const char *api_version = json_str_or_empty(document, "apiVersion"), *kind = json_str_or_empty(document, "kind");
+	const char *api_version = json_str_or_empty(document, "apiVersion"),
+		   *kind = json_str_or_empty(document, "kind");
 
 	if (strcmp(api_version, API_VERSION) != 0 || strcmp(kind, KIND) != 0)
-		return err_set(err, ERR_INVALID, "the body is a \"%.80s\" of \"%.80s\", not an " KIND " of " API_VERSION, kind, api_version);
+		return err_set(err, ERR_INVALID,
+			"the body is a \"%.80s\" of \"%.80s\", not an " KIND " of " API_VERSION, kind, api_version);
 	if (!object_at(document, "request"))
 		return err_set(err, ERR_INVALID, "request: missing");
 	return 0;
@@ -36,7 +38,9 @@ static int check_request(const json_t *request, const char *kind, struct err *er
 	if (!*uid || strlen(uid) > ADMISSIONREVIEW_UID_MAX)
 		return err_set(err, ERR_INVALID, "request.uid: must have 1 to %d characters", ADMISSIONREVIEW_UID_MAX);
 	if (strcmp(json_str_or_empty(of, "group"), GROUP) != 0 || strcmp(json_str_or_empty(of, "kind"), kind) != 0)
-		return err_set(err, ERR_INVALID, "request.kind: %.80s of group \"%.80s\" is not judged here, but %s of " GROUP, json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"), kind);
+		return err_set(err, ERR_INVALID,
+			"request.kind: %.80s of group \"%.80s\" is not judged here, but %s of " GROUP,
+			json_str_or_empty(of, "kind"), json_str_or_empty(of, "group"), kind);
 	return 0;
 }
 
@@ -66,7 +70,8 @@ int admissionreview_read(const char *body, size_t len, const char *kind, struct 
 	out->object = object_at(request, "object");
 	out->old_object = object_at(request, "oldObject");
 	out->dry_run = json_is_true(json_object_get(request, "dryRun"));
-	if (check_envelope(out->document, err) == 0 && check_request(request, kind, err) == 0 && check_objects(out, err) == 0)
+	if (check_envelope(out->document, err) == 0 && check_request(request, kind, err) == 0 &&
+		check_objects(out, err) == 0)
 		return 0;
 	admissionreview_done(out);
 	return -1;

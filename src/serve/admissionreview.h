@@ -3,7 +3,9 @@
 #define SERVE_ADMISSIONREVIEW_H
 
 /*
- * What the API server sends to an admission webhook and reads from it: AdmissionReview of admission.k8s.io/v1 (k8s.io/api admission/v1). Only the envelope: the objects inside are for cache/admit. Pure, and fed by strangers.
+ * What the API server sends to an admission webhook and reads from it: AdmissionReview of
+ * admission.k8s.io/v1 (k8s.io/api admission/v1). Only the envelope: the objects inside are for
+ * cache/admit. Pure, and fed by strangers.
  */
 
 #include <jansson.h>
@@ -17,16 +19,19 @@
 #define ADMISSIONREVIEW_UID_MAX 128
 
 struct admissionreview {
-	json_t *document;          /* owned; the rest is borrowed from it */
+	json_t *document; /* owned; the rest is borrowed from it */
 	const char *uid;
-	const char *operation;     /* "CREATE", "UPDATE", ... */
-	const char *namespace_;    /* "" for what has none */
-	const json_t *object;      /* NULL on DELETE */
-	const json_t *old_object;  /* NULL on CREATE */
+	const char *operation;    /* "CREATE", "UPDATE", ... */
+	const char *namespace_;   /* "" for what has none */
+	const json_t *object;     /* NULL on DELETE */
+	const json_t *old_object; /* NULL on CREATE */
 	bool dry_run;
 };
 
-/* kind: of the objects that are judged at this path. ERR_INVALID says what is wrong with the envelope. */
+/*
+ * kind: of the objects that are judged at this path. ERR_INVALID says what is wrong with the
+ * envelope.
+ */
 int admissionreview_read(const char *body, size_t len, const char *kind, struct admissionreview *out, struct err *err);
 void admissionreview_done(struct admissionreview *r);
 

@@ -8,7 +8,10 @@
 
 #define STATUS_MAX 16384
 
-/* A 503 carries no Retry-After: client-go would then sleep and ask again up to ten times, and one failing source would hold a worker of the HPA controller meanwhile. */
+/*
+ * A 503 carries no Retry-After: client-go would then sleep and ask again up to ten times, and one
+ * failing source would hold a worker of the HPA controller meanwhile.
+ */
 static const struct {
 	int code;
 	const char *reason;

@@ -3,7 +3,8 @@
 #define SERVE_APISTATUS_H
 
 /*
- * Failures as Kubernetes clients read them: a `Status` object with a reason they branch on and a message for people (k8s.io/apimachinery pkg/apis/meta/v1/types.go).
+ * Failures as Kubernetes clients read them: a `Status` object with a reason they branch on and a
+ * message for people (k8s.io/apimachinery pkg/apis/meta/v1/types.go).
  */
 
 #include <stdint.h>
@@ -27,7 +28,11 @@ enum apistatus {
 
 void apistatus_write(struct buf *out, enum apistatus what, const char *message);
 
-/* Ends the request with this Status, and with the header its code asks for (401: WWW-Authenticate, 429: Retry-After). */
-void apistatus_reply(struct request *r, enum apistatus what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/*
+ * Ends the request with this Status, and with the header its code asks for (401: WWW-Authenticate,
+ * 429: Retry-After).
+ */
+void apistatus_reply(struct request *r, enum apistatus what, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
 #endif

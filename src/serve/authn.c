@@ -13,7 +13,7 @@
 
 #define VERIFY_AGAIN_MS 60000 /* a certificate that ends while its connection lives stops counting within this */
 #define TOKEN_MAX       16384
-#define MEMO_MAX        4096  /* longer Authorization headers are looked up each time */
+#define MEMO_MAX        4096 /* longer Authorization headers are looked up each time */
 
 struct authn {
 	struct loop *loop;
@@ -31,14 +31,14 @@ struct authn_wait {
 
 /* What one connection has proved so far; kept with it. */
 struct peer {
-	unsigned version;        /* of the front proxy's ConfigMap when the certificate was verified; 0: never */
+	unsigned version; /* of the front proxy's ConfigMap when the certificate was verified; 0: never */
 	int64_t verified_at_ms;
-	bool trusted;            /* the certificate is the front proxy's */
-	char *distrust;          /* why not; NULL */
+	bool trusted;   /* the certificate is the front proxy's */
+	char *distrust; /* why not; NULL */
 	struct frontproxy_memo proxied;
-	char *authorization;     /* the last header that proved good; secret; NULL */
+	char *authorization; /* the last header that proved good; secret; NULL */
 	size_t authorization_len;
-	struct identity *user;   /* whose it is */
+	struct identity *user; /* whose it is */
 	int64_t user_until_ms;
 };
 
@@ -71,7 +71,7 @@ static struct peer *peer_of(struct httpd_request *r)
 	return p;
 }
 
-/* --- by certificate --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- By certificate ---- */
 
 static void verify(struct authn *a, struct peer *p, SSL *tls)
 {
@@ -84,21 +84,27 @@ static void verify(struct authn *a, struct peer *p, SSL *tls)
 	p->distrust = p->trusted ? NULL : mem_dup(err.msg);
 }
 
-/* A certificate that is not the front proxy's is no error by itself: the token may still be good. */
+/*
+ * A certificate that is not the front proxy's is no error by itself: the token may still be good.
+ */
 static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request *r)
 {
 	SSL *tls = httpd_tls(r);
 
 	if (!tls || !SSL_get0_peer_certificate(tls))
 		return false;
-	if (p->version != frontproxy_version(a->frontproxy) || loop_now_ms(a->loop) - p->verified_at_ms > VERIFY_AGAIN_MS)
+	if (p->version != frontproxy_version(a->frontproxy) ||
+		loop_now_ms(a->loop) - p->verified_at_ms > VERIFY_AGAIN_MS)
 		verify(a, p, tls);
 	return p->trusted;
 }
 
-/* --- by token ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- By token ---- */
 
-/* The token of "Bearer <token>"; false when there is none. The copy (of TOKEN_MAX) is the caller's to wipe. */
+/*
+ * The token of "Bearer <token>"; false when there is none. The copy (of TOKEN_MAX) is the caller's
+ * to wipe.
+ */
 static bool token_of(const char *authorization, char *out)
 {
 	size_t len;
@@ -118,7 +124,8 @@ static bool token_of(const char *authorization, char *out)
 static bool memo_holds(const struct authn *a, const struct peer *p, const char *authorization)
 {
 	return p->user && authorization && strlen(authorization) == p->authorization_len &&
-		!CRYPTO_memcmp(authorization, p->authorization, p->authorization_len) && loop_now_ms(a->loop) < p->user_until_ms;
+		!CRYPTO_memcmp(authorization, p->authorization, p->authorization_len) &&
+		loop_now_ms(a->loop) < p->user_until_ms;
 }
 
 static void memo_take(struct peer *p, const char *authorization, const struct verdict *verdict)
@@ -146,7 +153,8 @@ static int refuse_nobody(const struct peer *p, const struct err *proxy, struct e
 	return err_set(err, ERR_DENIED, "neither a front proxy's client certificate nor a bearer token");
 }
 
-static enum authn_found peek_token(struct authn *a, struct peer *p, const char *authorization, const char *token, struct identity **user, struct err *err)
+static enum authn_found peek_token(struct authn *a, struct peer *p, const char *authorization, const char *token,
+	struct identity **user, struct err *err)
 {
 	const struct verdict *verdict = tokens_peek(a->tokens, token);
 
@@ -161,7 +169,7 @@ static enum authn_found peek_token(struct authn *a, struct peer *p, const char *
 	return AUTHN_KNOWN;
 }
 
-/* --- both --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Both ---- */
 
 enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err)
 {
@@ -200,7 +208,8 @@ static void on_verdict(void *arg, const struct verdict *verdict, const struct er
 	if (review && review->http_status == 429)
 		err = *review;
 	else if (review)
-		err_set(&err, ERR_TEMPORARY, "the API server could not be asked whose token this is (TokenReview): %s", review->msg);
+		err_set(&err, ERR_TEMPORARY, "the API server could not be asked whose token this is (TokenReview): %s",
+			review->msg);
 	else if (!verdict->yes)
 		refuse_token(&err);
 	else

@@ -29,7 +29,9 @@ struct question {
 	const struct review_access *access;
 };
 
-/* --- the key: user first, whose keyed fingerprint nobody outside can foresee, so nobody can choose keys that collide ------------------------ */
+/* ---- The key ---- */
+
+/* The user first: nobody outside can foresee its keyed fingerprint, or choose keys that collide. */
 
 struct key {
 	char bytes[KEY_MAX];
@@ -49,7 +51,8 @@ static bool key_put(struct key *k, const char *text)
 
 static bool make_key(struct key *k, const struct identity *who, const struct review_access *a)
 {
-	const char *const parts[] = { who->fingerprint, a->verb, a->path, a->namespace_, a->resource, a->group, a->version, a->name };
+	const char *const parts[] = { who->fingerprint, a->verb, a->path, a->namespace_, a->resource, a->group,
+		a->version, a->name };
 
 	k->len = 0;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
@@ -58,14 +61,16 @@ static bool make_key(struct key *k, const struct identity *who, const struct rev
 	return true;
 }
 
-/* --- words, as in k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go --------------------------------------------------------- */
+/* ---- Words, as in k8s.io/apiserver pkg/endpoints/handlers/responsewriters/errors.go ---- */
 
 static char *forbidden_text(const struct identity *who, const struct review_access *a)
 {
 	if (a->path)
 		return mem_printf("forbidden: User \"%s\" cannot %s path \"%s\"", who->user.name, a->verb, a->path);
-	return mem_printf("%s.%s is forbidden: User \"%s\" cannot %s resource \"%s\" in API group \"%s\" in the namespace \"%s\"", a->resource, a->group, who->user.name,
-		a->verb, a->resource, a->group, a->namespace_ ? a->namespace_ : "");
+	return mem_printf("%s.%s is forbidden: User \"%s\" cannot %s resource \"%s\" in API group \"%s\" in the "
+			  "namespace \"%s\"",
+		a->resource, a->group, who->user.name, a->verb, a->resource, a->group,
+		a->namespace_ ? a->namespace_ : "");
 }
 
 static void set_denied(struct err *err, const char *forbidden, const char *why)
@@ -73,7 +78,7 @@ static void set_denied(struct err *err, const char *forbidden, const char *why)
 	err_set(err, ERR_DENIED, "%s%s%s", forbidden, why && *why ? ": " : "", why ? why : "");
 }
 
-/* --- asking ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void on_review(void *arg, bool allowed, const char *reason, const struct err *err)
 {
@@ -91,7 +96,8 @@ static struct kube_call *start(void *owner, const void *question, struct verdict
 	return review_access(a->kube, &q->who->user, q->access, on_review, entry);
 }
 
-enum authz_found authz_peek(struct authz *a, const struct identity *who, const struct review_access *access, struct err *err)
+enum authz_found authz_peek(struct authz *a, const struct identity *who, const struct review_access *access,
+	struct err *err)
 {
 	const struct verdict *verdict;
 	struct key key;
@@ -120,13 +126,18 @@ static void wait_free(struct authz_wait *w)
 	free(w);
 }
 
-/* An error of the review is never the asker's fault, whatever kind it is: when kscaled itself may not ask, that is not a no to them. */
+/*
+ * An error of the review is never the asker's fault, whatever kind it is: when kscaled itself may
+ * not ask, that is not a no to them.
+ */
 static void failure_of(const struct err *review, struct err *err)
 {
 	if (review->http_status == 429)
 		*err = *review;
 	else
-		err_set(err, ERR_TEMPORARY, "the API server could not be asked whether this is allowed (SubjectAccessReview): %s", review->msg);
+		err_set(err, ERR_TEMPORARY,
+			"the API server could not be asked whether this is allowed (SubjectAccessReview): %s",
+			review->msg);
 }
 
 static void on_verdict(void *arg, const struct verdict *verdict, const struct err *review)
@@ -144,7 +155,8 @@ static void on_verdict(void *arg, const struct verdict *verdict, const struct er
 	fn(fn_arg, err.kind == ERR_NONE ? NULL : &err);
 }
 
-struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn, void *arg)
+struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn,
+	void *arg)
 {
 	struct question question = { who, access };
 	struct authz_wait *w = mem_zalloc(sizeof(*w));

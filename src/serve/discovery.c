@@ -28,7 +28,7 @@ struct discovery {
 	struct ready documents[DOCUMENTS];
 };
 
-/* --- made at start ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Made at start ---- */
 
 static void put(struct buf *out, const char *text, const char *version, const char *hash)
 {
@@ -63,7 +63,8 @@ struct discovery *discovery_new(const char *version)
 	struct discovery *d = mem_zalloc(sizeof(*d));
 
 	for (int i = 0; i < DOCUMENTS; i++)
-		make(&d->documents[i], documents_text((enum document)i)->text, version, d->documents[DOCUMENT_OPENAPI_V3_GROUP].hash);
+		make(&d->documents[i], documents_text((enum document)i)->text, version,
+			d->documents[DOCUMENT_OPENAPI_V3_GROUP].hash);
 	return d;
 }
 
@@ -76,7 +77,7 @@ void discovery_free(struct discovery *d)
 	free(d);
 }
 
-/* --- answered ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Answered ---- */
 
 static void reply_document(struct request *r, enum document which)
 {
@@ -95,7 +96,8 @@ static void reply_document(struct request *r, enum document which)
 void discovery_handle_groups(struct request *r)
 {
 	static const enum document forms[] = { DOCUMENT_GROUPS, DOCUMENT_GROUPS_V2, DOCUMENT_GROUPS_V2BETA1 };
-	const char *const offers[] = { documents_text(forms[0])->content_type, documents_text(forms[1])->content_type, documents_text(forms[2])->content_type, NULL };
+	const char *const offers[] = { documents_text(forms[0])->content_type, documents_text(forms[1])->content_type,
+		documents_text(forms[2])->content_type, NULL };
 	int chosen = accept_choose(httpd_header(r->http, "Accept"), offers);
 
 	reply_document(r, forms[chosen < 0 ? 0 : chosen]);
@@ -116,7 +118,9 @@ void discovery_handle_version(struct request *r)
 	reply_document(r, DOCUMENT_VERSION);
 }
 
-/* OpenAPI is JSON only: who insists on protobuf is told so rather than given what they cannot read. */
+/*
+ * OpenAPI is JSON only: who insists on protobuf is told so rather than given what they cannot read.
+ */
 static void reply_openapi(struct request *r, enum document which)
 {
 	static const char *const offers[] = { "application/json", NULL };

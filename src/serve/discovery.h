@@ -3,9 +3,11 @@
 #define SERVE_DISCOVERY_H
 
 /*
- * What there is here, for the aggregator and other clients: groups, resources, version and OpenAPI documents (keda-core.md 5.1). Fixed texts made once at start, each with
- * an ETag, so that who already has one gets 304. The aggregator reads /apis as APIGroupDiscoveryList, /openapi/v2 as JSON, and /openapi/v3 with the document it points to
- * (k8s.io/kube-aggregator pkg/apiserver/handler_discovery.go, pkg/controllers/openapi, pkg/controllers/openapiv3).
+ * What there is here, for the aggregator and other clients: groups, resources, version and OpenAPI
+ * documents (keda-core.md 5.1). Fixed texts made once at start, each with an ETag, so that who
+ * already has one gets 304. The aggregator reads /apis as APIGroupDiscoveryList, /openapi/v2 as
+ * JSON, and /openapi/v3 with the document it points to (k8s.io/kube-aggregator
+ * pkg/apiserver/handler_discovery.go, pkg/controllers/openapi, pkg/controllers/openapiv3).
  */
 
 struct discovery;
@@ -14,10 +16,11 @@ struct request;
 struct discovery *discovery_new(const char *version);
 void discovery_free(struct discovery *d);
 
-void discovery_handle_paths(struct request *r);            /* / */
-void discovery_handle_groups(struct request *r);           /* /apis: plain, or aggregated discovery */
-void discovery_handle_group(struct request *r);            /* /apis/external.metrics.k8s.io */
-void discovery_handle_resources(struct request *r);        /* /apis/external.metrics.k8s.io/v1beta1: also the aggregator's availability probe */
+void discovery_handle_paths(struct request *r);  /* / */
+void discovery_handle_groups(struct request *r); /* /apis: plain, or aggregated discovery */
+void discovery_handle_group(struct request *r);  /* /apis/external.metrics.k8s.io */
+/* /apis/external.metrics.k8s.io/v1beta1: also the aggregator's availability probe */
+void discovery_handle_resources(struct request *r);
 void discovery_handle_version(struct request *r);
 void discovery_handle_openapi_v2(struct request *r);
 void discovery_handle_openapi_v3(struct request *r);

@@ -3,20 +3,21 @@
 #define SERVE_DOCUMENTS_H
 
 /*
- * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the architecture and @H for the hash of the OpenAPI v3 document. Not to be sent as they are: discovery.c makes them into
- * documents.
+ * The texts of discovery: JSON written with ' for ", @V for kscaled's version, @A for the
+ * architecture and @H for the hash of the OpenAPI v3 document. Not to be sent as they are:
+ * discovery.c makes them into documents.
  */
 
 enum document {
 	DOCUMENT_GROUPS,
-	DOCUMENT_GROUPS_V2,        /* aggregated discovery */
+	DOCUMENT_GROUPS_V2, /* aggregated discovery */
 	DOCUMENT_GROUPS_V2BETA1,
 	DOCUMENT_GROUP,
 	DOCUMENT_RESOURCES,
 	DOCUMENT_VERSION,
 	DOCUMENT_OPENAPI_V2,
 	DOCUMENT_OPENAPI_V3_GROUP,
-	DOCUMENT_OPENAPI_V3,       /* behind the one whose hash it holds */
+	DOCUMENT_OPENAPI_V3, /* behind the one whose hash it holds */
 	DOCUMENTS,
 };
 

@@ -26,15 +26,18 @@ static void write_members(struct jsonout *j, struct cache *cache, const char *ke
 static void reply(struct request *r, struct buf *out)
 {
 	if (buf_failed(out))
-		apistatus_reply(r, APISTATUS_INTERNAL_ERROR, "the answer would be longer than %zu bytes: ask with ?namespace=", ANSWER_MAX);
+		apistatus_reply(r, APISTATUS_INTERNAL_ERROR,
+			"the answer would be longer than %zu bytes: ask with ?namespace=", ANSWER_MAX);
 	else
 		request_reply(r, 200, "application/json", out->data, out->len);
 	buf_done(out);
 }
 
-/* --- one object --------------------------------------------------------------------------------------------------------------- */
+/* ---- One object ---- */
 
-struct wanted { char namespace_[254], name[254]; };
+struct wanted {
+	char namespace_[254], name[254];
+};
 
 static bool part(const struct request *r, size_t i, char *out, size_t size)
 {
@@ -45,14 +48,21 @@ static bool read_path(struct request *r, struct wanted *w)
 {
 	if (part(r, 0, w->namespace_, sizeof(w->namespace_)) && part(r, 1, w->name, sizeof(w->name)))
 		return true;
-	apistatus_reply(r, APISTATUS_BAD_REQUEST, "the path must be /explain/NAMESPACE/NAME, /explain/scaledobjects/NAMESPACE/NAME or /explain/scaledjobs/NAMESPACE/NAME");
+	apistatus_reply(r, APISTATUS_BAD_REQUEST,
+		"the path must be /explain/NAMESPACE/NAME, /explain/scaledobjects/NAMESPACE/NAME or "
+		"/explain/scaledjobs/NAMESPACE/NAME");
 	return false;
 }
 
-static bool find(const struct store *store, enum scaled_kind kind, const struct wanted *w, char key[STORE_KEY_MAX], struct scaled *out)
+static bool find(const struct store *store, enum scaled_kind kind, const struct wanted *w, char key[STORE_KEY_MAX],
+	struct scaled *out)
 {
-	const struct scaledobject *so = kind == SCALED_OBJECT ? store_scaledobject(store, store_key(w->namespace_, w->name, key)) : NULL;
-	const struct scaledjob *sj = kind == SCALED_JOB ? store_scaledjob(store, store_job_key(w->namespace_, w->name, key)) : NULL;
+	const struct scaledobject *so = kind == SCALED_OBJECT
+		? store_scaledobject(store, store_key(w->namespace_, w->name, key))
+		: NULL;
+	const struct scaledjob *sj = kind == SCALED_JOB
+		? store_scaledjob(store, store_job_key(w->namespace_, w->name, key))
+		: NULL;
 
 	if (so)
 		*out = scaled_of_object(so);
@@ -129,7 +139,7 @@ void explain_handle_scaledjob(struct request *r)
 	handle_one(r, SCALED_JOB, NEARNAMES_SCALEDJOB);
 }
 
-/* --- all of them -------------------------------------------------------------------------------------------------------------- */
+/* ---- All of them ---- */
 
 struct listed {
 	const char *key;
@@ -215,7 +225,8 @@ void explain_handle_list(struct request *r)
 	struct list list = { .items = NULL };
 
 	if (!read_query(r, &list)) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s", httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
+		apistatus_reply(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s",
+			httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
 		return;
 	}
 	store_each_scaled(r->serve->cache->store, on_listed, &list);

@@ -21,7 +21,7 @@ static void view_make(struct view *v, struct cache *cache, const char *key, cons
 	directives_read_paused(&sj->meta.annotations, &v->paused, NULL);
 }
 
-/* --- an item of the list -------------------------------------------------------------------------------------------------------- */
+/* ---- An item of the list ---- */
 
 static void write_spec(struct jsonout *j, const struct scaledjob_spec *spec)
 {
@@ -70,10 +70,11 @@ static void write_item(struct jsonout *j, const struct view *v)
 	explainparts_condition(j, "active", conditions, "Active");
 	jsonout_text(j, "triggersTypes", v->sj->status.triggers_types);
 	write_jobs(j, v);
-	explainparts_reason(j, conditions, explainparts_decided(v->cache, v->journal), "ScaledJobCheckFailed", v->paused ? "paused" : NULL);
+	explainparts_reason(j, conditions, explainparts_decided(v->cache, v->journal), "ScaledJobCheckFailed",
+		v->paused ? "paused" : NULL);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static void write_decision(struct jsonout *j, const struct view *v)
 {

@@ -12,10 +12,10 @@ struct view { /* all borrowed */
 	const char *key;
 	const struct scaled *of;
 	const struct scaledobject *so;
-	const struct hpa *hpa;               /* NULL */
+	const struct hpa *hpa;                /* NULL */
 	const struct journal_object *journal; /* NULL */
 	struct directives directives;
-	const struct workload *workload;     /* NULL unless present */
+	const struct workload *workload; /* NULL unless present */
 	enum target_state target;
 };
 
@@ -24,27 +24,31 @@ static void view_make(struct view *v, struct cache *cache, const char *key, cons
 	char name[254], hpa_key[STORE_KEY_MAX];
 
 	*v = (struct view){ .cache = cache, .key = key, .of = of, .so = of->so };
-	v->hpa = store_hpa(cache->store, store_key(of->meta->namespace_, scaledobject_hpa_name(of->so, name, sizeof(name)), hpa_key));
+	v->hpa = store_hpa(cache->store,
+		store_key(of->meta->namespace_, scaledobject_hpa_name(of->so, name, sizeof(name)), hpa_key));
 	v->journal = cache->journal ? journal_get(cache->journal, key) : NULL;
 	v->target = targets_get(cache->targets, key, &v->workload);
 	/* An annotation that cannot be read is in Ready. */
 	directives_read(of->so, &v->directives, NULL);
 }
 
-/* --- an item of the list -------------------------------------------------------------------------------------------------------- */
+/* ---- An item of the list ---- */
 
 static void write_target(struct jsonout *j, const struct view *v)
 {
-	static const char *const states[] = { [TARGET_UNREAD] = "unread", [TARGET_MISSING] = "missing", [TARGET_PRESENT] = "present" };
+	static const char *const
+		states[] = { [TARGET_UNREAD] = "unread", [TARGET_MISSING] = "missing", [TARGET_PRESENT] = "present" };
 	const struct scaledobject_spec *spec = &v->so->spec;
 
 	jsonout_object(j, "target");
-	jsonout_text(j, "apiVersion", spec->target_api_version && *spec->target_api_version ? spec->target_api_version : "apps/v1");
+	jsonout_text(j, "apiVersion",
+		spec->target_api_version && *spec->target_api_version ? spec->target_api_version : "apps/v1");
 	jsonout_text(j, "kind", scaledobject_target_kind(spec));
 	jsonout_text(j, "name", spec->target_name);
 	jsonout_text(j, "state", states[v->target]);
 	explainparts_number(j, "replicas", v->workload, v->workload ? v->workload->replicas : 0);
-	explainparts_number(j, "ready", v->workload && v->workload->ready_replicas >= 0, v->workload ? v->workload->ready_replicas : 0);
+	explainparts_number(j, "ready", v->workload && v->workload->ready_replicas >= 0,
+		v->workload ? v->workload->ready_replicas : 0);
 	jsonout_text(j, "trouble", targets_trouble(v->cache->targets, v->key));
 	jsonout_end_object(j);
 }
@@ -69,7 +73,8 @@ static void write_directives(struct jsonout *j, const struct directives *d)
 	jsonout_bool(j, "forced", d->force_active);
 }
 
-static void write_hpa_condition(struct jsonout *j, const char *type, const char *status, const char *reason, const char *message)
+static void write_hpa_condition(struct jsonout *j, const char *type, const char *status, const char *reason,
+	const char *message)
 {
 	if (!status || !*status)
 		return;
@@ -97,9 +102,14 @@ static void write_hpa(struct jsonout *j, const struct view *v)
 	jsonout_int(j, "desired", h->desired_replicas);
 	jsonout_time(j, "lastScaleTime", h->last_scale_unix_ms);
 	jsonout_array(j, "conditions");
-	write_hpa_condition(j, "ScalingActive", h->scaling_active_status, h->scaling_active_reason, h->scaling_active_message);
-	write_hpa_condition(j, "AbleToScale", h->able_to_scale.reason ? condition_status_name(h->able_to_scale.status) : NULL, h->able_to_scale.reason, h->able_to_scale.message);
-	write_hpa_condition(j, "ScalingLimited", h->scaling_limited.reason ? condition_status_name(h->scaling_limited.status) : NULL, h->scaling_limited.reason, h->scaling_limited.message);
+	write_hpa_condition(j, "ScalingActive", h->scaling_active_status, h->scaling_active_reason,
+		h->scaling_active_message);
+	write_hpa_condition(j, "AbleToScale",
+		h->able_to_scale.reason ? condition_status_name(h->able_to_scale.status) : NULL,
+		h->able_to_scale.reason, h->able_to_scale.message);
+	write_hpa_condition(j, "ScalingLimited",
+		h->scaling_limited.reason ? condition_status_name(h->scaling_limited.status) : NULL,
+		h->scaling_limited.reason, h->scaling_limited.message);
 	jsonout_end_array(j);
 	jsonout_end_object(j);
 }
@@ -111,7 +121,8 @@ static void write_reason(struct jsonout *j, const struct view *v)
 
 	if (d->paused_replicas != INT32_UNSET)
 		snprintf(paused, sizeof(paused), "paused at %d replicas", (int)d->paused_replicas);
-	explainparts_reason(j, &v->so->status.conditions, explainparts_decided(v->cache, v->journal), "ScaledObjectCheckFailed", d->paused ? paused : NULL);
+	explainparts_reason(j, &v->so->status.conditions, explainparts_decided(v->cache, v->journal),
+		"ScaledObjectCheckFailed", d->paused ? paused : NULL);
 }
 
 static void write_item(struct jsonout *j, const struct view *v)
@@ -132,7 +143,7 @@ static void write_item(struct jsonout *j, const struct view *v)
 	write_reason(j, v);
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The whole ---- */
 
 static void write_decision(struct jsonout *j, const struct view *v)
 {

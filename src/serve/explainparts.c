@@ -32,7 +32,8 @@ const struct journal_object *explainparts_decided(const struct cache *cache, con
 	return cache->leadership.leading && o && o->decided ? o : NULL;
 }
 
-static const char *find_reason(const struct conditions *all, const struct journal_object *decided, const char *refusal, const char *paused)
+static const char *find_reason(const struct conditions *all, const struct journal_object *decided, const char *refusal,
+	const char *paused)
 {
 	const struct condition *ready = conditions_get(all, "Ready"), *active = conditions_get(all, "Active");
 
@@ -47,7 +48,8 @@ static const char *find_reason(const struct conditions *all, const struct journa
 	return active ? active->message : NULL;
 }
 
-void explainparts_reason(struct jsonout *j, const struct conditions *all, const struct journal_object *decided, const char *refusal, const char *paused)
+void explainparts_reason(struct jsonout *j, const struct conditions *all, const struct journal_object *decided,
+	const char *refusal, const char *paused)
 {
 	const char *reason = find_reason(all, decided, refusal, paused);
 
@@ -103,7 +105,8 @@ static void write_decisions(struct jsonout *j, const struct journal_object *o, c
 	jsonout_end_array(j);
 }
 
-void explainparts_history(struct jsonout *j, const struct conditions *all, const struct journal_object *o, const char *number)
+void explainparts_history(struct jsonout *j, const struct conditions *all, const struct journal_object *o,
+	const char *number)
 {
 	write_conditions(j, all);
 	write_changes(j, o);

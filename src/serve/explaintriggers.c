@@ -38,7 +38,8 @@ static void write_spec(const struct page *p, const struct scaler *s)
 		write_quantity(p->j, "target", s->target);
 }
 
-static void write_reading(const struct page *p, const struct scaler *s, bool known, struct reading reading, const struct answer *answer)
+static void write_reading(const struct page *p, const struct scaler *s, bool known, struct reading reading,
+	const struct answer *answer)
 {
 	jsonout_double(p->j, "activation", s->activation);
 	if (known) {
@@ -57,7 +58,10 @@ static void write_reading(const struct page *p, const struct scaler *s, bool kno
 	}
 }
 
-/* judged: what the verdict made of it; NULL where there is none because another trigger was never read. */
+/*
+ * judged: what the verdict made of it; NULL where there is none because another trigger was never
+ * read.
+ */
 static void write_last(const struct page *p, const struct scaler *s, const struct scale_trigger *judged)
 {
 	struct err err = { 0 };
@@ -79,7 +83,10 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 
 const char *explaintriggers_push_word(enum watch_state state)
 {
-	static const char *const words[] = { [WATCH_STARTING] = "starting", [WATCH_ON] = "on", [WATCH_OFF] = "off", [WATCH_FAILING] = "failing" };
+	static const char *const words[] = { [WATCH_STARTING] = "starting",
+		[WATCH_ON] = "on",
+		[WATCH_OFF] = "off",
+		[WATCH_FAILING] = "failing" };
 
 	return words[state];
 }
@@ -103,7 +110,8 @@ static void write_push(const struct page *p, const struct scaler *s)
 static const struct scale_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
 {
 	for (size_t i = 0; result && i < result->count; i++)
-		if (result->scalers[i]->index == s->index && strcmp(result->scalers[i]->metric_name, s->metric_name) == 0)
+		if (result->scalers[i]->index == s->index &&
+			strcmp(result->scalers[i]->metric_name, s->metric_name) == 0)
 			return &result->triggers[i];
 	return NULL;
 }

@@ -2,7 +2,10 @@
 #ifndef SERVE_EXPLAINTRIGGERS_H
 #define SERVE_EXPLAINTRIGGERS_H
 
-/* The part of serve/explain that is about triggers: what each was read to be last, how long ago, its thresholds and its error. Asks nobody: it is what the shared readings hold, on every replica. */
+/*
+ * The part of serve/explain that is about triggers: what each was read to be last, how long ago,
+ * its thresholds and its error. Asks nobody: it is what the shared readings hold, on every replica.
+ */
 
 #include "cache/cache.h"
 #include "serve/jsonout.h"

@@ -13,9 +13,12 @@
 
 #define LABEL "scaledobject.keda.sh/name"
 
-/* --- which object ------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Which object ---- */
 
-/* What the HPA controller asks for: this one label, and nothing else. NULL: the selector must be parsed. */
+/*
+ * What the HPA controller asks for: this one label, and nothing else. NULL: the selector must be
+ * parsed.
+ */
 static const char *sole_name(const char *selector)
 {
 	const char *name = selector + strlen(LABEL "=");
@@ -25,7 +28,10 @@ static const char *sole_name(const char *selector)
 	return *name && selector_is_value(name, strlen(name)) ? name : NULL;
 }
 
-/* Puts the object's key into the request. Other labels in the selector are not looked at, as KEDA does not. */
+/*
+ * Puts the object's key into the request. Other labels in the selector are not looked at, as KEDA
+ * does not.
+ */
 static int find_key(struct request *r, struct err *err)
 {
 	const char *text = httpd_query(r->http, "labelSelector");
@@ -47,12 +53,14 @@ static int find_key(struct request *r, struct err *err)
 	if (name && *name)
 		store_key(r->namespace_, name, r->key);
 	else
-		result = err_set(err, ERR_INVALID, "scaledObject name is not specified: say whose metric is meant with ?labelSelector=" LABEL "%%3D<name of the ScaledObject>");
+		result = err_set(err, ERR_INVALID,
+			"scaledObject name is not specified: say whose metric is meant with ?labelSelector=" LABEL
+			"%%3D<name of the ScaledObject>");
 	strmap_done(&labels);
 	return result;
 }
 
-/* --- answers ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Answers ---- */
 
 static void reply_value(struct request *r, const char *metric, double value, int64_t answered_at_ms)
 {
@@ -64,7 +72,9 @@ static void reply_value(struct request *r, const char *metric, double value, int
 	quantity_format(quantity_from_double(value), quantity);
 	timestamp_format(timestamp_now_ms() - age_ms, time);
 	buf_reset(out);
-	buf_puts(out, "{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/v1beta1\",\"metadata\":{},\"items\":[{\"metricName\":");
+	buf_puts(out,
+		"{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/"
+		"v1beta1\",\"metadata\":{},\"items\":[{\"metricName\":");
 	buf_put_json(out, metric);
 	buf_puts(out, ",\"metricLabels\":null,\"timestamp\":\"");
 	buf_puts(out, time);
@@ -91,7 +101,9 @@ static void count_scaler(struct request *r, const struct scaler *scaler)
 
 	snprintf(index, sizeof(index), "%d", scaler->index);
 	counters_add(r->serve->metric_errors,
-		     (const char *const[]){ r->namespace_, scaler->metric_name, object_name(r), kedascalers_name(scaler), index, "scaledobject" }, 1);
+		(const char *const[]){ r->namespace_, scaler->metric_name, object_name(r), kedascalers_name(scaler),
+			index, "scaledobject" },
+		1);
 }
 
 /* The source's own error stays an error in the counters also where fallback stands in. */
@@ -111,7 +123,9 @@ static void count_failures(struct request *r, const struct survey_result *result
 
 static void reply_failure(struct request *r, const char *metric, const struct err *err, const char *no_fallback)
 {
-	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s%s%s%s", metric, err->msg, no_fallback ? " (fallback cannot be used: " : "", no_fallback ? no_fallback : "", no_fallback ? ")" : "");
+	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s%s%s%s", metric, err->msg,
+		no_fallback ? " (fallback cannot be used: " : "", no_fallback ? no_fallback : "",
+		no_fallback ? ")" : "");
 }
 
 static void reply_composite(struct request *r, const struct survey_result *result)
@@ -159,10 +173,14 @@ static bool is_scaledjob(const struct request *r)
 	const struct store *store = r->serve->cache->store;
 	char key[STORE_KEY_MAX];
 
-	return !store_scaledobject(store, r->key) && store_scaledjob(store, store_job_key(r->namespace_, object_name(r), key));
+	return !store_scaledobject(store, r->key) &&
+		store_scaledjob(store, store_job_key(r->namespace_, object_name(r), key));
 }
 
-/* What is unknown, from the outside in: namespace, object, metric. Before the objects were read nothing can be said to be unknown. */
+/*
+ * What is unknown, from the outside in: namespace, object, metric. Before the objects were read
+ * nothing can be said to be unknown.
+ */
 static void reply_missing(struct request *r, const struct err *err)
 {
 	struct search search = { r->namespace_, false };
@@ -170,16 +188,18 @@ static void reply_missing(struct request *r, const struct err *err)
 
 	store_each_scaledobject(store, on_object, &search);
 	if (!store_synced(store))
-		apistatus_reply(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s", store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
+		apistatus_reply(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
+			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
 	else if (is_scaledjob(r))
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
+		apistatus_reply(r, APISTATUS_NOT_FOUND,
+			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
 		apistatus_reply(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
 	else
 		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", err->msg);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void reply_error(struct request *r, const struct err *err)
 {

@@ -14,21 +14,21 @@
 #include "net/x509.h"
 #include "serve/frontproxyconfig.h"
 
-#define NAME        "extension-apiserver-authentication"
-#define SUBJECT     "configmap kube-system/" NAME
-#define EXTRA_MAX   256
+#define NAME          "extension-apiserver-authentication"
+#define SUBJECT       "configmap kube-system/" NAME
+#define EXTRA_MAX     256
 #define EXTRA_KEY_MAX 512
-#define MEMO_MAX    8192 /* longer headers are read each time */
+#define MEMO_MAX      8192 /* longer headers are read each time */
 
 struct frontproxy {
 	struct informer informer;
 	struct frontproxy_config config; /* in force when roots is set */
 	X509_STORE *roots;
 	unsigned version;
-	struct err trouble;              /* why there are no roots, or why the newest ConfigMap is not in force */
+	struct err trouble; /* why there are no roots, or why the newest ConfigMap is not in force */
 };
 
-/* --- the ConfigMap ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The ConfigMap ---- */
 
 static void forget(struct frontproxy *f)
 {
@@ -87,7 +87,9 @@ static void on_trouble(void *arg, const struct err *err)
 }
 
 static const struct informer_events events = {
-	.on_object = on_object, .on_deleted = on_deleted, .on_trouble = on_trouble,
+	.on_object = on_object,
+	.on_deleted = on_deleted,
+	.on_trouble = on_trouble,
 };
 
 struct frontproxy *frontproxy_new(struct kube *kube)
@@ -125,7 +127,7 @@ unsigned frontproxy_version(const struct frontproxy *f)
 	return f->version;
 }
 
-/* --- the certificate -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The certificate ---- */
 
 int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err)
 {
@@ -135,16 +137,20 @@ int frontproxy_verify(const struct frontproxy *f, SSL *tls, struct err *err)
 	if (!leaf)
 		return err_set(err, ERR_DENIED, "no client certificate");
 	if (!f->roots)
-		return err_set(err, ERR_TEMPORARY, "the front proxy's certificate authority is not known: %s", f->trouble.msg);
+		return err_set(err, ERR_TEMPORARY, "the front proxy's certificate authority is not known: %s",
+			f->trouble.msg);
 	x509_common_name(leaf, common_name, sizeof(common_name));
 	if (x509_verify_client(f->roots, leaf, SSL_get_peer_cert_chain(tls), err))
 		return err_wrap(err, "client certificate \"%s\" is not the front proxy's", common_name);
 	if (!frontproxy_config_allows(&f->config, common_name))
-		return err_set(err, ERR_DENIED, "client certificate \"%s\": the name is not in requestheader-allowed-names", common_name);
+		return err_set(err, ERR_DENIED,
+			"client certificate \"%s\": the name is not in requestheader-allowed-names", common_name);
 	return 0;
 }
 
-/* --- the headers (k8s.io/apiserver pkg/authentication/request/headerrequest/requestheader.go) -------------------------------------------------- */
+/* ---- The headers ---- */
+
+/* k8s.io/apiserver pkg/authentication/request/headerrequest/requestheader.go */
 
 static const char *first_value(const struct frontproxy_names *names, const struct httpd_request *r)
 {
@@ -230,14 +236,15 @@ static struct identity *read_user(const struct frontproxy *f, const struct httpd
 	user.name = mem_dup(name);
 	user.uid = mem_dup(uid);
 	if (collect.too_many)
-		err_set(err, ERR_DENIED, "the front proxy names more than %d groups or %d extra values", REVIEW_GROUPS_MAX, EXTRA_MAX);
+		err_set(err, ERR_DENIED, "the front proxy names more than %d groups or %d extra values",
+			REVIEW_GROUPS_MAX, EXTRA_MAX);
 	else
 		who = identity_new(&user);
 	review_user_done(&user);
 	return who;
 }
 
-/* --- the memo: most requests of a connection speak for the same user ---------------------------------------------- */
+/* ---- The memo: most requests of a connection speak for the same user ---- */
 
 /* Everything that read_user looks at; a header left out here would be another user's way in. */
 static bool names_user(const struct frontproxy_config *c, const char *name)
@@ -260,7 +267,7 @@ static void compare_header(void *arg, const char *name, const char *value)
 	if (!c->same)
 		return;
 	if (size <= (size_t)(c->end - c->at) && !memcmp(c->at, name, name_size) &&
-	    !memcmp(c->at + name_size, value, size - name_size))
+		!memcmp(c->at + name_size, value, size - name_size))
 		c->at += size;
 	else
 		c->same = !names_user(c->config, name);
@@ -300,7 +307,7 @@ void frontproxy_forget(struct frontproxy_memo *memo)
 }
 
 static void remember(const struct frontproxy *f, const struct httpd_request *r, struct identity *user,
-		     struct frontproxy_memo *memo)
+	struct frontproxy_memo *memo)
 {
 	struct note note = { &f->config, &memo->headers };
 
@@ -314,7 +321,7 @@ static void remember(const struct frontproxy *f, const struct httpd_request *r, 
 }
 
 struct identity *frontproxy_user(const struct frontproxy *f, const struct httpd_request *r,
-				 struct frontproxy_memo *memo, struct err *err)
+	struct frontproxy_memo *memo, struct err *err)
 {
 	struct identity *user;
 

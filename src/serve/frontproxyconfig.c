@@ -17,7 +17,10 @@ static void names_done(struct frontproxy_names *n)
 	*n = (struct frontproxy_names){ 0 };
 }
 
-/* Each list is a JSON array of strings in the text of its key; absent, "" and null are the empty list. */
+/*
+ * Each list is a JSON array of strings in the text of its key; absent, "" and null are the empty
+ * list.
+ */
 static int names_decode(const char *key, const char *text, struct frontproxy_names *out, struct err *err)
 {
 	json_t *array;
@@ -34,7 +37,8 @@ static int names_decode(const char *key, const char *text, struct frontproxy_nam
 		return err_set(err, ERR_INVALID, "%s: must be a JSON array of at most %d names", key, NAMES_MAX);
 	}
 	out->list = mem_array(json_array_size(array) + 1, sizeof(*out->list));
-	json_array_foreach(array, i, name) {
+	json_array_foreach(array, i, name)
+	{
 		if (!json_is_string(name)) {
 			json_decref(array);
 			names_done(out);
@@ -48,7 +52,10 @@ static int names_decode(const char *key, const char *text, struct frontproxy_nam
 
 static int lists_decode(const json_t *data, struct frontproxy_config *c, struct err *err)
 {
-	const struct { const char *key; struct frontproxy_names *names; } lists[] = {
+	const struct {
+		const char *key;
+		struct frontproxy_names *names;
+	} lists[] = {
 		{ "requestheader-allowed-names", &c->allowed },
 		{ "requestheader-username-headers", &c->user_headers },
 		{ "requestheader-uid-headers", &c->uid_headers },
@@ -70,7 +77,9 @@ int frontproxy_config_decode(const json_t *configmap, struct frontproxy_config *
 	const char *ca_pem = json_str_or_empty(data, "requestheader-client-ca-file");
 
 	if (!*ca_pem)
-		return err_set(err, ERR_MISSING, "requestheader-client-ca-file: is not there: kube-apiserver runs without --requestheader-client-ca-file, so it can forward no requests");
+		return err_set(err, ERR_MISSING,
+			"requestheader-client-ca-file: is not there: kube-apiserver runs without "
+			"--requestheader-client-ca-file, so it can forward no requests");
 	if (lists_decode(data, out, err)) {
 		frontproxy_config_done(out);
 		return -1;

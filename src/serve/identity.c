@@ -69,7 +69,8 @@ struct identity *identity_new(const struct review_user *user)
 		identity_add_group(&who->user, user->groups[i]);
 	for (size_t i = 0; i < user->extra_count; i++)
 		identity_add_extra(&who->user, user->extra_keys[i], user->extra_values[i]);
-	if (strcmp(who->user.name, USER_ANONYMOUS) && !in_group(user, GROUP_AUTHENTICATED) && !in_group(user, GROUP_UNAUTHENTICATED))
+	if (strcmp(who->user.name, USER_ANONYMOUS) && !in_group(user, GROUP_AUTHENTICATED) &&
+		!in_group(user, GROUP_UNAUTHENTICATED))
 		identity_add_group(&who->user, GROUP_AUTHENTICATED);
 	who->master = in_group(user, GROUP_MASTERS);
 	make_fingerprint(who);

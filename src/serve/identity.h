@@ -3,7 +3,8 @@
 #define SERVE_IDENTITY_H
 
 /*
- * Who asks: a proven user, unchanging and counted, so that a connection, a cached verdict and a request share one. Made by tokens and frontproxy, read by authz and the access log.
+ * Who asks: a proven user, unchanging and counted, so that a connection, a cached verdict and a
+ * request share one. Made by tokens and frontproxy, read by authz and the access log.
  */
 
 #include <stdbool.h>
@@ -13,13 +14,18 @@
 
 struct identity {
 	int refs;
-	struct review_user user;            /* owned */
-	bool master;                        /* in group system:masters, who may do everything */
-	char fingerprint[FINGERPRINT_TEXT]; /* of everything an access review looks at: the key of what may be remembered about this user */
+	struct review_user user; /* owned */
+	bool master;             /* in group system:masters, who may do everything */
+	/*
+	 * of everything an access review looks at: the key of what may be remembered about this
+	 * user
+	 */
+	char fingerprint[FINGERPRINT_TEXT];
 };
 
 /*
- * Copies `user` and adds the group system:authenticated (k8s.io/apiserver pkg/authentication/group/authenticated_group_adder.go): the aggregator's own requests for
+ * Copies `user` and adds the group system:authenticated (k8s.io/apiserver
+ * pkg/authentication/group/authenticated_group_adder.go): the aggregator's own requests for
  * /openapi come with a name and no group, and are allowed by that group only.
  */
 struct identity *identity_new(const struct review_user *user);

@@ -12,7 +12,8 @@
 #include "serve/machine.h"
 #include "serve/parts.h"
 
-static const char *const object_labels[] = { "namespace", "scaledObject", NULL }, *const job_labels[] = { "namespace", "scaledJob", NULL };
+static const char *const object_labels[] = { "namespace", "scaledObject", NULL },
+			 *const job_labels[] = { "namespace", "scaledJob", NULL };
 
 static void on_store(void *arg, unsigned changes, const char *key)
 {
@@ -27,7 +28,8 @@ static void on_store(void *arg, unsigned changes, const char *key)
 	namespace_ = mem_dupn(path, (size_t)(name - 1 - path));
 	/* One of the other kind that has the same name begins anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
-	counters_remove(store_key_kind(key) == SCALED_JOB ? s->job_errors : s->object_errors, (const char *const[]){ namespace_, name });
+	counters_remove(store_key_kind(key) == SCALED_JOB ? s->job_errors : s->object_errors,
+		(const char *const[]){ namespace_, name });
 	free(namespace_);
 }
 
@@ -35,13 +37,16 @@ void kedametrics_declare(struct serve *s)
 {
 	struct counters *c = s->cache->counters;
 
-	s->metric_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaler_detail_errors_total", "Metric reads that a source failed, by trigger.", kedascalers_labels);
-	s->object_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "Failures of a ScaledObject's triggers.", object_labels);
-	s->job_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_job_errors_total", "Failures of a ScaledJob's triggers.", job_labels);
+	s->metric_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaler_detail_errors_total",
+		"Metric reads that a source failed, by trigger.", kedascalers_labels);
+	s->object_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_object_errors_total",
+		"Failures of a ScaledObject's triggers.", object_labels);
+	s->job_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_job_errors_total",
+		"Failures of a ScaledJob's triggers.", job_labels);
 	store_listen(s->cache->store, on_store, s);
 }
 
-/* --- paused ------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Paused ---- */
 
 static void on_paused(void *arg, const char *key, const struct scaledobject *so)
 {
@@ -51,7 +56,8 @@ static void on_paused(void *arg, const char *key, const struct scaledobject *so)
 	(void)key;
 	if (directives_read(so, &d, NULL))
 		return; /* what it means to say is in Ready */
-	exposition_sample(out, "keda_scaled_object_paused", object_labels, (const char *const[]){ so->meta.namespace_, so->meta.name }, d.paused);
+	exposition_sample(out, "keda_scaled_object_paused", object_labels,
+		(const char *const[]){ so->meta.namespace_, so->meta.name }, d.paused);
 }
 
 static void on_paused_job(void *arg, const char *key, const struct scaledjob *sj)
@@ -62,18 +68,20 @@ static void on_paused_job(void *arg, const char *key, const struct scaledjob *sj
 	(void)key;
 	if (directives_read_paused(&sj->meta.annotations, &paused, NULL))
 		return; /* as above */
-	exposition_sample(out, "kscaled_scaled_job_paused", job_labels, (const char *const[]){ sj->meta.namespace_, sj->meta.name }, paused);
+	exposition_sample(out, "kscaled_scaled_job_paused", job_labels,
+		(const char *const[]){ sj->meta.namespace_, sj->meta.name }, paused);
 }
 
 static void write_paused(const struct serve *s, struct buf *out)
 {
 	exposition_family(out, "keda_scaled_object_paused", "gauge", "1 while annotations pause the object.");
 	store_each_scaledobject(s->cache->store, on_paused, out);
-	exposition_family(out, "kscaled_scaled_job_paused", "gauge", "1 while an annotation pauses the ScaledJob; KEDA has no such metric.");
+	exposition_family(out, "kscaled_scaled_job_paused", "gauge",
+		"1 while an annotation pauses the ScaledJob; KEDA has no such metric.");
 	store_each_scaledjob(s->cache->store, on_paused_job, out);
 }
 
-/* --- how many of what --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- How many of what ---- */
 
 struct tally {
 	const char *name; /* borrowed from the store */
@@ -126,7 +134,7 @@ static void tallies_free(struct tally **all)
 {
 	struct tally *t, *next;
 
-	HASH_ITER(hh, *all, t, next) {
+	HASH_ITER (hh, *all, t, next) {
 		HASH_DEL(*all, t);
 		free(t);
 	}
@@ -137,7 +145,8 @@ static void write_resources(const struct tally *all, const char *type, struct bu
 	static const char *const labels[] = { "type", "namespace", NULL };
 
 	for (const struct tally *t = all; t; t = t->hh.next)
-		exposition_sample(out, "keda_resource_registered_total", labels, (const char *const[]){ type, t->name }, (double)t->count);
+		exposition_sample(out, "keda_resource_registered_total", labels, (const char *const[]){ type, t->name },
+			(double)t->count);
 }
 
 static void write_registered(const struct serve *s, struct buf *out)
@@ -154,7 +163,8 @@ static void write_registered(const struct serve *s, struct buf *out)
 	write_resources(all.cluster_authentications, "cluster_trigger_authentication", out);
 	exposition_family(out, "keda_trigger_registered_total", "gauge", "Triggers known, by type.");
 	for (struct tally *t = all.triggers; t; t = t->hh.next)
-		exposition_sample(out, "keda_trigger_registered_total", trigger_labels, (const char *const[]){ t->name }, (double)t->count);
+		exposition_sample(out, "keda_trigger_registered_total", trigger_labels,
+			(const char *const[]){ t->name }, (double)t->count);
 	tallies_free(&all.objects);
 	tallies_free(&all.jobs);
 	tallies_free(&all.triggers);
@@ -166,8 +176,10 @@ static void write_build(const struct serve *s, struct buf *out)
 {
 	static const char *const labels[] = { "version", "git_commit", "goversion", "goos", "goarch", NULL };
 
-	exposition_family(out, "keda_build_info", "gauge", "What this is; the labels that speak of Go are kept for KEDA's dashboards.");
-	exposition_sample(out, "keda_build_info", labels, (const char *const[]){ s->version, "", "", "linux", MACHINE_ARCHITECTURE }, 1);
+	exposition_family(out, "keda_build_info", "gauge",
+		"What this is; the labels that speak of Go are kept for KEDA's dashboards.");
+	exposition_sample(out, "keda_build_info", labels,
+		(const char *const[]){ s->version, "", "", "linux", MACHINE_ARCHITECTURE }, 1);
 }
 
 void kedametrics_write(const struct serve *s, struct buf *out)

@@ -10,22 +10,24 @@
 #include "cache/survey.h"
 #include "serve/parts.h"
 
-const char *const kedascalers_labels[] = { "namespace", "metric", "scaledObject", "scaler", "triggerIndex", "type", NULL };
+const char *const kedascalers_labels[] = { "namespace", "metric", "scaledObject", "scaler", "triggerIndex", "type",
+	NULL };
 
 const char *kedascalers_name(const struct scaler *scaler)
 {
 	return scaler->trigger_name ? scaler->trigger_name : scaler->type->go_name;
 }
 
-/* --- the newest answers of all -------------------------------------------------------------------------------------------------------------------- */
+/* ---- The newest answers of all ---- */
 
 struct sample { /* texts are borrowed until the loop turns */
 	const char *namespace_, *name, *metric, *scaler;
 	enum scaled_kind kind;
 	int index;
 	struct reading reading;
-	bool has_reading;              /* cpu and memory of a ScaledObject have none of ours, but KEDA calls them active */
-	int64_t latency_ms;            /* -1: unknown */
+	/* cpu and memory of a ScaledObject have none of ours, but KEDA calls them active */
+	bool has_reading;
+	int64_t latency_ms; /* -1: unknown */
 };
 
 struct samples {
@@ -72,11 +74,13 @@ static bool has_fallback(const struct scaled *of)
 
 static void add_scaler(struct samples *all, const char *key, const struct scaled *of, const struct scaler *scaler)
 {
-	struct sample sample = { of->meta->namespace_, of->meta->name, scaler->metric_name, kedascalers_name(scaler), of->kind, scaler->index, { 0, true }, false, -1 };
+	struct sample sample = { of->meta->namespace_, of->meta->name, scaler->metric_name, kedascalers_name(scaler),
+		of->kind, scaler->index, { 0, true }, false, -1 };
 	struct answer answer;
 
 	if (scaler->question) {
-		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) == READINGS_ANSWER) {
+		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) ==
+			READINGS_ANSWER) {
 			sample.reading = scaler_judge(scaler, &answer);
 			sample.has_reading = true;
 			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
@@ -93,7 +97,10 @@ static void on_composite(void *arg, const struct survey_result *result)
 {
 	struct samples *all = arg;
 	const struct composite *c = result->err ? NULL : result->composite;
-	struct sample sample = { .metric = VERDICT_COMPOSITE_NAME, .scaler = VERDICT_COMPOSITE_NAME, .has_reading = true, .latency_ms = -1 };
+	struct sample sample = { .metric = VERDICT_COMPOSITE_NAME,
+		.scaler = VERDICT_COMPOSITE_NAME,
+		.has_reading = true,
+		.latency_ms = -1 };
 
 	if (!c || c->failing)
 		return;
@@ -118,7 +125,7 @@ static void on_scaled(void *arg, const char *key, const struct scaled *of)
 		survey_peek(cache, key, &terms, on_composite, all);
 }
 
-/* --- as metrics ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- As metrics ---- */
 
 static bool value_of(const struct sample *s, double *out)
 {
@@ -143,7 +150,9 @@ static void write_sample(const struct sample *s, const char *name, double value,
 	char index[12];
 
 	snprintf(index, sizeof(index), "%d", s->index);
-	exposition_sample(out, name, kedascalers_labels, (const char *const[]){ s->namespace_, s->metric, s->name, s->scaler, index, scaled_kind_word(s->kind) }, value);
+	exposition_sample(out, name, kedascalers_labels,
+		(const char *const[]){ s->namespace_, s->metric, s->name, s->scaler, index, scaled_kind_word(s->kind) },
+		value);
 }
 
 void kedascalers_write(const struct serve *s, struct buf *out)
@@ -152,8 +161,13 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 		const char *name, *help;
 		bool (*of)(const struct sample *s, double *out);
 	} families[] = {
-		{ "keda_scaler_metrics_value", "The value for the HorizontalPodAutoscaler, or for the number of Jobs, of the source's newest answer or of fallback.", value_of },
-		{ "keda_scaler_active", "1 when that answer makes the trigger active; cpu and memory triggers always are.", activity_of },
+		{ "keda_scaler_metrics_value",
+			"The value for the HorizontalPodAutoscaler, or for the number of Jobs, of the source's newest "
+			"answer or of fallback.",
+			value_of },
+		{ "keda_scaler_active",
+			"1 when that answer makes the trigger active; cpu and memory triggers always are.",
+			activity_of },
 		{ "keda_scaler_metrics_latency_seconds", "How long the source took for it.", latency_of },
 	};
 	struct samples all = { .serve = s };

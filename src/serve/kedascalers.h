@@ -3,7 +3,9 @@
 #define SERVE_KEDASCALERS_H
 
 /*
- * The part of serve/kedametrics that is about triggers, of ScaledObjects and of ScaledJobs: what the HPA, or the count of Jobs, is given of the newest answers. Only what memory holds; whoever looks asks no source.
+ * The part of serve/kedametrics that is about triggers, of ScaledObjects and of ScaledJobs: what
+ * the HPA, or the count of Jobs, is given of the newest answers. Only what memory holds; whoever
+ * looks asks no source.
  */
 
 #include "base/buf.h"
@@ -11,7 +13,10 @@
 
 struct serve;
 
-/* The labels that all keda_scaler_* have, NULL-terminated: namespace, metric, scaledObject (which names a ScaledJob, too), scaler, triggerIndex, type ("scaledobject", "scaledjob"). */
+/*
+ * The labels that all keda_scaler_* have, NULL-terminated: namespace, metric, scaledObject (which
+ * names a ScaledJob, too), scaler, triggerIndex, type ("scaledobject", "scaledjob").
+ */
 extern const char *const kedascalers_labels[];
 
 /* The label `scaler`: the trigger's name, or the name KEDA's own type has. Borrowed. */

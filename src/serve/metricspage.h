@@ -2,7 +2,10 @@
 #ifndef SERVE_METRICSPAGE_H
 #define SERVE_METRICSPAGE_H
 
-/* /metrics: everything that was counted (base/counters) and what is computed when somebody looks (the loop, the cache, this process, KEDA's names). */
+/*
+ * /metrics: everything that was counted (base/counters) and what is computed when somebody looks
+ * (the loop, the cache, this process, KEDA's names).
+ */
 
 struct request;
 

@@ -5,7 +5,7 @@
 
 #include "base/editdist.h"
 
-#define NEAR_MAX 5
+#define NEAR_MAX       5
 #define NAMESPACES_MAX 10
 
 bool nearnames_near(const char *a, const char *b)
@@ -17,7 +17,10 @@ bool nearnames_near(const char *a, const char *b)
 	return editdist_near(a, b) != EDITDIST_FAR;
 }
 
-struct near_object { enum scaled_kind kind; const struct meta *meta; };
+struct near_object {
+	enum scaled_kind kind;
+	const struct meta *meta;
+};
 
 struct search {
 	enum nearnames_kind kind;
@@ -54,7 +57,8 @@ static void on_object(void *arg, const char *key, const struct scaled *of)
 	(void)key;
 	if (is_asked_for(s->kind, of->kind))
 		note_namespace(s, meta->namespace_);
-	if (s->near_count < NEAR_MAX && (strcmp(meta->name, s->name) == 0 || (here && nearnames_near(meta->name, s->name))))
+	if (s->near_count < NEAR_MAX &&
+		(strcmp(meta->name, s->name) == 0 || (here && nearnames_near(meta->name, s->name))))
 		s->near[s->near_count++] = (struct near_object){ of->kind, meta };
 }
 
@@ -83,7 +87,9 @@ static void say_near(const struct search *s, struct buf *out)
 
 static const char *asked_for(enum nearnames_kind kind)
 {
-	static const char *const texts[] = { [NEARNAMES_ANY] = "ScaledObject or ScaledJob", [NEARNAMES_SCALEDOBJECT] = "ScaledObject", [NEARNAMES_SCALEDJOB] = "ScaledJob" };
+	static const char *const texts[] = { [NEARNAMES_ANY] = "ScaledObject or ScaledJob",
+		[NEARNAMES_SCALEDOBJECT] = "ScaledObject",
+		[NEARNAMES_SCALEDJOB] = "ScaledJob" };
 
 	return texts[kind];
 }
@@ -99,7 +105,8 @@ static const char *unread(const struct store *store, enum nearnames_kind kind, c
 	return NULL;
 }
 
-void nearnames_explain(const struct store *store, enum nearnames_kind kind, const char *namespace_, const char *name, struct buf *out)
+void nearnames_explain(const struct store *store, enum nearnames_kind kind, const char *namespace_, const char *name,
+	struct buf *out)
 {
 	struct search s = { .kind = kind, .namespace_ = namespace_, .name = name };
 	const char *trouble, *missing = unread(store, kind, &trouble);
@@ -108,7 +115,8 @@ void nearnames_explain(const struct store *store, enum nearnames_kind kind, cons
 	buf_printf(out, "no %s \"%s/%s\" is known", asked_for(kind), namespace_, name);
 	say_near(&s, out);
 	if (missing)
-		buf_printf(out, "; the %ss were not read yet%s%s", missing, trouble ? ": " : "", trouble ? trouble : "");
+		buf_printf(out, "; the %ss were not read yet%s%s", missing, trouble ? ": " : "",
+			trouble ? trouble : "");
 	else if (!s.near_count && s.namespace_count)
 		say_namespaces(&s, out);
 	else if (!s.near_count)

@@ -21,22 +21,22 @@ struct route;
 struct webhook;
 
 struct serve {
-	struct loop *loop;               /* borrowed, like cache and tls */
+	struct loop *loop; /* borrowed, like cache and tls */
 	struct cache *cache;
 	struct tls_server *tls;
-	const struct route *routes;      /* serve/routes.h */
+	const struct route *routes; /* serve/routes.h */
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	char *version;
-	struct httpd *secure, *status;   /* status NULL: turned off */
+	struct httpd *secure, *status; /* status NULL: turned off */
 	struct frontproxy *frontproxy;
 	struct authn *authn;
 	struct authz *authz;
 	struct discovery *discovery;
 	struct traffic traffic;
 	struct webhook *webhook;
-	struct request *waiting;         /* requests whose answer will come later */
-	struct buf reply;                /* scratch for answers that are sent at once: keeps its memory */
+	struct request *waiting; /* requests whose answer will come later */
+	struct buf reply;        /* scratch for answers that are sent at once: keeps its memory */
 	struct counters_family *metric_errors, *object_errors, *job_errors;
 };
 

@@ -55,7 +55,9 @@ static bool wanted(const struct request *r, const struct check *check, unsigned 
 {
 	if (!(check->probes & probe))
 		return false;
-	return !r->parts.count || (r->parts.list[0].len == strlen(check->name) && !memcmp(r->parts.list[0].text, check->name, r->parts.list[0].len));
+	return !r->parts.count ||
+		(r->parts.list[0].len == strlen(check->name) &&
+			!memcmp(r->parts.list[0].text, check->name, r->parts.list[0].len));
 }
 
 static void reply_text(struct request *r, int status, struct buf *page)

@@ -26,7 +26,7 @@ static int64_t clock_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* --- the end ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- The end ---- */
 
 static void stop_waiting(struct request *r)
 {
@@ -41,7 +41,8 @@ static void finish(struct request *r, int status)
 {
 	int64_t took_us = clock_us() - r->started_us;
 
-	traffic_count(&r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status, took_us);
+	traffic_count(&r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status,
+		took_us);
 	accesslog_write(r, status, took_us);
 	if (r->waiting)
 		stop_waiting(r);
@@ -82,11 +83,13 @@ void request_end_all(struct serve *s)
 		apistatus_reply(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
 }
 
-/* --- step 3: may they? ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Step 3: may they? ---- */
 
 static void refuse_access(struct request *r, const struct err *err)
 {
-	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_FORBIDDEN : err->http_status == 429 ? APISTATUS_TOO_MANY_REQUESTS : APISTATUS_UNAVAILABLE;
+	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_FORBIDDEN
+		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
+						      : APISTATUS_UNAVAILABLE;
 
 	apistatus_reply(r, what, "%s", err->msg);
 }
@@ -106,7 +109,11 @@ static void on_authorised(void *arg, const struct err *err)
 static struct review_access access_of(const struct request *r)
 {
 	if (r->route->access == ROUTE_METRIC)
-		return (struct review_access){ .verb = "list", .group = GROUP, .version = VERSION, .resource = r->metric, .namespace_ = r->namespace_ };
+		return (struct review_access){ .verb = "list",
+			.group = GROUP,
+			.version = VERSION,
+			.resource = r->metric,
+			.namespace_ = r->namespace_ };
 	return (struct review_access){ .verb = "get", .path = r->route->pattern };
 }
 
@@ -126,24 +133,19 @@ static void authorise(struct request *r)
 	struct err err;
 
 	if (decode_names(r)) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST, "the namespace or the metric's name in the path is too long or badly encoded");
+		apistatus_reply(r, APISTATUS_BAD_REQUEST,
+			"the namespace or the metric's name in the path is too long or badly encoded");
 		return;
 	}
 	access = access_of(r);
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
-	case AUTHZ_ALLOWED:
-		r->route->handle(r);
-		return;
-	case AUTHZ_DENIED:
-		refuse_access(r, &err);
-		return;
-	case AUTHZ_UNKNOWN:
-		request_wait(r);
-		r->authz = authz_ask(r->serve->authz, r->user, &access, on_authorised, r);
+	case AUTHZ_ALLOWED: r->route->handle(r); return;
+	case AUTHZ_DENIED: refuse_access(r, &err); return;
+	case AUTHZ_UNKNOWN: request_wait(r); r->authz = authz_ask(r->serve->authz, r->user, &access, on_authorised, r);
 	}
 }
 
-/* --- step 2: is there such a thing? (only those who are known get to know) -------------------------------------------------------------------------- */
+/* ---- Step 2: is there such a thing? (only those who are known get to know) ---- */
 
 static bool check_route(struct request *r)
 {
@@ -151,23 +153,26 @@ static bool check_route(struct request *r)
 		size_t len;
 		const char *path = httpd_raw_path(r->http, &len);
 
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s",
-				len < 512 ? (int)len : 512, path);
+		apistatus_reply(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s", len < 512 ? (int)len : 512,
+			path);
 		return false;
 	}
 	if (!router_allows(r->route, r->method)) {
 		httpd_add_header(r->http, "Allow", r->route->methods);
-		apistatus_reply(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method, r->route->methods);
+		apistatus_reply(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method,
+			r->route->methods);
 		return false;
 	}
 	return true;
 }
 
-/* --- step 1: who asks? ------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Step 1: who asks? ---- */
 
 static void refuse_user(struct request *r, const struct err *err)
 {
-	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_UNAUTHORIZED : err->http_status == 429 ? APISTATUS_TOO_MANY_REQUESTS : APISTATUS_UNAVAILABLE;
+	enum apistatus what = err->kind == ERR_DENIED ? APISTATUS_UNAUTHORIZED
+		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
+						      : APISTATUS_UNAVAILABLE;
 
 	apistatus_reply(r, what, "%s", err->msg);
 }
@@ -195,12 +200,8 @@ static void authenticate(struct request *r)
 		if (check_route(r))
 			authorise(r);
 		return;
-	case AUTHN_REFUSED:
-		refuse_user(r, &err);
-		return;
-	case AUTHN_UNKNOWN:
-		request_wait(r);
-		r->authn = authn_ask(r->serve->authn, r->http, on_authenticated, r);
+	case AUTHN_REFUSED: refuse_user(r, &err); return;
+	case AUTHN_UNKNOWN: request_wait(r); r->authn = authn_ask(r->serve->authn, r->http, on_authenticated, r);
 	}
 }
 

@@ -3,8 +3,9 @@
 #define SERVE_REQUEST_H
 
 /*
- * One request on its way: found a route, proven who asks, allowed to, handled, answered; each step may have to wait for somebody, and the client may leave meanwhile.
- * Handlers get it when they may answer, and end it with request_reply, now or later.
+ * One request on its way: found a route, proven who asks, allowed to, handled, answered; each step
+ * may have to wait for somebody, and the client may leave meanwhile. Handlers get it when they may
+ * answer, and end it with request_reply, now or later.
  */
 
 #include <stdbool.h>
@@ -27,15 +28,19 @@ struct webhook_call;
 
 struct request {
 	struct serve *serve;
-	struct httpd_request *http;        /* NULL once the client has left */
+	struct httpd_request *http; /* NULL once the client has left */
 	enum route_port port;
-	const struct route *route;         /* NULL: unknown path */
+	const struct route *route; /* NULL: unknown path */
 	struct route_parts parts;
-	struct identity *user;             /* owns a count; NULL on free paths */
-	const char *method;                /* a literal */
+	struct identity *user; /* owns a count; NULL on free paths */
+	const char *method;    /* a literal */
 	int64_t started_us;
-	char *logged;                      /* what the access log will say of it, kept while it waits: the client may be gone by then; NULL */
-	struct request *prev, *next;       /* in serve->waiting while it waits */
+	/*
+	 * what the access log will say of it, kept while it waits: the client may be gone by then;
+	 * NULL
+	 */
+	char *logged;
+	struct request *prev, *next; /* in serve->waiting while it waits */
 	bool waiting;
 	/* What it waits for; at most one is set. */
 	struct authn_wait *authn;
@@ -50,7 +55,10 @@ struct request {
 
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http);
 
-/* A handler's reply will come later: if the client leaves before, what the request waits for is cancelled and the request ends. */
+/*
+ * A handler's reply will come later: if the client leaves before, what the request waits for is
+ * cancelled and the request ends.
+ */
 void request_wait(struct request *r);
 
 /* Answers, logs, counts, and ends the request: `r` is gone. */

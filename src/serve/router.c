@@ -5,7 +5,8 @@
 
 const char *route_kind_name(enum route_kind kind)
 {
-	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics", "admission", "explain", "unknown" };
+	static const char *const names[ROUTE_KINDS] = { "metric", "discovery", "openapi", "probe", "metrics",
+		"admission", "explain", "unknown" };
 
 	return names[kind];
 }
@@ -58,7 +59,7 @@ bool router_allows(const struct route *route, const char *method)
 }
 
 void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
-		 void *arg)
+	void *arg)
 {
 	for (const struct route *r = routes; r->pattern; r++)
 		if (r->ports & port)

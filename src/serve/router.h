@@ -3,8 +3,8 @@
 #define SERVE_ROUTER_H
 
 /*
- * Which path is whose: by a table (serve/routes.c), from a path's pattern to its handler, its methods,
- * and what it takes to come in. Pure.
+ * Which path is whose: by a table (serve/routes.c), from a path's pattern to its handler, its
+ * methods, and what it takes to come in. Pure.
  */
 
 #include <stdbool.h>
@@ -15,17 +15,32 @@ struct request;
 enum route_port { ROUTE_SECURE = 1, ROUTE_STATUS = 2 }; /* HTTPS for the cluster; plain HTTP for probes and scrapes */
 
 enum route_access {
-	ROUTE_FREE,   /* nobody is asked who they are: probes; the admission webhook, whose callers send no credentials */
+	/*
+	 * nobody is asked who they are: probes; the admission webhook, whose callers send no
+	 * credentials
+	 */
+	ROUTE_FREE,
 	ROUTE_PATH,   /* a user who may get this path (nonResourceAttributes) */
 	ROUTE_METRIC, /* a user who may list this metric in this namespace (resourceAttributes) */
 };
 
 /* What the requests are counted under on /metrics. */
-enum route_kind { ROUTE_KIND_METRIC, ROUTE_KIND_DISCOVERY, ROUTE_KIND_OPENAPI, ROUTE_KIND_PROBE, ROUTE_KIND_SCRAPE, ROUTE_KIND_ADMISSION, ROUTE_KIND_EXPLAIN, ROUTE_KIND_UNKNOWN, ROUTE_KINDS };
+enum route_kind {
+	ROUTE_KIND_METRIC,
+	ROUTE_KIND_DISCOVERY,
+	ROUTE_KIND_OPENAPI,
+	ROUTE_KIND_PROBE,
+	ROUTE_KIND_SCRAPE,
+	ROUTE_KIND_ADMISSION,
+	ROUTE_KIND_EXPLAIN,
+	ROUTE_KIND_UNKNOWN,
+	ROUTE_KINDS
+};
 const char *route_kind_name(enum route_kind kind);
 
 struct route {
-	const char *pattern;      /* "/healthz/{check}": {…} stands for one segment that is not empty; also the path that access is asked for */
+	const char *pattern; /* "/healthz/{check}": {…} stands for one segment that is not empty; also the path that
+				access is asked for */
 	enum route_kind kind;
 	unsigned ports;           /* where it is */
 	enum route_access access; /* on the secure port; the status port asks nobody */
@@ -35,17 +50,23 @@ struct route {
 
 #define ROUTER_PARTS_MAX 2
 struct route_parts { /* what the {…} stand for; not decoded; borrowed from the path */
-	struct { const char *text; size_t len; } list[ROUTER_PARTS_MAX];
+	struct {
+		const char *text;
+		size_t len;
+	} list[ROUTER_PARTS_MAX];
 	size_t count;
 };
 
-/* The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL when there is none on this port. */
+/*
+ * The route of a path as sent (not decoded, no query; one slash at its end does not matter); NULL
+ * when there is none on this port.
+ */
 const struct route *router_find(const struct route *routes, enum route_port port, const char *raw_path, size_t len,
 	struct route_parts *parts);
 bool router_allows(const struct route *route, const char *method);
 
 /* Each route of a port in order, for "/". */
 void router_each(const struct route *routes, enum route_port port, void (*fn)(void *arg, const struct route *route),
-		 void *arg);
+	void *arg);
 
 #endif

@@ -2,7 +2,10 @@
 #ifndef SERVE_ROUTES_H
 #define SERVE_ROUTES_H
 
-/* All paths and who answers them: one table. A new endpoint is one line there. serve_new hands it to the requests. */
+/*
+ * All paths and who answers them: one table. A new endpoint is one line there. serve_new hands it
+ * to the requests.
+ */
 
 #include "serve/router.h"
 

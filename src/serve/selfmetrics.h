@@ -2,7 +2,11 @@
 #ifndef SERVE_SELFMETRICS_H
 #define SERVE_SELFMETRICS_H
 
-/* How kscaled itself is doing, computed when somebody looks: the loop's longest turn (since the last look), the shared readings, connections, leadership, the Jobs that its leader watches, this process. */
+/*
+ * How kscaled itself is doing, computed when somebody looks: the loop's longest turn (since the
+ * last look), the shared readings, connections, leadership, the Jobs that its leader watches, this
+ * process.
+ */
 
 #include "base/buf.h"
 

@@ -56,7 +56,8 @@ static int listen_status(struct serve *s, const struct serve_config *config, str
 	return s->status ? 0 : err_wrap(err, "status address");
 }
 
-struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls, const struct serve_config *config, struct err *err)
+struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls,
+	const struct serve_config *config, struct err *err)
 {
 	struct serve *s = mem_zalloc(sizeof(*s));
 

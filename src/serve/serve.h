@@ -3,7 +3,9 @@
 #define SERVE_SERVE_H
 
 /*
- * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io and of the admission webhook, and the plain HTTP one for probes and /metrics. Started by the daemon; stands on cache, never on control.
+ * Everything that answers others: the HTTPS endpoint of external.metrics.k8s.io and of the
+ * admission webhook, and the plain HTTP one for probes and /metrics. Started by the daemon; stands
+ * on cache, never on control.
  */
 
 #include <stdbool.h>
@@ -17,15 +19,16 @@
 struct serve;
 
 struct serve_config {
-	const char *bind_address;     /* "" : all, IPv6 and IPv4 */
+	const char *bind_address; /* "" : all, IPv6 and IPv4 */
 	uint16_t secure_port;
-	const char *status_address;   /* "127.0.0.1:8080", ":8080" (all), "[::1]:8080"; "" turns it off */
+	const char *status_address; /* "127.0.0.1:8080", ":8080" (all), "[::1]:8080"; "" turns it off */
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	const char *version;
 };
 
-struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls, const struct serve_config *config, struct err *err);
+struct serve *serve_new(struct cache *cache, struct kube *kube, struct tls_server *tls,
+	const struct serve_config *config, struct err *err);
 void serve_free(struct serve *s);
 uint16_t serve_secure_port(const struct serve *s);
 uint16_t serve_status_port(const struct serve *s);

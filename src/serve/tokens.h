@@ -3,7 +3,8 @@
 #define SERVE_TOKENS_H
 
 /*
- * Whose bearer token this is: the API server's TokenReview, good or not, remembered for 10 s (keda-core.md 5.3) under a keyed fingerprint: no token is kept. Called by authn.
+ * Whose bearer token this is: the API server's TokenReview, good or not, remembered for 10 s
+ * (keda-core.md 5.3) under a keyed fingerprint: no token is kept. Called by authn.
  */
 
 #include "serve/verdicts.h"
@@ -13,8 +14,12 @@ struct tokens;
 struct tokens *tokens_new(struct kube *kube);
 void tokens_free(struct tokens *t);
 
-/* verdict->who is the user of a good token, NULL for a bad one. See verdicts.h for borrowing and errors. */
+/*
+ * verdict->who is the user of a good token, NULL for a bad one. See verdicts.h for borrowing and
+ * errors.
+ */
 const struct verdict *tokens_peek(struct tokens *t, const char *token);
-struct verdicts_wait *tokens_ask(struct tokens *t, const char *token, verdicts_fn fn, void *arg); /* verdicts_cancel ends it */
+/* verdicts_cancel ends it */
+struct verdicts_wait *tokens_ask(struct tokens *t, const char *token, verdicts_fn fn, void *arg);
 
 #endif

@@ -19,21 +19,29 @@ static const char *known_method(const char *method)
 
 struct traffic traffic_declare(struct counters *c)
 {
-	static const char *const request_labels[] = { "port", "path", "verb", "code", NULL }, *const path_label[] = { "path", NULL };
+	static const char *const request_labels[] = { "port", "path", "verb", "code", NULL },
+				 *const path_label[] = { "path", NULL };
 
 	return (struct traffic){
-		.requests = counters_declare(c, COUNTERS_COUNTER, "kscaled_http_requests_total", "Requests answered, by port, kind of path, method and status code (499: the client left before).", request_labels),
-		.seconds = counters_declare_histogram(c, "kscaled_http_request_duration_seconds", "From the whole request read to its answer handed over, by kind of path.", path_label, bounds_s,
+		.requests = counters_declare(c, COUNTERS_COUNTER, "kscaled_http_requests_total",
+			"Requests answered, by port, kind of path, method and status code (499: the client left "
+			"before).",
+			request_labels),
+		.seconds = counters_declare_histogram(c, "kscaled_http_request_duration_seconds",
+			"From the whole request read to its answer handed over, by kind of path.", path_label, bounds_s,
 			sizeof(bounds_s) / sizeof(bounds_s[0])),
 	};
 }
 
-void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status, int64_t took_us)
+void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status,
+	int64_t took_us)
 {
 	const char *path = route_kind_name(kind);
 	char code[12];
 
 	snprintf(code, sizeof(code), "%d", status);
-	counters_add(t->requests, (const char *const[]){ port == ROUTE_STATUS ? "status" : "secure", path, known_method(method), code }, 1);
+	counters_add(t->requests,
+		(const char *const[]){ port == ROUTE_STATUS ? "status" : "secure", path, known_method(method), code },
+		1);
 	counters_observe(t->seconds, (const char *const[]){ path }, (double)took_us / 1e6);
 }

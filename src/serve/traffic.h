@@ -14,6 +14,7 @@ struct traffic { /* a value; its families are the registry's */
 };
 
 struct traffic traffic_declare(struct counters *c);
-void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status, int64_t took_us);
+void traffic_count(const struct traffic *t, enum route_port port, enum route_kind kind, const char *method, int status,
+	int64_t took_us);
 
 #endif

@@ -19,11 +19,11 @@ struct verdicts_wait {
 
 struct verdicts_entry {
 	struct verdicts *owner;
-	struct kube_call *review;      /* while asking */
+	struct kube_call *review; /* while asking */
 	bool asking;
-	struct verdict verdict;        /* while not asking */
-	char *why;                     /* owned text of the verdict */
-	struct verdicts_wait waiters;  /* sentinel; while asking */
+	struct verdict verdict;             /* while not asking */
+	char *why;                          /* owned text of the verdict */
+	struct verdicts_wait waiters;       /* sentinel; while asking */
 	struct verdicts_entry *prev, *next; /* settled ones by age, oldest first */
 	UT_hash_handle hh;
 	size_t len;
@@ -79,7 +79,8 @@ static void ring_free(struct verdicts_wait *sentinel)
 		wait_free(sentinel->next);
 }
 
-struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start, void *owner)
+struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start,
+	void *owner)
 {
 	struct verdicts *v = mem_zalloc(sizeof(*v));
 
@@ -113,7 +114,7 @@ void verdicts_free(struct verdicts *v)
 
 	if (!v)
 		return;
-	HASH_ITER(hh, v->entries, e, next)
+	HASH_ITER (hh, v->entries, e, next)
 		entry_free(e);
 	ring_free(&v->refused);
 	free(v);
@@ -139,7 +140,8 @@ static void make_room(struct verdicts *v)
 {
 	int64_t now_ms = loop_now_ms(v->loop);
 
-	while (v->settled && (v->settled->verdict.until_ms <= now_ms || HASH_COUNT(v->entries) >= v->config.max_entries))
+	while (v->settled &&
+		(v->settled->verdict.until_ms <= now_ms || HASH_COUNT(v->entries) >= v->config.max_entries))
 		entry_free(v->settled);
 }
 
@@ -184,7 +186,8 @@ static struct verdicts_wait *wait_new(struct verdicts *v, verdicts_fn fn, void *
 	return w;
 }
 
-struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question, verdicts_fn fn, void *arg)
+struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,
+	verdicts_fn fn, void *arg)
 {
 	struct verdicts_wait *w = wait_new(v, fn, arg);
 	struct verdicts_entry *e = find(v, key, len);
@@ -212,7 +215,10 @@ void verdicts_cancel(struct verdicts_wait *w)
 		wait_free(w);
 }
 
-/* The callbacks may cancel each other, ask anew, or make the entry go: it is settled before, and only locals are used here. */
+/*
+ * The callbacks may cancel each other, ask anew, or make the entry go: it is settled before, and
+ * only locals are used here.
+ */
 static void tell(struct verdicts_wait *waiters, const struct verdict *verdict, const struct err *err)
 {
 	while (waiters->next != waiters) {

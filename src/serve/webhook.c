@@ -12,11 +12,11 @@
 #include "serve/admissionreview.h"
 #include "serve/apistatus.h"
 
-#define ANSWER_MAX (1 << 20)
-#define TIME_MS 8000         /* for the facts; the API server waits 10 s by default ... */
-#define TIME_MARGIN_MS 500   /* ... and says how long in ?timeout=; so much of it is ours and the network's */
-#define NAMESPACES_MAX 1000  /* that are counted by name: strangers may send any */
-#define NAMESPACE_LEN_MAX 63 /* of a namespace's name; what strangers send has up to megabytes */
+#define ANSWER_MAX        (1 << 20)
+#define TIME_MS           8000 /* for the facts; the API server waits 10 s by default ... */
+#define TIME_MARGIN_MS    500  /* ... and says how long in ?timeout=; so much of it is ours and the network's */
+#define NAMESPACES_MAX    1000 /* that are counted by name: strangers may send any */
+#define NAMESPACE_LEN_MAX 63   /* of a namespace's name; what strangers send has up to megabytes */
 
 struct webhook {
 	unsigned under_way;
@@ -28,12 +28,14 @@ struct webhook_call {
 	struct webhook *owner;
 	struct request *request;
 	struct admit_wait *wait;
-	const char *kind;        /* a literal */
-	const char *action;      /* a literal: "create", "update" */
-	char *namespace_, *uid;  /* owned */
+	const char *kind;       /* a literal */
+	const char *action;     /* a literal: "create", "update" */
+	char *namespace_, *uid; /* owned */
 };
 
-static const struct { const char *path, *kind; } kinds[] = {
+static const struct {
+	const char *path, *kind;
+} kinds[] = {
 	{ WEBHOOK_SCALEDOBJECT, "ScaledObject" },
 	{ WEBHOOK_SCALEDJOB, "ScaledJob" },
 	{ WEBHOOK_TRIGGERAUTH, "TriggerAuthentication" },
@@ -54,7 +56,8 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 {
 	if (strmap_get(&w->namespaces, namespace_))
 		return namespace_;
-	if (w->namespaces.count >= NAMESPACES_MAX || strlen(namespace_) > NAMESPACE_LEN_MAX || !validate_is_subdomain(namespace_))
+	if (w->namespaces.count >= NAMESPACES_MAX || strlen(namespace_) > NAMESPACE_LEN_MAX ||
+		!validate_is_subdomain(namespace_))
 		return "";
 	strmap_set(&w->namespaces, namespace_, "");
 	return namespace_;
@@ -63,13 +66,17 @@ static const char *counted_namespace(struct webhook *w, const char *namespace_)
 static void count_validation(const struct webhook_call *call)
 {
 	if (strcmp(call->kind, "ScaledObject") == 0)
-		counters_add(call->owner->validations, (const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action }, 1);
+		counters_add(call->owner->validations,
+			(const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action }, 1);
 }
 
 static void count_refusal(const struct webhook_call *call, const struct admit_verdict *verdict)
 {
 	if (!verdict->allowed && strncmp(call->kind, "Scaled", 6) == 0)
-		counters_add(call->owner->errors, (const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action, verdict->reason }, 1);
+		counters_add(call->owner->errors,
+			(const char *const[]){ counted_namespace(call->owner, call->namespace_), call->action,
+				verdict->reason },
+			1);
 }
 
 /* ---- Calls ---- */
@@ -124,7 +131,11 @@ static void ask(struct request *r, const struct admissionreview *review, const c
 {
 	struct webhook_call *call = mem_zalloc(sizeof(*call));
 	struct admit_request request = {
-		.kind = kind_of(r), .object = review->object, .old_object = review->old_object, .dry_run = review->dry_run, .deadline_ms = deadline_ms(r),
+		.kind = kind_of(r),
+		.object = review->object,
+		.old_object = review->old_object,
+		.dry_run = review->dry_run,
+		.deadline_ms = deadline_ms(r),
 	};
 
 	call->owner = r->serve->webhook;
@@ -147,7 +158,8 @@ static bool is_json(const char *content_type)
 	static const char json[] = "application/json";
 	size_t len = sizeof(json) - 1;
 
-	return content_type && strncasecmp(content_type, json, len) == 0 && (content_type[len] == '\0' || strchr("; ", content_type[len]));
+	return content_type && strncasecmp(content_type, json, len) == 0 &&
+		(content_type[len] == '\0' || strchr("; ", content_type[len]));
 }
 
 void webhook_handle(struct request *r)
@@ -159,11 +171,13 @@ void webhook_handle(struct request *r)
 	size_t len;
 
 	if (!is_json(httpd_header(r->http, "Content-Type"))) {
-		apistatus_reply(r, APISTATUS_UNSUPPORTED_MEDIA_TYPE, "an AdmissionReview as application/json is wanted here");
+		apistatus_reply(r, APISTATUS_UNSUPPORTED_MEDIA_TYPE,
+			"an AdmissionReview as application/json is wanted here");
 		return;
 	}
 	if (r->serve->webhook->under_way >= WEBHOOK_CALLS_MAX) {
-		apistatus_reply(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once", WEBHOOK_CALLS_MAX);
+		apistatus_reply(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once",
+			WEBHOOK_CALLS_MAX);
 		return;
 	}
 	body = httpd_body(r->http, &len);
@@ -185,8 +199,11 @@ struct webhook *webhook_new(struct counters *counters)
 	static const char *const labels[] = { "namespace", "action", "reason", NULL };
 	struct webhook *w = mem_zalloc(sizeof(*w));
 
-	w->validations = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validations_total", "ScaledObjects that were to be judged before they are stored.", (const char *const[]){ "namespace", "action", NULL });
-	w->errors = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validation_errors_total", "ScaledObjects and ScaledJobs that were refused, and why.", labels);
+	w->validations = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validations_total",
+		"ScaledObjects that were to be judged before they are stored.",
+		(const char *const[]){ "namespace", "action", NULL });
+	w->errors = counters_declare(counters, COUNTERS_COUNTER, "keda_webhook_scaled_object_validation_errors_total",
+		"ScaledObjects and ScaledJobs that were refused, and why.", labels);
 	return w;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How often a second a formula is evaluated on one core: the slowest of a few that users write. One number.
+ * How often a second a formula is evaluated on one core: the slowest of a few that users write. One
+ * number.
  *
  *   formula [SECONDS]
  */

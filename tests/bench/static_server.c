@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The yardstick of the benchmark: a bare evhttp server over TLS that gives one fixed answer, with the library's own means only and nothing of kscaled. What a request costs beside it is what kscaled adds.
+ * The yardstick of the benchmark: a bare evhttp server over TLS that gives one fixed answer, with
+ * the library's own means only and nothing of kscaled. What a request costs beside it is what
+ * kscaled adds.
  *
  *   static_server PORT CERT KEY
  */
@@ -18,7 +20,8 @@
 #include <event2/listener.h>
 #include <openssl/ssl.h>
 
-static const char answer[] = "{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/v1beta1\",\"metadata\":{},\"items\":[{\"metricName\":\"s0-redis-x\","
+static const char answer[] = "{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/"
+			     "v1beta1\",\"metadata\":{},\"items\":[{\"metricName\":\"s0-redis-x\","
 			     "\"metricLabels\":null,\"timestamp\":\"2026-01-02T03:04:05Z\",\"value\":\"0\"}]}\n";
 
 static struct bufferevent *on_connection(struct event_base *base, void *ctx)
@@ -46,13 +49,15 @@ int main(int argc, char **argv)
 	struct evconnlistener *listener;
 	int on = 1;
 
-	if (argc != 4 || SSL_CTX_use_certificate_chain_file(ctx, argv[2]) != 1 || SSL_CTX_use_PrivateKey_file(ctx, argv[3], SSL_FILETYPE_PEM) != 1) {
+	if (argc != 4 || SSL_CTX_use_certificate_chain_file(ctx, argv[2]) != 1 ||
+		SSL_CTX_use_PrivateKey_file(ctx, argv[3], SSL_FILETYPE_PEM) != 1) {
 		fprintf(stderr, "usage: static_server PORT CERT KEY\n");
 		return 2;
 	}
 	signal(SIGPIPE, SIG_IGN);
 	address.sin_port = htons((uint16_t)atoi(argv[1]));
-	listener = evconnlistener_new_bind(base, NULL, NULL, LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE, 128, (struct sockaddr *)&address, sizeof(address));
+	listener = evconnlistener_new_bind(base, NULL, NULL, LEV_OPT_REUSEABLE | LEV_OPT_CLOSE_ON_FREE, 128,
+		(struct sockaddr *)&address, sizeof(address));
 	if (!listener) {
 		perror("listen");
 		return 1;

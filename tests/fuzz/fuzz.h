@@ -3,7 +3,8 @@
 #define TESTS_FUZZ_FUZZ_H
 
 /*
- * What every fuzz target defines (libFuzzer's entry point) and what it says things with: must() stops the program when what should always hold does not.
+ * What every fuzz target defines (libFuzzer's entry point) and what it says things with: must()
+ * stops the program when what should always hold does not.
  */
 
 #include <stddef.h>
@@ -12,6 +13,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define must(condition) do { if (!(condition)) abort(); } while (0)
+#define must(condition)                                                                                                \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			abort();                                                                                       \
+	} while (0)
 
 #endif

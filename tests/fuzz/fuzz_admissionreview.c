@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AdmissionReviews from strangers: read, or refused with a reason; and the answer to one that was read is JSON again, with its uid. */
+/*
+ * AdmissionReviews from strangers: read, or refused with a reason; and the answer to one that was
+ * read is JSON again, with its uid.
+ */
 #include "fuzz.h"
 
 #include <string.h>
@@ -10,7 +13,11 @@
 static void check_answer(const struct admissionreview *r)
 {
 	const char *const warnings[] = { r->namespace_, r->operation };
-	const struct admit_verdict verdict = { .allowed = r->dry_run, .reason = "", .message = r->namespace_, .warnings = warnings, .warning_count = 2 };
+	const struct admit_verdict verdict = { .allowed = r->dry_run,
+		.reason = "",
+		.message = r->namespace_,
+		.warnings = warnings,
+		.warning_count = 2 };
 	struct buf out = BUF_INIT(1 << 20);
 	json_t *answer;
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Cron expressions: what is taken fires after and not at the time asked, and looking back from there finds the same. */
+/*
+ * Cron expressions: what is taken fires after and not at the time asked, and looking back from
+ * there finds the same.
+ */
 
 #include "base/cronexpr.h"
 #include "base/mem.h"

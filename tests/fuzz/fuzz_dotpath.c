@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A dot path (the first line) into an answer (the rest) that is taken for XML and for YAML: a number or an error. */
+/*
+ * A dot path (the first line) into an answer (the rest) that is taken for XML and for YAML: a
+ * number or an error.
+ */
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Formulas: whatever is written, it is compiled or refused with a place, ends in time, and never gives anything but a finite number or an allowed nil. */
+/*
+ * Formulas: whatever is written, it is compiled or refused with a place, ends in time, and never
+ * gives anything but a finite number or an allowed nil.
+ */
 
 #include <math.h>
 #include <string.h>

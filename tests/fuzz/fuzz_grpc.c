@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * An answer of an external scaler, which is somebody's server. The first byte chooses how the bytes come in pieces; the rest is a body, and each message in it is read as each of the answers there are; it is also a header. Whatever
- * comes, it is a value or an error that can be told, and a description is one that an HPA can have.
+ * An answer of an external scaler, which is somebody's server. The first byte chooses how the bytes
+ * come in pieces; the rest is a body, and each message in it is read as each of the answers there
+ * are; it is also a header. Whatever comes, it is a value or an error that can be told, and a
+ * description is one that an HPA can have.
  */
 
 #include <math.h>
@@ -53,8 +55,10 @@ static void check_message(const struct buf *message)
 
 	must(message->len <= GRPCFRAME_MESSAGE_MAX);
 	check_description(message);
-	must(externalmessages_get_active(buf_text(message), message->len, &active, &err) == 0 || err.kind == ERR_INVALID);
-	must(externalmessages_get_value(buf_text(message), message->len, &value, &err) == 0 ? isfinite(value) : err.kind == ERR_INVALID);
+	must(externalmessages_get_active(buf_text(message), message->len, &active, &err) == 0 ||
+		err.kind == ERR_INVALID);
+	must(externalmessages_get_value(buf_text(message), message->len, &value, &err) == 0 ? isfinite(value)
+											    : err.kind == ERR_INVALID);
 }
 
 static void check_body(const char *bytes, size_t len, size_t step)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A live HPA: the normal form is the normal form of itself; whatever the object was, merging makes it what is wanted, or says who controls it. */
+/*
+ * A live HPA: the normal form is the normal form of itself; whatever the object was, merging makes
+ * it what is wanted, or says who controls it.
+ */
 
 #include <string.h>
 
@@ -8,12 +11,16 @@
 #include "decide/hpaspec.h"
 #include "fuzz.h"
 
-static const char web[] = "{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\",\"uid\":\"u\",\"labels\":{\"a\":\"b\"},\"annotations\":{\"c\":\"d\"}},"
-			  "\"spec\":{\"scaleTargetRef\":{\"name\":\"web\"},\"triggers\":[{\"type\":\"redis\",\"metadata\":{}}]}}";
+static const char web[] =
+	"{\"metadata\":{\"name\":\"web\",\"namespace\":\"shop\",\"uid\":\"u\",\"labels\":{\"a\":\"b\"},\"annotations\":"
+	"{\"c\":\"d\"}},"
+	"\"spec\":{\"scaleTargetRef\":{\"name\":\"web\"},\"triggers\":[{\"type\":\"redis\",\"metadata\":{}}]}}";
 
 static json_t *wanted_hpa(void)
 {
-	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = {
+		{ .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } }
+	};
 	json_t *object = json_parse(web, strlen(web), NULL), *made;
 	struct scaledobject *so = scaledobject_decode(object, NULL);
 
@@ -38,7 +45,10 @@ static void check_normal(const json_t *spec)
 	json_decref(parsed);
 }
 
-/* Maps that are no maps of strings make the merged object unreadable too; the API server would refuse it by name. */
+/*
+ * Maps that are no maps of strings make the merged object unreadable too; the API server would
+ * refuse it by name.
+ */
 static void check_merge(const json_t *object)
 {
 	json_t *wanted = wanted_hpa(), *merged;

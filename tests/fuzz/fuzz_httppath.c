@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Request targets: whatever comes in is split inside its bounds, and what decodes is text that came from it. */
+/*
+ * Request targets: whatever comes in is split inside its bounds, and what decodes is text that came
+ * from it.
+ */
 
 #include <string.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A Job, or a list of them, and which are swept away: only what ended, and what runs of another version, and of what ended just as much is left as the limits let. */
+/*
+ * A Job, or a list of them, and which are swept away: only what ended, and what runs of another
+ * version, and of what ended just as much is left as the limits let.
+ */
 
 #include <string.h>
 
@@ -9,12 +12,14 @@
 #include "fuzz.h"
 
 #define JOBS_MAX 200
-#define LIMIT 2
+#define LIMIT    2
 
 static void check_job(const struct job *job)
 {
-	must(job->meta.name != NULL && job->meta.namespace_ != NULL && job->meta.uid != NULL && job->meta.resource_version != NULL && job->owner != NULL);
-	must(job->meta.labels.count + job->meta.annotations.count + job->meta.finalizer_count + job->meta.owner_count == 0);
+	must(job->meta.name != NULL && job->meta.namespace_ != NULL && job->meta.uid != NULL &&
+		job->meta.resource_version != NULL && job->owner != NULL);
+	must(job->meta.labels.count + job->meta.annotations.count + job->meta.finalizer_count + job->meta.owner_count ==
+		0);
 	must(job->for_generation >= -1);
 	must(memchr(job->template_print, '\0', sizeof(job->template_print)) != NULL);
 	must(job->state != JOB_RUNNING || job->finished_unix_ms == 0);
@@ -22,7 +27,10 @@ static void check_job(const struct job *job)
 
 static void check_sweep(const struct job *const *jobs, size_t count)
 {
-	const struct scaledjob sj = { .meta.generation = 7, .spec = { .template_print = "f58693991d96ea17", .successful_history = LIMIT, .failed_history = LIMIT } };
+	const struct scaledjob sj = {
+		.meta.generation = 7,
+		.spec = { .template_print = "f58693991d96ea17", .successful_history = LIMIT, .failed_history = LIMIT }
+	};
 	enum jobspec_sweep out[JOBS_MAX];
 	size_t left[3] = { 0 }, had[3] = { 0 };
 

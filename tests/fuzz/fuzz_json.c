@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* JSON: what is read can be written and is read the same again; readers of fields take any type; any bytes become a literal that JSON accepts. */
+/*
+ * JSON: what is read can be written and is read the same again; readers of fields take any type;
+ * any bytes become a literal that JSON accepts.
+ */
 
 #include <string.h>
 
@@ -39,7 +42,8 @@ static void read_fields(const struct json_at *at, int depth)
 	if (depth == 0)
 		return;
 	read_field(at, "absent");
-	json_object_foreach((json_t *)(uintptr_t)at->value, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)at->value, key, value)
+	{
 		struct json_at field = json_field(at, key);
 		read_field(at, key);
 		read_fields(&field, depth - 1);

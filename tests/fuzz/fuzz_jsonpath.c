@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A path (the first line) and an answer (the rest): whatever they are, there is a number or an error that repeats nothing of the answer. */
+/*
+ * A path (the first line) and an answer (the rest): whatever they are, there is a number or an
+ * error that repeats nothing of the answer.
+ */
 
 #include <math.h>
 #include <string.h>

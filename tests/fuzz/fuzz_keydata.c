@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* The data of a Secret and of a ConfigMap: each key is either taken or told about, and only what is wanted. */
+/*
+ * The data of a Secret and of a ConfigMap: each key is either taken or told about, and only what is
+ * wanted.
+ */
 
 #include <string.h>
 
@@ -21,7 +24,8 @@ static void check(enum keydata_kind kind, const json_t *value, bool (*wanted)(vo
 	int rc = keydata_decode(kind, value, wanted, NULL, &out, &unreadable, &err);
 
 	must(rc == 0 || err.msg[0] != '\0');
-	must(rc < 0 || wanted != NULL || out.count + unreadable.count == json_object_size(json_object_get(value, "data")));
+	must(rc < 0 || wanted != NULL ||
+		out.count + unreadable.count == json_object_size(json_object_get(value, "data")));
 	for (size_t i = 0; i < out.count; i++) {
 		must(strmap_get(&unreadable, out.pairs[i].key) == NULL);
 		must(wanted == NULL || wanted(NULL, out.pairs[i].key));

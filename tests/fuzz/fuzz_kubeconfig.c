@@ -18,7 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (rc == 0)
 		rc = kubeconfig_choose(kc, &choice, &err);
 	if (rc == 0) {
-		must(choice.server && (strncasecmp(choice.server, "http://", 7) == 0 || strncasecmp(choice.server, "https://", 8) == 0));
+		must(choice.server &&
+			(strncasecmp(choice.server, "http://", 7) == 0 ||
+				strncasecmp(choice.server, "https://", 8) == 0));
 		must(!strpbrk(choice.server, " \r\n"));
 		must(!(choice.cert.file || choice.cert.inline_text) == !(choice.key.file || choice.key.inline_text));
 		kubeconfig_choice_done(&choice);

@@ -23,7 +23,8 @@ static void there_and_back(const struct lease *l)
 	must(value != NULL);
 	must(lease_decode(value, &again, NULL) == 0);
 	must(strcmp(l->holder, again.holder) == 0 && strcmp(l->resource_version, again.resource_version) == 0);
-	must(l->renewed_unix_ms == again.renewed_unix_ms && l->acquired_unix_ms == again.acquired_unix_ms && l->transitions == again.transitions);
+	must(l->renewed_unix_ms == again.renewed_unix_ms && l->acquired_unix_ms == again.acquired_unix_ms &&
+		l->transitions == again.transitions);
 	must(l->duration_s == again.duration_s || l->duration_s < 0);
 	lease_done(&again);
 	json_decref(value);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* MySQL connection strings, and values: nothing of a refused one stands in the message but names of parameters; what is read has an address and no control over more than its variables. */
+/*
+ * MySQL connection strings, and values: nothing of a refused one stands in the message but names of
+ * parameters; what is read has an address and no control over more than its variables.
+ */
 
 #include <math.h>
 #include <string.h>

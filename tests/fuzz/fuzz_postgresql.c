@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Connection strings and queries: whatever is written, it is read inside its bounds, and an error has nothing of it. */
+/*
+ * Connection strings and queries: whatever is written, it is read inside its bounds, and an error
+ * has nothing of it.
+ */
 
 #include <string.h>
 

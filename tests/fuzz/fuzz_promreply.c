@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* An answer to an instant query. The first byte chooses the status, the rest is the body: a finite number, nothing, or an error on one line. */
+/*
+ * An answer to an instant query. The first byte chooses the status, the rest is the body: a finite
+ * number, nothing, or an error on one line.
+ */
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Quantities: what is read can be written and is read the same again; doubles round as printf rounds. */
+/*
+ * Quantities: what is read can be written and is read the same again; doubles round as printf
+ * rounds.
+ */
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A node of a cluster may be anybody's server: the bytes are an answer to CLUSTER SLOTS (after RESP2), and, as text, a redirect and a key. */
+/*
+ * A node of a cluster may be anybody's server: the bytes are an answer to CLUSTER SLOTS (after
+ * RESP2), and, as text, a redirect and a key.
+ */
 
 #include <string.h>
 

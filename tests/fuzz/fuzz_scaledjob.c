@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A ScaledJob from its JSON through all that is made of it: judgement, decisions, conditions, Jobs and what is swept away. Whatever is said of a broken object, it is said by an error; a Job that was made of it is known again as one
- * of this version; numbers stay within their bounds, whatever was written.
+ * A ScaledJob from its JSON through all that is made of it: judgement, decisions, conditions, Jobs
+ * and what is swept away. Whatever is said of a broken object, it is said by an error; a Job that
+ * was made of it is known again as one of this version; numbers stay within their bounds, whatever
+ * was written.
  */
 
 #include <string.h>
@@ -24,8 +26,10 @@ static void check_spec(const struct scaledjob *sj)
 
 	must(s->trigger_count <= SCALEDOBJECT_TRIGGERS_MAX && s->pending_condition_count <= SCALEDJOB_CONDITIONS_MAX);
 	must((s->template_text == NULL) == (s->template_print[0] == '\0'));
-	must(s->template_text == NULL || (s->template_text[0] == '{' && strlen(s->template_text) <= SCALEDJOB_TEMPLATE_BYTES_MAX));
-	must(scaledjob_min(s) >= 0 && scaledjob_max(s) >= 0 && scaledjob_successful_history(s) >= 0 && scaledjob_failed_history(s) >= 0);
+	must(s->template_text == NULL ||
+		(s->template_text[0] == '{' && strlen(s->template_text) <= SCALEDJOB_TEMPLATE_BYTES_MAX));
+	must(scaledjob_min(s) >= 0 && scaledjob_max(s) >= 0 && scaledjob_successful_history(s) >= 0 &&
+		scaledjob_failed_history(s) >= 0);
 	must(s->max_jobs < 0 || scaledjob_min(s) <= s->max_jobs);
 }
 
@@ -34,7 +38,8 @@ static void check_view(const struct scaledjob *sj)
 	struct scaled of = scaled_of_job(sj);
 	struct workload *w = scaledjob_workload(sj);
 
-	must(of.kind == SCALED_JOB && of.sj == sj && of.so == NULL && of.trigger_count == sj->spec.trigger_count && of.spec_err == sj->spec_err);
+	must(of.kind == SCALED_JOB && of.sj == sj && of.so == NULL && of.trigger_count == sj->spec.trigger_count &&
+		of.spec_err == sj->spec_err);
 	must((w == NULL) == (sj->spec.template_text == NULL));
 	workload_free(w);
 }
@@ -45,7 +50,10 @@ static void on_fault(void *arg, const struct err *err)
 	++*(size_t *)arg;
 }
 
-/* What is refused at admission is refused by the reconciler, and whatever one of them refuses is among all faults. */
+/*
+ * What is refused at admission is refused by the reconciler, and whatever one of them refuses is
+ * among all faults.
+ */
 static bool check_judgement(const struct scaledjob *sj, struct err *err)
 {
 	const char *reason = NULL, *warnings[VALIDATE_JOB_WARNINGS_MAX];
@@ -79,7 +87,8 @@ static void check_made(const struct scaledjob *sj)
 		return;
 	json_object_set_new(json_object_get(made, "metadata"), "name", json_string(name));
 	job = job_decode(made, &err);
-	must(job != NULL && strcmp(job->owner, sj->meta.name) == 0 && strcmp(job->owner_uid, sj->meta.uid) == 0 && strcmp(job->template_print, sj->spec.template_print) == 0);
+	must(job != NULL && strcmp(job->owner, sj->meta.name) == 0 && strcmp(job->owner_uid, sj->meta.uid) == 0 &&
+		strcmp(job->template_print, sj->spec.template_print) == 0);
 	list[0] = job;
 	jobspec_sweep(sj, list, 1, &sweep);
 	must(sweep == JOBSPEC_KEEP);
@@ -90,13 +99,23 @@ static void check_made(const struct scaledjob *sj)
 static void check_decisions(const struct scaledjob *sj, struct scaledobject_status *status)
 {
 	static const struct err down = { .kind = ERR_TEMPORARY, .msg = "down" };
-	const struct jobs_trigger triggers[] = { { .index = 0, .metric_name = "s0-x", .queue = 1e9, .target = 1, .active = true }, { .index = 1, .metric_name = "s1-y", .err = &down }, { .index = 2, .metric_name = "s2-z", .active = true } };
+	const struct jobs_trigger triggers[] = {
+		{ .index = 0, .metric_name = "s0-x", .queue = 1e9, .target = 1, .active = true },
+		{ .index = 1, .metric_name = "s1-y", .err = &down },
+		{ .index = 2, .metric_name = "s2-z", .active = true }
+	};
 	int64_t min = scaledjob_min(&sj->spec), max = scaledjob_max(&sj->spec);
 	char text[200];
 
 	for (int32_t running = 0; running < 300; running += 7)
 		for (size_t count = 0; count < 4; count++) {
-			struct jobs_facts facts = { .spec = &sj->spec, .now_unix_ms = T, .triggers = triggers, .trigger_count = count, .running = running, .pending = running / 2, .last_active_unix_ms = status->last_active_unix_ms };
+			struct jobs_facts facts = { .spec = &sj->spec,
+				.now_unix_ms = T,
+				.triggers = triggers,
+				.trigger_count = count,
+				.running = running,
+				.pending = running / 2,
+				.last_active_unix_ms = status->last_active_unix_ms };
 			struct jobs_decision d = jobs_decide(&facts);
 
 			must(d.create >= 0);

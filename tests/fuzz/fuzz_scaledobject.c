@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * A ScaledObject from its JSON through all that is made of it: status there and back, patches that apply, judgement, the HPA, conditions. Whatever is said of a broken
- * object, it is said by an error; whatever the status was, writing it once is enough.
+ * A ScaledObject from its JSON through all that is made of it: status there and back, patches that
+ * apply, judgement, the HPA, conditions. Whatever is said of a broken object, it is said by an
+ * error; whatever the status was, writing it once is enough.
  */
 
 #include <string.h>
@@ -31,14 +32,21 @@ static void status_survives(const struct scaledobject *so)
 static void check_decisions(const struct scaledobject *so, struct scaledobject_status *status)
 {
 	static const struct err down = { .kind = ERR_TEMPORARY, .msg = "down" };
-	struct scale_trigger triggers[2] = { { .metric_name = "s0-x", .reading = { 1, true } }, { .metric_name = "s1-y", .err = &down } };
+	struct scale_trigger triggers[2] = { { .metric_name = "s0-x", .reading = { 1, true } },
+		{ .metric_name = "s1-y", .err = &down } };
 	char text[200];
 
 	for (int32_t replicas = -1; replicas < 4; replicas++)
 		for (size_t first = 0; first < 3; first++) {
 			struct scale_facts facts = {
-				.spec = &so->spec, .created_unix_ms = so->meta.created_unix_ms, .now_unix_ms = T, .triggers = triggers + (first & 1), .trigger_count = 2 - first,
-				.replicas_known = replicas >= 0, .replicas = replicas, .last_active_unix_ms = status->last_active_unix_ms,
+				.spec = &so->spec,
+				.created_unix_ms = so->meta.created_unix_ms,
+				.now_unix_ms = T,
+				.triggers = triggers + (first & 1),
+				.trigger_count = 2 - first,
+				.replicas_known = replicas >= 0,
+				.replicas = replicas,
+				.last_active_unix_ms = status->last_active_unix_ms,
 			};
 			struct scale_decision d = scale_decide(&facts);
 
@@ -52,7 +60,9 @@ static void check_decisions(const struct scaledobject *so, struct scaledobject_s
 
 static void check_hpa(const struct scaledobject *so)
 {
-	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = {
+		{ .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } }
+	};
 	struct err err;
 	json_t *made = hpaspec_make(so, metrics, 1, "1", &err), *merged;
 	struct hpa *live;
@@ -71,9 +81,19 @@ static void check_hpa(const struct scaledobject *so)
 
 static void check_conditions(const struct scaledobject *so)
 {
-	static const struct metric_spec metrics[] = { { .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } }, { .name = "s1-y", .target_type = METRIC_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } } };
+	static const struct metric_spec metrics[] = {
+		{ .name = "s0-x", .target_type = METRIC_AVERAGE_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } },
+		{ .name = "s1-y", .target_type = METRIC_VALUE, .target = { 5000, QUANTITY_DECIMAL_SI } }
+	};
 	struct err err = { 0 };
-	struct reconcile_outcome o = { .group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 1, .hpa_name = "h", .metrics = metrics, .metric_count = 2 };
+	struct reconcile_outcome o = { .group = "apps",
+		.version = "v1",
+		.kind = "Deployment",
+		.resource = "deployments",
+		.replicas = 1,
+		.hpa_name = "h",
+		.metrics = metrics,
+		.metric_count = 2 };
 	struct scaledobject_status wanted = { 0 }, again = { 0 };
 
 	o.err = validate_for_reconcile(so, &err) < 0 ? &err : NULL;

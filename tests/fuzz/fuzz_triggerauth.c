@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A TriggerAuthentication from its JSON: either something is said of it, or all that the CRD requires is there. */
+/*
+ * A TriggerAuthentication from its JSON: either something is said of it, or all that the CRD
+ * requires is there.
+ */
 
 #include <string.h>
 
@@ -18,7 +21,8 @@ static void check_whole(const struct triggerauth *t)
 	for (size_t i = 0; i < t->secret_count; i++)
 		must(given(t->secrets[i].parameter) && given(t->secrets[i].name) && given(t->secrets[i].key));
 	for (size_t i = 0; i < t->config_map_count; i++)
-		must(given(t->config_maps[i].parameter) && given(t->config_maps[i].name) && given(t->config_maps[i].key));
+		must(given(t->config_maps[i].parameter) && given(t->config_maps[i].name) &&
+			given(t->config_maps[i].key));
 	for (size_t i = 0; i < t->env_count; i++)
 		must(given(t->env[i].parameter) && given(t->env[i].name));
 	for (size_t i = 0; i < t->token_count; i++)
@@ -26,7 +30,8 @@ static void check_whole(const struct triggerauth *t)
 	must(t->identity == NULL || given(t->identity->provider));
 	must(t->vault == NULL || (given(t->vault->address) && t->vault->secret_count > 0));
 	for (size_t i = 0; t->vault != NULL && i < t->vault->secret_count; i++)
-		must(given(t->vault->secrets[i].parameter) && given(t->vault->secrets[i].path) && given(t->vault->secrets[i].key));
+		must(given(t->vault->secrets[i].parameter) && given(t->vault->secrets[i].path) &&
+			given(t->vault->secrets[i].key));
 	must(t->oauth2 == NULL || (given(t->oauth2->client_id) && given(t->oauth2->token_url)));
 	for (size_t i = 0; t->oauth2 != NULL && i < t->oauth2->scope_count; i++)
 		must(t->oauth2->scopes[i] != NULL);

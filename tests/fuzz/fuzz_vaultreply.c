@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * An answer of Vault, which may be anybody's server. The first byte chooses the status, the rest is the body, and its end a path and a key: whatever comes, it is a value or an error that does not repeat
- * what was sent.
+ * An answer of Vault, which may be anybody's server. The first byte chooses the status, the rest is
+ * the body, and its end a path and a key: whatever comes, it is a value or an error that does not
+ * repeat what was sent.
  */
 
 #include <string.h>
@@ -49,7 +50,9 @@ static void check_path(const char *text)
 	char *path = vaultreply_path("", text, "", &err);
 
 	must(path != NULL || err.kind == ERR_INVALID);
-	must(path == NULL || (strpbrk(path, " ?#\r\n") == NULL && *path != '/' && strncmp(path, "../", 3) != 0 && strstr(path, "/../") == NULL));
+	must(path == NULL ||
+		(strpbrk(path, " ?#\r\n") == NULL && *path != '/' && strncmp(path, "../", 3) != 0 &&
+			strstr(path, "/../") == NULL));
 	free(path);
 }
 

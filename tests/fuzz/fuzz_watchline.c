@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* What a watch receives: however the bytes come in pieces, the lines are the same, none is longer than the cap, and what they say can be read. */
+/*
+ * What a watch receives: however the bytes come in pieces, the lines are the same, none is longer
+ * than the cap, and what they say can be read.
+ */
 
 #include <string.h>
 
@@ -47,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 2 || size > 1 << 19)
 		return 0;
-	must(feed((const char *)data + 1, size - 1, size, &whole) == feed((const char *)data + 1, size - 1, data[0] + (size_t)1, &pieces));
+	must(feed((const char *)data + 1, size - 1, size, &whole) ==
+		feed((const char *)data + 1, size - 1, data[0] + (size_t)1, &pieces));
 	must(strcmp(buf_text(&whole), buf_text(&pieces)) == 0 && whole.len == pieces.len);
 	buf_done(&whole);
 	buf_done(&pieces);

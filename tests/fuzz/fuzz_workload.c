@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A scale target and the environment of each of its containers: within its caps, and no name both known and unresolved. */
+/*
+ * A scale target and the environment of each of its containers: within its caps, and no name both
+ * known and unresolved.
+ */
 
 #include <string.h>
 
@@ -9,10 +12,14 @@
 #include "fuzz.h"
 
 #define VALUE_CAP ((size_t)128 * 1024)
-#define CAP ((size_t)2048 * 1024)
+#define CAP       ((size_t)2048 * 1024)
 
-/* A Secret or ConfigMap has what it is asked for, cannot be read yet, or is not there, by the last letter of its name. */
-static int key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value, struct err *err)
+/*
+ * A Secret or ConfigMap has what it is asked for, cannot be read yet, or is not there, by the last
+ * letter of its name.
+ */
+static int key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value,
+	struct err *err)
 {
 	size_t len = strlen(name);
 
@@ -46,7 +53,8 @@ static void check_environment(const struct workload *w, const char *container)
 		for (size_t j = 0; j < w->containers[i].env_count && j < 100; j++)
 			strmap_set(&wanted, w->containers[i].env[j].name, "");
 	if (workload_environment(w, container, &wanted, &lookup, &known, &unresolved, &err) < 0)
-		must((err.kind == ERR_INVALID || err.kind == ERR_TEMPORARY || err.kind == ERR_WAITING) && err.msg[0] != '\0');
+		must((err.kind == ERR_INVALID || err.kind == ERR_TEMPORARY || err.kind == ERR_WAITING) &&
+			err.msg[0] != '\0');
 	for (size_t i = 0; i < known.count; i++) {
 		must(strmap_get(&unresolved, known.pairs[i].key) == NULL);
 		must(strlen(known.pairs[i].value) <= VALUE_CAP);

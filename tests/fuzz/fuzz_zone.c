@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Time zones: bytes of a file, or a rule. What is taken can be asked about any time, and its stretches are seamless. */
+/*
+ * Time zones: bytes of a file, or a rule. What is taken can be asked about any time, and its
+ * stretches are seamless.
+ */
 
 #include "base/zone.h"
 #include "fuzz.h"
 
 static void walk(const struct zone *z)
 {
-	static const int64_t times[] = { INT64_MIN, -4000000000, 0, 1750000000, 4000000000, INT64_C(1) << 40, INT64_MAX };
+	static const int64_t times[] = { INT64_MIN, -4000000000, 0, 1750000000, 4000000000, INT64_C(1) << 40,
+		INT64_MAX };
 
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		struct zone_period p = zone_period(z, times[i]);
 
 		must(p.offset_s > -200000 && p.offset_s < 200000);
 	}
-	for (int64_t t = 1000000000; t < 1100000000; ) {
+	for (int64_t t = 1000000000; t < 1100000000;) {
 		struct zone_period p = zone_period(z, t);
 
 		must(p.from_s <= t && t < p.until_s);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * Stands in for libFuzzer in ordinary builds: gives each file of the target's corpus ($srcdir/tests/fuzz/corpus/<name>, or the files named) to the
- * target and says so in TAP. A target that crashes ends the program, which the test driver counts.
+ * Stands in for libFuzzer in ordinary builds: gives each file of the target's corpus
+ * ($srcdir/tests/fuzz/corpus/<name>, or the files named) to the target and says so in TAP. A target
+ * that crashes ends the program, which the test driver counts.
  */
 
 #include <dirent.h>

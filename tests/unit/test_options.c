@@ -74,7 +74,7 @@ static int load(const char *const *args, struct options *o, struct err *err)
 }
 
 #define ARGS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define NO_ARGS ((const char *const[]){ NULL })
+#define NO_ARGS   ((const char *const[]){ NULL })
 
 static void loaded(const char *const *args, struct options *o)
 {
@@ -167,7 +167,9 @@ static void flags(void **state)
 	struct options o;
 
 	(void)state;
-	loaded(ARGS("--secure-port=9443", "--namespace", "ops", "--take-over", "--leader-elect=false", "--watch-namespace=a, b,,\"c\"", "--bind-address=::1"), &o);
+	loaded(ARGS("--secure-port=9443", "--namespace", "ops", "--take-over", "--leader-elect=false",
+		       "--watch-namespace=a, b,,\"c\"", "--bind-address=::1"),
+		&o);
 	assert_int_equal(o.secure_port, 9443);
 	assert_string_equal(o.namespace_, "ops");
 	assert_true(o.take_over);
@@ -175,7 +177,9 @@ static void flags(void **state)
 	assert_string_equal(o.watch_namespaces, "a,b,c");
 	assert_string_equal(o.bind_address, "::1");
 	options_done(&o);
-	loaded(ARGS("--secure-port=1", "--secure-port=0", "--identity=--odd", "--metrics-max-age", "0", "--take-over=F", "--log-level=debug", "--log-format=json"), &o);
+	loaded(ARGS("--secure-port=1", "--secure-port=0", "--identity=--odd", "--metrics-max-age", "0", "--take-over=F",
+		       "--log-level=debug", "--log-format=json"),
+		&o);
 	assert_int_equal(o.secure_port, 0);
 	assert_string_equal(o.identity, "--odd");
 	assert_true(o.metrics_max_age_ms == 0);
@@ -202,7 +206,9 @@ static void authentication(void **state)
 	struct options o;
 
 	(void)state;
-	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth", "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h"), &o);
+	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
+		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h"),
+		&o);
 	assert_true(o.restrict_secret_access);
 	assert_string_equal(o.cluster_object_namespace, "ops");
 	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
@@ -268,8 +274,8 @@ static void environment_names(void **state)
 	setenv("KUBECONFIG", "/k", 1);
 	setenv("POD_NAMESPACE", "pod", 1);
 	setenv("WATCH_NAMESPACE", "w1,w2", 1);
-	setenv("KSCALED_STATUS_ADDRESS", "", 1);               /* said nothing */
-	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1);         /* what Kubernetes puts into every Pod */
+	setenv("KSCALED_STATUS_ADDRESS", "", 1);       /* said nothing */
+	setenv("KSCALED_SERVICE_HOST", "10.0.0.1", 1); /* what Kubernetes puts into every Pod */
 	setenv("KSCALED_PORT_443_TCP", "tcp://10.0.0.1:443", 1);
 	loaded(NO_ARGS, &o);
 	assert_string_equal(o.kubeconfig, "/k");
@@ -289,7 +295,8 @@ static void environment_names(void **state)
 
 static void config_files(void **state)
 {
-	static const char config[] = "# a comment\n\n  secure-port=1234\r\n\tservice-name =  spaced \t\n#lease-name = no\nkubeconfig = /path with = and # in it\nnamespace =\nstate-dir = /no/line/end";
+	static const char config[] = "# a comment\n\n  secure-port=1234\r\n\tservice-name =  spaced \t\n#lease-name = "
+				     "no\nkubeconfig = /path with = and # in it\nnamespace =\nstate-dir = /no/line/end";
 	struct options o;
 
 	(void)state;
@@ -378,7 +385,8 @@ static void wrong_flags(void **state)
 		{ "--secure-port=65536", "flag --secure-port: \"65536\" is no port: 0 to 65535" },
 		{ "--secure-port=-1", "flag --secure-port: \"-1\" is no port: 0 to 65535" },
 		{ "--secure-port=+1", "flag --secure-port: \"+1\" is no port: 0 to 65535" },
-		{ "--secure-port=99999999999999999999", "flag --secure-port: \"99999999999999999999\" is no port: 0 to 65535" },
+		{ "--secure-port=99999999999999999999",
+			"flag --secure-port: \"99999999999999999999\" is no port: 0 to 65535" },
 		{ "--leader-elect=yes", "flag --leader-elect: \"yes\" is neither true nor false" },
 		{ "--leader-elect=maybe", "flag --leader-elect: \"maybe\" is neither true nor false" },
 		{ "--leader-elect=", "flag --leader-elect: \"\" is neither true nor false" },
@@ -387,27 +395,42 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
 		{ "--http-timeout=0", "flag --http-timeout: \"0ms\" is out of range: 1ms to 1h" },
 		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
-		{ "--bound-service-account-token-expiry=10m", "flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
-		{ "--cluster-object-namespace=Ops", "flag --cluster-object-namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--bound-service-account-token-expiry=10m",
+			"flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
+		{ "--cluster-object-namespace=Ops",
+			"flag --cluster-object-namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits "
+			"and -" },
 		{ "--log-level=loud", "flag --log-level: \"loud\" is no log level: debug, info, warn or error" },
 		{ "--log-format=xml", "flag --log-format: \"xml\" is no log format: text or json" },
-		{ "--status-address=8080", "flag --status-address: \"8080\" has no port: HOST:PORT, or :PORT for all addresses" },
-		{ "--status-address=::1:8080", "flag --status-address: \"::1:8080\": an IPv6 address stands in brackets, like [::1]:8080" },
-		{ "--status-address=localhost:http", "flag --status-address: \"localhost:http\": \"http\" is no port: 0 to 65535" },
+		{ "--status-address=8080",
+			"flag --status-address: \"8080\" has no port: HOST:PORT, or :PORT for all addresses" },
+		{ "--status-address=::1:8080",
+			"flag --status-address: \"::1:8080\": an IPv6 address stands in brackets, like [::1]:8080" },
+		{ "--status-address=localhost:http",
+			"flag --status-address: \"localhost:http\": \"http\" is no port: 0 to 65535" },
 		{ "--bind-address=localhost", "flag --bind-address: \"localhost\" is no IP address" },
 		{ "--bind-address=[::]", "flag --bind-address: \"[::]\" is no IP address" },
-		{ "--namespace=Ops", "flag --namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
-		{ "--namespace=-ops", "flag --namespace: \"-ops\" is no name of Kubernetes: lower-case letters, digits and -" },
-		{ "--service-name=", "flag --service-name: \"\" is no name of Kubernetes: lower-case letters, digits and -" },
-		{ "--service-name=a.b", "flag --service-name: \"a.b\" is no name of Kubernetes: lower-case letters, digits and -" },
-		{ "--lease-name=a..b", "flag --lease-name: \"a..b\" is no name of Kubernetes: lower-case letters, digits and - and ." },
-		{ "--watch-namespace=a,B", "flag --watch-namespace: \"B\" is no name of a namespace: lower-case letters, digits and -" },
+		{ "--namespace=Ops",
+			"flag --namespace: \"Ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--namespace=-ops",
+			"flag --namespace: \"-ops\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--service-name=",
+			"flag --service-name: \"\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--service-name=a.b",
+			"flag --service-name: \"a.b\" is no name of Kubernetes: lower-case letters, digits and -" },
+		{ "--lease-name=a..b",
+			"flag --lease-name: \"a..b\" is no name of Kubernetes: lower-case letters, digits and - and "
+			"." },
+		{ "--watch-namespace=a,B",
+			"flag --watch-namespace: \"B\" is no name of a namespace: lower-case letters, digits and -" },
 		{ "--watch-namespace=a b", "flag --watch-namespace: \"a b\": namespaces are separated by commas" },
 		{ "--lease-duration=10s", "lease-duration must be longer than renew-deadline" },
 		{ "--renew-deadline=2s", "renew-deadline must be longer than retry-period" },
 		{ "--lease-duration=15.5s", "lease-duration must be whole seconds, as a Lease counts" },
-		{ "--tls-cert-file=/c", "tls-private-key-file is missing: tls-cert-file and tls-private-key-file belong together" },
-		{ "--tls-private-key-file=/k", "tls-cert-file is missing: tls-cert-file and tls-private-key-file belong together" },
+		{ "--tls-cert-file=/c",
+			"tls-private-key-file is missing: tls-cert-file and tls-private-key-file belong together" },
+		{ "--tls-private-key-file=/k",
+			"tls-cert-file is missing: tls-cert-file and tls-private-key-file belong together" },
 	};
 
 	(void)state;
@@ -424,8 +447,21 @@ static void wrong_flags(void **state)
 static void right_values(void **state)
 {
 	static const char *const rows[] = {
-		"--status-address=:8080", "--status-address=[::1]:0", "--status-address=localhost:65535", "--status-address=0.0.0.0:8080", "--bind-address=0.0.0.0", "--bind-address=::", "--bind-address=",
-		"--lease-name=x", "--lease-name=operator.keda.sh", "--namespace=a-1", "--leader-elect", "--leader-elect=T", "--leader-elect=0", "--lease-duration=60s", "--renew-deadline=14999ms",
+		"--status-address=:8080",
+		"--status-address=[::1]:0",
+		"--status-address=localhost:65535",
+		"--status-address=0.0.0.0:8080",
+		"--bind-address=0.0.0.0",
+		"--bind-address=::",
+		"--bind-address=",
+		"--lease-name=x",
+		"--lease-name=operator.keda.sh",
+		"--namespace=a-1",
+		"--leader-elect",
+		"--leader-elect=T",
+		"--leader-elect=0",
+		"--lease-duration=60s",
+		"--renew-deadline=14999ms",
 		"--tls-cert-file=",
 	};
 
@@ -524,8 +560,8 @@ static void the_manual_has_every_option(void **state)
 }
 
 /*
- * A commented line "#name = value" of the sample is the default (but for the two that depend on where kscaled runs): what is loaded from the uncommented
- * file is what is loaded from none.
+ * A commented line "#name = value" of the sample is the default (but for the two that depend on
+ * where kscaled runs): what is loaded from the uncommented file is what is loaded from none.
  */
 static void the_sample_has_every_option_with_its_default(void **state)
 {

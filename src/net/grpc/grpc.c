@@ -16,18 +16,24 @@
 #include "net/reach.h"
 
 #define IDLE_MS 60000
-/* A server that takes a hundred streams on a connection: so many connections are enough for some thousand push streams. */
+/*
+ * A server that takes a hundred streams on a connection: so many connections are enough for some
+ * thousand push streams.
+ */
 #define CONNECTIONS_MAX 32
-#define STREAMS_MAX 2000 /* on a server that takes them */
-#define OTHER_BODY_MAX 65536 /* of an answer that is no gRPC */
+#define STREAMS_MAX     2000  /* on a server that takes them */
+#define OTHER_BODY_MAX  65536 /* of an answer that is no gRPC */
 
-/* The way to one endpoint. A curl multi of its own: connections of one are never taken for another, whatever libcurl compares. */
+/*
+ * The way to one endpoint. A curl multi of its own: connections of one are never taken for another,
+ * whatever libcurl compares.
+ */
 struct link {
 	struct grpc_pool *pool;
 	struct grpc_endpoint *endpoint;
 	struct httpc *http;
 	struct reach *reach;
-	struct loop_task settle;   /* those that wait */
+	struct loop_task settle; /* those that wait */
 	struct grpc_call *calls;
 	int64_t used_ms; /* loop clock */
 	UT_hash_handle hh;
@@ -44,26 +50,26 @@ struct grpc_call {
 	struct link *link;
 	struct grpc_call *prev, *next;
 	struct httpc_call *http;
-	const char *path;             /* the caller's literal */
-	int64_t deadline_ms;          /* loop clock; 0: none */
-	struct buf held;              /* the message, while it waits */
+	const char *path;    /* the caller's literal */
+	int64_t deadline_ms; /* loop clock; 0: none */
+	struct buf held;     /* the message, while it waits */
 	bool waits;
-	unsigned attempts;            /* to reach the server, when it began to wait */
-	struct loop_timer late;       /* while it waits */
-	const char *method;           /* behind the last '/', of the caller's literal */
+	unsigned attempts;      /* to reach the server, when it began to wait */
+	struct loop_timer late; /* while it waits */
+	const char *method;     /* behind the last '/', of the caller's literal */
 	struct grpcstatus status;
 	struct grpcframe frame;
-	struct buf answer;            /* of a unary call */
+	struct buf answer; /* of a unary call */
 	bool answered;
 	bool streaming;
-	bool inside, cancelled;       /* a callback is on the stack; it has cancelled the call */
-	struct err *err;              /* why it was broken off here; owned; NULL */
+	bool inside, cancelled; /* a callback is on the stack; it has cancelled the call */
+	struct err *err;        /* why it was broken off here; owned; NULL */
 	grpc_fn fn;
 	struct grpc_stream_events events;
 	void *arg;
 };
 
-/* --- links -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Links ---- */
 
 static void on_sweep(void *arg);
 static void on_reach(void *arg);
@@ -94,7 +100,8 @@ static struct reach *new_reach(struct link *l)
 
 static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struct err *err)
 {
-	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX, .max_streams = STREAMS_MAX };
+	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
+		.max_streams = STREAMS_MAX };
 	struct link *l;
 	struct httpc *http;
 
@@ -120,7 +127,7 @@ static void link_free(struct link *l)
 {
 	struct grpc_call *call, *next;
 
-	DL_FOREACH_SAFE(l->calls, call, next)
+	DL_FOREACH_SAFE (l->calls, call, next)
 		grpc_cancel(call);
 	HASH_DEL(l->pool->links, l);
 	reach_free(l->reach);
@@ -136,14 +143,14 @@ static void on_sweep(void *arg)
 	int64_t now_ms = loop_now_ms(p->loop);
 	struct link *l, *next;
 
-	HASH_ITER(hh, p->links, l, next)
+	HASH_ITER (hh, p->links, l, next)
 		if (!l->calls && now_ms - l->used_ms >= IDLE_MS)
 			link_free(l);
 	if (p->links)
 		loop_timer_set(&p->sweep, IDLE_MS);
 }
 
-/* --- how a call ends ---------------------------------------------------------------------------------------------------------- */
+/* ---- How a call ends ---- */
 
 static void call_free(struct grpc_call *call)
 {
@@ -183,7 +190,8 @@ static void keep_reason(const struct grpc_call *call, const struct err *transpor
 		memmove(out->msg, out->msg + len + 2, strlen(out->msg + len + 2) + 1);
 }
 
-static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport, struct err *err)
+static int judge(const struct grpc_call *call, const struct httpc_response *response, const struct err *transport,
+	struct err *err)
 {
 	if (call->err) {
 		*err = *call->err;
@@ -232,7 +240,7 @@ void grpc_cancel(struct grpc_call *call)
 		call_free(call);
 }
 
-/* --- what comes --------------------------------------------------------------------------------------------------------------- */
+/* ---- What comes ---- */
 
 static void on_header(void *arg, const char *line, size_t len)
 {
@@ -281,7 +289,8 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	bool more = true;
 
 	if (call->status.foreign)
-		grpcstatus_judge(&call->status, 200, &err); /* a page of somebody's: what is wrong is known, and it may have no end */
+		grpcstatus_judge(&call->status, 200,
+			&err); /* a page of somebody's: what is wrong is known, and it may have no end */
 	call->inside = true;
 	while (err.kind == ERR_NONE && more && (taken = grpcframe_take(&call->frame, &bytes, &len, &err)) > 0)
 		more = take_message(call, &err) && len > 0;
@@ -296,7 +305,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 	return false;
 }
 
-/* --- how a call starts -------------------------------------------------------------------------------------------------------- */
+/* ---- How a call starts ---- */
 
 static void on_late(void *arg);
 
@@ -320,15 +329,26 @@ static struct grpc_call *call_new(struct link *l, const char *method, void *arg)
 /* left_ms 0: no deadline. */
 static void begin(struct grpc_call *call, const void *message, size_t len, int64_t left_ms)
 {
-	static const struct httpc_events events = { .on_status = on_status, .on_header = on_header, .on_data = on_data, .on_done = on_done };
+	static const struct httpc_events events = { .on_status = on_status,
+		.on_header = on_header,
+		.on_data = on_data,
+		.on_done = on_done };
 	const struct grpc_endpoint *e = call->link->endpoint;
 	MEM_AUTO char *url = mem_printf("%s%s", e->url, call->path);
 	char timeout[48];
-	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled", left_ms ? timeout : NULL, NULL };
+	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled",
+		left_ms ? timeout : NULL, NULL };
 	struct buf body = BUF_INIT(GRPCFRAME_MESSAGE_MAX + GRPCFRAME_HEAD);
-	struct httpc_request request = { .method = "POST", .url = url, .headers = headers, .deadline_ms = left_ms, .http2 = true, .max_body = OTHER_BODY_MAX, .server = &e->server };
+	struct httpc_request request = { .method = "POST",
+		.url = url,
+		.headers = headers,
+		.deadline_ms = left_ms,
+		.http2 = true,
+		.max_body = OTHER_BODY_MAX,
+		.server = &e->server };
 
-	snprintf(timeout, sizeof(timeout), "grpc-timeout: %lldm", (long long)(left_ms < 99999999 ? left_ms : 99999999)); /* at most eight digits */
+	/* at most eight digits */
+	snprintf(timeout, sizeof(timeout), "grpc-timeout: %lldm", (long long)(left_ms < 99999999 ? left_ms : 99999999));
 	buf_reserve(&body, len + GRPCFRAME_HEAD); /* may hold secrets: one copy */
 	grpcframe_put(&body, message, len);
 	request.body = buf_text(&body);
@@ -344,7 +364,7 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 	return left_ms > 1 ? left_ms : 1;
 }
 
-/* --- a server that is down ---------------------------------------------------------------------------------------------------- */
+/* ---- A server that is down ---- */
 
 static void fail_lost(struct grpc_call *call)
 {
@@ -380,7 +400,10 @@ static void on_reach(void *arg)
 	loop_task_queue(l->pool->loop, &l->settle);
 }
 
-/* Who came before an attempt that failed is told so, one at a time, as he may free all of this; who came later waits for the next. */
+/*
+ * Who came before an attempt that failed is told so, one at a time, as he may free all of this; who
+ * came later waits for the next.
+ */
 static void on_settle(void *arg)
 {
 	struct link *l = arg;
@@ -388,7 +411,7 @@ static void on_settle(void *arg)
 
 	if (reach_lost(l->reach) && reach_is_trying(l->reach))
 		return;
-	DL_FOREACH(l->calls, call) {
+	DL_FOREACH (l->calls, call) {
 		if (!call->waits)
 			continue;
 		if (reach_lost(l->reach) && call->attempts < reach_attempts(l->reach)) {
@@ -406,9 +429,10 @@ static void on_settle(void *arg)
 	}
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ---- */
 
-struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
 {
 	struct link *l = link_get(p, e, NULL);
 	struct grpc_call *call;
@@ -425,7 +449,8 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const
 	return call;
 }
 
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, const struct grpc_stream_events *events, void *arg)
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+	size_t len, const struct grpc_stream_events *events, void *arg)
 {
 	struct link *l = link_get(p, e, NULL);
 	struct grpc_call *call;
@@ -439,7 +464,7 @@ struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, cons
 	return call;
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 struct grpc_pool *grpc_pool_new(struct loop *loop)
 {
@@ -456,7 +481,7 @@ void grpc_pool_free(struct grpc_pool *p)
 
 	if (!p)
 		return;
-	HASH_ITER(hh, p->links, l, next)
+	HASH_ITER (hh, p->links, l, next)
 		link_free(l);
 	loop_timer_done(&p->sweep);
 	free(p);

@@ -3,10 +3,15 @@
 #define NET_GRPC_GRPC_H
 
 /*
- * gRPC calls out, over net/http/httpc: unary calls and streams of answers. All calls to one endpoint (address, TLS, certificates) go over one HTTP/2 connection, and over another when the server takes no more streams on it. The
- * connection is made for the first call and closed when nobody called for a minute. Names are looked up by libcurl's resolver thread, once per connection: unlike a Redis connection's (net/dns) its answer is
- * libcurl's own to keep. A half-open link is noticed by TCP (net/dial's options), a server that accepts and says nothing by the deadline that every unary call has.
- * Nothing is retried here but what HTTP/2 says was not processed. While nobody answers at the address (net/reach, by net/dns) unary calls wait for the next attempt to connect, or their deadline; streams have a back-off of their own, their owner's.
+ * gRPC calls out, over net/http/httpc: unary calls and streams of answers. All calls to one
+ * endpoint (address, TLS, certificates) go over one HTTP/2 connection, and over another when the
+ * server takes no more streams on it. The connection is made for the first call and closed when
+ * nobody called for a minute. Names are looked up by libcurl's resolver thread, once per
+ * connection: unlike a Redis connection's (net/dns) its answer is libcurl's own to keep. A
+ * half-open link is noticed by TCP (net/dial's options), a server that accepts and says nothing by
+ * the deadline that every unary call has. Nothing is retried here but what HTTP/2 says was not
+ * processed. While nobody answers at the address (net/reach, by net/dns) unary calls wait for the
+ * next attempt to connect, or their deadline; streams have a back-off of their own, their owner's.
  */
 
 #include <stdbool.h>
@@ -21,38 +26,56 @@ struct grpc_endpoint;
 struct grpc_call;
 
 struct grpc_pool *grpc_pool_new(struct loop *loop); /* costs nothing before the first call */
-void grpc_pool_free(struct grpc_pool *p);           /* calls under way are dropped without callbacks; not from inside one */
+/* calls under way are dropped without callbacks; not from inside one */
+void grpc_pool_free(struct grpc_pool *p);
 
 struct grpc_endpoint_config { /* borrowed texts, copied */
-	const char *target;     /* host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes of gRPC are refused by name: among them unix:, as whoever writes an object has no business with this host's sockets */
-	bool tls;               /* else HTTP/2 in the clear, from the first byte */
-	bool insecure;          /* the server's certificate is not looked at */
-	const char *ca_pem;     /* trusted besides the system's roots; NULL for none */
+	/*
+	 * host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes
+	 * of gRPC are refused by name: among them unix:, as whoever writes an object has no
+	 * business with this host's sockets
+	 */
+	const char *target;
+	bool tls;                       /* else HTTP/2 in the clear, from the first byte */
+	bool insecure;                  /* the server's certificate is not looked at */
+	const char *ca_pem;             /* trusted besides the system's roots; NULL for none */
 	const char *cert_pem, *key_pem; /* NULL for none */
 };
-struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err); /* counted; NULL: ERR_INVALID */
+/* counted; NULL: ERR_INVALID */
+struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err);
 struct grpc_endpoint *grpc_endpoint_ref(struct grpc_endpoint *e);
-void grpc_endpoint_unref(struct grpc_endpoint *e); /* NULL is fine */
+void grpc_endpoint_unref(struct grpc_endpoint *e);                /* NULL is fine */
 const char *grpc_endpoint_key(const struct grpc_endpoint *e);     /* what tells it from others; no secret */
 const char *grpc_endpoint_address(const struct grpc_endpoint *e); /* "10.0.0.7:50051" */
 
-/* The one message of the answer, or err (bytes NULL): `GetMetrics: UNAVAILABLE: no workers`, its kind as net/grpc/grpcstatus says. Exactly once, never before the call has returned, never after grpc_cancel. */
+/*
+ * The one message of the answer, or err (bytes NULL): `GetMetrics: UNAVAILABLE: no workers`, its
+ * kind as net/grpc/grpcstatus says. Exactly once, never before the call has returned, never after
+ * grpc_cancel.
+ */
 typedef void (*grpc_fn)(void *arg, const void *bytes, size_t len, const struct err *err);
 
-/* method: "/package.Service/Method"; message: borrowed for this call only, at most 4 MiB. deadline_ms: loop clock; the server is told, too. */
-struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, int64_t deadline_ms, grpc_fn fn, void *arg);
+/*
+ * method: "/package.Service/Method"; message: borrowed for this call only, at most 4 MiB.
+ * deadline_ms: loop clock; the server is told, too.
+ */
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg);
 
 struct grpc_stream_events {
-	void (*on_open)(void *arg);                                     /* optional: the server has accepted it */
+	void (*on_open)(void *arg); /* optional: the server has accepted it */
 	void (*on_message)(void *arg, const void *bytes, size_t len);
-	void (*on_end)(void *arg, const struct err *err);               /* once; err NULL: the server ended it well */
+	void (*on_end)(void *arg, const struct err *err); /* once; err NULL: the server ended it well */
 };
 /* Without a deadline: it lives until it ends or is cancelled. */
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message, size_t len, const struct grpc_stream_events *events, void *arg);
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+	size_t len, const struct grpc_stream_events *events, void *arg);
 
 void grpc_cancel(struct grpc_call *call); /* no callback any more; also from inside its callbacks; NULL is fine */
 
-struct grpc_stats { size_t links, calls; };
+struct grpc_stats {
+	size_t links, calls;
+};
 struct grpc_stats grpc_stats(const struct grpc_pool *p);
 
 #endif

@@ -10,11 +10,12 @@
 
 #define DEFAULT_PORT 443 /* grpc-go's, for a target that has none */
 
-/* --- targets ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Targets ---- */
 
 /* Ways to write a target that lead to host:port; the rest of gRPC's name resolvers are not here. */
 static const char *const plain_prefixes[] = { "dns:///", "passthrough:///" };
-static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough", "dns", "http", "https", "grpc", "google-c2p" };
+static const char *const other_schemes[] = { "unix", "unix-abstract", "xds", "ipv4", "ipv6", "vsock", "passthrough",
+	"dns", "http", "https", "grpc", "google-c2p" };
 
 static bool begins_with(const char *text, const char *prefix)
 {
@@ -30,7 +31,8 @@ static bool names_scheme(const char *target, size_t *len)
 	if (begins_with(colon ? colon : "", "://"))
 		return true;
 	for (size_t i = 0; colon && i < sizeof(other_schemes) / sizeof(other_schemes[0]); i++)
-		if (strlen(other_schemes[i]) == *len && strncmp(target, other_schemes[i], *len) == 0 && !isdigit((unsigned char)colon[1]))
+		if (strlen(other_schemes[i]) == *len && strncmp(target, other_schemes[i], *len) == 0 &&
+			!isdigit((unsigned char)colon[1]))
 			return true;
 	return false;
 }
@@ -63,17 +65,21 @@ static int read_target(const char *target, char **out, struct err *err)
 	for (size_t i = 0; i < sizeof(plain_prefixes) / sizeof(plain_prefixes[0]); i++)
 		if (begins_with(target, plain_prefixes[i]))
 			rest = target + strlen(plain_prefixes[i]);
-	if (begins_with(target, "dns:") && target[4] != '/' && !is_port(target + 4)) /* "dns:50051" is a host of that name */
+	if (begins_with(target, "dns:") && target[4] != '/' &&
+		!is_port(target + 4)) /* "dns:50051" is a host of that name */
 		rest = target + 4;
 	if (rest == target && names_scheme(target, &len))
-		return err_set(err, ERR_INVALID, "address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target, (int)len, target);
-	if (hostport_parse(rest, &at) != HOSTPORT_GOOD || !is_host(at.host, at.bracketed) || (at.has_port && at.port == 0))
+		return err_set(err, ERR_INVALID,
+			"address \"%s\": \"%.*s\" is not supported here: write host:port, or dns:///host:port", target,
+			(int)len, target);
+	if (hostport_parse(rest, &at) != HOSTPORT_GOOD || !is_host(at.host, at.bracketed) ||
+		(at.has_port && at.port == 0))
 		return refuse(target, err);
 	*out = hostport_join(at.host, at.has_port ? at.port : DEFAULT_PORT);
 	return 0;
 }
 
-/* --- endpoints ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Endpoints ---- */
 
 static char *key_of(const struct grpc_endpoint *e, bool tls)
 {
@@ -81,7 +87,8 @@ static char *key_of(const struct grpc_endpoint *e, bool tls)
 
 	if (!tls)
 		return mem_printf("%s plain", e->base.name);
-	return mem_printf("%s tls%s %s", e->base.name, e->base.tls.insecure ? " insecure" : "", endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
+	return mem_printf("%s tls%s %s", e->base.name, e->base.tls.insecure ? " insecure" : "",
+		endpoint_fingerprint(&e->base, NULL, 0, fingerprint));
 }
 
 static void on_done(struct endpoint *base)
@@ -102,9 +109,17 @@ struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *confi
 	e->base.name = address;
 	e->url = mem_printf("%s://%s", config->tls ? "https" : "http", address);
 	if (config->tls)
-		endpoint_take_tls(&e->base, &(struct tls_client_config){ .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem, .insecure = config->insecure });
+		endpoint_take_tls(&e->base,
+			&(struct tls_client_config){ .ca_pem = config->ca_pem,
+				.cert_pem = config->cert_pem,
+				.key_pem = config->key_pem,
+				.insecure = config->insecure });
 	e->base.key = key_of(e, config->tls);
-	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem, .cert_pem = tls->cert_pem, .key_pem = tls->key_pem, .insecure = config->insecure, .system_too = true };
+	e->server = (struct httpc_server){ .ca_pem = tls->ca_pem,
+		.cert_pem = tls->cert_pem,
+		.key_pem = tls->key_pem,
+		.insecure = config->insecure,
+		.system_too = true };
 	return e;
 }
 

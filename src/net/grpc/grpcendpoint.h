@@ -2,7 +2,10 @@
 #ifndef NET_GRPC_GRPCENDPOINT_H
 #define NET_GRPC_GRPCENDPOINT_H
 
-/* What net/grpc knows of an endpoint: where, and by which certificates. The public functions are in net/grpc/grpc.h. */
+/*
+ * What net/grpc knows of an endpoint: where, and by which certificates. The public functions are in
+ * net/grpc/grpc.h.
+ */
 
 #include <stdbool.h>
 

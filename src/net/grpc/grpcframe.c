@@ -31,7 +31,8 @@ static int read_head(struct grpcframe *f, struct err *err)
 	if (f->head[0] != 0)
 		return err_set(err, ERR_INVALID, "what came is no gRPC message");
 	if (f->left > GRPCFRAME_MESSAGE_MAX)
-		return err_set(err, ERR_INVALID, "a message of %zu bytes is larger than %zu", f->left, GRPCFRAME_MESSAGE_MAX);
+		return err_set(err, ERR_INVALID, "a message of %zu bytes is larger than %zu", f->left,
+			GRPCFRAME_MESSAGE_MAX);
 	return 0;
 }
 
@@ -73,7 +74,8 @@ bool grpcframe_is_cut(const struct grpcframe *f)
 
 void grpcframe_put(struct buf *out, const void *message, size_t len)
 {
-	const unsigned char head[GRPCFRAME_HEAD] = { 0, (unsigned char)(len >> 24), (unsigned char)(len >> 16), (unsigned char)(len >> 8), (unsigned char)len };
+	const unsigned char head[GRPCFRAME_HEAD] = { 0, (unsigned char)(len >> 24), (unsigned char)(len >> 16),
+		(unsigned char)(len >> 8), (unsigned char)len };
 
 	buf_append(out, head, sizeof(head));
 	buf_append(out, message, len);

@@ -35,7 +35,9 @@ static const struct {
 
 static int hex(char c)
 {
-	return isdigit((unsigned char)c) ? c - '0' : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10 : -1;
+	return isdigit((unsigned char)c)     ? c - '0'
+		: isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+					     : -1;
 }
 
 /* One byte of percent-encoded text; moves *i. What is no escape stands for itself. */
@@ -118,10 +120,16 @@ void grpcstatus_note(struct grpcstatus *s, const char *line, size_t len)
 			headers[i].note(s, value, value_len);
 }
 
-/* https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in between that know no gRPC. */
+/*
+ * https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md, for proxies in between
+ * that know no gRPC.
+ */
 static int code_of_http(int status)
 {
-	static const struct { int http, code; } mapping[] = { { 400, 13 }, { 401, 16 }, { 403, 7 }, { 404, 12 }, { 429, 14 }, { 502, 14 }, { 503, 14 }, { 504, 14 } };
+	static const struct {
+		int http, code;
+	} mapping[] = { { 400, 13 }, { 401, 16 }, { 403, 7 }, { 404, 12 }, { 429, 14 }, { 502, 14 }, { 503, 14 },
+		{ 504, 14 } };
 
 	for (size_t i = 0; i < sizeof(mapping) / sizeof(mapping[0]); i++)
 		if (mapping[i].http == status)

@@ -58,7 +58,8 @@ static void set_bytes(struct httpbody *b, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_SEEKDATA, b);
 }
 
-void httpbody_set(struct httpbody *b, CURL *easy, const char *method, bool (*may_send)(const void *arg), const void *arg)
+void httpbody_set(struct httpbody *b, CURL *easy, const char *method, bool (*may_send)(const void *arg),
+	const void *arg)
 {
 	b->may_send = may_send;
 	b->arg = arg;

@@ -13,12 +13,14 @@
 #include "net/http/httprequest.h"
 #include "net/http/httpurl.h"
 
-#define BODY_MAX ((size_t)16 << 20)
+#define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
 
 /*
- * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections, older ones that end with their last transfer.
- * Nothing of libcurl may be called from inside its callbacks, so what they want done is noted on the call (`ended`) and done when libcurl has returned.
+ * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections,
+ * older ones that end with their last transfer. Nothing of libcurl may be called from inside its
+ * callbacks, so what they want done is noted on the call (`ended`) and done when libcurl has
+ * returned.
  */
 struct pool {
 	struct httpc *c;
@@ -33,10 +35,10 @@ struct pool {
 struct httpc {
 	struct loop *loop;
 	struct httpc_config config;
-	struct pool *pools; /* the first one takes new requests */
+	struct pool *pools;       /* the first one takes new requests */
 	struct httpc_call *unfit; /* calls that were refused before they got to a pool */
-	unsigned depth; /* callbacks on the stack */
-	bool freed;     /* as soon as depth is 0 */
+	unsigned depth;           /* callbacks on the stack */
+	bool freed;               /* as soon as depth is 0 */
 };
 
 struct httpc_call {
@@ -48,14 +50,14 @@ struct httpc_call {
 	CURL *easy;
 	struct httprequest request;
 	struct buf body;
-	bool added;      /* libcurl has it */
-	bool ended;      /* cancelled or told: to be freed when libcurl has returned */
-	bool streaming;  /* on_data takes the body */
+	bool added;     /* libcurl has it */
+	bool ended;     /* cancelled or told: to be freed when libcurl has returned */
+	bool streaming; /* on_data takes the body */
 	struct httpclear_call clear;
 	bool told_status;
-	bool refused;    /* on_data said no */
+	bool refused; /* on_data said no */
 	int status;
-	int64_t started_ms, heard_ms; /* heard: of the last bytes */
+	int64_t started_ms, heard_ms;    /* heard: of the last bytes */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
 	struct loop_timer timer;
 	struct loop_task unfit_task;
@@ -63,10 +65,11 @@ struct httpc_call {
 	char error[CURL_ERROR_SIZE];
 };
 
-/* --- handles ----------------------------------------------------------------------------------------------------------- */
+/* ---- Handles ---- */
 
 /*
- * A new one each time: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used handle that still has its buffer, forgets the size that this buffer has (curl_easy_reset), and then writes past its end.
+ * A new one each time: libcurl 7.88 refuses CURLOPT_BUFFERSIZE on a used handle that still has its
+ * buffer, forgets the size that this buffer has (curl_easy_reset), and then writes past its end.
  */
 static CURL *take_easy(void)
 {
@@ -98,7 +101,7 @@ static void call_free(struct httpc_call *call)
 	mem_free_ptr(&call);
 }
 
-/* --- pools ------------------------------------------------------------------------------------------------------------- */
+/* ---- Pools ---- */
 
 static void on_curl_returned(void *arg);
 
@@ -108,7 +111,7 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 	struct pool *pool = arg;
 	struct httpc_call *call;
 
-	DL_FOREACH(pool->calls, call)
+	DL_FOREACH (pool->calls, call)
 		if (call->added && !call->ended && call->request.maybe_http2)
 			what(pool->multi, call->easy);
 }
@@ -136,7 +139,7 @@ static void pool_free(struct pool *pool)
 {
 	struct httpc_call *call, *next;
 
-	DL_FOREACH_SAFE(pool->calls, call, next)
+	DL_FOREACH_SAFE (pool->calls, call, next)
 		call_free(call);
 	httpmulti_free(pool->multi);
 	DL_DELETE(pool->c->pools, pool);
@@ -148,9 +151,9 @@ static void httpc_really_free(struct httpc *c)
 	struct pool *pool, *next_pool;
 	struct httpc_call *call, *next_call;
 
-	DL_FOREACH_SAFE(c->pools, pool, next_pool)
+	DL_FOREACH_SAFE (c->pools, pool, next_pool)
 		pool_free(pool);
-	DL_FOREACH_SAFE(c->unfit, call, next_call)
+	DL_FOREACH_SAFE (c->unfit, call, next_call)
 		call_free(call);
 	mem_free_ptr(&c);
 	curl_global_cleanup();
@@ -168,7 +171,7 @@ static void tidy_pool(struct pool *pool)
 	struct httpc_call *call, *next;
 
 	pool->untidy = pool->clear.changed = false;
-	DL_FOREACH_SAFE(pool->calls, call, next) {
+	DL_FOREACH_SAFE (pool->calls, call, next) {
 		if (call->ended)
 			call_free(call);
 		else if (!call->added && !httpclear_must_wait(&call->clear))
@@ -183,7 +186,7 @@ static void tidy(struct httpc *c)
 
 	if (c->depth > 0)
 		return;
-	DL_FOREACH(c->pools, pool) {
+	DL_FOREACH (c->pools, pool) {
 		if (httpmulti_inside(pool->multi))
 			return; /* on_curl_returned comes */
 	}
@@ -191,7 +194,7 @@ static void tidy(struct httpc *c)
 		httpc_really_free(c);
 		return;
 	}
-	DL_FOREACH_SAFE(c->pools, pool, next) {
+	DL_FOREACH_SAFE (c->pools, pool, next) {
 		while (pool->untidy || pool->clear.changed)
 			tidy_pool(pool);
 		if (pool->retired && !pool->calls)
@@ -199,7 +202,7 @@ static void tidy(struct httpc *c)
 	}
 }
 
-/* --- what libcurl hands us, from inside ---------------------------------------------------------------------------------- */
+/* ---- What libcurl hands us, from inside ---- */
 
 static bool takes_pieces(const struct httpc_call *call)
 {
@@ -265,7 +268,10 @@ static bool is_late(const struct httpc_call *call)
 	return call->deadline_ms && loop_now_ms(call->c->loop) >= call->started_ms + call->deadline_ms;
 }
 
-/* Before the request is sent. After a stop of the whole process libcurl would first send what had been given to it, and then only learn that its time was over. */
+/*
+ * Before the request is sent. After a stop of the whole process libcurl would first send what had
+ * been given to it, and then only learn that its time was over.
+ */
 static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
 {
 	(void)peer, (void)own, (void)peer_port, (void)own_port;
@@ -293,7 +299,7 @@ static void set_callbacks(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
 }
 
-/* --- how a call ends --------------------------------------------------------------------------------------------------- */
+/* ---- How a call ends ---- */
 
 /* Detaches a call: no callback any more. It is freed at once, or when libcurl has returned. */
 static void end_call(struct httpc_call *call)
@@ -328,7 +334,10 @@ static void say_late(const struct httpc_call *call, const char *where, struct er
 	err_set(err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, (long long)call->deadline_ms);
 }
 
-/* libcurl's own texts for some failures hold milliseconds or stream numbers, so that no two are alike; a reason that stays the same should read the same. */
+/*
+ * libcurl's own texts for some failures hold milliseconds or stream numbers, so that no two are
+ * alike; a reason that stays the same should read the same.
+ */
 static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 {
 	long error = 0;
@@ -339,12 +348,14 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 	if (code == CURLE_ABORTED_BY_CALLBACK && is_late(call))
 		say_late(call, where, err);
 	else if (code == CURLE_OPERATION_TIMEDOUT)
-		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where, (long long)call->request.connect_ms);
+		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where,
+			(long long)call->request.connect_ms);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
 	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)
 		err_set(err, ERR_TEMPORARY, "%s: the name cannot be looked up", where);
-	else if (call->request.http2 && !call->told_status && (code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
+	else if (call->request.http2 && !call->told_status &&
+		(code == CURLE_HTTP2 || code == CURLE_WEIRD_SERVER_REPLY || code == CURLE_UNSUPPORTED_PROTOCOL))
 		err_set(err, ERR_TEMPORARY, "%s: it does not speak HTTP/2", where);
 	else if (code == CURLE_HTTP2_STREAM || code == CURLE_HTTP2)
 		err_set(err, ERR_TEMPORARY, "%s: the server ended the HTTP/2 stream", where);
@@ -364,7 +375,11 @@ static bool is_http2(struct httpc_call *call)
 
 static void finish(struct httpc_call *call, CURLcode code)
 {
-	struct httpc_response response = { .status = call->status, .body = buf_text(&call->body), .len = call->body.len, .content_type = "", .location = "" };
+	struct httpc_response response = { .status = call->status,
+		.body = buf_text(&call->body),
+		.len = call->body.len,
+		.content_type = "",
+		.location = "" };
 	curl_off_t retry_after_s = 0;
 	char *content_type = NULL, *location = NULL;
 	char where[256];
@@ -391,7 +406,8 @@ static void finish(struct httpc_call *call, CURLcode code)
 			response.content_type = content_type;
 		if (location)
 			response.location = location;
-		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) * 1000;
+		response.retry_after_ms = (retry_after_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : retry_after_s) *
+			1000;
 		response.took_ms = loop_now_ms(call->c->loop) - call->started_ms;
 		tell(call, &response, NULL);
 	}
@@ -445,7 +461,10 @@ static void watch_limits(struct httpc_call *call)
 		loop_timer_set(&call->timer, limit - loop_now_ms(call->c->loop));
 }
 
-/* One timer for the deadline and the silence: bytes only note their time, and the timer looks again. */
+/*
+ * One timer for the deadline and the silence: bytes only note their time, and the timer looks
+ * again.
+ */
 static void on_limit(void *arg)
 {
 	struct httpc_call *call = arg;
@@ -467,7 +486,7 @@ static void on_limit(void *arg)
 	tidy(c);
 }
 
-/* --- how a call starts ------------------------------------------------------------------------------------------------- */
+/* ---- How a call starts ---- */
 
 static void on_unfit(void *arg)
 {
@@ -488,7 +507,8 @@ static struct httpc_call *start_unfit(struct httpc_call *call)
 	return call;
 }
 
-static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg)
+static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *request,
+	const struct httpc_events *events, void *arg)
 {
 	struct httpc_call *call = mem_zalloc(sizeof(*call));
 
@@ -505,7 +525,8 @@ static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *
 	return call;
 }
 
-struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg)
+struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events,
+	void *arg)
 {
 	struct httpc_call *call = call_new(c, request, events, arg);
 
@@ -531,7 +552,7 @@ void httpc_cancel(struct httpc_call *call)
 		end_call(call);
 }
 
-/* --- life -------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err)
 {
@@ -557,8 +578,8 @@ void httpc_free(struct httpc *c)
 		return;
 	c->freed = true;
 	/* From inside a callback: what is left goes when that has returned. */
-	DL_FOREACH(c->pools, pool) {
-		DL_FOREACH(pool->calls, call)
+	DL_FOREACH (c->pools, pool) {
+		DL_FOREACH (pool->calls, call)
 			call->ended = true;
 	}
 	tidy(c);

@@ -3,8 +3,9 @@
 #define NET_HTTP_HTTPC_H
 
 /*
- * HTTP requests out, on libcurl's multi socket interface. One `struct httpc` is one connection pool (a curl multi): the Kubernetes room has two,
- * one for watches and one for short calls, so that neither waits behind the other. Every request has a deadline and a cap on its answer.
+ * HTTP requests out, on libcurl's multi socket interface. One `struct httpc` is one connection pool
+ * (a curl multi): the Kubernetes room has two, one for watches and one for short calls, so that
+ * neither waits behind the other. Every request has a deadline and a cap on its answer.
  */
 
 #include <stdbool.h>
@@ -20,23 +21,31 @@ struct httpc_call;
 struct httpc_config {
 	int max_connections_per_host; /* 0: no limit */
 	int max_streams;              /* HTTP/2 streams per connection; 0: libcurl's default (100) */
-	int max_connections_kept;     /* open for later, over all hosts; 0: libcurl's default (four per transfer under way) */
+	/* open for later, over all hosts; 0: libcurl's default (four per transfer under way) */
+	int max_connections_kept;
 };
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
 void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks; safe from inside callbacks */
 
 /* How a server is reached and trusted; borrowed for the call's duration. */
 struct httpc_server {
-	const char *ca_pem;         /* only these roots; NULL: the system's */
-	const char *cert_pem;       /* client certificate and key; NULL for none */
+	const char *ca_pem;   /* only these roots; NULL: the system's */
+	const char *cert_pem; /* client certificate and key; NULL for none */
 	const char *key_pem;
-	const char *tls_server_name;/* verify this name instead of the URL's; NULL */
-	const char *proxy_url;      /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
+	const char *tls_server_name; /* verify this name instead of the URL's; NULL */
+	const char *proxy_url;       /* NULL: as the environment says (HTTPS_PROXY, NO_PROXY) */
 	bool insecure;
-	bool system_too;            /* a source of scalers: the rules of net/tlsrules, and the system's roots besides ca_pem; they are the store of net/tls, loaded once */
+	/*
+	 * a source of scalers: the rules of net/tlsrules, and the system's roots besides ca_pem;
+	 * they are the store of net/tls, loaded once
+	 */
+	bool system_too;
 };
 
-/* AWS Signature Version 4, by libcurl: over the query as it stands (sorted and escaped), and over all headers of the request. Borrowed until httpc_start has returned. */
+/*
+ * AWS Signature Version 4, by libcurl: over the query as it stands (sorted and escaped), and over
+ * all headers of the request. Borrowed until httpc_start has returned.
+ */
 struct httpc_signing {
 	const char *region, *service;
 	const char *key_id, *secret_key;
@@ -45,48 +54,79 @@ struct httpc_signing {
 struct httpc_request {
 	const char *method;
 	const char *url;
-	const char *const *headers;  /* "Name: value" lines, NULL-terminated; copied */
-	const char *bearer;          /* sent as Authorization: Bearer; NULL for none; copied and wiped */
+	const char *const *headers;          /* "Name: value" lines, NULL-terminated; copied */
+	const char *bearer;                  /* sent as Authorization: Bearer; NULL for none; copied and wiped */
 	const struct httpc_signing *signing; /* NULL for none */
-	const char *addresses;       /* where the URL's host is: "host:port:address,address", IPv6 in brackets; NULL: libcurl looks it up, in a thread */
-	const void *body;            /* copied; NULL for none */
+	const char *addresses; /* where the URL's host is: "host:port:address,address", IPv6 in brackets; NULL: libcurl
+				  looks it up, in a thread */
+	const void *body;      /* copied; NULL for none */
 	size_t body_len;
-	int64_t deadline_ms;         /* from now to the last byte; 0: none (a watch) */
-	bool in_time;                /* a write that must not be carried out late: its body is not sent any more when the deadline has passed, however late libcurl comes to it */
-	int64_t connect_ms;          /* to connect and shake hands; 0: 5,000 */
-	int64_t silence_ms;          /* with on_data: fails when nothing came for so long; 0: no limit */
-	bool http2;                  /* HTTP/2 or nothing, as gRPC needs it: at once on http://, agreed on by TLS (ALPN) on https://; an answer in another version is an error (invalid) */
-	size_t max_body;             /* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
-	bool http1;                  /* HTTP/1.1, also where the server has more: over a connection that nobody else uses meanwhile */
-	const struct httpc_server *server; /* borrowed until the callback, or until the end of the turn in which the call was cancelled */
+	int64_t deadline_ms; /* from now to the last byte; 0: none (a watch) */
+	/*
+	 * a write that must not be carried out late: its body is not sent any more when the
+	 * deadline has passed, however late libcurl comes to it
+	 */
+	bool in_time;
+	int64_t connect_ms; /* to connect and shake hands; 0: 5,000 */
+	int64_t silence_ms; /* with on_data: fails when nothing came for so long; 0: no limit */
+	/*
+	 * HTTP/2 or nothing, as gRPC needs it: at once on http://, agreed on by TLS (ALPN) on
+	 * https://; an answer in another version is an error (invalid)
+	 */
+	bool http2;
+	/* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
+	size_t max_body;
+	/*
+	 * HTTP/1.1, also where the server has more: over a connection that nobody else uses
+	 * meanwhile
+	 */
+	bool http1;
+	/*
+	 * borrowed until the callback, or until the end of the turn in which the call was cancelled
+	 */
+	const struct httpc_server *server;
 };
 
 struct httpc_response {
 	int status;
 	const char *body; /* borrowed, NUL-terminated; "" when on_data took it */
 	size_t len;
-	const char *content_type;   /* "" when absent */
-	const char *location;       /* where a 3xx leads, as an absolute URL; "" when it does not. Nothing is followed here */
-	int64_t retry_after_ms;     /* of Retry-After in seconds; 0 when absent */
+	const char *content_type; /* "" when absent */
+	const char *location; /* where a 3xx leads, as an absolute URL; "" when it does not. Nothing is followed here */
+	int64_t retry_after_ms; /* of Retry-After in seconds; 0 when absent */
 	int64_t took_ms;
 };
 
 struct httpc_events {
 	/* Optional: the status came (once, before on_data). */
 	void (*on_status)(void *arg, int status);
-	/* Optional: one header or trailer, "name: value" without its line's end; trailers come after the body. Those of the answer proper only. */
+	/*
+	 * Optional: one header or trailer, "name: value" without its line's end; trailers come
+	 * after the body. Those of the answer proper only.
+	 */
 	void (*on_header)(void *arg, const char *line, size_t len);
-	/* Optional: takes a 2xx body piece by piece; others are still collected for on_done. Returns false to end the call with ERR_INVALID. */
+	/*
+	 * Optional: takes a 2xx body piece by piece; others are still collected for on_done.
+	 * Returns false to end the call with ERR_INVALID.
+	 */
 	bool (*on_data)(void *arg, const char *bytes, size_t len);
-	/* Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out, TLS; invalid: the request, an answer that is too large or refused). `response` NULL on err. */
+	/*
+	 * Exactly once: an answer with any status (err NULL), or err (temporary: network, time-out,
+	 * TLS; invalid: the request, an answer that is too large or refused). `response` NULL on
+	 * err.
+	 */
 	void (*on_done)(void *arg, const struct httpc_response *response, const struct err *err);
 };
 
 /* Starts a request; bad arguments are reported through on_done like everything else. NULL never. */
-struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events, void *arg);
+struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *request, const struct httpc_events *events,
+	void *arg);
 void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from inside callbacks; NULL is fine */
 
-/* The next requests use new connections (the server's certificate or our credentials changed, a link went silent). Transfers under way go on. */
+/*
+ * The next requests use new connections (the server's certificate or our credentials changed, a
+ * link went silent). Transfers under way go on.
+ */
 void httpc_drop_connections(struct httpc *c);
 
 #endif

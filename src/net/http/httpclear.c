@@ -67,7 +67,8 @@ void httpclear_set(struct httpclear_call *call, CURL *easy)
 		return;
 	call->joins = !opens;
 	call->stranded = call->waits = false;
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, opens ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+		opens ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
 	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, opens ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_connected);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);

@@ -30,13 +30,19 @@
 
 /* Bytes of unanswered requests over all connections; whoever sends more is cut off. */
 #define INPUT_TOTAL_MAX ((size_t)32 << 20)
-/* What a request may bring besides its headers and body: chunk sizes, the start of the next request. */
+/*
+ * What a request may bring besides its headers and body: chunk sizes, the start of the next
+ * request.
+ */
 #define INPUT_SLACK 65536
-/* A connection that waited so long gives way when there are too many; a shorter wait may be a client about to speak. */
-#define GIVE_WAY_MS 1000
-#define SWEEP_MS 500
+/*
+ * A connection that waited so long gives way when there are too many; a shorter wait may be a
+ * client about to speak.
+ */
+#define GIVE_WAY_MS      1000
+#define SWEEP_MS         500
 #define ONE_RECORD_BYTES 16384 /* the most that TLS puts into one record (RFC 8446, 5.1) */
-#define ACCEPT_PAUSE_MS 100
+#define ACCEPT_PAUSE_MS  100
 
 enum phase {
 	PHASE_HANDSHAKE, /* TLS only */
@@ -91,10 +97,10 @@ struct httpd {
 	struct evhttp *http;
 	struct evhttp_bound_socket *bound;
 	uint16_t port;
-	struct conn *conns;   /* list */
-	struct conn *by_bev;  /* hash */
-	int count;            /* without the refused */
-	size_t got;           /* sum over conns */
+	struct conn *conns;  /* list */
+	struct conn *by_bev; /* hash */
+	int count;           /* without the refused */
+	size_t got;          /* sum over conns */
 	struct loop_timer sweep, accept_again;
 	struct httpd *next;
 };
@@ -102,7 +108,7 @@ struct httpd {
 /* libevent's accept errors come with its own evhttp only. Empty when no server lives. */
 static struct httpd *servers;
 
-/* --- connections ------------------------------------------------------------------------------------------------------- */
+/* ---- Connections ---- */
 
 static void set_phase(struct conn *c, enum phase phase)
 {
@@ -135,7 +141,10 @@ static void request_gone(struct httpd_request *r)
 	r->req = NULL;
 	r->gone_fn = NULL;
 	free_texts(r);
-	/* evhttp lets go of a request that waits for its reply when the connection fails; in all other cases it frees it with the connection. */
+	/*
+	 * evhttp lets go of a request that waits for its reply when the connection fails; in all
+	 * other cases it frees it with the connection.
+	 */
 	if (!evhttp_request_get_connection(req))
 		evhttp_request_free(req);
 	if (fn)
@@ -182,7 +191,10 @@ static void conn_settle(struct conn *c)
 
 	if (c->evcon)
 		return;
-	/* evhttp makes itself the bufferevent's owner right after on_accept; this is the only way to learn the connection before its first request. */
+	/*
+	 * evhttp makes itself the bufferevent's owner right after on_accept; this is the only way
+	 * to learn the connection before its first request.
+	 */
 	bufferevent_getcb(c->bev, NULL, NULL, &event_cb, &evcon);
 	if (!event_cb) { /* evhttp failed on it and has freed it already */
 		evbuffer_remove_cb_entry(bufferevent_get_input(c->bev), c->input_cb);
@@ -234,8 +246,9 @@ static bool make_room(struct httpd *h)
 	int64_t limit_ms = loop_now_ms(h->loop) - GIVE_WAY_MS;
 	struct conn *c, *oldest = NULL;
 
-	DL_FOREACH(h->conns, c) {
-		if (c->evcon && !c->refused && c->phase <= PHASE_IDLE && c->since_ms <= limit_ms && (!oldest || c->since_ms < oldest->since_ms))
+	DL_FOREACH (h->conns, c) {
+		if (c->evcon && !c->refused && c->phase <= PHASE_IDLE && c->since_ms <= limit_ms &&
+			(!oldest || c->since_ms < oldest->since_ms))
 			oldest = c;
 	}
 	if (!oldest)
@@ -244,7 +257,10 @@ static bool make_room(struct httpd *h)
 	return true;
 }
 
-/* Never NULL: evhttp would serve plain HTTP instead. A connection that may not be is marked refused and gets a bare socket until this turn ends. */
+/*
+ * Never NULL: evhttp would serve plain HTTP instead. A connection that may not be is marked refused
+ * and gets a bare socket until this turn ends.
+ */
 static struct bufferevent *new_bufferevent(struct httpd *h, struct conn *c, struct event_base *base)
 {
 	struct bufferevent *bev = NULL;
@@ -252,7 +268,8 @@ static struct bufferevent *new_bufferevent(struct httpd *h, struct conn *c, stru
 	if (!c->refused && h->config.tls) {
 		c->ssl = tls_server_session(h->config.tls);
 		if (c->ssl)
-			bev = bufferevent_openssl_socket_new(base, -1, c->ssl, BUFFEREVENT_SSL_ACCEPTING, BEV_OPT_CLOSE_ON_FREE);
+			bev = bufferevent_openssl_socket_new(base, -1, c->ssl, BUFFEREVENT_SSL_ACCEPTING,
+				BEV_OPT_CLOSE_ON_FREE);
 		if (!bev) {
 			c->ssl = NULL;
 			c->refused = true;
@@ -284,22 +301,18 @@ static struct bufferevent *on_accept(struct event_base *base, void *arg)
 	return c->bev;
 }
 
-/* --- deadlines --------------------------------------------------------------------------------------------------------- */
+/* ---- Deadlines ---- */
 
 static bool is_overdue(const struct httpd_config *config, const struct conn *c, int64_t now_ms)
 {
 	int64_t waited_ms = now_ms - c->since_ms;
 
 	switch (c->phase) {
-	case PHASE_HANDSHAKE:
-		return waited_ms >= config->handshake_ms;
-	case PHASE_IDLE:
-		return waited_ms >= config->idle_ms;
+	case PHASE_HANDSHAKE: return waited_ms >= config->handshake_ms;
+	case PHASE_IDLE: return waited_ms >= config->idle_ms;
 	case PHASE_READING:
-	case PHASE_WRITING:
-		return waited_ms >= config->request_ms;
-	case PHASE_HELD: /* whoever holds it has a deadline of his own */
-		break;
+	case PHASE_WRITING: return waited_ms >= config->request_ms;
+	case PHASE_HELD: /* whoever holds it has a deadline of his own */ break;
 	}
 	return false;
 }
@@ -313,7 +326,10 @@ static int64_t sweep_interval(const struct httpd_config *config)
 	return least / 4 > SWEEP_MS ? SWEEP_MS : least / 4 + 1;
 }
 
-/* One coarse timer for all connections is cheaper than one each, and looks at absolute time, so that a slow drip does not live on. */
+/*
+ * One coarse timer for all connections is cheaper than one each, and looks at absolute time, so
+ * that a slow drip does not live on.
+ */
 static void on_sweep(void *arg)
 {
 	struct httpd *h = arg;
@@ -321,7 +337,7 @@ static void on_sweep(void *arg)
 	struct conn *c, *next;
 
 	loop_timer_set(&h->sweep, sweep_interval(&h->config));
-	DL_FOREACH_SAFE(h->conns, c, next) {
+	DL_FOREACH_SAFE (h->conns, c, next) {
 		if (c->phase == PHASE_HANDSHAKE && SSL_is_init_finished(c->ssl))
 			set_phase(c, PHASE_IDLE);
 		else if (c->evcon && is_overdue(&h->config, c, now_ms))
@@ -329,9 +345,12 @@ static void on_sweep(void *arg)
 	}
 }
 
-/* --- requests ---------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ---- */
 
-/* Reading goes on while the handler has the request, to learn that the client left; what it sends meanwhile stays in the buffer (evhttp would abort on it). */
+/*
+ * Reading goes on while the handler has the request, to learn that the client left; what it sends
+ * meanwhile stays in the buffer (evhttp would abort on it).
+ */
 static void watch_for_leaving(struct conn *c)
 {
 	bufferevent_data_cb write_cb;
@@ -392,7 +411,8 @@ static char *keep_text(struct httpd_request *r, size_t size)
 
 static char *keep_decoded(const struct httpd_request *r, const char *text, size_t len, bool plus_is_space)
 {
-	struct httpd_request *own = (struct httpd_request *)(uintptr_t)r; /* a getter that remembers what it handed out */
+	/* a getter that remembers what it handed out */
+	struct httpd_request *own = (struct httpd_request *)(uintptr_t)r;
 	char *decoded = keep_text(own, len + 1);
 
 	return httppath_decode(text, len, plus_is_space, decoded, len + 1) == 0 ? decoded : NULL;
@@ -454,7 +474,7 @@ void httpd_each_header(const struct httpd_request *r, httpd_header_fn fn, void *
 {
 	const struct evkeyval *header;
 
-	TAILQ_FOREACH(header, r->req->input_headers, next)
+	TAILQ_FOREACH (header, r->req->input_headers, next)
 		fn(arg, header->key, header->value);
 }
 
@@ -514,7 +534,7 @@ void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg)
 	r->gone_arg = arg;
 }
 
-/* --- replies ----------------------------------------------------------------------------------------------------------- */
+/* ---- Replies ---- */
 
 void httpd_add_header(struct httpd_request *r, const char *name, const char *value)
 {
@@ -558,12 +578,15 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 	/* Head and body in one piece are one TLS record and one write instead of two. */
 	if (evbuffer_get_length(bufferevent_get_output(c->bev)) <= ONE_RECORD_BYTES)
 		evbuffer_pullup(bufferevent_get_output(c->bev), -1);
-	/* Writes in this turn instead of asking epoll first: that saves a wait and two system calls per request. */
+	/*
+	 * Writes in this turn instead of asking epoll first: that saves a wait and two system calls
+	 * per request.
+	 */
 	event_active(&c->bev->ev_write, EV_WRITE, 1);
 	free_texts(r);
 }
 
-/* --- life -------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 void httpd_config_defaults(struct httpd_config *config)
 {
@@ -590,7 +613,7 @@ static void on_accept_error(struct evconnlistener *listener, void *http)
 	struct httpd *h;
 
 	log_debug("httpd", "accepting a connection: %s", evutil_socket_error_to_string(EVUTIL_SOCKET_ERROR()));
-	LL_FOREACH(servers, h) {
+	LL_FOREACH (servers, h) {
 		if (h->http != http)
 			continue;
 		evconnlistener_disable(listener);
@@ -606,11 +629,13 @@ static void set_up_evhttp(struct httpd *h)
 	evhttp_set_max_headers_size(h->http, (ev_ssize_t)h->config.max_headers);
 	evhttp_set_max_body_size(h->http, (ev_ssize_t)h->config.max_body);
 	evhttp_set_default_content_type(h->http, NULL);
-	evhttp_set_allowed_methods(h->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS
-		| EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
+	evhttp_set_allowed_methods(h->http,
+		EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
+			EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
 }
 
-struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg, struct err *err)
+struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, httpd_handler handler, void *arg,
+	struct err *err)
 {
 	int fd = listen_tcp(config->address, config->port, err);
 	struct evconnlistener *listener;
@@ -629,7 +654,8 @@ struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, ht
 	loop_timer_init(&h->sweep, loop, on_sweep, h);
 	loop_timer_init(&h->accept_again, loop, on_accept_again, h);
 	set_up_evhttp(h);
-	listener = evconnlistener_new(loop_base(loop), NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+	listener = evconnlistener_new(loop_base(loop), NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0,
+		fd);
 	h->bound = evhttp_bind_listener(h->http, listener);
 	evconnlistener_set_error_cb(listener, on_accept_error);
 	LL_PREPEND(servers, h);
@@ -646,7 +672,9 @@ static bool write_now(struct conn *c, const void *bytes, size_t len)
 
 static void say_farewell(struct conn *c)
 {
-	static const char unavailable[] = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 14\r\nConnection: close\r\n\r\nshutting down\n";
+	static const char unavailable[] =
+		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 14\r\nConnection: "
+		"close\r\n\r\nshutting down\n";
 	struct evbuffer *output = bufferevent_get_output(c->bev);
 	struct evbuffer_iovec part[8];
 	int parts;
@@ -671,9 +699,9 @@ void httpd_free(struct httpd *h)
 		return;
 	LL_DELETE(servers, h);
 	evhttp_del_accept_socket(h->http, h->bound);
-	DL_FOREACH_SAFE(h->conns, c, next)
+	DL_FOREACH_SAFE (h->conns, c, next)
 		conn_settle(c);
-	DL_FOREACH(h->conns, c)
+	DL_FOREACH (h->conns, c)
 		say_farewell(c);
 	evhttp_free(h->http); /* on_close for each connection */
 	loop_timer_done(&h->sweep);

@@ -12,8 +12,24 @@
 
 /* RFC 9110 5.6.2 */
 static const unsigned char is_token_char[256] = {
-	['0' ... '9'] = 1, ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['!'] = 1, ['#'] = 1, ['$'] = 1, ['%'] = 1, ['&'] = 1, ['\''] = 1,
-	['*'] = 1, ['+'] = 1, ['-'] = 1, ['.'] = 1, ['^'] = 1, ['_'] = 1, ['`'] = 1, ['|'] = 1, ['~'] = 1,
+	['0' ... '9'] = 1,
+	['A' ... 'Z'] = 1,
+	['a' ... 'z'] = 1,
+	['!'] = 1,
+	['#'] = 1,
+	['$'] = 1,
+	['%'] = 1,
+	['&'] = 1,
+	['\''] = 1,
+	['*'] = 1,
+	['+'] = 1,
+	['-'] = 1,
+	['.'] = 1,
+	['^'] = 1,
+	['_'] = 1,
+	['`'] = 1,
+	['|'] = 1,
+	['~'] = 1,
 };
 
 static bool is_token(const char *text)
@@ -39,12 +55,13 @@ const char *httpframing_fault(const struct evhttp_request *req)
 
 	if (req->major != 1)
 		return "HTTP version";
-	TAILQ_FOREACH(header, req->input_headers, next) {
+	TAILQ_FOREACH (header, req->input_headers, next) {
 		if (!is_token(header->key))
 			return "header name";
 		if (strcasecmp(header->key, "Content-Length") == 0 && (lengths++ || !is_number(header->value)))
 			return "Content-Length";
-		if (strcasecmp(header->key, "Transfer-Encoding") == 0 && (encodings++ || strcasecmp(header->value, "chunked") != 0))
+		if (strcasecmp(header->key, "Transfer-Encoding") == 0 &&
+			(encodings++ || strcasecmp(header->value, "chunked") != 0))
 			return "Transfer-Encoding";
 	}
 	return lengths && encodings ? "Content-Length beside Transfer-Encoding" : NULL;

@@ -8,9 +8,13 @@
 #include "base/mem.h"
 
 /*
- * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection, and may then forget to hand them on until the socket says something again: of a large watch event the rest came with the next event,
- * of an answer the end did. Which streams these are it does not tell. So what was read from is looked after a moment later: every transfer that may be one of HTTP/2 is made to read, whether the socket is readable or not, and again as long as that brings something.
- * What libcurl offers for that is to unpause a transfer, which must have been paused before; no frame is sent for it.
+ * libcurl 7.88 takes in frames of one HTTP/2 stream while it works for another of the connection,
+ * and may then forget to hand them on until the socket says something again: of a large watch event
+ * the rest came with the next event, of an answer the end did. Which streams these are it does not
+ * tell. So what was read from is looked after a moment later: every transfer that may be one of
+ * HTTP/2 is made to read, whether the socket is readable or not, and again as long as that brings
+ * something. What libcurl offers for that is to unpause a transfer, which must have been paused
+ * before; no frame is sent for it.
  */
 #define LOOK_AFTER_MS 20
 
@@ -30,8 +34,8 @@ struct httpmulti {
 	struct loop_timer look_after;
 	struct socket_watch *watches;
 	bool inside;
-	bool heard;              /* something was handed on */
-	bool maybe_http2;        /* some transfer was, or might have been */
+	bool heard;       /* something was handed on */
+	bool maybe_http2; /* some transfer was, or might have been */
 };
 
 static void drive(struct httpmulti *m, curl_socket_t fd, int what)
@@ -157,7 +161,7 @@ void httpmulti_free(struct httpmulti *m)
 	if (!m)
 		return;
 	curl_multi_cleanup(m->multi);
-	DL_FOREACH_SAFE(m->watches, w, next)
+	DL_FOREACH_SAFE (m->watches, w, next)
 		watch_free(w);
 	loop_timer_done(&m->timer);
 	loop_timer_done(&m->look_after);

@@ -3,8 +3,9 @@
 #define NET_HTTP_HTTPMULTI_H
 
 /*
- * One curl multi handle on the loop: its sockets are events, its time-out is a loop timer. Owned by net/http/httpc. libcurl may not be called from inside
- * its own callbacks; httpmulti_inside tells, and on_returned is the moment when it may be again.
+ * One curl multi handle on the loop: its sockets are events, its time-out is a loop timer. Owned by
+ * net/http/httpc. libcurl may not be called from inside its own callbacks; httpmulti_inside tells,
+ * and on_returned is the moment when it may be again.
  */
 
 #include <curl/curl.h>
@@ -15,9 +16,13 @@
 struct httpmulti;
 
 typedef void (*httpmulti_do_fn)(struct httpmulti *m, CURL *easy);
-typedef void (*httpmulti_each_fn)(void *arg, httpmulti_do_fn what); /* does it with each transfer that is added and may be HTTP/2; from inside */
+/* does it with each transfer that is added and may be HTTP/2; from inside */
+typedef void (*httpmulti_each_fn)(void *arg, httpmulti_do_fn what);
 
-/* on_returned: libcurl has worked and returned; read what finished with httpmulti_next. The multi may be freed in it. */
+/*
+ * on_returned: libcurl has worked and returned; read what finished with httpmulti_next. The multi
+ * may be freed in it.
+ */
 struct httpmulti *httpmulti_new(struct loop *loop, loop_fn on_returned, httpmulti_each_fn each, void *arg);
 void httpmulti_free(struct httpmulti *m); /* its transfers must have been removed; closes its connections */
 

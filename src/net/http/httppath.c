@@ -57,7 +57,10 @@ static bool is_utf8(const char *text, size_t len)
 	return true;
 }
 
-/* The first byte that text stands for into *out; returns how many bytes of text it took, 0 for a bad escape. */
+/*
+ * The first byte that text stands for into *out; returns how many bytes of text it took, 0 for a
+ * bad escape.
+ */
 static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *out)
 {
 	int high, low;

@@ -13,14 +13,15 @@
 
 #define CONNECT_MS 5000
 /*
- * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send without our leave. What does not fit into less,
- * libcurl 7.88 puts aside, and then does not notice the end of the stream (a DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192,
+ * What libcurl allocates per running transfer: the largest frame of HTTP/2 that a server may send
+ * without our leave. What does not fit into less, libcurl 7.88 puts aside, and then does not notice
+ * the end of the stream (a DATA frame of 15,000 bytes that is the last one, with a buffer of 8,192,
  * never ended).
  */
-#define BUFFER_BYTES 16384L
+#define BUFFER_BYTES        16384L
 #define UPLOAD_BUFFER_BYTES 16384L
 
-/* --- what may be asked --------------------------------------------------------------------------------------------------- */
+/* ---- What may be asked ---- */
 
 static bool is_line(const char *text)
 {
@@ -38,18 +39,20 @@ static int check_request(const struct httpc_request *request, struct err *err)
 {
 	if (!request->method || !is_method(request->method))
 		return err_set(err, ERR_INVALID, "HTTP request: bad method");
-	if (!request->url || !is_line(request->url) || (strncasecmp(request->url, "http://", 7) != 0 && strncasecmp(request->url, "https://", 8) != 0))
+	if (!request->url || !is_line(request->url) ||
+		(strncasecmp(request->url, "http://", 7) != 0 && strncasecmp(request->url, "https://", 8) != 0))
 		return err_set(err, ERR_INVALID, "HTTP request: the URL must begin with http:// or https://");
 	if (request->bearer && !is_line(request->bearer))
 		return err_set(err, ERR_INVALID, "HTTP request: the bearer token contains a line break");
 	for (size_t i = 0; request->headers && request->headers[i]; i++) {
 		if (!is_line(request->headers[i]) || !strchr(request->headers[i], ':'))
-			return err_set(err, ERR_INVALID, "HTTP request: header %zu is not one line \"Name: value\"", i + 1);
+			return err_set(err, ERR_INVALID, "HTTP request: header %zu is not one line \"Name: value\"",
+				i + 1);
 	}
 	return 0;
 }
 
-/* --- what is copied ------------------------------------------------------------------------------------------------------ */
+/* ---- What is copied ---- */
 
 static void copy_headers(struct httprequest *r, const struct httpc_request *request)
 {
@@ -62,10 +65,14 @@ static void copy_headers(struct httprequest *r, const struct httpc_request *requ
 		mem_free_secret(line);
 	}
 	if (!request->signing) /* libcurl 7.88 would sign it, though it is not sent */
-		r->headers = curl_slist_append(r->headers, "Expect:"); /* a large body does not wait for "100 Continue" */
+		r->headers = curl_slist_append(r->headers,
+			"Expect:"); /* a large body does not wait for "100 Continue" */
 }
 
-/* Has the certificate checked for another name than the URL's: the name goes into the URL, and the URL's host into CONNECT_TO and Host. */
+/*
+ * Has the certificate checked for another name than the URL's: the name goes into the URL, and the
+ * URL's host into CONNECT_TO and Host.
+ */
 static int rename_server(struct httprequest *r, const char *server_name, struct err *err)
 {
 	char *renamed, *route, *host;
@@ -93,7 +100,8 @@ static int copy_request(struct httprequest *r, const struct httpc_request *reque
 	r->maybe_http2 = request->http2 || (is_tls(r) && !request->http1); /* as set_transfer tells libcurl */
 	r->connect_ms = request->connect_ms ? request->connect_ms : CONNECT_MS;
 	copy_headers(r, request);
-	if (request->server && request->server->tls_server_name && rename_server(r, request->server->tls_server_name, err) < 0)
+	if (request->server && request->server->tls_server_name &&
+		rename_server(r, request->server->tls_server_name, err) < 0)
 		return -1;
 	if (request->body)
 		httpbody_take(&r->body, request->body, request->body_len);
@@ -102,7 +110,7 @@ static int copy_request(struct httprequest *r, const struct httpc_request *reque
 	return 0;
 }
 
-/* --- what libcurl is told ------------------------------------------------------------------------------------------------ */
+/* ---- What libcurl is told ---- */
 
 static int on_curl_sockopt(void *arg, curl_socket_t fd, curlsocktype purpose)
 {
@@ -119,10 +127,15 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_URL, r->url);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, r->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
-	/* Rather wait for a connection that may take many streams than open another; plain HTTP/1.1 never does, and would wait for the other's answer. */
+	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION,
+		r->http2 && !tls ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS);
+	/*
+	 * Rather wait for a connection that may take many streams than open another; plain HTTP/1.1
+	 * never does, and would wait for the other's answer.
+	 */
 	curl_easy_setopt(easy, CURLOPT_PIPEWAIT, tls || r->http2 ? 1L : 0L);
-	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->http2 ? 1L : 0L); /* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
+	/* what an HTTP proxy forwards by itself it does not forward as HTTP/2 */
+	curl_easy_setopt(easy, CURLOPT_HTTPPROXYTUNNEL, r->http2 ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, r->headers);
 	curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)r->connect_ms);
@@ -130,7 +143,10 @@ static void set_transfer(const struct httprequest *r, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, UPLOAD_BUFFER_BYTES);
 	curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_curl_sockopt);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Without this, taking a transfer away while its name is looked up waits for the resolver's thread. */
+	/*
+	 * Without this, taking a transfer away while its name is looked up waits for the resolver's
+	 * thread.
+	 */
 	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 }
 
@@ -202,9 +218,10 @@ static void set_options(const struct httprequest *r, CURL *easy, const struct ht
 		curl_easy_setopt(easy, CURLOPT_RESOLVE, r->addresses);
 }
 
-/* --- the request ----------------------------------------------------------------------------------------------------------- */
+/* ---- The request ---- */
 
-int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy, bool (*may_send)(const void *arg), const void *arg, struct err *err)
+int httprequest_init(struct httprequest *r, const struct httpc_request *request, CURL *easy,
+	bool (*may_send)(const void *arg), const void *arg, struct err *err)
 {
 	if (check_request(request, err) < 0 || copy_request(r, request, err) < 0)
 		return -1;

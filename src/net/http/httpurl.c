@@ -24,8 +24,9 @@ static void parts_done(struct parts *p)
 static int parts_get(CURLU *u, struct parts *p)
 {
 	*p = (struct parts){ .scheme = NULL };
-	if (curl_url_get(u, CURLUPART_SCHEME, &p->scheme, 0) == CURLUE_OK && curl_url_get(u, CURLUPART_HOST, &p->host, 0) == CURLUE_OK
-	    && curl_url_get(u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT) == CURLUE_OK)
+	if (curl_url_get(u, CURLUPART_SCHEME, &p->scheme, 0) == CURLUE_OK &&
+		curl_url_get(u, CURLUPART_HOST, &p->host, 0) == CURLUE_OK &&
+		curl_url_get(u, CURLUPART_PORT, &p->port, CURLU_DEFAULT_PORT) == CURLUE_OK)
 		return 0;
 	parts_done(p);
 	return -1;
@@ -45,7 +46,8 @@ char *httpurl_origin(const char *url, char *out, size_t size)
 	return out;
 }
 
-int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header, struct err *err)
+int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header,
+	struct err *err)
 {
 	CURLU *u = curl_url();
 	struct parts p;
@@ -56,7 +58,8 @@ int httpurl_rename(const char *url, const char *server_name, char **renamed, cha
 		curl_url_cleanup(u);
 		return err_set(err, ERR_INVALID, "the URL cannot be read");
 	}
-	if (curl_url_set(u, CURLUPART_HOST, server_name, 0) != CURLUE_OK || curl_url_get(u, CURLUPART_URL, &text, 0) != CURLUE_OK) {
+	if (curl_url_set(u, CURLUPART_HOST, server_name, 0) != CURLUE_OK ||
+		curl_url_get(u, CURLUPART_URL, &text, 0) != CURLUE_OK) {
 		result = err_set(err, ERR_INVALID, "\"%s\" is no TLS server name", server_name);
 	} else {
 		*renamed = mem_dup(text);

@@ -3,8 +3,9 @@
 #define NET_HTTP_HTTPURL_H
 
 /*
- * URLs of requests out, by libcurl's own parser: what may be said of one in a message, how its certificate is checked for another name (for net/http/httpc); its user and password apart from it, where it leads, and what may
- * follow there (for net/web/webget and who asks it).
+ * URLs of requests out, by libcurl's own parser: what may be said of one in a message, how its
+ * certificate is checked for another name (for net/http/httpc); its user and password apart from
+ * it, where it leads, and what may follow there (for net/web/webget and who asks it).
  */
 
 #include <stdbool.h>
@@ -14,18 +15,24 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* "https://10.0.0.7:6443" of a URL: no credentials, path or query, which may hold secrets. "URL" when it cannot be read. Returns out. */
+/*
+ * "https://10.0.0.7:6443" of a URL: no credentials, path or query, which may hold secrets. "URL"
+ * when it cannot be read. Returns out.
+ */
 char *httpurl_origin(const char *url, char *out, size_t size);
 
 /*
- * The same URL with `server_name` as its host, which is what TLS verifies; libcurl's CONNECT_TO line that leads to the real host; and the Host header
- * with the real host. The caller owns the three texts. ERR_INVALID when the URL or the name cannot be read.
+ * The same URL with `server_name` as its host, which is what TLS verifies; libcurl's CONNECT_TO
+ * line that leads to the real host; and the Host header with the real host. The caller owns the
+ * three texts. ERR_INVALID when the URL or the name cannot be read.
  */
-int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header, struct err *err);
+int httpurl_rename(const char *url, const char *server_name, char **renamed, char **route, char **host_header,
+	struct err *err);
 
 /*
- * An http or https URL without user, password and fragment, and the user and password that it had (decoded; NULL for none; the password is a secret). The caller owns the three. ERR_INVALID says what is wrong
- * with it, without repeating it.
+ * An http or https URL without user, password and fragment, and the user and password that it had
+ * (decoded; NULL for none; the password is a secret). The caller owns the three. ERR_INVALID says
+ * what is wrong with it, without repeating it.
  */
 int httpurl_split_user(const char *url, char **clean, char **user, char **password, struct err *err);
 

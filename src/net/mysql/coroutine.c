@@ -29,7 +29,10 @@ struct coroutine {
 	char *stack; /* the guard page, then COROUTINE_STACK_BYTES; NULL until it runs */
 	ucontext_t inside, outside;
 	bool running, ended;
-	/* For the sanitizer: what it keeps of the stack that is left, and where the stack outside is. */
+	/*
+	 * For the sanitizer: what it keeps of the stack that is left, and where the stack outside
+	 * is.
+	 */
 	void *fake_outside, *fake_inside;
 	const void *outside_bottom;
 	size_t outside_size;
@@ -49,7 +52,8 @@ static char *take_stack(void)
 	kept_stack = NULL;
 	if (stack)
 		return stack;
-	stack = mmap(NULL, guard_bytes() + COROUTINE_STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+	stack = mmap(NULL, guard_bytes() + COROUTINE_STACK_BYTES, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 	if (stack == MAP_FAILED || mprotect(stack, guard_bytes(), PROT_NONE) != 0) {
 		fprintf(stderr, "kscaled: no memory for a stack: %s\n", strerror(errno));
 		abort();
@@ -57,7 +61,9 @@ static char *take_stack(void)
 	return stack;
 }
 
-/* Credentials may have been on it: what is kept comes back as zeros, and costs nothing meanwhile. */
+/*
+ * Credentials may have been on it: what is kept comes back as zeros, and costs nothing meanwhile.
+ */
 static void give_stack(char *stack)
 {
 	size_t bytes = guard_bytes() + COROUTINE_STACK_BYTES;
@@ -70,7 +76,7 @@ static void give_stack(char *stack)
 		kept_stack = stack;
 }
 
-/* --- changing stacks ------------------------------------------------------------------------------------------------------- */
+/* ---- Changing stacks ---- */
 
 static void leaving(struct coroutine *co, bool inwards)
 {
@@ -78,7 +84,8 @@ static void leaving(struct coroutine *co, bool inwards)
 	if (inwards)
 		__sanitizer_start_switch_fiber(&co->fake_outside, co->stack + guard_bytes(), COROUTINE_STACK_BYTES);
 	else
-		__sanitizer_start_switch_fiber(co->ended ? NULL : &co->fake_inside, co->outside_bottom, co->outside_size);
+		__sanitizer_start_switch_fiber(co->ended ? NULL : &co->fake_inside, co->outside_bottom,
+			co->outside_size);
 #else
 	(void)co;
 	(void)inwards;

@@ -14,7 +14,8 @@ static bool is_host(const char *text)
 {
 	size_t len = strlen(text);
 
-	return len > 0 && len <= HOSTPORT_HOST_MAX && strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") == len;
+	return len > 0 && len <= HOSTPORT_HOST_MAX &&
+		strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-_:%") == len;
 }
 
 static int check_address(const struct mysqlendpoint_config *c, struct err *err)
@@ -24,7 +25,9 @@ static int check_address(const struct mysqlendpoint_config *c, struct err *err)
 	if (c->port && !is_host(c->host))
 		return err_set(err, ERR_INVALID, "the host is no name or address of a host");
 	if (!c->port && (c->host[0] != '/' || strlen(c->host) >= sizeof(((struct sockaddr_un *)0)->sun_path)))
-		return err_set(err, ERR_INVALID, "the path of the Unix socket must begin with / and be shorter than %zu bytes", sizeof(((struct sockaddr_un *)0)->sun_path));
+		return err_set(err, ERR_INVALID,
+			"the path of the Unix socket must begin with / and be shorter than %zu bytes",
+			sizeof(((struct sockaddr_un *)0)->sun_path));
 	return 0;
 }
 
@@ -33,9 +36,11 @@ static int check_credentials(const struct mysqlendpoint_config *c, struct err *e
 	if (!c->user || !*c->user)
 		return err_set(err, ERR_INVALID, "no username given");
 	if (!c->port && c->tls == MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID, "TLS: there is no name to verify behind a Unix socket, which needs no TLS either");
+		return err_set(err, ERR_INVALID,
+			"TLS: there is no name to verify behind a Unix socket, which needs no TLS either");
 	if (c->clear_passwords && c->tls != MYSQLENDPOINT_TLS_VERIFY && c->tls != MYSQLENDPOINT_TLS_UNVERIFIED)
-		return err_set(err, ERR_INVALID, "a password is sent in the clear (allowCleartextPasswords) only with TLS: set tls to true");
+		return err_set(err, ERR_INVALID,
+			"a password is sent in the clear (allowCleartextPasswords) only with TLS: set tls to true");
 	return 0;
 }
 
@@ -46,13 +51,17 @@ static void make_key(struct mysqlendpoint *e)
 	char fingerprint[FINGERPRINT_TEXT];
 
 	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls], e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "", e->multi_statements ? " multi" : "",
-			    fingerprint);
+	e->base.key = mem_printf("mysql %s/%s%s%s%s%s %s", e->base.name, e->database, words[e->tls],
+		e->native_passwords ? "" : " no-native", e->clear_passwords ? " clear" : "",
+		e->multi_statements ? " multi" : "", fingerprint);
 }
 
 static int take_tls(struct mysqlendpoint *e, const struct mysqlendpoint_config *c, struct err *err)
 {
-	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem, .cert_pem = c->tls_cert_pem, .key_pem = c->tls_key_pem, .key_password = c->tls_key_password };
+	const struct tls_client_config tls = { .ca_pem = c->tls_ca_pem,
+		.cert_pem = c->tls_cert_pem,
+		.key_pem = c->tls_key_pem,
+		.key_password = c->tls_key_password };
 
 	e->tls = c->tls;
 	if (c->tls != MYSQLENDPOINT_TLS_OFF)

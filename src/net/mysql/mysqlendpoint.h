@@ -2,7 +2,10 @@
 #ifndef NET_MYSQL_MYSQLENDPOINT_H
 #define NET_MYSQL_MYSQLENDPOINT_H
 
-/* A MySQL or MariaDB server, whom we are there, and how the session is set up: what connections are shared by. A shared value without I/O. */
+/*
+ * A MySQL or MariaDB server, whom we are there, and how the session is set up: what connections are
+ * shared by. A shared value without I/O.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,14 +21,14 @@ enum mysqlendpoint_tls {
 };
 
 struct mysqlendpoint_config {
-	const char *host;     /* a name or an IP literal without brackets; or, with port 0, the path of a Unix socket */
+	const char *host; /* a name or an IP literal without brackets; or, with port 0, the path of a Unix socket */
 	uint16_t port;
 	const char *user;
 	const char *password; /* NULL or "" for none */
 	const char *database; /* NULL or "" for none */
 	enum mysqlendpoint_tls tls;
 	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
-	const char *setup[2]; /* statements that a new session must take before it is asked anything; NULL for none */
+	const char *setup[2];  /* statements that a new session must take before it is asked anything; NULL for none */
 	bool native_passwords; /* mysql_native_password may be used */
 	bool clear_passwords;  /* mysql_clear_password too: only with TLS */
 	bool multi_statements; /* several statements in a query: the first that gives a result counts */
@@ -41,7 +44,10 @@ struct mysqlendpoint {
 	bool native_passwords, clear_passwords, multi_statements;
 };
 
-/* Checks what can be checked without the server, reads the PEMs, makes the key. ERR_INVALID names the field. The caller owns one count. */
+/*
+ * Checks what can be checked without the server, reads the PEMs, makes the key. ERR_INVALID names
+ * the field. The caller owns one count.
+ */
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *config, struct err *err);
 struct mysqlendpoint *mysqlendpoint_ref(struct mysqlendpoint *e);
 void mysqlendpoint_unref(struct mysqlendpoint *e); /* NULL is fine; wipes with the last count */

@@ -12,8 +12,10 @@
 #include "net/mysql/coroutine.h"
 
 #define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
-#define PVIO_PLUGIN_TYPE 101        /* MARIADB_CLIENT_PVIO_PLUGIN of <mysql/client_plugin.h>, which cannot be included: it includes a header that is not installed */
-#define SERVER_HAS_TLS 2048         /* CLIENT_SSL */
+#define PVIO_PLUGIN_TYPE                                                                                               \
+	101 /* MARIADB_CLIENT_PVIO_PLUGIN of <mysql/client_plugin.h>, which cannot be included: it includes a header   \
+	       that is not installed */
+#define SERVER_HAS_TLS 2048 /* CLIENT_SSL */
 
 struct pvio_plugin {
 	MYSQL_CLIENT_PLUGIN_HEADER
@@ -21,7 +23,8 @@ struct pvio_plugin {
 };
 
 /* Exported by the connector for plugins that trace; no header has it. mode 0: read. */
-int ma_pvio_register_callback(my_bool add, void (*callback)(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length));
+int ma_pvio_register_callback(my_bool add,
+	void (*callback)(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length));
 
 struct mysqlio {
 	struct loop *loop;
@@ -29,16 +32,20 @@ struct mysqlio {
 	struct coroutine *co; /* the operation under way */
 	mysqlio_fn operation, ended, lost;
 	void *arg, *lost_arg;
-	struct event *event;  /* of fd: what the operation, or the watch, waits for */
+	struct event *event; /* of fd: what the operation, or the watch, waits for */
 	struct loop_task step;
 	size_t max_bytes, bytes;
-	bool broken;          /* whatever waits fails from now on */
+	bool broken; /* whatever waits fails from now on */
 	bool too_much, tls_required, refused_plain;
 };
 
-static struct mysqlio *connecting; /* whose mysql_real_connect has been called and has not come to method_connect yet: it does not wait before */
+/*
+ * whose mysql_real_connect has been called and has not come to method_connect yet: it does not wait
+ * before
+ */
+static struct mysqlio *connecting;
 
-/* --- waiting ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Waiting ---- */
 
 static void forget_event(struct mysqlio *io)
 {
@@ -109,7 +116,7 @@ static int wait_for(struct mysqlio *io, short what)
 	return 0;
 }
 
-/* --- the connector's I/O plugin ---------------------------------------------------------------------------------------------- */
+/* ---- The connector's I/O plugin ---- */
 
 static struct mysqlio *io_of(MARIADB_PVIO *pvio)
 {
@@ -153,7 +160,10 @@ static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, siz
 	struct mysqlio *io = io_of(pvio);
 	ssize_t put;
 
-	/* Plain text is written before TLS only, and the connector would go on without it when the server has none. */
+	/*
+	 * Plain text is written before TLS only, and the connector would go on without it when the
+	 * server has none.
+	 */
 	if (io->tls_required && !(pvio->mysql->server_capabilities & SERVER_HAS_TLS)) {
 		io->refused_plain = true;
 		io->broken = true;
@@ -175,7 +185,10 @@ static int method_wait(MARIADB_PVIO *pvio, my_bool is_read, int timeout)
 	return again;
 }
 
-/* The socket never blocks, whatever the connector wants: TLS reads it by itself, and waits by method_wait. */
+/*
+ * The socket never blocks, whatever the connector wants: TLS reads it by itself, and waits by
+ * method_wait.
+ */
 static int method_blocking(MARIADB_PVIO *pvio, my_bool value, my_bool *old_value)
 {
 	(void)pvio;
@@ -275,7 +288,10 @@ static struct st_ma_pvio_methods methods = {
 	.shutdown = method_shutdown,
 };
 
-/* After each read, TLS or not: a server that sends without end would otherwise never let go of the loop. */
+/*
+ * After each read, TLS or not: a server that sends without end would otherwise never let go of the
+ * loop.
+ */
 static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size_t length)
 {
 	MARIADB_PVIO *pvio = mysql->net.pvio;
@@ -309,7 +325,7 @@ static bool take_over_plugin(MYSQL *mysql)
 	return true;
 }
 
-/* --- for net/mysql/mysqlsession and net/mysql/mysqlpool ------------------------------------------------------------------------------------ */
+/* ---- For net/mysql/mysqlsession and net/mysql/mysqlpool ---- */
 
 struct mysqlio *mysqlio_new(struct loop *loop)
 {
@@ -368,7 +384,8 @@ void mysqlio_break(struct mysqlio *io)
 	end_operation(io);
 }
 
-int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password, const char *database, unsigned port, const char *unix_socket, unsigned long flags)
+int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags)
 {
 	MYSQL *connected;
 

@@ -5,12 +5,18 @@
 /*
  * The MariaDB connector on our loop: where it waits for the server, the loop goes on.
  *
- * The connector has a non-blocking interface of its own (mysql_..._start, mysql_..._cont), which does not hold what it promises where it matters here: it resolves names by getaddrinfo, waits for the whole TLS
- * handshake in poll(2) or a blocking read (ma_tls_connect), and has the host that is connected to be the one that the certificate must name. So its ordinary calls run in a co-routine (net/mysql/coroutine),
- * and its I/O plugin, the interface at which it reads, writes and waits, is ours: the socket comes from net/dial, and every wait, those of the handshake among them, is an event of the loop.
+ * The connector has a non-blocking interface of its own (mysql_..._start, mysql_..._cont), which
+ * does not hold what it promises where it matters here: it resolves names by getaddrinfo, waits for
+ * the whole TLS handshake in poll(2) or a blocking read (ma_tls_connect), and has the host that is
+ * connected to be the one that the certificate must name. So its ordinary calls run in a co-routine
+ * (net/mysql/coroutine), and its I/O plugin, the interface at which it reads, writes and waits, is
+ * ours: the socket comes from net/dial, and every wait, those of the handshake among them, is an
+ * event of the loop.
  *
- * What runs (an "operation": a function that calls the connector) can be broken off at any time: whatever it waits for then fails, and the connector gives back what it holds in its own way, without waiting.
- * All bytes that come in are counted, and an operation that gets too many is broken off, so that no answer grows without bounds.
+ * What runs (an "operation": a function that calls the connector) can be broken off at any time:
+ * whatever it waits for then fails, and the connector gives back what it holds in its own way,
+ * without waiting. All bytes that come in are counted, and an operation that gets too many is
+ * broken off, so that no answer grows without bounds.
  */
 
 #include <mysql.h>
@@ -23,25 +29,47 @@ struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
 struct mysqlio *mysqlio_new(struct loop *loop);
-void mysqlio_free(struct mysqlio *io);              /* no operation under way (mysqlio_break); closes the socket if the connector has not; NULL is fine */
+/*
+ * no operation under way (mysqlio_break); closes the socket if the connector has not; NULL is fine
+ */
+void mysqlio_free(struct mysqlio *io);
 
-/* The next mysql_real_connect within an operation of io takes this socket (owned from now on), whatever host it is told. */
+/*
+ * The next mysql_real_connect within an operation of io takes this socket (owned from now on),
+ * whatever host it is told.
+ */
 void mysqlio_set_socket(struct mysqlio *io, int fd);
-/* Nothing is to be written in the clear but what asks for TLS: a server that has none is told nothing. */
+/*
+ * Nothing is to be written in the clear but what asks for TLS: a server that has none is told
+ * nothing.
+ */
 void mysqlio_require_tls(struct mysqlio *io);
 
-/* Runs operation(arg), which may call the connector, until it has ended; then ended(arg), not before this returns. max_bytes: how much it may read. */
+/*
+ * Runs operation(arg), which may call the connector, until it has ended; then ended(arg), not
+ * before this returns. max_bytes: how much it may read.
+ */
 void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mysqlio_fn ended, void *arg);
-/* The operation ends now, before this returns; ended is not called. Does nothing when none is under way. */
+/*
+ * The operation ends now, before this returns; ended is not called. Does nothing when none is under
+ * way.
+ */
 void mysqlio_break(struct mysqlio *io);
 
-/* Within an operation: opens the connection. `host` is whose name is verified. 0, or -1 with the connector's error in mysql. */
-int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password, const char *database, unsigned port, const char *unix_socket, unsigned long flags);
+/*
+ * Within an operation: opens the connection. `host` is whose name is verified. 0, or -1 with the
+ * connector's error in mysql.
+ */
+int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const char *user, const char *password,
+	const char *database, unsigned port, const char *unix_socket, unsigned long flags);
 
-/* Between operations: calls lost(arg) when the server says or closes something that nobody asked for. NULL ends that; so does mysqlio_run. */
+/*
+ * Between operations: calls lost(arg) when the server says or closes something that nobody asked
+ * for. NULL ends that; so does mysqlio_run.
+ */
 void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 
-bool mysqlio_too_much(const struct mysqlio *io);    /* the last operation got more than it may */
+bool mysqlio_too_much(const struct mysqlio *io);      /* the last operation got more than it may */
 bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_require_tls stopped it */
 
 #endif

@@ -8,8 +8,8 @@
 #include "net/mysql/mysqlio.h"
 #include "net/mysql/mysqlsession.h"
 
-#define CONNECT_MS 5000 /* name, TCP, TLS, login */
-#define WAITING_MAX 10000
+#define CONNECT_MS     5000 /* name, TCP, TLS, login */
+#define WAITING_MAX    10000
 #define LIMIT_LEAST_MS 1000 /* a query that the server may work at for less would fail on a busy one */
 
 struct mysqlpool_call {
@@ -25,8 +25,8 @@ struct conn {
 	struct dial *dial;              /* until there is a socket */
 	struct mysqlio *io;             /* then */
 	struct mysqlsession session;
-	struct loop_timer timer;        /* while it is being opened */
-	int64_t limit_ms;               /* that the session carries */
+	struct loop_timer timer; /* while it is being opened */
+	int64_t limit_ms;        /* that the session carries */
 	/* The operation under way, and what it left. */
 	const char *query; /* the call's */
 	int failed;
@@ -35,7 +35,7 @@ struct conn {
 	struct err err;
 };
 
-/* --- opening ------------------------------------------------------------------------------ */
+/* ---- Opening ---- */
 
 static void on_lost(void *arg)
 {
@@ -127,7 +127,7 @@ static void close_connection(void *connection)
 	free(c);
 }
 
-/* --- asking ------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static void operation_ask(void *arg)
 {
@@ -183,14 +183,15 @@ static const struct pool_protocol protocol = {
 	.tell = tell,
 };
 
-/* --- for everybody ------------------------------------------------------------------------ */
+/* ---- For everybody ---- */
 
 struct pool *mysqlpool_new(struct loop *loop)
 {
 	return pool_new(loop, &protocol, NULL);
 }
 
-struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms, mysqlpool_fn fn, void *arg)
+struct mysqlpool_call *mysqlpool_ask(struct pool *p, struct mysqlendpoint *e, const char *query, int64_t deadline_ms,
+	mysqlpool_fn fn, void *arg)
 {
 	struct mysqlpool_call *call = mem_zalloc(sizeof(*call));
 

@@ -13,20 +13,38 @@
 
 #define PROGRAM_NAME "kscaled"
 
-/* --- errors ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Errors ---- */
 
-/* The server's and the connector's numbers; those of the connector, 2000 to 2999 and 5000 on, are temporary unless they stand here. */
+/*
+ * The server's and the connector's numbers; those of the connector, 2000 to 2999 and 5000 on, are
+ * temporary unless they stand here.
+ */
 static enum err_kind kind_of(unsigned number)
 {
 	static const struct {
 		unsigned number;
 		enum err_kind kind;
 	} kinds[] = {
-		{ ER_ACCESS_DENIED_ERROR, ERR_DENIED }, { ER_DBACCESS_DENIED_ERROR, ERR_DENIED }, { ER_TABLEACCESS_DENIED_ERROR, ERR_DENIED }, { ER_COLUMNACCESS_DENIED_ERROR, ERR_DENIED },
-		{ ER_HOST_NOT_PRIVILEGED, ERR_DENIED }, { ER_HOST_IS_BLOCKED, ERR_DENIED }, { 1698 /* ER_ACCESS_DENIED_NO_PASSWORD_ERROR */, ERR_DENIED }, { 4151 /* ER_ACCOUNT_HAS_BEEN_LOCKED */, ERR_DENIED },
-		{ 1862 /* ER_MUST_CHANGE_PASSWORD_LOGIN */, ERR_DENIED }, { ER_CON_COUNT_ERROR, ERR_TEMPORARY }, { ER_TOO_MANY_USER_CONNECTIONS, ERR_TEMPORARY }, { ER_USER_LIMIT_REACHED, ERR_TEMPORARY },
-		{ ER_SERVER_SHUTDOWN, ERR_TEMPORARY }, { ER_LOCK_WAIT_TIMEOUT, ERR_TEMPORARY }, { ER_LOCK_DEADLOCK, ERR_TEMPORARY }, { ER_QUERY_INTERRUPTED, ERR_TEMPORARY }, { 1927 /* ER_CONNECTION_KILLED */, ERR_TEMPORARY },
-		{ 1969 /* ER_STATEMENT_TIMEOUT */, ERR_TEMPORARY }, { 3024 /* ER_QUERY_TIMEOUT */, ERR_TEMPORARY }, { ER_OUT_OF_RESOURCES, ERR_TEMPORARY },
+		{ ER_ACCESS_DENIED_ERROR, ERR_DENIED },
+		{ ER_DBACCESS_DENIED_ERROR, ERR_DENIED },
+		{ ER_TABLEACCESS_DENIED_ERROR, ERR_DENIED },
+		{ ER_COLUMNACCESS_DENIED_ERROR, ERR_DENIED },
+		{ ER_HOST_NOT_PRIVILEGED, ERR_DENIED },
+		{ ER_HOST_IS_BLOCKED, ERR_DENIED },
+		{ 1698 /* ER_ACCESS_DENIED_NO_PASSWORD_ERROR */, ERR_DENIED },
+		{ 4151 /* ER_ACCOUNT_HAS_BEEN_LOCKED */, ERR_DENIED },
+		{ 1862 /* ER_MUST_CHANGE_PASSWORD_LOGIN */, ERR_DENIED },
+		{ ER_CON_COUNT_ERROR, ERR_TEMPORARY },
+		{ ER_TOO_MANY_USER_CONNECTIONS, ERR_TEMPORARY },
+		{ ER_USER_LIMIT_REACHED, ERR_TEMPORARY },
+		{ ER_SERVER_SHUTDOWN, ERR_TEMPORARY },
+		{ ER_LOCK_WAIT_TIMEOUT, ERR_TEMPORARY },
+		{ ER_LOCK_DEADLOCK, ERR_TEMPORARY },
+		{ ER_QUERY_INTERRUPTED, ERR_TEMPORARY },
+		{ 1927 /* ER_CONNECTION_KILLED */, ERR_TEMPORARY },
+		{ 1969 /* ER_STATEMENT_TIMEOUT */, ERR_TEMPORARY },
+		{ 3024 /* ER_QUERY_TIMEOUT */, ERR_TEMPORARY },
+		{ ER_OUT_OF_RESOURCES, ERR_TEMPORARY },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -40,13 +58,15 @@ static const char *hint_for(const struct mysqlsession *s, unsigned number)
 {
 	switch (number) {
 	case CR_AUTH_PLUGIN_CANNOT_LOAD:
-		return " (the connector has no such way to log in: the user needs mysql_native_password, caching_sha2_password, sha256_password or client_ed25519)";
+		return " (the connector has no such way to log in: the user needs mysql_native_password, "
+		       "caching_sha2_password, sha256_password or client_ed25519)";
 	case 5010: /* CR_PLUGIN_NOT_ALLOWED; the connector's text names the wrong one */
-		return s->endpoint->native_passwords ? " (only mysql_native_password, caching_sha2_password, sha256_password and client_ed25519 are used)" : " (allowNativePasswords is false)";
-	case 1969: case 3024:
-		return " (the time for one query; is there an index that it could use?)";
-	default:
-		return "";
+		return s->endpoint->native_passwords ? " (only mysql_native_password, caching_sha2_password, "
+						       "sha256_password and client_ed25519 are used)"
+						     : " (allowNativePasswords is false)";
+	case 1969:
+	case 3024: return " (the time for one query; is there an index that it could use?)";
+	default: return "";
 	}
 }
 
@@ -58,10 +78,13 @@ static int tell(const struct mysqlsession *s, const char *doing, unsigned number
 	if (mysqlio_refused_plain(s->io))
 		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was said to it", doing);
 	if (mysqlio_too_much(s->io))
-		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number", doing, MYSQLSESSION_ANSWER_MAX);
+		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
+			doing, MYSQLSESSION_ANSWER_MAX);
 	if (*password && strstr(text, password))
-		return err_set(err, kind_of(number), "%s: error %u, whose text repeats the password and is not shown", doing, number);
-	return err_set(err, kind_of(number), "%s: %.300s (error %u)%s", doing, *text ? text : "the connector does not say why", number, hint_for(s, number));
+		return err_set(err, kind_of(number), "%s: error %u, whose text repeats the password and is not shown",
+			doing, number);
+	return err_set(err, kind_of(number), "%s: %.300s (error %u)%s", doing,
+		*text ? text : "the connector does not say why", number, hint_for(s, number));
 }
 
 static int tell_last(const struct mysqlsession *s, const char *doing, struct err *err)
@@ -69,7 +92,7 @@ static int tell_last(const struct mysqlsession *s, const char *doing, struct err
 	return tell(s, doing, mysql_errno(s->mysql), mysql_error(s->mysql), err);
 }
 
-/* --- opening --------------------------------------------------------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 enum pem { PEM_CA, PEM_CERT, PEM_KEY, PEM_COUNT };
 
@@ -88,7 +111,8 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 	my_bool on = 1, verify = e->tls == MYSQLENDPOINT_TLS_VERIFY;
 
 	mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &on);
-	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify); /* newer connectors verify unless told not to */
+	/* newer connectors verify unless told not to */
+	mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
 	mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
 	/* The connector takes a CA for the wish to verify, and fails without one. */
 	if (verify && files[PEM_CA].path[0])
@@ -101,14 +125,19 @@ static void set_tls(MYSQL *mysql, const struct mysqlendpoint *e, const struct pe
 		mysql_optionsv(mysql, MARIADB_OPT_TLS_PASSPHRASE, e->base.tls.key_password);
 }
 
-/* Separated by what no name has: the connector looks for the server's word anywhere in this text. */
+/*
+ * Separated by what no name has: the connector looks for the server's word anywhere in this text.
+ */
 static void set_plugins(MYSQL *mysql, const struct mysqlendpoint *e)
 {
-	MEM_AUTO char *allowed = mem_printf("caching_sha2_password,sha256_password,client_ed25519%s%s", e->native_passwords ? ",mysql_native_password" : "", e->clear_passwords ? ",mysql_clear_password" : "");
+	MEM_AUTO char *allowed = mem_printf("caching_sha2_password,sha256_password,client_ed25519%s%s",
+		e->native_passwords ? ",mysql_native_password" : "", e->clear_passwords ? ",mysql_clear_password" : "");
 
 	mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, allowed);
 	if (!e->native_passwords)
-		mysql_optionsv(mysql, MYSQL_DEFAULT_AUTH, "caching_sha2_password"); /* the connector begins with the native one, whatever the server says */
+		mysql_optionsv(mysql, MYSQL_DEFAULT_AUTH,
+			"caching_sha2_password"); /* the connector begins with the native one, whatever the server says
+						   */
 }
 
 static int refuse_file(void **handle, const char *name, void *arg)
@@ -142,7 +171,11 @@ static int refuse_error(void *handle, char *text, unsigned size)
 static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struct pemfile *files)
 {
 	unsigned none = 0, protocol = e->port ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
-	unsigned long packet_max = 1UL << 24, buffer = 1024; /* all that the protocol can announce: the bytes are counted as they come, which gives the better error */
+	/*
+	 * all that the protocol can announce: the bytes are counted as they come, which gives the
+	 * better error
+	 */
+	unsigned long packet_max = 1UL << 24, buffer = 1024;
 	my_bool off = 0;
 
 	mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &protocol);
@@ -161,19 +194,21 @@ static void set_options(MYSQL *mysql, const struct mysqlendpoint *e, const struc
 static int log_in(struct mysqlsession *s, struct err *err)
 {
 	const struct mysqlendpoint *e = s->endpoint;
-	const char *host = e->port ? e->host : NULL, *path = e->port ? NULL : e->host, *database = *e->database ? e->database : NULL;
+	const char *host = e->port ? e->host : NULL, *path = e->port ? NULL : e->host,
+		   *database = *e->database ? e->database : NULL;
 	bool secret = e->tls == MYSQLENDPOINT_TLS_VERIFY || e->tls == MYSQLENDPOINT_TLS_UNVERIFIED;
 
 	if (secret)
 		mysqlio_require_tls(s->io);
-	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path, e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0))
+	if (mysqlio_connect(s->io, s->mysql, host, e->user, e->password, database, e->port, path,
+		    e->multi_statements ? CLIENT_MULTI_STATEMENTS : 0))
 		return tell_last(s, "logging in", err);
 	if (secret && !mysql_get_ssl_cipher(s->mysql)) /* cannot be: but then it must not go on */
 		return err_set(err, ERR_BUG, "logging in: the connection is not encrypted");
 	return 0;
 }
 
-/* --- statements that only set something ------------------------------------------------------------------------------------------ */
+/* ---- Statements that only set something ---- */
 
 static void drop_results(MYSQL *mysql)
 {
@@ -197,19 +232,24 @@ static bool lost(const struct mysqlsession *s)
 {
 	unsigned number = mysql_errno(s->mysql);
 
-	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || (number >= 2000 && number < 3000) || mysqlio_too_much(s->io);
+	return number == CR_SERVER_GONE_ERROR || number == CR_SERVER_LOST || (number >= 2000 && number < 3000) ||
+		mysqlio_too_much(s->io);
 }
 
 /*
- * One row is all that is wanted, so the server need not send more; a query that nobody waits for any more ends by itself; each query sees the newest data, whatever init_connect says. Both servers take
- * this, each sees its own variable only. A proxy that does not know these is no reason to fail.
+ * One row is all that is wanted, so the server need not send more; a query that nobody waits for
+ * any more ends by itself; each query sees the newest data, whatever init_connect says. Both
+ * servers take this, each sees its own variable only. A proxy that does not know these is no reason
+ * to fail.
  */
 static int set_limits(struct mysqlsession *s, int64_t limit_ms, struct err *err)
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "SET SESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , max_statement_time=%lld.%03lld */", (long long)limit_ms, (long long)(limit_ms / 1000),
-		 (long long)(limit_ms % 1000));
+	snprintf(text, sizeof(text),
+		"SET SESSION sql_select_limit=1, autocommit=1/*!50708 , max_execution_time=%lld *//*M!100101 , "
+		"max_statement_time=%lld.%03lld */",
+		(long long)limit_ms, (long long)(limit_ms / 1000), (long long)(limit_ms % 1000));
 	if (run(s, text) && lost(s))
 		return tell_last(s, "setting up the session", err);
 	return 0;
@@ -255,7 +295,7 @@ void mysqlsession_close(struct mysqlsession *s)
 	s->mysql = NULL;
 }
 
-/* --- asking ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 /* The result of the first statement that has one; NULL: none has, or an error. */
 static MYSQL_RES *first_result(MYSQL *mysql)
@@ -290,7 +330,8 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 
 	memset(out, 0, sizeof(*out));
 	*usable = true;
-	if (mysql_real_query(s->mysql, query, strlen(query)) || (!(result = first_result(s->mysql)) && mysql_errno(s->mysql))) {
+	if (mysql_real_query(s->mysql, query, strlen(query)) ||
+		(!(result = first_result(s->mysql)) && mysql_errno(s->mysql))) {
 		*usable = !lost(s);
 		return tell_last(s, "asking", err);
 	}
@@ -303,7 +344,10 @@ int mysqlsession_ask(struct mysqlsession *s, const char *query, struct mysqlvalu
 		mysql_free_result(result);
 		return -1;
 	}
-	/* What follows is not wanted; when it is too much to be read the connection is given up, and the answer counts. */
+	/*
+	 * What follows is not wanted; when it is too much to be read the connection is given up,
+	 * and the answer counts.
+	 */
 	mysql_free_result(result);
 	while (mysql_next_result(s->mysql) == 0)
 		drop_results(s->mysql);

@@ -8,7 +8,7 @@
 #include "net/pg/pg_parts.h"
 
 #define WAITING_MAX 5000
-#define TEXT_KEPT 256 /* of the value: no number is longer */
+#define TEXT_KEPT   256 /* of the value: no number is longer */
 
 struct pg_call {
 	struct pool_call base;
@@ -18,7 +18,7 @@ struct pg_call {
 	struct pg_answer answer;
 };
 
-/* --- connections -------------------------------------------------------------------------- */
+/* ---- Connections ---- */
 
 static void on_opened(void *slot)
 {
@@ -42,17 +42,13 @@ static void on_result(void *arg, const PGresult *r)
 	struct err err;
 
 	switch (PQresultStatus(r)) {
-	case PGRES_SINGLE_TUPLE:
-		keep_value(call, r);
-		break;
+	case PGRES_SINGLE_TUPLE: keep_value(call, r); break;
 	case PGRES_TUPLES_OK:
 		call->answer.columns = PQnfields(r);
 		call->answer.results++;
 		break;
 	case PGRES_COMMAND_OK:
-	case PGRES_EMPTY_QUERY:
-		call->answer.results++;
-		break;
+	case PGRES_EMPTY_QUERY: call->answer.results++; break;
 	default:
 		pgconn_explain(pool_slot_connection(arg), r, &err);
 		err_keep(&call->base.err, &err);
@@ -73,11 +69,15 @@ static void on_lost(void *slot, const struct err *why)
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
 	static const struct pgconn_handler handler = {
-		.opened = on_opened, .result = on_result, .finished = on_finished, .lost = on_lost,
+		.opened = on_opened,
+		.result = on_result,
+		.finished = on_finished,
+		.lost = on_lost,
 	};
 	const struct pg_pool *p = pool_slot_arg(slot);
 	struct pgconn_config config = {
-		.statement_timeout_ms = p->statement_timeout_ms, .refuses_options = pool_slot_note(slot),
+		.statement_timeout_ms = p->statement_timeout_ms,
+		.refuses_options = pool_slot_note(slot),
 	};
 
 	(void)first;
@@ -136,9 +136,12 @@ static const struct pool_protocol protocol = {
 	.done = done,
 };
 
-/* --- for everybody ------------------------------------------------------------------------ */
+/* ---- For everybody ---- */
 
-/* libpq reads them for whatever a connection string leaves open; here it is kscaled's own environment, and says nothing about anybody's database. */
+/*
+ * libpq reads them for whatever a connection string leaves open; here it is kscaled's own
+ * environment, and says nothing about anybody's database.
+ */
 static void forget_environment(void)
 {
 	static const char *const files[] = { "PGSYSCONFDIR", "PGSERVICEFILE", "PGREQUIRESSL", "PGLOCALEDIR" };
@@ -178,7 +181,8 @@ size_t pg_pool_connections(const struct pg_pool *p)
 	return pool_connections(p->queries) + pg_listen_connections(p);
 }
 
-struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn, void *arg)
+struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+	void *arg)
 {
 	struct pg_call *call = mem_zalloc(sizeof(*call));
 

@@ -7,14 +7,16 @@
  * named statement, so that poolers in transaction mode work. libpq does the protocol, TLS and SCRAM
  * (net/pg/pgconn).
  *
- * A query past its deadline ends its connection (PQcancel would block). So that the server does not work
- * on for nobody, each connection asks for a statement_timeout a little shorter than the deadline, in its
- * startup packet: not in the query, which a pooler would leave behind on a connection of others. Poolers
- * that refuse that are noticed and asked without; there the role's own statement_timeout must do it. Who
- * sets a statement_timeout in the connection string is left alone. A query whose connection turns out to
- * be lost goes once more, unless something of its answer had come.
+ * A query past its deadline ends its connection (PQcancel would block). So that the server does not
+ * work on for nobody, each connection asks for a statement_timeout a little shorter than the
+ * deadline, in its startup packet: not in the query, which a pooler would leave behind on a
+ * connection of others. Poolers that refuse that are noticed and asked without; there the role's
+ * own statement_timeout must do it. Who sets a statement_timeout in the connection string is left
+ * alone. A query whose connection turns out to be lost goes once more, unless something of its
+ * answer had come.
  *
- * An answer is never kept whole: one row is read after the other, the first one's first column is what is told, and above a cap of bytes the connection is ended.
+ * An answer is never kept whole: one row is read after the other, the first one's first column is
+ * what is told, and above a cap of bytes the connection is ended.
  */
 
 #include <stdbool.h>
@@ -29,24 +31,32 @@ struct pg_endpoint; /* shared, counted */
 struct pg_call;
 
 struct pg_endpoint_config {
-	const char *connection; /* "host=... user=..." or postgres://...; NULL: the next six. Secret, as it holds the password */
+	const char *connection; /* "host=... user=..." or postgres://...; NULL: the next six. Secret, as it holds the
+				   password */
 	const char *host, *port, *user, *password, *dbname, *sslmode;
 	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* NULL for none; in the place of files */
 };
 
 /*
- * Reads and checks it all, without network I/O. What only KEDA's driver knows is dropped, what is no setting of a connection is handed to the server as a run-time parameter, and what would read files of
- * this host is refused. ERR_INVALID says what is wrong, without values. The caller owns one count.
+ * Reads and checks it all, without network I/O. What only KEDA's driver knows is dropped, what is
+ * no setting of a connection is handed to the server as a run-time parameter, and what would read
+ * files of this host is refused. ERR_INVALID says what is wrong, without values. The caller owns
+ * one count.
  */
 struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, struct err *err);
 struct pg_endpoint *pg_endpoint_ref(struct pg_endpoint *e);
 void pg_endpoint_unref(struct pg_endpoint *e); /* NULL is fine; wipes credentials with the last count */
-const char *pg_endpoint_key(const struct pg_endpoint *e);  /* identity without secrets: servers, database, TLS, fingerprint of everything */
+/* identity without secrets: servers, database, TLS, fingerprint of everything */
+const char *pg_endpoint_key(const struct pg_endpoint *e);
 const char *pg_endpoint_name(const struct pg_endpoint *e); /* for messages: "db.shop:5432/orders" */
 
-/* ask_ms: how long a query may take at most; the statement_timeout comes from it. Forgets libpq's environment variables: what PGHOST and the like of this process say counts nowhere. */
+/*
+ * ask_ms: how long a query may take at most; the statement_timeout comes from it. Forgets libpq's
+ * environment variables: what PGHOST and the like of this process say counts nowhere.
+ */
 struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms);
-void pg_pool_free(struct pg_pool *p);                /* queries under way end without callbacks; never from inside one */
+/* queries under way end without callbacks; never from inside one */
+void pg_pool_free(struct pg_pool *p);
 size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, those that listen included */
 
 /* What a query brought. Texts are borrowed for the callback. */
@@ -60,14 +70,17 @@ struct pg_answer {
 typedef void (*pg_fn)(void *arg, const struct pg_answer *answer, const struct err *err);
 
 /* Sends one query before deadline_ms (loop clock). */
-struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn, void *arg);
+struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+	void *arg);
 void pg_cancel(struct pg_call *call); /* no callback any more; NULL is fine */
 
-/* --- net/pg/pglisten: being told ------------------------------------------------------------------------------------------- */
+/* ---- Net/pg/pglisten: being told ---- */
 
 /*
- * One more connection per server LISTENs on all channels that somebody wants to hear. After each start it sends itself a word through another connection: what does not come back shows a pooler in
- * between that drops notifications. It is made again with back-off, and asked now and then whether it still lives.
+ * One more connection per server LISTENs on all channels that somebody wants to hear. After each
+ * start it sends itself a word through another connection: what does not come back shows a pooler
+ * in between that drops notifications. It is made again with back-off, and asked now and then
+ * whether it still lives.
  */
 #define PG_CHANNEL_MAX 63
 
@@ -80,8 +93,12 @@ struct pg_listen_report {
 struct pg_listener;
 typedef void (*pg_listen_fn)(void *arg);
 
-/* channel: exactly as pg_notify('<channel>', ...) has it. fn: once per turn in which something came on it, and after each (new) start of the connection. */
-struct pg_listener *pg_listen(struct pg_pool *p, struct pg_endpoint *e, const char *channel, pg_listen_fn fn, void *arg);
+/*
+ * channel: exactly as pg_notify('<channel>', ...) has it. fn: once per turn in which something came
+ * on it, and after each (new) start of the connection.
+ */
+struct pg_listener *pg_listen(struct pg_pool *p, struct pg_endpoint *e, const char *channel, pg_listen_fn fn,
+	void *arg);
 void pg_unlisten(struct pg_listener *l); /* NULL is fine */
 struct pg_listen_report pg_listen_report(const struct pg_listener *l);
 

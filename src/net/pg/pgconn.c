@@ -15,10 +15,11 @@
 #include "net/pemfile.h"
 #include "net/pg/pgpump.h"
 
-#define TEXT_MAX 1024
-#define NO_FILE "/dev/null/none" /* never there: what libpq would look for in a home directory */
+#define TEXT_MAX       1024
+#define NO_FILE        "/dev/null/none" /* never there: what libpq would look for in a home directory */
 #define PARAMETERS_MAX 48
-#define GREETING_MAX ((size_t)256 << 10) /* bytes from a server that has not let us in yet: certificates, settings, a reason */
+#define GREETING_MAX                                                                                                   \
+	((size_t)256 << 10) /* bytes from a server that has not let us in yet: certificates, settings, a reason */
 
 enum state { CONNECTING, IDLE, BUSY, CLOSED };
 
@@ -31,12 +32,12 @@ struct pgconn {
 	enum state state;
 	PGconn *pg;
 	struct event *event;
-	short watched; /* what event waits for */
-	struct pgpump *pump; /* while connecting and during a long answer; else NULL */
-	unsigned reads;      /* of the answer under way */
+	short watched;            /* what event waits for */
+	struct pgpump *pump;      /* while connecting and during a long answer; else NULL */
+	unsigned reads;           /* of the answer under way */
 	struct loop_timer rewire; /* the pump comes or goes */
-	short wanted;        /* what is watched after it came */
-	bool settled;        /* connected, or the answer is whole: the pump goes, and then it is told */
+	short wanted;             /* what is watched after it came */
+	bool settled;             /* connected, or the answer is whole: the pump goes, and then it is told */
 	/* While connecting: host by host, of each its addresses; twice for prefer-standby. */
 	struct dns_lookup *lookup;
 	struct dns_address *addresses;
@@ -46,8 +47,9 @@ struct pgconn {
 	int64_t deadline_ms;
 	struct loop_timer timer;
 	struct pemfile pems[3]; /* only while connecting */
-	bool reached;   /* this attempt's server was spoken to */
-	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what is wrong */
+	bool reached;           /* this attempt's server was spoken to */
+	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
+			   is wrong */
 	bool err_reached;
 };
 
@@ -56,7 +58,7 @@ static void try_host(struct pgconn *c);
 static void try_address(struct pgconn *c);
 static void on_socket(evutil_socket_t fd, short what, void *arg);
 
-/* --- the socket ------------------------------------------------------------------------------------------------------------- */
+/* ---- The socket ---- */
 
 static void unwatch(struct pgconn *c)
 {
@@ -96,7 +98,7 @@ static void close_attempt(struct pgconn *c)
 	c->pg = NULL;
 }
 
-/* --- certificates ------------------------------------------------------------------------------------------------------------- */
+/* ---- Certificates ---- */
 
 static void close_pems(struct pgconn *c)
 {
@@ -106,7 +108,8 @@ static void close_pems(struct pgconn *c)
 
 static int open_pems(struct pgconn *c, struct err *err)
 {
-	const char *const pems[3] = { c->endpoint->base.tls.ca_pem, c->endpoint->base.tls.cert_pem, c->endpoint->base.tls.key_pem };
+	const char *const pems[3] = { c->endpoint->base.tls.ca_pem, c->endpoint->base.tls.cert_pem,
+		c->endpoint->base.tls.key_pem };
 
 	for (size_t i = 0; i < 3; i++) {
 		if (c->pems[i].fd < 0 && pemfile_open(&c->pems[i], pems[i], err))
@@ -115,7 +118,7 @@ static int open_pems(struct pgconn *c, struct err *err)
 	return 0;
 }
 
-/* --- the parameters of an attempt ---------------------------------------------------------------------------------------------- */
+/* ---- The parameters of an attempt ---- */
 
 struct parameters {
 	const char *names[PARAMETERS_MAX + 1], *values[PARAMETERS_MAX + 1];
@@ -149,9 +152,11 @@ static void add_options(struct pgconn *c, struct parameters *p)
 {
 	const char *own = c->endpoint->options;
 
-	c->asked_timeout = c->config.statement_timeout_ms > 0 && !c->endpoint->own_timeout && !*c->config.refuses_options;
+	c->asked_timeout = c->config.statement_timeout_ms > 0 && !c->endpoint->own_timeout &&
+		!*c->config.refuses_options;
 	if (c->asked_timeout)
-		p->options = mem_printf("%s%s-c statement_timeout=%lld", own ? own : "", own ? " " : "", (long long)c->config.statement_timeout_ms);
+		p->options = mem_printf("%s%s-c statement_timeout=%lld", own ? own : "", own ? " " : "",
+			(long long)c->config.statement_timeout_ms);
 	else
 		p->options = mem_dup(own);
 	add(p, "options", p->options);
@@ -174,8 +179,11 @@ static void add_place(struct pgconn *c, struct parameters *p)
 	if (c->address_count) {
 		const struct dns_address *a = &c->addresses[c->address];
 
-		if (evutil_inet_ntop(a->sa.ss_family, a->sa.ss_family == AF_INET ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
-				     p->address, sizeof(p->address)))
+		if (evutil_inet_ntop(a->sa.ss_family,
+			    a->sa.ss_family == AF_INET
+				    ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr
+				    : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
+			    p->address, sizeof(p->address)))
 			add(p, "hostaddr", p->address);
 	}
 }
@@ -183,9 +191,20 @@ static void add_place(struct pgconn *c, struct parameters *p)
 static void fill(struct pgconn *c, struct parameters *p)
 {
 	static const char *const usual[][2] = {
-		{ "application_name", "kscaled" }, { "client_encoding", "UTF8" }, { "sslmode", "prefer" },
-		{ "keepalives_idle", "7" }, { "keepalives_interval", "3" }, { "keepalives_count", "3" }, { "tcp_user_timeout", "15000" }, /* as net/dial */
-		{ "gssencmode", "disable" }, { "passfile", NO_FILE }, { "sslcert", NO_FILE }, { "sslkey", NO_FILE }, { "sslrootcert", NO_FILE }, { "sslcrl", NO_FILE },
+		{ "application_name", "kscaled" },
+		{ "client_encoding", "UTF8" },
+		{ "sslmode", "prefer" },
+		/* as net/dial */
+		{ "keepalives_idle", "7" },
+		{ "keepalives_interval", "3" },
+		{ "keepalives_count", "3" },
+		{ "tcp_user_timeout", "15000" },
+		{ "gssencmode", "disable" },
+		{ "passfile", NO_FILE },
+		{ "sslcert", NO_FILE },
+		{ "sslkey", NO_FILE },
+		{ "sslrootcert", NO_FILE },
+		{ "sslcrl", NO_FILE },
 	};
 
 	add_place(c, p);
@@ -198,7 +217,7 @@ static void fill(struct pgconn *c, struct parameters *p)
 		add(p, usual[i][0], usual[i][1]);
 }
 
-/* --- connecting ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Connecting ---- */
 
 static void close_all(struct pgconn *c)
 {
@@ -224,11 +243,15 @@ static void lose(struct pgconn *c, enum err_kind kind, const char *text)
 	c->handler->lost(c->arg, &err);
 }
 
-/* What a server says when it lets nobody in with these credentials: it has no code in this version of libpq. Other languages are "temporary", which only costs a few tries. */
+/*
+ * What a server says when it lets nobody in with these credentials: it has no code in this version
+ * of libpq. Other languages are "temporary", which only costs a few tries.
+ */
 static enum err_kind refusal_kind(const char *text)
 {
-	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied", "does not exist", "permission denied", "requires a valid client certificate",
-					       "certificate verify failed", "no such user", "SASL" };
+	static const char *const denials[] = { "authentication failed", "no pg_hba.conf entry", "no password supplied",
+		"does not exist", "permission denied", "requires a valid client certificate",
+		"certificate verify failed", "no such user", "SASL" };
 
 	for (size_t i = 0; i < sizeof(denials) / sizeof(denials[0]); i++) {
 		if (strstr(text, denials[i]))
@@ -252,7 +275,8 @@ static void next_address(struct pgconn *c)
 		return;
 	}
 	c->host++;
-	if (c->host >= c->endpoint->host_count && !c->second_round && strcmp(c->endpoint->target, "prefer-standby") == 0) {
+	if (c->host >= c->endpoint->host_count && !c->second_round &&
+		strcmp(c->endpoint->target, "prefer-standby") == 0) {
 		c->second_round = true;
 		c->host = 0;
 	}
@@ -265,7 +289,8 @@ static void next_address(struct pgconn *c)
 /* pgbouncer: "unsupported startup parameter: options"; others have words of their own. */
 static bool refuses_options(const char *text)
 {
-	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") || strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
+	return strcasestr(text, "startup parameter") || strcasestr(text, "command-line option") ||
+		strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
 }
 
 static void attempt_failed(struct pgconn *c)
@@ -319,25 +344,18 @@ static void step(struct pgconn *c)
 	if (pgpump_bytes(c->pump) > GREETING_MAX) {
 		struct err err;
 
-		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\": no PostgreSQL answers there: far too much came", c->endpoint->hosts[c->host].host);
+		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\": no PostgreSQL answers there: far too much came",
+			c->endpoint->hosts[c->host].host);
 		keep_reason(c, &err, true);
 		close_attempt(c);
 		next_address(c);
 		return;
 	}
 	switch (PQconnectPoll(c->pg)) {
-	case PGRES_POLLING_READING:
-		step_on(c, EV_READ);
-		break;
-	case PGRES_POLLING_WRITING:
-		step_on(c, EV_WRITE);
-		break;
-	case PGRES_POLLING_OK:
-		opened(c);
-		break;
-	default:
-		attempt_failed(c);
-		break;
+	case PGRES_POLLING_READING: step_on(c, EV_READ); break;
+	case PGRES_POLLING_WRITING: step_on(c, EV_WRITE); break;
+	case PGRES_POLLING_OK: opened(c); break;
+	default: attempt_failed(c); break;
 	}
 }
 
@@ -349,7 +367,10 @@ static void on_notice(void *arg, const PGresult *notice)
 	log_debug("postgresql", "%s says: %.200s", c->endpoint->base.name, text ? text : "");
 }
 
-/* This address' share of the time that is left: of all addresses of this host and all hosts behind it. */
+/*
+ * This address' share of the time that is left: of all addresses of this host and all hosts behind
+ * it.
+ */
 static int64_t share_ms(const struct pgconn *c)
 {
 	size_t left = c->endpoint->host_count - c->host - 1 + (c->address_count ? c->address_count - c->address : 1);
@@ -433,14 +454,15 @@ static void on_timer(void *arg)
 	} else {
 		bool reached = PQstatus(c->pg) != CONNECTION_STARTED;
 
-		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\", port %u: %s", *h->host ? h->host : h->hostaddr, h->port, reached ? "the server accepts and says nothing: timed out" : "timed out");
+		err_set(&err, ERR_TEMPORARY, "connecting to \"%s\", port %u: %s", *h->host ? h->host : h->hostaddr,
+			h->port, reached ? "the server accepts and says nothing: timed out" : "timed out");
 		keep_reason(c, &err, reached);
 		close_attempt(c);
 	}
 	next_address(c);
 }
 
-/* --- statements ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Statements ---- */
 
 static enum err_kind state_kind(const char *state)
 {
@@ -448,8 +470,14 @@ static enum err_kind state_kind(const char *state)
 		const char *prefix;
 		enum err_kind kind;
 	} kinds[] = {
-		{ "28", ERR_DENIED },  { "42501", ERR_DENIED },  { "3D", ERR_MISSING },  { "0A", ERR_INVALID },
-		{ "21", ERR_INVALID }, { "22", ERR_INVALID },    { "25006", ERR_INVALID }, { "42", ERR_INVALID },
+		{ "28", ERR_DENIED },
+		{ "42501", ERR_DENIED },
+		{ "3D", ERR_MISSING },
+		{ "0A", ERR_INVALID },
+		{ "21", ERR_INVALID },
+		{ "22", ERR_INVALID },
+		{ "25006", ERR_INVALID },
+		{ "42", ERR_INVALID },
 	};
 
 	for (size_t i = 0; state && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
@@ -461,7 +489,8 @@ static enum err_kind state_kind(const char *state)
 
 void pgconn_explain(const struct pgconn *c, const PGresult *result, struct err *err)
 {
-	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY), *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+	const char *primary = PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY),
+		   *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
 	char text[TEXT_MAX];
 
 	snprintf(text, sizeof(text), "%s", primary ? primary : PQresultErrorMessage(result));
@@ -499,7 +528,10 @@ static bool is_copy(const PGresult *r)
 	return status == PGRES_COPY_IN || status == PGRES_COPY_OUT || status == PGRES_COPY_BOTH;
 }
 
-/* False when there is nothing more to take for now: the connection was closed, or its pump goes first. */
+/*
+ * False when there is nothing more to take for now: the connection was closed, or its pump goes
+ * first.
+ */
 static bool take_results(struct pgconn *c)
 {
 	while (c->state == BUSY && !c->settled && !PQisBusy(c->pg)) {
@@ -586,7 +618,7 @@ static void read_more(struct pgconn *c)
 		lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
 }
 
-/* --- the pump comes and goes -------------------------------------------------------------------------------------------------------- */
+/* ---- The pump comes and goes ---- */
 
 static void tell_settled(struct pgconn *c)
 {
@@ -648,9 +680,10 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
 		read_more(c);
 }
 
-/* --- beginning and end ------------------------------------------------------------------------------------------------------------ */
+/* ---- Beginning and end ---- */
 
-struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const struct pgconn_config *config, const struct pgconn_handler *handler, void *arg)
+struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const struct pgconn_config *config,
+	const struct pgconn_handler *handler, void *arg)
 {
 	struct pgconn *c = mem_zalloc(sizeof(*c));
 	int64_t each_ms = e->connect_ms ? e->connect_ms : PGCONN_CONNECT_MS / (int64_t)e->host_count;

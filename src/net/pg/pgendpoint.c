@@ -15,10 +15,10 @@
 #include "net/pg/pgstring.h"
 #include "net/tls.h"
 
-#define OPTIONS_MAX 8192
+#define OPTIONS_MAX  8192
 #define DEFAULT_PORT 5432
 
-/* --- keywords -------------------------------------------------------------------------------------------------------------- */
+/* ---- Keywords ---- */
 
 enum fate {
 	PASS,   /* libpq's own */
@@ -27,7 +27,8 @@ enum fate {
 	REFUSE, /* reads or writes files of this host, or makes another kind of connection */
 };
 
-static const char file_advice[] = "names a file of kscaled's host, which triggers may not use: put the PEM text into the TriggerAuthentication (parameters ca, cert, key)";
+static const char file_advice[] = "names a file of kscaled's host, which triggers may not use: put the PEM text into "
+				  "the TriggerAuthentication (parameters ca, cert, key)";
 
 static const struct {
 	const char *name;
@@ -92,7 +93,8 @@ static const struct {
 
 static bool is_parameter_name(const char *name)
 {
-	return *name && strlen(name) < 64 && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0';
+	return *name && strlen(name) < 64 &&
+		name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.")] == '\0';
 }
 
 /* Blanks and backslashes of a value are escaped: that is how the server takes "options" apart. */
@@ -106,8 +108,12 @@ static void put_option(struct buf *options, const char *name, const char *value)
 	}
 }
 
-/* What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they are. */
-static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
+/*
+ * What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they
+ * are.
+ */
+static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, const char *name, const char *value,
+	struct err *err)
 {
 	if (!is_parameter_name(name))
 		return err_set(err, ERR_INVALID, "a keyword is no name of a setting");
@@ -117,7 +123,8 @@ static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, co
 	return 0;
 }
 
-static int sort_keyword(struct pg_endpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
+static int sort_keyword(struct pg_endpoint *e, struct buf *options, const char *name, const char *value,
+	struct err *err)
 {
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		if (strcmp(keywords[i].name, name) != 0)
@@ -151,7 +158,7 @@ static int sort_keywords(struct pg_endpoint *e, const struct strmap *given, stru
 	return failed;
 }
 
-/* --- hosts ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Hosts ---- */
 
 /* The next piece of a comma-separated list (trimmed, caller owns), or NULL at its end. */
 static char *next_piece(const char **list)
@@ -202,24 +209,30 @@ static bool is_printable(const char *text)
 static int check_host(const struct pgendpoint_host *h, struct err *err)
 {
 	if (!*h->host && !h->hostaddr)
-		return err_set(err, ERR_INVALID, "no host given: without one the driver would look for a server on kscaled's own host (a Unix socket is named by the path of its folder)");
-	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) || strlen(h->host) > HOSTPORT_HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOSTPORT_HOST_MAX))
+		return err_set(err, ERR_INVALID,
+			"no host given: without one the driver would look for a server on kscaled's own host (a Unix "
+			"socket is named by the path of its folder)");
+	if (!is_printable(h->host) || (h->hostaddr && !is_printable(h->hostaddr)) ||
+		strlen(h->host) > HOSTPORT_HOST_MAX || (h->hostaddr && strlen(h->hostaddr) > HOSTPORT_HOST_MAX))
 		return err_set(err, ERR_INVALID, "\"host\" is no name or address of a server");
 	return 0;
 }
 
 static int take_hosts(struct pg_endpoint *e, const struct strmap *given, struct err *err)
 {
-	const char *hosts = strmap_get(given, "host"), *addresses = strmap_get(given, "hostaddr"), *ports = strmap_get(given, "port");
-	size_t host_count = list_count(hosts), address_count = list_count(addresses), port_count = list_count(ports), count = host_count ? host_count : address_count;
+	const char *hosts = strmap_get(given, "host"), *addresses = strmap_get(given, "hostaddr"),
+		   *ports = strmap_get(given, "port");
+	size_t host_count = list_count(hosts), address_count = list_count(addresses), port_count = list_count(ports),
+	       count = host_count ? host_count : address_count;
 
 	if (count == 0)
 		return check_host(&(struct pgendpoint_host){ .host = (char[]){ "" } }, err);
 	if (count > PGENDPOINT_HOSTS_MAX)
 		return err_set(err, ERR_INVALID, "more than %d hosts", PGENDPOINT_HOSTS_MAX);
 	if ((address_count && address_count != count) || (port_count > 1 && port_count != count))
-		return err_set(err, ERR_INVALID, "%zu hosts, but %zu %s: as many must be given", count, port_count > 1 && port_count != count ? port_count : address_count,
-			       port_count > 1 && port_count != count ? "ports" : "hostaddrs");
+		return err_set(err, ERR_INVALID, "%zu hosts, but %zu %s: as many must be given", count,
+			port_count > 1 && port_count != count ? port_count : address_count,
+			port_count > 1 && port_count != count ? "ports" : "hostaddrs");
 	e->hosts = mem_array(count, sizeof(*e->hosts));
 	for (e->host_count = 0; e->host_count < count; e->host_count++) {
 		struct pgendpoint_host *h = &e->hosts[e->host_count];
@@ -238,14 +251,16 @@ static int take_hosts(struct pg_endpoint *e, const struct strmap *given, struct 
 	return 0;
 }
 
-/* --- TLS -------------------------------------------------------------------------------------------------------------------- */
+/* ---- TLS ---- */
 
 /* Where systems keep the authorities that they trust. */
-static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/", "/usr/local/share/ca-certificates/", "/custom/ca/" };
+static const char *const trusted_folders[] = { "/etc/ssl/", "/etc/pki/", "/usr/share/ca-certificates/",
+	"/usr/local/share/ca-certificates/", "/custom/ca/" };
 
 static const char *system_bundle(void)
 {
-	static const char *const places[] = { "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem" };
+	static const char *const places[] = { "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+		"/etc/ssl/cert.pem" };
 	const char *said = getenv(X509_get_default_cert_file_env());
 
 	if (said && *said)
@@ -260,7 +275,8 @@ static const char *system_bundle(void)
 static bool may_trust(const char *path)
 {
 	for (size_t i = 0; i < sizeof(trusted_folders) / sizeof(trusted_folders[0]); i++) {
-		if (strncmp(path, trusted_folders[i], strlen(trusted_folders[i])) == 0 && !strstr(path, "/../") && !strstr(path, "/private/"))
+		if (strncmp(path, trusted_folders[i], strlen(trusted_folders[i])) == 0 && !strstr(path, "/../") &&
+			!strstr(path, "/private/"))
 			return true;
 	}
 	return false;
@@ -277,10 +293,14 @@ static int take_root(struct pg_endpoint *e, const char *root, bool verifies, str
 		if (!verifies)
 			strmap_set(&e->settings, "sslmode", "verify-full");
 	} else if (root && *root && !may_trust(root)) {
-		return err_set(err, ERR_INVALID, "\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted authorities (/etc/ssl, /etc/pki, /usr/share/ca-certificates, "
-						 "/usr/local/share/ca-certificates, /custom/ca): put the PEM text into the TriggerAuthentication (parameter ca)");
+		return err_set(err, ERR_INVALID,
+			"\"sslrootcert\" names a file of kscaled's host outside of the folders of trusted authorities "
+			"(/etc/ssl, /etc/pki, /usr/share/ca-certificates, "
+			"/usr/local/share/ca-certificates, /custom/ca): put the PEM text into the "
+			"TriggerAuthentication (parameter ca)");
 	} else if (!root || !*root) {
-		root = verifies ? system_bundle() : NULL; /* as KEDA's driver; libpq would want ~/.postgresql/root.crt */
+		/* as KEDA's driver; libpq would want ~/.postgresql/root.crt */
+		root = verifies ? system_bundle() : NULL;
 	}
 	if (root)
 		strmap_set(&e->settings, "sslrootcert", root);
@@ -304,20 +324,26 @@ static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *conf
 	for (size_t i = 0; !known && i < sizeof(modes) / sizeof(modes[0]); i++)
 		known = strcmp(mode, modes[i]) == 0;
 	if (!known)
-		return err_set(err, ERR_INVALID, "\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
-	endpoint_take_tls(&e->base, &(struct tls_client_config){ .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem });
+		return err_set(err, ERR_INVALID,
+			"\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full");
+	endpoint_take_tls(&e->base,
+		&(struct tls_client_config){ .ca_pem = config->ca_pem,
+			.cert_pem = config->cert_pem,
+			.key_pem = config->key_pem });
 	if (config->key_password && *config->key_password)
 		strmap_set(&e->settings, "sslpassword", config->key_password);
 	if (!e->base.tls.cert_pem != !e->base.tls.key_pem)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", e->base.tls.cert_pem ? "cert" : "key");
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
+			e->base.tls.cert_pem ? "cert" : "key");
 	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable", e->base.tls.ca_pem ? "ca" : "cert");
+		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable",
+			e->base.tls.ca_pem ? "ca" : "cert");
 	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err))
 		return -1;
 	return check_pems(e, err);
 }
 
-/* --- the rest --------------------------------------------------------------------------------------------------------------- */
+/* ---- The rest ---- */
 
 static int take_target(struct pg_endpoint *e, const char *text, struct err *err)
 {
@@ -330,7 +356,10 @@ static int take_target(struct pg_endpoint *e, const char *text, struct err *err)
 			return 0;
 		}
 	}
-	return !text || !*text ? 0 : err_set(err, ERR_INVALID, "\"target_session_attrs\" must be one of any, read-write, read-only, primary, standby, prefer-standby");
+	return !text || !*text ? 0
+			       : err_set(err, ERR_INVALID,
+					 "\"target_session_attrs\" must be one of any, read-write, read-only, primary, "
+					 "standby, prefer-standby");
 }
 
 static int take_connect_timeout(struct pg_endpoint *e, const char *text, struct err *err)
@@ -371,14 +400,16 @@ static void make_names(struct pg_endpoint *e, const struct strmap *given)
 	e->base.key = mem_printf("postgresql %s %s %s", e->base.name, mode ? mode : "prefer", fingerprint);
 }
 
-static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config *config, const struct strmap *given, struct err *err)
+static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config *config, const struct strmap *given,
+	struct err *err)
 {
 	if (sort_keywords(e, given, err) || take_hosts(e, given, err))
 		return -1;
 	if (!strmap_get(&e->settings, "user"))
 		return err_set(err, ERR_INVALID, "no user given");
-	if (take_tls(e, config, strmap_get(given, "sslrootcert"), err) || take_target(e, strmap_get(given, "target_session_attrs"), err) ||
-	    take_connect_timeout(e, strmap_get(given, "connect_timeout"), err))
+	if (take_tls(e, config, strmap_get(given, "sslrootcert"), err) ||
+		take_target(e, strmap_get(given, "target_session_attrs"), err) ||
+		take_connect_timeout(e, strmap_get(given, "connect_timeout"), err))
 		return -1;
 	make_names(e, given);
 	return 0;
@@ -386,8 +417,8 @@ static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config 
 
 static int read_given(const struct pg_endpoint_config *config, struct strmap *given, struct err *err)
 {
-	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user }, { "password", config->password },
-					 { "dbname", config->dbname }, { "sslmode", config->sslmode } };
+	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user },
+		{ "password", config->password }, { "dbname", config->dbname }, { "sslmode", config->sslmode } };
 
 	if (config->connection)
 		return pgstring_parse(config->connection, given, err);
@@ -446,7 +477,7 @@ const char *pg_endpoint_name(const struct pg_endpoint *e)
 	return e->base.name;
 }
 
-/* --- messages --------------------------------------------------------------------------------------------------------------- */
+/* ---- Messages ---- */
 
 /* libpq's texts have lines and tabs; a server may say anything at all. */
 static void one_line(char *text)

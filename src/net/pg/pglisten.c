@@ -12,18 +12,19 @@
 #include "net/pg/pg_parts.h"
 
 #define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS 5000
-#define ECHO_MS 5000      /* so long may our own word need to come back */
-#define PING_MS 30000     /* between two empty statements, which show that the server is still there */
-#define PING_ANSWER_MS 5000
-#define HOPELESS_MS 300000 /* before the next try where notifications do not work at all */
-#define STATEMENT_MAX (1 << 20)
+#define BACKOFF_MAX_MS   5000
+#define ECHO_MS          5000  /* so long may our own word need to come back */
+#define PING_MS          30000 /* between two empty statements, which show that the server is still there */
+#define PING_ANSWER_MS   5000
+#define HOPELESS_MS      300000 /* before the next try where notifications do not work at all */
+#define STATEMENT_MAX    (1 << 20)
 
 /*
- * Where a server's connection is. One statement is under way in LISTENING and PINGING; the timer is the patience for what is awaited, or, in RESTING and OPEN, the time until the next try or ping.
+ * Where a server's connection is. One statement is under way in LISTENING and PINGING; the timer is
+ * the patience for what is awaited, or, in RESTING and OPEN, the time until the next try or ping.
  */
 enum step {
-	RESTING,   /* no connection: backing off */
+	RESTING, /* no connection: backing off */
 	OPENING,
 	LISTENING, /* LISTEN is under way */
 	ECHOING,   /* our own word is on its way to us */
@@ -34,7 +35,7 @@ enum step {
 struct channel {
 	UT_hash_handle hh;
 	char *name;
-	bool listened; /* said to the server, on this connection */
+	bool listened;    /* said to the server, on this connection */
 	bool heard, rung; /* ever; in this turn */
 	struct pg_listener *listeners;
 };
@@ -56,7 +57,7 @@ struct pg_listenserver {
 	enum step step;
 	enum pg_listen_state state; /* for people */
 	char *why;
-	char echo[32];            /* a channel that only this connection knows */
+	char echo[32]; /* a channel that only this connection knows */
 	struct pg_call *echo_call;
 	bool refuses_options;
 	bool dirty; /* channels came or went since the last LISTEN */
@@ -68,7 +69,7 @@ struct pg_listenserver {
 
 static void go(struct pg_listenserver *s);
 
-/* --- telling ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Telling ---- */
 
 /* Many notifications of one turn are one word. Whoever is told may leave, not others. */
 static void on_ring(void *arg)
@@ -79,11 +80,11 @@ static void on_ring(void *arg)
 
 	if (s->state != PG_LISTEN_ON)
 		return; /* all are, as soon as it is */
-	HASH_ITER(hh, s->channels, c, next_channel) {
+	HASH_ITER (hh, s->channels, c, next_channel) {
 		if (!c->rung)
 			continue;
 		c->rung = false;
-		DL_FOREACH_SAFE(c->listeners, l, next)
+		DL_FOREACH_SAFE (c->listeners, l, next)
 			l->fn(l->arg);
 	}
 }
@@ -109,7 +110,7 @@ static void say(struct pg_listenserver *s, enum pg_listen_state state, const cha
 	s->why = mem_dup(why);
 }
 
-/* --- ending a connection --------------------------------------------------------------------------------------------------------- */
+/* ---- Ending a connection ---- */
 
 static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 {
@@ -139,7 +140,7 @@ static void give_up(struct pg_listenserver *s, const char *why)
 	hang_up(s, HOPELESS_MS);
 }
 
-/* --- listening ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Listening ---- */
 
 static void put_command(struct buf *sql, const char *command, const char *channel)
 {
@@ -165,7 +166,7 @@ static char *listen_statement(struct pg_listenserver *s)
 	struct buf sql = BUF_INIT(STATEMENT_MAX);
 	struct channel *c, *next;
 
-	HASH_ITER(hh, s->channels, c, next) {
+	HASH_ITER (hh, s->channels, c, next) {
 		if (!c->listeners) {
 			if (c->listened)
 				put_command(&sql, "UNLISTEN", c->name);
@@ -231,7 +232,9 @@ static void on_echo_sent(void *arg, const struct pg_answer *answer, const struct
 }
 
 /*
- * LISTEN belongs to a session, which a pooler in transaction mode takes away after each transaction, without a word. So somebody else's word must reach us: it is sent through a connection of queries.
+ * LISTEN belongs to a session, which a pooler in transaction mode takes away after each
+ * transaction, without a word. So somebody else's word must reach us: it is sent through a
+ * connection of queries.
  */
 static void send_echo(struct pg_listenserver *s)
 {
@@ -306,9 +309,13 @@ static void on_lost(void *arg, const struct err *why)
 	fail(s, why->msg);
 }
 
-static const struct pgconn_handler on_conn = { .opened = on_opened, .result = on_result, .finished = on_finished, .notified = on_notified, .lost = on_lost };
+static const struct pgconn_handler on_conn = { .opened = on_opened,
+	.result = on_result,
+	.finished = on_finished,
+	.notified = on_notified,
+	.lost = on_lost };
 
-/* --- what is next ------------------------------------------------------------------------------------------------------------------ */
+/* ---- What is next ---- */
 
 static void open_connection(struct pg_listenserver *s)
 {
@@ -323,7 +330,7 @@ static void server_free(struct pg_listenserver *s)
 	struct channel *c, *next;
 
 	hang_up(s, 0);
-	HASH_ITER(hh, s->channels, c, next)
+	HASH_ITER (hh, s->channels, c, next)
 		channel_free(s, c);
 	loop_timer_done(&s->timer);
 	loop_task_cancel(s->pool->loop, &s->ring);
@@ -365,9 +372,7 @@ static void on_timer(void *arg)
 		return;
 	}
 	switch (s->step) {
-	case RESTING:
-		open_connection(s);
-		break;
+	case RESTING: open_connection(s); break;
 	case OPEN:
 		loop_timer_set(&s->timer, PING_MS);
 		if (s->dirty)
@@ -376,19 +381,19 @@ static void on_timer(void *arg)
 			send(s, "", PINGING, PING_ANSWER_MS);
 		break;
 	case ECHOING:
-		give_up(s, "notifications do not come through: LISTEN needs a session of its own, which a pooler in transaction or statement mode does not give. Let this trigger's connection "
-			   "string go to the server itself, or to a pool in session mode; until then the poll does the work");
+		give_up(s,
+			"notifications do not come through: LISTEN needs a session of its own, which a pooler in "
+			"transaction or statement mode does not give. Let this trigger's connection "
+			"string go to the server itself, or to a pool in session mode; until then the poll does the "
+			"work");
 		break;
-	case OPENING: /* pgconn has its own patience */
-		break;
+	case OPENING: /* pgconn has its own patience */ break;
 	case LISTENING:
-	case PINGING:
-		fail(s, "the server does not answer");
-		break;
+	case PINGING: fail(s, "the server does not answer"); break;
 	}
 }
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------------------- */
+/* ---- For everybody ---- */
 
 static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint *e)
 {
@@ -445,14 +450,16 @@ void pg_unlisten(struct pg_listener *l)
 
 struct pg_listen_report pg_listen_report(const struct pg_listener *l)
 {
-	return (struct pg_listen_report){ .state = l->server->state, .why = l->server->why, .heard = l->channel->heard };
+	return (struct pg_listen_report){ .state = l->server->state,
+		.why = l->server->why,
+		.heard = l->channel->heard };
 }
 
 void pg_listen_free_all(struct pg_pool *p)
 {
 	struct pg_listenserver *s, *next;
 
-	HASH_ITER(hh, p->listening, s, next)
+	HASH_ITER (hh, p->listening, s, next)
 		server_free(s);
 }
 

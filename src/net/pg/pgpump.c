@@ -60,7 +60,10 @@ static void on_libpq_read(struct bufferevent *bev, void *arg)
 		move(bev, p->server);
 }
 
-/* The end of one side is the end of the other: libpq reads what is left, and then that it was closed. */
+/*
+ * The end of one side is the end of the other: libpq reads what is left, and then that it was
+ * closed.
+ */
 static void on_server_event(struct bufferevent *bev, short what, void *arg)
 {
 	struct pgpump *p = arg;
@@ -147,7 +150,9 @@ static bool is_empty(struct bufferevent *bev)
 {
 	int unread = 1;
 
-	return evbuffer_get_length(bufferevent_get_input(bev)) == 0 && evbuffer_get_length(bufferevent_get_output(bev)) == 0 && ioctl(bufferevent_getfd(bev), FIONREAD, &unread) == 0 && unread == 0;
+	return evbuffer_get_length(bufferevent_get_input(bev)) == 0 &&
+		evbuffer_get_length(bufferevent_get_output(bev)) == 0 &&
+		ioctl(bufferevent_getfd(bev), FIONREAD, &unread) == 0 && unread == 0;
 }
 
 bool pgpump_leave(struct pgpump *p, int fd)

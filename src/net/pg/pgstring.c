@@ -21,7 +21,7 @@ static void put(struct strmap *out, const char *keyword, const char *value)
 	strmap_set(out, name, value);
 }
 
-/* --- keyword=value ------------------------------------------------------------------------------------------------------ */
+/* ---- Keyword=value ---- */
 
 static const char *skip_space(const char *c)
 {
@@ -57,7 +57,10 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 		const char *equals = skip_space(c + len), *end;
 
 		if (len == 0 || *equals != '=') {
-			failed = wrong(text, c, "a keyword and \"=\" must stand here (values with white space in them belong into single quotes)", err);
+			failed = wrong(text, c,
+				"a keyword and \"=\" must stand here (values with white space in them belong into "
+				"single quotes)",
+				err);
 			break;
 		}
 		buf_reset(&value);
@@ -73,7 +76,7 @@ static int parse_keywords(const char *text, struct strmap *out, struct err *err)
 	return failed;
 }
 
-/* --- URLs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- URLs ---- */
 
 static int hex(char c)
 {
@@ -82,7 +85,10 @@ static int hex(char c)
 	return found ? (int)(found - digits) : -1;
 }
 
-/* A piece of the URL with its %xx decoded (and "+" as a space, in the query, as KEDA's driver does); the caller owns and wipes it. NULL: a bad %xx. */
+/*
+ * A piece of the URL with its %xx decoded (and "+" as a space, in the query, as KEDA's driver
+ * does); the caller owns and wipes it. NULL: a bad %xx.
+ */
 static char *decode(const char *piece, size_t len, bool plus)
 {
 	char *out = mem_alloc(len + 1), *to = out;
@@ -119,7 +125,8 @@ static int put_decoded(const struct url *u, const char *keyword, const char *pie
 	char *value = decode(piece, len, plus);
 
 	if (!value)
-		return wrong(u->text, piece, "a \"%\" without two hexadecimal digits behind it (write %25 for the sign itself)", u->err);
+		return wrong(u->text, piece,
+			"a \"%\" without two hexadecimal digits behind it (write %25 for the sign itself)", u->err);
 	if (*value)
 		put(u->out, keyword, value);
 	mem_free_secret(value);
@@ -143,7 +150,8 @@ static int parse_host(const struct url *u, const char *start, const char *end, s
 	const char *host_start = bracket ? start + 1 : start, *host_end = bracket ? bracket : colon ? colon : end;
 	char *host;
 
-	if ((start < end && *start == '[' && !bracket) || (bracket && bracket + 1 != (colon ? colon : end)) || (colon && memchr(colon + 1, ':', (size_t)(end - colon - 1))))
+	if ((start < end && *start == '[' && !bracket) || (bracket && bracket + 1 != (colon ? colon : end)) ||
+		(colon && memchr(colon + 1, ':', (size_t)(end - colon - 1))))
 		return wrong(u->text, start, "must be host or host:port, an IPv6 address in brackets", u->err);
 	host = decode(host_start, (size_t)(host_end - host_start), false);
 	if (!host)
@@ -220,7 +228,7 @@ static int parse_url(const char *text, struct strmap *out, struct err *err)
 	return *query ? parse_query(&u, query + 1) : 0;
 }
 
-/* --- both ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Both ---- */
 
 static bool is_url(const char *text)
 {

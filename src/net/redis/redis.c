@@ -20,11 +20,14 @@
 #include "net/redis/redislink.h"
 #include "net/redis/redisreply.h"
 
-#define IDLE_MS 60000
-#define WAITING_MAX 20000
+#define IDLE_MS           60000
+#define WAITING_MAX       20000
 #define WAITING_BYTES_MAX ((size_t)16 << 20)
 
-/* A command on its way: unsent (the connection is being made, or will be), then a slot in the pipeline until its reply has come. */
+/*
+ * A command on its way: unsent (the connection is being made, or will be), then a slot in the
+ * pipeline until its reply has come.
+ */
 struct redis_call {
 	struct conn *conn; /* NULL once it failed: then it hangs on the pool */
 	struct redis_pool *pool;
@@ -49,14 +52,14 @@ struct conn {
 	unsigned failures;
 	int64_t retry_ms; /* no earlier; loop clock */
 	struct err last_err;
-	struct loop_timer timer;         /* deadlines of commands, idleness */
-	struct loop_timer backoff;       /* pending: dials when it is over */
+	struct loop_timer timer;   /* deadlines of commands, idleness */
+	struct loop_timer backoff; /* pending: dials when it is over */
 };
 
 struct redis_pool {
 	struct loop *loop;
-	struct conn *conns;          /* hash */
-	struct redis_call *failed;   /* to be told at the end of this turn */
+	struct conn *conns;        /* hash */
+	struct redis_call *failed; /* to be told at the end of this turn */
 	struct loop_task tell_failed;
 	struct redislink_guard guard;
 };
@@ -64,7 +67,7 @@ struct redis_pool {
 static void conn_fail(struct conn *c, const struct err *why);
 static void conn_free(struct conn *c);
 
-/* --- calls ------------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ---- */
 
 static void call_free(struct redis_call *call)
 {
@@ -123,7 +126,7 @@ static void on_tell_failed(void *arg)
 	redislink_leave(&p->guard);
 }
 
-/* --- deadlines --------------------------------------------------------------------------------------------------------- */
+/* ---- Deadlines ---- */
 
 static void watch_deadline(struct conn *c, int64_t deadline_ms)
 {
@@ -136,7 +139,9 @@ static void watch_deadline(struct conn *c, int64_t deadline_ms)
 static void expire(struct redis_call *call)
 {
 	const struct conn *c = call->conn;
-	const char *what = !call->wire ? "no answer in time" : c->link.state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT : "connecting: timed out";
+	const char *what = !call->wire                     ? "no answer in time"
+		: c->link.state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT
+							   : "connecting: timed out";
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "redis at %s: %s", c->endpoint->base.name, what);
@@ -170,13 +175,13 @@ static void on_deadline(void *arg)
 		conn_fail(c, &err);
 		return;
 	}
-	DL_FOREACH_SAFE(c->unsent, call, next) {
+	DL_FOREACH_SAFE (c->unsent, call, next) {
 		if (call->deadline_ms <= now_ms)
 			expire(call);
 		else
 			watch_deadline(c, call->deadline_ms);
 	}
-	DL_FOREACH_SAFE(c->sent, call, next) {
+	DL_FOREACH_SAFE (c->sent, call, next) {
 		if (call->deadline_ms > now_ms)
 			watch_deadline(c, call->deadline_ms);
 		else if (call->fn)
@@ -186,7 +191,7 @@ static void on_deadline(void *arg)
 		loop_timer_set(&c->timer, IDLE_MS);
 }
 
-/* --- sending ----------------------------------------------------------------------------------------------------------- */
+/* ---- Sending ---- */
 
 static void send_call(struct redis_call *call)
 {
@@ -196,12 +201,15 @@ static void send_call(struct redis_call *call)
 	redisFreeCommand(call->wire);
 	call->wire = NULL;
 	DL_APPEND(c->sent, call);
-	/* Written at the end of this round of callbacks, with what others add until then, instead of asking epoll first: that saves a wait and two system calls. */
+	/*
+	 * Written at the end of this round of callbacks, with what others add until then, instead
+	 * of asking epoll first: that saves a wait and two system calls.
+	 */
 	if (!c->link.ssl)
 		event_active(&c->link.bev->ev_write, EV_WRITE, 1);
 }
 
-/* --- receiving --------------------------------------------------------------------------------------------------------- */
+/* ---- Receiving ---- */
 
 static void on_reply(void *arg, const struct redis_reply *reply)
 {
@@ -222,13 +230,13 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 	call_free(call);
 }
 
-/* --- connecting and losing ---------------------------------------------------------------------------------------------- */
+/* ---- Connecting and losing ---- */
 
 static void fail_calls(struct conn *c, struct redis_call **list)
 {
 	struct redis_call *call, *next;
 
-	DL_FOREACH_SAFE(*list, call, next) {
+	DL_FOREACH_SAFE (*list, call, next) {
 		leave_conn(call);
 		if (call->fn)
 			fail_later(call, &c->last_err);
@@ -237,12 +245,16 @@ static void fail_calls(struct conn *c, struct redis_call **list)
 	}
 }
 
-/* Ends the connection and everything on it; the next one is made when somebody asks, not before the back-off is over. */
+/*
+ * Ends the connection and everything on it; the next one is made when somebody asks, not before the
+ * back-off is over.
+ */
 static void conn_fail(struct conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	redislink_close(&c->link);
-	c->retry_ms = loop_now_ms(c->pool->loop) + loop_backoff_ms(c->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
+	c->retry_ms = loop_now_ms(c->pool->loop) +
+		loop_backoff_ms(c->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 	c->used_ms = loop_now_ms(c->pool->loop);
 	fail_calls(c, &c->sent);
 	fail_calls(c, &c->unsent);
@@ -255,7 +267,7 @@ static void on_opened(void *arg)
 	struct conn *c = arg;
 	struct redis_call *call, *next;
 
-	DL_FOREACH_SAFE(c->unsent, call, next) {
+	DL_FOREACH_SAFE (c->unsent, call, next) {
 		DL_DELETE(c->unsent, call);
 		send_call(call);
 	}
@@ -291,7 +303,9 @@ static void dial_when_allowed(struct conn *c)
 
 static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
 {
-	static const struct redislink_handler handler = { .opened = on_opened, .replied = on_reply, .failed = on_failed };
+	static const struct redislink_handler handler = { .opened = on_opened,
+		.replied = on_reply,
+		.failed = on_failed };
 	struct conn *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
@@ -307,7 +321,7 @@ static void free_calls(struct redis_call **list)
 {
 	struct redis_call *call, *next;
 
-	DL_FOREACH_SAFE(*list, call, next) {
+	DL_FOREACH_SAFE (*list, call, next) {
 		DL_DELETE(*list, call);
 		call_free(call);
 	}
@@ -325,7 +339,7 @@ static void conn_free(struct conn *c)
 	mem_free_ptr(&c);
 }
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------- */
+/* ---- For everybody ---- */
 
 static void on_left(void *arg)
 {
@@ -334,7 +348,7 @@ static void on_left(void *arg)
 
 	if (!p->guard.freed)
 		return;
-	HASH_ITER(hh, p->conns, c, next)
+	HASH_ITER (hh, p->conns, c, next)
 		conn_free(c);
 	free_calls(&p->failed);
 	loop_task_cancel(p->loop, &p->tell_failed);
@@ -370,7 +384,8 @@ size_t redis_pool_connections(const struct redis_pool *p)
 }
 
 /* Formats the command and decides whether it may go; 0 or -1 with the reason. */
-static int admit(struct conn *c, struct redis_call *call, int argc, const char *const *argv, const size_t *argv_len, struct err *err)
+static int admit(struct conn *c, struct redis_call *call, int argc, const char *const *argv, const size_t *argv_len,
+	struct err *err)
 {
 	const char *address = c->endpoint->base.name;
 	int len;
@@ -399,7 +414,8 @@ static void enqueue(struct conn *c, struct redis_call *call)
 		dial_when_allowed(c);
 }
 
-struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
+struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e, int argc, const char *const *argv,
+	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	struct redis_call *call = mem_zalloc(sizeof(*call));
 	struct conn *c;
@@ -424,7 +440,8 @@ bool redis_rests(const struct redis_pool *p, const struct redis_endpoint *e)
 	const struct conn *c;
 
 	HASH_FIND_STR(p->conns, e->base.key, c);
-	return c && c->link.state == REDISLINK_CLOSED && (loop_timer_pending(&c->backoff) || loop_now_ms(p->loop) < c->retry_ms);
+	return c && c->link.state == REDISLINK_CLOSED &&
+		(loop_timer_pending(&c->backoff) || loop_now_ms(p->loop) < c->retry_ms);
 }
 
 void redis_cancel(struct redis_call *call)

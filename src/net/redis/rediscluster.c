@@ -6,7 +6,7 @@
 #include "net/redis/redismap.h"
 
 #define REDIRECTS 3
-#define WAY_MS 60000 /* MOVED tells earlier, whoever is concerned */
+#define WAY_MS    60000 /* MOVED tells earlier, whoever is concerned */
 
 static int cluster_question(const struct redissite *s, const char **argv)
 {
@@ -16,15 +16,18 @@ static int cluster_question(const struct redissite *s, const char **argv)
 	return 2;
 }
 
-static int cluster_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply, struct redismap *map, struct err *err)
+static int cluster_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply,
+	struct redismap *map, struct err *err)
 {
 	const char *address = redis_endpoint_address(guide);
 
 	(void)s;
 	if (reply->type == REDIS_ERROR && strstr(reply->text, "cluster support disabled"))
-		return err_set(err, ERR_INVALID, "redis at %s: CLUSTER SLOTS: this server is not part of a cluster", address);
+		return err_set(err, ERR_INVALID, "redis at %s: CLUSTER SLOTS: this server is not part of a cluster",
+			address);
 	if (reply->type == REDIS_ERROR)
-		return err_set(err, redis_error_kind(reply->text), "redis at %s: CLUSTER SLOTS: %s", address, reply->text);
+		return err_set(err, redis_error_kind(reply->text), "redis at %s: CLUSTER SLOTS: %s", address,
+			reply->text);
 	if (redismap_read_slots(map, reply, address, err))
 		return err_wrap(err, "redis at %s", address);
 	return 0;
@@ -39,7 +42,8 @@ static const struct redissite_kind cluster_kind = {
 	.nodes_guide = 1,
 };
 
-struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redis_endpoint_config *config, struct err *err)
+struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redis_endpoint_config *config,
+	struct err *err)
 {
 	if (config->database != 0) {
 		err_set(err, ERR_INVALID, "database: a cluster has only 0, not %d", config->database);

@@ -6,7 +6,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-/* --- the address ------------------------------------------------------------------------------------------------------- */
+/* ---- The address ---- */
 
 static bool is_printable(const char *text)
 {
@@ -25,7 +25,8 @@ static int split_address(const char *address, char **host, uint16_t *port, struc
 	if (strstr(address, "://"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port, not a URL", address);
 	if (flaw == HOSTPORT_COLONS)
-		return err_set(err, ERR_INVALID, "address \"%s\": an IPv6 address must stand in brackets: [::1]:6379", address);
+		return err_set(err, ERR_INVALID, "address \"%s\": an IPv6 address must stand in brackets: [::1]:6379",
+			address);
 	if (flaw != HOSTPORT_GOOD || !*at.host || at.port == 0 || !is_printable(address) || strpbrk(at.host, "[]"))
 		return err_set(err, ERR_INVALID, "address \"%s\": must be host:port", address);
 	*host = mem_dup(at.host);
@@ -44,7 +45,7 @@ static int take_address(struct redis_endpoint *e, const char *address, struct er
 	return 0;
 }
 
-/* --- making ------------------------------------------------------------------------------------------------------------ */
+/* ---- Making ---- */
 
 static void on_done(struct endpoint *base)
 {
@@ -62,11 +63,17 @@ static void make_key(struct redis_endpoint *e)
 	char fingerprint[FINGERPRINT_TEXT];
 
 	endpoint_fingerprint(&e->base, secrets, sizeof(secrets) / sizeof(secrets[0]), fingerprint);
-	e->server_key = mem_printf("redis %s%s %s", e->base.name, !e->tls ? "" : e->base.tls.insecure ? " tls-insecure" : " tls", fingerprint);
-	e->base.key = mem_printf("redis %s/%d%s%s", e->base.name, e->database, e->master_only ? " master" : "", e->server_key + strlen("redis ") + strlen(e->base.name));
+	e->server_key = mem_printf("redis %s%s %s", e->base.name,
+		!e->tls                        ? ""
+			: e->base.tls.insecure ? " tls-insecure"
+					       : " tls",
+		fingerprint);
+	e->base.key = mem_printf("redis %s/%d%s%s", e->base.name, e->database, e->master_only ? " master" : "",
+		e->server_key + strlen("redis ") + strlen(e->base.name));
 }
 
-static struct redis_endpoint *make(const struct redis_endpoint_config *config, const struct tls_client_config *tls, struct err *err)
+static struct redis_endpoint *make(const struct redis_endpoint_config *config, const struct tls_client_config *tls,
+	struct err *err)
 {
 	struct redis_endpoint *e = endpoint_new(sizeof(*e), on_done);
 
@@ -87,7 +94,11 @@ static struct redis_endpoint *make(const struct redis_endpoint_config *config, c
 
 struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *config, struct err *err)
 {
-	const struct tls_client_config tls = { .ca_pem = config->tls_ca_pem, .cert_pem = config->tls_cert_pem, .key_pem = config->tls_key_pem, .key_password = config->tls_key_password, .insecure = config->tls_insecure };
+	const struct tls_client_config tls = { .ca_pem = config->tls_ca_pem,
+		.cert_pem = config->tls_cert_pem,
+		.key_pem = config->tls_key_pem,
+		.key_password = config->tls_key_password,
+		.insecure = config->tls_insecure };
 	struct redis_endpoint *e = NULL;
 
 	if (config->database < 0)

@@ -2,7 +2,10 @@
 #ifndef NET_REDIS_REDISENDPOINT_H
 #define NET_REDIS_REDISENDPOINT_H
 
-/* What net/redis knows of an endpoint: who and where, and the credentials. The public functions are in net/redis/redis.h. */
+/*
+ * What net/redis knows of an endpoint: who and where, and the credentials. The public functions are
+ * in net/redis/redis.h.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,8 +15,8 @@
 
 struct redis_endpoint {
 	struct endpoint base; /* its name: the address as given */
-	char *server_key; /* the key without the database: who shares a connection that has none */
-	char *host;     /* without brackets; the path of a Unix socket, with port 0 */
+	char *server_key;     /* the key without the database: who shares a connection that has none */
+	char *host;           /* without brackets; the path of a Unix socket, with port 0 */
 	uint16_t port;
 	int database;
 	char *username, *password; /* NULL for none; secrets */

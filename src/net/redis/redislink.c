@@ -30,7 +30,7 @@ void redislink_leave(struct redislink_guard *g)
 		g->left(g->pool);
 }
 
-/* --- greeting ----------------------------------------------------------------------------- */
+/* ---- Greeting ---- */
 
 static void wipe_wire(const void *bytes, size_t len, void *wire)
 {
@@ -76,7 +76,8 @@ static void greet_all(struct redislink *l)
 
 static enum err_kind refusal_kind(const char *text)
 {
-	static const char *const passing[] = { "LOADING", "ERR max number of clients", "MASTERDOWN", "BUSY", "TRYAGAIN" };
+	static const char *const passing[] = { "LOADING", "ERR max number of clients", "MASTERDOWN", "BUSY",
+		"TRYAGAIN" };
 
 	for (size_t i = 0; i < sizeof(passing) / sizeof(passing[0]); i++) {
 		if (strncmp(text, passing[i], strlen(passing[i])) == 0)
@@ -86,20 +87,25 @@ static enum err_kind refusal_kind(const char *text)
 }
 
 /*
- * Servers that do not know a command, and some proxies, repeat what they were told ("unknown command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text that has the password in it, nor from the
- * first quotation on.
+ * Servers that do not know a command, and some proxies, repeat what they were told ("unknown
+ * command 'AUTH', with args beginning with: ..."), perhaps cut short: nothing is shown of a text
+ * that has the password in it, nor from the first quotation on.
  */
 static void refused(struct err *err, const char *name, const char *text, const char *password)
 {
 	size_t len = strcspn(text, "'`\"");
 
 	if (password && *password && strstr(text, password))
-		err_set(err, refusal_kind(text), "%s failed; the server's reply repeats the password, so it is not shown", name);
+		err_set(err, refusal_kind(text),
+			"%s failed; the server's reply repeats the password, so it is not shown", name);
 	else
 		err_set(err, refusal_kind(text), "%s failed: %.*s", name, len < 200 ? (int)len : 200, text);
 }
 
-/* A replica would answer, too, with what it last heard of. Who may not ask for the role is told none, and works with what the sentinels said. */
+/*
+ * A replica would answer, too, with what it last heard of. Who may not ask for the role is told
+ * none, and works with what the sentinels said.
+ */
 static bool no_master(const struct redis_reply *reply, struct err *err)
 {
 	const struct redis_reply *role = reply->type == REDIS_ARRAY && reply->count > 0 ? reply->elements[0] : NULL;
@@ -111,7 +117,11 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
 	return true;
 }
 
-/* A server without a password takes one that is said with the user's name (KEDA's client says HELLO AUTH default), and complains of one that is said alone: then everybody may do everything, and so may we. */
+/*
+ * A server without a password takes one that is said with the user's name (KEDA's client says HELLO
+ * AUTH default), and complains of one that is said alone: then everybody may do everything, and so
+ * may we.
+ */
 static bool wants_no_password(const struct redis_endpoint *e, const char *name, const char *text)
 {
 	static const char words[] = "ERR AUTH <password> called without any password configured";
@@ -124,7 +134,7 @@ static bool wants_no_password(const struct redis_endpoint *e, const char *name, 
  * (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY).
  */
 static bool is_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply,
-		       struct err *err)
+	struct err *err)
 {
 	if (strcmp(name, "ROLE") == 0)
 		return no_master(reply, err);
@@ -141,7 +151,7 @@ void redislink_unasked(const struct redis_reply *reply, struct err *err)
 		reply->type == REDIS_ERROR ? reply->text : "the server sent a reply that nobody asked for");
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
+/* ---- Reading ---- */
 
 /*
  * Whoever never got a reply on a plain connection, but garbage or the end, may be talking to a TLS
@@ -217,7 +227,7 @@ static void on_read(struct bufferevent *bev, void *arg)
 	redislink_leave(guard);
 }
 
-/* --- opening and losing ------------------------------------------------------------------- */
+/* ---- Opening and losing ---- */
 
 static void on_open(struct redislink *l)
 {
@@ -238,13 +248,19 @@ static void explain_end(const struct redislink *l, short what, int error, struct
 	unsigned long code = l->ssl ? bufferevent_get_openssl_error(l->bev) : 0;
 	bool shaking_hands = l->state == REDISLINK_SHAKING_HANDS;
 
-	if (!shaking_hands && code >= 16) { /* in TLS 1.3 a server says after the handshake that it wants a certificate, or another one */
+	/*
+	 * in TLS 1.3 a server says after the handshake that it wants a certificate, or another one
+	 */
+	if (!shaking_hands && code >= 16) {
 		tls_explain_code(l->ssl, code, reason, sizeof(reason));
 		err_set(err, ERR_TEMPORARY, "TLS: %s", reason);
 	} else if (shaking_hands) {
-		/* libevent puts OpenSSL's result codes (below 16) into the same list as its errors. */
+		/*
+		 * libevent puts OpenSSL's result codes (below 16) into the same list as its errors.
+		 */
 		tls_explain_code(l->ssl, code < 16 ? 0 : code, reason, sizeof(reason));
-		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason, strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
+		err_set(err, ERR_TEMPORARY, "TLS handshake: %s%s", reason,
+			strstr(reason, "wrong version") ? " (the server does not speak TLS here)" : "");
 	} else if (what & BEV_EVENT_EOF || !error) {
 		err_set(err, ERR_TEMPORARY, "the server closed the connection");
 	} else {
@@ -287,7 +303,8 @@ static struct bufferevent *new_tls(struct redislink *l, int fd, struct err *err)
 	l->ssl = l->tls ? tls_client_session(l->tls, e->port ? e->host : "localhost", e->base.tls.insecure, err) : NULL;
 	if (!l->ssl)
 		return NULL;
-	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+	bev = bufferevent_openssl_socket_new(loop_base(l->loop), fd, l->ssl, BUFFEREVENT_SSL_CONNECTING,
+		BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
 	if (bev)
 		bufferevent_openssl_set_allow_dirty_shutdown(bev, 1);
 	return bev;
@@ -302,8 +319,8 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	if (fd < 0)
 		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
 	else
-		l->bev = l->endpoint->tls ? new_tls(l, fd, &err) :
-					    bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
+		l->bev = l->endpoint->tls ? new_tls(l, fd, &err)
+					  : bufferevent_socket_new(loop_base(l->loop), fd, BEV_OPT_CLOSE_ON_FREE);
 	if (!l->bev) {
 		if (fd >= 0)
 			close(fd);
@@ -321,10 +338,15 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 }
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
-		    struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
+	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
 {
 	*l = (struct redislink){
-		.loop = loop, .endpoint = e, .guard = guard, .handler = handler, .arg = arg, .queries = queries,
+		.loop = loop,
+		.endpoint = e,
+		.guard = guard,
+		.handler = handler,
+		.arg = arg,
+		.queries = queries,
 	};
 	loop_timer_init(&l->shaking, loop, on_shaking_timeout, l);
 }

@@ -4,9 +4,9 @@
 
 /*
  * One connection to a Redis server: dialling, TLS, the greeting (AUTH and, for queries, SELECT and
- * ROLE), replies under caps, and what its end means in words. For net/redis, which asks questions on
- * it, and net/redis/redissub, which listens. It never connects again by itself: when, and what becomes
- * of what was under way, its owner decides.
+ * ROLE), replies under caps, and what its end means in words. For net/redis, which asks questions
+ * on it, and net/redis/redissub, which listens. It never connects again by itself: when, and what
+ * becomes of what was under way, its owner decides.
  */
 
 #include <openssl/types.h>
@@ -21,12 +21,15 @@
 struct bufferevent;
 struct dial;
 
-#define REDISLINK_CONNECT_MS 5000 /* name and TCP; then TLS as long again */
+#define REDISLINK_CONNECT_MS    5000 /* name and TCP; then TLS as long again */
 #define REDISLINK_GREETINGS_MAX 3
 /* A Redis that speaks no TLS keeps silent when it is greeted in TLS. */
 #define REDISLINK_SHAKING_TIMED_OUT "TLS handshake: timed out (does the server speak TLS here?)"
 
-/* Whose callbacks are on the stack, so that they may free the pool of which a link is a part. Lives in the pool. */
+/*
+ * Whose callbacks are on the stack, so that they may free the pool of which a link is a part. Lives
+ * in the pool.
+ */
 struct redislink_guard {
 	unsigned depth;
 	bool freed;               /* by a callback: nothing more is told */
@@ -65,13 +68,13 @@ struct redislink {
 	struct redisreply *reader;
 	const char *greetings[REDISLINK_GREETINGS_MAX]; /* answers to come */
 	size_t greetings_left, greetings_count;
-	bool heard;         /* at least one reply on this connection */
-	int64_t heard_ms;   /* bytes, or the opening */
+	bool heard;                /* at least one reply on this connection */
+	int64_t heard_ms;          /* bytes, or the opening */
 	struct loop_timer shaking; /* the handshake's deadline */
 };
 
 void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
-		    struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
+	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
 void redislink_open(struct redislink *l);
 void redislink_close(struct redislink *l); /* in any state; may be opened again */
 void redislink_done(struct redislink *l);

@@ -8,7 +8,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-/* --- slots ------------------------------------------------------------------------------------------------------------- */
+/* ---- Slots ---- */
 
 static uint16_t crc16(const char *bytes, size_t len)
 {
@@ -69,7 +69,7 @@ void redismap_done(struct redismap *map)
 	memset(map, 0, sizeof(*map));
 }
 
-/* --- addresses --------------------------------------------------------------------------------------------------------- */
+/* ---- Addresses ---- */
 
 static bool is_loopback(const char *host)
 {
@@ -104,7 +104,7 @@ static char *reachable(const char *announced, size_t len, int64_t port, const ch
 	return hostport_join(host, (unsigned)port);
 }
 
-/* --- CLUSTER SLOTS ----------------------------------------------------------------------------------------------------- */
+/* ---- CLUSTER SLOTS ---- */
 
 /* Servers met so far, while the answer is being read. */
 struct known {
@@ -124,7 +124,8 @@ static const struct redis_reply *ip_of(const struct redis_reply *node)
 	const struct redis_reply *more = node->count > 3 ? node->elements[3] : NULL;
 
 	for (size_t i = 0; more && more->type == REDIS_ARRAY && i + 1 < more->count; i += 2) {
-		if (is_text(more->elements[i]) && strcmp(more->elements[i]->text, "ip") == 0 && is_text(more->elements[i + 1]))
+		if (is_text(more->elements[i]) && strcmp(more->elements[i]->text, "ip") == 0 &&
+			is_text(more->elements[i + 1]))
 			return more->elements[i + 1];
 	}
 	return NULL;
@@ -135,7 +136,8 @@ static char *node_address(const struct redis_reply *node, const char *from)
 {
 	const struct redis_reply *host, *ip;
 
-	if (node->type != REDIS_ARRAY || node->count < 2 || node->elements[1]->type != REDIS_INTEGER || node->elements[1]->integer < 1 || node->elements[1]->integer > 65535)
+	if (node->type != REDIS_ARRAY || node->count < 2 || node->elements[1]->type != REDIS_INTEGER ||
+		node->elements[1]->integer < 1 || node->elements[1]->integer > 65535)
 		return NULL;
 	host = node->elements[0];
 	if (host->type != REDIS_NIL && !is_text(host))
@@ -176,19 +178,23 @@ static int by_first(const void *a, const void *b)
 	return (int)x->first - (int)y->first;
 }
 
-static int read_range(struct redismap *map, struct known **known, const struct redis_reply *entry, const char *from, struct err *err)
+static int read_range(struct redismap *map, struct known **known, const struct redis_reply *entry, const char *from,
+	struct err *err)
 {
 	struct redismap_range *range = &map->ranges[map->range_count];
 	int64_t first, last;
 	char *address;
 	int server;
 
-	if (entry->type != REDIS_ARRAY || entry->count < 2 || entry->elements[0]->type != REDIS_INTEGER || entry->elements[1]->type != REDIS_INTEGER)
-		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none: an entry is no range of slots");
+	if (entry->type != REDIS_ARRAY || entry->count < 2 || entry->elements[0]->type != REDIS_INTEGER ||
+		entry->elements[1]->type != REDIS_INTEGER)
+		return err_set(err, ERR_TEMPORARY,
+			"the answer to CLUSTER SLOTS is none: an entry is no range of slots");
 	first = entry->elements[0]->integer;
 	last = entry->elements[1]->integer;
 	if (first < 0 || last >= REDISMAP_SLOTS || first > last)
-		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none: slots %lld to %lld", (long long)first, (long long)last);
+		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none: slots %lld to %lld",
+			(long long)first, (long long)last);
 	address = entry->count > 2 ? node_address(entry->elements[2], from) : NULL;
 	if (!address)
 		return 0; /* whoever needs these slots is told that they are nobody's */
@@ -200,20 +206,24 @@ static int read_range(struct redismap *map, struct known **known, const struct r
 	return 0;
 }
 
-static int read_ranges(struct redismap *map, struct known **known, const struct redis_reply *reply, const char *from, struct err *err)
+static int read_ranges(struct redismap *map, struct known **known, const struct redis_reply *reply, const char *from,
+	struct err *err)
 {
 	for (size_t i = 0; i < reply->count; i++) {
 		if (read_range(map, known, reply->elements[i], from, err))
 			return -1;
 	}
 	if (map->range_count == 0 && reply->count > 0)
-		return err_set(err, ERR_TEMPORARY, "the cluster names no server with a host and a port (without a plain port it must have tls-cluster on)");
+		return err_set(err, ERR_TEMPORARY,
+			"the cluster names no server with a host and a port (without a plain port it must have "
+			"tls-cluster on)");
 	if (map->range_count == 0)
 		return err_set(err, ERR_TEMPORARY, "the cluster has no slots assigned");
 	qsort(map->ranges, map->range_count, sizeof(*map->ranges), by_first);
 	for (size_t i = 1; i < map->range_count; i++) {
 		if (map->ranges[i].first <= map->ranges[i - 1].last)
-			return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none: slot %u has two masters", map->ranges[i].first);
+			return err_set(err, ERR_TEMPORARY,
+				"the answer to CLUSTER SLOTS is none: slot %u has two masters", map->ranges[i].first);
 	}
 	return 0;
 }
@@ -227,7 +237,7 @@ int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, c
 		return err_set(err, ERR_TEMPORARY, "the answer to CLUSTER SLOTS is none");
 	map->ranges = reply->count > 0 ? mem_array(reply->count, sizeof(*map->ranges)) : NULL;
 	failed = read_ranges(map, &known, reply, from, err);
-	HASH_ITER(hh, known, k, next) {
+	HASH_ITER (hh, known, k, next) {
 		HASH_DEL(known, k);
 		free(k);
 	}
@@ -236,7 +246,7 @@ int redismap_read_slots(struct redismap *map, const struct redis_reply *reply, c
 	return failed;
 }
 
-/* --- MOVED and ASK ----------------------------------------------------------------------------------------------------- */
+/* ---- MOVED and ASK ---- */
 
 /* "host:port" as Redis writes it: no brackets, perhaps no host. */
 static char *redirect_address(const char *text, const char *from)
@@ -250,7 +260,9 @@ static char *redirect_address(const char *text, const char *from)
 
 enum redismap_redirect redismap_read_redirect(const char *text, const char *from, char **address)
 {
-	enum redismap_redirect kind = strncmp(text, "MOVED ", 6) == 0 ? REDISMAP_MOVED : strncmp(text, "ASK ", 4) == 0 ? REDISMAP_ASK : REDISMAP_STAY;
+	enum redismap_redirect kind = strncmp(text, "MOVED ", 6) == 0 ? REDISMAP_MOVED
+		: strncmp(text, "ASK ", 4) == 0                       ? REDISMAP_ASK
+								      : REDISMAP_STAY;
 	const char *slot = strchr(text, ' ');
 	const char *where = kind != REDISMAP_STAY ? strchr(slot + 1, ' ') : NULL;
 

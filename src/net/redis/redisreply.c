@@ -32,9 +32,15 @@ enum err_kind redis_error_kind(const char *text)
 		const char *prefix;
 		enum err_kind kind;
 	} kinds[] = {
-		{ "NOPERM", ERR_DENIED }, { "NOAUTH", ERR_DENIED },     { "WRONGPASS", ERR_DENIED },
-		{ "LOADING", ERR_TEMPORARY }, { "BUSY", ERR_TEMPORARY }, { "MASTERDOWN", ERR_TEMPORARY },
-		{ "TRYAGAIN", ERR_TEMPORARY }, { "CLUSTERDOWN", ERR_TEMPORARY }, { "READONLY", ERR_TEMPORARY },
+		{ "NOPERM", ERR_DENIED },
+		{ "NOAUTH", ERR_DENIED },
+		{ "WRONGPASS", ERR_DENIED },
+		{ "LOADING", ERR_TEMPORARY },
+		{ "BUSY", ERR_TEMPORARY },
+		{ "MASTERDOWN", ERR_TEMPORARY },
+		{ "TRYAGAIN", ERR_TEMPORARY },
+		{ "CLUSTERDOWN", ERR_TEMPORARY },
+		{ "READONLY", ERR_TEMPORARY },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
@@ -43,7 +49,7 @@ enum err_kind redis_error_kind(const char *text)
 	return ERR_INVALID;
 }
 
-/* --- hiredis' callbacks: NULL refuses ------------------------------------------------------------------------------------ */
+/* ---- Hiredis' callbacks: NULL refuses ---- */
 
 static struct redis_reply *new_reply(const redisReadTask *task, enum redis_reply_type type)
 {
@@ -59,7 +65,9 @@ static struct redis_reply *new_reply(const redisReadTask *task, enum redis_reply
 static void *on_string(const redisReadTask *task, char *text, size_t len)
 {
 	struct redisreply *r = task->privdata;
-	enum redis_reply_type type = task->type == REDIS_REPLY_STATUS ? REDIS_STATUS : task->type == REDIS_REPLY_ERROR ? REDIS_ERROR : REDIS_STRING;
+	enum redis_reply_type type = task->type == REDIS_REPLY_STATUS ? REDIS_STATUS
+		: task->type == REDIS_REPLY_ERROR                     ? REDIS_ERROR
+								      : REDIS_STRING;
 	struct redis_reply *reply;
 
 	if (len > REDISREPLY_TEXT_MAX || r->bytes + len > REDISREPLY_TOTAL_MAX) {
@@ -128,7 +136,7 @@ static redisReplyObjectFunctions functions = {
 	.freeObject = on_free,
 };
 
-/* --- the reader -------------------------------------------------------------------------------------------------------- */
+/* ---- The reader ---- */
 
 struct redisreply *redisreply_new(void)
 {
@@ -164,7 +172,8 @@ int redisreply_next(struct redisreply *r, struct redis_reply **reply, struct err
 
 	*reply = NULL;
 	if (redisReaderGetReply(r->reader, &object) != REDIS_OK)
-		return err_set(err, ERR_TEMPORARY, "malformed reply: %s", r->refused[0] ? r->refused : r->reader->errstr);
+		return err_set(err, ERR_TEMPORARY, "malformed reply: %s",
+			r->refused[0] ? r->refused : r->reader->errstr);
 	if (!object)
 		return 0;
 	r->elements = 0;

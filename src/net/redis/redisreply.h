@@ -3,8 +3,9 @@
 #define NET_REDIS_REDISREPLY_H
 
 /*
- * A stream of RESP2 bytes into replies, by hiredis' reader with reply objects of our own: a server that lies about sizes is refused before anything
- * is allocated for them. For net/redis; pure but for memory.
+ * A stream of RESP2 bytes into replies, by hiredis' reader with reply objects of our own: a server
+ * that lies about sizes is refused before anything is allocated for them. For net/redis; pure but
+ * for memory.
  */
 
 #include <stddef.h>
@@ -13,10 +14,10 @@
 #include "net/redis/redis.h"
 
 /* Per reply. */
-#define REDISREPLY_DEPTH_MAX 4
+#define REDISREPLY_DEPTH_MAX    4
 #define REDISREPLY_ELEMENTS_MAX 65536
-#define REDISREPLY_TEXT_MAX (1 << 20)
-#define REDISREPLY_TOTAL_MAX (4 << 20)
+#define REDISREPLY_TEXT_MAX     (1 << 20)
+#define REDISREPLY_TOTAL_MAX    (4 << 20)
 /* Fed, but not yet a reply. */
 #define REDISREPLY_UNPARSED_MAX (4 << 20)
 
@@ -25,10 +26,16 @@ struct redisreply;
 struct redisreply *redisreply_new(void);
 void redisreply_free(struct redisreply *r); /* NULL is fine */
 
-/* Takes bytes, at most a few KiB at a time; take all replies out before feeding more. -1 (ERR_TEMPORARY) when too many lie unparsed. */
+/*
+ * Takes bytes, at most a few KiB at a time; take all replies out before feeding more. -1
+ * (ERR_TEMPORARY) when too many lie unparsed.
+ */
 int redisreply_feed(struct redisreply *r, const void *bytes, size_t len, struct err *err);
 
-/* 1 with the next reply (redis_reply_free), 0 when more bytes are needed, -1 when the stream is broken for good (ERR_TEMPORARY: another connection may do better). */
+/*
+ * 1 with the next reply (redis_reply_free), 0 when more bytes are needed, -1 when the stream is
+ * broken for good (ERR_TEMPORARY: another connection may do better).
+ */
 int redisreply_next(struct redisreply *r, struct redis_reply **reply, struct err *err);
 
 #endif

@@ -6,10 +6,11 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 
-#define SLOW_MS 300 /* without an answer the next one is asked, too */
+#define SLOW_MS  300 /* without an answer the next one is asked, too */
 #define ARGS_MAX 4
 
-struct try {
+struct
+try {
 	struct redisround *round;
 	struct redis_endpoint *endpoint; /* one count */
 	struct redis_call *call;         /* NULL before and after */
@@ -36,7 +37,8 @@ static void ask_next(struct redisround *round)
 {
 	struct try *t = &round->tries[round->next++];
 
-	t->call = redis_command(round->pool, t->endpoint, round->argc, round->argv, NULL, loop_now_ms(round->loop) + round->timeout_ms, on_reply, t);
+	t->call = redis_command(round->pool, t->endpoint, round->argc, round->argv, NULL,
+		loop_now_ms(round->loop) + round->timeout_ms, on_reply, t);
 	round->under_way++;
 	if (round->next < round->count)
 		loop_timer_set(&round->slow, SLOW_MS);
@@ -49,7 +51,9 @@ static void on_slow(void *arg)
 	ask_next(arg);
 }
 
-/* What a server has to say about the question tells more than that another one cannot be reached. */
+/*
+ * What a server has to say about the question tells more than that another one cannot be reached.
+ */
 static void note(struct redisround *round, const struct err *err)
 {
 	if (round->err.kind == ERR_NONE || round->err.kind == ERR_TEMPORARY)
@@ -87,7 +91,10 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		finish(round, &round->err);
 }
 
-/* The first of the shuffled order, of those whose last connection failed just now only what is needed. */
+/*
+ * The first of the shuffled order, of those whose last connection failed just now only what is
+ * needed.
+ */
 static void choose(struct redisround *round, struct redis_endpoint *const *endpoints, size_t count)
 {
 	size_t *order = mem_array(count, sizeof(*order)), chosen = 0;
@@ -103,14 +110,16 @@ static void choose(struct redisround *round, struct redis_endpoint *const *endpo
 	for (int resting = 0; resting < 2; resting++) {
 		for (size_t i = 0; i < count && chosen < round->count; i++) {
 			if (redis_rests(round->pool, endpoints[order[i]]) == (resting > 0))
-				round->tries[chosen++] = (struct try){ .round = round, .endpoint = redis_endpoint_ref(endpoints[order[i]]) };
+				round->tries[chosen++] = (struct try){ .round = round,
+					.endpoint = redis_endpoint_ref(endpoints[order[i]]) };
 		}
 	}
 	mem_free_ptr(&order);
 }
 
-struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redis_endpoint *const *endpoints, size_t count, int argc, const char *const *argv, int64_t timeout_ms,
-				    redisround_accept_fn accept, redisround_done_fn done, void *arg)
+struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redis_endpoint *const *endpoints,
+	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
+	redisround_done_fn done, void *arg)
 {
 	struct redisround *round = mem_zalloc(sizeof(*round));
 

@@ -25,7 +25,7 @@ struct redisrouter_call {
 	struct redis_call *sent, *asking;
 	bool waiting, retried;
 	int redirects;
-	struct err *err; /* why it waits again, or how it ended */
+	struct err *err;         /* why it waits again, or how it ended */
 	struct loop_timer timer; /* while it waits */
 	struct loop_task tell;   /* of its failure */
 };
@@ -146,10 +146,13 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 		return false;
 	w->stale = w->stale || redirect == REDISMAP_MOVED;
 	if (call->redirects++ >= w->site->kind->redirects)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s", redis_endpoint_address(call->at), call->redirects, text);
+		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s",
+			redis_endpoint_address(call->at), call->redirects, text);
 	else if (!address)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", redis_endpoint_address(call->at), text);
-	e = address && call->redirects <= w->site->kind->redirects ? redis_endpoint_at(w->site->like, address, &err) : NULL;
+		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s",
+			redis_endpoint_address(call->at), text);
+	e = address && call->redirects <= w->site->kind->redirects ? redis_endpoint_at(w->site->like, address, &err)
+								   : NULL;
 	if (redisway_may_ask(w) && w->stale)
 		redisway_ask(w);
 	else
@@ -197,7 +200,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		if (call_redirected(call, reply->text))
 			return;
 		if (tells_to_look_elsewhere(reply->text)) {
-			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", redis_endpoint_address(call->at), reply->text);
+			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", redis_endpoint_address(call->at),
+				reply->text);
 			call_doubt(call, &told);
 			return;
 		}
@@ -205,7 +209,10 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	call_end(call, reply, err);
 }
 
-/* ASKING and its command stand side by side in the pipeline: both are given in one go, to one connection. */
+/*
+ * ASKING and its command stand side by side in the pipeline: both are given in one go, to one
+ * connection.
+ */
 static void call_send(struct redisrouter_call *call, struct redis_endpoint *e, bool asking)
 {
 	struct redis_pool *pool = call->way->router->pool;
@@ -215,8 +222,11 @@ static void call_send(struct redisrouter_call *call, struct redis_endpoint *e, b
 	redis_endpoint_unref(call->at);
 	call->at = e;
 	redis_cancel(call->asking);
-	call->asking = asking ? redis_command(pool, e, 1, (const char *[]){ "ASKING" }, NULL, call->deadline_ms, on_asked, call) : NULL;
-	call->sent = redis_command(pool, e, call->argc, (const char *const *)call->argv, call->lens, call->deadline_ms, on_reply, call);
+	call->asking = asking
+		? redis_command(pool, e, 1, (const char *[]){ "ASKING" }, NULL, call->deadline_ms, on_asked, call)
+		: NULL;
+	call->sent = redis_command(pool, e, call->argc, (const char *const *)call->argv, call->lens, call->deadline_ms,
+		on_reply, call);
 }
 
 /* By the map as it is, after a round or without one. */
@@ -239,12 +249,15 @@ static void call_place(struct redisrouter_call *call)
 		call_send(call, e, false);
 }
 
-/* Sends what waits, or lets it fail; sending and failing call nobody back before the end of the turn. */
+/*
+ * Sends what waits, or lets it fail; sending and failing call nobody back before the end of the
+ * turn.
+ */
 static void serve_waiting(struct redisway *w)
 {
 	struct redisrouter_call *call, *next;
 
-	DL_FOREACH_SAFE(w->calls, call, next) {
+	DL_FOREACH_SAFE (w->calls, call, next) {
 		if (call->waiting)
 			call_place(call);
 	}
@@ -290,8 +303,9 @@ static void copy_args(struct redisrouter_call *call, int argc, const char *const
 	}
 }
 
-struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redissite *site, const char *key, size_t key_len, int argc, const char *const *argv, const size_t *argv_len,
-					     int64_t deadline_ms, redis_fn fn, void *arg)
+struct redisrouter_call *redisrouter_command(struct redisrouter *r, struct redissite *site, const char *key,
+	size_t key_len, int argc, const char *const *argv, const size_t *argv_len, int64_t deadline_ms, redis_fn fn,
+	void *arg)
 {
 	struct redisrouter_call *call = mem_zalloc(sizeof(*call));
 	struct redisway *w = redisway_of(r, site, serve_waiting);
@@ -319,7 +333,7 @@ void redisrouter_cancel(struct redisrouter_call *call)
 		call_free(call);
 }
 
-/* --- following --------------------------------------------------------------------------------------------------------- */
+/* ---- Following ---- */
 
 static void on_follower_tell(void *arg)
 {
@@ -328,7 +342,8 @@ static void on_follower_tell(void *arg)
 	f->fn(f->arg, f->told);
 }
 
-struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key, size_t key_len, redisrouter_follow_fn fn, void *arg)
+struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key,
+	size_t key_len, redisrouter_follow_fn fn, void *arg)
 {
 	struct redisrouter_follower *f = mem_zalloc(sizeof(*f));
 	struct redisway *w = redisway_of(r, site, serve_waiting);
@@ -359,7 +374,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 	mem_free_ptr(&f);
 }
 
-/* --- for the daemon ---------------------------------------------------------------------------------------------------- */
+/* ---- For the daemon ---- */
 
 struct redisrouter *redisrouter_new(struct loop *loop, struct redis_pool *pool)
 {
@@ -376,7 +391,7 @@ void redisrouter_free(struct redisrouter *r)
 
 	if (!r)
 		return;
-	HASH_ITER(hh, r->ways, w, next) {
+	HASH_ITER (hh, r->ways, w, next) {
 		while (w->calls)
 			call_free(w->calls);
 		while (w->followers)

@@ -18,7 +18,8 @@ static int sentinel_question(const struct redissite *s, const char **argv)
 	return 3;
 }
 
-static int sentinel_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply, struct redismap *map, struct err *err)
+static int sentinel_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply,
+	struct redismap *map, struct err *err)
 {
 	const char *sentinel = redis_endpoint_address(guide);
 	const struct redis_reply *host, *port;
@@ -30,7 +31,8 @@ static int sentinel_read(const struct redissite *s, const struct redis_endpoint 
 		return err_set(err, ERR_INVALID, "redis at %s is no sentinel", sentinel);
 	if (reply->type == REDIS_ERROR)
 		return err_set(err, redis_error_kind(reply->text), "sentinel at %s: %s", sentinel, reply->text);
-	if (reply->type != REDIS_ARRAY || reply->count != 2 || reply->elements[0]->type != REDIS_STRING || reply->elements[1]->type != REDIS_STRING)
+	if (reply->type != REDIS_ARRAY || reply->count != 2 || reply->elements[0]->type != REDIS_STRING ||
+		reply->elements[1]->type != REDIS_STRING)
 		return err_set(err, ERR_TEMPORARY, "sentinel at %s: the answer is no address", sentinel);
 	host = reply->elements[0];
 	port = reply->elements[1];

@@ -25,23 +25,29 @@ static void make_names(struct redissite *s, const char *const *addresses)
 	MEM_AUTO char *all = joined(addresses, s->guide_count, s->guide_count);
 	MEM_AUTO char *some = joined(addresses, s->guide_count, NAMED_MAX);
 
-	/* An endpoint's key has no secret, and everything that matters but the other addresses and the master's name. */
-	s->key = mem_printf("%s %s %zu:%s (%s, %s)", s->kind->name, all, s->master ? strlen(s->master) : 0, s->master ? s->master : "", redis_endpoint_key(s->guides[0]), redis_endpoint_key(s->like));
+	/*
+	 * An endpoint's key has no secret, and everything that matters but the other addresses and
+	 * the master's name.
+	 */
+	s->key = mem_printf("%s %s %zu:%s (%s, %s)", s->kind->name, all, s->master ? strlen(s->master) : 0,
+		s->master ? s->master : "", redis_endpoint_key(s->guides[0]), redis_endpoint_key(s->like));
 	if (s->master)
 		s->name = mem_printf("%s %s of %s", s->kind->name, s->master, some);
 	else
 		s->name = mem_printf("%s %s", s->kind->name, some);
 }
 
-static int make_endpoints(struct redissite *s, const char *const *addresses, size_t count, const struct redis_endpoint_config *guide_config, const struct redis_endpoint_config *server_config,
-			  struct err *err)
+static int make_endpoints(struct redissite *s, const char *const *addresses, size_t count,
+	const struct redis_endpoint_config *guide_config, const struct redis_endpoint_config *server_config,
+	struct err *err)
 {
 	struct redis_endpoint_config config = *server_config;
 
 	if (count == 0)
 		return err_set(err, ERR_INVALID, "addresses: there is none");
 	if (count > REDISSITE_GUIDES_MAX)
-		return err_set(err, ERR_INVALID, "addresses: at most %d, but there are %zu", REDISSITE_GUIDES_MAX, count);
+		return err_set(err, ERR_INVALID, "addresses: at most %d, but there are %zu", REDISSITE_GUIDES_MAX,
+			count);
 	config.address = addresses[0];
 	s->like = redis_endpoint_new(&config, err);
 	if (!s->like)
@@ -57,8 +63,9 @@ static int make_endpoints(struct redissite *s, const char *const *addresses, siz
 	return 0;
 }
 
-struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count, const char *master, const struct redis_endpoint_config *guide_config,
-				const struct redis_endpoint_config *server_config, struct err *err)
+struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count,
+	const char *master, const struct redis_endpoint_config *guide_config,
+	const struct redis_endpoint_config *server_config, struct err *err)
 {
 	struct redissite *s = mem_zalloc(sizeof(*s));
 

@@ -18,28 +18,31 @@
 #include "net/redis/redisreply.h"
 
 #define BACKOFF_FIRST_MS 100
-#define BACKOFF_MAX_MS 5000
-#define TICK_MS 5000      /* between two looks at an open connection */
-#define QUIET_MS 15000    /* after so long a silence a PING is sent */
-#define ANSWER_MS 5000    /* what was sent is answered within that */
-#define REFUSED_MS 60000  /* a channel that was refused is asked for again */
+#define BACKOFF_MAX_MS   5000
+#define TICK_MS          5000  /* between two looks at an open connection */
+#define QUIET_MS         15000 /* after so long a silence a PING is sent */
+#define ANSWER_MS        5000  /* what was sent is answered within that */
+#define REFUSED_MS       60000 /* a channel that was refused is asked for again */
 
-/* One channel on one connection. Lives while somebody listens to it, or a command about it is unanswered. */
+/*
+ * One channel on one connection. Lives while somebody listens to it, or a command about it is
+ * unanswered.
+ */
 struct channel {
 	struct conn *conn;
 	char *name;
 	size_t len;
 	struct redissub *listeners;
-	size_t listening;         /* those not stopped */
-	unsigned unanswered;      /* commands about it */
-	bool asked;               /* the last command sent was SUBSCRIBE */
-	bool joined;              /* and it was confirmed */
-	bool on;                  /* it was joined on this connection, and is again after a storm */
-	char *refusal;            /* owned; or refused, with this; NULL */
+	size_t listening;    /* those not stopped */
+	unsigned unanswered; /* commands about it */
+	bool asked;          /* the last command sent was SUBSCRIBE */
+	bool joined;         /* and it was confirmed */
+	bool on;             /* it was joined on this connection, and is again after a storm */
+	char *refusal;       /* owned; or refused, with this; NULL */
 	int64_t refused_at_ms;
-	int64_t window_ms;        /* when counting began */
-	unsigned heard;           /* messages since then */
-	struct loop_timer muted;  /* pending: left because of a storm, until it fires */
+	int64_t window_ms;       /* when counting began */
+	unsigned heard;          /* messages since then */
+	struct loop_timer muted; /* pending: left because of a storm, until it fires */
 	UT_hash_handle hh;
 };
 
@@ -52,7 +55,10 @@ struct redissub {
 	struct redissub *next_stopped;
 };
 
-/* A command that was sent has exactly one reply, and they come in order; messages come between them. */
+/*
+ * A command that was sent has exactly one reply, and they come in order; messages come between
+ * them.
+ */
 struct expected {
 	struct channel *channel; /* NULL: a PING */
 	struct expected *next;
@@ -65,12 +71,12 @@ struct conn {
 	struct redislink link;
 	struct expected *expected; /* oldest first */
 	struct expected *expected_last;
-	struct channel *channels;  /* hash by name */
-	size_t listening;          /* over all channels */
+	struct channel *channels; /* hash by name */
+	size_t listening;         /* over all channels */
 	unsigned failures;
 	struct err last_err;
-	int64_t sent_ms;           /* on this connection */
-	struct loop_timer timer;   /* closed: dial again, or end; open: the next look */
+	int64_t sent_ms;         /* on this connection */
+	struct loop_timer timer; /* closed: dial again, or end; open: the next look */
 };
 
 struct redissub_pool {
@@ -82,7 +88,7 @@ struct redissub_pool {
 
 static void conn_fail(struct conn *c, const struct err *why);
 
-/* --- listeners and channels --------------------------------------------------------------------------------------------------- */
+/* ---- Listeners and channels ---- */
 
 static void channel_free(struct channel *ch)
 {
@@ -108,12 +114,15 @@ static void bury(struct redissub *s)
 	channel_drop(ch);
 }
 
-/* Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the list until nobody walks it. */
+/*
+ * Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the
+ * list until nobody walks it.
+ */
 static void tell(struct channel *ch, const char *message, size_t len)
 {
 	struct redissub *s;
 
-	DL_FOREACH(ch->listeners, s) {
+	DL_FOREACH (ch->listeners, s) {
 		if (s->fn)
 			s->fn(s->arg, message, len);
 		if (ch->conn->pool->guard.freed)
@@ -132,7 +141,7 @@ static void on_joined_already(void *arg)
 	redislink_leave(&p->guard);
 }
 
-/* --- sending ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Sending ---- */
 
 static void expect(struct conn *c, struct channel *ch)
 {
@@ -180,7 +189,9 @@ static void on_muted(void *arg)
 	settle(arg);
 }
 
-/* Nothing that a channel says in a storm is news: what it comes to is read when it is joined again. */
+/*
+ * Nothing that a channel says in a storm is news: what it comes to is read when it is joined again.
+ */
 static void count_message(struct channel *ch)
 {
 	int64_t now_ms = loop_now_ms(ch->conn->pool->loop);
@@ -195,7 +206,7 @@ static void count_message(struct channel *ch)
 	settle(ch);
 }
 
-/* --- receiving ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Receiving ---- */
 
 static void take_message(struct conn *c, const struct redis_reply *reply)
 {
@@ -220,7 +231,9 @@ static void take_refusal(struct channel *ch, const char *text)
 	ch->on = false;
 }
 
-/* The answer to the newest command about a channel says how it stands; those before it are history. */
+/*
+ * The answer to the newest command about a channel says how it stands; those before it are history.
+ */
 static void take_answer(struct conn *c, struct channel *ch, const struct redis_reply *reply)
 {
 	c->failures = 0;
@@ -247,7 +260,8 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 	struct channel *ch = e ? e->channel : NULL;
 	struct err err;
 
-	if (reply->type == REDIS_ARRAY && reply->count == 3 && reply->elements[0]->type == REDIS_STRING && strcmp(reply->elements[0]->text, "message") == 0) {
+	if (reply->type == REDIS_ARRAY && reply->count == 3 && reply->elements[0]->type == REDIS_STRING &&
+		strcmp(reply->elements[0]->text, "message") == 0) {
 		take_message(c, reply);
 		return;
 	}
@@ -262,7 +276,7 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 		take_answer(c, ch, reply);
 }
 
-/* --- connecting and losing ---------------------------------------------------------------------------------------------------- */
+/* ---- Connecting and losing ---- */
 
 static void forget_expected(struct conn *c)
 {
@@ -282,7 +296,7 @@ static void conn_close(struct conn *c)
 
 	redislink_close(&c->link);
 	forget_expected(c);
-	HASH_ITER(hh, c->channels, ch, next) {
+	HASH_ITER (hh, c->channels, ch, next) {
 		ch->asked = ch->joined = ch->on = false;
 		loop_timer_cancel(&ch->muted);
 		free(ch->refusal);
@@ -290,7 +304,10 @@ static void conn_close(struct conn *c)
 	}
 }
 
-/* Who is called back at the moment may hold a channel: those that nobody wants go when the connection is used or freed. */
+/*
+ * Who is called back at the moment may hold a channel: those that nobody wants go when the
+ * connection is used or freed.
+ */
 static void conn_fail(struct conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
@@ -304,7 +321,7 @@ static void on_opened(void *arg)
 	struct channel *ch, *next;
 
 	c->sent_ms = loop_now_ms(c->pool->loop);
-	HASH_ITER(hh, c->channels, ch, next) {
+	HASH_ITER (hh, c->channels, ch, next) {
 		if (ch->listeners)
 			settle(ch);
 		else
@@ -324,10 +341,10 @@ static void conn_free(struct conn *c)
 	struct channel *ch, *next;
 
 	conn_close(c);
-	HASH_ITER(hh, c->channels, ch, next) {
+	HASH_ITER (hh, c->channels, ch, next) {
 		struct redissub *s, *after;
 
-		DL_FOREACH_SAFE(ch->listeners, s, after) {
+		DL_FOREACH_SAFE (ch->listeners, s, after) {
 			loop_task_cancel(c->pool->loop, &s->joined);
 			free(s);
 		}
@@ -379,11 +396,13 @@ static void on_timer(void *arg)
 		look_at_open(c);
 }
 
-/* --- for everybody ------------------------------------------------------------------------------------------------------------ */
+/* ---- For everybody ---- */
 
 static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
 {
-	static const struct redislink_handler handler = { .opened = on_opened, .replied = on_reply, .failed = on_failed };
+	static const struct redislink_handler handler = { .opened = on_opened,
+		.replied = on_reply,
+		.failed = on_failed };
 	struct conn *c;
 
 	HASH_FIND_STR(p->conns, e->server_key, c);
@@ -415,7 +434,8 @@ static struct channel *channel_get(struct conn *c, const char *name, size_t len)
 	return ch;
 }
 
-struct redissub *redissub_start(struct redissub_pool *p, struct redis_endpoint *e, const char *channel, size_t channel_len, redissub_fn fn, void *arg)
+struct redissub *redissub_start(struct redissub_pool *p, struct redis_endpoint *e, const char *channel,
+	size_t channel_len, redissub_fn fn, void *arg)
 {
 	struct redissub *s = mem_zalloc(sizeof(*s));
 
@@ -484,7 +504,7 @@ static void on_left(void *arg)
 	}
 	if (!p->guard.freed)
 		return;
-	HASH_ITER(hh, p->conns, c, next)
+	HASH_ITER (hh, p->conns, c, next)
 		conn_free(c);
 	free(p);
 }

@@ -8,10 +8,10 @@
 #include "net/dial.h"
 #include "net/redis/redisround.h"
 
-#define IDLE_MS 300000
-#define GUIDE_MS 3000        /* for one guide's answer */
-#define ROUND_GAP_MS 250     /* between two rounds that brought something */
-#define FOLLOW_MAX_MS 5000  /* the way of followers is asked for again, also when nobody commands */
+#define IDLE_MS       300000
+#define GUIDE_MS      3000 /* for one guide's answer */
+#define ROUND_GAP_MS  250  /* between two rounds that brought something */
+#define FOLLOW_MAX_MS 5000 /* the way of followers is asked for again, also when nobody commands */
 
 int64_t redisway_now_ms(const struct redisway *w)
 {
@@ -58,7 +58,8 @@ void redisway_tend(struct redisway *w)
 	if (w->stale || w->waiting_count > 0 || (w->followers && (w->doubted || !w->map_ms)))
 		due_ms = w->retry_ms;
 	else if (w->followers)
-		due_ms = at_least(w->retry_ms, w->map_ms + (w->site->kind->way_ms < FOLLOW_MAX_MS ? w->site->kind->way_ms : FOLLOW_MAX_MS));
+		due_ms = at_least(w->retry_ms,
+			w->map_ms + (w->site->kind->way_ms < FOLLOW_MAX_MS ? w->site->kind->way_ms : FOLLOW_MAX_MS));
 	else
 		due_ms = w->used_ms + IDLE_MS;
 	loop_timer_set(&w->timer, at_least(due_ms - redisway_now_ms(w), 0));
@@ -103,7 +104,7 @@ static void followers_look(struct redisway *w)
 {
 	struct redisrouter_follower *f;
 
-	DL_FOREACH(w->followers, f)
+	DL_FOREACH (w->followers, f)
 		redisway_tell(f);
 }
 
@@ -129,7 +130,8 @@ static void on_round(void *arg, const struct err *err)
 	w->doubted = w->stale = false;
 	err_keep(&w->err, err);
 	if (err)
-		w->retry_ms = redisway_now_ms(w) + loop_backoff_ms(w->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
+		w->retry_ms = redisway_now_ms(w) +
+			loop_backoff_ms(w->failures++, DIAL_AGAIN_FIRST_MS, DIAL_AGAIN_MAX_MS);
 	else
 		w->retry_ms = redisway_now_ms(w) + ROUND_GAP_MS;
 	if (!err)
@@ -139,7 +141,10 @@ static void on_round(void *arg, const struct err *err)
 	redisway_tend(w);
 }
 
-/* The servers of the map know the way of a cluster as well: seeds may be long gone. Not all of them: a round asks only so many. */
+/*
+ * The servers of the map know the way of a cluster as well: seeds may be long gone. Not all of
+ * them: a round asks only so many.
+ */
 static size_t add_servers(struct redisway *w, struct redis_endpoint **endpoints, size_t room)
 {
 	size_t count = 0;
@@ -167,7 +172,8 @@ void redisway_ask(struct redisway *w)
 
 	memcpy(endpoints + count, w->site->guides, w->site->guide_count * sizeof(endpoints[0]));
 	count += w->site->guide_count;
-	w->round = redisround_start(w->router->loop, w->router->pool, endpoints, count, argc, argv, GUIDE_MS, on_accept, on_round, w);
+	w->round = redisround_start(w->router->loop, w->router->pool, endpoints, count, argc, argv, GUIDE_MS, on_accept,
+		on_round, w);
 	loop_timer_cancel(&w->timer);
 }
 

@@ -3,7 +3,8 @@
 #define NET_REDIS_REDISWAY_H
 
 /*
- * What the router knows of one site: the map, how old and how doubtful it is, the round that asks for a newer one, and who follows. It tells the router when a round is over (serve); the router's
+ * What the router knows of one site: the map, how old and how doubtful it is, the round that asks
+ * for a newer one, and who follows. It tells the router when a round is over (serve); the router's
  * commands live in redisrouter.c. For net/redis/redisrouter alone.
  */
 
@@ -27,14 +28,15 @@ struct redisway {
 	struct redis_endpoint **servers; /* of the map, made when first needed */
 	int64_t map_ms;                  /* when it was told; 0: never */
 	bool doubted;                    /* it led nowhere: commands wait for a newer one */
-	bool stale;                      /* it is known to be a little wrong: a newer one is asked for, and nobody waits */
+	/* it is known to be a little wrong: a newer one is asked for, and nobody waits */
+	bool stale;
 	struct redisround *round;
-	unsigned failures;  /* rounds that brought nothing, in a row */
-	int64_t retry_ms;   /* no round before; loop clock */
-	struct err *err;    /* of the last round; NULL when it brought something */
-	struct redisrouter_call *calls;     /* all */
+	unsigned failures;              /* rounds that brought nothing, in a row */
+	int64_t retry_ms;               /* no round before; loop clock */
+	struct err *err;                /* of the last round; NULL when it brought something */
+	struct redisrouter_call *calls; /* all */
 	size_t call_count, waiting_count;
-	void (*serve)(struct redisway *w);  /* a round is over: send what waits, or let it fail; calls nobody back */
+	void (*serve)(struct redisway *w); /* a round is over: send what waits, or let it fail; calls nobody back */
 	struct redisrouter_follower *followers;
 	int64_t used_ms;
 	struct loop_timer timer; /* the next round, or the end of an idle way */
@@ -54,7 +56,9 @@ struct redisrouter_follower {
 struct redisway *redisway_of(struct redisrouter *r, struct redissite *site, void (*serve)(struct redisway *w));
 void redisway_free(struct redisway *w); /* nobody commands or follows any more */
 
-/* The server of a slot, borrowed until the map is another; NULL with the reason (err may be NULL). */
+/*
+ * The server of a slot, borrowed until the map is another; NULL with the reason (err may be NULL).
+ */
 struct redis_endpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err);
 
 bool redisway_may_ask(const struct redisway *w); /* no round is under way, and none ended just now */

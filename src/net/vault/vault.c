@@ -7,9 +7,9 @@
 
 #include "base/mem.h"
 
-#define LOGINS_MAX 1000
+#define LOGINS_MAX           1000
 #define CONNECTIONS_PER_HOST 8
-#define SWEEP_MS 60000
+#define SWEEP_MS             60000
 
 static void pool_really_free(struct vault_pool *p);
 
@@ -97,8 +97,9 @@ static int make_room_for_login(struct vault_pool *p, struct err *err)
 
 	if (HASH_COUNT(p->logins) < LOGINS_MAX)
 		return 0;
-	HASH_ITER(hh, p->logins, e, next)
-		if (e->reads == 0 && (oldest == NULL || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
+	HASH_ITER (hh, p->logins, e, next)
+		if (e->reads == 0 &&
+			(oldest == NULL || vaultlogin_used_ms(e->login) < vaultlogin_used_ms(oldest->login)))
 			oldest = e;
 	if (oldest == NULL)
 		return err_set(err, ERR_TEMPORARY, "more than %d logins to Vault are in use", LOGINS_MAX);
@@ -106,9 +107,11 @@ static int make_room_for_login(struct vault_pool *p, struct err *err)
 	return 0;
 }
 
-static struct vault_entry *find_login(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, struct err *err)
+static struct vault_entry *find_login(struct vault_pool *p, const struct vault_server *server,
+	const struct vault_login *login, struct err *err)
 {
-	const char *const parts[] = { server->address, server->namespace_, login->token, login->jwt, login->role, login->mount };
+	const char *const parts[] = { server->address, server->namespace_, login->token, login->jwt, login->role,
+		login->mount };
 	char key[FINGERPRINT_TEXT];
 	struct vault_entry *e;
 	struct vaultlogin *l;
@@ -136,7 +139,7 @@ static void on_sweep(void *arg)
 	struct vault_entry *e, *next_entry;
 
 	vaultread_sweep(p);
-	HASH_ITER(hh, p->logins, e, next_entry)
+	HASH_ITER (hh, p->logins, e, next_entry)
 		if (e->reads == 0 && !vaultlogin_in_use(e->login))
 			entry_free(p, e);
 	if (p->logins != NULL)
@@ -153,14 +156,16 @@ static void on_deadline(void *arg)
 
 	if (r == NULL)
 		return; /* it is told in this turn anyhow */
-	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path, vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
+	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
+		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
 	call_detach(c);
 	vaultread_drop_if_unwanted(r);
 	vault_tell(c, NULL, 0, &err);
 }
 
 /* The call joins what is under way, or gets its task. */
-static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret)
+static void begin(struct vault_call *c, const struct vault_server *server, const struct vault_login *login,
+	const struct vault_secret *secret)
 {
 	struct vault_pool *p = c->pool;
 	struct err err;
@@ -181,7 +186,8 @@ static void begin(struct vault_call *c, const struct vault_server *server, const
 	loop_task_queue(p->loop, &c->task);
 }
 
-struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
+struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login,
+	const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
 {
 	struct vault_call *c = mem_zalloc(sizeof(*c));
 	int64_t patience_ms;
@@ -233,11 +239,11 @@ static void pool_really_free(struct vault_pool *p)
 	struct vault_entry *e, *next_entry;
 	struct vaultread *r, *next;
 
-	HASH_ITER(hh, p->reads, r, next)
+	HASH_ITER (hh, p->reads, r, next)
 		vaultread_free(r);
 	while (p->ready != NULL)
 		vault_call_free(p->ready);
-	HASH_ITER(hh, p->logins, e, next_entry)
+	HASH_ITER (hh, p->logins, e, next_entry)
 		entry_free(p, e);
 	loop_timer_done(&p->sweep);
 	httpc_free(p->c);

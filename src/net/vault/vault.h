@@ -3,8 +3,11 @@
 #define NET_VAULT_VAULT_H
 
 /*
- * A client of HashiCorp Vault's (OpenBao's) HTTP API, as far as TriggerAuthentications use it (keda-core.md 6.3): login by token or by a Kubernetes JWT, reading a secret of the key-value engines 1 and 2, issuing a certificate. One login
- * per distinct server and credentials, renewed while it is used, shared by all who read. Knows no Kubernetes objects. Tokens and values are wiped when freed, and are never in an error.
+ * A client of HashiCorp Vault's (OpenBao's) HTTP API, as far as TriggerAuthentications use it
+ * (keda-core.md 6.3): login by token or by a Kubernetes JWT, reading a secret of the key-value
+ * engines 1 and 2, issuing a certificate. One login per distinct server and credentials, renewed
+ * while it is used, shared by all who read. Knows no Kubernetes objects. Tokens and values are
+ * wiped when freed, and are never in an error.
  */
 
 #include <stdbool.h>
@@ -16,37 +19,54 @@
 struct vault_pool;
 struct vault_call;
 
-struct vault_server { /* borrowed texts */
+struct vault_server {           /* borrowed texts */
 	const char *address;    /* "https://vault.example:8200", with or without a path */
 	const char *namespace_; /* X-Vault-Namespace; NULL */
 };
 
 struct vault_login { /* exactly one of token and jwt */
 	const char *token;
-	const char *jwt, *role, *mount; /* POST auth/<mount>/login. Another jwt is another login, even of the same account: only Vault can tell whose it is */
+	/*
+	 * POST auth/<mount>/login. Another jwt is another login, even of the same account: only
+	 * Vault can tell whose it is
+	 */
+	const char *jwt, *role, *mount;
 };
 
-enum vault_engine { VAULT_ENGINE_ANY /* 2 when the answer has a `data` in its data */, VAULT_ENGINE_KV2, VAULT_ENGINE_KV1, VAULT_ENGINE_PKI };
+enum vault_engine {
+	VAULT_ENGINE_ANY /* 2 when the answer has a `data` in its data */,
+	VAULT_ENGINE_KV2,
+	VAULT_ENGINE_KV1,
+	VAULT_ENGINE_PKI
+};
 
 struct vault_secret {
 	enum vault_engine engine;
 	const char *path, *key;
-	const char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format; /* PKI; NULL when absent */
+	/* PKI; NULL when absent */
+	const char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
 };
 
 /*
- * value (borrowed for the call) or err, never both. good_for_ms: when it should be read again (two thirds of a lease, or of a certificate's life; until then every reader gets the same answer); 0: the server did not say. The value may
- * be "". ERR_MISSING: no such path or key; ERR_DENIED: login or policy; ERR_INVALID: the address, the path, the token or the file of authorities cannot be used, or the value is neither a text nor a whole number or boolean;
- * ERR_TEMPORARY: the rest.
+ * value (borrowed for the call) or err, never both. good_for_ms: when it should be read again (two
+ * thirds of a lease, or of a certificate's life; until then every reader gets the same answer); 0:
+ * the server did not say. The value may be "". ERR_MISSING: no such path or key; ERR_DENIED: login
+ * or policy; ERR_INVALID: the address, the path, the token or the file of authorities cannot be
+ * used, or the value is neither a text nor a whole number or boolean; ERR_TEMPORARY: the rest.
  */
 typedef void (*vault_fn)(void *arg, const char *value, int64_t good_for_ms, const struct err *err);
 
 /* ca_file: VAULT_CACERT, read at each login; NULL: the system's. skip_verify: VAULT_SKIP_VERIFY. */
 struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool skip_verify);
-void vault_pool_free(struct vault_pool *p); /* calls under way end without callbacks; safe from inside them; NULL is fine */
+/* calls under way end without callbacks; safe from inside them; NULL is fine */
+void vault_pool_free(struct vault_pool *p);
 
-/* All texts are copied. deadline_ms: loop clock. Never calls back before it returns; exactly once; not after vault_cancel. */
-struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg);
+/*
+ * All texts are copied. deadline_ms: loop clock. Never calls back before it returns; exactly once;
+ * not after vault_cancel.
+ */
+struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login,
+	const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg);
 void vault_cancel(struct vault_call *c); /* NULL is fine */
 
 #endif

@@ -3,9 +3,11 @@
 #define NET_VAULT_VAULT_PARTS_H
 
 /*
- * What the two halves of net/vault share, each in its own file: vault.c has the pool, its calls and its logins; vaultread.c has what is read, shared and kept. Nobody else includes this.
+ * What the two halves of net/vault share, each in its own file: vault.c has the pool, its calls and
+ * its logins; vaultread.c has what is read, shared and kept. Nobody else includes this.
  *
- * A call is either on a read or on its pool's list of those that are told without one. Callbacks may do anything, even free the pool: it goes when the last of them has returned (depth).
+ * A call is either on a read or on its pool's list of those that are told without one. Callbacks
+ * may do anything, even free the pool: it goes when the last of them has returned (depth).
  */
 
 #include <jansson.h>
@@ -26,8 +28,9 @@ struct vault_entry {
 enum vaultread_state { READ_LOGIN, READ_ASKING, READ_DOUBTING, READ_TOLD, READ_KEPT };
 
 /*
- * What is read from one path with one login: whoever wants a key of it while it is under way waits for the one answer. An answer that is good for a while (a lease, a certificate) is kept so long, for it
- * exists only once.
+ * What is read from one path with one login: whoever wants a key of it while it is under way waits
+ * for the one answer. An answer that is good for a while (a lease, a certificate) is kept so long,
+ * for it exists only once.
  */
 struct vaultread {
 	struct vault_pool *pool;
@@ -80,18 +83,26 @@ struct vault_pool {
 	bool freed;     /* as soon as depth is 0 */
 };
 
-void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err); /* the end of a call. The pool may be gone afterwards, unless the caller has counted itself in depth */
+/*
+ * the end of a call. The pool may be gone afterwards, unless the caller has counted itself in depth
+ */
+void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err);
 void vault_leave(struct vault_pool *p); /* the counterpart of depth++: may free the pool */
 void vault_call_free(struct vault_call *c);
 int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 0, else at least 1 */
 
-/* The read of that path with that login: one that is under way or kept, else one that has just been started. NULL and *err when the path cannot be used. */
-struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret, struct err *err);
-bool vaultread_is_kept(const struct vaultread *r); /* its answer can be used */
+/*
+ * The read of that path with that login: one that is under way or kept, else one that has just been
+ * started. NULL and *err when the path cannot be used.
+ */
+struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *entry, const struct vault_secret *secret,
+	struct err *err);
+bool vaultread_is_kept(const struct vaultread *r);              /* its answer can be used */
 void vaultread_join(struct vaultread *r, struct vault_call *c); /* for one that is not: starts it anew if need be */
-char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err); /* mem_free_secret */
+/* mem_free_secret */
+char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err);
 void vaultread_drop_if_unwanted(struct vaultread *r);
-void vaultread_free(struct vaultread *r); /* and the calls on it, without callbacks */
+void vaultread_free(struct vaultread *r);   /* and the calls on it, without callbacks */
 void vaultread_sweep(struct vault_pool *p); /* what is kept longer than it is good */
 struct err *vault_err_copy(const struct err *err);
 

@@ -12,9 +12,9 @@
 #include "base/mem.h"
 #include "net/vault/vaultreply.h"
 
-#define IN_USE_MS (2 * 3600 * INT64_C(1000)) /* since it was used last */
-#define RENEW_AGAIN_MS 5000                  /* after a renewal that failed, at least */
-#define CA_FILE_MAX ((size_t)4 << 20)
+#define IN_USE_MS      (2 * 3600 * INT64_C(1000)) /* since it was used last */
+#define RENEW_AGAIN_MS 5000                       /* after a renewal that failed, at least */
+#define CA_FILE_MAX    ((size_t)4 << 20)
 
 enum state { NONE, ASKING, READY, DOUBTING };
 
@@ -30,10 +30,10 @@ struct vaultlogin {
 	int64_t ends_ms; /* loop clock; 0: never */
 	int64_t ttl_ms;
 	bool renewable;
-	struct vaultrequest *asked;   /* the login, the look-up or the doubt */
+	struct vaultrequest *asked; /* the login, the look-up or the doubt */
 	struct vaultrequest *renewal;
 	struct loop_timer renew_timer;
-	struct loop_task ready_task;  /* tells those who need not wait */
+	struct loop_task ready_task; /* tells those who need not wait */
 	struct vaultlogin_waiter *waiters;
 	uint64_t next_number;
 	int64_t used_ms, needed_until_ms;
@@ -78,7 +78,10 @@ static bool ended(const struct vaultlogin *l)
 	return l->ends_ms != 0 && loop_now_ms(l->loop) >= l->ends_ms;
 }
 
-/* Somewhere between the half and two thirds of the ttl, so that many logins of one start do not renew together. */
+/*
+ * Somewhere between the half and two thirds of the ttl, so that many logins of one start do not
+ * renew together.
+ */
 static void plan_renewal(struct vaultlogin *l)
 {
 	int64_t early_ms = l->ttl_ms / 2, window_ms = l->ttl_ms / 8;
@@ -145,7 +148,10 @@ static void fail(struct vaultlogin *l, const struct err *cause)
 {
 	struct err err = *cause;
 
-	/* A role that does not exist is 400, a mount 404: all of it is the login's fault, and nothing that passes by itself. */
+	/*
+	 * A role that does not exist is 400, a mount 404: all of it is the login's fault, and
+	 * nothing that passes by itself.
+	 */
 	if (l->jwt != NULL && (err.http_status == 400 || err.http_status == 404))
 		err.kind = ERR_DENIED;
 	if (l->jwt != NULL)
@@ -164,7 +170,8 @@ static void on_asked(void *arg, const json_t *answer, size_t size, const struct 
 
 	(void)size;
 	l->asked = NULL;
-	if (cause == NULL && (l->jwt != NULL ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
+	if (cause == NULL &&
+		(l->jwt != NULL ? vaultreply_login(answer, &t, &err) : vaultreply_lookup(answer, &t, &err)) < 0)
 		cause = &err;
 	if (cause != NULL) {
 		fail(l, cause);
@@ -186,7 +193,8 @@ static void ask(struct vaultlogin *l)
 	if (l->jwt != NULL)
 		l->asked = vaultrequest_start(l->c, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
 	else
-		l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_asked, l);
+		l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
+			on_asked, l);
 }
 
 /* ---- Doubt ---- */
@@ -226,7 +234,8 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 		return;
 	}
 	l->state = DOUBTING;
-	l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_looked_up, l);
+	l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_looked_up,
+		l);
 	join(l, w);
 }
 
@@ -241,7 +250,8 @@ void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 		ask(l);
 	} else if (l->state == READY) {
 		loop_task_queue(l->loop, &l->ready_task);
-		if (l->renewable && l->ttl_ms > 0 && l->renewal == NULL && !loop_timer_pending(&l->renew_timer)) /* was out of use when it was time */
+		/* was out of use when it was time */
+		if (l->renewable && l->ttl_ms > 0 && l->renewal == NULL && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
 	}
 }
@@ -280,12 +290,16 @@ int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
 	return l->renewable ? 0 : l->ends_ms;
 }
 
-/* A token that somebody gave is not ours to let die as long as it is used now and then; one that we logged in for can be had again. */
+/*
+ * A token that somebody gave is not ours to let die as long as it is used now and then; one that we
+ * logged in for can be had again.
+ */
 bool vaultlogin_in_use(const struct vaultlogin *l)
 {
 	int64_t now_ms = loop_now_ms(l->loop);
 
-	return l->waiters != NULL || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms || (l->jwt == NULL && l->used && l->renewable && !ended(l));
+	return l->waiters != NULL || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms ||
+		(l->jwt == NULL && l->used && l->renewable && !ended(l));
 }
 
 int64_t vaultlogin_used_ms(const struct vaultlogin *l)
@@ -308,7 +322,10 @@ static int read_authorities(const char *path, char **out, struct err *err)
 
 static int take_address(struct vaultlogin *l, const char *address, struct err *err)
 {
-	size_t len = strlen(address), scheme = strncasecmp(address, "https://", 8) == 0 ? 8 : strncasecmp(address, "http://", 7) == 0 ? 7 : 0;
+	size_t len = strlen(address),
+	       scheme = strncasecmp(address, "https://", 8) == 0 ? 8
+		: strncasecmp(address, "http://", 7) == 0        ? 7
+								 : 0;
 
 	if (scheme == 0)
 		return err_set(err, ERR_INVALID, "address \"%.200s\": must begin with http:// or https://", address);
@@ -324,7 +341,10 @@ static int take_login(struct vaultlogin *l, const struct vault_login *login, str
 {
 	if (login->token != NULL) {
 		l->token = mem_dup(login->token);
-		return vaultreply_is_token(login->token) ? 0 : err_set(err, ERR_INVALID, "the token %s", *login->token == '\0' ? "is empty" : "has characters that no token has");
+		return vaultreply_is_token(login->token)
+			? 0
+			: err_set(err, ERR_INVALID, "the token %s",
+				  *login->token == '\0' ? "is empty" : "has characters that no token has");
 	}
 	if (login->role == NULL || *login->role == '\0' || login->mount == NULL || *login->mount == '\0')
 		return err_set(err, ERR_INVALID, "a login by kubernetes needs a role and a mount");
@@ -336,7 +356,10 @@ static int take_login(struct vaultlogin *l, const struct vault_login *login, str
 	return l->path != NULL ? 0 : err_wrap(err, "mount");
 }
 
-/* Nothing was started yet, or it was and is cancelled: what a request borrows is kept until the turn ends. */
+/*
+ * Nothing was started yet, or it was and is cancelled: what a request borrows is kept until the
+ * turn ends.
+ */
 static void really_free(void *arg)
 {
 	struct vaultlogin *l = arg;
@@ -351,11 +374,13 @@ static void really_free(void *arg)
 	free(l);
 }
 
-struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const struct vault_server *server, const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err)
+struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const struct vault_server *server,
+	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err)
 {
 	struct vaultlogin *l = mem_zalloc(sizeof(*l));
 	char *ca_pem = NULL;
-	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 || (ca_file != NULL && read_authorities(ca_file, &ca_pem, err) < 0);
+	bool bad = take_address(l, server->address, err) < 0 || take_login(l, login, err) < 0 ||
+		(ca_file != NULL && read_authorities(ca_file, &ca_pem, err) < 0);
 
 	l->server.namespace_ = mem_dup(server->namespace_);
 	l->server.trust.ca_pem = ca_pem;

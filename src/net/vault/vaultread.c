@@ -10,9 +10,9 @@
 #include "net/vault/vaultreply.h"
 #include "net/vault/vaultrequest.h"
 
-#define KEPT_MAX 1000
+#define KEPT_MAX       1000
 #define KEPT_BYTES_MAX ((size_t)16 << 20)
-#define KEPT_LEAST_MS 10000 /* of a certificate about whose end nothing is said: its key must come with it */
+#define KEPT_LEAST_MS  10000 /* of a certificate about whose end nothing is said: its key must come with it */
 
 char *vaultread_value(const json_t *answer, const struct vault_call *c, const char *shown_path, struct err *err)
 {
@@ -73,7 +73,10 @@ static void tell_calls(struct vaultread *r, const json_t *answer, int64_t until_
 	while (r->calls != NULL && !p->freed) {
 		char *value = answer != NULL ? vaultread_value(answer, r->calls, r->shown_path, &wrong) : NULL;
 
-		vault_tell(r->calls, value, value != NULL ? vault_time_left(p, until_ms) : 0, value != NULL ? NULL : answer != NULL ? &wrong : err);
+		vault_tell(r->calls, value, value != NULL ? vault_time_left(p, until_ms) : 0,
+			value != NULL            ? NULL
+				: answer != NULL ? &wrong
+						 : err);
 		mem_free_secret(value);
 	}
 }
@@ -100,7 +103,7 @@ static void make_room(struct vault_pool *p, const struct vaultread *but)
 {
 	struct vaultread *r, *next;
 
-	HASH_ITER(hh, p->reads, r, next) {
+	HASH_ITER (hh, p->reads, r, next) {
 		if (p->kept <= KEPT_MAX && p->kept_bytes <= KEPT_BYTES_MAX)
 			return;
 		if (r != but && r->state == READ_KEPT && r->calls == NULL)
@@ -127,7 +130,8 @@ static void keep(struct vaultread *r, const json_t *answer, size_t size, int64_t
 static int64_t good_until_ms(struct vaultread *r, const json_t *answer)
 {
 	enum vault_engine engine = r->body != NULL ? VAULT_ENGINE_PKI : VAULT_ENGINE_ANY;
-	int64_t good_for_ms = vaultreply_good_for_ms(answer, engine, timestamp_now_ms(), &r->leased), now_ms = loop_now_ms(r->pool->loop), ends_ms;
+	int64_t good_for_ms = vaultreply_good_for_ms(answer, engine, timestamp_now_ms(), &r->leased),
+		now_ms = loop_now_ms(r->pool->loop), ends_ms;
 
 	if (good_for_ms == 0 && engine == VAULT_ENGINE_PKI)
 		good_for_ms = KEPT_LEAST_MS;
@@ -172,7 +176,8 @@ static void on_login(void *arg, const struct err *err)
 	} else {
 		r->state = READ_ASKING;
 		r->round = vaultlogin_round(l);
-		r->request = vaultrequest_start(r->pool->c, vaultlogin_server(l), r->path, vaultlogin_token(l), r->body, NULL, on_answer, r);
+		r->request = vaultrequest_start(r->pool->c, vaultlogin_server(l), r->path, vaultlogin_token(l), r->body,
+			NULL, on_answer, r);
 	}
 }
 
@@ -191,10 +196,13 @@ bool vaultread_is_kept(const struct vaultread *r)
 {
 	if (r->state != READ_KEPT)
 		return false;
-	return r->calls != NULL || (r->until_ms > loop_now_ms(r->pool->loop) && (!r->leased || r->round == vaultlogin_round(r->entry->login)));
+	return r->calls != NULL ||
+		(r->until_ms > loop_now_ms(r->pool->loop) &&
+			(!r->leased || r->round == vaultlogin_round(r->entry->login)));
 }
 
-struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, const struct vault_secret *secret, struct err *err)
+struct vaultread *vaultread_find(struct vault_pool *p, struct vault_entry *e, const struct vault_secret *secret,
+	struct err *err)
 {
 	char *path = vaultreply_path("", secret->path, "", err), *body;
 	char key[FINGERPRINT_TEXT];
@@ -235,7 +243,7 @@ void vaultread_sweep(struct vault_pool *p)
 {
 	struct vaultread *r, *next;
 
-	HASH_ITER(hh, p->reads, r, next)
+	HASH_ITER (hh, p->reads, r, next)
 		if (r->state == READ_KEPT && r->calls == NULL && r->until_ms <= loop_now_ms(p->loop))
 			vaultread_free(r);
 }

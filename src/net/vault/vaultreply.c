@@ -9,11 +9,11 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
-#define WORDS_MAX 200            /* bytes of the server's own words */
-#define TTL_MAX_S INT64_C(315360000) /* ten years: longer is as good */
-#define TOKEN_MAX 8192
-#define VALUE_MAX ((size_t)1 << 20)
-#define BODY_MAX ((size_t)8 << 20)
+#define WORDS_MAX      200                /* bytes of the server's own words */
+#define TTL_MAX_S      INT64_C(315360000) /* ten years: longer is as good */
+#define TOKEN_MAX      8192
+#define VALUE_MAX      ((size_t)1 << 20)
+#define BODY_MAX       ((size_t)8 << 20)
 #define PATH_MAX_BYTES 4096
 
 /* ---- Errors ---- */
@@ -73,7 +73,8 @@ static void explain(int status, const json_t *answer, const char *const *secrets
 	if (words != NULL && !repeats(words, secrets))
 		put_words(&text, words);
 	if (text.len > 0)
-		err_set(err, kind_of(status), "HTTP %d: %.*s", status, (int)utf8_cut(text.data, text.len, WORDS_MAX), text.data);
+		err_set(err, kind_of(status), "HTTP %d: %.*s", status, (int)utf8_cut(text.data, text.len, WORDS_MAX),
+			text.data);
 	else if (status == 404)
 		err_set(err, ERR_MISSING, "HTTP 404: nothing is there");
 	else
@@ -140,7 +141,8 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 	if (vaultreply_renewal(answer, out, err) < 0)
 		return -1;
 	token = json_object_get(json_object_get(answer, "auth"), "client_token");
-	if (!json_is_string(token) || strlen(json_string_value(token)) != json_string_length(token) || !vaultreply_is_token(json_string_value(token)))
+	if (!json_is_string(token) || strlen(json_string_value(token)) != json_string_length(token) ||
+		!vaultreply_is_token(json_string_value(token)))
 		return err_set(err, ERR_TEMPORARY, "the answer has no token");
 	out->token = mem_dup(json_string_value(token));
 	return 0;
@@ -170,7 +172,8 @@ void vaultreply_token_done(struct vaultreply_token *t)
 static const json_t *data_of(const json_t *answer, enum vault_engine engine)
 {
 	const json_t *data = json_object_get(answer, "data"), *inner = json_object_get(data, "data");
-	bool versioned = engine == VAULT_ENGINE_KV2 || (engine == VAULT_ENGINE_ANY && (json_is_object(inner) || json_is_null(inner)));
+	bool versioned = engine == VAULT_ENGINE_KV2 ||
+		(engine == VAULT_ENGINE_ANY && (json_is_object(inner) || json_is_null(inner)));
 	const json_t *keys = versioned ? inner : data;
 
 	return json_is_object(keys) ? keys : NULL;
@@ -190,10 +193,10 @@ static char *joined(const json_t *list, const char *key, struct err *err)
 	const json_t *value;
 	size_t i, room = json_array_size(list);
 
-	json_array_foreach(list, i, value)
-		room += json_string_length(value);
+	json_array_foreach(list, i, value) room += json_string_length(value);
 	buf_reserve(&out, room < VALUE_MAX ? room : VALUE_MAX);
-	json_array_foreach(list, i, value) {
+	json_array_foreach(list, i, value)
+	{
 		char *text = json_is_string(value) ? text_of(value, key, err) : NULL;
 
 		if (text == NULL) {
@@ -213,7 +216,8 @@ char *vaultreply_value(const json_t *answer, enum vault_engine engine, const cha
 {
 	const json_t *data = data_of(answer, engine), *value = json_object_get(data, key);
 
-	if (data == NULL && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) && json_object_get(json_object_get(answer, "data"), "data") == NULL)
+	if (data == NULL && engine == VAULT_ENGINE_KV2 && json_is_object(json_object_get(answer, "data")) &&
+		json_object_get(json_object_get(answer, "data"), "data") == NULL)
 		err_set(err, ERR_MISSING, "not a secret of key-value engine 2: the answer has no `data` in its data");
 	else if (data == NULL)
 		err_set(err, ERR_MISSING, "the answer has no data: was it deleted?");
@@ -226,7 +230,8 @@ char *vaultreply_value(const json_t *answer, enum vault_engine engine, const cha
 	else if (engine == VAULT_ENGINE_PKI && json_is_array(value))
 		return joined(value, key, err);
 	else
-		err_set(err, ERR_INVALID, "key \"%.100s\": the value is no text, whole number or boolean: store it as a text", key);
+		err_set(err, ERR_INVALID,
+			"key \"%.100s\": the value is no text, whole number or boolean: store it as a text", key);
 	return NULL;
 }
 
@@ -258,7 +263,8 @@ static bool leads_astray(const char *path, size_t len)
 	for (size_t i = 0; i <= len; i++) {
 		if (i < len && path[i] != '/')
 			continue;
-		if ((i - part == 1 && path[part] == '.') || (i - part == 2 && path[part] == '.' && path[part + 1] == '.'))
+		if ((i - part == 1 && path[part] == '.') ||
+			(i - part == 2 && path[part] == '.' && path[part + 1] == '.'))
 			return true;
 		part = i + 1;
 	}
@@ -276,7 +282,11 @@ char *vaultreply_path(const char *prefix, const char *path, const char *suffix, 
 	while (len > 0 && path[len - 1] == '/')
 		len--;
 	if (len == 0 || len > PATH_MAX_BYTES || leads_astray(path, len)) {
-		err_set(err, ERR_INVALID, len == 0 ? "the path is empty" : len > PATH_MAX_BYTES ? "the path is too long" : "path \"%.100s\" has \".\" or \"..\" in it", path);
+		err_set(err, ERR_INVALID,
+			len == 0                       ? "the path is empty"
+				: len > PATH_MAX_BYTES ? "the path is too long"
+						       : "path \"%.100s\" has \".\" or \"..\" in it",
+			path);
 		return NULL;
 	}
 	bare = mem_dupn(path, len);
@@ -292,7 +302,8 @@ static char *body_of(const char *const (*fields)[2], size_t count)
 	size_t room = 16;
 
 	for (size_t i = 0; i < count; i++)
-		room += fields[i][1] != NULL ? strlen(fields[i][1]) * 6 + strlen(fields[i][0]) + 8 : 0; /* \u0001 at worst */
+		room += fields[i][1] != NULL ? strlen(fields[i][1]) * 6 + strlen(fields[i][0]) + 8
+					     : 0; /* \u0001 at worst */
 	buf_reserve(&out, room);
 	for (size_t i = 0; i < count; i++) {
 		if (fields[i][1] == NULL || *fields[i][1] == '\0')
@@ -316,8 +327,13 @@ char *vaultreply_login_body(const struct vault_login *login)
 char *vaultreply_issue_body(const struct vault_secret *s)
 {
 	const char *const fields[][2] = {
-		{ "common_name", s->common_name }, { "alt_names", s->alt_names }, { "ip_sans", s->ip_sans }, { "uri_sans", s->uri_sans },
-		{ "other_sans", s->other_sans }, { "ttl", s->ttl }, { "format", s->format },
+		{ "common_name", s->common_name },
+		{ "alt_names", s->alt_names },
+		{ "ip_sans", s->ip_sans },
+		{ "uri_sans", s->uri_sans },
+		{ "other_sans", s->other_sans },
+		{ "ttl", s->ttl },
+		{ "format", s->format },
 	};
 
 	return body_of(fields, sizeof(fields) / sizeof(fields[0]));

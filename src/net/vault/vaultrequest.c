@@ -9,7 +9,7 @@
 #include "net/http/httpurl.h"
 #include "net/vault/vaultreply.h"
 
-#define ANSWER_MAX ((size_t)1 << 20)
+#define ANSWER_MAX  ((size_t)1 << 20)
 #define DEADLINE_MS 30000 /* of the request; those who wait for it have their own */
 #define ORIGIN_TEXT 256
 
@@ -98,8 +98,11 @@ static void send_request(struct vaultrequest *r)
 {
 	static const struct httpc_events events = { .on_done = on_done };
 	char *token = r->token != NULL ? mem_printf("X-Vault-Token: %s", r->token) : NULL;
-	char *namespace_ = r->server->namespace_ != NULL && *r->server->namespace_ != '\0' ? mem_printf("X-Vault-Namespace: %s", r->server->namespace_) : NULL;
-	const char *headers[5] = { "X-Vault-Request: true" }; /* a listener may insist on it: no browser sends it by accident */
+	char *namespace_ = r->server->namespace_ != NULL && *r->server->namespace_ != '\0'
+		? mem_printf("X-Vault-Namespace: %s", r->server->namespace_)
+		: NULL;
+	/* a listener may insist on it: no browser sends it by accident */
+	const char *headers[5] = { "X-Vault-Request: true" };
 	size_t count = 1;
 
 	if (token != NULL)
@@ -108,15 +111,24 @@ static void send_request(struct vaultrequest *r)
 		headers[count++] = namespace_;
 	if (r->body != NULL)
 		headers[count++] = "Content-Type: application/json";
-	r->call = httpc_start(r->c, &(struct httpc_request){
-		.method = r->body != NULL ? "POST" : "GET", .url = r->url, .headers = headers, .body = r->body, .body_len = r->body != NULL ? strlen(r->body) : 0,
-		.deadline_ms = DEADLINE_MS, .max_body = ANSWER_MAX, .server = &r->server->trust,
-	}, &events, r);
+	r->call = httpc_start(r->c,
+		&(struct httpc_request){
+			.method = r->body != NULL ? "POST" : "GET",
+			.url = r->url,
+			.headers = headers,
+			.body = r->body,
+			.body_len = r->body != NULL ? strlen(r->body) : 0,
+			.deadline_ms = DEADLINE_MS,
+			.max_body = ANSWER_MAX,
+			.server = &r->server->trust,
+		},
+		&events, r);
 	mem_free_secret(token);
 	free(namespace_);
 }
 
-struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path, const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg)
+struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path,
+	const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg)
 {
 	struct vaultrequest *r = mem_zalloc(sizeof(*r));
 

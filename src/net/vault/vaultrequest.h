@@ -3,8 +3,9 @@
 #define NET_VAULT_VAULTREQUEST_H
 
 /*
- * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect (a standby sends to the active server; never from HTTPS to HTTP), the caps, and the answer as JSON or an error in words.
- * Knows nothing of logins.
+ * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect (a
+ * standby sends to the active server; never from HTTPS to HTTP), the caps, and the answer as JSON
+ * or an error in words. Knows nothing of logins.
  */
 
 #include <jansson.h>
@@ -22,11 +23,18 @@ struct vaultrequest_server {
 	struct httpc_server trust;
 };
 
-/* answer (borrowed for the call) or err, never both; size: bytes of the answer. The message begins with the server's address. */
+/*
+ * answer (borrowed for the call) or err, never both; size: bytes of the answer. The message begins
+ * with the server's address.
+ */
 typedef void (*vaultrequest_fn)(void *arg, const json_t *answer, size_t size, const struct err *err);
 
-/* path: encoded, below /v1/. token NULL: without. body NULL: GET, else POST. `secret`: besides the token, a text that was sent and must not be repeated in an error; NULL. All are copied. */
-struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path, const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg);
+/*
+ * path: encoded, below /v1/. token NULL: without. body NULL: GET, else POST. `secret`: besides the
+ * token, a text that was sent and must not be repeated in an error; NULL. All are copied.
+ */
+struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path,
+	const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg);
 void vaultrequest_cancel(struct vaultrequest *r); /* NULL is fine */
 
 #endif

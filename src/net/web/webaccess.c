@@ -17,12 +17,15 @@ struct webaccess {
 	char token_key[FINGERPRINT_TEXT];
 };
 
-/* What becomes of each text: a table, so that none is forgotten when they are copied, hashed and wiped. */
+/*
+ * What becomes of each text: a table, so that none is forgotten when they are copied, hashed and
+ * wiped.
+ */
 enum {
 	TRUST = 1,      /* how the server is trusted */
 	CLIENT_TLS = 2, /* who we are, by TLS */
 	OAUTH = 4,
-	HEADER = 8,     /* goes into a header: one line */
+	HEADER = 8, /* goes into a header: one line */
 };
 static const struct {
 	size_t offset;
@@ -101,12 +104,14 @@ static int check_lines(const struct webaccess_config *config, struct err *err)
 
 		for (const char *c = text; texts[i].use & HEADER && c && *c; c++)
 			if ((unsigned char)*c < ' ' || *c == 0x7f)
-				return err_set(err, ERR_INVALID, "%s holds a line break or another control character", texts[i].name);
+				return err_set(err, ERR_INVALID, "%s holds a line break or another control character",
+					texts[i].name);
 	}
 	if (config->header_name && config->header_name[strcspn(config->header_name, " \t:")] != '\0')
 		return err_set(err, ERR_INVALID, "the header's name holds a blank or a colon");
 	if (config->username && strchr(config->username, ':'))
-		return err_set(err, ERR_INVALID, "the user name holds a colon, which Basic authentication cannot carry");
+		return err_set(err, ERR_INVALID,
+			"the user name holds a colon, which Basic authentication cannot carry");
 	return 0;
 }
 
@@ -124,7 +129,10 @@ static int check_token_url(const char *url, struct err *err)
 
 static int check_tls(const struct webaccess_config *config, struct err *err)
 {
-	struct tls_client_config tls = { .ca_pem = config->ca_pem, .cert_pem = config->cert_pem, .key_pem = config->key_pem, .insecure = config->insecure };
+	struct tls_client_config tls = { .ca_pem = config->ca_pem,
+		.cert_pem = config->cert_pem,
+		.key_pem = config->key_pem,
+		.insecure = config->insecure };
 
 	return tls_client_check(&tls, err);
 }
@@ -133,7 +141,8 @@ struct webaccess *webaccess_new(const struct webaccess_config *config, struct er
 {
 	struct webaccess *a = copy(config, 0, true);
 
-	if (check_lines(&a->config, err) < 0 || check_token_url(a->config.oauth.token_url, err) < 0 || check_tls(&a->config, err) < 0) {
+	if (check_lines(&a->config, err) < 0 || check_token_url(a->config.oauth.token_url, err) < 0 ||
+		check_tls(&a->config, err) < 0) {
 		webaccess_unref(a);
 		return NULL;
 	}

@@ -15,9 +15,9 @@
 #include "net/web/webhost.h"
 #include "net/web/webtoken.h"
 
-#define BODY_MAX ((size_t)1 << 20)
+#define BODY_MAX      ((size_t)1 << 20)
 #define REDIRECTS_MAX 10
-#define HEADERS_MAX 64
+#define HEADERS_MAX   64
 /* Connections kept for later, over all servers. */
 #define KEPT_MAX 256
 
@@ -42,26 +42,26 @@ struct webget_call {
 	struct webget_call *prev, *next;
 	webget_fn fn;
 	void *arg;
-	char *url;                   /* owned; of this step: redirects change it */
-	char *form;                  /* owned, a secret; NULL */
-	const char *asker;           /* borrowed; NULL */
+	char *url;         /* owned; of this step: redirects change it */
+	char *form;        /* owned, a secret; NULL */
+	const char *asker; /* borrowed; NULL */
 	size_t max_body;
-	struct strmap headers;       /* may hold secrets */
-	struct webaccess *access;    /* one count; after a redirect to a stranger only what trusts it; NULL */
-	struct httpurl_place place;  /* where url leads */
+	struct strmap headers;      /* may hold secrets */
+	struct webaccess *access;   /* one count; after a redirect to a stranger only what trusts it; NULL */
+	struct httpurl_place place; /* where url leads */
 	unsigned redirects;
 	enum wait wait;
-	int64_t timeout_ms;          /* as it is said in messages */
+	int64_t timeout_ms; /* as it is said in messages */
 	struct loop_timer deadline;
 	struct webtoken_wait *token_wait;
-	char *token;                 /* owned, a secret; NULL */
+	char *token; /* owned, a secret; NULL */
 	bool token_renewed;
-	bool measured;               /* see webget_answer; of this step */
+	bool measured; /* see webget_answer; of this step */
 	struct webhost *host;
 	struct webhost_turn turn;
 	struct httpc_call *http;
-	int64_t since_ms;            /* loop clock: since when it waits for its turn, or for the answer */
-	struct httpc_server server;  /* its texts are the access's */
+	int64_t since_ms;           /* loop clock: since when it waits for its turn, or for the answer */
+	struct httpc_server server; /* its texts are the access's */
 	struct loop_task unfit;
 	struct err unfit_err;
 };
@@ -74,7 +74,7 @@ static void tell_exchange(const struct webget_call *call, int status)
 		w->watch(w->watch_arg, call->asker, status, loop_now_ms(w->loop) - call->since_ms);
 }
 
-/* --- how a call ends -------------------------------------------------------------------------------------------------------- */
+/* ---- How a call ends ---- */
 
 static void call_free(void *ptr)
 {
@@ -90,7 +90,10 @@ static void call_free(void *ptr)
 	free(call);
 }
 
-/* Nothing of it goes on. It is freed at the end of the turn: until then libcurl may look at the PEMs. */
+/*
+ * Nothing of it goes on. It is freed at the end of the turn: until then libcurl may look at the
+ * PEMs.
+ */
 static void detach(struct webget_call *call)
 {
 	DL_DELETE(call->owner->calls, call);
@@ -135,7 +138,7 @@ static void on_deadline(void *arg)
 	fail(call, &err);
 }
 
-/* --- what is sent ----------------------------------------------------------------------------------------------------------- */
+/* ---- What is sent ---- */
 
 struct lines {
 	char *text[HEADERS_MAX + 1]; /* owned, may hold secrets; NULL-terminated */
@@ -218,17 +221,24 @@ static bool make_signing(const struct webget_call *call, struct httpc_signing *o
 
 	if (!c || !c->aws.key_id)
 		return false;
-	*out = (struct httpc_signing){ .region = c->aws.region, .service = c->aws.service, .key_id = c->aws.key_id, .secret_key = c->aws.secret_key };
+	*out = (struct httpc_signing){ .region = c->aws.region,
+		.service = c->aws.service,
+		.key_id = c->aws.key_id,
+		.secret_key = c->aws.secret_key };
 	return true;
 }
 
-/* --- the steps ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The steps ---- */
 
 static void begin(struct webget_call *call);
 
 static void answer(struct webget_call *call, const struct httpc_response *response)
 {
-	struct webget_answer a = { .status = response->status, .body = response->body, .len = response->len, .content_type = response->content_type, .measured = call->measured };
+	struct webget_answer a = { .status = response->status,
+		.body = response->body,
+		.len = response->len,
+		.content_type = response->content_type,
+		.measured = call->measured };
 
 	detach(call);
 	call->fn(call->arg, &a, NULL);
@@ -241,14 +251,18 @@ static bool is_redirect(const struct webget_call *call, const struct httpc_respo
 	return !call->form && *response->location && (s == 301 || s == 302 || s == 303 || s == 307 || s == 308);
 }
 
-/* The new URL; what was meant for the old server only goes along where httpurl_may_follow says so, and never comes back. */
+/*
+ * The new URL; what was meant for the old server only goes along where httpurl_may_follow says so,
+ * and never comes back.
+ */
 static int redirect(struct webget_call *call, const char *location, struct err *err)
 {
 	char *url, *user, *password;
 	struct httpurl_place place;
 
 	if (++call->redirects > REDIRECTS_MAX)
-		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", webhost_origin(call->host), REDIRECTS_MAX);
+		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", webhost_origin(call->host),
+			REDIRECTS_MAX);
 	if (httpurl_split_user(location, &url, &user, &password, err) < 0)
 		return err_wrap(err, "%s: redirected, and the new place", webhost_origin(call->host));
 	free(user);
@@ -318,19 +332,26 @@ static const struct httpc_events http_events = { .on_header = on_header, .on_don
 static void send(struct webget_call *call)
 {
 	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
-	char *with_key = c && c->query_name ? httpurl_with_parameter(call->url, c->query_name, c->query_value ? c->query_value : "") : NULL;
+	char *with_key = c && c->query_name
+		? httpurl_with_parameter(call->url, c->query_name, c->query_value ? c->query_value : "")
+		: NULL;
 	struct lines lines = { .count = 0 };
 	struct httpc_signing signing;
 	struct httpc_request request = {
 		.method = call->form ? "POST" : "GET",
 		.url = with_key ? with_key : call->url,
 		.headers = (const char *const *)lines.text,
-		.bearer = call->token ? call->token : c ? c->bearer : NULL,
+		.bearer = call->token ? call->token
+			: c           ? c->bearer
+				      : NULL,
 		.signing = make_signing(call, &signing) ? &signing : NULL,
 		.addresses = webhost_addresses(call->host),
 		.body = call->form,
 		.body_len = call->form ? strlen(call->form) : 0,
-		/* A little less than all of it, so that a server that cannot be reached is told from one that does not answer. */
+		/*
+		 * A little less than all of it, so that a server that cannot be reached is told
+		 * from one that does not answer.
+		 */
 		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
 		.max_body = call->max_body,
 		.http1 = webhost_wants_http1(call->host),
@@ -359,7 +380,8 @@ static void on_turn(void *arg, const struct err *err)
 
 static void wait_for_turn(struct webget_call *call)
 {
-	bool by_proxy = strcmp(call->place.scheme, "http") == 0 ? call->owner->http_by_proxy : call->owner->https_by_proxy;
+	bool by_proxy = strcmp(call->place.scheme, "http") == 0 ? call->owner->http_by_proxy
+								: call->owner->https_by_proxy;
 
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
@@ -390,11 +412,12 @@ static void begin(struct webget_call *call)
 	call->token_wait = webtoken_ask(call->owner->tokens, call->access, on_token, call);
 }
 
-/* --- starting ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Starting ---- */
 
 static int make_http(struct webget *w, struct err *err)
 {
-	struct httpc_config config = { .max_connections_per_host = WEBHOST_CONNECTIONS, .max_connections_kept = KEPT_MAX };
+	struct httpc_config config = { .max_connections_per_host = WEBHOST_CONNECTIONS,
+		.max_connections_kept = KEPT_MAX };
 
 	if (!w->http)
 		w->http = httpc_new(w->loop, &config, err);
@@ -410,7 +433,8 @@ static void on_unfit(void *arg)
 
 static int64_t span_ms(const struct webget *w, const struct webget_request *request)
 {
-	int64_t span = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms, left = request->deadline_ms - loop_now_ms(w->loop);
+	int64_t span = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms,
+		left = request->deadline_ms - loop_now_ms(w->loop);
 
 	if (request->deadline_ms && left < span)
 		span = left;
@@ -458,7 +482,7 @@ enum err_kind webget_status_kind(int status)
 	return status == 408 || status == 429 || status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
 }
 
-/* --- life ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Life ---- */
 
 static const char *environment(const char *name)
 {

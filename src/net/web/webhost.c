@@ -15,9 +15,9 @@
 
 /* Addresses this old are looked up again; a lookup that failed is not tried again for so long. */
 #define ADDRESSES_MS 30000
-#define FAILED_MS 1000
-#define FORGET_MS 300000
-#define HTTP1_MS 60000
+#define FAILED_MS    1000
+#define FORGET_MS    300000
+#define HTTP1_MS     60000
 
 struct webhost {
 	struct webhost_table *table;
@@ -30,7 +30,7 @@ struct webhost {
 	int64_t looked_ms, used_ms;
 	int64_t http1_until_ms;
 	struct dns_lookup *lookup;
-	struct reach *reach;    /* NULL: behind a proxy */
+	struct reach *reach; /* NULL: behind a proxy */
 	struct webhost_turn *waiting;
 	unsigned under_way;
 	struct loop_task pump;
@@ -42,7 +42,7 @@ struct webhost_table {
 	struct webhost *hosts;
 };
 
-/* --- names -------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ---- */
 
 static void put_address(struct buf *out, const struct dns_address *a)
 {
@@ -94,9 +94,11 @@ bool webhost_looking_up(const struct webhost *h)
 	return h->lookup && (!h->addresses || h->stale);
 }
 
-/* --- turns -------------------------------------------------------------------------------------------------------------- */
+/* ---- Turns ---- */
 
-/* Whoever is refused may free all of this in its callback: one at a time, the rest by another run. */
+/*
+ * Whoever is refused may free all of this in its callback: one at a time, the rest by another run.
+ */
 static void refuse_first(struct webhost *h, const char *why)
 {
 	struct webhost_turn *turn = h->waiting;
@@ -109,7 +111,10 @@ static void refuse_first(struct webhost *h, const char *why)
 	turn->fn(turn->arg, &err);
 }
 
-/* As with the connections of others (net/dial.h): who came before the attempt that failed is told so, who came later waits for the next. */
+/*
+ * As with the connections of others (net/dial.h): who came before the attempt that failed is told
+ * so, who came later waits for the next.
+ */
 static void wait_for_reach(struct webhost *h)
 {
 	if (reach_is_trying(h->reach))
@@ -153,7 +158,10 @@ static void on_pump(void *arg)
 
 void webhost_wait(struct webhost *h, struct webhost_turn *turn, void (*fn)(void *arg, const struct err *err), void *arg)
 {
-	*turn = (struct webhost_turn){ .host = h, .fn = fn, .arg = arg, .attempts = h->reach ? reach_attempts(h->reach) : 0 };
+	*turn = (struct webhost_turn){ .host = h,
+		.fn = fn,
+		.arg = arg,
+		.attempts = h->reach ? reach_attempts(h->reach) : 0 };
 	DL_APPEND(h->waiting, turn);
 	h->used_ms = loop_now_ms(h->table->loop);
 	look_up_if_due(h);
@@ -208,7 +216,7 @@ const char *webhost_origin(const struct webhost *h)
 	return h->origin;
 }
 
-/* --- the table ---------------------------------------------------------------------------------------------------------- */
+/* ---- The table ---- */
 
 static bool is_literal(const char *host)
 {
@@ -222,7 +230,7 @@ static void host_free(struct webhost *h)
 	struct webhost_turn *turn, *next;
 
 	HASH_DELETE(hh, h->table->hosts, h);
-	DL_FOREACH_SAFE(h->waiting, turn, next)
+	DL_FOREACH_SAFE (h->waiting, turn, next)
 		turn->host = NULL;
 	dns_lookup_cancel(h->lookup);
 	loop_task_cancel(h->table->loop, &h->pump);
@@ -239,7 +247,7 @@ static void sweep(struct webhost_table *t)
 	int64_t now_ms = loop_now_ms(t->loop);
 	struct webhost *h, *next;
 
-	HASH_ITER(hh, t->hosts, h, next)
+	HASH_ITER (hh, t->hosts, h, next)
 		if (!h->waiting && h->under_way == 0 && !h->lookup && now_ms - h->used_ms > FORGET_MS)
 			host_free(h);
 }
@@ -281,7 +289,7 @@ void webhost_table_free(struct webhost_table *t)
 
 	if (!t)
 		return;
-	HASH_ITER(hh, t->hosts, h, next)
+	HASH_ITER (hh, t->hosts, h, next)
 		host_free(h);
 	free(t);
 }

@@ -13,11 +13,11 @@
 #include "net/http/httpurl.h"
 #include "net/web/webget.h"
 
-#define FAILED_MS 1000
-#define FORGET_MS 600000
-#define FORM_MAX ((size_t)1 << 18)
+#define FAILED_MS  1000
+#define FORGET_MS  600000
+#define FORM_MAX   ((size_t)1 << 18)
 #define ANSWER_MAX ((size_t)1 << 18)
-#define TOKEN_MAX ((size_t)1 << 16)
+#define TOKEN_MAX  ((size_t)1 << 16)
 #define LIFE_MAX_S (10 * 365 * 86400.0)
 
 struct webtoken_wait {
@@ -30,14 +30,14 @@ struct webtoken_wait {
 
 struct token {
 	struct webtoken_store *store;
-	struct webaccess *access; /* one count */
-	const char *key;          /* inside access */
-	char *text;               /* owned, a secret; NULL: none */
+	struct webaccess *access;    /* one count */
+	const char *key;             /* inside access */
+	char *text;                  /* owned, a secret; NULL: none */
 	int64_t fetched_ms, ends_ms; /* ends 0: never said */
-	struct err *err;          /* owned; of the last fetch, if it failed */
+	struct err *err;             /* owned; of the last fetch, if it failed */
 	int64_t failed_ms, used_ms;
-	bool in_form;             /* the client's id and secret go into the form */
-	bool tried_other;         /* in this fetch */
+	bool in_form;     /* the client's id and secret go into the form */
+	bool tried_other; /* in this fetch */
 	struct webget_call *fetch;
 	struct webtoken_wait *waits;
 	UT_hash_handle hh;
@@ -49,12 +49,14 @@ struct webtoken_store {
 	struct token *tokens;
 };
 
-/* --- what the token's server says ------------------------------------------------------------------------------------------ */
+/* ---- What the token's server says ---- */
 
 /* RFC 6749's codes only: its description may repeat what was sent. */
 static const char *error_code(const json_t *answer)
 {
-	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable", "server_error", "access_denied" };
+	static const char *const codes[] = { "invalid_request", "invalid_client", "invalid_grant",
+		"unauthorized_client", "unsupported_grant_type", "invalid_scope", "temporarily_unavailable",
+		"server_error", "access_denied" };
 	const char *code = json_str_or_empty(answer, "error");
 
 	for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
@@ -116,7 +118,7 @@ char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms,
 	return token;
 }
 
-/* --- fetching ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Fetching ---- */
 
 static void start_fetch(struct token *t);
 
@@ -124,7 +126,7 @@ static void wake_all(struct token *t)
 {
 	struct webtoken_wait *w;
 
-	DL_FOREACH(t->waits, w)
+	DL_FOREACH (t->waits, w)
 		loop_task_queue(t->store->loop, &w->task);
 }
 
@@ -161,7 +163,10 @@ static void on_fetched(void *arg, const struct webget_answer *answer, const stru
 		err = *transport;
 	else
 		text = webtoken_parse(answer->status, answer->body, answer->len, &life_ms, &err);
-	/* Not every server takes Basic, though RFC 6749 says so; which way it is one cannot know before. */
+	/*
+	 * Not every server takes Basic, though RFC 6749 says so; which way it is one cannot know
+	 * before.
+	 */
 	if (!text && answer && (answer->status == 400 || answer->status == 401) && !t->tried_other) {
 		t->tried_other = true;
 		t->in_form = !t->in_form;
@@ -211,7 +216,7 @@ static void fetch(struct token *t)
 	start_fetch(t);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 static struct token *token_find(struct webtoken_store *s, const struct webaccess *access)
 {
@@ -240,7 +245,7 @@ static void sweep(struct webtoken_store *s)
 	int64_t now_ms = loop_now_ms(s->loop);
 	struct token *t, *next;
 
-	HASH_ITER(hh, s->tokens, t, next)
+	HASH_ITER (hh, s->tokens, t, next)
 		if (!t->fetch && !t->waits && now_ms - t->used_ms > FORGET_MS)
 			token_free(t);
 }
@@ -346,7 +351,7 @@ void webtoken_store_free(struct webtoken_store *s)
 
 	if (!s)
 		return;
-	HASH_ITER(hh, s->tokens, t, next)
+	HASH_ITER (hh, s->tokens, t, next)
 		token_free(t);
 	free(s);
 }

@@ -3,9 +3,11 @@
 #define NET_WEB_WEBTOKEN_H
 
 /*
- * OAuth 2 access tokens by client credentials (RFC 6749, 4.4): one per client (webaccess_token_key), fetched when first needed, shared by all who ask, renewed in the background when four fifths of its life are
- * over, and again after a server refused it. The client's id and secret go as Basic, and, when the token's server does not take that, in the form; the way that worked is kept. Part of net/web/webget, through
- * which it asks.
+ * OAuth 2 access tokens by client credentials (RFC 6749, 4.4): one per client
+ * (webaccess_token_key), fetched when first needed, shared by all who ask, renewed in the
+ * background when four fifths of its life are over, and again after a server refused it. The
+ * client's id and secret go as Basic, and, when the token's server does not take that, in the form;
+ * the way that worked is kept. Part of net/web/webget, through which it asks.
  */
 
 #include <stddef.h>
@@ -21,7 +23,10 @@ struct webtoken_wait;
 struct webtoken_store *webtoken_store_new(struct loop *loop, struct webget *webget);
 void webtoken_store_free(struct webtoken_store *s); /* who waits is dropped without callbacks */
 
-/* token (borrowed; a secret) or err. Exactly once, never before webtoken_ask has returned. A failure is kept for a second. */
+/*
+ * token (borrowed; a secret) or err. Exactly once, never before webtoken_ask has returned. A
+ * failure is kept for a second.
+ */
 typedef void (*webtoken_fn)(void *arg, const char *token, const struct err *err);
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *access, webtoken_fn fn, void *arg);
 void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is fine */
@@ -29,7 +34,10 @@ void webtoken_cancel(struct webtoken_wait *w); /* no callback any more; NULL is 
 /* A server did not take it: it is forgotten, unless there is a newer one already. */
 void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, const char *token);
 
-/* What a token's server answered, for tests and fuzzing: the token (caller owns; a secret) and its life in ms (0: it said none), or NULL. An error repeats nothing but the error's code. */
+/*
+ * What a token's server answered, for tests and fuzzing: the token (caller owns; a secret) and its
+ * life in ms (0: it said none), or NULL. An error repeats nothing but the error's code.
+ */
 char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err);
 
 #endif

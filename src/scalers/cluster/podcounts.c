@@ -11,9 +11,9 @@
 #include "kube/informer.h"
 #include "scalers/cluster/podtable.h"
 
-#define PAGE 200
-#define IDLE_MS 300000  /* a watch that nobody asks about ends */
-#define STALE_MS 30000  /* so long a count holds while its watch fails */
+#define PAGE         200
+#define IDLE_MS      300000 /* a watch that nobody asks about ends */
+#define STALE_MS     30000  /* so long a count holds while its watch fails */
 #define ESCAPED_SIZE (3 * 253 + 1)
 
 /* What is told: it changes only when a list is whole. */
@@ -28,13 +28,13 @@ struct place {
 	struct informer informer;
 	struct podtable table;
 	struct counts counts;
-	bool known;                   /* a list was read to its end */
-	int64_t troubled_ms;          /* since then the watch fails (loop clock); 0: it works */
+	bool known;          /* a list was read to its end */
+	int64_t troubled_ms; /* since then the watch fails (loop clock); 0: it works */
 	struct podcounts_wait *waits;
 	struct podcounts_watch *watchers;
-	struct loop_task settle;      /* at the end of the turn: counts are compared, askers answered, watchers told */
-	bool tell;                    /* watchers, whatever the counts are */
-	struct loop_timer idle;       /* while nobody waits or watches */
+	struct loop_task settle; /* at the end of the turn: counts are compared, askers answered, watchers told */
+	bool tell;               /* watchers, whatever the counts are */
+	struct loop_timer idle;  /* while nobody waits or watches */
 	UT_hash_handle hh;
 };
 
@@ -118,7 +118,10 @@ static void wait_finish(struct podcounts_wait *w, const struct err *err)
 	fn(arg, err ? 0 : count, err);
 }
 
-/* Who is answered may ask anew, which is another matter, and cancel others: each time from the front. */
+/*
+ * Who is answered may ask anew, which is another matter, and cancel others: each time from the
+ * front.
+ */
 static void answer(struct place *p)
 {
 	enum standing standing = standing_of(p);
@@ -129,10 +132,10 @@ static void answer(struct place *p)
 		return;
 	if (standing == STANDING_FAILED)
 		err = *p->informer.trouble;
-	DL_FOREACH(p->waits, w)
+	DL_FOREACH (p->waits, w)
 		w->due = true;
 	do {
-		DL_FOREACH(p->waits, w)
+		DL_FOREACH (p->waits, w)
 			if (w->due)
 				break;
 		if (w)
@@ -144,12 +147,12 @@ static void tell_watchers(struct place *p)
 {
 	struct podcounts_watch *w;
 
-	DL_FOREACH(p->watchers, w)
+	DL_FOREACH (p->watchers, w)
 		w->due = p->tell || w->told != count_of(p, w->nodes);
 	p->tell = false;
 	/* One who is told may end any watch: each time from the front. */
 	do {
-		DL_FOREACH(p->watchers, w)
+		DL_FOREACH (p->watchers, w)
 			if (w->due)
 				break;
 		if (w) {
@@ -248,7 +251,8 @@ static void place_start(struct place *p, const struct podcounts_of *of)
 {
 	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
 	char namespace_[ESCAPED_SIZE];
-	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods", kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods",
+		kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");
 	struct informer_config config = {
 		.path = path,
 		.label_selector = of->selector,
@@ -294,7 +298,8 @@ static void on_deadline(void *arg)
 	wait_finish(w, &err);
 }
 
-struct podcounts_wait *podcounts_ask(struct podcounts *c, const struct podcounts_of *of, int64_t deadline_ms, podcounts_fn fn, void *arg)
+struct podcounts_wait *podcounts_ask(struct podcounts *c, const struct podcounts_of *of, int64_t deadline_ms,
+	podcounts_fn fn, void *arg)
 {
 	struct podcounts_wait *w = mem_zalloc(sizeof(*w));
 	struct place *p = place_get(c, of);
@@ -322,7 +327,8 @@ void podcounts_cancel(struct podcounts_wait *w)
 
 /* ---- Watching ---- */
 
-struct podcounts_watch *podcounts_watch(struct podcounts *c, const struct podcounts_of *of, question_look_fn look, void *arg)
+struct podcounts_watch *podcounts_watch(struct podcounts *c, const struct podcounts_of *of, question_look_fn look,
+	void *arg)
 {
 	struct podcounts_watch *w = mem_zalloc(sizeof(*w));
 
@@ -376,7 +382,7 @@ void podcounts_free(struct podcounts *c)
 
 	if (!c)
 		return;
-	HASH_ITER(hh, c->places, p, next)
+	HASH_ITER (hh, c->places, p, next)
 		place_free(p);
 	free(c);
 }

@@ -120,7 +120,7 @@ void podtable_listed(struct podtable *t)
 {
 	struct podtable_pod *p, *next;
 
-	HASH_ITER(hh, t->pods, p, next)
+	HASH_ITER (hh, t->pods, p, next)
 		if (p->list != t->list)
 			forget(t, p);
 }
@@ -139,6 +139,6 @@ void podtable_done(struct podtable *t)
 {
 	struct podtable_pod *p, *next;
 
-	HASH_ITER(hh, t->pods, p, next)
+	HASH_ITER (hh, t->pods, p, next)
 		forget(t, p);
 }

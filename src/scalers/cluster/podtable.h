@@ -2,12 +2,15 @@
 #ifndef SCALERS_CLUSTER_PODTABLE_H
 #define SCALERS_CLUSTER_PODTABLE_H
 
-/* The pods of one watch, of each its name and its node, and how many of both there are. Pure; owned by scalers/cluster/podcounts. */
+/*
+ * The pods of one watch, of each its name and its node, and how many of both there are. Pure; owned
+ * by scalers/cluster/podcounts.
+ */
 
 #include <jansson.h>
 #include <stddef.h>
 
-struct podtable { /* zero-initialised is empty */
+struct podtable {                    /* zero-initialised is empty */
 	struct podtable_pod *pods;   /* by name */
 	struct podtable_node *nodes; /* by name */
 	unsigned list;               /* number of the list that is or was read */

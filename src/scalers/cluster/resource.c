@@ -15,7 +15,8 @@ struct fields {
 static const struct param_row rows[] = {
 	{ "type", PARAM_TEXT, "m", AT(old_type), .help = "until KEDA 2.18 metricType stood here: an error" },
 	{ "containerName", PARAM_TEXT, "m", AT(container), .help = "the container that counts; without one: the Pod" },
-	{ "value", PARAM_TEXT, "m", AT(value), .required = true, .help = "target: a percentage of the request, or a quantity" },
+	{ "value", PARAM_TEXT, "m", AT(value), .required = true,
+		.help = "target: a percentage of the request, or a quantity" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -30,7 +31,8 @@ static int read_utilization(const struct scaler_params *params, const char *text
 	if (params_read(&percentage_table, params, &percent, err))
 		return -1;
 	if (percent < 1 || percent > INT32_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d", (long long)percent, INT32_MAX);
+		return err_set(err, ERR_INVALID, "parameter \"value\": %lld is no percentage from 1 to %d",
+			(long long)percent, INT32_MAX);
 	out->target_type = METRIC_UTILIZATION;
 	out->target = quantity_from_int(percent);
 	return 0;
@@ -49,18 +51,25 @@ static int read_average_value(const struct scaler_params *params, const char *te
 
 static int read_target(const struct scaler_params *params, const struct fields *f, struct scaler *out, struct err *err)
 {
-	static const struct { const char *metric_type; int (*read)(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err); } kinds[] = {
+	static const struct {
+		const char *metric_type;
+		int (*read)(const struct scaler_params *params, const char *text, struct scaler *out, struct err *err);
+	} kinds[] = {
 		{ "Utilization", read_utilization },
 		{ "AverageValue", read_average_value },
 	};
 	const char *wanted = params->metric_type ? params->metric_type : "";
 
 	if (f->old_type) /* left alone it would be overlooked */
-		return err_set(err, ERR_INVALID, "scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' instead.", params->type);
+		return err_set(err, ERR_INVALID,
+			"scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' "
+			"instead.",
+			params->type);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (strcmp(wanted, kinds[i].metric_type) == 0)
 			return kinds[i].read(params, f->value, out, err);
-	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'", *wanted ? wanted : "\"\"");
+	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'",
+		*wanted ? wanted : "\"\"");
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -75,5 +84,11 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	return rc;
 }
 
-const struct scaler_type resource_cpu_scaler_type = { .name = "cpu", .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build };
-const struct scaler_type resource_memory_scaler_type = { .name = "memory", .go_name = "cpuMemoryScaler", .tables = { &table }, .build = build };
+const struct scaler_type resource_cpu_scaler_type = { .name = "cpu",
+	.go_name = "cpuMemoryScaler",
+	.tables = { &table },
+	.build = build };
+const struct scaler_type resource_memory_scaler_type = { .name = "memory",
+	.go_name = "cpuMemoryScaler",
+	.tables = { &table },
+	.build = build };

@@ -60,7 +60,9 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 	*q = (struct workload_question){ .namespace_ = mem_dup(namespace_), .selector = selector, .nodes = f.nodes };
 	out->target = f.target;
 	out->activation = f.activation;
-	out->question = question_new(&workload_scaler_type, mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector), mem_printf("pods in %s", namespace_), q);
+	out->question = question_new(&workload_scaler_type,
+		mem_printf("kubernetes-workload %s %s %s", namespace_, q->nodes ? "nodes" : "pods", q->selector),
+		mem_printf("pods in %s", namespace_), q);
 	*metric_name = params_normalise(mem_printf("workload-%s", namespace_));
 	return 0;
 }
@@ -102,7 +104,8 @@ static void on_count(void *arg, size_t count, const struct err *failure)
 	ask_free(ask);
 }
 
-static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
+	question_fn fn, void *arg)
 {
 	struct workload_ask *ask = mem_zalloc(sizeof(*ask));
 	struct podcounts_of of = counted(question);

@@ -12,7 +12,10 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 
-/* Timers go by a clock that nobody sets, windows by one that is set at times: so often they are compared. */
+/*
+ * Timers go by a clock that nobody sets, windows by one that is set at times: so often they are
+ * compared.
+ */
 #define COMPARE_MS 60000
 
 struct cron_question {
@@ -37,12 +40,14 @@ static const struct param_table table = PARAM_TABLE(rows);
 
 /* ---- Building ---- */
 
-static int read_boundary(const char *name, const char *text, const char *timezone, struct cronexpr *e, const struct zone **zone, struct err *err)
+static int read_boundary(const char *name, const char *text, const char *timezone, struct cronexpr *e,
+	const struct zone **zone, struct err *err)
 {
 	if (cronexpr_parse(text, e, err))
 		return err_wrap(err, "parameter \"%s\"", name);
 	if (!cronexpr_can_fire(e))
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": there is no such day in any year", name, text);
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%s\": there is no such day in any year",
+			name, text);
 	*zone = zonefile_get(*e->zone ? e->zone : timezone, err);
 	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
 }
@@ -58,11 +63,15 @@ static int check_timezone(const char *timezone, struct err *err)
 
 static int read_window(const struct texts *t, struct cronwindow *w, struct err *err)
 {
-	if (check_timezone(t->timezone, err) || read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
-	    read_boundary("end", t->end, t->timezone, &w->end, &w->end_zone, err))
+	if (check_timezone(t->timezone, err) ||
+		read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
+		read_boundary("end", t->end, t->timezone, &w->end, &w->end_zone, err))
 		return -1;
 	if (w->start_zone == w->end_zone && cronexpr_same(&w->start, &w->end))
-		return err_set(err, ERR_INVALID, "parameters \"start\" and \"end\" can not have exactly same time input: \"%s\" and \"%s\" are the same times, so no window lies between them", t->start, t->end);
+		return err_set(err, ERR_INVALID,
+			"parameters \"start\" and \"end\" can not have exactly same time input: \"%s\" and \"%s\" are "
+			"the same times, so no window lies between them",
+			t->start, t->end);
 	return 0;
 }
 
@@ -71,8 +80,11 @@ static int check_desired(int64_t desired, struct err *err)
 	if (desired > 0)
 		return 0;
 	return err_set(err, ERR_INVALID,
-		       "parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas within its window and for none outside it, so to have none at some time, give as the window the time in "
-		       "which there are to be some", (long long)desired);
+		"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas "
+		"within its window and for none outside it, so to have none at some time, give as the window the time "
+		"in "
+		"which there are to be some",
+		(long long)desired);
 }
 
 /* "0 6 * * 1,2" is "06xx1Cm2" in the metric's name. */
@@ -117,11 +129,14 @@ static int cron_build(const struct scaler_params *params, struct scaler *out, ch
 	int rc = -1;
 
 	out->target = quantity_from_int(1);
-	if (params_read(&table, params, &t, err) == 0 && check_desired(t.desired, err) == 0 && read_window(&t, &q->window, err) == 0)
+	if (params_read(&table, params, &t, err) == 0 && check_desired(t.desired, err) == 0 &&
+		read_window(&t, &q->window, err) == 0)
 		rc = params_metric_type(params, &out->target_type, err);
 	if (rc == 0) {
 		q->desired = (double)t.desired;
-		out->question = question_new(&cron_scaler_type, mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired), mem_printf("cron %s", t.timezone), q);
+		out->question = question_new(&cron_scaler_type,
+			mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired),
+			mem_printf("cron %s", t.timezone), q);
 		*metric_name = name_metric(&t);
 	} else {
 		cron_free_data(q);
@@ -151,11 +166,13 @@ static void on_turn_end(void *arg)
 	struct cron_ask *ask = arg;
 	const struct cron_question *q = ask->question->data;
 
-	ask->fn(ask->arg, &(struct answer){ .value = cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0 }, NULL);
+	ask->fn(ask->arg,
+		&(struct answer){ .value = cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0 }, NULL);
 	ask_free(ask);
 }
 
-static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	struct cron_ask *ask = mem_zalloc(sizeof(*ask));
 

@@ -13,12 +13,15 @@
 #include "scalers/params.h"
 #include "scalers/sources.h"
 
-#define SERVICE "/externalscaler.ExternalScaler/"
-#define FROM_ENV "FromEnv"
-#define MESSAGE_MAX ((size_t)2 << 20) /* of ours: an object is no larger */
-#define HIDDEN_LEAST 4                /* shorter values of the environment are no secrets, and stand in any text */
+#define SERVICE      "/externalscaler.ExternalScaler/"
+#define FROM_ENV     "FromEnv"
+#define MESSAGE_MAX  ((size_t)2 << 20) /* of ours: an object is no larger */
+#define HIDDEN_LEAST 4                 /* shorter values of the environment are no secrets, and stand in any text */
 
-/* One trigger of one object, as its server gets to know it; shared by the questions about its metrics. */
+/*
+ * One trigger of one object, as its server gets to know it; shared by the questions about its
+ * metrics.
+ */
 struct source {
 	unsigned count;
 	const struct scaler_type *type;
@@ -27,7 +30,7 @@ struct source {
 	struct strmap metadata;  /* as sent: variables are there by value */
 	struct strmap variables; /* its keys that came from the environment */
 	struct buf reference;
-	char *key, *name;        /* of the question as a whole */
+	char *key, *name; /* of the question as a whole */
 };
 
 struct external_question {
@@ -55,7 +58,7 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* --- what a trigger says ------------------------------------------------------------------------------------------------------ */
+/* ---- What a trigger says ---- */
 
 static void source_unref(struct source *s)
 {
@@ -91,15 +94,21 @@ static char *trimmed(const char *text)
 	return mem_dupn(text, len);
 }
 
-/* The key stays as it is, the value becomes the variable's; one that is not there or empty is not sent (A.9). One that is there and cannot be had is an error. */
-static int take_variable(const struct scaler_params *params, const struct strmap_pair *pair, struct source *s, struct err *err)
+/*
+ * The key stays as it is, the value becomes the variable's; one that is not there or empty is not
+ * sent (A.9). One that is there and cannot be had is an error.
+ */
+static int take_variable(const struct scaler_params *params, const struct strmap_pair *pair, struct source *s,
+	struct err *err)
 {
 	MEM_AUTO char *variable = trimmed(pair->value);
 	const char *value = params->env ? strmap_get(params->env, variable) : NULL;
 	const char *why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
 
 	if (!value && why)
-		return err_set(err, ERR_INVALID, "parameter \"%s\": environment variable %s of the target's container %s", pair->key, variable, why);
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\": environment variable %s of the target's container %s", pair->key, variable,
+			why);
 	if (!value || !*value)
 		return 0;
 	strmap_set(&s->metadata, pair->key, value);
@@ -123,10 +132,17 @@ static int take_metadata(const struct scaler_params *params, struct source *s, s
 
 static int make_endpoint(const struct fields *f, struct source *s, struct err *err)
 {
-	const struct grpc_endpoint_config config = { .target = f->address, .tls = f->tls || f->ca || f->cert, .insecure = f->insecure, .ca_pem = f->ca, .cert_pem = f->cert, .key_pem = f->key };
+	const struct grpc_endpoint_config config = { .target = f->address,
+		.tls = f->tls || f->ca || f->cert,
+		.insecure = f->insecure,
+		.ca_pem = f->ca,
+		.cert_pem = f->cert,
+		.key_pem = f->key };
 
 	if (!f->cert != !f->key)
-		return err_set(err, ERR_INVALID, "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given", f->cert ? "tlsClientCert" : "tlsClientKey");
+		return err_set(err, ERR_INVALID,
+			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given",
+			f->cert ? "tlsClientCert" : "tlsClientKey");
 	s->endpoint = grpc_endpoint_new(&config, err);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
 }
@@ -143,7 +159,10 @@ static int read_source(const struct scaler_params *params, struct source *s, str
 	return rc == 0 ? take_metadata(params, s, err) : rc;
 }
 
-/* What a server is told decides what it answers: all of it is in the key, values of the environment as fingerprints. */
+/*
+ * What a server is told decides what it answers: all of it is in the key, values of the environment
+ * as fingerprints.
+ */
 static char *key_of(const struct source *s)
 {
 	const char **texts = mem_array(2 + 2 * s->metadata.count, sizeof(*texts));
@@ -156,7 +175,8 @@ static char *key_of(const struct source *s)
 		texts[count++] = s->metadata.pairs[i].key;
 		texts[count++] = s->metadata.pairs[i].value;
 	}
-	key = mem_printf("%s %s %s", s->type->name, grpc_endpoint_key(s->endpoint), fingerprint_of(texts, count, fingerprint));
+	key = mem_printf("%s %s %s", s->type->name, grpc_endpoint_key(s->endpoint),
+		fingerprint_of(texts, count, fingerprint));
 	free(texts);
 	return key;
 }
@@ -173,10 +193,12 @@ static struct question *make_question(struct source *s, const char *metric, size
 		q->metric = mem_dup(metric);
 		externalmessages_put_request(&q->request, s->namespace_, s->object, &s->metadata, metric);
 	}
-	return question_new(s->type, metric ? mem_printf("%s metric %s", s->key, metric) : mem_dup(s->key), mem_dup(s->name), q);
+	return question_new(s->type, metric ? mem_printf("%s metric %s", s->key, metric) : mem_dup(s->key),
+		mem_dup(s->name), q);
 }
 
-static int build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out,
+	char **metric_name, struct err *err)
 {
 	struct source *s = mem_zalloc(sizeof(*s));
 	int rc;
@@ -205,7 +227,8 @@ static int external_build(const struct scaler_params *params, struct scaler *out
 	return build(&external_scaler_type, params, out, metric_name, err);
 }
 
-static int external_push_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
+static int external_push_build(const struct scaler_params *params, struct scaler *out, char **metric_name,
+	struct err *err)
 {
 	return build(&external_push_scaler_type, params, out, metric_name, err);
 }
@@ -245,12 +268,13 @@ void external_name_error(const struct question *question, struct err *err)
 		const char *value = strmap_get(&s->metadata, s->variables.pairs[i].key);
 
 		if (strlen(value) >= HIDDEN_LEAST && strstr(err->msg, value))
-			err_set(err, err->kind, "its words are not shown, as they repeat the value of %s", s->variables.pairs[i].key);
+			err_set(err, err->kind, "its words are not shown, as they repeat the value of %s",
+				s->variables.pairs[i].key);
 	}
 	err_wrap(err, "%s", question->source);
 }
 
-/* --- which metrics there are -------------------------------------------------------------------------------------------------- */
+/* ---- Which metrics there are ---- */
 
 struct describe {
 	struct grpc_call *call;
@@ -282,7 +306,8 @@ static void on_specs(void *arg, const void *bytes, size_t len, const struct err 
 	describe_free(d);
 }
 
-static void *external_describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn, void *arg)
+static void *external_describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
+	describe_fn fn, void *arg)
 {
 	const struct external_question *q = question->data;
 	struct describe *d = mem_zalloc(sizeof(*d));
@@ -290,7 +315,8 @@ static void *external_describe(struct scaler_sources *sources, struct question *
 	d->question = question_ref(question);
 	d->fn = fn;
 	d->arg = arg;
-	d->call = grpc_unary(sources->grpc, q->source->endpoint, SERVICE "GetMetricSpec", buf_text(&q->source->reference), q->source->reference.len, deadline_ms, on_specs, d);
+	d->call = grpc_unary(sources->grpc, q->source->endpoint, SERVICE "GetMetricSpec",
+		buf_text(&q->source->reference), q->source->reference.len, deadline_ms, on_specs, d);
 	return d;
 }
 
@@ -302,7 +328,7 @@ static void external_describe_cancel(void *handle)
 	describe_free(d);
 }
 
-/* --- what a metric is --------------------------------------------------------------------------------------------------------- */
+/* ---- What a metric is ---- */
 
 struct ask {
 	struct question *question;
@@ -376,7 +402,10 @@ static void on_active(void *arg, const void *bytes, size_t len, const struct err
 	}
 }
 
-/* Without a metric there is no answer; that the server can say now which there are leads to other questions in a moment (cache/descriptions). */
+/*
+ * Without a metric there is no answer; that the server can say now which there are leads to other
+ * questions in a moment (cache/descriptions).
+ */
 static void on_described(void *arg, const struct description *description, const struct err *failure)
 {
 	struct ask *a = arg;
@@ -385,11 +414,13 @@ static void on_described(void *arg, const struct description *description, const
 	(void)description;
 	a->describe = NULL;
 	if (!failure)
-		err_set(&err, ERR_TEMPORARY, "%s: it has named its metrics just now, and is asked for them next", a->question->source);
+		err_set(&err, ERR_TEMPORARY, "%s: it has named its metrics just now, and is asked for them next",
+			a->question->source);
 	fail(a, &err);
 }
 
-static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
+	question_fn fn, void *arg)
 {
 	const struct external_question *q = question->data;
 	const struct source *s = q->source;
@@ -402,8 +433,10 @@ static void *external_ask(struct scaler_sources *sources, struct question *quest
 		a->describe = external_describe(sources, question, deadline_ms, on_described, a);
 		return a;
 	}
-	a->value = grpc_unary(sources->grpc, s->endpoint, SERVICE "GetMetrics", buf_text(&q->request), q->request.len, deadline_ms, on_value, a);
-	a->active = grpc_unary(sources->grpc, s->endpoint, SERVICE "IsActive", buf_text(&s->reference), s->reference.len, deadline_ms, on_active, a);
+	a->value = grpc_unary(sources->grpc, s->endpoint, SERVICE "GetMetrics", buf_text(&q->request), q->request.len,
+		deadline_ms, on_value, a);
+	a->active = grpc_unary(sources->grpc, s->endpoint, SERVICE "IsActive", buf_text(&s->reference),
+		s->reference.len, deadline_ms, on_active, a);
 	return a;
 }
 
@@ -412,7 +445,7 @@ static void external_cancel(void *handle)
 	ask_free(handle);
 }
 
-/* --- push --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Push ---- */
 
 /* One stream is enough for a trigger: the first metric's. */
 static void *external_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)

@@ -3,8 +3,9 @@
 #define SCALERS_EXTERNAL_EXTERNAL_H
 
 /*
- * Trigger types external and external-push: a gRPC server of the user's own says which metrics a trigger has, what they are, and whether there is work (keda-scalers.md A.9, A.10). external-push also keeps a stream on which
- * the server says that there is work now.
+ * Trigger types external and external-push: a gRPC server of the user's own says which metrics a
+ * trigger has, what they are, and whether there is work (keda-scalers.md A.9, A.10). external-push
+ * also keeps a stream on which the server says that there is work now.
  */
 
 #include "scalers/scaler.h"
@@ -16,7 +17,10 @@ extern const struct scaler_type external_push_scaler_type;
 struct external_question;
 struct grpc_endpoint *external_endpoint(const struct external_question *q);
 const struct buf *external_reference(const struct external_question *q); /* a packed ScaledObjectRef */
-/* Puts the source before the message, and takes the words of a server out of it that has repeated a value of the target's environment. */
+/*
+ * Puts the source before the message, and takes the words of a server out of it that has repeated a
+ * value of the target's environment.
+ */
 void external_name_error(const struct question *question, struct err *err);
 
 #endif

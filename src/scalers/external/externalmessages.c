@@ -13,9 +13,9 @@
 
 /* An empty element takes two bytes in a message and some sixty in memory. */
 #define READ_BYTES_MAX ((size_t)16 << 20)
-#define SHOWN_MAX 64 /* of a name that is refused */
+#define SHOWN_MAX      64 /* of a name that is refused */
 
-/* --- what we send ------------------------------------------------------------------------------------------------------------- */
+/* ---- What we send ---- */
 
 typedef Externalscaler__ScaledObjectRef ref_message;
 typedef Externalscaler__ScaledObjectRef__ScalerMetadataEntry entry_message;
@@ -39,7 +39,8 @@ static void pack(struct buf *out, const ProtobufCMessage *message)
 }
 
 /* The ScaledObjectRef, or with a metric the request about it. */
-static void put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata, const char *metric)
+static void put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata,
+	const char *metric)
 {
 	ref_message ref;
 	Externalscaler__GetMetricsRequest request;
@@ -69,12 +70,13 @@ void externalmessages_put_ref(struct buf *out, const char *namespace_, const cha
 	put(out, namespace_, name, metadata, NULL);
 }
 
-void externalmessages_put_request(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata, const char *metric)
+void externalmessages_put_request(struct buf *out, const char *namespace_, const char *name,
+	const struct strmap *metadata, const char *metric)
 {
 	put(out, namespace_, name, metadata, metric);
 }
 
-/* --- what we read ------------------------------------------------------------------------------------------------------------- */
+/* ---- What we read ---- */
 
 static void *take(void *arg, size_t size)
 {
@@ -98,12 +100,15 @@ struct reader {
 	ProtobufCMessage *message;
 };
 
-static int read_message(struct reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t len, struct err *err)
+static int read_message(struct reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t len,
+	struct err *err)
 {
 	r->left = READ_BYTES_MAX;
 	r->allocator = (ProtobufCAllocator){ .alloc = take, .free = give, .allocator_data = &r->left };
 	r->message = protobuf_c_message_unpack(descriptor, &r->allocator, len, bytes);
-	return r->message ? 0 : err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", descriptor->short_name);
+	return r->message
+		? 0
+		: err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", descriptor->short_name);
 }
 
 static void reader_done(struct reader *r)
@@ -134,7 +139,10 @@ static char *shown(const char *name)
 	return text;
 }
 
-/* What the API server takes as the name of an HPA's metric (path segments: no '/' and '%'), and what can be text at all. */
+/*
+ * What the API server takes as the name of an HPA's metric (path segments: no '/' and '%'), and
+ * what can be text at all.
+ */
 static bool is_name(const char *name)
 {
 	size_t len = strlen(name);
@@ -163,7 +171,10 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 	struct quantity target = quantity_from_int(0);
 
 	if (!is_name(spec->metricname))
-		return err_set(err, ERR_INVALID, "metricName \"%s\" cannot be the name of a metric: 1 to %d characters of text, no '/' and no '%%'", name, EXTERNALMESSAGES_NAME_MAX);
+		return err_set(err, ERR_INVALID,
+			"metricName \"%s\" cannot be the name of a metric: 1 to %d characters of text, no '/' and no "
+			"'%%'",
+			name, EXTERNALMESSAGES_NAME_MAX);
 	if (has(d, spec->metricname))
 		return err_set(err, ERR_INVALID, "metricName \"%s\" is there twice", name);
 	if (!isfinite(spec->targetsizefloat))
@@ -173,7 +184,10 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 	else if (spec->targetsize > 0 && spec->targetsize <= INT64_MAX / 1000)
 		target = quantity_from_int(spec->targetsize);
 	if (target.milli <= 0)
-		return err_set(err, ERR_INVALID, "metric \"%s\": its target must be greater than 0 (at least 0.001), not targetSize %lld, targetSizeFloat %g", name, (long long)spec->targetsize, spec->targetsizefloat);
+		return err_set(err, ERR_INVALID,
+			"metric \"%s\": its target must be greater than 0 (at least 0.001), not targetSize %lld, "
+			"targetSizeFloat %g",
+			name, (long long)spec->targetsize, spec->targetsizefloat);
 	description_add(d, spec->metricname, target);
 	return 0;
 }
@@ -190,7 +204,8 @@ int externalmessages_get_description(const void *bytes, size_t len, struct descr
 	if (message->n_metricspecs == 0)
 		failed = err_set(err, ERR_INVALID, "the server names no metric");
 	else if (message->n_metricspecs > EXTERNALMESSAGES_METRICS_MAX)
-		failed = err_set(err, ERR_INVALID, "the server names %zu metrics: at most %d", message->n_metricspecs, EXTERNALMESSAGES_METRICS_MAX);
+		failed = err_set(err, ERR_INVALID, "the server names %zu metrics: at most %d", message->n_metricspecs,
+			EXTERNALMESSAGES_METRICS_MAX);
 	for (size_t i = 0; !failed && i < message->n_metricspecs; i++)
 		failed = add_metric(out, message->metricspecs[i], err);
 	reader_done(&r);

@@ -9,10 +9,16 @@
 #include "scalers/sources.h"
 
 #define AGAIN_FIRST_MS 2000
-#define AGAIN_MAX_MS 60000
-/* Many servers send nothing, no headers either, before their first message: a stream that has lasted longer than connecting may take is as good as open. */
+#define AGAIN_MAX_MS   60000
+/*
+ * Many servers send nothing, no headers either, before their first message: a stream that has
+ * lasted longer than connecting may take is as good as open.
+ */
 #define SETTLED_MS 6000
-/* More in one second is no wake-up but a flood: the stream is closed, as reading it would be all we do. */
+/*
+ * More in one second is no wake-up but a flood: the stream is closed, as reading it would be all we
+ * do.
+ */
 #define MESSAGES_PER_SECOND_MAX 1000
 
 struct push {
@@ -20,13 +26,13 @@ struct push {
 	struct question *question;
 	question_look_fn look;
 	void *arg;
-	struct grpc_call *stream;    /* NULL between two attempts */
-	struct loop_timer again;     /* while there is a stream: until it counts as open */
-	unsigned failures;           /* in a row */
+	struct grpc_call *stream; /* NULL between two attempts */
+	struct loop_timer again;  /* while there is a stream: until it counts as open */
+	unsigned failures;        /* in a row */
 	enum watch_state state;
-	bool was_lost;               /* what was said meanwhile nobody heard */
-	struct err *err;             /* owned; while failing */
-	int64_t second_ms;           /* loop clock: when the count began */
+	bool was_lost;     /* what was said meanwhile nobody heard */
+	struct err *err;   /* owned; while failing */
+	int64_t second_ms; /* loop clock: when the count began */
 	unsigned messages;
 };
 
@@ -81,7 +87,8 @@ static void on_message(void *arg, const void *bytes, size_t len)
 
 	if (!count_message(p)) {
 		p->failures = p->failures ? p->failures : 1;
-		err_set(&err, ERR_INVALID, "StreamIsActive: more than %d messages in a second", MESSAGES_PER_SECOND_MAX);
+		err_set(&err, ERR_INVALID, "StreamIsActive: more than %d messages in a second",
+			MESSAGES_PER_SECOND_MAX);
 		break_off(p, &err);
 		return;
 	}
@@ -114,7 +121,9 @@ static void on_end(void *arg, const struct err *err)
 
 static void on_again(void *arg)
 {
-	static const struct grpc_stream_events events = { .on_open = on_open, .on_message = on_message, .on_end = on_end };
+	static const struct grpc_stream_events events = { .on_open = on_open,
+		.on_message = on_message,
+		.on_end = on_end };
 	struct push *p = arg;
 	const struct external_question *q = p->question->data;
 	const struct buf *reference = external_reference(q);
@@ -124,7 +133,8 @@ static void on_again(void *arg)
 		return;
 	}
 	loop_timer_set(&p->again, SETTLED_MS);
-	p->stream = grpc_stream(p->sources->grpc, external_endpoint(q), "/externalscaler.ExternalScaler/StreamIsActive", buf_text(reference), reference->len, &events, p);
+	p->stream = grpc_stream(p->sources->grpc, external_endpoint(q), "/externalscaler.ExternalScaler/StreamIsActive",
+		buf_text(reference), reference->len, &events, p);
 }
 
 void *externalpush_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)

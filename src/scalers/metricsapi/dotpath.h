@@ -3,8 +3,9 @@
 #define SCALERS_METRICSAPI_DOTPATH_H
 
 /*
- * "a.b.1.c": names and indexes one below the other, for the formats of metrics-api that have no path language of their own (yaml, xml). A backslash takes the meaning from the character behind it: `a\.b` is one name, `\1` a
- * name and no index. Compiled when the trigger is built.
+ * "a.b.1.c": names and indexes one below the other, for the formats of metrics-api that have no
+ * path language of their own (yaml, xml). A backslash takes the meaning from the character behind
+ * it: `a\.b` is one name, `\1` a name and no index. Compiled when the trigger is built.
  */
 
 #include <stdbool.h>
@@ -16,12 +17,12 @@
 #define DOTPATH_LENGTH_MAX 1024
 
 struct dotpath_part {
-	char *name;    /* owned */
-	bool indexed;  /* all digits */
-	bool escaped;  /* with a backslash in it */
+	char *name;   /* owned */
+	bool indexed; /* all digits */
+	bool escaped; /* with a backslash in it */
 	size_t index;
 };
-struct dotpath { /* zeroed is empty */
+struct dotpath {                    /* zeroed is empty */
 	struct dotpath_part *parts; /* owned */
 	size_t count;
 };

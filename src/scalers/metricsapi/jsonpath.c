@@ -41,7 +41,7 @@ static bool looking_at(const struct reader *r, char c)
 	return !at_end(r) && *r->at == c;
 }
 
-/* --- conditions: #(path operator text) ------------------------------------------------------------------------------------------- */
+/* ---- Conditions: #(path operator text) ---- */
 
 /* Behind a text in quotes that begins at `at`; NULL when it does not end. */
 static const char *behind_quotes(const char *at, const char *end)
@@ -73,7 +73,10 @@ static const char *closing(const char *at, const char *end)
 	return NULL;
 }
 
-/* Where the operator begins, or the end: not inside of parentheses, which are conditions of the left side. */
+/*
+ * Where the operator begins, or the end: not inside of parentheses, which are conditions of the
+ * left side.
+ */
 static const char *find_operator(const char *at, const char *end)
 {
 	while (at && at < end && !strchr("=!<>%", *at)) {
@@ -88,9 +91,17 @@ static const char *find_operator(const char *at, const char *end)
 static const struct {
 	const char *text;
 	enum jsonpath_operator operator;
-} operators[] = { /* the longer first */
-	{ "==", JSONPATH_EQUAL }, { "!=", JSONPATH_UNEQUAL }, { "<=", JSONPATH_AT_MOST }, { ">=", JSONPATH_AT_LEAST }, { "!%", JSONPATH_UNLIKE },
-	{ "=", JSONPATH_EQUAL }, { "<", JSONPATH_LESS }, { ">", JSONPATH_MORE }, { "%", JSONPATH_LIKE },
+} operators[] = {
+	/* the longer first */
+	{ "==", JSONPATH_EQUAL },
+	{ "!=", JSONPATH_UNEQUAL },
+	{ "<=", JSONPATH_AT_MOST },
+	{ ">=", JSONPATH_AT_LEAST },
+	{ "!%", JSONPATH_UNLIKE },
+	{ "=", JSONPATH_EQUAL },
+	{ "<", JSONPATH_LESS },
+	{ ">", JSONPATH_MORE },
+	{ "%", JSONPATH_LIKE },
 };
 
 static int read_operator(struct reader *r, struct jsonpath_condition *c)
@@ -100,7 +111,7 @@ static int read_operator(struct reader *r, struct jsonpath_condition *c)
 
 		if ((size_t)(r->end - r->at) < len || strncmp(r->at, operators[i].text, len) != 0)
 			continue;
-		c->operator = operators[i].operator;
+		c->operator= operators[i].operator;
 		r->at += len;
 		return 0;
 	}
@@ -179,16 +190,26 @@ static int read_condition(struct reader *r, struct jsonpath_step *step)
 	return read_operator(&inner, step->condition) || read_right_side(&inner, step->condition) ? -1 : 0;
 }
 
-/* --- steps ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ---- */
 
 static const struct {
 	const char *name;
 	enum jsonpath_kind kind;
 	bool refused;
 } modifiers[] = {
-	{ "this", JSONPATH_THIS, false }, { "reverse", JSONPATH_REVERSE, false }, { "values", JSONPATH_VALUES, false }, { "keys", JSONPATH_KEYS, false }, { "flatten", JSONPATH_FLATTEN, false },
-	{ "ugly", JSONPATH_THIS, false }, { "pretty", JSONPATH_THIS, false }, { "valid", JSONPATH_THIS, false },
-	{ "join", JSONPATH_THIS, true }, { "tostr", JSONPATH_THIS, true }, { "fromstr", JSONPATH_THIS, true }, { "group", JSONPATH_THIS, true }, { "dig", JSONPATH_THIS, true },
+	{ "this", JSONPATH_THIS, false },
+	{ "reverse", JSONPATH_REVERSE, false },
+	{ "values", JSONPATH_VALUES, false },
+	{ "keys", JSONPATH_KEYS, false },
+	{ "flatten", JSONPATH_FLATTEN, false },
+	{ "ugly", JSONPATH_THIS, false },
+	{ "pretty", JSONPATH_THIS, false },
+	{ "valid", JSONPATH_THIS, false },
+	{ "join", JSONPATH_THIS, true },
+	{ "tostr", JSONPATH_THIS, true },
+	{ "fromstr", JSONPATH_THIS, true },
+	{ "group", JSONPATH_THIS, true },
+	{ "dig", JSONPATH_THIS, true },
 };
 
 /* @name. 1: it is none, but a field whose name begins so. */
@@ -202,7 +223,8 @@ static int read_modifier(struct reader *r, struct jsonpath_step *step)
 		if (strlen(modifiers[i].name) != len - 1 || strncmp(modifiers[i].name, r->at + 1, len - 1) != 0)
 			continue;
 		if (modifiers[i].refused)
-			return wrong(r, "of the modifiers only @this, @reverse, @values, @keys and @flatten are supported");
+			return wrong(r,
+				"of the modifiers only @this, @reverse, @values, @keys and @flatten are supported");
 		r->at += len;
 		if (looking_at(r, ':'))
 			return wrong(r, "arguments of modifiers are not supported");
@@ -251,7 +273,9 @@ static int read_name(struct reader *r, struct jsonpath_step *step)
 		buf_putc(&pattern, *r->at);
 	}
 	step->text = buf_take(is_pattern ? &pattern : &plain);
-	step->kind = is_pattern ? JSONPATH_PATTERN : !escaped && strcmp(step->text, "#") == 0 ? JSONPATH_HASH : JSONPATH_KEY;
+	step->kind = is_pattern                            ? JSONPATH_PATTERN
+		: !escaped && strcmp(step->text, "#") == 0 ? JSONPATH_HASH
+							   : JSONPATH_KEY;
 	step->indexed = !is_pattern && !escaped && read_index(step->text, &step->index);
 	buf_done(&plain);
 	buf_done(&pattern);
@@ -265,7 +289,9 @@ static int read_step(struct reader *r, struct jsonpath_step *step)
 	int rc = 1;
 
 	if (left > 0 && (*r->at == '{' || *r->at == '['))
-		return wrong(r, "multipaths ({...}, [...]) are not supported; a name that begins so is written with a backslash");
+		return wrong(r,
+			"multipaths ({...}, [...]) are not supported; a name that begins so is written with a "
+			"backslash");
 	if (left > 0 && *r->at == '!' && (step->piped || r->at == r->whole))
 		return wrong(r, "literals (!...) are not supported; a name that begins so is written with a backslash");
 	if (left > 1 && r->at[0] == '#' && r->at[1] == '(')

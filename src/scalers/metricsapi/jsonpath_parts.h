@@ -8,35 +8,49 @@
 #include <stddef.h>
 
 enum jsonpath_kind {
-	JSONPATH_KEY,      /* a field by name, or an element when the name is a number */
-	JSONPATH_PATTERN,  /* a field by * and ? */
-	JSONPATH_HASH,     /* #: the length, or with more behind it each element */
-	JSONPATH_FIRST,    /* #(...) */
-	JSONPATH_ALL,      /* #(...)# */
-	JSONPATH_THIS, JSONPATH_REVERSE, JSONPATH_VALUES, JSONPATH_KEYS, JSONPATH_FLATTEN,
+	JSONPATH_KEY,     /* a field by name, or an element when the name is a number */
+	JSONPATH_PATTERN, /* a field by * and ? */
+	JSONPATH_HASH,    /* #: the length, or with more behind it each element */
+	JSONPATH_FIRST,   /* #(...) */
+	JSONPATH_ALL,     /* #(...)# */
+	JSONPATH_THIS,
+	JSONPATH_REVERSE,
+	JSONPATH_VALUES,
+	JSONPATH_KEYS,
+	JSONPATH_FLATTEN,
 };
 
-enum jsonpath_operator { JSONPATH_EXISTS, JSONPATH_EQUAL, JSONPATH_UNEQUAL, JSONPATH_LESS, JSONPATH_AT_MOST, JSONPATH_MORE, JSONPATH_AT_LEAST, JSONPATH_LIKE, JSONPATH_UNLIKE };
+enum jsonpath_operator {
+	JSONPATH_EXISTS,
+	JSONPATH_EQUAL,
+	JSONPATH_UNEQUAL,
+	JSONPATH_LESS,
+	JSONPATH_AT_MOST,
+	JSONPATH_MORE,
+	JSONPATH_AT_LEAST,
+	JSONPATH_LIKE,
+	JSONPATH_UNLIKE
+};
 
 struct jsonpath_condition {
-	struct jsonpath *of;             /* owned; NULL: the element itself */
+	struct jsonpath *of; /* owned; NULL: the element itself */
 	enum jsonpath_operator operator;
-	char *text;                      /* owned; the right side, without quotes */
+	char *text; /* owned; the right side, without quotes */
 	double number;
-	bool is_number;                  /* the text is one */
+	bool is_number; /* the text is one */
 };
 
 struct jsonpath_step {
 	enum jsonpath_kind kind;
-	bool piped;                      /* a | stands before it */
-	char *text;                      /* owned: the name or pattern, "#"; NULL */
+	bool piped; /* a | stands before it */
+	char *text; /* owned: the name or pattern, "#"; NULL */
 	bool indexed;
 	size_t index;
 	struct jsonpath_condition *condition; /* owned; NULL */
 };
 
 struct jsonpath {
-	struct jsonpath_step *steps;     /* owned */
+	struct jsonpath_step *steps; /* owned */
 	size_t count;
 };
 

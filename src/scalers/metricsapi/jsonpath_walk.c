@@ -22,7 +22,7 @@ static bool visit(struct walk *w)
 	return w->visits <= VISITS_MAX && ++w->visits <= VISITS_MAX;
 }
 
-/* --- names ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Names ---- */
 
 static size_t character_length(const char *text)
 {
@@ -33,7 +33,10 @@ static size_t character_length(const char *text)
 	return len;
 }
 
-/* * is any text, ? any character, \x is x. Each * is tried again only behind the last one: the time is at most the product of the lengths. */
+/*
+ * * is any text, ? any character, \x is x. Each * is tried again only behind the last one: the time
+ * is at most the product of the lengths.
+ */
 static bool fits(struct walk *w, const char *pattern, const char *text)
 {
 	const char *star = NULL, *retry = NULL;
@@ -60,19 +63,19 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 	return *pattern == '\0';
 }
 
-/* --- conditions ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Conditions ---- */
 
 /* What a comparison (-1, 0, 1) says to an operator. */
 static bool holds(enum jsonpath_operator operator, int order)
 {
 	switch (operator) {
-	case JSONPATH_EQUAL:    return order == 0;
-	case JSONPATH_UNEQUAL:  return order != 0;
-	case JSONPATH_LESS:     return order < 0;
-	case JSONPATH_AT_MOST:  return order <= 0;
-	case JSONPATH_MORE:     return order > 0;
+	case JSONPATH_EQUAL: return order == 0;
+	case JSONPATH_UNEQUAL: return order != 0;
+	case JSONPATH_LESS: return order < 0;
+	case JSONPATH_AT_MOST: return order <= 0;
+	case JSONPATH_MORE: return order > 0;
 	case JSONPATH_AT_LEAST: return order >= 0;
-	default:                return false;
+	default: return false;
 	}
 }
 
@@ -82,35 +85,35 @@ static bool compare(struct walk *w, const struct jsonpath_condition *c, const js
 
 	switch (json_typeof(value)) {
 	case JSON_STRING:
-		if (c->operator == JSONPATH_LIKE || c->operator == JSONPATH_UNLIKE)
-			return fits(w, c->text, json_string_value(value)) == (c->operator == JSONPATH_LIKE);
+		if (c->operator== JSONPATH_LIKE || c->operator== JSONPATH_UNLIKE)
+			return fits(w, c->text, json_string_value(value)) == (c->operator== JSONPATH_LIKE);
 		return holds(c->operator, strcmp(json_string_value(value), c->text));
 	case JSON_REAL:
 	case JSON_INTEGER:
 		if (!c->is_number)
-			return c->operator == JSONPATH_UNEQUAL;
-		return holds(c->operator, (json_number_value(value) > c->number) - (json_number_value(value) < c->number));
+			return c->operator== JSONPATH_UNEQUAL;
+		return holds(
+			c->operator,(json_number_value(value) > c->number) - (json_number_value(value) < c->number));
 	case JSON_TRUE:
 	case JSON_FALSE:
 		truth = strcmp(c->text, "true") == 0;
 		if (!truth && strcmp(c->text, "false") != 0)
-			return c->operator == JSONPATH_UNEQUAL;
-		return holds(c->operator, (int)json_is_true(value) - (int)truth);
-	default: /* null, objects and arrays are not compared */
-		return false;
+			return c->operator== JSONPATH_UNEQUAL;
+		return holds(c->operator,(int) json_is_true(value) - (int)truth);
+	default: /* null, objects and arrays are not compared */ return false;
 	}
 }
 
 static bool is_meant(struct walk *w, const struct jsonpath_condition *c, json_t *element)
 {
 	json_t *value = c->of ? run(w, c->of, element) : json_incref(element);
-	bool meant = value && (c->operator == JSONPATH_EXISTS || compare(w, c, value));
+	bool meant = value && (c->operator== JSONPATH_EXISTS || compare(w, c, value));
 
 	json_decref(value);
 	return meant;
 }
 
-/* --- modifiers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Modifiers ---- */
 
 static json_t *reversed(struct walk *w, json_t *value)
 {
@@ -123,11 +126,11 @@ static json_t *reversed(struct walk *w, json_t *value)
 	if (json_is_object(value)) { /* only their order counts, to patterns and @values */
 		json_t *pairs = json_array();
 
-		json_object_foreach(value, key, one)
-			if (visit(w))
-				json_array_append_new(pairs, json_pack("[sO]", key, one));
+		json_object_foreach(value, key, one) if (visit(w))
+			json_array_append_new(pairs, json_pack("[sO]", key, one));
 		for (i = json_array_size(pairs); i > 0; i--)
-			json_object_set(out, json_string_value(json_array_get(json_array_get(pairs, i - 1), 0)), json_array_get(json_array_get(pairs, i - 1), 1));
+			json_object_set(out, json_string_value(json_array_get(json_array_get(pairs, i - 1), 0)),
+				json_array_get(json_array_get(pairs, i - 1), 1));
 		json_decref(pairs);
 	}
 	return out;
@@ -139,9 +142,8 @@ static json_t *fields(struct walk *w, json_t *object, bool names)
 	json_t *out = json_array(), *one;
 	const char *key;
 
-	json_object_foreach(object, key, one)
-		if (visit(w))
-			json_array_append_new(out, names ? json_string(key) : json_incref(one));
+	json_object_foreach(object, key, one) if (visit(w))
+		json_array_append_new(out, names ? json_string(key) : json_incref(one));
 	return out;
 }
 
@@ -151,12 +153,11 @@ static json_t *flattened(struct walk *w, json_t *list)
 	json_t *out = json_array(), *one, *inner;
 	size_t i, k;
 
-	json_array_foreach(list, i, one) {
+	json_array_foreach(list, i, one)
+	{
 		if (!json_is_array(one) && visit(w))
 			json_array_append(out, one);
-		json_array_foreach(one, k, inner)
-			if (visit(w))
-				json_array_append(out, inner);
+		json_array_foreach(one, k, inner) if (visit(w)) json_array_append(out, inner);
 	}
 	return out;
 }
@@ -166,35 +167,40 @@ static json_t *modified(struct walk *w, enum jsonpath_kind kind, json_t *value)
 	switch (kind) {
 	case JSONPATH_REVERSE:
 		return json_is_array(value) || json_is_object(value) ? reversed(w, value) : json_incref(value);
-	case JSONPATH_KEYS:
-		return json_is_object(value) ? fields(w, value, true) : NULL;
+	case JSONPATH_KEYS: return json_is_object(value) ? fields(w, value, true) : NULL;
 	case JSONPATH_VALUES:
-		return json_is_object(value) ? fields(w, value, false) : json_is_array(value) ? json_incref(value) : json_pack("[O]", value);
-	case JSONPATH_FLATTEN:
-		return json_is_array(value) ? flattened(w, value) : json_incref(value);
-	default:
-		return json_incref(value);
+		return json_is_object(value)   ? fields(w, value, false)
+			: json_is_array(value) ? json_incref(value)
+					       : json_pack("[O]", value);
+	case JSONPATH_FLATTEN: return json_is_array(value) ? flattened(w, value) : json_incref(value);
+	default: return json_incref(value);
 	}
 }
 
-/* --- steps: each returns a value with a count for the caller, or NULL where there is none ------------------------------------------ */
+/* ---- Steps: each returns a value with a count for the caller, or NULL where there is none ---- */
 
-static json_t *walk_steps(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value);
+static json_t *walk_steps(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value);
 
-static json_t *walk_key(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_key(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
-	json_t *next = json_is_object(value) ? json_object_get(value, step->text) : step->indexed ? json_array_get(value, step->index) : NULL;
+	json_t *next = json_is_object(value) ? json_object_get(value, step->text)
+		: step->indexed              ? json_array_get(value, step->index)
+					     : NULL;
 
 	return next ? walk_steps(w, step + 1, end, next) : NULL;
 }
 
 /* A field that fits, but below which there is not what follows, is passed over. */
-static json_t *walk_pattern(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_pattern(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
 	json_t *one, *found;
 	const char *key;
 
-	json_object_foreach(value, key, one) {
+	json_object_foreach(value, key, one)
+	{
 		found = visit(w) && fits(w, step->text, key) ? walk_steps(w, step + 1, end, one) : NULL;
 		if (found)
 			return found;
@@ -203,13 +209,17 @@ static json_t *walk_pattern(struct walk *w, const struct jsonpath_step *step, co
 }
 
 /* What follows, for each element (that fits); as it is when nothing follows. */
-static json_t *walk_each(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *list)
+static json_t *walk_each(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *list)
 {
 	json_t *out = json_array(), *one;
 	size_t i;
 
-	json_array_foreach(list, i, one) {
-		json_t *found = visit(w) && (!step->condition || is_meant(w, step->condition, one)) ? walk_steps(w, step + 1, end, one) : NULL;
+	json_array_foreach(list, i, one)
+	{
+		json_t *found = visit(w) && (!step->condition || is_meant(w, step->condition, one))
+			? walk_steps(w, step + 1, end, one)
+			: NULL;
 
 		if (found)
 			json_array_append_new(out, found);
@@ -217,25 +227,27 @@ static json_t *walk_each(struct walk *w, const struct jsonpath_step *step, const
 	return out;
 }
 
-static json_t *walk_hash(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_hash(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
 	if (!json_is_array(value))
 		return walk_key(w, step, end, value);
 	return step + 1 == end ? json_real((double)json_array_size(value)) : walk_each(w, step, end, value);
 }
 
-static json_t *walk_first(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_first(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
 	json_t *one;
 	size_t i;
 
-	json_array_foreach(value, i, one)
-		if (visit(w) && is_meant(w, step->condition, one))
-			return walk_steps(w, step + 1, end, one);
+	json_array_foreach(value, i, one) if (visit(w) && is_meant(w, step->condition, one)) return walk_steps(w,
+		step + 1, end, one);
 	return NULL;
 }
 
-static json_t *walk_modifier(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_modifier(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
 	json_t *next = modified(w, step->kind, value);
 	json_t *found = next ? walk_steps(w, step + 1, end, next) : NULL;
@@ -244,19 +256,20 @@ static json_t *walk_modifier(struct walk *w, const struct jsonpath_step *step, c
 	return found;
 }
 
-static json_t *walk_steps(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end, json_t *value)
+static json_t *walk_steps(struct walk *w, const struct jsonpath_step *step, const struct jsonpath_step *end,
+	json_t *value)
 {
 	if (step == end)
 		return json_incref(value);
 	if (!visit(w))
 		return NULL;
 	switch (step->kind) {
-	case JSONPATH_KEY:     return walk_key(w, step, end, value);
+	case JSONPATH_KEY: return walk_key(w, step, end, value);
 	case JSONPATH_PATTERN: return walk_pattern(w, step, end, value);
-	case JSONPATH_HASH:    return walk_hash(w, step, end, value);
-	case JSONPATH_FIRST:   return walk_first(w, step, end, value);
-	case JSONPATH_ALL:     return json_is_array(value) ? walk_each(w, step, end, value) : NULL;
-	default:               return walk_modifier(w, step, end, value);
+	case JSONPATH_HASH: return walk_hash(w, step, end, value);
+	case JSONPATH_FIRST: return walk_first(w, step, end, value);
+	case JSONPATH_ALL: return json_is_array(value) ? walk_each(w, step, end, value) : NULL;
+	default: return walk_modifier(w, step, end, value);
 	}
 }
 
@@ -278,15 +291,19 @@ static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value)
 	return value;
 }
 
-/* --- the number ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The number ---- */
 
-/* Whole numbers of any length; a name that stands twice would be another one here than elsewhere. Some servers send a byte order mark. */
+/*
+ * Whole numbers of any length; a name that stands twice would be another one here than elsewhere.
+ * Some servers send a byte order mark.
+ */
 static json_t *load(const char *answer, size_t len, json_error_t *where)
 {
 	static const char mark[] = "\xEF\xBB\xBF";
 	size_t skip = len >= 3 && memcmp(answer, mark, 3) == 0 ? 3 : 0;
 
-	return json_loadb(answer + skip, len - skip, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, where);
+	return json_loadb(answer + skip, len - skip,
+		JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL | JSON_REJECT_DUPLICATES, where);
 }
 
 int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
@@ -300,7 +317,8 @@ int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, do
 		return metricvalue_bad_json(&where, err);
 	value = run(&w, p, root);
 	if (w.visits > VISITS_MAX)
-		rc = err_set(err, ERR_INVALID, "the answer is too large for that path: it leads through more than %d values", VISITS_MAX);
+		rc = err_set(err, ERR_INVALID,
+			"the answer is too large for that path: it leads through more than %d values", VISITS_MAX);
 	else
 		rc = metricvalue_of_json(value, out, err);
 	json_decref(value);

@@ -16,8 +16,16 @@
 
 #define LOCATION_SHOWN 120
 
-static const char *const formats[] = { [METRICSAPI_JSON] = "json", [METRICSAPI_XML] = "xml", [METRICSAPI_YAML] = "yaml", [METRICSAPI_PROMETHEUS] = "prometheus", NULL };
-static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average", [METRICSAPI_SUM] = "sum", [METRICSAPI_MAX] = "max", [METRICSAPI_MIN] = "min", NULL };
+static const char *const formats[] = { [METRICSAPI_JSON] = "json",
+	[METRICSAPI_XML] = "xml",
+	[METRICSAPI_YAML] = "yaml",
+	[METRICSAPI_PROMETHEUS] = "prometheus",
+	NULL };
+static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average",
+	[METRICSAPI_SUM] = "sum",
+	[METRICSAPI_MAX] = "max",
+	[METRICSAPI_MIN] = "min",
+	NULL };
 
 /* As they are written. Owns its texts. */
 struct fields {
@@ -34,8 +42,10 @@ static const struct param_row rows[] = {
 	{ "url", PARAM_TEXT, "m", AT(url), .required = true, .help = "what is fetched" },
 	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "json", .words = formats, .help = "of the answer" },
 	{ "valueLocation", PARAM_TEXT, "m", AT(location), .required = true, .help = "where the number stands in it" },
-	{ "aggregateFromKubeServiceEndpoints", PARAM_BOOL, "m", AT(aggregates), .help = "each Pod of the Service is asked" },
-	{ "aggregationType", PARAM_CHOICE, "m", AT(aggregation), .otherwise = "average", .words = aggregations, .help = "what is made of their numbers" },
+	{ "aggregateFromKubeServiceEndpoints", PARAM_BOOL, "m", AT(aggregates),
+		.help = "each Pod of the Service is asked" },
+	{ "aggregationType", PARAM_CHOICE, "m", AT(aggregation), .otherwise = "average", .words = aggregations,
+		.help = "what is made of their numbers" },
 	{ "targetValue", PARAM_TARGET, "m", AT(target), .help = "target: as much per replica" },
 	{ "activationTargetValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 };
@@ -55,21 +65,15 @@ static void free_data(void *data)
 	free(q);
 }
 
-/* --- building -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Building ---- */
 
 static int compile_location(struct metricsapi_question *q, struct err *err)
 {
 	switch (q->format) {
-	case METRICSAPI_JSON:
-		q->json = jsonpath_compile(q->location, err);
-		return q->json ? 0 : -1;
-	case METRICSAPI_PROMETHEUS:
-		q->selector = promselector_compile(q->location, err);
-		return q->selector ? 0 : -1;
-	case METRICSAPI_YAML:
-		return dotpath_read(q->location, &q->path, err);
-	case METRICSAPI_XML:
-		return dotpath_read(q->location, &q->path, err) || xmlvalue_check(&q->path, err) ? -1 : 0;
+	case METRICSAPI_JSON: q->json = jsonpath_compile(q->location, err); return q->json ? 0 : -1;
+	case METRICSAPI_PROMETHEUS: q->selector = promselector_compile(q->location, err); return q->selector ? 0 : -1;
+	case METRICSAPI_YAML: return dotpath_read(q->location, &q->path, err);
+	case METRICSAPI_XML: return dotpath_read(q->location, &q->path, err) || xmlvalue_check(&q->path, err) ? -1 : 0;
 	}
 	return -1;
 }
@@ -77,20 +81,28 @@ static int compile_location(struct metricsapi_question *q, struct err *err)
 static int compile(struct metricsapi_question *q, struct err *err)
 {
 	if (compile_location(q, err))
-		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN, q->location, formats[q->format]);
+		return err_wrap(err, "parameter \"valueLocation\" value \"%.*s\", for format %s", LOCATION_SHOWN,
+			q->location, formats[q->format]);
 	if (q->aggregates && serviceurls_read(q->url, &q->service, err))
 		return err_wrap(err, "parameter \"url\"");
 	return 0;
 }
 
 /* 1: some values are unknown, and q lacks what they are needed for. */
-static int read_question(const struct scaler_params *params, struct fields *f, struct metricsapi_question *q, struct err *err)
+static int read_question(const struct scaler_params *params, struct fields *f, struct metricsapi_question *q,
+	struct err *err)
 {
 	struct httpauth auth;
 	int rc = httpauth_read(params, "url", f->url, HTTPAUTH_API_KEY, &auth, err);
 
 	*q = (struct metricsapi_question){
-		.url = auth.url, .access = auth.access, .timeout_ms = auth.timeout_ms, .format = f->format, .location = f->location, .aggregates = f->aggregates, .aggregation = f->aggregation,
+		.url = auth.url,
+		.access = auth.access,
+		.timeout_ms = auth.timeout_ms,
+		.format = f->format,
+		.location = f->location,
+		.aggregates = f->aggregates,
+		.aggregation = f->aggregation,
 	};
 	f->location = NULL;
 	return rc >= 0 && compile(q, err) ? -1 : rc;
@@ -102,7 +114,9 @@ static char *make_key(const struct metricsapi_question *q, const char *origin)
 	const char *const texts[] = { q->url, q->location };
 	char print[FINGERPRINT_TEXT];
 
-	return mem_printf("metrics-api %s %s %s %s %s %lld", origin, fingerprint_of(texts, 2, print), formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->access), (long long)q->timeout_ms);
+	return mem_printf("metrics-api %s %s %s %s %s %lld", origin, fingerprint_of(texts, 2, print),
+		formats[q->format], q->aggregates ? aggregations[q->aggregation] : "one", webaccess_key(q->access),
+		(long long)q->timeout_ms);
 }
 
 static void put_question(struct scaler *out, struct metricsapi_question *q /* takes */)
@@ -110,7 +124,8 @@ static void put_question(struct scaler *out, struct metricsapi_question *q /* ta
 	char origin[256];
 
 	httpurl_origin(q->url, origin, sizeof(origin));
-	out->question = question_new(&metricsapi_scaler_type, make_key(q, origin), mem_printf("metrics-api %s", origin), q);
+	out->question = question_new(&metricsapi_scaler_type, make_key(q, origin), mem_printf("metrics-api %s", origin),
+		q);
 	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
 }
 
@@ -118,7 +133,9 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 {
 	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
 	struct fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : read_question(params, &f, q, err);
+	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err)
+		? -1
+		: read_question(params, &f, q, err);
 
 	out->target = f.target;
 	out->activation = f.activation;
@@ -133,31 +150,37 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- reading --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Reading ---- */
 
 size_t metricsapi_body_max(const struct metricsapi_question *q)
 {
 	return q->format == METRICSAPI_JSON || q->format == METRICSAPI_YAML ? (size_t)1 << 20 : (size_t)8 << 20;
 }
 
-static int find_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err)
+static int find_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out,
+	struct err *err)
 {
 	switch (q->format) {
-	case METRICSAPI_JSON:       return jsonpath_number(q->json, answer->body, answer->len, out, err);
-	case METRICSAPI_XML:        return xmlvalue_number(&q->path, answer->body, answer->len, out, err);
-	case METRICSAPI_YAML:       return yamlpath_number(&q->path, answer->body, answer->len, out, err);
+	case METRICSAPI_JSON: return jsonpath_number(q->json, answer->body, answer->len, out, err);
+	case METRICSAPI_XML: return xmlvalue_number(&q->path, answer->body, answer->len, out, err);
+	case METRICSAPI_YAML: return yamlpath_number(&q->path, answer->body, answer->len, out, err);
 	case METRICSAPI_PROMETHEUS: return promtext_number(q->selector, answer->body, answer->len, out, err);
 	}
 	return -1;
 }
 
-/* Of JSON and XML one sees where they end. Of lines only a line's end says that the last one is whole, where HTTP does not say it: "jobs 1" may have been "jobs 12". */
+/*
+ * Of JSON and XML one sees where they end. Of lines only a line's end says that the last one is
+ * whole, where HTTP does not say it: "jobs 1" may have been "jobs 12".
+ */
 static bool may_be_cut(const struct metricsapi_question *q, const struct webget_answer *answer)
 {
-	return (q->format == METRICSAPI_YAML || q->format == METRICSAPI_PROMETHEUS) && !answer->measured && answer->len > 0 && answer->body[answer->len - 1] != '\n';
+	return (q->format == METRICSAPI_YAML || q->format == METRICSAPI_PROMETHEUS) && !answer->measured &&
+		answer->len > 0 && answer->body[answer->len - 1] != '\n';
 }
 
-int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err)
+int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out,
+	struct err *err)
 {
 	if (answer->status != 200) {
 		err_set(err, webget_status_kind(answer->status), "api returned %d", answer->status);
@@ -165,7 +188,9 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webget_a
 		return -1;
 	}
 	if (may_be_cut(q, answer))
-		return err_set(err, ERR_INVALID, "the answer may have been cut off: its last line has no end, and the server said neither its length (Content-Length) nor where it ends (chunked)");
+		return err_set(err, ERR_INVALID,
+			"the answer may have been cut off: its last line has no end, and the server said neither its "
+			"length (Content-Length) nor where it ends (chunked)");
 	if (find_number(q, answer, out, err))
 		return err_wrap(err, "valueLocation \"%.*s\"", LOCATION_SHOWN, q->location);
 	return 0;

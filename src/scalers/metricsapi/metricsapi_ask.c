@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking: one URL, or the EndpointSlices of a Service and then each of its pods, a few at a time. */
+/*
+ * Asking: one URL, or the EndpointSlices of a Service and then each of its pods, a few at a time.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,7 @@ struct metricsapi_ask;
 /* One server. */
 struct target {
 	struct metricsapi_ask *ask;
-	char *url; /* owned */
+	char *url;                /* owned */
 	struct webget_call *call; /* NULL before and after */
 };
 
@@ -32,7 +34,7 @@ struct metricsapi_ask {
 	struct target *targets;    /* owned */
 	size_t count, started, under_way, good;
 	double sum, max, min;
-	struct err err;            /* of the first that failed */
+	struct err err; /* of the first that failed */
 };
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
@@ -51,7 +53,7 @@ static void ask_free(struct metricsapi_ask *ask)
 	free(ask);
 }
 
-/* --- the answer -------------------------------------------------------------------------------------------------------------------- */
+/* ---- The answer ---- */
 
 static void fail(struct metricsapi_ask *ask)
 {
@@ -63,9 +65,9 @@ static double aggregate(const struct metricsapi_ask *ask)
 {
 	switch (question_of(ask)->aggregation) {
 	case METRICSAPI_AVERAGE: return ask->sum / (double)ask->good;
-	case METRICSAPI_SUM:     return ask->sum;
-	case METRICSAPI_MAX:     return ask->max;
-	case METRICSAPI_MIN:     return ask->min;
+	case METRICSAPI_SUM: return ask->sum;
+	case METRICSAPI_MAX: return ask->max;
+	case METRICSAPI_MIN: return ask->min;
 	}
 	return NAN;
 }
@@ -75,7 +77,8 @@ static void finish(struct metricsapi_ask *ask)
 	struct answer answer = { .value = aggregate(ask) };
 
 	if (!isfinite(answer.value)) {
-		err_set(&ask->err, ERR_INVALID, "%s: the values of the endpoints together are too large", ask->question->source);
+		err_set(&ask->err, ERR_INVALID, "%s: the values of the endpoints together are too large",
+			ask->question->source);
 		fail(ask);
 		return;
 	}
@@ -91,17 +94,23 @@ static void add_value(struct metricsapi_ask *ask, double value)
 	ask->good++;
 }
 
-/* Whether the rest may stand for all: without those that failed the least value can only be too high, everything else too low. */
+/*
+ * Whether the rest may stand for all: without those that failed the least value can only be too
+ * high, everything else too low.
+ */
 static bool rest_is_enough(const struct metricsapi_ask *ask)
 {
 	return question_of(ask)->aggregates && question_of(ask)->aggregation == METRICSAPI_MIN;
 }
 
-/* --- the servers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The servers ---- */
 
 static void start_more(struct metricsapi_ask *ask);
 
-/* The transport names the server by itself, the one that a redirect led to; but not with each error. */
+/*
+ * The transport names the server by itself, the one that a redirect led to; but not with each
+ * error.
+ */
 static void note_failure(struct target *target, const struct err *failure)
 {
 	struct metricsapi_ask *ask = target->ask;
@@ -133,7 +142,8 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		note_failure(target, &err);
 	else
 		add_value(ask, value);
-	if (ask->err.kind != ERR_NONE && (!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
+	if (ask->err.kind != ERR_NONE &&
+		(!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
 		fail(ask);
 	else if (ask->started == ask->count && ask->under_way == 0)
 		finish(ask);
@@ -147,7 +157,11 @@ static void start_more(struct metricsapi_ask *ask)
 
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
 		struct target *target = &ask->targets[ask->started++];
-		struct webget_request request = { .url = target->url, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = ask->deadline_ms, .max_body = metricsapi_body_max(q),
+		struct webget_request request = { .url = target->url,
+			.access = q->access,
+			.timeout_ms = q->timeout_ms,
+			.deadline_ms = ask->deadline_ms,
+			.max_body = metricsapi_body_max(q),
 			.asker = ask->question->type->name };
 
 		ask->under_way++;
@@ -168,7 +182,7 @@ static void start_targets(struct metricsapi_ask *ask, char **urls, size_t count)
 	start_more(ask);
 }
 
-/* --- a Service --------------------------------------------------------------------------------------------------------------------- */
+/* ---- A Service ---- */
 
 static void on_slices(void *arg, const json_t *list, const struct err *failure)
 {
@@ -180,7 +194,8 @@ static void on_slices(void *arg, const json_t *list, const struct err *failure)
 	ask->listing = NULL;
 	if (failure) {
 		ask->err = *failure;
-		err_wrap(&ask->err, "%s: reading the EndpointSlices of Service %s/%s", ask->question->source, q->service.namespace_, q->service.service);
+		err_wrap(&ask->err, "%s: reading the EndpointSlices of Service %s/%s", ask->question->source,
+			q->service.namespace_, q->service.service);
 		fail(ask);
 	} else if (serviceurls_of(&q->service, list, &urls, &count, &ask->err)) {
 		err_wrap(&ask->err, "%s", ask->question->source);
@@ -194,12 +209,16 @@ static void start_listing(struct metricsapi_ask *ask)
 {
 	MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
 	int64_t left_ms = ask->deadline_ms - loop_now_ms(ask->sources->loop);
-	struct kube_request request = { .verb = KUBE_LIST, .path = path, .deadline_ms = left_ms > 0 ? left_ms : 1, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_LIST,
+		.path = path,
+		.deadline_ms = left_ms > 0 ? left_ms : 1,
+		.priority = KUBE_NORMAL };
 
 	ask->listing = kube_call(ask->sources->kube, &request, on_slices, ask);
 }
 
-void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	struct metricsapi_ask *ask = mem_zalloc(sizeof(*ask));
 	char **one;

@@ -18,25 +18,30 @@ enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRI
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };
 
 struct metricsapi_question {
-	char *url;                      /* owned */
-	struct webaccess *access;       /* one count */
-	int64_t timeout_ms;             /* of one request; 0: the process's */
+	char *url;                /* owned */
+	struct webaccess *access; /* one count */
+	int64_t timeout_ms;       /* of one request; 0: the process's */
 	enum metricsapi_format format;
-	char *location;                 /* owned: valueLocation, for messages */
-	struct jsonpath *json;          /* owned; one of these three, by format */
+	char *location;        /* owned: valueLocation, for messages */
+	struct jsonpath *json; /* owned; one of these three, by format */
 	struct dotpath path;
 	struct promselector *selector;
-	bool aggregates;                /* then: */
+	bool aggregates; /* then: */
 	enum metricsapi_aggregation aggregation;
 	struct serviceurls service;
 };
 
-/* What is taken of an answer at most: reading it takes some tens of milliseconds, in which nothing else is done. Pages and XML are read as they come, JSON and YAML become trees. */
+/*
+ * What is taken of an answer at most: reading it takes some tens of milliseconds, in which nothing
+ * else is done. Pages and XML are read as they come, JSON and YAML become trees.
+ */
 size_t metricsapi_body_max(const struct metricsapi_question *q);
 /* The number in an answer with any status. The error does not say which server it was. */
-int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out, struct err *err);
+int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out,
+	struct err *err);
 
-void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg);
+void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg);
 void metricsapi_cancel(void *handle);
 
 #endif

@@ -16,13 +16,14 @@
 #define REPEAT_MAX      1000
 #define TRANSLATION_MAX 65536 /* bytes; \S in brackets is the longest, 37 for 2 */
 #define HEAP_MAX_KIB    4096
-#define FIRST_TRY       4     /* steps */
-#define TEXT_PER_STEP   64    /* bytes: one step may look at the whole text, */
-#define CODE_PER_STEP   8     /* and at the whole expression, */
-#define CODE_FREE       192   /* of which so much is its head, or that of any simple one */
+#define FIRST_TRY       4   /* steps */
+#define TEXT_PER_STEP   64  /* bytes: one step may look at the whole text, */
+#define CODE_PER_STEP   8   /* and at the whole expression, */
+#define CODE_FREE       192 /* of which so much is its head, or that of any simple one */
 
-#define COMPILE_OPTIONS \
-	(PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_UTF | PCRE2_NEVER_UCP | PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C)
+#define COMPILE_OPTIONS                                                                                                \
+	(PCRE2_ANCHORED | PCRE2_ENDANCHORED | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_UTF | PCRE2_NEVER_UCP |      \
+		PCRE2_NO_AUTO_CAPTURE | PCRE2_NEVER_BACKSLASH_C)
 
 struct promregex {
 	pcre2_code *code;
@@ -31,11 +32,11 @@ struct promregex {
 	size_t size, price; /* of code in bytes, of a step that looks at all of it */
 };
 
-/* --- from RE2's syntax to PCRE2's ----------------------------------------------------------------------------------------------------- */
+/* ---- From RE2's syntax to PCRE2's ---- */
 
 struct reader {
 	const char *at;
-	struct buf out; /* the same for PCRE2 */
+	struct buf out;  /* the same for PCRE2 */
 	bool repeatable; /* there is something in front that * may stand behind */
 	struct err *err;
 };
@@ -66,7 +67,8 @@ static int read_escape(struct reader *in, bool in_brackets, bool *class)
 	if (isdigit((unsigned char)letter) || letter == 'g' || letter == 'k')
 		return wrong(in->err, "back references are not supported");
 	if (isalnum((unsigned char)letter) && !strchr("dDwWsSnrtfv", letter))
-		return wrong(in->err, "a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
+		return wrong(in->err,
+			"a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
 	in->at++;
 	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
 		if (escapes[i].letter == letter) {
@@ -128,7 +130,10 @@ static long read_count(const char **at)
 	return count;
 }
 
-/* The length of {n}, {n,} or {n,m}; 0: it is none, and the brace is a character, as in RE2. -1: it is wrong. */
+/*
+ * The length of {n}, {n,} or {n,m}; 0: it is none, and the brace is a character, as in RE2. -1: it
+ * is wrong.
+ */
 static int counts_length(const struct reader *in)
 {
 	const char *at = in->at + 1;
@@ -155,7 +160,10 @@ static int repetition_length(const struct reader *in)
 	return *in->at == '*' || *in->at == '+' || *in->at == '?';
 }
 
-/* A ? behind one only says which match is taken, and here there is but one. What else follows would be PCRE2's alone. */
+/*
+ * A ? behind one only says which match is taken, and here there is but one. What else follows would
+ * be PCRE2's alone.
+ */
 static int read_repetition(struct reader *in, int length)
 {
 	if (!in->repeatable)
@@ -193,7 +201,7 @@ static int translate(struct reader *in)
 	return 0;
 }
 
-/* --- compiling ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Compiling ---- */
 
 static int refused(int code, struct err *err)
 {
@@ -274,11 +282,11 @@ void promregex_free(struct promregex *r)
 	free(r);
 }
 
-/* --- matching ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Matching ---- */
 
 /*
- * PCRE2 does not say how many steps a match took, only when it took more than it may. So each try may take four times as
- * many as the one before, and all tries are paid for.
+ * PCRE2 does not say how many steps a match took, only when it took more than it may. So each try
+ * may take four times as many as the one before, and all tries are paid for.
  */
 bool promregex_fits(const struct promregex *r, const char *text, size_t *budget)
 {

@@ -33,7 +33,8 @@ static char *read_bare_name(struct reader *r, bool colons)
 {
 	size_t len = 0;
 
-	while (isalpha((unsigned char)r->at[len]) || r->at[len] == '_' || (colons && r->at[len] == ':') || (len > 0 && isdigit((unsigned char)r->at[len])))
+	while (isalpha((unsigned char)r->at[len]) || r->at[len] == '_' || (colons && r->at[len] == ':') ||
+		(len > 0 && isdigit((unsigned char)r->at[len])))
 		len++;
 	r->at += len;
 	return len > 0 ? mem_dupn(r->at - len, len) : NULL;
@@ -46,7 +47,9 @@ static int read_escape(struct reader *r, struct buf *out)
 	const char *known = *r->at ? strchr(names, *r->at) : NULL;
 
 	if (!known)
-		return wrong(r, "in quotes a backslash stands before one of a b f n r t v \\ ' \" (to the regular expression goes a doubled one)");
+		return wrong(r,
+			"in quotes a backslash stands before one of a b f n r t v \\ ' \" (to the regular expression "
+			"goes a doubled one)");
 	buf_putc(out, meanings[known - names]);
 	r->at++;
 	return 0;
@@ -80,12 +83,13 @@ static int read_quoted(struct reader *r, char **out)
 	return rc;
 }
 
-/* --- matchers ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Matchers ---- */
 
 static const struct {
 	const char *text;
 	enum promselector_operator operator;
-} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_FITS }, { "!~", PROMSELECTOR_UNFITS }, { "=", PROMSELECTOR_EQUAL } };
+} operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_FITS }, { "!~", PROMSELECTOR_UNFITS },
+	{ "=", PROMSELECTOR_EQUAL } };
 
 static int read_operator(struct reader *r, enum promselector_operator *out)
 {
@@ -117,14 +121,14 @@ static int add_matcher(struct reader *r, struct promselector *s, struct promsele
 	if (strcmp(m->label, "__name__") == 0) {
 		char *name = m->value;
 
-		if (m->operator != PROMSELECTOR_EQUAL)
+		if (m->operator!= PROMSELECTOR_EQUAL)
 			return wrong_at(r, at, "__name__ can only be compared with =");
 		m->value = NULL;
 		return keep_name(r, at, s, name);
 	}
 	if (s->count == PROMSELECTOR_MATCHERS_MAX)
 		return wrong_at(r, at, "too many matchers: at most 32");
-	if (m->operator == PROMSELECTOR_FITS || m->operator == PROMSELECTOR_UNFITS) {
+	if (m->operator== PROMSELECTOR_FITS || m->operator== PROMSELECTOR_UNFITS) {
 		m->regex = promregex_compile(m->value, r->err);
 		if (!m->regex)
 			return err_wrap(r->err, "position %zu", (size_t)(at - r->whole) + 1);
@@ -189,7 +193,9 @@ static int read_selector(struct reader *r, struct promselector *s)
 		return -1;
 	skip_blanks(r);
 	if (*r->at)
-		return wrong(r, "only an instant selector is understood, such as name{label=\"value\"}: no range, offset, function or operator");
+		return wrong(r,
+			"only an instant selector is understood, such as name{label=\"value\"}: no range, offset, "
+			"function or operator");
 	if (!s->name || !*s->name)
 		return wrong_at(r, r->whole, "the metric's name is missing");
 	return 0;
@@ -225,10 +231,10 @@ void promselector_free(struct promselector *s)
 bool promselector_holds(const struct promselector_matcher *m, const char *value, size_t *budget)
 {
 	switch (m->operator) {
-	case PROMSELECTOR_EQUAL:   return strcmp(value, m->value) == 0;
+	case PROMSELECTOR_EQUAL: return strcmp(value, m->value) == 0;
 	case PROMSELECTOR_UNEQUAL: return strcmp(value, m->value) != 0;
-	case PROMSELECTOR_FITS:    return promregex_fits(m->regex, value, budget);
-	case PROMSELECTOR_UNFITS:  return !promregex_fits(m->regex, value, budget);
+	case PROMSELECTOR_FITS: return promregex_fits(m->regex, value, budget);
+	case PROMSELECTOR_UNFITS: return !promregex_fits(m->regex, value, budget);
 	}
 	return false;
 }

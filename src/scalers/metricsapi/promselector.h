@@ -3,10 +3,13 @@
 #define SCALERS_METRICSAPI_PROMSELECTOR_H
 
 /*
- * Which series of a page of metrics is meant, as PromQL's instant selectors say it: `name`, `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A label that a series has not is the empty text.
- * KEDA compares for equality whatever the operator (keda-scalers.md A.8); here each means what it says. Called by metricsapi (to compile) and promtext (to match).
+ * Which series of a page of metrics is meant, as PromQL's instant selectors say it: `name`,
+ * `name{a="b",c!="d",e=~"x|y",f!~"z"}`, `{__name__="name"}`, `{"a.name"}`. A label that a series
+ * has not is the empty text. KEDA compares for equality whatever the operator (keda-scalers.md
+ * A.8); here each means what it says. Called by metricsapi (to compile) and promtext (to match).
  *
- * Regular expressions are those of promregex, matched against the whole value. What their matching costs is counted.
+ * Regular expressions are those of promregex, matched against the whole value. What their matching
+ * costs is counted.
  */
 
 #include <stdbool.h>
@@ -27,7 +30,7 @@ struct promselector_matcher {
 };
 
 struct promselector {
-	char *name;          /* owned; of the series */
+	char *name;                            /* owned; of the series */
 	struct promselector_matcher *matchers; /* owned */
 	size_t count;
 };
@@ -36,7 +39,10 @@ struct promselector {
 struct promselector *promselector_compile(const char *text, struct err *err);
 void promselector_free(struct promselector *s); /* NULL is fine */
 
-/* Whether a matcher holds for a label's value; "" is a label that is not there. With *budget at 0 (see promregex_fits) the answer means nothing. */
+/*
+ * Whether a matcher holds for a label's value; "" is a label that is not there. With *budget at 0
+ * (see promregex_fits) the answer means nothing.
+ */
 bool promselector_holds(const struct promselector_matcher *m, const char *value, size_t *budget);
 
 #endif

@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define LABELS_MAX 256       /* of one series */
-#define VALUE_MAX  65536     /* of one label, or a name */
+#define LABELS_MAX 256   /* of one series */
+#define VALUE_MAX  65536 /* of one label, or a name */
 #define NUMBER_MAX 128
 #define BUDGET     1000000 /* of all regular expressions together: some milliseconds */
 
@@ -22,11 +22,11 @@ struct line {
 
 struct page {
 	const struct promselector *selector;
-	size_t number;               /* of the line */
+	size_t number;                 /* of the line */
 	struct buf name, label, value; /* kept from line to line */
-	bool *given;                 /* owned; by matcher: the series has its label */
-	size_t budget;               /* for regular expressions */
-	bool name_known;             /* some series has the name */
+	bool *given;                   /* owned; by matcher: the series has its label */
+	size_t budget;                 /* for regular expressions */
+	bool name_known;               /* some series has the name */
 	bool found;
 	double result;
 	struct err *err;
@@ -53,7 +53,7 @@ static void skip_blanks(struct line *l)
 		l->at++;
 }
 
-/* --- names and texts --------------------------------------------------------------------------------------------------------------- */
+/* ---- Names and texts ---- */
 
 static bool is_name(char c, bool first)
 {
@@ -97,7 +97,7 @@ static int read_name(struct page *p, struct line *l, struct buf *out)
 	return looking_at(l, '"') ? read_quoted(p, l, out) : read_bare(p, l, out);
 }
 
-/* --- labels ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Labels ---- */
 
 /* False: a matcher does not hold for this label. */
 static bool matches(struct page *p)
@@ -128,7 +128,10 @@ static bool is_selected(const struct page *p)
 	return strcmp(buf_text(&p->name), p->selector->name) == 0;
 }
 
-/* `name="value"`, or in quotes the series' own name: OpenMetrics' way of names that are none otherwise. */
+/*
+ * `name="value"`, or in quotes the series' own name: OpenMetrics' way of names that are none
+ * otherwise.
+ */
 static int read_label(struct page *p, struct line *l, bool *meant)
 {
 	bool quoted = looking_at(l, '"');
@@ -173,7 +176,7 @@ static int read_labels(struct page *p, struct line *l, bool *meant)
 	return 0;
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Numbers ---- */
 
 /* As Go's ParseFloat, but for hexadecimal ones: +Inf, NaN, 1e3. */
 static bool read_number(struct line *l, double *out)
@@ -219,7 +222,7 @@ static int read_value(struct page *p, struct line *l, double *value)
 	return skip_exemplar(p, l);
 }
 
-/* --- lines --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Lines ---- */
 
 static int read_series(struct page *p, struct line *l)
 {
@@ -240,7 +243,8 @@ static int read_series(struct page *p, struct line *l)
 	if (p->found || !is_selected(p))
 		return 0;
 	if (p->budget == 0)
-		return err_set(p->err, ERR_INVALID, "the answer is too large for the regular expressions of the selector");
+		return err_set(p->err, ERR_INVALID,
+			"the answer is too large for the regular expressions of the selector");
 	p->name_known = true;
 	if (meant && missing_labels_match(p) && p->budget > 0) {
 		p->found = true;
@@ -279,16 +283,27 @@ static int result(const struct page *p, double *out)
 	if (!p->name_known)
 		return err_set(p->err, ERR_INVALID, "metric '%.200s' not found", p->selector->name);
 	if (!p->found)
-		return err_set(p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels", p->selector->name);
+		return err_set(p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels",
+			p->selector->name);
 	if (!isfinite(p->result))
-		return err_set(p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by", p->selector->name, isnan(p->result) ? "NaN" : p->result > 0 ? "+Inf" : "-Inf");
+		return err_set(p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by",
+			p->selector->name,
+			isnan(p->result)        ? "NaN"
+				: p->result > 0 ? "+Inf"
+						: "-Inf");
 	*out = p->result;
 	return 0;
 }
 
 int promtext_number(const struct promselector *selector, const char *page, size_t len, double *out, struct err *err)
 {
-	struct page p = { .selector = selector, .name = BUF_INIT(VALUE_MAX), .label = BUF_INIT(VALUE_MAX), .value = BUF_INIT(VALUE_MAX), .given = mem_array(selector->count + 1, sizeof(bool)), .budget = BUDGET, .err = err };
+	struct page p = { .selector = selector,
+		.name = BUF_INIT(VALUE_MAX),
+		.label = BUF_INIT(VALUE_MAX),
+		.value = BUF_INIT(VALUE_MAX),
+		.given = mem_array(selector->count + 1, sizeof(bool)),
+		.budget = BUDGET,
+		.err = err };
 	int rc = read_page(&p, page, len) || result(&p, out) ? -1 : 0;
 
 	buf_done(&p.name);

@@ -14,9 +14,12 @@
 
 #define LABEL_MAX 63
 
-/* --- the Service ------------------------------------------------------------------------------------------------------------------- */
+/* ---- The Service ---- */
 
-/* One label of a DNS name that ends at a dot or the end; NULL when it is none that an object may have. */
+/*
+ * One label of a DNS name that ends at a dot or the end; NULL when it is none that an object may
+ * have.
+ */
 static char *read_label(const char *host)
 {
 	size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-");
@@ -53,7 +56,9 @@ int serviceurls_read(const char *url, struct serviceurls *out, struct err *err)
 	if (out->service && out->namespace_)
 		return 0;
 	serviceurls_done(out);
-	return err_set(err, ERR_INVALID, "the host must be that of a Service, <service>.<namespace> or <service>.<namespace>.svc, for aggregateFromKubeServiceEndpoints");
+	return err_set(err, ERR_INVALID,
+		"the host must be that of a Service, <service>.<namespace> or <service>.<namespace>.svc, for "
+		"aggregateFromKubeServiceEndpoints");
 }
 
 void serviceurls_done(struct serviceurls *s)
@@ -67,10 +72,12 @@ void serviceurls_done(struct serviceurls *s)
 
 char *serviceurls_request(const struct serviceurls *s)
 {
-	return mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/endpointslices?labelSelector=kubernetes.io%%2Fservice-name%%3D%s&resourceVersion=0", s->namespace_, s->service);
+	return mem_printf("/apis/discovery.k8s.io/v1/namespaces/%s/"
+			  "endpointslices?labelSelector=kubernetes.io%%2Fservice-name%%3D%s&resourceVersion=0",
+		s->namespace_, s->service);
 }
 
-/* --- its endpoints ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Its endpoints ---- */
 
 struct found {
 	const struct serviceurls *service;
@@ -94,7 +101,8 @@ static uint16_t choose_port(const json_t *ports, uint16_t wanted)
 	json_int_t other = 0;
 	size_t i, count = 0;
 
-	json_array_foreach(ports, i, port) {
+	json_array_foreach(ports, i, port)
+	{
 		const json_t *number = json_object_get(port, "port");
 
 		if (!is_tcp(port))
@@ -124,17 +132,23 @@ static int add_endpoint(struct found *f, const json_t *endpoint, uint16_t port)
 	const char *pod = json_str_or_empty(json_object_get(endpoint, "targetRef"), "uid");
 	MEM_AUTO char *place = NULL, *url = NULL;
 
-	/* Of several addresses of one endpoint any stands for all of them (EndpointSlice's own words). */
+	/*
+	 * Of several addresses of one endpoint any stands for all of them (EndpointSlice's own
+	 * words).
+	 */
 	if (!address || json_is_false(json_object_get(json_object_get(endpoint, "conditions"), "ready")))
 		return 0;
 	if (strspn(address, "0123456789abcdefABCDEF.:ghijklmnopqrstuvwxyz-") != strlen(address))
-		return err_set(f->err, ERR_INVALID, "an EndpointSlice of Service %s/%s has something else than an address", f->service->namespace_, f->service->service);
+		return err_set(f->err, ERR_INVALID,
+			"an EndpointSlice of Service %s/%s has something else than an address", f->service->namespace_,
+			f->service->service);
 	place = hostport_join(address, port);
 	url = mem_printf("%s://%s%s", f->service->scheme, place, f->service->rest);
 	if ((*pod && !note(f, pod)) || !note(f, url))
 		return 0;
 	if (f->count == SERVICEURLS_MAX)
-		return err_set(f->err, ERR_INVALID, "Service %s/%s has more than %d endpoints", f->service->namespace_, f->service->service, SERVICEURLS_MAX);
+		return err_set(f->err, ERR_INVALID, "Service %s/%s has more than %d endpoints", f->service->namespace_,
+			f->service->service, SERVICEURLS_MAX);
 	f->urls = mem_resize(f->urls, f->count + 1, sizeof(*f->urls));
 	f->urls[f->count++] = url;
 	url = NULL;
@@ -148,10 +162,11 @@ static int add_slice(struct found *f, const json_t *slice)
 	size_t i;
 
 	if (port == 0 && json_array_size(endpoints) > 0)
-		return err_set(f->err, ERR_INVALID, "the pods of Service %s/%s have several ports, and none of them is %u: the URL names the port of the pods", f->service->namespace_, f->service->service, f->service->port);
-	json_array_foreach(endpoints, i, endpoint)
-		if (add_endpoint(f, endpoint, port))
-			return -1;
+		return err_set(f->err, ERR_INVALID,
+			"the pods of Service %s/%s have several ports, and none of them is %u: the URL names the port "
+			"of the pods",
+			f->service->namespace_, f->service->service, f->service->port);
+	json_array_foreach(endpoints, i, endpoint) if (add_endpoint(f, endpoint, port)) return -1;
 	return 0;
 }
 
@@ -162,10 +177,12 @@ int serviceurls_of(const struct serviceurls *s, const json_t *list, char ***urls
 	int rc = 0;
 	size_t i;
 
-	json_array_foreach(json_object_get(list, "items"), i, slice)
-		rc = rc ? rc : add_slice(&f, slice);
+	json_array_foreach(json_object_get(list, "items"), i, slice) rc = rc ? rc : add_slice(&f, slice);
 	if (rc == 0 && f.count == 0)
-		rc = err_set(err, ERR_TEMPORARY, "no endpoints URLs were given for the service name %s in namespace %s: it has no ready endpoint, or does not exist", s->service, s->namespace_);
+		rc = err_set(err, ERR_TEMPORARY,
+			"no endpoints URLs were given for the service name %s in namespace %s: it has no ready "
+			"endpoint, or does not exist",
+			s->service, s->namespace_);
 	strmap_done(&f.seen);
 	for (i = 0; rc && i < f.count; i++)
 		free(f.urls[i]);

@@ -19,7 +19,7 @@ struct level {
 	const char *name; /* borrowed */
 	bool indexed;
 	size_t index;
-	size_t seen;      /* elements of that name inside the one above that is being read */
+	size_t seen; /* elements of that name inside the one above that is being read */
 };
 
 struct search {
@@ -59,7 +59,9 @@ static bool is_next(struct search *s, const char *element)
 	if (level->indexed)
 		return level->seen - 1 == level->index;
 	if (level->seen > 1 && s->err.kind == ERR_NONE) {
-		err_set(&s->err, ERR_INVALID, "there are several elements %.100s: an index must say which, such as %.100s.0", level->name, level->name);
+		err_set(&s->err, ERR_INVALID,
+			"there are several elements %.100s: an index must say which, such as %.100s.0", level->name,
+			level->name);
 		XML_StopParser(s->parser, XML_FALSE);
 	}
 	return level->seen == 1;
@@ -122,7 +124,7 @@ static void XMLCALL on_doctype(void *arg, const char *name, const char *system, 
 	stop(arg, "the answer has a document type (<!DOCTYPE ...>), which is refused");
 }
 
-/* --- the path --------------------------------------------------------------------------------------------------------------------- */
+/* ---- The path ---- */
 
 static bool is_attribute(const struct dotpath_part *part)
 {
@@ -135,11 +137,14 @@ int xmlvalue_check(const struct dotpath *path, struct err *err)
 		const struct dotpath_part *part = &path->parts[i];
 
 		if (part->indexed && i == 0)
-			return err_set(err, ERR_INVALID, "the path begins with the name of the root element, not with an index");
+			return err_set(err, ERR_INVALID,
+				"the path begins with the name of the root element, not with an index");
 		if (part->indexed && path->parts[i - 1].indexed)
-			return err_set(err, ERR_INVALID, "an index stands behind the name of an element, not behind an index");
+			return err_set(err, ERR_INVALID,
+				"an index stands behind the name of an element, not behind an index");
 		if (is_attribute(part) && (i == 0 || i + 1 < path->count || !part->name[1]))
-			return err_set(err, ERR_INVALID, "an attribute (@name) is the last part of a path, behind an element");
+			return err_set(err, ERR_INVALID,
+				"an attribute (@name) is the last part of a path, behind an element");
 	}
 	return 0;
 }
@@ -161,7 +166,7 @@ static void read_path(const struct dotpath *path, struct search *s)
 	}
 }
 
-/* --- the answer ------------------------------------------------------------------------------------------------------------------ */
+/* ---- The answer ---- */
 
 static int number(const struct search *s, double *out, struct err *err)
 {
@@ -178,7 +183,9 @@ static int number(const struct search *s, double *out, struct err *err)
 		len--;
 	if (!buf_failed(&s->text) && metricvalue_of_text(text, len, out))
 		return 0;
-	return metricvalue_none(len == 0 ? "nothing: it is empty" : "String: a text that is no quantity like 5, 1.5, 100m or 2Gi", err);
+	return metricvalue_none(len == 0 ? "nothing: it is empty"
+					 : "String: a text that is no quantity like 5, 1.5, 100m or 2Gi",
+		err);
 }
 
 static int parse(struct search *s, const char *answer, size_t len, struct err *err)
@@ -195,8 +202,9 @@ static int parse(struct search *s, const char *answer, size_t len, struct err *e
 		*err = s->err;
 		return -1;
 	}
-	return err_set(err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s", XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
-		       XML_ErrorString(XML_GetErrorCode(s->parser)));
+	return err_set(err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s",
+		XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
+		XML_ErrorString(XML_GetErrorCode(s->parser)));
 }
 
 int xmlvalue_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)

@@ -11,7 +11,10 @@
 
 static const char *kind(const json_t *value)
 {
-	return json_is_object(value) ? "a mapping" : json_is_array(value) ? "a list" : json_is_null(value) ? "null" : "a scalar";
+	return json_is_object(value)   ? "a mapping"
+		: json_is_array(value) ? "a list"
+		: json_is_null(value)  ? "null"
+				       : "a scalar";
 }
 
 static int dead_end(const struct dotpath *path, size_t depth, const json_t *value, struct err *err)
@@ -22,7 +25,8 @@ static int dead_end(const struct dotpath *path, size_t depth, const json_t *valu
 	if (json_is_object(value))
 		return err_set(err, ERR_INVALID, "key \"%s\" not found%s%s", name, depth > 0 ? " in " : "", above);
 	if (json_is_array(value) && path->parts[depth].indexed)
-		return err_set(err, ERR_INVALID, "%s has %zu elements: there is none with index %s", above, json_array_size(value), name);
+		return err_set(err, ERR_INVALID, "%s has %zu elements: there is none with index %s", above,
+			json_array_size(value), name);
 	return err_set(err, ERR_INVALID, "%s is %s: there is no \"%s\" in it", above, kind(value), name);
 }
 
@@ -32,7 +36,9 @@ static int find(const struct dotpath *path, const json_t *root, double *out, str
 
 	for (size_t i = 0; i < path->count; i++) {
 		const struct dotpath_part *part = &path->parts[i];
-		const json_t *next = json_is_object(value) ? json_object_get(value, part->name) : part->indexed ? json_array_get(value, part->index) : NULL;
+		const json_t *next = json_is_object(value) ? json_object_get(value, part->name)
+			: part->indexed                    ? json_array_get(value, part->index)
+							   : NULL;
 
 		if (!next)
 			return dead_end(path, i, value, err);
@@ -53,7 +59,9 @@ int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, 
 	else if (rc == 0 || json_is_null(root))
 		rc = err_set(err, ERR_INVALID, "the answer is empty");
 	else if (places.fault_count > 0)
-		rc = err_set(err, ERR_INVALID, "the answer is not understood: line %u: a key stands twice in one mapping", places.list[places.faults[0].place].line);
+		rc = err_set(err, ERR_INVALID,
+			"the answer is not understood: line %u: a key stands twice in one mapping",
+			places.list[places.faults[0].place].line);
 	else if (!json_is_object(root))
 		rc = err_set(err, ERR_INVALID, "the answer is %s, not a mapping", kind(root));
 	else

@@ -18,13 +18,16 @@
 /* So much of the query is repeated in messages. */
 #define QUERY_SHOWN 120
 
-/* What is asked. The URL is in two pieces with the time between them: its parameters are sorted, as a signature wants them. */
+/*
+ * What is asked. The URL is in two pieces with the time between them: its parameters are sorted, as
+ * a signature wants them.
+ */
 struct prometheus_question {
-	char *before, *after;    /* "http://prom:9090/api/v1/query?query=up&" and "" or "&timeout=2s" */
-	char *query;             /* for messages */
+	char *before, *after; /* "http://prom:9090/api/v1/query?query=up&" and "" or "&timeout=2s" */
+	char *query;          /* for messages */
 	struct strmap headers;
 	struct webaccess *access;
-	int64_t timeout_ms;      /* 0: the process's */
+	int64_t timeout_ms; /* 0: the process's */
 	bool empty_is_zero;
 };
 
@@ -62,7 +65,7 @@ static void prometheus_free_data(void *data)
 	free(q);
 }
 
-/* --- building ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Building ---- */
 
 /* The pieces of the query that sort before "time", or those after it. */
 static void put_parameters(struct buf *out, const struct strmap *parameters, bool after)
@@ -81,7 +84,10 @@ static void put_parameters(struct buf *out, const struct strmap *parameters, boo
 	}
 }
 
-/* serverAddress may have a path (Mimir's /prometheus, a route of an ingress) and a slash at its end. */
+/*
+ * serverAddress may have a path (Mimir's /prometheus, a route of an ingress) and a slash at its
+ * end.
+ */
 static int make_url(struct prometheus_question *q, char *server, const struct strmap *parameters, struct err *err)
 {
 	struct buf before = BUF_INIT(URL_MAX), after = BUF_INIT(URL_MAX);
@@ -89,7 +95,9 @@ static int make_url(struct prometheus_question *q, char *server, const struct st
 	bool too_long;
 
 	if (strchr(server, '?'))
-		return err_set(err, ERR_INVALID, "parameter \"serverAddress\" must not have a query (?...): queryParameters takes what belongs there");
+		return err_set(err, ERR_INVALID,
+			"parameter \"serverAddress\" must not have a query (?...): queryParameters takes what belongs "
+			"there");
 	while (len > 0 && server[len - 1] == '/')
 		server[--len] = '\0';
 	buf_printf(&before, "%s/api/v1/query?", server);
@@ -98,7 +106,9 @@ static int make_url(struct prometheus_question *q, char *server, const struct st
 	too_long = buf_failed(&before) || buf_failed(&after);
 	q->before = buf_take(&before);
 	q->after = buf_take(&after);
-	return too_long ? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes", URL_MAX) : 0;
+	return too_long
+		? err_set(err, ERR_INVALID, "parameter \"query\" is too long: the URL may have %zu bytes", URL_MAX)
+		: 0;
 }
 
 /* Without the time. Headers only as a fingerprint: people put tokens there. */
@@ -113,7 +123,8 @@ static char *make_key(const struct prometheus_question *q)
 	}
 	if (q->headers.count > 0)
 		fingerprint_of(texts, 2 * q->headers.count, headers);
-	key = mem_printf("prometheus %s%s %s %s %lld %s", q->before, q->after, webaccess_key(q->access), headers, (long long)q->timeout_ms, q->empty_is_zero ? "zero" : "error");
+	key = mem_printf("prometheus %s%s %s %s %lld %s", q->before, q->after, webaccess_key(q->access), headers,
+		(long long)q->timeout_ms, q->empty_is_zero ? "zero" : "error");
 	free(texts);
 	return key;
 }
@@ -126,7 +137,11 @@ static struct prometheus_question *make_question(struct fields *f, struct httpau
 	if (f->namespace_)
 		strmap_set(&f->parameters, "namespace", f->namespace_);
 	strmap_set(&f->parameters, "query", f->query);
-	*q = (struct prometheus_question){ .query = f->query, .headers = f->headers, .access = webaccess_ref(auth->access), .timeout_ms = auth->timeout_ms, .empty_is_zero = f->empty_is_zero };
+	*q = (struct prometheus_question){ .query = f->query,
+		.headers = f->headers,
+		.access = webaccess_ref(auth->access),
+		.timeout_ms = auth->timeout_ms,
+		.empty_is_zero = f->empty_is_zero };
 	f->query = NULL;
 	f->headers = (struct strmap){ 0 };
 	if (make_url(q, auth->url, &f->parameters, err) == 0)
@@ -142,7 +157,8 @@ static int build_question(struct scaler *out, struct fields *f, struct httpauth 
 
 	if (!q)
 		return -1;
-	out->question = question_new(&prometheus_scaler_type, make_key(q), mem_printf("prometheus %s", httpurl_origin(auth->url, where, sizeof(where))), q);
+	out->question = question_new(&prometheus_scaler_type, make_key(q),
+		mem_printf("prometheus %s", httpurl_origin(auth->url, where, sizeof(where))), q);
 	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
 	return 0;
 }
@@ -165,7 +181,7 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- asking --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 struct prometheus_ask {
 	struct webget_call *call;
@@ -181,19 +197,26 @@ static void ask_free(struct prometheus_ask *ask)
 	free(ask);
 }
 
-/* KEDA's counter, of whose labels only this is the question's: one query answers all triggers that ask the same. */
+/*
+ * KEDA's counter, of whose labels only this is the question's: one query answers all triggers that
+ * ask the same.
+ */
 static void count_empty(struct scaler_sources *sources, bool ignored)
 {
 	static const char *const labels[] = { "ignoreNullValues", NULL };
 
 	if (sources->counters)
-		counters_add(counters_declare(sources->counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total", "Queries that were answered with nothing.", labels), (const char *const[]){ ignored ? "true" : "false" }, 1);
+		counters_add(counters_declare(sources->counters, COUNTERS_COUNTER,
+				     "keda_scaler_empty_upstream_responses_total",
+				     "Queries that were answered with nothing.", labels),
+			(const char *const[]){ ignored ? "true" : "false" }, 1);
 }
 
 static bool understand(struct prometheus_ask *ask, const struct webget_answer *answer, double *value, struct err *err)
 {
 	const struct prometheus_question *q = ask->question->data;
-	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value, err);
+	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value,
+		err);
 
 	if (reply == PROMREPLY_EMPTY) {
 		count_empty(ask->sources, q->empty_is_zero);
@@ -203,7 +226,8 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 		return true;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
-	err_wrap(err, "%s: query %.*s%s", ask->question->source, QUERY_SHOWN, q->query, strlen(q->query) > QUERY_SHOWN ? "..." : "");
+	err_wrap(err, "%s: query %.*s%s", ask->question->source, QUERY_SHOWN, q->query,
+		strlen(q->query) > QUERY_SHOWN ? "..." : "");
 	return false;
 }
 
@@ -224,16 +248,22 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 	ask_free(ask);
 }
 
-static void *prometheus_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *prometheus_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
+	question_fn fn, void *arg)
 {
 	const struct prometheus_question *q = question->data;
 	struct prometheus_ask *ask = mem_zalloc(sizeof(*ask));
 	struct buf url = BUF_INIT(2 * URL_MAX + 64);
-	struct webget_request request = { .headers = &q->headers, .access = q->access, .timeout_ms = q->timeout_ms, .deadline_ms = deadline_ms, .asker = question->type->name };
+	struct webget_request request = { .headers = &q->headers,
+		.access = q->access,
+		.timeout_ms = q->timeout_ms,
+		.deadline_ms = deadline_ms,
+		.asker = question->type->name };
 	int64_t now_ms = timestamp_now_ms();
 
 	/* KEDA's whole seconds would be up to one behind what was scraped just now. */
-	buf_printf(&url, "%stime=%lld.%03lld%s", q->before, (long long)(now_ms / 1000), (long long)(now_ms % 1000), q->after);
+	buf_printf(&url, "%stime=%lld.%03lld%s", q->before, (long long)(now_ms / 1000), (long long)(now_ms % 1000),
+		q->after);
 	request.url = buf_text(&url);
 	ask->sources = sources;
 	ask->question = question_ref(question);

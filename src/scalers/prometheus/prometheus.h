@@ -2,7 +2,10 @@
 #ifndef SCALERS_PROMETHEUS_PROMETHEUS_H
 #define SCALERS_PROMETHEUS_PROMETHEUS_H
 
-/* Trigger type `prometheus` (keda-scalers.md A.4): the one number that an instant query gives, from Prometheus or whoever speaks its API. */
+/*
+ * Trigger type `prometheus` (keda-scalers.md A.4): the one number that an instant query gives, from
+ * Prometheus or whoever speaks its API.
+ */
 
 #include "scalers/scaler.h"
 

@@ -31,7 +31,7 @@ static void put_words(struct buf *out, const char *text)
 	buf_puts(out, cut < len ? "..." : "");
 }
 
-/* --- a number ------------------------------------------------------------------------------------------------------------------- */
+/* ---- A number ---- */
 
 static enum promreply number(const char *text, double *value, struct err *err)
 {
@@ -65,7 +65,7 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 	return PROMREPLY_EMPTY;
 }
 
-/* --- the result ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The result ---- */
 
 static const char *first_warning(const json_t *root)
 {
@@ -96,9 +96,12 @@ static enum promreply element(const json_t *e, double *value, struct err *err)
 	if (json_is_array(pair))
 		return sample(pair, value, err);
 	if (json_is_array(json_object_get(e, "values")) || json_is_array(json_object_get(e, "histograms")))
-		return failed(err, "the result is a range of values, not one: the query lacks a function around its [range]");
+		return failed(err,
+			"the result is a range of values, not one: the query lacks a function around its [range]");
 	if (json_is_array(json_object_get(e, "histogram")))
-		return failed(err, "the result is a histogram, not a number: histogram_quantile, histogram_count or histogram_sum makes one of it");
+		return failed(err,
+			"the result is a histogram, not a number: histogram_quantile, histogram_count or histogram_sum "
+			"makes one of it");
 	return failed(err, "the result has no value");
 }
 
@@ -110,7 +113,10 @@ static enum promreply elements(const json_t *root, const json_t *result, double 
 		return empty(root, err);
 	if (count == 1)
 		return element(json_array_get(result, 0), value, err);
-	err_set(err, ERR_INVALID, "the query returned multiple elements (%zu), and must return one: sum(), max() and the like make one of them", count);
+	err_set(err, ERR_INVALID,
+		"the query returned multiple elements (%zu), and must return one: sum(), max() and the like make one "
+		"of them",
+		count);
 	return PROMREPLY_FAILED;
 }
 
@@ -131,7 +137,7 @@ static enum promreply success(const json_t *root, double *value, struct err *err
 	return elements(root, result, value, err);
 }
 
-/* --- the answer ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The answer ---- */
 
 static enum promreply refused(int status, const json_t *root, struct err *err)
 {
@@ -149,7 +155,8 @@ static enum promreply refused(int status, const json_t *root, struct err *err)
 		buf_puts(&words, words.len > 0 ? ": " : "");
 		put_words(&words, text);
 	}
-	err_set(err, good ? ERR_INVALID : webget_status_kind(status), "%s", words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
+	err_set(err, good ? ERR_INVALID : webget_status_kind(status), "%s",
+		words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
 	if (err)
 		err->http_status = good ? 0 : status;
 	buf_done(&words);
@@ -161,12 +168,15 @@ static enum promreply no_json(const char *content_type, struct err *err)
 	struct buf words = BUF_INIT(4 * WORDS_MAX);
 
 	put_words(&words, *content_type ? content_type : "of unknown type");
-	err_set(err, ERR_INVALID, "the answer is not JSON but %s: does serverAddress lead to the query API of Prometheus?", buf_text(&words));
+	err_set(err, ERR_INVALID,
+		"the answer is not JSON but %s: does serverAddress lead to the query API of Prometheus?",
+		buf_text(&words));
 	buf_done(&words);
 	return PROMREPLY_FAILED;
 }
 
-enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value, struct err *err)
+enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
+	struct err *err)
 {
 	json_t *root = json_parse(body, len, NULL);
 	enum promreply reply;

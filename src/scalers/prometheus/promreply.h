@@ -3,7 +3,9 @@
 #define SCALERS_PROMETHEUS_PROMREPLY_H
 
 /*
- * What a server with Prometheus' query API answered to an instant query: one number, nothing, or a failure. Prometheus, Thanos, Mimir, VictoriaMetrics and whatever stands behind a wrong address: nothing in it is believed.
+ * What a server with Prometheus' query API answered to an instant query: one number, nothing, or a
+ * failure. Prometheus, Thanos, Mimir, VictoriaMetrics and whatever stands behind a wrong address:
+ * nothing in it is believed.
  */
 
 #include <stddef.h>
@@ -11,15 +13,21 @@
 #include "base/err.h"
 
 enum promreply {
-	PROMREPLY_VALUE,  /* *value is finite */
-	PROMREPLY_EMPTY,  /* no series, or NaN, an infinity or null: `ignoreNullValues` decides; *err says which of them */
+	PROMREPLY_VALUE, /* *value is finite */
+	/*
+	 * no series, or NaN, an infinity or null: `ignoreNullValues` decides; *err says which of
+	 * them
+	 */
+	PROMREPLY_EMPTY,
 	PROMREPLY_FAILED, /* *err says why */
 };
 
 /*
- * One element of an instant vector, or a scalar. Several elements, ranges, histograms and texts are failures, and so is an empty result with warnings: a store that is away looks like that. A number may stand as text, as Prometheus
- * writes it, or as a number.
+ * One element of an instant vector, or a scalar. Several elements, ranges, histograms and texts are
+ * failures, and so is an empty result with warnings: a store that is away looks like that. A number
+ * may stand as text, as Prometheus writes it, or as a number.
  */
-enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value, struct err *err);
+enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
+	struct err *err);
 
 #endif

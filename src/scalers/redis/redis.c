@@ -16,16 +16,16 @@ struct redis_question {
 };
 
 /*
- * One round trip and atomic: the type of the key, then its length. Command names are literals, as some proxies look for them; the script is sent whole each time, so a
- * restarted server needs nothing from us. A key that does not exist has length 0; that is the source's own answer.
+ * One round trip and atomic: the type of the key, then its length. Command names are literals, as
+ * some proxies look for them; the script is sent whole each time, so a restarted server needs
+ * nothing from us. A key that does not exist has length 0; that is the source's own answer.
  */
-static const char length_script[] =
-	"local t=redis.call('TYPE',KEYS[1]).ok "
-	"if t=='list' or t=='none' then return redis.call('LLEN',KEYS[1]) end "
-	"if t=='set' then return redis.call('SCARD',KEYS[1]) end "
-	"if t=='zset' then return redis.call('ZCARD',KEYS[1]) end "
-	"if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
-	"return redis.error_reply('ERR unsupported key type: '..t)";
+static const char length_script[] = "local t=redis.call('TYPE',KEYS[1]).ok "
+				    "if t=='list' or t=='none' then return redis.call('LLEN',KEYS[1]) end "
+				    "if t=='set' then return redis.call('SCARD',KEYS[1]) end "
+				    "if t=='zset' then return redis.call('ZCARD',KEYS[1]) end "
+				    "if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
+				    "return redis.error_reply('ERR unsupported key type: '..t)";
 
 struct fields {
 	char *list;
@@ -40,7 +40,8 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void make_question(struct scaler *out, const struct fields *f, const struct redisserver *server /* takes */, enum rediswatch_notify notify)
+static void make_question(struct scaler *out, const struct fields *f, const struct redisserver *server /* takes */,
+	enum rediswatch_notify notify)
 {
 	struct redis_question *q = mem_zalloc(sizeof(*q));
 
@@ -48,7 +49,9 @@ static void make_question(struct scaler *out, const struct fields *f, const stru
 	q->key = mem_dup(f->list);
 	q->key_len = strlen(f->list);
 	q->notify = notify;
-	out->question = question_new(out->type, mem_printf("redis length %s%s %s", redisserver_key(server), rediswatch_notify_key(notify), f->list), redisserver_name(server), q);
+	out->question = question_new(out->type,
+		mem_printf("redis length %s%s %s", redisserver_key(server), rediswatch_notify_key(notify), f->list),
+		redisserver_name(server), q);
 }
 
 static int redis_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -56,7 +59,11 @@ static int redis_build(const struct scaler_params *params, struct scaler *out, c
 	struct redisserver server = { 0 };
 	enum rediswatch_notify notify;
 	struct fields f = { 0 };
-	int rc = params_read(&table, params, &f, err) || redisparams_check_target(params, "listLength", &f.length, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
+	int rc = params_read(&table, params, &f, err) ||
+			redisparams_check_target(params, "listLength", &f.length, err) ||
+			params_metric_type(params, &out->target_type, err)
+		? -1
+		: 0;
 
 	if (rc == 0)
 		rc = redisparams_read(params, &server, &notify, err);
@@ -108,7 +115,8 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	ask_free(ask);
 }
 
-static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	const struct redis_question *q = question->data;
 	const char *argv[] = { "EVAL", length_script, "1", q->key };
@@ -132,16 +140,19 @@ static void redis_ask_cancel(void *handle)
 static void *redis_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct redis_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->key, .key_len = q->key_len, .notify = q->notify, .classes = REDISWATCH_LENGTHS };
+	const struct rediswatch_config config = { .key = q->key,
+		.key_len = q->key_len,
+		.notify = q->notify,
+		.classes = REDISWATCH_LENGTHS };
 
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }
 
-#define REDIS_TYPE(word, ...) \
-	{ \
-		.name = (word), .go_name = "redisScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = redis_build, .ask = redis_ask, \
-		.cancel = redis_ask_cancel, .free_data = redis_free_data, .watch = redis_watch, .unwatch = redisserver_watch_stop, \
-		.watch_report = redisserver_watch_report, \
+#define REDIS_TYPE(word, ...)                                                                                          \
+	{                                                                                                              \
+		.name = (word), .go_name = "redisScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ },       \
+		.build = redis_build, .ask = redis_ask, .cancel = redis_ask_cancel, .free_data = redis_free_data,      \
+		.watch = redis_watch, .unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report,     \
 	}
 
 const struct scaler_type redis_scaler_type = REDIS_TYPE("redis", NULL);

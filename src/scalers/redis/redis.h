@@ -2,7 +2,10 @@
 #ifndef SCALERS_REDIS_REDIS_H
 #define SCALERS_REDIS_REDIS_H
 
-/* Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted set or hash (keda-scalers.md A.1). */
+/*
+ * Trigger types `redis`, `redis-cluster` and `redis-sentinel`: the length of a list, set, sorted
+ * set or hash (keda-scalers.md A.1).
+ */
 
 #include "scalers/scaler.h"
 

@@ -26,7 +26,8 @@ static const char *const notify_words[] = { [REDISWATCH_AUTO] = "auto", [REDISWA
 
 /* Orders of look-up as keda-scalers.md A.1 has them. */
 static const struct param_row rows[] = {
-	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words, .help = "whether keyspace notifications wake the trigger" },
+	{ "notify", PARAM_CHOICE, "m", AT(notify), .words = notify_words,
+		.help = "whether keyspace notifications wake the trigger" },
 	{ "address|addresses", PARAM_LIST, "mae", AT(addresses), .help = "host:port of the servers" },
 	{ "host|hosts", PARAM_LIST, "mea", AT(hosts), .help = "the same in two lists" },
 	{ "port|ports", PARAM_LIST, "mea", AT(ports), .help = "of the hosts" },
@@ -69,7 +70,9 @@ static void append(struct param_list *list, char *item /* takes */)
 	list->items[list->count++] = item;
 }
 
-/* A comma too many does no harm, but in front: KEDA refuses an empty first address, and so do we. */
+/*
+ * A comma too many does no harm, but in front: KEDA refuses an empty first address, and so do we.
+ */
 static void drop_empty(struct param_list *list)
 {
 	size_t kept = list->count > 0;
@@ -92,27 +95,38 @@ static char *joined_host_port(const char *host, const char *port)
 static int join_addresses(struct connection *c, struct err *err)
 {
 	if (c->hosts.count > 0 && c->ports.count > 0 && c->hosts.count != c->ports.count)
-		return err_set(err, ERR_INVALID, "not enough hosts or ports given. number of hosts should be equal to the number of ports");
+		return err_set(err, ERR_INVALID,
+			"not enough hosts or ports given. number of hosts should be equal to the number of ports");
 	for (size_t i = 0; i < c->hosts.count && i < c->ports.count; i++)
 		append(&c->addresses, joined_host_port(c->hosts.items[i], c->ports.items[i]));
 	drop_empty(&c->addresses);
 	if (c->addresses.count == 0 || !c->addresses.items[0][0])
-		return err_set(err, ERR_INVALID, "no addresses or hosts given. address should be a comma separated list of host:port or set the host/port values");
+		return err_set(err, ERR_INVALID,
+			"no addresses or hosts given. address should be a comma separated list of host:port or set the "
+			"host/port values");
 	return 0;
 }
 
 static int check_tls(const struct connection *c, struct err *err)
 {
 	if (c->enable_tls != PARAM_UNSAID && c->tls)
-		return err_set(err, ERR_INVALID, "unable to set `tls` in both ScaledObject and TriggerAuthentication together");
+		return err_set(err, ERR_INVALID,
+			"unable to set `tls` in both ScaledObject and TriggerAuthentication together");
 	if (c->tls && strcmp(c->tls, "enable") != 0 && strcmp(c->tls, "disable") != 0)
-		return err_set(err, ERR_INVALID, "parameter \"tls\" must be one of [enable disable]"); /* it is not shown: whatever is in the Secret, by mistake, too */
+		return err_set(err, ERR_INVALID,
+			"parameter \"tls\" must be one of [enable disable]"); /* it is not shown: whatever is in the
+										 Secret, by mistake, too */
 	if (!c->cert != !c->key)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", c->cert ? "cert" : "key");
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
+			c->cert ? "cert" : "key");
 	return 0;
 }
 
-/* One server uses only the first address, a cluster only database 0 (A.1). A user without a password is nobody: KEDA's client does not log in then, and what everybody may do is enough for many. */
+/*
+ * One server uses only the first address, a cluster only database 0 (A.1). A user without a
+ * password is nobody: KEDA's client does not log in then, and what everybody may do is enough for
+ * many.
+ */
 static int make_server(const struct connection *c, enum redisserver_mode mode, struct redisserver *out, struct err *err)
 {
 	const char *const *addresses = (const char *const *)c->addresses.items;
@@ -138,20 +152,15 @@ static int make_server(const struct connection *c, enum redisserver_mode mode, s
 	};
 
 	switch (mode) {
-	case REDISSERVER_SINGLE:
-		out->endpoint = redis_endpoint_new(&config, err);
-		break;
-	case REDISSERVER_CLUSTER:
-		out->site = rediscluster_new(addresses, c->addresses.count, &config, err);
-		break;
-	case REDISSERVER_SENTINEL:
-		out->site = redissentinel_new(&sentinel, err);
-		break;
+	case REDISSERVER_SINGLE: out->endpoint = redis_endpoint_new(&config, err); break;
+	case REDISSERVER_CLUSTER: out->site = rediscluster_new(addresses, c->addresses.count, &config, err); break;
+	case REDISSERVER_SENTINEL: out->site = redissentinel_new(&sentinel, err); break;
 	}
 	return out->endpoint || out->site ? 0 : -1;
 }
 
-int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify, struct err *err)
+int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify,
+	struct err *err)
 {
 	struct connection c = { .notify = REDISWATCH_QUIET };
 	enum redisserver_mode mode = mode_of(params->type);
@@ -173,6 +182,7 @@ int redisparams_check_target(const struct scaler_params *params, const char *nam
 	if (*value <= 0 && params->formula_source)
 		*value = 0;
 	else if (*value <= 0)
-		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name, (long long)*value);
+		return err_set(err, ERR_INVALID, "parameter \"%s\" value \"%lld\" must be greater than 0", name,
+			(long long)*value);
 	return 0;
 }

@@ -2,7 +2,10 @@
 #ifndef SCALERS_REDIS_REDISPARAMS_H
 #define SCALERS_REDIS_REDISPARAMS_H
 
-/* Where a Redis trigger's server is and how one is let in: the parameters that all six types share (keda-scalers.md A.1). */
+/*
+ * Where a Redis trigger's server is and how one is let in: the parameters that all six types share
+ * (keda-scalers.md A.1).
+ */
 
 #include "scalers/params.h"
 #include "scalers/redis/redisserver.h"
@@ -10,10 +13,17 @@
 /* For the tables of the six types; the second one for those with sentinels. */
 extern const struct param_table redisparams_table, redisparams_sentinel_table;
 
-/* What they all have: *server, when all is known (0); 1: some values are unknown. The mode is in the type's name: "redis-cluster-streams". */
-int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify, struct err *err);
+/*
+ * What they all have: *server, when all is known (0); 1: some values are unknown. The mode is in
+ * the type's name: "redis-cluster-streams".
+ */
+int redisparams_read(const struct scaler_params *params, struct redisserver *server, enum rediswatch_notify *notify,
+	struct err *err);
 
-/* A whole-number target must be above 0: KEDA lets others through, and the API server then refuses the HPA. Of a formula source it becomes 0. */
+/*
+ * A whole-number target must be above 0: KEDA lets others through, and the API server then refuses
+ * the HPA. Of a formula source it becomes 0.
+ */
 int redisparams_check_target(const struct scaler_params *params, const char *name, int64_t *value, struct err *err);
 
 #endif

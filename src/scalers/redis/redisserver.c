@@ -23,11 +23,14 @@ char *redisserver_name(const struct redisserver *s)
 	return s->site ? mem_dup(redissite_name(s->site)) : mem_printf("redis %s", redis_endpoint_address(s->endpoint));
 }
 
-struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s, const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg)
+struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
+	const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	if (s->site)
-		return (struct redisserver_call){ .routed = redisrouter_command(sources->redis_router, s->site, key, key_len, argc, argv, NULL, deadline_ms, fn, arg) };
-	return (struct redisserver_call){ .direct = redis_command(sources->redis, s->endpoint, argc, argv, NULL, deadline_ms, fn, arg) };
+		return (struct redisserver_call){ .routed = redisrouter_command(sources->redis_router, s->site, key,
+							  key_len, argc, argv, NULL, deadline_ms, fn, arg) };
+	return (struct redisserver_call){ .direct = redis_command(sources->redis, s->endpoint, argc, argv, NULL,
+						  deadline_ms, fn, arg) };
 }
 
 void redisserver_cancel(struct redisserver_call *call)
@@ -49,7 +52,8 @@ static void on_owner(void *arg, struct redis_endpoint *endpoint)
 	rediswatch_set_endpoints(w->watch, &endpoint, 1);
 }
 
-struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s, const struct rediswatch_config *config, question_look_fn look, void *arg)
+struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
+	const struct rediswatch_config *config, question_look_fn look, void *arg)
 {
 	struct rediswatch *watch = rediswatch_start(sources, config, look, arg);
 	struct redisserver_watch *w;
@@ -59,7 +63,8 @@ struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources
 	w = mem_zalloc(sizeof(*w));
 	w->watch = watch;
 	if (s->site)
-		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, config->key_len, on_owner, w);
+		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, config->key_len, on_owner,
+			w);
 	else
 		rediswatch_set_endpoints(watch, &(struct redis_endpoint *){ s->endpoint }, 1);
 	return w;
@@ -85,18 +90,23 @@ static bool is_redirect(const char *text)
 	return strncmp(text, "MOVED ", 6) == 0 || strncmp(text, "ASK ", 4) == 0;
 }
 
-bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply, const struct err *transport, struct err *err)
+bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
+	const struct err *transport, struct err *err)
 {
 	if (transport)
 		*err = *transport;
 	else if (reply->type == REDIS_ERROR)
-		err_set(err, redis_error_kind(reply->text), "%s: %s: %s%s", source, doing, reply->text, is_redirect(reply->text) ? " (a node of a cluster: the trigger's type should be redis-cluster or redis-cluster-streams)" : "");
+		err_set(err, redis_error_kind(reply->text), "%s: %s: %s%s", source, doing, reply->text,
+			is_redirect(reply->text) ? " (a node of a cluster: the trigger's type should be redis-cluster "
+						   "or redis-cluster-streams)"
+						 : "");
 	else
 		return false;
 	return true;
 }
 
-bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply, const struct err *transport, struct err *err)
+bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply,
+	const struct err *transport, struct err *err)
 {
 	if (redisserver_failed(source, doing, reply, transport, err))
 		return true;

@@ -3,8 +3,9 @@
 #define SCALERS_REDIS_REDISSERVER_H
 
 /*
- * The server of a Redis trigger, in the three ways in which one is reached: by its address, as a cluster, or through sentinels. What the types have in common: how they send a command, and what they say about an
- * answer that is none. Parameters are read by scalers/redis/redisparams.
+ * The server of a Redis trigger, in the three ways in which one is reached: by its address, as a
+ * cluster, or through sentinels. What the types have in common: how they send a command, and what
+ * they say about an answer that is none. Parameters are read by scalers/redis/redisparams.
  */
 
 #include <stddef.h>
@@ -23,28 +24,39 @@ struct redisserver {
 };
 void redisserver_done(struct redisserver *s);
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */
-char *redisserver_name(const struct redisserver *s);      /* for people, caller owns: "redis a:6379", "redis-cluster a:6379,b:6379" */
+char *redisserver_name(
+	const struct redisserver *s); /* for people, caller owns: "redis a:6379", "redis-cluster a:6379,b:6379" */
 
 /* A command about the key (which says where it goes in a cluster); as redis_command. */
 struct redisserver_call {
 	struct redis_call *direct;
 	struct redisrouter_call *routed;
 };
-struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s, const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg);
+struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
+	const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn,
+	void *arg);
 void redisserver_cancel(struct redisserver_call *call); /* also of none */
 
 /*
- * Push for one key: rediswatch at wherever the key lives, followed when that changes. As struct scaler_type has watch, unwatch and watch_report; NULL when there is none.
+ * Push for one key: rediswatch at wherever the key lives, followed when that changes. As struct
+ * scaler_type has watch, unwatch and watch_report; NULL when there is none.
  */
 struct redisserver_watch;
-struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s, const struct rediswatch_config *config, question_look_fn look, void *arg);
+struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
+	const struct rediswatch_config *config, question_look_fn look, void *arg);
 void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
 /*
- * What a command brought, when it is no number: fills err and is true for a transport error, an error reply, and what is no length. `doing` stands before the server's words: "asking the length of jobs".
+ * What a command brought, when it is no number: fills err and is true for a transport error, an
+ * error reply, and what is no length. `doing` stands before the server's words: "asking the length
+ * of jobs".
  */
-bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply, const struct err *transport, struct err *err);    /* an error of whichever kind */
-bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply, const struct err *transport, struct err *err); /* or an answer that is no count */
+/* an error of whichever kind */
+bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
+	const struct err *transport, struct err *err);
+/* or an answer that is no count */
+bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply,
+	const struct err *transport, struct err *err);
 
 #endif

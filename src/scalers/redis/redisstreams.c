@@ -24,15 +24,21 @@ struct fields {
 	int64_t activation;
 };
 
-/* A group chooses between lag and pending entries, no group the length; what belongs to another mode is read, so that it is well-formed, and does not matter (A.2). */
+/*
+ * A group chooses between lag and pending entries, no group the length; what belongs to another
+ * mode is read, so that it is well-formed, and does not matter (A.2).
+ */
 #define AT(field) offsetof(struct fields, field)
 static const struct param_row rows[] = {
 	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the key" },
 	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "whose entries count; without one: all" },
 	{ "activationLagCount", PARAM_INT64, "m", AT(activation), .help = "active when there are more" },
-	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .otherwise = "5", .help = "target without a group: entries per replica" },
-	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .otherwise = "5", .help = "target: pending entries per replica" },
-	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]), .help = "target: entries per replica that the group was not given yet" },
+	{ "streamLength", PARAM_INT64, "m", AT(targets[LENGTH]), .otherwise = "5",
+		.help = "target without a group: entries per replica" },
+	{ "pendingEntriesCount", PARAM_INT64, "m", AT(targets[PENDING]), .otherwise = "5",
+		.help = "target: pending entries per replica" },
+	{ "lagCount", PARAM_INT64, "m", AT(targets[LAG]),
+		.help = "target: entries per replica that the group was not given yet" },
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
@@ -45,20 +51,20 @@ static const struct {
 };
 
 /*
- * How many entries follow the last one that the group was given, where Redis does not know: counted up to 1,000, in pieces, so that it costs the server little; with more than that the length of the stream,
- * which the lag never exceeds. One script, so that both are of one moment.
+ * How many entries follow the last one that the group was given, where Redis does not know: counted
+ * up to 1,000, in pieces, so that it costs the server little; with more than that the length of the
+ * stream, which the lag never exceeds. One script, so that both are of one moment.
  */
-static const char count_script[] =
-	"local n,from=0,'('..ARGV[1] "
-	"repeat "
-	"local part=redis.call('XRANGE',KEYS[1],from,'+','COUNT',100) "
-	"n=n+#part "
-	"if #part<100 then return n end "
-	"from='('..part[100][1] "
-	"until n>=1000 "
-	"return redis.call('XLEN',KEYS[1])";
+static const char count_script[] = "local n,from=0,'('..ARGV[1] "
+				   "repeat "
+				   "local part=redis.call('XRANGE',KEYS[1],from,'+','COUNT',100) "
+				   "n=n+#part "
+				   "if #part<100 then return n end "
+				   "from='('..part[100][1] "
+				   "until n>=1000 "
+				   "return redis.call('XLEN',KEYS[1])";
 
-/* --- the trigger ------------------------------------------------------------------------------------------------------- */
+/* ---- The trigger ---- */
 
 static void streams_free_data(void *data)
 {
@@ -70,14 +76,22 @@ static void streams_free_data(void *data)
 	free(q);
 }
 
-static void make_question(struct scaler *out, struct fields *f, enum mode mode, const struct redisserver *server /* takes */, enum rediswatch_notify notify)
+static void make_question(struct scaler *out, struct fields *f, enum mode mode,
+	const struct redisserver *server /* takes */, enum rediswatch_notify notify)
 {
 	struct stream_question *q = mem_zalloc(sizeof(*q));
 
-	*q = (struct stream_question){ .server = *server, .mode = mode, .stream = f->stream, .group = f->group, .stream_len = strlen(f->stream), .notify = notify };
+	*q = (struct stream_question){ .server = *server,
+		.mode = mode,
+		.stream = f->stream,
+		.group = f->group,
+		.stream_len = strlen(f->stream),
+		.notify = notify };
 	f->stream = f->group = NULL;
-	out->question = question_new(out->type, mem_printf("redis-streams %s %s%s %zu:%s %s", modes[mode].name, redisserver_key(server), rediswatch_notify_key(notify), q->stream_len, q->stream, q->group ? q->group : ""),
-				     redisserver_name(server), q);
+	out->question = question_new(out->type,
+		mem_printf("redis-streams %s %s%s %zu:%s %s", modes[mode].name, redisserver_key(server),
+			rediswatch_notify_key(notify), q->stream_len, q->stream, q->group ? q->group : ""),
+		redisserver_name(server), q);
 }
 
 static int streams_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -88,7 +102,8 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 	int rc = params_read(&table, params, &f, err);
 	enum mode mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
 
-	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err) || params_metric_type(params, &out->target_type, err))
+	if (rc < 0 || redisparams_check_target(params, modes[mode].threshold, &f.targets[mode], err) ||
+		params_metric_type(params, &out->target_type, err))
 		rc = -1;
 	else
 		rc = redisparams_read(params, &server, &notify, err);
@@ -103,7 +118,7 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- a question under way ------------------------------------------------------------------------------------------------ */
+/* ---- A question under way ---- */
 
 struct stream_ask {
 	struct redisserver_call call;
@@ -133,12 +148,15 @@ static void send(struct stream_ask *ask, int argc, const char *const *argv, redi
 {
 	const struct stream_question *q = ask->question->data;
 
-	ask->call = redisserver_command(ask->sources, &q->server, q->stream, q->stream_len, argc, argv, ask->deadline_ms, fn, ask);
+	ask->call = redisserver_command(ask->sources, &q->server, q->stream, q->stream_len, argc, argv,
+		ask->deadline_ms, fn, ask);
 }
 
 static char *doing_of(const struct stream_question *q)
 {
-	return q->group ? mem_printf("asking for the %s of group %s of stream %s", q->mode == LAG ? "lag" : "pending entries", q->group, q->stream) : mem_printf("asking for the length of stream %s", q->stream);
+	return q->group ? mem_printf("asking for the %s of group %s of stream %s",
+				  q->mode == LAG ? "lag" : "pending entries", q->group, q->stream)
+			: mem_printf("asking for the length of stream %s", q->stream);
 }
 
 static void on_count(void *arg, const struct redis_reply *reply, const struct err *transport)
@@ -175,7 +193,7 @@ static void on_pending(void *arg, const struct redis_reply *reply, const struct 
 	ask_end(ask, 0, &err);
 }
 
-/* --- lag --------------------------------------------------------------------------------------------------------------- */
+/* ---- Lag ---- */
 
 static bool is_text(const struct redis_reply *r, const char *text)
 {
@@ -264,9 +282,10 @@ static void on_groups(void *arg, const struct redis_reply *reply, const struct e
 	take_groups(ask, reply, doing);
 }
 
-/* ----------------------------------------------------------------------------------------------------------------------- */
+/* ----  ---- */
 
-static void *streams_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *streams_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	const struct stream_question *q = question->data;
 	struct stream_ask *ask = mem_zalloc(sizeof(*ask));
@@ -277,15 +296,9 @@ static void *streams_ask(struct scaler_sources *sources, struct question *questi
 	ask->fn = fn;
 	ask->arg = arg;
 	switch (q->mode) {
-	case LENGTH:
-		ask_length(ask);
-		break;
-	case PENDING:
-		send(ask, 3, (const char *[]){ "XPENDING", q->stream, q->group }, on_pending);
-		break;
-	case LAG:
-		send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->stream }, on_groups);
-		break;
+	case LENGTH: ask_length(ask); break;
+	case PENDING: send(ask, 3, (const char *[]){ "XPENDING", q->stream, q->group }, on_pending); break;
+	case LAG: send(ask, 3, (const char *[]){ "XINFO", "GROUPS", q->stream }, on_groups); break;
 	}
 	return ask;
 }
@@ -301,18 +314,23 @@ static void streams_ask_cancel(void *handle)
 static void *streams_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct stream_question *q = question->data;
-	const struct rediswatch_config config = { .key = q->stream, .key_len = q->stream_len, .notify = q->notify, .classes = REDISWATCH_STREAM };
+	const struct rediswatch_config config = { .key = q->stream,
+		.key_len = q->stream_len,
+		.notify = q->notify,
+		.classes = REDISWATCH_STREAM };
 
 	return redisserver_watch_start(sources, &q->server, &config, look, arg);
 }
 
-#define STREAMS_TYPE(word, ...) \
-	{ \
-		.name = (word), .go_name = "redisStreamsScaler", .tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = streams_build, \
-		.ask = streams_ask, .cancel = streams_ask_cancel, .free_data = streams_free_data, .watch = streams_watch, \
-		.unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report, \
+#define STREAMS_TYPE(word, ...)                                                                                        \
+	{                                                                                                              \
+		.name = (word), .go_name = "redisStreamsScaler",                                                       \
+		.tables = { &table, &redisparams_table, __VA_ARGS__ }, .build = streams_build, .ask = streams_ask,     \
+		.cancel = streams_ask_cancel, .free_data = streams_free_data, .watch = streams_watch,                  \
+		.unwatch = redisserver_watch_stop, .watch_report = redisserver_watch_report,                           \
 	}
 
 const struct scaler_type redisstreams_scaler_type = STREAMS_TYPE("redis-streams", NULL);
 const struct scaler_type redisstreams_cluster_scaler_type = STREAMS_TYPE("redis-cluster-streams", NULL);
-const struct scaler_type redisstreams_sentinel_scaler_type = STREAMS_TYPE("redis-sentinel-streams", &redisparams_sentinel_table);
+const struct scaler_type redisstreams_sentinel_scaler_type = STREAMS_TYPE("redis-sentinel-streams",
+	&redisparams_sentinel_table);

@@ -13,9 +13,12 @@
 #include "scalers/sources.h"
 
 #define ASK_MS 3000
-/* When the server is asked again. An ACL user that may not is asked about rarely: each time stands in the server's ACL LOG. */
-#define AGAIN_OFF_MS 10000
-#define AGAIN_ON_MS 60000
+/*
+ * When the server is asked again. An ACL user that may not is asked about rarely: each time stands
+ * in the server's ACL LOG.
+ */
+#define AGAIN_OFF_MS    10000
+#define AGAIN_ON_MS     60000
 #define AGAIN_UNTOLD_MS 600000
 #define AGAIN_FAILED_MS 5000
 /* A reconnect makes it ask at once, but not for each of a thousand channels. */
@@ -72,11 +75,11 @@ struct rediswatch_pool {
 	char *text; /* of the last report, whichever watch it was about: thousands say the same */
 };
 
-/* --- what the setting must have ----------------------------------------------------------------------------------------------- */
+/* ---- What the setting must have ---- */
 
 static const struct {
-	const char *needed;  /* all of it is needed for everything that may lie under the key */
-	const char *enough;  /* one of it, beside K, tells of something */
+	const char *needed; /* all of it is needed for everything that may lie under the key */
+	const char *enough; /* one of it, beside K, tells of something */
 } classes_of[] = {
 	[REDISWATCH_LENGTHS] = { "Kglszh", "lszh" },
 	[REDISWATCH_STREAM] = { "Kgt", "t" },
@@ -118,8 +121,35 @@ static void wanted_flags(const char *flags, enum rediswatch_classes classes, cha
 static bool is_less(const char *event)
 {
 	static const char *const less[] = {
-		"del", "expire", "expired", "evicted", "persist", "rename_from", "move_from", "lpop", "rpop", "lrem", "ltrim", "lset", "spop", "srem", "zrem", "zrembyscore", "zrembyrank", "zremrangebyscore",
-		"zremrangebyrank", "zremrangebylex", "zpopmin", "zpopmax", "hdel", "hexpire", "hexpired", "hpersist", "xtrim", "xdel", "xgroup-createconsumer",
+		"del",
+		"expire",
+		"expired",
+		"evicted",
+		"persist",
+		"rename_from",
+		"move_from",
+		"lpop",
+		"rpop",
+		"lrem",
+		"ltrim",
+		"lset",
+		"spop",
+		"srem",
+		"zrem",
+		"zrembyscore",
+		"zrembyrank",
+		"zremrangebyscore",
+		"zremrangebyrank",
+		"zremrangebylex",
+		"zpopmin",
+		"zpopmax",
+		"hdel",
+		"hexpire",
+		"hexpired",
+		"hpersist",
+		"xtrim",
+		"xdel",
+		"xgroup-createconsumer",
 	};
 
 	for (size_t i = 0; i < sizeof(less) / sizeof(less[0]); i++)
@@ -128,7 +158,7 @@ static bool is_less(const char *event)
 	return false;
 }
 
-/* --- subscribing where it is on ----------------------------------------------------------------------------------------------- */
+/* ---- Subscribing where it is on ---- */
 
 static void ask_server(struct server *s);
 
@@ -148,16 +178,16 @@ static void on_event(void *arg, const char *message, size_t len)
 	spot->watch->look(spot->watch->arg);
 }
 
-/* A server that does not tell is only bothered with a subscription when somebody asked for push by name. */
+/*
+ * A server that does not tell is only bothered with a subscription when somebody asked for push by
+ * name.
+ */
 static bool wants_subscription(const struct spot *spot)
 {
 	switch (spot->server->state) {
-	case ANSWER_NONE:
-		return spot->sub; /* it stays as it was: what failed is a question, not the subscription */
-	case ANSWER_GIVEN:
-		return is_on(spot->server->flags, spot->watch->classes);
-	case ANSWER_UNTOLD:
-		return spot->watch->notify == REDISWATCH_AUTO;
+	case ANSWER_NONE: return spot->sub; /* it stays as it was: what failed is a question, not the subscription */
+	case ANSWER_GIVEN: return is_on(spot->server->flags, spot->watch->classes);
+	case ANSWER_UNTOLD: return spot->watch->notify == REDISWATCH_AUTO;
 	}
 	return false;
 }
@@ -183,7 +213,7 @@ static void settle(struct spot *spot)
 	spot->sub = redissub_start(w->pool->subs, spot->endpoint, channel, (size_t)prefix + w->key_len, on_event, spot);
 }
 
-/* --- asking the server -------------------------------------------------------------------------------------------------------- */
+/* ---- Asking the server ---- */
 
 static int64_t again_ms(const struct server *s, bool failed)
 {
@@ -200,7 +230,8 @@ static int64_t again_ms(const struct server *s, bool failed)
 /* The reply to CONFIG GET: the name and the value. Servers without the setting send nothing. */
 static void take_setting(struct server *s, const struct redis_reply *reply)
 {
-	bool good = reply->type == REDIS_ARRAY && reply->count == 2 && reply->elements[1]->type == REDIS_STRING && reply->elements[1]->len < sizeof(s->flags);
+	bool good = reply->type == REDIS_ARRAY && reply->count == 2 && reply->elements[1]->type == REDIS_STRING &&
+		reply->elements[1]->len < sizeof(s->flags);
 
 	s->state = good ? ANSWER_GIVEN : ANSWER_UNTOLD;
 	if (good)
@@ -211,12 +242,15 @@ static void take_setting(struct server *s, const struct redis_reply *reply)
 		snprintf(s->why, sizeof(s->why), "the answer has no such setting");
 }
 
-/* Those that were asked for by name are told on when what there is to say about them is another thing: nobody else would come by for it. */
+/*
+ * Those that were asked for by name are told on when what there is to say about them is another
+ * thing: nobody else would come by for it.
+ */
 static void tell_all(struct server *s, bool news)
 {
 	struct spot *spot, *next;
 
-	DL_FOREACH_SAFE(s->spots, spot, next) {
+	DL_FOREACH_SAFE (s->spots, spot, next) {
 		settle(spot);
 		if (news && !spot->sub && spot->watch->notify == REDISWATCH_AUTO)
 			spot->watch->look(spot->watch->arg);
@@ -258,7 +292,7 @@ static void on_again(void *arg)
 		ask_server(s);
 }
 
-/* --- servers and spots -------------------------------------------------------------------------------------------------------- */
+/* ---- Servers and spots ---- */
 
 static struct server *server_get(struct rediswatch_pool *p, struct redis_endpoint *e)
 {
@@ -311,7 +345,7 @@ static void spot_free(struct spot *spot)
 	free(spot);
 }
 
-/* --- what there is to say ----------------------------------------------------------------------------------------------------- */
+/* ---- What there is to say ---- */
 
 static char *say_off(const struct spot *spot)
 {
@@ -319,8 +353,10 @@ static char *say_off(const struct spot *spot)
 	char flags[64];
 
 	wanted_flags(s->flags, spot->watch->classes, flags);
-	return mem_printf("redis %s does not announce changes of this kind (" SETTING " is \"%s\"); turn it on with: CONFIG SET " SETTING " %s (and the same in its configuration file, so that it stays)",
-			  redis_endpoint_address(spot->endpoint), s->flags, flags);
+	return mem_printf("redis %s does not announce changes of this kind (" SETTING
+			  " is \"%s\"); turn it on with: CONFIG SET " SETTING
+			  " %s (and the same in its configuration file, so that it stays)",
+		redis_endpoint_address(spot->endpoint), s->flags, flags);
 }
 
 static char *say_untold(const struct spot *spot)
@@ -328,13 +364,19 @@ static char *say_untold(const struct spot *spot)
 	const char *address = redis_endpoint_address(spot->endpoint), *needed = classes_of[spot->watch->classes].needed;
 
 	if (!spot->sub)
-		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set to, with at least " SETTING " %s, say notify: \"auto\" in the trigger", address, spot->server->why, needed);
-	return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s), and has announced none yet; it must be set to, with at least " SETTING " %s", address, spot->server->why, needed);
+		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set "
+				  "to, with at least " SETTING " %s, say notify: \"auto\" in the trigger",
+			address, spot->server->why, needed);
+	return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s), and has announced "
+			  "none yet; it must be set to, with at least " SETTING " %s",
+		address, spot->server->why, needed);
 }
 
 static char *say_refused(const struct spot *spot, const char *why)
 {
-	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> &__keyspace@%d__:*", redis_endpoint_address(spot->endpoint), why, redis_endpoint_database(spot->endpoint));
+	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
+			  "&__keyspace@%d__:*",
+		redis_endpoint_address(spot->endpoint), why, redis_endpoint_database(spot->endpoint));
 }
 
 /* On, though some kinds of things are not announced. */
@@ -345,7 +387,10 @@ static char *say_partly(const struct spot *spot)
 	if (spot->server->state != ANSWER_GIVEN)
 		return mem_dup("");
 	wanted_flags(spot->server->flags, spot->watch->classes, flags);
-	return *flags ? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s", redis_endpoint_address(spot->endpoint), spot->server->flags, flags) : mem_dup("");
+	return *flags
+		? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s",
+			  redis_endpoint_address(spot->endpoint), spot->server->flags, flags)
+		: mem_dup("");
 }
 
 static enum watch_state report_subscribed(const struct spot *spot, char **text)
@@ -353,16 +398,10 @@ static enum watch_state report_subscribed(const struct spot *spot, char **text)
 	const char *why;
 
 	switch (redissub_state(spot->sub, &why)) {
-	case REDISSUB_STARTING:
-		return WATCH_STARTING;
-	case REDISSUB_REFUSED:
-		*text = say_refused(spot, why);
-		return WATCH_OFF;
-	case REDISSUB_FAILING:
-		*text = mem_dup(why);
-		return WATCH_FAILING;
-	case REDISSUB_ON:
-		break;
+	case REDISSUB_STARTING: return WATCH_STARTING;
+	case REDISSUB_REFUSED: *text = say_refused(spot, why); return WATCH_OFF;
+	case REDISSUB_FAILING: *text = mem_dup(why); return WATCH_FAILING;
+	case REDISSUB_ON: break;
 	}
 	if (spot->server->state == ANSWER_UNTOLD && !spot->heard) {
 		*text = say_untold(spot);
@@ -396,7 +435,9 @@ struct watch_report rediswatch_report(const void *watch)
 	static const int badness[] = { [WATCH_ON] = 0, [WATCH_STARTING] = 1, [WATCH_OFF] = 2, [WATCH_FAILING] = 3 };
 	const struct rediswatch *w = watch;
 	struct rediswatch_pool *p = w->pool;
-	struct watch_report report = { .state = w->count > 0 ? WATCH_ON : WATCH_STARTING, .why = "", .tell = w->notify == REDISWATCH_AUTO };
+	struct watch_report report = { .state = w->count > 0 ? WATCH_ON : WATCH_STARTING,
+		.why = "",
+		.tell = w->notify == REDISWATCH_AUTO };
 
 	free(p->text);
 	p->text = NULL;
@@ -416,14 +457,15 @@ struct watch_report rediswatch_report(const void *watch)
 	return report;
 }
 
-/* --- for the Redis types ------------------------------------------------------------------------------------------------------ */
+/* ---- For the Redis types ---- */
 
 const char *rediswatch_notify_key(enum rediswatch_notify notify)
 {
 	return notify == REDISWATCH_AUTO ? " notify=auto" : notify == REDISWATCH_OFF ? " notify=off" : "";
 }
 
-struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config, question_look_fn look, void *arg)
+struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config,
+	question_look_fn look, void *arg)
 {
 	struct rediswatch *w;
 

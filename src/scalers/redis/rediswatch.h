@@ -3,12 +3,17 @@
 #define SCALERS_REDIS_REDISWATCH_H
 
 /*
- * Push for all Redis types: one key, watched by keyspace notifications (channel `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For scalers/redis/redisserver, which starts
- * one for the `watch` of each Redis type and tells it where the key lives.
+ * Push for all Redis types: one key, watched by keyspace notifications (channel
+ * `__keyspace@<database>__:<key>`) on the server, or the servers, that have it. For
+ * scalers/redis/redisserver, which starts one for the `watch` of each Redis type and tells it where
+ * the key lives.
  *
- * Whether a server has the notifications on is asked of it (CONFIG GET, one question per server however many keys are watched, on the connection that queries use), again every now and then, so that turning them on or off is noticed; its
- * configuration is never changed. Only where they are on is there a subscription, or where a server does not tell: then the first notification shows it.
- * Events that only take away (LPOP, DEL, ...) lead to no look: what is less can wait for the poll.
+ * Whether a server has the notifications on is asked of it (CONFIG GET, one question per server
+ * however many keys are watched, on the connection that queries use), again every now and then, so
+ * that turning them on or off is noticed; its configuration is never changed. Only where they are
+ * on is there a subscription, or where a server does not tell: then the first notification shows
+ * it. Events that only take away (LPOP, DEL, ...) lead to no look: what is less can wait for the
+ * poll.
  */
 
 #include <stdbool.h>
@@ -23,12 +28,19 @@
 struct rediswatch_pool;
 struct rediswatch;
 
-/* Of the daemon, as scaler_sources.redis_watches; queries go through `redis`. Owns the subscription connections. */
+/*
+ * Of the daemon, as scaler_sources.redis_watches; queries go through `redis`. Owns the subscription
+ * connections.
+ */
 struct rediswatch_pool *rediswatch_pool_new(struct loop *loop, struct redis_pool *redis);
-void rediswatch_pool_free(struct rediswatch_pool *p);                  /* before the redis_pool; all watches are stopped by then */
+/* before the redis_pool; all watches are stopped by then */
+void rediswatch_pool_free(struct rediswatch_pool *p);
 size_t rediswatch_pool_connections(const struct rediswatch_pool *p);
 
-/* Metadata `notify`. Belongs into the question's key when it is not the default (rediswatch_notify_key), as one watch serves all who ask the question. */
+/*
+ * Metadata `notify`. Belongs into the question's key when it is not the default
+ * (rediswatch_notify_key), as one watch serves all who ask the question.
+ */
 enum rediswatch_notify {
 	REDISWATCH_AUTO,  /* "auto": used when the server has it on; when it is off people are told how to turn it on */
 	REDISWATCH_OFF,   /* "off" */
@@ -43,21 +55,28 @@ enum rediswatch_classes {
 };
 
 struct rediswatch_config {
-	const char *key;           /* copied */
+	const char *key; /* copied */
 	size_t key_len;
 	enum rediswatch_notify notify; /* REDISWATCH_OFF: rediswatch_start returns NULL */
 	enum rediswatch_classes classes;
 };
 
 /*
- * Starts without any server: rediswatch_set_endpoints tells which. look: as struct scaler_type has it, also when the report has changed in a way that people should hear of. NULL when notify is off, or sources has no watches (as in
- * tools that only check). Stop it with rediswatch_stop.
+ * Starts without any server: rediswatch_set_endpoints tells which. look: as struct scaler_type has
+ * it, also when the report has changed in a way that people should hear of. NULL when notify is
+ * off, or sources has no watches (as in tools that only check). Stop it with rediswatch_stop.
  */
-struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config, question_look_fn look, void *arg);
+struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config,
+	question_look_fn look, void *arg);
 void rediswatch_stop(struct rediswatch *w);
 
-/* The servers that have the key now, the database being the endpoint's: one for a single server, the master behind sentinels, the node of the key's slot in a cluster (or several, where that is not known). Replaces those given before;
- * one that stays keeps its subscription. Takes its own counts. Whenever the set becomes another one, look is called once the new ones are subscribed to. count 0: none is known at the moment. */
+/*
+ * The servers that have the key now, the database being the endpoint's: one for a single server,
+ * the master behind sentinels, the node of the key's slot in a cluster (or several, where that is
+ * not known). Replaces those given before; one that stays keeps its subscription. Takes its own
+ * counts. Whenever the set becomes another one, look is called once the new ones are subscribed to.
+ * count 0: none is known at the moment.
+ */
 #define REDISWATCH_ENDPOINTS_MAX 64
 void rediswatch_set_endpoints(struct rediswatch *w, struct redis_endpoint *const *endpoints, size_t count);
 

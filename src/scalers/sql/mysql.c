@@ -19,9 +19,10 @@ struct mysql_question {
 	char *query;
 };
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Parameters ---- */
 
-static const char *const tls_words[] = { /* the driver's, by enum mysqlendpoint_tls */
+static const char *const tls_words[] = {
+	/* the driver's, by enum mysqlendpoint_tls */
 	[MYSQLENDPOINT_TLS_OFF] = "false",
 	[MYSQLENDPOINT_TLS_VERIFY] = "true",
 	[MYSQLENDPOINT_TLS_UNVERIFIED] = "skip-verify",
@@ -40,14 +41,18 @@ struct fields {
 	char *ca, *cert, *key, *key_password;
 };
 
-/* Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv and its like, of which KEDA's manual speaks. */
+/*
+ * Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv
+ * and its like, of which KEDA's manual speaks.
+ */
 #define AT(field) offsetof(struct fields, field)
 static const struct param_row rows[] = {
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
 	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
 	{ "activationQueryValue", PARAM_DOUBLE, "m", AT(activation), .help = "active when it is more" },
 	{ "metricName", PARAM_IGNORED, "m", .help = "has no effect, as in KEDA" },
-	{ "connectionString", PARAM_TEXT, "ae", AT(string), .help = "as of go-sql-driver/mysql, in the place of the parts" },
+	{ "connectionString", PARAM_TEXT, "ae", AT(string),
+		.help = "as of go-sql-driver/mysql, in the place of the parts" },
 	{ "host", PARAM_TEXT, "mae", AT(host), .help = "server" },
 	{ "port", PARAM_TEXT, "mae", AT(port), .help = "its port" },
 	{ "username", PARAM_TEXT, "mae", AT(user), .help = "user" },
@@ -61,7 +66,10 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-/* Without a connection string. KEDA joins host and port before the driver splits them again: what is wrong is said here. */
+/*
+ * Without a connection string. KEDA joins host and port before the driver splits them again: what
+ * is wrong is said here.
+ */
 static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err *err)
 {
 	MEM_AUTO char *joined = NULL;
@@ -70,7 +78,9 @@ static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err 
 	dsn->password = mem_dup(f->password);
 	dsn->database = mem_dup(f->database);
 	if (!f->host)
-		return err_set(err, ERR_INVALID, "no host given: there must be host, port, username, password and dbName, or a connectionString from a TriggerAuthentication, or connectionStringFromEnv");
+		return err_set(err, ERR_INVALID,
+			"no host given: there must be host, port, username, password and dbName, or a connectionString "
+			"from a TriggerAuthentication, or connectionStringFromEnv");
 	if (!f->user)
 		return err_set(err, ERR_INVALID, "no username given");
 	if (f->host[0] == '/' && !f->port) {
@@ -78,7 +88,9 @@ static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err 
 		return 0;
 	}
 	if (strpbrk(f->host, "/@,"))
-		return err_set(err, ERR_INVALID, "parameter \"host\" must be a name or an address, and nothing else: the port has a parameter of its own");
+		return err_set(err, ERR_INVALID,
+			"parameter \"host\" must be a name or an address, and nothing else: the port has a parameter "
+			"of its own");
 	joined = hostport_join_text(f->host, f->port ? f->port : DEFAULT_PORT);
 	if (mysqldsn_address(joined, &dsn->host, &dsn->port, err))
 		return err_wrap(err, "parameters \"host\" and \"port\"");
@@ -92,7 +104,8 @@ static int read_tls(const struct fields *f, struct mysqldsn *dsn, struct err *er
 	if (f->tls != TLS_UNSAID)
 		dsn->tls = (enum mysqlendpoint_tls)f->tls;
 	if (!f->cert != !f->key)
-		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given", f->cert ? "cert" : "key");
+		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
+			f->cert ? "cert" : "key");
 	if (!f->ca && !f->cert)
 		return 0;
 	if (f->tls == TLS_UNSAID && !dsn->tls_given)
@@ -100,14 +113,19 @@ static int read_tls(const struct fields *f, struct mysqldsn *dsn, struct err *er
 	if (dsn->tls == MYSQLENDPOINT_TLS_OFF)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but tls is false", f->ca ? "ca" : "cert");
 	if (f->ca && dsn->tls != MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID, "parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out", tls_words[dsn->tls]);
+		return err_set(err, ERR_INVALID,
+			"parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out",
+			tls_words[dsn->tls]);
 	return 0;
 }
 
 /* As the driver does it: the names for the connection, then all variables in one statement. */
 static struct mysqlendpoint *make_endpoint(const struct fields *f, const struct mysqldsn *d, struct err *err)
 {
-	MEM_AUTO char *names = d->charset || d->collation ? mem_printf("SET NAMES %s%s%s", d->charset ? d->charset : "utf8mb4", d->collation ? " COLLATE " : "", d->collation ? d->collation : "") : NULL;
+	MEM_AUTO char *names = d->charset || d->collation
+		? mem_printf("SET NAMES %s%s%s", d->charset ? d->charset : "utf8mb4", d->collation ? " COLLATE " : "",
+			  d->collation ? d->collation : "")
+		: NULL;
 	char *variables = d->variables ? mem_printf("SET %s", d->variables) : NULL;
 	struct mysqlendpoint_config config = {
 		.host = d->host,
@@ -137,13 +155,17 @@ static struct mysqlendpoint *read_endpoint(const struct fields *f, struct err *e
 	struct mysqldsn dsn = { .native_passwords = true };
 	struct mysqlendpoint *endpoint = NULL;
 
-	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 && read_tls(f, &dsn, err) == 0)
+	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
+		read_tls(f, &dsn, err) == 0)
 		endpoint = make_endpoint(f, &dsn, err);
 	mysqldsn_done(&dsn);
 	return endpoint;
 }
 
-/* With a connection string KEDA takes what follows its last slash, parameters and all; what could be a password there is refused by the parser. */
+/*
+ * With a connection string KEDA takes what follows its last slash, parameters and all; what could
+ * be a password there is refused by the parser.
+ */
 static char *make_name(const struct fields *f)
 {
 	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
@@ -163,7 +185,8 @@ static struct question *make_question(struct fields *f, struct err *err)
 	q->endpoint = endpoint;
 	q->query = f->query;
 	f->query = NULL;
-	return question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, q->query), mem_printf("mysql %s", endpoint->base.name), q);
+	return question_new(&mysql_scaler_type, mem_printf("%s %s", endpoint->base.key, q->query),
+		mem_printf("mysql %s", endpoint->base.name), q);
 }
 
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -194,7 +217,7 @@ static void mysql_free_data(void *data)
 	free(q);
 }
 
-/* --- asking ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 /* One question under way. */
 struct mysql_ask {
@@ -216,11 +239,15 @@ static void tell_no_number(const struct mysql_ask *ask, const struct mysqlvalue 
 	const char *source = ask->question->source;
 
 	if (!value->has_row)
-		err_set(err, ERR_INVALID, "%s: the query gives no row: select an aggregate such as COUNT(*), or COALESCE((SELECT ...), 0)", source);
+		err_set(err, ERR_INVALID,
+			"%s: the query gives no row: select an aggregate such as COUNT(*), or COALESCE((SELECT ...), "
+			"0)",
+			source);
 	else if (value->is_null)
 		err_set(err, ERR_INVALID, "%s: the query gives NULL: write COALESCE(..., 0) if that means 0", source);
 	else
-		err_set(err, ERR_INVALID, "%s: column \"%s\" of the first row is no number: select one number", source, value->column);
+		err_set(err, ERR_INVALID, "%s: column \"%s\" of the first row is no number: select one number", source,
+			value->column);
 }
 
 static void on_value(void *arg, const struct mysqlvalue *value, const struct err *failed)
@@ -239,7 +266,8 @@ static void on_value(void *arg, const struct mysqlvalue *value, const struct err
 	ask_free(ask);
 }
 
-static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	const struct mysql_question *q = question->data;
 	struct mysql_ask *ask = mem_zalloc(sizeof(*ask));

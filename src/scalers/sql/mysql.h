@@ -2,7 +2,10 @@
 #ifndef SCALERS_SQL_MYSQL_H
 #define SCALERS_SQL_MYSQL_H
 
-/* The first value of the first row that a query gives, on a MySQL or MariaDB server (KEDA's pkg/scalers/mysql_scaler.go). */
+/*
+ * The first value of the first row that a query gives, on a MySQL or MariaDB server (KEDA's
+ * pkg/scalers/mysql_scaler.go).
+ */
 
 #include "scalers/scaler.h"
 

@@ -11,16 +11,19 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-#define TEXT_MAX 65536
-#define DEFAULT_PORT 3306
+#define TEXT_MAX       65536
+#define DEFAULT_PORT   3306
 #define DEFAULT_SOCKET "/tmp/mysql.sock"
 
 static int invalid(struct err *err, const char *what)
 {
-	return err_set(err, ERR_INVALID, "the connection string is none of go-sql-driver/mysql (user:password@tcp(host:port)/database?parameters): %s", what);
+	return err_set(err, ERR_INVALID,
+		"the connection string is none of go-sql-driver/mysql "
+		"(user:password@tcp(host:port)/database?parameters): %s",
+		what);
 }
 
-/* --- values of parameters ------------------------------------------------------------------------------------------------------------ */
+/* ---- Values of parameters ---- */
 
 static int bool_of(const char *text, bool *out)
 {
@@ -73,9 +76,12 @@ static bool is_word(const char *text)
 	return *text && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
 }
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Parameters ---- */
 
-/* Each checks its value and takes what matters of it; the message says what it must be. value is not decoded yet, and may be changed. */
+/*
+ * Each checks its value and takes what matters of it; the message says what it must be. value is
+ * not decoded yet, and may be changed.
+ */
 static const char *take_tls(struct mysqldsn *dsn, char *value)
 {
 	bool on;
@@ -88,7 +94,8 @@ static const char *take_tls(struct mysqldsn *dsn, char *value)
 	else if (strcasecmp(value, "preferred") == 0)
 		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
 	else
-		return "true, skip-verify, preferred or false (a configuration by another name exists only in the Go program that registers it: put its CA into the TriggerAuthentication as ca)";
+		return "true, skip-verify, preferred or false (a configuration by another name exists only in the Go "
+		       "program that registers it: put its CA into the TriggerAuthentication as ca)";
 	return NULL;
 }
 
@@ -190,7 +197,10 @@ static const struct parameter {
 	{ "allowAllFiles", check_bool },
 	/* Passwords from before MySQL 4.1 are not used, whatever this says. */
 	{ "allowOldPasswords", check_bool },
-	/* These are about how the Go program gets rows, and how long it waits: one number is wanted here, by the deadline of the question. */
+	/*
+	 * These are about how the Go program gets rows, and how long it waits: one number is wanted
+	 * here, by the deadline of the question.
+	 */
 	{ "checkConnLiveness", check_bool },
 	{ "clientFoundRows", check_bool },
 	{ "columnsWithAlias", check_bool },
@@ -237,7 +247,9 @@ static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pai
 		if (strcmp(pair, parameters[i].name) != 0)
 			continue;
 		must = parameters[i].take(dsn, equals + 1);
-		return must ? err_set(err, ERR_INVALID, "the connection string's parameter \"%s\" must be %s", pair, must) : 0;
+		return must
+			? err_set(err, ERR_INVALID, "the connection string's parameter \"%s\" must be %s", pair, must)
+			: 0;
 	}
 	return take_variable(variables, pair, equals + 1, err);
 }
@@ -258,7 +270,7 @@ static int take_parameters(struct mysqldsn *dsn, char *text, struct err *err)
 	return failed;
 }
 
-/* --- user, address, database --------------------------------------------------------------------------------------------------------- */
+/* ---- User, address, database ---- */
 
 int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *err)
 {
@@ -269,7 +281,9 @@ int mysqldsn_address(const char *text, char **host, uint16_t *port, struct err *
 		return err_set(err, ERR_INVALID, "the address must be host:port, not a URL");
 	if (flaw == HOSTPORT_PORT || (flaw == HOSTPORT_GOOD && at.has_port && at.port == 0))
 		return err_set(err, ERR_INVALID, "the port must be a number from 1 to 65535");
-	/* An IPv6 address without brackets has no port. What else is no host, the endpoint refuses. */
+	/*
+	 * An IPv6 address without brackets has no port. What else is no host, the endpoint refuses.
+	 */
 	*port = flaw == HOSTPORT_GOOD ? at.port : 0;
 	*host = mem_dup(flaw == HOSTPORT_GOOD ? at.host : text);
 	if (!**host)
@@ -303,13 +317,18 @@ static int take_net(struct mysqldsn *dsn, char *text, struct err *err)
 	if (!opening)
 		return take_address(dsn, text, "", err);
 	if (text[len - 1] != ')')
-		return invalid(err, strchr(opening, ')') ? "there is something between the address and the slash" : "the address has no closing parenthesis");
+		return invalid(err,
+			strchr(opening, ')') ? "there is something between the address and the slash"
+					     : "the address has no closing parenthesis");
 	text[len - 1] = '\0';
 	*opening = '\0';
 	return take_address(dsn, text, opening + 1, err);
 }
 
-/* What stands in front of the last slash: the last '@' ends the user, the first ':' before it the name. */
+/*
+ * What stands in front of the last slash: the last '@' ends the user, the first ':' before it the
+ * name.
+ */
 static int take_front(struct mysqldsn *dsn, char *text, struct err *err)
 {
 	char *at = strrchr(text, '@'), *colon;
@@ -329,7 +348,10 @@ static int take_front(struct mysqldsn *dsn, char *text, struct err *err)
 
 static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 {
-	/* A password with a slash in it, and no slash before the database: this is the rest of the password. */
+	/*
+	 * A password with a slash in it, and no slash before the database: this is the rest of the
+	 * password.
+	 */
 	if (strpbrk(text, "@()"))
 		return invalid(err, "there is no slash between the address and the database");
 	if (unescape(text, false))
@@ -342,7 +364,10 @@ static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 static int join_fallback(struct mysqldsn *dsn, struct err *err)
 {
 	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID, "the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: whoever stands between could ask for everything in the clear (tls=preferred says that this is wanted)");
+		return err_set(err, ERR_INVALID,
+			"the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: "
+			"whoever stands between could ask for everything in the clear (tls=preferred says that this is "
+			"wanted)");
 	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED)
 		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
 	return 0;

@@ -10,7 +10,10 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || (c & 0x80);
 }
 
-/* Behind the quotation that starts at c; a doubled quote is part of it, and so is one after a backslash where backslashes count. */
+/*
+ * Behind the quotation that starts at c; a doubled quote is part of it, and so is one after a
+ * backslash where backslashes count.
+ */
 static const char *skip_quoted(const char *c, bool backslashes)
 {
 	char quote = *c++;

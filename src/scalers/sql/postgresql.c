@@ -20,7 +20,7 @@ struct pg_question {
 	char *channel; /* NULL */
 };
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ---- */
 
 /* As they are written. Owns its texts. */
 struct fields {
@@ -32,7 +32,10 @@ struct fields {
 	char *ca, *cert, *key, *key_password;
 };
 
-/* Orders of look-up as keda-scalers.md A.3 has them; ca, cert, key and keyPassword are ours, named as elsewhere. */
+/*
+ * Orders of look-up as keda-scalers.md A.3 has them; ca, cert, key and keyPassword are ours, named
+ * as elsewhere.
+ */
 #define AT(field) offsetof(struct fields, field)
 static const struct param_row rows[] = {
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
@@ -58,14 +61,20 @@ static int check_parts(const struct scaler_params *params, const struct fields *
 {
 	const struct {
 		const char *name, *value;
-	} parts[] = { { "host", f->host }, { "port", f->port }, { "userName", f->user }, { "dbName", f->dbname }, { "sslmode", f->sslmode } };
+	} parts[] = { { "host", f->host }, { "port", f->port }, { "userName", f->user }, { "dbName", f->dbname },
+		{ "sslmode", f->sslmode } };
 
 	if (!f->host && strmap_get(params->metadata, "connection"))
-		return err_set(err, ERR_INVALID, "parameter \"connection\" is not read from the trigger's metadata, where everybody who may read this object would see the password: "
-						 "put it into a Secret and a TriggerAuthentication, or name a variable of the container with connectionFromEnv");
+		return err_set(err, ERR_INVALID,
+			"parameter \"connection\" is not read from the trigger's metadata, where everybody who may "
+			"read this object would see the password: "
+			"put it into a Secret and a TriggerAuthentication, or name a variable of the container with "
+			"connectionFromEnv");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (!parts[i].value)
-			return err_set(err, ERR_INVALID, "no %s given (or give connection in a TriggerAuthentication, or connectionFromEnv)", parts[i].name);
+			return err_set(err, ERR_INVALID,
+				"no %s given (or give connection in a TriggerAuthentication, or connectionFromEnv)",
+				parts[i].name);
 	}
 	return 0;
 }
@@ -98,9 +107,13 @@ static struct pg_endpoint *make_endpoint(const struct scaler_params *params, con
 static int check_question(const struct fields *f, struct err *err)
 {
 	if (pgquery_is_several(f->query))
-		return err_set(err, ERR_INVALID, "parameter \"query\" has several statements: only one is asked, so that it gives one number");
+		return err_set(err, ERR_INVALID,
+			"parameter \"query\" has several statements: only one is asked, so that it gives one number");
 	if (f->channel && strlen(f->channel) > PG_CHANNEL_MAX)
-		return err_set(err, ERR_INVALID, "parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that PostgreSQL tells apart", f->channel, PG_CHANNEL_MAX);
+		return err_set(err, ERR_INVALID,
+			"parameter \"notifyChannel\" value \"%s\" is longer than %d bytes, which is all that "
+			"PostgreSQL tells apart",
+			f->channel, PG_CHANNEL_MAX);
 	return 0;
 }
 
@@ -125,8 +138,9 @@ static struct question *make_question(const struct scaler_params *params, struct
 	*q = (struct pg_question){ .endpoint = endpoint, .query = f->query, .channel = f->channel };
 	f->query = f->channel = NULL;
 	return question_new(&postgresql_scaler_type,
-			    mem_printf("%s%s%s query %s", pg_endpoint_key(endpoint), q->channel ? " notified by " : "", q->channel ? q->channel : "", q->query),
-			    mem_printf("postgresql %s", pg_endpoint_name(endpoint)), q);
+		mem_printf("%s%s%s query %s", pg_endpoint_key(endpoint), q->channel ? " notified by " : "",
+			q->channel ? q->channel : "", q->query),
+		mem_printf("postgresql %s", pg_endpoint_name(endpoint)), q);
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
@@ -147,7 +161,7 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 	return rc < 0 ? -1 : 0;
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ---- */
 
 /* One question under way. */
 struct pg_ask {
@@ -163,7 +177,10 @@ static void ask_free(struct pg_ask *ask)
 	free(ask);
 }
 
-/* Types that people select by mistake, by the numbers that PostgreSQL's catalogue gives them for good. */
+/*
+ * Types that people select by mistake, by the numbers that PostgreSQL's catalogue gives them for
+ * good.
+ */
 static const char *type_advice(unsigned type)
 {
 	static const struct {
@@ -213,9 +230,12 @@ static int judge_answer(const struct pg_answer *a, double *value, struct err *er
 	if (a->columns != 1)
 		return err_set(err, ERR_INVALID, "the query gives %d columns: it must give one", a->columns);
 	if (a->rows == 0)
-		return err_set(err, ERR_INVALID, "the query gives no row: let it give a number always, as SELECT COUNT(*) does, or SELECT COALESCE((SELECT ...), 0)");
+		return err_set(err, ERR_INVALID,
+			"the query gives no row: let it give a number always, as SELECT COUNT(*) does, or SELECT "
+			"COALESCE((SELECT ...), 0)");
 	if (!a->text)
-		return err_set(err, ERR_INVALID, "the query gives NULL, which is no number: write COALESCE(..., 0) where nothing means 0");
+		return err_set(err, ERR_INVALID,
+			"the query gives NULL, which is no number: write COALESCE(..., 0) where nothing means 0");
 	if (!read_number(a->text, value))
 		return err_set(err, ERR_INVALID, "the query's value is %s", type_advice(a->type));
 	return 0;
@@ -239,7 +259,8 @@ static void on_answer(void *arg, const struct pg_answer *answer, const struct er
 	ask_free(ask);
 }
 
-static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	const struct pg_question *q = question->data;
 	struct pg_ask *ask = mem_zalloc(sizeof(*ask));
@@ -259,7 +280,7 @@ static void cancel_ask(void *handle)
 	ask_free(ask);
 }
 
-/* --- watching ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Watching ---- */
 
 struct pg_watch {
 	struct pg_listener *listener;
@@ -314,18 +335,24 @@ static void put_quoted(struct buf *out, char quote, const char *prefix, const ch
 	buf_putc(out, quote);
 }
 
-/* What makes the database say it, ready to be copied. Of the statement, not of each row: a COPY of a million rows is one word. */
+/*
+ * What makes the database say it, ready to be copied. Of the statement, not of each row: a COPY of
+ * a million rows is one word.
+ */
 static char *trigger_to_copy(const char *channel)
 {
 	struct buf out = BUF_INIT(2048);
 
-	buf_puts(&out, "nothing has come on this channel yet; a trigger that sends it, with the name of your table: CREATE FUNCTION ");
+	buf_puts(&out,
+		"nothing has come on this channel yet; a trigger that sends it, with the name of your table: CREATE "
+		"FUNCTION ");
 	put_quoted(&out, '"', "notify_", channel);
 	buf_puts(&out, "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_notify(");
 	put_quoted(&out, '\'', "", channel);
 	buf_puts(&out, ", ''); RETURN NULL; END $$; CREATE TRIGGER ");
 	put_quoted(&out, '"', "notify_", channel);
-	buf_puts(&out, " AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON your_table FOR EACH STATEMENT EXECUTE FUNCTION ");
+	buf_puts(&out,
+		" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON your_table FOR EACH STATEMENT EXECUTE FUNCTION ");
 	put_quoted(&out, '"', "notify_", channel);
 	buf_puts(&out, "();");
 	return buf_take(&out);
@@ -334,7 +361,10 @@ static char *trigger_to_copy(const char *channel)
 static struct watch_report watch_report(const void *watch)
 {
 	static const enum watch_state states[] = {
-		[PG_LISTEN_STARTING] = WATCH_STARTING, [PG_LISTEN_ON] = WATCH_ON, [PG_LISTEN_OFF] = WATCH_OFF, [PG_LISTEN_FAILING] = WATCH_FAILING,
+		[PG_LISTEN_STARTING] = WATCH_STARTING,
+		[PG_LISTEN_ON] = WATCH_ON,
+		[PG_LISTEN_OFF] = WATCH_OFF,
+		[PG_LISTEN_FAILING] = WATCH_FAILING,
 	};
 	struct pg_watch *w = (struct pg_watch *)(uintptr_t)watch; /* only its text changes */
 	const struct pg_question *q = w->question->data;

@@ -14,7 +14,13 @@
 static const struct {
 	const char *plain, *text;
 } pairs[] = {
-	{ "", "" }, { "f", "Zg==" }, { "fo", "Zm8=" }, { "foo", "Zm9v" }, { "foob", "Zm9vYg==" }, { "fooba", "Zm9vYmE=" }, { "foobar", "Zm9vYmFy" },
+	{ "", "" },
+	{ "f", "Zg==" },
+	{ "fo", "Zm8=" },
+	{ "foo", "Zm9v" },
+	{ "foob", "Zm9vYg==" },
+	{ "fooba", "Zm9vYmE=" },
+	{ "foobar", "Zm9vYmFy" },
 };
 
 static void both_ways(void **state)
@@ -58,7 +64,8 @@ static void every_byte_and_many_lines(void **state)
 
 static void refuses_what_is_no_base64(void **state)
 {
-	static const char *const bad[] = { "Z", "Zg", "Zg=", "Zm9v!", "Zm9vYg==Zm9v", "====", "\xff\xfe", "-----BEGIN CERTIFICATE-----" };
+	static const char *const bad[] = { "Z", "Zg", "Zg=", "Zm9v!", "Zm9vYg==Zm9v", "====", "\xff\xfe",
+		"-----BEGIN CERTIFICATE-----" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {

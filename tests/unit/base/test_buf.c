@@ -183,9 +183,15 @@ static void percent_encoding(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty), cmocka_unit_test(grows_and_stays_terminated), cmocka_unit_test(cap), cmocka_unit_test(what_does_not_fit_is_left_out_whole),
-		cmocka_unit_test(taken_text_is_the_callers), cmocka_unit_test(reserved_room_does_not_move),
-		cmocka_unit_test(binary_bytes), cmocka_unit_test(json_literals), cmocka_unit_test(percent_encoding),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(grows_and_stays_terminated),
+		cmocka_unit_test(cap),
+		cmocka_unit_test(what_does_not_fit_is_left_out_whole),
+		cmocka_unit_test(taken_text_is_the_callers),
+		cmocka_unit_test(reserved_room_does_not_move),
+		cmocka_unit_test(binary_bytes),
+		cmocka_unit_test(json_literals),
+		cmocka_unit_test(percent_encoding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

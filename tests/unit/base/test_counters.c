@@ -12,10 +12,11 @@
 #include "base/counters.h"
 
 #define LABELS(...) ((const char *const[]){ __VA_ARGS__, NULL })
-#define NO_LABELS ((const char *const[]){ NULL })
-#define DROPPED(n) \
-	"# HELP kscaled_metrics_series_dropped_total Samples not counted because the registry holds its most series.\n" \
-	"# TYPE kscaled_metrics_series_dropped_total counter\n" \
+#define NO_LABELS   ((const char *const[]){ NULL })
+#define DROPPED(n)                                                                                                     \
+	"# HELP kscaled_metrics_series_dropped_total Samples not counted because the registry holds its most "         \
+	"series.\n"                                                                                                    \
+	"# TYPE kscaled_metrics_series_dropped_total counter\n"                                                        \
 	"kscaled_metrics_series_dropped_total " #n "\n"
 
 static void assert_page(const struct counters *c, const char *expected)
@@ -30,8 +31,10 @@ static void assert_page(const struct counters *c, const char *expected)
 static void counts_and_writes(void **state)
 {
 	struct counters *c = counters_new();
-	struct counters_family *requests = counters_declare(c, COUNTERS_COUNTER, "requests_total", "Requests.", LABELS("verb", "code"));
-	struct counters_family *objects = counters_declare(c, COUNTERS_GAUGE, "objects", "Objects\nknown \\ now.", NULL);
+	struct counters_family *requests = counters_declare(c, COUNTERS_COUNTER, "requests_total", "Requests.",
+		LABELS("verb", "code"));
+	struct counters_family *objects = counters_declare(c, COUNTERS_GAUGE, "objects", "Objects\nknown \\ now.",
+		NULL);
 	counters_declare(c, COUNTERS_GAUGE, "untouched", "Nothing yet.", NO_LABELS);
 
 	(void)state;
@@ -41,13 +44,14 @@ static void counts_and_writes(void **state)
 	counters_set(objects, NO_LABELS, 2.5);
 	assert_true(counters_get(requests, LABELS("GET", "200")) == 2);
 	assert_true(counters_get(requests, LABELS("GET", "404")) == 0);
-	assert_page(c, "# HELP requests_total Requests.\n"
-		       "# TYPE requests_total counter\n"
-		       "requests_total{verb=\"GET\",code=\"200\"} 2\n"
-		       "requests_total{verb=\"PATCH\",code=\"409\"} 2\n"
-		       "# HELP objects Objects\\nknown \\\\ now.\n"
-		       "# TYPE objects gauge\n"
-		       "objects 2.5\n" DROPPED(0));
+	assert_page(c,
+		"# HELP requests_total Requests.\n"
+		"# TYPE requests_total counter\n"
+		"requests_total{verb=\"GET\",code=\"200\"} 2\n"
+		"requests_total{verb=\"PATCH\",code=\"409\"} 2\n"
+		"# HELP objects Objects\\nknown \\\\ now.\n"
+		"# TYPE objects gauge\n"
+		"objects 2.5\n" DROPPED(0));
 	counters_free(c);
 }
 
@@ -104,9 +108,10 @@ static void escapes(void **state)
 
 	(void)state;
 	counters_set(f, LABELS("q\"b\\n\nz\xFF\xC3\xA9"), 1);
-	assert_page(c, "# HELP x Say \"x\".\n"
-		       "# TYPE x gauge\n"
-		       "x{a=\"q\\\"b\\\\n\\nz\xEF\xBF\xBD\xC3\xA9\"} 1\n" DROPPED(0));
+	assert_page(c,
+		"# HELP x Say \"x\".\n"
+		"# TYPE x gauge\n"
+		"x{a=\"q\\\"b\\\\n\\nz\xEF\xBF\xBD\xC3\xA9\"} 1\n" DROPPED(0));
 	counters_free(c);
 }
 
@@ -116,8 +121,18 @@ static void numbers(void **state)
 		double value;
 		const char *text;
 	} rows[] = {
-		{ 0, "0" }, { -0.0, "0" }, { 1, "1" }, { -3, "-3" }, { 1e14, "100000000000000" }, { 0.1, "0.1" }, { 0.1 + 0.2, "0.30000000000000004" }, { 1.5e300, "1.5e+300" },
-		{ INFINITY, "+Inf" }, { -INFINITY, "-Inf" }, { NAN, "NaN" }, { 1767323045.25, "1767323045.25" },
+		{ 0, "0" },
+		{ -0.0, "0" },
+		{ 1, "1" },
+		{ -3, "-3" },
+		{ 1e14, "100000000000000" },
+		{ 0.1, "0.1" },
+		{ 0.1 + 0.2, "0.30000000000000004" },
+		{ 1.5e300, "1.5e+300" },
+		{ INFINITY, "+Inf" },
+		{ -INFINITY, "-Inf" },
+		{ NAN, "NaN" },
+		{ 1767323045.25, "1767323045.25" },
 	};
 	struct counters *c = counters_new();
 	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", NULL);
@@ -139,7 +154,8 @@ static void histograms(void **state)
 {
 	static const double bounds[] = { 0.25, 1 };
 	struct counters *c = counters_new();
-	struct counters_family *f = counters_declare_histogram(c, "took_seconds", "How long.", LABELS("a"), bounds, 2), *plain = counters_declare_histogram(c, "n", "N.", NULL, bounds, 1);
+	struct counters_family *f = counters_declare_histogram(c, "took_seconds", "How long.", LABELS("a"), bounds, 2),
+			       *plain = counters_declare_histogram(c, "n", "N.", NULL, bounds, 1);
 
 	(void)state;
 	counters_observe(f, LABELS("x"), 0.25);
@@ -151,31 +167,33 @@ static void histograms(void **state)
 	counters_observe(plain, NO_LABELS, 3);
 	assert_ptr_equal(counters_declare_histogram(c, "took_seconds", "Other.", LABELS("a"), bounds, 2), f);
 	assert_true(counters_get(f, LABELS("x")) == 7.75);
-	assert_page(c, "# HELP took_seconds How long.\n"
-		       "# TYPE took_seconds histogram\n"
-		       "took_seconds_bucket{a=\"x\",le=\"0.25\"} 1\n"
-		       "took_seconds_bucket{a=\"x\",le=\"1\"} 2\n"
-		       "took_seconds_bucket{a=\"x\",le=\"+Inf\"} 3\n"
-		       "took_seconds_sum{a=\"x\"} 7.75\n"
-		       "took_seconds_count{a=\"x\"} 3\n"
-		       "took_seconds_bucket{a=\"y\",le=\"0.25\"} 1\n"
-		       "took_seconds_bucket{a=\"y\",le=\"1\"} 1\n"
-		       "took_seconds_bucket{a=\"y\",le=\"+Inf\"} 1\n"
-		       "took_seconds_sum{a=\"y\"} -1\n"
-		       "took_seconds_count{a=\"y\"} 1\n"
-		       "# HELP n N.\n"
-		       "# TYPE n histogram\n"
-		       "n_bucket{le=\"0.25\"} 0\n"
-		       "n_bucket{le=\"+Inf\"} 1\n"
-		       "n_sum 3\n"
-		       "n_count 1\n" DROPPED(0));
+	assert_page(c,
+		"# HELP took_seconds How long.\n"
+		"# TYPE took_seconds histogram\n"
+		"took_seconds_bucket{a=\"x\",le=\"0.25\"} 1\n"
+		"took_seconds_bucket{a=\"x\",le=\"1\"} 2\n"
+		"took_seconds_bucket{a=\"x\",le=\"+Inf\"} 3\n"
+		"took_seconds_sum{a=\"x\"} 7.75\n"
+		"took_seconds_count{a=\"x\"} 3\n"
+		"took_seconds_bucket{a=\"y\",le=\"0.25\"} 1\n"
+		"took_seconds_bucket{a=\"y\",le=\"1\"} 1\n"
+		"took_seconds_bucket{a=\"y\",le=\"+Inf\"} 1\n"
+		"took_seconds_sum{a=\"y\"} -1\n"
+		"took_seconds_count{a=\"y\"} 1\n"
+		"# HELP n N.\n"
+		"# TYPE n histogram\n"
+		"n_bucket{le=\"0.25\"} 0\n"
+		"n_bucket{le=\"+Inf\"} 1\n"
+		"n_sum 3\n"
+		"n_count 1\n" DROPPED(0));
 	counters_free(c);
 }
 
 static void drops(void **state)
 {
 	struct counters *c = counters_new();
-	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.", LABELS("namespace", "name", "metric"));
+	struct counters_family *f = counters_declare(c, COUNTERS_GAUGE, "x", "X.",
+		LABELS("namespace", "name", "metric"));
 
 	(void)state;
 	counters_set(f, LABELS("n1", "web", "a"), 1);
@@ -251,8 +269,15 @@ static void series_are_capped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_and_writes), cmocka_unit_test(a_second_declaration_is_the_same), cmocka_unit_test(counters_never_go_down),
-		cmocka_unit_test(values_are_kept_apart), cmocka_unit_test(escapes), cmocka_unit_test(numbers), cmocka_unit_test(histograms), cmocka_unit_test(drops), cmocka_unit_test(long_values),
+		cmocka_unit_test(counts_and_writes),
+		cmocka_unit_test(a_second_declaration_is_the_same),
+		cmocka_unit_test(counters_never_go_down),
+		cmocka_unit_test(values_are_kept_apart),
+		cmocka_unit_test(escapes),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(histograms),
+		cmocka_unit_test(drops),
+		cmocka_unit_test(long_values),
 		cmocka_unit_test(series_are_capped),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cron expressions: the grammar, and when they fire, against a walk over every minute and by hand around changes of clocks. */
+/*
+ * Cron expressions: the grammar, and when they fire, against a walk over every minute and by hand
+ * around changes of clocks.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,8 +90,16 @@ static void stars_join_day_and_weekday(void **state)
 		const char *text;
 		bool either;
 	} rows[] = {
-		{ "0 0 1 * 1", true }, { "0 0 * * 1", false }, { "0 0 1 * *", false }, { "0 0 ? * 1", false }, { "0 0 */1 * 1", false },
-		{ "0 0 */2 * 1", true }, { "0 0 1-31 * 1", true }, { "0 0 1 * */2", true }, { "0 0 1 * 2,*", false }, { "0 0 * * *", false },
+		{ "0 0 1 * 1", true },
+		{ "0 0 * * 1", false },
+		{ "0 0 1 * *", false },
+		{ "0 0 ? * 1", false },
+		{ "0 0 */1 * 1", false },
+		{ "0 0 */2 * 1", true },
+		{ "0 0 1-31 * 1", true },
+		{ "0 0 1 * */2", true },
+		{ "0 0 1 * 2,*", false },
+		{ "0 0 * * *", false },
 	};
 
 	(void)state;
@@ -148,8 +159,14 @@ static void same_however_written(void **state)
 		const char *a, *b;
 		bool same;
 	} rows[] = {
-		{ "0 6 * * *", "00 06 ? * *", true }, { "0 6 * * 1-5", "0 6 * * mon,tue,wed,4,5", true }, { "0 6 * * *", "0 6 * * 0-6", true }, { "0 6 1-31 * 1", "0 6 * * *", true },
-		{ "*/60 * * * *", "0 * * * *", true }, { "0 6 * * *", "1 6 * * *", false }, { "0 6 * * 1-5", "0 6 * * *", false }, { "0 6 1 * 1", "0 6 1 * *", false },
+		{ "0 6 * * *", "00 06 ? * *", true },
+		{ "0 6 * * 1-5", "0 6 * * mon,tue,wed,4,5", true },
+		{ "0 6 * * *", "0 6 * * 0-6", true },
+		{ "0 6 1-31 * 1", "0 6 * * *", true },
+		{ "*/60 * * * *", "0 * * * *", true },
+		{ "0 6 * * *", "1 6 * * *", false },
+		{ "0 6 * * 1-5", "0 6 * * *", false },
+		{ "0 6 1 * 1", "0 6 1 * *", false },
 	};
 
 	(void)state;
@@ -167,7 +184,13 @@ static void days_that_never_come(void **state)
 		const char *text;
 		bool can;
 	} rows[] = {
-		{ "0 0 30 2 *", false }, { "0 0 31 4,6,9,11 *", false }, { "0 0 31 2,3 *", true }, { "0 0 29 2 *", true }, { "0 0 30 2 1", true }, { "0 0 30 2 ?", false }, { "* * * * *", true },
+		{ "0 0 30 2 *", false },
+		{ "0 0 31 4,6,9,11 *", false },
+		{ "0 0 31 2,3 *", true },
+		{ "0 0 29 2 *", true },
+		{ "0 0 30 2 1", true },
+		{ "0 0 30 2 ?", false },
+		{ "* * * * *", true },
 	};
 	struct cronexpr leap = parsed("0 0 29 2 *"), never = parsed("0 0 30 2 *");
 	const struct zone *utc = zone("UTC");
@@ -198,7 +221,10 @@ static void days_that_never_come(void **state)
 static const struct {
 	const char *zone, *text, *after, *next;
 } fires[] = {
-	/* Forward at 02:00 on 29 March 2026: what lies in the gap waits for the next day; what does not, does not. */
+	/*
+	 * Forward at 02:00 on 29 March 2026: what lies in the gap waits for the next day; what does
+	 * not, does not.
+	 */
 	{ "Europe/Berlin", "30 2 * * *", "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z" },
 	{ "Europe/Berlin", "0 3 * * *", "2026-03-28T12:00:00Z", "2026-03-29T01:00:00Z" },
 	{ "Europe/Berlin", "*/30 * 29 3 *", "2026-03-29T00:30:00Z", "2026-03-29T01:00:00Z" },
@@ -235,7 +261,8 @@ static void fires_by_local_clocks(void **state)
 
 		assert_true(cronexpr_next(&e, z, at(fires[i].after), &ms));
 		if (ms != at(fires[i].next))
-			fail_msg("%s in %s after %s: %s, not %s", fires[i].text, fires[i].zone, fires[i].after, timestamp_format(ms, got), fires[i].next);
+			fail_msg("%s in %s after %s: %s, not %s", fires[i].text, fires[i].zone, fires[i].after,
+				timestamp_format(ms, got), fires[i].next);
 		assert_true(cronexpr_last(&e, z, ms, &last_ms) && last_ms == ms);
 		assert_true(cronexpr_last(&e, z, ms - 1, &last_ms) && last_ms <= at(fires[i].after));
 		zonefile_put(z);
@@ -267,18 +294,20 @@ static void put_field(char *out, int least, int most, int stars)
 
 static bool matches(const struct cronexpr *e, const struct zone *z, int64_t unix_s)
 {
-	int64_t local = unix_s + zone_period(z, unix_s).offset_s, day = (local - ((local % 86400) + 86400) % 86400) / 86400;
+	int64_t local = unix_s + zone_period(z, unix_s).offset_s,
+		day = (local - ((local % 86400) + 86400) % 86400) / 86400;
 	struct calendar_date date = calendar_date(day);
 	bool by_date = e->days >> date.day & 1, by_weekday = e->weekdays >> calendar_weekday(day) & 1;
 	int second = (int)(local - day * 86400);
 
-	return second % 60 == 0 && (e->minutes >> (second / 60 % 60) & 1) && (e->hours >> (second / 3600) & 1) && (e->months >> date.month & 1) &&
-	       (e->either ? by_date || by_weekday : by_date && by_weekday);
+	return second % 60 == 0 && (e->minutes >> (second / 60 % 60) & 1) && (e->hours >> (second / 3600) & 1) &&
+		(e->months >> date.month & 1) && (e->either ? by_date || by_weekday : by_date && by_weekday);
 }
 
 static void agrees_with_a_walk_over_every_minute(void **state)
 {
-	static const char *const zones[] = { "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Pacific/Apia", "Africa/Cairo", "America/Sao_Paulo" };
+	static const char *const zones[] = { "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata",
+		"Pacific/Apia", "Africa/Cairo", "America/Sao_Paulo" };
 
 	(void)state;
 	for (int round = 0; round < 400; round++) {
@@ -299,9 +328,11 @@ static void agrees_with_a_walk_over_every_minute(void **state)
 		from_s = (from_s > 4000000000 ? 1750000000 : from_s) - below(90000);
 		for (s = from_s / 60 * 60 + 60; s < from_s + 40 * 86400 && !matches(&e, z, s);)
 			s += 60;
-		if (!cronexpr_next(&e, z, from_s * 1000, &ms) || (s < from_s + 40 * 86400 ? ms != s * 1000 : ms < s * 1000)) {
+		if (!cronexpr_next(&e, z, from_s * 1000, &ms) ||
+			(s < from_s + 40 * 86400 ? ms != s * 1000 : ms < s * 1000)) {
 			if (cronexpr_can_fire(&e) && !(strstr(text, " 29 2 ")))
-				fail_msg("%s in %s after %lld: %lld, not %lld", text, zones[round % (int)COUNT(zones)], (long long)from_s, (long long)ms / 1000, (long long)s);
+				fail_msg("%s in %s after %lld: %lld, not %lld", text, zones[round % (int)COUNT(zones)],
+					(long long)from_s, (long long)ms / 1000, (long long)s);
 		}
 		for (s = from_s / 60 * 60; s > from_s - 40 * 86400 && !matches(&e, z, s);)
 			s -= 60;

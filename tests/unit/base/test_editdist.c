@@ -12,9 +12,22 @@
 
 static void letters_are_counted(void **state)
 {
-	static const struct { const char *a, *b; size_t apart; } cases[] = {
-		{ "", "", 0 }, { "", "abc", 3 }, { "web", "web", 0 }, { "web", "WEB", 0 }, { "web", "wbe", 1 }, { "web", "we", 1 }, { "web", "webs", 1 }, { "web", "wob", 1 },
-		{ "pollingIntervall", "pollingInterval", 1 }, { "kitten", "sitting", 3 }, { "abc", "xyz", 3 }, { "ca", "abc", 3 },
+	static const struct {
+		const char *a, *b;
+		size_t apart;
+	} cases[] = {
+		{ "", "", 0 },
+		{ "", "abc", 3 },
+		{ "web", "web", 0 },
+		{ "web", "WEB", 0 },
+		{ "web", "wbe", 1 },
+		{ "web", "we", 1 },
+		{ "web", "webs", 1 },
+		{ "web", "wob", 1 },
+		{ "pollingIntervall", "pollingInterval", 1 },
+		{ "kitten", "sitting", 3 },
+		{ "abc", "xyz", 3 },
+		{ "ca", "abc", 3 },
 	};
 
 	(void)state;
@@ -38,9 +51,20 @@ static void long_names_are_far(void **state)
 
 static void one_rule_for_near(void **state)
 {
-	static const struct { const char *a, *b; bool near; } cases[] = {
-		{ "web", "wbe", true }, { "host", "port", false }, { "host", "hosts", true }, { "worker", "warkar", true }, { "kitten", "sitting", false }, { "a", "", true }, { "ab", "", false },
-		{ "listName", "LISTNAME", true }, { "count", "cout", true }, { "four", "fuor5", false },
+	static const struct {
+		const char *a, *b;
+		bool near;
+	} cases[] = {
+		{ "web", "wbe", true },
+		{ "host", "port", false },
+		{ "host", "hosts", true },
+		{ "worker", "warkar", true },
+		{ "kitten", "sitting", false },
+		{ "a", "", true },
+		{ "ab", "", false },
+		{ "listName", "LISTNAME", true },
+		{ "count", "cout", true },
+		{ "four", "fuor5", false },
 	};
 	static const char *const names[] = { "pollingInterval", "triggers", "trigger", "advanced" };
 	struct editdist_best best = editdist_best_of("triggre");

@@ -71,7 +71,10 @@ static void assert_valid_utf8(const char *text)
 	}
 }
 
-/* Lengths around the end of the message; a character of two bytes at each place that the cut may meet. */
+/*
+ * Lengths around the end of the message; a character of two bytes at each place that the cut may
+ * meet.
+ */
 static void cuts_with_dots_and_whole_characters(void **state)
 {
 	char text[3 * ERR_MSG_MAX];
@@ -139,8 +142,16 @@ static void kinds_have_names(void **state)
 		enum err_kind kind;
 		const char *name;
 	} rows[] = {
-		{ ERR_NONE, "none" }, { ERR_TEMPORARY, "temporary" }, { ERR_WAITING, "waiting" }, { ERR_INVALID, "invalid" }, { ERR_MISSING, "missing" }, { ERR_CONFLICT, "conflict" },
-		{ ERR_DENIED, "denied" }, { ERR_GONE, "gone" }, { ERR_BUG, "bug" }, { (enum err_kind)99, "unknown" },
+		{ ERR_NONE, "none" },
+		{ ERR_TEMPORARY, "temporary" },
+		{ ERR_WAITING, "waiting" },
+		{ ERR_INVALID, "invalid" },
+		{ ERR_MISSING, "missing" },
+		{ ERR_CONFLICT, "conflict" },
+		{ ERR_DENIED, "denied" },
+		{ ERR_GONE, "gone" },
+		{ ERR_BUG, "bug" },
+		{ (enum err_kind)99, "unknown" },
 	};
 
 	(void)state;

@@ -59,8 +59,14 @@ static void read_whole_up_to_the_cap(void **state)
 
 static void what_is_no_file(void **state)
 {
-	MEM_AUTO char *none = mem_printf("%s/none", folder), *fifo = mem_printf("%s/fifo", folder), *file = made("file", 3), *below = mem_printf("%s/below", file);
-	const struct { const char *path; enum err_kind kind; const char *message; bool there; } rows[] = {
+	MEM_AUTO char *none = mem_printf("%s/none", folder), *fifo = mem_printf("%s/fifo", folder),
+		      *file = made("file", 3), *below = mem_printf("%s/below", file);
+	const struct {
+		const char *path;
+		enum err_kind kind;
+		const char *message;
+		bool there;
+	} rows[] = {
 		{ none, ERR_MISSING, "No such file", false },
 		{ below, ERR_MISSING, "Not a directory", false },
 		{ folder, ERR_INVALID, "not a regular file", true },

@@ -15,8 +15,16 @@ static void same_and_different(void **state)
 		const char *strings[3];
 		size_t count;
 	} rows[] = {
-		{ { NULL, NULL, NULL }, 0 }, { { NULL, NULL, NULL }, 1 }, { { "", NULL, NULL }, 1 }, { { "ab", "c", NULL }, 2 }, { { "a", "bc", NULL }, 2 }, { { "abc", "", NULL }, 2 },
-		{ { "abc", NULL, NULL }, 2 }, { { NULL, "abc", NULL }, 2 }, { { "abc", NULL, NULL }, 1 }, { { "abd", NULL, NULL }, 1 },
+		{ { NULL, NULL, NULL }, 0 },
+		{ { NULL, NULL, NULL }, 1 },
+		{ { "", NULL, NULL }, 1 },
+		{ { "ab", "c", NULL }, 2 },
+		{ { "a", "bc", NULL }, 2 },
+		{ { "abc", "", NULL }, 2 },
+		{ { "abc", NULL, NULL }, 2 },
+		{ { NULL, "abc", NULL }, 2 },
+		{ { "abc", NULL, NULL }, 1 },
+		{ { "abd", NULL, NULL }, 1 },
 	};
 	char first[FINGERPRINT_TEXT], second[FINGERPRINT_TEXT];
 
@@ -40,7 +48,8 @@ static void fast(void **state)
 	assert_true(fingerprint_fast("spec", 4) != fingerprint_fast("spec", 3));
 	assert_true(fingerprint_fast("spec", 4) != fingerprint_fast("sped", 4));
 	assert_true(fingerprint_fast("", 0) != fingerprint_fast("\0", 1));
-	assert_true(fingerprint_fast("spec", 4) == UINT64_C(0x20b09db29234a815)); /* worked out elsewhere: Jobs carry one, for a later version to find the same */
+	/* worked out elsewhere: Jobs carry one, for a later version to find the same */
+	assert_true(fingerprint_fast("spec", 4) == UINT64_C(0x20b09db29234a815));
 }
 
 static void random_numbers(void **state)
@@ -63,7 +72,8 @@ static void random_numbers(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(same_and_different), cmocka_unit_test(fast), cmocka_unit_test(random_numbers) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(same_and_different), cmocka_unit_test(fast),
+		cmocka_unit_test(random_numbers) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static void tables_work(void **state)
 	HASH_FIND_STR(table, "name-5000", thing);
 	assert_null(thing);
 	int count = 0;
-	HASH_ITER(hh, table, thing, next) {
+	HASH_ITER (hh, table, thing, next) {
 		assert_int_equal(thing->number, count++);
 		HASH_DEL(table, thing);
 		free(thing);
@@ -63,22 +63,30 @@ static void every_byte_counts(void **state)
 	}
 }
 
-/* SipHash-1-3 of 00 01 .. under the key 00 01 .. 0f, as other implementations give it; none has a whole word, in which the machine's byte order would count. */
+/*
+ * SipHash-1-3 of 00 01 .. under the key 00 01 .. 0f, as other implementations give it; none has a
+ * whole word, in which the machine's byte order would count.
+ */
 static void known_values(void **state)
 {
 	static const uint64_t known[] = {
-		UINT64_C(0xabac0158050fc4dc), UINT64_C(0xc9f49bf37d57ca93), UINT64_C(0x82cb9b024dc7d44d), UINT64_C(0x8bf80ab8e7ddf7fb),
+		UINT64_C(0xabac0158050fc4dc),
+		UINT64_C(0xc9f49bf37d57ca93),
+		UINT64_C(0x82cb9b024dc7d44d),
+		UINT64_C(0x8bf80ab8e7ddf7fb),
 	};
 	static const unsigned char bytes[] = { 0, 1, 2, 3 };
 
 	(void)state;
 	for (size_t len = 0; len < sizeof(known) / sizeof(known[0]); len++)
-		assert_true(hash_keyed(UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908), bytes, len) == known[len]);
+		assert_true(hash_keyed(UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908), bytes, len) ==
+			known[len]);
 }
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(tables_work), cmocka_unit_test(every_byte_counts), cmocka_unit_test(known_values) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(tables_work), cmocka_unit_test(every_byte_counts),
+		cmocka_unit_test(known_values) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,19 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 
-#define LONGEST \
-	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789" \
-	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789" \
+#define LONGEST                                                                                                        \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"         \
+	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"         \
 	"01234567890123456789012345678901234567890123456789012"
 
 static void texts_are_taken_apart(void **state)
 {
-	static const struct { const char *text, *host; bool bracketed; int port; } cases[] = { /* port -1: none */
+	static const struct {
+		const char *text, *host;
+		bool bracketed;
+		int port;
+	} cases[] = {
+		/* port -1: none */
 		{ "db:5432", "db", false, 5432 },
 		{ "db", "db", false, -1 },
 		{ "", "", false, -1 },
@@ -46,7 +51,10 @@ static void texts_are_taken_apart(void **state)
 
 static void flaws_are_told_apart(void **state)
 {
-	static const struct { const char *text; enum hostport_flaw flaw; } cases[] = {
+	static const struct {
+		const char *text;
+		enum hostport_flaw flaw;
+	} cases[] = {
 		{ "[::1", HOSTPORT_BRACKETS },
 		{ "[::1:80", HOSTPORT_BRACKETS },
 		{ "[::1]80", HOSTPORT_BRACKETS },
@@ -78,7 +86,9 @@ static void flaws_are_told_apart(void **state)
 
 static void what_is_joined_is_taken_apart_again(void **state)
 {
-	static const struct { const char *host, *joined; } cases[] = {
+	static const struct {
+		const char *host, *joined;
+	} cases[] = {
 		{ "db", "db:80" },
 		{ "10.0.0.1", "10.0.0.1:80" },
 		{ "::1", "[::1]:80" },
@@ -88,7 +98,8 @@ static void what_is_joined_is_taken_apart_again(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		MEM_AUTO char *joined = hostport_join(cases[i].host, 80), *text = hostport_join_text(cases[i].host, "80");
+		MEM_AUTO char *joined = hostport_join(cases[i].host, 80),
+			      *text = hostport_join_text(cases[i].host, "80");
 		struct hostport got;
 
 		assert_string_equal(joined, cases[i].joined);
@@ -100,7 +111,10 @@ static void what_is_joined_is_taken_apart_again(void **state)
 
 static void where_to_listen_is_read_or_refused_by_name(void **state)
 {
-	static const struct { const char *text, *host; int port; } cases[] = {
+	static const struct {
+		const char *text, *host;
+		int port;
+	} cases[] = {
 		{ "127.0.0.1:8080", "127.0.0.1", 8080 },
 		{ "[::1]:8080", "::1", 8080 },
 		{ "[::]:1", "::", 1 },
@@ -142,11 +156,12 @@ static void where_to_listen_is_read_or_refused_by_name(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(texts_are_taken_apart),
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(texts_are_taken_apart),
 		cmocka_unit_test(flaws_are_told_apart),
 		cmocka_unit_test(what_is_joined_is_taken_apart_again),
 		cmocka_unit_test(where_to_listen_is_read_or_refused_by_name),
-	 };
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,8 +25,10 @@ static json_t *parsed(const char *text)
 
 static void parses(void **state)
 {
-	static const char *const good[] = { "{}", "[]", "null", "\"x\"", "5", "{\"a\":1,\"a\":2}", "\"nul \\u0000 inside\"", " {\"a\": [1, 2.5, true] } " };
-	static const char *const bad[] = { "", "{", "{}x", "{'a':1}", "[1,]", "\"\xFF\"", "\"\\ud800\"", "nul", "[1e999]", "[99999999999999999999999]" };
+	static const char *const good[] = { "{}", "[]", "null", "\"x\"", "5", "{\"a\":1,\"a\":2}",
+		"\"nul \\u0000 inside\"", " {\"a\": [1, 2.5, true] } " };
+	static const char *const bad[] = { "", "{", "{}x", "{'a':1}", "[1,]", "\"\xFF\"", "\"\\ud800\"", "nul",
+		"[1e999]", "[99999999999999999999999]" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -89,7 +91,8 @@ static void paths(void **state)
 
 static void strings(void **state)
 {
-	json_t *value = parsed("{\"s\":\"text\",\"empty\":\"\",\"null\":null,\"n\":5,\"a\":[],\"o\":{},\"t\":true,\"nul\":\"a\\u0000b\"}");
+	json_t *value = parsed("{\"s\":\"text\",\"empty\":\"\",\"null\":null,\"n\":5,\"a\":[],\"o\":{},\"t\":true,"
+			       "\"nul\":\"a\\u0000b\"}");
 	struct json_at root = json_root(value);
 	char *out = mem_dup("before");
 	struct err err;
@@ -166,7 +169,8 @@ static void numbers(void **state)
 
 static void booleans_and_times(void **state)
 {
-	json_t *value = parsed("{\"yes\":true,\"no\":false,\"word\":\"true\",\"t\":\"2026-01-02T03:04:05Z\",\"bad\":\"yesterday\"}");
+	json_t *value = parsed(
+		"{\"yes\":true,\"no\":false,\"word\":\"true\",\"t\":\"2026-01-02T03:04:05Z\",\"bad\":\"yesterday\"}");
 	struct json_at root = json_root(value);
 	bool flag = false;
 	int64_t ms = 7;
@@ -194,7 +198,8 @@ static void booleans_and_times(void **state)
 
 static void maps(void **state)
 {
-	json_t *value = parsed("{\"spec\":{\"m\":{\"b\":\"2\",\"a\":\"1\",\"c\":\"\"},\"bad\":{\"ok\":\"x\",\"listName\":[1]},\"null\":{\"x\":null},\"s\":\"x\",\"nul\":{\"a\":\"\\u0000\"}}}");
+	json_t *value = parsed("{\"spec\":{\"m\":{\"b\":\"2\",\"a\":\"1\",\"c\":\"\"},\"bad\":{\"ok\":\"x\","
+			       "\"listName\":[1]},\"null\":{\"x\":null},\"s\":\"x\",\"nul\":{\"a\":\"\\u0000\"}}}");
 	struct json_at root = json_root(value);
 	struct json_at spec = json_field(&root, "spec");
 	struct strmap map = { NULL, 0 };
@@ -286,7 +291,10 @@ static void texts(void **state)
 	json_decref(value);
 }
 
-/* The block itself is gone then, so the freeing function is looked at through jansson's own setting. */
+/*
+ * The block itself is gone then, so the freeing function is looked at through jansson's own
+ * setting.
+ */
 static void frees_wipe(void **state)
 {
 	json_malloc_t allocate;
@@ -314,7 +322,10 @@ static void one_strange_object_does_not_spoil_the_list(void **state)
 
 	(void)state;
 	assert_int_equal(json_array_size(items), 2);
-	assert_int_equal(json_integer_value(json_object_get(json_array_get(items, 0), "a\xef\xbf\xbd""b")), 1);
+	assert_int_equal(json_integer_value(json_object_get(json_array_get(items, 0),
+				 "a\xef\xbf\xbd"
+				 "b")),
+		1);
 	assert_string_equal(json_string_value(json_object_get(json_array_get(items, 0), "c\\u0000")), "\\");
 	assert_string_equal(json_str_or_empty(json_array_get(items, 1), "name"), "web");
 	json_decref(value);
@@ -344,8 +355,28 @@ static uint64_t digest_of(const char *text)
 static void digests_tell_values_apart(void **state)
 {
 	static const char *const different[] = {
-		"{}", "[]", "[[]]", "[{}]", "[null]", "[0]", "[1]", "[true]", "[false]", "[1.5]", "[\"\"]", "[\"1\"]", "[1,2]", "[2,1]", "[[1],2]",
-		"{\"a\":1}", "{\"a\":2}", "{\"b\":1}", "{\"a\":null}", "{\"a\":{\"b\":1}}", "{\"a\":1,\"b\":2}", "{\"a\":2,\"b\":1}",
+		"{}",
+		"[]",
+		"[[]]",
+		"[{}]",
+		"[null]",
+		"[0]",
+		"[1]",
+		"[true]",
+		"[false]",
+		"[1.5]",
+		"[\"\"]",
+		"[\"1\"]",
+		"[1,2]",
+		"[2,1]",
+		"[[1],2]",
+		"{\"a\":1}",
+		"{\"a\":2}",
+		"{\"b\":1}",
+		"{\"a\":null}",
+		"{\"a\":{\"b\":1}}",
+		"{\"a\":1,\"b\":2}",
+		"{\"a\":2,\"b\":1}",
 	};
 	const size_t count = sizeof(different) / sizeof(different[0]);
 
@@ -353,7 +384,8 @@ static void digests_tell_values_apart(void **state)
 	for (size_t i = 0; i < count; i++)
 		for (size_t j = 0; j < count; j++)
 			assert_int_equal(digest_of(different[i]) == digest_of(different[j]), i == j);
-	assert_int_equal(digest_of("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"), digest_of("{\"b\":{\"d\":3,\"c\":2},\"a\":1}"));
+	assert_int_equal(digest_of("{\"a\":1,\"b\":{\"c\":2,\"d\":3}}"),
+		digest_of("{\"b\":{\"d\":3,\"c\":2},\"a\":1}"));
 	assert_int_not_equal(json_digest(NULL), digest_of("{}"));
 }
 
@@ -362,9 +394,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(digests_tell_values_apart),
 		cmocka_unit_test(one_strange_object_does_not_spoil_the_list),
-		cmocka_unit_test(parses), cmocka_unit_test(the_last_of_two_wins), cmocka_unit_test(depth_is_limited), cmocka_unit_test(paths), cmocka_unit_test(strings),
-		cmocka_unit_test(numbers), cmocka_unit_test(booleans_and_times), cmocka_unit_test(maps), cmocka_unit_test(a_wrong_parent_is_told),
-		cmocka_unit_test(huge_maps_take_no_time), cmocka_unit_test(texts), cmocka_unit_test(frees_wipe),
+		cmocka_unit_test(parses),
+		cmocka_unit_test(the_last_of_two_wins),
+		cmocka_unit_test(depth_is_limited),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(strings),
+		cmocka_unit_test(numbers),
+		cmocka_unit_test(booleans_and_times),
+		cmocka_unit_test(maps),
+		cmocka_unit_test(a_wrong_parent_is_told),
+		cmocka_unit_test(huge_maps_take_no_time),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(frees_wipe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

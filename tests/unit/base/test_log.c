@@ -93,7 +93,9 @@ static void nothing_forges_a_line(void **state)
 		{ "\x1b[31mred", "\\x1b[31mred" },
 		{ "\x07\x7f", "\\x07\\x7f" },
 		{ "bad \xFF\xC0\xAF", "bad \\xff\\xc0\\xaf" },
-		{ "C1 \xC2\x9B" "31m next \xC2\x85", "C1 \\u009b31m next \\u0085" },
+		{ "C1 \xC2\x9B"
+		  "31m next \xC2\x85",
+			"C1 \\u009b31m next \\u0085" },
 		{ "fine \xC3\xA9 \xE2\x82\xAC \xC2\xA0", "fine \xC3\xA9 \xE2\x82\xAC \xC2\xA0" },
 	};
 
@@ -187,9 +189,12 @@ static void standard_error(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(text_lines, start, stop), cmocka_unit_test_setup_teardown(levels, start, stop),
-		cmocka_unit_test_setup_teardown(nothing_forges_a_line, start, stop), cmocka_unit_test_setup_teardown(json_lines, start, stop),
-		cmocka_unit_test_setup_teardown(messages_of_any_length, start, stop), cmocka_unit_test(names),
+		cmocka_unit_test_setup_teardown(text_lines, start, stop),
+		cmocka_unit_test_setup_teardown(levels, start, stop),
+		cmocka_unit_test_setup_teardown(nothing_forges_a_line, start, stop),
+		cmocka_unit_test_setup_teardown(json_lines, start, stop),
+		cmocka_unit_test_setup_teardown(messages_of_any_length, start, stop),
+		cmocka_unit_test(names),
 		cmocka_unit_test_setup_teardown(standard_error, start, stop),
 	};
 

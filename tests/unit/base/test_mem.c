@@ -122,8 +122,12 @@ static void settling_keeps_what_is_used(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_still_something), cmocka_unit_test(arrays_are_zeroed_and_grow), cmocka_unit_test(texts),
-		cmocka_unit_test(frees_through_the_pointer), cmocka_unit_test(wipes), cmocka_unit_test(overflow_ends_the_process),
+		cmocka_unit_test(nothing_is_still_something),
+		cmocka_unit_test(arrays_are_zeroed_and_grow),
+		cmocka_unit_test(texts),
+		cmocka_unit_test(frees_through_the_pointer),
+		cmocka_unit_test(wipes),
+		cmocka_unit_test(overflow_ends_the_process),
 		cmocka_unit_test(settling_keeps_what_is_used),
 	};
 

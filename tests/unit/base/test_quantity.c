@@ -14,7 +14,10 @@
 #define MAX_TEXT "9223372036854775807m"
 #define MIN_TEXT "-9223372036854775808m"
 
-/* Text, thousandths, canonical text. Canonical forms as k8s.io/apimachinery/pkg/api/resource gives them. */
+/*
+ * Text, thousandths, canonical text. Canonical forms as k8s.io/apimachinery/pkg/api/resource gives
+ * them.
+ */
 static void reads_and_writes(void **state)
 {
 	static const struct {
@@ -136,8 +139,47 @@ static void reads_and_writes(void **state)
 static void refuses(void **state)
 {
 	static const char *const rows[] = {
-		"", " ", " 1", "1 ", "1 k", "+", "-", ".", "+.", "Mi", "m", "e3", "1.1.M", "1+1.0M", "0.1mi", "0.1am", "aoeu", ".5i", "1i", "-3.01i", "-3.01e-", "1e", "1e+", "1e1.5", "1K",
-		"1KI", "1ki", "1mi", "1b", "1kB", "--1", "+-1", "1,5", "0x10", "1_000", "inf", "NaN", "1e3k", "1Kim", "\xEF\xBC\x91", "1\n",
+		"",
+		" ",
+		" 1",
+		"1 ",
+		"1 k",
+		"+",
+		"-",
+		".",
+		"+.",
+		"Mi",
+		"m",
+		"e3",
+		"1.1.M",
+		"1+1.0M",
+		"0.1mi",
+		"0.1am",
+		"aoeu",
+		".5i",
+		"1i",
+		"-3.01i",
+		"-3.01e-",
+		"1e",
+		"1e+",
+		"1e1.5",
+		"1K",
+		"1KI",
+		"1ki",
+		"1mi",
+		"1b",
+		"1kB",
+		"--1",
+		"+-1",
+		"1,5",
+		"0x10",
+		"1_000",
+		"inf",
+		"NaN",
+		"1e3k",
+		"1Kim",
+		"\xEF\xBC\x91",
+		"1\n",
 	};
 	const char *shown;
 
@@ -200,11 +242,35 @@ static void doubles(void **state)
 		double value;
 		const char *text;
 	} rows[] = {
-		{ 0, "0" }, { -0.0, "0" }, { 1, "1" }, { 2.5, "2500m" }, { 3.0, "3" }, { 0.5, "500m" }, { 1000, "1k" }, { 1e6, "1M" }, { 123456.789, "123456789m" },
-		{ 0.0004, "0" }, { 0.00049999, "0" }, { 0.0005, "1m" }, { 0.0006, "1m" }, { 0.1 + 0.2, "300m" }, { 1.0005, "1" /* 1.000499999... */ }, { 2.0005, "2001m" /* 2.000500000...02 */ },
-		{ 0.0625, "62m" /* a tie: to even */ }, { 0.1875, "188m" /* a tie: to even */ }, { 4503599627370.4965, "4503599627370496m" },
-		{ -1, "0" }, { -0.0001, "0" }, { NAN, "0" }, { INFINITY, "0" }, { -INFINITY, "0" }, { 1e15, "1P" }, { 9007199254740993.0, "9007199254740992" },
-		{ 9.3e15, MAX_TEXT }, { 1e300, MAX_TEXT }, { 5e-324, "0" },
+		{ 0, "0" },
+		{ -0.0, "0" },
+		{ 1, "1" },
+		{ 2.5, "2500m" },
+		{ 3.0, "3" },
+		{ 0.5, "500m" },
+		{ 1000, "1k" },
+		{ 1e6, "1M" },
+		{ 123456.789, "123456789m" },
+		{ 0.0004, "0" },
+		{ 0.00049999, "0" },
+		{ 0.0005, "1m" },
+		{ 0.0006, "1m" },
+		{ 0.1 + 0.2, "300m" },
+		{ 1.0005, "1" /* 1.000499999... */ },
+		{ 2.0005, "2001m" /* 2.000500000...02 */ },
+		{ 0.0625, "62m" /* a tie: to even */ },
+		{ 0.1875, "188m" /* a tie: to even */ },
+		{ 4503599627370.4965, "4503599627370496m" },
+		{ -1, "0" },
+		{ -0.0001, "0" },
+		{ NAN, "0" },
+		{ INFINITY, "0" },
+		{ -INFINITY, "0" },
+		{ 1e15, "1P" },
+		{ 9007199254740993.0, "9007199254740992" },
+		{ 9.3e15, MAX_TEXT },
+		{ 1e300, MAX_TEXT },
+		{ 5e-324, "0" },
 	};
 
 	(void)state;
@@ -216,7 +282,9 @@ static void doubles(void **state)
 	}
 }
 
-/* The short way and printf's must not differ, least of all near the middle between two thousandths. */
+/*
+ * The short way and printf's must not differ, least of all near the middle between two thousandths.
+ */
 static void doubles_round_as_printf(void **state)
 {
 	uint64_t random = 1;
@@ -237,8 +305,12 @@ static void doubles_round_as_printf(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_and_writes), cmocka_unit_test(refuses), cmocka_unit_test(formats), cmocka_unit_test(whole_numbers),
-		cmocka_unit_test(doubles), cmocka_unit_test(doubles_round_as_printf),
+		cmocka_unit_test(reads_and_writes),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(formats),
+		cmocka_unit_test(whole_numbers),
+		cmocka_unit_test(doubles),
+		cmocka_unit_test(doubles_round_as_printf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -147,7 +147,10 @@ static void long_prefix(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads), cmocka_unit_test(refuses), cmocka_unit_test(refuses_what_is_too_long), cmocka_unit_test(long_prefix),
+		cmocka_unit_test(reads),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(refuses_what_is_too_long),
+		cmocka_unit_test(long_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Label selectors for pods: the whole language, written evenly, and what is refused, with its place. */
+/*
+ * Label selectors for pods: the whole language, written evenly, and what is refused, with its
+ * place.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

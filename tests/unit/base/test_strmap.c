@@ -24,7 +24,10 @@ static void empty(void **state)
 	strmap_done_secret(&copy);
 }
 
-/* Every order of insertion of up to six keys, with removals in between: sorted, complete, right values. */
+/*
+ * Every order of insertion of up to six keys, with removals in between: sorted, complete, right
+ * values.
+ */
 static void stays_sorted(void **state)
 {
 	(void)state;
@@ -121,8 +124,11 @@ static void differing_values(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(empty), cmocka_unit_test(stays_sorted), cmocka_unit_test(value_may_be_its_own),
-		cmocka_unit_test(copies_are_independent_and_grow), cmocka_unit_test(differing_values),
+		cmocka_unit_test(empty),
+		cmocka_unit_test(stays_sorted),
+		cmocka_unit_test(value_may_be_its_own),
+		cmocka_unit_test(copies_are_independent_and_grow),
+		cmocka_unit_test(differing_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,20 +20,20 @@ static void steps(void **state)
 		{ "\0", 1, 1 },
 		{ "a", 1, 1 },
 		{ "\x7F", 1, 1 },
-		{ "\x80", 1, 0 },             /* a tail alone */
-		{ "\xC0\xAF", 2, 0 },         /* overlong '/' */
+		{ "\x80", 1, 0 },     /* a tail alone */
+		{ "\xC0\xAF", 2, 0 }, /* overlong '/' */
 		{ "\xC1\xBF", 2, 0 },
 		{ "\xC2\x80", 2, 2 },
 		{ "\xDF\xBF", 2, 2 },
-		{ "\xC3", 1, 0 },             /* cut */
+		{ "\xC3", 1, 0 }, /* cut */
 		{ "\xC3(", 2, 0 },
-		{ "\xE0\x9F\xBF", 3, 0 },     /* overlong */
+		{ "\xE0\x9F\xBF", 3, 0 }, /* overlong */
 		{ "\xE0\xA0\x80", 3, 3 },
-		{ "\xED\x9F\xBF", 3, 3 },     /* U+D7FF */
-		{ "\xED\xA0\x80", 3, 0 },     /* a surrogate */
+		{ "\xED\x9F\xBF", 3, 3 }, /* U+D7FF */
+		{ "\xED\xA0\x80", 3, 0 }, /* a surrogate */
 		{ "\xEE\x80\x80", 3, 3 },
 		{ "\xEF\xBF\xBD", 3, 3 },
-		{ "\xE2\x82", 2, 0 },         /* cut */
+		{ "\xE2\x82", 2, 0 }, /* cut */
 		{ "\xE2\x82(", 3, 0 },
 		{ "\xF0\x8F\xBF\xBF", 4, 0 }, /* overlong */
 		{ "\xF0\x90\x80\x80", 4, 4 },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Time zones: the system's files read as the C library reads them, files that are none, rules, names. */
+/*
+ * Time zones: the system's files read as the C library reads them, files that are none, rules,
+ * names.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +22,20 @@
 static void agrees_with_the_c_library(void **state)
 {
 	static const char *const names[] = {
-		"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kolkata", "Pacific/Apia", "Africa/Casablanca", "Asia/Tehran", "Europe/Dublin", "America/St_Johns",
-		"Pacific/Chatham", "America/Sao_Paulo", "Africa/Cairo", "Etc/GMT-14", "UTC",
+		"Europe/Berlin",
+		"America/New_York",
+		"Australia/Lord_Howe",
+		"Asia/Kolkata",
+		"Pacific/Apia",
+		"Africa/Casablanca",
+		"Asia/Tehran",
+		"Europe/Dublin",
+		"America/St_Johns",
+		"Pacific/Chatham",
+		"America/Sao_Paulo",
+		"Africa/Cairo",
+		"Etc/GMT-14",
+		"UTC",
 	};
 
 	(void)state;
@@ -38,7 +53,8 @@ static void agrees_with_the_c_library(void **state)
 
 			localtime_r(&t, &local);
 			if (p.offset_s != local.tm_gmtoff)
-				fail_msg("%s at %lld: %d, not %ld", names[i], (long long)t, p.offset_s, local.tm_gmtoff);
+				fail_msg("%s at %lld: %d, not %ld", names[i], (long long)t, p.offset_s,
+					local.tm_gmtoff);
 			assert_true(p.from_s <= t && t < p.until_s);
 		}
 		zonefile_put(z);
@@ -59,7 +75,8 @@ static void periods_are_seamless(void **state)
 		struct zone_period next = zone_period(z, p.until_s);
 
 		assert_true(next.from_s == p.until_s && next.until_s > next.from_s);
-		assert_true(zone_period(z, next.from_s - 1).offset_s == p.offset_s && zone_period(z, next.until_s - 1).offset_s == next.offset_s);
+		assert_true(zone_period(z, next.from_s - 1).offset_s == p.offset_s &&
+			zone_period(z, next.until_s - 1).offset_s == next.offset_s);
 		p = next;
 	}
 	assert_true(p.from_s > INT64_C(5900000000)); /* 2157: by the rule */
@@ -77,14 +94,25 @@ static void rules(void **state)
 		int64_t at_s;
 		int32_t offset_s;
 	} rows[] = {
-		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1774746000 - 1, 3600 }, { "CET-1CEST,M3.5.0,M10.5.0/3", 1774746000, 7200 }, { "CET-1CEST,M3.5.0,M10.5.0/3", 1792890000 - 1, 7200 },
-		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1792890000, 3600 }, { "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 1775314800, 37800 }, { "IST-5:30", 0, 19800 },
-		{ "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 1774746000, -3600 }, { "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 1774746000 - 1, -7200 },
-		{ "XXX3EDT4,0/0,J365/23", 1774746000, -14400 }, { "XXX3EDT4,0/0,J365/23", 1767225600 + 3 * 3600, -14400 },
-		{ "AAA0BBB,J60/0,J61/0", 1772323200, 3600 }, { "AAA0BBB,59/0,60/0", 1772323200, 3600 }, { "AAA0BBB,J60/0,J61/0", 1709251200, 3600 }, { "AAA0BBB,59/0,60/0", 1709251200, 0 },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1774746000 - 1, 3600 },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1774746000, 7200 },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1792890000 - 1, 7200 },
+		{ "CET-1CEST,M3.5.0,M10.5.0/3", 1792890000, 3600 },
+		{ "<+1030>-10:30<+11>-11,M10.1.0,M4.1.0", 1775314800, 37800 },
+		{ "IST-5:30", 0, 19800 },
+		{ "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 1774746000, -3600 },
+		{ "<-02>2<-01>,M3.5.0/-1,M10.5.0/0", 1774746000 - 1, -7200 },
+		{ "XXX3EDT4,0/0,J365/23", 1774746000, -14400 },
+		{ "XXX3EDT4,0/0,J365/23", 1767225600 + 3 * 3600, -14400 },
+		{ "AAA0BBB,J60/0,J61/0", 1772323200, 3600 },
+		{ "AAA0BBB,59/0,60/0", 1772323200, 3600 },
+		{ "AAA0BBB,J60/0,J61/0", 1709251200, 3600 },
+		{ "AAA0BBB,59/0,60/0", 1709251200, 0 },
 	};
-	static const char *const bad[] = { "", "A", "CET", "CET-", "CET-1CEST", "CET-1CEST,M3.5.0", "CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.6.0,M1.1.0", "CET-1CEST,M3.5.7,M1.1.0", "CET-25", "<CET-1", "CET-1 ", "CET-1CEST,J0,J1",
-		"CET-1CEST,366,1", "CET-1CEST,M3.5.0/168,M1.1.0", "CET-1:60", "CET-99999999999999999999" };
+	static const char *const bad[] = { "", "A", "CET", "CET-", "CET-1CEST", "CET-1CEST,M3.5.0",
+		"CET-1CEST,M13.5.0,M10.5.0", "CET-1CEST,M3.6.0,M1.1.0", "CET-1CEST,M3.5.7,M1.1.0", "CET-25", "<CET-1",
+		"CET-1 ", "CET-1CEST,J0,J1", "CET-1CEST,366,1", "CET-1CEST,M3.5.0/168,M1.1.0", "CET-1:60",
+		"CET-99999999999999999999" };
 	struct zonerule r;
 
 	(void)state;
@@ -94,7 +122,8 @@ static void rules(void **state)
 		if (zonerule_parse(rows[i].rule, strlen(rows[i].rule), &r, &err))
 			fail_msg("%s", err.msg);
 		if (zonerule_period(&r, rows[i].at_s).offset_s != rows[i].offset_s)
-			fail_msg("%zu: %s at %lld: %d", i, rows[i].rule, (long long)rows[i].at_s, zonerule_period(&r, rows[i].at_s).offset_s);
+			fail_msg("%zu: %s at %lld: %d", i, rows[i].rule, (long long)rows[i].at_s,
+				zonerule_period(&r, rows[i].at_s).offset_s);
 	}
 	for (size_t i = 0; i < COUNT(bad); i++)
 		if (zonerule_parse(bad[i], strlen(bad[i]), &r, NULL) == 0)
@@ -151,7 +180,19 @@ static void broken_files(void **state)
 /* Only the 32-bit part: version 1. */
 static void first_version(void **state)
 {
-	static const unsigned char bytes[] = "TZif\0" "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" "\0\0\0\0" "\0\0\0\0" "\0\0\0\0" "\0\0\0\1" "\0\0\0\2" "\0\0\0\4" "\0\0\1\0" "\1" "\0\0\0\0\0\0" "\0\0\16\20\1\0" "ABC";
+	static const unsigned char bytes[] = "TZif\0"
+					     "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+					     "\0\0\0\0"
+					     "\0\0\0\0"
+					     "\0\0\0\0"
+					     "\0\0\0\1"
+					     "\0\0\0\2"
+					     "\0\0\0\4"
+					     "\0\0\1\0"
+					     "\1"
+					     "\0\0\0\0\0\0"
+					     "\0\0\16\20\1\0"
+					     "ABC";
 	struct err err = { 0 };
 	struct zone *z = zone_parse(bytes, sizeof(bytes), &err);
 
@@ -170,9 +211,15 @@ static void names_that_are_none(void **state)
 	static const struct {
 		const char *name, *message;
 	} rows[] = {
-		{ "", "cannot be the name of a time zone" }, { "../../etc/passwd", "cannot be the name" }, { "/etc/localtime", "cannot be the name" }, { "Europe//Berlin", "cannot be the name" },
-		{ "Europe/Berlin\n", "cannot be the name" }, { "Europe/Entenhausen", "unknown time zone \"Europe/Entenhausen\"" }, { "Europe", "unknown time zone \"Europe\"" },
-		{ "europe/berlin", "upper and lower case matter" }, { "Europe/Berlin/x", "unknown time zone" },
+		{ "", "cannot be the name of a time zone" },
+		{ "../../etc/passwd", "cannot be the name" },
+		{ "/etc/localtime", "cannot be the name" },
+		{ "Europe//Berlin", "cannot be the name" },
+		{ "Europe/Berlin\n", "cannot be the name" },
+		{ "Europe/Entenhausen", "unknown time zone \"Europe/Entenhausen\"" },
+		{ "Europe", "unknown time zone \"Europe\"" },
+		{ "europe/berlin", "upper and lower case matter" },
+		{ "Europe/Berlin/x", "unknown time zone" },
 	};
 
 	(void)state;

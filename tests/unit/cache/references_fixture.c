@@ -75,7 +75,8 @@ void put(const char *path, ...)
 		size_t len = strlen(text);
 
 		if (coded)
-			snprintf(text + len, sizeof(text) - len, "%s'%s':'%s'", text[len - 1] == '{' ? "" : ",", key, coded);
+			snprintf(text + len, sizeof(text) - len, "%s'%s':'%s'", text[len - 1] == '{' ? "" : ",", key,
+				coded);
 		else
 			snprintf(text + len, sizeof(text) - len, "%s'%s':null", text[len - 1] == '{' ? "" : ",", key);
 	}
@@ -99,7 +100,8 @@ void put_numbered(int from, int to)
 enum reference_state ask(const char *owner, const char *name, const char *key, const char **value)
 {
 	const char *dropped;
-	enum reference_state state = references_key(t.references, owner, KEYDATA_SECRET, "shop", name, key, value ? value : &dropped, &t.err);
+	enum reference_state state = references_key(t.references, owner, KEYDATA_SECRET, "shop", name, key,
+		value ? value : &dropped, &t.err);
 
 	err_clear(state == REFERENCE_FOUND ? &t.err : NULL);
 	return state;

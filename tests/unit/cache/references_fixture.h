@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_CACHE_REFERENCES_FIXTURE_H
 #define TESTS_UNIT_CACHE_REFERENCES_FIXTURE_H
 
-/* Secrets of namespace shop on the fake cluster, the owners that ask for them, and who was told. For the tests of cache/references. */
+/*
+ * Secrets of namespace shop on the fake cluster, the owners that ask for them, and who was told.
+ * For the tests of cache/references.
+ */
 
 #include <stddef.h>
 
@@ -11,11 +14,11 @@
 #include "base/err.h"
 #include "cache/references_parts.h"
 
-#define SECRETS "/api/v1/namespaces/shop/secrets"
+#define SECRETS      "/api/v1/namespaces/shop/secrets"
 #define SECRET(name) SECRETS "/" name
-#define REDIS SECRET("redis")
+#define REDIS        SECRET("redis")
 #define EVERY_SECRET SECRETS "/*"
-#define CONFIG "/api/v1/namespaces/shop/configmaps/config"
+#define CONFIG       "/api/v1/namespaces/shop/configmaps/config"
 
 extern struct references_fixture {
 	struct references *references;
@@ -23,7 +26,7 @@ extern struct references_fixture {
 	char all[1024]; /* owners told */
 	unsigned warnings;
 	char warning[2048]; /* the last one */
-	struct err err; /* of the last answer */
+	struct err err;     /* of the last answer */
 } t;
 
 int setup(void **state);

@@ -44,7 +44,8 @@ void scalers_fixture_start(struct scalers_fixture *f)
 	f->references = references_new(kube);
 	f->lookups = lookups_new(kube, f->store, f->references, NULL, &config);
 	f->descriptions = descriptions_new(&f->sources, 3000);
-	f->readings = readings_new(&f->sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
+	f->readings = readings_new(&f->sources,
+		&(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
 	f->scalers = scalers_new(f->store, f->targets, f->lookups, f->descriptions, f->readings);
 	f->key = "shop/web";
 	f->told = 0;

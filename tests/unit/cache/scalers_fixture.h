@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_CACHE_SCALERS_FIXTURE_H
 #define TESTS_UNIT_CACHE_SCALERS_FIXTURE_H
 
-/* The room as far as the built scalers, on a cluster, sources and time that are made up. One at a time. */
+/*
+ * The room as far as the built scalers, on a cluster, sources and time that are made up. One at a
+ * time.
+ */
 
 #include "cache/scalers.h"
 #include "cache/targetref.h"

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether an object may come in: which facts are looked up, when, and what happens when they cannot be had. The rules themselves are tried in tests/unit/decide. */
+/*
+ * Whether an object may come in: which facts are looked up, when, and what happens when they cannot
+ * be had. The rules themselves are tried in tests/unit/decide.
+ */
 #include "cache/admit.h"
 
 #include "../crd/given.h"
@@ -11,10 +14,10 @@
 #include "decide/validate.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
-#define OBJECTS SHOP("keda.sh/v1alpha1", "scaledobjects")
-#define HPAS SHOP("autoscaling/v2", "horizontalpodautoscalers")
-#define DEPLOYMENTS SHOP("apps/v1", "deployments")
-#define LIMIT_RANGES "/api/v1/namespaces/shop/limitranges/"
+#define OBJECTS               SHOP("keda.sh/v1alpha1", "scaledobjects")
+#define HPAS                  SHOP("autoscaling/v2", "horizontalpodautoscalers")
+#define DEPLOYMENTS           SHOP("apps/v1", "deployments")
+#define LIMIT_RANGES          "/api/v1/namespaces/shop/limitranges/"
 
 static struct {
 	struct kube *kube;
@@ -29,10 +32,13 @@ static struct {
 
 static unsigned compared; /* with other ScaledObjects */
 
-int __real_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err);
-int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err);
+int __real_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
+	struct err *err);
+int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
+	struct err *err);
 
-int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason, struct err *err)
+int __wrap_validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
+	struct err *err)
 {
 	compared++;
 	return __real_validate_beside(so, other, reason, err);
@@ -85,7 +91,8 @@ static void on_verdict(void *arg, const struct admit_verdict *verdict)
 	snprintf(t.reason, sizeof(t.reason), "%s", verdict->reason);
 	snprintf(t.message, sizeof(t.message), "%s", verdict->message);
 	for (size_t i = 0; i < verdict->warning_count; i++)
-		snprintf(t.warnings + strlen(t.warnings), sizeof(t.warnings) - strlen(t.warnings), "%s\n", verdict->warnings[i]);
+		snprintf(t.warnings + strlen(t.warnings), sizeof(t.warnings) - strlen(t.warnings), "%s\n",
+			verdict->warnings[i]);
 }
 
 #define DEADLINE_MS 5000
@@ -93,7 +100,11 @@ static void on_verdict(void *arg, const struct admit_verdict *verdict)
 static void ask(const char *kind, const char *object, const char *old_object, bool dry_run)
 {
 	json_t *value = given_json(object), *old = old_object ? given_json(old_object) : NULL;
-	struct admit_request request = { .kind = kind, .object = value, .old_object = old, .dry_run = dry_run, .deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
+	struct admit_request request = { .kind = kind,
+		.object = value,
+		.old_object = old,
+		.dry_run = dry_run,
+		.deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
 	int before = t.verdicts;
 
 	fakecluster_forget_calls();
@@ -128,10 +139,10 @@ static void expect_refused(const char *reason, const char *part)
 	assert_has(t.message, part);
 }
 
-#define TRIGGERS "'triggers':[{'type':'scripted','metadata':{'source':'a'}}]"
-#define CPU "'minReplicaCount':1,'triggers':[{'type':'cpu','metadata':{}}]"
+#define TRIGGERS       "'triggers':[{'type':'scripted','metadata':{'source':'a'}}]"
+#define CPU            "'minReplicaCount':1,'triggers':[{'type':'cpu','metadata':{}}]"
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
-#define WEB SO("web", GIVEN_TARGET "," TRIGGERS)
+#define WEB            SO("web", GIVEN_TARGET "," TRIGGERS)
 
 static void a_good_object_comes_in(void **state)
 {
@@ -139,17 +150,23 @@ static void a_good_object_comes_in(void **state)
 	judge("ScaledObject", WEB, NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 0);
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0); /* neither the target nor LimitRanges: no trigger is cpu or memory */
+	/* neither the target nor LimitRanges: no trigger is cpu or memory */
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 0);
 }
 
 static void what_is_wrong_by_itself_asks_nobody(void **state)
 {
-	static const struct { const char *object, *reason, *part; } cases[] = {
-		{ SO("web", GIVEN_TARGET "," TRIGGERS ",'minReplicaCount':5,'maxReplicaCount':2"), "incorrect-replicas", "spec.minReplicaCount: 5" },
+	static const struct {
+		const char *object, *reason, *part;
+	} cases[] = {
+		{ SO("web", GIVEN_TARGET "," TRIGGERS ",'minReplicaCount':5,'maxReplicaCount':2"), "incorrect-replicas",
+			"spec.minReplicaCount: 5" },
 		{ SO("web", GIVEN_TARGET ",'triggers':7"), "incorrect-spec", "spec.triggers: must be an array" },
 		{ "{'metadata':{'namespace':'shop'},'spec':{}}", "incorrect-spec", "metadata.name" },
-		{ "{'metadata':{'name':'web','namespace':'../../secrets'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"../../secrets\"" },
-		{ "{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"\"" },
+		{ "{'metadata':{'name':'web','namespace':'../../secrets'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}",
+			"incorrect-spec", "metadata.namespace: \"../../secrets\"" },
+		{ "{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", "incorrect-spec",
+			"metadata.namespace: \"\"" },
 		{ "{}", "incorrect-spec", "metadata" },
 		{ "[]", "incorrect-spec", "" },
 	};
@@ -166,7 +183,8 @@ static void other_objects_are_known_from_memory(void **state)
 {
 	(void)state;
 	fakecluster_apply(OBJECTS "first", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
-	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/bank/scaledobjects/elsewhere", "{'spec':{'scaleTargetRef':{'name':'api'}," TRIGGERS "}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/bank/scaledobjects/elsewhere",
+		"{'spec':{'scaleTargetRef':{'name':'api'}," TRIGGERS "}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
 	expect_refused("other-scaled-object", "already managed by the ScaledObject 'first'");
@@ -193,21 +211,30 @@ static void only_those_in_the_way_are_compared(void **state)
 	assert_int_equal(compared, 0);
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'o7'}," TRIGGERS), NULL);
 	expect_refused("other-scaled-object", "already managed by the ScaledObject 'o7'");
-	judge("ScaledObject", SO("web", GIVEN_TARGET ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-o8'}}," TRIGGERS), NULL);
+	judge("ScaledObject",
+		SO("web",
+			GIVEN_TARGET ",'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-o8'}}," TRIGGERS),
+		NULL);
 	expect_refused("other-scaled-object-hpa", "already managed by the ScaledObject 'o8'");
 	assert_int_equal(compared, 2);
 	fakecluster_delete(OBJECTS "o7");
 	fakecluster_change(OBJECTS "o8", "{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'x'}}}}");
 	fakeloop_advance(100);
-	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'o7'},'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-o8'}}," TRIGGERS), NULL);
+	judge("ScaledObject",
+		SO("web",
+			"'scaleTargetRef':{'name':'o7'},'advanced':{'horizontalPodAutoscalerConfig':{'name':'keda-hpa-"
+			"o8'}}," TRIGGERS),
+		NULL);
 	expect_allowed();
 }
 
 static void foreign_hpas_are_known_from_memory(void **state)
 {
 	(void)state;
-	fakecluster_apply(HPAS "old", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
-	fakecluster_apply("/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers/x", "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'api'}}}");
+	fakecluster_apply(HPAS "old",
+		"{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'}}}");
+	fakecluster_apply("/apis/autoscaling/v2/namespaces/bank/horizontalpodautoscalers/x",
+		"{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'api'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
 	expect_refused("other-hpa", "already managed by the hpa 'old'");
@@ -226,7 +253,9 @@ static void foreign_hpas_are_known_from_memory(void **state)
 	judge("ScaledObject", SO("web", "'scaleTargetRef':{'name':'api'}," TRIGGERS), NULL);
 	expect_allowed();
 	/* KEDA's, of another ScaledObject, and of this one. */
-	fakecluster_apply(HPAS "keda", "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'b','uid':'u','controller':true}]},'spec':{'scaleTargetRef':{'kind':'Deployment','name':'web'}}}");
+	fakecluster_apply(HPAS "keda",
+		"{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'b','uid':'u','controller':true}]},'"
+		"spec':{'scaleTargetRef':{'kind':'Deployment','name':'web'}}}");
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
 	expect_refused("other-hpa", "already managed by the hpa 'keda'");
@@ -265,7 +294,10 @@ static void cpu_needs_a_target_with_requests(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, "/apis/apps/v1/namespaces/shop/statefulsets/db"), 1);
 }
 
-/* What cannot be had in time is left out, and said: an API server in trouble must not keep objects from being stored. */
+/*
+ * What cannot be had in time is left out, and said: an API server in trouble must not keep objects
+ * from being stored.
+ */
 static void facts_that_cannot_be_had_are_warnings(void **state)
 {
 	(void)state;
@@ -285,14 +317,18 @@ static void a_store_that_is_not_read_yet_is_a_warning(void **state)
 	struct store *store = store_new(NULL, NULL);
 	struct admit *admit = admit_new(store, NULL);
 	json_t *object = given_json(WEB);
-	struct admit_request request = { .kind = "ScaledObject", .object = object, .deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
+	struct admit_request request = { .kind = "ScaledObject",
+		.object = object,
+		.deadline_ms = loop_now_ms(kube_loop(NULL)) + DEADLINE_MS };
 
 	(void)state;
 	t.wait = admit_ask(admit, &request, on_verdict, &t);
 	fakeloop_advance(100);
 	expect_allowed();
 	assert_has(t.warnings, "whether another ScaledObject has the same workload was not checked");
-	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: not all of them are known yet");
+	assert_has(t.warnings,
+		"whether another HorizontalPodAutoscaler scales the same workload was not checked: not all of them are "
+		"known yet");
 	json_decref(object);
 	admit_free(admit);
 	store_free(store);
@@ -312,7 +348,9 @@ static void hpas_that_cannot_be_watched_are_a_warning(void **state)
 	fakeloop_advance(10);
 	judge("ScaledObject", WEB, NULL);
 	expect_allowed();
-	assert_has(t.warnings, "whether another HorizontalPodAutoscaler scales the same workload was not checked: watching horizontalpodautoscalers: HTTP 403");
+	assert_has(t.warnings,
+		"whether another HorizontalPodAutoscaler scales the same workload was not checked: watching "
+		"horizontalpodautoscalers: HTTP 403");
 }
 
 static void warnings_go_along(void **state)
@@ -323,21 +361,29 @@ static void warnings_go_along(void **state)
 	assert_has(t.warnings, "spec.pollingInterval has no effect");
 	/* What the scalers say of parameters, but not of those that they cannot see. */
 	judge("ScaledObject",
-	      SO("web", GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
-				     "{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"),
-	      NULL);
+		SO("web",
+			GIVEN_TARGET
+			",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
+			"scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
+			"{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"),
+		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 2);
 	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
-	judge("ScaledObject", SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"), NULL);
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"),
+		NULL);
 	expect_allowed();
-	assert_string_equal(t.warnings, "trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean \"threshold\"?)\n");
+	assert_string_equal(t.warnings,
+		"trigger 0 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"\"threshold\"?)\n");
 }
 
 static void warnings_have_an_end(void **state)
 {
-	char *object = mem_dup("{'metadata':{'name':'web','namespace':'shop'},'spec':{" GIVEN_TARGET ",'triggers':[{'type':'kafka','metadata':{}}");
+	char *object = mem_dup("{'metadata':{'name':'web','namespace':'shop'},'spec':{" GIVEN_TARGET
+			       ",'triggers':[{'type':'kafka','metadata':{}}");
 
 	(void)state;
 	for (int i = 0; i < 50; i++) {
@@ -356,7 +402,8 @@ static void warnings_have_an_end(void **state)
 	free(object);
 }
 
-#define FINALIZERS(list, spec) "{'metadata':{'name':'web','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
+#define FINALIZERS(list, spec)                                                                                         \
+	"{'metadata':{'name':'web','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 #define WRONG GIVEN_TARGET ",'triggers':[]"
 
 static void what_ends_an_object_is_never_hindered(void **state)
@@ -369,21 +416,26 @@ static void what_ends_an_object_is_never_hindered(void **state)
 	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined");
 	judge("ScaledObject", FINALIZERS("'a'", WRONG), FINALIZERS("'a'", WRONG));
 	expect_refused("incorrect-triggers", "spec.triggers: no triggers defined");
-	judge("ScaledObject", "{'metadata':{'name':'web','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}", FINALIZERS("'b'", WRONG));
+	judge("ScaledObject",
+		"{'metadata':{'name':'web','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}",
+		FINALIZERS("'b'", WRONG));
 	expect_allowed();
-	judge("TriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'oauth2':{'clientId':''}}}", "{'metadata':{'name':'a','finalizers':['f']},'spec':{'oauth2':{'clientId':''}}}");
+	judge("TriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'oauth2':{'clientId':''}}}",
+		"{'metadata':{'name':'a','finalizers':['f']},'spec':{'oauth2':{'clientId':''}}}");
 	expect_allowed();
 }
 
-#define TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'c','image':'i'}]}}}"
+#define TEMPLATE       "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'c','image':'i'}]}}}"
 #define SJ(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 
 /* By itself alone: it has no target, and no neighbour can be in its way. */
 static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
 {
 	(void)state;
-	fakecluster_apply(OBJECTS "j", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}"); /* a ScaledObject may have its name */
-	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/other", "{'spec':{" TEMPLATE "," TRIGGERS "}}");
+	/* a ScaledObject may have its name */
+	fakecluster_apply(OBJECTS "j", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/other",
+		"{'spec':{" TEMPLATE "," TRIGGERS "}}");
 	fakeloop_advance(10);
 	judge("ScaledJob", SJ("j", TEMPLATE "," TRIGGERS), NULL);
 	expect_allowed();
@@ -395,18 +447,30 @@ static void a_good_scaledjob_comes_in_and_nobody_is_asked(void **state)
 
 static void what_is_wrong_in_a_scaledjob(void **state)
 {
-	static const struct { const char *object, *reason, *part; } cases[] = {
+	static const struct {
+		const char *object, *reason, *part;
+	} cases[] = {
 		{ SJ("j", TRIGGERS), "missing-job", "spec.jobTargetRef: missing" },
 		{ SJ("j", "'jobTargetRef':{}," TRIGGERS), "incorrect-job", "spec.jobTargetRef.template: missing" },
-		{ SJ("j", TEMPLATE), "incorrect-triggers", "spec.triggers: no triggers defined in the ScaledJob: at least one is needed" },
-		{ SJ("j", TEMPLATE ",'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]"), "incorrect-triggers", "the name \"x\" is used twice" },
-		{ SJ("j", TEMPLATE ",'triggers':[{'type':1}]"), "incorrect-spec", "spec.triggers[0].type: must be a string" },
-		{ SJ("j", TEMPLATE "," TRIGGERS ",'maxReplicaCount':-1"), "incorrect-replicas", "spec.maxReplicaCount: -1" },
-		{ SJ("j", TEMPLATE "," TRIGGERS ",'pollingInterval':'5'"), "incorrect-spec", "spec.pollingInterval: must be" },
-		{ SJ("a234567890123456789012345678901234567890123456789012345678901234", TEMPLATE "," TRIGGERS), "name-too-long", "has 64" },
-		{ "{'metadata':{'name':'j','namespace':'shop','annotations':{'autoscaling.keda.sh/paused':'perhaps'}},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-annotations", "\"perhaps\" is neither true nor false" },
-		{ "{'metadata':{'name':'j','namespace':'../x'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"../x\"" },
-		{ "{'metadata':{'name':'j'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec", "metadata.namespace: \"\"" },
+		{ SJ("j", TEMPLATE), "incorrect-triggers",
+			"spec.triggers: no triggers defined in the ScaledJob: at least one is needed" },
+		{ SJ("j", TEMPLATE ",'triggers':[{'type':'a','name':'x'},{'type':'a','name':'x'}]"),
+			"incorrect-triggers", "the name \"x\" is used twice" },
+		{ SJ("j", TEMPLATE ",'triggers':[{'type':1}]"), "incorrect-spec",
+			"spec.triggers[0].type: must be a string" },
+		{ SJ("j", TEMPLATE "," TRIGGERS ",'maxReplicaCount':-1"), "incorrect-replicas",
+			"spec.maxReplicaCount: -1" },
+		{ SJ("j", TEMPLATE "," TRIGGERS ",'pollingInterval':'5'"), "incorrect-spec",
+			"spec.pollingInterval: must be" },
+		{ SJ("a234567890123456789012345678901234567890123456789012345678901234", TEMPLATE "," TRIGGERS),
+			"name-too-long", "has 64" },
+		{ "{'metadata':{'name':'j','namespace':'shop','annotations':{'autoscaling.keda.sh/"
+		  "paused':'perhaps'}},'spec':{" TEMPLATE "," TRIGGERS "}}",
+			"incorrect-annotations", "\"perhaps\" is neither true nor false" },
+		{ "{'metadata':{'name':'j','namespace':'../x'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec",
+			"metadata.namespace: \"../x\"" },
+		{ "{'metadata':{'name':'j'},'spec':{" TEMPLATE "," TRIGGERS "}}", "incorrect-spec",
+			"metadata.namespace: \"\"" },
 		{ "{'metadata':{'namespace':'shop'},'spec':{}}", "incorrect-spec", "metadata.name" },
 		{ "{}", "incorrect-spec", "metadata" },
 		{ "[]", "incorrect-spec", "" },
@@ -425,21 +489,31 @@ static void what_is_wrong_in_a_scaledjob(void **state)
 static void warnings_of_a_scaledjob(void **state)
 {
 	(void)state;
-	judge("ScaledJob", SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'metricType':'Value'}]"), NULL);
+	judge("ScaledJob",
+		SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'metricType':'Value'}]"),
+		NULL);
 	expect_allowed();
 	assert_has(t.warnings, "spec.triggers: metricType cannot be set in a ScaledJob");
-	judge("ScaledJob", SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'useCachedMetrics':true}]"), NULL);
+	judge("ScaledJob",
+		SJ("j", TEMPLATE ",'triggers':[{'type':'scripted','metadata':{'source':'a'},'useCachedMetrics':true}]"),
+		NULL);
 	expect_allowed();
 	assert_string_equal(t.warnings, "spec.triggers: useCachedMetrics has no effect in a ScaledJob\n");
 	judge("ScaledJob",
-	      SJ("j", TEMPLATE ",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
-			       "{'type':'scripted','metadata':{'sourceFromEnv':'X'}},{'type':'scripted','metadata':{'source':'a','treshold':'3'}}]"),
-	      NULL);
+		SJ("j",
+			TEMPLATE
+			",'triggers':[{'type':'kafka','metadata':{},'authenticationRef':{'name':'x'}},{'type':'"
+			"scripted','metadata':{}},{'type':'scripted','metadata':{},'authenticationRef':{'name':'x'}},"
+			"{'type':'scripted','metadata':{'sourceFromEnv':'X'}},{'type':'scripted','metadata':{'source':'"
+			"a','treshold':'3'}}]"),
+		NULL);
 	expect_allowed();
 	assert_int_equal(t.warning_count, 3);
 	assert_has(t.warnings, "trigger 0: no scaler found for type: kafka");
 	assert_has(t.warnings, "trigger 1 (scripted): missing required parameter \"source\"");
-	assert_has(t.warnings, "trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean \"threshold\"?)");
+	assert_has(t.warnings,
+		"trigger 4 (scripted): metadata has what no parameter is named: \"treshold\" (did you mean "
+		"\"threshold\"?)");
 }
 
 /* What its schema does not know of a Job, and the API server would say of the first one only. */
@@ -447,15 +521,21 @@ static void warnings_of_what_its_jobs_will_be_refused_for(void **state)
 {
 	(void)state;
 	judge("ScaledJob",
-	      SJ("j", "'jobTargetRef':{'backoffLimit':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'spec':{'restartPolicy':'Always','containers':[{'name':'c','image':'i'},{'name':'d'}]}}}," TRIGGERS), NULL);
+		SJ("j",
+			"'jobTargetRef':{'backoffLimit':-1,'selector':{'matchLabels':{'a':'b'}},'template':{'spec':{'"
+			"restartPolicy':'Always','containers':[{'name':'c','image':'i'},{'name':'d'}]}}}," TRIGGERS),
+		NULL);
 	expect_allowed();
-	assert_string_equal(t.warnings, "spec.jobTargetRef.template.spec.restartPolicy: \"Always\" is not for Jobs: Never or OnFailure\n"
-					"spec.jobTargetRef.backoffLimit: -1 is too small: at least 0\n"
-					"spec.jobTargetRef.selector: remove it: each Job is given one of its own\n"
-					"spec.jobTargetRef.template.spec.containers[1].image: missing: a Job needs an image for each container\n");
+	assert_string_equal(t.warnings,
+		"spec.jobTargetRef.template.spec.restartPolicy: \"Always\" is not for Jobs: Never or OnFailure\n"
+		"spec.jobTargetRef.backoffLimit: -1 is too small: at least 0\n"
+		"spec.jobTargetRef.selector: remove it: each Job is given one of its own\n"
+		"spec.jobTargetRef.template.spec.containers[1].image: missing: a Job needs an image for each "
+		"container\n");
 }
 
-#define SJ_FINALIZERS(list, spec) "{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
+#define SJ_FINALIZERS(list, spec)                                                                                      \
+	"{'metadata':{'name':'j','namespace':'shop','finalizers':[" list "]},'spec':{" spec "}}"
 
 static void what_ends_a_scaledjob_is_never_hindered(void **state)
 {
@@ -468,18 +548,29 @@ static void what_ends_a_scaledjob_is_never_hindered(void **state)
 	expect_refused("missing-job", "spec.jobTargetRef: missing");
 	judge("ScaledJob", SJ_FINALIZERS("'a'", TRIGGERS), SJ_FINALIZERS("'a'", TRIGGERS));
 	expect_refused("missing-job", "spec.jobTargetRef: missing");
-	judge("ScaledJob", "{'metadata':{'name':'j','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}", SJ_FINALIZERS("'a'", TRIGGERS));
+	judge("ScaledJob",
+		"{'metadata':{'name':'j','namespace':'shop','deletionTimestamp':'2026-01-01T00:00:00Z'},'spec':{}}",
+		SJ_FINALIZERS("'a'", TRIGGERS));
 	expect_allowed();
 }
 
 static void the_other_kinds(void **state)
 {
 	(void)state;
-	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'secretTargetRef':[{'parameter':'p','name':'s','key':'k'}]}}", NULL);
+	judge("TriggerAuthentication",
+		"{'metadata':{'name':'a','namespace':'shop'},'spec':{'secretTargetRef':[{'parameter':'p','name':'s','"
+		"key':'k'}]}}",
+		NULL);
 	expect_allowed();
-	judge("TriggerAuthentication", "{'metadata':{'name':'a','namespace':'shop'},'spec':{'podIdentity':{'provider':'azure-workload','identityId':''}}}", NULL);
+	judge("TriggerAuthentication",
+		"{'metadata':{'name':'a','namespace':'shop'},'spec':{'podIdentity':{'provider':'azure-workload','"
+		"identityId':''}}}",
+		NULL);
 	expect_refused("incorrect-pod-identity", "spec.podIdentity.identityId: empty");
-	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'nowhere'}}}", NULL);
+	judge("ClusterTriggerAuthentication",
+		"{'metadata':{'name':'a'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'"
+		"nowhere'}}}",
+		NULL);
 	expect_refused("incorrect-oauth2", "spec.oauth2.tokenUrl: must be a valid http or https URL");
 	judge("ClusterTriggerAuthentication", "{'metadata':{'name':'a'},'spec':{'secretTargetRef':7}}", NULL);
 	expect_refused("incorrect-spec", "spec.secretTargetRef");
@@ -492,13 +583,23 @@ static void the_other_kinds(void **state)
 static void a_generated_name_is_counted_in_full(void **state)
 {
 	(void)state;
-	judge("ScaledObject", "{'metadata':{'generateName':'web-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
+	judge("ScaledObject",
+		"{'metadata':{'generateName':'web-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
 	expect_allowed();
-	judge("ScaledObject", "{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901-','namespace':'shop'},'spec':{" GIVEN_TARGET "," TRIGGERS "}}", NULL);
+	judge("ScaledObject",
+		"{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901-','namespace':'shop'}"
+		",'spec':{" GIVEN_TARGET "," TRIGGERS "}}",
+		NULL);
 	expect_refused("hpa-name-too-long", "has 66 characters");
-	judge("ScaledJob", "{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901234567-','namespace':'shop'},'spec':{" TEMPLATE "," TRIGGERS "}}", NULL);
+	judge("ScaledJob",
+		"{'metadata':{'generateName':'a23456789012345678901234567890123456789012345678901234567-','namespace':'"
+		"shop'},'spec':{" TEMPLATE "," TRIGGERS "}}",
+		NULL);
 	expect_allowed();
-	judge("ScaledJob", "{'metadata':{'generateName':'a234567890123456789012345678901234567890123456789012345678-','namespace':'shop'},'spec':{" TEMPLATE "," TRIGGERS "}}", NULL);
+	judge("ScaledJob",
+		"{'metadata':{'generateName':'a234567890123456789012345678901234567890123456789012345678-','namespace':"
+		"'shop'},'spec':{" TEMPLATE "," TRIGGERS "}}",
+		NULL);
 	expect_refused("name-too-long", "has 64");
 }
 
@@ -513,7 +614,8 @@ static void a_question_can_be_taken_back(void **state)
 	admit_cancel(NULL);
 	fakeloop_advance(DEADLINE_MS);
 	assert_int_equal(t.verdicts, 0);
-	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false); /* the end of everything takes it back, too: teardown */
+	/* the end of everything takes it back, too: teardown */
+	ask("ScaledObject", SO("web", GIVEN_TARGET "," CPU), NULL, false);
 }
 
 static void the_older_object_keeps_its_target(void **state)
@@ -530,7 +632,9 @@ static void the_older_object_keeps_its_target(void **state)
 	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/b-new"), &err), 0);
 	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/a-new"), &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
-	assert_string_equal(err.msg, "spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'z-old'");
+	assert_string_equal(err.msg,
+		"spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the "
+		"ScaledObject 'z-old'");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

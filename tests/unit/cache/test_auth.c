@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a trigger's parameters come from, in which order, and what is refused with which words. The look-up is a fake: what it finds is what a test says. */
+/*
+ * Where a trigger's parameters come from, in which order, and what is refused with which words. The
+ * look-up is a fake: what it finds is what a test says.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +21,7 @@ static struct {
 	struct triggerauth auth;
 	struct scaledobject so;
 	struct scaledjob sj;
-	bool job;            /* whose trigger it is: the ScaledJob's */
+	bool job; /* whose trigger it is: the ScaledJob's */
 	struct trigger trigger;
 	struct workload target;
 	struct workload_container container;
@@ -29,16 +32,18 @@ static struct {
 	struct err err;
 } t;
 
-/* --- the look-up ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The look-up ---- */
 
-static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name, const struct triggerauth **out, struct err *err)
+static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
+	const struct triggerauth **out, struct err *err)
 {
 	(void)arg;
 	assert_string_equal(namespace_, "shop");
 	*out = &t.auth;
 	if (strcmp(name, "redis") == 0 && cluster == !*t.auth.meta.namespace_)
 		return REFERENCE_FOUND;
-	err_set(err, ERR_MISSING, "%s %s does not exist", cluster ? "ClusterTriggerAuthentication" : "TriggerAuthentication", name);
+	err_set(err, ERR_MISSING, "%s %s does not exist",
+		cluster ? "ClusterTriggerAuthentication" : "TriggerAuthentication", name);
 	return REFERENCE_MISSING;
 }
 
@@ -49,8 +54,12 @@ static void note(const char *what)
 	strcat(t.asked, " ");
 }
 
-/* Key "empty" is empty, "blank" has nothing but blanks, "gone" is not there, "late" not read yet; all others have "<kind> <name> <key>". */
-static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const char *key, const char **out, struct err *err)
+/*
+ * Key "empty" is empty, "blank" has nothing but blanks, "gone" is not there, "late" not read yet;
+ * all others have "<kind> <name> <key>".
+ */
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
 {
 	static char value[200];
 	const char *kind_name = keydata_kind_name(kind);
@@ -71,7 +80,8 @@ static enum reference_state find_key(void *arg, enum keydata_kind kind, const ch
 	return REFERENCE_FOUND;
 }
 
-static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name, const struct strmap **out, struct err *err)
+static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const struct strmap **out, struct err *err)
 {
 	static char key[] = "FROM";
 	static struct strmap_pair pairs[] = { { key, "envFrom" } };
@@ -95,7 +105,8 @@ static enum reference_state find_file(void *arg, const char *path, const struct 
 	return REFERENCE_MISSING;
 }
 
-static enum reference_state find_vault(void *arg, const struct triggerauth *auth, size_t secret, const char *namespace_, const char **out, struct err *err)
+static enum reference_state find_vault(void *arg, const struct triggerauth *auth, size_t secret, const char *namespace_,
+	const char **out, struct err *err)
 {
 	static char value[200];
 
@@ -109,7 +120,8 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *auth
 	return REFERENCE_DENIED;
 }
 
-static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out, struct err *err)
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
+	struct err *err)
 {
 	static char value[200];
 
@@ -120,15 +132,39 @@ static enum reference_state find_token(void *arg, const char *namespace_, const 
 	return REFERENCE_FOUND;
 }
 
-/* --- given ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- Given ---- */
 
 static struct workload_env variables[] = {
-	{ .name = TEXT("PLAIN"), .source = WORKLOAD_ENV_VALUE, .value = TEXT("plain $(PW)"), .ref_name = TEXT(""), .ref_key = TEXT("") },
-	{ .name = TEXT("PW"), .source = WORKLOAD_ENV_SECRET_KEY, .value = TEXT(""), .ref_name = TEXT("creds"), .ref_key = TEXT("pw") },
-	{ .name = TEXT("URL"), .source = WORKLOAD_ENV_VALUE, .value = TEXT("redis://$(PW)"), .ref_name = TEXT(""), .ref_key = TEXT("") },
-	{ .name = TEXT("EMPTY"), .source = WORKLOAD_ENV_VALUE, .value = TEXT(""), .ref_name = TEXT(""), .ref_key = TEXT("") },
-	{ .name = TEXT("GONE"), .source = WORKLOAD_ENV_SECRET_KEY, .value = TEXT(""), .ref_name = TEXT("creds"), .ref_key = TEXT("gone") },
-	{ .name = TEXT("LATE"), .source = WORKLOAD_ENV_CONFIGMAP_KEY, .value = TEXT(""), .ref_name = TEXT("conf"), .ref_key = TEXT("late") },
+	{ .name = TEXT("PLAIN"),
+		.source = WORKLOAD_ENV_VALUE,
+		.value = TEXT("plain $(PW)"),
+		.ref_name = TEXT(""),
+		.ref_key = TEXT("") },
+	{ .name = TEXT("PW"),
+		.source = WORKLOAD_ENV_SECRET_KEY,
+		.value = TEXT(""),
+		.ref_name = TEXT("creds"),
+		.ref_key = TEXT("pw") },
+	{ .name = TEXT("URL"),
+		.source = WORKLOAD_ENV_VALUE,
+		.value = TEXT("redis://$(PW)"),
+		.ref_name = TEXT(""),
+		.ref_key = TEXT("") },
+	{ .name = TEXT("EMPTY"),
+		.source = WORKLOAD_ENV_VALUE,
+		.value = TEXT(""),
+		.ref_name = TEXT(""),
+		.ref_key = TEXT("") },
+	{ .name = TEXT("GONE"),
+		.source = WORKLOAD_ENV_SECRET_KEY,
+		.value = TEXT(""),
+		.ref_name = TEXT("creds"),
+		.ref_key = TEXT("gone") },
+	{ .name = TEXT("LATE"),
+		.source = WORKLOAD_ENV_CONFIGMAP_KEY,
+		.value = TEXT(""),
+		.ref_name = TEXT("conf"),
+		.ref_key = TEXT("late") },
 };
 
 static int setup(void **state)
@@ -149,7 +185,13 @@ static int setup(void **state)
 	t.target.containers = &t.container;
 	t.target.container_count = 1;
 	t.lookup = (struct auth_lookup){
-		.triggerauth = find_triggerauth, .key = find_key, .all = find_all, .file = find_file, .vault = find_vault, .token = find_token, .cluster_namespace = "ops",
+		.triggerauth = find_triggerauth,
+		.key = find_key,
+		.all = find_all,
+		.file = find_file,
+		.vault = find_vault,
+		.token = find_token,
+		.cluster_namespace = "ops",
 	};
 	return 0;
 }
@@ -179,7 +221,10 @@ static const struct scaled *of(void)
 	return &view;
 }
 
-/* A ScaledJob of the same name and namespace with the same trigger; its target stands for its Pod template. */
+/*
+ * A ScaledJob of the same name and namespace with the same trigger; its target stands for its Pod
+ * template.
+ */
 static void as_job(void)
 {
 	t.job = true;
@@ -224,7 +269,7 @@ static void expect_failure(enum err_kind kind, const char *message)
 	assert_int_equal(t.out.count, 0);
 }
 
-/* --- which TriggerAuthentication -------------------------------------------------------------------------------------------------- */
+/* ---- Which TriggerAuthentication ---- */
 
 static void without_a_reference_there_is_nothing(void **state)
 {
@@ -243,7 +288,9 @@ static void a_missing_one_is_an_error(void **state)
 	expect_failure(ERR_MISSING, "TriggerAuthentication other does not exist");
 	free(t.trigger.auth_kind);
 	t.trigger.auth_kind = mem_dup("AzureThing");
-	expect_failure(ERR_INVALID, "authenticationRef.kind \"AzureThing\" is unknown: TriggerAuthentication or ClusterTriggerAuthentication");
+	expect_failure(ERR_INVALID,
+		"authenticationRef.kind \"AzureThing\" is unknown: TriggerAuthentication or "
+		"ClusterTriggerAuthentication");
 }
 
 static void one_that_cannot_be_read_says_why(void **state)
@@ -255,7 +302,7 @@ static void one_that_cannot_be_read_says_why(void **state)
 	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: spec.env: must be an array, not a number");
 }
 
-/* --- Secrets and ConfigMaps -------------------------------------------------------------------------------------------------------- */
+/* ---- Secrets and ConfigMaps ---- */
 
 static struct triggerauth_key password = { TEXT("password"), TEXT("creds"), TEXT("pw") };
 static struct triggerauth_key configured = { TEXT("password"), TEXT("conf"), TEXT("pw") };
@@ -281,23 +328,32 @@ static void a_cluster_wide_one_reads_the_cluster_object_namespace(void **state)
 
 static void what_is_missing_empty_or_late_is_named(void **state)
 {
-	struct triggerauth_key keys[] = { { TEXT("user"), TEXT("creds"), TEXT("late") }, { TEXT("password"), TEXT("creds"), TEXT("gone") } };
-	struct triggerauth_key empty = { TEXT("password"), TEXT("creds"), TEXT("empty") }, blank = { TEXT("password"), TEXT("creds"), TEXT("blank") };
+	struct triggerauth_key keys[] = { { TEXT("user"), TEXT("creds"), TEXT("late") },
+		{ TEXT("password"), TEXT("creds"), TEXT("gone") } };
+	struct triggerauth_key empty = { TEXT("password"), TEXT("creds"), TEXT("empty") },
+			       blank = { TEXT("password"), TEXT("creds"), TEXT("blank") };
 
 	(void)state;
 	t.auth.secrets = keys;
 	t.auth.secret_count = 1;
-	expect_failure(ERR_WAITING, "TriggerAuthentication shop/redis: secretTargetRef parameter \"user\": waits for Secret shop/creds");
+	expect_failure(ERR_WAITING,
+		"TriggerAuthentication shop/redis: secretTargetRef parameter \"user\": waits for Secret shop/creds");
 	/* What somebody has to mend is told before what passes by itself; both were asked for. */
 	t.auth.secret_count = 2;
-	expect_failure(ERR_MISSING, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds has no key \"gone\"");
+	expect_failure(ERR_MISSING,
+		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds has no "
+		"key \"gone\"");
 	assert_string_equal(t.asked, "Secret:shop/creds/late Secret:shop/creds/gone ");
 	t.auth.secrets = &empty;
 	t.auth.secret_count = 1;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"empty\" of Secret shop/creds is empty");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"empty\" of Secret "
+		"shop/creds is empty");
 	/* A trigger would take the blanks off, and be without a password. */
 	t.auth.secrets = &blank;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"blank\" of Secret shop/creds is empty");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": key \"blank\" of Secret "
+		"shop/creds is empty");
 }
 
 static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
@@ -306,7 +362,9 @@ static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
 	t.lookup.restrict_secrets = true;
 	t.auth.secrets = &password;
 	t.auth.secret_count = 1;
-	expect_failure(ERR_DENIED, "TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds is not read: --restrict-secret-access allows Secrets of namespace ops only");
+	expect_failure(ERR_DENIED,
+		"TriggerAuthentication shop/redis: secretTargetRef parameter \"password\": Secret shop/creds is not "
+		"read: --restrict-secret-access allows Secrets of namespace ops only");
 	assert_string_equal(t.asked, "");
 	/* ConfigMaps are no secrets, and what is in the one namespace is allowed. */
 	t.auth.secret_count = 0;
@@ -318,10 +376,12 @@ static void restricted_secrets_are_denied_and_never_read_elsewhere(void **state)
 	expect("password", "Secret creds pw");
 }
 
-/* --- the order --------------------------------------------------------------------------------------------------------------------- */
+/* ---- The order ---- */
 
 static struct triggerauth_env from_env = { .parameter = TEXT("password"), .name = TEXT("URL") };
-static struct triggerauth_vault_secret in_vault = { .parameter = TEXT("password"), .path = TEXT("kv/redis"), .key = TEXT("pw") };
+static struct triggerauth_vault_secret in_vault = { .parameter = TEXT("password"),
+	.path = TEXT("kv/redis"),
+	.key = TEXT("pw") };
 static struct triggerauth_vault vault = { .address = TEXT("https://vault"), .secrets = &in_vault, .secret_count = 1 };
 static struct triggerauth_token token = { TEXT("password"), TEXT("worker") };
 
@@ -352,42 +412,57 @@ static void a_file_replaces_everything(void **state)
 	t.auth.secrets = &password;
 	t.auth.secret_count = 1;
 	t.auth.file_path = TEXT("redis.json");
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: filePath: only a ClusterTriggerAuthentication may read files");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: filePath: only a ClusterTriggerAuthentication may read files");
 	in_cluster();
 	strmap_set(&t.file, "username", "u");
 	expect("username", "u");
 	assert_int_equal(t.out.count, 1);
 	assert_string_equal(t.asked, "");
 	strmap_set(&t.file, "password", "");
-	expect_failure(ERR_INVALID, "ClusterTriggerAuthentication redis: filePath parameter \"password\": its value in the file is empty");
+	expect_failure(ERR_INVALID,
+		"ClusterTriggerAuthentication redis: filePath parameter \"password\": its value in the file is empty");
 	t.auth.file_path = TEXT("none.json");
-	expect_failure(ERR_MISSING, "ClusterTriggerAuthentication redis: filePath: /etc/none.json: No such file or directory");
+	expect_failure(ERR_MISSING,
+		"ClusterTriggerAuthentication redis: filePath: /etc/none.json: No such file or directory");
 }
 
 static void vault_tells_what_it_refuses(void **state)
 {
-	struct triggerauth_vault_secret sealed = { .parameter = TEXT("password"), .path = TEXT("sealed"), .key = TEXT("pw") };
+	struct triggerauth_vault_secret sealed = { .parameter = TEXT("password"),
+		.path = TEXT("sealed"),
+		.key = TEXT("pw") };
 	struct triggerauth_vault one = { .address = TEXT("https://vault"), .secrets = &sealed, .secret_count = 1 };
 
 	(void)state;
 	t.auth.vault = &one;
-	expect_failure(ERR_DENIED, "TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: permission denied");
+	expect_failure(ERR_DENIED,
+		"TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: "
+		"permission denied");
 	/* Known before anybody is asked, and so by `kscaled check`, too. */
 	one.kubernetes = true;
 	one.mount = TEXT("kubernetes");
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: hashiCorpVault: authentication kubernetes needs mount and role");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: hashiCorpVault: authentication kubernetes needs mount and role");
 	one.role = TEXT("reader");
-	expect_failure(ERR_DENIED, "TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: permission denied");
+	expect_failure(ERR_DENIED,
+		"TriggerAuthentication shop/redis: hashiCorpVault parameter \"password\": Vault https://vault: "
+		"permission denied");
 }
 
-/* --- env ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Env ---- */
 
 static void variables_that_cannot_be_had_are_errors(void **state)
 {
-	static const struct { const char *name, *container; enum err_kind kind; const char *message; } cases[] = {
+	static const struct {
+		const char *name, *container;
+		enum err_kind kind;
+		const char *message;
+	} cases[] = {
 		{ "NONE", NULL, ERR_INVALID, "container \"main\" of the scale target web has no variable NONE" },
 		{ "EMPTY", NULL, ERR_INVALID, "variable EMPTY of container \"main\" is empty" },
-		{ "GONE", "main", ERR_INVALID, "variable GONE of container \"main\" cannot be had: Secret shop/creds has no key \"gone\"" },
+		{ "GONE", "main", ERR_INVALID,
+			"variable GONE of container \"main\" cannot be had: Secret shop/creds has no key \"gone\"" },
 		{ "LATE", NULL, ERR_WAITING, "waits for ConfigMap shop/conf" },
 		{ "PW", "side", ERR_INVALID, "web has no container \"side\"" },
 	};
@@ -396,7 +471,8 @@ static void variables_that_cannot_be_had_are_errors(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		MEM_AUTO char *name = mem_dup(cases[i].name);
 		MEM_AUTO char *container = mem_dup(cases[i].container);
-		MEM_AUTO char *message = mem_printf("TriggerAuthentication shop/redis: env parameter \"password\": %s", cases[i].message);
+		MEM_AUTO char *message = mem_printf("TriggerAuthentication shop/redis: env parameter \"password\": %s",
+			cases[i].message);
 		struct triggerauth_env env = { .parameter = TEXT("password"), .name = name, .container = container };
 
 		t.auth.env = &env;
@@ -405,9 +481,13 @@ static void variables_that_cannot_be_had_are_errors(void **state)
 	}
 	t.target.container_count = 0;
 	t.auth.env = &from_env;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": the scale target has no containers to take variable URL from");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: env parameter \"password\": the scale target has no containers to "
+		"take variable URL from");
 	as_job();
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": the Pod template has no containers to take variable URL from");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: env parameter \"password\": the Pod template has no containers to "
+		"take variable URL from");
 	t.target.container_count = 1;
 }
 
@@ -430,7 +510,9 @@ static void the_environment_is_what_triggers_name(void **state)
 	t.lookup.restrict_secrets = true;
 	assert_int_equal(auth_environment(&t.lookup, of(), &t.target, &env, &unresolved, &t.err), 0);
 	assert_null(strmap_get(&env, "URL"));
-	assert_string_equal(strmap_get(&unresolved, "URL"), "refers to PW, which cannot be had: Secret shop/creds is not read: --restrict-secret-access allows Secrets of namespace ops only");
+	assert_string_equal(strmap_get(&unresolved, "URL"),
+		"refers to PW, which cannot be had: Secret shop/creds is not read: --restrict-secret-access allows "
+		"Secrets of namespace ops only");
 	strmap_done(&env);
 	strmap_done(&unresolved);
 	t.so.spec.env_source_container = TEXT("side");
@@ -479,19 +561,26 @@ static void a_scaledjob_has_its_pod_template(void **state)
 	t.auth.env_count = 1;
 	expect("password", "redis://Secret creds pw");
 	t.auth.env = &none;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: env parameter \"password\": container \"main\" of the Pod template has no variable NONE");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: env parameter \"password\": container \"main\" of the Pod template "
+		"has no variable NONE");
 	t.auth.env_count = 0;
 	t.auth.vault = &vault;
 	expect("password", "vault kv/redis");
 }
 
-/* --- oauth2 -------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Oauth2 ---- */
 
 static void oauth2_becomes_parameters(void **state)
 {
 	char *scopes[] = { TEXT("read"), TEXT("write all") };
 	struct triggerauth_oauth2 oauth2 = {
-		.client_id = TEXT("id"), .token_url = TEXT("https://idp/token"), .secret_name = TEXT("creds"), .secret_key = TEXT("client"), .scopes = scopes, .scope_count = 2,
+		.client_id = TEXT("id"),
+		.token_url = TEXT("https://idp/token"),
+		.secret_name = TEXT("creds"),
+		.secret_key = TEXT("client"),
+		.scopes = scopes,
+		.scope_count = 2,
 	};
 
 	(void)state;
@@ -506,13 +595,17 @@ static void oauth2_becomes_parameters(void **state)
 	expect("endpointParams", "audience=me&resource=a+b%2Fc%26d%3D%C3%A4");
 	strmap_done(&oauth2.token_url_params);
 	oauth2.type = TEXT("password");
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: oauth2.type \"password\" is unknown: clientCredentials is the one there is");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: oauth2.type \"password\" is unknown: clientCredentials is the one "
+		"there is");
 	oauth2.type = TEXT("clientCredentials");
 	oauth2.secret_key = TEXT("gone");
-	expect_failure(ERR_MISSING, "TriggerAuthentication shop/redis: oauth2 parameter \"clientSecret\": Secret shop/creds has no key \"gone\"");
+	expect_failure(ERR_MISSING,
+		"TriggerAuthentication shop/redis: oauth2 parameter \"clientSecret\": Secret shop/creds has no key "
+		"\"gone\"");
 }
 
-/* --- what is refused by name --------------------------------------------------------------------------------------------------------- */
+/* ---- What is refused by name ---- */
 
 static void cloud_sources_and_identities_are_refused_by_name(void **state)
 {
@@ -521,18 +614,27 @@ static void cloud_sources_and_identities_are_refused_by_name(void **state)
 
 	(void)state;
 	t.auth.azure_key_vault = true;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: azureKeyVault is not supported by this version of kscaled: let something put its values into a Secret, and name that in secretTargetRef");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: azureKeyVault is not supported by this version of kscaled: let "
+		"something put its values into a Secret, and name that in secretTargetRef");
 	t.auth.azure_key_vault = false;
 	t.auth.gcp_secret_manager = true;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: gcpSecretManager is not supported by this version of kscaled: let something put its values into a Secret, and name that in secretTargetRef");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: gcpSecretManager is not supported by this version of kscaled: let "
+		"something put its values into a Secret, and name that in secretTargetRef");
 	t.auth.gcp_secret_manager = false;
 	t.auth.aws_secret_manager = true;
-	expect_failure(ERR_INVALID, "TriggerAuthentication shop/redis: awsSecretManager is not supported by this version of kscaled: let something put its values into a Secret, and name that in secretTargetRef");
+	expect_failure(ERR_INVALID,
+		"TriggerAuthentication shop/redis: awsSecretManager is not supported by this version of kscaled: let "
+		"something put its values into a Secret, and name that in secretTargetRef");
 	t.auth.aws_secret_manager = false;
 	t.auth.identity = &identity;
 	assert_int_equal(resolve(), 0);
 	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
-		MEM_AUTO char *message = mem_printf("TriggerAuthentication shop/redis: podIdentity provider %s is not supported by this version of kscaled: give the trigger credentials of its own with secretTargetRef", providers[i]);
+		MEM_AUTO char *message =
+			mem_printf("TriggerAuthentication shop/redis: podIdentity provider %s is not supported by this "
+				   "version of kscaled: give the trigger credentials of its own with secretTargetRef",
+				providers[i]);
 		MEM_AUTO char *provider = mem_dup(providers[i]);
 
 		identity.provider = provider;

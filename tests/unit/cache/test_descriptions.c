@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sources say of their metrics: asked once for all who need it, again while it is needed, told when it is another; and what the scalers of an object are meanwhile. */
+/*
+ * What sources say of their metrics: asked once for all who need it, again while it is needed, told
+ * when it is another; and what the scalers of an object are meanwhile.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,13 +17,17 @@
 #include "../fakes/fakesource.h"
 #include "scalers_fixture.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
-#define HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
-#define SPEC(triggers) "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
+#define WEB             "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define HPA             "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define SPEC(triggers)  "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
 #define TELLING(source) "{'type':'telling','name':'t','metadata':{'source':'" source "'}}"
-#define REDIS "{'type':'scripted','metadata':{'source':'r'}}"
-#define METRIC(name, target) "{'type':'External','external':{'metric':{'name':'" name "'},'target':{'type':'AverageValue','averageValue':'" target "'}}}"
-#define HPA_OF(metrics) "{'metadata':{'labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/name':'web'}},'spec':{'maxReplicas':3,'metrics':[" metrics "]}}"
+#define REDIS           "{'type':'scripted','metadata':{'source':'r'}}"
+#define METRIC(name, target)                                                                                           \
+	"{'type':'External','external':{'metric':{'name':'" name                                                       \
+	"'},'target':{'type':'AverageValue','averageValue':'" target "'}}}"
+#define HPA_OF(metrics)                                                                                                \
+	"{'metadata':{'labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/"                                    \
+	"name':'web'}},'spec':{'maxReplicas':3,'metrics':[" metrics "]}}"
 
 static struct scalers_fixture t;
 
@@ -55,7 +62,9 @@ static void expect(const char *said)
 		snprintf(text, sizeof(text), "%s: %s", err_kind_name(err.kind), err.msg);
 	} else {
 		for (size_t i = 0; i < built.count; i++)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld%s,", built.list[i].metric_name, (long long)built.list[i].target.milli, built.list[i].undescribed ? " undescribed" : "");
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld%s,",
+				built.list[i].metric_name, (long long)built.list[i].target.milli,
+				built.list[i].undescribed ? " undescribed" : "");
 	}
 	if (strcmp(text, said) != 0)
 		fail_msg("\"%s\", not \"%s\"", text, said);
@@ -63,7 +72,7 @@ static void expect(const char *said)
 
 #define WAITS "waiting: trigger 0 (telling): source a has not said yet which metrics there are"
 
-/* --- describing --------------------------------------------------------------------------------------------------------------- */
+/* ---- Describing ---- */
 
 static void a_trigger_has_the_metrics_that_its_source_names(void **state)
 {
@@ -119,7 +128,9 @@ static void what_the_hpa_has_is_what_the_source_said_before(void **state)
 {
 	(void)state;
 	fakesource_describe("a", NULL);
-	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m") "," METRIC("s0-load", "3") "," METRIC("s1-other", "1") "," METRIC("s01-x", "1") "," METRIC("s0-telling", "1")));
+	apply(HPA,
+		HPA_OF(METRIC("s0-queue", "2500m") "," METRIC("s0-load", "3") "," METRIC("s1-other",
+			"1") "," METRIC("s01-x", "1") "," METRIC("s0-telling", "1")));
 	apply(WEB, SPEC(TELLING("a") "," REDIS));
 	expect(WAITS);
 	fakeloop_advance(10);
@@ -137,7 +148,8 @@ static void a_scaledjob_has_no_hpa_to_go_by(void **state)
 	fakesource_describe("a", NULL);
 	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m")));
 	fakecluster_trouble("horizontalpodautoscalers", ERR_DENIED, "forbidden");
-	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web", "{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
+	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web",
+		"{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
 	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
 	assert_int_equal(err.kind, ERR_WAITING);
 	fakeloop_advance(10);
@@ -172,7 +184,9 @@ static void two_are_asked_at_the_same_time(void **state)
 	(void)state;
 	fakesource_describe("a", "queue:5");
 	fakesource_describe("b", "load:1");
-	apply(WEB, SPEC(TELLING("a") "," "{'type':'telling','metadata':{'source':'b'}}"));
+	apply(WEB,
+		SPEC(TELLING("a") ","
+				  "{'type':'telling','metadata':{'source':'b'}}"));
 	expect(WAITS);
 	fakeloop_advance(10);
 	expect("s0-queue 5000,s1-load 1000,");
@@ -182,10 +196,13 @@ static void a_formula_needs_one_metric(void **state)
 {
 	(void)state;
 	fakesource_describe("a", "queue:5,load:2");
-	apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'advanced':{'scalingModifiers':{'formula':'t','target':'5'}},'triggers':[" TELLING("a") "]}}");
+	apply(WEB,
+		"{'spec':{'scaleTargetRef':{'name':'web'},'advanced':{'scalingModifiers':{'formula':'t','target':'5'}},"
+		"'triggers':[" TELLING("a") "]}}");
 	expect(WAITS);
 	fakeloop_advance(10);
-	expect("invalid: trigger 0 (telling): source a names 2 metrics (queue, load, ...): with spec.advanced.scalingModifiers.formula a trigger must have one");
+	expect("invalid: trigger 0 (telling): source a names 2 metrics (queue, load, ...): with "
+	       "spec.advanced.scalingModifiers.formula a trigger must have one");
 	fakesource_describe("a", "queue:5");
 	fakeloop_advance(20000);
 	expect("s0-queue 5000,");
@@ -196,7 +213,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_scaledjob_has_no_hpa_to_go_by, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),

@@ -13,9 +13,9 @@
 
 #include "cache/health.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
-#define KEY "default/web"
-#define JOB "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
+#define WEB     "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define KEY     "default/web"
+#define JOB     "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
 #define JOB_KEY "scaledjobs/default/web"
 
 static struct {
@@ -46,7 +46,9 @@ static int setup(void **state)
 	t.health = health_new(t.store, &t.leadership);
 	health_listen(t.health, on_passed, NULL);
 	store_start(t.store, NULL, 0);
-	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[],'fallback':{'failureThreshold':2,'replicas':1}}}");
+	fakecluster_apply(WEB,
+		"{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[],'fallback':{'failureThreshold':2,'replicas':1}}"
+		"}");
 	fakeloop_advance(100);
 	return 0;
 }
@@ -117,7 +119,8 @@ static void the_threshold_is_told_when_it_is_passed(void **state)
 static void what_is_stored_is_gone_on_from(void **state)
 {
 	(void)state;
-	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':{'numberOfFailures':-5,'status':'Failing'}}");
+	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':"
+		     "{'numberOfFailures':-5,'status':'Failing'}}");
 	assert_int_equal(health_failures(t.health, KEY, "m"), 7);
 	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 8);
 	assert_int_equal(health_note(t.health, KEY, "odd", false, 10), 1);
@@ -150,7 +153,8 @@ static void a_standby_reads_what_is_stored(void **state)
 
 static void what_is_forgotten(void **state)
 {
-	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" }, { .kind = METRIC_RESOURCE, .name = "n" } };
+	const struct metric_spec kept[] = { { .kind = METRIC_EXTERNAL, .name = "m" },
+		{ .kind = METRIC_RESOURCE, .name = "n" } };
 
 	(void)state;
 	health_note(t.health, KEY, "m", false, 1);

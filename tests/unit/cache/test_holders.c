@@ -15,7 +15,10 @@ static struct holders h;
 static char gone[200], told[200];
 
 /* A thing that knows its own name, as its key is freed before. */
-struct thing { struct held held; char name[16]; };
+struct thing {
+	struct held held;
+	char name[16];
+};
 
 static void on_unheld(void *arg, struct held *held)
 {

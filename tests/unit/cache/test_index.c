@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys by what they stand in relation to: found while they are there, also behind gaps and where marks meet. */
+/*
+ * Keys by what they stand in relation to: found while they are there, also behind gaps and where
+ * marks meet.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

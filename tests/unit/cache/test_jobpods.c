@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Jobs are pending, by their Pods: what is asked, in how many requests, and what becomes of a request that fails. */
+/*
+ * Which Jobs are pending, by their Pods: what is asked, in how many requests, and what becomes of a
+ * request that fails.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +19,7 @@
 #include "cache/jobpods.h"
 
 #define POD(namespace_, name) "/api/v1/namespaces/" namespace_ "/pods/" name
-#define JOBS_MAX 300
+#define JOBS_MAX              300
 
 static struct {
 	struct kube *kube;
@@ -67,12 +70,15 @@ static int teardown(void **state)
 
 static void pod(const char *namespace_, const char *name, const char *job, const char *status)
 {
-	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods/%s", namespace_, name), *text = mem_printf("{'metadata':{'labels':{'job-name':'%s'}},'spec':{},'status':%s}", job, status);
+	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods/%s", namespace_, name),
+		      *text = mem_printf("{'metadata':{'labels':{'job-name':'%s'}},'spec':{},'status':%s}", job,
+			      status);
 
 	fakecluster_apply(path, text);
 }
 
-static void start(const char *const *jobs, size_t count, const char *const *conditions, size_t condition_count, int64_t deadline_ms)
+static void start(const char *const *jobs, size_t count, const char *const *conditions, size_t condition_count,
+	int64_t deadline_ms)
 {
 	struct jobpods_request request = { "shop", jobs, count, conditions, condition_count, deadline_ms };
 
@@ -104,7 +110,7 @@ static const char *const *many_jobs(size_t count)
 
 static const char *const abc[] = { "c", "a", "b" };
 
-/* --- the rule ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The rule ---- */
 
 static void jobs_without_a_started_pod_are_pending(void **state)
 {
@@ -118,7 +124,9 @@ static void jobs_without_a_started_pod_are_pending(void **state)
 	assert_int_equal(t.err.kind, ERR_NONE);
 	assert_string_equal(t.pending, "a c ");
 	assert_string_equal(fakecluster_last_path(KUBE_LIST, "/pods"),
-			    "/api/v1/namespaces/shop/pods?limit=100&labelSelector=job-name%20in%20%28a%2Cb%2Cc%29&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown");
+		"/api/v1/namespaces/shop/"
+		"pods?limit=100&labelSelector=job-name%20in%20%28a%2Cb%2Cc%29&fieldSelector=status.phase%21%3DPending%"
+		"2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown");
 	fakecluster_change(POD("shop", "a-1"), "{'status':{'phase':'Succeeded'}}");
 	pod("shop", "c-1", "c", "{'phase':'Unknown'}");
 	ask(abc, 3, NULL, 0);
@@ -131,12 +139,19 @@ static void with_conditions_these_must_be_true(void **state)
 	static const char *const conditions[] = { "Ready", "PodScheduled" };
 
 	(void)state;
-	pod("shop", "a-1", "a", "{'phase':'Running','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'False'}]}");
-	pod("shop", "b-1", "b", "{'phase':'Pending','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'True'}]}");
-	pod("shop", "c-1", "c", "{'phase':'Failed','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'True'}]}");
+	pod("shop", "a-1", "a",
+		"{'phase':'Running','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'"
+		"False'}]}");
+	pod("shop", "b-1", "b",
+		"{'phase':'Pending','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'"
+		"True'}]}");
+	pod("shop", "c-1", "c",
+		"{'phase':'Failed','conditions':[{'type':'PodScheduled','status':'True'},{'type':'Ready','status':'"
+		"True'}]}");
 	ask(abc, 3, conditions, 2);
 	assert_string_equal(t.pending, "a ");
-	assert_string_equal(fakecluster_last_path(KUBE_LIST, "/pods"), "/api/v1/namespaces/shop/pods?limit=100&labelSelector=job-name%20in%20%28a%2Cb%2Cc%29");
+	assert_string_equal(fakecluster_last_path(KUBE_LIST, "/pods"),
+		"/api/v1/namespaces/shop/pods?limit=100&labelSelector=job-name%20in%20%28a%2Cb%2Cc%29");
 }
 
 static void strange_pods_start_nothing(void **state)
@@ -150,7 +165,7 @@ static void strange_pods_start_nothing(void **state)
 	assert_string_equal(t.pending, "a b c ");
 }
 
-/* --- how many requests -------------------------------------------------------------------------------------------------------- */
+/* ---- How many requests ---- */
 
 static void without_jobs_nobody_is_asked(void **state)
 {
@@ -183,7 +198,10 @@ static void names_go_in_hundreds_one_list_after_the_other(void **state)
 	assert_null(strstr(fakecluster_last_path(KUBE_LIST, "/pods"), "continue="));
 }
 
-/* One Job may have thousands of Pods: none of them is read when all Jobs of the list are found to have started. */
+/*
+ * One Job may have thousands of Pods: none of them is read when all Jobs of the list are found to
+ * have started.
+ */
 static void pages_are_read_while_somebody_waits(void **state)
 {
 	char name[16];
@@ -208,7 +226,8 @@ static void pages_are_read_while_somebody_waits(void **state)
 /* A label has at most 63 characters: the API server would refuse the whole list. */
 static void a_name_that_is_no_label_is_not_asked_for(void **state)
 {
-	static const char *const jobs[] = { "a", "a23456789-123456789-123456789-123456789-123456789-123456789-1234", "b" };
+	static const char *const jobs[] = { "a", "a23456789-123456789-123456789-123456789-123456789-123456789-1234",
+		"b" };
 
 	(void)state;
 	pod("shop", "a-1", "a", "{'phase':'Running'}");
@@ -222,7 +241,7 @@ static void a_name_that_is_no_label_is_not_asked_for(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_LIST, ""), 0);
 }
 
-/* --- failures ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
 static void one_failing_list_fails_the_whole(void **state)
 {
@@ -232,10 +251,16 @@ static void one_failing_list_fails_the_whole(void **state)
 		enum err_kind kind;
 		const char *message;
 	} cases[] = {
-		{ "%28j000", 403, ERR_DENIED, "listing the Pods of Jobs in namespace shop: grant list on pods: HTTP 403 refused by the test" },
-		{ "%28j100", 503, ERR_TEMPORARY, "listing the Pods of Jobs in namespace shop: HTTP 503 refused by the test" },
-		{ "%28j100", 410, ERR_GONE, "listing the Pods of Jobs in namespace shop: HTTP 410 refused by the test" }, /* not of a continue token */
-		{ "%28j200", 401, ERR_DENIED, "listing the Pods of Jobs in namespace shop: HTTP 401 refused by the test" },
+		{ "%28j000", 403, ERR_DENIED,
+			"listing the Pods of Jobs in namespace shop: grant list on pods: HTTP 403 refused by the "
+			"test" },
+		{ "%28j100", 503, ERR_TEMPORARY,
+			"listing the Pods of Jobs in namespace shop: HTTP 503 refused by the test" },
+		/* not of a continue token */
+		{ "%28j100", 410, ERR_GONE,
+			"listing the Pods of Jobs in namespace shop: HTTP 410 refused by the test" },
+		{ "%28j200", 401, ERR_DENIED,
+			"listing the Pods of Jobs in namespace shop: HTTP 401 refused by the test" },
 	};
 
 	(void)state;

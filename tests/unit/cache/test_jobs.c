@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which Jobs of ScaledJobs are known, and how they are counted, by way of the watch and of answered writes. */
+/*
+ * Which Jobs of ScaledJobs are known, and how they are counted, by way of the watch and of answered
+ * writes.
+ */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,14 +22,14 @@
 #include "cache/jobs.h"
 
 #define JOB(namespace_, name) "/apis/batch/v1/namespaces/" namespace_ "/jobs/" name
-#define A JOB("shop", "drain-a")
-#define B JOB("shop", "drain-b")
-#define C JOB("shop", "drain-c")
-#define OF(owner) "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'" owner "'}},'spec':{}}"
-#define COMPLETE "{'status':{'conditions':[{'type':'Complete','status':'True'}]}}"
-#define FAILED "{'status':{'conditions':[{'type':'Failed','status':'True'}]}}"
-#define DRAIN "scaledjobs/shop/drain"
-#define NEVER INT64_MAX
+#define A                     JOB("shop", "drain-a")
+#define B                     JOB("shop", "drain-b")
+#define C                     JOB("shop", "drain-c")
+#define OF(owner)             "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'" owner "'}},'spec':{}}"
+#define COMPLETE              "{'status':{'conditions':[{'type':'Complete','status':'True'}]}}"
+#define FAILED                "{'status':{'conditions':[{'type':'Failed','status':'True'}]}}"
+#define DRAIN                 "scaledjobs/shop/drain"
+#define NEVER                 INT64_MAX
 
 static struct {
 	struct kube *kube;
@@ -151,10 +154,11 @@ static double gauge(void)
 {
 	static const char *const labels[] = { "kind", NULL };
 
-	return counters_get(counters_declare(t.counters, COUNTERS_GAUGE, "kscaled_objects", "", labels), (const char *const[]){ "Job" });
+	return counters_get(counters_declare(t.counters, COUNTERS_GAUGE, "kscaled_objects", "", labels),
+		(const char *const[]){ "Job" });
 }
 
-/* --- open and closed ---------------------------------------------------------------------------------------------------------- */
+/* ---- Open and closed ---- */
 
 static void nothing_is_watched_until_it_is_opened(void **state)
 {
@@ -204,7 +208,10 @@ static void opened_again_it_makes_a_fresh_list(void **state)
 	assert_string_equal(only(DRAIN)->job->meta.name, "drain-b");
 }
 
-/* Who acts may stop doing so in the midst of whatever is told: an event, the end of a list, a write's answer. */
+/*
+ * Who acts may stop doing so in the midst of whatever is told: an event, the end of a list, a
+ * write's answer.
+ */
 static void it_may_be_closed_from_inside(void **state)
 {
 	enum { ADDED, CHANGED, MOVED, DELETED, SWEPT, KNOWN, LEARNED, FORGOTTEN, WAYS };
@@ -277,7 +284,7 @@ static void each_namespace_is_known_apart(void **state)
 	told("scaledjobs/bank/drain ? ");
 }
 
-/* --- trouble ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Trouble ---- */
 
 static void trouble_says_what_to_grant(void **state)
 {
@@ -285,7 +292,8 @@ static void trouble_says_what_to_grant(void **state)
 		enum err_kind kind;
 		const char *message, *trouble;
 	} cases[] = {
-		{ ERR_DENIED, "jobs.batch is forbidden", "watching jobs: grant list and watch on jobs.batch: jobs.batch is forbidden" },
+		{ ERR_DENIED, "jobs.batch is forbidden",
+			"watching jobs: grant list and watch on jobs.batch: jobs.batch is forbidden" },
 		{ ERR_TEMPORARY, "connection refused", "watching jobs: connection refused" },
 	};
 	const char *trouble;
@@ -311,13 +319,17 @@ static void trouble_says_what_to_grant(void **state)
 	}
 }
 
-/* --- who counts --------------------------------------------------------------------------------------------------------------- */
+/* ---- Who counts ---- */
 
 static void the_label_alone_says_whose_a_job_is(void **state)
 {
 	(void)state;
-	fakecluster_apply(A, "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'drain'},'ownerReferences':[{'apiVersion':'batch/v1','kind':'CronJob','name':'x','uid':'u','controller':true}]},'spec':{}}");
-	fakecluster_apply(B, "{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledJob','name':'drain','uid':'u','controller':true}]},'spec':{}}");
+	fakecluster_apply(A,
+		"{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'drain'},'ownerReferences':[{'apiVersion':'batch/"
+		"v1','kind':'CronJob','name':'x','uid':'u','controller':true}]},'spec':{}}");
+	fakecluster_apply(B,
+		"{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/"
+		"v1alpha1','kind':'ScaledJob','name':'drain','uid':'u','controller':true}]},'spec':{}}");
 	fakeloop_advance(10);
 	tally(DRAIN, 1, 0, 0);
 	assert_null(only(DRAIN)->job->owner_uid);
@@ -364,7 +376,7 @@ static void states_are_told_apart(void **state)
 	assert_int_equal(jobs_running(t.jobs, DRAIN, loop_now_ms(t.loop) - 5), 0);
 }
 
-/* --- when they finished ------------------------------------------------------------------------------------------------------- */
+/* ---- When they finished ---- */
 
 static void who_finished_since_then_counts_as_running(void **state)
 {
@@ -382,7 +394,8 @@ static void who_finished_since_then_counts_as_running(void **state)
 	learn_as_it_stands(B);
 	second_ms = loop_now_ms(t.loop);
 	fakeloop_advance(100);
-	fakecluster_change(B, "{'metadata':{'annotations':{'a':'b'}}}"); /* what it is told later changes nothing of that */
+	/* what it is told later changes nothing of that */
+	fakecluster_change(B, "{'metadata':{'annotations':{'a':'b'}}}");
 	fakeloop_advance(100);
 	tally(DRAIN, 1, 1, 1);
 	assert_int_equal(jobs_running(t.jobs, DRAIN, first_ms - 1), 3);
@@ -392,8 +405,13 @@ static void who_finished_since_then_counts_as_running(void **state)
 	assert_int_equal(jobs_running(t.jobs, "scaledjobs/shop/none", 0), 0);
 }
 
-/* Those of the first list had finished before anybody looked at a queue; one that comes later, finished, ran in between. */
-/* With a ttlSecondsAfterFinished of 0, say. One that is deleted while it runs did not do its work. */
+/*
+ * Those of the first list had finished before anybody looked at a queue; one that comes later,
+ * finished, ran in between.
+ */
+/*
+ * With a ttlSecondsAfterFinished of 0, say. One that is deleted while it runs did not do its work.
+ */
 static void who_finished_and_is_gone_counts_until_then(void **state)
 {
 	int64_t before_ms;
@@ -421,7 +439,10 @@ static void who_finished_and_is_gone_counts_until_then(void **state)
 static void an_odd_one_goes_as_it_came(void **state)
 {
 	(void)state;
-	fakecluster_apply(A, "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'drain','n':5},'annotations':[],'ownerReferences':{},'finalizers':'x'},'spec':7,'status':{'conditions':['Complete',{'type':{},'status':true}]}}");
+	fakecluster_apply(A,
+		"{'metadata':{'labels':{'" JOB_OWNER_LABEL
+		"':'drain','n':5},'annotations':[],'ownerReferences':{},'finalizers':'x'},'spec':7,'status':{'"
+		"conditions':['Complete',{'type':{},'status':true}]}}");
 	fakeloop_advance(10);
 	tally(DRAIN, 1, 0, 0);
 	fakecluster_change(A, "{'metadata':{'finalizers':null}}");
@@ -480,7 +501,7 @@ static void a_namesake_finishes_by_itself(void **state)
 	assert_true(only(DRAIN)->finished_seen_ms >= first_ms + 50);
 }
 
-/* --- answers and the watch ---------------------------------------------------------------------------------------------------- */
+/* ---- Answers and the watch ---- */
 
 static void an_answer_is_ahead_of_the_watch(void **state)
 {
@@ -520,7 +541,10 @@ static void an_answer_without_our_label_is_none_of_ours(void **state)
 	json_decref(job);
 }
 
-/* The list that is under way may be of a moment before the Job was made, and before its deletion: in both cases the answer, or its absence from the list, is what is true. */
+/*
+ * The list that is under way may be of a moment before the Job was made, and before its deletion:
+ * in both cases the answer, or its absence from the list, is what is true.
+ */
 static void a_list_of_an_older_moment_loses_no_job_and_raises_no_ghost(void **state)
 {
 	json_t *gone;
@@ -602,9 +626,9 @@ static void what_is_read_once_more_is_no_news(void **state)
 	}
 }
 
-/* --- many --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Many ---- */
 
-#define NAMES 60
+#define NAMES  60
 #define OWNERS 3
 
 static void check_counts(void)
@@ -620,7 +644,9 @@ static void check_counts(void)
 			char path[128];
 
 			snprintf(path, sizeof(path), JOB("shop", "j%d"), n);
-			if (!fakecluster_get(path) || strcmp(json_str_or_empty(fakecluster_at(path, "metadata.labels"), JOB_OWNER_LABEL), owner) != 0)
+			if (!fakecluster_get(path) ||
+				strcmp(json_str_or_empty(fakecluster_at(path, "metadata.labels"), JOB_OWNER_LABEL),
+					owner) != 0)
 				continue;
 			if (strcmp(fakecluster_text(path, "status.conditions.0.type"), "Complete") == 0)
 				want.complete++;
@@ -646,7 +672,8 @@ static void counts_are_those_of_the_cluster(void **state)
 		unsigned what = (unsigned)rand_r(&seed) % 8;
 
 		snprintf(path, sizeof(path), JOB("shop", "j%u"), (unsigned)rand_r(&seed) % NAMES);
-		snprintf(text, sizeof(text), "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'o%u'}},'spec':{}}", (unsigned)rand_r(&seed) % OWNERS);
+		snprintf(text, sizeof(text), "{'metadata':{'labels':{'" JOB_OWNER_LABEL "':'o%u'}},'spec':{}}",
+			(unsigned)rand_r(&seed) % OWNERS);
 		if (!fakecluster_get(path))
 			fakecluster_apply(path, text);
 		else if (what < 2)
@@ -668,7 +695,10 @@ static void counts_are_those_of_the_cluster(void **state)
 	check_counts();
 }
 
-/* The allocator of a sanitizer does not say what is used. gcc tells of it by a macro, clang by a feature. */
+/*
+ * The allocator of a sanitizer does not say what is used. gcc tells of it by a macro, clang by a
+ * feature.
+ */
 #if defined(__SANITIZE_ADDRESS__)
 #define SAYS_WHAT_IS_USED 0
 #elif defined(__has_feature)
@@ -684,13 +714,19 @@ static void counts_are_those_of_the_cluster(void **state)
 /* A Job as a cluster has it: what is kept of it must not grow with what it says. */
 static json_t *big_job(int i)
 {
-	MEM_AUTO char *name = mem_printf("order-processor-%05d", i), *uid = mem_printf("7c9e6679-7425-40de-944b-%012d", i), *version = mem_printf("%d", 48210000 + i);
+	MEM_AUTO char *name = mem_printf("order-processor-%05d", i),
+		      *uid = mem_printf("7c9e6679-7425-40de-944b-%012d", i), *version = mem_printf("%d", 48210000 + i);
 
-	return json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s}, s:[{s:s, s:s, s:s, s:s, s:b}]}, s:{s:i, s:{s:{s:[{s:s, s:s}]}}}, s:{s:i}}", "metadata", "namespace", "order-processing",
-			 "name", name, "uid", uid, "resourceVersion", version, "creationTimestamp", "2026-01-01T00:00:00Z", "labels", JOB_OWNER_LABEL, "order-processor", "app.kubernetes.io/name", "order-processor",
-			 "app.kubernetes.io/part-of", "order-processor", "app.kubernetes.io/managed-by", "kscaled", "annotations", JOB_GENERATION_ANNOTATION, "3", JOB_TEMPLATE_ANNOTATION, "0123456789abcdef", "ownerReferences",
-			 "apiVersion", "keda.sh/v1alpha1", "kind", "ScaledJob", "name", "order-processor", "uid", "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "controller", 1, "spec", "parallelism", 1, "template", "spec", "containers", "name",
-			 "worker", "image", "registry.example/order-processor:1.2.3", "status", "active", 1);
+	return json_pack("{s:{s:s, s:s, s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s}, s:{s:s, s:s}, s:[{s:s, s:s, s:s, s:s, "
+			 "s:b}]}, s:{s:i, s:{s:{s:[{s:s, s:s}]}}}, s:{s:i}}",
+		"metadata", "namespace", "order-processing", "name", name, "uid", uid, "resourceVersion", version,
+		"creationTimestamp", "2026-01-01T00:00:00Z", "labels", JOB_OWNER_LABEL, "order-processor",
+		"app.kubernetes.io/name", "order-processor", "app.kubernetes.io/part-of", "order-processor",
+		"app.kubernetes.io/managed-by", "kscaled", "annotations", JOB_GENERATION_ANNOTATION, "3",
+		JOB_TEMPLATE_ANNOTATION, "0123456789abcdef", "ownerReferences", "apiVersion", "keda.sh/v1alpha1",
+		"kind", "ScaledJob", "name", "order-processor", "uid", "1b4e28ba-2fa1-11d2-883f-0016d3cca427",
+		"controller", 1, "spec", "parallelism", 1, "template", "spec", "containers", "name", "worker", "image",
+		"registry.example/order-processor:1.2.3", "status", "active", 1);
 }
 
 #define MANY 2000
@@ -717,7 +753,7 @@ static void two_thousand_jobs_cost_at_most_a_mebibyte(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup_open, teardown)
+#define CASE(name)        cmocka_unit_test_setup_teardown(name, setup_open, teardown)
 #define CLOSED_CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CLOSED_CASE(nothing_is_watched_until_it_is_opened),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of decisions and of changes of replicas, and that a change is told once, whoever tells it first. */
+/*
+ * What is kept of decisions and of changes of replicas, and that a change is told once, whoever
+ * tells it first.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,14 +22,15 @@
 #include "cache/kinds.h"
 #include "decide/verdict.h"
 
-#define SO "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
-#define HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
-#define WEB "/apis/apps/v1/namespaces/shop/deployments/web"
-#define KEY "shop/web"
-#define SJ "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
+#define SO      "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define HPA     "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define WEB     "/apis/apps/v1/namespaces/shop/deployments/web"
+#define KEY     "shop/web"
+#define SJ      "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
 #define JOB_KEY "scaledjobs/shop/web"
-#define BY(replicas, manager, subresource) \
-	"{'spec':{'replicas':" #replicas "},'metadata':{'managedFields':[{'manager':'" manager "','subresource':'" subresource "','time':'2026-01-02T03:04:05Z','fieldsV1':{'f:spec':{'f:replicas':{}}}}]}}"
+#define BY(replicas, manager, subresource)                                                                             \
+	"{'spec':{'replicas':" #replicas "},'metadata':{'managedFields':[{'manager':'" manager                         \
+	"','subresource':'" subresource "','time':'2026-01-02T03:04:05Z','fieldsV1':{'f:spec':{'f:replicas':{}}}}]}}"
 
 static struct {
 	struct counters *counters;
@@ -89,11 +93,15 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* --- decisions ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Decisions ---- */
 
-static void decide(enum scale_rule rule, int32_t replicas, const char *text, const struct scale_trigger *triggers, size_t count, const struct composite *composite)
+static void decide(enum scale_rule rule, int32_t replicas, const char *text, const struct scale_trigger *triggers,
+	size_t count, const struct composite *composite)
 {
-	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms(), .triggers = triggers, .trigger_count = count, .composite = composite };
+	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms(),
+		.triggers = triggers,
+		.trigger_count = count,
+		.composite = composite };
 	struct journal_verdict d = { .rule = scale_rule_name(rule), .replicas = replicas };
 
 	journal_decided(t.journal, KEY, ++t.mark, &facts, &d, text);
@@ -125,11 +133,16 @@ static void nothing_is_known_at_first(void **state)
 
 static void the_newest_decision_is_whole(void **state)
 {
-	struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" }, late = { .kind = ERR_TEMPORARY, .msg = "timed out" };
+	struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" },
+		   late = { .kind = ERR_TEMPORARY, .msg = "timed out" };
 	struct scale_trigger triggers[] = {
 		{ .metric_name = "s0-redis-jobs", .reading = { 12.5, true } },
 		{ .metric_name = "s1-redis-mail", .err = &down, .failures = 3 },
-		{ .metric_name = "s2-redis-fax", .reading = { 40, true }, .source_err = &late, .failures = 9, .falling_back = true },
+		{ .metric_name = "s2-redis-fax",
+			.reading = { 40, true },
+			.source_err = &late,
+			.failures = 9,
+			.falling_back = true },
 	};
 	struct composite composite = { .value = 7.5, .active = true };
 	const struct journal_object *o;
@@ -144,7 +157,8 @@ static void the_newest_decision_is_whole(void **state)
 	assert_string_equal(o->text, "the HPA scales");
 	assert_int_equal(o->trigger_count, 3);
 	assert_string_equal(o->triggers[0].metric, "s0-redis-jobs");
-	assert_true(o->triggers[0].value == 12.5 && o->triggers[0].active && !o->triggers[0].failing && !o->triggers[0].falling_back);
+	assert_true(o->triggers[0].value == 12.5 && o->triggers[0].active && !o->triggers[0].failing &&
+		!o->triggers[0].falling_back);
 	assert_null(o->triggers[0].trouble);
 	assert_true(o->triggers[1].failing && o->triggers[1].failures == 3);
 	assert_string_equal(o->triggers[1].trouble, "connection refused");
@@ -152,7 +166,9 @@ static void the_newest_decision_is_whole(void **state)
 	assert_string_equal(o->triggers[2].trouble, "timed out");
 	assert_true(o->has_composite && o->composite == 7.5);
 	assert_null(o->composite_trouble);
-	composite = (struct composite){ .failing = true, .value = 3, .err = { .kind = ERR_INVALID, .msg = "column 3: % by zero" } };
+	composite = (struct composite){ .failing = true,
+		.value = 3,
+		.err = { .kind = ERR_INVALID, .msg = "column 3: % by zero" } };
 	triggers[1].err = NULL;
 	decide(SCALE_RULE_ACTIVE, 4, "shorter", triggers, 2, &composite);
 	assert_int_equal(o->trigger_count, 2);
@@ -200,7 +216,8 @@ static void only_different_decisions_are_kept(void **state)
 static void the_same_decision_allocates_nothing(void **state)
 {
 	struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" };
-	struct scale_trigger triggers[] = { { .metric_name = "s0-redis-jobs", .err = &down }, { .metric_name = "s1-redis-mail", .reading = { 1, true } } };
+	struct scale_trigger triggers[] = { { .metric_name = "s0-redis-jobs", .err = &down },
+		{ .metric_name = "s1-redis-mail", .reading = { 1, true } } };
 	struct composite composite = { .failing = true, .err = { .kind = ERR_INVALID, .msg = "column 3: % by zero" } };
 	struct journal_object before;
 	const char *trouble;
@@ -275,7 +292,7 @@ static void what_is_gone_is_forgotten(void **state)
 	assert_null(journal_get(t.journal, KEY));
 }
 
-/* --- changes ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Changes ---- */
 
 static void check_change(size_t index, int32_t from, int32_t to, const char *who, const char *why)
 {
@@ -299,7 +316,8 @@ static void changes_by_others_are_noted(void **state)
 	(void)state;
 	change_target(BY(2, "kubectl-edit", ""));
 	check_change(0, 0, 2, "kubectl-edit", "");
-	assert_true(get()->changes[0].at_unix_ms <= fakeloop_wall_ms() && get()->changes[0].at_unix_ms >= fakeloop_wall_ms() - 10);
+	assert_true(get()->changes[0].at_unix_ms <= fakeloop_wall_ms() &&
+		get()->changes[0].at_unix_ms >= fakeloop_wall_ms() - 10);
 	assert_false(get()->decided);
 	change_target(BY(3, "kubectl", "scale"));
 	check_change(1, 2, 3, "kubectl", "through /scale");
@@ -315,7 +333,10 @@ static void changes_by_others_are_noted(void **state)
 static void the_hpa_is_named(void **state)
 {
 	(void)state;
-	fakecluster_apply(HPA, "{'metadata':{'labels':{'kscaled.io/managed':'true'},'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'u','controller':true}]},'spec':{}}");
+	fakecluster_apply(HPA,
+		"{'metadata':{'labels':{'kscaled.io/"
+		"managed':'true'},'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'u','controller':true}]}"
+		",'spec':{}}");
 	fakeloop_advance(10);
 	change_target(BY(5, "kube-controller-manager", "scale"));
 	check_change(0, 0, 5, "HorizontalPodAutoscaler keda-hpa-web", "desired by the HPA");
@@ -327,14 +348,20 @@ static void the_hpa_is_named(void **state)
 	check_change(3, 7, 8, "kubectl", "through /scale");
 }
 
-/* The API server names nobody any more once a workload was set to 0 through /scale. Then the HPA's own word is taken, whether it comes before or after the change. */
+/*
+ * The API server names nobody any more once a workload was set to 0 through /scale. Then the HPA's
+ * own word is taken, whether it comes before or after the change.
+ */
 static void the_hpa_is_named_by_its_own_word(void **state)
 {
 	char now[TIMESTAMP_TEXT_MAX];
 	MEM_AUTO char *says = NULL;
 
 	(void)state;
-	fakecluster_apply(HPA, "{'metadata':{'labels':{'kscaled.io/managed':'true'},'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'u','controller':true}]},'spec':{}}");
+	fakecluster_apply(HPA,
+		"{'metadata':{'labels':{'kscaled.io/"
+		"managed':'true'},'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'u','controller':true}]}"
+		",'spec':{}}");
 	fakeloop_advance(10);
 	change_target("{'spec':{'replicas':1}}");
 	change_target("{'spec':{'replicas':3}}");
@@ -468,7 +495,7 @@ static void ten_changes_are_kept(void **state)
 	check_change(9, 24, 25, "kscaled", "more");
 }
 
-/* --- of a ScaledJob ----------------------------------------------------------------------------------------------------------- */
+/* ---- Of a ScaledJob ---- */
 
 static void create_jobs(int32_t running, int32_t count, const char *why)
 {
@@ -517,7 +544,10 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_null(journal_get(t.journal, JOB_KEY));
 }
 
-/* A target that stands at the same replicas twice is one change that was told twice; Jobs that were created twice are twice as many. */
+/*
+ * A target that stands at the same replicas twice is one change that was told twice; Jobs that were
+ * created twice are twice as many.
+ */
 static void equal_creations_are_each_told(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which resource a kind is: found, missing, installed and taken away while we run, and a server that does not answer. */
+/*
+ * Which resource a kind is: found, missing, installed and taken away while we run, and a server
+ * that does not answer.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,10 +20,14 @@
 #include "cache/kinds.h"
 
 #define ARGO "/apis/argoproj.io/v1alpha1"
-#define ROLLOUTS                                                                                                                                                                \
-	"{'kind':'APIResourceList','resources':[{'name':'rollouts','kind':'Rollout','namespaced':true},{'name':'rollouts/status','kind':'Rollout','namespaced':true},"         \
-	"{'name':'rollouts/scale','kind':'Scale','group':'autoscaling','version':'v1','namespaced':true},{'name':'reports','kind':'Report','namespaced':true},"                \
-	"{'name':'clusters','kind':'Cluster','namespaced':false},{'name':'clusters/scale','kind':'Scale','namespaced':false}]}"
+#define ROLLOUTS                                                                                                       \
+	"{'kind':'APIResourceList','resources':[{'name':'rollouts','kind':'Rollout','namespaced':true},{'name':'"      \
+	"rollouts/status','kind':'Rollout','namespaced':true},"                                                        \
+	"{'name':'rollouts/"                                                                                           \
+	"scale','kind':'Scale','group':'autoscaling','version':'v1','namespaced':true},{'name':'reports','kind':'"     \
+	"Report','namespaced':true},"                                                                                  \
+	"{'name':'clusters','kind':'Cluster','namespaced':false},{'name':'clusters/"                                   \
+	"scale','kind':'Scale','namespaced':false}]}"
 
 static struct {
 	struct kinds *kinds;
@@ -124,9 +131,12 @@ static void the_core_group_and_foreign_deployments(void **state)
 	struct kind kind;
 
 	(void)state;
-	fakecluster_serve("/api/v1", "{'resources':[{'name':'replicationcontrollers','kind':'ReplicationController','namespaced':true},"
-				     "{'name':'replicationcontrollers/scale','kind':'Scale','namespaced':true}]}");
-	fakecluster_serve("/apis/example.com/v1", "{'resources':[{'name':'deploys','kind':'Deployment','namespaced':true},{'name':'deploys/scale','kind':'Scale','namespaced':true}]}");
+	fakecluster_serve("/api/v1",
+		"{'resources':[{'name':'replicationcontrollers','kind':'ReplicationController','namespaced':true},"
+		"{'name':'replicationcontrollers/scale','kind':'Scale','namespaced':true}]}");
+	fakecluster_serve("/apis/example.com/v1",
+		"{'resources':[{'name':'deploys','kind':'Deployment','namespaced':true},{'name':'deploys/"
+		"scale','kind':'Scale','namespaced':true}]}");
 	get("", "v1", "ReplicationController", &kind, NULL);
 	get("example.com", "v1", "Deployment", &kind, NULL);
 	fakeloop_advance(10);
@@ -200,7 +210,8 @@ static void a_server_that_does_not_answer_is_asked_again(void **state)
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		t.wanted = "Rollout";
 		fakecluster_serve(ARGO, ROLLOUTS);
-		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_GET, ARGO, FAKECLUSTER_ANY, statuses[i]);
+		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_GET, ARGO, FAKECLUSTER_ANY,
+			statuses[i]);
 		get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL);
 		fakeloop_advance(600000);
 		assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
@@ -232,9 +243,12 @@ static void nonsense_is_no_list(void **state)
 	get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "wrong temporary: discovery of argoproj.io/v1alpha1: the answer is no list of resources");
-	fakecluster_serve(ARGO, "{'resources':[7,{},{'name':'../../secrets','kind':'Rollout','namespaced':true},{'name':'/scale'},{'name':'rollouts/scale','kind':'Scale'},"
-				"{'name':'rollouts','kind':'Rollout','namespaced':'yes'}]}");
+	assert_string_equal(text,
+		"wrong temporary: discovery of argoproj.io/v1alpha1: the answer is no list of resources");
+	fakecluster_serve(ARGO,
+		"{'resources':[7,{},{'name':'../../secrets','kind':'Rollout','namespaced':true},{'name':'/"
+		"scale'},{'name':'rollouts/scale','kind':'Scale'},"
+		"{'name':'rollouts','kind':'Rollout','namespaced':'yes'}]}");
 	fakeloop_advance(2000);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Rollout", &kind, NULL), KIND_PRESENT);
 	assert_string_equal(kind.resource, "rollouts");
@@ -252,7 +266,9 @@ static void a_scale_subresource_may_be_added(void **state)
 	fakeloop_advance(60000);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "Report", &kind, NULL), KIND_PRESENT);
 	assert_false(kind.scalable);
-	fakecluster_serve(ARGO, "{'resources':[{'name':'reports','kind':'Report','namespaced':true},{'name':'reports/scale','kind':'Scale','namespaced':true}]}");
+	fakecluster_serve(ARGO,
+		"{'resources':[{'name':'reports','kind':'Report','namespaced':true},{'name':'reports/"
+		"scale','kind':'Scale','namespaced':true}]}");
 	fakeloop_advance(37000);
 	get("argoproj.io", "v1alpha1", "Report", &kind, NULL);
 	assert_true(kind.scalable);
@@ -285,7 +301,8 @@ static void there_is_an_end_to_groups(void **state)
 		assert_int_equal(get(group, "v1", "Thing", &kind, NULL), KIND_UNREAD);
 	}
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
-	assert_string_equal(text, "wrong temporary: more than 300 groups and versions of scale targets are asked for at once");
+	assert_string_equal(text,
+		"wrong temporary: more than 300 groups and versions of scale targets are asked for at once");
 	fakeloop_advance(400000); /* nobody asked again */
 	assert_int_equal(get("one.more", "v1", "Thing", &kind, text), KIND_UNREAD);
 	assert_string_equal(text, "temporary: its kind is being looked for");
@@ -308,7 +325,9 @@ static void there_is_an_end_to_resources_that_is_told(void **state)
 	fakeloop_advance(10);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "K1999", &kind, NULL), KIND_PRESENT);
 	assert_int_equal(get("argoproj.io", "v1alpha1", "K2000", &kind, text), KIND_MISSING);
-	assert_string_equal(text, "missing: no kind K2000 among the first 2000 resources of argoproj.io/v1alpha1; more are not looked at");
+	assert_string_equal(text,
+		"missing: no kind K2000 among the first 2000 resources of argoproj.io/v1alpha1; more are not looked "
+		"at");
 }
 
 int main(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the last timed poll brought: per object and question, until it is too old or its object goes. */
+/*
+ * What the last timed poll brought: per object and question, until it is too old or its object
+ * goes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,8 +17,8 @@
 #include "base/mem.h"
 #include "cache/lastpoll.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
-#define KEY "default/web"
+#define WEB       "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define KEY       "default/web"
 #define OTHER_KEY "default/other"
 
 static const struct scaler_type type = { .name = "none", .free_data = free };
@@ -70,12 +73,9 @@ static double peek(const char *key, const struct question *q, int64_t since_ms)
 	struct answer answer;
 
 	switch (lastpoll_peek(t.lastpoll, key, q, since_ms, &answer, NULL)) {
-	case READINGS_ANSWER:
-		return answer.value;
-	case READINGS_FAILURE:
-		return -1;
-	default:
-		return -2;
+	case READINGS_ANSWER: return answer.value;
+	case READINGS_FAILURE: return -1;
+	default: return -2;
 	}
 }
 

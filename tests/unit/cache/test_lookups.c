@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon looks up: TriggerAuthentications, files, tokens, values of Vault; kept while somebody needs them, renewed in time, told when they are another. */
+/*
+ * What the daemon looks up: TriggerAuthentications, files, tokens, values of Vault; kept while
+ * somebody needs them, renewed in time, told when they are another.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,8 +24,8 @@
 #include "cache/lookups.h"
 #include "cache/vaultvalues.h"
 
-#define TA "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/redis"
-#define CTA "/apis/keda.sh/v1alpha1/clustertriggerauthentications/redis"
+#define TA     "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/redis"
+#define CTA    "/apis/keda.sh/v1alpha1/clustertriggerauthentications/redis"
 #define WORKER "/api/v1/namespaces/shop/serviceaccounts/worker"
 #define MINUTE (60 * 1000)
 
@@ -69,7 +72,10 @@ static void end(void)
 
 static void start(const char *root, const char *vault_token)
 {
-	begin(&(struct lookups_config){ .cluster_namespace = "ops", .file_root = root, .token_life_ms = 60 * MINUTE, .vault_token = vault_token });
+	begin(&(struct lookups_config){ .cluster_namespace = "ops",
+		.file_root = root,
+		.token_life_ms = 60 * MINUTE,
+		.vault_token = vault_token });
 }
 
 static int setup(void **state)
@@ -119,7 +125,7 @@ static void expect_told(const char *owners)
 	t.told[0] = '\0';
 }
 
-/* --- TriggerAuthentications ------------------------------------------------------------------------------------------------------- */
+/* ---- TriggerAuthentications ---- */
 
 static enum reference_state find_auth(const char *owner, bool cluster)
 {
@@ -146,7 +152,9 @@ static void authentications_are_waited_for_found_and_followed(void **state)
 	assert_int_equal(find_auth("shop/web", false), REFERENCE_MISSING);
 	expect_err(ERR_MISSING, "TriggerAuthentication shop/redis does not exist");
 	assert_int_equal(find_auth("shop/api", true), REFERENCE_UNREAD);
-	expect_err(ERR_TEMPORARY, "ClusterTriggerAuthentication redis is not read yet: watching clustertriggerauthentications: forbidden");
+	expect_err(ERR_TEMPORARY,
+		"ClusterTriggerAuthentication redis is not read yet: watching clustertriggerauthentications: "
+		"forbidden");
 	fakecluster_apply(TA, "{'spec':{'env':[]}}");
 	fakeloop_advance(10);
 	expect_told("shop/web ");
@@ -166,7 +174,7 @@ static void authentications_are_waited_for_found_and_followed(void **state)
 	expect_told("");
 }
 
-/* --- service accounts' tokens ------------------------------------------------------------------------------------------------------ */
+/* ---- Service accounts' tokens ---- */
 
 /* The value; NULL when there is none. */
 static const char *token(const char *owner, const char *account)
@@ -194,7 +202,9 @@ static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
 	expect_told("shop/web shop/api ");
 	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
 	assert_int_equal(fakecluster_calls(KUBE_REVIEW, "/token"), 1);
-	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/worker/token"), "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":3600}}");
+	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/worker/token"),
+		"{\"apiVersion\":\"authentication.k8s.io/"
+		"v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":3600}}");
 	fakeloop_advance(47 * MINUTE);
 	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
 	/* A renewal that fails keeps the old one, and is tried again. */
@@ -224,7 +234,9 @@ static void a_token_that_cannot_be_had_says_why(void **state)
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_REVIEW, "/token", 1, 403);
 	fakeloop_advance(1500);
 	assert_null(token("shop/web", "worker"));
-	expect_err(ERR_DENIED, "a token of ServiceAccount shop/worker (create on serviceaccounts/token): HTTP 403 refused by the test");
+	expect_err(ERR_DENIED,
+		"a token of ServiceAccount shop/worker (create on serviceaccounts/token): HTTP 403 refused by the "
+		"test");
 	fakecluster_apply(WORKER, "{}");
 	fakeloop_advance(10000);
 	assert_non_null(token("shop/web", "worker"));
@@ -232,7 +244,7 @@ static void a_token_that_cannot_be_had_says_why(void **state)
 	expect_err(ERR_MISSING, "\"../secrets/x\" is no name of a ServiceAccount");
 }
 
-/* --- files --------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 static void put_file(const char *text)
 {
@@ -309,7 +321,10 @@ static void a_file_that_is_half_written_keeps_what_it_said(void **state)
 	expect_told("shop/web ");
 	read_file("auth.json", "user", value);
 	assert_string_equal(value, "two");
-	/* One that stays wrong is told at the second look, though it did not change between the two. */
+	/*
+	 * One that stays wrong is told at the second look, though it did not change between the
+	 * two.
+	 */
 	put_file("{");
 	fakeloop_advance(10000);
 	expect_told("");
@@ -327,7 +342,8 @@ static void no_file_is_read_outside_the_folder(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
-		MEM_AUTO char *message = mem_printf("\"%s\" must be a path below --filepath-auth-root-path, without \"..\"", paths[i]);
+		MEM_AUTO char *message =
+			mem_printf("\"%s\" must be a path below --filepath-auth-root-path, without \"..\"", paths[i]);
 
 		assert_int_equal(read_file(paths[i], "x", value), REFERENCE_DENIED);
 		expect_err(ERR_INVALID, message);
@@ -338,10 +354,12 @@ static void no_file_is_read_outside_the_folder(void **state)
 	expect_err(ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
 }
 
-/* --- Vault ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Vault ---- */
 
 #define TEXT(text) ((char[]){ text })
-static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"), .path = TEXT("kv/redis"), .key = TEXT("pw") };
+static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"),
+	.path = TEXT("kv/redis"),
+	.key = TEXT("pw") };
 
 static const char *vault(const char *owner, const struct triggerauth_vault *v)
 {
@@ -358,7 +376,10 @@ static const char *vault(const char *owner, const struct triggerauth_vault *v)
 
 static void a_value_of_vault_is_shared_and_read_again(void **state)
 {
-	const struct triggerauth_vault v = { .address = TEXT("https://vault"), .token = TEXT("t"), .secrets = &secret, .secret_count = 1 };
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
 
 	(void)state;
 	fakevault_value("s3cret", 10000);
@@ -392,7 +413,10 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 
 static void vault_failures_are_told_once_by_kind(void **state)
 {
-	const struct triggerauth_vault v = { .address = TEXT("https://vault"), .token = TEXT("t"), .secrets = &secret, .secret_count = 1 };
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
 
 	(void)state;
 	vault("shop/web", &v);
@@ -420,7 +444,8 @@ static void logins_need_what_they_need(void **state)
 	(void)state;
 	fakevault_value("s3cret", 0);
 	assert_null(vault("shop/web", &v));
-	expect_err(ERR_INVALID, "authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
+	expect_err(ERR_INVALID,
+		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
 	end();
 	start(NULL, "from-env");
 	v.kubernetes = false;
@@ -433,11 +458,25 @@ static void logins_need_what_they_need(void **state)
 /* Whoever writes the object writes the address, and might read there what is shown to it. */
 static void own_tokens_are_shown_to_trusted_servers_only(void **state)
 {
-	static const struct { const char *address; bool trusted; } cases[] = {
-		{ "https://vault", true }, { "https://vault/", true }, { "HTTPS://Vault", true }, { "https://second:8200/base", true },
-		{ "https://vault.evil", false }, { "https://vaul", false }, { "http://vault", false }, { "https://vault:8200", false }, { "https://second:8200", false }, { "", false },
+	static const struct {
+		const char *address;
+		bool trusted;
+	} cases[] = {
+		{ "https://vault", true },
+		{ "https://vault/", true },
+		{ "HTTPS://Vault", true },
+		{ "https://second:8200/base", true },
+		{ "https://vault.evil", false },
+		{ "https://vaul", false },
+		{ "http://vault", false },
+		{ "https://vault:8200", false },
+		{ "https://second:8200", false },
+		{ "", false },
 	};
-	struct lookups_config config = { .cluster_namespace = "ops", .token_life_ms = 60 * MINUTE, .vault_token = "own", .vault_trusted = "https://vault/, https://second:8200/base,," };
+	struct lookups_config config = { .cluster_namespace = "ops",
+		.token_life_ms = 60 * MINUTE,
+		.vault_token = "own",
+		.vault_trusted = "https://vault/, https://second:8200/base,," };
 
 	(void)state;
 	end();
@@ -445,11 +484,20 @@ static void own_tokens_are_shown_to_trusted_servers_only(void **state)
 	watch();
 	fakecluster_apply(WORKER, "{}");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct triggerauth_vault v = { .address = (char *)(uintptr_t)cases[i].address, .secrets = &secret, .secret_count = 1, .mount = TEXT("k8s"), .role = TEXT("r") };
+		struct triggerauth_vault v = { .address = (char *)(uintptr_t)cases[i].address,
+			.secrets = &secret,
+			.secret_count = 1,
+			.mount = TEXT("k8s"),
+			.role = TEXT("r") };
 		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", cases[i].address);
 		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", cases[i].address);
-		MEM_AUTO char *denied = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see VAULT_TOKEN: give credential.token", cases[i].address);
-		MEM_AUTO char *unread = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see a token that kscaled reads from a file: name credential.serviceAccountName", cases[i].address);
+		MEM_AUTO char *denied = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone "
+						   "may see VAULT_TOKEN: give credential.token",
+			cases[i].address);
+		MEM_AUTO char *unread =
+			mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see a token "
+				   "that kscaled reads from a file: name credential.serviceAccountName",
+				cases[i].address);
 
 		assert_null(vault("shop/web", &v));
 		if (!cases[i].trusted)
@@ -474,7 +522,13 @@ static void own_tokens_are_shown_to_trusted_servers_only(void **state)
 static void a_service_account_logs_in_with_its_newest_token(void **state)
 {
 	const struct triggerauth_vault v = {
-		.address = TEXT("https://vault"), .kubernetes = true, .mount = TEXT("k8s"), .role = TEXT("r"), .service_account_name = TEXT("worker"), .secrets = &secret, .secret_count = 1,
+		.address = TEXT("https://vault"),
+		.kubernetes = true,
+		.mount = TEXT("k8s"),
+		.role = TEXT("r"),
+		.service_account_name = TEXT("worker"),
+		.secrets = &secret,
+		.secret_count = 1,
 	};
 
 	(void)state;
@@ -512,7 +566,13 @@ static void only_a_service_accounts_token_is_sent(void **state)
 	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
 	MEM_AUTO char *message = mem_printf("Vault https://vault: %s: is no token of a service account", path);
 	const struct triggerauth_vault v = {
-		.address = TEXT("https://vault"), .kubernetes = true, .mount = TEXT("k8s"), .role = TEXT("r"), .service_account_file = path, .secrets = &secret, .secret_count = 1,
+		.address = TEXT("https://vault"),
+		.kubernetes = true,
+		.mount = TEXT("k8s"),
+		.role = TEXT("r"),
+		.service_account_file = path,
+		.secrets = &secret,
+		.secret_count = 1,
 	};
 	static const char *const wrong[] = { "s3cret", "", "a.b", "a.b.c", "eyJhbGciOiJub25lIn0.!!!.x" };
 	char *jwt;

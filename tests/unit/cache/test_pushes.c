@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is watched for whom, and who is told: on the fake API server, the fake loop and scripted sources. */
+/*
+ * Who is watched for whom, and who is told: on the fake API server, the fake loop and scripted
+ * sources.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +47,9 @@ static void object(const char *name, const char *a, const char *b)
 {
 	MEM_AUTO char *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/%s", name);
 	MEM_AUTO char *second = b ? mem_printf(",{'type':'scripted','metadata':{'source':'%s'}}", b) : mem_dup("");
-	MEM_AUTO char *text = mem_printf("{'spec':{'scaleTargetRef':{'name':'%s'},'triggers':[{'type':'scripted','metadata':{'source':'%s'}}%s]}}", name, a, second);
+	MEM_AUTO char *text = mem_printf("{'spec':{'scaleTargetRef':{'name':'%s'},'triggers':[{'type':'scripted','"
+					 "metadata':{'source':'%s'}}%s]}}",
+		name, a, second);
 
 	fakecluster_apply(path, text);
 	fakeloop_advance(20);
@@ -178,7 +183,8 @@ static void what_cannot_be_built_leaves_them(void **state)
 
 	(void)state;
 	hold("default/one");
-	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/one", "{'spec':{'scaleTargetRef':{'name':'one'},'triggers':[{'type':'scripted','metadata':{}}]}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/one",
+		"{'spec':{'scaleTargetRef':{'name':'one'},'triggers':[{'type':'scripted','metadata':{}}]}}");
 	pass(20);
 	assert_int_equal(scalers_get(t.cache.scalers, "default/one", &built, NULL), -1);
 	pass(0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at given moments. Time only passes where a test lets it.
+ * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at
+ * given moments. Time only passes where a test lets it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,10 +18,10 @@
 #include "cache/readings.h"
 #include "scalers/sources.h"
 
-#define FOREVER 3600000
+#define FOREVER   3600000
 #define MINUTE_MS 60000
 
-/* --- the source --------------------------------------------------------------------------------------------------------------- */
+/* ---- The source ---- */
 
 static struct ask {
 	bool open;
@@ -30,7 +31,8 @@ static struct ask {
 } asks[64];
 static int ask_count, cancelled;
 
-static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn, void *arg)
+static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	struct ask *a = &asks[ask_count++];
 
@@ -51,7 +53,10 @@ static void fake_free(void *data)
 	(void)data;
 }
 
-static const struct scaler_type fake_type = { .name = "fake", .ask = fake_ask, .cancel = fake_cancel, .free_data = fake_free };
+static const struct scaler_type fake_type = { .name = "fake",
+	.ask = fake_ask,
+	.cancel = fake_cancel,
+	.free_data = fake_free };
 
 static void answer(int i, double value)
 {
@@ -68,7 +73,7 @@ static void refuse(int i, const char *why)
 	asks[i].fn(asks[i].arg, NULL, &err);
 }
 
-/* --- the askers --------------------------------------------------------------------------------------------------------------- */
+/* ---- The askers ---- */
 
 struct heard {
 	int times;
@@ -99,7 +104,8 @@ static void on_heard(void *arg, const struct answer *a, const struct err *err, i
 	readings_cancel(h->cancel_too);
 	h->cancel_too = NULL;
 	if (h->ask_again)
-		readings_ask(h->ask_again->readings, h->ask_again->q, 0, 0, loop_now_ms(h->ask_again->loop) + FOREVER, on_heard, h->again);
+		readings_ask(h->ask_again->readings, h->ask_again->q, 0, 0, loop_now_ms(h->ask_again->loop) + FOREVER,
+			on_heard, h->again);
 }
 
 static struct readings_wait *ask_for(struct fixture *f, int64_t max_age_ms, struct heard *h)
@@ -143,7 +149,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* --- the tests ---------------------------------------------------------------------------------------------------------------- */
+/* ---- The tests ---- */
 
 static void askers_join_one_query(void **state)
 {
@@ -330,7 +336,10 @@ static void who_was_told_something_does_not_take_what_was_asked_before(void **st
 	assert_int_equal(ask_count, 2);
 }
 
-/* A query under way began too early: one more follows it, for all who wait, and those who joined the first are not kept waiting. */
+/*
+ * A query under way began too early: one more follows it, for all who wait, and those who joined
+ * the first are not kept waiting.
+ */
 static void it_does_not_join_what_began_before(void **state)
 {
 	struct fixture *f = *state;
@@ -391,7 +400,9 @@ static void questions_take_their_time(void **state)
 {
 	struct fixture *f = *state;
 	struct readings_config config = { .ask_timeout_ms = 3000, .http_timeout_ms = 5000, .max_waiters = 4 };
-	static const struct { int64_t own_ms, patience_ms; } rows[] = { { 0, 3000 }, { 500, 3000 }, { 8000, 8000 }, { QUESTION_TIMEOUT_HTTP, 5000 } };
+	static const struct {
+		int64_t own_ms, patience_ms;
+	} rows[] = { { 0, 3000 }, { 500, 3000 }, { 8000, 8000 }, { QUESTION_TIMEOUT_HTTP, 5000 } };
 	struct heard h = { 0 };
 
 	readings_free(f->readings);
@@ -454,12 +465,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),

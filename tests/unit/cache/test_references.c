@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Secrets and ConfigMaps: asked for in rounds, watched by name, told when what was asked for changed. */
+/*
+ * Secrets and ConfigMaps: asked for in rounds, watched by name, told when what was asked for
+ * changed.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +16,7 @@
 
 #include "base/mem.h"
 
-/* --- one object --------------------------------------------------------------------------------------------------------------- */
+/* ---- One object ---- */
 
 static void a_secret_is_watched_by_its_name(void **state)
 {
@@ -44,12 +47,20 @@ static void config_maps_are_no_secrets(void **state)
 	}
 	assert_string_equal(value, "jobs");
 	fakeloop_advance(10);
-	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "image", &value, &t.err), REFERENCE_UNREAD);
-	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "empty", &value, &t.err), REFERENCE_UNREAD);
+	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "image", &value,
+				 &t.err),
+		REFERENCE_UNREAD);
+	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "empty", &value,
+				 &t.err),
+		REFERENCE_UNREAD);
 	fakeloop_advance(10);
-	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "empty", &value, &t.err), REFERENCE_FOUND);
+	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "empty", &value,
+				 &t.err),
+		REFERENCE_FOUND);
 	assert_string_equal(value, "");
-	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "image", &value, &t.err), REFERENCE_MISSING);
+	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_CONFIG_MAP, "shop", "config", "image", &value,
+				 &t.err),
+		REFERENCE_MISSING);
 	assert_string_equal(t.err.msg, "ConfigMap shop/config has no key \"image\"");
 	references_end(t.references, "shop/a");
 }
@@ -67,11 +78,13 @@ static void what_is_missing_is_named(void **state)
 	assert_int_equal(t.told, 3);
 	assert_string_equal(round_of("shop/a", "redis", "pw"), "Secret shop/redis has no key \"pw\"");
 	assert_int_equal(t.err.kind, ERR_MISSING);
-	assert_string_equal(round_of("shop/b", "none", "pw"), "Secret shop/none does not exist (its key \"pw\" is needed)");
+	assert_string_equal(round_of("shop/b", "none", "pw"),
+		"Secret shop/none does not exist (its key \"pw\" is needed)");
 	assert_int_equal(t.err.kind, ERR_MISSING);
 	assert_string_equal(round_of("shop/c", "redis", "password"), "");
 	references_begin(t.references, "shop/d");
-	assert_int_equal(references_all(t.references, "shop/d", KEYDATA_SECRET, "shop", "none", &data, &t.err), REFERENCE_MISSING);
+	assert_int_equal(references_all(t.references, "shop/d", KEYDATA_SECRET, "shop", "none", &data, &t.err),
+		REFERENCE_MISSING);
 	assert_string_equal(t.err.msg, "Secret shop/none does not exist");
 	assert_null(data);
 	references_end(t.references, "shop/d");
@@ -86,17 +99,20 @@ static void what_is_missing_is_named(void **state)
 /* Names that would change a path or a selector, too. */
 static void what_can_never_be_is_refused_at_once(void **state)
 {
-	static const char *const names[] = { "", "Redis", "a/b", "..", "-a", "a.", "a,metadata.namespace=bank", "a b", "a%2fb" };
+	static const char *const names[] = { "", "Redis", "a/b", "..", "-a", "a.", "a,metadata.namespace=bank", "a b",
+		"a%2fb" };
 	const char *value;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		MEM_AUTO char *expected = mem_printf("Secret shop/%s: \"%s\" cannot be the name of a Secret", names[i], names[i]);
+		MEM_AUTO char *expected = mem_printf("Secret shop/%s: \"%s\" cannot be the name of a Secret", names[i],
+			names[i]);
 
 		assert_string_equal(round_of("shop/a", names[i], "key"), expected);
 		assert_int_equal(t.err.kind, ERR_INVALID);
 	}
-	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_SECRET, "a.b", "redis", "key", &value, &t.err), REFERENCE_MISSING);
+	assert_int_equal(references_key(t.references, "shop/a", KEYDATA_SECRET, "a.b", "redis", "key", &value, &t.err),
+		REFERENCE_MISSING);
 	assert_string_equal(t.err.msg, "Secret a.b/redis: \"a.b\" cannot be the name of a namespace");
 	assert_string_equal(round_of("shop/a", "redis", ""), "Secret shop/redis: no key is named");
 	assert_int_equal(watches(), 0);
@@ -202,7 +218,7 @@ static void a_thousand_owners_of_one_secret(void **state)
 	assert_int_equal(references_stats(t.references).objects, 0);
 }
 
-/* --- rounds ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Rounds ---- */
 
 static void what_is_not_asked_for_again_is_released(void **state)
 {
@@ -276,14 +292,15 @@ static void an_owner_that_asks_for_too_much(void **state)
 		assert_int_equal(ask("shop/a", "redis", key, NULL), REFERENCE_UNREAD);
 	}
 	assert_int_equal(ask("shop/a", "redis", "more", NULL), REFERENCE_MISSING);
-	assert_string_equal(t.err.msg, "Secret shop/redis: more than 1024 keys of Secrets and ConfigMaps are referred to");
+	assert_string_equal(t.err.msg,
+		"Secret shop/redis: more than 1024 keys of Secrets and ConfigMaps are referred to");
 	assert_int_equal(ask("shop/a", "mail", "more", NULL), REFERENCE_MISSING);
 	assert_int_equal(ask("shop/a", "redis", "k0", NULL), REFERENCE_UNREAD);
 	references_end(t.references, "shop/a");
 	assert_int_equal(references_stats(t.references).objects, 1);
 }
 
-/* --- keys wanted late --------------------------------------------------------------------------------------------------------- */
+/* ---- Keys wanted late ---- */
 
 static void a_key_wanted_late_is_read_once(void **state)
 {
@@ -318,9 +335,11 @@ static void all_keys_wanted_late(void **state)
 	round_of("shop/a", "redis", "password");
 	fakeloop_advance(10);
 	references_begin(t.references, "shop/b");
-	assert_int_equal(references_all(t.references, "shop/b", KEYDATA_SECRET, "shop", "redis", &data, &t.err), REFERENCE_UNREAD);
+	assert_int_equal(references_all(t.references, "shop/b", KEYDATA_SECRET, "shop", "redis", &data, &t.err),
+		REFERENCE_UNREAD);
 	fakeloop_advance(10);
-	assert_int_equal(references_all(t.references, "shop/b", KEYDATA_SECRET, "shop", "redis", &data, &t.err), REFERENCE_FOUND);
+	assert_int_equal(references_all(t.references, "shop/b", KEYDATA_SECRET, "shop", "redis", &data, &t.err),
+		REFERENCE_FOUND);
 	references_end(t.references, "shop/b");
 	assert_int_equal(data->count, 2);
 	/* Now every key is there. */
@@ -354,7 +373,9 @@ static void the_watch_beats_the_read(void **state)
 	assert_int_equal(state_of("shop/c", "redis", "third"), REFERENCE_MISSING);
 }
 
-/* Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards. */
+/*
+ * Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards.
+ */
 static void the_end_of_a_predecessor(void **state)
 {
 	(void)state;
@@ -395,7 +416,8 @@ static void a_read_that_fails_is_tried_again(void **state)
 	round_of("shop/c", "redis", "third");
 	fakeloop_advance(600000);
 	assert_string_equal(t.all, "shop/c ");
-	assert_string_equal(round_of("shop/c", "redis", "third"), "Secret shop/redis is not read yet: HTTP 500 refused by the test");
+	assert_string_equal(round_of("shop/c", "redis", "third"),
+		"Secret shop/redis is not read yet: HTTP 500 refused by the test");
 	assert_int_equal(t.warnings, 1);
 	assert_in_range(fakecluster_calls(KUBE_GET, ""), 10, 40);
 	fakecluster_heal();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By how many watches Secrets are seen: by name or the whole namespace, from one to the other; what lists, cuts and rights do to what is known. */
+/*
+ * By how many watches Secrets are seen: by name or the whole namespace, from one to the other; what
+ * lists, cuts and rights do to what is known.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,7 @@
 
 #include "references_fixture.h"
 
-/* --- more than eight names ---------------------------------------------------------------------------------------------------- */
+/* ---- More than eight names ---- */
 
 static void the_ninth_name_makes_it_one_watch(void **state)
 {
@@ -144,7 +147,10 @@ static void a_name_wanted_after_the_list_began(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 5);
 }
 
-/* Whether the read is answered before or after the end of the list, which says nothing about what was wanted in its middle. */
+/*
+ * Whether the read is answered before or after the end of the list, which says nothing about what
+ * was wanted in its middle.
+ */
 static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
 {
 	(void)state;
@@ -167,7 +173,7 @@ static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
 	}
 }
 
-/* --- after a cut -------------------------------------------------------------------------------------------------------------- */
+/* ---- After a cut ---- */
 
 static void a_relist_finds_what_is_gone(void **state)
 {
@@ -213,20 +219,24 @@ static void a_restored_etcd_counts_backwards(void **state)
 	}
 }
 
-/* --- rights ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Rights ---- */
 
 static void what_may_not_be_read_says_what_to_grant(void **state)
 {
 	(void)state;
 	put(REDIS, "password", "pw1", NULL);
-	fakecluster_trouble(REDIS, ERR_DENIED, "secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the namespace \"shop\"");
+	fakecluster_trouble(REDIS, ERR_DENIED,
+		"secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the "
+		"namespace \"shop\"");
 	assert_int_equal(state_of("shop/a", "redis", "password"), REFERENCE_UNREAD);
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/a ");
 	assert_int_equal(state_of("shop/a", "redis", "password"), REFERENCE_DENIED);
 	assert_int_equal(t.err.kind, ERR_DENIED);
-	assert_string_equal(t.err.msg, "Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: "
-				       "secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the namespace \"shop\"");
+	assert_string_equal(t.err.msg,
+		"Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: "
+		"secrets is forbidden: User \"kscaled\" cannot list resource \"secrets\" in API group \"\" in the "
+		"namespace \"shop\"");
 	assert_int_equal(t.warnings, 1);
 	assert_non_null(strstr(t.warning, "Secret shop/redis: cannot be watched at the moment: secrets is forbidden"));
 	fakecluster_trouble(REDIS, ERR_NONE, NULL);
@@ -250,7 +260,9 @@ static void a_get_that_is_denied(void **state)
 	round_of("shop/b", "redis", "user");
 	fakeloop_advance(10);
 	assert_int_equal(state_of("shop/b", "redis", "user"), REFERENCE_DENIED);
-	assert_string_equal(t.err.msg, "Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: HTTP 403 refused by the test");
+	assert_string_equal(t.err.msg,
+		"Secret shop/redis may not be read: grant get, list and watch on secrets \"redis\" in namespace shop: "
+		"HTTP 403 refused by the test");
 	assert_string_equal(round_of("shop/a", "redis", "password"), "pw1");
 	/* Credentials that ran out come again by themselves. */
 	fakecluster_heal();
@@ -322,7 +334,7 @@ static void a_whole_that_worked_is_given_up_late(void **state)
 	assert_int_equal(watches(), 0);
 }
 
-/* --- trouble ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Trouble ---- */
 
 static void who_waits_hears_why(void **state)
 {
@@ -336,7 +348,8 @@ static void who_waits_hears_why(void **state)
 	assert_string_equal(t.all, "s1 ");
 	want_numbered(2, 10);
 	fakeloop_advance(10);
-	assert_string_equal(round_of("s10", "s10", "key"), "Secret shop/s10 is not read yet: watching Secrets of namespace shop: connection refused");
+	assert_string_equal(round_of("s10", "s10", "key"),
+		"Secret shop/s10 is not read yet: watching Secrets of namespace shop: connection refused");
 	assert_int_equal(t.warnings, 1); /* not one for each */
 	fakecluster_trouble(SECRETS, ERR_NONE, NULL);
 	fakeloop_advance(5000);
@@ -358,7 +371,8 @@ static void what_does_not_decode_is_told_by_name(void **state)
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/a ");
 	assert_int_equal(t.warnings, 1);
-	assert_non_null(strstr(t.warning, "Secret shop/redis: does not decode and is left alone: data: must be an object"));
+	assert_non_null(
+		strstr(t.warning, "Secret shop/redis: does not decode and is left alone: data: must be an object"));
 	round_of("shop/a", "redis", "password");
 	assert_true(strncmp(t.err.msg, "Secret shop/redis is not read yet: data: must be an object", 58) == 0);
 	fakecluster_apply(REDIS, "{'data':{'password':'cHcx'}}");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built scalers: made when somebody asks, made anew when the object or the environment they came from changes, and the same question for the same values. */
+/*
+ * The built scalers: made when somebody asks, made anew when the object or the environment they
+ * came from changes, and the same question for the same values.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,16 +17,18 @@
 #include "../fakes/fakesource.h"
 #include "scalers_fixture.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
-#define TARGET "/apis/apps/v1/namespaces/shop/deployments/web"
-#define JOB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
-#define JOB_KEY "scaledjobs/shop/web"
-#define SPEC(triggers) "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
+#define WEB               "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define TARGET            "/apis/apps/v1/namespaces/shop/deployments/web"
+#define JOB               "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web" /* of the same name */
+#define JOB_KEY           "scaledjobs/shop/web"
+#define SPEC(triggers)    "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
 #define TRIGGER(metadata) "{'type':'scripted','metadata':{" metadata "}}"
-#define FROM_ENV SPEC(TRIGGER("'sourceFromEnv':'SOURCE'"))
-#define JOB_SPEC(containers, triggers) "{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[" containers "]}}},'triggers':[" triggers "]}}"
-#define MAIN(entries) "{'name':'main','env':[" entries "]}"
+#define FROM_ENV          SPEC(TRIGGER("'sourceFromEnv':'SOURCE'"))
+#define JOB_SPEC(containers, triggers)                                                                                 \
+	"{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[" containers "]}}},'triggers':[" triggers "]}}"
+#define MAIN(entries)            "{'name':'main','env':[" entries "]}"
 #define JOB_FROM_ENV(containers) JOB_SPEC(containers, TRIGGER("'sourceFromEnv':'SOURCE'"))
+
 #define ENV(entries) "{'spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'main','env':[" entries "]}]}}}}"
 
 static struct scalers_fixture t;
@@ -86,7 +91,7 @@ static enum target_state target_state(void)
 	return targets_get(t.targets, "shop/web", &w);
 }
 
-/* --- getting and finding ------------------------------------------------------------------------------------------------------ */
+/* ---- Getting and finding ---- */
 
 static void triggers_are_built_in_their_order(void **state)
 {
@@ -110,7 +115,9 @@ static void metrics_are_found_without_regard_to_case(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	apply(WEB, SPEC(TRIGGER("'source':'a'") "," TRIGGER("'source':'B'") ",{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"));
+	apply(WEB,
+		SPEC(TRIGGER("'source':'a'") "," TRIGGER(
+			"'source':'B'") ",{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"));
 	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, &err), 0);
 	assert_ptr_equal(scalers_find(&built, "S1-Scripted-b", &err), &built.list[1]);
 	assert_null(scalers_find(&built, built.list[2].metric_name, &err)); /* nobody asks for it here */
@@ -185,12 +192,13 @@ static void a_wrong_spec_is_refused_as_ready_says_it(void **state)
 	expect_key("scripted a");
 }
 
-/* --- the target --------------------------------------------------------------------------------------------------------------- */
+/* ---- The target ---- */
 
 static void the_target_is_wanted_with_the_object(void **state)
 {
 	static const char *const none[] = {
-		"{'spec':{'scaleTargetRef':{'name':'web','kind':'ReplicaSet'},'triggers':[" TRIGGER("'source':'a'") "]}}",
+		"{'spec':{'scaleTargetRef':{'name':'web','kind':'ReplicaSet'},'triggers':[" TRIGGER(
+			"'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{'name':'web','apiVersion':'/'},'triggers':[" TRIGGER("'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{'name':'../secrets/x'},'triggers':[" TRIGGER("'source':'a'") "]}}",
 		"{'spec':{'scaleTargetRef':{},'triggers':[" TRIGGER("'source':'a'") "]}}",
@@ -212,7 +220,7 @@ static void the_target_is_wanted_with_the_object(void **state)
 	assert_int_equal(fakecluster_watches("apps"), 0);
 }
 
-/* --- from the target's environment -------------------------------------------------------------------------------------------- */
+/* ---- From the target's environment ---- */
 
 static void the_environment_is_waited_for(void **state)
 {
@@ -221,7 +229,8 @@ static void the_environment_is_waited_for(void **state)
 	fakecluster_apply(TARGET, ENV("{'name':'SOURCE','value':'a'}"));
 	fakecluster_trouble("/deployments", ERR_DENIED, "forbidden");
 	fakeloop_advance(10);
-	expect_failure(ERR_TEMPORARY, "the scale target's environment is not read yet: watching apps/v1/deployments: forbidden");
+	expect_failure(ERR_TEMPORARY,
+		"the scale target's environment is not read yet: watching apps/v1/deployments: forbidden");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	fakeloop_advance(2000);
 	expect_key("scripted a");
@@ -273,7 +282,9 @@ static void without_the_environment_the_target_does_not_matter(void **state)
 static void a_named_container_is_the_one(void **state)
 {
 	(void)state;
-	apply(TARGET, "{'spec':{'template':{'spec':{'containers':[{'name':'one','env':[{'name':'SOURCE','value':'a'}]},{'name':'two','env':[{'name':'SOURCE','value':'b'}]}]}}}}");
+	apply(TARGET,
+		"{'spec':{'template':{'spec':{'containers':[{'name':'one','env':[{'name':'SOURCE','value':'a'}]},{'"
+		"name':'two','env':[{'name':'SOURCE','value':'b'}]}]}}}}");
 	apply(WEB, FROM_ENV);
 	expect_key("scripted a");
 	fakecluster_change(WEB, "{'spec':{'scaleTargetRef':{'envSourceContainerName':'two'}}}");
@@ -284,11 +295,11 @@ static void a_named_container_is_the_one(void **state)
 	expect_failure(ERR_INVALID, "");
 }
 
-/* --- from a TriggerAuthentication ------------------------------------------------------------------------------------------------- */
+/* ---- From a TriggerAuthentication ---- */
 
-#define AUTH "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/auth"
-#define SECRET "/api/v1/namespaces/shop/secrets/creds"
-#define AUTH_SPEC "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}"
+#define AUTH            "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/auth"
+#define SECRET          "/api/v1/namespaces/shop/secrets/creds"
+#define AUTH_SPEC       "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}"
 #define REFERRING(name) "{'type':'scripted','metadata':{},'authenticationRef':{'name':'" name "'}}"
 
 static void a_secret_is_waited_for_and_followed(void **state)
@@ -300,7 +311,9 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
 	apply(WEB, SPEC(REFERRING("auth")));
 	assert_int_equal(fakecluster_watches("/secrets"), 0); /* nobody asked yet */
-	expect_failure(ERR_WAITING, "trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret shop/creds is not read yet");
+	expect_failure(ERR_WAITING,
+		"trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret "
+		"shop/creds is not read yet");
 	assert_true(scalers_questions(t.scalers, "shop/web") == 0);
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);
@@ -315,7 +328,9 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	/* What is missing is the object's fault, and stays so until something changes. */
 	apply(SECRET, "{'data':{'other':'Yg=='}}");
 	assert_int_equal(t.told, 3);
-	expect_failure(ERR_INVALID, "trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret shop/creds ");
+	expect_failure(ERR_INVALID,
+		"trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret "
+		"shop/creds ");
 	fakecluster_delete(AUTH);
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 4);
@@ -353,7 +368,9 @@ static void secrets_of_the_environment_are_followed(void **state)
 {
 	(void)state;
 	fakecluster_apply(SECRET, "{'data':{'source':'YQ==','other':'eA=='}}");
-	apply(TARGET, ENV("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}},{'name':'OTHER','valueFrom':{'secretKeyRef':{'name':'others','key':'x'}}}"));
+	apply(TARGET,
+		ENV("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}},{'name':'OTHER','"
+		    "valueFrom':{'secretKeyRef':{'name':'others','key':'x'}}}"));
 	apply(WEB, FROM_ENV);
 	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
 	fakeloop_advance(10);
@@ -363,10 +380,12 @@ static void secrets_of_the_environment_are_followed(void **state)
 	expect_key("scripted b");
 	fakecluster_delete(SECRET);
 	fakeloop_advance(10);
-	expect_failure(ERR_INVALID, "trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's container cannot be had: Secret shop/creds ");
+	expect_failure(ERR_INVALID,
+		"trigger 0 (scripted): parameter \"sourceFromEnv\": environment variable SOURCE of the target's "
+		"container cannot be had: Secret shop/creds ");
 }
 
-/* --- of a ScaledJob --------------------------------------------------------------------------------------------------------------- */
+/* ---- Of a ScaledJob ---- */
 
 static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 {
@@ -440,7 +459,9 @@ static void its_container_is_the_one_that_is_named(void **state)
 {
 	(void)state;
 	t.key = JOB_KEY;
-	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','value':'a'}") ",{'name':'side','env':[{'name':'SOURCE','value':'b'}]}"));
+	apply(JOB,
+		JOB_FROM_ENV(MAIN(
+			"{'name':'SOURCE','value':'a'}") ",{'name':'side','env':[{'name':'SOURCE','value':'b'}]}"));
 	expect_key("scripted a");
 	fakecluster_change(JOB, "{'spec':{'envSourceContainerName':'side'}}");
 	fakeloop_advance(10);
@@ -455,7 +476,8 @@ static void secrets_of_its_environment_are_followed_and_released(void **state)
 	(void)state;
 	t.key = JOB_KEY;
 	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
-	apply(JOB, JOB_FROM_ENV(MAIN("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}}")));
+	apply(JOB,
+		JOB_FROM_ENV(MAIN("{'name':'SOURCE','valueFrom':{'secretKeyRef':{'name':'creds','key':'source'}}}")));
 	expect_failure(ERR_WAITING, "Secret shop/creds is not read yet");
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store knows, by way of watches and of answered writes, in whatever order the two come. */
+/*
+ * What the store knows, by way of watches and of answered writes, in whatever order the two come.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,14 +18,16 @@
 #include "base/mem.h"
 #include "cache/store.h"
 
-#define SO(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledobjects/" name
+#define SO(namespace_, name)  "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledobjects/" name
 #define HPA(namespace_, name) "/apis/autoscaling/v2/namespaces/" namespace_ "/horizontalpodautoscalers/" name
-#define SJ(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledjobs/" name
-#define WEB SO("shop", "web")
-#define WEB_JOB SJ("shop", "web")
-#define WEB_JOB_KEY "scaledjobs/shop/web"
-#define WEB_HPA HPA("shop", "keda-hpa-web")
+#define SJ(namespace_, name)  "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/scaledjobs/" name
+#define WEB                   SO("shop", "web")
+#define WEB_JOB               SJ("shop", "web")
+#define WEB_JOB_KEY           "scaledjobs/shop/web"
+#define WEB_HPA               HPA("shop", "keda-hpa-web")
+
 #define OWNED_BY(name) "'ownerReferences':[{'kind':'ScaledObject','name':'" name "','uid':'u','controller':true}]"
+
 #define MANAGED "'labels':{'kscaled.io/managed':'true'}"
 
 static struct {
@@ -119,7 +123,8 @@ static double counted(const char *kind)
 {
 	static const char *const labels[] = { "kind", NULL };
 
-	return counters_get(counters_declare(t.counters, COUNTERS_GAUGE, "kscaled_objects", "", labels), (const char *const[]){ kind });
+	return counters_get(counters_declare(t.counters, COUNTERS_GAUGE, "kscaled_objects", "", labels),
+		(const char *const[]){ kind });
 }
 
 /* The object as an answered write would return it: as it stands at the server now. */
@@ -135,7 +140,7 @@ static int32_t polling(const char *key)
 	return so ? so->spec.polling_interval_s : -1;
 }
 
-/* --- lists and watches -------------------------------------------------------------------------------------------------------- */
+/* ---- Lists and watches ---- */
 
 static void what_is_there_is_known_when_synced(void **state)
 {
@@ -149,7 +154,11 @@ static void what_is_there_is_known_when_synced(void **state)
 	assert_true(store_synced(t.store));
 	assert_int_equal(t.told_synced, 1);
 	assert_int_equal(t.told_objects, 2);
-	assert_int_equal(t.told_hpas, 5); /* one that is there; and each object, when it is known which are not, and when its rivals are */
+	/*
+	 * one that is there; and each object, when it is known which are not, and when its rivals
+	 * are
+	 */
+	assert_int_equal(t.told_hpas, 5);
 	assert_int_equal(store_scaledobject_count(t.store), 2);
 	assert_int_equal(polling("shop/web"), 7);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
@@ -173,7 +182,11 @@ static void only_the_watched_namespaces_count(void **state)
 	fakecluster_apply(SO("lab", "web"), "{'spec':{}}");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_DENIED, "forbidden");
 	begin(namespaces, 2);
-	assert_int_equal(fakecluster_watches(""), 9); /* of ScaledObjects, ScaledJobs, HPAs and TriggerAuthentications in each, and of ClusterTriggerAuthentications */
+	/*
+	 * of ScaledObjects, ScaledJobs, HPAs and TriggerAuthentications in each, and of
+	 * ClusterTriggerAuthentications
+	 */
+	assert_int_equal(fakecluster_watches(""), 9);
 	assert_false(store_synced(t.store));
 	assert_string_equal(store_trouble(t.store), "watching scaledobjects: forbidden");
 	fakecluster_trouble("/namespaces/bank/scaledobjects", ERR_NONE, NULL);
@@ -201,7 +214,11 @@ static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
 	assert_true(store_knows_hpas(t.store, "shop", &trouble));
 	assert_false(store_knows_hpas(t.store, "bank", &trouble));
 	assert_string_equal(trouble, "watching horizontalpodautoscalers: forbidden");
-	assert_int_equal(t.told_hpas, 4); /* of each object its rivals; what is known of the HPAs of the one, and why nothing is of the other's */
+	/*
+	 * of each object its rivals; what is known of the HPAs of the one, and why nothing is of
+	 * the other's
+	 */
+	assert_int_equal(t.told_hpas, 4);
 	assert_false(store_knows_hpas(t.store, "lab", &trouble));
 	assert_null(trouble);
 	forget_told();
@@ -309,7 +326,7 @@ static void a_list_is_true_whatever_was_known(void **state)
 	assert_int_equal(polling("shop/web"), 7);
 }
 
-/* --- answers and the watch ---------------------------------------------------------------------------------------------------- */
+/* ---- Answers and the watch ---- */
 
 static void an_answer_is_ahead_of_the_watch(void **state)
 {
@@ -398,7 +415,10 @@ static void a_created_hpa_is_known_at_once_and_survives_the_list_under_way(void 
 	json_decref(hpa);
 }
 
-/* An admission plugin took our label away: the watch will never show it, so its absence there means nothing. */
+/*
+ * An admission plugin took our label away: the watch will never show it, so its absence there means
+ * nothing.
+ */
 static void an_hpa_without_our_label_is_learned_too(void **state)
 {
 	json_t *hpa;
@@ -448,11 +468,12 @@ static void what_a_write_did_not_find_is_forgotten(void **state)
 	store_forget_hpa(t.store, "shop/unknown");
 }
 
-/* --- bad input ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Bad input ---- */
 
 static void what_cannot_be_read_harms_nobody(void **state)
 {
-	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}", "{'kind':'Status','status':'Success'}" };
+	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}",
+		"{'kind':'Status','status':'Success'}" };
 
 	(void)state;
 	fakecluster_apply(WEB, "{'spec':'nonsense','status':[1]}");
@@ -499,11 +520,15 @@ static void each_object_is_shown_once(void **state)
 	assert_int_equal(sum, 11);
 }
 
-/* --- ScaledJobs --------------------------------------------------------------------------------------------------------------- */
+/* ---- ScaledJobs ---- */
 
 static void keys_tell_the_kind(void **state)
 {
-	static const struct { const char *key; enum scaled_kind kind; const char *path; } cases[] = {
+	static const struct {
+		const char *key;
+		enum scaled_kind kind;
+		const char *path;
+	} cases[] = {
 		{ "shop/web", SCALED_OBJECT, "shop/web" },
 		{ "scaledjobs/shop/web", SCALED_JOB, "shop/web" },
 		{ "scaledjobs/web", SCALED_OBJECT, "scaledjobs/web" }, /* a namespace of that name */
@@ -610,7 +635,9 @@ static void without_scaledjobs_the_rest_goes_on(void **state)
 	assert_int_equal(t.told_synced, 1);
 }
 
-struct shown { char keys[256]; };
+struct shown {
+	char keys[256];
+};
 
 static void show(void *arg, const char *key, const struct scaled *of)
 {
@@ -641,11 +668,11 @@ static void both_kinds_are_shown(void **state)
 	assert_string_equal(jobs.keys, WEB_JOB_KEY "=web ");
 }
 
-/* --- TriggerAuthentications ----------------------------------------------------------------------------------------------------- */
+/* ---- TriggerAuthentications ---- */
 
 #define TA(namespace_, name) "/apis/keda.sh/v1alpha1/namespaces/" namespace_ "/triggerauthentications/" name
-#define CTA(name) "/apis/keda.sh/v1alpha1/clustertriggerauthentications/" name
-#define AUTH_SPEC "{'spec':{'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'}]}}"
+#define CTA(name)            "/apis/keda.sh/v1alpha1/clustertriggerauthentications/" name
+#define AUTH_SPEC            "{'spec':{'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'}]}}"
 
 static void count_auth(void *arg, const char *key, const struct triggerauth *auth)
 {
@@ -712,7 +739,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_there_is_known_when_synced, setup_unstarted, teardown),
 		cmocka_unit_test_setup_teardown(only_the_watched_namespaces_count, setup_unstarted, teardown),
-		cmocka_unit_test_setup_teardown(a_missing_hpa_is_one_that_a_list_did_not_show, setup_unstarted, teardown),
+		cmocka_unit_test_setup_teardown(a_missing_hpa_is_one_that_a_list_did_not_show, setup_unstarted,
+			teardown),
 		CASE(changes_are_told_by_key),
 		CASE(an_hpas_change_is_told_to_its_object),
 		CASE(a_relist_sweeps_what_is_gone),

@@ -13,11 +13,11 @@
 #include "base/log.h"
 #include "cache/store.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
-#define WEB_JOB "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web"
-#define WEB_HPA "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define WEB            "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define WEB_JOB        "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web"
+#define WEB_HPA        "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
 #define OWNED_BY(name) "'ownerReferences':[{'kind':'ScaledObject','name':'" name "','uid':'u','controller':true}]"
-#define MANAGED "'labels':{'kscaled.io/managed':'true'}"
+#define MANAGED        "'labels':{'kscaled.io/managed':'true'}"
 
 static struct {
 	struct store *store;
@@ -74,11 +74,15 @@ static void learn_web(void)
 /* Each with all bits that it means and no other. */
 static void what_changed_is_told(void **state)
 {
-	static const struct { const char *path, *change; unsigned changes; } cases[] = {
+	static const struct {
+		const char *path, *change;
+		unsigned changes;
+	} cases[] = {
 		{ WEB, "{'spec':{'pollingInterval':8}}", STORE_SPEC },
 		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", STORE_ANNOTATIONS },
 		{ WEB, "{'metadata':{'labels':{'a':'b'}}}", STORE_META },
-		{ WEB, "{'metadata':{'finalizers':['f']}}", STORE_META }, { WEB, "{'metadata':{'finalizers':['g']}}", STORE_META },
+		{ WEB, "{'metadata':{'finalizers':['f']}}", STORE_META },
+		{ WEB, "{'metadata':{'finalizers':['g']}}", STORE_META },
 		{ WEB, "{'status':{'hpaName':'x'}}", STORE_STATUS },
 		{ WEB, "{'status':{'hpaName':'y'},'metadata':{'labels':null}}", STORE_STATUS | STORE_META },
 		{ WEB, "{'metadata':{'managedFields':[{}]}}", 0 },
@@ -90,8 +94,13 @@ static void what_changed_is_told(void **state)
 		{ WEB_HPA, "{'status':{'desiredReplicas':2}}", STORE_HPA_STATUS },
 		{ WEB_HPA, "{'status':{'lastScaleTime':'2026-01-01T00:00:00Z'}}", STORE_HPA_STATUS },
 		{ WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'True'}]}}", STORE_HPA_STATUS },
-		{ WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'True'},{'type':'AbleToScale'}]}}", 0 },
-		{ WEB_HPA, "{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'v','controller':true}]}}", STORE_HPA },
+		{ WEB_HPA,
+			"{'status':{'conditions':[{'type':'ScalingActive','status':'True'},{'type':'AbleToScale'}]}}",
+			0 },
+		{ WEB_HPA,
+			"{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'v','controller':"
+			"true}]}}",
+			STORE_HPA },
 	};
 
 	(void)state;

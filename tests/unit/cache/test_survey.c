@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One look at all triggers of an object: what is asked, what is awaited, and what comes of it when the object changes meanwhile. */
+/*
+ * One look at all triggers of an object: what is asked, what is awaited, and what comes of it when
+ * the object changes meanwhile.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,17 +20,17 @@
 #include "cache/survey.h"
 #include "scalers/sources.h"
 
-#define WEB "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
-#define TARGET "/apis/apps/v1/namespaces/default/deployments/web"
-#define KEY "default/web"
-#define JOB "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
-#define JOB_KEY "scaledjobs/default/web"
-#define A "{'type':'scripted','metadata':{'source':'a','activation':'3'}}"
-#define B "{'type':'scripted','metadata':{'source':'b'}}"
-#define SECRET "/api/v1/namespaces/default/secrets/creds"
-#define AUTH "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/redis"
+#define WEB       "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define TARGET    "/apis/apps/v1/namespaces/default/deployments/web"
+#define KEY       "default/web"
+#define JOB       "/apis/keda.sh/v1alpha1/namespaces/default/scaledjobs/web" /* of the same name */
+#define JOB_KEY   "scaledjobs/default/web"
+#define A         "{'type':'scripted','metadata':{'source':'a','activation':'3'}}"
+#define B         "{'type':'scripted','metadata':{'source':'b'}}"
+#define SECRET    "/api/v1/namespaces/default/secrets/creds"
+#define AUTH      "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/redis"
 #define BY_SECRET "{'type':'scripted','metadata':{},'authenticationRef':{'name':'redis'}}"
-#define CPU "{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"
+#define CPU       "{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"
 
 static struct {
 	struct loop *loop;
@@ -36,7 +39,11 @@ static struct {
 	struct cache cache;
 	struct survey *survey;
 	const char *key; /* of the object that is looked at */
-	struct heard { int times; char text[1024]; int64_t answered_at_ms, asked_at_ms; } heard;
+	struct heard {
+		int times;
+		char text[1024];
+		int64_t answered_at_ms, asked_at_ms;
+	} heard;
 } t;
 
 static void object(const char *triggers)
@@ -49,7 +56,9 @@ static void object(const char *triggers)
 
 static void job(const char *triggers)
 {
-	MEM_AUTO char *text = mem_printf("{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[{'name':'x'}]}}},'triggers':[%s]}}", triggers);
+	MEM_AUTO char *text = mem_printf("{'spec':{'jobTargetRef':{'template':{'spec':{'containers':[{'name':'x'}]}}},'"
+					 "triggers':[%s]}}",
+		triggers);
 
 	fakecluster_apply(JOB, text);
 	fakeloop_advance(20);
@@ -84,7 +93,10 @@ static int setup(void **state)
 	c->leadership.leading = true;
 	targets_start(c->targets, NULL, 0);
 	store_start(c->store, NULL, 0);
-	fakecluster_apply(TARGET, "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':4,'template':{'spec':{'containers':[{'name':'x'}]}}},'status':{'readyReplicas':2}}");
+	fakecluster_apply(TARGET,
+		"{'apiVersion':'apps/"
+		"v1','kind':'Deployment','spec':{'replicas':4,'template':{'spec':{'containers':[{'name':'x'}]}}},'"
+		"status':{'readyReplicas':2}}");
 	fakesource_answer("a", 2);
 	fakesource_answer("b", 5);
 	object(A "," B);
@@ -137,16 +149,21 @@ static void on_survey(void *arg, const struct survey_result *r)
 
 		assert_string_equal(one->metric_name, r->scalers[i]->metric_name);
 		if (one->err)
-			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s failing (%d): %s; ", one->metric_name, one->failures, one->err->msg);
+			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s failing (%d): %s; ",
+				one->metric_name, one->failures, one->err->msg);
 		else
-			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s %g %s; ", one->metric_name, one->reading.value, one->reading.active ? "active" : "inactive");
+			len += (size_t)snprintf(h->text + len, sizeof(h->text) - len, "%s %g %s; ", one->metric_name,
+				one->reading.value, one->reading.active ? "active" : "inactive");
 	}
-	snprintf(h->text + len, sizeof(h->text) - len, "%zu resources, %d replicas", r->resource_count, r->replicas_known ? r->replicas : -1);
+	snprintf(h->text + len, sizeof(h->text) - len, "%zu resources, %d replicas", r->resource_count,
+		r->replicas_known ? r->replicas : -1);
 }
 
 static struct survey_terms terms(const char *metric, int64_t max_age_ms)
 {
-	return (struct survey_terms){ .metric = metric, .max_age_ms = max_age_ms, .deadline_ms = loop_now_ms(t.loop) + 3000 };
+	return (struct survey_terms){ .metric = metric,
+		.max_age_ms = max_age_ms,
+		.deadline_ms = loop_now_ms(t.loop) + 3000 };
 }
 
 static void start(const char *metric, int64_t max_age_ms)
@@ -177,7 +194,7 @@ static bool peek(const char *metric, int64_t max_age_ms)
 	return found;
 }
 
-/* ------------------------------------------------------------------------------------------------------------------------------ */
+/* ----  ---- */
 
 static void all_are_asked_and_judged(void **state)
 {
@@ -185,7 +202,8 @@ static void all_are_asked_and_judged(void **state)
 	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b 5 active; 0 resources, 4 replicas");
 	assert_true(t.heard.answered_at_ms > 0);
 	fakesource_fail("b", "no route");
-	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b failing (1): source b: no route; 0 resources, 4 replicas");
+	assert_string_equal(look(NULL),
+		"s0-scripted-a 2 inactive; s1-scripted-b failing (1): source b: no route; 0 resources, 4 replicas");
 }
 
 static void one_is_asked_alone(void **state)
@@ -194,7 +212,8 @@ static void one_is_asked_alone(void **state)
 	assert_string_equal(look("S1-Scripted-B"), "s1-scripted-b 5 active; 0 resources, 4 replicas");
 	assert_int_equal(fakesource_asked("a"), 0);
 	assert_string_equal(look("s2-scripted-c"), "missing: scaledobject default/web has no metric s2-scripted-c");
-	assert_string_equal(look("composite-metric"), "missing: scaledobject default/web has no metric composite-metric");
+	assert_string_equal(look("composite-metric"),
+		"missing: scaledobject default/web has no metric composite-metric");
 }
 
 static void resources_are_not_asked(void **state)
@@ -216,7 +235,8 @@ static void the_slowest_is_awaited_up_to_the_deadline(void **state)
 	fakeloop_advance(2900);
 	assert_int_equal(t.heard.times, 0);
 	fakeloop_advance(200);
-	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: timed out; s1-scripted-b 5 active; 0 resources, 4 replicas");
+	assert_string_equal(t.heard.text,
+		"s0-scripted-a failing (1): source a: timed out; s1-scripted-b 5 active; 0 resources, 4 replicas");
 }
 
 /* Only failures: an answer is one. */
@@ -230,9 +250,11 @@ static void uncounted_looks_count_no_failure(void **state)
 	for (int i = 0; i < 3; i++) {
 		t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
 		fakeloop_advance(10);
-		assert_string_equal(t.heard.text, "s0-scripted-a failing (0): source a: no route; 0 resources, 4 replicas");
+		assert_string_equal(t.heard.text,
+			"s0-scripted-a failing (0): source a: no route; 0 resources, 4 replicas");
 	}
-	assert_string_equal(look("s0-scripted-a"), "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
+	assert_string_equal(look("s0-scripted-a"),
+		"s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
 	t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
@@ -252,7 +274,8 @@ static void giving_up_is_not_counted(void **state)
 	hasty.deadline_ms = loop_now_ms(t.loop) + 500;
 	t.survey = survey_start(&t.cache, KEY, &hasty, on_survey, NULL);
 	fakeloop_advance(600);
-	assert_string_equal(t.heard.text, "s0-scripted-a failing (0): source a: no answer in time; 0 resources, 4 replicas");
+	assert_string_equal(t.heard.text,
+		"s0-scripted-a failing (0): source a: no answer in time; 0 resources, 4 replicas");
 	fakeloop_advance(3000);
 	assert_int_equal(health_failures(t.cache.health, KEY, "s0-scripted-a"), 0);
 }
@@ -288,7 +311,9 @@ static void an_object_that_changes_is_looked_at_anew(void **state)
 	object(B "," CPU);
 	fakesource_answer("b", 8);
 	fakeloop_advance(2100);
-	assert_string_equal(t.heard.text, "s0-scripted-b failing (0): source b: no answer in time; 1 resources, 4 replicas"); /* within the same deadline, which is over */
+	/* within the same deadline, which is over */
+	assert_string_equal(t.heard.text,
+		"s0-scripted-b failing (0): source b: no answer in time; 1 resources, 4 replicas");
 	/* Another threshold is no other question. */
 	object(A);
 	fakesource_answer("a", 2);
@@ -320,7 +345,10 @@ static void what_cannot_be_built_is_told(void **state)
 	assert_non_null(strstr(t.heard.text, "invalid: "));
 }
 
-/* A standby is asked for the first time: the Secret is read while the asker waits, and nobody is told that it could not be. */
+/*
+ * A standby is asked for the first time: the Secret is read while the asker waits, and nobody is
+ * told that it could not be.
+ */
 static void what_is_being_read_is_waited_for(void **state)
 {
 	(void)state;
@@ -351,7 +379,7 @@ static void cancelled_it_says_nothing(void **state)
 	assert_int_equal(t.heard.times, 0);
 }
 
-/* --- of a ScaledJob ----------------------------------------------------------------------------------------------------------- */
+/* ---- Of a ScaledJob ---- */
 
 static void a_scaledjob_is_looked_at_by_itself(void **state)
 {
@@ -364,8 +392,10 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 	assert_string_equal(look("s1-scripted-b"), "s1-scripted-b 5 active; 0 resources, -1 replicas");
 	assert_string_equal(look("composite-metric"), "missing: scaledjob default/web has no metric composite-metric");
 	fakesource_fail("c", "no route");
-	assert_string_equal(look(NULL), "s0-scripted-c failing (1): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
-	assert_string_equal(look(NULL), "s0-scripted-c failing (2): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_string_equal(look(NULL),
+		"s0-scripted-c failing (1): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
+	assert_string_equal(look(NULL),
+		"s0-scripted-c failing (2): source c: no route; s1-scripted-b 5 active; 0 resources, -1 replicas");
 	t.key = KEY;
 	assert_string_equal(look(NULL), "s0-scripted-a 2 inactive; s1-scripted-b 5 active; 0 resources, 4 replicas");
 	fakecluster_delete(JOB);
@@ -375,7 +405,10 @@ static void a_scaledjob_is_looked_at_by_itself(void **state)
 	assert_string_equal(look("s1-scripted-b"), "missing: scaledjob default/web not found");
 }
 
-/* The time from which on what happens may not be in the answers: that of the question that was put first, not of the looks that it answers. */
+/*
+ * The time from which on what happens may not be in the answers: that of the question that was put
+ * first, not of the looks that it answers.
+ */
 static void it_is_told_when_the_oldest_answer_was_asked_for(void **state)
 {
 	int64_t a_at_ms, b_at_ms;
@@ -428,7 +461,7 @@ static void both_kinds_share_a_reading(void **state)
 	assert_int_equal(fakesource_asked("b"), 1);
 }
 
-/* --- useCachedMetrics --------------------------------------------------------------------------------- */
+/* ---- UseCachedMetrics ---- */
 
 #define CACHED_A "{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'a'}}"
 
@@ -472,9 +505,9 @@ static const char *get(const char *metric)
 	return run(&with);
 }
 
-#define BOTH "s0-scripted-a 2 active; s1-scripted-b 8 active; 0 resources, 4 replicas"
+#define BOTH                   "s0-scripted-a 2 active; s1-scripted-b 8 active; 0 resources, 4 replicas"
 #define FAILING(failures, why) "s0-scripted-a failing (" failures "): source a: " why "; 0 resources, 4 replicas"
-#define ONLY_A(value) "s0-scripted-a " value " active; 0 resources, 4 replicas"
+#define ONLY_A(value)          "s0-scripted-a " value " active; 0 resources, 4 replicas"
 
 static void a_wake_up_is_not_for_the_hpa(void **state)
 {

@@ -15,14 +15,18 @@
 #include "base/mem.h"
 #include "cache/targetref.h"
 
-#define OBJECT "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
-#define ARGO "/apis/argoproj.io/v1alpha1"
+#define OBJECT  "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define ARGO    "/apis/argoproj.io/v1alpha1"
 #define ROLLOUT ARGO "/namespaces/shop/rollouts/web"
-#define SPEC(ref) "{'spec':{'scaleTargetRef':{" ref "},'triggers':[{'type':'redis','metadata':{'address':'x:1','listName':'l'}}]}}"
+#define SPEC(ref)                                                                                                      \
+	"{'spec':{'scaleTargetRef':{" ref                                                                              \
+	"},'triggers':[{'type':'redis','metadata':{'address':'x:1','listName':'l'}}]}}"
 #define OF_KIND(kind) SPEC("'apiVersion':'argoproj.io/v1alpha1','kind':'" kind "','name':'web'")
-#define ROLLOUTS                                                                                                                                                                \
-	"{'resources':[{'name':'rollouts','kind':'Rollout','namespaced':true},{'name':'rollouts/scale','kind':'Scale','namespaced':true},"                                      \
-	"{'name':'reports','kind':'Report','namespaced':true},{'name':'clusters','kind':'Cluster','namespaced':false},{'name':'clusters/scale','kind':'Scale','namespaced':false}]}"
+#define ROLLOUTS                                                                                                       \
+	"{'resources':[{'name':'rollouts','kind':'Rollout','namespaced':true},{'name':'rollouts/"                      \
+	"scale','kind':'Scale','namespaced':true},"                                                                    \
+	"{'name':'reports','kind':'Report','namespaced':true},{'name':'clusters','kind':'Cluster','namespaced':false}" \
+	",{'name':'clusters/scale','kind':'Scale','namespaced':false}]}"
 
 static struct {
 	struct store *store;
@@ -118,13 +122,15 @@ static void kinds_lead_to_their_resources(void **state)
 	so.spec.target_kind = NULL;
 	assert_string_equal(found(&so, NULL), "apps|v1|deployments");
 	so.spec.target_api_version = (char[]){ "a/b/c" };
-	assert_string_equal(found(&so, &waits), "invalid: spec.scaleTargetRef.apiVersion: \"a/b/c\" is not a group and version, like apps/v1");
+	assert_string_equal(found(&so, &waits),
+		"invalid: spec.scaleTargetRef.apiVersion: \"a/b/c\" is not a group and version, like apps/v1");
 	so.spec.target_api_version = (char[]){ "argoproj.io/v1alpha1" };
 	assert_string_equal(found(&so, &waits), "temporary: its kind is being looked for");
 	assert_true(waits);
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, ARGO, 1, 500);
 	fakeloop_advance(10);
-	assert_string_equal(found(&so, &waits), "temporary: discovery of argoproj.io/v1alpha1: HTTP 500 refused by the test");
+	assert_string_equal(found(&so, &waits),
+		"temporary: discovery of argoproj.io/v1alpha1: HTTP 500 refused by the test");
 	assert_false(waits);
 }
 
@@ -159,7 +165,9 @@ static void what_cannot_be_scaled_is_refused(void **state)
 	assert_int_equal(t.told, 1);
 	fakecluster_apply(OBJECT, OF_KIND("Cluster"));
 	fakeloop_advance(20);
-	assert_string_equal(found_now(), "invalid: kind Cluster of argoproj.io/v1alpha1 stands in no namespace, so it cannot be scaled by a ScaledObject");
+	assert_string_equal(found_now(),
+		"invalid: kind Cluster of argoproj.io/v1alpha1 stands in no namespace, so it cannot be scaled by a "
+		"ScaledObject");
 	assert_false(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
 	fakecluster_apply(OBJECT, OF_KIND("Rolout"));
 	fakeloop_advance(20);
@@ -218,7 +226,10 @@ static void the_crd_comes_and_goes(void **state)
 
 static void a_deletion_knows_the_resource_from_the_status(void **state)
 {
-	static const struct { const char *status; const char *resource; } cases[] = {
+	static const struct {
+		const char *status;
+		const char *resource;
+	} cases[] = {
 		{ "'group':'argoproj.io','version':'v1alpha1','kind':'Rollout','resource':'rollouts'", "rollouts" },
 		{ "'group':'argoproj.io','version':'v1alpha1','kind':'Rollout','resource':'../secrets'", NULL },
 		{ "'group':'argoproj.io','version':'v1beta1','kind':'Rollout','resource':'rollouts'", NULL },
@@ -234,7 +245,8 @@ static void a_deletion_knows_the_resource_from_the_status(void **state)
 		fakecluster_apply(OBJECT, OF_KIND("Rollout"));
 		fakecluster_change(OBJECT, status);
 		fakeloop_advance(10);
-		assert_int_equal(targetref_stored(store_scaledobject(t.store, "shop/web"), group, version, resource), cases[i].resource ? 0 : -1);
+		assert_int_equal(targetref_stored(store_scaledobject(t.store, "shop/web"), group, version, resource),
+			cases[i].resource ? 0 : -1);
 		assert_string_equal(resource, cases[i].resource ? cases[i].resource : "");
 	}
 }

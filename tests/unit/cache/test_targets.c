@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The scale targets: wanted, read once when the list has passed them, then kept by the watch; whatever comes first. */
+/*
+ * The scale targets: wanted, read once when the list has passed them, then kept by the watch;
+ * whatever comes first.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +20,8 @@
 #include "cache/targets.h"
 
 #define DEPLOYMENT(name) "/apis/apps/v1/namespaces/shop/deployments/" name
-#define WEB DEPLOYMENT("web")
-#define REPLICAS(n) "{'spec':{'replicas':" #n "}}"
+#define WEB              DEPLOYMENT("web")
+#define REPLICAS(n)      "{'spec':{'replicas':" #n "}}"
 
 static struct {
 	struct kinds *kinds;
@@ -124,7 +127,7 @@ static unsigned reads(void)
 	return fakecluster_calls(FAKECLUSTER_ANY, "");
 }
 
-/* --- by list and watch -------------------------------------------------------------------------------------------------------- */
+/* ---- By list and watch ---- */
 
 static void the_first_wish_of_a_kind_starts_its_watch(void **state)
 {
@@ -161,7 +164,10 @@ static int setup_closed(void **state)
 	return 0;
 }
 
-/* At a start the objects come page by page; the lists of their targets wait for them, so that none is read by itself. */
+/*
+ * At a start the objects come page by page; the lists of their targets wait for them, so that none
+ * is read by itself.
+ */
 static void lists_wait_until_the_wishes_are_said(void **state)
 {
 	(void)state;
@@ -206,7 +212,8 @@ static void changes_that_matter_are_told(void **state)
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/web ");
 	assert_int_equal(replicas("shop/web"), 4);
-	fakecluster_change(WEB, "{'spec':{'template':{'spec':{'containers':[{'name':'c','env':[{'name':'A','value':'1'}]}]}}}}");
+	fakecluster_change(WEB,
+		"{'spec':{'template':{'spec':{'containers':[{'name':'c','env':[{'name':'A','value':'1'}]}]}}}}");
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 2);
 	fakecluster_delete(WEB);
@@ -294,7 +301,7 @@ static void watches_keep_to_the_namespaces(void **state)
 	assert_int_equal(fakecluster_watches(""), 1);
 }
 
-/* --- named after its kind's list ---------------------------------------------------------------------------------------------- */
+/* ---- Named after its kind's list ---- */
 
 static void begin_with_a_synced_kind(void)
 {
@@ -370,10 +377,12 @@ static void a_read_that_keeps_failing_is_told_and_backed_off(void **state)
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		fakecluster_apply(WEB, REPLICAS(3));
 		begin_with_a_synced_kind();
-		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_GET, "", FAKECLUSTER_ANY, statuses[i]);
+		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_GET, "", FAKECLUSTER_ANY,
+			statuses[i]);
 		want("shop/web", "web");
 		fakeloop_advance(600000);
-		assert_non_null(strstr(targets_trouble(t.targets, "shop/web"), "reading apps/v1/deployments/shop/web: "));
+		assert_non_null(
+			strstr(targets_trouble(t.targets, "shop/web"), "reading apps/v1/deployments/shop/web: "));
 		assert_true(t.told > 0);
 		assert_in_range(reads(), 10, 30);
 		assert_null(targets_trouble(t.targets, "shop/first"));
@@ -413,7 +422,9 @@ static void the_watch_beats_the_read(void **state)
 	assert_int_equal(state_of("shop/b"), TARGET_MISSING);
 }
 
-/* Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards. */
+/*
+ * Deleted and made anew; the read saw the new one, the watch comes to the old one's end afterwards.
+ */
 static void the_end_of_a_predecessor(void **state)
 {
 	(void)state;
@@ -446,7 +457,7 @@ static void releasing_while_it_is_read(void **state)
 	assert_int_equal(t.told, 0);
 }
 
-/* --- answers to scale writes -------------------------------------------------------------------------------------------------- */
+/* ---- Answers to scale writes ---- */
 
 static json_t *scale(const char *version, int count)
 {
@@ -509,7 +520,7 @@ static void odd_answers_are_ignored(void **state)
 	json_decref(empty);
 }
 
-/* --- trouble ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Trouble ---- */
 
 static void a_watch_that_fails_is_told_to_who_waits(void **state)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Targets whose replicas only /scale tells: kinds that keep them elsewhere, and kinds that may not be watched. */
+/*
+ * Targets whose replicas only /scale tells: kinds that keep them elsewhere, and kinds that may not
+ * be watched.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +19,9 @@
 #include "cache/targets.h"
 
 #define ROLLOUT(name) "/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/" name
-#define WEB ROLLOUT("web")
-#define SIZE(n) "{'spec':{'size':" #n "}}"
-#define REPLICAS(n) "{'spec':{'replicas':" #n "}}"
+#define WEB           ROLLOUT("web")
+#define SIZE(n)       "{'spec':{'size':" #n "}}"
+#define REPLICAS(n)   "{'spec':{'replicas':" #n "}}"
 
 static struct {
 	struct kinds *kinds;
@@ -129,7 +132,7 @@ static unsigned scale_reads(void)
 	return fakecluster_calls(KUBE_GET, "/scale");
 }
 
-/* --- replicas that do not stand in .spec.replicas ----------------------------------------------------------------------------- */
+/* ---- Replicas that do not stand in .spec.replicas ---- */
 
 static void they_are_read_once_per_change_of_the_spec(void **state)
 {
@@ -222,7 +225,10 @@ static void a_late_wish(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 2);
 }
 
-/* Deleted and made anew; the read saw the new one, the watch comes to the old one's end while its scale is asked for. */
+/*
+ * Deleted and made anew; the read saw the new one, the watch comes to the old one's end while its
+ * scale is asked for.
+ */
 static void the_end_of_a_predecessor(void **state)
 {
 	(void)state;
@@ -249,7 +255,8 @@ static void a_scale_that_cannot_be_read_is_told(void **state)
 	fakeloop_advance(100);
 	assert_null(targets_trouble(t.targets, "shop/web"));
 	fakeloop_advance(600000);
-	assert_string_equal(targets_trouble(t.targets, "shop/web"), "reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 500 refused by the test");
+	assert_string_equal(targets_trouble(t.targets, "shop/web"),
+		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 500 refused by the test");
 	assert_int_equal(t.told > 0, 1);
 	assert_int_equal(t.warnings, 2);
 	assert_in_range(scale_reads(), 15, 40);
@@ -269,7 +276,8 @@ static void our_own_write_is_known(void **state)
 	fakeloop_advance(10);
 	fakecluster_watch_lag(100);
 	fakecluster_change(WEB, SIZE(9));
-	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 9);
+	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion",
+		fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 9);
 	targets_learn_scale(t.targets, "shop/web", scale);
 	json_decref(scale);
 	assert_int_equal(replicas("shop/web"), 9);
@@ -279,7 +287,7 @@ static void our_own_write_is_known(void **state)
 	assert_int_equal(t.told, 1);
 }
 
-/* --- kinds that may not be watched -------------------------------------------------------------------------------------------- */
+/* ---- Kinds that may not be watched ---- */
 
 static void deny(void)
 {
@@ -304,7 +312,9 @@ static void then_scale_is_read_now_and_then(void **state)
 	assert_int_equal(t.warnings, 1);
 	assert_int_equal(read_environment("shop/web", &env, &err), -1);
 	assert_int_equal(err.kind, ERR_DENIED);
-	assert_string_equal(err.msg, "the environment of the scale target cannot be read: kscaled needs a role with the verbs get, list and watch on rollouts.argoproj.io");
+	assert_string_equal(err.msg,
+		"the environment of the scale target cannot be read: kscaled needs a role with the verbs get, list and "
+		"watch on rollouts.argoproj.io");
 	fakecluster_change(WEB, REPLICAS(5));
 	fakecluster_apply(ROLLOUT("none"), REPLICAS(1));
 	fakeloop_advance(18100);
@@ -336,7 +346,9 @@ static void until_the_watch_is_allowed(void **state)
 	struct strmap env = { 0 };
 
 	(void)state;
-	fakecluster_apply(WEB, "{'spec':{'replicas':3,'template':{'spec':{'containers':[{'name':'c','env':[{'name':'A','value':'1'}]}]}}}}");
+	fakecluster_apply(WEB,
+		"{'spec':{'replicas':3,'template':{'spec':{'containers':[{'name':'c','env':[{'name':'A','value':'1'}]}]"
+		"}}}}");
 	deny();
 	want("shop/web", "web");
 	fakeloop_advance(1800000);
@@ -375,7 +387,8 @@ static void an_older_answer_undoes_nothing(void **state)
 		fakeloop_advance(10);
 	fakeloop_advance(2); /* read at the server */
 	fakecluster_change(WEB, REPLICAS(8));
-	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion", fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 8);
+	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion",
+		fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 8);
 	targets_learn_scale(t.targets, "shop/web", scale);
 	json_decref(scale);
 	assert_int_equal(replicas("shop/web"), 8);
@@ -391,7 +404,8 @@ static void a_scale_that_is_denied_too_is_told(void **state)
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "/scale", FAKECLUSTER_ANY, 403);
 	want("shop/web", "web");
 	fakeloop_advance(10);
-	assert_string_equal(targets_trouble(t.targets, "shop/web"), "reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 403 refused by the test");
+	assert_string_equal(targets_trouble(t.targets, "shop/web"),
+		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 403 refused by the test");
 	assert_int_equal(t.told, 1);
 	fakecluster_heal();
 	fakeloop_advance(40000);
@@ -400,7 +414,7 @@ static void a_scale_that_is_denied_too_is_told(void **state)
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name)      cmocka_unit_test_setup_teardown(name, setup, teardown)
 #define ELSEWHERE(name) cmocka_unit_test_setup_teardown(name, setup_elsewhere, teardown)
 	const struct CMUnitTest tests[] = {
 		ELSEWHERE(they_are_read_once_per_change_of_the_spec),

@@ -30,7 +30,8 @@ static char *texts(const struct documents *d)
 	char *out = mem_dup("");
 
 	for (size_t i = 0; i < documents_count(d); i++) {
-		char *one = json_dumps(documents_at(d, i)->json, JSON_COMPACT | JSON_ENCODE_ANY), *joined = mem_printf("%s%s%s", out, i > 0 ? "\n" : "", one);
+		char *one = json_dumps(documents_at(d, i)->json, JSON_COMPACT | JSON_ENCODE_ANY),
+		     *joined = mem_printf("%s%s%s", out, i > 0 ? "\n" : "", one);
 
 		free(one);
 		free(out);
@@ -41,16 +42,21 @@ static char *texts(const struct documents *d)
 
 static void means_what_kubectl_reads(void **state)
 {
-	static const struct { const char *text, *json; } cases[] = {
+	static const struct {
+		const char *text, *json;
+	} cases[] = {
 		{ "a: 1", "{\"a\":1}" },
 		{ "a: \"1\"", "{\"a\":\"1\"}" },
 		{ "a: '1'", "{\"a\":\"1\"}" },
 		{ "[yes, No, on, OFF, y, N, true, False]", "[true,false,true,false,true,false,true,false]" },
 		{ "[~, null, '', 'null', ]", "[null,null,\"\",\"null\"]" },
 		{ "[010, 0x1F, 0o17, 0b11, 1_000, +5, -7, 089]", "[8,31,15,3,1000,5,-7,89.0]" },
-		{ "[1.5, .5, 1e3, 1., -2.5e-1, 1.2.3, 1e, 0x, '-']", "[1.5,0.5,1000.0,1.0,-0.25,\"1.2.3\",\"1e\",\"0x\",\"-\"]" },
-		{ "[9223372036854775807, -9223372036854775808, 9223372036854775808]", "[9223372036854775807,-9223372036854775808,9.2233720368547758e18]" },
-		{ "[.nan, .inf, 2024-01-02, 12:30:45, 1e999]", "[\".nan\",\".inf\",\"2024-01-02\",\"12:30:45\",\"1e999\"]" },
+		{ "[1.5, .5, 1e3, 1., -2.5e-1, 1.2.3, 1e, 0x, '-']",
+			"[1.5,0.5,1000.0,1.0,-0.25,\"1.2.3\",\"1e\",\"0x\",\"-\"]" },
+		{ "[9223372036854775807, -9223372036854775808, 9223372036854775808]",
+			"[9223372036854775807,-9223372036854775808,9.2233720368547758e18]" },
+		{ "[.nan, .inf, 2024-01-02, 12:30:45, 1e999]",
+			"[\".nan\",\".inf\",\"2024-01-02\",\"12:30:45\",\"1e999\"]" },
 		{ "[!!str 5, !!int '7', !!bool 'true', ! 8]", "[\"5\",7,true,\"8\"]" },
 		{ "a: |\n  x\n  y\nb: >\n  x\n  y\n", "{\"a\":\"x\\ny\\n\",\"b\":\"x y\\n\"}" },
 		{ "1: a\ntrue: b", "{\"1\":\"a\",\"true\":\"b\"}" },
@@ -58,7 +64,9 @@ static void means_what_kubectl_reads(void **state)
 		{ "base: &x {b: 1, c: 2}\nd: {<<: *x, c: 3}", "{\"base\":{\"b\":1,\"c\":2},\"d\":{\"c\":3,\"b\":1}}" },
 		{ "d: {<<: [{a: 1, b: 1}, {b: 2, c: 2}]}", "{\"d\":{\"a\":1,\"b\":1,\"c\":2}}" },
 		{ "a: 1\na: 2", "{\"a\":2}" },
-		{ "\xEF\xBB\xBF" "a: 1\r\nb: 2\r\n", "{\"a\":1,\"b\":2}" },
+		{ "\xEF\xBB\xBF"
+		  "a: 1\r\nb: 2\r\n",
+			"{\"a\":1,\"b\":2}" },
 		{ "", "" },
 		{ "# only a comment\n---\n...\n", "" },
 		{ "---\na: 1\n---\n---\nb: 2\n", "{\"a\":1}\n{\"b\":2}" },
@@ -66,7 +74,8 @@ static void means_what_kubectl_reads(void **state)
 		{ "{\"a\": \"\\ud83d\\ude00\"}", "{\"a\":\"\xF0\x9F\x98\x80\"}" },
 		{ "{\"a\": \"yes\", \"b\":\t010}", NULL },
 		{ "{a: yes}", "{\"a\":true}" },
-		{ "kind: List\nitems:\n- {a: 1}\n- kind: FooList\n  items: [{b: 2}, null]\n- {c: 3}", "{\"a\":1}\n{\"b\":2}\n{\"c\":3}" },
+		{ "kind: List\nitems:\n- {a: 1}\n- kind: FooList\n  items: [{b: 2}, null]\n- {c: 3}",
+			"{\"a\":1}\n{\"b\":2}\n{\"c\":3}" },
 		{ "kind: List\nitems: 5", "{\"kind\":\"List\",\"items\":5}" },
 	};
 
@@ -84,7 +93,9 @@ static void means_what_kubectl_reads(void **state)
 
 static void says_where_it_is_no_yaml(void **state)
 {
-	static const struct { const char *text, *message; } cases[] = {
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
 		{ "a: 1\nb: [1,\n", "line 3: not YAML: did not find expected node content" },
 		{ "a: 1\n\tb: 2\n", "line 2: not YAML: found a tab character that violates indentation" },
 		{ "a: 1\nb: \xFF\n", "line 2: not YAML: invalid leading UTF-8 octet" },
@@ -129,13 +140,15 @@ static void aliases_do_not_grow_a_document(void **state)
 
 	(void)state;
 	for (int i = 1; i < 12; i++) {
-		char *more = mem_printf("%sa%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", text, i, i, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
+		char *more = mem_printf("%sa%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", text, i, i,
+			i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
 
 		free(text);
 		text = more;
 	}
 	assert_int_equal(documents_read(d, "f", text, strlen(text), &err), -1);
-	assert_string_equal(err.msg, "line 6: the document has too many values, aliases counted with what they stand for: at most 1000000");
+	assert_string_equal(err.msg,
+		"line 6: the document has too many values, aliases counted with what they stand for: at most 1000000");
 	assert_int_equal(documents_count(d), 0);
 	documents_free(d);
 	free(text);
@@ -156,37 +169,56 @@ static void nesting_ends(void **state)
 	documents_free(d);
 }
 
-static const char sample[] =
-	"# first\n"                       /* 1 */
-	"metadata:\n"                     /* 2 */
-	"  annotations:\n"                /* 3 */
-	"    a.b/c: x\n"                  /* 4 */
-	"spec:\n"                         /* 5 */
-	"  triggers:\n"                   /* 6 */
-	"  - type: redis\n"               /* 7 */
-	"    metadata: {listName: jobs}\n"/* 8 */
-	"  - type: cpu\n"                 /* 9 */
-	"    metadata:\n"                 /* 10 */
-	"      value: \"5\"\n"            /* 11 */
-	"  copy: &c {x: 1}\n"             /* 12 */
-	"  copied: *c\n"                  /* 13 */
-	"  twice: {x: 1}\n"               /* 14 */
-	"  twice: {y: 1}\n";              /* 15 */
+static const char sample[] = "# first\n"                        /* 1 */
+			     "metadata:\n"                      /* 2 */
+			     "  annotations:\n"                 /* 3 */
+			     "    a.b/c: x\n"                   /* 4 */
+			     "spec:\n"                          /* 5 */
+			     "  triggers:\n"                    /* 6 */
+			     "  - type: redis\n"                /* 7 */
+			     "    metadata: {listName: jobs}\n" /* 8 */
+			     "  - type: cpu\n"                  /* 9 */
+			     "    metadata:\n"                  /* 10 */
+			     "      value: \"5\"\n"             /* 11 */
+			     "  copy: &c {x: 1}\n"              /* 12 */
+			     "  copied: *c\n"                   /* 13 */
+			     "  twice: {x: 1}\n"                /* 14 */
+			     "  twice: {y: 1}\n";               /* 15 */
 
 static void knows_the_lines(void **state)
 {
-	static const struct { const char *path; size_t line; } cases[] = {
-		{ "", 2 }, { "metadata", 2 }, { "metadata.annotations[a.b/c]", 4 }, { "spec", 5 }, { "spec.triggers", 6 }, { "spec.triggers[0]", 7 }, { "spec.triggers[0].type", 7 },
-		{ "spec.triggers[0].metadata.listName", 8 }, { "spec.triggers[1]", 9 }, { "spec.triggers[1].metadata.value", 11 }, { "spec.copied.x", 13 }, { "spec.twice.y", 15 },
+	static const struct {
+		const char *path;
+		size_t line;
+	} cases[] = {
+		{ "", 2 },
+		{ "metadata", 2 },
+		{ "metadata.annotations[a.b/c]", 4 },
+		{ "spec", 5 },
+		{ "spec.triggers", 6 },
+		{ "spec.triggers[0]", 7 },
+		{ "spec.triggers[0].type", 7 },
+		{ "spec.triggers[0].metadata.listName", 8 },
+		{ "spec.triggers[1]", 9 },
+		{ "spec.triggers[1].metadata.value", 11 },
+		{ "spec.copied.x", 13 },
+		{ "spec.twice.y", 15 },
 		/* What is not there has the line of what is around it. */
-		{ "spec.triggers[1].metadata.nothing", 10 }, { "spec.triggers[7].type", 6 }, { "spec.nothing.at.all", 5 }, { "nothing", 2 }, { "spec.triggers[x]", 6 }, { "[", 2 }, { "spec..", 5 },
+		{ "spec.triggers[1].metadata.nothing", 10 },
+		{ "spec.triggers[7].type", 6 },
+		{ "spec.nothing.at.all", 5 },
+		{ "nothing", 2 },
+		{ "spec.triggers[x]", 6 },
+		{ "[", 2 },
+		{ "spec..", 5 },
 	};
 	struct documents *d = read_text(sample);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		if (documents_line(documents_at(d, 0), cases[i].path) != cases[i].line)
-			fail_msg("%s: line %zu instead of %zu", cases[i].path, documents_line(documents_at(d, 0), cases[i].path), cases[i].line);
+			fail_msg("%s: line %zu instead of %zu", cases[i].path,
+				documents_line(documents_at(d, 0), cases[i].path), cases[i].line);
 	documents_free(d);
 }
 
@@ -211,7 +243,10 @@ static void knows_the_lines_of_items_and_of_json(void **state)
 	documents_free(d);
 }
 
-struct faults { size_t count, line; char key[20]; };
+struct faults {
+	size_t count, line;
+	char key[20];
+};
 
 static void on_fault(void *arg, size_t line, const char *key)
 {

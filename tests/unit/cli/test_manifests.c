@@ -14,7 +14,10 @@
 #include "cli/manifests.h"
 #include "yamldocs.h"
 
-/* kubectl keeps the whole object as JSON in an annotation, and all annotations of an object may have this many bytes (apimachinery: TotalAnnotationSizeLimitB). */
+/*
+ * kubectl keeps the whole object as JSON in an annotation, and all annotations of an object may
+ * have this many bytes (apimachinery: TotalAnnotationSizeLimitB).
+ */
 #define ANNOTATIONS_MAX 262144
 
 struct printed {
@@ -62,12 +65,17 @@ static const struct manifests_params variants[] = {
 	{ .host = "localhost:8443" },
 	{ .host = "10.0.0.7:9443" },
 	{ .host = "[fd00::7]:8443" },
-	{ .namespace_ = "123", .service_name = "null", .image = "registry.example.com:5000/a/kscaled@sha256:00", .watch_namespaces = "123,no" },
+	{ .namespace_ = "123",
+		.service_name = "null",
+		.image = "registry.example.com:5000/a/kscaled@sha256:00",
+		.watch_namespaces = "123,no" },
 	{ .namespace_ = "0x1f", .service_name = "e1", .host = "1e3.5:80" },
 };
 
-#define EACH_VARIANT(p) \
-	for (size_t variant = 0; variant < sizeof(variants) / sizeof(variants[0]) && (print(&(p), &variants[variant]), 1); variant++, done(&(p)))
+#define EACH_VARIANT(p)                                                                                                \
+	for (size_t variant = 0;                                                                                       \
+		variant < sizeof(variants) / sizeof(variants[0]) && (print(&(p), &variants[variant]), 1);              \
+		variant++, done(&(p)))
 
 /* "@WORD@" or "%include": what the build or the printing should have replaced. */
 static const char *left_over(const char *text)
@@ -87,8 +95,8 @@ static void every_placeholder_is_replaced(void **state)
 
 	(void)state;
 	EACH_VARIANT(p)
-		if (left_over(p.text))
-			fail_msg("variant %zu: %.40s", variant, left_over(p.text));
+	if (left_over(p.text))
+		fail_msg("variant %zu: %.40s", variant, left_over(p.text));
 }
 
 static void every_document_says_what_it_is(void **state)
@@ -96,7 +104,8 @@ static void every_document_says_what_it_is(void **state)
 	struct printed p;
 
 	(void)state;
-	EACH_VARIANT(p) {
+	EACH_VARIANT(p)
+	{
 		for (size_t i = 0; i < p.docs.count; i++) {
 			yaml_document_t *doc = &p.docs.docs[i];
 
@@ -129,7 +138,8 @@ static void names_stay_texts(void **state)
 	assert_quoted(yamldocs_find(&p.docs, "RoleBinding", "kscaled-workloads"), "metadata|namespace");
 	assert_quoted(yamldocs_find(&p.docs, "Service", "null"), "metadata|name");
 	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"), "spec|service|name");
-	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"), "spec|service|namespace");
+	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"),
+		"spec|service|namespace");
 	done(&p);
 	print(&p, &variants[5]);
 	assert_quoted(yamldocs_find(&p.docs, "Service", "e1"), "spec|externalName");
@@ -138,7 +148,9 @@ static void names_stay_texts(void **state)
 
 static void in_the_cluster(void **state)
 {
-	const struct manifests_params params = { .namespace_ = "scaling", .image = "example.com/k:7", .service_name = "metrics" };
+	const struct manifests_params params = { .namespace_ = "scaling",
+		.image = "example.com/k:7",
+		.service_name = "metrics" };
 	struct printed p;
 
 	(void)state;
@@ -155,7 +167,8 @@ static void in_the_cluster(void **state)
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|image", "example.com/k:7");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|1", "--service-name=metrics");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|ports|0|name", "https");
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|securityContext|readOnlyRootFilesystem", "true");
+	assert_text(&p, "Deployment", "kscaled",
+		"spec|template|spec|containers|0|securityContext|readOnlyRootFilesystem", "true");
 	assert_false(has(&p, "EndpointSlice"));
 	done(&p);
 }
@@ -219,7 +232,8 @@ static void the_apiservice_leaves_trust_to_kscaled(void **state)
 	struct printed p;
 
 	(void)state;
-	EACH_VARIANT(p) {
+	EACH_VARIANT(p)
+	{
 		yaml_document_t *doc = yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io");
 
 		assert_null(yamldocs_node(doc, "spec|caBundle"));
@@ -258,7 +272,8 @@ static void rights_follow_the_watched_namespaces(void **state)
 	}
 	assert_int_equal(bindings, 2);
 	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "metadata|namespace", "first");
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4", "--watch-namespace=first,second");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4",
+		"--watch-namespace=first,second");
 	done(&p);
 
 	print(&p, &variants[0]);
@@ -295,13 +310,17 @@ static size_t each_rule(struct printed *p, void (*fn)(const struct rule *rule))
 		yaml_document_t *doc = &p->docs.docs[i];
 		yaml_node_t *list = yamldocs_node(doc, "rules");
 
-		for (yaml_node_item_t *item = list ? list->data.sequence.items.start : NULL; list && item < list->data.sequence.items.top; item++, count++)
+		for (yaml_node_item_t *item = list ? list->data.sequence.items.start : NULL;
+			list && item < list->data.sequence.items.top; item++, count++)
 			fn(&(struct rule){ doc, yaml_document_get_node(doc, *item) });
 	}
 	return count;
 }
 
-/* No verb is a wildcard; Secrets are written in the own namespace only, by name but for their creation; others' are read. */
+/*
+ * No verb is a wildcard; Secrets are written in the own namespace only, by name but for their
+ * creation; others' are read.
+ */
 static void check_rule(const struct rule *r)
 {
 	static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
@@ -314,9 +333,11 @@ static void check_rule(const struct rule *r)
 		assert_true(named || rule_has(r, "verbs", "create"));
 	/* Pods are only ever looked at in lists, Jobs are made and deleted, never changed. */
 	if (rule_has(r, "resources", "pods"))
-		assert_false(rule_has(r, "verbs", "get") || rule_has(r, "verbs", "create") || rule_has(r, "verbs", "delete"));
+		assert_false(rule_has(r, "verbs", "get") || rule_has(r, "verbs", "create") ||
+			rule_has(r, "verbs", "delete"));
 	if (rule_has(r, "resources", "jobs"))
-		assert_false(rule_has(r, "verbs", "update") || rule_has(r, "verbs", "patch") || rule_has(r, "verbs", "deletecollection"));
+		assert_false(rule_has(r, "verbs", "update") || rule_has(r, "verbs", "patch") ||
+			rule_has(r, "verbs", "deletecollection"));
 	if (!rule_has(r, "resources", "secrets"))
 		return;
 	for (size_t i = 0; i < sizeof(writes) / sizeof(writes[0]); i++) {
@@ -327,7 +348,9 @@ static void check_rule(const struct rule *r)
 	}
 }
 
-static struct { size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, jobs; } counted;
+static struct {
+	size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, jobs;
+} counted;
 
 static void count_rule(const struct rule *r)
 {
@@ -337,7 +360,8 @@ static void count_rule(const struct rule *r)
 		*(here ? &counted.secrets_here : &counted.secrets_everywhere) += 1;
 	if (rule_has(r, "resources", "configmaps") && rule_has(r, "verbs", "watch"))
 		counted.config_maps++;
-	if (rule_has(r, "resources", "jobs") && rule_has(r, "verbs", "create") && rule_has(r, "verbs", "delete") && rule_has(r, "verbs", "watch"))
+	if (rule_has(r, "resources", "jobs") && rule_has(r, "verbs", "create") && rule_has(r, "verbs", "delete") &&
+		rule_has(r, "verbs", "watch"))
 		counted.jobs++;
 	if (rule_has(r, "resources", "serviceaccounts/token"))
 		*(here ? &counted.tokens_here : &counted.tokens_everywhere) += 1;
@@ -356,7 +380,8 @@ static void count_rules(const struct manifests_params *params)
 
 static void rights_are_few(void **state)
 {
-	static const struct manifests_params restricted = { .restrict_secrets = true }, tokens = { .service_account_tokens = true };
+	static const struct manifests_params restricted = { .restrict_secrets = true },
+					     tokens = { .service_account_tokens = true };
 
 	(void)state;
 	count_rules(&variants[0]);
@@ -381,10 +406,12 @@ static void the_daemon_is_told_what_it_may_read(void **state)
 
 	(void)state;
 	print(&p, &restricted);
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5", "--restrict-secret-access=true");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5",
+		"--restrict-secret-access=true");
 	done(&p);
 	print(&p, &variants[0]);
-	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5", "--restrict-secret-access=false");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5",
+		"--restrict-secret-access=false");
 	done(&p);
 }
 
@@ -399,7 +426,8 @@ static void other_kinds_of_targets_are_added_by_label(void **state)
 	print(&p, &variants[0]);
 	snprintf(path, sizeof(path), "aggregationRule|clusterRoleSelectors|0|matchLabels|%s", label);
 	assert_text(&p, "ClusterRole", "kscaled-scale-targets", path, "true");
-	assert_null(yamldocs_node(yamldocs_find(&p.docs, "ClusterRole", "kscaled-scale-targets"), "rules")); /* the controller's */
+	/* the controller's */
+	assert_null(yamldocs_node(yamldocs_find(&p.docs, "ClusterRole", "kscaled-scale-targets"), "rules"));
 	snprintf(path, sizeof(path), "metadata|labels|%s", label);
 	assert_text(&p, "ClusterRole", "kscaled-scale-targets-rollouts", path, "true");
 	assert_text(&p, "ClusterRole", "kscaled-scale-targets-rollouts", "rules|0|resources|0", "rollouts");
@@ -411,21 +439,28 @@ static void other_kinds_of_targets_are_added_by_label(void **state)
 
 static void the_webhook_is_optional_in_every_way(void **state)
 {
-	static const struct { const char *name, *path, *resource; } webhooks[] = {
+	static const struct {
+		const char *name, *path, *resource;
+	} webhooks[] = {
 		{ "vscaledobject.kscaled.io", "/validate-keda-sh-v1alpha1-scaledobject", "scaledobjects" },
 		{ "vscaledjob.kscaled.io", "/validate-keda-sh-v1alpha1-scaledjob", "scaledjobs" },
-		{ "vstriggerauthentication.kscaled.io", "/validate-keda-sh-v1alpha1-triggerauthentication", "triggerauthentications" },
-		{ "vsclustertriggerauthentication.kscaled.io", "/validate-keda-sh-v1alpha1-clustertriggerauthentication", "clustertriggerauthentications" },
+		{ "vstriggerauthentication.kscaled.io", "/validate-keda-sh-v1alpha1-triggerauthentication",
+			"triggerauthentications" },
+		{ "vsclustertriggerauthentication.kscaled.io",
+			"/validate-keda-sh-v1alpha1-clustertriggerauthentication", "clustertriggerauthentications" },
 	};
 	static const struct manifests_params without = { .no_webhook = true };
 	struct printed p;
 
 	(void)state;
-	EACH_VARIANT(p) {
+	EACH_VARIANT(p)
+	{
 		const char *namespace_ = variants[variant].namespace_ ? variants[variant].namespace_ : "kscaled";
 
 		for (size_t i = 0; i < sizeof(webhooks) / sizeof(webhooks[0]); i++) {
-			const struct { const char *path, *expected; } fields[] = {
+			const struct {
+				const char *path, *expected;
+			} fields[] = {
 				{ "name", webhooks[i].name },
 				{ "clientConfig|service|path", webhooks[i].path },
 				{ "clientConfig|service|namespace", namespace_ },
@@ -437,7 +472,8 @@ static void the_webhook_is_optional_in_every_way(void **state)
 				{ "sideEffects", "None" },
 				{ "timeoutSeconds", "10" },
 				{ "admissionReviewVersions|0", "v1" },
-				{ "clientConfig|caBundle", "" }, /* kscaled injects it: an applied field would take it away again */
+				/* kscaled injects it: an applied field would take it away again */
+				{ "clientConfig|caBundle", "" },
 			};
 
 			for (size_t k = 0; k < sizeof(fields) / sizeof(fields[0]); k++) {
@@ -465,9 +501,10 @@ static void the_webhook_is_optional_in_every_way(void **state)
 	done(&p);
 }
 
-static const char *const crds[] = { "scaledobjects", "scaledjobs", "triggerauthentications", "clustertriggerauthentications" };
+static const char *const crds[] = { "scaledobjects", "scaledjobs", "triggerauthentications",
+	"clustertriggerauthentications" };
 #define CRD_COUNT (sizeof(crds) / sizeof(crds[0]))
-#define SCHEMA "spec|versions|0|schema|openAPIV3Schema"
+#define SCHEMA    "spec|versions|0|schema|openAPIV3Schema"
 
 static yaml_document_t *find_crd(struct printed *p, const char *plural)
 {
@@ -477,7 +514,10 @@ static yaml_document_t *find_crd(struct printed *p, const char *plural)
 	return yamldocs_find(&p->docs, "CustomResourceDefinition", name);
 }
 
-/* Structural: every node of the schema says its type, or that it has none. Returns how many nodes were looked at. */
+/*
+ * Structural: every node of the schema says its type, or that it has none. Returns how many nodes
+ * were looked at.
+ */
 static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char *path, size_t *defaults)
 {
 	yaml_node_t *properties = yamldocs_below(doc, schema, "properties");
@@ -487,8 +527,10 @@ static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char 
 	if (!yamldocs_below(doc, schema, "type") && !yamldocs_below(doc, schema, "x-kubernetes-int-or-string"))
 		fail_msg("%s: no type", path);
 	*defaults += yamldocs_below(doc, schema, "default") != NULL;
-	for (yaml_node_pair_t *pair = properties ? properties->data.mapping.pairs.start : NULL; properties && pair < properties->data.mapping.pairs.top; pair++)
-		seen += walk_schema(doc, yaml_document_get_node(doc, pair->value), yamldocs_scalar(yaml_document_get_node(doc, pair->key)), defaults);
+	for (yaml_node_pair_t *pair = properties ? properties->data.mapping.pairs.start : NULL;
+		properties && pair < properties->data.mapping.pairs.top; pair++)
+		seen += walk_schema(doc, yaml_document_get_node(doc, pair->value),
+			yamldocs_scalar(yaml_document_get_node(doc, pair->key)), defaults);
 	inner = yamldocs_below(doc, schema, "items");
 	if (inner)
 		seen += walk_schema(doc, inner, path, defaults);
@@ -500,7 +542,10 @@ static size_t walk_schema(yaml_document_t *doc, yaml_node_t *schema, const char 
 
 static void schemas_are_structural_and_full(void **state)
 {
-	/* The CRDs' own defaults are fallback.behavior and oauth2.type; keys of map lists inside the pod template need theirs. */
+	/*
+	 * The CRDs' own defaults are fallback.behavior and oauth2.type; keys of map lists inside
+	 * the pod template need theirs.
+	 */
 	static const struct {
 		size_t least, defaults;
 	} expected[CRD_COUNT] = { { 90, 1 }, { 900, 4 }, { 110, 1 }, { 110, 1 } };
@@ -534,20 +579,34 @@ static void crds_carry_names_columns_and_rules(void **state)
 		{ "clustertriggerauthentications", "spec|scope", "Cluster" },
 		{ "scaledobjects", "spec|versions|0|additionalPrinterColumns|10|name", "Age" },
 		{ "scaledjobs", "spec|versions|0|additionalPrinterColumns|7|name", "Age" },
-		{ "triggerauthentications", "spec|versions|0|additionalPrinterColumns|5|jsonPath", ".status.scaledjobs" },
+		{ "triggerauthentications", "spec|versions|0|additionalPrinterColumns|5|jsonPath",
+			".status.scaledjobs" },
 		{ "clustertriggerauthentications", "spec|versions|0|additionalPrinterColumns|3|name", "FilePath" },
-		{ "scaledobjects", SCHEMA "|properties|spec|x-kubernetes-validations|0|message", "minReplicaCount must be less than or equal to maxReplicaCount" },
-		{ "scaledobjects", SCHEMA "|properties|spec|properties|fallback|properties|behavior|default", "static" },
-		{ "scaledobjects", SCHEMA "|properties|spec|properties|advanced|properties|horizontalPodAutoscalerConfig|properties|behavior|properties|scaleDown"
-		  "|properties|stabilizationWindowSeconds|maximum", "3600" },
-		{ "scaledobjects", SCHEMA "|properties|status|properties|conditions|items|properties|lastTransitionTime|format", "date-time" },
-		{ "scaledobjects", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type", "string" },
-		{ "scaledjobs", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type", "string" },
+		{ "scaledobjects", SCHEMA "|properties|spec|x-kubernetes-validations|0|message",
+			"minReplicaCount must be less than or equal to maxReplicaCount" },
+		{ "scaledobjects", SCHEMA "|properties|spec|properties|fallback|properties|behavior|default",
+			"static" },
+		{ "scaledobjects",
+			SCHEMA "|properties|spec|properties|advanced|properties|horizontalPodAutoscalerConfig|"
+			       "properties|behavior|properties|scaleDown"
+			       "|properties|stabilizationWindowSeconds|maximum",
+			"3600" },
+		{ "scaledobjects",
+			SCHEMA "|properties|status|properties|conditions|items|properties|lastTransitionTime|format",
+			"date-time" },
+		{ "scaledobjects", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type",
+			"string" },
+		{ "scaledjobs", SCHEMA "|properties|spec|properties|triggers|items|properties|metricType|type",
+			"string" },
 		{ "scaledjobs", SCHEMA "|x-kubernetes-validations|0|rule", "size(self.metadata.name) <= 63" },
 		{ "scaledjobs", SCHEMA "|properties|status|properties|Paused|type", "string" },
 		{ "scaledjobs", SCHEMA "|properties|status|properties|externalMetricNames|items|type", "string" },
-		{ "scaledjobs", SCHEMA "|properties|spec|properties|jobTargetRef|properties|template|properties|metadata|x-kubernetes-preserve-unknown-fields", "true" },
-		{ "triggerauthentications", SCHEMA "|properties|spec|properties|oauth2|properties|type|default", "clientCredentials" },
+		{ "scaledjobs",
+			SCHEMA "|properties|spec|properties|jobTargetRef|properties|template|properties|metadata|x-"
+			       "kubernetes-preserve-unknown-fields",
+			"true" },
+		{ "triggerauthentications", SCHEMA "|properties|spec|properties|oauth2|properties|type|default",
+			"clientCredentials" },
 	};
 	struct printed p;
 
@@ -566,13 +625,17 @@ static void crds_carry_names_columns_and_rules(void **state)
 	done(&p);
 }
 
-/* Each text between two "---" is longer than the object as compact JSON, so it bounds what kubectl puts into the annotation. */
+/*
+ * Each text between two "---" is longer than the object as compact JSON, so it bounds what kubectl
+ * puts into the annotation.
+ */
 static void every_object_fits_a_client_side_apply(void **state)
 {
 	struct printed p;
 
 	(void)state;
-	EACH_VARIANT(p) {
+	EACH_VARIANT(p)
+	{
 		const char *at = p.text;
 
 		while (*at) {
@@ -606,7 +669,8 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .watch_namespaces = "a," }, "ends with a comma" },
 		{ { .watch_namespaces = "a,,b" }, "--watch-namespace" },
 		{ { .watch_namespaces = "a, b" }, "--watch-namespace" },
-		{ { .watch_namespaces = "a,0123456789012345678901234567890123456789012345678901234567890123456789" }, "--watch-namespace" },
+		{ { .watch_namespaces = "a,0123456789012345678901234567890123456789012345678901234567890123456789" },
+			"--watch-namespace" },
 		{ { .host = "" }, "--host" },
 		{ { .host = "localhost:0" }, "--host" },
 		{ { .host = "fd00::1:8443" }, "brackets" },
@@ -644,7 +708,10 @@ static void a_full_disk_is_an_error(void **state)
 	fclose(out);
 }
 
-/* Runs the sub-command with standard output put aside (it carries the test protocol) and counts what was printed there. */
+/*
+ * Runs the sub-command with standard output put aside (it carries the test protocol) and counts
+ * what was printed there.
+ */
 static int run(long *printed, int argc, char **argv)
 {
 	int keep = dup(STDOUT_FILENO), status;

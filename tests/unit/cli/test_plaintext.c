@@ -10,9 +10,23 @@
 
 static void cut_and_made_harmless(void **state)
 {
-	static const struct { const char *text; size_t columns; const char *shown; size_t used; } cases[] = {
-		{ "abc", 0, "abc", 3 }, { "abc", 3, "abc", 3 }, { "abcd", 3, "ab\xE2\x80\xA6", 3 }, { "", 3, "", 0 }, { "abcd", 1, "\xE2\x80\xA6", 1 },
-		{ "\x1b[2Jx\ny\tz\x7f", 0, " [2Jx y z ", 10 }, { "\xC2\x9B" "31m", 0, " 31m", 4 }, { "\xC3\xA4\xC3\xB6\xC3\xBC", 2, "\xC3\xA4\xE2\x80\xA6", 2 }, { "\xff\xfe", 0, "  ", 2 },
+	static const struct {
+		const char *text;
+		size_t columns;
+		const char *shown;
+		size_t used;
+	} cases[] = {
+		{ "abc", 0, "abc", 3 },
+		{ "abc", 3, "abc", 3 },
+		{ "abcd", 3, "ab\xE2\x80\xA6", 3 },
+		{ "", 3, "", 0 },
+		{ "abcd", 1, "\xE2\x80\xA6", 1 },
+		{ "\x1b[2Jx\ny\tz\x7f", 0, " [2Jx y z ", 10 },
+		{ "\xC2\x9B"
+		  "31m",
+			0, " 31m", 4 },
+		{ "\xC3\xA4\xC3\xB6\xC3\xBC", 2, "\xC3\xA4\xE2\x80\xA6", 2 },
+		{ "\xff\xfe", 0, "  ", 2 },
 	};
 
 	(void)state;
@@ -27,9 +41,17 @@ static void cut_and_made_harmless(void **state)
 
 static void fields_are_broken_between_words(void **state)
 {
-	static const struct { const char *text; size_t width; const char *shown; } cases[] = {
-		{ "one two", 0, "Label   one two\n" }, { "one two three four", 21, "Label   one two three\n        four\n" }, { "one two three four", 19, "Label   one two\n        three four\n" },
-		{ "abcdefghijklmnopqrstuvwxyz x", 19, "Label   abcdefghijk\n        lmnopqrstuv\n        wxyz x\n" }, { "", 20, "Label   \n" }, { "one two", 10, "Label   one two\n" },
+	static const struct {
+		const char *text;
+		size_t width;
+		const char *shown;
+	} cases[] = {
+		{ "one two", 0, "Label   one two\n" },
+		{ "one two three four", 21, "Label   one two three\n        four\n" },
+		{ "one two three four", 19, "Label   one two\n        three four\n" },
+		{ "abcdefghijklmnopqrstuvwxyz x", 19, "Label   abcdefghijk\n        lmnopqrstuv\n        wxyz x\n" },
+		{ "", 20, "Label   \n" },
+		{ "one two", 10, "Label   one two\n" },
 		{ "line\nbreak", 0, "Label   line break\n" },
 	};
 

@@ -22,7 +22,9 @@ static void on_message(void *arg, const char *path, const char *message)
 
 static void each_rule_has_its_words(void **state)
 {
-	static const struct { const char *schema, *value, *messages; } cases[] = {
+	static const struct {
+		const char *schema, *value, *messages;
+	} cases[] = {
 		{ "{\"type\":\"string\"}", "\"a\"", "" },
 		{ "{\"type\":\"string\"}", "5", ": must be a string, not a number: put it in quotes" },
 		{ "{\"type\":\"string\"}", "true", ": must be a string, not true: put it in quotes" },
@@ -32,7 +34,8 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"integer\"}", "\"5\"", ": must be a whole number, not a string: take the quotes away" },
 		{ "{\"type\":\"integer\"}", "5.0", "" },
 		{ "{\"type\":\"integer\"}", "5.5", ": must be a whole number, not a number" },
-		{ "{\"type\":\"integer\",\"format\":\"int32\"}", "2147483648", ": 2147483648 is out of range: from -2147483648 to 2147483647" },
+		{ "{\"type\":\"integer\",\"format\":\"int32\"}", "2147483648",
+			": 2147483648 is out of range: from -2147483648 to 2147483647" },
 		{ "{\"type\":\"integer\",\"format\":\"int32\"}", "2147483647", "" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "0", ": 0 is too small: at least 1" },
 		{ "{\"type\":\"integer\",\"minimum\":1,\"maximum\":3}", "4", ": 4 is too big: at most 3" },
@@ -44,24 +47,33 @@ static void each_rule_has_its_words(void **state)
 		{ "{\"type\":\"string\",\"minLength\":3}", "\"\xC3\xA4\xC3\xB6\"", ": has 2 characters: at least 3" },
 		{ "{\"type\":\"string\",\"maxLength\":1}", "\"ab\"", ": has 2 characters: at most 1" },
 		{ "{\"type\":\"array\",\"minItems\":1}", "[]", ": must not be empty" },
-		{ "{\"type\":\"string\",\"enum\":[\"gradual\",\"immediate\",\"\"]}", "\"gradua\"", ": \"gradua\" is not one of gradual, immediate: did you mean gradual?" },
-		{ "{\"type\":\"string\",\"enum\":[\"gradual\",\"immediate\"]}", "\"never\"", ": \"never\" is not one of gradual, immediate" },
+		{ "{\"type\":\"string\",\"enum\":[\"gradual\",\"immediate\",\"\"]}", "\"gradua\"",
+			": \"gradua\" is not one of gradual, immediate: did you mean gradual?" },
+		{ "{\"type\":\"string\",\"enum\":[\"gradual\",\"immediate\"]}", "\"never\"",
+			": \"never\" is not one of gradual, immediate" },
 		{ "{\"type\":\"string\",\"enum\":[\"gradual\",\"\"]}", "\"\"", "" },
 		{ "{\"x-kubernetes-int-or-string\":true}", "5", "" },
 		{ "{\"x-kubernetes-int-or-string\":true}", "\"5\"", "" },
-		{ "{\"x-kubernetes-int-or-string\":true}", "5.5", ": must be a string or a whole number, not a number" },
-		{ "{\"type\":\"object\",\"properties\":{\"abc\":{\"type\":\"string\"}},\"required\":[\"abc\",\"d\"]}", "{\"abd\":1,\"zzzz\":2}",
-		  "abc: missing\nd: missing\nabd: unknown field: did you mean abc?\nzzzz: unknown field" },
-		{ "{\"type\":\"object\",\"properties\":{\"a\":{}},\"x-kubernetes-preserve-unknown-fields\":true}", "{\"b\":1}", "" },
+		{ "{\"x-kubernetes-int-or-string\":true}", "5.5",
+			": must be a string or a whole number, not a number" },
+		{ "{\"type\":\"object\",\"properties\":{\"abc\":{\"type\":\"string\"}},\"required\":[\"abc\",\"d\"]}",
+			"{\"abd\":1,\"zzzz\":2}",
+			"abc: missing\nd: missing\nabd: unknown field: did you mean abc?\nzzzz: unknown field" },
+		{ "{\"type\":\"object\",\"properties\":{\"a\":{}},\"x-kubernetes-preserve-unknown-fields\":true}",
+			"{\"b\":1}", "" },
 		{ "{\"type\":\"object\"}", "{\"b\":1}", "" },
-		{ "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"b\":\"x\",\"c.d/e\":1}", "[c.d/e]: must be a string, not a number: put it in quotes" },
-		{ "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}}", "[{\"a\":1},{\"a\":\"x\"},5]",
-		  "[1].a: must be a whole number, not a string: take the quotes away\n[2]: must be an object, not a number" },
+		{ "{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"}}", "{\"b\":\"x\",\"c.d/e\":1}",
+			"[c.d/e]: must be a string, not a number: put it in quotes" },
+		{ "{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{\"a\":{\"type\":\"integer\"}}}}",
+			"[{\"a\":1},{\"a\":\"x\"},5]",
+			"[1].a: must be a whole number, not a string: take the quotes away\n[2]: must be an object, "
+			"not a number" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		json_t *schema = json_parse(cases[i].schema, strlen(cases[i].schema), NULL), *value = json_parse(cases[i].value, strlen(cases[i].value), NULL);
+		json_t *schema = json_parse(cases[i].schema, strlen(cases[i].schema), NULL),
+		       *value = json_parse(cases[i].value, strlen(cases[i].value), NULL);
 		struct buf out = BUF_INIT(65536);
 
 		assert_non_null(schema);
@@ -77,9 +89,11 @@ static void each_rule_has_its_words(void **state)
 /* A password that stands where it should not is not shown. */
 static void values_are_not_shown(void **state)
 {
-	static const char schema_text[] = "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"integer\"},\"other\":{\"type\":\"string\",\"maxLength\":3}}}";
+	static const char schema_text[] = "{\"type\":\"object\",\"properties\":{\"token\":{\"type\":\"integer\"},"
+					  "\"other\":{\"type\":\"string\",\"maxLength\":3}}}";
 	static const char value_text[] = "{\"token\":\"hunter2\",\"other\":\"hunter2\"}";
-	json_t *schema = json_parse(schema_text, strlen(schema_text), NULL), *value = json_parse(value_text, strlen(value_text), NULL);
+	json_t *schema = json_parse(schema_text, strlen(schema_text), NULL),
+	       *value = json_parse(value_text, strlen(value_text), NULL);
 	struct buf out = BUF_INIT(65536);
 
 	(void)state;
@@ -94,7 +108,8 @@ static void values_are_not_shown(void **state)
 
 static void the_program_has_the_schemas(void **state)
 {
-	static const char *const kinds[] = { "ScaledObject", "ScaledJob", "TriggerAuthentication", "ClusterTriggerAuthentication" };
+	static const char *const kinds[] = { "ScaledObject", "ScaledJob", "TriggerAuthentication",
+		"ClusterTriggerAuthentication" };
 	struct crdschema *s = crdschema_new();
 
 	(void)state;
@@ -112,9 +127,18 @@ static void the_program_has_the_schemas(void **state)
 
 static void near_names(void **state)
 {
-	static const struct { const char *wanted, *best; } cases[] = {
-		{ "pollingIntervall", "pollingInterval" }, { "pollinginterval", "pollingInterval" }, { "poolingInterval", "pollingInterval" }, { "triggres", "triggers" }, { "trigger", "triggers" },
-		{ "maxReplicas", NULL }, { "x", NULL }, { "", NULL }, { "advanecd", "advanced" },
+	static const struct {
+		const char *wanted, *best;
+	} cases[] = {
+		{ "pollingIntervall", "pollingInterval" },
+		{ "pollinginterval", "pollingInterval" },
+		{ "poolingInterval", "pollingInterval" },
+		{ "triggres", "triggers" },
+		{ "trigger", "triggers" },
+		{ "maxReplicas", NULL },
+		{ "x", NULL },
+		{ "", NULL },
+		{ "advanecd", "advanced" },
 	};
 	static const char *const names[] = { "pollingInterval", "triggers", "advanced", "maxReplicaCount" };
 	char lengthy[200];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Against a socket of our own, which says what the case wants: a kscaled says no nonsense by itself. */
+/*
+ * Against a socket of our own, which says what the case wants: a kscaled says no nonsense by
+ * itself.
+ */
 #include "cli/statusclient.h"
 
 #include <netinet/in.h>
@@ -30,7 +33,8 @@ static int setup(void **state)
 
 	(void)state;
 	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 5) || getsockname(listener, (struct sockaddr *)&address, &len))
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) || listen(listener, 5) ||
+		getsockname(listener, (struct sockaddr *)&address, &len))
 		return -1;
 	port = ntohs(address.sin_port);
 	return 0;
@@ -81,17 +85,29 @@ static int ask(const char *address, size_t cap, json_t **object, struct err *err
 
 static void what_is_answered(void **state)
 {
-	static const struct { const char *bytes; enum err_kind kind; const char *message; } cases[] = {
+	static const struct {
+		const char *bytes;
+		enum err_kind kind;
+		const char *message;
+	} cases[] = {
 		{ OK "12\r\n\r\n{\"name\":\"a\"}", ERR_NONE, NULL },
-		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 61\r\n\r\n{\"kind\":\"Status\",\"reason\":\"NotFound\",\"message\":\"no such one\"}\n", ERR_MISSING, "no such one" },
-		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY, "is no kscaled of this version: HTTP 404" },
-		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY, "is no kscaled of this version: HTTP 500: x" },
+		{ "HTTP/1.1 404 Not Found\r\nContent-Length: "
+		  "61\r\n\r\n{\"kind\":\"Status\",\"reason\":\"NotFound\",\"message\":\"no such one\"}\n",
+			ERR_MISSING, "no such one" },
+		{ "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnope", ERR_TEMPORARY,
+			"is no kscaled of this version: HTTP 404" },
+		{ "HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{\"message\":\"x\"}", ERR_TEMPORARY,
+			"is no kscaled of this version: HTTP 500: x" },
 		{ OK "4\r\n\r\n[1] ", ERR_TEMPORARY, "is no kscaled of this version: HTTP 200" },
 		{ OK "5\r\n\r\nhello", ERR_TEMPORARY, "is no kscaled of this version: HTTP 200" },
-		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", ERR_TEMPORARY, "is no kscaled of this version: HTTP 302" },
+		{ "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", ERR_TEMPORARY,
+			"is no kscaled of this version: HTTP 302" },
 		{ OK "100\r\n\r\n{", ERR_TEMPORARY, "no kscaled can be reached at 127.0.0.1:" },
 		{ "SSH-2.0-x\r\n", ERR_TEMPORARY, "no kscaled can be reached at 127.0.0.1:" },
-		{ OK "2000\r\n\r\n{\"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789", ERR_TEMPORARY, "no kscaled can be reached" },
+		{ OK "2000\r\n\r\n{"
+		     "\"01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234"
+		     "56789012345678901234567890123456789",
+			ERR_TEMPORARY, "no kscaled can be reached" },
 	};
 	char address[32];
 

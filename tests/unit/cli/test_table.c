@@ -12,17 +12,29 @@ static const char *const headings[] = { "NAME", "MIN", "REASON", NULL };
 
 static void columns_are_aligned_and_the_last_is_cut(void **state)
 {
-	static const struct { size_t width; const char *shown; } cases[] = {
-		{ 0, "NAME    MIN  REASON\nworker  0    because it is so\nw\xC3\xA4" "b     -\n" },
-		{ 24, "NAME    MIN  REASON\nworker  0    because it\xE2\x80\xA6\nw\xC3\xA4" "b     -\n" },
-		{ 5, "NAME    MIN  REASON\nworker  0    becau\xE2\x80\xA6\nw\xC3\xA4" "b     -\n" },
+	static const struct {
+		size_t width;
+		const char *shown;
+	} cases[] = {
+		{ 0,
+			"NAME    MIN  REASON\nworker  0    because it is so\nw\xC3\xA4"
+			"b     -\n" },
+		{ 24,
+			"NAME    MIN  REASON\nworker  0    because it\xE2\x80\xA6\nw\xC3\xA4"
+			"b     -\n" },
+		{ 5,
+			"NAME    MIN  REASON\nworker  0    becau\xE2\x80\xA6\nw\xC3\xA4"
+			"b     -\n" },
 	};
 	struct table t;
 
 	(void)state;
 	table_init(&t, headings);
 	table_add(&t, (const char *const[]){ "worker", "0", "because it is so" });
-	table_add(&t, (const char *const[]){ "w\xC3\xA4" "b", NULL, "" });
+	table_add(&t,
+		(const char *const[]){ "w\xC3\xA4"
+				       "b",
+			NULL, "" });
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct buf out = BUF_INIT(1000);
 

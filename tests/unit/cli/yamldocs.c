@@ -82,7 +82,8 @@ const char *yamldocs_text(yaml_document_t *doc, const char *path)
 yaml_document_t *yamldocs_find(struct yamldocs *d, const char *kind, const char *name)
 {
 	for (size_t i = 0; i < d->count; i++)
-		if (strcmp(yamldocs_text(&d->docs[i], "kind"), kind) == 0 && strcmp(yamldocs_text(&d->docs[i], "metadata|name"), name) == 0)
+		if (strcmp(yamldocs_text(&d->docs[i], "kind"), kind) == 0 &&
+			strcmp(yamldocs_text(&d->docs[i], "metadata|name"), name) == 0)
 			return &d->docs[i];
 	fail_msg("no %s %s is printed", kind, name);
 	return NULL;

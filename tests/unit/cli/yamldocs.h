@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_CLI_YAMLDOCS_H
 #define TESTS_UNIT_CLI_YAMLDOCS_H
 
-/* A stream of YAML documents, parsed by libyaml, to be asked by path. Fails the running test when the text is not YAML. */
+/*
+ * A stream of YAML documents, parsed by libyaml, to be asked by path. Fails the running test when
+ * the text is not YAML.
+ */
 
 #include <stddef.h>
 #include <yaml.h>
@@ -17,7 +20,10 @@ struct yamldocs {
 void yamldocs_parse(struct yamldocs *out, const char *text, size_t len);
 void yamldocs_done(struct yamldocs *d);
 
-/* "spec|ports|0|port": keys and indexes separated by |. NULL when there is no such node. "" is the root. */
+/*
+ * "spec|ports|0|port": keys and indexes separated by |. NULL when there is no such node. "" is the
+ * root.
+ */
 yaml_node_t *yamldocs_node(yaml_document_t *doc, const char *path);
 yaml_node_t *yamldocs_below(yaml_document_t *doc, yaml_node_t *node, const char *path);
 /* Its text; "" when it is missing or no scalar. */

@@ -16,7 +16,8 @@
 #include "base/base64.h"
 #include "base/mem.h"
 
-const char *const certs_names[] = { "kscaled", "kscaled.kscaled", "kscaled.kscaled.svc", "kscaled.kscaled.svc.cluster.local", NULL };
+const char *const certs_names[] = { "kscaled", "kscaled.kscaled", "kscaled.kscaled.svc",
+	"kscaled.kscaled.svc.cluster.local", NULL };
 
 struct certs_fixture t;
 
@@ -48,7 +49,10 @@ int certs_teardown(void **state)
 
 struct certs_config certs_usual(void)
 {
-	return (struct certs_config){ .namespace_ = "kscaled", .service_name = "kscaled", .on_foreign = on_foreign, .on_foreign_arg = &t };
+	return (struct certs_config){ .namespace_ = "kscaled",
+		.service_name = "kscaled",
+		.on_foreign = on_foreign,
+		.on_foreign_arg = &t };
 }
 
 void certs_next_case(void)
@@ -83,8 +87,10 @@ void certs_start(bool leading)
 
 void put_apiservice(const char *namespace_, const char *service, const char *more)
 {
-	char *text = mem_printf("{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"group\":\"external.metrics.k8s.io\",\"groupPriorityMinimum\":100%s,"
-		"\"service\":{\"namespace\":\"%s\",\"name\":\"%s\",\"port\":8443}}}", more, namespace_, service);
+	char *text = mem_printf("{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{\"group\":\"external.metrics.k8s."
+				"io\",\"groupPriorityMinimum\":100%s,"
+				"\"service\":{\"namespace\":\"%s\",\"name\":\"%s\",\"port\":8443}}}",
+		more, namespace_, service);
 
 	fake_put(APISERVICE, text);
 	free(text);
@@ -138,13 +144,15 @@ void put_pack(const struct certpack *pack)
 	mem_free_secret(text);
 }
 
-struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, int64_t serving_valid_ms, int64_t ca_ago_ms, int64_t ca_valid_ms)
+struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, int64_t serving_valid_ms,
+	int64_t ca_ago_ms, int64_t ca_valid_ms)
 {
 	struct certpack pack = { 0 };
 	struct err err;
 
 	if (x509_make_ca("a CA", fake_wall_ms() - ca_ago_ms, ca_valid_ms / 1000, &pack.ca, &err) != 0 ||
-	    x509_make_serving(&pack.ca, dns_names, fake_wall_ms() - serving_ago_ms, serving_valid_ms / 1000, &pack.serving, &err) != 0)
+		x509_make_serving(&pack.ca, dns_names, fake_wall_ms() - serving_ago_ms, serving_valid_ms / 1000,
+			&pack.serving, &err) != 0)
 		fail_msg("%s", err.msg);
 	return pack;
 }

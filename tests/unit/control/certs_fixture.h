@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_CONTROL_CERTS_FIXTURE_H
 #define TESTS_UNIT_CONTROL_CERTS_FIXTURE_H
 
-/* The keeper of certificates on the fake server with a real TLS server, and what stands in the cluster: for the tests of control/certs and what it is made of. */
+/*
+ * The keeper of certificates on the fake server with a real TLS server, and what stands in the
+ * cluster: for the tests of control/certs and what it is made of.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,11 +14,11 @@
 #include "control/certs.h"
 #include "fake_kube.h"
 
-#define SECRETS "/api/v1/namespaces/kscaled/secrets"
-#define SECRET SECRETS "/kscaled-certs"
+#define SECRETS     "/api/v1/namespaces/kscaled/secrets"
+#define SECRET      SECRETS "/kscaled-certs"
 #define APISERVICES "/apis/apiregistration.k8s.io/v1/apiservices"
-#define APISERVICE APISERVICES "/v1beta1.external.metrics.k8s.io"
-#define DAY_MS (86400LL * 1000)
+#define APISERVICE  APISERVICES "/v1beta1.external.metrics.k8s.io"
+#define DAY_MS      (86400LL * 1000)
 
 struct certs_fixture {
 	struct tls_server *tls;
@@ -46,7 +49,8 @@ char *secret_value(const char *key);             /* the same */
 void put_pack(const struct certpack *pack);
 
 /* As made so long ago. */
-struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, int64_t serving_valid_ms, int64_t ca_ago_ms, int64_t ca_valid_ms);
+struct certpack make_pack(const char *const *dns_names, int64_t serving_ago_ms, int64_t serving_valid_ms,
+	int64_t ca_ago_ms, int64_t ca_valid_ms);
 struct certpack fresh_pack(void);
 
 bool serves(const char *cert_pem); /* the TLS server has this certificate */

@@ -17,9 +17,9 @@
 #include "base/mem.h"
 #include "kube/watch.h"
 
-#define DEADLINE_MS 10000
+#define DEADLINE_MS    10000
 #define WATCH_RETRY_MS 1000
-#define CALLS_MAX 4096 /* of one test */
+#define CALLS_MAX      4096 /* of one test */
 
 struct object {
 	struct object *next;
@@ -59,7 +59,7 @@ struct watch {
 	struct watch_events events;
 	void *arg;
 	bool listing, troubled;
-	char version[24]; /* of the list, or of the last event */
+	char version[24];    /* of the list, or of the last event */
 	struct fake_job job; /* the list */
 };
 
@@ -115,7 +115,7 @@ static struct object *find(const char *path)
 {
 	struct object *o;
 
-	LL_FOREACH(fake.objects, o)
+	LL_FOREACH (fake.objects, o)
 		if (strcmp(o->path, path) == 0)
 			return o;
 	return NULL;
@@ -146,7 +146,7 @@ static void tell_watches(const char *path, const json_t *json, bool deleted)
 {
 	struct watch *w;
 
-	DL_FOREACH(fake.watches, w) {
+	DL_FOREACH (fake.watches, w) {
 		struct event *e;
 
 		if (w->listing || !is_watched(w, path))
@@ -224,7 +224,8 @@ static void merge(json_t *target, const json_t *patch)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+	{
 		json_t *old = json_object_get(target, key);
 
 		if (json_is_null(value)) {
@@ -248,7 +249,8 @@ static void refuse(struct kube_call *c, int http_status)
 	static const struct {
 		int http_status;
 		enum err_kind kind;
-	} kinds[] = { { 400, ERR_INVALID }, { 401, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_MISSING }, { 409, ERR_CONFLICT }, { 422, ERR_INVALID } };
+	} kinds[] = { { 400, ERR_INVALID }, { 401, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_MISSING },
+		{ 409, ERR_CONFLICT }, { 422, ERR_INVALID } };
 
 	err_set(&c->err, ERR_TEMPORARY, "HTTP %d", http_status);
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -261,12 +263,14 @@ static bool version_fits(const json_t *stored, const json_t *body)
 {
 	const char *wanted = json_str_or_empty(json_object_get(body, "metadata"), "resourceVersion");
 
-	return !wanted[0] || strcmp(wanted, json_str_or_empty(json_object_get(stored, "metadata"), "resourceVersion")) == 0;
+	return !wanted[0] ||
+		strcmp(wanted, json_str_or_empty(json_object_get(stored, "metadata"), "resourceVersion")) == 0;
 }
 
 static void carry_out_create(struct kube_call *c)
 {
-	MEM_AUTO char *path = mem_printf("%s/%s", c->path, json_str_or_empty(json_object_get(c->body, "metadata"), "name"));
+	MEM_AUTO char *path = mem_printf("%s/%s", c->path,
+		json_str_or_empty(json_object_get(c->body, "metadata"), "name"));
 
 	if (find(path)) {
 		refuse(c, 409);
@@ -296,7 +300,8 @@ static void carry_out_change(struct kube_call *c)
 
 static void carry_out(struct kube_call *c)
 {
-	if (fake.before && (fake.before_verb == FAKE_ANY || fake.before_verb == (int)c->verb) && strstr(c->path, fake.before_part)) {
+	if (fake.before && (fake.before_verb == FAKE_ANY || fake.before_verb == (int)c->verb) &&
+		strstr(c->path, fake.before_part)) {
 		void (*before)(void) = fake.before;
 
 		fake.before = NULL;
@@ -319,7 +324,7 @@ static struct rule *take_rule(int verb, const char *path)
 {
 	struct rule *r;
 
-	LL_FOREACH(fake.rules, r) {
+	LL_FOREACH (fake.rules, r) {
 		if (r->times == 0 || (r->verb != FAKE_ANY && r->verb != verb) || !strstr(path, r->part))
 			continue;
 		if (r->times > 0)
@@ -329,7 +334,7 @@ static struct rule *take_rule(int verb, const char *path)
 	return NULL;
 }
 
-/* ---- kube/client ---- */
+/* ---- Kube/client ---- */
 
 static bool is_write(const struct kube_call *c)
 {
@@ -410,7 +415,7 @@ void kube_abort_writes(struct kube *k)
 
 	(void)k;
 	fake.aborts++;
-	DL_FOREACH(fake.calls, c) {
+	DL_FOREACH (fake.calls, c) {
 		if (!is_write(c) || c->priority == KUBE_URGENT)
 			continue;
 		err_set(&c->err, ERR_TEMPORARY, "aborted");
@@ -430,7 +435,8 @@ char *kube_escape(const char *text, char *out, size_t size)
 	size_t n = 0;
 
 	for (; *text && n + 4 < size + 3; text++)
-		n += (size_t)snprintf(out + n, size - n, isalnum((unsigned char)*text) || strchr("-._~", *text) ? "%c" : "%%%02X", (unsigned char)*text);
+		n += (size_t)snprintf(out + n, size - n,
+			isalnum((unsigned char)*text) || strchr("-._~", *text) ? "%c" : "%%%02X", (unsigned char)*text);
 	out[n] = '\0';
 	return out;
 }
@@ -464,9 +470,10 @@ static void on_call_due(void *arg)
 	answer(c);
 }
 
-/* ---- kube/watch ---- */
+/* ---- Kube/watch ---- */
 
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg)
 {
 	struct watch *w = mem_zalloc(sizeof *w);
 
@@ -489,7 +496,7 @@ void watch_stop(struct watch *w)
 
 	if (!w)
 		return;
-	DL_FOREACH_SAFE(fake.events, e, next) {
+	DL_FOREACH_SAFE (fake.events, e, next) {
 		if (e->watch != w)
 			continue;
 		fake_job_cancel(&e->job);
@@ -527,7 +534,7 @@ static void on_list_due(void *arg)
 	w->listing = false;
 	snprintf(w->version, sizeof w->version, "%llu", (unsigned long long)fake.version);
 	w->events.on_list(w->arg);
-	LL_FOREACH(fake.objects, o) {
+	LL_FOREACH (fake.objects, o) {
 		json_t *copy = is_watched(w, o->path) ? json_deep_copy(o->json) : NULL;
 
 		if (copy)
@@ -546,7 +553,8 @@ static void on_event_due(void *arg)
 	struct watch *w = e->watch;
 
 	DL_DELETE(fake.events, e);
-	snprintf(w->version, sizeof w->version, "%s", json_str_or_empty(json_object_get(e->object, "metadata"), "resourceVersion"));
+	snprintf(w->version, sizeof w->version, "%s",
+		json_str_or_empty(json_object_get(e->object, "metadata"), "resourceVersion"));
 	if (e->deleted)
 		w->events.on_deleted(w->arg, e->object);
 	else
@@ -573,7 +581,7 @@ void fake_heal(void)
 {
 	struct rule *r, *next;
 
-	LL_FOREACH_SAFE(fake.rules, r, next) {
+	LL_FOREACH_SAFE (fake.rules, r, next) {
 		LL_DELETE(fake.rules, r);
 		free(r->part);
 		free(r);
@@ -646,7 +654,7 @@ void fake_end(void)
 	}
 	assert_null(fake.watches);
 	assert_null(fake.events);
-	LL_FOREACH_SAFE(fake.objects, o, next) {
+	LL_FOREACH_SAFE (fake.objects, o, next) {
 		json_decref(o->json);
 		free(o->path);
 		free(o);

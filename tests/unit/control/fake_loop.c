@@ -13,10 +13,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define START_MS 1000000
+#define START_MS      1000000
 #define START_WALL_MS 1767225600000 /* 2026-01-01 */
-#define STEPS_MAX 1000000
-#define TIMERS_MAX 64
+#define STEPS_MAX     1000000
+#define TIMERS_MAX    64
 
 struct line {
 	struct line *next;
@@ -98,8 +98,10 @@ static struct fake_job *first_until(int64_t until_ms)
 {
 	struct fake_job *job, *first = NULL;
 
-	DL_FOREACH(fake.jobs, job)
-		if (job->due_ms <= until_ms && (!first || job->due_ms < first->due_ms || (job->due_ms == first->due_ms && job->order < first->order)))
+	DL_FOREACH (fake.jobs, job)
+		if (job->due_ms <= until_ms &&
+			(!first || job->due_ms < first->due_ms ||
+				(job->due_ms == first->due_ms && job->order < first->order)))
 			first = job;
 	return first;
 }
@@ -205,7 +207,7 @@ unsigned fake_logged_at(int level, const char *part)
 	struct line *line;
 	unsigned count = 0;
 
-	LL_FOREACH(fake.lines, line)
+	LL_FOREACH (fake.lines, line)
 		if ((level == FAKE_ANY || level == (int)line->level) && strstr(line->text, part))
 			count++;
 	return count;
@@ -231,7 +233,7 @@ void fake_loop_end(void)
 	struct line *line, *next;
 
 	log_set_sink(NULL, NULL);
-	LL_FOREACH_SAFE(fake.lines, line, next) {
+	LL_FOREACH_SAFE (fake.lines, line, next) {
 		free(line->text);
 		free(line);
 	}

@@ -31,8 +31,12 @@ struct paths {
 void jobs_scaledjob(const char *name, const char *spec)
 {
 	MEM_AUTO char *path = mem_printf(SCALEDJOB("%s"), name);
-	MEM_AUTO char *text = mem_printf("{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledJob','spec':{'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'worker'}]}}},"
-					 "'pollingInterval':10,'triggers':[{'type':'scripted','metadata':{'source':'%s','threshold':'1'}}]%s%s}}", name, *spec ? "," : "", spec);
+	MEM_AUTO char *text = mem_printf("{'apiVersion':'keda.sh/"
+					 "v1alpha1','kind':'ScaledJob','spec':{'jobTargetRef':{'template':{'spec':{'"
+					 "containers':[{'name':'main','image':'worker'}]}}},"
+					 "'pollingInterval':10,'triggers':[{'type':'scripted','metadata':{'source':'%s'"
+					 ",'threshold':'1'}}]%s%s}}",
+		name, *spec ? "," : "", spec);
 
 	fakecluster_apply(path, text);
 }
@@ -49,9 +53,8 @@ static bool is_finished(const json_t *job)
 	const json_t *condition;
 	size_t i;
 
-	json_array_foreach(json_object_get(json_object_get(job, "status"), "conditions"), i, condition)
-		if (strcmp(json_str_or_empty(condition, "status"), "True") == 0)
-			return true;
+	json_array_foreach(json_object_get(json_object_get(job, "status"), "conditions"), i,
+		condition) if (strcmp(json_str_or_empty(condition, "status"), "True") == 0) return true;
 	return false;
 }
 
@@ -60,7 +63,8 @@ static void take(void *arg, const char *path, json_t *job)
 	struct paths *p = arg;
 	const json_t *labels = json_object_get(json_object_get(job, "metadata"), "labels");
 
-	if (strncmp(path, JOBS "/", strlen(JOBS "/")) != 0 || strcmp(json_str_or_empty(labels, JOB_OWNER_LABEL), p->owner) != 0 || (p->running && is_finished(job)))
+	if (strncmp(path, JOBS "/", strlen(JOBS "/")) != 0 ||
+		strcmp(json_str_or_empty(labels, JOB_OWNER_LABEL), p->owner) != 0 || (p->running && is_finished(job)))
 		return;
 	assert_true(p->count < PATHS_MAX);
 	p->list[p->count++] = mem_dup(path);
@@ -102,7 +106,9 @@ void jobs_finish(const char *name, unsigned count, const char *condition)
 {
 	struct paths *p = gather(name, true);
 	char now[TIMESTAMP_TEXT_MAX];
-	MEM_AUTO char *text = mem_printf("{'status':{'completionTime':'%s','conditions':[{'type':'%s','status':'True','lastTransitionTime':'%s'}]}}", timestamp_format(fakeloop_wall_ms(), now), condition, now);
+	MEM_AUTO char *text = mem_printf("{'status':{'completionTime':'%s','conditions':[{'type':'%s','status':'True','"
+					 "lastTransitionTime':'%s'}]}}",
+		timestamp_format(fakeloop_wall_ms(), now), condition, now);
 
 	assert_true(count <= p->count);
 	for (unsigned i = 0; i < count; i++)
@@ -117,7 +123,8 @@ void jobs_pods(const char *name, const char *phase)
 	for (size_t i = 0; i < p->count; i++) {
 		const char *job = strrchr(p->list[i], '/') + 1;
 		MEM_AUTO char *path = mem_printf("/api/v1/namespaces/default/pods/%s-pod", job);
-		MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'job-name':'%s'}},'status':{'phase':'%s'}}", job, phase);
+		MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'job-name':'%s'}},'status':{'phase':'%s'}}",
+			job, phase);
 
 		if (!fakecluster_get(path))
 			fakecluster_apply(path, text);

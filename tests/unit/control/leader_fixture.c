@@ -95,9 +95,12 @@ void leader_release_now(int64_t deadline_ms)
 void put_lease(const char *path, const char *holder, int duration_s, int64_t renewed_unix_ms, int transitions)
 {
 	char stamp[TIMESTAMP_TEXT_MAX];
-	MEM_AUTO char *text = mem_printf("{\"apiVersion\":\"coordination.k8s.io/v1\",\"kind\":\"Lease\",\"metadata\":{\"labels\":{\"team\":\"a\"}},"
-		"\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":%d,\"renewTime\":\"%s\",\"acquireTime\":\"2025-12-31T00:00:00.000000Z\",\"leaseTransitions\":%d}}",
-		holder, duration_s, timestamp_format_micro(renewed_unix_ms, stamp), transitions);
+	MEM_AUTO char *text =
+		mem_printf("{\"apiVersion\":\"coordination.k8s.io/"
+			   "v1\",\"kind\":\"Lease\",\"metadata\":{\"labels\":{\"team\":\"a\"}},"
+			   "\"spec\":{\"holderIdentity\":\"%s\",\"leaseDurationSeconds\":%d,\"renewTime\":\"%s\","
+			   "\"acquireTime\":\"2025-12-31T00:00:00.000000Z\",\"leaseTransitions\":%d}}",
+			holder, duration_s, timestamp_format_micro(renewed_unix_ms, stamp), transitions);
 
 	fake_put(path, text);
 }

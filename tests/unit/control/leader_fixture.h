@@ -2,20 +2,23 @@
 #ifndef TESTS_UNIT_CONTROL_LEADER_FIXTURE_H
 #define TESTS_UNIT_CONTROL_LEADER_FIXTURE_H
 
-/* One leader on the fake server, what it told, and the Leases of others: for the tests of control/leader. */
+/*
+ * One leader on the fake server, what it told, and the Leases of others: for the tests of
+ * control/leader.
+ */
 
 #include "cache/leadership.h"
 #include "control/leader.h"
 #include "fake_kube.h"
 
-#define LEASES "/apis/coordination.k8s.io/v1/namespaces/kscaled/leases"
-#define LEASE LEASES "/kscaled-test"
+#define LEASES     "/apis/coordination.k8s.io/v1/namespaces/kscaled/leases"
+#define LEASE      LEASES "/kscaled-test"
 #define KEDA_LEASE "/apis/coordination.k8s.io/v1/namespaces/keda/leases/operator.keda.sh"
 
 #define DURATION_MS 15000
 #define DEADLINE_MS 10000
-#define RETRY_MS 2000
-#define ROUND_MS 4410 /* the longest wait of a candidate: 2 s with a jitter of 120%, and the answers */
+#define RETRY_MS    2000
+#define ROUND_MS    4410 /* the longest wait of a candidate: 2 s with a jitter of 120%, and the answers */
 
 struct leader_fixture {
 	struct leader *leader;

@@ -18,7 +18,11 @@ static void injects_under_conflict_retry(void **state)
 	certs_start(true);
 	assert_bundle_is_the_ca();
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 2);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(APISERVICE), "metadata"), "annotations"), "note")), "x");
+	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(APISERVICE),
+										      "metadata"),
+								      "annotations"),
+				    "note")),
+		"x");
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
 }
 
@@ -62,7 +66,10 @@ static void puts_its_bundle_back(void **state)
 	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 2);
 }
 
-/* A tool that puts back what is in Git each second, an admission plugin that strips the field: answered, but not at their pace. */
+/*
+ * A tool that puts back what is in Git each second, an admission plugin that strips the field:
+ * answered, but not at their pace.
+ */
 static void who_takes_it_out_again_is_not_fought_at_full_speed(void **state)
 {
 	(void)state;
@@ -211,8 +218,17 @@ static void one_that_cannot_be_read_now_is_not_known(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(injects_under_conflict_retry), T(writes_only_what_it_has_seen), T(ends_skipping_of_verification), T(puts_its_bundle_back), T(who_takes_it_out_again_is_not_fought_at_full_speed), T(a_failing_write_is_told_once_and_retried), T(leaves_a_foreign_one_alone),
-		T(what_is_ours), T(takes_over_when_told_and_leading), T(a_missing_one_is_told_and_found_later), T(one_that_may_not_be_read_does_not_block),
+		T(injects_under_conflict_retry),
+		T(writes_only_what_it_has_seen),
+		T(ends_skipping_of_verification),
+		T(puts_its_bundle_back),
+		T(who_takes_it_out_again_is_not_fought_at_full_speed),
+		T(a_failing_write_is_told_once_and_retried),
+		T(leaves_a_foreign_one_alone),
+		T(what_is_ours),
+		T(takes_over_when_told_and_leading),
+		T(a_missing_one_is_told_and_found_later),
+		T(one_that_may_not_be_read_does_not_block),
 		T(one_that_cannot_be_read_now_is_not_known),
 	};
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What TriggerAuthentications say about who uses them: right, also when nobody does any more, and written no oftener than it changes. */
+/*
+ * What TriggerAuthentications say about who uses them: right, also when nobody does any more, and
+ * written no oftener than it changes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,7 @@
 
 #include "base/mem.h"
 
-#define TA(name) "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/" name
+#define TA(name)  "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/" name
 #define CTA(name) "/apis/keda.sh/v1alpha1/clustertriggerauthentications/" name
 #define AUTH_SPEC "{'spec':{'secretTargetRef':[{'parameter':'x','name':'creds','key':'x'}]}}"
 
@@ -28,7 +31,9 @@ static void scaledobject(const char *name, const char *refs)
 }
 
 #define REF(name) "{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'" name "'}}"
-#define CLUSTER_REF(name) "{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'" name "','kind':'ClusterTriggerAuthentication'}}"
+#define CLUSTER_REF(name)                                                                                              \
+	"{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'" name                              \
+	"','kind':'ClusterTriggerAuthentication'}}"
 
 static void expect_users(const char *path, const char *users)
 {
@@ -38,7 +43,7 @@ static void expect_users(const char *path, const char *users)
 		fail_msg("%s is used by \"%s\", not \"%s\"", path, is, users);
 }
 
-/* --- status ----------------------------------------------------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 static void users_are_listed_sorted_and_once(void **state)
 {
@@ -76,7 +81,10 @@ static void what_is_right_is_not_written(void **state)
 	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, "triggerauthentications"), 0);
 }
 
-/* Left over from before: also where some namespaces are watched only, of which none is the cluster's. */
+/*
+ * Left over from before: also where some namespaces are watched only, of which none is the
+ * cluster's.
+ */
 static void users_of_long_ago_are_taken_off(void **state)
 {
 	static const char *const watched[] = { "default", "shop" };
@@ -154,7 +162,8 @@ static void a_write_that_is_not_kept_is_not_repeated(void **state)
 	fakecluster_apply(TA("redis"), AUTH_SPEC);
 	scaledobject("web", REF("redis"));
 	for (int i = 0; i < 20; i++) {
-		fakecluster_change(TA("redis"), i % 2 ? "{'metadata':{'labels':{'a':'b'}}}" : "{'metadata':{'labels':{'a':'c'}}}");
+		fakecluster_change(TA("redis"),
+			i % 2 ? "{'metadata':{'labels':{'a':'b'}}}" : "{'metadata':{'labels':{'a':'c'}}}");
 		world_pass(1000);
 	}
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, TA("redis")), 1);
@@ -182,7 +191,7 @@ static void only_the_leader_writes_and_only_when_it_knows(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, TA("redis")), 1);
 }
 
-/* --- finalizers -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Finalizers ---- */
 
 static void kedas_finalizer_is_taken_off(void **state)
 {
@@ -240,7 +249,7 @@ static void a_finalizer_that_comes_meanwhile_stays(void **state)
 	assert_null(fakecluster_at(TA("redis"), "metadata.finalizers.1"));
 }
 
-/* --- Events ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Events ---- */
 
 static void what_comes_changes_and_goes_is_told(void **state)
 {
@@ -248,17 +257,26 @@ static void what_comes_changes_and_goes_is_told(void **state)
 	fakecluster_apply(TA("redis"), AUTH_SPEC);
 	fakecluster_apply(CTA("redis"), AUTH_SPEC);
 	world_pass(100);
-	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationAdded", "Normal TriggerAuthentication default/redis uid-"), 1);
-	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationAdded", "New TriggerAuthentication configured"), 1);
-	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationAdded", "New ClusterTriggerAuthentication configured"), 1);
+	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationAdded",
+				 "Normal TriggerAuthentication default/redis uid-"),
+		1);
+	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationAdded", "New TriggerAuthentication configured"),
+		1);
+	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationAdded",
+				 "New ClusterTriggerAuthentication configured"),
+		1);
 	fakecluster_change(TA("redis"), "{'metadata':{'labels':{'a':'b'}}}");
 	world_pass(100);
 	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationUpdated", ""), 0);
 	fakecluster_change(TA("redis"), "{'spec':{'podIdentity':{'provider':'none'}}}");
 	fakecluster_change(CTA("redis"), "{'spec':{'podIdentity':{'provider':'none'}}}");
 	world_pass(100);
-	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationUpdated", "TriggerAuthentication redis is updated"), 1);
-	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationUpdated", "ClusterTriggerAuthentication redis is updated"), 1);
+	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationUpdated",
+				 "TriggerAuthentication redis is updated"),
+		1);
+	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationUpdated",
+				 "ClusterTriggerAuthentication redis is updated"),
+		1);
 	/* Not once more after a restart. */
 	world_restart();
 	world_pass(1000);
@@ -266,8 +284,12 @@ static void what_comes_changes_and_goes_is_told(void **state)
 	fakecluster_delete(TA("redis"));
 	fakecluster_delete(CTA("redis"));
 	world_pass(100);
-	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationDeleted", "TriggerAuthentication redis was deleted"), 1);
-	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationDeleted", "ClusterTriggerAuthentication redis was deleted"), 1);
+	assert_int_equal(fakecluster_events_sent("TriggerAuthenticationDeleted",
+				 "TriggerAuthentication redis was deleted"),
+		1);
+	assert_int_equal(fakecluster_events_sent("ClusterTriggerAuthenticationDeleted",
+				 "ClusterTriggerAuthentication redis was deleted"),
+		1);
 }
 
 int main(void)

@@ -198,8 +198,12 @@ static void files_that_expire_are_told_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		F(files_are_served_and_the_cluster_left_alone), F(files_that_are_broken_at_the_start), F(files_are_read_anew_when_they_change),
-		F(new_files_that_are_broken_keep_the_old), F(files_are_read_at_once_on_reload), F(files_that_expire_are_told_once),
+		F(files_are_served_and_the_cluster_left_alone),
+		F(files_that_are_broken_at_the_start),
+		F(files_are_read_anew_when_they_change),
+		F(new_files_that_are_broken_keep_the_old),
+		F(files_are_read_at_once_on_reload),
+		F(files_that_expire_are_told_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

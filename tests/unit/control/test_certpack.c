@@ -13,14 +13,23 @@
 
 static void what_is_due_when(void **state)
 {
-	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS + 82800000, 0, 900 * DAY_MS - 3600000); /* with the hour before: 300 and 900 days */
+	/* with the hour before: 300 and 900 days */
+	struct certpack pack = make_pack(certs_names, 0, 299 * DAY_MS + 82800000, 0, 900 * DAY_MS - 3600000);
 	static const struct {
 		int day;
 		enum certpack_need need;
 		bool usable;
 	} cases[] = {
-		{ 0, CERTPACK_NOTHING, true }, { 199, CERTPACK_NOTHING, true }, { 200, CERTPACK_SERVING, true }, { 299, CERTPACK_SERVING, true }, { 300, CERTPACK_SERVING, false },
-		{ 599, CERTPACK_SERVING, false }, { 600, CERTPACK_CA, false }, { 899, CERTPACK_CA, false }, { 900, CERTPACK_CA, false }, { -1, CERTPACK_CA, false },
+		{ 0, CERTPACK_NOTHING, true },
+		{ 199, CERTPACK_NOTHING, true },
+		{ 200, CERTPACK_SERVING, true },
+		{ 299, CERTPACK_SERVING, true },
+		{ 300, CERTPACK_SERVING, false },
+		{ 599, CERTPACK_SERVING, false },
+		{ 600, CERTPACK_CA, false },
+		{ 899, CERTPACK_CA, false },
+		{ 900, CERTPACK_CA, false },
+		{ -1, CERTPACK_CA, false },
 	};
 
 	(void)state;
@@ -29,7 +38,8 @@ static void what_is_due_when(void **state)
 
 		certpack_judge(&pack, certs_names, fake_wall_ms() + cases[i].day * DAY_MS, &judged);
 		if (judged.need != cases[i].need || judged.usable != cases[i].usable)
-			fail_msg("day %d: need %d, usable %d (%s)", cases[i].day, (int)judged.need, judged.usable, judged.why);
+			fail_msg("day %d: need %d, usable %d (%s)", cases[i].day, (int)judged.need, judged.usable,
+				judged.why);
 		assert_true((judged.need != CERTPACK_NOTHING) == (judged.why[0] != '\0'));
 	}
 	certpack_done(&pack);
@@ -60,8 +70,15 @@ static void a_pack_survives_its_secret(void **state)
 static void hostile_secrets(void **state)
 {
 	static const char *const texts[] = {
-		"{}", "[]", "7", "{\"data\":null}", "{\"data\":\"x\"}", "{\"data\":{\"tls.crt\":{}}}", "{\"data\":{\"tls.crt\":\"AA==\",\"tls.key\":\"AA==\",\"ca.crt\":\"AA==\"}}",
-		"{\"data\":{\"tls.crt\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\",\"ca.crt\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\"}}",
+		"{}",
+		"[]",
+		"7",
+		"{\"data\":null}",
+		"{\"data\":\"x\"}",
+		"{\"data\":{\"tls.crt\":{}}}",
+		"{\"data\":{\"tls.crt\":\"AA==\",\"tls.key\":\"AA==\",\"ca.crt\":\"AA==\"}}",
+		"{\"data\":{\"tls.crt\":\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\",\"ca.crt\":"
+		"\"LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t\"}}",
 	};
 
 	(void)state;
@@ -95,7 +112,10 @@ static void names_that_no_certificate_can_bear(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(what_is_due_when), T(a_pack_survives_its_secret), T(hostile_secrets), T(names_that_no_certificate_can_bear),
+		T(what_is_due_when),
+		T(a_pack_survives_its_secret),
+		T(hostile_secrets),
+		T(names_that_no_certificate_can_bear),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

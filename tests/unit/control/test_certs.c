@@ -159,9 +159,7 @@ static void spoil(struct certpack *pack, int how)
 	static const char *const other_names[] = { "elsewhere", NULL };
 
 	switch (how) {
-	case 0: /* garbage */
-		pack->serving.cert_pem[100] ^= 1;
-		break;
+	case 0: /* garbage */ pack->serving.cert_pem[100] ^= 1; break;
 	case 1: /* key of another certificate */
 		other = fresh_pack();
 		free(pack->serving.key_pem);
@@ -170,15 +168,21 @@ static void spoil(struct certpack *pack, int how)
 		break;
 	case 2: /* other names */
 		x509_pair_done(&pack->serving);
-		assert_int_equal(x509_make_serving(&pack->ca, other_names, fake_wall_ms(), 1000000, &pack->serving, NULL), 0);
+		assert_int_equal(x509_make_serving(&pack->ca, other_names, fake_wall_ms(), 1000000, &pack->serving,
+					 NULL),
+			0);
 		break;
 	case 3: /* expired */
 		x509_pair_done(&pack->serving);
-		assert_int_equal(x509_make_serving(&pack->ca, certs_names, fake_wall_ms() - 40 * DAY_MS, 30 * 86400, &pack->serving, NULL), 0);
+		assert_int_equal(x509_make_serving(&pack->ca, certs_names, fake_wall_ms() - 40 * DAY_MS, 30 * 86400,
+					 &pack->serving, NULL),
+			0);
 		break;
 	case 4: /* a third of its life is left, and a little less */
 		x509_pair_done(&pack->serving);
-		assert_int_equal(x509_make_serving(&pack->ca, certs_names, fake_wall_ms() - 201 * DAY_MS, 300 * 86400, &pack->serving, NULL), 0);
+		assert_int_equal(x509_make_serving(&pack->ca, certs_names, fake_wall_ms() - 201 * DAY_MS, 300 * 86400,
+					 &pack->serving, NULL),
+			0);
 		break;
 	case 5: /* signed by another CA */
 		other = fresh_pack();
@@ -195,8 +199,7 @@ static void spoil(struct certpack *pack, int how)
 		mem_free_secret(pack->ca.key_pem);
 		pack->ca.key_pem = mem_dup("");
 		break;
-	default:
-		fail();
+	default: fail();
 	}
 }
 
@@ -218,14 +221,16 @@ static void repairs(void **state)
 		certs_start(false);
 		/* Not the leader: looks on. */
 		assert_int_equal(fake_count(FAKE_ANY, SECRETS), 0);
-		if (tls_server_has_certificate(t.tls) != usable[how] || (certs_trouble(t.certs) && strstr(certs_trouble(t.certs), "cannot be used")) == usable[how])
+		if (tls_server_has_certificate(t.tls) != usable[how] ||
+			(certs_trouble(t.certs) && strstr(certs_trouble(t.certs), "cannot be used")) == usable[how])
 			fail_msg("case %d", how);
 		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "cannot be used"), usable[how] ? 0 : 1);
 		certs_set_leading(t.certs, true);
 		fake_advance(100);
 		certpack_decode(fake_object(SECRET), &repaired);
 		certpack_judge(&repaired, certs_names, fake_wall_ms(), &judged);
-		if (!judged.usable || judged.need != CERTPACK_NOTHING || (strcmp(repaired.ca.cert_pem, pack.ca.cert_pem) == 0) != keeps_ca[how])
+		if (!judged.usable || judged.need != CERTPACK_NOTHING ||
+			(strcmp(repaired.ca.cert_pem, pack.ca.cert_pem) == 0) != keeps_ca[how])
 			fail_msg("case %d: %s", how, judged.why);
 		assert_true(serves_the_secret());
 		assert_int_equal(fake_count(KUBE_MERGE_PATCH, SECRET), 1);
@@ -271,7 +276,11 @@ static void keeps_type_and_labels(void **state)
 	assert_true(serves_the_secret());
 	assert_string_equal(json_string_value(json_object_get(fake_object(SECRET), "type")), "Opaque");
 	assert_string_equal(fake_text(SECRET, "data", "other"), "AAAA");
-	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(SECRET), "metadata"), "labels"), "team")), "a");
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(json_object_get(fake_object(SECRET), "metadata"),
+							    "labels"),
+					    "team")),
+		"a");
 	mem_free_secret(text);
 	certpack_done(&pack);
 }
@@ -350,7 +359,10 @@ static void only_the_leader_renews(void **state)
 	free(first);
 }
 
-/* A new CA: both are trusted while the old one is valid, and what the new one signed is not served before it is trusted. */
+/*
+ * A new CA: both are trusted while the old one is valid, and what the new one signed is not served
+ * before it is trusted.
+ */
 static void replaces_the_ca_with_overlap(void **state)
 {
 	struct certpack pack = make_pack(certs_names, 0, 2 * DAY_MS, 3 * DAY_MS, 4 * DAY_MS);
@@ -454,7 +466,8 @@ static void garbage_leaves_the_old_certificate_in_use(void **state)
 	certs_start(true);
 	certpack_decode(fake_object(SECRET), &pack);
 	certs_set_leading(t.certs, false);
-	fake_put(SECRET, "{\"type\":\"kubernetes.io/tls\",\"data\":{\"tls.crt\":7,\"tls.key\":\"!!!\",\"ca.crt\":null}}");
+	fake_put(SECRET,
+		"{\"type\":\"kubernetes.io/tls\",\"data\":{\"tls.crt\":7,\"tls.key\":\"!!!\",\"ca.crt\":null}}");
 	fake_advance(1000);
 	assert_true(serves(pack.serving.cert_pem));
 	assert_non_null(strstr(certs_trouble(t.certs), "cannot be used"));
@@ -513,12 +526,26 @@ static void freed_in_any_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(creates_the_secret), T(loses_the_race_to_create), T(a_secret_that_cannot_be_created_is_tried_again), T(a_secret_that_cannot_be_read_is_told_once),
-		T(a_lost_answer_makes_no_second_ca), T(serves_what_is_there), T(repairs), T(a_ca_without_a_key_is_kept_while_its_certificate_is_good), T(keeps_type_and_labels),
+		T(creates_the_secret),
+		T(loses_the_race_to_create),
+		T(a_secret_that_cannot_be_created_is_tried_again),
+		T(a_secret_that_cannot_be_read_is_told_once),
+		T(a_lost_answer_makes_no_second_ca),
+		T(serves_what_is_there),
+		T(repairs),
+		T(a_ca_without_a_key_is_kept_while_its_certificate_is_good),
+		T(keeps_type_and_labels),
 		T(other_secrets_of_the_namespace_are_not_looked_at),
-		T(renews_when_a_third_is_left), T(notices_a_clock_that_is_set), T(only_the_leader_renews), T(replaces_the_ca_with_overlap), T(waits_for_the_new_ca_to_be_trusted),
-		T(takes_up_what_another_replica_wrote), T(a_deleted_secret_is_made_anew_with_overlap), T(garbage_leaves_the_old_certificate_in_use),
-		T(a_conflict_while_renewing_ends_in_what_is_there), T(freed_in_any_state),
+		T(renews_when_a_third_is_left),
+		T(notices_a_clock_that_is_set),
+		T(only_the_leader_renews),
+		T(replaces_the_ca_with_overlap),
+		T(waits_for_the_new_ca_to_be_trusted),
+		T(takes_up_what_another_replica_wrote),
+		T(a_deleted_secret_is_made_anew_with_overlap),
+		T(garbage_leaves_the_old_certificate_in_use),
+		T(a_conflict_while_renewing_ends_in_what_is_there),
+		T(freed_in_any_state),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may have an HPA and a target: a user's own HPA, two objects that want the same, and what happens when the first of them goes. */
+/*
+ * Who may have an HPA and a target: a user's own HPA, two objects that want the same, and what
+ * happens when the first of them goes.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,12 +20,12 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
-#define MINE HPA("mine")
-#define NAMED "'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}"
-#define HPAS "/horizontalpodautoscalers"
-#define HOUR_MS 3600000
-#define FAILED "False ScaledObjectCheckFailed "
+#define WEB      SCALEDOBJECT("web")
+#define MINE     HPA("mine")
+#define NAMED    "'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}"
+#define HPAS     "/horizontalpodautoscalers"
+#define HOUR_MS  3600000
+#define FAILED   "False ScaledObjectCheckFailed "
 #define HPA_STEP FAILED "failed to ensure HPA is correctly created for ScaledObject: "
 
 static void annotate(const char *path, const char *annotations)
@@ -33,7 +36,7 @@ static void annotate(const char *path, const char *annotations)
 	world_pass(1000);
 }
 
-/* --- a user's own HPA --------------------------------------------------------------------------------------------------------- */
+/* ---- A user's own HPA ---- */
 
 static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
 {
@@ -42,8 +45,11 @@ static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
 	world_deployment("web", 1);
 	world_scaledobject("web", NAMED);
 	world_pass(1000);
-	world_expect("web", "Ready", HPA_STEP "the HPA mine exists already and belongs to nobody, not to this ScaledObject: delete it, or choose another name in "
-		     "spec.advanced.horizontalPodAutoscalerConfig.name, or let it be taken over with that name written there and the annotation scaledobject.keda.sh/transfer-hpa-ownership: \"true\"");
+	world_expect("web", "Ready",
+		HPA_STEP "the HPA mine exists already and belongs to nobody, not to this ScaledObject: delete it, or "
+			 "choose another name in "
+			 "spec.advanced.horizontalPodAutoscalerConfig.name, or let it be taken over with that name "
+			 "written there and the annotation scaledobject.keda.sh/transfer-hpa-ownership: \"true\"");
 	assert_int_equal(fakecluster_number(MINE, "metadata.generation"), 1);
 	world_pass(HOUR_MS);
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}}}");
@@ -51,7 +57,8 @@ static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
 	world_expect("web", "Ready", "True");
 	assert_int_equal(fakecluster_number(MINE, "spec.maxReplicas"), 100);
 	assert_string_equal(fakecluster_text(MINE, "metadata.labels.team"), "a");
-	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.uid"),
+		fakecluster_text(WEB, "metadata.uid"));
 	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "mine");
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
@@ -65,11 +72,14 @@ static void a_users_hpa_is_taken_over_only_when_the_object_says_so(void **state)
 static void another_controllers_hpa_is_taken_over_as_well(void **state)
 {
 	(void)state;
-	fakecluster_apply(MINE, "{'metadata':{'ownerReferences':[{'apiVersion':'x/v1','kind':'Rollout','name':'web','uid':'x','controller':true}]},'spec':{'maxReplicas':9}}");
+	fakecluster_apply(MINE,
+		"{'metadata':{'ownerReferences':[{'apiVersion':'x/"
+		"v1','kind':'Rollout','name':'web','uid':'x','controller':true}]},'spec':{'maxReplicas':9}}");
 	world_deployment("web", 1);
 	world_scaledobject("web", NAMED);
 	world_pass(1000);
-	world_expect("web", "Ready", HPA_STEP "the HPA mine exists already and belongs to Rollout web, not to this ScaledObject");
+	world_expect("web", "Ready",
+		HPA_STEP "the HPA mine exists already and belongs to Rollout web, not to this ScaledObject");
 	annotate(WEB, "{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}");
 	world_pass(31000);
 	world_expect("web", "Ready", "True");
@@ -95,16 +105,20 @@ static void no_hpa_is_written_from_what_cannot_be_built(void **state)
 	(void)state;
 	world_ready_object("web", 1, "");
 	fakecluster_forget_calls();
-	world_scaledobject("web", "'maxReplicaCount':7,'triggers':[{'type':'scripted','metadata':{'source':'web'}},{'type':'unheard-of','metadata':{}}]");
+	world_scaledobject("web",
+		"'maxReplicaCount':7,'triggers':[{'type':'scripted','metadata':{'source':'web'}},{'type':'unheard-of','"
+		"metadata':{}}]");
 	world_pass(HOUR_MS);
 	world_expect("web", "Ready", HPA_STEP "trigger 1: no scaler found");
 	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS), 0);
 	assert_int_equal(fakecluster_number(HPA("keda-hpa-web"), "spec.maxReplicas"), 100);
 }
 
-/* --- two objects -------------------------------------------------------------------------------------------------------------- */
+/* ---- Two objects ---- */
 
-#define SAME_TARGET FAILED "spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'"
+#define SAME_TARGET                                                                                                    \
+	FAILED "spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the "       \
+	       "ScaledObject 'web'"
 
 static void rival(const char *spec)
 {
@@ -138,7 +152,8 @@ static void who_was_first_is_not_judged_from_half_a_list(void **state)
 {
 	(void)state;
 	world_deployment("web", 1);
-	world_scaledobject("zebra", "'scaleTargetRef':{'name':'web'}"); /* stands first in lists, and is second by its name */
+	/* stands first in lists, and is second by its name */
+	world_scaledobject("zebra", "'scaleTargetRef':{'name':'web'}");
 	world_scaledobject("web", "");
 	world_pass(2000);
 	world_expect("zebra", "Ready", SAME_TARGET);
@@ -189,7 +204,10 @@ static void a_refused_one_scales_nothing_either(void **state)
 	assert_int_equal(world_replicas("web"), 3);
 }
 
-/* Its pause is its own affair: it takes its hands off, and does not lay them on what another scales. */
+/*
+ * Its pause is its own affair: it takes its hands off, and does not lay them on what another
+ * scales.
+ */
 static void a_refused_one_keeps_nobodys_replicas(void **state)
 {
 	(void)state;
@@ -201,7 +219,9 @@ static void a_refused_one_keeps_nobodys_replicas(void **state)
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, DEPLOYMENT("web")), 0);
 	assert_int_equal(world_replicas("web"), 3);
-	world_expect("rival", "Ready", FAILED "failed to scale target to paused replica count: spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'");
+	world_expect("rival", "Ready",
+		FAILED "failed to scale target to paused replica count: spec.scaleTargetRef: the workload 'web' of "
+		       "type 'apps/v1.Deployment' is already managed by the ScaledObject 'web'");
 	fakecluster_delete(WEB);
 	world_pass(5000);
 	world_expect("rival", "Ready", "True");
@@ -267,7 +287,9 @@ static void one_hpa_name_is_for_one_object(void **state)
 	world_deployment("rival", 1);
 	world_scaledobject("rival", NAMED);
 	annotate(SCALEDOBJECT("rival"), "{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}");
-	world_expect("rival", "Ready", FAILED "spec.advanced.horizontalPodAutoscalerConfig.name: the HPA 'mine' is already managed by the ScaledObject 'web'");
+	world_expect("rival", "Ready",
+		FAILED "spec.advanced.horizontalPodAutoscalerConfig.name: the HPA 'mine' is already managed by the "
+		       "ScaledObject 'web'");
 	assert_string_equal(fakecluster_text(MINE, "metadata.ownerReferences.0.name"), "web");
 	world_scaledobject("web", "");
 	world_pass(2000);
@@ -285,7 +307,8 @@ static void one_at_work_is_not_displaced_by_a_newcomer_of_the_same_second(void *
 	world_pass(400);
 	world_expect("web", "Ready", "True");
 	world_scaledobject("aaa", "'scaleTargetRef':{'name':'web'}");
-	assert_string_equal(fakecluster_text(SCALEDOBJECT("aaa"), "metadata.creationTimestamp"), fakecluster_text(WEB, "metadata.creationTimestamp"));
+	assert_string_equal(fakecluster_text(SCALEDOBJECT("aaa"), "metadata.creationTimestamp"),
+		fakecluster_text(WEB, "metadata.creationTimestamp"));
 	fakesource_answer("web", 7);
 	world_pass(20000);
 	world_expect("aaa", "Ready", SAME_TARGET);
@@ -315,10 +338,16 @@ static void objects_of_other_namespaces_are_no_rivals(void **state)
 {
 	(void)state;
 	world_ready_object("web", 1, "");
-	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/web", "{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'x'}]}}}}");
-	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web", "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'scripted','metadata':{'source':'x'}}]}}");
+	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/web",
+		"{'apiVersion':'apps/"
+		"v1','kind':'Deployment','spec':{'replicas':1,'template':{'spec':{'containers':[{'name':'x'}]}}}}");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web",
+		"{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'scripted','metadata':{'source':'x'}}]}"
+		"}");
 	world_pass(1000);
-	assert_string_equal(fakecluster_text("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web", "status.conditions.0.reason"), "ScaledObjectReady");
+	assert_string_equal(fakecluster_text("/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web",
+				    "status.conditions.0.reason"),
+		"ScaledObjectReady");
 }
 
 int main(void)

@@ -19,12 +19,15 @@
 #include "base/mem.h"
 #include "cache/survey.h"
 
-#define WEB SCALEDOBJECT("web")
+#define WEB     SCALEDOBJECT("web")
 #define WEB_HPA HPA("keda-hpa-web")
 #define POLL_MS 10000
 #define HOUR_MS 3600000
-#define A_AND_B "'triggers':[{'type':'scripted','name':'a','metadata':{'source':'a'}},{'type':'scripted','name':'b','metadata':{'source':'b'}}]"
-#define MODIFIERS(formula) "'advanced':{'scalingModifiers':{'formula':'" formula "','target':'2.5','activationTarget':'10'}}"
+#define A_AND_B                                                                                                        \
+	"'triggers':[{'type':'scripted','name':'a','metadata':{'source':'a'}},{'type':'scripted','name':'b','"         \
+	"metadata':{'source':'b'}}]"
+#define MODIFIERS(formula)                                                                                             \
+	"'advanced':{'scalingModifiers':{'formula':'" formula "','target':'2.5','activationTarget':'10'}}"
 #define CPU "{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"
 
 static char said[ERR_MSG_MAX];
@@ -35,7 +38,8 @@ static void on_survey(void *arg, const struct survey_result *r)
 	if (r->err)
 		snprintf(said, sizeof(said), "%s", r->err->msg);
 	else if (r->composite)
-		snprintf(said, sizeof(said), r->composite->failing ? "failing: %.0f%s" : "%g%s", r->composite->value, r->composite->failing ? r->composite->err.msg : "");
+		snprintf(said, sizeof(said), r->composite->failing ? "failing: %.0f%s" : "%g%s", r->composite->value,
+			r->composite->failing ? r->composite->err.msg : "");
 	else
 		snprintf(said, sizeof(said), "%s %g", r->triggers[0].metric_name, r->triggers[0].reading.value);
 }
@@ -43,7 +47,10 @@ static void on_survey(void *arg, const struct survey_result *r)
 /* What the HPA controller is told. */
 static const char *get_metric(const char *metric)
 {
-	struct survey_terms terms = { .metric = metric, .max_age_ms = 1000, .cached = true, .deadline_ms = loop_now_ms(world.loop) + 3000 };
+	struct survey_terms terms = { .metric = metric,
+		.max_age_ms = 1000,
+		.cached = true,
+		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	said[0] = '\0';
 	if (!survey_peek(&world.cache, "default/web", &terms, on_survey, NULL))
@@ -52,7 +59,7 @@ static const char *get_metric(const char *metric)
 	return said;
 }
 
-/* --- the composite ------------------------------------------------------------------------------------------------------------ */
+/* ---- The composite ---- */
 
 static void one_metric_is_made_of_two(void **state)
 {
@@ -74,7 +81,9 @@ static void one_metric_is_made_of_two(void **state)
 	fakesource_answer("b", 6.5);
 	world_pass(POLL_MS + 1000);
 	assert_int_equal(world_replicas("web"), 1);
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "Scaled Deployment default/web from 0 to 1, triggered by composite-metric"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated",
+				 "Scaled Deployment default/web from 0 to 1, triggered by composite-metric"),
+		1);
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
@@ -90,10 +99,14 @@ static void a_failing_part_fails_the_whole(void **state)
 	world_pass(HOUR_MS);
 	assert_int_equal(world_replicas("web"), 1);
 	world_expect("web", "Ready", "False TriggerError");
-	assert_int_equal(fakecluster_events_sent("KEDAMetricSourceFailed", "Warning ScaledObject default/web uid-2: trigger 1 (scripted): source b: connection refused"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAMetricSourceFailed",
+				 "Warning ScaledObject default/web uid-2: trigger 1 (scripted): source b: connection "
+				 "refused"),
+		1);
 	assert_int_equal(fakecluster_events_sent("KEDAMetricSourceFailed", "composite-metric"), 0);
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", ""), 0);
-	assert_non_null(strstr(get_metric("composite-metric"), "failing: 0s1-scripted-b: source b: connection refused"));
+	assert_non_null(
+		strstr(get_metric("composite-metric"), "failing: 0s1-scripted-b: source b: connection refused"));
 	assert_string_equal(get_metric("s0-scripted-a"), "s0-scripted-a 40");
 }
 
@@ -140,7 +153,7 @@ static void modifiers_may_come_and_go(void **state)
 	assert_null(fakecluster_at(WEB, "status.compositeScalerName"));
 }
 
-/* --- resources ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Resources ---- */
 
 static void cpu_alone_keeps_the_object_active(void **state)
 {
@@ -166,17 +179,20 @@ static void cpu_alone_keeps_the_object_active(void **state)
 static void beside_another_cpu_does_not_keep_it_active(void **state)
 {
 	(void)state;
-	world_ready_object("web", 1, "'cooldownPeriod':0,'triggers':[" CPU ",{'type':'scripted','metadata':{'source':'web'}}]");
+	world_ready_object("web", 1,
+		"'cooldownPeriod':0,'triggers':[" CPU ",{'type':'scripted','metadata':{'source':'web'}}]");
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 0);
 	assert_int_equal(json_array_size(fakecluster_at(WEB_HPA, "spec.metrics")), 2);
 	assert_string_equal(fakecluster_text(WEB, "status.externalMetricNames.0"), "s1-scripted-web");
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS * 2);
-	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "trigger 1 (scripted): source web: connection refused"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed",
+				 "trigger 1 (scripted): source web: connection refused"),
+		1);
 }
 
-/* --- useCachedMetrics --------------------------------------------------------------------------------------------------------- */
+/* ---- UseCachedMetrics ---- */
 
 static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 {
@@ -184,7 +200,9 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 
 	(void)state;
 	fakesource_answer("web", 7);
-	world_ready_object("web", 1, "'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]");
+	world_ready_object("web", 1,
+		"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'"
+		"web'}}]");
 	asked = fakesource_asked("web");
 	fakesource_answer("web", 8);
 	for (int i = 0; i < 9; i++) {
@@ -197,7 +215,10 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 	asked = fakesource_asked("web");
 	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
 	assert_int_equal(fakesource_asked("web"), asked);
-	/* A replica that does not lead polls nothing; it asks by itself, no more often than a poll would. */
+	/*
+	 * A replica that does not lead polls nothing; it asks by itself, no more often than a poll
+	 * would.
+	 */
 	world_lead(false);
 	asked = fakesource_asked("web");
 	fakesource_answer("web", 9);
@@ -209,7 +230,7 @@ static void a_cached_metric_is_what_the_last_poll_brought(void **state)
 	assert_in_range(fakesource_asked("web") - asked, 10, 13);
 }
 
-#define CACHED_AND_FAR \
+#define CACHED_AND_FAR                                                                                                 \
 	"'pollingInterval':300,'triggers':[{'type':'scripted','useCachedMetrics':true,'metadata':{'source':'web'}}]"
 
 /* A wake-up raises from zero; what the HPA hears is another thing. */
@@ -253,7 +274,10 @@ static void only_a_timed_poll_is_for_the_hpa(void **state)
 	assert_string_equal(get_metric("s0-scripted-web"), "s0-scripted-web 8");
 }
 
-/* A poll that is due while other looks are under way; what the first one brought is not too old yet. */
+/*
+ * A poll that is due while other looks are under way; what the first one brought is not too old
+ * yet.
+ */
 static void no_poll_is_lost_to_other_looks(void **state)
 {
 	(void)state;

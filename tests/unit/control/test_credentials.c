@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A ScaledObject whose trigger takes its source from a Secret: waited for, rotated, gone, back; what Ready says, and which source is asked. */
+/*
+ * A ScaledObject whose trigger takes its source from a Secret: waited for, rotated, gone, back;
+ * what Ready says, and which source is asked.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,17 +16,19 @@
 #include "../fakes/fakesource.h"
 #include "world.h"
 
-#define TA "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/auth"
-#define SECRET "/api/v1/namespaces/default/secrets/creds"
-#define WEB SCALEDOBJECT("web")
-#define FAILED "False ScaledObjectCheckFailed "
+#define TA      "/apis/keda.sh/v1alpha1/namespaces/default/triggerauthentications/auth"
+#define SECRET  "/api/v1/namespaces/default/secrets/creds"
+#define WEB     SCALEDOBJECT("web")
+#define FAILED  "False ScaledObjectCheckFailed "
 #define TRIGGER "failed to ensure HPA is correctly created for ScaledObject: trigger 0 (scripted): "
 
 static void start(void)
 {
 	world_deployment("web", 1);
 	fakecluster_apply(TA, "{'spec':{'secretTargetRef':[{'parameter':'source','name':'creds','key':'source'}]}}");
-	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'pollingInterval':10,'triggers':[{'type':'scripted','metadata':{},'authenticationRef':{'name':'auth'}}]}}");
+	fakecluster_apply(WEB,
+		"{'spec':{'scaleTargetRef':{'name':'web'},'pollingInterval':10,'triggers':[{'type':'scripted','"
+		"metadata':{},'authenticationRef':{'name':'auth'}}]}}");
 	world_pass(1000);
 }
 
@@ -40,7 +45,9 @@ static void a_missing_secret_is_named_until_it_comes(void **state)
 {
 	(void)state;
 	start();
-	world_expect("web", "Ready", FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret default/creds ");
+	world_expect("web", "Ready",
+		FAILED TRIGGER
+		"TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret default/creds ");
 	assert_int_equal(fakecluster_count("/horizontalpodautoscalers/"), 0);
 	assert_int_equal(fakesource_asked(NULL), 0);
 	secret("YQ==");
@@ -82,11 +89,15 @@ static void a_lost_key_is_named_and_the_hpa_stays(void **state)
 	world_expect("web", "Ready", "True ScaledObjectReady");
 	fakecluster_apply(SECRET, "{'data':{'other':'YQ=='}}");
 	world_pass(1000);
-	world_expect("web", "Ready", FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret default/creds ");
+	world_expect("web", "Ready",
+		FAILED TRIGGER
+		"TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret default/creds ");
 	assert_non_null(strstr(world_condition("web", "Ready"), "\"source\""));
 	assert_int_equal(fakecluster_count("/horizontalpodautoscalers/"), 1);
 	secret("");
-	world_expect("web", "Ready", FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": key \"source\" of Secret default/creds is empty");
+	world_expect("web", "Ready",
+		FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": key "
+			       "\"source\" of Secret default/creds is empty");
 	secret("Yg==");
 	world_expect("web", "Ready", "True ScaledObjectReady");
 	world_pass(10000);
@@ -127,7 +138,9 @@ static void what_cannot_be_read_is_told(void **state)
 	fakecluster_trouble("/secrets", ERR_TEMPORARY, "connection refused");
 	start();
 	world_pass(5000);
-	world_expect("web", "Ready", FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret default/creds is not read yet: ");
+	world_expect("web", "Ready",
+		FAILED TRIGGER "TriggerAuthentication default/auth: secretTargetRef parameter \"source\": Secret "
+			       "default/creds is not read yet: ");
 	fakecluster_apply(SECRET, "{'data':{'source':'YQ=='}}");
 	fakecluster_trouble("/secrets", ERR_NONE, NULL);
 	world_pass(3000);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HPA of triggers whose source names its metrics itself: when it comes later, when it is away, when it changes its mind. */
+/*
+ * The HPA of triggers whose source names its metrics itself: when it comes later, when it is away,
+ * when it changes its mind.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,11 +17,11 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
 
-#define WEB SCALEDOBJECT("web")
-#define WEB_HPA HPA("keda-hpa-web")
-#define HPAS "/horizontalpodautoscalers"
-#define TELLING "{'type':'telling','metadata':{'source':'a'}}"
-#define BESIDE ",{'type':'scripted','metadata':{'source':'b'}}"
+#define WEB       SCALEDOBJECT("web")
+#define WEB_HPA   HPA("keda-hpa-web")
+#define HPAS      "/horizontalpodautoscalers"
+#define TELLING   "{'type':'telling','metadata':{'source':'a'}}"
+#define BESIDE    ",{'type':'scripted','metadata':{'source':'b'}}"
 #define METRIC(n) "spec.metrics." #n ".external.metric.name"
 #define TARGET(n) "spec.metrics." #n ".external.target.averageValue"
 
@@ -115,7 +118,9 @@ static void an_hpa_outlives_a_restart_while_the_source_is_away(void **state)
 	world_lead(true);
 	world_pass(60000);
 	world_expect("web", "Ready", "False TriggerError");
-	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS) + fakecluster_calls(KUBE_DELETE, HPAS) + fakecluster_calls(KUBE_CREATE, HPAS), 0);
+	assert_int_equal(fakecluster_calls(KUBE_UPDATE, HPAS) + fakecluster_calls(KUBE_DELETE, HPAS) +
+			fakecluster_calls(KUBE_CREATE, HPAS),
+		0);
 	world_scaledobject("web", "'maxReplicaCount':7,'triggers':[" TELLING "]");
 	world_pass(20000);
 	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 7);
@@ -132,10 +137,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_hpa_has_what_the_source_names, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(a_source_that_comes_later_gets_its_metrics_then, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_comes_later_gets_its_metrics_then, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(without_any_metric_there_is_no_hpa, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(fallback_has_an_hpa_to_speak_to, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(an_hpa_outlives_a_restart_while_the_source_is_away, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(an_hpa_outlives_a_restart_while_the_source_is_away, world_setup,
+			world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fallback: what counts, when it begins and ends, what is said and what is written; over restarts and other leaders. */
+/*
+ * Fallback: what counts, when it begins and ends, what is said and what is written; over restarts
+ * and other leaders.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,11 +22,11 @@
 #include "base/mem.h"
 #include "cache/survey.h"
 
-#define WEB SCALEDOBJECT("web")
-#define SCALE "/deployments/web/scale"
-#define POLL_MS 10000
-#define HOUR_MS 3600000
-#define METRIC "s0-scripted-web"
+#define WEB      SCALEDOBJECT("web")
+#define SCALE    "/deployments/web/scale"
+#define POLL_MS  10000
+#define HOUR_MS  3600000
+#define METRIC   "s0-scripted-web"
 #define FALLBACK "'fallback':{'failureThreshold':3,'replicas':6}"
 
 static int64_t failures_stored(void)
@@ -31,7 +34,7 @@ static int64_t failures_stored(void)
 	return fakecluster_number(WEB, "status.health." METRIC ".numberOfFailures");
 }
 
-/* --- as the HPA controller asks ----------------------------------------------------------------------------------------------- */
+/* ---- As the HPA controller asks ---- */
 
 static struct heard {
 	int times;
@@ -58,7 +61,10 @@ static void on_survey(void *arg, const struct survey_result *r)
 
 static void get_metric(void)
 {
-	struct survey_terms terms = { .metric = METRIC, .max_age_ms = 1000, .cached = true, .deadline_ms = loop_now_ms(world.loop) + 3000 };
+	struct survey_terms terms = { .metric = METRIC,
+		.max_age_ms = 1000,
+		.cached = true,
+		.deadline_ms = loop_now_ms(world.loop) + 3000 };
 
 	heard = (struct heard){ 0 };
 	if (!survey_peek(&world.cache, "default/web", &terms, on_survey, NULL))
@@ -67,9 +73,12 @@ static void get_metric(void)
 	assert_int_equal(heard.times, 1);
 }
 
-/* --- on and off --------------------------------------------------------------------------------------------------------------- */
+/* ---- On and off ---- */
 
-/* A source that fails and calls all the same, ten times a second: the polls count, as for one that keeps quiet. */
+/*
+ * A source that fails and calls all the same, ten times a second: the polls count, as for one that
+ * keeps quiet.
+ */
 static void wake_ups_bring_no_fallback(void **state)
 {
 	(void)state;
@@ -138,12 +147,15 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	get_metric();
 	assert_string_equal(heard.err, "source web: connection refused"); /* the third */
 	world_pass(POLL_MS);
-	world_expect("web", "Fallback", "True FallbackExists At least one trigger is falling back on this scaled object: s0-");
+	world_expect("web", "Fallback",
+		"True FallbackExists At least one trigger is falling back on this scaled object: s0-");
 	world_expect("web", "Ready", "True ScaledObjectReady");
 	world_expect("web", "Active", "True ScalerActive");
 	assert_int_equal(world_replicas("web"), 1); /* the HPA takes it to six */
 	assert_int_equal(failures_stored(), 4);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackActivated", "Normal ScaledObject default/web uid-2: ScaledObject fallback is active"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackActivated",
+				 "Normal ScaledObject default/web uid-2: ScaledObject fallback is active"),
+		1);
 	get_metric();
 	assert_true(heard.falling_back && heard.value == 30); /* 6 x 5 */
 	fakecluster_forget_calls();
@@ -155,7 +167,9 @@ static void fallback_begins_after_the_threshold_and_ends_with_an_answer(void **s
 	world_expect("web", "Fallback", "False NoFallbackFound");
 	assert_string_equal(fakecluster_text(WEB, "status.health." METRIC ".status"), "Happy");
 	assert_int_equal(failures_stored(), 0);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackDeactivated", "Normal ScaledObject default/web uid-2: ScaledObject fallback is no longer active"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectFallbackDeactivated",
+				 "Normal ScaledObject default/web uid-2: ScaledObject fallback is no longer active"),
+		1);
 	get_metric();
 	assert_true(!heard.falling_back && heard.value == 2);
 }
@@ -207,7 +221,7 @@ static void one_question_counts_once(void **state)
 	assert_int_equal(health_failures(world.cache.health, "default/web", METRIC), 1);
 }
 
-/* --- other times, other leaders ----------------------------------------------------------------------------------------------- */
+/* ---- Other times, other leaders ---- */
 
 static void fall_back(void)
 {
@@ -271,7 +285,7 @@ static void a_new_reign_goes_by_what_is_stored(void **state)
 	world_expect("web", "Fallback", "False");
 }
 
-/* --- what changes meanwhile --------------------------------------------------------------------------------------------------- */
+/* ---- What changes meanwhile ---- */
 
 static void fallback_that_is_taken_away_ends(void **state)
 {
@@ -315,7 +329,8 @@ static void an_object_made_anew_starts_afresh(void **state)
 static void current_replicas_are_kept(void **state)
 {
 	(void)state;
-	world_ready_object("web", 0, "'fallback':{'failureThreshold':0,'replicas':2,'behavior':'currentReplicasIfHigher'}");
+	world_ready_object("web", 0,
+		"'fallback':{'failureThreshold':0,'replicas':2,'behavior':'currentReplicasIfHigher'}");
 	fakecluster_change(DEPLOYMENT("web"), "{'spec':{'replicas':8}}");
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS);
@@ -332,7 +347,9 @@ static void the_other_triggers_scale_on(void **state)
 	(void)state;
 	fakesource_fail("a", "no route");
 	world_deployment("web", 0);
-	world_scaledobject("web", "'fallback':{'failureThreshold':3,'replicas':0},'cooldownPeriod':0,'triggers':[{'type':'scripted','metadata':{'source':'a'}},{'type':'scripted','metadata':{'source':'b'}}]");
+	world_scaledobject("web",
+		"'fallback':{'failureThreshold':3,'replicas':0},'cooldownPeriod':0,'triggers':[{'type':'scripted','"
+		"metadata':{'source':'a'}},{'type':'scripted','metadata':{'source':'b'}}]");
 	world_pass(1000);
 	/* Down when the object is made: a failing reading, the HPA is there. */
 	assert_non_null(fakecluster_get(HPA("keda-hpa-web")));

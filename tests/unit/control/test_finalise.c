@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of an object: what is restored, what it waits for, and that nothing waits for us without need. */
+/*
+ * The end of an object: what is restored, what it waits for, and that nothing waits for us without
+ * need.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +20,9 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
+#define WEB     SCALEDOBJECT("web")
 #define WEB_HPA HPA("keda-hpa-web")
-#define SCALE "/deployments/web/scale"
+#define SCALE   "/deployments/web/scale"
 #define RESTORE "'advanced':{'restoreToOriginalReplicaCount':true}"
 #define POLL_MS 10000
 #define HOUR_MS 3600000
@@ -45,7 +48,9 @@ static void without_anything_to_restore_nothing_waits(void **state)
 	assert_null(fakecluster_get(WEB_HPA));
 	assert_int_equal(fakecluster_writes(), 0);
 	assert_int_equal(world_replicas("web"), 1); /* left as it is */
-	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", "Warning ScaledObject default/web uid-2: ScaledObject was deleted"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted",
+				 "Warning ScaledObject default/web uid-2: ScaledObject was deleted"),
+		1);
 	assert_int_equal(store_scaledobject_count(world.cache.store), 0);
 }
 
@@ -140,7 +145,7 @@ static void others_finalizers_are_not_ours(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", ""), 1);
 }
 
-/* --- what goes wrong ---------------------------------------------------------------------------------------------------------- */
+/* ---- What goes wrong ---- */
 
 static void a_target_that_is_gone_needs_no_restoring(void **state)
 {
@@ -321,17 +326,26 @@ static void a_hostile_name_is_only_a_name(void **state)
 	fakecluster_delete(WEB);
 	world_pass(1000);
 	assert_null(fakecluster_get(WEB));
-	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/deployments/..%2F..%2F..%2Fkube-system%2Fdeployments%2Fdns/scale"), 1);
-	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, "/namespaces/default/"), fakecluster_calls(FAKECLUSTER_ANY, ""));
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH,
+				 "/deployments/..%2F..%2F..%2Fkube-system%2Fdeployments%2Fdns/scale"),
+		1);
+	assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, "/namespaces/default/"),
+		fakecluster_calls(FAKECLUSTER_ANY, ""));
 }
 
-/* Percent-encoding leaves "." and ".." as they are, and a server takes them for steps: nothing is written there, and the object goes. */
+/*
+ * Percent-encoding leaves "." and ".." as they are, and a server takes them for steps: nothing is
+ * written there, and the object goes.
+ */
 static void a_step_in_a_path_is_no_name(void **state)
 {
 	static const char *const changes[] = {
-		"{'spec':{'scaleTargetRef':{'name':'.'}}}", "{'spec':{'scaleTargetRef':{'name':'..'}}}",
-		"{'status':{'scaleTargetGVKR':{'resource':'.'}}}", "{'status':{'scaleTargetGVKR':{'resource':'..'}}}",
-		"{'status':{'scaleTargetGVKR':{'version':'..'}}}", "{'status':{'scaleTargetGVKR':{'group':'..'}}}",
+		"{'spec':{'scaleTargetRef':{'name':'.'}}}",
+		"{'spec':{'scaleTargetRef':{'name':'..'}}}",
+		"{'status':{'scaleTargetGVKR':{'resource':'.'}}}",
+		"{'status':{'scaleTargetGVKR':{'resource':'..'}}}",
+		"{'status':{'scaleTargetGVKR':{'version':'..'}}}",
+		"{'status':{'scaleTargetGVKR':{'group':'..'}}}",
 	};
 
 	(void)state;
@@ -344,7 +358,8 @@ static void a_step_in_a_path_is_no_name(void **state)
 		fakecluster_delete(WEB);
 		world_pass(1000);
 		assert_null(fakecluster_get(WEB));
-		if (fakecluster_calls(KUBE_MERGE_PATCH, "") != fakecluster_calls(KUBE_MERGE_PATCH, "/scaledobjects/web"))
+		if (fakecluster_calls(KUBE_MERGE_PATCH, "") !=
+			fakecluster_calls(KUBE_MERGE_PATCH, "/scaledobjects/web"))
 			fail_msg("%s: something was scaled", changes[i]);
 		fakecluster_collect_garbage();
 		world_pass(1000);
@@ -360,7 +375,8 @@ static void deleted_and_made_anew_under_the_same_name(void **state)
 	world_pass(1000);
 	world_expect("web", "Ready", "True");
 	/* The old one's HPA is taken over, not waited for. */
-	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"),
+		fakecluster_text(WEB, "metadata.uid"));
 	assert_int_equal(json_array_size(fakecluster_at(WEB_HPA, "metadata.ownerReferences")), 1);
 	assert_int_equal(world_replicas("web"), 3);
 	fakecluster_collect_garbage();
@@ -387,7 +403,8 @@ static void made_anew_unseen(void **state)
 	fakecluster_relist("");
 	world_pass(2000);
 	world_expect("web", "Ready", "True");
-	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"),
+		fakecluster_text(WEB, "metadata.uid"));
 }
 
 int main(void)

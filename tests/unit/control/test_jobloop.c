@@ -16,9 +16,11 @@
 
 #include "base/mem.h"
 
-#define POLL_MS 10000
+#define POLL_MS   10000
 #define MINUTE_MS 60000
-#define TWO_TRIGGERS "'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'1'}},{'type':'scripted','metadata':{'source':'b','threshold':'1'}}]"
+#define TWO_TRIGGERS                                                                                                   \
+	"'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'1'}},{'type':'scripted','metadata':{'"   \
+	"source':'b','threshold':'1'}}]"
 
 static unsigned pod_lists(void)
 {
@@ -132,7 +134,10 @@ static void pods_that_cannot_be_read_create_nothing(void **state)
 	jobs_expect("worker", "Ready", "True");
 }
 
-/* The Job took its item away after the queue was read: the item is in the answer, and the Job not among those that run. */
+/*
+ * The Job took its item away after the queue was read: the item is in the answer, and the Job not
+ * among those that run.
+ */
 static void one_that_ends_after_the_question_counts(void **state)
 {
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every Job is created once: whatever becomes of the answers, however late the watch is, whoever stops in the middle. */
+/*
+ * Every Job is created once: whatever becomes of the answers, however late the watch is, whoever
+ * stops in the middle.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,9 +20,9 @@
 
 #include "base/mem.h"
 
-#define POLL_MS 10000
+#define POLL_MS     10000
 #define DEADLINE_MS 10000
-#define MINUTE_MS 60000
+#define MINUTE_MS   60000
 #define CREATES_MAX 32
 
 static unsigned creates(void)
@@ -223,7 +226,9 @@ static void a_lost_answer_then_a_refusal_is_looked_up(void **state)
 	world_pass(1000);
 }
 
-/* As an API server answers that was started a moment ago, after it had died with the first answer. */
+/*
+ * As an API server answers that was started a moment ago, after it had died with the first answer.
+ */
 static void a_lost_answer_then_everything_is_refused_for_a_while(void **state)
 {
 	(void)state;
@@ -309,7 +314,9 @@ static void a_refusal_is_said_once_and_tried_with_the_next_poll(void **state)
 	world_pass(3 * POLL_MS);
 	assert_int_equal(creates(), sent + 3);
 	jobs_expect("worker", "Ready", "False KEDAJobCreateFailed");
-	/* Each poll had a Job of another name refused, and all of them are one Event and no status. */
+	/*
+	 * Each poll had a Job of another name refused, and all of them are one Event and no status.
+	 */
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), statuses);
 	assert_int_equal(fakecluster_events_sent("KEDAJobCreateFailed", ""), 1);
 	assert_int_equal(fakecluster_events_repeated("KEDAJobCreateFailed"), 3);
@@ -400,11 +407,15 @@ static void a_refusal_that_does_not_matter_any_more_is_forgiven(void **state)
 /* Seen at once, unlike the Jobs. */
 static void change_template(void)
 {
-	jobs_scaledjob("worker", "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'newer'}]}}}");
+	jobs_scaledjob("worker",
+		"'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'newer'}]}}}");
 	fakecluster_watch_lag(1000);
 }
 
-/* The spec is another before the answer is there: it is one of the earlier version, and the rollout did not see it. */
+/*
+ * The spec is another before the answer is there: it is one of the earlier version, and the rollout
+ * did not see it.
+ */
 static void one_that_was_sent_before_a_change_is_rolled_out_too(void **state)
 {
 	(void)state;
@@ -421,7 +432,7 @@ static void one_that_was_sent_before_a_change_is_rolled_out_too(void **state)
 	assert_int_equal(jobs_count("worker"), 3);
 }
 
-/* --- in the middle of a burst ---------------------------------------------------------------------------------------------------- */
+/* ---- In the middle of a burst ---- */
 
 static void a_leader_that_stops_leaves_the_rest_to_the_next(void **state)
 {
@@ -467,7 +478,8 @@ static void a_new_leader_waits_for_the_list(void **state)
 	world_restart();
 	world_pass(MINUTE_MS);
 	assert_int_equal(creates(), 5);
-	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed Cannot get list of Jobs owned by this scaledJob: watching jobs: no answer");
+	jobs_expect("worker", "Ready",
+		"False ScaledJobCheckFailed Cannot get list of Jobs owned by this scaledJob: watching jobs: no answer");
 	fakecluster_trouble("/jobs", ERR_TEMPORARY, NULL);
 	world_pass(MINUTE_MS);
 	assert_int_equal(creates(), 5);
@@ -581,7 +593,7 @@ static void a_newer_decision_takes_the_place_of_what_is_planned(void **state)
 	assert_in_range(jobs_count("worker"), 40, 160);
 }
 
-/* --- many ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Many ---- */
 
 static unsigned answered(const char *name)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Creates that were decided and are not sent yet: however many they are, they hold up nobody, and end with whatever they were decided from. */
+/*
+ * Creates that were decided and are not sent yet: however many they are, they hold up nobody, and
+ * end with whatever they were decided from.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,9 +15,9 @@
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakesource.h"
 
-#define MINUTE_MS 60000
-#define CREATES_MAX 32
-#define ENDLESS "'maxReplicaCount':2147483647,'pollingInterval':3600"
+#define MINUTE_MS      60000
+#define CREATES_MAX    32
+#define ENDLESS        "'maxReplicaCount':2147483647,'pollingInterval':3600"
 #define OTHER_TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'newer'}]}}}"
 
 static unsigned creates(void)
@@ -69,7 +72,10 @@ static void it_ends_with_a_pause(void **state)
 	assert_int_equal(jobs_count("worker"), sent);
 }
 
-/* What was decided by the spec of before is not done by the one of now, while Jobs of before are being deleted either. */
+/*
+ * What was decided by the spec of before is not done by the one of now, while Jobs of before are
+ * being deleted either.
+ */
 static void it_ends_with_another_spec(void **state)
 {
 	unsigned sent;
@@ -118,7 +124,10 @@ static void it_stands_still_while_the_server_is_in_trouble(void **state)
 	assert_int_equal(jobs_count("worker"), 1000);
 }
 
-/* Who goes away with all the creates that may be under way leaves the turn to those who wait for it. */
+/*
+ * Who goes away with all the creates that may be under way leaves the turn to those who wait for
+ * it.
+ */
 static void one_that_stops_holds_up_nobody(void **state)
 {
 	(void)state;

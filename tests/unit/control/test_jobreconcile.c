@@ -16,11 +16,11 @@
 
 #include "base/mem.h"
 
-#define WORKER SCALEDJOB("worker")
-#define POLL_MS 10000
+#define WORKER    SCALEDJOB("worker")
+#define POLL_MS   10000
 #define MINUTE_MS 60000
-#define PAUSED "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}}}"
-#define UNPAUSED "{'metadata':{'annotations':null}}"
+#define PAUSED    "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}}}"
+#define UNPAUSED  "{'metadata':{'annotations':null}}"
 
 static void queue(const char *source, double items)
 {
@@ -88,7 +88,9 @@ static void a_wrong_spec_is_said_and_stops_the_loop(void **state)
 
 static void faults_name_what_is_wrong(void **state)
 {
-	static const struct { const char *spec, *part; } faults[] = {
+	static const struct {
+		const char *spec, *part;
+	} faults[] = {
 		{ "'jobTargetRef':null", "jobTargetRef" },
 		{ "'triggers':[]", "ScaledJob doesn't have correct triggers specification" },
 		{ "'triggers':[{'type':'scripted','metricType':'Value','metadata':{'source':'a'}}]", "metricType" },
@@ -105,7 +107,10 @@ static void faults_name_what_is_wrong(void **state)
 	}
 }
 
-/* The Jobs that always run need no trigger: neither one that could be built before, nor one that never could. */
+/*
+ * The Jobs that always run need no trigger: neither one that could be built before, nor one that
+ * never could.
+ */
 static void the_minimum_is_kept_without_triggers(void **state)
 {
 	static const char spec[] = "'minReplicaCount':2,'triggers':[{'type':'nonsense','metadata':{}}]";
@@ -125,7 +130,8 @@ static void the_minimum_is_kept_without_triggers(void **state)
 	world_pass(MINUTE_MS);
 	assert_int_equal(jobs_count("another"), 4);
 	assert_int_equal(jobs_count("worker"), 3);
-	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0); /* the loop and reconcile agree on what is said */
+	/* the loop and reconcile agree on what is said */
+	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed ");
 
 	queue("worker", 1);
@@ -170,7 +176,9 @@ static void other_annotations_do_not_pause(void **state)
 {
 	(void)state;
 	jobs_ready("worker", "");
-	fakecluster_change(WORKER, "{'metadata':{'annotations':{'autoscaling.keda.sh/paused-replicas':'1','autoscaling.keda.sh/paused-scale-out':'true'}}}");
+	fakecluster_change(WORKER,
+		"{'metadata':{'annotations':{'autoscaling.keda.sh/paused-replicas':'1','autoscaling.keda.sh/"
+		"paused-scale-out':'true'}}}");
 	queue("worker", 2);
 	assert_int_equal(jobs_count("worker"), 2);
 	jobs_expect("worker", "Paused", "False");
@@ -256,11 +264,13 @@ static void users_are_listed_by_kind(void **state)
 
 	(void)state;
 	fakecluster_apply(auth, "{'spec':{'env':[{'parameter':'x','name':'X'}]}}");
-	jobs_scaledjob("worker", "'triggers':[{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'redis'}}]");
+	jobs_scaledjob("worker",
+		"'triggers':[{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'redis'}}]");
 	world_pass(1000);
 	assert_string_equal(fakecluster_text(auth, "status.scaledjobs"), "worker");
 	assert_string_equal(fakecluster_text(auth, "status.scaledobjects"), "");
-	world_scaledobject("web", "'triggers':[{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'redis'}}]");
+	world_scaledobject("web",
+		"'triggers':[{'type':'scripted','metadata':{'source':'a'},'authenticationRef':{'name':'redis'}}]");
 	world_pass(1000);
 	assert_string_equal(fakecluster_text(auth, "status.scaledjobs"), "worker");
 	assert_string_equal(fakecluster_text(auth, "status.scaledobjects"), "web");

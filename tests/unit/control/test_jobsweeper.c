@@ -16,9 +16,9 @@
 
 #include "base/mem.h"
 
-#define POLL_MS 10000
-#define MINUTE_MS 60000
-#define DELETES_MAX 16
+#define POLL_MS        10000
+#define MINUTE_MS      60000
+#define DELETES_MAX    16
 #define OTHER_TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'newer'}]}}}"
 
 static unsigned deletes(void)
@@ -33,7 +33,7 @@ static void queue(const char *source, double items)
 	world_pass(1000);
 }
 
-/* --- history -------------------------------------------------------------------------------------------------------------------- */
+/* ---- History ---- */
 
 static void the_history_is_kept_short_as_jobs_finish(void **state)
 {
@@ -117,8 +117,10 @@ static void a_history_that_cannot_be_deleted_is_tried_again_slower(void **state)
 static void what_ends_during_a_look_is_kept_until_its_end(void **state)
 {
 	(void)state;
-	jobs_ready("worker", "'successfulJobsHistoryLimit':0,'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'1'}},"
-			     "{'type':'scripted','metadata':{'source':'b','threshold':'1'}}]");
+	jobs_ready("worker",
+		"'successfulJobsHistoryLimit':0,'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'1'"
+		"}},"
+		"{'type':'scripted','metadata':{'source':'b','threshold':'1'}}]");
 	queue("a", 3);
 	fakesource_hang("b");
 	fakesource_look("a");
@@ -159,7 +161,7 @@ static void deletes_keep_to_the_cap(void **state)
 	assert_int_equal(jobs_count("a") + jobs_count("b"), 0);
 }
 
-/* --- rollout -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Rollout ---- */
 
 static void another_template_replaces_the_jobs_that_run(void **state)
 {
@@ -173,7 +175,9 @@ static void another_template_replaces_the_jobs_that_run(void **state)
 	/* Three ran and are replaced; those that had finished are history. */
 	assert_int_equal(deletes(), 3);
 	assert_int_equal(jobs_count("worker"), 5);
-	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupStarted", "Deleting 3 jobs owned by the previous version of the scaledJob"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupStarted",
+				 "Deleting 3 jobs owned by the previous version of the scaledJob"),
+		1);
 	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupCompleted", "Deleted 3 jobs"), 1);
 	assert_non_null(strstr(fakecluster_last_body(KUBE_DELETE, "/jobs/"), "\"propagationPolicy\":\"Background\""));
 	jobs_expect("worker", "Ready", "True");
@@ -226,7 +230,8 @@ static void a_rollout_that_fails_is_said_and_tried_again(void **state)
 	world_pass(5 * MINUTE_MS);
 	jobs_expect("worker", "Ready", "False ScaledJobCheckFailed Not able to delete job: worker-");
 	assert_in_range(deletes(), 5, 15);
-	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupFailed", "Not able to delete job: worker-"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupFailed", "Not able to delete job: worker-"),
+		1);
 	assert_int_equal(fakecluster_events_sent("ScaledJobRolloutCleanupCompleted", ""), 0);
 	fakecluster_heal();
 	world_pass(2 * MINUTE_MS);
@@ -260,7 +265,8 @@ static void nothing_is_deleted_while_paused(void **state)
 	(void)state;
 	jobs_ready("worker", "'successfulJobsHistoryLimit':0");
 	queue("worker", 3);
-	fakecluster_change(SCALEDJOB("worker"), "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}},'spec':{" OTHER_TEMPLATE "}}");
+	fakecluster_change(SCALEDJOB("worker"),
+		"{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}},'spec':{" OTHER_TEMPLATE "}}");
 	world_pass(1000);
 	jobs_finish("worker", 1, "Complete");
 	world_pass(MINUTE_MS);
@@ -270,7 +276,10 @@ static void nothing_is_deleted_while_paused(void **state)
 	assert_int_equal(deletes(), 3);
 }
 
-/* Who goes away with all the deletes that may be under way leaves the turn to those who wait for it. */
+/*
+ * Who goes away with all the deletes that may be under way leaves the turn to those who wait for
+ * it.
+ */
 static void one_that_stops_holds_up_nobody(void **state)
 {
 	(void)state;

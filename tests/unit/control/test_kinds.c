@@ -14,18 +14,22 @@
 #include "../fakes/fakeloop.h"
 #include "../fakes/fakesource.h"
 
-#define WEB SCALEDOBJECT("web")
-#define GADGET "/apis/example.com/v1/namespaces/default/gadgets/web"
-#define STATEFULSET "/apis/apps/v1/namespaces/default/statefulsets/web"
-#define OF_GADGET "'scaleTargetRef':{'apiVersion':'example.com/v1','kind':'Gadget','name':'web'}"
+#define WEB            SCALEDOBJECT("web")
+#define GADGET         "/apis/example.com/v1/namespaces/default/gadgets/web"
+#define STATEFULSET    "/apis/apps/v1/namespaces/default/statefulsets/web"
+#define OF_GADGET      "'scaleTargetRef':{'apiVersion':'example.com/v1','kind':'Gadget','name':'web'}"
 #define OF_STATEFULSET "'scaleTargetRef':{'kind':'StatefulSet','name':'web'}"
-#define POLL_MS 10000
+#define POLL_MS        10000
 
 static void gadgets(void)
 {
-	fakecluster_serve("/apis/example.com/v1", "{'kind':'APIResourceList','groupVersion':'example.com/v1','resources':["
-			  "{'name':'gadgets','singularName':'gadget','namespaced':true,'kind':'Gadget','verbs':['get','list','watch']},"
-			  "{'name':'gadgets/scale','namespaced':true,'group':'autoscaling','version':'v1','kind':'Scale','verbs':['get','patch']}]}");
+	fakecluster_serve("/apis/example.com/v1",
+		"{'kind':'APIResourceList','groupVersion':'example.com/v1','resources':["
+		"{'name':'gadgets','singularName':'gadget','namespaced':true,'kind':'Gadget','verbs':['get','list','"
+		"watch']},"
+		"{'name':'gadgets/"
+		"scale','namespaced':true,'group':'autoscaling','version':'v1','kind':'Scale','verbs':['get','patch']}]"
+		"}");
 	fakecluster_apply(GADGET, "{'apiVersion':'example.com/v1','kind':'Gadget','spec':{'replicas':2}}");
 }
 
@@ -43,7 +47,8 @@ static void any_kind_is_scaled_paused_and_restored(void **state)
 	fakesource_answer("web", 7);
 	world_pass(POLL_MS);
 	assert_int_equal(fakecluster_number(GADGET, "spec.replicas"), 1);
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "Scaled Gadget default/web from 0 to 1"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "Scaled Gadget default/web from 0 to 1"),
+		1);
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'autoscaling.keda.sh/paused-replicas':'5'}}}");
 	world_pass(1000);
 	assert_int_equal(fakecluster_number(GADGET, "spec.replicas"), 5);
@@ -57,12 +62,13 @@ static void a_kind_without_scale_is_told_in_kedas_words_too(void **state)
 {
 	(void)state;
 	fakecluster_serve("/apis/example.com/v1",
-			  "{'kind':'APIResourceList','groupVersion':'example.com/v1','resources':[{'name':'gadgets',"
-			  "'singularName':'gadget','namespaced':true,'kind':'Gadget','verbs':['get','list']}]}");
+		"{'kind':'APIResourceList','groupVersion':'example.com/v1','resources':[{'name':'gadgets',"
+		"'singularName':'gadget','namespaced':true,'kind':'Gadget','verbs':['get','list']}]}");
 	world_scaledobject("web", OF_GADGET);
 	world_pass(3000);
-	world_expect("web", "Ready", "False ScaledObjectCheckFailed ScaledObject doesn't have correct scaleTargetRef "
-		     "specification: kind Gadget of example.com/v1 has no scale subresource");
+	world_expect("web", "Ready",
+		"False ScaledObjectCheckFailed ScaledObject doesn't have correct scaleTargetRef "
+		"specification: kind Gadget of example.com/v1 has no scale subresource");
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 2);
 	assert_int_equal(fakecluster_events_sent(NULL, "Target resource doesn't expose /scale subresource"), 1);
 	assert_int_equal(fakecluster_events_sent(NULL, "specification: kind Gadget of example.com/v1 has no scale"), 1);
@@ -90,7 +96,9 @@ static void another_kind_is_followed_and_the_old_target_left_as_it_is(void **sta
 	(void)state;
 	fakesource_answer("web", 7);
 	world_ready_object("web", 3, "");
-	fakecluster_apply(STATEFULSET, "{'apiVersion':'apps/v1','kind':'StatefulSet','spec':{'replicas':0,'template':{'spec':{'containers':[{'name':'main'}]}}}}");
+	fakecluster_apply(STATEFULSET,
+		"{'apiVersion':'apps/"
+		"v1','kind':'StatefulSet','spec':{'replicas':0,'template':{'spec':{'containers':[{'name':'main'}]}}}}");
 	world_scaledobject("web", OF_STATEFULSET);
 	world_pass(1000);
 	world_expect("web", "Ready", "True");
@@ -106,7 +114,9 @@ static void another_kind_is_followed_and_the_old_target_left_as_it_is(void **sta
 static void a_write_to_the_old_target_says_nothing_about_the_new(void **state)
 {
 	(void)state;
-	fakecluster_apply(STATEFULSET, "{'apiVersion':'apps/v1','kind':'StatefulSet','spec':{'replicas':0,'template':{'spec':{'containers':[{'name':'main'}]}}}}");
+	fakecluster_apply(STATEFULSET,
+		"{'apiVersion':'apps/"
+		"v1','kind':'StatefulSet','spec':{'replicas':0,'template':{'spec':{'containers':[{'name':'main'}]}}}}");
 	world_ready_object("web", 0, "");
 	fakesource_answer("web", 7);
 	fakecluster_answer_lag(15000);

@@ -33,7 +33,11 @@ static void takes_a_free_lease_and_keeps_its_labels(void **state)
 	leader_lead();
 	assert_holder("me");
 	assert_int_equal(lease_number("leaseTransitions"), 5);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(LEASE), "metadata"), "labels"), "team")), "a");
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(json_object_get(fake_object(LEASE), "metadata"),
+							    "labels"),
+					    "team")),
+		"a");
 }
 
 /* By our own clock since we first saw the record: its times may be of any clock. */
@@ -155,7 +159,10 @@ static void renews_each_retry_period(void **state)
 	assert_int_equal(fake_logged(""), 1);
 }
 
-/* Each other write ends inside the Lease, counted from the start of the last renewal that succeeded. */
+/*
+ * Each other write ends inside the Lease, counted from the start of the last renewal that
+ * succeeded.
+ */
 static void keeps_writes_inside_the_lease(void **state)
 {
 	int64_t limit;
@@ -193,10 +200,15 @@ static void loses_by_the_deadline(void **state)
 		assert_int_equal(t.lost, 1);
 		assert_int_equal(fake_aborts(), 1);
 		assert_int_equal(fake_write_limit_ms(), 0);
-		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, "stopped leading: the Lease could not be renewed for 10000 ms"), 1);
+		assert_int_equal(fake_logged_at(LOG_LEVEL_WARN,
+					 "stopped leading: the Lease could not be renewed for 10000 ms"),
+			1);
 		assert_true(fake_now_ms() < last + DURATION_MS);
 
-		/* A candidate again, not dead: the Lease is still ours, so it goes on at once when the server is back. */
+		/*
+		 * A candidate again, not dead: the Lease is still ours, so it goes on at once when
+		 * the server is back.
+		 */
 		fake_advance(5000);
 		fake_heal();
 		fake_advance(ROUND_MS + DEADLINE_MS / 2);
@@ -222,7 +234,10 @@ static void loses_by_the_deadline_between_two_tries(void **state)
 	assert_false(t.out.leading);
 }
 
-/* Each retry period after the last, and only what met another version sooner: a server in trouble must not be hammered. */
+/*
+ * Each retry period after the last, and only what met another version sooner: a server in trouble
+ * must not be hammered.
+ */
 static void a_failed_renewal_is_tried_again_after_the_retry_period(void **state)
 {
 	unsigned before;
@@ -266,7 +281,9 @@ static void one_hanging_renewal_does_no_harm(void **state)
 	assert_int_equal(fake_logged(""), 1);
 }
 
-/* The write was done, its answer lost: the next one conflicts, and what is found there is our own. */
+/*
+ * The write was done, its answer lost: the next one conflicts, and what is found there is our own.
+ */
 static void a_lost_answer_is_no_stolen_lease(void **state)
 {
 	(void)state;
@@ -304,7 +321,11 @@ static void a_label_does_no_harm(void **state)
 	fake_advance(10000);
 	assert_int_equal(t.lost, 0);
 	assert_int_equal(fake_logged(""), 1);
-	assert_string_equal(json_string_value(json_object_get(json_object_get(json_object_get(fake_object(LEASE), "metadata"), "annotations"), "note")), "x");
+	assert_string_equal(json_string_value(
+				    json_object_get(json_object_get(json_object_get(fake_object(LEASE), "metadata"),
+							    "annotations"),
+					    "note")),
+		"x");
 }
 
 static void a_deleted_lease_is_made_anew(void **state)
@@ -348,7 +369,10 @@ static void an_emptied_lease_is_lost_and_taken_again(void **state)
 	assert_int_equal(t.won, 2);
 }
 
-/* Timers that come late, because the process was stopped: nothing may be believed that was known before. */
+/*
+ * Timers that come late, because the process was stopped: nothing may be believed that was known
+ * before.
+ */
 static void stops_leading_after_a_long_sleep(void **state)
 {
 	unsigned updates;
@@ -427,7 +451,10 @@ static void a_twin_that_runs_already(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_ERROR, "--identity"), 1);
 }
 
-/* Both start at once, the twin is faster: what stands there under our name is not from before our start. */
+/*
+ * Both start at once, the twin is faster: what stands there under our name is not from before our
+ * start.
+ */
 static void a_twin_that_is_faster_at_the_start(void **state)
 {
 	(void)state;
@@ -441,15 +468,33 @@ static void a_twin_that_is_faster_at_the_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(creates_the_lease), T(takes_a_free_lease_and_keeps_its_labels), T(waits_until_the_record_has_not_changed_for_its_duration), T(a_renewed_lease_is_never_taken),
-		T(a_new_version_alone_is_no_renewal), T(loses_the_race_for_a_free_lease), T(a_lease_that_cannot_be_read_is_told_once), T(a_broken_lease_is_not_taken),
-		T(renews_each_retry_period), T(keeps_writes_inside_the_lease), T(loses_by_the_deadline), T(loses_by_the_deadline_between_two_tries),
+		T(creates_the_lease),
+		T(takes_a_free_lease_and_keeps_its_labels),
+		T(waits_until_the_record_has_not_changed_for_its_duration),
+		T(a_renewed_lease_is_never_taken),
+		T(a_new_version_alone_is_no_renewal),
+		T(loses_the_race_for_a_free_lease),
+		T(a_lease_that_cannot_be_read_is_told_once),
+		T(a_broken_lease_is_not_taken),
+		T(renews_each_retry_period),
+		T(keeps_writes_inside_the_lease),
+		T(loses_by_the_deadline),
+		T(loses_by_the_deadline_between_two_tries),
 		T(a_failed_renewal_is_tried_again_after_the_retry_period),
 		T(a_conflict_that_cannot_be_looked_at_waits_for_the_retry_period),
-		T(one_hanging_renewal_does_no_harm), T(a_lost_answer_is_no_stolen_lease),
-		T(a_lost_answer_while_taking_is_ours_too), T(a_label_does_no_harm), T(a_deleted_lease_is_made_anew), T(steps_down_when_another_holds_it),
-		T(an_emptied_lease_is_lost_and_taken_again), T(stops_leading_after_a_long_sleep), T(a_restart_resumes_at_once), T(a_restart_resumes_later_when_it_could_not_at_first),
-		T(steps_down_for_a_twin), T(a_twin_that_runs_already), T(a_twin_that_is_faster_at_the_start),
+		T(one_hanging_renewal_does_no_harm),
+		T(a_lost_answer_is_no_stolen_lease),
+		T(a_lost_answer_while_taking_is_ours_too),
+		T(a_label_does_no_harm),
+		T(a_deleted_lease_is_made_anew),
+		T(steps_down_when_another_holds_it),
+		T(an_emptied_lease_is_lost_and_taken_again),
+		T(stops_leading_after_a_long_sleep),
+		T(a_restart_resumes_at_once),
+		T(a_restart_resumes_later_when_it_could_not_at_first),
+		T(steps_down_for_a_twin),
+		T(a_twin_that_runs_already),
+		T(a_twin_that_is_faster_at_the_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

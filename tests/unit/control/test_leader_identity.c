@@ -63,7 +63,8 @@ static void identity_is_kept(void **state)
 
 static void identity_file_that_is_broken_is_replaced(void **state)
 {
-	static const char *const contents[] = { "", "0123456789abcde", "0123456789abcdefg", "0123456789ABCDEF\n", "../../etc/passwd0", "0123456789abcdef\n\n" };
+	static const char *const contents[] = { "", "0123456789abcde", "0123456789abcdefg", "0123456789ABCDEF\n",
+		"../../etc/passwd0", "0123456789abcdef\n\n" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof contents / sizeof *contents; i++) {
@@ -105,7 +106,9 @@ static void identity_without_a_place_to_keep_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(identity_is_kept), cmocka_unit_test(identity_file_that_is_broken_is_replaced), cmocka_unit_test(identity_without_a_place_to_keep_it),
+		cmocka_unit_test(identity_is_kept),
+		cmocka_unit_test(identity_file_that_is_broken_is_replaced),
+		cmocka_unit_test(identity_without_a_place_to_keep_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

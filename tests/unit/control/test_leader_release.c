@@ -173,8 +173,17 @@ static void releases_nothing_that_was_stolen_meanwhile(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(blocked_from_the_start), T(a_long_reason_is_told_once_too), T(blocked_while_leading), T(blocked_while_taking), T(releases), T(releases_while_a_renewal_is_under_way),
-		T(releases_under_another_version), T(releases_what_a_lost_answer_left), T(releases_within_its_deadline), T(releases_nothing_of_others), T(releases_nothing_that_was_stolen_meanwhile),
+		T(blocked_from_the_start),
+		T(a_long_reason_is_told_once_too),
+		T(blocked_while_leading),
+		T(blocked_while_taking),
+		T(releases),
+		T(releases_while_a_renewal_is_under_way),
+		T(releases_under_another_version),
+		T(releases_what_a_lost_answer_left),
+		T(releases_within_its_deadline),
+		T(releases_nothing_of_others),
+		T(releases_nothing_that_was_stolen_meanwhile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,10 +47,7 @@ static void keda_lease_verdicts(void **state)
 		int64_t renewed_ago_ms;
 		bool leads;
 	} cases[] = {
-		{ "keda", 0, false },
-		{ "keda", 14000, false },
-		{ "keda", 16000, true },
-		{ "keda", 86400000, true },
+		{ "keda", 0, false }, { "keda", 14000, false }, { "keda", 16000, true }, { "keda", 86400000, true },
 		{ "", 0, true },
 		{ "keda", -3600000, false }, /* its clock is ahead of ours: fresh at the first look, whatever comes */
 	};
@@ -66,7 +63,9 @@ static void keda_lease_verdicts(void **state)
 	}
 }
 
-/* An old time is believed only until the record is seen to change: then it is a matter of clocks. */
+/*
+ * An old time is believed only until the record is seen to change: then it is a matter of clocks.
+ */
 static void keda_with_a_clock_far_behind_is_noticed(void **state)
 {
 	(void)state;
@@ -189,8 +188,15 @@ static void freed_in_any_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(waits_for_keda), T(keda_lease_verdicts), T(keda_with_a_clock_far_behind_is_noticed), T(keda_comes_up_while_leading), T(keda_lease_that_is_missing_or_denied),
-		T(an_unreadable_keda_lease_holds_back_but_takes_nothing_away), T(takes_over_from_keda_when_told), T(the_same_lease_is_plain_election), T(without_election),
+		T(waits_for_keda),
+		T(keda_lease_verdicts),
+		T(keda_with_a_clock_far_behind_is_noticed),
+		T(keda_comes_up_while_leading),
+		T(keda_lease_that_is_missing_or_denied),
+		T(an_unreadable_keda_lease_holds_back_but_takes_nothing_away),
+		T(takes_over_from_keda_when_told),
+		T(the_same_lease_is_plain_election),
+		T(without_election),
 		T(freed_in_any_state),
 	};
 

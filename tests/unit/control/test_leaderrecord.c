@@ -21,7 +21,10 @@ static void records(void **state)
 	assert_false(leaderrecord_held_by(&r, "ab"));
 	assert_false(leaderrecord_expired(&r, 100 + 14999));
 	assert_true(leaderrecord_expired(&r, 100 + 15000));
-	lease = (struct lease){ .holder = mem_dup("a"), .duration_s = 15, .renewed_unix_ms = 1000, .resource_version = mem_dup("8") };
+	lease = (struct lease){ .holder = mem_dup("a"),
+		.duration_s = 15,
+		.renewed_unix_ms = 1000,
+		.resource_version = mem_dup("8") };
 	assert_false(leaderrecord_see(&r, &lease, 5000));
 	assert_true(leaderrecord_expired(&r, 100 + 15000));
 	assert_true(leaderrecord_see(&r, NULL, 6000));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leadership that comes and goes in the middle of everything: who does not lead writes nothing, asks nothing, and hears no answer to what it had begun. */
+/*
+ * Leadership that comes and goes in the middle of everything: who does not lead writes nothing,
+ * asks nothing, and hears no answer to what it had begun.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,11 +20,11 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
-#define WEB_HPA HPA("keda-hpa-web")
-#define HOUR_MS 3600000
+#define WEB       SCALEDOBJECT("web")
+#define WEB_HPA   HPA("keda-hpa-web")
+#define HOUR_MS   3600000
 #define ANSWER_MS 4
-#define LAST_MS 60 /* the stories below are over by then */
+#define LAST_MS   60 /* the stories below are over by then */
 
 static void a_standby_does_nothing(void **state)
 {
@@ -48,7 +51,9 @@ static void what_was_measured_goes_with_the_lead(void **state)
 	world_ready_object("web", 0, "");
 	world_pass(30000);
 	counters_write(world.cache.counters, &page);
-	assert_non_null(strstr(buf_text(&page), "keda_internal_scale_loop_latency_seconds{namespace=\"default\",type=\"scaledobject\",resource=\"web\"}"));
+	assert_non_null(strstr(buf_text(&page),
+		"keda_internal_scale_loop_latency_seconds{namespace=\"default\",type=\"scaledobject\",resource="
+		"\"web\"}"));
 	world_lead(false);
 	buf_reset(&page);
 	counters_write(world.cache.counters, &page);
@@ -65,8 +70,9 @@ static void create_and_wake(void)
 
 static bool is_awake(void)
 {
-	return fakecluster_get(WEB_HPA) && world_replicas("web") == 1 && strncmp(world_condition("web", "Ready"), "True", 4) == 0 &&
-	       strncmp(world_condition("web", "Active"), "True", 4) == 0;
+	return fakecluster_get(WEB_HPA) && world_replicas("web") == 1 &&
+		strncmp(world_condition("web", "Ready"), "True", 4) == 0 &&
+		strncmp(world_condition("web", "Active"), "True", 4) == 0;
 }
 
 static void ready_with_restore(void)
@@ -99,7 +105,8 @@ static void rename_and_change(void)
 
 static bool is_renamed(void)
 {
-	return !fakecluster_get(HPA("first")) && fakecluster_number(HPA("second"), "spec.maxReplicas") == 5 && strcmp(fakecluster_text(WEB, "status.hpaName"), "second") == 0;
+	return !fakecluster_get(HPA("first")) && fakecluster_number(HPA("second"), "spec.maxReplicas") == 5 &&
+		strcmp(fakecluster_text(WEB, "status.hpaName"), "second") == 0;
 }
 
 static void label_target(void)
@@ -217,7 +224,8 @@ static void any_call_fails_once(void **state)
 	static const struct {
 		enum fakecluster_fault fault;
 		int http_status;
-	} faults[] = { { FAKECLUSTER_REFUSE, 409 }, { FAKECLUSTER_REFUSE, 500 }, { FAKECLUSTER_HANG, 0 }, { FAKECLUSTER_LOSE, 0 } };
+	} faults[] = { { FAKECLUSTER_REFUSE, 409 }, { FAKECLUSTER_REFUSE, 500 }, { FAKECLUSTER_HANG, 0 },
+		{ FAKECLUSTER_LOSE, 0 } };
 
 	for (size_t story = 0; story < STORIES; story++) {
 		for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
@@ -226,7 +234,8 @@ static void any_call_fails_once(void **state)
 				fakecluster_fail(faults[i].fault, FAKECLUSTER_ANY, "", 1, faults[i].http_status);
 				world_pass(60000);
 				if (!stories[story].done())
-					fail_msg("story %zu does not end after fault %zu at %lld ms", story, i, (long long)ms);
+					fail_msg("story %zu does not end after fault %zu at %lld ms", story, i,
+						(long long)ms);
 				fakecluster_forget_calls();
 				world_pass(600000);
 				assert_int_equal(fakecluster_writes(), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often an object is looked at and its scalers are built: for what concerns it, and never for an echo. */
+/*
+ * How often an object is looked at and its scalers are built: for what concerns it, and never for
+ * an echo.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,9 +19,9 @@
 #include "base/mem.h"
 #include "cache/scalers_parts.h"
 
-#define WEB SCALEDOBJECT("web")
-#define WEB_HPA HPA("keda-hpa-web")
-#define STATUS "/scaledobjects/web/status"
+#define WEB       SCALEDOBJECT("web")
+#define WEB_HPA   HPA("keda-hpa-web")
+#define STATUS    "/scaledobjects/web/status"
 #define MINUTE_MS 60000
 
 static unsigned builds, visits;
@@ -45,7 +48,8 @@ const struct owner_ref *__wrap_meta_controller(const struct meta *m)
 static double looks_total(void)
 {
 	static const char *const labels[] = { "type", NULL };
-	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, "kscaled_reconciles_total", "", labels);
+	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, "kscaled_reconciles_total",
+		"", labels);
 
 	return counters_get(f, (const char *const[]){ "scaledobject" });
 }
@@ -127,9 +131,11 @@ static void a_status_of_the_hpa_leads_to_nothing(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20; i++) {
-		MEM_AUTO char *status = mem_printf("{'status':{'currentReplicas':1,'desiredReplicas':%d,'lastScaleTime':'2026-01-01T00:00:%02dZ',"
-						   "'currentMetrics':[{'type':'External','external':{'current':{'averageValue':'%d'}}}],"
-						   "'conditions':[{'type':'ScalingActive','status':'%s','reason':'r','message':'m'}]}}", i, i, i, i % 2 ? "True" : "False");
+		MEM_AUTO char *status = mem_printf(
+			"{'status':{'currentReplicas':1,'desiredReplicas':%d,'lastScaleTime':'2026-01-01T00:00:%02dZ',"
+			"'currentMetrics':[{'type':'External','external':{'current':{'averageValue':'%d'}}}],"
+			"'conditions':[{'type':'ScalingActive','status':'%s','reason':'r','message':'m'}]}}",
+			i, i, i, i % 2 ? "True" : "False");
 
 		fakecluster_change(WEB_HPA, status);
 		world_pass(100);
@@ -139,7 +145,8 @@ static void a_status_of_the_hpa_leads_to_nothing(void **state)
 	/* The next tick tells of it. */
 	world_pass(MINUTE_MS);
 	world_expect("web", "HPAActive", "True");
-	fakecluster_change(WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'r','message':'m'}]}}");
+	fakecluster_change(WEB_HPA,
+		"{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'r','message':'m'}]}}");
 	world_pass(MINUTE_MS);
 	world_expect("web", "HPAActive", "False");
 }
@@ -151,15 +158,21 @@ static void the_hpa_of_an_object_that_is_wrong_is_heard(void **state)
 	world_scaledobject("web", "'minReplicaCount':5,'maxReplicaCount':2");
 	world_pass(1000);
 	world_expect("web", "Ready", "False");
-	fakecluster_change(WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'r','message':'m'}]}}");
+	fakecluster_change(WEB_HPA,
+		"{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'r','message':'m'}]}}");
 	world_pass(1000);
 	world_expect("web", "HPAActive", "False r");
 }
 
 static void what_concerns_an_object_leads_to_a_look(void **state)
 {
-	static const struct { const char *path, *change; int looks; unsigned builds; } cases[] = {
-		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", 2, 0 },     /* and one after the HPA, which has it too */
+	static const struct {
+		const char *path, *change;
+		int looks;
+		unsigned builds;
+	} cases[] = {
+		/* and one after the HPA, which has it too */
+		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", 2, 0 },
 		{ WEB, "{'metadata':{'labels':{'a':'b'}}}", 2, 0 },
 		{ WEB, "{'spec':{'cooldownPeriod':77}}", 1, 1 },
 		{ WEB, "{'metadata':{'finalizers':['example.com/x']}}", 1, 0 },
@@ -198,8 +211,10 @@ static void a_paused_creation_does_not_wait_for_its_target(void **state)
 {
 	(void)state;
 	fakecluster_fail(FAKECLUSTER_HANG, KUBE_GET, "/deployments/", FAKECLUSTER_ANY, 0);
-	fakecluster_apply(SCALEDOBJECT("api"), "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}},'spec':{'scaleTargetRef':{'name':'api'},"
-					       "'triggers':[{'type':'scripted','metadata':{'source':'api'}}]}}");
+	fakecluster_apply(SCALEDOBJECT("api"),
+		"{'metadata':{'annotations':{'autoscaling.keda.sh/"
+		"paused':'true'}},'spec':{'scaleTargetRef':{'name':'api'},"
+		"'triggers':[{'type':'scripted','metadata':{'source':'api'}}]}}");
 	world_pass(100);
 	assert_true(looks() > 0);
 	fakecluster_heal();

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Annotations that pause: what stops, what stands, what comes back, and that it survives whatever happens on the way. */
+/*
+ * Annotations that pause: what stops, what stands, what comes back, and that it survives whatever
+ * happens on the way.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,13 +19,13 @@
 
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
+#define WEB     SCALEDOBJECT("web")
 #define WEB_HPA HPA("keda-hpa-web")
-#define HPAS "/horizontalpodautoscalers"
-#define SCALE "/deployments/web/scale"
+#define HPAS    "/horizontalpodautoscalers"
+#define SCALE   "/deployments/web/scale"
 #define HOUR_MS 3600000
-#define PAUSED "True ScaledObjectReady ScaledObject is paused"
-#define FAILED "False ScaledObjectCheckFailed "
+#define PAUSED  "True ScaledObjectReady ScaledObject is paused"
+#define FAILED  "False ScaledObjectCheckFailed "
 
 static void annotate(const char *annotations)
 {
@@ -52,7 +55,7 @@ static void expect_running(void)
 	assert_null(fakecluster_at(WEB, "status.pausedReplicaCount"));
 }
 
-/* --- paused ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Paused ---- */
 
 static void a_pause_stops_everything_and_leaves_the_replicas(void **state)
 {
@@ -66,7 +69,9 @@ static void a_pause_stops_everything_and_leaves_the_replicas(void **state)
 	expect_paused();
 	assert_int_equal(fakecluster_writes(), 2); /* the HPA and the status */
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", "Normal ScaledObject default/web uid-2: ScaledObject is paused"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused",
+				 "Normal ScaledObject default/web uid-2: ScaledObject is paused"),
+		1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", "Stopped scalers watch"), 1);
 	assert_null(fakecluster_at(WEB, "status.pausedReplicaCount"));
 	asked = fakesource_asked("web");
@@ -95,7 +100,9 @@ static void an_end_of_the_pause_brings_all_back(void **state)
 	world_expect("web", "Paused", "False ScaledObjectUnpaused pause annotation removed for ScaledObject");
 	world_expect("web", "Active", "True");
 	assert_int_equal(world_replicas("web"), 1);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectUnpaused", "Normal ScaledObject default/web uid-2: pause annotation removed for ScaledObject"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectUnpaused",
+				 "Normal ScaledObject default/web uid-2: pause annotation removed for ScaledObject"),
+		1);
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
@@ -135,9 +142,10 @@ static void a_paused_object_need_not_be_right(void **state)
 /* Made by KEDA, so our watch does not see it. */
 static void apply_hpa_of_keda(void)
 {
-	MEM_AUTO char *hpa =
-		mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
-			   fakecluster_text(WEB, "metadata.uid"));
+	MEM_AUTO char *hpa = mem_printf("{'metadata':{'ownerReferences':[{'apiVersion':'keda.sh/"
+					"v1alpha1','kind':'ScaledObject','name':'web','uid':'%s','controller':true}]},'"
+					"spec':{'maxReplicas':9}}",
+		fakecluster_text(WEB, "metadata.uid"));
 
 	fakecluster_apply(WEB_HPA, hpa);
 }
@@ -195,13 +203,15 @@ static void a_renamed_hpa_goes_too(void **state)
 	(void)state;
 	world_ready_object("web", 2, "");
 	fakecluster_hold_watches(true);
-	fakecluster_change(WEB, "{'metadata':{'annotations':{'autoscaling.keda.sh/paused':'true'}},'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}}}");
+	fakecluster_change(WEB,
+		"{'metadata':{'annotations':{'autoscaling.keda.sh/"
+		"paused':'true'}},'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'mine'}}}}");
 	fakecluster_hold_watches(false);
 	world_pass(1000);
 	expect_paused();
 }
 
-/* --- paused at a number ------------------------------------------------------------------------------------------------------- */
+/* ---- Paused at a number ---- */
 
 static void the_target_is_kept_at_its_paused_replicas(void **state)
 {
@@ -215,8 +225,10 @@ static void the_target_is_kept_at_its_paused_replicas(void **state)
 	assert_int_equal(fakecluster_number(WEB, "status.pausedReplicaCount"), 5);
 	assert_int_equal(fakecluster_number(WEB, "status.originalReplicaCount"), 3);
 	assert_int_equal(fakecluster_writes(), 3); /* the HPA, the replicas, the status */
-	assert_string_equal(journal_get(world.cache.journal, "default/web")->text, "paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas");
-	assert_string_equal(journal_get(world.cache.journal, "default/web")->changes[0].why, "scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas");
+	assert_string_equal(journal_get(world.cache.journal, "default/web")->text,
+		"paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas");
+	assert_string_equal(journal_get(world.cache.journal, "default/web")->changes[0].why,
+		"scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas");
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
 	assert_int_equal(fakecluster_writes(), 0);
@@ -250,7 +262,10 @@ static void two_who_want_different_things_do_not_fight_at_full_speed(void **stat
 	}
 	/* Ten minutes: not each second, let alone each change; and never given up. */
 	assert_in_range(scale_writes(), 15, 60);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused", "Warning ScaledObject default/web uid-2: ScaledObject is paused at 5 replicas, but somebody scales Deployment default/web"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectPaused",
+				 "Warning ScaledObject default/web uid-2: ScaledObject is paused at 5 replicas, but "
+				 "somebody scales Deployment default/web"),
+		1);
 	assert_int_equal(fakecluster_events_repeated("ScaledObjectPaused"), 0);
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, "/status"), 0);
 	world_pass(60000);
@@ -300,7 +315,9 @@ static void without_a_target_a_number_cannot_be_kept(void **state)
 	world_ready_object("web", 2, "");
 	fakecluster_delete(DEPLOYMENT("web"));
 	annotate("{'autoscaling.keda.sh/paused-replicas':'6'}");
-	world_expect("web", "Ready", FAILED "failed to scale target to paused replica count: ScaledObject doesn't have correct scaleTargetRef specification: Target resource doesn't exist");
+	world_expect("web", "Ready",
+		FAILED "failed to scale target to paused replica count: ScaledObject doesn't have correct "
+		       "scaleTargetRef specification: Target resource doesn't exist");
 	world_expect("web", "Paused", "True");
 	assert_null(fakecluster_get(WEB_HPA));
 	world_deployment("web", 1);
@@ -309,7 +326,7 @@ static void without_a_target_a_number_cannot_be_kept(void **state)
 	assert_int_equal(world_replicas("web"), 6);
 }
 
-/* --- paused in one direction -------------------------------------------------------------------------------------------------- */
+/* ---- Paused in one direction ---- */
 
 static void scale_in_paused(void **state)
 {
@@ -351,13 +368,16 @@ static void forced_activation(void **state)
 	world_ready_object("web", 0, "'cooldownPeriod':0,'pollingInterval':3600");
 	annotate("{'autoscaling.keda.sh/force-activation':'true'}");
 	assert_int_equal(world_replicas("web"), 1);
-	world_expect("web", "Active", "True ScalerActive Scaling is performed because activation is being forced by annotation");
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "Scaled Deployment default/web from 0 to 1, caused by forced activation annotation"), 1);
+	world_expect("web", "Active",
+		"True ScalerActive Scaling is performed because activation is being forced by annotation");
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated",
+				 "Scaled Deployment default/web from 0 to 1, caused by forced activation annotation"),
+		1);
 	annotate("null");
 	assert_int_equal(world_replicas("web"), 0);
 }
 
-/* --- on the way --------------------------------------------------------------------------------------------------------------- */
+/* ---- On the way ---- */
 
 static void an_unreadable_annotation_scales_nothing_and_leaves_the_hpa(void **state)
 {
@@ -366,7 +386,8 @@ static void an_unreadable_annotation_scales_nothing_and_leaves_the_hpa(void **st
 	(void)state;
 	world_ready_object("web", 0, "");
 	annotate("{'autoscaling.keda.sh/paused':'yes'}");
-	world_expect("web", "Ready", FAILED "metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false");
+	world_expect("web", "Ready",
+		FAILED "metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false");
 	world_expect("web", "Paused", "False");
 	asked = fakesource_asked("web");
 	fakesource_answer("web", 7);
@@ -375,7 +396,8 @@ static void an_unreadable_annotation_scales_nothing_and_leaves_the_hpa(void **st
 	assert_int_equal(world_replicas("web"), 0);
 	assert_non_null(fakecluster_get(WEB_HPA));
 	annotate("{'autoscaling.keda.sh/paused':null,'autoscaling.keda.sh/paused-replicas':'many'}");
-	world_expect("web", "Ready", FAILED "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"many\" is not a whole number");
+	world_expect("web", "Ready",
+		FAILED "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"many\" is not a whole number");
 	annotate("null");
 	expect_running();
 }
@@ -429,7 +451,10 @@ static void a_restart_in_the_middle_finishes_what_was_begun(void **state)
 	}
 }
 
-static const struct { int verb, http_status; const char *part, *says; } faults[] = {
+static const struct {
+	int verb, http_status;
+	const char *part, *says;
+} faults[] = {
 	{ KUBE_DELETE, 403, HPAS, FAILED "failed to delete HPA for paused ScaledObject: HTTP 403" },
 	{ KUBE_MERGE_PATCH, 500, SCALE, FAILED "failed to scale target to paused replica count: HTTP 500" },
 };
@@ -438,7 +463,8 @@ static void a_pause_that_fails_is_told_and_tried_again(void **state)
 {
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		world_ready_object("web", 3, "");
-		fakecluster_fail(FAKECLUSTER_REFUSE, faults[i].verb, faults[i].part, FAKECLUSTER_ANY, faults[i].http_status);
+		fakecluster_fail(FAKECLUSTER_REFUSE, faults[i].verb, faults[i].part, FAKECLUSTER_ANY,
+			faults[i].http_status);
 		annotate("{'autoscaling.keda.sh/paused-replicas':'5'}");
 		world_expect("web", "Ready", faults[i].says);
 		world_expect("web", "Paused", "True");

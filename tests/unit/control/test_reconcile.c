@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a ScaledObject to its HPA and its Ready condition: written when something is missing, never otherwise. */
+/*
+ * From a ScaledObject to its HPA and its Ready condition: written when something is missing, never
+ * otherwise.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,15 +20,15 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
-#define WEB_HPA HPA("keda-hpa-web")
-#define HPAS "/horizontalpodautoscalers"
-#define HOUR_MS 3600000
-#define FAILED "False ScaledObjectCheckFailed "
-#define HPA_STEP FAILED "failed to ensure HPA is correctly created for ScaledObject: "
+#define WEB         SCALEDOBJECT("web")
+#define WEB_HPA     HPA("keda-hpa-web")
+#define HPAS        "/horizontalpodautoscalers"
+#define HOUR_MS     3600000
+#define FAILED      "False ScaledObjectCheckFailed "
+#define HPA_STEP    FAILED "failed to ensure HPA is correctly created for ScaledObject: "
 #define TARGET_STEP FAILED "ScaledObject doesn't have correct scaleTargetRef specification: "
 
-/* --- the way of an object ----------------------------------------------------------------------------------------------------- */
+/* ---- The way of an object ---- */
 
 static void a_new_object_gets_its_hpa_and_its_status(void **state)
 {
@@ -35,7 +38,8 @@ static void a_new_object_gets_its_hpa_and_its_status(void **state)
 	assert_string_equal(fakecluster_text(WEB_HPA, "spec.metrics.0.external.metric.name"), "s0-scripted-web");
 	assert_int_equal(fakecluster_number(WEB_HPA, "spec.minReplicas"), 1);
 	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 100);
-	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"),
+		fakecluster_text(WEB, "metadata.uid"));
 	assert_string_equal(fakecluster_text(WEB, "status.hpaName"), "keda-hpa-web");
 	assert_string_equal(fakecluster_text(WEB, "status.scaleTargetKind"), "apps/v1.Deployment");
 	assert_string_equal(fakecluster_text(WEB, "status.externalMetricNames.0"), "s0-scripted-web");
@@ -44,9 +48,14 @@ static void a_new_object_gets_its_hpa_and_its_status(void **state)
 	world_expect("web", "Fallback", "False NoFallbackFound");
 	world_expect("web", "Paused", "False");
 	assert_int_equal(fakecluster_events_sent("ScaledObjectReady", "Normal ScaledObject default/web"), 1);
-	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted", "Normal ScaledObject default/web uid-2: Scaler scripted is built"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted",
+				 "Normal ScaledObject default/web uid-2: Scaler scripted is built"),
+		1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalersStarted", "Started scalers watch"), 1);
-	/* One for the HPA, one for the status, which waited for the first poll; and nothing was read. */
+	/*
+	 * One for the HPA, one for the status, which waited for the first poll; and nothing was
+	 * read.
+	 */
 	assert_int_equal(fakecluster_writes(), 2);
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
 }
@@ -107,7 +116,7 @@ static const char *label(const char *path, const char *key)
 	return json_str_or_empty(fakecluster_at(path, "metadata.labels"), key);
 }
 
-/* --- the HPA under others' hands ---------------------------------------------------------------------------------------------- */
+/* ---- The HPA under others' hands ---- */
 
 static void a_deleted_hpa_comes_back(void **state)
 {
@@ -125,7 +134,8 @@ static void a_changed_hpa_is_put_right(void **state)
 	(void)state;
 	world_ready_object("web", 0, "");
 	fakecluster_forget_calls();
-	fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':50},'metadata':{'labels':{'team':'a'},'annotations':{'seen':'by me'}}}");
+	fakecluster_change(WEB_HPA,
+		"{'spec':{'maxReplicas':50},'metadata':{'labels':{'team':'a'},'annotations':{'seen':'by me'}}}");
 	world_pass(1000);
 	assert_int_equal(fakecluster_number(WEB_HPA, "spec.maxReplicas"), 100);
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.labels.team"), "a");
@@ -145,7 +155,10 @@ static void name_another_hpa(void)
 	fakecluster_change(WEB, "{'spec':{'advanced':{'horizontalPodAutoscalerConfig':{'name':'own'}}}}");
 }
 
-/* The annotation lets the HPA be taken that is named, not the one that was looked at a moment before. */
+/*
+ * The annotation lets the HPA be taken that is named, not the one that was looked at a moment
+ * before.
+ */
 static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 {
 	(void)state;
@@ -154,8 +167,10 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 	fakecluster_just_before(KUBE_GET, HPAS, name_another_hpa);
 	fakecluster_watch_lag(1);
 	fakecluster_answer_lag(50);
-	fakecluster_apply(WEB, "{'metadata':{'annotations':{'scaledobject.keda.sh/transfer-hpa-ownership':'true'}},'spec':{'scaleTargetRef':{'name':'web'},"
-			       "'triggers':[{'type':'scripted','metadata':{'source':'web'}}]}}");
+	fakecluster_apply(WEB,
+		"{'metadata':{'annotations':{'scaledobject.keda.sh/"
+		"transfer-hpa-ownership':'true'}},'spec':{'scaleTargetRef':{'name':'web'},"
+		"'triggers':[{'type':'scripted','metadata':{'source':'web'}}]}}");
 	world_pass(5000);
 	world_expect("web", "Ready", "True");
 	assert_non_null(fakecluster_get(HPA("own")));
@@ -163,15 +178,23 @@ static void an_hpa_is_not_taken_by_the_word_for_another(void **state)
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), "");
 }
 
-/* Two that scale one target overrule each other; ours was there first and stays, but it is said, once. */
+/*
+ * Two that scale one target overrule each other; ours was there first and stays, but it is said,
+ * once.
+ */
 static void an_hpa_of_others_for_the_target_is_told(void **state)
 {
 	(void)state;
 	world_ready_object("web", 0, "");
 	fakecluster_forget_calls();
-	fakecluster_apply(HPA("theirs"), "{'spec':{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'},'maxReplicas':9}}");
+	fakecluster_apply(HPA("theirs"),
+		"{'spec':{'scaleTargetRef':{'apiVersion':'apps/"
+		"v1','kind':'Deployment','name':'web'},'maxReplicas':9}}");
 	world_pass(1000);
-	assert_int_equal(fakecluster_events_sent("HPAConflict", "the workload 'web' of type 'apps/v1.Deployment' is already managed by the hpa 'theirs'"), 1);
+	assert_int_equal(fakecluster_events_sent("HPAConflict",
+				 "the workload 'web' of type 'apps/v1.Deployment' is already managed by the hpa "
+				 "'theirs'"),
+		1);
 	world_expect("web", "Ready", "True");
 	fakecluster_change(WEB, "{'metadata':{'annotations':{'a':'b'}}}");
 	for (int i = 0; i < 10; i++) {
@@ -196,10 +219,12 @@ static void an_hpa_that_lost_its_owner_gets_it_back(void **state)
 	world_ready_object("web", 0, "");
 	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':null}}");
 	world_pass(1000);
-	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"), fakecluster_text(WEB, "metadata.uid"));
+	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.uid"),
+		fakecluster_text(WEB, "metadata.uid"));
 	world_expect("web", "Ready", "True");
 	/* Somebody else took it. */
-	fakecluster_change(WEB_HPA, "{'metadata':{'ownerReferences':[{'kind':'Deployment','name':'web','uid':'x','controller':true}]}}");
+	fakecluster_change(WEB_HPA,
+		"{'metadata':{'ownerReferences':[{'kind':'Deployment','name':'web','uid':'x','controller':true}]}}");
 	world_pass(1000);
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.ownerReferences.0.kind"), "Deployment");
 	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already and belongs to Deployment web");
@@ -238,12 +263,15 @@ static void an_admission_plugin_that_changes_hpas_causes_no_endless_writes(void 
 	world_expect("web", "Ready", "True");
 }
 
-/* --- an HPA that is there already --------------------------------------------------------------------------------------------- */
+/* ---- An HPA that is there already ---- */
 
 static void put_hpa(const char *owner_kind, const char *owner_name)
 {
-	MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'app.kubernetes.io/managed-by':'keda-operator'},'ownerReferences':[{'apiVersion':'keda.sh/v1alpha1','kind':'%s','name':'%s',"
-					 "'uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}", owner_kind, owner_name, fakecluster_text(WEB, "metadata.uid"));
+	MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'app.kubernetes.io/"
+					 "managed-by':'keda-operator'},'ownerReferences':[{'apiVersion':'keda.sh/"
+					 "v1alpha1','kind':'%s','name':'%s',"
+					 "'uid':'%s','controller':true}]},'spec':{'maxReplicas':9}}",
+		owner_kind, owner_name, fakecluster_text(WEB, "metadata.uid"));
 
 	fakecluster_apply(WEB_HPA, text);
 }
@@ -278,7 +306,9 @@ static void a_foreign_hpa_is_never_written(void **state)
 	before = mem_dup(fakecluster_text(WEB_HPA, "metadata.resourceVersion"));
 	world_lead(true);
 	world_pass(1000);
-	world_expect("web", "Ready", HPA_STEP "the HPA keda-hpa-web exists already and belongs to Deployment web, not to this ScaledObject: delete it, or choose another name");
+	world_expect("web", "Ready",
+		HPA_STEP "the HPA keda-hpa-web exists already and belongs to Deployment web, not to this ScaledObject: "
+			 "delete it, or choose another name");
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", "keda-hpa-web exists already"), 1);
 	world_pass(HOUR_MS);
 	assert_string_equal(fakecluster_text(WEB_HPA, "metadata.resourceVersion"), before);
@@ -425,7 +455,7 @@ static void an_hpa_that_goes_while_it_is_replaced_is_made_anew(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-/* --- writes that fail --------------------------------------------------------------------------------------------------------- */
+/* ---- Writes that fail ---- */
 
 static const struct {
 	enum fakecluster_fault fault;
@@ -537,7 +567,7 @@ static void a_conflict_is_no_news(void **state)
 	assert_true(fakecluster_calls(KUBE_UPDATE, HPAS) < 20);
 }
 
-/* --- the target --------------------------------------------------------------------------------------------------------------- */
+/* ---- The target ---- */
 
 static void a_target_that_comes_later_heals(void **state)
 {
@@ -601,20 +631,26 @@ static void another_target_is_read_before_it_is_judged(void **state)
 	assert_int_equal(fakecluster_events_sent("ScaledObjectCheckFailed", ""), 0);
 }
 
-/* --- what cannot be followed -------------------------------------------------------------------------------------------------- */
+/* ---- What cannot be followed ---- */
 
 static const struct {
 	const char *spec, *says;
 } wrong[] = {
 	{ "'scaleTargetRef':{'name':'web','apiVersion':'a/b/c'}", TARGET_STEP },
-	{ "'scaleTargetRef':{'name':'../../secrets/web'}", TARGET_STEP "spec.scaleTargetRef.name: \"../../secrets/web\"" },
-	{ "'minReplicaCount':5,'maxReplicaCount':2", FAILED "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: spec.minReplicaCount: 5" },
+	{ "'scaleTargetRef':{'name':'../../secrets/web'}",
+		TARGET_STEP "spec.scaleTargetRef.name: \"../../secrets/web\"" },
+	{ "'minReplicaCount':5,'maxReplicaCount':2",
+		FAILED "ScaledObject doesn't have correct Idle/Min/Max Replica Counts specification: "
+		       "spec.minReplicaCount: 5" },
 	{ "'triggers':[]", FAILED "ScaledObject doesn't have correct triggers specification: " },
 	{ "'triggers':'x'", FAILED "spec.triggers: must be" },
 	{ "'minReplicaCount':99999999999", FAILED "spec.minReplicaCount: " },
-	{ "'fallback':{'failureThreshold':1,'replicas':-1}", FAILED "spec.fallback.replicas: -1 is too small: at least 0" },
-	{ "'triggers':[{'type':'unheard-of','metadata':{}}]", HPA_STEP "trigger 0: no scaler found for type: unheard-of" },
-	{ "'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'many'}}]", HPA_STEP "trigger 0 (scripted): unable to set param \"threshold\" value \"many\"" },
+	{ "'fallback':{'failureThreshold':1,'replicas':-1}",
+		FAILED "spec.fallback.replicas: -1 is too small: at least 0" },
+	{ "'triggers':[{'type':'unheard-of','metadata':{}}]",
+		HPA_STEP "trigger 0: no scaler found for type: unheard-of" },
+	{ "'triggers':[{'type':'scripted','metadata':{'source':'a','threshold':'many'}}]",
+		HPA_STEP "trigger 0 (scripted): unable to set param \"threshold\" value \"many\"" },
 	{ "'triggers':[{'type':'scripted','metadata':{'sourceFromEnv':'NOPE'}}]", HPA_STEP "trigger 0 (scripted): " },
 };
 
@@ -662,7 +698,7 @@ static void a_spec_that_becomes_wrong_stops_the_loop_and_leaves_the_hpa(void **s
 	assert_int_equal(world_replicas("web"), 1);
 }
 
-/* --- many --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Many ---- */
 
 #define MANY 2000
 
@@ -701,7 +737,9 @@ static void restart_with_200_objects(int64_t page_ms)
 	world_pass(20000);
 }
 
-/* At a start the objects come before their HPAs: none is made before it is known not to be there. */
+/*
+ * At a start the objects come before their HPAs: none is made before it is known not to be there.
+ */
 static void nothing_is_made_before_it_is_known_to_be_missing(void **state)
 {
 	(void)state;
@@ -729,7 +767,8 @@ static void hpas_that_cannot_be_listed_are_told(void **state)
 	world_restart_leading();
 	world_scaledobject("web", "");
 	world_pass(10000);
-	world_expect("web", "Ready", HPA_STEP "watching horizontalpodautoscalers: horizontalpodautoscalers.autoscaling is forbidden");
+	world_expect("web", "Ready",
+		HPA_STEP "watching horizontalpodautoscalers: horizontalpodautoscalers.autoscaling is forbidden");
 	assert_int_equal(fakecluster_calls(KUBE_CREATE, HPAS), 0);
 	fakecluster_trouble(HPAS, ERR_NONE, NULL);
 	world_pass(2000);

@@ -16,18 +16,19 @@
 
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
-#define SCALE "/deployments/web/scale"
+#define WEB     SCALEDOBJECT("web")
+#define SCALE   "/deployments/web/scale"
 #define POLL_MS 10000
 #define HOUR_MS 3600000
-#define TWO_TRIGGERS "'triggers':[{'type':'scripted','metadata':{'source':'a'}},{'type':'scripted','metadata':{'source':'b'}}]"
+#define TWO_TRIGGERS                                                                                                   \
+	"'triggers':[{'type':'scripted','metadata':{'source':'a'}},{'type':'scripted','metadata':{'source':'b'}}]"
 
 static unsigned scale_writes(void)
 {
 	return fakecluster_calls(KUBE_MERGE_PATCH, SCALE);
 }
 
-/* --- woken by a source -------------------------------------------------------------------------------------------------------- */
+/* ---- Woken by a source ---- */
 
 static void a_wake_up_is_followed_at_once(void **state)
 {
@@ -70,7 +71,10 @@ static void wake_ups_are_put_off_to_the_end_of_the_interval(void **state)
 	assert_in_range(fakesource_asked("web"), asked + 11, asked + 14);
 }
 
-/* Asked before the word came: what it answers may not know of it, so there is another look behind it. */
+/*
+ * Asked before the word came: what it answers may not know of it, so there is another look behind
+ * it.
+ */
 static void a_wake_up_during_a_look_leads_to_another(void **state)
 {
 	(void)state;
@@ -105,7 +109,10 @@ static void many_objects_on_one_question_ask_once(void **state)
 	assert_int_equal(world_replicas("api"), 1);
 }
 
-/* Work comes while the target is being scaled to zero: nobody says so again, and the next poll is far. */
+/*
+ * Work comes while the target is being scaled to zero: nobody says so again, and the next poll is
+ * far.
+ */
 static void work_that_comes_during_a_write_is_seen_after_it(void **state)
 {
 	(void)state;
@@ -149,7 +156,8 @@ static void who_does_not_work_does_not_watch(void **state)
 
 static void push_that_is_off_is_said_once(void **state)
 {
-	static const char note[] = "Warning ScaledObject default/web uid-2: trigger 0 (scripted): push is off: turn it on";
+	static const char note[] =
+		"Warning ScaledObject default/web uid-2: trigger 0 (scripted): push is off: turn it on";
 
 	(void)state;
 	fakesource_report("web", WATCH_OFF, "turn it on", true);
@@ -175,7 +183,8 @@ static void push_that_nobody_asked_for_is_off_in_silence(void **state)
 
 static void unknown_keys_are_said_once_per_generation(void **state)
 {
-	static const char note[] = "Warning ScaledObject default/web uid-2: Unmatched input property \"treshold\" (did you mean \"threshold\"?) in scaler scripted (trigger 0)";
+	static const char note[] = "Warning ScaledObject default/web uid-2: Unmatched input property \"treshold\" (did "
+				   "you mean \"threshold\"?) in scaler scripted (trigger 0)";
 
 	(void)state;
 	world_ready_object("web", 0, "'triggers':[{'type':'scripted','metadata':{'source':'web','treshold':'3'}}]");
@@ -184,10 +193,13 @@ static void unknown_keys_are_said_once_per_generation(void **state)
 	world_expect("web", "Ready", "True");
 	world_scaledobject("web", "'triggers':[{'type':'scripted','metadata':{'source':'web','metricName':'3'}}]");
 	world_pass(POLL_MS);
-	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo", "Unmatched input property \"metricName\" (KEDA dropped it in 2.12: the metric is named by the trigger's place) in scaler scripted (trigger 0)"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScalerInfo",
+				 "Unmatched input property \"metricName\" (KEDA dropped it in 2.12: the metric is "
+				 "named by the trigger's place) in scaler scripted (trigger 0)"),
+		1);
 }
 
-/* --- up and down -------------------------------------------------------------------------------------------------------------- */
+/* ---- Up and down ---- */
 
 static void work_wakes_the_target(void **state)
 {
@@ -203,7 +215,10 @@ static void work_wakes_the_target(void **state)
 	assert_int_equal(scale_writes(), 1);
 	expected = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":1}}", version);
 	assert_string_equal(fakecluster_last_body(KUBE_MERGE_PATCH, SCALE), expected);
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "Normal ScaledObject default/web uid-2: Scaled Deployment default/web from 0 to 1, triggered by s0-scripted-web"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated",
+				 "Normal ScaledObject default/web uid-2: Scaled Deployment default/web from 0 to 1, "
+				 "triggered by s0-scripted-web"),
+		1);
 	world_expect("web", "Active", "True ScalerActive");
 	assert_string_not_equal(fakecluster_text(WEB, "status.lastActiveTime"), "");
 	assert_true(json_is_true(fakecluster_at(WEB, "status.triggersActivity.s0-scripted-web.isActive")));
@@ -295,9 +310,14 @@ static void rest_comes_when_the_cooldown_is_over_not_at_the_next_poll(void **sta
 		world_pass(100);
 		waited_ms += 100;
 	}
-	/* The last active poll was 60 s before the first inactive one: 2 s are left, far less than to the next poll. */
+	/*
+	 * The last active poll was 60 s before the first inactive one: 2 s are left, far less than
+	 * to the next poll.
+	 */
 	assert_in_range(waited_ms, 1000, 3000);
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetDeactivated", "Deactivated Deployment default/web from 1 to 0"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetDeactivated",
+				 "Deactivated Deployment default/web from 1 to 0"),
+		1);
 	world_pass(POLL_MS);
 	world_expect("web", "Active", "False ScalerNotActive");
 }
@@ -323,7 +343,7 @@ static void an_activation_threshold_is_strict(void **state)
 	assert_int_equal(world_replicas("web"), 1);
 }
 
-/* --- triggers that fail ------------------------------------------------------------------------------------------------------- */
+/* ---- Triggers that fail ---- */
 
 static void a_failing_trigger_never_scales_in(void **state)
 {
@@ -334,8 +354,13 @@ static void a_failing_trigger_never_scales_in(void **state)
 	fakesource_fail("web", "connection refused");
 	world_pass(HOUR_MS);
 	assert_int_equal(world_replicas("web"), 1);
-	world_expect("web", "Ready", "False TriggerError Triggers defined in ScaledObject are not working correctly: s0-scripted-web: source web: connection refused");
-	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "Warning ScaledObject default/web uid-2: trigger 0 (scripted): source web: connection refused"), 1);
+	world_expect("web", "Ready",
+		"False TriggerError Triggers defined in ScaledObject are not working correctly: s0-scripted-web: "
+		"source web: connection refused");
+	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed",
+				 "Warning ScaledObject default/web uid-2: trigger 0 (scripted): source web: connection "
+				 "refused"),
+		1);
 	assert_true(world_errors_counted("web") >= 359);
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);
@@ -385,7 +410,9 @@ static void one_of_two_fails(void **state)
 	world_scaledobject("web", "'cooldownPeriod':0," TWO_TRIGGERS);
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 1);
-	world_expect("web", "Ready", "Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly: s0-scripted-a: source a: no route");
+	world_expect("web", "Ready",
+		"Unknown PartialTriggerError Some triggers defined in ScaledObject are not working correctly: "
+		"s0-scripted-a: source a: no route");
 	world_expect("web", "Active", "True");
 	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivated", "triggered by s1-scripted-b"), 1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", "trigger 0 (scripted): source a: no route"), 1);
@@ -398,7 +425,7 @@ static void one_of_two_fails(void **state)
 	assert_int_equal(world_replicas("web"), 0);
 }
 
-/* --- writes of /scale --------------------------------------------------------------------------------------------------------- */
+/* ---- Writes of /scale ---- */
 
 static void others_scale(void)
 {
@@ -446,7 +473,9 @@ static void conflicts_without_end_are_a_failure(void **state)
 	fakesource_answer("web", 7);
 	world_pass(POLL_MS * 10 + 1000);
 	assert_in_range(scale_writes(), 10, 45);
-	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivationFailed", "Failed to scale Deployment default/web from 0 to 1: HTTP 409"), 1);
+	assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivationFailed",
+				 "Failed to scale Deployment default/web from 0 to 1: HTTP 409"),
+		1);
 	fakecluster_heal();
 	world_pass(POLL_MS);
 	assert_int_equal(world_replicas("web"), 1);
@@ -469,12 +498,15 @@ static void a_failing_write_is_told_and_tried_at_the_next_poll(void **state)
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
 		world_ready_object("web", 0, "");
-		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_MERGE_PATCH, SCALE, FAKECLUSTER_ANY, statuses[i]);
+		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_MERGE_PATCH, SCALE,
+			FAKECLUSTER_ANY, statuses[i]);
 		fakesource_answer("web", 7);
 		world_pass(POLL_MS * 10 + 1000);
 		assert_int_equal(world_replicas("web"), 0);
 		assert_in_range(scale_writes(), 5, 12);
-		assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivationFailed", "Failed to scale Deployment default/web from 0 to 1: "), 1);
+		assert_int_equal(fakecluster_events_sent("KEDAScaleTargetActivationFailed",
+					 "Failed to scale Deployment default/web from 0 to 1: "),
+			1);
 		fakecluster_heal();
 		world_pass(POLL_MS * 2);
 		assert_int_equal(world_replicas("web"), 1);
@@ -506,7 +538,7 @@ static void the_next_poll_knows_what_was_written(void **state)
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 0);
 }
 
-/* --- its life ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Its life ---- */
 
 static void a_changed_interval_is_followed(void **state)
 {
@@ -534,7 +566,8 @@ static void answers_to_old_questions_are_not_judged(void **state)
 	fakesource_hang("web");
 	while (fakesource_asked("web") == 1)
 		world_pass(100);
-	world_scaledobject("web", "'pollingInterval':60,'triggers':[{'type':'scripted','metadata':{'source':'other'}}]");
+	world_scaledobject("web",
+		"'pollingInterval':60,'triggers':[{'type':'scripted','metadata':{'source':'other'}}]");
 	world_pass(4000);
 	assert_int_equal(fakesource_asked("other"), 1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalerFailed", ""), 0);
@@ -629,7 +662,9 @@ static void what_is_counted_goes_with_the_object(void **state)
 	fakecluster_delete(WEB);
 	world_pass(1000);
 	assert_true(world_errors_counted("web") == 0);
-	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted", "Warning ScaledObject default/web uid-2: ScaledObject was deleted"), 1);
+	assert_int_equal(fakecluster_events_sent("ScaledObjectDeleted",
+				 "Warning ScaledObject default/web uid-2: ScaledObject was deleted"),
+		1);
 	assert_int_equal(fakecluster_events_sent("KEDAScalersStopped", ""), 1);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing .status: what differs, once, under the object's version, whatever the server makes of it. */
+/*
+ * Writing .status: what differs, once, under the object's version, whatever the server makes of it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,8 +19,8 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define WEB SCALEDOBJECT("web")
-#define STATUS "/scaledobjects/web/status"
+#define WEB     SCALEDOBJECT("web")
+#define STATUS  "/scaledobjects/web/status"
 #define POLL_MS 10000
 #define HOUR_MS 3600000
 
@@ -35,7 +37,8 @@ static void only_the_difference_is_written_under_its_version(void **state)
 	world_ready_object("web", 0, "");
 	assert_non_null(strstr(fakecluster_last_body(KUBE_MERGE_PATCH, STATUS), "\"hpaName\":\"keda-hpa-web\""));
 	assert_int_equal(fakecluster_calls(KUBE_MERGE_PATCH, STATUS "?fieldManager=kscaled"), 1);
-	begins = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"status\":{", fakecluster_text(WEB, "metadata.resourceVersion"));
+	begins = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"status\":{",
+		fakecluster_text(WEB, "metadata.resourceVersion"));
 	fakesource_answer("web", 7);
 	world_pass(POLL_MS + 1000);
 	assert_memory_equal(fakecluster_last_body(KUBE_MERGE_PATCH, STATUS), begins, strlen(begins));
@@ -49,7 +52,8 @@ static void prune_times(json_t *status)
 	json_t *condition;
 	size_t i;
 
-	json_array_foreach(json_object_get(status, "conditions"), i, condition) {
+	json_array_foreach(json_object_get(status, "conditions"), i, condition)
+	{
 		json_object_del(condition, "lastTransitionTime");
 		json_object_del(condition, "observedGeneration");
 	}
@@ -92,15 +96,19 @@ static void fields_that_are_not_kept_cause_no_endless_writes(void **state)
 	assert_in_range(status_writes(), 1, 4);
 }
 
-/* Those that KEDA wrote have no times under our CRD either; that does not mean that it prunes them. */
+/*
+ * Those that KEDA wrote have no times under our CRD either; that does not mean that it prunes them.
+ */
 static void conditions_that_keda_left_get_their_times(void **state)
 {
 	(void)state;
 	world_lead(false);
 	world_deployment("web", 0);
 	world_scaledobject("web", "");
-	fakecluster_change(WEB, "{'status':{'conditions':[{'type':'Ready','status':'True','reason':'ScaledObjectReady','message':'x'},{'type':'Active','status':'False'},"
-				"{'type':'Fallback','status':'False'},{'type':'Paused','status':'Unknown'}]}}");
+	fakecluster_change(WEB,
+		"{'status':{'conditions':[{'type':'Ready','status':'True','reason':'ScaledObjectReady','message':'x'},{"
+		"'type':'Active','status':'False'},"
+		"{'type':'Fallback','status':'False'},{'type':'Paused','status':'Unknown'}]}}");
 	world_lead(true);
 	world_pass(1000);
 	fakesource_answer("web", 7);
@@ -113,13 +121,15 @@ static void conditions_that_keda_left_get_their_times(void **state)
 	assert_int_equal(fakecluster_number(WEB, "status.conditions.0.observedGeneration"), 2);
 }
 
-
 static void keep_nothing(void)
 {
 	fakecluster_change(WEB, "{'status':null}");
 }
 
-/* Another writer who takes everything away each time meets a writer who gives up nothing, but is no faster than the changes it sees. */
+/*
+ * Another writer who takes everything away each time meets a writer who gives up nothing, but is no
+ * faster than the changes it sees.
+ */
 static void what_others_take_away_is_written_again(void **state)
 {
 	(void)state;
@@ -163,13 +173,16 @@ static void failing_writes_are_backed_off_whatever_the_polls_say(void **state)
 	static const int statuses[] = { 403, 422, 500, 0 };
 
 	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
-		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_MERGE_PATCH, STATUS, FAKECLUSTER_ANY, statuses[i]);
+		fakecluster_fail(statuses[i] ? FAKECLUSTER_REFUSE : FAKECLUSTER_HANG, KUBE_MERGE_PATCH, STATUS,
+			FAKECLUSTER_ANY, statuses[i]);
 		world_deployment("web", 0);
 		world_scaledobject("web", "'pollingInterval':1");
 		world_pass(HOUR_MS);
 		assert_in_range(status_writes(), 50, 75); /* at last one in a minute */
 		assert_true(fakesource_asked("web") > 3500);
-		assert_int_equal(fakecluster_events_sent("ScaledObjectUpdateFailed", "Its status could not be written: "), 1);
+		assert_int_equal(fakecluster_events_sent("ScaledObjectUpdateFailed",
+					 "Its status could not be written: "),
+			1);
 		assert_int_equal(fakecluster_events_repeated("ScaledObjectUpdateFailed"), 0);
 		fakecluster_heal();
 		world_pass(61000);
@@ -210,11 +223,15 @@ static void the_hpas_word_is_mirrored(void **state)
 	(void)state;
 	world_ready_object("web", 0, "");
 	assert_string_equal(world_condition("web", "HPAActive"), "");
-	fakecluster_change(HPA("keda-hpa-web"), "{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'FailedGetExternalMetric','message':'no metrics'}]}}");
+	fakecluster_change(HPA("keda-hpa-web"),
+		"{'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'FailedGetExternalMetric','"
+		"message':'no metrics'}]}}");
 	world_pass(POLL_MS + 1000);
 	world_expect("web", "HPAActive", "False FailedGetExternalMetric HPA is not actively scaling: no metrics");
 	world_expect("web", "Ready", "True");
-	fakecluster_change(HPA("keda-hpa-web"), "{'status':{'conditions':[{'type':'ScalingActive','status':'True','reason':'ValidMetricFound','message':'x'}]}}");
+	fakecluster_change(HPA("keda-hpa-web"),
+		"{'status':{'conditions':[{'type':'ScalingActive','status':'True','reason':'ValidMetricFound','message'"
+		":'x'}]}}");
 	world_pass(POLL_MS + 1000);
 	world_expect("web", "HPAActive", "True HPAActive");
 }

@@ -16,11 +16,16 @@
 #include "certs_fixture.h"
 
 #define CONFIGS "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
-#define CONFIG CONFIGS "/kscaled-admission"
+#define CONFIG  CONFIGS "/kscaled-admission"
 
-#define WEBHOOK(name, namespace_, service, more) "{\"name\":\"" name "\",\"clientConfig\":{\"service\":{\"namespace\":\"" namespace_ "\",\"name\":\"" service "\"}" more "},\"sideEffects\":\"None\"}"
+#define WEBHOOK(name, namespace_, service, more)                                                                       \
+	"{\"name\":\"" name "\",\"clientConfig\":{\"service\":{\"namespace\":\"" namespace_ "\",\"name\":\"" service   \
+	"\"}" more "},\"sideEffects\":\"None\"}"
 #define OURS WEBHOOK("a", "kscaled", "kscaled", "") "," WEBHOOK("b", "kscaled", "kscaled", ",\"caBundle\":\"AAAA\"")
-#define OTHERS WEBHOOK("c", "keda", "kscaled", "") "," WEBHOOK("d", "kscaled", "keda", ",\"caBundle\":\"BBBB\"") ",{\"name\":\"e\",\"clientConfig\":{\"url\":\"https://example.com\"}},{\"name\":\"f\"},7"
+#define OTHERS                                                                                                         \
+	WEBHOOK("c", "keda", "kscaled", "")                                                                            \
+	"," WEBHOOK("d", "kscaled", "keda", ",\"caBundle\":\"BBBB\"") ",{\"name\":\"e\",\"clientConfig\":{\"url\":"    \
+								      "\"https://example.com\"}},{\"name\":\"f\"},7"
 
 static void put(const char *webhooks)
 {

@@ -34,8 +34,11 @@ static void on_log(void *arg, enum log_level level, const char *line)
 static void process_start(void)
 {
 	static const struct readings_config config = { .ask_timeout_ms = 3000, .max_waiters = 10000 };
-	static const struct lookups_config lookups_config = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 };
-	static const struct control_config control_config = { .query_deadline_ms = 3000, .wake_interval_ms = 100, .version = "0.1.0" };
+	static const struct lookups_config lookups_config = { .cluster_namespace = "kscaled",
+		.token_life_ms = 3600000 };
+	static const struct control_config control_config = { .query_deadline_ms = 3000,
+		.wake_interval_ms = 100,
+		.version = "0.1.0" };
 	struct cache *c = &world.cache;
 
 	*c = (struct cache){ .loop = world.loop, .counters = counters_new() };
@@ -147,13 +150,16 @@ void world_pass(int64_t ms)
 	fakeloop_advance(ms);
 }
 
-/* --- what stands at the server ------------------------------------------------------------------------------------------------ */
+/* ---- What stands at the server ---- */
 
 void world_deployment(const char *name, int replicas)
 {
 	MEM_AUTO char *path = mem_printf(DEPLOYMENT("%s"), name);
-	MEM_AUTO char *text = mem_printf("{'apiVersion':'apps/v1','kind':'Deployment','spec':{'replicas':%d,'template':{'spec':{'containers':[{'name':'main',"
-					 "'env':[{'name':'SOURCE','value':'%s'}]}]}}}}", replicas, name);
+	MEM_AUTO char *text = mem_printf("{'apiVersion':'apps/"
+					 "v1','kind':'Deployment','spec':{'replicas':%d,'template':{'spec':{'"
+					 "containers':[{'name':'main',"
+					 "'env':[{'name':'SOURCE','value':'%s'}]}]}}}}",
+		replicas, name);
 
 	fakecluster_apply(path, text);
 }
@@ -161,8 +167,11 @@ void world_deployment(const char *name, int replicas)
 void world_scaledobject(const char *name, const char *spec)
 {
 	MEM_AUTO char *path = mem_printf(SCALEDOBJECT("%s"), name);
-	MEM_AUTO char *text = mem_printf("{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','spec':{'scaleTargetRef':{'name':'%s'},'pollingInterval':10,"
-					 "'triggers':[{'type':'scripted','metadata':{'source':'%s'}}]%s%s}}", name, name, *spec ? "," : "", spec);
+	MEM_AUTO char *text = mem_printf("{'apiVersion':'keda.sh/"
+					 "v1alpha1','kind':'ScaledObject','spec':{'scaleTargetRef':{'name':'%s'},'"
+					 "pollingInterval':10,"
+					 "'triggers':[{'type':'scripted','metadata':{'source':'%s'}}]%s%s}}",
+		name, name, *spec ? "," : "", spec);
 
 	fakecluster_apply(path, text);
 }
@@ -188,10 +197,12 @@ const char *world_condition_at(const char *path, const char *type)
 	const json_t *list = fakecluster_at(path, "status.conditions"), *one;
 	size_t i;
 
-	json_array_foreach(list, i, one) {
+	json_array_foreach(list, i, one)
+	{
 		if (strcmp(json_str_or_empty(one, "type"), type) != 0)
 			continue;
-		snprintf(text, sizeof(text), "%s %s %s", json_str_or_empty(one, "status"), json_str_or_empty(one, "reason"), json_str_or_empty(one, "message"));
+		snprintf(text, sizeof(text), "%s %s %s", json_str_or_empty(one, "status"),
+			json_str_or_empty(one, "reason"), json_str_or_empty(one, "message"));
 		return text;
 	}
 	return "";
@@ -222,7 +233,8 @@ void world_expect(const char *name, const char *type, const char *begins)
 double world_errors_counted(const char *name)
 {
 	static const char *const labels[] = { "namespace", "scaledObject", NULL };
-	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER, "keda_scaled_object_errors_total", "", labels);
+	struct counters_family *f = counters_declare(world.cache.counters, COUNTERS_COUNTER,
+		"keda_scaled_object_errors_total", "", labels);
 
 	return counters_get(f, (const char *const[]){ "default", name });
 }

@@ -78,13 +78,16 @@ static inline struct job *given_job(const char *quoted)
 	return job;
 }
 
-/* The object `web` in namespace `shop` with these fields of spec beside a target and one redis trigger. */
-#define GIVEN_TARGET "'scaleTargetRef':{'name':'web'}"
-#define GIVEN_TRIGGERS "'triggers':[{'type':'redis','metadata':{'listName':'jobs'}}]"
+/*
+ * The object `web` in namespace `shop` with these fields of spec beside a target and one redis
+ * trigger.
+ */
+#define GIVEN_TARGET         "'scaleTargetRef':{'name':'web'}"
+#define GIVEN_TRIGGERS       "'triggers':[{'type':'redis','metadata':{'listName':'jobs'}}]"
 #define GIVEN_SO(meta, spec) "{'metadata':{'name':'web','namespace':'shop','uid':'u-1'" meta "},'spec':{" spec "}}"
 
 /* The ScaledJob `work` in namespace `shop` with these fields of metadata and spec. */
-#define GIVEN_TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'w:1'}]}}}"
+#define GIVEN_TEMPLATE       "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'main','image':'w:1'}]}}}"
 #define GIVEN_SJ(meta, spec) "{'metadata':{'name':'work','namespace':'shop','uid':'u-2'" meta "},'spec':{" spec "}}"
 
 static inline void assert_has(const char *text, const char *part)

@@ -22,8 +22,11 @@ static void test_round_trip(void **state)
 	json_t *encoded, *wanted;
 
 	(void)state;
-	assert_int_equal(decode("[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':3},{'type':'Paused','status':'False'},"
-				"{'type':'Odd','status':'maybe','reason':''}]", &c, &err), 0);
+	assert_int_equal(decode("[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'"
+				"2026-01-02T03:04:05Z','observedGeneration':3},{'type':'Paused','status':'False'},"
+				"{'type':'Odd','status':'maybe','reason':''}]",
+				 &c, &err),
+		0);
 	assert_int_equal(c.count, 3);
 	assert_int_equal(conditions_get(&c, "Ready")->status, CONDITION_TRUE);
 	assert_int_equal(conditions_get(&c, "Ready")->since_unix_ms, T);
@@ -32,7 +35,8 @@ static void test_round_trip(void **state)
 	assert_int_equal(conditions_get(&c, "Odd")->status, CONDITION_UNKNOWN);
 	assert_null(conditions_get(&c, "Active"));
 	encoded = conditions_encode(&c);
-	wanted = given_json("[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':3},{'type':'Paused','status':'False'},"
+	wanted = given_json("[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'2026-01-"
+			    "02T03:04:05Z','observedGeneration':3},{'type':'Paused','status':'False'},"
 			    "{'type':'Odd','status':'Unknown'}]");
 	assert_true(json_equal(encoded, wanted));
 	json_decref(encoded);
@@ -43,7 +47,8 @@ static void test_round_trip(void **state)
 
 static void test_refused(void **state)
 {
-	static const char *const cases[] = { "{}", "[3]", "[{'type':'A','status':'True'},{'status':'True'}]", "[{'type':[]}]", "[{'type':'A','lastTransitionTime':'x'}]", "[{'type':'A','observedGeneration':'x'}]" };
+	static const char *const cases[] = { "{}", "[3]", "[{'type':'A','status':'True'},{'status':'True'}]",
+		"[{'type':[]}]", "[{'type':'A','lastTransitionTime':'x'}]", "[{'type':'A','observedGeneration':'x'}]" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -91,7 +96,9 @@ static void test_set(void **state)
 	conditions_done(&c);
 }
 
-/* A time that was never stored (KEDA's own schema drops it) stays unknown until the status changes. */
+/*
+ * A time that was never stored (KEDA's own schema drops it) stays unknown until the status changes.
+ */
 static void test_set_unknown_time(void **state)
 {
 	struct conditions c;

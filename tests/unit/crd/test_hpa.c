@@ -12,43 +12,73 @@ static char *normal(const char *quoted)
 	return text;
 }
 
-#define METRIC "{'type':'External','external':{'metric':{'name':'s0','selector':{'matchLabels':{'a':'b'}}},'target':{'type':'AverageValue','averageValue':'5'}}}"
-#define BASE "'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'},'maxReplicas':10,'metrics':[" METRIC "]"
-#define UP_POLICIES "'policies':[{'type':'Pods','value':4,'periodSeconds':15},{'type':'Percent','value':100,'periodSeconds':15}]"
-#define DOWN_POLICIES "'policies':[{'type':'Percent','value':100,'periodSeconds':15}]"
-#define UP "'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max'," UP_POLICIES "}"
-#define DOWN "'scaleDown':{'selectPolicy':'Max'," DOWN_POLICIES "}"
+#define METRIC                                                                                                         \
+	"{'type':'External','external':{'metric':{'name':'s0','selector':{'matchLabels':{'a':'b'}}},'target':{'type':" \
+	"'AverageValue','averageValue':'5'}}}"
+#define BASE                                                                                                           \
+	"'scaleTargetRef':{'apiVersion':'apps/"                                                                        \
+	"v1','kind':'Deployment','name':'web'},'maxReplicas':10,'metrics':[" METRIC "]"
+#define UP_POLICIES                                                                                                    \
+	"'policies':[{'type':'Pods','value':4,'periodSeconds':15},{'type':'Percent','value':100,'periodSeconds':15}]"
+#define DOWN_POLICIES     "'policies':[{'type':'Percent','value':100,'periodSeconds':15}]"
+#define UP                "'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max'," UP_POLICIES "}"
+#define DOWN              "'scaleDown':{'selectPolicy':'Max'," DOWN_POLICIES "}"
 #define BEHAVED(behavior) "{" BASE ",'minReplicas':1,'behavior':{" behavior "}}"
 
-/* What is written, and what an API server of 1.36 stores of it (pkg/apis/autoscaling/v2/defaults.go). */
-static const struct { const char *written, *stored; } equal[] = {
+/*
+ * What is written, and what an API server of 1.36 stores of it
+ * (pkg/apis/autoscaling/v2/defaults.go).
+ */
+static const struct {
+	const char *written, *stored;
+} equal[] = {
 	{ "{" BASE "}", "{" BASE ",'minReplicas':1}" },
 	{ "{" BASE ",'minReplicas':null,'behavior':null}", "{" BASE ",'minReplicas':1}" },
 	{ BEHAVED(""), BEHAVED(UP "," DOWN) },
 	{ BEHAVED("'scaleUp':{}"), BEHAVED(UP "," DOWN) },
 	{ BEHAVED("'scaleUp':null,'scaleDown':{'policies':null}"), BEHAVED(UP "," DOWN) },
-	{ BEHAVED("'scaleDown':{'stabilizationWindowSeconds':60}"), BEHAVED(UP ",'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Max'," DOWN_POLICIES "}") },
-	{ BEHAVED("'scaleDown':{'selectPolicy':'Disabled'}"), BEHAVED(UP ",'scaleDown':{'selectPolicy':'Disabled'," DOWN_POLICIES "}") },
-	{ BEHAVED("'scaleUp':{'selectPolicy':'Min'}"), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Min'," UP_POLICIES "}," DOWN) },
+	{ BEHAVED("'scaleDown':{'stabilizationWindowSeconds':60}"),
+		BEHAVED(UP ",'scaleDown':{'stabilizationWindowSeconds':60,'selectPolicy':'Max'," DOWN_POLICIES "}") },
+	{ BEHAVED("'scaleDown':{'selectPolicy':'Disabled'}"),
+		BEHAVED(UP ",'scaleDown':{'selectPolicy':'Disabled'," DOWN_POLICIES "}") },
+	{ BEHAVED("'scaleUp':{'selectPolicy':'Min'}"),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Min'," UP_POLICIES "}," DOWN) },
 	{ BEHAVED("'scaleUp':{'policies':[{'type':'Pods','value':1,'periodSeconds':60}]}"),
-	  BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','policies':[{'type':'Pods','value':1,'periodSeconds':60}]}," DOWN) },
-	{ BEHAVED("'scaleUp':{'stabilizationWindowSeconds':30}," DOWN), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':30,'selectPolicy':'Max'," UP_POLICIES "}," DOWN) },
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','policies':[{'type':'Pods','"
+			"value':1,'periodSeconds':60}]}," DOWN) },
+	{ BEHAVED("'scaleUp':{'stabilizationWindowSeconds':30}," DOWN),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':30,'selectPolicy':'Max'," UP_POLICIES "}," DOWN) },
 	/* Quantities, in the texts that Kubernetes gives back */
-	{ BEHAVED("'scaleUp':{'tolerance':'0.05'}"), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'50m'," UP_POLICIES "}," DOWN) },
-	{ BEHAVED("'scaleUp':{'tolerance':'0.0005'}"), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'500u'," UP_POLICIES "}," DOWN) },
-	{ BEHAVED("'scaleUp':{'tolerance':0}"), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'0'," UP_POLICIES "}," DOWN) },
-	{ BEHAVED("'scaleUp':{'tolerance':0.1}"), BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'100m'," UP_POLICIES "}," DOWN) },
+	{ BEHAVED("'scaleUp':{'tolerance':'0.05'}"),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'50m'," UP_POLICIES
+			"}," DOWN) },
+	{ BEHAVED("'scaleUp':{'tolerance':'0.0005'}"),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'500u'," UP_POLICIES
+			"}," DOWN) },
+	{ BEHAVED("'scaleUp':{'tolerance':0}"),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'0'," UP_POLICIES
+			"}," DOWN) },
+	{ BEHAVED("'scaleUp':{'tolerance':0.1}"),
+		BEHAVED("'scaleUp':{'stabilizationWindowSeconds':0,'selectPolicy':'Max','tolerance':'100m'," UP_POLICIES
+			"}," DOWN) },
 	/* Fields that nobody knows, here or there */
 	{ BEHAVED("'scaleUp':{'surprise':1},'sideways':{}"), BEHAVED(UP "," DOWN) },
 	{ "{" BASE ",'future':{'defaulted':true}}", "{" BASE ",'minReplicas':1}" },
 	/* No metrics: the API server puts cpu there */
-	{ "{'maxReplicas':3}", "{'maxReplicas':3,'minReplicas':1,'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{'type':'Utilization','averageUtilization':80}}}]}" },
-	{ "{'maxReplicas':3,'metrics':[]}", "{'maxReplicas':3,'minReplicas':1,'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{'type':'Utilization','averageUtilization':80}}}]}" },
+	{ "{'maxReplicas':3}",
+		"{'maxReplicas':3,'minReplicas':1,'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{'"
+		"type':'Utilization','averageUtilization':80}}}]}" },
+	{ "{'maxReplicas':3,'metrics':[]}",
+		"{'maxReplicas':3,'minReplicas':1,'metrics':[{'type':'Resource','resource':{'name':'cpu','target':{'"
+		"type':'Utilization','averageUtilization':80}}}]}" },
 	/* The order of keys */
-	{ "{'maxReplicas':3,'scaleTargetRef':{'name':'a','kind':'b'}}", "{'scaleTargetRef':{'kind':'b','name':'a'},'maxReplicas':3}" },
+	{ "{'maxReplicas':3,'scaleTargetRef':{'name':'a','kind':'b'}}",
+		"{'scaleTargetRef':{'kind':'b','name':'a'},'maxReplicas':3}" },
 };
 
-static const struct { const char *a, *b; } different[] = {
+static const struct {
+	const char *a, *b;
+} different[] = {
 	{ "{" BASE ",'minReplicas':1}", "{" BASE ",'minReplicas':2}" },
 	{ "{" BASE "}", BEHAVED("") },
 	{ BEHAVED("'scaleDown':{'stabilizationWindowSeconds':300}"), BEHAVED(DOWN) },
@@ -58,7 +88,9 @@ static const struct { const char *a, *b; } different[] = {
 	/* Refused by the API server, so it must be tried for its error to be seen */
 	{ BEHAVED("'scaleUp':{'policies':[]}"), BEHAVED("") },
 	{ BEHAVED("'scaleUp':7"), BEHAVED("") },
-	{ "{" BASE "}", "{'scaleTargetRef':{'apiVersion':'apps/v1','kind':'Deployment','name':'web'},'maxReplicas':10,'metrics':[" METRIC "," METRIC "]}" },
+	{ "{" BASE "}",
+		"{'scaleTargetRef':{'apiVersion':'apps/"
+		"v1','kind':'Deployment','name':'web'},'maxReplicas':10,'metrics':[" METRIC "," METRIC "]}" },
 };
 
 static void test_equal(void **state)
@@ -88,10 +120,15 @@ static void test_different(void **state)
 /* Word by word, so that a rule that is wrong on both sides shows. */
 static void test_golden(void **state)
 {
-	char *text = normal("{'maxReplicas':4,'metrics':[" METRIC "],'behavior':{'scaleDown':{'policies':[{'value':1,'type':'Pods','periodSeconds':9}]}}}");
-	char *wanted = given_text("{'behavior':{'scaleDown':{'policies':[{'periodSeconds':9,'type':'Pods','value':1}],'selectPolicy':'Max'},"
-				  "'scaleUp':{'policies':[{'periodSeconds':15,'type':'Pods','value':4},{'periodSeconds':15,'type':'Percent','value':100}],'selectPolicy':'Max','stabilizationWindowSeconds':0}},"
-				  "'maxReplicas':4,'metrics':[{'external':{'metric':{'name':'s0','selector':{'matchLabels':{'a':'b'}}},'target':{'averageValue':'5','type':'AverageValue'}},'type':'External'}],'minReplicas':1}");
+	char *text = normal("{'maxReplicas':4,'metrics':[" METRIC
+			    "],'behavior':{'scaleDown':{'policies':[{'value':1,'type':'Pods','periodSeconds':9}]}}}");
+	char *wanted = given_text(
+		"{'behavior':{'scaleDown':{'policies':[{'periodSeconds':9,'type':'Pods','value':1}],'selectPolicy':'"
+		"Max'},"
+		"'scaleUp':{'policies':[{'periodSeconds':15,'type':'Pods','value':4},{'periodSeconds':15,'type':'"
+		"Percent','value':100}],'selectPolicy':'Max','stabilizationWindowSeconds':0}},"
+		"'maxReplicas':4,'metrics':[{'external':{'metric':{'name':'s0','selector':{'matchLabels':{'a':'b'}}},'"
+		"target':{'averageValue':'5','type':'AverageValue'}},'type':'External'}],'minReplicas':1}");
 
 	(void)state;
 	assert_string_equal(text, wanted);
@@ -113,14 +150,50 @@ static char *normal_target(const char *quantity)
 
 static void test_quantities(void **state)
 {
-	static const struct { const char *text, *normal; } cases[] = {
-		{ "5", "5" }, { "+5", "5" }, { "05", "5" }, { "5000m", "5" }, { "5.0", "5" }, { ".5", "500m" }, { "5.", "5" }, { "2.5", "2500m" }, { "1000", "1k" }, { "1e3", "1k" }, { "1E3", "1k" },
-		{ "1Ki", "1024" }, { "1Gi", "1073741824" }, { "1024Mi", "1073741824" }, { "0.5Ki", "512" }, { "1e-3", "1m" }, { "100u", "100000n" }, { "0.0001", "100000n" }, { "1n", "1n" },
-		{ "0.1n", "1n" }, { "0", "0" }, { "0.000", "0" }, { "-5", "-5" }, { "-0.0001", "-100000n" }, { "1M", "1M" }, { "1500m", "1500m" }, { "1.5k", "1500" },
+	static const struct {
+		const char *text, *normal;
+	} cases[] = {
+		{ "5", "5" },
+		{ "+5", "5" },
+		{ "05", "5" },
+		{ "5000m", "5" },
+		{ "5.0", "5" },
+		{ ".5", "500m" },
+		{ "5.", "5" },
+		{ "2.5", "2500m" },
+		{ "1000", "1k" },
+		{ "1e3", "1k" },
+		{ "1E3", "1k" },
+		{ "1Ki", "1024" },
+		{ "1Gi", "1073741824" },
+		{ "1024Mi", "1073741824" },
+		{ "0.5Ki", "512" },
+		{ "1e-3", "1m" },
+		{ "100u", "100000n" },
+		{ "0.0001", "100000n" },
+		{ "1n", "1n" },
+		{ "0.1n", "1n" },
+		{ "0", "0" },
+		{ "0.000", "0" },
+		{ "-5", "-5" },
+		{ "-0.0001", "-100000n" },
+		{ "1M", "1M" },
+		{ "1500m", "1500m" },
+		{ "1.5k", "1500" },
 		{ "0.00000000000000000000000000000000000001", "1n" },
-		{ "99999999999999999999999999999999999999999999", "9223372036854775807m" }, { "1e999", "9223372036854775807m" }, { "1e-999", "1n" },
+		{ "99999999999999999999999999999999999999999999", "9223372036854775807m" },
+		{ "1e999", "9223372036854775807m" },
+		{ "1e-999", "1n" },
 		/* no quantities: left as they are, for the API server to refuse */
-		{ "", "" }, { "-", "-" }, { ".", "." }, { "5x", "5x" }, { "1e", "1e" }, { "1e99999999999999999999", "1e99999999999999999999" }, { "1.2.3", "1.2.3" }, { "abc", "abc" }, { " 5", " 5" },
+		{ "", "" },
+		{ "-", "-" },
+		{ ".", "." },
+		{ "5x", "5x" },
+		{ "1e", "1e" },
+		{ "1e99999999999999999999", "1e99999999999999999999" },
+		{ "1.2.3", "1.2.3" },
+		{ "abc", "abc" },
+		{ " 5", " 5" },
 	};
 
 	(void)state;
@@ -135,8 +208,10 @@ static void test_quantities(void **state)
 
 static void test_odd_specs(void **state)
 {
-	static const char *const cases[] = { "[]", "3", "null", "{'metrics':7}", "{'metrics':[7,null,[],{'external':[]}]}", "{'behavior':[]}", "{'behavior':{'scaleUp':{'policies':{}}}}",
-					     "{'behavior':{'scaleUp':{'policies':[1]},'scaleDown':'x'}}" };
+	static const char *const cases[] = { "[]", "3", "null", "{'metrics':7}",
+		"{'metrics':[7,null,[],{'external':[]}]}", "{'behavior':[]}",
+		"{'behavior':{'scaleUp':{'policies':{}}}}",
+		"{'behavior':{'scaleUp':{'policies':[1]},'scaleDown':'x'}}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -157,10 +232,13 @@ static void test_odd_specs(void **state)
 /* Text to keep: a number with no digit more than was written. */
 static void test_behavior_text(void **state)
 {
-	static const struct { const char *behavior, *text; } cases[] = {
+	static const struct {
+		const char *behavior, *text;
+	} cases[] = {
 		{ "{'scaleUp':{'tolerance':0.1}}", "{'scaleUp':{'tolerance':'0.1'}}" },
 		{ "{'scaleUp':{'tolerance':0.30000000000000004}}", "{'scaleUp':{'tolerance':'0.30000000000000004'}}" },
-		{ "{'scaleDown':{'tolerance':2,'selectPolicy':'Max'}}", "{'scaleDown':{'tolerance':'2','selectPolicy':'Max'}}" },
+		{ "{'scaleDown':{'tolerance':2,'selectPolicy':'Max'}}",
+			"{'scaleDown':{'tolerance':'2','selectPolicy':'Max'}}" },
 		{ "{'scaleDown':{'tolerance':'0.05'}}", "{'scaleDown':{'tolerance':'0.05'}}" },
 		{ "{'scaleDown':{'tolerance':{}}}", "{'scaleDown':{'tolerance':{}}}" },
 		{ "{}", "{}" },
@@ -180,8 +258,14 @@ static void test_behavior_text(void **state)
 
 static void test_decode(void **state)
 {
-	json_t *object = given_json("{'metadata':{'name':'keda-hpa-web','namespace':'shop'},'spec':{" BASE "},'status':{'currentReplicas':3,'desiredReplicas':4,'lastScaleTime':'2026-01-02T03:04:05Z','conditions':["
-				    "{'type':'AbleToScale','status':'True','reason':'ReadyForNewScale','message':'as usual'},{'type':'ScalingLimited','status':'True','reason':'TooManyReplicas','message':'more than the maximum'},{'type':'ScalingActive','status':'False','reason':'ScalingDisabled','message':'scaling is disabled'}]}}");
+	json_t *object = given_json(
+		"{'metadata':{'name':'keda-hpa-web','namespace':'shop'},'spec':{" BASE
+		"},'status':{'currentReplicas':3,'desiredReplicas':4,'lastScaleTime':'2026-01-02T03:04:05Z','"
+		"conditions':["
+		"{'type':'AbleToScale','status':'True','reason':'ReadyForNewScale','message':'as "
+		"usual'},{'type':'ScalingLimited','status':'True','reason':'TooManyReplicas','message':'more than the "
+		"maximum'},{'type':'ScalingActive','status':'False','reason':'ScalingDisabled','message':'scaling is "
+		"disabled'}]}}");
 	struct err err = { 0 };
 	struct hpa *h = hpa_decode(object, &err);
 
@@ -211,10 +295,14 @@ static void test_decode(void **state)
 static void test_externals(void **state)
 {
 	static const char text[] = "{\"metadata\":{\"name\":\"h\",\"namespace\":\"n\"},\"spec\":{\"metrics\":["
-		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s0-a\"},\"target\":{\"type\":\"AverageValue\",\"averageValue\":\"2500m\"}}},"
-		"{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":\"Utilization\",\"averageUtilization\":50}}},"
-		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s1-b\"},\"target\":{\"type\":\"Value\",\"value\":\"3\"}}},"
-		"{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s2-c\"},\"target\":{\"value\":\"x\"}}},7,{\"external\":[]}]}}";
+				   "{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s0-a\"},\"target\":{"
+				   "\"type\":\"AverageValue\",\"averageValue\":\"2500m\"}}},"
+				   "{\"type\":\"Resource\",\"resource\":{\"name\":\"cpu\",\"target\":{\"type\":"
+				   "\"Utilization\",\"averageUtilization\":50}}},"
+				   "{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s1-b\"},\"target\":{"
+				   "\"type\":\"Value\",\"value\":\"3\"}}},"
+				   "{\"type\":\"External\",\"external\":{\"metric\":{\"name\":\"s2-c\"},\"target\":{"
+				   "\"value\":\"x\"}}},7,{\"external\":[]}]}}";
 	json_t *object = json_loads(text, 0, NULL);
 	struct hpa *h = hpa_decode(object, NULL);
 
@@ -231,8 +319,11 @@ static void test_externals(void **state)
 
 static void test_decode_odd(void **state)
 {
-	static const char *const cases[] = { "{'metadata':{'name':'x'}}", "{'metadata':{'name':'x'},'spec':[],'status':[]}", "{'metadata':{'name':'x'},'status':{'currentReplicas':'x','conditions':{}}}",
-					     "{'metadata':{'name':'x'},'status':{'conditions':[null,3,{'type':3},{'type':'ScalingActive','status':1}]}}" };
+	static const char *const cases[] = { "{'metadata':{'name':'x'}}",
+		"{'metadata':{'name':'x'},'spec':[],'status':[]}",
+		"{'metadata':{'name':'x'},'status':{'currentReplicas':'x','conditions':{}}}",
+		"{'metadata':{'name':'x'},'status':{'conditions':[null,3,{'type':3},{'type':'ScalingActive','status':1}"
+		"]}}" };
 	struct err err = { 0 };
 
 	(void)state;

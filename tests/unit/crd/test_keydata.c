@@ -4,7 +4,11 @@
 #include "base/buf.h"
 #include "given.h"
 
-struct read { struct strmap out, unreadable; struct err err; int rc; };
+struct read {
+	struct strmap out, unreadable;
+	struct err err;
+	int rc;
+};
 
 static bool all_but_dropped(void *arg, const char *key)
 {
@@ -17,7 +21,8 @@ static struct read read_data(enum keydata_kind kind, const char *quoted, int *as
 	struct read r = { .rc = 0 };
 	json_t *object = given_json(quoted);
 
-	r.rc = keydata_decode(kind, object, asked != NULL ? all_but_dropped : NULL, asked, &r.out, &r.unreadable, &r.err);
+	r.rc = keydata_decode(kind, object, asked != NULL ? all_but_dropped : NULL, asked, &r.out, &r.unreadable,
+		&r.err);
 	json_decref(object);
 	return r;
 }
@@ -31,7 +36,10 @@ static void read_done(struct read *r)
 static void test_secret(void **state)
 {
 	int asked = 0;
-	struct read r = read_data(KEYDATA_SECRET, "{'data':{'user':'YWRtaW4=','pw':'cMOkw58=','none':'','null':null,'latin':'cOQ=','dropped':'eA=='},'stringData':{'other':'x'}}", &asked);
+	struct read r = read_data(KEYDATA_SECRET,
+		"{'data':{'user':'YWRtaW4=','pw':'cMOkw58=','none':'','null':null,'latin':'cOQ=','dropped':'eA=='},'"
+		"stringData':{'other':'x'}}",
+		&asked);
 
 	(void)state;
 	assert_int_equal(r.rc, 0);
@@ -48,7 +56,8 @@ static void test_secret(void **state)
 
 static void test_config_map(void **state)
 {
-	struct read r = read_data(KEYDATA_CONFIG_MAP, "{'data':{'host':'redis','port':'6379','dropped':''},'binaryData':{'bin':'AAE='}}", NULL);
+	struct read r = read_data(KEYDATA_CONFIG_MAP,
+		"{'data':{'host':'redis','port':'6379','dropped':''},'binaryData':{'bin':'AAE='}}", NULL);
 
 	(void)state;
 	assert_int_equal(r.rc, 0);
@@ -65,7 +74,10 @@ static void test_config_map(void **state)
 
 static void test_unreadable(void **state)
 {
-	struct read r = read_data(KEYDATA_SECRET, "{'data':{'good':'eA==','nul':'YQBi','garbage':'not base64!','cut':'eA=','number':5,'hole':'eA==\\u0000'}}", NULL);
+	struct read r = read_data(KEYDATA_SECRET,
+		"{'data':{'good':'eA==','nul':'YQBi','garbage':'not "
+		"base64!','cut':'eA=','number':5,'hole':'eA==\\u0000'}}",
+		NULL);
 
 	(void)state;
 	assert_int_equal(r.rc, 0);

@@ -5,8 +5,11 @@
 
 static void test_round_trip(void **state)
 {
-	json_t *object = given_json("{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':{'name':'operator.keda.sh','resourceVersion':'9'},'spec':{'holderIdentity':'host-1','leaseDurationSeconds':15,"
-				    "'acquireTime':'2026-01-02T03:04:05.678000Z','renewTime':'2026-01-02T03:04:15.000001Z','leaseTransitions':4}}");
+	json_t *object = given_json("{'apiVersion':'coordination.k8s.io/"
+				    "v1','kind':'Lease','metadata':{'name':'operator.keda.sh','resourceVersion':'9'},'"
+				    "spec':{'holderIdentity':'host-1','leaseDurationSeconds':15,"
+				    "'acquireTime':'2026-01-02T03:04:05.678000Z','renewTime':'2026-01-02T03:04:15."
+				    "000001Z','leaseTransitions':4}}");
 	struct lease l;
 	struct err err = { 0 };
 	char *text, *wanted;
@@ -21,8 +24,10 @@ static void test_round_trip(void **state)
 	assert_int_equal(l.renewed_unix_ms, 1767323055000);
 	assert_int_equal(l.transitions, 4);
 	text = lease_encode("kscaled", "operator.keda.sh", &l);
-	wanted = given_text("{'metadata':{'namespace':'kscaled','name':'operator.keda.sh','resourceVersion':'9'},'apiVersion':'coordination.k8s.io/v1','kind':'Lease',"
-			    "'spec':{'holderIdentity':'host-1','leaseDurationSeconds':15,'acquireTime':'2026-01-02T03:04:05.678000Z','renewTime':'2026-01-02T03:04:15.000000Z','leaseTransitions':4}}");
+	wanted = given_text("{'metadata':{'namespace':'kscaled','name':'operator.keda.sh','resourceVersion':'9'},'"
+			    "apiVersion':'coordination.k8s.io/v1','kind':'Lease',"
+			    "'spec':{'holderIdentity':'host-1','leaseDurationSeconds':15,'acquireTime':'2026-01-02T03:"
+			    "04:05.678000Z','renewTime':'2026-01-02T03:04:15.000000Z','leaseTransitions':4}}");
 	{
 		json_t *a = json_parse(text, strlen(text), NULL), *b = json_parse(wanted, strlen(wanted), NULL);
 
@@ -50,7 +55,8 @@ static void test_create(void **state)
 
 static void test_nobody(void **state)
 {
-	static const char *const cases[] = { "{}", "{'spec':null}", "{'spec':{}}", "{'spec':{'holderIdentity':null}}", "{'spec':{'holderIdentity':''}}" };
+	static const char *const cases[] = { "{}", "{'spec':null}", "{'spec':{}}", "{'spec':{'holderIdentity':null}}",
+		"{'spec':{'holderIdentity':''}}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -68,7 +74,9 @@ static void test_nobody(void **state)
 
 static void test_refused(void **state)
 {
-	static const struct { const char *object, *message; } cases[] = {
+	static const struct {
+		const char *object, *message;
+	} cases[] = {
 		{ "3", "not a Kubernetes object" },
 		{ "{'metadata':[]}", "metadata: must be an object, not an array" },
 		{ "{'spec':'x'}", "spec: must be an object, not a string" },

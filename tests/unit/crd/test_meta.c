@@ -5,11 +5,14 @@
 
 static void test_all_fields(void **state)
 {
-	json_t *object = given_json("{'metadata':{'name':'web','namespace':'shop','uid':'u-1','resourceVersion':'42','generation':7,"
-				    "'creationTimestamp':'2026-01-02T03:04:05Z','deletionTimestamp':'2026-01-02T03:05:05Z',"
-				    "'labels':{'b':'2','a':'1'},'annotations':{'kubectl.kubernetes.io/last-applied-configuration':'{}','x':'y'},"
-				    "'finalizers':['finalizer.keda.sh','other'],'managedFields':[{'manager':'x'}],"
-				    "'ownerReferences':[{'apiVersion':'v1','kind':'A','name':'a','uid':'ua'},{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledObject','name':'web','uid':'us','controller':true}]}}");
+	json_t *object = given_json(
+		"{'metadata':{'name':'web','namespace':'shop','uid':'u-1','resourceVersion':'42','generation':7,"
+		"'creationTimestamp':'2026-01-02T03:04:05Z','deletionTimestamp':'2026-01-02T03:05:05Z',"
+		"'labels':{'b':'2','a':'1'},'annotations':{'kubectl.kubernetes.io/"
+		"last-applied-configuration':'{}','x':'y'},"
+		"'finalizers':['finalizer.keda.sh','other'],'managedFields':[{'manager':'x'}],"
+		"'ownerReferences':[{'apiVersion':'v1','kind':'A','name':'a','uid':'ua'},{'apiVersion':'keda.sh/"
+		"v1alpha1','kind':'ScaledObject','name':'web','uid':'us','controller':true}]}}");
 	struct meta m;
 	struct err err = { 0 };
 
@@ -38,7 +41,8 @@ static void test_all_fields(void **state)
 
 static void test_least(void **state)
 {
-	json_t *object = given_json("{'metadata':{'name':'web','labels':null,'finalizers':null,'ownerReferences':[{}]}}");
+	json_t *object = given_json(
+		"{'metadata':{'name':'web','labels':null,'finalizers':null,'ownerReferences':[{}]}}");
 	struct meta m;
 
 	(void)state;
@@ -55,7 +59,9 @@ static void test_least(void **state)
 
 static void test_refused(void **state)
 {
-	static const struct { const char *object, *message; } cases[] = {
+	static const struct {
+		const char *object, *message;
+	} cases[] = {
 		{ "[]", "not a Kubernetes object" },
 		{ "null", "not a Kubernetes object" },
 		{ "{}", "metadata.name: missing" },
@@ -66,12 +72,16 @@ static void test_refused(void **state)
 		{ "{'metadata':{'name':'x','generation':1e30}}", "metadata.generation: " },
 		{ "{'metadata':{'name':'x','creationTimestamp':'yesterday'}}", "metadata.creationTimestamp: " },
 		{ "{'metadata':{'name':'x','labels':{'a':1}}}", "metadata.labels.a: must be a string, not a number" },
-		{ "{'metadata':{'name':'x','annotations':{'a.b/c':{}}}}", "metadata.annotations[a.b/c]: must be a string, not an object" },
-		{ "{'metadata':{'name':'x','annotations':{'a':'b\\u0000c'}}}", "metadata.annotations.a: must not contain a NUL" },
+		{ "{'metadata':{'name':'x','annotations':{'a.b/c':{}}}}",
+			"metadata.annotations[a.b/c]: must be a string, not an object" },
+		{ "{'metadata':{'name':'x','annotations':{'a':'b\\u0000c'}}}",
+			"metadata.annotations.a: must not contain a NUL" },
 		{ "{'metadata':{'name':'x\\u0000y'}}", "metadata.name: must not contain a NUL" },
 		{ "{'metadata':{'name':'x','finalizers':{}}}", "metadata.finalizers: must be an array, not an object" },
-		{ "{'metadata':{'name':'x','ownerReferences':[{'uid':'u'},3]}}", "metadata.ownerReferences[1]: must be an object, not a number" },
-		{ "{'metadata':{'name':'x','ownerReferences':[{'uid':3}]}}", "metadata.ownerReferences[0].uid: must be a string, not a number" },
+		{ "{'metadata':{'name':'x','ownerReferences':[{'uid':'u'},3]}}",
+			"metadata.ownerReferences[1]: must be an object, not a number" },
+		{ "{'metadata':{'name':'x','ownerReferences':[{'uid':3}]}}",
+			"metadata.ownerReferences[0].uid: must be a string, not a number" },
 	};
 
 	(void)state;

@@ -5,7 +5,8 @@
 
 static void test_of_object(void **state)
 {
-	struct scaledobject *so = given_scaledobject(GIVEN_SO("", "'scaleTargetRef':{'name':'web','envSourceContainerName':'main'},'pollingInterval':7," GIVEN_TRIGGERS));
+	struct scaledobject *so = given_scaledobject(GIVEN_SO("",
+		"'scaleTargetRef':{'name':'web','envSourceContainerName':'main'},'pollingInterval':7," GIVEN_TRIGGERS));
 	struct scaled of = scaled_of_object(so);
 
 	(void)state;
@@ -24,7 +25,8 @@ static void test_of_object(void **state)
 
 static void test_of_job(void **state)
 {
-	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", GIVEN_TEMPLATE ",'envSourceContainerName':'side','minReplicaCount':'x'," GIVEN_TRIGGERS));
+	struct scaledjob *sj = given_scaledjob(
+		GIVEN_SJ("", GIVEN_TEMPLATE ",'envSourceContainerName':'side','minReplicaCount':'x'," GIVEN_TRIGGERS));
 	struct scaled of = scaled_of_job(sj);
 
 	(void)state;
@@ -55,7 +57,8 @@ static void test_words(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_of_object), cmocka_unit_test(test_of_job), cmocka_unit_test(test_words) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_of_object), cmocka_unit_test(test_of_job),
+		cmocka_unit_test(test_words) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,18 @@
 
 static void test_all_fields(void **state)
 {
-	struct scaledjob *sj = given_scaledjob("{'metadata':{'name':'work','namespace':'shop','uid':'u-2','generation':3},'spec':{" GIVEN_TEMPLATE ","
-		"'pollingInterval':5,'successfulJobsHistoryLimit':0,'failedJobsHistoryLimit':7,'minReplicaCount':2,'maxReplicaCount':9,"
+	struct scaledjob *sj = given_scaledjob(
+		"{'metadata':{'name':'work','namespace':'shop','uid':'u-2','generation':3},'spec':{" GIVEN_TEMPLATE ","
+		"'pollingInterval':5,'successfulJobsHistoryLimit':0,'failedJobsHistoryLimit':7,'minReplicaCount':2,'"
+		"maxReplicaCount':9,"
 		"'rollout':{'strategy':'gradual','propagationPolicy':'foreground'},'envSourceContainerName':'main',"
-		"'scalingStrategy':{'strategy':'custom','customScalingQueueLengthDeduction':-1,'customScalingRunningJobPercentage':'0.5','pendingPodConditions':['Ready','A'],'multipleScalersCalculation':'sum'},"
-		GIVEN_TRIGGERS "},'status':{'lastActiveTime':'2026-01-02T03:04:05Z','Paused':'x','triggersTypes':'redis','authenticationsTypes':'ta','externalMetricNames':['s0-redis-jobs'],"
-		"'triggersActivity':{'s0-redis-jobs':{'isActive':true}},'conditions':[{'type':'Ready','status':'True','reason':'ScaledJobReady'}]}}");
+		"'scalingStrategy':{'strategy':'custom','customScalingQueueLengthDeduction':-1,'"
+		"customScalingRunningJobPercentage':'0.5','pendingPodConditions':['Ready','A'],'"
+		"multipleScalersCalculation':'sum'}," GIVEN_TRIGGERS
+		"},'status':{'lastActiveTime':'2026-01-02T03:04:05Z','Paused':'x','triggersTypes':'redis','"
+		"authenticationsTypes':'ta','externalMetricNames':['s0-redis-jobs'],"
+		"'triggersActivity':{'s0-redis-jobs':{'isActive':true}},'conditions':[{'type':'Ready','status':'True','"
+		"reason':'ScaledJobReady'}]}}");
 	const struct scaledjob_spec *s = &sj->spec;
 
 	(void)state;
@@ -54,8 +60,10 @@ static void test_defaults(void **state)
 		GIVEN_TEMPLATE "," GIVEN_TRIGGERS,
 		GIVEN_TEMPLATE ",'scalingStrategy':{},'rollout':{}," GIVEN_TRIGGERS,
 		GIVEN_TEMPLATE ",'scalingStrategy':null,'rollout':null,'minReplicaCount':null," GIVEN_TRIGGERS,
-		GIVEN_TEMPLATE ",'rolloutStrategy':'','rollout':{'strategy':'','propagationPolicy':''},'envSourceContainerName':'','scalingStrategy':{'strategy':'','customScalingRunningJobPercentage':'',"
-			"'multipleScalersCalculation':'','pendingPodConditions':[]}," GIVEN_TRIGGERS,
+		GIVEN_TEMPLATE
+		",'rolloutStrategy':'','rollout':{'strategy':'','propagationPolicy':''},'envSourceContainerName':'','"
+		"scalingStrategy':{'strategy':'','customScalingRunningJobPercentage':'',"
+		"'multipleScalersCalculation':'','pendingPodConditions':[]}," GIVEN_TRIGGERS,
 	};
 
 	(void)state;
@@ -86,10 +94,12 @@ static void test_defaults(void **state)
 /* keda-core.md 4.2 */
 static void test_bounds(void **state)
 {
-	static const struct { int32_t min, max, wanted_min, wanted_max; } cases[] = {
+	static const struct {
+		int32_t min, max, wanted_min, wanted_max;
+	} cases[] = {
 		{ INT32_UNSET, INT32_UNSET, 0, 100 },
 		{ 0, INT32_UNSET, 0, 100 },
-		{ 5, INT32_UNSET, 5, 100 },   /* not subtracted from a maximum that nobody wrote */
+		{ 5, INT32_UNSET, 5, 100 }, /* not subtracted from a maximum that nobody wrote */
 		{ 500, INT32_UNSET, 500, 100 },
 		{ INT32_UNSET, 10, 0, 10 },
 		{ 3, 10, 3, 7 },
@@ -106,10 +116,14 @@ static void test_bounds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct scaledjob_spec s = { .min_jobs = cases[i].min, .max_jobs = cases[i].max, .successful_history = -1, .failed_history = -7 };
+		const struct scaledjob_spec s = { .min_jobs = cases[i].min,
+			.max_jobs = cases[i].max,
+			.successful_history = -1,
+			.failed_history = -7 };
 
 		if (scaledjob_min(&s) != cases[i].wanted_min || scaledjob_max(&s) != cases[i].wanted_max)
-			fail_msg("min %d, max %d: %d and %d", (int)cases[i].min, (int)cases[i].max, (int)scaledjob_min(&s), (int)scaledjob_max(&s));
+			fail_msg("min %d, max %d: %d and %d", (int)cases[i].min, (int)cases[i].max,
+				(int)scaledjob_min(&s), (int)scaledjob_max(&s));
 		assert_int_equal(scaledjob_successful_history(&s), 100);
 		assert_int_equal(scaledjob_failed_history(&s), 100);
 	}
@@ -117,7 +131,9 @@ static void test_bounds(void **state)
 
 static void test_rollout_strategy(void **state)
 {
-	static const struct { const char *spec, *wanted; } cases[] = {
+	static const struct {
+		const char *spec, *wanted;
+	} cases[] = {
 		{ "'rolloutStrategy':'immediate','rollout':{'strategy':'gradual'}", "immediate" },
 		{ "'rolloutStrategy':'','rollout':{'strategy':'gradual'}", "gradual" },
 		{ "'rolloutStrategy':null,'rollout':{'strategy':'gradual'}", "gradual" },
@@ -141,37 +157,56 @@ static void test_rollout_strategy(void **state)
 	}
 }
 
-/* What is wrong is named by its path; the object, its status and the rest of its spec are there all the same. */
+/*
+ * What is wrong is named by its path; the object, its status and the rest of its spec are there all
+ * the same.
+ */
 static void test_wrong(void **state)
 {
-	static const struct { const char *spec, *message; } cases[] = {
+	static const struct {
+		const char *spec, *message;
+	} cases[] = {
 		{ "'jobTargetRef':'x'", "spec.jobTargetRef: must be an object, not a string" },
 		{ "'jobTargetRef':[]", "spec.jobTargetRef: must be an object, not an array" },
 		{ "'pollingInterval':'5'", "spec.pollingInterval: must be a whole number, not a string" },
 		{ "'minReplicaCount':-2147483648", "spec.minReplicaCount: is out of range" },
 		{ "'maxReplicaCount':2147483648", "spec.maxReplicaCount: must be from" },
 		{ "'successfulJobsHistoryLimit':1.5", "spec.successfulJobsHistoryLimit: must be a whole number" },
-		{ "'failedJobsHistoryLimit':true", "spec.failedJobsHistoryLimit: must be a whole number, not a boolean" },
+		{ "'failedJobsHistoryLimit':true",
+			"spec.failedJobsHistoryLimit: must be a whole number, not a boolean" },
 		{ "'rolloutStrategy':1", "spec.rolloutStrategy: must be a string, not a number" },
 		{ "'rollout':'gradual'", "spec.rollout: must be an object, not a string" },
 		{ "'rollout':{'strategy':[]}", "spec.rollout.strategy: must be a string, not an array" },
-		{ "'rollout':{'propagationPolicy':{}}", "spec.rollout.propagationPolicy: must be a string, not an object" },
+		{ "'rollout':{'propagationPolicy':{}}",
+			"spec.rollout.propagationPolicy: must be a string, not an object" },
 		{ "'rolloutStrategy':1,'rollout':2", "spec.rolloutStrategy: must be a string, not a number" },
 		{ "'envSourceContainerName':0", "spec.envSourceContainerName: must be a string, not a number" },
 		{ "'scalingStrategy':'eager'", "spec.scalingStrategy: must be an object, not a string" },
-		{ "'scalingStrategy':{'strategy':true}", "spec.scalingStrategy.strategy: must be a string, not a boolean" },
-		{ "'scalingStrategy':{'customScalingQueueLengthDeduction':'1'}", "spec.scalingStrategy.customScalingQueueLengthDeduction: must be a whole number, not a string" },
-		{ "'scalingStrategy':{'customScalingRunningJobPercentage':0.5}", "spec.scalingStrategy.customScalingRunningJobPercentage: must be a string, not a number" },
-		{ "'scalingStrategy':{'multipleScalersCalculation':1}", "spec.scalingStrategy.multipleScalersCalculation: must be a string, not a number" },
-		{ "'scalingStrategy':{'pendingPodConditions':'Ready'}", "spec.scalingStrategy.pendingPodConditions: must be an array, not a string" },
-		{ "'scalingStrategy':{'pendingPodConditions':['Ready',1]}", "spec.scalingStrategy.pendingPodConditions[1]: must be a string, the type of a Pod's condition" },
-		{ "'scalingStrategy':{'pendingPodConditions':['a\\u0000b']}", "spec.scalingStrategy.pendingPodConditions[0]: must be a string, the type of a Pod's condition" },
-		{ "'triggers':[{'type':'a','metadata':{'n':5}}]", "spec.triggers[0].metadata.n: must be a string, not a number" },
+		{ "'scalingStrategy':{'strategy':true}",
+			"spec.scalingStrategy.strategy: must be a string, not a boolean" },
+		{ "'scalingStrategy':{'customScalingQueueLengthDeduction':'1'}",
+			"spec.scalingStrategy.customScalingQueueLengthDeduction: must be a whole number, not a "
+			"string" },
+		{ "'scalingStrategy':{'customScalingRunningJobPercentage':0.5}",
+			"spec.scalingStrategy.customScalingRunningJobPercentage: must be a string, not a number" },
+		{ "'scalingStrategy':{'multipleScalersCalculation':1}",
+			"spec.scalingStrategy.multipleScalersCalculation: must be a string, not a number" },
+		{ "'scalingStrategy':{'pendingPodConditions':'Ready'}",
+			"spec.scalingStrategy.pendingPodConditions: must be an array, not a string" },
+		{ "'scalingStrategy':{'pendingPodConditions':['Ready',1]}",
+			"spec.scalingStrategy.pendingPodConditions[1]: must be a string, the type of a Pod's "
+			"condition" },
+		{ "'scalingStrategy':{'pendingPodConditions':['a\\u0000b']}",
+			"spec.scalingStrategy.pendingPodConditions[0]: must be a string, the type of a Pod's "
+			"condition" },
+		{ "'triggers':[{'type':'a','metadata':{'n':5}}]",
+			"spec.triggers[0].metadata.n: must be a string, not a number" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = mem_printf("{'metadata':{'name':'work'},'spec':{%s},'status':{'triggersTypes':'kept'}}", cases[i].spec);
+		char *text = mem_printf("{'metadata':{'name':'work'},'spec':{%s},'status':{'triggersTypes':'kept'}}",
+			cases[i].spec);
 		struct scaledjob *sj = given_scaledjob(text);
 
 		assert_non_null(sj->spec_err);
@@ -186,7 +221,9 @@ static void test_wrong(void **state)
 
 static void test_no_spec(void **state)
 {
-	static const struct { const char *object, *message; } cases[] = {
+	static const struct {
+		const char *object, *message;
+	} cases[] = {
 		{ "{'metadata':{'name':'work'}}", "spec: missing" },
 		{ "{'metadata':{'name':'work'},'spec':null}", "spec: missing" },
 		{ "{'metadata':{'name':'work'},'spec':[]}", "spec: must be an object, not an array" },
@@ -212,7 +249,9 @@ static void test_no_spec(void **state)
 /* The first fault is told, and what can be read is read. */
 static void test_partly_wrong(void **state)
 {
-	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", "'minReplicaCount':'x','maxReplicaCount':7,'scalingStrategy':3,'rollout':{'strategy':'gradual'}," GIVEN_TEMPLATE "," GIVEN_TRIGGERS));
+	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("",
+		"'minReplicaCount':'x','maxReplicaCount':7,'scalingStrategy':3,'rollout':{'strategy':'gradual'}"
+		"," GIVEN_TEMPLATE "," GIVEN_TRIGGERS));
 
 	(void)state;
 	assert_has(sj->spec_err->msg, "spec.minReplicaCount");
@@ -233,11 +272,17 @@ static struct scaledjob *with_template(json_t *template)
 	return sj;
 }
 
-/* The order of the keys says nothing; everything else does. The fingerprint of a text never changes: Jobs carry it from one version of kscaled to the next. */
+/*
+ * The order of the keys says nothing; everything else does. The fingerprint of a text never
+ * changes: Jobs carry it from one version of kscaled to the next.
+ */
 static void test_fingerprint(void **state)
 {
 	static const char base[] = "{'template':{'spec':{'containers':[{'name':'main','image':'w:1'}]}}}";
-	static const struct { const char *template; bool same; } cases[] = {
+	static const struct {
+		const char *template;
+		bool same;
+	} cases[] = {
 		{ "{'template':{'spec':{'containers':[{'image':'w:1','name':'main'}]}}}", true },
 		{ "{ 'template' : {'spec':{'containers':[{'image':'w:1','name':'main'}]}} }", true },
 		{ "{'template':{'spec':{'containers':[{'image':'w:2','name':'main'}]}}}", false },
@@ -296,12 +341,16 @@ static void test_too_many_conditions(void **state)
 	(void)state;
 	for (size_t i = 0; i <= SCALEDJOB_CONDITIONS_MAX; i++)
 		json_array_append_new(list, json_string("Ready"));
-	object = json_pack("{s:{s:s}, s:{s:{s:o}}}", "metadata", "name", "work", "spec", "scalingStrategy", "pendingPodConditions", list);
+	object = json_pack("{s:{s:s}, s:{s:{s:o}}}", "metadata", "name", "work", "spec", "scalingStrategy",
+		"pendingPodConditions", list);
 	sj = scaledjob_decode(object, NULL);
-	assert_string_equal(sj->spec_err->msg, "spec.scalingStrategy.pendingPodConditions: 101 entries are too many: at most 100");
+	assert_string_equal(sj->spec_err->msg,
+		"spec.scalingStrategy.pendingPodConditions: 101 entries are too many: at most 100");
 	assert_int_equal(sj->spec.pending_condition_count, 0);
 	scaledjob_free(sj);
-	json_array_remove(json_object_get(json_object_get(json_object_get(object, "spec"), "scalingStrategy"), "pendingPodConditions"), 0);
+	json_array_remove(json_object_get(json_object_get(json_object_get(object, "spec"), "scalingStrategy"),
+				  "pendingPodConditions"),
+		0);
 	sj = scaledjob_decode(object, NULL);
 	assert_null(sj->spec_err);
 	assert_int_equal(sj->spec.pending_condition_count, 100);
@@ -312,7 +361,9 @@ static void test_too_many_conditions(void **state)
 /* The environment of its own Pods. */
 static void test_workload(void **state)
 {
-	struct scaledjob *sj = given_scaledjob(GIVEN_SJ(",'generation':4,'resourceVersion':'9'", "'jobTargetRef':{'parallelism':3,'template':{'spec':{'containers':[{'name':'main','env':[{'name':'HOST','value':'redis'}]},{'name':'side'}]}}}"));
+	struct scaledjob *sj = given_scaledjob(GIVEN_SJ(",'generation':4,'resourceVersion':'9'",
+		"'jobTargetRef':{'parallelism':3,'template':{'spec':{'containers':[{'name':'main','env':[{'name':'HOST'"
+		",'value':'redis'}]},{'name':'side'}]}}}"));
 	struct workload *w = scaledjob_workload(sj);
 
 	(void)state;
@@ -330,7 +381,8 @@ static void test_workload(void **state)
 
 static void test_no_workload(void **state)
 {
-	static const char *const empty[] = { "{}", "{'template':null}", "{'template':[]}", "{'template':{'spec':7}}", "{'template':{'spec':{'containers':{}}}}" };
+	static const char *const empty[] = { "{}", "{'template':null}", "{'template':[]}", "{'template':{'spec':7}}",
+		"{'template':{'spec':{'containers':{}}}}" };
 	struct scaledjob *sj = given_scaledjob(GIVEN_SJ("", GIVEN_TRIGGERS));
 
 	(void)state;

@@ -6,12 +6,16 @@
 static void test_all_fields(void **state)
 {
 	struct scaledobject *so = given_scaledobject(GIVEN_SO(",'generation':3",
-		"'scaleTargetRef':{'apiVersion':'apps/v1','kind':'StatefulSet','name':'db','envSourceContainerName':'main'},"
-		"'pollingInterval':5,'cooldownPeriod':0,'initialCooldownPeriod':7,'idleReplicaCount':0,'minReplicaCount':2,'maxReplicaCount':2147483647,"
-		"'advanced':{'restoreToOriginalReplicaCount':true,'horizontalPodAutoscalerConfig':{'name':'mine','behavior':{'scaleUp':{'tolerance':0.1}}},"
+		"'scaleTargetRef':{'apiVersion':'apps/"
+		"v1','kind':'StatefulSet','name':'db','envSourceContainerName':'main'},"
+		"'pollingInterval':5,'cooldownPeriod':0,'initialCooldownPeriod':7,'idleReplicaCount':0,'"
+		"minReplicaCount':2,'maxReplicaCount':2147483647,"
+		"'advanced':{'restoreToOriginalReplicaCount':true,'horizontalPodAutoscalerConfig':{'name':'mine','"
+		"behavior':{'scaleUp':{'tolerance':0.1}}},"
 		"'scalingModifiers':{'formula':'a+b','target':'2'}},"
 		"'fallback':{'failureThreshold':3,'replicas':6,'behavior':'static'},"
-		"'triggers':[{'type':'redis','name':'one','metricType':'Value','useCachedMetrics':true,'metadata':{'b':'2','a':'1'},'authenticationRef':{'name':'ta','kind':'ClusterTriggerAuthentication'}},"
+		"'triggers':[{'type':'redis','name':'one','metricType':'Value','useCachedMetrics':true,'metadata':{'b':"
+		"'2','a':'1'},'authenticationRef':{'name':'ta','kind':'ClusterTriggerAuthentication'}},"
 		"{'type':'cron','metadata':{}}]"));
 	const struct scaledobject_spec *s = &so->spec;
 	struct err err = { 0 };
@@ -55,7 +59,9 @@ static void test_all_fields(void **state)
 
 static void test_defaults(void **state)
 {
-	struct scaledobject *so = given_scaledobject(GIVEN_SO("", GIVEN_TARGET ",'minReplicaCount':null,'advanced':{'horizontalPodAutoscalerConfig':{'name':''},'scalingModifiers':{'formula':''}}," GIVEN_TRIGGERS));
+	struct scaledobject *so = given_scaledobject(GIVEN_SO("",
+		GIVEN_TARGET ",'minReplicaCount':null,'advanced':{'horizontalPodAutoscalerConfig':{'name':''},'"
+			     "scalingModifiers':{'formula':''}}," GIVEN_TRIGGERS));
 	const struct scaledobject_spec *s = &so->spec;
 	char group[254], version[254], name[300];
 
@@ -84,10 +90,16 @@ static void test_defaults(void **state)
 
 static void test_target_gv(void **state)
 {
-	static const struct { const char *api_version, *group, *version; } good[] = {
-		{ "", "apps", "v1" }, { "v1", "", "v1" }, { "argoproj.io/v1alpha1", "argoproj.io", "v1alpha1" }, { NULL, "apps", "v1" },
+	static const struct {
+		const char *api_version, *group, *version;
+	} good[] = {
+		{ "", "apps", "v1" },
+		{ "v1", "", "v1" },
+		{ "argoproj.io/v1alpha1", "argoproj.io", "v1alpha1" },
+		{ NULL, "apps", "v1" },
 	};
-	static const char *const bad[] = { "/v1", "apps/", "apps/v1/x", "a b/v1", "../v1", "apps/..", "apps/v1?x", "Apps/v1", "/", "apps/v1\n" };
+	static const char *const bad[] = { "/v1", "apps/", "apps/v1/x", "a b/v1", "../v1", "apps/..", "apps/v1?x",
+		"Apps/v1", "/", "apps/v1\n" };
 	char group[254], version[254], longer[400];
 	struct scaledobject_spec s = { 0 };
 	struct err err = { 0 };
@@ -118,18 +130,27 @@ static void test_target_gv(void **state)
 /* What is wrong is named by its path; the object is there all the same. */
 static void test_wrong(void **state)
 {
-	static const struct { const char *spec, *message; } cases[] = {
-		{ "'triggers':[{'type':'a','metadata':{}},{'type':'b'},{'type':'c','metadata':{'listName':['x']}}]", "spec.triggers[2].metadata.listName: must be a string, not an array" },
+	static const struct {
+		const char *spec, *message;
+	} cases[] = {
+		{ "'triggers':[{'type':'a','metadata':{}},{'type':'b'},{'type':'c','metadata':{'listName':['x']}}]",
+			"spec.triggers[2].metadata.listName: must be a string, not an array" },
 		{ "'triggers':{}", "spec.triggers: must be an array, not an object" },
 		{ "'triggers':[7]", "spec.triggers[0]: must be an object, not a number" },
 		{ "'triggers':[null]", "spec.triggers[0].type: missing" },
-		{ "'triggers':[{'type':'a','metadata':[]}]", "spec.triggers[0].metadata: must be an object, not an array" },
-		{ "'triggers':[{'type':'a','metadata':{'n':5}}]", "spec.triggers[0].metadata.n: must be a string, not a number" },
-		{ "'triggers':[{'type':'a','metadata':{'n':'a\\u0000b'}}]", "spec.triggers[0].metadata.n: must not contain a NUL" },
+		{ "'triggers':[{'type':'a','metadata':[]}]",
+			"spec.triggers[0].metadata: must be an object, not an array" },
+		{ "'triggers':[{'type':'a','metadata':{'n':5}}]",
+			"spec.triggers[0].metadata.n: must be a string, not a number" },
+		{ "'triggers':[{'type':'a','metadata':{'n':'a\\u0000b'}}]",
+			"spec.triggers[0].metadata.n: must not contain a NUL" },
 		{ "'triggers':[{'type':true}]", "spec.triggers[0].type: must be a string, not a boolean" },
-		{ "'triggers':[{'type':'a','useCachedMetrics':'true'}]", "spec.triggers[0].useCachedMetrics: must be true or false" },
-		{ "'triggers':[{'type':'a','authenticationRef':'x'}]", "spec.triggers[0].authenticationRef: must be an object" },
-		{ "'triggers':[{'type':'a','authenticationRef':{}}]", "spec.triggers[0].authenticationRef.name: missing" },
+		{ "'triggers':[{'type':'a','useCachedMetrics':'true'}]",
+			"spec.triggers[0].useCachedMetrics: must be true or false" },
+		{ "'triggers':[{'type':'a','authenticationRef':'x'}]",
+			"spec.triggers[0].authenticationRef: must be an object" },
+		{ "'triggers':[{'type':'a','authenticationRef':{}}]",
+			"spec.triggers[0].authenticationRef.name: missing" },
 		{ "'scaleTargetRef':'web'", "spec.scaleTargetRef: must be an object, not a string" },
 		{ "'scaleTargetRef':{'name':3}", "spec.scaleTargetRef.name: must be a string, not a number" },
 		{ "'minReplicaCount':10000000000", "spec.minReplicaCount: must be from" },
@@ -141,21 +162,28 @@ static void test_wrong(void **state)
 		{ "'pollingInterval':-2147483649", "spec.pollingInterval: must be from" },
 		{ "'cooldownPeriod':[]", "spec.cooldownPeriod: must be a whole number, not an array" },
 		{ "'advanced':[]", "spec.advanced: must be an object, not an array" },
-		{ "'advanced':{'restoreToOriginalReplicaCount':1}", "spec.advanced.restoreToOriginalReplicaCount: must be true or false" },
-		{ "'advanced':{'horizontalPodAutoscalerConfig':true}", "spec.advanced.horizontalPodAutoscalerConfig: must be an object, not a boolean" },
-		{ "'advanced':{'horizontalPodAutoscalerConfig':{'name':[]}}", "spec.advanced.horizontalPodAutoscalerConfig.name: must be a string" },
-		{ "'advanced':{'horizontalPodAutoscalerConfig':{'behavior':'fast'}}", "spec.advanced.horizontalPodAutoscalerConfig.behavior: must be an object, not a string" },
+		{ "'advanced':{'restoreToOriginalReplicaCount':1}",
+			"spec.advanced.restoreToOriginalReplicaCount: must be true or false" },
+		{ "'advanced':{'horizontalPodAutoscalerConfig':true}",
+			"spec.advanced.horizontalPodAutoscalerConfig: must be an object, not a boolean" },
+		{ "'advanced':{'horizontalPodAutoscalerConfig':{'name':[]}}",
+			"spec.advanced.horizontalPodAutoscalerConfig.name: must be a string" },
+		{ "'advanced':{'horizontalPodAutoscalerConfig':{'behavior':'fast'}}",
+			"spec.advanced.horizontalPodAutoscalerConfig.behavior: must be an object, not a string" },
 		{ "'advanced':{'scalingModifiers':[]}", "spec.advanced.scalingModifiers: must be an object" },
-		{ "'advanced':{'scalingModifiers':{'target':2}}", "spec.advanced.scalingModifiers.target: must be a string" },
+		{ "'advanced':{'scalingModifiers':{'target':2}}",
+			"spec.advanced.scalingModifiers.target: must be a string" },
 		{ "'fallback':[]", "spec.fallback: must be an object" },
 		{ "'fallback':{'replicas':1}", "spec.fallback.failureThreshold: missing" },
 		{ "'fallback':{'failureThreshold':1}", "spec.fallback.replicas: missing" },
-		{ "'fallback':{'failureThreshold':1,'replicas':1,'behavior':{}}", "spec.fallback.behavior: must be a string" },
+		{ "'fallback':{'failureThreshold':1,'replicas':1,'behavior':{}}",
+			"spec.fallback.behavior: must be a string" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{%s},'status':{'hpaName':'kept'}}", cases[i].spec);
+		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{%s},'status':{'hpaName':'kept'}}",
+			cases[i].spec);
 		struct scaledobject *so = given_scaledobject(text);
 
 		assert_int_equal(so->spec_err->kind, ERR_INVALID);
@@ -169,7 +197,9 @@ static void test_wrong(void **state)
 
 static void test_no_spec(void **state)
 {
-	static const struct { const char *object, *message; } cases[] = {
+	static const struct {
+		const char *object, *message;
+	} cases[] = {
 		{ "{'metadata':{'name':'web'}}", "spec: missing" },
 		{ "{'metadata':{'name':'web'},'spec':null}", "spec: missing" },
 		{ "{'metadata':{'name':'web'},'spec':'x'}", "spec: must be an object, not a string" },
@@ -185,10 +215,15 @@ static void test_no_spec(void **state)
 	}
 }
 
-/* The first fault is told, and what can be read is read: a finalizer must be able to restore replicas of an object whose triggers are broken. */
+/*
+ * The first fault is told, and what can be read is read: a finalizer must be able to restore
+ * replicas of an object whose triggers are broken.
+ */
 static void test_partly_wrong(void **state)
 {
-	struct scaledobject *so = given_scaledobject(GIVEN_SO("", "'scaleTargetRef':{'name':'web'},'minReplicaCount':'x','maxReplicaCount':7,'advanced':{'restoreToOriginalReplicaCount':true},'triggers':3"));
+	struct scaledobject *so = given_scaledobject(GIVEN_SO("",
+		"'scaleTargetRef':{'name':'web'},'minReplicaCount':'x','maxReplicaCount':7,'advanced':{'"
+		"restoreToOriginalReplicaCount':true},'triggers':3"));
 
 	(void)state;
 	assert_has(so->spec_err->msg, "spec.minReplicaCount");
@@ -200,7 +235,8 @@ static void test_partly_wrong(void **state)
 
 static json_t *object_with_triggers(json_t *triggers)
 {
-	return json_pack("{s:{s:s}, s:{s:{s:s}, s:o}}", "metadata", "name", "web", "spec", "scaleTargetRef", "name", "web", "triggers", triggers);
+	return json_pack("{s:{s:s}, s:{s:{s:s}, s:o}}", "metadata", "name", "web", "spec", "scaleTargetRef", "name",
+		"web", "triggers", triggers);
 }
 
 static struct scaledobject *decode_taking(json_t *object)
@@ -217,7 +253,8 @@ static struct scaledobject *decode_triggers(size_t count)
 	json_t *triggers = json_array();
 
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(triggers, json_pack("{s:s, s:{s:s}}", "type", "redis", "metadata", "listName", "jobs"));
+		json_array_append_new(triggers,
+			json_pack("{s:s, s:{s:s}}", "type", "redis", "metadata", "listName", "jobs"));
 	return decode_taking(object_with_triggers(triggers));
 }
 
@@ -258,8 +295,13 @@ static struct scaledobject *decode_metadata(size_t keys, size_t value_len, size_
 
 static void test_huge_metadata(void **state)
 {
-	static const struct { size_t keys, value_len, triggers; const char *message; } cases[] = {
-		{ 1, 4 * 1024 * 1024, 1, "spec.triggers[0].metadata: too long: all triggers together may have 524288 bytes of metadata" },
+	static const struct {
+		size_t keys, value_len, triggers;
+		const char *message;
+	} cases[] = {
+		{ 1, 4 * 1024 * 1024, 1,
+			"spec.triggers[0].metadata: too long: all triggers together may have 524288 bytes of "
+			"metadata" },
 		{ 1, 524287, 1, "spec.triggers[0].metadata: too long" },
 		{ 1, 524286, 1, NULL }, /* and two bytes of key */
 		{ 1, 100000, 6, "spec.triggers[5].metadata: too long" },
@@ -287,9 +329,11 @@ static void test_huge_behavior(void **state)
 	(void)state;
 	for (int i = 0; i < 40000; i++)
 		json_array_append_new(behavior, json_integer(1));
-	json_object_set_new(json_object_get(object, "spec"), "advanced", json_pack("{s:{s:{s:o}}}", "horizontalPodAutoscalerConfig", "behavior", "x", behavior));
+	json_object_set_new(json_object_get(object, "spec"), "advanced",
+		json_pack("{s:{s:{s:o}}}", "horizontalPodAutoscalerConfig", "behavior", "x", behavior));
 	so = decode_taking(object);
-	assert_has(so->spec_err->msg, "spec.advanced.horizontalPodAutoscalerConfig.behavior: too long: at most 65536 bytes");
+	assert_has(so->spec_err->msg,
+		"spec.advanced.horizontalPodAutoscalerConfig.behavior: too long: at most 65536 bytes");
 	assert_null(so->spec.hpa_behavior);
 	scaledobject_free(so);
 }
@@ -297,13 +341,18 @@ static void test_huge_behavior(void **state)
 /* As deep as the parser lets it get. */
 static void test_deep(void **state)
 {
-	struct buf { char *text; size_t len; } b = { mem_zalloc(20000), 0 };
+	struct buf {
+		char *text;
+		size_t len;
+	} b = { mem_zalloc(20000), 0 };
 	json_t *value = NULL;
 	struct scaledobject *so;
 
 	(void)state;
 	for (size_t depth = 2000; depth > 0 && value == NULL; depth -= 10) {
-		b.len = (size_t)sprintf(b.text, "{\"metadata\":{\"name\":\"x\"},\"spec\":{\"advanced\":{\"horizontalPodAutoscalerConfig\":{\"behavior\":{\"a\":");
+		b.len = (size_t)sprintf(b.text,
+			"{\"metadata\":{\"name\":\"x\"},\"spec\":{\"advanced\":{\"horizontalPodAutoscalerConfig\":{"
+			"\"behavior\":{\"a\":");
 		memset(b.text + b.len, '[', depth);
 		memset(b.text + b.len + depth, ']', depth);
 		b.len += 2 * depth;

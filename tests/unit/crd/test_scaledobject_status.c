@@ -5,11 +5,18 @@
 
 #define T 1767323045000 /* 2026-01-02T03:04:05Z */
 
-#define FULL "{'scaleTargetKind':'apps/v1.Deployment','scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment','resource':'deployments'},'originalReplicaCount':4," \
-	     "'lastActiveTime':'2026-01-02T03:04:05Z','externalMetricNames':['s0-redis-a','s1-redis-b'],'resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric'," \
-	     "'conditions':[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':2}]," \
-	     "'health':{'s0-redis-a':{'numberOfFailures':3,'status':'Failing'},'s1-redis-b':{'numberOfFailures':0,'status':'Happy'}}," \
-	     "'triggersActivity':{'s0-redis-a':{'isActive':true},'s1-redis-b':{'isActive':false}},'pausedReplicaCount':0,'hpaName':'keda-hpa-web','triggersTypes':'redis','authenticationsTypes':''}"
+#define FULL                                                                                                           \
+	"{'scaleTargetKind':'apps/"                                                                                    \
+	"v1.Deployment','scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment','resource':'deployments'" \
+	"},'originalReplicaCount':4,"                                                                                  \
+	"'lastActiveTime':'2026-01-02T03:04:05Z','externalMetricNames':['s0-redis-a','s1-redis-b'],'"                  \
+	"resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric',"                                       \
+	"'conditions':[{'type':'Ready','status':'True','reason':'R','message':'M','lastTransitionTime':'2026-01-"      \
+	"02T03:04:05Z','observedGeneration':2}],"                                                                      \
+	"'health':{'s0-redis-a':{'numberOfFailures':3,'status':'Failing'},'s1-redis-b':{'numberOfFailures':0,'status'" \
+	":'Happy'}},"                                                                                                  \
+	"'triggersActivity':{'s0-redis-a':{'isActive':true},'s1-redis-b':{'isActive':false}},'pausedReplicaCount':0,'" \
+	"hpaName':'keda-hpa-web','triggersTypes':'redis','authenticationsTypes':''}"
 
 static struct scaledobject *with_status(const char *status)
 {
@@ -47,9 +54,12 @@ static void test_round_trip(void **state)
 /* A field that cannot be read is as if it were absent; its neighbours stay. */
 static void test_unreadable(void **state)
 {
-	static const char *const cases[] = { "null", "[]", "'x'", "{}", "{'scaleTargetKind':3,'originalReplicaCount':1e10,'lastActiveTime':'x','conditions':[3],'health':[],'triggersActivity':'x'}",
-					     "{'scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment'},'externalMetricNames':{},'resourceMetricNames':[3,null]}",
-					     "{'conditions':{'type':'Ready'},'externalMetricNames':['a\\u0000b'],'hpaName':'a\\u0000b'}" };
+	static const char *const cases[] = { "null", "[]", "'x'", "{}",
+		"{'scaleTargetKind':3,'originalReplicaCount':1e10,'lastActiveTime':'x','conditions':[3],'health':[],'"
+		"triggersActivity':'x'}",
+		"{'scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment'},'externalMetricNames':{},'"
+		"resourceMetricNames':[3,null]}",
+		"{'conditions':{'type':'Ready'},'externalMetricNames':['a\\u0000b'],'hpaName':'a\\u0000b'}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -61,7 +71,9 @@ static void test_unreadable(void **state)
 		scaledobject_free(so);
 	}
 	{
-		struct scaledobject *so = with_status("{'hpaName':'h','originalReplicaCount':'x','triggersActivity':{'a':3,'b':{'isActive':true}},'health':{'a':[],'b':{'numberOfFailures':'x','status':'Failing'}}}");
+		struct scaledobject *so = with_status(
+			"{'hpaName':'h','originalReplicaCount':'x','triggersActivity':{'a':3,'b':{'isActive':true}},'"
+			"health':{'a':[],'b':{'numberOfFailures':'x','status':'Failing'}}}");
 
 		assert_string_equal(so->status.hpa_name, "h");
 		assert_int_equal(so->status.original_replicas, INT32_UNSET);
@@ -73,35 +85,59 @@ static void test_unreadable(void **state)
 
 /* ---- The patch ---- */
 
-struct change { const char *from, *to, *patch; bool stored_times; };
+struct change {
+	const char *from, *to, *patch;
+	bool stored_times;
+};
 
 static const struct change changes[] = {
 	{ FULL, FULL, NULL, true },
 	{ "{}", "{}", NULL, true },
-	{ "{}", "{'hpaName':'h','originalReplicaCount':0}", "{'status':{'hpaName':'h','originalReplicaCount':0}}", true },
-	{ "{'hpaName':'h','originalReplicaCount':1}", "{'originalReplicaCount':1}", "{'status':{'hpaName':null}}", true },
+	{ "{}", "{'hpaName':'h','originalReplicaCount':0}", "{'status':{'hpaName':'h','originalReplicaCount':0}}",
+		true },
+	{ "{'hpaName':'h','originalReplicaCount':1}", "{'originalReplicaCount':1}", "{'status':{'hpaName':null}}",
+		true },
 	{ "{'lastActiveTime':'2026-01-02T03:04:05.9Z'}", "{'lastActiveTime':'2026-01-02T03:04:05Z'}", NULL, true },
-	{ "{'lastActiveTime':'2026-01-02T03:04:05Z'}", "{'lastActiveTime':'2026-01-02T03:04:06Z'}", "{'status':{'lastActiveTime':'2026-01-02T03:04:06Z'}}", true },
+	{ "{'lastActiveTime':'2026-01-02T03:04:05Z'}", "{'lastActiveTime':'2026-01-02T03:04:06Z'}",
+		"{'status':{'lastActiveTime':'2026-01-02T03:04:06Z'}}", true },
 	/* maps entry by entry, lists as a whole */
-	{ "{'triggersActivity':{'a':{'isActive':true},'b':{'isActive':false}}}", "{'triggersActivity':{'a':{'isActive':false},'c':{'isActive':false}}}",
-	  "{'status':{'triggersActivity':{'a':{'isActive':false},'b':null,'c':{'isActive':false}}}}", true },
+	{ "{'triggersActivity':{'a':{'isActive':true},'b':{'isActive':false}}}",
+		"{'triggersActivity':{'a':{'isActive':false},'c':{'isActive':false}}}",
+		"{'status':{'triggersActivity':{'a':{'isActive':false},'b':null,'c':{'isActive':false}}}}", true },
 	{ "{'triggersActivity':{'a':{'isActive':true}}}", "{}", "{'status':{'triggersActivity':null}}", true },
-	{ "{'externalMetricNames':['a','b']}", "{'externalMetricNames':['b','a']}", "{'status':{'externalMetricNames':['b','a']}}", true },
-	{ "{'health':{'a':{'numberOfFailures':1,'status':'Failing'}}}", "{'health':{'a':{'numberOfFailures':0,'status':'Happy'}}}", "{'status':{'health':{'a':{'numberOfFailures':0,'status':'Happy'}}}}", true },
+	{ "{'externalMetricNames':['a','b']}", "{'externalMetricNames':['b','a']}",
+		"{'status':{'externalMetricNames':['b','a']}}", true },
+	{ "{'health':{'a':{'numberOfFailures':1,'status':'Failing'}}}",
+		"{'health':{'a':{'numberOfFailures':0,'status':'Happy'}}}",
+		"{'status':{'health':{'a':{'numberOfFailures':0,'status':'Happy'}}}}", true },
 	/* an empty string that is stored is not the same as nothing */
 	{ "{'authenticationsTypes':''}", "{}", "{'status':{'authenticationsTypes':null}}", true },
 	/* conditions: the whole list, or nothing */
-	{ "{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'True'}]}", "{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'}]}",
-	  "{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'}]}}", true },
-	{ "{'conditions':[{'type':'Ready','status':'True'}]}", "{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':1}]}",
-	  "{'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':1}]}}", true },
+	{ "{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'True'}]}",
+		"{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'}]}",
+		"{'status':{'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'}]}}",
+		true },
+	{ "{'conditions':[{'type':'Ready','status':'True'}]}",
+		"{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','"
+		"observedGeneration':1}]}",
+		"{'status':{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','"
+		"observedGeneration':1}]}}",
+		true },
 	/* where the schema drops the times, they are no reason to write, */
-	{ "{'conditions':[{'type':'Ready','status':'True'}]}", "{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':1}]}", NULL, false },
+	{ "{'conditions':[{'type':'Ready','status':'True'}]}",
+		"{'conditions':[{'type':'Ready','status':'True','lastTransitionTime':'2026-01-02T03:04:05Z','"
+		"observedGeneration':1}]}",
+		NULL, false },
 	/* but they go along when there is one, */
-	{ "{'conditions':[{'type':'Ready','status':'True'}]}", "{'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z'}]}",
-	  "{'status':{'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z'}]}}", false },
+	{ "{'conditions':[{'type':'Ready','status':'True'}]}",
+		"{'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z'}]}",
+		"{'status':{'conditions':[{'type':'Ready','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z'}"
+		"]}}",
+		false },
 	/* and do not get written beside another change. */
-	{ "{'conditions':[{'type':'Ready','status':'True'}]}", "{'hpaName':'h','conditions':[{'type':'Ready','status':'True','observedGeneration':1}]}", "{'status':{'hpaName':'h'}}", false },
+	{ "{'conditions':[{'type':'Ready','status':'True'}]}",
+		"{'hpaName':'h','conditions':[{'type':'Ready','status':'True','observedGeneration':1}]}",
+		"{'status':{'hpaName':'h'}}", false },
 };
 
 /* RFC 7396 by its own words, to see that the patch does what it is for. */
@@ -113,7 +149,8 @@ static json_t *merge(json_t *target, const json_t *patch)
 	if (!json_is_object(patch))
 		return json_deep_copy(patch);
 	target = json_is_object(target) ? json_deep_copy(target) : json_object();
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+	{
 		if (json_is_null(value))
 			json_object_del(target, key);
 		else
@@ -122,9 +159,11 @@ static json_t *merge(json_t *target, const json_t *patch)
 	return target;
 }
 
-static void check_applies(const struct scaledobject_status *from, const struct scaledobject_status *to, const char *patch)
+static void check_applies(const struct scaledobject_status *from, const struct scaledobject_status *to,
+	const char *patch)
 {
-	json_t *before = scaledobject_status_encode(from), *after = scaledobject_status_encode(to), *parsed = json_parse(patch, strlen(patch), NULL), *got;
+	json_t *before = scaledobject_status_encode(from), *after = scaledobject_status_encode(to),
+	       *parsed = json_parse(patch, strlen(patch), NULL), *got;
 
 	got = merge(before, json_object_get(parsed, "status"));
 	assert_true(json_equal(got, after));
@@ -167,7 +206,10 @@ static void test_patch(void **state)
 		check_change(&changes[i]);
 }
 
-/* The version that it is written under is put before it by control/status.c (control/test_status.c). */
+/*
+ * The version that it is written under is put before it by control/status.c
+ * (control/test_status.c).
+ */
 static void test_patch_text(void **state)
 {
 	struct scaledobject *from = with_status("{}"), *to = with_status("{'hpaName':'h'}");
@@ -185,7 +227,8 @@ static void test_patch_text(void **state)
 static void test_patch_all(void **state)
 {
 	struct scaledobject *none = with_status("{}"), *all = with_status(FULL);
-	char *there = scaledobject_status_patch(&none->status, &all->status, true), *back = scaledobject_status_patch(&all->status, &none->status, true);
+	char *there = scaledobject_status_patch(&none->status, &all->status, true),
+	     *back = scaledobject_status_patch(&all->status, &none->status, true);
 
 	(void)state;
 	check_applies(&none->status, &all->status, there);

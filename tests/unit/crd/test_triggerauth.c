@@ -4,10 +4,10 @@
 #include "base/buf.h"
 #include "given.h"
 
-#define GIVEN_TA(spec) "{'metadata':{'name':'ta','namespace':'shop'},'spec':" spec "}"
-#define VAULT(rest) GIVEN_TA("{'hashiCorpVault':{'address':'http://v'," rest "}}")
+#define GIVEN_TA(spec)      "{'metadata':{'name':'ta','namespace':'shop'},'spec':" spec "}"
+#define VAULT(rest)         GIVEN_TA("{'hashiCorpVault':{'address':'http://v'," rest "}}")
 #define VAULT_SECRETS(list) VAULT("'authentication':'token','secrets':" list)
-#define OAUTH2(rest) GIVEN_TA("{'oauth2':{'clientId':'c','tokenUrl':'http://t'" rest "}}")
+#define OAUTH2(rest)        GIVEN_TA("{'oauth2':{'clientId':'c','tokenUrl':'http://t'" rest "}}")
 
 static struct triggerauth *given_triggerauth(const char *quoted)
 {
@@ -23,12 +23,18 @@ static struct triggerauth *given_triggerauth(const char *quoted)
 
 static void test_plain_sources(void **state)
 {
-	struct triggerauth *t = given_triggerauth("{'metadata':{'name':'ta','namespace':'shop','uid':'u','annotations':{'kubectl.kubernetes.io/last-applied-configuration':'{}','a':'b'}},'spec':{"
-		"'podIdentity':{'provider':'aws','identityId':'','identityTenantId':'t','identityAuthorityHost':'h','roleArn':'arn','externalID':'x','identityOwner':'keda'},"
-		"'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'},{'parameter':'username','name':'redis','key':'user'}],"
+	struct triggerauth *t = given_triggerauth(
+		"{'metadata':{'name':'ta','namespace':'shop','uid':'u','annotations':{'kubectl.kubernetes.io/"
+		"last-applied-configuration':'{}','a':'b'}},'spec':{"
+		"'podIdentity':{'provider':'aws','identityId':'','identityTenantId':'t','identityAuthorityHost':'h','"
+		"roleArn':'arn','externalID':'x','identityOwner':'keda'},"
+		"'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'},{'parameter':'username','name':'"
+		"redis','key':'user'}],"
 		"'configMapTargetRef':[{'parameter':'host','name':'settings','key':'redis-host'}],"
-		"'env':[{'parameter':'a','name':'A'},{'parameter':'b','name':'B','containerName':'main'},{'parameter':'c','name':'C','containerName':''}],"
-		"'filePath':'team/creds.json','boundServiceAccountToken':[{'parameter':'token','serviceAccountName':'reader'}]},"
+		"'env':[{'parameter':'a','name':'A'},{'parameter':'b','name':'B','containerName':'main'},{'parameter':'"
+		"c','name':'C','containerName':''}],"
+		"'filePath':'team/"
+		"creds.json','boundServiceAccountToken':[{'parameter':'token','serviceAccountName':'reader'}]},"
 		"'status':{'scaledobjects':'a,b','scaledjobs':5}}");
 
 	(void)state;
@@ -67,10 +73,16 @@ static void test_plain_sources(void **state)
 
 static void test_vault(void **state)
 {
-	struct triggerauth *t = given_triggerauth(GIVEN_TA("{'hashiCorpVault':{'address':'https://vault:8200','namespace':'team','authentication':'kubernetes','role':'r','mount':'k8s',"
+	struct triggerauth *t = given_triggerauth(GIVEN_TA(
+		"{'hashiCorpVault':{'address':'https://"
+		"vault:8200','namespace':'team','authentication':'kubernetes','role':'r','mount':'k8s',"
 		"'credential':{'token':'s.1','serviceAccount':'/var/token','serviceAccountName':'sa'},'secrets':["
-		"{'parameter':'p','path':'secret/data/x','key':'pw'},{'parameter':'p','path':'x','key':'k','type':'secretV2'},{'parameter':'p','path':'x','key':'k','type':'secret'},"
-		"{'parameter':'cert','path':'pki/issue/web','key':'certificate','type':'pki','pkiData':{'commonName':'cn','altNames':'an','ipSans':'ip','uriSans':'uri','otherSans':'os','ttl':'1h','format':'pem'}}]}}"));
+		"{'parameter':'p','path':'secret/data/"
+		"x','key':'pw'},{'parameter':'p','path':'x','key':'k','type':'secretV2'},{'parameter':'p','path':'x','"
+		"key':'k','type':'secret'},"
+		"{'parameter':'cert','path':'pki/issue/"
+		"web','key':'certificate','type':'pki','pkiData':{'commonName':'cn','altNames':'an','ipSans':'ip','"
+		"uriSans':'uri','otherSans':'os','ttl':'1h','format':'pem'}}]}}"));
 	const struct triggerauth_vault *v = t->vault;
 
 	(void)state;
@@ -108,8 +120,11 @@ static void test_vault(void **state)
 
 static void test_oauth2_and_clouds(void **state)
 {
-	struct triggerauth *t = given_triggerauth("{'metadata':{'name':'cta'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'https://t','scopes':['a','b'],"
-		"'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}},'tokenUrlParams':{'x':'1','a':'2'}},"
+	struct triggerauth *t = given_triggerauth(
+		"{'metadata':{'name':'cta'},'spec':{'oauth2':{'type':'clientCredentials','clientId':'c','tokenUrl':'"
+		"https://t','scopes':['a','b'],"
+		"'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s','key':'k'}}},'tokenUrlParams':{'x':'1','a':'2'"
+		"}},"
 		"'azureKeyVault':{'whatever':1},'gcpSecretManager':[],'awsSecretManager':{}}}");
 
 	(void)state;
@@ -136,35 +151,46 @@ static void test_oauth2_and_clouds(void **state)
 /* What is wrong is named by its path; no value that may be secret is told. */
 static void test_wrong(void **state)
 {
-	static const struct { const char *object, *msg; } rows[] = {
+	static const struct {
+		const char *object, *msg;
+	} rows[] = {
 		{ "{'metadata':{'name':'ta'}}", "spec: missing" },
 		{ GIVEN_TA("[]"), "spec: must be an object, not an array" },
 		{ GIVEN_TA("{'secretTargetRef':{}}"), "spec.secretTargetRef: must be an array, not an object" },
 		{ GIVEN_TA("{'secretTargetRef':[null]}"), "spec.secretTargetRef[0]: missing" },
 		{ GIVEN_TA("{'secretTargetRef':['x']}"), "spec.secretTargetRef[0]: must be an object, not a string" },
-		{ GIVEN_TA("{'secretTargetRef':[{'parameter':'a','name':'b','key':'c'},{'parameter':'a','name':'b'}]}"), "spec.secretTargetRef[1].key: missing" },
-		{ GIVEN_TA("{'configMapTargetRef':[{'parameter':'a','name':'','key':'c'}]}"), "spec.configMapTargetRef[0].name: must not be empty" },
-		{ GIVEN_TA("{'configMapTargetRef':[{'parameter':1,'name':'','key':'c'}]}"), "spec.configMapTargetRef[0].parameter: must be a string, not a number" },
+		{ GIVEN_TA("{'secretTargetRef':[{'parameter':'a','name':'b','key':'c'},{'parameter':'a','name':'b'}]}"),
+			"spec.secretTargetRef[1].key: missing" },
+		{ GIVEN_TA("{'configMapTargetRef':[{'parameter':'a','name':'','key':'c'}]}"),
+			"spec.configMapTargetRef[0].name: must not be empty" },
+		{ GIVEN_TA("{'configMapTargetRef':[{'parameter':1,'name':'','key':'c'}]}"),
+			"spec.configMapTargetRef[0].parameter: must be a string, not a number" },
 		{ GIVEN_TA("{'env':[{'parameter':'a'}]}"), "spec.env[0].name: missing" },
-		{ GIVEN_TA("{'boundServiceAccountToken':[{'parameter':'a'}]}"), "spec.boundServiceAccountToken[0].serviceAccountName: missing" },
+		{ GIVEN_TA("{'boundServiceAccountToken':[{'parameter':'a'}]}"),
+			"spec.boundServiceAccountToken[0].serviceAccountName: missing" },
 		{ GIVEN_TA("{'filePath':{'x':1}}"), "spec.filePath: must be a string, not an object" },
 		{ GIVEN_TA("{'podIdentity':{'identityId':'x'}}"), "spec.podIdentity.provider: missing" },
 		{ GIVEN_TA("{'podIdentity':'none'}"), "spec.podIdentity: must be an object, not a string" },
 		{ GIVEN_TA("{'hashiCorpVault':7}"), "spec.hashiCorpVault: must be an object, not a number" },
 		{ GIVEN_TA("{'hashiCorpVault':{'authentication':'token'}}"), "spec.hashiCorpVault.address: missing" },
 		{ VAULT("'secrets':[]"), "spec.hashiCorpVault.authentication: missing" },
-		{ VAULT("'authentication':'approle'"), "spec.hashiCorpVault.authentication: \"approle\" is not supported" },
+		{ VAULT("'authentication':'approle'"),
+			"spec.hashiCorpVault.authentication: \"approle\" is not supported" },
 		{ VAULT("'authentication':'token'"), "spec.hashiCorpVault.secrets: missing" },
 		{ VAULT("'authentication':'token','secrets':[]"), "spec.hashiCorpVault.secrets: missing" },
-		{ VAULT("'authentication':'token','credential':{'token':5}"), "spec.hashiCorpVault.credential.token: must be a string, not a number" },
-		{ VAULT_SECRETS("[{'parameter':'p','path':'x','key':'k','type':'kv'}]"), "spec.hashiCorpVault.secrets[0].type: \"kv\" is not supported" },
+		{ VAULT("'authentication':'token','credential':{'token':5}"),
+			"spec.hashiCorpVault.credential.token: must be a string, not a number" },
+		{ VAULT_SECRETS("[{'parameter':'p','path':'x','key':'k','type':'kv'}]"),
+			"spec.hashiCorpVault.secrets[0].type: \"kv\" is not supported" },
 		{ VAULT_SECRETS("[{'parameter':'p','path':'x'}]"), "spec.hashiCorpVault.secrets[0].key: missing" },
-		{ VAULT_SECRETS("[{'parameter':'p','path':'x','key':'k','pkiData':[]}]"), "spec.hashiCorpVault.secrets[0].pkiData: must be an object, not an array" },
+		{ VAULT_SECRETS("[{'parameter':'p','path':'x','key':'k','pkiData':[]}]"),
+			"spec.hashiCorpVault.secrets[0].pkiData: must be an object, not an array" },
 		{ GIVEN_TA("{'oauth2':{'clientId':'c'}}"), "spec.oauth2.tokenUrl: missing" },
 		{ OAUTH2(",'type':'password'"), "spec.oauth2.type: \"password\" is not supported" },
 		{ OAUTH2(",'scopes':['a',null]"), "spec.oauth2.scopes[1]: must be a string" },
 		{ OAUTH2(",'clientSecret':{}"), "spec.oauth2.clientSecret.valueFrom.secretKeyRef: missing" },
-		{ OAUTH2(",'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s'}}}"), "spec.oauth2.clientSecret.valueFrom.secretKeyRef.key: missing" },
+		{ OAUTH2(",'clientSecret':{'valueFrom':{'secretKeyRef':{'name':'s'}}}"),
+			"spec.oauth2.clientSecret.valueFrom.secretKeyRef.key: missing" },
 		{ OAUTH2(",'tokenUrlParams':{'a':1}"), "spec.oauth2.tokenUrlParams.a: must be a string, not a number" },
 	};
 
@@ -182,7 +208,8 @@ static void test_wrong(void **state)
 
 static void test_the_rest_is_read_all_the_same(void **state)
 {
-	struct triggerauth *t = given_triggerauth(GIVEN_TA("{'podIdentity':5,'secretTargetRef':[{'parameter':'a','name':'b','key':'c'}],'filePath':6,'azureKeyVault':{}}"));
+	struct triggerauth *t = given_triggerauth(GIVEN_TA("{'podIdentity':5,'secretTargetRef':[{'parameter':'a','name'"
+							   ":'b','key':'c'}],'filePath':6,'azureKeyVault':{}}"));
 
 	(void)state;
 	assert_string_equal(t->spec_err->msg, "spec.podIdentity: must be an object, not a number");

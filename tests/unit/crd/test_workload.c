@@ -16,9 +16,14 @@ static struct workload *decode(const char *quoted, struct err *err)
 static void test_deployment(void **state)
 {
 	struct err err = { 0 };
-	struct workload *w = decode("{'metadata':{'name':'web','namespace':'shop','uid':'u','resourceVersion':'5','annotations':{'big':'thing'}},'spec':{'replicas':3,'selector':{'matchLabels':{'app':'web','tier':'x'},"
-				    "'matchExpressions':[{'key':'a','operator':'In','values':['1','2']},{'key':'b','operator':'Exists'},{'key':'c','operator':'DoesNotExist'},{'key':'d','operator':'NotIn','values':['3']},{'operator':'Odd'}]},"
-				    "'template':{'spec':{'containers':[{'name':'main'}]}}},'status':{'replicas':2,'readyReplicas':1}}", &err);
+	struct workload *w = decode(
+		"{'metadata':{'name':'web','namespace':'shop','uid':'u','resourceVersion':'5','annotations':{'big':'"
+		"thing'}},'spec':{'replicas':3,'selector':{'matchLabels':{'app':'web','tier':'x'},"
+		"'matchExpressions':[{'key':'a','operator':'In','values':['1','2']},{'key':'b','operator':'Exists'},{'"
+		"key':'c','operator':'DoesNotExist'},{'key':'d','operator':'NotIn','values':['3']},{'operator':'Odd'}]}"
+		","
+		"'template':{'spec':{'containers':[{'name':'main'}]}}},'status':{'replicas':2,'readyReplicas':1}}",
+		&err);
 
 	(void)state;
 	assert_non_null(w);
@@ -38,7 +43,12 @@ static void test_deployment(void **state)
 
 static void test_replicas(void **state)
 {
-	static const struct { const char *spec; int32_t replicas; bool has; const char *message; } cases[] = {
+	static const struct {
+		const char *spec;
+		int32_t replicas;
+		bool has;
+		const char *message;
+	} cases[] = {
 		{ "{}", 1, false, NULL },
 		{ "null", 1, false, NULL },
 		{ "{'replicas':null}", 1, false, NULL },
@@ -76,19 +86,32 @@ static void test_replicas(void **state)
 
 static void test_replicas_manager(void **state)
 {
-	static const struct { const char *fields, *manager; bool by_scale; } cases[] = {
+	static const struct {
+		const char *fields, *manager;
+		bool by_scale;
+	} cases[] = {
 		{ "[]", NULL, false },
 		{ "3", NULL, false },
-		{ "[3,null,{},{'manager':'a'},{'manager':'a','fieldsV1':[]},{'manager':'a','fieldsV1':{'f:spec':3}},{'manager':'a','fieldsV1':{'f:spec':{'f:template':{}}}}]", NULL, false },
+		{ "[3,null,{},{'manager':'a'},{'manager':'a','fieldsV1':[]},{'manager':'a','fieldsV1':{'f:spec':3}},{'"
+		  "manager':'a','fieldsV1':{'f:spec':{'f:template':{}}}}]",
+			NULL, false },
 		{ "[{" REPLICAS_OF "}]", NULL, false },
 		{ "[{'manager':'', " REPLICAS_OF "}]", NULL, false },
 		{ "[{'manager':3, " REPLICAS_OF "}]", NULL, false },
 		{ "[{'manager':'kubectl-edit', " REPLICAS_OF "}]", "kubectl-edit", false },
-		{ "[{'manager':'kscaled','subresource':'scale', " REPLICAS_OF "},{'manager':'x','subresource':'status','fieldsV1':{'f:status':{'f:replicas':{}}}}]", "kscaled", true },
+		{ "[{'manager':'kscaled','subresource':'scale', " REPLICAS_OF
+		  "},{'manager':'x','subresource':'status','fieldsV1':{'f:status':{'f:replicas':{}}}}]",
+			"kscaled", true },
 		{ "[{'manager':'a','subresource':'status', " REPLICAS_OF "}]", "a", false },
-		{ "[{'manager':'new','time':'2026-01-02T03:04:06Z', " REPLICAS_OF "},{'manager':'old','time':'2026-01-02T03:04:05Z','subresource':'scale', " REPLICAS_OF "}]", "new", false },
-		{ "[{'manager':'old','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "},{'manager':'none','time':'x', " REPLICAS_OF "}]", "old", false },
-		{ "[{'manager':'a','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "},{'manager':'b','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "}]", "b", false },
+		{ "[{'manager':'new','time':'2026-01-02T03:04:06Z', " REPLICAS_OF
+		  "},{'manager':'old','time':'2026-01-02T03:04:05Z','subresource':'scale', " REPLICAS_OF "}]",
+			"new", false },
+		{ "[{'manager':'old','time':'2026-01-02T03:04:05Z', " REPLICAS_OF
+		  "},{'manager':'none','time':'x', " REPLICAS_OF "}]",
+			"old", false },
+		{ "[{'manager':'a','time':'2026-01-02T03:04:05Z', " REPLICAS_OF
+		  "},{'manager':'b','time':'2026-01-02T03:04:05Z', " REPLICAS_OF "}]",
+			"b", false },
 	};
 
 	(void)state;
@@ -109,7 +132,8 @@ static void test_replicas_manager(void **state)
 
 static void test_not_a_workload(void **state)
 {
-	static const char *const cases[] = { "null", "[]", "{}", "{'metadata':[]}", "{'metadata':{'name':3}}", "{'metadata':{'name':'x','uid':{}}}" };
+	static const char *const cases[] = { "null", "[]", "{}", "{'metadata':[]}", "{'metadata':{'name':3}}",
+		"{'metadata':{'name':'x','uid':{}}}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -143,20 +167,25 @@ static int object_of(enum keydata_kind kind, const char *name, struct err *err)
 }
 
 /* Secret and ConfigMap "creds" have pw and A. */
-static int fake_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value, struct err *err)
+static int fake_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value,
+	struct err *err)
 {
 	(void)arg;
 	note(kind, name, key);
 	if (object_of(kind, name, err))
 		return -1;
 	*value = kind == KEYDATA_SECRET ? "s3cret" : "configured";
-	return strcmp(key, "pw") == 0 || strcmp(key, "A") == 0 ? 0 : err_set(err, ERR_MISSING, "%s shop/%s has no key \"%s\"", kind == KEYDATA_SECRET ? "Secret" : "ConfigMap", name, key);
+	return strcmp(key, "pw") == 0 || strcmp(key, "A") == 0
+		? 0
+		: err_set(err, ERR_MISSING, "%s shop/%s has no key \"%s\"",
+			  kind == KEYDATA_SECRET ? "Secret" : "ConfigMap", name, key);
 }
 
 static int fake_all(void *arg, enum keydata_kind kind, const char *name, const struct strmap **data, struct err *err)
 {
 	static char a[] = "A", pw[] = "pw";
-	static struct strmap_pair secret[] = { { a, "s3cret" }, { pw, "s3cret" } }, config[] = { { a, "configured" }, { pw, "configured" } };
+	static struct strmap_pair secret[] = { { a, "s3cret" }, { pw, "s3cret" } },
+				  config[] = { { a, "configured" }, { pw, "configured" } };
 	static const struct strmap maps[] = { { secret, 2 }, { config, 2 } };
 
 	(void)arg;
@@ -168,7 +197,8 @@ static int fake_all(void *arg, enum keydata_kind kind, const char *name, const s
 static const struct workload_lookup lookup = { .key = fake_key, .all = fake_all };
 
 /* All that the containers name is wanted, and some that they do not. */
-static int environment(const struct workload *w, const char *container, struct strmap *known, struct strmap *unresolved, struct err *err)
+static int environment(const struct workload *w, const char *container, struct strmap *known, struct strmap *unresolved,
+	struct err *err)
 {
 	struct strmap wanted = { 0 };
 	int result;
@@ -186,12 +216,16 @@ static int environment(const struct workload *w, const char *container, struct s
 /* Nothing in a pod template may hide the replicas. */
 static void test_odd_templates(void **state)
 {
-	static const char *const cases[] = { "3", "{'spec':[]}", "{'spec':{'containers':{}}}", "{'spec':{'containers':[3,null,{'name':5,'env':3,'envFrom':{}}]}}",
-					     "{'spec':{'containers':[{'env':[3,null,{'name':4,'value':5},{'valueFrom':3},{'name':'a','valueFrom':{'secretKeyRef':3}}],'envFrom':[3,{},{'secretRef':[]}]}]}}" };
+	static const char *const cases[] = { "3", "{'spec':[]}", "{'spec':{'containers':{}}}",
+		"{'spec':{'containers':[3,null,{'name':5,'env':3,'envFrom':{}}]}}",
+		"{'spec':{'containers':[{'env':[3,null,{'name':4,'value':5},{'valueFrom':3},{'name':'a','valueFrom':{'"
+		"secretKeyRef':3}}],'envFrom':[3,{},{'secretRef':[]}]}]}}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{'replicas':4,'selector':[],'template':%s},'status':[]}", cases[i]);
+		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{'replicas':4,'selector':[],'template':%s},'"
+					"status':[]}",
+			cases[i]);
 		struct strmap env = { 0 }, unresolved = { 0 };
 		struct err err = { 0 };
 		struct workload *w = decode(text, &err);
@@ -215,7 +249,9 @@ struct environment {
 
 static struct environment environment_of(const char *container_fields)
 {
-	char *text = mem_printf("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'name':'main',%s},{'name':'side','env':[{'name':'A','value':'side'}]}]}}}}", container_fields);
+	char *text = mem_printf("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'name':'main',%"
+				"s},{'name':'side','env':[{'name':'A','value':'side'}]}]}}}}",
+		container_fields);
 	struct environment e = { .w = decode(text, NULL) };
 	struct err err = { 0 };
 
@@ -235,14 +271,33 @@ static void environment_done(struct environment *e)
 /* $(VAR) as the kubelet expands it. */
 static void test_expansion(void **state)
 {
-	static const struct { const char *value, *expanded; } cases[] = {
-		{ "plain", "plain" }, { "$(A)", "one" }, { "x$(A)y$(B)z", "xoneytwoz" }, { "$$(A)", "$(A)" }, { "$$$(A)", "$one" }, { "$A", "$A" }, { "$(NONE)", "$(NONE)" }, { "$(A", "$(A" }, { "$()", "$()" },
-		{ "$", "$" }, { "a$$", "a$" }, { "$(LATER)", "$(LATER)" }, { "$(A)$(", "one$(" }, { "($(A))", "(one)" }, { "$(A$(B)", "$(A$(B)" }, { "$$$$", "$$" }, { "\xC3\xA4$(A)", "\xC3\xA4one" },
+	static const struct {
+		const char *value, *expanded;
+	} cases[] = {
+		{ "plain", "plain" },
+		{ "$(A)", "one" },
+		{ "x$(A)y$(B)z", "xoneytwoz" },
+		{ "$$(A)", "$(A)" },
+		{ "$$$(A)", "$one" },
+		{ "$A", "$A" },
+		{ "$(NONE)", "$(NONE)" },
+		{ "$(A", "$(A" },
+		{ "$()", "$()" },
+		{ "$", "$" },
+		{ "a$$", "a$" },
+		{ "$(LATER)", "$(LATER)" },
+		{ "$(A)$(", "one$(" },
+		{ "($(A))", "(one)" },
+		{ "$(A$(B)", "$(A$(B)" },
+		{ "$$$$", "$$" },
+		{ "\xC3\xA4$(A)", "\xC3\xA4one" },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *fields = mem_printf("'env':[{'name':'A','value':'one'},{'name':'B','value':'two'},{'name':'X','value':'%s'},{'name':'LATER','value':'late'}]", cases[i].value);
+		char *fields = mem_printf("'env':[{'name':'A','value':'one'},{'name':'B','value':'two'},{'name':'X','"
+					  "value':'%s'},{'name':'LATER','value':'late'}]",
+			cases[i].value);
 		struct environment e = environment_of(fields);
 
 		assert_string_equal(strmap_get(&e.known, "X"), cases[i].expanded);
@@ -269,17 +324,27 @@ static void test_unresolved(void **state)
 {
 	(void)state;
 	check_unresolved("'env':[" SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
-	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'creds','key':'k'}}}]", "P", "cannot be had: ConfigMap shop/creds has no key \"k\"");
-	check_unresolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'denied','key':'k','optional':true}}}]", "P", "cannot be had: Secret shop/denied: forbidden");
-	check_unresolved("'env':[{'name':'P','valueFrom':{'fieldRef':{'fieldPath':'x'}}}]", "P", "comes from a field of the pod");
-	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL", "refers to P, which cannot be had: Secret shop/gone does not exist");
-	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V", "refers to P, which cannot be had: Secret shop/gone does not exist");
-	check_unresolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'gone'}}]", "NOWHERE", "cannot be had: Secret shop/gone does not exist");
-	check_unresolved("'envFrom':[{'configMapRef':{'name':'gone'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U", "refers to HOST, which cannot be had: ConfigMap shop/gone does not exist");
+	check_unresolved("'env':[{'name':'P','value':'','valueFrom':{'configMapKeyRef':{'name':'creds','key':'k'}}}]",
+		"P", "cannot be had: ConfigMap shop/creds has no key \"k\"");
+	check_unresolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'denied','key':'k','optional':true}}}"
+			 "]",
+		"P", "cannot be had: Secret shop/denied: forbidden");
+	check_unresolved("'env':[{'name':'P','valueFrom':{'fieldRef':{'fieldPath':'x'}}}]", "P",
+		"comes from a field of the pod");
+	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
+		"refers to P, which cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[" SECRET("P", "gone") ",{'name':'U','value':'$(P)'},{'name':'V','value':'$(U)'}]", "V",
+		"refers to P, which cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'gone'}}]", "NOWHERE",
+		"cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'envFrom':[{'configMapRef':{'name':'gone'}}],'env':[{'name':'U','value':'$(HOST):1'}]", "U",
+		"refers to HOST, which cannot be had: ConfigMap shop/gone does not exist");
 	/* of two entries of one name, the later counts */
-	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P", "gone") "]", "P", "cannot be had: Secret shop/gone does not exist");
+	check_unresolved("'env':[{'name':'P','value':'plain'}," SECRET("P", "gone") "]", "P",
+		"cannot be had: Secret shop/gone does not exist");
 	{
-		struct environment e = environment_of("'env':[" SECRET("P", "gone") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");
+		struct environment e = environment_of("'env':[" SECRET("P",
+			"gone") ",{'name':'P','value':'plain'},{'name':'Q'},{'name':'R','value':''}]");
 
 		assert_string_equal(strmap_get(&e.known, "P"), "plain");
 		assert_string_equal(strmap_get(&e.known, "Q"), "");
@@ -296,7 +361,8 @@ static void check_resolved(const char *fields, const char *name, const char *val
 	const char *got = strmap_get(&e.known, name);
 
 	if ((got == NULL) != (value == NULL) || (got != NULL && strcmp(got, value) != 0))
-		fail_msg("%s: %s is \"%s\" instead of \"%s\"", fields, name, got != NULL ? got : "(absent)", value != NULL ? value : "(absent)");
+		fail_msg("%s: %s is \"%s\" instead of \"%s\"", fields, name, got != NULL ? got : "(absent)",
+			value != NULL ? value : "(absent)");
 	assert_null(strmap_get(&e.unresolved, name));
 	environment_done(&e);
 }
@@ -305,27 +371,48 @@ static void test_references(void **state)
 {
 	(void)state;
 	check_resolved("'env':[" SECRET("P", "creds") "]", "P", "s3cret");
-	check_resolved("'env':[{'name':'P','valueFrom':{'configMapKeyRef':{'name':'creds','key':'pw'}}}]", "P", "configured");
-	check_resolved("'env':[" SECRET("P", "creds") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL", "redis://:s3cret@host");
+	check_resolved("'env':[{'name':'P','valueFrom':{'configMapKeyRef':{'name':'creds','key':'pw'}}}]", "P",
+		"configured");
+	check_resolved("'env':[" SECRET("P", "creds") ",{'name':'URL','value':'redis://:$(P)@host'}]", "URL",
+		"redis://:s3cret@host");
 	/* What is optional and missing is no variable, or leaves the one before. */
-	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]", "P", NULL);
-	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'creds','key':'no','optional':true}}}]", "P", NULL);
-	check_resolved("'env':[{'name':'P','value':'before'},{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]", "P", "before");
-	check_resolved("'envFrom':[{'secretRef':{'name':'gone','optional':true}}],'env':[{'name':'U','value':'$(A)'}]", "U", "$(A)");
+	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','key':'pw','optional':true}}}]",
+		"P", NULL);
+	check_resolved("'env':[{'name':'P','valueFrom':{'secretKeyRef':{'name':'creds','key':'no','optional':true}}}]",
+		"P", NULL);
+	check_resolved("'env':[{'name':'P','value':'before'},{'name':'P','valueFrom':{'secretKeyRef':{'name':'gone','"
+		       "key':'pw','optional':true}}}]",
+		"P", "before");
+	check_resolved("'envFrom':[{'secretRef':{'name':'gone','optional':true}}],'env':[{'name':'U','value':'$(A)'}]",
+		"U", "$(A)");
 	/* envFrom: the later wins, env wins over all, a prefix belongs to the name. */
-	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "configured");
-	check_resolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "s3cret");
-	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'gone','optional':true}}],'env':[{'name':'U','value':'$(pw)'}]", "U", "s3cret");
-	check_resolved("'envFrom':[{'prefix':'X_','secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(X_pw)$(pw)'}]", "U", "s3cret$(pw)");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'creds'}}],'env':[{'name':'U'"
+		       ",'value':'$(pw)'}]",
+		"U", "configured");
+	check_resolved("'envFrom':[{'configMapRef':{'name':'creds'}},{'secretRef':{'name':'creds'}}],'env':[{'name':'U'"
+		       ",'value':'$(pw)'}]",
+		"U", "s3cret");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}},{'configMapRef':{'name':'gone','optional':true}}],'"
+		       "env':[{'name':'U','value':'$(pw)'}]",
+		"U", "s3cret");
+	check_resolved("'envFrom':[{'prefix':'X_','secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(X_pw)$("
+		       "pw)'}]",
+		"U", "s3cret$(pw)");
 	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}}],'env':[{'name':'A','value':'plain'}]", "A", "plain");
-	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(A)'},{'name':'A','value':'plain'}]", "U", "s3cret");
+	check_resolved("'envFrom':[{'secretRef':{'name':'creds'}}],'env':[{'name':'U','value':'$(A)'},{'name':'A','"
+		       "value':'plain'}]",
+		"U", "s3cret");
 }
 
 /* A container with many Secrets makes us look at those that are needed. */
 static void test_only_what_is_wanted(void **state)
 {
-	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'envFrom':[{'prefix':'Y_','secretRef':{'name':'many'}}],'env':["
-				    SECRET("ONE", "one") "," SECRET("P", "creds") "," SECRET("TWO", "two") ",{'name':'URL','value':'$(P)$(Q)'}," SECRET("THREE", "three") "]}]}}}}", NULL);
+	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'envFrom':[{"
+				    "'prefix':'Y_','secretRef':{'name':'many'}}],'env':[" SECRET("ONE",
+					    "one") "," SECRET("P", "creds") "," SECRET("TWO",
+					    "two") ",{'name':'URL','value':'$(P)$(Q)'}," SECRET("THREE",
+					    "three") "]}]}}}}",
+		NULL);
 	struct strmap wanted = { 0 }, known = { 0 }, unresolved = { 0 };
 
 	(void)state;
@@ -344,7 +431,10 @@ static void test_only_what_is_wanted(void **state)
 /* What is not read yet fails the whole, but all is asked for at once. */
 static void test_unread(void **state)
 {
-	struct workload *w = decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'env':[" SECRET("ONE", "unread") "," SECRET("P", "creds") "]}]}}}}", NULL);
+	struct workload *w =
+		decode("{'metadata':{'name':'web'},'spec':{'template':{'spec':{'containers':[{'env':[" SECRET("ONE",
+			       "unread") "," SECRET("P", "creds") "]}]}}}}",
+			NULL);
 	struct strmap known = { 0 }, unresolved = { 0 };
 	struct err err = { 0 };
 
@@ -375,7 +465,8 @@ static void test_too_many_referred(void **state)
 	w.name = web;
 	env.value = buf_take(&value);
 	assert_int_equal(environment(&w, NULL, &known, &unresolved, NULL), 0);
-	assert_string_equal(strmap_get(&unresolved, "A"), "refers to V2000, which is one of too many that are referred to");
+	assert_string_equal(strmap_get(&unresolved, "A"),
+		"refers to V2000, which is one of too many that are referred to");
 	strmap_done(&known);
 	strmap_done(&unresolved);
 	free(env.value);
@@ -430,7 +521,8 @@ static void test_growth(void **state)
 		snprintf(name, sizeof(name), "W%d", i);
 		json_array_append_new(env, json_pack("{s:s, s:s}", "name", name, "value", "$(V12)"));
 	}
-	object = json_pack("{s:{s:s}, s:{s:{s:{s:[{s:o}]}}}}", "metadata", "name", "web", "spec", "template", "spec", "containers", "env", env);
+	object = json_pack("{s:{s:s}, s:{s:{s:{s:[{s:o}]}}}}", "metadata", "name", "web", "spec", "template", "spec",
+		"containers", "env", env);
 	w = workload_decode(object, NULL);
 	json_decref(object);
 	assert_int_equal(environment(w, NULL, &known, &unresolved, NULL), 0);
@@ -459,14 +551,16 @@ static void test_too_many(void **state)
 		snprintf(name, sizeof(name), "V%d", i);
 		json_array_append_new(env, json_pack("{s:s, s:s}", "name", name, "value", "v"));
 	}
-	object = json_pack("{s:{s:s}, s:{s:{s:{s:[{s:o}]}}}}", "metadata", "name", "web", "spec", "template", "spec", "containers", "env", env);
+	object = json_pack("{s:{s:s}, s:{s:{s:{s:[{s:o}]}}}}", "metadata", "name", "web", "spec", "template", "spec",
+		"containers", "env", env);
 	w = workload_decode(object, NULL);
 	json_decref(object);
 	assert_int_equal(w->containers[0].env_count, WORKLOAD_ENV_MAX);
 	assert_int_equal(w->containers[0].env_left_out, 3000);
 	assert_int_equal(environment(w, NULL, &known, &unresolved, NULL), 0);
 	assert_int_equal(known.count, WORKLOAD_ENV_MAX);
-	assert_string_equal(strmap_get(&unresolved, "NOWHERE"), "may be one of the variables past the first 2000, which are not read");
+	assert_string_equal(strmap_get(&unresolved, "NOWHERE"),
+		"may be one of the variables past the first 2000, which are not read");
 	strmap_done(&known);
 	strmap_done(&unresolved);
 	workload_free(w);

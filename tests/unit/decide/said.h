@@ -6,7 +6,10 @@
 
 #include "crd/scaledobject.h"
 
-/* What a status says in one condition: "True ScaledObjectReady: message", or "" when it is not there. The text stands until the next call. */
+/*
+ * What a status says in one condition: "True ScaledObjectReady: message", or "" when it is not
+ * there. The text stands until the next call.
+ */
 static inline const char *said(const struct scaledobject_status *status, const char *type)
 {
 	static char text[1024];

@@ -4,7 +4,7 @@
 #include "../crd/given.h"
 #include "said.h"
 
-#define T 1767323045000 /* 2026-01-02T03:04:05Z */
+#define T          1767323045000 /* 2026-01-02T03:04:05Z */
 #define GENERATION ",'generation':4"
 
 static const struct metric_spec metrics[] = {
@@ -15,13 +15,25 @@ static const struct metric_spec metrics[] = {
 static const struct directives unpaused = { .paused_replicas = INT32_UNSET };
 
 static const struct reconcile_outcome all_set_up = {
-	.directives = &unpaused, .group = "apps", .version = "v1", .kind = "Deployment", .resource = "deployments", .replicas = 3, .hpa_name = "keda-hpa-web", .metrics = metrics, .metric_count = 2,
+	.directives = &unpaused,
+	.group = "apps",
+	.version = "v1",
+	.kind = "Deployment",
+	.resource = "deployments",
+	.replicas = 3,
+	.hpa_name = "keda-hpa-web",
+	.metrics = metrics,
+	.metric_count = 2,
 };
 
 static struct scaledobject *object_of(const char *spec, const char *status)
 {
-	char *text = mem_printf("{'metadata':{'name':'web','namespace':'shop','uid':'u'" GENERATION "},'spec':{" GIVEN_TARGET
-				"%s,'triggers':[{'type':'redis','metadata':{},'authenticationRef':{'name':'one'}},{'type':'redis','metadata':{}},{'type':'cron','metadata':{},'authenticationRef':{'name':'two'}}]},'status':%s}", spec, status);
+	char *text = mem_printf("{'metadata':{'name':'web','namespace':'shop','uid':'u'" GENERATION
+				"},'spec':{" GIVEN_TARGET
+				"%s,'triggers':[{'type':'redis','metadata':{},'authenticationRef':{'name':'one'}},{'"
+				"type':'redis','metadata':{}},{'type':'cron','metadata':{},'authenticationRef':{'name':"
+				"'two'}}]},'status':%s}",
+		spec, status);
 	struct scaledobject *so = given_scaledobject(text);
 
 	free(text);
@@ -33,7 +45,7 @@ static struct scaledobject *object_with(const char *status)
 	return object_of("", status);
 }
 
-#define READY "True ScaledObjectReady: ScaledObject is defined correctly and is ready for scaling"
+#define READY       "True ScaledObjectReady: ScaledObject is defined correctly and is ready for scaling"
 #define NO_FALLBACK "False NoFallbackFound: No fallbacks are active on this scaled object"
 
 /* ---- After a reconcile ---- */
@@ -46,12 +58,21 @@ static void test_first_reconcile(void **state)
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
 	encoded = scaledobject_status_encode(&so->status);
-	wanted = given_json("{'scaleTargetKind':'apps/v1.Deployment','scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment','resource':'deployments'},'originalReplicaCount':3,"
-			    "'externalMetricNames':['s0-redis-jobs','s1-redis-mail'],'hpaName':'keda-hpa-web','triggersTypes':'redis,cron','authenticationsTypes':'one,two','conditions':["
-			    "{'type':'Ready','status':'True','reason':'ScaledObjectReady','message':'ScaledObject is defined correctly and is ready for scaling','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
-			    "{'type':'Active','status':'Unknown','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
-			    "{'type':'Fallback','status':'False','reason':'NoFallbackFound','message':'No fallbacks are active on this scaled object','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
-			    "{'type':'Paused','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4}]}");
+	wanted = given_json(
+		"{'scaleTargetKind':'apps/"
+		"v1.Deployment','scaleTargetGVKR':{'group':'apps','version':'v1','kind':'Deployment','resource':'"
+		"deployments'},'originalReplicaCount':3,"
+		"'externalMetricNames':['s0-redis-jobs','s1-redis-mail'],'hpaName':'keda-hpa-web','triggersTypes':'"
+		"redis,cron','authenticationsTypes':'one,two','conditions':["
+		"{'type':'Ready','status':'True','reason':'ScaledObjectReady','message':'ScaledObject is defined "
+		"correctly and is ready for "
+		"scaling','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
+		"{'type':'Active','status':'Unknown','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':"
+		"4},"
+		"{'type':'Fallback','status':'False','reason':'NoFallbackFound','message':'No fallbacks are active on "
+		"this scaled object','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4},"
+		"{'type':'Paused','status':'False','lastTransitionTime':'2026-01-02T03:04:05Z','observedGeneration':4}]"
+		"}");
 	if (!json_equal(encoded, wanted))
 		fail_msg("%s", json_text(encoded));
 	json_decref(encoded);
@@ -75,13 +96,17 @@ static void test_reconcile_again_changes_nothing(void **state)
 
 static void test_reconcile_failed(void **state)
 {
-	struct scaledobject *so = object_with("{'externalMetricNames':['s0-redis-jobs'],'hpaName':'old','triggersActivity':{'s0-redis-jobs':{'isActive':true}}}");
-	struct err err = { .kind = ERR_INVALID, .msg = "ScaledObject doesn't have correct scaleTargetRef specification: no such thing" };
+	struct scaledobject *so = object_with("{'externalMetricNames':['s0-redis-jobs'],'hpaName':'old','"
+					      "triggersActivity':{'s0-redis-jobs':{'isActive':true}}}");
+	struct err err = { .kind = ERR_INVALID,
+		.msg = "ScaledObject doesn't have correct scaleTargetRef specification: no such thing" };
 	struct reconcile_outcome failed = { .err = &err, .replicas = INT32_UNSET };
 
 	(void)state;
 	conditions_after_reconcile(so, &failed, T, &so->status);
-	assert_string_equal(said(&so->status, "Ready"), "False ScaledObjectCheckFailed: ScaledObject doesn't have correct scaleTargetRef specification: no such thing");
+	assert_string_equal(said(&so->status, "Ready"),
+		"False ScaledObjectCheckFailed: ScaledObject doesn't have correct scaleTargetRef specification: no "
+		"such thing");
 	assert_string_equal(said(&so->status, "Active"), "Unknown UnknownState: ScaledObject check failed");
 	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
 	assert_string_equal(said(&so->status, "Paused"), "False : ");
@@ -102,9 +127,13 @@ static void test_reconcile_failed(void **state)
 /* The first count is kept, whatever the target has later; entries of metrics that are gone go. */
 static void test_reconcile_keeps_and_prunes(void **state)
 {
-	struct scaledobject *so = object_of(",'fallback':{'failureThreshold':3,'replicas':6}", "{'originalReplicaCount':0,'externalMetricNames':['s0-redis-jobs','s1-old'],'resourceMetricNames':['cpu'],'compositeScalerName':'composite-metric',"
-					      "'health':{'s1-old':{'numberOfFailures':1,'status':'Failing'},'s0-redis-jobs':{'numberOfFailures':2,'status':'Failing'}},"
-					      "'triggersActivity':{'s1-old':{'isActive':true},'s0-redis-jobs':{'isActive':true},'s2-old':{'isActive':true}}}");
+	struct scaledobject *so = object_of(",'fallback':{'failureThreshold':3,'replicas':6}",
+		"{'originalReplicaCount':0,'externalMetricNames':['s0-redis-jobs','s1-old'],'resourceMetricNames':['"
+		"cpu'],'compositeScalerName':'composite-metric',"
+		"'health':{'s1-old':{'numberOfFailures':1,'status':'Failing'},'s0-redis-jobs':{'numberOfFailures':2,'"
+		"status':'Failing'}},"
+		"'triggersActivity':{'s1-old':{'isActive':true},'s0-redis-jobs':{'isActive':true},'s2-old':{'isActive':"
+		"true}}}");
 
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
@@ -123,10 +152,13 @@ static void test_reconcile_keeps_and_prunes(void **state)
 /* What the loop found is not hidden by a reconcile that finds nothing wrong; anything else is. */
 static void test_reconcile_leaves_the_loops_ready(void **state)
 {
-	static const struct { const char *ready, *after; } cases[] = {
+	static const struct {
+		const char *ready, *after;
+	} cases[] = {
 		{ "'False','reason':'TriggerError','message':'m'", "False TriggerError: m" },
 		{ "'Unknown','reason':'PartialTriggerError','message':'m'", "Unknown PartialTriggerError: m" },
-		{ "'False','reason':'ErrorGettingCurrentReplicas','message':'m'", "False ErrorGettingCurrentReplicas: m" },
+		{ "'False','reason':'ErrorGettingCurrentReplicas','message':'m'",
+			"False ErrorGettingCurrentReplicas: m" },
 		{ "'False','reason':'ScaledObjectCheckFailed','message':'m'", READY },
 		{ "'Unknown'", READY },
 		{ "'True','reason':'ScaledObjectReady','message':'ScaledObject is paused'", READY },
@@ -134,7 +166,8 @@ static void test_reconcile_leaves_the_loops_ready(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *status = mem_printf("{'conditions':[{'type':'Ready','status':%s,'observedGeneration':1}]}", cases[i].ready);
+		char *status = mem_printf("{'conditions':[{'type':'Ready','status':%s,'observedGeneration':1}]}",
+			cases[i].ready);
 		struct scaledobject *so = object_with(status);
 
 		conditions_after_reconcile(so, &all_set_up, T, &so->status);
@@ -148,8 +181,10 @@ static void test_reconcile_leaves_the_loops_ready(void **state)
 /* An object that KEDA left paused, or falling back. */
 static void test_reconcile_after_keda(void **state)
 {
-	struct scaledobject *so = object_with("{'pausedReplicaCount':3,'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'False'},{'type':'Fallback','status':'True','reason':'FallbackExists','message':'x'},"
-					      "{'type':'Paused','status':'True','reason':'ScaledObjectPaused','message':'ScaledObject is paused'}]}");
+	struct scaledobject *so = object_with(
+		"{'pausedReplicaCount':3,'conditions':[{'type':'Ready','status':'True'},{'type':'Active','status':'"
+		"False'},{'type':'Fallback','status':'True','reason':'FallbackExists','message':'x'},"
+		"{'type':'Paused','status':'True','reason':'ScaledObjectPaused','message':'ScaledObject is paused'}]}");
 	struct err err = { .kind = ERR_INVALID, .msg = "m" };
 	struct reconcile_outcome failed = { .err = &err, .replicas = INT32_UNSET };
 
@@ -158,7 +193,8 @@ static void test_reconcile_after_keda(void **state)
 	assert_string_equal(said(&so->status, "Paused"), "True ScaledObjectPaused: ScaledObject is paused");
 	assert_int_equal(so->status.paused_replicas, 3);
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
-	assert_string_equal(said(&so->status, "Paused"), "False ScaledObjectUnpaused: pause annotation removed for ScaledObject");
+	assert_string_equal(said(&so->status, "Paused"),
+		"False ScaledObjectUnpaused: pause annotation removed for ScaledObject");
 	assert_string_equal(said(&so->status, "Fallback"), NO_FALLBACK);
 	assert_int_equal(so->status.paused_replicas, INT32_UNSET);
 	scaledobject_free(so);
@@ -179,7 +215,8 @@ static void test_core_group(void **state)
 
 static void test_broken_spec(void **state)
 {
-	struct scaledobject *so = given_scaledobject("{'metadata':{'name':'web'},'spec':{'triggers':[3]},'status':{'triggersTypes':'redis'}}");
+	struct scaledobject *so = given_scaledobject(
+		"{'metadata':{'name':'web'},'spec':{'triggers':[3]},'status':{'triggersTypes':'redis'}}");
 	struct reconcile_outcome failed = { .err = so->spec_err, .replicas = INT32_UNSET };
 
 	(void)state;
@@ -198,11 +235,20 @@ struct tick {
 
 static const struct err source_down = { .kind = ERR_TEMPORARY, .msg = "down" };
 
-static void tick(const struct scaledobject *so, const char *letters, int32_t replicas, int64_t last_active, int64_t now, const struct hpa *hpa, struct scaledobject_status *status, struct tick *t)
+static void tick(const struct scaledobject *so, const char *letters, int32_t replicas, int64_t last_active, int64_t now,
+	const struct hpa *hpa, struct scaledobject_status *status, struct tick *t)
 {
-	*t = (struct tick){ .facts = { .spec = &so->spec, .now_unix_ms = now, .triggers = t->triggers, .trigger_count = 2, .replicas_known = replicas >= 0, .replicas = replicas, .last_active_unix_ms = last_active } };
+	*t = (struct tick){ .facts = { .spec = &so->spec,
+				    .now_unix_ms = now,
+				    .triggers = t->triggers,
+				    .trigger_count = 2,
+				    .replicas_known = replicas >= 0,
+				    .replicas = replicas,
+				    .last_active_unix_ms = last_active } };
 	for (int i = 0; i < 2; i++)
-		t->triggers[i] = (struct scale_trigger){ .metric_name = metrics[i].name, .reading = { 1, letters[i] != 'i' }, .err = letters[i] == 'E' ? &source_down : NULL };
+		t->triggers[i] = (struct scale_trigger){ .metric_name = metrics[i].name,
+			.reading = { 1, letters[i] != 'i' },
+			.err = letters[i] == 'E' ? &source_down : NULL };
 	t->d = scale_decide(&t->facts);
 	conditions_after_tick(so, &t->facts, &t->d, hpa, now, status);
 }
@@ -215,24 +261,56 @@ static struct scaledobject *reconciled(void)
 	return so;
 }
 
-/* A life: quiet, active for long, failing for a moment, quiet again, asleep. Each step says what is written, if anything. */
+/*
+ * A life: quiet, active for long, failing for a moment, quiet again, asleep. Each step says what is
+ * written, if anything.
+ */
 static void test_life(void **state)
 {
-	static const struct { const char *letters; int32_t replicas; int64_t after_ms; int64_t last_active_ms; bool written; const char *ready, *active; int64_t stored_ms; } steps[] = {
-		{ "ii", 0, 0, 0, true, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
-		{ "ii", 0, 5000, 0, false, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
-		{ "iA", 0, 10000, 0, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "iA", 1, 15000, 10000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "iA", 4, 600000, 595000, false, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "EA", 4, 605000, 600000, true, "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down", "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "iA", 4, 610000, 605000, true, READY, "True ScalerActive: Scaling is performed because triggers are active", 10000 },
-		{ "ii", 4, 615000, 610000, true, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
-		{ "ii", 4, 620000, 610000, false, READY, "False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
-		{ "iE", 4, 625000, 610000, true, "False TriggerError: Triggers defined in ScaledObject are not working correctly: s1-redis-mail: down", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
-		{ "iE", 4, 630000, 610000, false, "False TriggerError: Triggers defined in ScaledObject are not working correctly: s1-redis-mail: down", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
-		{ "ii", 4, 915000, 610000, true, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
-		{ "ii", 0, 920000, 610000, false, READY, "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
-		{ "ii", -1, 925000, 610000, true, "False ErrorGettingCurrentReplicas: Error getting current replicas count for ScaleTarget", "False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+	static const struct {
+		const char *letters;
+		int32_t replicas;
+		int64_t after_ms;
+		int64_t last_active_ms;
+		bool written;
+		const char *ready, *active;
+		int64_t stored_ms;
+	} steps[] = {
+		{ "ii", 0, 0, 0, true, READY,
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
+		{ "ii", 0, 5000, 0, false, READY,
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 0 },
+		{ "iA", 0, 10000, 0, true, READY, "True ScalerActive: Scaling is performed because triggers are active",
+			10000 },
+		{ "iA", 1, 15000, 10000, false, READY,
+			"True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "iA", 4, 600000, 595000, false, READY,
+			"True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "EA", 4, 605000, 600000, true,
+			"Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: "
+			"s0-redis-jobs: down",
+			"True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "iA", 4, 610000, 605000, true, READY,
+			"True ScalerActive: Scaling is performed because triggers are active", 10000 },
+		{ "ii", 4, 615000, 610000, true, READY,
+			"False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
+		{ "ii", 4, 620000, 610000, false, READY,
+			"False ScalerCooldown: Scaler cooling down because triggers are not active", 610000 },
+		{ "iE", 4, 625000, 610000, true,
+			"False TriggerError: Triggers defined in ScaledObject are not working correctly: "
+			"s1-redis-mail: down",
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "iE", 4, 630000, 610000, false,
+			"False TriggerError: Triggers defined in ScaledObject are not working correctly: "
+			"s1-redis-mail: down",
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", 4, 915000, 610000, true, READY,
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", 0, 920000, 610000, false, READY,
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
+		{ "ii", -1, 925000, 610000, true,
+			"False ErrorGettingCurrentReplicas: Error getting current replicas count for ScaleTarget",
+			"False ScalerNotActive: Scaling is not performed because triggers are not active", 610000 },
 	};
 	struct scaledobject *so = reconciled();
 
@@ -243,7 +321,8 @@ static void test_life(void **state)
 		char *patch;
 
 		scaledobject_status_copy(&before, &so->status);
-		tick(so, steps[i].letters, steps[i].replicas, steps[i].last_active_ms ? T + steps[i].last_active_ms : 0, T + steps[i].after_ms, NULL, &so->status, &t);
+		tick(so, steps[i].letters, steps[i].replicas, steps[i].last_active_ms ? T + steps[i].last_active_ms : 0,
+			T + steps[i].after_ms, NULL, &so->status, &t);
 		patch = scaledobject_status_patch(&before, &so->status, true);
 		if ((patch != NULL) != steps[i].written)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
@@ -272,34 +351,48 @@ static void test_activity(void **state)
 	t.d = scale_decide(&t.facts);
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
 	assert_true(so->status.activity[0].active);
-	assert_string_equal(said(&so->status, "Ready"), "Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: s1-redis-mail: down");
-	assert_string_equal(said(&so->status, "Active"), "True ScalerActive: Scaling is performed because triggers are active");
+	assert_string_equal(said(&so->status, "Ready"),
+		"Unknown PartialTriggerError: Some triggers defined in ScaledObject are not working correctly: "
+		"s1-redis-mail: down");
+	assert_string_equal(said(&so->status, "Active"),
+		"True ScalerActive: Scaling is performed because triggers are active");
 	scaledobject_free(so);
 }
 
-/* A text that is another at each poll would be a write at each poll: the cause is told again only when it is news. */
+/*
+ * A text that is another at each poll would be a write at each poll: the cause is told again only
+ * when it is news.
+ */
 static void test_cause(void **state)
 {
 	struct scaledobject *so = reconciled();
-	static const struct err refused = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" }, password = { .kind = ERR_DENIED, .msg = "WRONGPASS" };
+	static const struct err refused = { .kind = ERR_TEMPORARY, .msg = "timed out after 17 ms" },
+				password = { .kind = ERR_DENIED, .msg = "WRONGPASS" };
 	struct tick t;
 
 	(void)state;
 	tick(so, "Ei", 1, 0, T, NULL, &so->status, &t);
-	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
+	assert_string_equal(said(&so->status, "Ready"),
+		"False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
 	t.triggers[0].err = &refused;
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
-	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
+	assert_string_equal(said(&so->status, "Ready"),
+		"False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: down");
 	t.triggers[0].err = &password;
 	t.facts.cause_is_news = true;
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T, &so->status);
-	assert_string_equal(said(&so->status, "Ready"), "False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: WRONGPASS");
+	assert_string_equal(said(&so->status, "Ready"),
+		"False TriggerError: Triggers defined in ScaledObject are not working correctly: s0-redis-jobs: "
+		"WRONGPASS");
 	tick(so, "ii", 1, 0, T, NULL, &so->status, &t);
 	assert_string_equal(said(&so->status, "Ready"), READY);
 	scaledobject_free(so);
 }
 
-/* A loop that still runs by the last good spec neither hides a failed reconcile nor writes at each tick beside it. */
+/*
+ * A loop that still runs by the last good spec neither hides a failed reconcile nor writes at each
+ * tick beside it.
+ */
 static void test_tick_beside_failed_check(void **state)
 {
 	struct scaledobject *so = reconciled();
@@ -338,10 +431,16 @@ static void test_tick_with_unknown_replicas(void **state)
 
 static void test_hpa_active(void **state)
 {
-	static const struct { const char *condition, *said; } cases[] = {
-		{ "'status':'True','reason':'ValidMetricFound','message':'m'", "True HPAActive: HPA is actively scaling" },
-		{ "'status':'False','reason':'ScalingDisabled','message':'scaling is disabled since the replica count of the target is zero'", "True ScalingDisabled: scaling is disabled since the replica count of the target is zero" },
-		{ "'status':'False','reason':'FailedGetExternalMetric','message':'the metric'", "False FailedGetExternalMetric: HPA is not actively scaling: the metric" },
+	static const struct {
+		const char *condition, *said;
+	} cases[] = {
+		{ "'status':'True','reason':'ValidMetricFound','message':'m'",
+			"True HPAActive: HPA is actively scaling" },
+		{ "'status':'False','reason':'ScalingDisabled','message':'scaling is disabled since the replica count "
+		  "of the target is zero'",
+			"True ScalingDisabled: scaling is disabled since the replica count of the target is zero" },
+		{ "'status':'False','reason':'FailedGetExternalMetric','message':'the metric'",
+			"False FailedGetExternalMetric: HPA is not actively scaling: the metric" },
 		{ "'status':'False','message':'x'", "False HPAMetricsUnavailable: HPA is not actively scaling: x" },
 		{ "'status':'Unknown','reason':'r','message':'x'", "False r: HPA is not actively scaling: x" },
 		{ "'reason':'r'", "" },
@@ -349,7 +448,9 @@ static void test_hpa_active(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = mem_printf("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive',%s}]}}", cases[i].condition);
+		char *text =
+			mem_printf("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive',%s}]}}",
+				cases[i].condition);
 		json_t *object = given_json(text);
 		struct hpa *hpa = hpa_decode(object, NULL);
 		struct scaledobject *so = reconciled();
@@ -372,7 +473,8 @@ static void test_hpa_active(void **state)
 /* No tick may come while the check fails; the HPA goes on, and what it says goes on being told. */
 static void test_hpa_active_beside_failed_check(void **state)
 {
-	json_t *object = given_json("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive','status':'False','reason':'FailedGetExternalMetric','message':'the metric'}]}}");
+	json_t *object = given_json("{'metadata':{'name':'h'},'status':{'conditions':[{'type':'ScalingActive','status':"
+				    "'False','reason':'FailedGetExternalMetric','message':'the metric'}]}}");
 	struct hpa *hpa = hpa_decode(object, NULL);
 	struct scaledobject *so = reconciled();
 	struct err err = { .kind = ERR_MISSING, .msg = "there is no Secret" };
@@ -384,10 +486,12 @@ static void test_hpa_active_beside_failed_check(void **state)
 	assert_string_equal(said(&so->status, "HPAActive"), ""); /* the ticks say it */
 	o.err = &err;
 	conditions_after_reconcile(so, &o, T, &so->status);
-	assert_string_equal(said(&so->status, "HPAActive"), "False FailedGetExternalMetric: HPA is not actively scaling: the metric");
+	assert_string_equal(said(&so->status, "HPAActive"),
+		"False FailedGetExternalMetric: HPA is not actively scaling: the metric");
 	o.hpa = NULL;
 	conditions_after_reconcile(so, &o, T, &so->status);
-	assert_string_equal(said(&so->status, "HPAActive"), "False FailedGetExternalMetric: HPA is not actively scaling: the metric");
+	assert_string_equal(said(&so->status, "HPAActive"),
+		"False FailedGetExternalMetric: HPA is not actively scaling: the metric");
 	scaledobject_free(so);
 	hpa_free(hpa);
 	json_decref(object);
@@ -404,14 +508,19 @@ static void reconcile_with(struct scaledobject *so, const struct directives *say
 	conditions_after_reconcile(so, &o, T, &so->status);
 }
 
-#define PAUSED "True ScaledObjectPaused: ScaledObject is paused"
-#define UNPAUSED "False ScaledObjectUnpaused: pause annotation removed for ScaledObject"
+#define PAUSED       "True ScaledObjectPaused: ScaledObject is paused"
+#define UNPAUSED     "False ScaledObjectUnpaused: pause annotation removed for ScaledObject"
 #define READY_PAUSED "True ScaledObjectReady: ScaledObject is paused"
 
 static void test_pausing(void **state)
 {
 	static const struct err wrong = { .kind = ERR_INVALID, .msg = "wrong" };
-	static const struct { struct directives says; const struct err *err; const char *paused, *ready; int32_t replicas; } steps[] = {
+	static const struct {
+		struct directives says;
+		const struct err *err;
+		const char *paused, *ready;
+		int32_t replicas;
+	} steps[] = {
 		{ { .paused_replicas = INT32_UNSET }, NULL, "False : ", READY, INT32_UNSET },
 		{ { .paused = true, .paused_replicas = INT32_UNSET }, NULL, PAUSED, READY_PAUSED, INT32_UNSET },
 		{ { .paused = true, .paused_replicas = 0 }, NULL, PAUSED, READY_PAUSED, 0 },
@@ -421,7 +530,8 @@ static void test_pausing(void **state)
 		{ { .scale_out_paused = true, .paused_replicas = INT32_UNSET }, NULL, PAUSED, READY, INT32_UNSET },
 		{ { .force_active = true, .paused_replicas = INT32_UNSET }, NULL, UNPAUSED, READY, INT32_UNSET },
 		{ { .paused = true, .paused_replicas = 4 }, NULL, PAUSED, READY_PAUSED, 4 },
-		{ { .paused_replicas = INT32_UNSET }, &wrong, UNPAUSED, "False ScaledObjectCheckFailed: wrong", INT32_UNSET },
+		{ { .paused_replicas = INT32_UNSET }, &wrong, UNPAUSED, "False ScaledObjectCheckFailed: wrong",
+			INT32_UNSET },
 	};
 	struct scaledobject *so = object_with("null");
 
@@ -440,7 +550,9 @@ static void test_pausing(void **state)
 static void test_pausing_while_failing(void **state)
 {
 	static const struct directives paused = { .paused = true, .paused_replicas = INT32_UNSET };
-	struct scaledobject *so = object_with("{'conditions':[{'type':'Ready','status':'False','reason':'TriggerError','message':'m'},{'type':'Active','status':'True','reason':'ScalerActive'}]}");
+	struct scaledobject *so = object_with(
+		"{'conditions':[{'type':'Ready','status':'False','reason':'TriggerError','message':'m'},{'type':'"
+		"Active','status':'True','reason':'ScalerActive'}]}");
 
 	(void)state;
 	reconcile_with(so, &paused, NULL);
@@ -471,7 +583,10 @@ static void test_pause_unreadable(void **state)
 static void test_metric_kinds(void **state)
 {
 	static const struct metric_spec kinds[] = {
-		{ .kind = METRIC_RESOURCE, .name = "memory" }, { .name = "s1-redis-mail" }, { .kind = METRIC_CONTAINER_RESOURCE, .name = "cpu", .container = "app" }, { .kind = METRIC_RESOURCE, .name = "cpu" },
+		{ .kind = METRIC_RESOURCE, .name = "memory" },
+		{ .name = "s1-redis-mail" },
+		{ .kind = METRIC_CONTAINER_RESOURCE, .name = "cpu", .container = "app" },
+		{ .kind = METRIC_RESOURCE, .name = "cpu" },
 	};
 	struct reconcile_outcome o = all_set_up;
 	struct scaledobject *so = object_of(",'advanced':{'scalingModifiers':{'formula':'a','target':'1'}}", "null");
@@ -491,13 +606,18 @@ static void test_metric_kinds(void **state)
 
 /* ---- Fallback and health ---- */
 
-#define FALLING "True FallbackExists: At least one trigger is falling back on this scaled object"
+#define FALLING       "True FallbackExists: At least one trigger is falling back on this scaled object"
 #define WITH_FALLBACK ",'fallback':{'failureThreshold':3,'replicas':6}"
 
 static void test_health(void **state)
 {
 	/* failures of both metrics, then what stands in the status: "failures status" of both */
-	static const struct { int32_t failures[2]; const char *trouble; bool written; const char *fallback, *health; } steps[] = {
+	static const struct {
+		int32_t failures[2];
+		const char *trouble;
+		bool written;
+		const char *fallback, *health;
+	} steps[] = {
 		{ { 0, 0 }, NULL, true, NO_FALLBACK, "0 Happy 0 Happy" },
 		{ { 0, 0 }, NULL, false, NO_FALLBACK, "0 Happy 0 Happy" },
 		{ { 1, 0 }, NULL, true, NO_FALLBACK, "1 Failing 0 Happy" },
@@ -519,8 +639,11 @@ static void test_health(void **state)
 	assert_string_equal(said(&so->status, "Fallback"), "Unknown : ");
 	assert_int_equal(so->status.health_count, 0);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct scale_trigger triggers[2] = { { .metric_name = metrics[0].name, .failures = steps[i].failures[0] },
-						     { .metric_name = metrics[1].name, .failures = steps[i].failures[1], .fallback_trouble = steps[i].trouble } };
+		struct scale_trigger triggers[2] = { { .metric_name = metrics[0].name,
+							     .failures = steps[i].failures[0] },
+			{ .metric_name = metrics[1].name,
+				.failures = steps[i].failures[1],
+				.fallback_trouble = steps[i].trouble } };
 		struct scaledobject_status before = { 0 };
 		char text[100], *patch;
 
@@ -531,8 +654,9 @@ static void test_health(void **state)
 			fail_msg("step %zu: %s", i, patch != NULL ? patch : "nothing is written");
 		assert_string_equal(said(&so->status, "Fallback"), steps[i].fallback);
 		assert_int_equal(so->status.health_count, 2);
-		snprintf(text, sizeof(text), "%d %s %d %s", (int)so->status.health[0].failures, so->status.health[0].failing ? "Failing" : "Happy", (int)so->status.health[1].failures,
-			 so->status.health[1].failing ? "Failing" : "Happy");
+		snprintf(text, sizeof(text), "%d %s %d %s", (int)so->status.health[0].failures,
+			so->status.health[0].failing ? "Failing" : "Happy", (int)so->status.health[1].failures,
+			so->status.health[1].failing ? "Failing" : "Happy");
 		assert_string_equal(text, steps[i].health);
 		free(patch);
 		scaledobject_status_done(&before);
@@ -552,7 +676,8 @@ static void test_health(void **state)
 /* Without a valid fallback nobody keeps count; nor of metrics that the status does not name. */
 static void test_health_not_kept(void **state)
 {
-	struct scale_trigger failing = { .metric_name = metrics[0].name, .failures = 100 }, other = { .metric_name = "s7-gone", .failures = 1 };
+	struct scale_trigger failing = { .metric_name = metrics[0].name, .failures = 100 },
+			     other = { .metric_name = "s7-gone", .failures = 1 };
 	struct scaledobject *so = object_with("null"), *with = object_of(WITH_FALLBACK, "null");
 
 	(void)state;
@@ -567,12 +692,20 @@ static void test_health_not_kept(void **state)
 	scaledobject_free(with);
 }
 
-/* Which trigger falls back and why, for whoever looks with kubectl only; a text that is another at each poll is not written at each poll. */
+/*
+ * Which trigger falls back and why, for whoever looks with kubectl only; a text that is another at
+ * each poll is not written at each poll.
+ */
 static void test_fallback_names_the_cause(void **state)
 {
-	struct err refused = { .kind = ERR_TEMPORARY, .msg = "redis:6379: connection refused" }, again = { .kind = ERR_TEMPORARY, .msg = "redis:6379: timed out" };
+	struct err refused = { .kind = ERR_TEMPORARY, .msg = "redis:6379: connection refused" },
+		   again = { .kind = ERR_TEMPORARY, .msg = "redis:6379: timed out" };
 	struct err denied = { .kind = ERR_DENIED, .msg = "redis:6379: WRONGPASS" };
-	const struct { const struct err *err; bool news; const char *says; } steps[] = {
+	const struct {
+		const struct err *err;
+		bool news;
+		const char *says;
+	} steps[] = {
 		{ &refused, true, FALLING ": s1-redis-mail: redis:6379: connection refused" },
 		{ &again, false, FALLING ": s1-redis-mail: redis:6379: connection refused" },
 		{ &denied, true, FALLING ": s1-redis-mail: redis:6379: WRONGPASS" },
@@ -582,7 +715,8 @@ static void test_fallback_names_the_cause(void **state)
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct scale_trigger triggers[] = { { .metric_name = metrics[0].name }, { .metric_name = "s1-redis-mail", .failures = 9, .source_err = steps[i].err } };
+		struct scale_trigger triggers[] = { { .metric_name = metrics[0].name },
+			{ .metric_name = "s1-redis-mail", .failures = 9, .source_err = steps[i].err } };
 
 		conditions_after_count(so, triggers, 2, steps[i].news, T, &so->status);
 		assert_string_equal(said(&so->status, "Fallback"), steps[i].says);

@@ -3,12 +3,14 @@
 
 #include "../crd/given.h"
 
-#define NONE INT32_UNSET
+#define NONE          INT32_UNSET
 #define A(key, value) "'autoscaling.keda.sh/" key "':'" value "'"
 
 static int read_given(const char *annotations, struct directives *out, struct err *err)
 {
-	char *text = mem_printf("{'metadata':{'name':'web','annotations':{%s}},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "}}", annotations);
+	char *text = mem_printf("{'metadata':{'name':'web','annotations':{%s}},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS
+				"}}",
+		annotations);
 	struct scaledobject *so = given_scaledobject(text);
 	int rc = directives_read(so, out, err);
 
@@ -19,7 +21,10 @@ static int read_given(const char *annotations, struct directives *out, struct er
 
 static void test_read(void **state)
 {
-	static const struct { const char *annotations; struct directives wanted; } cases[] = {
+	static const struct {
+		const char *annotations;
+		struct directives wanted;
+	} cases[] = {
 		{ "", { false, NONE, false, false, false, false } },
 		{ "'autoscaling.keda.sh/other':'x','paused':'true'", { false, NONE, false, false, false, false } },
 		{ A("paused", "true"), { true, NONE, false, false, false, false } },
@@ -48,30 +53,55 @@ static void test_read(void **state)
 
 		if (read_given(cases[i].annotations, &d, &err) < 0)
 			fail_msg("%s: %s", cases[i].annotations, err.msg);
-		if (d.paused != w->paused || d.paused_replicas != w->paused_replicas || d.scale_in_paused != w->scale_in_paused || d.scale_out_paused != w->scale_out_paused ||
-		    d.force_active != w->force_active || d.transfer_hpa != w->transfer_hpa)
-			fail_msg("%s: paused %d at %d, in %d, out %d, force %d, transfer %d", cases[i].annotations, d.paused, (int)d.paused_replicas, d.scale_in_paused, d.scale_out_paused,
-				 d.force_active, d.transfer_hpa);
+		if (d.paused != w->paused || d.paused_replicas != w->paused_replicas ||
+			d.scale_in_paused != w->scale_in_paused || d.scale_out_paused != w->scale_out_paused ||
+			d.force_active != w->force_active || d.transfer_hpa != w->transfer_hpa)
+			fail_msg("%s: paused %d at %d, in %d, out %d, force %d, transfer %d", cases[i].annotations,
+				d.paused, (int)d.paused_replicas, d.scale_in_paused, d.scale_out_paused, d.force_active,
+				d.transfer_hpa);
 	}
 }
 
 static void test_refused(void **state)
 {
-	static const struct { const char *annotations, *message; } cases[] = {
-		{ A("paused", "yes"), "metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false" },
+	static const struct {
+		const char *annotations, *message;
+	} cases[] = {
+		{ A("paused", "yes"),
+			"metadata.annotations[autoscaling.keda.sh/paused]: \"yes\" is neither true nor false" },
 		{ A("paused", ""), "metadata.annotations[autoscaling.keda.sh/paused]: \"\" is neither true nor false" },
-		{ A("paused", "tRue"), "metadata.annotations[autoscaling.keda.sh/paused]: \"tRue\" is neither true nor false" },
-		{ A("paused-scale-in", " true"), "metadata.annotations[autoscaling.keda.sh/paused-scale-in]: \" true\" is neither true nor false" },
-		{ A("paused-scale-out", "2"), "metadata.annotations[autoscaling.keda.sh/paused-scale-out]: \"2\" is neither true nor false" },
-		{ A("force-activation", "on"), "metadata.annotations[autoscaling.keda.sh/force-activation]: \"on\" is neither true nor false" },
-		{ "'scaledobject.keda.sh/transfer-hpa-ownership':'y'", "metadata.annotations[scaledobject.keda.sh/transfer-hpa-ownership]: \"y\" is neither true nor false" },
-		{ A("paused-replicas", ""), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"\" is not a whole number from 0 to 2147483647" },
-		{ A("paused-replicas", "-1"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"-1\" is not a whole number from 0 to 2147483647" },
-		{ A("paused-replicas", "1.5"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"1.5\" is not a whole number from 0 to 2147483647" },
-		{ A("paused-replicas", "2147483648"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"2147483648\" is not a whole number from 0 to 2147483647" },
-		{ A("paused-replicas", "99999999999999999999"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"99999999999999999999\" is not a whole number from 0 to 2147483647" },
+		{ A("paused", "tRue"),
+			"metadata.annotations[autoscaling.keda.sh/paused]: \"tRue\" is neither true nor false" },
+		{ A("paused-scale-in", " true"),
+			"metadata.annotations[autoscaling.keda.sh/paused-scale-in]: \" true\" is neither true nor "
+			"false" },
+		{ A("paused-scale-out", "2"),
+			"metadata.annotations[autoscaling.keda.sh/paused-scale-out]: \"2\" is neither true nor false" },
+		{ A("force-activation", "on"),
+			"metadata.annotations[autoscaling.keda.sh/force-activation]: \"on\" is neither true nor "
+			"false" },
+		{ "'scaledobject.keda.sh/transfer-hpa-ownership':'y'",
+			"metadata.annotations[scaledobject.keda.sh/transfer-hpa-ownership]: \"y\" is neither true nor "
+			"false" },
+		{ A("paused-replicas", ""),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"\" is not a whole number from 0 "
+			"to 2147483647" },
+		{ A("paused-replicas", "-1"),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"-1\" is not a whole number from "
+			"0 to 2147483647" },
+		{ A("paused-replicas", "1.5"),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"1.5\" is not a whole number from "
+			"0 to 2147483647" },
+		{ A("paused-replicas", "2147483648"),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"2147483648\" is not a whole "
+			"number from 0 to 2147483647" },
+		{ A("paused-replicas", "99999999999999999999"),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"99999999999999999999\" is not a "
+			"whole number from 0 to 2147483647" },
 		/* also where it would not count */
-		{ A("paused", "false") "," A("paused-replicas", "x"), "metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"x\" is not a whole number from 0 to 2147483647" },
+		{ A("paused", "false") "," A("paused-replicas", "x"),
+			"metadata.annotations[autoscaling.keda.sh/paused-replicas]: \"x\" is not a whole number from 0 "
+			"to 2147483647" },
 	};
 
 	(void)state;
@@ -90,13 +120,19 @@ static void test_refused(void **state)
 /* Of a ScaledJob this one annotation counts, and the others are not even read. */
 static void test_read_paused(void **state)
 {
-	static const struct { const char *annotations; int rc; bool paused; } cases[] = {
+	static const struct {
+		const char *annotations;
+		int rc;
+		bool paused;
+	} cases[] = {
 		{ "", 0, false },
 		{ A("paused", "true"), 0, true },
 		{ A("paused", "1"), 0, true },
 		{ A("paused", "False"), 0, false },
 		{ A("paused-replicas", "5"), 0, false },
-		{ A("paused", "true") "," A("paused-replicas", "x") "," A("paused-scale-in", "y") "," A("force-activation", "z"), 0, true },
+		{ A("paused", "true") "," A("paused-replicas", "x") "," A("paused-scale-in",
+			  "y") "," A("force-activation", "z"),
+			0, true },
 		{ A("paused", "yes"), -1, false },
 		{ A("paused", ""), -1, false },
 	};
@@ -108,7 +144,8 @@ static void test_read_paused(void **state)
 		bool paused = true;
 		struct err err = { 0 };
 
-		if (directives_read_paused(&sj->meta.annotations, &paused, &err) != cases[i].rc || paused != cases[i].paused)
+		if (directives_read_paused(&sj->meta.annotations, &paused, &err) != cases[i].rc ||
+			paused != cases[i].paused)
 			fail_msg("%s: paused %d, %s", cases[i].annotations, paused, err.msg);
 		if (cases[i].rc < 0) {
 			assert_int_equal(err.kind, ERR_INVALID);

@@ -15,8 +15,14 @@
 
 static const char *const names[] = { "a", "b", "c", "trig_one", "trig-two" };
 #define NAMES (sizeof(names) / sizeof(names[0]))
-#define NIL { true, 0 }
-#define IS(number) { false, number }
+#define NIL                                                                                                            \
+	{                                                                                                              \
+		true, 0                                                                                                \
+	}
+#define IS(number)                                                                                                     \
+	{                                                                                                              \
+		false, number                                                                                          \
+	}
 
 static struct formula *compiled(const char *text)
 {
@@ -29,7 +35,8 @@ static struct formula *compiled(const char *text)
 }
 
 /* a, b and c; the others are 7. */
-static int evaluate(const struct formula *f, struct formula_value a, struct formula_value b, struct formula_value c, struct formula_value *out, struct err *err)
+static int evaluate(const struct formula *f, struct formula_value a, struct formula_value b, struct formula_value c,
+	struct formula_value *out, struct err *err)
 {
 	struct formula_value values[NAMES] = { a, b, c, IS(7), IS(7) };
 
@@ -43,7 +50,8 @@ static void check_number(const char *text, double expected)
 	struct formula_value out;
 	struct err err = { 0 };
 
-	if (evaluate(f, (struct formula_value)IS(5.5), (struct formula_value)IS(2), (struct formula_value)IS(-3), &out, &err) < 0)
+	if (evaluate(f, (struct formula_value)IS(5.5), (struct formula_value)IS(2), (struct formula_value)IS(-3), &out,
+		    &err) < 0)
 		fail_msg("%s: %s", text, err.msg);
 	if (out.nil || !(fabs(out.number - expected) <= 1e-12 * fabs(expected)))
 		fail_msg("%s: %.17g, not %.17g", text, out.number, expected);
@@ -62,7 +70,10 @@ static void check_refused(const char *text, const char *message)
 	assert_null(formula_compile(text, names, NAMES, NULL));
 }
 
-struct number_case { const char *text; double expected; };
+struct number_case {
+	const char *text;
+	double expected;
+};
 
 static void check_numbers(const struct number_case *cases, size_t count)
 {
@@ -75,11 +86,33 @@ static void check_numbers(const struct number_case *cases, size_t count)
 static void test_arithmetic(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "a", 5.5 }, { "trig_one", 7 }, { "a + b", 7.5 }, { "a - b - c", 6.5 }, { "a*-b", -11 }, { "a / b", 2.75 }, { "1 / 2", 0.5 }, { "1 + 2 * 3 - 4 / 5", 6.2 }, { "100 / 10 / 2", 5 },
-		{ "5 % 3", 2 }, { "-5 % 3", -2 }, { "5 % -3", 2 }, { "2 * 3 % 4", 2 }, { "int(a) % 2", 1 },
-		{ "2 ** 3 ** 2", 512 }, { "2 ^ 3", 8 }, { "-2 ** 2", -4 }, { "(-2) ** 2", 4 }, { "2 ** -1", 0.5 }, { "+a", 5.5 }, { "--a", 5.5 }, { "-(a + b)", -7.5 },
-		{ "9223372036854775807 + 1", -9223372036854775808.0 }, { "9223372036854775807 * 2", -2 }, { "-9223372036854775807 - 1", -9223372036854775808.0 },
-		{ "(-9223372036854775807 - 1) % -1", 0 }, { "-(-9223372036854775807 - 1)", -9223372036854775808.0 },
+		{ "a", 5.5 },
+		{ "trig_one", 7 },
+		{ "a + b", 7.5 },
+		{ "a - b - c", 6.5 },
+		{ "a*-b", -11 },
+		{ "a / b", 2.75 },
+		{ "1 / 2", 0.5 },
+		{ "1 + 2 * 3 - 4 / 5", 6.2 },
+		{ "100 / 10 / 2", 5 },
+		{ "5 % 3", 2 },
+		{ "-5 % 3", -2 },
+		{ "5 % -3", 2 },
+		{ "2 * 3 % 4", 2 },
+		{ "int(a) % 2", 1 },
+		{ "2 ** 3 ** 2", 512 },
+		{ "2 ^ 3", 8 },
+		{ "-2 ** 2", -4 },
+		{ "(-2) ** 2", 4 },
+		{ "2 ** -1", 0.5 },
+		{ "+a", 5.5 },
+		{ "--a", 5.5 },
+		{ "-(a + b)", -7.5 },
+		{ "9223372036854775807 + 1", -9223372036854775808.0 },
+		{ "9223372036854775807 * 2", -2 },
+		{ "-9223372036854775807 - 1", -9223372036854775808.0 },
+		{ "(-9223372036854775807 - 1) % -1", 0 },
+		{ "-(-9223372036854775807 - 1)", -9223372036854775808.0 },
 	};
 
 	(void)state;
@@ -89,8 +122,23 @@ static void test_arithmetic(void **state)
 static void test_literals(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "42", 42 }, { "1.5", 1.5 }, { ".5", 0.5 }, { "1.", 1 }, { "1e3", 1000 }, { "1.5E-1", 0.15 }, { "1_000", 1000 }, { "0x1F", 31 }, { "0Xff", 255 }, { "0b101", 5 }, { "0o17", 15 }, { "017", 17 },
-		{ "9223372036854775807", 9223372036854775807.0 }, { "a\xC2\xA0+ 1", 6.5 }, { "a // all of it", 5.5 }, { "a /* b */ + 1", 6.5 }, { "a\n+\n\tb", 7.5 },
+		{ "42", 42 },
+		{ "1.5", 1.5 },
+		{ ".5", 0.5 },
+		{ "1.", 1 },
+		{ "1e3", 1000 },
+		{ "1.5E-1", 0.15 },
+		{ "1_000", 1000 },
+		{ "0x1F", 31 },
+		{ "0Xff", 255 },
+		{ "0b101", 5 },
+		{ "0o17", 15 },
+		{ "017", 17 },
+		{ "9223372036854775807", 9223372036854775807.0 },
+		{ "a\xC2\xA0+ 1", 6.5 },
+		{ "a // all of it", 5.5 },
+		{ "a /* b */ + 1", 6.5 },
+		{ "a\n+\n\tb", 7.5 },
 	};
 
 	(void)state;
@@ -100,13 +148,38 @@ static void test_literals(void **state)
 static void test_comparison_and_logic(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "(a + b) * 2 > 10 ? a : b", 5.5 }, { "a < b ? 1 : 2", 2 }, { "a >= 5.5 ? 1 : 2", 1 }, { "a == 5.5 ? 1 : 2", 1 }, { "b == 2 ? 1 : 2", 1 }, { "b != 2 ? 1 : 2", 2 }, { "1 == 1.0 ? 1 : 2", 1 },
-		{ "1 < b < a <= 5.5 ? 1 : 2", 1 }, { "1 < a < b ? 1 : 2", 2 }, { "9 < a < 1 / 0 ? 1 : 2", 2 }, { "a < b == false ? 1 : 2", 1 },
-		{ "a > 0 and b > 0 ? 1 : 2", 1 }, { "a > 0 && b < 0 ? 1 : 2", 2 }, { "a < 0 or b > 0 ? 1 : 2", 1 }, { "a < 0 || b < 0 ? 1 : 2", 2 }, { "a < 0 or a > 0 and b < 0 ? 1 : 2", 2 },
-		{ "not (a > 1) ? 1 : 2", 2 }, { "!(a > 1) ? 1 : 2", 2 }, { "!!true ? 1 : 2", 1 }, { "not true or true ? 1 : 2", 1 },
-		{ "a > 1 ? b > 5 ? 1 : 2 : 3", 2 }, { "a > 9 ? 1 : b > 1 ? 2 : 3", 2 }, { "(a > 9 ?: b > 1) ? 1 : 2", 1 },
-		{ "if a > 1 { 2 } else { 3 }", 2 }, { "if a > 9 { 2 } else if b > 9 { 3 } else { let x = 4; x }", 4 }, { "a < 9 || [b][3] == 1 ? 1 : 2", 1 }, { "a > 9 && [b][3] == 1 ? 1 : 2", 2 },
-		{ "true == (1 == 1) ? 1 : 2", 1 }, { "[1, [2, true]] == [1.0, [2, true]] ? 1 : 2", 1 }, { "[1] == [1, 2] ? 1 : 2", 2 }, { "nil == nil ? 1 : 2", 1 }, { "[nil] == [0] ? 1 : 2", 2 },
+		{ "(a + b) * 2 > 10 ? a : b", 5.5 },
+		{ "a < b ? 1 : 2", 2 },
+		{ "a >= 5.5 ? 1 : 2", 1 },
+		{ "a == 5.5 ? 1 : 2", 1 },
+		{ "b == 2 ? 1 : 2", 1 },
+		{ "b != 2 ? 1 : 2", 2 },
+		{ "1 == 1.0 ? 1 : 2", 1 },
+		{ "1 < b < a <= 5.5 ? 1 : 2", 1 },
+		{ "1 < a < b ? 1 : 2", 2 },
+		{ "9 < a < 1 / 0 ? 1 : 2", 2 },
+		{ "a < b == false ? 1 : 2", 1 },
+		{ "a > 0 and b > 0 ? 1 : 2", 1 },
+		{ "a > 0 && b < 0 ? 1 : 2", 2 },
+		{ "a < 0 or b > 0 ? 1 : 2", 1 },
+		{ "a < 0 || b < 0 ? 1 : 2", 2 },
+		{ "a < 0 or a > 0 and b < 0 ? 1 : 2", 2 },
+		{ "not (a > 1) ? 1 : 2", 2 },
+		{ "!(a > 1) ? 1 : 2", 2 },
+		{ "!!true ? 1 : 2", 1 },
+		{ "not true or true ? 1 : 2", 1 },
+		{ "a > 1 ? b > 5 ? 1 : 2 : 3", 2 },
+		{ "a > 9 ? 1 : b > 1 ? 2 : 3", 2 },
+		{ "(a > 9 ?: b > 1) ? 1 : 2", 1 },
+		{ "if a > 1 { 2 } else { 3 }", 2 },
+		{ "if a > 9 { 2 } else if b > 9 { 3 } else { let x = 4; x }", 4 },
+		{ "a < 9 || [b][3] == 1 ? 1 : 2", 1 },
+		{ "a > 9 && [b][3] == 1 ? 1 : 2", 2 },
+		{ "true == (1 == 1) ? 1 : 2", 1 },
+		{ "[1, [2, true]] == [1.0, [2, true]] ? 1 : 2", 1 },
+		{ "[1] == [1, 2] ? 1 : 2", 2 },
+		{ "nil == nil ? 1 : 2", 1 },
+		{ "[nil] == [0] ? 1 : 2", 2 },
 	};
 
 	(void)state;
@@ -116,9 +189,25 @@ static void test_comparison_and_logic(void **state)
 static void test_arrays(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "[a, b, c][0]", 5.5 }, { "[a, b, c][-1]", -3 }, { "[a, b,][int(b) - 1]", 2 }, { "[a, [b, c]][1][0]", 2 }, { "(2..4)[1]", 3 }, { "[[true], [1]][1][0] + 1", 2 },
-		{ "b in [1, 2] ? 1 : 2", 1 }, { "b in 1..3 ? 1 : 2", 1 }, { "a in 1..9 ? 1 : 2", 2 }, { "a not in [1] ? 1 : 2", 1 }, { "not (a in [5.5]) ? 1 : 2", 2 }, { "1 + a not in [6.5] ? 1 : 2", 2 },
-		{ "[1] in [[1.0]] ? 1 : 2", 1 }, { "a in [] ? 1 : 2", 2 }, { "1..3 == [1, 2, 3] ? 1 : 2", 1 }, { "len(1..0)", 0 }, { "len(1..999999)", 999999 }, { "len([a, b, c])", 3 }, { "len([])", 0 },
+		{ "[a, b, c][0]", 5.5 },
+		{ "[a, b, c][-1]", -3 },
+		{ "[a, b,][int(b) - 1]", 2 },
+		{ "[a, [b, c]][1][0]", 2 },
+		{ "(2..4)[1]", 3 },
+		{ "[[true], [1]][1][0] + 1", 2 },
+		{ "b in [1, 2] ? 1 : 2", 1 },
+		{ "b in 1..3 ? 1 : 2", 1 },
+		{ "a in 1..9 ? 1 : 2", 2 },
+		{ "a not in [1] ? 1 : 2", 1 },
+		{ "not (a in [5.5]) ? 1 : 2", 2 },
+		{ "1 + a not in [6.5] ? 1 : 2", 2 },
+		{ "[1] in [[1.0]] ? 1 : 2", 1 },
+		{ "a in [] ? 1 : 2", 2 },
+		{ "1..3 == [1, 2, 3] ? 1 : 2", 1 },
+		{ "len(1..0)", 0 },
+		{ "len(1..999999)", 999999 },
+		{ "len([a, b, c])", 3 },
+		{ "len([])", 0 },
 	};
 
 	(void)state;
@@ -128,11 +217,39 @@ static void test_arrays(void **state)
 static void test_functions(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "min(a, b, c)", -3 }, { "max(a, [b, [9]], c)", 9 }, { "max(a, b,)", 5.5 }, { "max(1, a) == 5.5 ? 1 : 2", 1 }, { "max([])  ?? 8", 8 }, { "min([], [a])", 5.5 }, { "max(1, 2) % 2", 0 },
-		{ "sum([a, b, c])", 4.5 }, { "sum([])", 0 }, { "sum([a])", 5.5 }, { "sum(1..100)", 5050 }, { "sum([0.1, b, 0.3])", 2.4 }, { "sum([a, b], # * 2)", 15 },
-		{ "mean(a, b)", 3.75 }, { "mean([a, b, c])", 1.5 }, { "mean([])", 0 }, { "mean(1, 2)", 1.5 }, { "median(a, b, c)", 2 }, { "median([a, b, [c, 4]])", 3 }, { "median([])", 0 }, { "median(1..101)", 51 },
-		{ "abs(c)", 3 }, { "abs(-7) % 4", 3 }, { "ceil(a)", 6 }, { "floor(c / b)", -2 }, { "round(2.5)", 3 }, { "round(-2.5)", -3 }, { "int(-1.9)", -1 }, { "float(3) / 2", 1.5 }, { "round(a * 100) / 1000", 0.55 },
-		{ "[a, b] | max(9)", 9 }, { "[a, b, c] | filter(# > 0) | sum()", 7.5 }, { "a + 1 | max(b)", 6.5 },
+		{ "min(a, b, c)", -3 },
+		{ "max(a, [b, [9]], c)", 9 },
+		{ "max(a, b,)", 5.5 },
+		{ "max(1, a) == 5.5 ? 1 : 2", 1 },
+		{ "max([])  ?? 8", 8 },
+		{ "min([], [a])", 5.5 },
+		{ "max(1, 2) % 2", 0 },
+		{ "sum([a, b, c])", 4.5 },
+		{ "sum([])", 0 },
+		{ "sum([a])", 5.5 },
+		{ "sum(1..100)", 5050 },
+		{ "sum([0.1, b, 0.3])", 2.4 },
+		{ "sum([a, b], # * 2)", 15 },
+		{ "mean(a, b)", 3.75 },
+		{ "mean([a, b, c])", 1.5 },
+		{ "mean([])", 0 },
+		{ "mean(1, 2)", 1.5 },
+		{ "median(a, b, c)", 2 },
+		{ "median([a, b, [c, 4]])", 3 },
+		{ "median([])", 0 },
+		{ "median(1..101)", 51 },
+		{ "abs(c)", 3 },
+		{ "abs(-7) % 4", 3 },
+		{ "ceil(a)", 6 },
+		{ "floor(c / b)", -2 },
+		{ "round(2.5)", 3 },
+		{ "round(-2.5)", -3 },
+		{ "int(-1.9)", -1 },
+		{ "float(3) / 2", 1.5 },
+		{ "round(a * 100) / 1000", 0.55 },
+		{ "[a, b] | max(9)", 9 },
+		{ "[a, b, c] | filter(# > 0) | sum()", 7.5 },
+		{ "a + 1 | max(b)", 6.5 },
 	};
 
 	(void)state;
@@ -142,13 +259,35 @@ static void test_functions(void **state)
 static void test_predicates(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "count([a, b, c], {# > 1})", 2 }, { "count([a, b, c], # > 1)", 2 }, { "count([a,b],{#>1}) > 1 ? 5 : 0", 5 }, { "count([a > 1, b > 9, true])", 2 }, { "count([], # > 1)", 0 },
-		{ "any([a, b], # > 5) ? 1 : 2", 1 }, { "any([], # > 5) ? 1 : 2", 2 }, { "all([a, b], # > 1) ? 1 : 2", 1 }, { "all([a, c], # > 1) ? 1 : 2", 2 }, { "all([], # > 1) ? 1 : 2", 1 },
-		{ "none([a, b], # > 9) ? 1 : 2", 1 }, { "none([a, b], # > 5) ? 1 : 2", 2 }, { "one([a, b], # > 5) ? 1 : 2", 1 }, { "one([a, b], # > 1) ? 1 : 2", 2 },
-		{ "filter([a, b, c, 9, 8], # > 1)[1]", 2 }, { "len(filter(1..10, # % 2 == 0))", 5 }, { "map([a, b], # * 2)[0]", 11 }, { "sum(map(1..3, # * #))", 14 }, { "max(filter([a], # > 9)) ?? 3", 3 },
-		{ "sum(map([[1, 2], [3, 4]], sum(#)))", 10 }, { "count([[1], [2, 9]], any(#, # > 5))", 1 }, { "sum(map(1..3, sum(map(1..#, # * 2))))", 20 }, { "map([a, b], [#, 1])[1][0]", 2 },
-		{ "map([a], {let x = #; x * x})[0]", 30.25 }, { "sum(map(map(1..3, [#, # * 10]), #[1]))", 60 }, { "len(filter(map(1..50, [#]), #[0] > 10))", 40 }, { "sum(map(1..1500, # in [a, b] ? 1 : 0))", 1 },
-		{ "all([true, false], #) ? 1 : 2", 2 }, { "count([a, b], # > 1,)", 2 },
+		{ "count([a, b, c], {# > 1})", 2 },
+		{ "count([a, b, c], # > 1)", 2 },
+		{ "count([a,b],{#>1}) > 1 ? 5 : 0", 5 },
+		{ "count([a > 1, b > 9, true])", 2 },
+		{ "count([], # > 1)", 0 },
+		{ "any([a, b], # > 5) ? 1 : 2", 1 },
+		{ "any([], # > 5) ? 1 : 2", 2 },
+		{ "all([a, b], # > 1) ? 1 : 2", 1 },
+		{ "all([a, c], # > 1) ? 1 : 2", 2 },
+		{ "all([], # > 1) ? 1 : 2", 1 },
+		{ "none([a, b], # > 9) ? 1 : 2", 1 },
+		{ "none([a, b], # > 5) ? 1 : 2", 2 },
+		{ "one([a, b], # > 5) ? 1 : 2", 1 },
+		{ "one([a, b], # > 1) ? 1 : 2", 2 },
+		{ "filter([a, b, c, 9, 8], # > 1)[1]", 2 },
+		{ "len(filter(1..10, # % 2 == 0))", 5 },
+		{ "map([a, b], # * 2)[0]", 11 },
+		{ "sum(map(1..3, # * #))", 14 },
+		{ "max(filter([a], # > 9)) ?? 3", 3 },
+		{ "sum(map([[1, 2], [3, 4]], sum(#)))", 10 },
+		{ "count([[1], [2, 9]], any(#, # > 5))", 1 },
+		{ "sum(map(1..3, sum(map(1..#, # * 2))))", 20 },
+		{ "map([a, b], [#, 1])[1][0]", 2 },
+		{ "map([a], {let x = #; x * x})[0]", 30.25 },
+		{ "sum(map(map(1..3, [#, # * 10]), #[1]))", 60 },
+		{ "len(filter(map(1..50, [#]), #[0] > 10))", 40 },
+		{ "sum(map(1..1500, # in [a, b] ? 1 : 0))", 1 },
+		{ "all([true, false], #) ? 1 : 2", 2 },
+		{ "count([a, b], # > 1,)", 2 },
 	};
 
 	(void)state;
@@ -158,8 +297,15 @@ static void test_predicates(void **state)
 static void test_let(void **state)
 {
 	static const struct number_case cases[] = {
-		{ "let x = a; x + 1", 6.5 }, { "let x = a; let y = x * b; y + x", 16.5 }, { "(let y = 1; y) + (let y = 5; y)", 6 }, { "let x = [a, b, c]; sum(x) / len(x)", 1.5 },
-		{ "let x = a > 1; x ? 1 : 2", 1 }, { "let x = nil; x ?? 4", 4 }, { "let x = a; x; b", 2 }, { "(a; b) + 1", 3 }, { "let x = 1 < b < 9 ? 3 : 4; 0 < x < 4 ? x : 0", 3 },
+		{ "let x = a; x + 1", 6.5 },
+		{ "let x = a; let y = x * b; y + x", 16.5 },
+		{ "(let y = 1; y) + (let y = 5; y)", 6 },
+		{ "let x = [a, b, c]; sum(x) / len(x)", 1.5 },
+		{ "let x = a > 1; x ? 1 : 2", 1 },
+		{ "let x = nil; x ?? 4", 4 },
+		{ "let x = a; x; b", 2 },
+		{ "(a; b) + 1", 3 },
+		{ "let x = 1 < b < 9 ? 3 : 4; 0 < x < 4 ? x : 0", 3 },
 	};
 
 	(void)state;
@@ -168,11 +314,25 @@ static void test_let(void **state)
 
 static void test_coalescing(void **state)
 {
-	static const struct { const char *text; struct formula_value a, b, expected; } cases[] = {
-		{ "a ?? b ?? 5", IS(1), NIL, IS(1) }, { "a ?? b ?? 5", NIL, IS(2), IS(2) }, { "a ?? b ?? 5", NIL, NIL, IS(5) }, { "a ?? b", NIL, NIL, NIL },
-		{ "1 + a ?? b", NIL, IS(2), IS(3) }, { "-a ?? b", NIL, IS(2), IS(-2) }, { "2 * a ?? b + 1", NIL, IS(2), IS(5) }, { "(a ?? b) + 1", NIL, IS(2), IS(3) },
-		{ "a == nil ? (b ?? nil) : a", NIL, IS(4), IS(4) }, { "a == nil ? (b ?? nil) : a", NIL, NIL, NIL }, { "a != nil ? a : 3", NIL, IS(1), IS(3) }, { "max(a) ?? 6", NIL, IS(1), IS(6) },
-		{ "max(filter([a, b], # != nil)) ?? nil", NIL, NIL, NIL }, { "sum(map([a, b], # ?? 10))", NIL, IS(1), IS(11) }, { "a in [nil] ? 1 : 2", NIL, IS(1), IS(1) },
+	static const struct {
+		const char *text;
+		struct formula_value a, b, expected;
+	} cases[] = {
+		{ "a ?? b ?? 5", IS(1), NIL, IS(1) },
+		{ "a ?? b ?? 5", NIL, IS(2), IS(2) },
+		{ "a ?? b ?? 5", NIL, NIL, IS(5) },
+		{ "a ?? b", NIL, NIL, NIL },
+		{ "1 + a ?? b", NIL, IS(2), IS(3) },
+		{ "-a ?? b", NIL, IS(2), IS(-2) },
+		{ "2 * a ?? b + 1", NIL, IS(2), IS(5) },
+		{ "(a ?? b) + 1", NIL, IS(2), IS(3) },
+		{ "a == nil ? (b ?? nil) : a", NIL, IS(4), IS(4) },
+		{ "a == nil ? (b ?? nil) : a", NIL, NIL, NIL },
+		{ "a != nil ? a : 3", NIL, IS(1), IS(3) },
+		{ "max(a) ?? 6", NIL, IS(1), IS(6) },
+		{ "max(filter([a, b], # != nil)) ?? nil", NIL, NIL, NIL },
+		{ "sum(map([a, b], # ?? 10))", NIL, IS(1), IS(11) },
+		{ "a in [nil] ? 1 : 2", NIL, IS(1), IS(1) },
 	};
 	struct formula_value out;
 	struct err err = { 0 };
@@ -190,8 +350,14 @@ static void test_coalescing(void **state)
 
 static void test_evaluation_fails(void **state)
 {
-	static const struct { const char *text; struct formula_value a; const char *message; } cases[] = {
-		{ "a", NIL, "the result is nil: it must be a number (write a ?? b to say what takes the place of a trigger that has no value)" },
+	static const struct {
+		const char *text;
+		struct formula_value a;
+		const char *message;
+	} cases[] = {
+		{ "a", NIL,
+			"the result is nil: it must be a number (write a ?? b to say what takes the place of a trigger "
+			"that has no value)" },
 		{ "a + 1", NIL, "column 3: + takes numbers, not nil and an integer" },
 		{ "2 +\n\ta * 3", NIL, "line 2, column 4: * takes numbers, not nil and an integer" },
 		{ "-a", NIL, "column 1: - takes a number, not nil" },
@@ -234,11 +400,16 @@ static void test_evaluation_fails(void **state)
 
 static void test_refused(void **state)
 {
-	static const struct { const char *text, *message; } cases[] = {
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
 		{ "", "the formula is empty" },
 		{ " // nothing", "the formula is empty" },
-		{ "a + trig_two", "column 5: unknown name \"trig_two\" (the triggers are a, b, c, trig_one and trig-two)" },
-		{ "a + trig-two", "column 5: unknown name \"trig\": a formula cannot say trig-two; name that trigger with letters, digits and _ only" },
+		{ "a + trig_two",
+			"column 5: unknown name \"trig_two\" (the triggers are a, b, c, trig_one and trig-two)" },
+		{ "a + trig-two",
+			"column 5: unknown name \"trig\": a formula cannot say trig-two; name that trigger with "
+			"letters, digits and _ only" },
 		{ "a +", "column 4: the formula ends too early" },
 		{ "(a", "column 3: the formula ends too early" },
 		{ "a b", "column 3: unexpected b" },
@@ -246,14 +417,20 @@ static void test_refused(void **state)
 		{ "a = b ? 1 : 2", "column 3: unexpected =: write == to compare" },
 		{ "a & b", "column 3: unexpected &: write && or and" },
 		{ "a | b", "column 6: the formula ends too early" },
-		{ "a | 1", "column 5: | gives what is before it to a function, as in [a, b] | max(); write || or \"or\" for one of two conditions" },
+		{ "a | 1",
+			"column 5: | gives what is before it to a function, as in [a, b] | max(); write || or \"or\" "
+			"for one of two conditions" },
 		{ "a @ b", "column 3: unexpected character @" },
 		{ "a not b", "column 7: unexpected b" },
 		{ "a; b", "column 2: unexpected ;" },
 		{ "\"a\"", "column 1: texts in quotes are not supported: a formula is about numbers" },
 		{ "a contains b", "column 3: contains is for texts, which a formula here cannot have" },
-		{ "a.b", "column 2: members (a.b) are not supported: a trigger's name in a formula is made of letters, digits and _" },
-		{ "a ?.5 : 1", "column 3: members (a.b) are not supported: a trigger's name in a formula is made of letters, digits and _" },
+		{ "a.b",
+			"column 2: members (a.b) are not supported: a trigger's name in a formula is made of letters, "
+			"digits and _" },
+		{ "a ?.5 : 1",
+			"column 3: members (a.b) are not supported: a trigger's name in a formula is made of letters, "
+			"digits and _" },
 		{ "{a: 1}", "column 1: maps ({a: 1}) are not supported" },
 		{ "[1, 2][0:1]", "column 9: slices (a[1:2]) are not supported" },
 		{ "a /* b", "column 3: this comment does not end: */ is missing" },
@@ -262,8 +439,11 @@ static void test_refused(void **state)
 		{ "0x", "column 1: 0x is no number" },
 		{ "0x1.5", "column 1: 0x1.5 is no number" },
 		{ "1e999", "column 1: the number 1e999 is too large" },
-		{ "9223372036854775808", "column 1: the integer 9223372036854775808 is too large: write 9223372036854775808.0" },
-		{ "now()", "column 1: unknown function now (there are len min max abs ceil floor round int float sum mean median count any all none one filter map)" },
+		{ "9223372036854775808",
+			"column 1: the integer 9223372036854775808 is too large: write 9223372036854775808.0" },
+		{ "now()",
+			"column 1: unknown function now (there are len min max abs ceil floor round int float sum mean "
+			"median count any all none one filter map)" },
 		{ "a(1)", "column 1: a is a trigger or variable here, not a function" },
 		{ "max + 1", "column 1: max is a function: write max(...)" },
 		{ "#", "column 1: # is an element of an array within a predicate, as in count([a, b], # > 1)" },
@@ -272,11 +452,16 @@ static void test_refused(void **state)
 		{ "let x = 1; let x = 2; x", "column 16: x exists already: choose another name" },
 		{ "let max = 1; max", "column 5: max is a function: choose another name" },
 		{ "let x = 1", "column 10: the formula ends too early" },
-		{ "a ?? b + 1", "column 8: ?? and + cannot stand side by side: put one of them in parentheses, as in (a ?? b) + c" },
-		{ "a ?? b > 1 ? 1 : 2", "column 8: ?? and > cannot stand side by side: put one of them in parentheses, as in (a ?? b) + c" },
+		{ "a ?? b + 1",
+			"column 8: ?? and + cannot stand side by side: put one of them in parentheses, as in (a ?? b) "
+			"+ c" },
+		{ "a ?? b > 1 ? 1 : 2",
+			"column 8: ?? and > cannot stand side by side: put one of them in parentheses, as in (a ?? b) "
+			"+ c" },
 		{ "a % 2", "column 3: % does not fit a float and an integer: it takes integers, so write int(...)" },
 		{ "a > 0 ? int(a) % 0 : 1", "column 16: % by zero" },
-		{ "sum(1..a)", "column 6: .. does not fit an integer and a float: it takes integers, so write int(...)" },
+		{ "sum(1..a)",
+			"column 6: .. does not fit an integer and a float: it takes integers, so write int(...)" },
 		{ "a + true", "column 3: + does not fit a float and true or false" },
 		{ "nil + 1", "column 5: + does not fit nil and an integer" },
 		{ "a == true ? 1 : 2", "column 3: == does not fit a float and true or false" },
@@ -284,7 +469,9 @@ static void test_refused(void **state)
 		{ "a and b > 1 ? 1 : 2", "column 3: and does not fit a float and true or false" },
 		{ "true in [1, 2] ? 1 : 2", "column 6: in does not fit true or false and an array" },
 		{ "a in b ? 1 : 2", "column 3: in does not fit a float and a float" },
-		{ "not a > 1 ? 1 : 2", "column 1: not takes true or false, not a float: put what it is about in parentheses, as in not (a > 1)" },
+		{ "not a > 1 ? 1 : 2",
+			"column 1: not takes true or false, not a float: put what it is about in parentheses, as in "
+			"not (a > 1)" },
 		{ "-true", "column 1: - takes a number, not true or false" },
 		{ "a ? 1 : 2", "column 3: the condition must be true or false, not a float: compare it, as in a > 0" },
 		{ "if nil { 1 } else { 2 }", "column 1: the condition must be true or false, not nil" },
@@ -309,10 +496,14 @@ static void test_refused(void **state)
 		{ "[a]", "the formula gives an array: it must give a number" },
 		{ "nil", "the formula gives nil: it must give a number" },
 		{ "nil ?? nil", "the formula gives nil: it must give a number" },
-		{ "a +\n  bb", "line 2, column 3: unknown name \"bb\" (the triggers are a, b, c, trig_one and trig-two)" },
-		{ "\xC3\xA4 + 1", "column 1: unknown name \"\xC3\xA4\" (the triggers are a, b, c, trig_one and trig-two)" },
-		{ "a + \xC3\xA4 + \xC3\xA4 + @", "column 5: unknown name \"\xC3\xA4\" (the triggers are a, b, c, trig_one and trig-two)" },
-		{ "a /* \xC3\xA4 */ + bb", "column 13: unknown name \"bb\" (the triggers are a, b, c, trig_one and trig-two)" },
+		{ "a +\n  bb",
+			"line 2, column 3: unknown name \"bb\" (the triggers are a, b, c, trig_one and trig-two)" },
+		{ "\xC3\xA4 + 1",
+			"column 1: unknown name \"\xC3\xA4\" (the triggers are a, b, c, trig_one and trig-two)" },
+		{ "a + \xC3\xA4 + \xC3\xA4 + @",
+			"column 5: unknown name \"\xC3\xA4\" (the triggers are a, b, c, trig_one and trig-two)" },
+		{ "a /* \xC3\xA4 */ + bb",
+			"column 13: unknown name \"bb\" (the triggers are a, b, c, trig_one and trig-two)" },
 	};
 
 	(void)state;
@@ -320,21 +511,30 @@ static void test_refused(void **state)
 		check_refused(cases[i].text, cases[i].message);
 }
 
-/* KEDA runs a formula once with -1 everywhere before it takes it; what cannot be divided then is no reason against it. */
+/*
+ * KEDA runs a formula once with -1 everywhere before it takes it; what cannot be divided then is no
+ * reason against it.
+ */
 static void test_trial(void **state)
 {
 	struct formula_value out;
 	struct formula *f;
 
 	(void)state;
-	check_refused("[a, b][int(a) - 2]", "tried with -1 for each trigger: column 7: index -3 is out of range: the array has 2 elements");
+	check_refused("[a, b][int(a) - 2]",
+		"tried with -1 for each trigger: column 7: index -3 is out of range: the array has 2 elements");
 	check_refused("5 % int(a + 1)", "tried with -1 for each trigger: column 3: % by zero");
-	check_refused("max([])", "tried with -1 for each trigger: the result is nil: it must be a number (write a ?? b to say what takes the place of a trigger that has no value)");
-	check_refused("a > 0 ? 1 : (b < 0 ? true : 1)", "tried with -1 for each trigger: the result is true or false: it must be a number");
+	check_refused("max([])",
+		"tried with -1 for each trigger: the result is nil: it must be a number (write a ?? b to say what "
+		"takes the place of a trigger that has no value)");
+	check_refused("a > 0 ? 1 : (b < 0 ? true : 1)",
+		"tried with -1 for each trigger: the result is true or false: it must be a number");
 	check_refused("count(1..900000, # > 1)", "tried with -1 for each trigger: column 1: more than 100000 steps");
 	check_number("1 / (a + 1)", 1 / 6.5);
 	f = compiled("int(b / (a + 1))");
-	assert_int_equal(evaluate(f, (struct formula_value)IS(1), (struct formula_value)IS(4), (struct formula_value)IS(1), &out, NULL), 0);
+	assert_int_equal(evaluate(f, (struct formula_value)IS(1), (struct formula_value)IS(4),
+				 (struct formula_value)IS(1), &out, NULL),
+		0);
 	assert_true(!out.nil && out.number == 2);
 	formula_free(f);
 }
@@ -413,8 +613,11 @@ static void test_long_names(void **state)
 	for (size_t i = 0; i < 8; i++)
 		names_[i] = "a23456789012345678901234567890123456789012345678901234567890123";
 	assert_null(formula_compile("x", names_, 8, &err));
-	assert_string_equal(err.msg, "column 1: unknown name \"x\" (the triggers are a23456789012345678901234567890123456789012345678901234567890123, "
-				     "a23456789012345678901234567890123456789012345678901234567890123, a23456789012345678901234567890123456789012345678901234567890123, ...)");
+	assert_string_equal(err.msg,
+		"column 1: unknown name \"x\" (the triggers are "
+		"a23456789012345678901234567890123456789012345678901234567890123, "
+		"a23456789012345678901234567890123456789012345678901234567890123, "
+		"a23456789012345678901234567890123456789012345678901234567890123, ...)");
 }
 
 int main(void)

@@ -3,13 +3,18 @@
 
 #include "../crd/given.h"
 
-#define READY "{'type':'Ready','status':'True'}"
+#define READY     "{'type':'Ready','status':'True'}"
 #define SCHEDULED "{'type':'PodScheduled','status':'True'}"
 
 static void test_started(void **state)
 {
 	static const char *const ready[] = { "Ready" }, *const both[] = { "Ready", "PodScheduled" };
-	static const struct { const char *status; const char *const *conditions; size_t count; bool started; } cases[] = {
+	static const struct {
+		const char *status;
+		const char *const *conditions;
+		size_t count;
+		bool started;
+	} cases[] = {
 		/* by phase */
 		{ "{'phase':'Pending'}", NULL, 0, false },
 		{ "{'phase':'Running'}", NULL, 0, true },
@@ -17,7 +22,8 @@ static void test_started(void **state)
 		{ "{'phase':'Failed'}", NULL, 0, false },
 		{ "{'phase':'Unknown'}", NULL, 0, false },
 		{ "{'phase':'running'}", NULL, 0, false },
-		{ "{'phase':'Pending','conditions':[" READY "," SCHEDULED "]}", NULL, 0, false }, /* conditions that nobody asked for */
+		/* conditions that nobody asked for */
+		{ "{'phase':'Pending','conditions':[" READY "," SCHEDULED "]}", NULL, 0, false },
 		/* by conditions, whatever the phase */
 		{ "{'phase':'Pending','conditions':[" READY "]}", ready, 1, true },
 		{ "{'phase':'Running'}", ready, 1, false },
@@ -35,7 +41,8 @@ static void test_started(void **state)
 		{ "{'phase':7}", NULL, 0, false },
 		{ "'Running'", NULL, 0, false },
 		{ "{'conditions':{'type':'Ready','status':'True'}}", ready, 1, false },
-		{ "{'conditions':['Ready',null,[],{'type':1,'status':'True'},{'type':'Ready','status':true}]}", ready, 1, false },
+		{ "{'conditions':['Ready',null,[],{'type':1,'status':'True'},{'type':'Ready','status':true}]}", ready,
+			1, false },
 	};
 
 	(void)state;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What must hold whatever a ScaledJob's triggers, Jobs and Pods are: thousands of random facts, among them the greatest and smallest numbers there are, and lives in which Jobs are created, start and end. Where kscaled does as KEDA does,
- * the outcome is compared with KEDA's formulas (keda-core.md 4.2, 4.3), written down here once more as they stand there.
+ * What must hold whatever a ScaledJob's triggers, Jobs and Pods are: thousands of random facts,
+ * among them the greatest and smallest numbers there are, and lives in which Jobs are created,
+ * start and end. Where kscaled does as KEDA does, the outcome is compared with KEDA's formulas
+ * (keda-core.md 4.2, 4.3), written down here once more as they stand there.
  */
 #include "decide/jobs.h"
 
@@ -10,11 +12,11 @@
 
 #include "../crd/given.h"
 
-#define T 1700000000000
+#define T            1700000000000
 #define TRIGGERS_MAX 4
-#define ROUNDS 40000
-#define LIVES 2000
-#define TICKS 60
+#define ROUNDS       40000
+#define LIVES        2000
+#define TICKS        60
 
 static const struct err down = { .kind = ERR_TEMPORARY, .msg = "down" };
 static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d" };
@@ -65,10 +67,14 @@ struct given {
 
 static void make_spec(struct scaledjob_spec *spec, bool extreme)
 {
-	static const char *const strategies[] = { NULL, "default", "custom", "accurate", "eager" }, *const percentages[] = { NULL, "0", "0.5", "1", "0.3", "-0.5", "1e308", "-1e308", "x" };
+	static const char *const strategies[] = { NULL, "default", "custom", "accurate", "eager" },
+				 *const percentages[] = { NULL, "0", "0.5", "1", "0.3", "-0.5", "1e308", "-1e308",
+					 "x" };
 	static const char *const calculations[] = { NULL, "max", "min", "avg", "sum" };
 
-	*spec = (struct scaledjob_spec){ .strategy = choose(strategies, 5), .running_job_percentage = choose(percentages, 9), .calculation = choose(calculations, 5) };
+	*spec = (struct scaledjob_spec){ .strategy = choose(strategies, 5),
+		.running_job_percentage = choose(percentages, 9),
+		.calculation = choose(calculations, 5) };
 	spec->min_jobs = one_in(2) ? INT32_UNSET : random_count(8, extreme);
 	spec->max_jobs = one_in(4) ? INT32_UNSET : random_count(25, extreme);
 	spec->queue_length_deduction = one_in(2) ? INT32_UNSET : random_count(6, extreme);
@@ -83,7 +89,12 @@ static void make_triggers(struct given *g, bool extreme)
 	g->facts.trigger_count = random_below(TRIGGERS_MAX + 1);
 	for (size_t i = 0; i < g->facts.trigger_count; i++) {
 		index += one_in(5) ? 0 : 1;
-		g->triggers[i] = (struct jobs_trigger){ .index = index, .metric_name = names[i], .queue = random_amount(extreme), .target = common > 0 ? common : random_amount(extreme), .active = !one_in(4), .err = one_in(8) ? &down : NULL };
+		g->triggers[i] = (struct jobs_trigger){ .index = index,
+			.metric_name = names[i],
+			.queue = random_amount(extreme),
+			.target = common > 0 ? common : random_amount(extreme),
+			.active = !one_in(4),
+			.err = one_in(8) ? &down : NULL };
 	}
 }
 
@@ -92,7 +103,12 @@ static void make(struct given *g)
 	bool extreme = one_in(4);
 
 	make_spec(&g->spec, extreme);
-	g->facts = (struct jobs_facts){ .spec = &g->spec, .now_unix_ms = T, .triggers = g->triggers, .running = random_count(30, extreme), .pending = random_count(30, extreme), .last_active_unix_ms = (int64_t)random_below(2 * T) };
+	g->facts = (struct jobs_facts){ .spec = &g->spec,
+		.now_unix_ms = T,
+		.triggers = g->triggers,
+		.running = random_count(30, extreme),
+		.pending = random_count(30, extreme),
+		.last_active_unix_ms = (int64_t)random_below(2 * T) };
 	make_triggers(g, extreme);
 	g->facts.jobs_err = one_in(20) ? &down : NULL;
 	g->facts.pods_err = one_in(20) ? &down : NULL;
@@ -100,11 +116,13 @@ static void make(struct given *g)
 	g->facts.create_trouble = one_in(20) ? "quota" : NULL;
 }
 
-static void fail_with(const struct given *g, const char *what, const struct jobs_decision *a, const struct jobs_decision *b)
+static void fail_with(const struct given *g, const char *what, const struct jobs_decision *a,
+	const struct jobs_decision *b)
 {
 	char text[1024];
 
-	fail_msg("%s: %s -> %d, %d: %s", what, jobs_rule_name(a->rule), (int)a->create, (int)b->create, jobs_explain(&g->facts, b, text, sizeof(text)));
+	fail_msg("%s: %s -> %d, %d: %s", what, jobs_rule_name(a->rule), (int)a->create, (int)b->create,
+		jobs_explain(&g->facts, b, text, sizeof(text)));
 }
 
 static int64_t at_least_0(int64_t n)
@@ -185,7 +203,8 @@ static void test_monotone(void **state)
 		t = &g.triggers[random_below(g.facts.trigger_count)];
 		before = jobs_decide(&g.facts);
 		t->queue += one_in(2) ? (double)random_below(20) : fabs(random_amount(true));
-		if (g.spec.calculation == NULL || strcmp(g.spec.calculation, "max") == 0 || strcmp(g.spec.calculation, "sum") == 0)
+		if (g.spec.calculation == NULL || strcmp(g.spec.calculation, "max") == 0 ||
+			strcmp(g.spec.calculation, "sum") == 0)
 			t->active = true;
 		after = jobs_decide(&g.facts);
 		more += after.create > before.create;
@@ -241,7 +260,9 @@ static void test_unknown_creates_no_more(void **state)
 
 /* ---- KEDA's own ---- */
 
-struct metrics { double queue, max_value; };
+struct metrics {
+	double queue, max_value;
+};
 
 /* keda-core.md 4.2: of active triggers with something in their queues, and one target for all. */
 static struct metrics keda_metrics(const struct given *g)
@@ -275,14 +296,17 @@ static int64_t least(int64_t a, int64_t b)
 static int64_t keda_creates(const struct given *g)
 {
 	struct metrics m = keda_metrics(g);
-	int64_t max = scaledjob_max(&g->spec), min = scaledjob_min(&g->spec), running = g->facts.running - min, pending = g->facts.pending;
+	int64_t max = scaledjob_max(&g->spec), min = scaledjob_min(&g->spec), running = g->facts.running - min,
+		pending = g->facts.pending;
 	int64_t max_scale = (int64_t)ceil(fmin(m.max_value, (double)max)), scale_to = (int64_t)ceil(m.queue), effective;
 	const char *strategy = g->spec.strategy != NULL ? g->spec.strategy : "default";
 
 	if (running < 0)
 		return -running;
 	if (strcmp(strategy, "custom") == 0 && strcmp(g->spec.running_job_percentage, "x") != 0) {
-		effective = least(max_scale - g->spec.queue_length_deduction - (int64_t)((double)running * atof(g->spec.running_job_percentage)), max);
+		effective = least(max_scale - g->spec.queue_length_deduction -
+				(int64_t)((double)running * atof(g->spec.running_job_percentage)),
+			max);
 	} else if (strcmp(strategy, "accurate") == 0) {
 		effective = max_scale + running - pending > max ? max - running : max_scale - pending;
 	} else if (strcmp(strategy, "eager") == 0) {
@@ -297,7 +321,8 @@ static int64_t keda_creates(const struct given *g)
 /* Facts in which kscaled means to do as KEDA; only custom may go beyond max there. */
 static void test_same_as_keda(void **state)
 {
-	static const char *const strategies[] = { NULL, "default", "custom", "accurate", "eager", "other" }, *const percentages[] = { "0", "0.5", "1", "0.3", "-0.5", "x" };
+	static const char *const strategies[] = { NULL, "default", "custom", "accurate", "eager", "other" },
+				 *const percentages[] = { "0", "0.5", "1", "0.3", "-0.5", "x" };
 	int created = 0;
 
 	(void)state;
@@ -313,10 +338,18 @@ static void test_same_as_keda(void **state)
 		g.spec.running_job_percentage = choose(percentages, 6);
 		g.spec.max_jobs = one_in(4) ? INT32_UNSET : 1 + (int32_t)random_below(25);
 		g.spec.queue_length_deduction = (int32_t)random_below(6) - 1;
-		g.facts = (struct jobs_facts){ .spec = &g.spec, .now_unix_ms = T, .triggers = g.triggers, .trigger_count = 1 + random_below(TRIGGERS_MAX), .running = (int32_t)random_below(30) };
+		g.facts = (struct jobs_facts){ .spec = &g.spec,
+			.now_unix_ms = T,
+			.triggers = g.triggers,
+			.trigger_count = 1 + random_below(TRIGGERS_MAX),
+			.running = (int32_t)random_below(30) };
 		g.facts.pending = (int32_t)random_below((uint64_t)g.facts.running + 1);
 		for (size_t k = 0; k < g.facts.trigger_count; k++)
-			g.triggers[k] = (struct jobs_trigger){ .index = (int)k, .metric_name = names[k], .queue = (double)(1 + random_below(4000)) / 100, .target = target, .active = !one_in(4) };
+			g.triggers[k] = (struct jobs_trigger){ .index = (int)k,
+				.metric_name = names[k],
+				.queue = (double)(1 + random_below(4000)) / 100,
+				.target = target,
+				.active = !one_in(4) };
 		d = jobs_decide(&g.facts);
 		wanted = d.trigger < 0 ? at_least_0(scaledjob_min(&g.spec) - g.facts.running) : keda_creates(&g);
 		room = at_least_0((int64_t)scaledjob_max(&g.spec) + scaledjob_min(&g.spec) - g.facts.running);
@@ -334,17 +367,31 @@ static void test_same_as_keda(void **state)
 /* ---- Lives ---- */
 
 /*
- * A queue from which each Job takes one piece of work as it starts (what accurate is for), or when it ends (default): all that is ever put in is done in the end, by exactly as many Jobs, with a source that fails now and then.
+ * A queue from which each Job takes one piece of work as it starts (what accurate is for), or when
+ * it ends (default): all that is ever put in is done in the end, by exactly as many Jobs, with a
+ * source that fails now and then.
  */
 static void live(const char *strategy, bool takes_at_start)
 {
-	struct scaledjob_spec spec = { .strategy = (char *)(uintptr_t)strategy, .min_jobs = INT32_UNSET, .max_jobs = 1 + (int32_t)random_below(12), .queue_length_deduction = INT32_UNSET };
+	struct scaledjob_spec spec = { .strategy = (char *)(uintptr_t)strategy,
+		.min_jobs = INT32_UNSET,
+		.max_jobs = 1 + (int32_t)random_below(12),
+		.queue_length_deduction = INT32_UNSET };
 	int64_t queue = 0, put = 0, created = 0;
 	int32_t pending = 0, started = 0;
 
 	for (int tick = 0; tick < 100 * TICKS && (tick < TICKS || queue > 0 || pending + started > 0); tick++) {
-		struct jobs_trigger trigger = { .metric_name = names[0], .target = 1, .active = queue > 0, .queue = (double)queue, .err = one_in(10) ? &down : NULL };
-		struct jobs_facts facts = { .spec = &spec, .now_unix_ms = T, .triggers = &trigger, .trigger_count = 1, .running = pending + started, .pending = pending };
+		struct jobs_trigger trigger = { .metric_name = names[0],
+			.target = 1,
+			.active = queue > 0,
+			.queue = (double)queue,
+			.err = one_in(10) ? &down : NULL };
+		struct jobs_facts facts = { .spec = &spec,
+			.now_unix_ms = T,
+			.triggers = &trigger,
+			.trigger_count = 1,
+			.running = pending + started,
+			.pending = pending };
 		struct jobs_decision d = jobs_decide(&facts);
 		int32_t starting, ending;
 

@@ -7,11 +7,19 @@
 #include "decide/validate.h"
 
 #define PRINT "f58693991d96ea17" /* of GIVEN_TEMPLATE */
-#define OWNER "{'apiVersion':'keda.sh/v1alpha1','kind':'ScaledJob','name':'work','uid':'u-2','controller':true,'blockOwnerDeletion':true}"
-#define LABELS "'app.kubernetes.io/name':'work','app.kubernetes.io/version':'1.2.3','app.kubernetes.io/part-of':'work','app.kubernetes.io/managed-by':'kscaled','scaledjob.keda.sh/name':'work'"
+#define OWNER                                                                                                          \
+	"{'apiVersion':'keda.sh/"                                                                                      \
+	"v1alpha1','kind':'ScaledJob','name':'work','uid':'u-2','controller':true,'blockOwnerDeletion':true}"
+#define LABELS                                                                                                         \
+	"'app.kubernetes.io/name':'work','app.kubernetes.io/version':'1.2.3','app.kubernetes.io/"                      \
+	"part-of':'work','app.kubernetes.io/managed-by':'kscaled','scaledjob.keda.sh/name':'work'"
 #define MADE_FROM "'scaledjob.keda.sh/generation':'7','scaledjob.kscaled.io/template':'" PRINT "'"
-#define JOB(labels, annotations, spec) "{'apiVersion':'batch/v1','kind':'Job','metadata':{'namespace':'shop','labels':{" labels "},'annotations':{" annotations "},'ownerReferences':[" OWNER "]},'spec':" spec "}"
-#define SPEC "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}},'spec':{'restartPolicy':'OnFailure','containers':[{'name':'main','image':'w:1'}]}}}"
+#define JOB(labels, annotations, spec)                                                                                 \
+	"{'apiVersion':'batch/v1','kind':'Job','metadata':{'namespace':'shop','labels':{" labels                       \
+	"},'annotations':{" annotations "},'ownerReferences':[" OWNER "]},'spec':" spec "}"
+#define SPEC                                                                                                           \
+	"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"                                                       \
+	"name':'work'}},'spec':{'restartPolicy':'OnFailure','containers':[{'name':'main','image':'w:1'}]}}}"
 
 static json_t *make(const struct scaledjob *sj)
 {
@@ -44,40 +52,72 @@ static void test_golden(void **state)
 static void test_labels(void **state)
 {
 	(void)state;
-	/* The user's come after ours and may override them, but not the one by which the Job is found; excluded ones stay away, by their exact text. */
-	check_made(GIVEN_SJ(",'generation':7,'labels':{'team':'a','app.kubernetes.io/part-of':'shop','secret':'x','spaced':'y','scaledjob.keda.sh/name':'other','app.kubernetes.io/version':'9'},"
-			    "'annotations':{'scaledjob.keda.sh/job-excluded-labels':'secret, spaced,scaledjob.keda.sh/name,tea'}", GIVEN_TEMPLATE),
-		   JOB("'app.kubernetes.io/name':'work','app.kubernetes.io/version':'9','app.kubernetes.io/part-of':'shop','app.kubernetes.io/managed-by':'kscaled','scaledjob.keda.sh/name':'work','team':'a','spaced':'y'",
-		       MADE_FROM ",'scaledjob.keda.sh/job-excluded-labels':'secret, spaced,scaledjob.keda.sh/name,tea'", SPEC));
+	/*
+	 * The user's come after ours and may override them, but not the one by which the Job is
+	 * found; excluded ones stay away, by their exact text.
+	 */
+	check_made(GIVEN_SJ(",'generation':7,'labels':{'team':'a','app.kubernetes.io/"
+			    "part-of':'shop','secret':'x','spaced':'y','scaledjob.keda.sh/"
+			    "name':'other','app.kubernetes.io/version':'9'},"
+			    "'annotations':{'scaledjob.keda.sh/job-excluded-labels':'secret, "
+			    "spaced,scaledjob.keda.sh/name,tea'}",
+			   GIVEN_TEMPLATE),
+		JOB("'app.kubernetes.io/name':'work','app.kubernetes.io/version':'9','app.kubernetes.io/"
+		    "part-of':'shop','app.kubernetes.io/managed-by':'kscaled','scaledjob.keda.sh/"
+		    "name':'work','team':'a','spaced':'y'",
+			MADE_FROM
+			",'scaledjob.keda.sh/job-excluded-labels':'secret, spaced,scaledjob.keda.sh/name,tea'",
+			SPEC));
 	/* the list of ScaledObjects says nothing here */
-	check_made(GIVEN_SJ(",'generation':7,'labels':{'team':'a'},'annotations':{'scaledobject.keda.sh/hpa-excluded-labels':'team'}", GIVEN_TEMPLATE),
-		   JOB(LABELS ",'team':'a'", MADE_FROM ",'scaledobject.keda.sh/hpa-excluded-labels':'team'", SPEC));
+	check_made(GIVEN_SJ(",'generation':7,'labels':{'team':'a'},'annotations':{'scaledobject.keda.sh/"
+			    "hpa-excluded-labels':'team'}",
+			   GIVEN_TEMPLATE),
+		JOB(LABELS ",'team':'a'", MADE_FROM ",'scaledobject.keda.sh/hpa-excluded-labels':'team'", SPEC));
 }
 
 /* All of the object's, but nobody's word for what the Job was made from counts beside ours. */
 static void test_annotations(void **state)
 {
 	(void)state;
-	check_made(GIVEN_SJ(",'generation':7,'annotations':{'a':'b','kubectl.kubernetes.io/last-applied-configuration':'{}','scaledjob.keda.sh/generation':'1','scaledjob.kscaled.io/template':'x','autoscaling.keda.sh/paused':'false'}", GIVEN_TEMPLATE),
-		   JOB(LABELS, MADE_FROM ",'a':'b','autoscaling.keda.sh/paused':'false'", SPEC));
+	check_made(GIVEN_SJ(",'generation':7,'annotations':{'a':'b','kubectl.kubernetes.io/"
+			    "last-applied-configuration':'{}','scaledjob.keda.sh/generation':'1','scaledjob.kscaled.io/"
+			    "template':'x','autoscaling.keda.sh/paused':'false'}",
+			   GIVEN_TEMPLATE),
+		JOB(LABELS, MADE_FROM ",'a':'b','autoscaling.keda.sh/paused':'false'", SPEC));
 }
 
 static void test_template(void **state)
 {
-	static const struct { const char *given, *wanted; } cases[] = {
+	static const struct {
+		const char *given, *wanted;
+	} cases[] = {
 		/* all that the user wrote is there */
-		{ "{'parallelism':2,'backoffLimit':0,'ttlSecondsAfterFinished':60,'template':{'metadata':{'labels':{'a':'b'},'annotations':{'c':'d'}},'spec':{'containers':[],'restartPolicy':'Never'}}}",
-		  "{'parallelism':2,'backoffLimit':0,'ttlSecondsAfterFinished':60,'template':{'metadata':{'labels':{'a':'b','scaledjob.keda.sh/name':'work'},'annotations':{'c':'d'}},'spec':{'containers':[],'restartPolicy':'Never'}}}" },
+		{ "{'parallelism':2,'backoffLimit':0,'ttlSecondsAfterFinished':60,'template':{'metadata':{'labels':{'a'"
+		  ":'b'},'annotations':{'c':'d'}},'spec':{'containers':[],'restartPolicy':'Never'}}}",
+			"{'parallelism':2,'backoffLimit':0,'ttlSecondsAfterFinished':60,'template':{'metadata':{'"
+			"labels':{'a':'b','scaledjob.keda.sh/"
+			"name':'work'},'annotations':{'c':'d'}},'spec':{'containers':[],'restartPolicy':'Never'}}}" },
 		/* the label is ours */
-		{ "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'x'}},'spec':{'restartPolicy':'Never'}}}", "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}},'spec':{'restartPolicy':'Never'}}}" },
+		{ "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
+		  "name':'x'}},'spec':{'restartPolicy':'Never'}}}",
+			"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
+			"name':'work'}},'spec':{'restartPolicy':'Never'}}}" },
 		/* no restartPolicy in any way */
-		{ "{'template':{'metadata':null,'spec':{'restartPolicy':''}}}", "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}},'spec':{'restartPolicy':'OnFailure'}}}" },
-		{ "{'template':{'metadata':{'labels':null},'spec':{'restartPolicy':null}}}", "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}},'spec':{'restartPolicy':'OnFailure'}}}" },
+		{ "{'template':{'metadata':null,'spec':{'restartPolicy':''}}}",
+			"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
+			"name':'work'}},'spec':{'restartPolicy':'OnFailure'}}}" },
+		{ "{'template':{'metadata':{'labels':null},'spec':{'restartPolicy':null}}}",
+			"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
+			"name':'work'}},'spec':{'restartPolicy':'OnFailure'}}}" },
 		/* one that no Job may have is the API server's to refuse */
-		{ "{'template':{'spec':{'restartPolicy':'Always'}}}", "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}},'spec':{'restartPolicy':'Always'}}}" },
+		{ "{'template':{'spec':{'restartPolicy':'Always'}}}",
+			"{'template':{'metadata':{'labels':{'scaledjob.keda.sh/"
+			"name':'work'}},'spec':{'restartPolicy':'Always'}}}" },
 		/* and so is what makes no sense */
-		{ "{'template':{'metadata':7,'spec':{'restartPolicy':7}}}", "{'template':{'metadata':7,'spec':{'restartPolicy':7}}}" },
-		{ "{'template':{'metadata':{'labels':'x'},'spec':[]}}", "{'template':{'metadata':{'labels':'x'},'spec':[]}}" },
+		{ "{'template':{'metadata':7,'spec':{'restartPolicy':7}}}",
+			"{'template':{'metadata':7,'spec':{'restartPolicy':7}}}" },
+		{ "{'template':{'metadata':{'labels':'x'},'spec':[]}}",
+			"{'template':{'metadata':{'labels':'x'},'spec':[]}}" },
 		{ "{'template':{}}", "{'template':{'metadata':{'labels':{'scaledjob.keda.sh/name':'work'}}}}" },
 		{ "{'template':'x'}", "{'template':'x'}" },
 		{ "{}", "{}" },
@@ -100,9 +140,15 @@ static void test_template(void **state)
 
 static void test_no_template(void **state)
 {
-	static const struct { const char *spec, *message; } cases[] = {
-		{ GIVEN_TRIGGERS, "spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does" },
-		{ "'jobTargetRef':null", "spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does" },
+	static const struct {
+		const char *spec, *message;
+	} cases[] = {
+		{ GIVEN_TRIGGERS,
+			"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job "
+			"does" },
+		{ "'jobTargetRef':null",
+			"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job "
+			"does" },
 		{ "'jobTargetRef':[]", "spec.jobTargetRef: must be an object, not an array" },
 	};
 
@@ -124,7 +170,9 @@ static void test_no_template(void **state)
 /* What is made is read back as what it was made from, whatever else changes in the ScaledJob. */
 static void test_there_and_back(void **state)
 {
-	struct scaledjob *sj = given_scaledjob(GIVEN_SJ(",'generation':7", GIVEN_TEMPLATE "," GIVEN_TRIGGERS)), *later = given_scaledjob(GIVEN_SJ(",'generation':8", GIVEN_TEMPLATE ",'maxReplicaCount':5," GIVEN_TRIGGERS));
+	struct scaledjob *sj = given_scaledjob(GIVEN_SJ(",'generation':7", GIVEN_TEMPLATE "," GIVEN_TRIGGERS)),
+			 *later = given_scaledjob(
+				 GIVEN_SJ(",'generation':8", GIVEN_TEMPLATE ",'maxReplicaCount':5," GIVEN_TRIGGERS));
 	json_t *made = make(sj);
 	const struct job *list[1];
 	struct job *job;
@@ -162,7 +210,11 @@ static struct scaledjob *named(const char *name)
 
 static void test_name(void **state)
 {
-	static const struct { const char *name; uint64_t random; const char *wanted; } cases[] = {
+	static const struct {
+		const char *name;
+		uint64_t random;
+		const char *wanted;
+	} cases[] = {
 		{ "work", 0, "work-bbbbb" },
 		{ "work", 1, "work-cbbbb" },
 		{ "work", 26, "work-9bbbb" },
@@ -170,9 +222,10 @@ static void test_name(void **state)
 		{ "work", 14348906, "work-99999" },
 		{ "a.b", 0, "a.b-bbbbb" },
 		{ "x", 14348907, "x-bbbbb" },
-		{ FIFTY "1234567", 0, FIFTY "1234567-bbbbb" },         /* 57: the longest that is whole */
+		{ FIFTY "1234567", 0, FIFTY "1234567-bbbbb" }, /* 57: the longest that is whole */
 		{ FIFTY "12345678", 0, FIFTY "1234567-bbbbb" },
-		{ FIFTY "123456-8", 0, FIFTY "123456-bbbbb" },         /* no "--" at the cut, which would be well, and no "-." or ".-", which would not */
+		{ FIFTY "123456-8", 0, FIFTY "123456-bbbbb" }, /* no "--" at the cut, which would be well, and no "-."
+								  or ".-", which would not */
 		{ FIFTY "123456.8", 0, FIFTY "123456-bbbbb" },
 		{ FIFTY "1234---8901", 0, FIFTY "1234-bbbbb" },
 	};
@@ -196,7 +249,10 @@ static uint64_t next(uint64_t *seed)
 	return *seed;
 }
 
-/* Any name that Kubernetes lets in, with any number: a name of an object, short enough for a label, its letters at both ends (a label's value), and told apart by the number. */
+/*
+ * Any name that Kubernetes lets in, with any number: a name of an object, short enough for a label,
+ * its letters at both ends (a label's value), and told apart by the number.
+ */
 static void test_name_always_valid(void **state)
 {
 	uint64_t seed = 88172645463325252;
@@ -225,10 +281,18 @@ static void test_name_always_valid(void **state)
 
 /* ---- What is deleted ---- */
 
-#define RUNNING(name, print) "{'metadata':{'name':'" name "','annotations':{'scaledjob.keda.sh/generation':'7','scaledjob.kscaled.io/template':'" print "'}}}"
-#define OF_KEDA(name, generation) "{'metadata':{'name':'" name "','annotations':{'scaledjob.keda.sh/generation':'" generation "'}}}"
-#define ENDED(name, state, second) "{'metadata':{'name':'" name "'},'status':{'conditions':[{'type':'" state "','status':'True','lastTransitionTime':'2026-01-02T03:04:" second "Z'}]}}"
-#define GOING(name, state, second) "{'metadata':{'name':'" name "','deletionTimestamp':'2026-01-02T03:05:00Z'},'status':{'conditions':[{'type':'" state "','status':'True','lastTransitionTime':'2026-01-02T03:04:" second "Z'}]}}"
+#define RUNNING(name, print)                                                                                           \
+	"{'metadata':{'name':'" name                                                                                   \
+	"','annotations':{'scaledjob.keda.sh/generation':'7','scaledjob.kscaled.io/template':'" print "'}}}"
+#define OF_KEDA(name, generation)                                                                                      \
+	"{'metadata':{'name':'" name "','annotations':{'scaledjob.keda.sh/generation':'" generation "'}}}"
+#define ENDED(name, state, second)                                                                                     \
+	"{'metadata':{'name':'" name "'},'status':{'conditions':[{'type':'" state                                      \
+	"','status':'True','lastTransitionTime':'2026-01-02T03:04:" second "Z'}]}}"
+#define GOING(name, state, second)                                                                                     \
+	"{'metadata':{'name':'" name                                                                                   \
+	"','deletionTimestamp':'2026-01-02T03:05:00Z'},'status':{'conditions':[{'type':'" state                        \
+	"','status':'True','lastTransitionTime':'2026-01-02T03:04:" second "Z'}]}}"
 
 #define JOBS_MAX 8
 
@@ -256,11 +320,19 @@ static void check_sweep(const char *spec, const char *const *texts, const char *
 
 static void test_history(void **state)
 {
-	static const char *const complete[] = { ENDED("a", "Complete", "03"), ENDED("b", "Complete", "01"), ENDED("c", "Complete", "02"), ENDED("d", "Failed", "00"), RUNNING("e", PRINT), NULL };
-	static const char *const failed[] = { ENDED("a", "Failed", "03"), ENDED("b", "Failed", "01"), ENDED("c", "Failed", "02"), ENDED("d", "Complete", "00"), NULL };
-	static const char *const equal[] = { ENDED("c", "Complete", "01"), ENDED("a", "Complete", "01"), ENDED("b", "Complete", "01"), NULL };
-	static const char *const going[] = { ENDED("a", "Complete", "03"), GOING("b", "Complete", "01"), ENDED("c", "Complete", "02"), GOING("d", "Complete", "04"), NULL };
-	static const struct { const char *spec; const char *const *jobs; const char *wanted; } cases[] = {
+	static const char *const complete[] = { ENDED("a", "Complete", "03"), ENDED("b", "Complete", "01"),
+		ENDED("c", "Complete", "02"), ENDED("d", "Failed", "00"), RUNNING("e", PRINT), NULL };
+	static const char *const failed[] = { ENDED("a", "Failed", "03"), ENDED("b", "Failed", "01"),
+		ENDED("c", "Failed", "02"), ENDED("d", "Complete", "00"), NULL };
+	static const char *const equal[] = { ENDED("c", "Complete", "01"), ENDED("a", "Complete", "01"),
+		ENDED("b", "Complete", "01"), NULL };
+	static const char *const going[] = { ENDED("a", "Complete", "03"), GOING("b", "Complete", "01"),
+		ENDED("c", "Complete", "02"), GOING("d", "Complete", "04"), NULL };
+	static const struct {
+		const char *spec;
+		const char *const *jobs;
+		const char *wanted;
+	} cases[] = {
 		{ GIVEN_TEMPLATE, complete, "kkkkk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':3", complete, "kkkkk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':2", complete, "khkkk" },
@@ -287,17 +359,27 @@ static void test_history(void **state)
 static void test_rollout(void **state)
 {
 	static const char *const jobs[] = {
-		RUNNING("same", PRINT), RUNNING("other", "0000000000000000"), OF_KEDA("now", "7"), OF_KEDA("before", "6"), "{'metadata':{'name':'silent'}}", ENDED("ended", "Complete", "01"), ENDED("failed", "Failed", "01"),
-		"{'metadata':{'name':'going','deletionTimestamp':'2026-01-02T03:05:00Z'}}", NULL,
+		RUNNING("same", PRINT),
+		RUNNING("other", "0000000000000000"),
+		OF_KEDA("now", "7"),
+		OF_KEDA("before", "6"),
+		"{'metadata':{'name':'silent'}}",
+		ENDED("ended", "Complete", "01"),
+		ENDED("failed", "Failed", "01"),
+		"{'metadata':{'name':'going','deletionTimestamp':'2026-01-02T03:05:00Z'}}",
+		NULL,
 	};
-	static const struct { const char *spec, *wanted; } cases[] = {
+	static const struct {
+		const char *spec, *wanted;
+	} cases[] = {
 		{ GIVEN_TEMPLATE, "krkrrkkk" },
 		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'immediate'}", "krkrrkkk" },
 		{ GIVEN_TEMPLATE ",'rollout':{'strategy':''}", "krkrrkkk" },
 		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'Gradual'}", "krkrrkkk" },
 		{ GIVEN_TEMPLATE ",'rollout':{'strategy':'gradual'}", "kkkkkkkk" },
 		{ GIVEN_TEMPLATE ",'rolloutStrategy':'gradual'", "kkkkkkkk" },
-		{ GIVEN_TEMPLATE ",'rolloutStrategy':'gradual','rollout':{'strategy':'immediate'}", "kkkkkkkk" }, /* the old field wins */
+		/* the old field wins */
+		{ GIVEN_TEMPLATE ",'rolloutStrategy':'gradual','rollout':{'strategy':'immediate'}", "kkkkkkkk" },
 		{ GIVEN_TEMPLATE ",'rolloutStrategy':'immediate','rollout':{'strategy':'gradual'}", "krkrrkkk" },
 		{ GIVEN_TEMPLATE ",'successfulJobsHistoryLimit':0", "krkrrhkk" },
 		/* another template, and none that can be read */
@@ -324,11 +406,16 @@ static void test_nothing_to_sweep(void **state)
 
 static bool finished_before(const struct job *a, const struct job *b)
 {
-	return a->finished_unix_ms != b->finished_unix_ms ? a->finished_unix_ms < b->finished_unix_ms : strcmp(a->meta.name, b->meta.name) < 0;
+	return a->finished_unix_ms != b->finished_unix_ms ? a->finished_unix_ms < b->finished_unix_ms
+							  : strcmp(a->meta.name, b->meta.name) < 0;
 }
 
-/* Of each state just so many are left as the limit lets, none of them finished before one that goes; and only Jobs that run are rolled out. */
-static void check_properties(const struct scaledjob *sj, const struct job *const *jobs, const enum jobspec_sweep *out, size_t count)
+/*
+ * Of each state just so many are left as the limit lets, none of them finished before one that
+ * goes; and only Jobs that run are rolled out.
+ */
+static void check_properties(const struct scaledjob *sj, const struct job *const *jobs, const enum jobspec_sweep *out,
+	size_t count)
 {
 	int32_t left[3] = { 0 }, had[3] = { 0 };
 
@@ -342,10 +429,13 @@ static void check_properties(const struct scaledjob *sj, const struct job *const
 		assert_true(out[i] != JOBSPEC_ROLLOUT || jobs[i]->state == JOB_RUNNING);
 		assert_true(out[i] != JOBSPEC_HISTORY || jobs[i]->state != JOB_RUNNING);
 		for (size_t k = 0; out[i] == JOBSPEC_HISTORY && k < count; k++)
-			assert_true(out[k] != JOBSPEC_KEEP || jobs[k]->meta.deleted_unix_ms != 0 || jobs[k]->state != jobs[i]->state || finished_before(jobs[i], jobs[k]));
+			assert_true(out[k] != JOBSPEC_KEEP || jobs[k]->meta.deleted_unix_ms != 0 ||
+				jobs[k]->state != jobs[i]->state || finished_before(jobs[i], jobs[k]));
 	}
-	assert_int_equal(left[JOB_COMPLETE], had[JOB_COMPLETE] < sj->spec.successful_history ? had[JOB_COMPLETE] : sj->spec.successful_history);
-	assert_int_equal(left[JOB_FAILED], had[JOB_FAILED] < sj->spec.failed_history ? had[JOB_FAILED] : sj->spec.failed_history);
+	assert_int_equal(left[JOB_COMPLETE],
+		had[JOB_COMPLETE] < sj->spec.successful_history ? had[JOB_COMPLETE] : sj->spec.successful_history);
+	assert_int_equal(left[JOB_FAILED],
+		had[JOB_FAILED] < sj->spec.failed_history ? had[JOB_FAILED] : sj->spec.failed_history);
 }
 
 static void test_sweep_always(void **state)
@@ -358,12 +448,18 @@ static void test_sweep_always(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		struct scaledjob sj = { .meta.generation = 3, .spec = { .template_print = "abc", .successful_history = (int32_t)(next(&seed) % 30), .failed_history = (int32_t)(next(&seed) % 30) } };
+		struct scaledjob sj = { .meta.generation = 3,
+			.spec = { .template_print = "abc",
+				.successful_history = (int32_t)(next(&seed) % 30),
+				.failed_history = (int32_t)(next(&seed) % 30) } };
 		size_t count = next(&seed) % (MANY + 1);
 
 		for (size_t i = 0; i < count; i++) {
 			snprintf(names[i], sizeof(names[i]), "%" PRIu64, next(&seed));
-			jobs[i] = (struct job){ .meta = { .name = names[i], .deleted_unix_ms = next(&seed) % 5 == 0 }, .state = next(&seed) % 3, .for_generation = 3, .template_print = { "ab"[next(&seed) % 2], 'b', 'c' } };
+			jobs[i] = (struct job){ .meta = { .name = names[i], .deleted_unix_ms = next(&seed) % 5 == 0 },
+				.state = next(&seed) % 3,
+				.for_generation = 3,
+				.template_print = { "ab"[next(&seed) % 2], 'b', 'c' } };
 			jobs[i].finished_unix_ms = jobs[i].state != JOB_RUNNING ? (int64_t)(next(&seed) % 10) : 0;
 			list[i] = &jobs[i];
 		}

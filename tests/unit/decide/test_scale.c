@@ -7,9 +7,9 @@
 #include "../crd/given.h"
 
 /* Times of the table: the object is created at 0 s of T, all in milliseconds. */
-#define T 1700000000000
-#define S 1000
-#define NONE INT32_UNSET
+#define T            1700000000000
+#define S            1000
+#define NONE         INT32_UNSET
 #define TRIGGERS_MAX 8
 
 static const struct err source_down = { .kind = ERR_TEMPORARY, .msg = "connecting to 10.0.0.7:6379: timed out" };
@@ -18,7 +18,10 @@ struct row {
 	const char *name;
 	/* spec; 0 stands for itself, NONE for absent */
 	int32_t min, idle, cooldown_s, initial_s;
-	/* facts: one letter per trigger: A active, i inactive, E failing, F falling back, Z falling back to 0, and the replicas (-1: unknown) */
+	/*
+	 * facts: one letter per trigger: A active, i inactive, E failing, F falling back, Z falling
+	 * back to 0, and the replicas (-1: unknown)
+	 */
 	const char *triggers;
 	int32_t replicas;
 	int64_t last_active, now;
@@ -30,7 +33,10 @@ struct row {
 	int trigger;
 };
 
-/* With more facts: P paused, a digit for paused-replicas, I scale-in paused, O scale-out paused, f forced; a letter as of a trigger; cpu and memory. */
+/*
+ * With more facts: P paused, a digit for paused-replicas, I scale-in paused, O scale-out paused, f
+ * forced; a letter as of a trigger; cpu and memory.
+ */
 struct wide_row {
 	struct row row;
 	const char *says;
@@ -38,158 +44,313 @@ struct wide_row {
 	size_t resources;
 };
 
-#define READY "True ScaledObjectReady"
-#define PARTIAL "Unknown PartialTriggerError"
-#define BROKEN "False TriggerError"
-#define IS_ACTIVE "True ScalerActive"
+#define READY      "True ScaledObjectReady"
+#define PARTIAL    "Unknown PartialTriggerError"
+#define BROKEN     "False TriggerError"
+#define IS_ACTIVE  "True ScalerActive"
 #define NOT_ACTIVE "False ScalerNotActive"
-#define COOLS "False ScalerCooldown"
-#define NOW (T + 1000 * S)
+#define COOLS      "False ScalerCooldown"
+#define NOW        (T + 1000 * S)
 
 static const struct row rows[] = {
 	/* Active: keda-core.md 3.4, first three rows */
-	{ "active at 0, min unset", NONE, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active at 0, min 0", 0, NONE, NONE, NONE, "iA", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 1 },
-	{ "active at 0, min 3", 3, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active at 0 is not for idle", 3, 0, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active while idling at 1 of 3", 3, 1, NONE, NONE, "A", 1, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active below min without idle is the HPA's", 3, NONE, NONE, NONE, "A", 1, 0, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active at min with idle", 3, 1, NONE, NONE, "A", 3, 0, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 },
-	{ "active and running", NONE, NONE, NONE, NONE, "iiA", 7, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 2 },
-	{ "active, one fails", NONE, NONE, NONE, NONE, "EA", 7, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 1 },
-	{ "activating, one fails", NONE, NONE, NONE, NONE, "AE", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, PARTIAL, IS_ACTIVE, NOW, 0, 0 },
+	{ "active at 0, min unset", NONE, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE,
+		NOW, 0, 0 },
+	{ "active at 0, min 0", 0, NONE, NONE, NONE, "iA", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0,
+		1 },
+	{ "active at 0, min 3", 3, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0,
+		0 },
+	{ "active at 0 is not for idle", 3, 0, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE,
+		NOW, 0, 0 },
+	{ "active while idling at 1 of 3", 3, 1, NONE, NONE, "A", 1, 0, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE,
+		NOW, 0, 0 },
+	{ "active below min without idle is the HPA's", 3, NONE, NONE, NONE, "A", 1, 0, NOW, SCALE_RULE_ACTIVE, NONE,
+		READY, IS_ACTIVE, NOW, 0, 0 },
+	{ "active at min with idle", 3, 1, NONE, NONE, "A", 3, 0, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW,
+		0, 0 },
+	{ "active and running", NONE, NONE, NONE, NONE, "iiA", 7, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE,
+		NOW, 0, 2 },
+	{ "active, one fails", NONE, NONE, NONE, NONE, "EA", 7, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL,
+		IS_ACTIVE, NOW, 0, 1 },
+	{ "activating, one fails", NONE, NONE, NONE, NONE, "AE", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, PARTIAL, IS_ACTIVE,
+		NOW, 0, 0 },
 
 	/* Failing and not active: nothing moves, whatever else is set */
-	{ "fails at 5", NONE, NONE, NONE, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 },
-	{ "fails at 5, another is quiet", NONE, NONE, 0, NONE, "iE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 1 },
-	{ "fails at 0", NONE, NONE, NONE, NONE, "E", 0, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0, 0 },
-	{ "fails below min", 3, NONE, NONE, NONE, "E", 1, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0, 0 },
+	{ "fails at 5", NONE, NONE, NONE, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0,
+		0 },
+	{ "fails at 5, another is quiet", NONE, NONE, 0, NONE, "iE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN,
+		NOT_ACTIVE, T, 0, 1 },
+	{ "fails at 0", NONE, NONE, NONE, NONE, "E", 0, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0,
+		0 },
+	{ "fails below min", 3, NONE, NONE, NONE, "E", 1, 0, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, 0, 0,
+		0 },
 	{ "fails above idle", 3, 1, 0, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 },
-	{ "no trigger could be asked", NONE, NONE, 0, NONE, "", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, NULL, NULL, T, 0, -1 },
+	{ "no trigger could be asked", NONE, NONE, 0, NONE, "", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, NULL, NULL, T,
+		0, -1 },
 
 	/* Not active: to idle or 0 after the cooldown, strictly past its end */
-	{ "cooldown ended 1 ms ago", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S - 1, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, NOW - 60 * S - 1, 0, -1 },
-	{ "cooldown ends now", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW - 60 * S, NOW + 1, -1 },
-	{ "cooldown ends in 1 ms", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S + 1, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW - 60 * S + 1, NOW + 2, -1 },
-	{ "default cooldown of 300 s, over", NONE, NONE, NONE, NONE, "ii", 5, NOW - 300 * S - 1, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, NOW - 300 * S - 1, 0, -1 },
-	{ "default cooldown of 300 s, not over", NONE, NONE, NONE, NONE, "ii", 5, NOW - 300 * S, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW - 300 * S, NOW + 1, -1 },
-	{ "cooldown 0, active 1 ms ago", NONE, NONE, 0, NONE, "i", 5, NOW - 1, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, NOW - 1, 0, -1 },
-	{ "min 0 is as unset", 0, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 },
+	{ "cooldown ended 1 ms ago", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S - 1, NOW, SCALE_RULE_DEACTIVATE, 0,
+		READY, NOT_ACTIVE, NOW - 60 * S - 1, 0, -1 },
+	{ "cooldown ends now", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS,
+		NOW - 60 * S, NOW + 1, -1 },
+	{ "cooldown ends in 1 ms", NONE, NONE, 60, NONE, "i", 5, NOW - 60 * S + 1, NOW, SCALE_RULE_COOLDOWN, NONE,
+		READY, COOLS, NOW - 60 * S + 1, NOW + 2, -1 },
+	{ "default cooldown of 300 s, over", NONE, NONE, NONE, NONE, "ii", 5, NOW - 300 * S - 1, NOW,
+		SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, NOW - 300 * S - 1, 0, -1 },
+	{ "default cooldown of 300 s, not over", NONE, NONE, NONE, NONE, "ii", 5, NOW - 300 * S, NOW,
+		SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW - 300 * S, NOW + 1, -1 },
+	{ "cooldown 0, active 1 ms ago", NONE, NONE, 0, NONE, "i", 5, NOW - 1, NOW, SCALE_RULE_DEACTIVATE, 0, READY,
+		NOT_ACTIVE, NOW - 1, 0, -1 },
+	{ "min 0 is as unset", 0, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0,
+		-1 },
 	{ "to idle", 3, 1, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 1, READY, NOT_ACTIVE, T, 0, -1 },
 	{ "to idle 0 from min", 3, 0, 60, NONE, "i", 3, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 },
-	{ "idle, cooling", 3, 1, 60, NONE, "i", 5, NOW, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 },
-	{ "idle rests at idle", 3, 1, 60, NONE, "i", 1, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 },
-	{ "idle rests below idle", 3, 1, 60, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 },
+	{ "idle, cooling", 3, 1, 60, NONE, "i", 5, NOW, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW,
+		NOW + 60 * S + 1, -1 },
+	{ "idle rests at idle", 3, 1, 60, NONE, "i", 1, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0,
+		-1 },
+	{ "idle rests below idle", 3, 1, 60, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0,
+		-1 },
 
 	/* Never active: the initial cooldown counts from creation; the cooldown does not count */
-	{ "never active, initial unset", NONE, NONE, 100000, NONE, "i", 5, 0, T + 1, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, 0, 0, -1 },
-	{ "never active, created now", NONE, NONE, NONE, NONE, "i", 5, 0, T, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY, COOLS, 0, T + 1, -1 },
-	{ "initial cooldown ends now", NONE, NONE, NONE, 1000, "i", 5, 0, NOW, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY, COOLS, 0, NOW + 1, -1 },
-	{ "initial cooldown ended 1 ms ago", NONE, NONE, NONE, 1000, "i", 5, 0, NOW + 1, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, 0, 0, -1 },
-	{ "initial cooldown is over once active", NONE, NONE, 60, 100000, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 },
+	{ "never active, initial unset", NONE, NONE, 100000, NONE, "i", 5, 0, T + 1, SCALE_RULE_DEACTIVATE, 0, READY,
+		NOT_ACTIVE, 0, 0, -1 },
+	{ "never active, created now", NONE, NONE, NONE, NONE, "i", 5, 0, T, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY,
+		COOLS, 0, T + 1, -1 },
+	{ "initial cooldown ends now", NONE, NONE, NONE, 1000, "i", 5, 0, NOW, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY,
+		COOLS, 0, NOW + 1, -1 },
+	{ "initial cooldown ended 1 ms ago", NONE, NONE, NONE, 1000, "i", 5, 0, NOW + 1, SCALE_RULE_DEACTIVATE, 0,
+		READY, NOT_ACTIVE, 0, 0, -1 },
+	{ "initial cooldown is over once active", NONE, NONE, 60, 100000, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0,
+		READY, NOT_ACTIVE, T, 0, -1 },
 
 	/* Not active, min > 0 */
 	{ "below min", 3, NONE, NONE, NONE, "i", 1, NOW, NOW, SCALE_RULE_BELOW_MIN, 3, READY, NOT_ACTIVE, NOW, 0, -1 },
 	{ "at 0 below min", 3, NONE, NONE, NONE, "i", 0, 0, NOW, SCALE_RULE_BELOW_MIN, 3, READY, NOT_ACTIVE, 0, 0, -1 },
 	{ "at min", 3, NONE, 0, NONE, "i", 3, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 },
-	{ "above min is the HPA's", 3, NONE, 0, NONE, "i", 9, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 },
-	{ "sleeps at 0", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 },
+	{ "above min is the HPA's", 3, NONE, 0, NONE, "i", 9, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T,
+		0, -1 },
+	{ "sleeps at 0", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0,
+		-1 },
 
 	/* The replicas are not known */
-	{ "unknown, active", NONE, NONE, NONE, NONE, "A", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE, "False ErrorGettingCurrentReplicas", NULL, NOW, 0, 0 },
-	{ "unknown, not active", NONE, NONE, 0, NONE, "i", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE, "False ErrorGettingCurrentReplicas", NULL, T, 0, -1 },
-	{ "unknown, none asked", NONE, NONE, 0, NONE, "", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE, NULL, NULL, T, 0, -1 },
+	{ "unknown, active", NONE, NONE, NONE, NONE, "A", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE,
+		"False ErrorGettingCurrentReplicas", NULL, NOW, 0, 0 },
+	{ "unknown, not active", NONE, NONE, 0, NONE, "i", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE,
+		"False ErrorGettingCurrentReplicas", NULL, T, 0, -1 },
+	{ "unknown, none asked", NONE, NONE, 0, NONE, "", -1, T, NOW, SCALE_RULE_REPLICAS_UNKNOWN, NONE, NULL, NULL, T,
+		0, -1 },
 
 	/* Time that does not behave */
-	{ "active in the future counts as now", NONE, NONE, 60, NONE, "i", 5, NOW + 3600 * S, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 },
-	{ "active at the end of time", NONE, NONE, 60, NONE, "i", 5, INT64_MAX, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 },
-	{ "now at the end of time", NONE, NONE, INT32_MAX, NONE, "i", 5, INT64_MAX, INT64_MAX, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, INT64_MAX, INT64_MAX, -1 },
-	{ "longest cooldown", NONE, NONE, INT32_MAX, NONE, "i", 5, T, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, T, T + (int64_t)INT32_MAX * S + 1, -1 },
-	{ "longest initial cooldown", NONE, NONE, NONE, INT32_MAX, "i", 5, 0, NOW, SCALE_RULE_INITIAL_COOLDOWN, NONE, READY, COOLS, 0, T + (int64_t)INT32_MAX * S + 1, -1 },
+	{ "active in the future counts as now", NONE, NONE, 60, NONE, "i", 5, NOW + 3600 * S, NOW, SCALE_RULE_COOLDOWN,
+		NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 },
+	{ "active at the end of time", NONE, NONE, 60, NONE, "i", 5, INT64_MAX, NOW, SCALE_RULE_COOLDOWN, NONE, READY,
+		COOLS, NOW, NOW + 60 * S + 1, -1 },
+	{ "now at the end of time", NONE, NONE, INT32_MAX, NONE, "i", 5, INT64_MAX, INT64_MAX, SCALE_RULE_COOLDOWN,
+		NONE, READY, COOLS, INT64_MAX, INT64_MAX, -1 },
+	{ "longest cooldown", NONE, NONE, INT32_MAX, NONE, "i", 5, T, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, T,
+		T + (int64_t)INT32_MAX *S + 1, -1 },
+	{ "longest initial cooldown", NONE, NONE, NONE, INT32_MAX, "i", 5, 0, NOW, SCALE_RULE_INITIAL_COOLDOWN, NONE,
+		READY, COOLS, 0, T + (int64_t)INT32_MAX *S + 1, -1 },
 };
 
 static const struct wide_row wide_rows[] = {
-	/* Annotations (keda-core.md 1.5). paused: nothing moves and nothing is said, but for the replicas it is kept at */
-	{ { "paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
-	{ { "paused, cooldown over", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
-	{ { "paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
-	{ { "paused and forced", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "Pf" },
-	{ { "paused, replicas unknown", NONE, NONE, NONE, NONE, "E", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P" },
-	{ { "paused at 2, has 5", 3, NONE, NONE, NONE, "A", 5, T, NOW, SCALE_RULE_PAUSED, 2, NULL, NULL, T, 0, -1 }, .says = "P2" },
-	{ { "paused at 0, has 5", 3, NONE, NONE, NONE, "E", 5, T, NOW, SCALE_RULE_PAUSED, 0, NULL, NULL, T, 0, -1 }, .says = "P0" },
-	{ { "paused at 2, has 2", 3, NONE, NONE, NONE, "i", 2, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P2" },
-	{ { "paused at 2, replicas unknown", 3, NONE, NONE, NONE, "i", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 }, .says = "P2" },
+	/*
+	 * Annotations (keda-core.md 1.5). paused: nothing moves and nothing is said, but for the
+	 * replicas it is kept at
+	 */
+	{ { "paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0,
+		  -1 },
+		.says = "P" },
+	{ { "paused, cooldown over", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0,
+		  -1 },
+		.says = "P" },
+	{ { "paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 },
+		.says = "P" },
+	{ { "paused and forced", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0,
+		  -1 },
+		.says = "Pf" },
+	{ { "paused, replicas unknown", NONE, NONE, NONE, NONE, "E", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T,
+		  0, -1 },
+		.says = "P" },
+	{ { "paused at 2, has 5", 3, NONE, NONE, NONE, "A", 5, T, NOW, SCALE_RULE_PAUSED, 2, NULL, NULL, T, 0, -1 },
+		.says = "P2" },
+	{ { "paused at 0, has 5", 3, NONE, NONE, NONE, "E", 5, T, NOW, SCALE_RULE_PAUSED, 0, NULL, NULL, T, 0, -1 },
+		.says = "P0" },
+	{ { "paused at 2, has 2", 3, NONE, NONE, NONE, "i", 2, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL, T, 0, -1 },
+		.says = "P2" },
+	{ { "paused at 2, replicas unknown", 3, NONE, NONE, NONE, "i", -1, T, NOW, SCALE_RULE_PAUSED, NONE, NULL, NULL,
+		  T, 0, -1 },
+		.says = "P2" },
 	/* paused-scale-in: not to 0, not to idle, and no cooldown is spoken of; up as ever */
-	{ { "scale-in paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
-	{ { "scale-in paused, cooling", NONE, NONE, 60, NONE, "i", 5, NOW, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, NOW, 0, -1 }, .says = "I" },
-	{ { "scale-in paused, above idle", 3, 1, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
-	{ { "scale-in paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "I" },
-	{ { "scale-in paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_BELOW_MIN, 3, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
-	{ { "scale-in paused, at rest", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "I" },
+	{ { "scale-in paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE,
+		  READY, NOT_ACTIVE, T, 0, -1 },
+		.says = "I" },
+	{ { "scale-in paused, cooling", NONE, NONE, 60, NONE, "i", 5, NOW, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY,
+		  NOT_ACTIVE, NOW, 0, -1 },
+		.says = "I" },
+	{ { "scale-in paused, above idle", 3, 1, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = "I" },
+	{ { "scale-in paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = "I" },
+	{ { "scale-in paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_BELOW_MIN, 3, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = "I" },
+	{ { "scale-in paused, at rest", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_INACTIVE, NONE, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = "I" },
 	/* paused-scale-out: not from 0, not from idle, not to min; down as ever */
-	{ { "scale-out paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
-	{ { "scale-out paused, active at 0, one fails", NONE, NONE, NONE, NONE, "EA", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 1 }, .says = "O" },
-	{ { "scale-out paused, idling", 3, 1, NONE, NONE, "A", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
-	{ { "scale-out paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "O" },
-	{ { "scale-out paused, running", NONE, NONE, NONE, NONE, "A", 4, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = "O" },
-	{ { "scale-out paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .says = "O" },
-	{ { "both paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY, NOT_ACTIVE, T, 0, -1 }, .says = "IO" },
+	{ { "scale-out paused, active at 0", NONE, NONE, NONE, NONE, "A", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE,
+		  READY, IS_ACTIVE, NOW, 0, 0 },
+		.says = "O" },
+	{ { "scale-out paused, active at 0, one fails", NONE, NONE, NONE, NONE, "EA", 0, T, NOW,
+		  SCALE_RULE_SCALE_OUT_PAUSED, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 1 },
+		.says = "O" },
+	{ { "scale-out paused, idling", 3, 1, NONE, NONE, "A", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = "O" },
+	{ { "scale-out paused, below min", 3, NONE, NONE, NONE, "i", 1, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE,
+		  READY, NOT_ACTIVE, T, 0, -1 },
+		.says = "O" },
+	{ { "scale-out paused, running", NONE, NONE, NONE, NONE, "A", 4, T, NOW, SCALE_RULE_ACTIVE, NONE, READY,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = "O" },
+	{ { "scale-out paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = "O" },
+	{ { "both paused, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_SCALE_IN_PAUSED, NONE, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = "IO" },
 	/* force-activation: active whatever the triggers say */
-	{ { "forced at 0", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
-	{ { "forced while idling", 3, 0, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
-	{ { "forced, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
-	{ { "forced, failing", NONE, NONE, 60, NONE, "E", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = "f" },
-	{ { "forced, failing at 0", NONE, NONE, 60, NONE, "E", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = "f" },
-	{ { "forced, nobody could be asked", NONE, NONE, 60, NONE, "", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, NULL, IS_ACTIVE, NOW, 0, -1 }, .says = "f" },
-	{ { "forced, scale-out paused", NONE, NONE, 60, NONE, "i", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .says = "fO" },
+	{ { "forced at 0", NONE, NONE, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0,
+		  -1 },
+		.says = "f" },
+	{ { "forced while idling", 3, 0, NONE, NONE, "i", 0, T, NOW, SCALE_RULE_ACTIVATE, 3, READY, IS_ACTIVE, NOW, 0,
+		  -1 },
+		.says = "f" },
+	{ { "forced, cooldown over", NONE, NONE, 60, NONE, "i", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE,
+		  NOW, 0, -1 },
+		.says = "f" },
+	{ { "forced, failing", NONE, NONE, 60, NONE, "E", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = "f" },
+	{ { "forced, failing at 0", NONE, NONE, 60, NONE, "E", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, PARTIAL, IS_ACTIVE,
+		  NOW, 0, 0 },
+		.says = "f" },
+	{ { "forced, nobody could be asked", NONE, NONE, 60, NONE, "", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, NULL,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.says = "f" },
+	{ { "forced, scale-out paused", NONE, NONE, 60, NONE, "i", 0, T, NOW, SCALE_RULE_SCALE_OUT_PAUSED, NONE, READY,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.says = "fO" },
 
 	/* Fallback: F falls back to some replicas, Z to the 0 that the user wrote */
-	{ { "falls back at 0", NONE, NONE, NONE, NONE, "F", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
-	{ { "falls back, running", NONE, NONE, 0, NONE, "F", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
-	{ { "falls back, another is quiet", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, 1 }, .says = NULL },
-	{ { "falls back, another is active", NONE, NONE, 0, NONE, "FA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
-	{ { "falls back, another fails", NONE, NONE, 0, NONE, "FE", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .says = NULL },
-	{ { "falls back to 0, cooldown over", NONE, NONE, 0, NONE, "Z", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .says = NULL },
-	{ { "falls back to 0, cooling", NONE, NONE, 60, NONE, "Z", 5, NOW, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS, NOW, NOW + 60 * S + 1, -1 }, .says = NULL },
-	{ { "falls back to 0, another fails", NONE, NONE, 0, NONE, "ZE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 1 }, .says = NULL },
-	{ { "falls back to 0, another is active", NONE, NONE, 0, NONE, "ZA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, 1 }, .says = NULL },
+	{ { "falls back at 0", NONE, NONE, NONE, NONE, "F", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0,
+		  0 },
+		.says = NULL },
+	{ { "falls back, running", NONE, NONE, 0, NONE, "F", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE,
+		  NOW, 0, 0 },
+		.says = NULL },
+	{ { "falls back, another is quiet", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY,
+		  IS_ACTIVE, NOW, 0, 1 },
+		.says = NULL },
+	{ { "falls back, another is active", NONE, NONE, 0, NONE, "FA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = NULL },
+	{ { "falls back, another fails", NONE, NONE, 0, NONE, "FE", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL,
+		  IS_ACTIVE, NOW, 0, 0 },
+		.says = NULL },
+	{ { "falls back to 0, cooldown over", NONE, NONE, 0, NONE, "Z", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.says = NULL },
+	{ { "falls back to 0, cooling", NONE, NONE, 60, NONE, "Z", 5, NOW, NOW, SCALE_RULE_COOLDOWN, NONE, READY, COOLS,
+		  NOW, NOW + 60 * S + 1, -1 },
+		.says = NULL },
+	{ { "falls back to 0, another fails", NONE, NONE, 0, NONE, "ZE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN,
+		  NOT_ACTIVE, T, 0, 1 },
+		.says = NULL },
+	{ { "falls back to 0, another is active", NONE, NONE, 0, NONE, "ZA", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY,
+		  IS_ACTIVE, NOW, 0, 1 },
+		.says = NULL },
 
 	/* The composite alone says whether the object is active */
-	{ { "composite active at 0", NONE, NONE, NONE, NONE, "ii", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'A' },
-	{ { "composite active, running", NONE, NONE, NONE, NONE, "ii", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'A' },
-	{ { "composite quiet, triggers are not", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .composite = 'i' },
-	{ { "composite fails", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, -1 }, .composite = 'E' },
-	{ { "composite fails by a trigger", NONE, NONE, 0, NONE, "AE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 1 }, .composite = 'E' },
-	{ { "composite falls back, running", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .composite = 'F' },
-	{ { "composite falls back, another fails", NONE, NONE, 0, NONE, "EF", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 }, .composite = 'F' },
-	{ { "composite falls back to 0", NONE, NONE, 0, NONE, "iZ", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .composite = 'Z' },
-	{ { "composite falls back to 0, another fails", NONE, NONE, 0, NONE, "EZ", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 }, .composite = 'Z' },
-	{ { "composite fails, forced", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL, IS_ACTIVE, NOW, 0, -1 }, .composite = 'E', .says = "f" },
+	{ { "composite active at 0", NONE, NONE, NONE, NONE, "ii", 0, T, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE,
+		  NOW, 0, -1 },
+		.composite = 'A' },
+	{ { "composite active, running", NONE, NONE, NONE, NONE, "ii", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.composite = 'A' },
+	{ { "composite quiet, triggers are not", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.composite = 'i' },
+	{ { "composite fails", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T,
+		  0, -1 },
+		.composite = 'E' },
+	{ { "composite fails by a trigger", NONE, NONE, 0, NONE, "AE", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN,
+		  NOT_ACTIVE, T, 0, 1 },
+		.composite = 'E' },
+	{ { "composite falls back, running", NONE, NONE, 0, NONE, "iF", 5, T, NOW, SCALE_RULE_FALLBACK, NONE, READY,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.composite = 'F' },
+	{ { "composite falls back, another fails", NONE, NONE, 0, NONE, "EF", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL,
+		  NONE, PARTIAL, IS_ACTIVE, NOW, 0, 0 },
+		.composite = 'F' },
+	{ { "composite falls back to 0", NONE, NONE, 0, NONE, "iZ", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY,
+		  NOT_ACTIVE, T, 0, -1 },
+		.composite = 'Z' },
+	{ { "composite falls back to 0, another fails", NONE, NONE, 0, NONE, "EZ", 5, T, NOW, SCALE_RULE_ERROR_HOLD,
+		  NONE, BROKEN, NOT_ACTIVE, T, 0, 0 },
+		.composite = 'Z' },
+	{ { "composite fails, forced", NONE, NONE, 0, NONE, "AA", 5, T, NOW, SCALE_RULE_ACTIVE_PARTIAL, NONE, PARTIAL,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.composite = 'E', .says = "f" },
 
-	/* cpu and memory: alone always active, beside others of no account (keda-core.md 3.3 step 6) */
-	{ { "cpu alone, running", 1, NONE, NONE, NONE, "", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0, -1 }, .resources = 1 },
-	{ { "cpu and memory alone, at 0", NONE, NONE, NONE, NONE, "", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE, NOW, 0, -1 }, .resources = 2 },
-	{ { "cpu beside a quiet one", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE, T, 0, -1 }, .resources = 1 },
-	{ { "cpu beside a failing one", NONE, NONE, 0, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN, NOT_ACTIVE, T, 0, 0 }, .resources = 1 },
+	/*
+	 * cpu and memory: alone always active, beside others of no account (keda-core.md 3.3 step
+	 * 6)
+	 */
+	{ { "cpu alone, running", 1, NONE, NONE, NONE, "", 5, T, NOW, SCALE_RULE_ACTIVE, NONE, READY, IS_ACTIVE, NOW, 0,
+		  -1 },
+		.resources = 1 },
+	{ { "cpu and memory alone, at 0", NONE, NONE, NONE, NONE, "", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY,
+		  IS_ACTIVE, NOW, 0, -1 },
+		.resources = 2 },
+	{ { "cpu beside a quiet one", NONE, NONE, 0, NONE, "i", 5, T, NOW, SCALE_RULE_DEACTIVATE, 0, READY, NOT_ACTIVE,
+		  T, 0, -1 },
+		.resources = 1 },
+	{ { "cpu beside a failing one", NONE, NONE, 0, NONE, "E", 5, T, NOW, SCALE_RULE_ERROR_HOLD, NONE, BROKEN,
+		  NOT_ACTIVE, T, 0, 0 },
+		.resources = 1 },
 };
 
 static struct scaledobject_spec spec_of(const struct row *r)
 {
 	return (struct scaledobject_spec){
-		.polling_interval_s = NONE, .cooldown_s = r->cooldown_s, .initial_cooldown_s = r->initial_s,
-		.idle_replicas = r->idle, .min_replicas = r->min, .max_replicas = NONE,
+		.polling_interval_s = NONE,
+		.cooldown_s = r->cooldown_s,
+		.initial_cooldown_s = r->initial_s,
+		.idle_replicas = r->idle,
+		.min_replicas = r->min,
+		.max_replicas = NONE,
 	};
 }
 
 static size_t make_triggers(const char *letters, struct scale_trigger *out)
 {
-	static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d", "s4-redis-e", "s5-redis-f", "s6-redis-g", "s7-redis-h" };
+	static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d",
+		"s4-redis-e", "s5-redis-f", "s6-redis-g", "s7-redis-h" };
 	size_t count = strlen(letters);
 
 	for (size_t i = 0; i < count; i++)
 		out[i] = (struct scale_trigger){
 			.metric_name = names[i],
-			.reading = { .value = letters[i] == 'A' ? 12 : letters[i] == 'F' ? 25 : 0, .active = strchr("iZ", letters[i]) == NULL }, /* a failing one's reading must not count */
+			/* a failing one's reading must not count */
+			.reading = { .value = letters[i] == 'A' ? 12
+					: letters[i] == 'F'     ? 25
+								: 0,
+				.active = strchr("iZ", letters[i]) == NULL },
 			.metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } },
 			.err = letters[i] == 'E' ? &source_down : NULL,
 			.source_err = strchr("EFZ", letters[i]) != NULL ? &source_down : NULL,
@@ -217,7 +378,12 @@ static struct directives directives_of(const char *says)
 
 static struct composite composite_of(char letter)
 {
-	struct composite c = { .value = letter == 'A' ? 12 : letter == 'F' ? 25 : 0, .active = strchr("AF", letter) != NULL, .falling_back = strchr("FZ", letter) != NULL, .failing = letter == 'E' };
+	struct composite c = { .value = letter == 'A' ? 12
+			: letter == 'F'               ? 25
+						      : 0,
+		.active = strchr("AF", letter) != NULL,
+		.falling_back = strchr("FZ", letter) != NULL,
+		.failing = letter == 'E' };
 
 	if (c.failing)
 		err_set(&c.err, ERR_INVALID, "spec.advanced.scalingModifiers.formula: it does not work");
@@ -246,23 +412,36 @@ static void check_row(const struct wide_row *wide)
 	struct directives says = directives_of(wide->says);
 	struct composite composite = composite_of(wide->composite != '\0' ? wide->composite : 'i');
 	struct scale_facts facts = {
-		.directives = wide->says != NULL ? &says : NULL, .composite = wide->composite != '\0' ? &composite : NULL, .resource_count = wide->resources,
-		.spec = &spec, .created_unix_ms = T, .now_unix_ms = r->now, .triggers = triggers, .trigger_count = make_triggers(r->triggers, triggers),
-		.replicas_known = r->replicas >= 0, .replicas = r->replicas, .last_active_unix_ms = r->last_active,
+		.directives = wide->says != NULL ? &says : NULL,
+		.composite = wide->composite != '\0' ? &composite : NULL,
+		.resource_count = wide->resources,
+		.spec = &spec,
+		.created_unix_ms = T,
+		.now_unix_ms = r->now,
+		.triggers = triggers,
+		.trigger_count = make_triggers(r->triggers, triggers),
+		.replicas_known = r->replicas >= 0,
+		.replicas = r->replicas,
+		.last_active_unix_ms = r->last_active,
 	};
 	struct scale_decision d = scale_decide(&facts);
 
 	if (d.rule != r->rule)
 		fail_msg("%s: rule %s instead of %s", r->name, scale_rule_name(d.rule), scale_rule_name(r->rule));
-	if (d.act != (r->to != NONE) || (d.act && d.replicas != r->to) || (!d.act && r->replicas >= 0 && d.replicas != r->replicas))
+	if (d.act != (r->to != NONE) || (d.act && d.replicas != r->to) ||
+		(!d.act && r->replicas >= 0 && d.replicas != r->replicas))
 		fail_msg("%s: act %d to %d", r->name, d.act, (int)d.replicas);
 	if (d.last_active_unix_ms != r->last_active_out || d.until_unix_ms != r->until)
-		fail_msg("%s: last active %lld, until %lld", r->name, (long long)d.last_active_unix_ms, (long long)d.until_unix_ms);
+		fail_msg("%s: last active %lld, until %lld", r->name, (long long)d.last_active_unix_ms,
+			(long long)d.until_unix_ms);
 	if (d.trigger != r->trigger)
 		fail_msg("%s: trigger %d instead of %d", r->name, d.trigger, r->trigger);
 	if (r->active != NULL && d.active != (strcmp(r->active, IS_ACTIVE) == 0))
 		fail_msg("%s: active %d", r->name, d.active);
-	if (d.rule != SCALE_RULE_PAUSED && d.failing != (strchr(r->triggers, 'E') != NULL || wide->composite == 'E' || (*r->triggers == '\0' && wide->resources == 0)))
+	if (d.rule != SCALE_RULE_PAUSED &&
+		d.failing !=
+			(strchr(r->triggers, 'E') != NULL || wide->composite == 'E' ||
+				(*r->triggers == '\0' && wide->resources == 0)))
 		fail_msg("%s: active %d, failing %d", r->name, d.active, d.failing);
 	check_condition(r->name, r->ready, d.ready, d.ready_reason);
 	check_condition(r->name, r->active, d.active_status, d.active_reason);
@@ -280,12 +459,22 @@ static void test_table(void **state)
 /* KEDA's words, which people's alerts look for. */
 static void test_messages(void **state)
 {
-	static const struct { const char *triggers; int32_t replicas; int64_t last_active; const char *ready, *active; } cases[] = {
-		{ "A", 1, NOW, "ScaledObject is defined correctly and is ready for scaling", "Scaling is performed because triggers are active" },
-		{ "AE", 1, NOW, "Some triggers defined in ScaledObject are not working correctly", "Scaling is performed because triggers are active" },
-		{ "E", 1, NOW, "Triggers defined in ScaledObject are not working correctly", "Scaling is not performed because triggers are not active" },
-		{ "i", 0, NOW, "ScaledObject is defined correctly and is ready for scaling", "Scaling is not performed because triggers are not active" },
-		{ "i", 1, NOW, "ScaledObject is defined correctly and is ready for scaling", "Scaler cooling down because triggers are not active" },
+	static const struct {
+		const char *triggers;
+		int32_t replicas;
+		int64_t last_active;
+		const char *ready, *active;
+	} cases[] = {
+		{ "A", 1, NOW, "ScaledObject is defined correctly and is ready for scaling",
+			"Scaling is performed because triggers are active" },
+		{ "AE", 1, NOW, "Some triggers defined in ScaledObject are not working correctly",
+			"Scaling is performed because triggers are active" },
+		{ "E", 1, NOW, "Triggers defined in ScaledObject are not working correctly",
+			"Scaling is not performed because triggers are not active" },
+		{ "i", 0, NOW, "ScaledObject is defined correctly and is ready for scaling",
+			"Scaling is not performed because triggers are not active" },
+		{ "i", 1, NOW, "ScaledObject is defined correctly and is ready for scaling",
+			"Scaler cooling down because triggers are not active" },
 	};
 
 	(void)state;
@@ -294,15 +483,22 @@ static void test_messages(void **state)
 		struct scaledobject_spec spec = spec_of(&r);
 		struct scale_trigger triggers[TRIGGERS_MAX];
 		struct scale_facts facts = {
-			.spec = &spec, .created_unix_ms = T, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers(cases[i].triggers, triggers),
-			.replicas_known = true, .replicas = cases[i].replicas, .last_active_unix_ms = cases[i].last_active,
+			.spec = &spec,
+			.created_unix_ms = T,
+			.now_unix_ms = NOW,
+			.triggers = triggers,
+			.trigger_count = make_triggers(cases[i].triggers, triggers),
+			.replicas_known = true,
+			.replicas = cases[i].replicas,
+			.last_active_unix_ms = cases[i].last_active,
 		};
 		struct scale_decision d = scale_decide(&facts);
 
 		assert_string_equal(d.ready_message, cases[i].ready);
 		assert_string_equal(d.active_message, cases[i].active);
 		facts.directives = &(const struct directives){ .force_active = true, .paused_replicas = INT32_UNSET };
-		assert_string_equal(scale_decide(&facts).active_message, "Scaling is performed because activation is being forced by annotation");
+		assert_string_equal(scale_decide(&facts).active_message,
+			"Scaling is performed because activation is being forced by annotation");
 	}
 }
 
@@ -317,10 +513,15 @@ static void check_first(const char *triggers, struct scale_failure got, const ch
 	assert_string_equal(got.metric_name, wanted);
 }
 
-/* What Fallback says: which trigger falls back first, and why; and what fails first, which is another. */
+/*
+ * What Fallback says: which trigger falls back first, and why; and what fails first, which is
+ * another.
+ */
 static void test_first_fallback(void **state)
 {
-	static const struct { const char *triggers, *falls_back, *fails; } cases[] = {
+	static const struct {
+		const char *triggers, *falls_back, *fails;
+	} cases[] = {
 		{ "", NULL, NULL },
 		{ "Ai", NULL, NULL },
 		{ "E", NULL, "s0-redis-a" },
@@ -334,7 +535,8 @@ static void test_first_fallback(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct scale_trigger triggers[TRIGGERS_MAX];
-		struct scale_facts facts = { .triggers = triggers, .trigger_count = make_triggers(cases[i].triggers, triggers) };
+		struct scale_facts facts = { .triggers = triggers,
+			.trigger_count = make_triggers(cases[i].triggers, triggers) };
 
 		check_first(cases[i].triggers, scale_fallback(&facts), cases[i].falls_back);
 		check_first(cases[i].triggers, scale_failure(&facts), cases[i].fails);
@@ -425,14 +627,22 @@ static void test_properties(void **state)
 	(void)state;
 	seed = 88172645463325252u;
 	for (int i = 0; i < 200000; i++) {
-		struct row r = { .min = random_count(), .idle = random_count(), .cooldown_s = random_count(), .initial_s = random_count() };
+		struct row r = { .min = random_count(),
+			.idle = random_count(),
+			.cooldown_s = random_count(),
+			.initial_s = random_count() };
 		struct scaledobject_spec spec = spec_of(&r);
 		struct scale_trigger triggers[TRIGGERS_MAX];
 		char letters[TRIGGERS_MAX + 1], text[64];
 		int32_t replicas = random_count();
 		struct scale_facts facts = {
-			.spec = &spec, .created_unix_ms = random_time(), .now_unix_ms = random_time(), .triggers = triggers,
-			.replicas_known = random_below(8) != 0, .replicas = replicas == NONE ? 4 : replicas, .last_active_unix_ms = random_time(),
+			.spec = &spec,
+			.created_unix_ms = random_time(),
+			.now_unix_ms = random_time(),
+			.triggers = triggers,
+			.replicas_known = random_below(8) != 0,
+			.replicas = replicas == NONE ? 4 : replicas,
+			.last_active_unix_ms = random_time(),
 		};
 		struct scale_decision d;
 
@@ -466,48 +676,105 @@ static const struct told sentences[] = {
 	{ "iA", NONE, 0, 0, "scaling from 0 to 1: active by s1-redis-b 12 of 5", .cause = "triggered by s1-redis-b" },
 	{ "AA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5", .cause = NULL },
 	{ "A", NONE, 9, 0, "the HPA scales, at maxReplicaCount 9: active by s0-redis-a 12 of 5", .cause = NULL },
-	{ "AE", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5; failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)", .cause = NULL },
-	{ "iE", NONE, 4, 0, "held at 4: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)", .cause = NULL },
+	{ "AE", NONE, 4, 0,
+		"the HPA scales: active by s0-redis-a 12 of 5; failing: s1-redis-b (connecting to 10.0.0.7:6379: timed "
+		"out)",
+		.cause = NULL },
+	{ "iE", NONE, 4, 0,
+		"held at 4: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)",
+		.cause = NULL },
 	{ "", NONE, 4, 0, "held at 4: no trigger could be asked", .cause = NULL },
 	{ "i", NONE, 4, NOW, "cooling down until 22:35:00: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
-	{ "i", NONE, 4, 0, "in the initial cooldown until 2023-11-15T00:13:20Z: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
-	{ "i", NONE, 4, T, "scaling from 4 to 0: no trigger is active (s0-redis-a 0 of 5) and the cooldown of 300 s is over", .cause = NULL },
-	{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)", .cause = "triggered by " },
+	{ "i", NONE, 4, 0,
+		"in the initial cooldown until 2023-11-15T00:13:20Z: no trigger is active (s0-redis-a 0 of 5)",
+		.cause = NULL },
+	{ "i", NONE, 4, T,
+		"scaling from 4 to 0: no trigger is active (s0-redis-a 0 of 5) and the cooldown of 300 s is over",
+		.cause = NULL },
+	{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)",
+		.cause = "triggered by " },
 	{ "i", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
 	{ "i", NONE, -1, T, "the replicas of the target cannot be read", .cause = NULL },
-	{ "AAAAAAA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5, s2-redis-c 12 of 5, s3-redis-d 12 of 5, s4-redis-e 12 of 5 and 2 more", .cause = NULL },
+	{ "AAAAAAA", NONE, 4, 0,
+		"the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5, s2-redis-c 12 of 5, s3-redis-d 12 "
+		"of 5, s4-redis-e 12 of 5 and 2 more",
+		.cause = NULL },
 	/* annotations */
 	{ "A", NONE, 4, T, "paused by annotation autoscaling.keda.sh/paused", "P", .cause = NULL },
-	{ "A", NONE, 5, T, "paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas", "P5", .cause = NULL },
-	{ "A", NONE, 1, T, "paused at 1 replica by annotation autoscaling.keda.sh/paused-replicas", "P1", .cause = NULL },
-	{ "A", NONE, 3, T, "scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas", "P5", .cause = "" },
-	{ "i", NONE, 4, T, "held at 4 by annotation autoscaling.keda.sh/paused-scale-in: no trigger is active (s0-redis-a 0 of 5)", "I", .cause = NULL },
-	{ "A", NONE, 0, T, "held at 0 by annotation autoscaling.keda.sh/paused-scale-out: active by s0-redis-a 12 of 5", "O", .cause = NULL },
-	{ "i", 2, 1, T, "held at 1 by annotation autoscaling.keda.sh/paused-scale-out: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)", "O", .cause = NULL },
-	{ "i", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f", .cause = "caused by forced activation annotation" },
-	{ "A", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f", .cause = "caused by forced activation annotation" },
-	{ "E", NONE, 4, T, "the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: s0-redis-a (connecting to 10.0.0.7:6379: timed out)", "f", .cause = NULL },
+	{ "A", NONE, 5, T, "paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas", "P5",
+		.cause = NULL },
+	{ "A", NONE, 1, T, "paused at 1 replica by annotation autoscaling.keda.sh/paused-replicas", "P1",
+		.cause = NULL },
+	{ "A", NONE, 3, T, "scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas",
+		"P5", .cause = "" },
+	{ "i", NONE, 4, T,
+		"held at 4 by annotation autoscaling.keda.sh/paused-scale-in: no trigger is active (s0-redis-a 0 of 5)",
+		"I", .cause = NULL },
+	{ "A", NONE, 0, T, "held at 0 by annotation autoscaling.keda.sh/paused-scale-out: active by s0-redis-a 12 of 5",
+		"O", .cause = NULL },
+	{ "i", 2, 1, T,
+		"held at 1 by annotation autoscaling.keda.sh/paused-scale-out: fewer than minReplicaCount, and no "
+		"trigger is active (s0-redis-a 0 of 5)",
+		"O", .cause = NULL },
+	{ "i", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f",
+		.cause = "caused by forced activation annotation" },
+	{ "A", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f",
+		.cause = "caused by forced activation annotation" },
+	{ "E", NONE, 4, T,
+		"the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: s0-redis-a "
+		"(connecting to 10.0.0.7:6379: timed out)",
+		"f", .cause = NULL },
 	/* fallback */
-	{ "F", NONE, 4, T, "the HPA scales: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
-	{ "F", NONE, 0, T, "scaling from 0 to 1: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = "triggered by s0-redis-a" },
-	{ "AF", NONE, 4, T, "the HPA scales: active by s0-redis-a 12 of 5; s1-redis-b falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
-	{ "Z", NONE, 4, T, "scaling from 4 to 0: no trigger is active and the cooldown of 300 s is over; s0-redis-a falls back to 0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
-	{ "iZ", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5); s1-redis-b falls back to 0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", .cause = NULL },
+	{ "F", NONE, 4, T,
+		"the HPA scales: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting "
+		"to 10.0.0.7:6379: timed out",
+		.cause = NULL },
+	{ "F", NONE, 0, T,
+		"scaling from 0 to 1: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: "
+		"connecting to 10.0.0.7:6379: timed out",
+		.cause = "triggered by s0-redis-a" },
+	{ "AF", NONE, 4, T,
+		"the HPA scales: active by s0-redis-a 12 of 5; s1-redis-b falls back to 5 replicas after 4 failures: "
+		"connecting to 10.0.0.7:6379: timed out",
+		.cause = NULL },
+	{ "Z", NONE, 4, T,
+		"scaling from 4 to 0: no trigger is active and the cooldown of 300 s is over; s0-redis-a falls back to "
+		"0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out",
+		.cause = NULL },
+	{ "iZ", NONE, 0, T,
+		"at rest with 0: no trigger is active (s0-redis-a 0 of 5); s1-redis-b falls back to 0 replicas after 4 "
+		"failures: connecting to 10.0.0.7:6379: timed out",
+		.cause = NULL },
 	/* composite */
-	{ "ii", NONE, 0, T, "scaling from 0 to 1: active by composite-metric 12 of 2.5 (active above 3)", NULL, 'A', .cause = "triggered by composite-metric" },
-	{ "AA", NONE, 0, T, "at rest with 0: no trigger is active (composite-metric 0 of 2.5 (active above 3))", NULL, 'i', .cause = NULL },
-	{ "AA", NONE, 4, T, "held at 4: no trigger is active, but failing: spec.advanced.scalingModifiers.formula: it does not work", NULL, 'E', .cause = NULL },
-	{ "AA", NONE, 4, T, "the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: spec.advanced.scalingModifiers.formula: it does not work", "f", 'E', .cause = NULL },
-	{ "iF", NONE, 4, T, "the HPA scales: active by composite-metric 25 of 2.5 by fallback; s1-redis-b falls back to 5 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out", NULL, 'F', .cause = NULL },
+	{ "ii", NONE, 0, T, "scaling from 0 to 1: active by composite-metric 12 of 2.5 (active above 3)", NULL, 'A',
+		.cause = "triggered by composite-metric" },
+	{ "AA", NONE, 0, T, "at rest with 0: no trigger is active (composite-metric 0 of 2.5 (active above 3))", NULL,
+		'i', .cause = NULL },
+	{ "AA", NONE, 4, T,
+		"held at 4: no trigger is active, but failing: spec.advanced.scalingModifiers.formula: it does not "
+		"work",
+		NULL, 'E', .cause = NULL },
+	{ "AA", NONE, 4, T,
+		"the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: "
+		"spec.advanced.scalingModifiers.formula: it does not work",
+		"f", 'E', .cause = NULL },
+	{ "iF", NONE, 4, T,
+		"the HPA scales: active by composite-metric 25 of 2.5 by fallback; s1-redis-b falls back to 5 replicas "
+		"after 4 failures: connecting to 10.0.0.7:6379: timed out",
+		NULL, 'F', .cause = NULL },
 	/* cpu and memory */
-	{ "", NONE, 4, T, "the HPA scales: active by cpu and memory triggers alone, which always are", NULL, '\0', 2, .cause = NULL },
-	{ "", NONE, 0, T, "scaling from 0 to 1: active by cpu and memory triggers alone, which always are", NULL, '\0', 1, "triggered by cpu and memory triggers alone, which are always active" },
+	{ "", NONE, 4, T, "the HPA scales: active by cpu and memory triggers alone, which always are", NULL, '\0', 2,
+		.cause = NULL },
+	{ "", NONE, 0, T, "scaling from 0 to 1: active by cpu and memory triggers alone, which always are", NULL, '\0',
+		1, "triggered by cpu and memory triggers alone, which are always active" },
 };
 
 static void test_explain(void **state)
 {
 	uint64_t marks[sizeof(sentences) / sizeof(sentences[0])];
-	struct scaling_modifiers modifiers = { .formula = (char[]){ "a" }, .target = (char[]){ "2.5" }, .activation_target = (char[]){ "3" } };
+	struct scaling_modifiers modifiers = { .formula = (char[]){ "a" },
+		.target = (char[]){ "2.5" },
+		.activation_target = (char[]){ "3" } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
@@ -518,9 +785,17 @@ static void test_explain(void **state)
 		struct directives says = directives_of(t->says);
 		struct composite composite = composite_of(t->composite != '\0' ? t->composite : 'i');
 		struct scale_facts facts = {
-			.spec = &spec, .created_unix_ms = T, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers(t->triggers, triggers), .directives = &says,
-			.composite = t->composite != '\0' ? &composite : NULL, .resource_count = t->resources,
-			.replicas_known = t->replicas >= 0, .replicas = t->replicas, .last_active_unix_ms = t->last_active,
+			.spec = &spec,
+			.created_unix_ms = T,
+			.now_unix_ms = NOW,
+			.triggers = triggers,
+			.trigger_count = make_triggers(t->triggers, triggers),
+			.directives = &says,
+			.composite = t->composite != '\0' ? &composite : NULL,
+			.resource_count = t->resources,
+			.replicas_known = t->replicas >= 0,
+			.replicas = t->replicas,
+			.last_active_unix_ms = t->last_active,
 		};
 		struct scale_decision d;
 		char text[512];
@@ -542,12 +817,23 @@ static void test_explain(void **state)
 /* Each fact that is told moves the mark, and what is only time does not. */
 static void test_mark(void **state)
 {
-	struct scaledobject_spec spec = { .min_replicas = NONE, .idle_replicas = NONE, .cooldown_s = NONE, .initial_cooldown_s = NONE, .max_replicas = NONE };
+	struct scaledobject_spec spec = { .min_replicas = NONE,
+		.idle_replicas = NONE,
+		.cooldown_s = NONE,
+		.initial_cooldown_s = NONE,
+		.max_replicas = NONE };
 	struct err other = { .kind = ERR_TEMPORARY, .msg = "refused" };
 	struct scale_trigger triggers[TRIGGERS_MAX];
 	struct composite composite = composite_of('A');
 	struct directives says = { .paused_replicas = INT32_UNSET };
-	struct scale_facts facts = { .spec = &spec, .now_unix_ms = NOW, .directives = &says, .triggers = triggers, .trigger_count = make_triggers("AE", triggers), .composite = &composite, .replicas_known = true, .replicas = 1 };
+	struct scale_facts facts = { .spec = &spec,
+		.now_unix_ms = NOW,
+		.directives = &says,
+		.triggers = triggers,
+		.trigger_count = make_triggers("AE", triggers),
+		.composite = &composite,
+		.replicas_known = true,
+		.replicas = 1 };
 	struct scale_decision d = scale_decide(&facts), later;
 	uint64_t mark = scale_mark(&facts, &d);
 
@@ -556,13 +842,13 @@ static void test_mark(void **state)
 	later = scale_decide(&facts);
 	assert_true(later.last_active_unix_ms != d.last_active_unix_ms);
 	assert_true(scale_mark(&facts, &later) == mark);
-#define MOVES(lvalue, value) \
-	do { \
-		__typeof__(lvalue) was = (lvalue); \
-		(lvalue) = (value); \
-		assert_true(scale_mark(&facts, &d) != mark); \
-		(lvalue) = was; \
-		assert_true(scale_mark(&facts, &d) == mark); \
+#define MOVES(lvalue, value)                                                                                           \
+	do {                                                                                                           \
+		__typeof__(lvalue) was = (lvalue);                                                                     \
+		(lvalue) = (value);                                                                                    \
+		assert_true(scale_mark(&facts, &d) != mark);                                                           \
+		(lvalue) = was;                                                                                        \
+		assert_true(scale_mark(&facts, &d) == mark);                                                           \
 	} while (0)
 	MOVES(d.rule, SCALE_RULE_INACTIVE);
 	MOVES(d.act, !d.act);
@@ -605,10 +891,19 @@ static void test_mark(void **state)
 /* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
 static void test_explain_details(void **state)
 {
-	struct scaledobject_spec spec = { .min_replicas = NONE, .idle_replicas = NONE, .cooldown_s = NONE, .initial_cooldown_s = NONE, .max_replicas = NONE };
+	struct scaledobject_spec spec = { .min_replicas = NONE,
+		.idle_replicas = NONE,
+		.cooldown_s = NONE,
+		.initial_cooldown_s = NONE,
+		.max_replicas = NONE };
 	struct scale_trigger triggers[TRIGGERS_MAX];
 	struct composite composite = composite_of('A');
-	struct scale_facts facts = { .spec = &spec, .now_unix_ms = NOW, .triggers = triggers, .trigger_count = make_triggers("iE", triggers), .replicas_known = true, .replicas = 1 };
+	struct scale_facts facts = { .spec = &spec,
+		.now_unix_ms = NOW,
+		.triggers = triggers,
+		.trigger_count = make_triggers("iE", triggers),
+		.replicas_known = true,
+		.replicas = 1 };
 	struct scale_decision d;
 	char text[512];
 
@@ -617,25 +912,38 @@ static void test_explain_details(void **state)
 	triggers[1].fallback_trouble = "no pod of the target is ready";
 	d = scale_decide(&facts);
 	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
-			    "held at 1: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out; no fallback: no pod of the target is ready)");
+		"held at 1: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out; no "
+		"fallback: no pod of the target is ready)");
 	facts.trigger_count = 1;
 	facts.replicas = 0;
 	d = scale_decide(&facts);
-	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)), "at rest with 0: no trigger is active (s0-redis-a 0 of 5 (active above 2.5))");
+	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
+		"at rest with 0: no trigger is active (s0-redis-a 0 of 5 (active above 2.5))");
 	facts.trigger_count = make_triggers("F", triggers);
 	triggers[0].fallback_replicas = -1;
 	facts.composite = &composite;
 	facts.replicas = 3;
 	d = scale_decide(&facts);
-	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)), "the HPA scales: active by composite-metric 12; s0-redis-a is nil in the formula after 4 failures: connecting to 10.0.0.7:6379: timed out");
+	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
+		"the HPA scales: active by composite-metric 12; s0-redis-a is nil in the formula after 4 failures: "
+		"connecting to 10.0.0.7:6379: timed out");
 }
 
 /* However little room there is, the text ends with a whole character. */
 static void test_explain_cut(void **state)
 {
-	struct scaledobject_spec spec = { .min_replicas = NONE, .idle_replicas = NONE, .cooldown_s = NONE, .initial_cooldown_s = NONE };
-	struct scale_trigger trigger = { .metric_name = "s0-\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x98", .reading = { 1, true } };
-	struct scale_facts facts = { .spec = &spec, .now_unix_ms = NOW, .triggers = &trigger, .trigger_count = 1, .replicas_known = true, .replicas = 1 };
+	struct scaledobject_spec spec = { .min_replicas = NONE,
+		.idle_replicas = NONE,
+		.cooldown_s = NONE,
+		.initial_cooldown_s = NONE };
+	struct scale_trigger trigger = { .metric_name = "s0-\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x98",
+		.reading = { 1, true } };
+	struct scale_facts facts = { .spec = &spec,
+		.now_unix_ms = NOW,
+		.triggers = &trigger,
+		.trigger_count = 1,
+		.replicas_known = true,
+		.replicas = 1 };
 	struct scale_decision d = scale_decide(&facts);
 	char whole[100], text[100];
 
@@ -674,7 +982,8 @@ static void test_rule_names(void **state)
 	assert_string_equal(scale_rule_name(SCALE_RULE_COOLDOWN), "cooldown");
 	for (int a = SCALE_RULE_REPLICAS_UNKNOWN; a <= SCALE_RULE_SCALE_OUT_PAUSED; a++)
 		for (int b = SCALE_RULE_REPLICAS_UNKNOWN; b < a; b++)
-			assert_string_not_equal(scale_rule_name((enum scale_rule)a), scale_rule_name((enum scale_rule)b));
+			assert_string_not_equal(scale_rule_name((enum scale_rule)a),
+				scale_rule_name((enum scale_rule)b));
 	assert_string_equal(scale_rule_name((enum scale_rule)99), "unknown");
 }
 

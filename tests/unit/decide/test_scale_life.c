@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whatever happens to an object: long random lives of readings, errors, annotations, clock steps, fallbacks, replicas that an HPA and people change. What must never be is looked at after every tick.
+ * Whatever happens to an object: long random lives of readings, errors, annotations, clock steps,
+ * fallbacks, replicas that an HPA and people change. What must never be is looked at after every
+ * tick.
  */
 #include "decide/scale.h"
 
@@ -10,11 +12,11 @@
 #include "decide/directives.h"
 #include "decide/verdict.h"
 
-#define T 1700000000000
-#define S 1000
+#define T            1700000000000
+#define S            1000
 #define TRIGGERS_MAX 3
-#define LIVES 3000
-#define TICKS 120
+#define LIVES        3000
+#define TICKS        120
 
 struct life {
 	struct scaledobject_spec spec;
@@ -37,7 +39,8 @@ struct life {
 };
 
 static const struct err down = { .kind = ERR_TEMPORARY, .msg = "down" };
-static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c" }, *const variables[TRIGGERS_MAX] = { "a", "b", "c" };
+static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c" },
+			 *const variables[TRIGGERS_MAX] = { "a", "b", "c" };
 
 static uint64_t seed;
 
@@ -58,18 +61,24 @@ static bool one_in(uint64_t n)
 
 static void choose_spec(struct life *l)
 {
-	static char texts[][24] = { "", "static", "currentReplicas", "currentReplicasIfHigher", "currentReplicasIfLower", "scalingModifiers" };
+	static char texts[][24] = { "", "static", "currentReplicas", "currentReplicasIfHigher",
+		"currentReplicasIfLower", "scalingModifiers" };
 	static char one[] = "a", sum[] = "a + b", target[] = "2.5", activation[] = "3", value[] = "Value";
 	struct scaledobject_spec *s = &l->spec;
 
 	s->min_replicas = one_in(3) ? INT32_UNSET : (int32_t)random_below(4);
 	s->max_replicas = 10;
-	/* An idle count other than 0 and the HPA's minimum pull at each other for ever (keda-core.md 8.17): that has no fixed point. */
+	/*
+	 * An idle count other than 0 and the HPA's minimum pull at each other for ever
+	 * (keda-core.md 8.17): that has no fixed point.
+	 */
 	s->idle_replicas = s->min_replicas > 0 && one_in(3) ? 0 : INT32_UNSET;
 	s->cooldown_s = one_in(3) ? INT32_UNSET : (int32_t)random_below(600);
 	s->initial_cooldown_s = one_in(2) ? INT32_UNSET : (int32_t)random_below(600);
 	if (!one_in(3)) {
-		l->fallback = (struct fallback){ .failure_threshold = (int32_t)random_below(4), .replicas = (int32_t)random_below(8), .behavior = texts[random_below(6)] };
+		l->fallback = (struct fallback){ .failure_threshold = (int32_t)random_below(4),
+			.replicas = (int32_t)random_below(8),
+			.behavior = texts[random_below(6)] };
 		s->fallback = &l->fallback;
 	}
 	if (one_in(3) && l->trigger_count > 0) {
@@ -128,7 +137,10 @@ static void happen(struct life *l)
 	l->ready = one_in(4) ? (int32_t)random_below((uint64_t)l->replicas + 1) : l->replicas;
 }
 
-/* What the HPA controller would do with what it is told; it waits while the target is at 0, and does not lower on errors. */
+/*
+ * What the HPA controller would do with what it is told; it waits while the target is at 0, and
+ * does not lower on errors.
+ */
 static void hpa(struct life *l)
 {
 	int32_t min = scaledobject_hpa_min(&l->spec), max = scaledobject_hpa_max(&l->spec), wanted = min;
@@ -140,7 +152,9 @@ static void hpa(struct life *l)
 		if (l->composite.failing)
 			failing = true;
 		else
-			wanted = (int32_t)ceil(l->composite.value / 2.5 * (l->spec.modifiers->metric_type != NULL ? l->ready : 1) - 1e-6);
+			wanted = (int32_t)ceil(
+				l->composite.value / 2.5 * (l->spec.modifiers->metric_type != NULL ? l->ready : 1) -
+				1e-6);
 	} else {
 		for (size_t i = 0; i < l->trigger_count; i++) {
 			int32_t one = (int32_t)ceil(l->triggers[i].reading.value / 5);
@@ -151,25 +165,45 @@ static void hpa(struct life *l)
 		}
 	}
 	wanted = wanted < min ? min : wanted > max ? max : wanted;
-	if ((wanted < l->replicas && (failing || l->says.scale_in_paused)) || (wanted > l->replicas && l->says.scale_out_paused))
+	if ((wanted < l->replicas && (failing || l->says.scale_in_paused)) ||
+		(wanted > l->replicas && l->says.scale_out_paused))
 		return;
 	l->replicas = wanted;
 }
 
 static void look(struct life *l)
 {
-	struct verdict_facts facts = { .spec = &l->spec, .formula = l->formula, .triggers = l->triggers, .count = l->trigger_count, .replicas_known = l->replicas_known, .replicas = l->replicas, .ready_replicas = l->ready };
+	struct verdict_facts facts = { .spec = &l->spec,
+		.formula = l->formula,
+		.triggers = l->triggers,
+		.count = l->trigger_count,
+		.replicas_known = l->replicas_known,
+		.replicas = l->replicas,
+		.ready_replicas = l->ready };
 
 	for (size_t i = 0; i < l->trigger_count; i++)
 		l->triggers[i] = (struct scale_trigger){
-			.metric_name = names[i], .trigger_name = variables[i], .metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } }, .failures = l->failures[i],
-			.source_err = l->down[i] ? &down : NULL, .reading = { .value = l->down[i] ? 0 : l->values[i], .active = !l->down[i] && l->values[i] > 0 },
+			.metric_name = names[i],
+			.trigger_name = variables[i],
+			.metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } },
+			.failures = l->failures[i],
+			.source_err = l->down[i] ? &down : NULL,
+			.reading = { .value = l->down[i] ? 0 : l->values[i],
+				.active = !l->down[i] && l->values[i] > 0 },
 		};
 	verdict_make(&facts, &l->composite);
 	l->facts = (struct scale_facts){
-		.spec = &l->spec, .created_unix_ms = l->created, .now_unix_ms = l->now, .directives = &l->says, .triggers = l->triggers, .trigger_count = l->trigger_count,
-		.resource_count = l->resource_count, .composite = l->spec.modifiers != NULL ? &l->composite : NULL,
-		.replicas_known = l->replicas_known, .replicas = l->replicas, .last_active_unix_ms = l->last_active,
+		.spec = &l->spec,
+		.created_unix_ms = l->created,
+		.now_unix_ms = l->now,
+		.directives = &l->says,
+		.triggers = l->triggers,
+		.trigger_count = l->trigger_count,
+		.resource_count = l->resource_count,
+		.composite = l->spec.modifiers != NULL ? &l->composite : NULL,
+		.replicas_known = l->replicas_known,
+		.replicas = l->replicas,
+		.last_active_unix_ms = l->last_active,
 	};
 	l->d = scale_decide(&l->facts);
 }
@@ -190,12 +224,16 @@ static bool any_down(const struct life *l)
 	return false;
 }
 
-/* The user said it: by fallback.replicas: 0, or by a formula that was asked to do without the failing ones (behavior scalingModifiers) and gave a number. */
+/*
+ * The user said it: by fallback.replicas: 0, or by a formula that was asked to do without the
+ * failing ones (behavior scalingModifiers) and gave a number.
+ */
 static bool zero_was_written(const struct life *l)
 {
 	if (l->spec.fallback == NULL)
 		return false;
-	if (l->spec.modifiers != NULL && strcmp(l->spec.fallback->behavior, "scalingModifiers") == 0 && !l->composite.falling_back)
+	if (l->spec.modifiers != NULL && strcmp(l->spec.fallback->behavior, "scalingModifiers") == 0 &&
+		!l->composite.falling_back)
 		return !l->composite.failing;
 	return l->spec.fallback->replicas == 0;
 }
@@ -232,7 +270,8 @@ static void check_until(const struct life *l)
 	struct scale_facts facts = l->facts;
 	int32_t cooldown_s = scaledobject_cooldown_s(&l->spec);
 
-	assert_int_equal(l->d.until_unix_ms != 0, l->d.rule == SCALE_RULE_COOLDOWN || l->d.rule == SCALE_RULE_INITIAL_COOLDOWN);
+	assert_int_equal(l->d.until_unix_ms != 0,
+		l->d.rule == SCALE_RULE_COOLDOWN || l->d.rule == SCALE_RULE_INITIAL_COOLDOWN);
 	if (l->d.until_unix_ms == 0)
 		return;
 	assert_true(l->d.until_unix_ms > l->now);

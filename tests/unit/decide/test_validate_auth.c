@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What authentications may say. The structs are made by hand: how they are decoded is tried in tests/unit/crd. */
+/*
+ * What authentications may say. The structs are made by hand: how they are decoded is tried in
+ * tests/unit/crd.
+ */
 #include "decide/validate.h"
 
 #include <setjmp.h>
@@ -43,16 +46,36 @@ static void identities(void **state)
 	check_identity((struct triggerauth_identity){ .provider = TEXT("none") }, NULL);
 	check_identity((struct triggerauth_identity){ .provider = TEXT("gcp"), .identity_id = TEXT("") }, NULL);
 	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload") }, NULL);
-	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_id = TEXT("i"), .identity_tenant_id = TEXT("t"), .identity_authority_host = TEXT("h") }, NULL);
-	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_authority_host = TEXT("") }, NULL);
-	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_id = TEXT("") }, "spec.podIdentity.identityId: empty: name the identity, or remove the field");
-	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_authority_host = TEXT("h") }, "spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
-	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_tenant_id = TEXT("") }, "spec.podIdentity.identityTenantId: empty: name the tenant, or remove the field");
-	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .role_arn = TEXT("r"), .external_id = TEXT("x"), .identity_owner = TEXT("keda") }, NULL);
-	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .identity_owner = TEXT("workload") }, NULL);
-	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .role_arn = TEXT("r"), .identity_owner = TEXT("workload") },
-		       "spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of the workload's service account");
-	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .external_id = TEXT("x") }, "spec.podIdentity.externalID: requires roleArn to be set");
+	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"),
+			       .identity_id = TEXT("i"),
+			       .identity_tenant_id = TEXT("t"),
+			       .identity_authority_host = TEXT("h") },
+		NULL);
+	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"),
+			       .identity_authority_host = TEXT("") },
+		NULL);
+	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"), .identity_id = TEXT("") },
+		"spec.podIdentity.identityId: empty: name the identity, or remove the field");
+	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"),
+			       .identity_authority_host = TEXT("h") },
+		"spec.podIdentity.identityTenantId: missing: identityAuthorityHost needs it");
+	check_identity((struct triggerauth_identity){ .provider = TEXT("azure-workload"),
+			       .identity_tenant_id = TEXT("") },
+		"spec.podIdentity.identityTenantId: empty: name the tenant, or remove the field");
+	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"),
+			       .role_arn = TEXT("r"),
+			       .external_id = TEXT("x"),
+			       .identity_owner = TEXT("keda") },
+		NULL);
+	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .identity_owner = TEXT("workload") },
+		NULL);
+	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"),
+			       .role_arn = TEXT("r"),
+			       .identity_owner = TEXT("workload") },
+		"spec.podIdentity.roleArn: can't be set when identityOwner is workload: the role is the one of the "
+		"workload's service account");
+	check_identity((struct triggerauth_identity){ .provider = TEXT("aws"), .external_id = TEXT("x") },
+		"spec.podIdentity.externalID: requires roleArn to be set");
 }
 
 static void check_oauth2(struct triggerauth_oauth2 o, const char *message)
@@ -68,14 +91,27 @@ static void oauth2(void **state)
 	static const char bad_url[] = "spec.oauth2.tokenUrl: must be a valid http or https URL";
 
 	(void)state;
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("https://example.com/token") }, NULL);
-	check_oauth2((struct triggerauth_oauth2){ .type = TEXT("clientCredentials"), .client_id = TEXT("c"), .token_url = TEXT("HTTP://x") }, NULL);
-	check_oauth2((struct triggerauth_oauth2){ .type = TEXT("password"), .client_id = TEXT("c"), .token_url = TEXT("http://x") }, "spec.oauth2.type: must be 'clientCredentials', got 'password'");
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT(""), .token_url = TEXT("http://x") }, "spec.oauth2.clientId: missing: it is required when oauth2 is configured");
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c") }, "spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("example.com/token") }, bad_url);
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("ftp://example.com") }, bad_url);
-	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("https:///token") }, bad_url);
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"),
+			     .token_url = TEXT("https://example.com/token") },
+		NULL);
+	check_oauth2((struct triggerauth_oauth2){ .type = TEXT("clientCredentials"),
+			     .client_id = TEXT("c"),
+			     .token_url = TEXT("HTTP://x") },
+		NULL);
+	check_oauth2((struct triggerauth_oauth2){ .type = TEXT("password"),
+			     .client_id = TEXT("c"),
+			     .token_url = TEXT("http://x") },
+		"spec.oauth2.type: must be 'clientCredentials', got 'password'");
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT(""), .token_url = TEXT("http://x") },
+		"spec.oauth2.clientId: missing: it is required when oauth2 is configured");
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c") },
+		"spec.oauth2.tokenUrl: missing: it is required when oauth2 is configured");
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("example.com/token") },
+		bad_url);
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("ftp://example.com") },
+		bad_url);
+	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("https:///token") },
+		bad_url);
 	check_oauth2((struct triggerauth_oauth2){ .client_id = TEXT("c"), .token_url = TEXT("https://a b/") }, bad_url);
 }
 

@@ -6,7 +6,7 @@
 #include "../crd/given.h"
 
 #define TRIGGERS_MAX 3
-#define UNKNOWN (-1)
+#define UNKNOWN      (-1)
 
 static const struct err refused = { .kind = ERR_TEMPORARY, .msg = "connection refused" };
 
@@ -30,7 +30,9 @@ static void parse_triggers(const char *texts, struct given *g)
 		size_t i = g->facts.count++;
 		struct scale_trigger *t = &g->triggers[i];
 
-		*t = (struct scale_trigger){ .metric_name = metric_names[i], .trigger_name = trigger_names[i], .metric = { .name = metric_names[i], .target = { 5000, QUANTITY_DECIMAL_SI } } };
+		*t = (struct scale_trigger){ .metric_name = metric_names[i],
+			.trigger_name = trigger_names[i],
+			.metric = { .name = metric_names[i], .target = { 5000, QUANTITY_DECIMAL_SI } } };
 		if (*piece == '!') {
 			t->failures = atoi(piece + 1);
 			t->source_err = &refused;
@@ -77,7 +79,8 @@ static void given_free(struct given *g)
 	free(g);
 }
 
-#define FALLBACK(replicas, behavior) ",'fallback':{'failureThreshold':3,'replicas':" #replicas ",'behavior':'" behavior "'}"
+#define FALLBACK(replicas, behavior)                                                                                   \
+	",'fallback':{'failureThreshold':3,'replicas':" #replicas ",'behavior':'" behavior "'}"
 
 /* ---- Fallback of single triggers ---- */
 
@@ -99,15 +102,20 @@ static void test_fallback(void **state)
 		{ FALLBACK(6, "static"), "4", 7, 7, METRIC_AVERAGE_VALUE, false, 4, true, 0, NULL },
 		{ FALLBACK(6, "static"), "!3", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, NULL },
 		{ FALLBACK(6, "static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
-		{ ",'fallback':{'failureThreshold':0,'replicas':6}", "!1", 7, 7, METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
-		{ ",'fallback':{'failureThreshold':0,'replicas':6,'behavior':''}", "!1", UNKNOWN, UNKNOWN, METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
+		{ ",'fallback':{'failureThreshold':0,'replicas':6}", "!1", 7, 7, METRIC_AVERAGE_VALUE, true, 30, true,
+			6, NULL },
+		{ ",'fallback':{'failureThreshold':0,'replicas':6,'behavior':''}", "!1", UNKNOWN, UNKNOWN,
+			METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
 		/* the zero that the user wrote, and none else */
 		{ FALLBACK(0, "static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 0, false, 0, NULL },
 		{ FALLBACK(0, "currentReplicasIfLower"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 0, false, 0, NULL },
 		{ FALLBACK(0, "currentReplicasIfHigher"), "!4", 0, 0, METRIC_AVERAGE_VALUE, true, 0, false, 0, NULL },
-		{ FALLBACK(6, "currentReplicas"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the target has no replicas to go by" },
-		{ FALLBACK(0, "currentReplicas"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the target has no replicas to go by" },
-		{ FALLBACK(6, "currentReplicasIfLower"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the target has no replicas to go by" },
+		{ FALLBACK(6, "currentReplicas"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the target has no replicas to go by" },
+		{ FALLBACK(0, "currentReplicas"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the target has no replicas to go by" },
+		{ FALLBACK(6, "currentReplicasIfLower"), "!4", 0, 0, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the target has no replicas to go by" },
 		/* by the target's replicas */
 		{ FALLBACK(6, "currentReplicas"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 35, true, 7, NULL },
 		{ FALLBACK(6, "currentReplicasIfHigher"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 35, true, 7, NULL },
@@ -115,20 +123,28 @@ static void test_fallback(void **state)
 		{ FALLBACK(6, "currentReplicasIfHigher"), "!4", 0, 0, METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
 		{ FALLBACK(6, "currentReplicasIfLower"), "!4", 7, 7, METRIC_AVERAGE_VALUE, true, 30, true, 6, NULL },
 		{ FALLBACK(6, "currentReplicasIfLower"), "!4", 5, 5, METRIC_AVERAGE_VALUE, true, 25, true, 5, NULL },
-		{ FALLBACK(6, "currentReplicas"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the replicas of the target cannot be read" },
-		{ FALLBACK(6, "currentReplicasIfHigher"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the replicas of the target cannot be read" },
-		{ FALLBACK(6, "currentReplicasIfLower"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "the replicas of the target cannot be read" },
+		{ FALLBACK(6, "currentReplicas"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the replicas of the target cannot be read" },
+		{ FALLBACK(6, "currentReplicasIfHigher"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the replicas of the target cannot be read" },
+		{ FALLBACK(6, "currentReplicasIfLower"), "!4", UNKNOWN, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"the replicas of the target cannot be read" },
 		/* Value: divided by the ready pods, cut to thousandths */
 		{ FALLBACK(6, "static"), "!4", 7, 4, METRIC_VALUE, true, 7.5, true, 6, NULL },
 		{ FALLBACK(6, "static"), "!4", 7, 7, METRIC_VALUE, true, 4.285, true, 6, NULL },
 		{ FALLBACK(1, "static"), "!4", 7, 1000000, METRIC_VALUE, true, 0.001, true, 1, NULL },
 		{ FALLBACK(0, "static"), "!4", 7, 7, METRIC_VALUE, true, 0, false, 0, NULL },
-		{ FALLBACK(6, "static"), "!4", 7, 0, METRIC_VALUE, false, 0, false, 0, "no pod of the target is ready" },
-		{ FALLBACK(6, "static"), "!4", 7, UNKNOWN, METRIC_VALUE, false, 0, false, 0, "how many pods of the target are ready is not known" },
+		{ FALLBACK(6, "static"), "!4", 7, 0, METRIC_VALUE, false, 0, false, 0,
+			"no pod of the target is ready" },
+		{ FALLBACK(6, "static"), "!4", 7, UNKNOWN, METRIC_VALUE, false, 0, false, 0,
+			"how many pods of the target are ready is not known" },
 		/* what cannot be used */
-		{ FALLBACK(-1, "static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "spec.fallback is not valid" },
-		{ FALLBACK(6, "scalingModifiers"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "spec.fallback.behavior scalingModifiers needs a formula" },
-		{ FALLBACK(6, "Static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0, "spec.fallback.behavior is unknown" },
+		{ FALLBACK(-1, "static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"spec.fallback is not valid" },
+		{ FALLBACK(6, "scalingModifiers"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"spec.fallback.behavior scalingModifiers needs a formula" },
+		{ FALLBACK(6, "Static"), "!4", 7, 7, METRIC_AVERAGE_VALUE, false, 0, false, 0,
+			"spec.fallback.behavior is unknown" },
 	};
 
 	(void)state;
@@ -139,13 +155,17 @@ static void test_fallback(void **state)
 
 		t->metric.target_type = cases[i].type;
 		verdict_make(&g->facts, &g->composite);
-		if (t->falling_back != cases[i].falling_back || (t->err == NULL) != (cases[i].falling_back || t->source_err == NULL))
-			fail_msg("case %zu: falling back %d, error %s", i, t->falling_back, t->err != NULL ? t->err->msg : "none");
-		if (t->err == NULL && (fabs(t->reading.value - cases[i].value) > 1e-9 || t->reading.active != cases[i].active))
+		if (t->falling_back != cases[i].falling_back ||
+			(t->err == NULL) != (cases[i].falling_back || t->source_err == NULL))
+			fail_msg("case %zu: falling back %d, error %s", i, t->falling_back,
+				t->err != NULL ? t->err->msg : "none");
+		if (t->err == NULL &&
+			(fabs(t->reading.value - cases[i].value) > 1e-9 || t->reading.active != cases[i].active))
 			fail_msg("case %zu: %g, active %d", i, t->reading.value, t->reading.active);
 		if (!as_said)
 			assert_true(t->fallback_replicas == cases[i].stands_for);
-		if ((t->fallback_trouble == NULL) != (cases[i].trouble == NULL) || (t->fallback_trouble != NULL && strcmp(t->fallback_trouble, cases[i].trouble) != 0))
+		if ((t->fallback_trouble == NULL) != (cases[i].trouble == NULL) ||
+			(t->fallback_trouble != NULL && strcmp(t->fallback_trouble, cases[i].trouble) != 0))
 			fail_msg("case %zu: trouble %s", i, t->fallback_trouble != NULL ? t->fallback_trouble : "none");
 		assert_false(g->composite.failing || g->composite.active);
 		given_free(g);
@@ -186,11 +206,11 @@ static void test_no_number(void **state)
 	}
 }
 
-/* ---- scalingModifiers ---- */
+/* ---- ScalingModifiers ---- */
 
 #define MODIFIERS(fields) ",'advanced':{'scalingModifiers':{" fields "}}"
-#define SUM "'formula':'a + b','target':'2.5'"
-#define FIRST_OR_NIL "'formula':'a ?? nil','target':'2.5'"
+#define SUM               "'formula':'a + b','target':'2.5'"
+#define FIRST_OR_NIL      "'formula':'a ?? nil','target':'2.5'"
 
 static void test_composite(void **state)
 {
@@ -209,29 +229,44 @@ static void test_composite(void **state)
 		{ MODIFIERS(SUM), "-3 0", 5, 5, false, false, false, -3, NULL },
 		/* an error is no value, whether or not it comes to a fallback later */
 		{ MODIFIERS(SUM), "3 !9", 5, 5, true, false, false, 0, "s1-redis-b: connection refused" },
-		{ MODIFIERS(SUM) FALLBACK(4, "static"), "3 !3", 5, 5, true, false, false, 0, "s1-redis-b: connection refused" },
-		{ MODIFIERS(SUM) FALLBACK(4, "scalingModifiers"), "!3 3", 5, 5, true, false, false, 0, "s0-redis-a: connection refused" },
-		/* one that falls back speaks for all, with any decimal target, and whatever activationTarget says */
+		{ MODIFIERS(SUM) FALLBACK(4, "static"), "3 !3", 5, 5, true, false, false, 0,
+			"s1-redis-b: connection refused" },
+		{ MODIFIERS(SUM) FALLBACK(4, "scalingModifiers"), "!3 3", 5, 5, true, false, false, 0,
+			"s0-redis-a: connection refused" },
+		/*
+		 * one that falls back speaks for all, with any decimal target, and whatever
+		 * activationTarget says
+		 */
 		{ MODIFIERS(SUM) FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 10, NULL },
-		{ MODIFIERS(SUM ",'activationTarget':'100'") FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 10, NULL },
+		{ MODIFIERS(SUM ",'activationTarget':'100'") FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 10,
+			NULL },
 		{ MODIFIERS(SUM) FALLBACK(4, "currentReplicas"), "!9 !4", 3, 3, false, true, true, 7.5, NULL },
 		{ MODIFIERS(SUM) FALLBACK(4, "static"), "!1 !4", 5, 5, false, true, true, 10, NULL },
 		{ MODIFIERS(SUM) FALLBACK(0, "static"), "3 !4", 5, 5, false, false, true, 0, NULL },
-		{ MODIFIERS(SUM ",'metricType':'Value'") FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 2, NULL },
-		{ MODIFIERS(SUM ",'metricType':'Value'") FALLBACK(4, "static"), "3 !4", 5, 0, true, false, false, 0, "s1-redis-b: connection refused" },
+		{ MODIFIERS(SUM ",'metricType':'Value'") FALLBACK(4, "static"), "3 !4", 5, 5, false, true, true, 2,
+			NULL },
+		{ MODIFIERS(SUM ",'metricType':'Value'") FALLBACK(4, "static"), "3 !4", 5, 0, true, false, false, 0,
+			"s1-redis-b: connection refused" },
 		/* behavior scalingModifiers: the formula gets nil */
-		{ MODIFIERS("'formula':'(a ?? 1) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 5, false, true, false, 4, NULL },
-		{ MODIFIERS("'formula':'(a ?? 0) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 0", 5, 5, false, false, false, 0, NULL },
+		{ MODIFIERS("'formula':'(a ?? 1) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 5,
+			false, true, false, 4, NULL },
+		{ MODIFIERS("'formula':'(a ?? 0) + b','target':'2.5'") FALLBACK(4, "scalingModifiers"), "!4 0", 5, 5,
+			false, false, false, 0, NULL },
 		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(4, "scalingModifiers"), "!4 3", 5, 5, false, true, true, 10, NULL },
 		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(1, "scalingModifiers"), "!4 3", 5, 5, false, true, true, 2.5, NULL },
 		{ MODIFIERS(FIRST_OR_NIL) FALLBACK(0, "scalingModifiers"), "!4 3", 5, 5, false, false, true, 0, NULL },
-		{ MODIFIERS(FIRST_OR_NIL ",'metricType':'Value'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 0, true, false, false, 0,
-		  "spec.advanced.scalingModifiers.formula: it gives nil, and fallback cannot be used: no pod of the target is ready" },
+		{ MODIFIERS(FIRST_OR_NIL ",'metricType':'Value'") FALLBACK(4, "scalingModifiers"), "!4 3", 5, 0, true,
+			false, false, 0,
+			"spec.advanced.scalingModifiers.formula: it gives nil, and fallback cannot be used: no pod of "
+			"the target is ready" },
 		/* what cannot be used */
-		{ MODIFIERS("'target':'2.5'"), "3 4", 5, 5, true, false, false, 0, "spec.advanced.scalingModifiers.formula: there is none that can be used" },
-		{ MODIFIERS(SUM ",'activationTarget':'many'"), "3 4", 5, 5, true, false, false, 0, "spec.advanced.scalingModifiers.activationTarget: not a number" },
+		{ MODIFIERS("'target':'2.5'"), "3 4", 5, 5, true, false, false, 0,
+			"spec.advanced.scalingModifiers.formula: there is none that can be used" },
+		{ MODIFIERS(SUM ",'activationTarget':'many'"), "3 4", 5, 5, true, false, false, 0,
+			"spec.advanced.scalingModifiers.activationTarget: not a number" },
 		{ MODIFIERS("'formula':'a > 5 ? a : (nil ?? nil)','target':'1'"), "3 4", 5, 5, true, false, false, 0,
-		  "spec.advanced.scalingModifiers.formula: it gives nil, and there is no valid spec.fallback to use instead" },
+			"spec.advanced.scalingModifiers.formula: it gives nil, and there is no valid spec.fallback to "
+			"use instead" },
 	};
 
 	(void)state;
@@ -240,8 +275,10 @@ static void test_composite(void **state)
 		struct composite *c = &g->composite;
 
 		verdict_make(&g->facts, c);
-		if (c->failing != cases[i].failing || c->active != cases[i].active || c->falling_back != cases[i].falling_back)
-			fail_msg("case %zu: failing %d (%s), active %d, falling back %d", i, c->failing, c->err.msg, c->active, c->falling_back);
+		if (c->failing != cases[i].failing || c->active != cases[i].active ||
+			c->falling_back != cases[i].falling_back)
+			fail_msg("case %zu: failing %d (%s), active %d, falling back %d", i, c->failing, c->err.msg,
+				c->active, c->falling_back);
 		if (!c->failing && fabs(c->value - cases[i].value) > 1e-9)
 			fail_msg("case %zu: %g", i, c->value);
 		if (c->failing)
@@ -267,29 +304,45 @@ static void test_formula_error(void **state)
 
 static void test_spec(void **state)
 {
-	static const struct { const char *spec; bool composite, metric; int64_t milli; enum metric_target_type type; bool valid; } cases[] = {
+	static const struct {
+		const char *spec;
+		bool composite, metric;
+		int64_t milli;
+		enum metric_target_type type;
+		bool valid;
+	} cases[] = {
 		{ "", false, false, 0, METRIC_AVERAGE_VALUE, false },
 		{ FALLBACK(1, "static"), false, false, 0, METRIC_AVERAGE_VALUE, true },
 		{ ",'fallback':{'failureThreshold':-1,'replicas':1}", false, false, 0, METRIC_AVERAGE_VALUE, false },
 		{ MODIFIERS(SUM) FALLBACK(1, "static"), true, true, 2500, METRIC_AVERAGE_VALUE, true },
-		{ MODIFIERS("'formula':'a','target':'5','metricType':'Value'") FALLBACK(1, "static"), true, true, 5000, METRIC_VALUE, true },
+		{ MODIFIERS("'formula':'a','target':'5','metricType':'Value'") FALLBACK(1, "static"), true, true, 5000,
+			METRIC_VALUE, true },
 		{ MODIFIERS("'formula':'a','target':'1e3'"), true, true, 1000000, METRIC_AVERAGE_VALUE, false },
 		{ MODIFIERS("'formula':'a'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':'0'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':'-2'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':'2Gi'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':' 2'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':'nan'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
-		{ MODIFIERS("'formula':'a','target':'inf'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE, false },
+		{ MODIFIERS("'formula':'a','target':'0'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
+		{ MODIFIERS("'formula':'a','target':'-2'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
+		{ MODIFIERS("'formula':'a','target':'2Gi'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
+		{ MODIFIERS("'formula':'a','target':' 2'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
+		{ MODIFIERS("'formula':'a','target':'nan'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
+		{ MODIFIERS("'formula':'a','target':'inf'") FALLBACK(1, "static"), true, false, 0, METRIC_AVERAGE_VALUE,
+			false },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "%s}}", cases[i].spec);
+		char *text = mem_printf("{'metadata':{'name':'web'},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS "%s}}",
+			cases[i].spec);
 		struct scaledobject *so = given_scaledobject(text);
 		struct metric_spec metric = { 0 };
 
-		if (verdict_has_composite(&so->spec) != cases[i].composite || verdict_composite_metric(&so->spec, &metric) != cases[i].metric || verdict_fallback_valid(&so->spec) != cases[i].valid)
+		if (verdict_has_composite(&so->spec) != cases[i].composite ||
+			verdict_composite_metric(&so->spec, &metric) != cases[i].metric ||
+			verdict_fallback_valid(&so->spec) != cases[i].valid)
 			fail_msg("case %zu: %s", i, cases[i].spec);
 		if (cases[i].metric) {
 			assert_string_equal(metric.name, VERDICT_COMPOSITE_NAME);

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
-#define ARRIVE_MS 1
+#define ARRIVE_MS   1
 #define DEADLINE_MS 10000
 
 struct rule {
@@ -74,7 +74,7 @@ void fakecluster_forget_calls(void)
 {
 	struct record *r, *next;
 
-	DL_FOREACH_SAFE(fake.records, r, next) {
+	DL_FOREACH_SAFE (fake.records, r, next) {
 		free(r->path);
 		free(r->body);
 		free(r);
@@ -89,7 +89,7 @@ void fakeapi_end(void)
 	assert_null(fake.calls);
 	fakecluster_forget_calls();
 	fakecluster_heal();
-	LL_FOREACH_SAFE(fake.sent, s, next) {
+	LL_FOREACH_SAFE (fake.sent, s, next) {
 		free(s->reason);
 		free(s->note);
 		free(s);
@@ -98,15 +98,19 @@ void fakeapi_end(void)
 
 int fakeapi_error(struct err *err, int http_status, const char *what)
 {
-	enum err_kind kind = http_status == 404 ? ERR_MISSING : http_status == 409 ? ERR_CONFLICT : http_status == 410 ? ERR_GONE : http_status == 403 || http_status == 401 ? ERR_DENIED :
-			     http_status >= 400 && http_status < 500 && http_status != 429 ? ERR_INVALID : ERR_TEMPORARY;
+	enum err_kind kind = http_status == 404                                 ? ERR_MISSING
+		: http_status == 409                                            ? ERR_CONFLICT
+		: http_status == 410                                            ? ERR_GONE
+		: http_status == 403 || http_status == 401                      ? ERR_DENIED
+		: http_status >= 400 && http_status < 500 && http_status != 429 ? ERR_INVALID
+										: ERR_TEMPORARY;
 
 	err_set(err, kind, "HTTP %d %s", http_status, what);
 	err->http_status = http_status;
 	return -1;
 }
 
-/* --- carrying out ------------------------------------------------------------------------------------------------------------- */
+/* ---- Carrying out ---- */
 
 static void call_free(struct kube_call *c)
 {
@@ -127,7 +131,7 @@ static const struct rule *take_rule(const struct kube_call *c)
 {
 	struct rule *r;
 
-	DL_FOREACH(fake.rules, r) {
+	DL_FOREACH (fake.rules, r) {
 		if (r->times == 0 || !matches(r->verb, r->part, c->verb, c->path))
 			continue;
 		if (r->times > 0)
@@ -197,7 +201,7 @@ static void on_timer(void *arg)
 	json_decref(answer);
 }
 
-/* --- kube/client -------------------------------------------------------------------------------------------------------------- */
+/* ---- Kube/client ---- */
 
 struct loop *kube_loop(struct kube *k)
 {
@@ -237,12 +241,14 @@ struct kube_call *kube_call(struct kube *k, const struct kube_request *request, 
 	check_path(request->path);
 	record(request);
 	c->verb = request->verb;
-	c->path = request->verb == KUBE_LIST ? mem_dup(request->path) : mem_dupn(request->path, strcspn(request->path, "?"));
+	c->path = request->verb == KUBE_LIST ? mem_dup(request->path)
+					     : mem_dupn(request->path, strcspn(request->path, "?"));
 	if (request->body && !(c->body = json_parse(request->body, strlen(request->body), &err)))
 		fail_msg("%s: %s", request->body, err.msg);
 	c->fn = fn;
 	c->arg = arg;
-	c->deadline_ms = loop_now_ms(fakecluster_loop()) + (request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_MS);
+	c->deadline_ms = loop_now_ms(fakecluster_loop()) +
+		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_MS);
 	loop_timer_init(&c->timer, fakecluster_loop(), on_timer, c);
 	loop_timer_set(&c->timer, ARRIVE_MS);
 	DL_APPEND(fake.calls, c);
@@ -276,7 +282,7 @@ char *kube_escape(const char *text, char *out, size_t size)
 	return out;
 }
 
-/* --- kube/events -------------------------------------------------------------------------------------------------------------- */
+/* ---- Kube/events ---- */
 
 struct events *fakecluster_events(void)
 {
@@ -284,14 +290,16 @@ struct events *fakecluster_events(void)
 }
 
 /* Like the real one: a repeat of the same is no new Event. */
-void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason, const char *action, const char *note)
+void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason,
+	const char *action, const char *note)
 {
 	struct sent *s;
-	MEM_AUTO char *text = mem_printf("%s %s %s/%s %s: %s", type, about->kind, about->namespace_, about->name, about->uid, note);
+	MEM_AUTO char *text = mem_printf("%s %s %s/%s %s: %s", type, about->kind, about->namespace_, about->name,
+		about->uid, note);
 
 	(void)e;
 	assert_true(strlen(action) <= 128);
-	LL_FOREACH(fake.sent, s)
+	LL_FOREACH (fake.sent, s)
 		if (strcmp(s->reason, reason) == 0 && strcmp(s->note, text) == 0)
 			break;
 	if (s) {
@@ -309,7 +317,7 @@ unsigned fakecluster_events_sent(const char *reason, const char *part)
 	struct sent *s;
 	unsigned count = 0;
 
-	LL_FOREACH(fake.sent, s)
+	LL_FOREACH (fake.sent, s)
 		count += (!reason || strcmp(s->reason, reason) == 0) && strstr(s->note, part);
 	return count;
 }
@@ -319,12 +327,12 @@ unsigned fakecluster_events_repeated(const char *reason)
 	struct sent *s;
 	unsigned count = 0;
 
-	LL_FOREACH(fake.sent, s)
+	LL_FOREACH (fake.sent, s)
 		count += strcmp(s->reason, reason) == 0 ? s->repeats : 0;
 	return count;
 }
 
-/* --- the test's side ---------------------------------------------------------------------------------------------------------- */
+/* ---- The test's side ---- */
 
 void fakecluster_fail(enum fakecluster_fault fault, int verb, const char *part, int times, int http_status)
 {
@@ -342,7 +350,7 @@ void fakecluster_heal(void)
 {
 	struct rule *r, *next;
 
-	DL_FOREACH_SAFE(fake.rules, r, next) {
+	DL_FOREACH_SAFE (fake.rules, r, next) {
 		DL_DELETE(fake.rules, r);
 		free(r->part);
 		free(r);
@@ -366,7 +374,7 @@ unsigned fakecluster_calls(int verb, const char *part)
 	struct record *r;
 	unsigned count = 0;
 
-	DL_FOREACH(fake.records, r)
+	DL_FOREACH (fake.records, r)
 		count += matches(verb, part, r->verb, r->path);
 	return count;
 }
@@ -390,7 +398,7 @@ const char *fakecluster_last_path(int verb, const char *part)
 	struct record *r;
 	const char *path = "";
 
-	DL_FOREACH(fake.records, r)
+	DL_FOREACH (fake.records, r)
 		if (matches(verb, part, r->verb, r->path))
 			path = r->path;
 	return path;
@@ -401,7 +409,7 @@ const char *fakecluster_last_body(int verb, const char *part)
 	struct record *r;
 	const char *body = "";
 
-	DL_FOREACH(fake.records, r)
+	DL_FOREACH (fake.records, r)
 		if (matches(verb, part, r->verb, r->path) && r->body)
 			body = r->body;
 	return body;
@@ -412,7 +420,7 @@ unsigned fakecluster_most_calls_per_turn(void)
 	struct record *r;
 	unsigned most = 0, count = 0, turn = 0;
 
-	DL_FOREACH(fake.records, r) {
+	DL_FOREACH (fake.records, r) {
 		count = r->turn == turn ? count + 1 : 1;
 		turn = r->turn;
 		if (count > most)

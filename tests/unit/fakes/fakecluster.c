@@ -90,12 +90,12 @@ void fakecluster_end(void)
 {
 	struct thing *t, *next;
 
-	HASH_ITER(hh, fake.documents, t, next)
+	HASH_ITER (hh, fake.documents, t, next)
 		document_free(t);
 
 	fakeapi_end();
 	fakewatch_end();
-	HASH_ITER(hh, fake.things, t, next)
+	HASH_ITER (hh, fake.things, t, next)
 		thing_free(t);
 }
 
@@ -119,7 +119,7 @@ char *fakecluster_version(void)
 	return mem_printf("%llu", (unsigned long long)fake.version);
 }
 
-/* --- looking ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Looking ---- */
 
 json_t *fakecluster_parse(const char *text)
 {
@@ -181,7 +181,7 @@ unsigned fakecluster_count(const char *part)
 	struct thing *t, *next;
 	unsigned count = 0;
 
-	HASH_ITER(hh, fake.things, t, next)
+	HASH_ITER (hh, fake.things, t, next)
 		count += strstr(t->path, part) != NULL;
 	return count;
 }
@@ -190,11 +190,11 @@ void fakecluster_each(void (*fn)(void *arg, const char *path, json_t *object), v
 {
 	struct thing *t, *next;
 
-	HASH_ITER(hh, fake.things, t, next)
+	HASH_ITER (hh, fake.things, t, next)
 		fn(arg, t->path, t->json);
 }
 
-/* --- keeping ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Keeping ---- */
 
 static json_t *meta_of(json_t *object)
 {
@@ -299,7 +299,8 @@ static void merge(json_t *target, const json_t *patch)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+	{
 		if (json_is_null(value)) {
 			json_object_del(target, key);
 		} else if (json_is_object(value)) {
@@ -312,7 +313,7 @@ static void merge(json_t *target, const json_t *patch)
 	}
 }
 
-/* --- what others do ----------------------------------------------------------------------------------------------------------- */
+/* ---- What others do ---- */
 
 static void carry_over(json_t *to, const json_t *from, const char *key)
 {
@@ -325,7 +326,8 @@ static void carry_over(json_t *to, const json_t *from, const char *key)
 /* What a PUT cannot change. */
 static void carry_over_kept(json_t *to, const json_t *from)
 {
-	static const char *const kept[] = { "uid", "creationTimestamp", "generation", "deletionTimestamp", "resourceVersion" };
+	static const char *const kept[] = { "uid", "creationTimestamp", "generation", "deletionTimestamp",
+		"resourceVersion" };
 
 	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 		carry_over(meta_of(to), json_object_get(from, "metadata"), kept[i]);
@@ -382,7 +384,7 @@ static bool has_uid(const char *uid)
 {
 	struct thing *t, *next;
 
-	HASH_ITER(hh, fake.things, t, next)
+	HASH_ITER (hh, fake.things, t, next)
 		if (strcmp(meta_text(t->json, "uid"), uid) == 0)
 			return true;
 	return false;
@@ -392,15 +394,16 @@ void fakecluster_collect_garbage(void)
 {
 	struct thing *t, *next;
 
-	HASH_ITER(hh, fake.things, t, next) {
-		const json_t *owner = json_array_get(json_object_get(json_object_get(t->json, "metadata"), "ownerReferences"), 0);
+	HASH_ITER (hh, fake.things, t, next) {
+		const json_t *owner =
+			json_array_get(json_object_get(json_object_get(t->json, "metadata"), "ownerReferences"), 0);
 
 		if (owner && !has_uid(json_str_or_empty(owner, "uid")))
 			delete_thing(t);
 	}
 }
 
-/* --- the server's side of a call ---------------------------------------------------------------------------------------------- */
+/* ---- The server's side of a call ---- */
 
 static bool version_fits(const json_t *stored, const json_t *body)
 {
@@ -456,16 +459,17 @@ static int do_scale(struct thing *t, const json_t *body, json_t **answer, struct
 	return 0;
 }
 
-/* A merge patch of /status changes nothing else, and one of the object does not change its status. */
+/*
+ * A merge patch of /status changes nothing else, and one of the object does not change its status.
+ */
 static json_t *patched(const json_t *stored, const json_t *body, bool status)
 {
 	json_t *object = json_deep_copy(stored), *patch = json_object();
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)(uintptr_t)body, key, value)
-		if ((strcmp(key, "status") == 0) == status)
-			json_object_set_new(patch, key, json_deep_copy(value));
+	json_object_foreach((json_t *)(uintptr_t)body, key, value) if ((strcmp(key, "status") == 0) == status)
+		json_object_set_new(patch, key, json_deep_copy(value));
 	json_object_del(json_object_get(patch, "metadata"), "resourceVersion");
 	merge(object, patch);
 	json_decref(patch);
@@ -482,7 +486,8 @@ static json_t *replaced(const json_t *stored, const json_t *body)
 	return object;
 }
 
-static int do_change(struct thing *t, enum kube_verb verb, const json_t *body, bool status, json_t **answer, struct err *err)
+static int do_change(struct thing *t, enum kube_verb verb, const json_t *body, bool status, json_t **answer,
+	struct err *err)
 {
 	json_t *object;
 	MEM_AUTO char *path = mem_dup(t->path);
@@ -494,7 +499,10 @@ static int do_change(struct thing *t, enum kube_verb verb, const json_t *body, b
 		fake.admission(t->path, object);
 	*answer = json_incref(object);
 	keep(path, object);
-	/* Where nothing changed, and where the last finalizer is gone, the answer is the object as it stood. */
+	/*
+	 * Where nothing changed, and where the last finalizer is gone, the answer is the object as
+	 * it stood.
+	 */
 	if (find(path)) {
 		json_decref(*answer);
 		*answer = json_incref(find(path)->json);
@@ -522,7 +530,8 @@ static int do_token(const struct thing *t, const json_t *body, json_t **answer)
 
 	assert_true(seconds >= 600); /* less is refused by the real one */
 	set_owned(status, "token", mem_printf("token-%u of %s", ++fake.tokens, strrchr(t->path, '/') + 1));
-	json_object_set_new(status, "expirationTimestamp", json_string(timestamp_format(fakeloop_wall_ms() + seconds * 1000, until)));
+	json_object_set_new(status, "expirationTimestamp",
+		json_string(timestamp_format(fakeloop_wall_ms() + seconds * 1000, until)));
 	*answer = json_object();
 	json_object_set_new(*answer, "status", status);
 	return 0;
@@ -542,7 +551,8 @@ static bool cut(char *path, const char *subresource)
 int fakecluster_do(enum kube_verb verb, const char *full_path, const json_t *body, json_t **answer, struct err *err)
 {
 	MEM_AUTO char *path = mem_dup(full_path);
-	bool scale = cut(path, "/scale"), status = cut(path, "/status"), token = verb == KUBE_REVIEW && cut(path, "/token");
+	bool scale = cut(path, "/scale"), status = cut(path, "/status"),
+	     token = verb == KUBE_REVIEW && cut(path, "/token");
 	struct thing *t = find(path);
 
 	*answer = NULL;

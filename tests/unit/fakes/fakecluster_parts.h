@@ -8,10 +8,13 @@
 
 struct loop *fakecluster_loop(void);
 
-/* fakecluster.c: the server's side of a call. *answer is owned by the caller; path without its query, but for a list. */
+/*
+ * fakecluster.c: the server's side of a call. *answer is owned by the caller; path without its
+ * query, but for a list.
+ */
 int fakecluster_do(enum kube_verb verb, const char *path, const json_t *body, json_t **answer, struct err *err);
 void fakecluster_each(void (*fn)(void *arg, const char *path, json_t *object), void *arg);
-char *fakecluster_version(void); /* of the newest change; the caller owns it */
+char *fakecluster_version(void);             /* of the newest change; the caller owns it */
 json_t *fakecluster_parse(const char *text); /* ' for " */
 
 /* fakewatch.c */

@@ -15,7 +15,10 @@
 
 #define PHASE_IS_NOT "status.phase!="
 
-/* A list's query, taken apart. Of selectors those forms are heeded that somebody asks with: "label in (a,b)", and "status.phase!=x,status.phase!=y". */
+/*
+ * A list's query, taken apart. Of selectors those forms are heeded that somebody asks with: "label
+ * in (a,b)", and "status.phase!=x,status.phase!=y".
+ */
 struct query {
 	char *collection;
 	char *label, *values; /* values: ",a,b,"; NULL: all */
@@ -97,9 +100,12 @@ static bool is_among(const char *list, const char *text)
 
 static bool fits(const struct query *q, const json_t *object)
 {
-	const char *value = json_str_or_empty(json_object_get(json_object_get(object, "metadata"), "labels"), q->label ? q->label : "");
+	const char *value = json_str_or_empty(json_object_get(json_object_get(object, "metadata"), "labels"),
+		q->label ? q->label : "");
 
-	return (!q->values || is_among(q->values, value)) && (!q->not_phases || !is_among(q->not_phases, json_str_or_empty(json_object_get(object, "status"), "phase")));
+	return (!q->values || is_among(q->values, value)) &&
+		(!q->not_phases ||
+			!is_among(q->not_phases, json_str_or_empty(json_object_get(object, "status"), "phase")));
 }
 
 static void on_each(void *arg, const char *path, json_t *object)
@@ -107,24 +113,33 @@ static void on_each(void *arg, const char *path, json_t *object)
 	struct query *q = arg;
 	size_t len = strlen(q->collection);
 
-	if (strncmp(path, q->collection, len) != 0 || path[len] != '/' || strchr(path + len + 1, '/') || !fits(q, object))
+	if (strncmp(path, q->collection, len) != 0 || path[len] != '/' || strchr(path + len + 1, '/') ||
+		!fits(q, object))
 		return;
 	if (q->passed++ >= q->offset && (q->limit == 0 || json_array_size(q->items) < q->limit))
 		json_array_append(q->items, object);
 }
 
-/* A token is an offset: pages are of what is there when they are asked for, not of one moment as the real ones. */
+/*
+ * A token is an offset: pages are of what is there when they are asked for, not of one moment as
+ * the real ones.
+ */
 int fakelist_do(const char *path, json_t **answer)
 {
-	MEM_AUTO char *labels = parameter(path, "labelSelector"), *fields = parameter(path, "fieldSelector"), *limit = parameter(path, "limit"), *token = parameter(path, "continue");
-	struct query q = { .collection = mem_dupn(path, strcspn(path, "?")), .limit = limit ? strtoul(limit, NULL, 10) : 0, .offset = token ? strtoul(token, NULL, 10) : 0, .items = json_array() };
+	MEM_AUTO char *labels = parameter(path, "labelSelector"), *fields = parameter(path, "fieldSelector"),
+		      *limit = parameter(path, "limit"), *token = parameter(path, "continue");
+	struct query q = { .collection = mem_dupn(path, strcspn(path, "?")),
+		.limit = limit ? strtoul(limit, NULL, 10) : 0,
+		.offset = token ? strtoul(token, NULL, 10) : 0,
+		.items = json_array() };
 	json_t *meta = json_object();
 
 	take_labels(&q, labels);
 	take_phases(&q, fields);
 	fakecluster_each(on_each, &q);
 	if (q.offset + json_array_size(q.items) < q.passed) {
-		MEM_AUTO char *next = mem_printf("%zu=", q.offset + json_array_size(q.items)); /* what must be escaped, as in real ones */
+		/* what must be escaped, as in real ones */
+		MEM_AUTO char *next = mem_printf("%zu=", q.offset + json_array_size(q.items));
 
 		json_object_set_new(meta, "continue", json_string(next));
 	}

@@ -12,12 +12,15 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 
-#define START_MS 1000000
-#define START_WALL_MS 1767225600000 /* 2026-01-01 */
-#define TASK_ROUNDS_MAX 8           /* as in net/loop.c */
-#define TURNS_MAX 1000000
+#define START_MS        1000000
+#define START_WALL_MS   1767225600000 /* 2026-01-01 */
+#define TASK_ROUNDS_MAX 8             /* as in net/loop.c */
+#define TURNS_MAX       1000000
 
-/* What a timer keeps in `event`: there from the first time it is set until it is done, as in the real loop, so that a timer that is not done is a leak here too. */
+/*
+ * What a timer keeps in `event`: there from the first time it is set until it is done, as in the
+ * real loop, so that a timer that is not done is a leak here too.
+ */
 struct pending {
 	struct pending *prev, *next;
 	struct loop_timer *timer;
@@ -83,7 +86,7 @@ int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms)
 	return ms < max_ms ? ms : max_ms;
 }
 
-/* --- timers ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Timers ---- */
 
 static struct pending *pending_of(const struct loop_timer *t)
 {
@@ -137,16 +140,17 @@ static struct pending *next_due(int64_t until_ms, uint64_t order)
 {
 	struct pending *p, *found = NULL;
 
-	DL_FOREACH(fake.timers, p) {
+	DL_FOREACH (fake.timers, p) {
 		if (!p->set || p->order > order || p->timer->due_ms > until_ms)
 			continue;
-		if (!found || p->timer->due_ms < found->timer->due_ms || (p->timer->due_ms == found->timer->due_ms && p->order < found->order))
+		if (!found || p->timer->due_ms < found->timer->due_ms ||
+			(p->timer->due_ms == found->timer->due_ms && p->order < found->order))
 			found = p;
 	}
 	return found;
 }
 
-/* --- work put off ------------------------------------------------------------------------------------------------------------- */
+/* ---- Work put off ---- */
 
 void loop_task_init(struct loop_task *t, loop_fn fn, void *arg)
 {
@@ -223,7 +227,7 @@ void loop_free_later(struct loop *loop, void *ptr, void (*free_fn)(void *))
 	loop_task_queue(loop, &d->task);
 }
 
-/* --- turns -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Turns ---- */
 
 static void turn(void)
 {

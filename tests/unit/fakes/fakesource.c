@@ -47,7 +47,7 @@ void fakesource_end(void)
 
 	assert_int_equal(fake.under_way, 0);
 	assert_int_equal(fake.watched, 0);
-	HASH_ITER(hh, fake.sources, s, next) {
+	HASH_ITER (hh, fake.sources, s, next) {
 		HASH_DEL(fake.sources, s);
 		free(s->failure);
 		free(s->metrics);
@@ -100,7 +100,7 @@ unsigned fakesource_asked(const char *source)
 	return source ? source_get(source)->asked : fake.asked;
 }
 
-/* --- the type ----------------------------------------------------------------------------------------------------------------- */
+/* ---- The type ---- */
 
 struct ask {
 	struct loop_timer timer;
@@ -133,7 +133,8 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 		out->target = quantity_from_int(f.threshold);
 		out->activation = (double)f.activation;
 		*metric_name = mem_printf("scripted-%s", f.source);
-		out->question = question_new(&scripted, mem_printf("scripted %s", f.source), mem_printf("source %s", f.source), f.source);
+		out->question = question_new(&scripted, mem_printf("scripted %s", f.source),
+			mem_printf("source %s", f.source), f.source);
 		f.source = NULL;
 	}
 	params_done(&table, &f);
@@ -155,10 +156,12 @@ static void on_answer(void *arg)
 	ask_free(arg);
 	if (a.source->failure)
 		err_set(&err, ERR_TEMPORARY, "source %s: %s", a.source->name, a.source->failure);
-	a.fn(a.arg, a.source->failure ? NULL : &(struct answer){ .value = a.source->value }, a.source->failure ? &err : NULL);
+	a.fn(a.arg, a.source->failure ? NULL : &(struct answer){ .value = a.source->value },
+		a.source->failure ? &err : NULL);
 }
 
-static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn, void *arg)
+static void *ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
+	void *arg)
 {
 	struct ask *a = mem_zalloc(sizeof(*a));
 
@@ -178,7 +181,7 @@ static void cancel(void *handle)
 	ask_free(handle);
 }
 
-/* --- push --------------------------------------------------------------------------------------------------------------------- */
+/* ---- Push ---- */
 
 struct scripted_watch {
 	struct source *source;
@@ -244,10 +247,19 @@ void fakesource_report(const char *source, enum watch_state state, const char *w
 }
 
 static const struct scaler_type scripted = {
-	.name = "scripted", .tables = { &table }, .go_name = "scriptedScaler", .build = build, .ask = ask, .cancel = cancel, .free_data = free, .watch = watch, .unwatch = unwatch, .watch_report = watch_report,
+	.name = "scripted",
+	.tables = { &table },
+	.go_name = "scriptedScaler",
+	.build = build,
+	.ask = ask,
+	.cancel = cancel,
+	.free_data = free,
+	.watch = watch,
+	.unwatch = unwatch,
+	.watch_report = watch_report,
 };
 
-/* --- one that names its metrics ----------------------------------------------------------------------------------------------- */
+/* ---- One that names its metrics ---- */
 
 static const struct scaler_type telling;
 
@@ -299,7 +311,8 @@ static void on_described(void *arg)
 	description_done(&description);
 }
 
-static void *describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn, void *arg)
+static void *describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, describe_fn fn,
+	void *arg)
 {
 	struct describing *d = mem_zalloc(sizeof(*d));
 
@@ -322,7 +335,8 @@ static void describe_cancel(void *handle)
 static struct question *narrow(const struct question *question, const char *metric, size_t position)
 {
 	(void)position;
-	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source), mem_dup(question->data));
+	return question_new(&telling, mem_printf("%s %s", question->key, metric), mem_dup(question->source),
+		mem_dup(question->data));
 }
 
 static const struct param_row telling_row = { "source", PARAM_TEXT, "m", 0, .required = true };
@@ -342,7 +356,16 @@ static int build_telling(const struct scaler_params *params, struct scaler *out,
 }
 
 static const struct scaler_type telling = {
-	.name = "telling", .go_name = "tellingScaler", .tables = { &telling_table }, .build = build_telling, .ask = ask, .cancel = cancel, .free_data = free, .describe = describe, .describe_cancel = describe_cancel, .narrow = narrow,
+	.name = "telling",
+	.go_name = "tellingScaler",
+	.tables = { &telling_table },
+	.build = build_telling,
+	.ask = ask,
+	.cancel = cancel,
+	.free_data = free,
+	.describe = describe,
+	.describe_cancel = describe_cancel,
+	.narrow = narrow,
 };
 
 const struct scaler_type *scaler_type_find(const char *name)

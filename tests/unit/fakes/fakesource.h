@@ -3,8 +3,11 @@
 #define TESTS_UNIT_FAKES_FAKESOURCE_H
 
 /*
- * Stands in for scalers/registry.c at link time: the trigger type cpu, which asks nobody, and "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source can be made to do that at
- * given moments. Parameters: `source` (sourceFromEnv, or from a TriggerAuthentication) names what is asked, `threshold` is the target (5), `activation` the activation threshold (0).
+ * Stands in for scalers/registry.c at link time: the trigger type cpu, which asks nobody, and
+ * "scripted", whose sources answer, fail and hang as a test says. A fake, because no real source
+ * can be made to do that at given moments. Parameters: `source` (sourceFromEnv, or from a
+ * TriggerAuthentication) names what is asked, `threshold` is the target (5), `activation` the
+ * activation threshold (0).
  */
 
 #include "scalers/scaler.h"
@@ -15,10 +18,13 @@ void fakesource_end(void); /* fails when a question is under way */
 /* From now on: */
 void fakesource_answer(const char *source, double value); /* at first all answer 0 */
 void fakesource_fail(const char *source, const char *message);
-void fakesource_hang(const char *source);                 /* until the query's deadline */
-/* Of the type "telling", whose sources name their metrics: "queue:5,load:2" with whole targets; NULL: it fails. */
+void fakesource_hang(const char *source); /* until the query's deadline */
+/*
+ * Of the type "telling", whose sources name their metrics: "queue:5,load:2" with whole targets;
+ * NULL: it fails.
+ */
 void fakesource_describe(const char *source, const char *metrics);
-unsigned fakesource_described(const char *source);        /* how often it was asked for them */
+unsigned fakesource_described(const char *source); /* how often it was asked for them */
 
 /* Push: every source can be watched, and its report is "on" until another is told. */
 unsigned fakesource_watched(const char *source); /* how many watch it */

@@ -86,14 +86,16 @@ static const char *or_none(const char *text)
 	return text ? text : "-";
 }
 
-struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login, const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
+struct vault_call *vault_read(struct vault_pool *p, const struct vault_server *server, const struct vault_login *login,
+	const struct vault_secret *secret, int64_t deadline_ms, vault_fn fn, void *arg)
 {
 	struct vault_call *c = mem_zalloc(sizeof(*c));
 
 	(void)p;
 	assert_true(deadline_ms > loop_now_ms(fakecluster_loop()));
 	assert_int_equal(login->token == NULL, login->jwt != NULL);
-	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s %s", server->address, secret->path, secret->key, login->token ? login->token : login->jwt, or_none(login->role), or_none(login->mount));
+	snprintf(fake.last, sizeof(fake.last), "%s %s %s %s %s %s", server->address, secret->path, secret->key,
+		login->token ? login->token : login->jwt, or_none(login->role), or_none(login->mount));
 	fake.reads++;
 	fake.under_way++;
 	c->fn = fn;

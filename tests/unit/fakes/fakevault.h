@@ -3,7 +3,9 @@
 #define TESTS_UNIT_FAKES_FAKEVAULT_H
 
 /*
- * Stands in for net/vault at link time: one secret, whose value, life and failures a test sets. A fake, because no real server rotates a value or fails at given moments. The real client is tried in tests/unit/net.
+ * Stands in for net/vault at link time: one secret, whose value, life and failures a test sets. A
+ * fake, because no real server rotates a value or fails at given moments. The real client is tried
+ * in tests/unit/net.
  */
 
 #include <stdint.h>
@@ -11,10 +13,10 @@
 #include "net/vault/vault.h"
 
 void fakevault_start(void);
-void fakevault_end(void);                                        /* fails when a reading is under way */
-void fakevault_value(const char *value, int64_t good_for_ms);    /* from now on */
+void fakevault_end(void);                                     /* fails when a reading is under way */
+void fakevault_value(const char *value, int64_t good_for_ms); /* from now on */
 void fakevault_fail(enum err_kind kind, const char *message);
-unsigned fakevault_reads(void);                                  /* so far */
-const char *fakevault_last(void);                                /* "address path key token|jwt role mount" of the last reading */
+unsigned fakevault_reads(void);   /* so far */
+const char *fakevault_last(void); /* "address path key token|jwt role mount" of the last reading */
 
 #endif

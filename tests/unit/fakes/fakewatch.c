@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "kube/watch.h"
 
-#define LIST_MS 1
+#define LIST_MS  1
 #define RETRY_MS 1000
 
 struct event {
@@ -66,7 +66,7 @@ static void troubles_free(const char *part)
 {
 	struct trouble *t, *next;
 
-	LL_FOREACH_SAFE(fake.troubles, t, next) {
+	LL_FOREACH_SAFE (fake.troubles, t, next) {
 		if (part && strcmp(t->part, part) != 0)
 			continue;
 		LL_DELETE(fake.troubles, t);
@@ -81,9 +81,12 @@ void fakewatch_end(void)
 	assert_null(fake.watches);
 }
 
-/* --- what a watch sees -------------------------------------------------------------------------------------------------------- */
+/* ---- What a watch sees ---- */
 
-/* "/apis/apps/v1/namespaces/shop/deployments/web" is in ".../namespaces/shop/deployments" and in "/apis/apps/v1/deployments". */
+/*
+ * "/apis/apps/v1/namespaces/shop/deployments/web" is in ".../namespaces/shop/deployments" and in
+ * "/apis/apps/v1/deployments".
+ */
 static bool has_path(const struct watch *w, const char *path)
 {
 	const char *name = strrchr(path, '/'), *spaces = strstr(path, "/namespaces/"), *resource;
@@ -95,7 +98,7 @@ static bool has_path(const struct watch *w, const char *path)
 		return false; /* cluster-wide */
 	resource = strchr(spaces + strlen("/namespaces/"), '/');
 	return len == group_len + (size_t)(name - resource) && strncmp(w->path, path, group_len) == 0 &&
-	       strncmp(w->path + group_len, resource, (size_t)(name - resource)) == 0;
+		strncmp(w->path + group_len, resource, (size_t)(name - resource)) == 0;
 }
 
 static bool is_in(const struct watch *w, const char *path)
@@ -113,7 +116,8 @@ static bool fits(const struct watch *w, const json_t *object)
 		return false;
 	if (!object || !w->label)
 		return object != NULL;
-	return w->label_value ? strcmp(json_str_or_empty(labels, w->label), w->label_value) == 0 : json_object_get(labels, w->label) != NULL;
+	return w->label_value ? strcmp(json_str_or_empty(labels, w->label), w->label_value) == 0
+			      : json_object_get(labels, w->label) != NULL;
 }
 
 static void event_free(struct watch *w, struct event *e)
@@ -146,7 +150,7 @@ void fakewatch_tell(const char *path, json_t *before, json_t *now)
 {
 	struct watch *w;
 
-	DL_FOREACH(fake.watches, w) {
+	DL_FOREACH (fake.watches, w) {
 		if (!is_in(w, path) || (w->listing && !w->snapshot))
 			continue;
 		if (fits(w, now))
@@ -156,7 +160,7 @@ void fakewatch_tell(const char *path, json_t *before, json_t *now)
 	}
 }
 
-/* --- handing on --------------------------------------------------------------------------------------------------------------- */
+/* ---- Handing on ---- */
 
 static void add_to_snapshot(void *arg, const char *path, json_t *object)
 {
@@ -170,7 +174,7 @@ static const struct err *trouble_of(const struct watch *w)
 {
 	struct trouble *t;
 
-	LL_FOREACH(fake.troubles, t)
+	LL_FOREACH (fake.troubles, t)
 		if (strstr(w->where, t->part))
 			return &t->err;
 	return NULL;
@@ -259,9 +263,10 @@ static void begin_list(struct watch *w)
 	loop_timer_set(&w->timer, LIST_MS);
 }
 
-/* --- kube/watch --------------------------------------------------------------------------------------------------------------- */
+/* ---- Kube/watch ---- */
 
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg)
 {
 	static const char by_name[] = "metadata.name=";
 	struct watch *w = mem_zalloc(sizeof(*w));
@@ -269,7 +274,8 @@ struct watch *watch_start(struct kube *k, const struct watch_config *config, con
 
 	(void)k;
 	w->path = mem_dup(config->path);
-	w->unfinished = config->field_selector && strcmp(config->field_selector, "status.phase!=Succeeded,status.phase!=Failed") == 0;
+	w->unfinished = config->field_selector &&
+		strcmp(config->field_selector, "status.phase!=Succeeded,status.phase!=Failed") == 0;
 	if (config->field_selector && !w->unfinished) {
 		assert_true(strncmp(config->field_selector, by_name, sizeof(by_name) - 1) == 0);
 		w->name = mem_dup(config->field_selector + sizeof(by_name) - 1);
@@ -308,7 +314,10 @@ const char *watch_version(const struct watch *w)
 	return w->version ? w->version : "";
 }
 
-/* As the real one, it lives until the end of the turn: the stop may come from inside its own events. */
+/*
+ * As the real one, it lives until the end of the turn: the stop may come from inside its own
+ * events.
+ */
 void watch_stop(struct watch *w)
 {
 	if (!w || w->stopped)
@@ -321,7 +330,7 @@ void watch_stop(struct watch *w)
 	loop_free_later(fakecluster_loop(), w, watch_free);
 }
 
-/* --- the test's side ---------------------------------------------------------------------------------------------------------- */
+/* ---- The test's side ---- */
 
 void fakecluster_watch_lag(int64_t ms)
 {
@@ -339,7 +348,7 @@ void fakecluster_hold_watches(bool hold)
 	struct watch *w;
 
 	fake.held = hold;
-	DL_FOREACH(fake.watches, w) {
+	DL_FOREACH (fake.watches, w) {
 		if (hold && !w->listing)
 			loop_timer_cancel(&w->timer);
 		arm(w);
@@ -350,7 +359,7 @@ void fakecluster_relist(const char *part)
 {
 	struct watch *w;
 
-	DL_FOREACH(fake.watches, w)
+	DL_FOREACH (fake.watches, w)
 		if (strstr(w->where, part))
 			begin_list(w);
 }
@@ -374,7 +383,7 @@ unsigned fakecluster_watches(const char *part)
 	struct watch *w;
 	unsigned count = 0;
 
-	DL_FOREACH(fake.watches, w)
+	DL_FOREACH (fake.watches, w)
 		count += strstr(w->where, part) != NULL;
 	return count;
 }

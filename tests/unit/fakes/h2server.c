@@ -11,8 +11,8 @@
 #include "base/mem.h"
 #include "net/grpc/grpcframe.h"
 
-#define PREFACE 24
-#define HEAD 9
+#define PREFACE   24
+#define HEAD      9
 #define BYTES_MAX (16 << 20)
 
 struct connection {
@@ -33,12 +33,13 @@ struct h2server {
 	unsigned char streams; /* at most on a connection; 0: not said */
 };
 
-/* --- pieces ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Pieces ---- */
 
 void h2server_frame(struct buf *out, unsigned type, unsigned flags, uint32_t stream, const void *payload, size_t len)
 {
-	const unsigned char head[HEAD] = { (unsigned char)(len >> 16), (unsigned char)(len >> 8), (unsigned char)len, (unsigned char)type, (unsigned char)flags,
-		(unsigned char)(stream >> 24), (unsigned char)(stream >> 16), (unsigned char)(stream >> 8), (unsigned char)stream };
+	const unsigned char head[HEAD] = { (unsigned char)(len >> 16), (unsigned char)(len >> 8), (unsigned char)len,
+		(unsigned char)type, (unsigned char)flags, (unsigned char)(stream >> 24), (unsigned char)(stream >> 16),
+		(unsigned char)(stream >> 8), (unsigned char)stream };
 
 	buf_append(out, head, sizeof(head));
 	buf_append(out, payload, len);
@@ -69,7 +70,8 @@ static void put_status(struct buf *block, const char *code, const char *text)
 
 static void send_block(struct buf *out, uint32_t stream, struct buf *block, bool last)
 {
-	h2server_frame(out, H2_HEADERS, H2_END_HEADERS | (last ? H2_END_STREAM : 0), stream, buf_text(block), block->len);
+	h2server_frame(out, H2_HEADERS, H2_END_HEADERS | (last ? H2_END_STREAM : 0), stream, buf_text(block),
+		block->len);
 	buf_done(block);
 }
 
@@ -114,7 +116,7 @@ void h2server_answer(struct buf *out, uint32_t stream, const void *message, size
 	h2server_trailers(out, stream, "0", NULL);
 }
 
-/* --- connections -------------------------------------------------------------------------------------------------------------- */
+/* ---- Connections ---- */
 
 static void connection_free(struct connection *c)
 {
@@ -238,7 +240,8 @@ struct h2server *h2server_start(struct loop *loop, h2server_fn fn, void *arg)
 	s->loop = loop;
 	s->fn = fn;
 	s->arg = arg;
-	s->listener = evconnlistener_new_bind(loop_base(loop), on_accept, s, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16, (const struct sockaddr *)&address, sizeof(address));
+	s->listener = evconnlistener_new_bind(loop_base(loop), on_accept, s,
+		LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 16, (const struct sockaddr *)&address, sizeof(address));
 	return s;
 }
 
@@ -283,6 +286,6 @@ void h2server_close(struct h2server *s)
 {
 	struct connection *c, *next;
 
-	DL_FOREACH_SAFE(s->connections, c, next)
+	DL_FOREACH_SAFE (s->connections, c, next)
 		connection_free(c);
 }

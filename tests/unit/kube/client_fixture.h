@@ -34,7 +34,8 @@ struct outcome {
 	struct kube_call *call;
 };
 
-void client_on_outcome(void *outcome, const json_t *object, const struct err *err); /* a kube_fn, for calls of the test's own */
+/* a kube_fn, for calls of the test's own */
+void client_on_outcome(void *outcome, const json_t *object, const struct err *err);
 void client_start(struct client_fixture *f, struct outcome *o, struct kube_request request);
 void client_wait(struct client_fixture *f, struct outcome *o); /* until its callback came, once */
 

@@ -37,22 +37,19 @@ static char *header(struct evhttp_request *req, const char *name)
 static const char *method_name(struct evhttp_request *req)
 {
 	switch (evhttp_request_get_command(req)) {
-	case EVHTTP_REQ_GET:
-		return "GET";
-	case EVHTTP_REQ_POST:
-		return "POST";
-	case EVHTTP_REQ_PUT:
-		return "PUT";
-	case EVHTTP_REQ_PATCH:
-		return "PATCH";
-	case EVHTTP_REQ_DELETE:
-		return "DELETE";
-	default:
-		return "?";
+	case EVHTTP_REQ_GET: return "GET";
+	case EVHTTP_REQ_POST: return "POST";
+	case EVHTTP_REQ_PUT: return "PUT";
+	case EVHTTP_REQ_PATCH: return "PATCH";
+	case EVHTTP_REQ_DELETE: return "DELETE";
+	default: return "?";
 	}
 }
 
-/* A request whose client has gone goes with its connection, or, when its answer was under way, is left to us. */
+/*
+ * A request whose client has gone goes with its connection, or, when its answer was under way, is
+ * left to us.
+ */
 static void forget_requests_of(struct fakeapi *f, struct evhttp_connection *connection)
 {
 	for (struct fakeapi_request *r = f->first; r; r = r->next) {
@@ -121,7 +118,8 @@ struct fakeapi *fakeapi_new(struct loop *loop)
 	f->loop = loop;
 	f->http = evhttp_new(loop_base(loop));
 	evhttp_set_gencb(f->http, on_request, f);
-	evhttp_set_allowed_methods(f->http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_PATCH | EVHTTP_REQ_DELETE);
+	evhttp_set_allowed_methods(f->http,
+		EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_PUT | EVHTTP_REQ_PATCH | EVHTTP_REQ_DELETE);
 	bound = evhttp_bind_socket_with_handle(f->http, "127.0.0.1", 0);
 	assert_non_null(bound);
 	assert_int_equal(getsockname(evhttp_bound_socket_get_fd(bound), (struct sockaddr *)&address, &len), 0);
@@ -214,7 +212,10 @@ void fakeapi_reply_retry_after(struct fakeapi_request *r, int status, const char
 
 void fakeapi_reply(struct fakeapi_request *r, int status, const char *json)
 {
-	/* Each request comes on a connection of its own: on one that it used before, libcurl itself tries again after a cut. */
+	/*
+	 * Each request comes on a connection of its own: on one that it used before, libcurl itself
+	 * tries again after a cut.
+	 */
 	reply_with(r, status, json, "Connection", "close");
 }
 

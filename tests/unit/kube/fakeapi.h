@@ -3,8 +3,9 @@
 #define TESTS_UNIT_KUBE_FAKEAPI_H
 
 /*
- * An API server that a test plays itself: plain HTTP on a free loopback port, on the test's own loop. A request stays open until the test
- * has looked at it and answers, in any order; so a test reads as the talk between the two, and waits for nothing but the next request.
+ * An API server that a test plays itself: plain HTTP on a free loopback port, on the test's own
+ * loop. A request stays open until the test has looked at it and answers, in any order; so a test
+ * reads as the talk between the two, and waits for nothing but the next request.
  */
 
 #include <stdbool.h>
@@ -20,7 +21,7 @@ struct fakeapi_request { /* lives until fakeapi_free */
 	char *method, *uri, *body;
 	int64_t timeout_ms; /* what its address asked for, and was taken off it; 0: nothing */
 	char *authorization, *content_type, *accept, *user_agent; /* "" when absent */
-	struct evhttp_request *req; /* NULL once answered or cut */
+	struct evhttp_request *req;                               /* NULL once answered or cut */
 };
 
 struct fakeapi *fakeapi_new(struct loop *loop);
@@ -32,7 +33,10 @@ struct kube_config fakeapi_config(const struct fakeapi *f, const char *token);
 
 /* Turns the loop until the next request has come, in the order in which they came. */
 struct fakeapi_request *fakeapi_next(struct fakeapi *f);
-/* The same, and it must be this: "GET /path..." (the whole URI) or, with a star at the end, its start. */
+/*
+ * The same, and it must be this: "GET /path..." (the whole URI) or, with a star at the end, its
+ * start.
+ */
 struct fakeapi_request *fakeapi_expect(struct fakeapi *f, const char *what);
 size_t fakeapi_waiting(const struct fakeapi *f); /* requests that came and were not looked at */
 

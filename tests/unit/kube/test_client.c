@@ -19,7 +19,8 @@ static double count_of(struct client_fixture *f, const char *verb, const char *c
 	static const char *const names[] = { "verb", "code", NULL };
 	const char *values[] = { verb, code };
 
-	return counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "", names), values);
+	return counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_kube_requests_total", "", names),
+		values);
 }
 
 static double gauge_of(struct client_fixture *f, const char *name)
@@ -54,7 +55,8 @@ static void verbs(void **state)
 		double before = count_of(f, cases[i].metric, "200");
 		struct fakeapi_request *r;
 
-		client_start(f, &o, (struct kube_request){ .verb = cases[i].verb, .path = "/a?b=c", .body = cases[i].body });
+		client_start(f, &o,
+			(struct kube_request){ .verb = cases[i].verb, .path = "/a?b=c", .body = cases[i].body });
 		r = fakeapi_expect(f->api, cases[i].line);
 		assert_string_equal(r->body, cases[i].body ? cases[i].body : "");
 		assert_string_equal(r->content_type, cases[i].content_type);
@@ -192,7 +194,8 @@ static void a_deadline_ends_a_call(void **state)
 	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
-	client_start(f, &o, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}", .deadline_ms = 500 });
+	client_start(f, &o,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/a", .body = "{}", .deadline_ms = 500 });
 	fakeapi_next(f->api); /* and say nothing */
 	client_wait(f, &o);
 	assert_int_equal(o.err.kind, ERR_TEMPORARY);
@@ -204,7 +207,8 @@ static void reads_survive_a_cut_and_writes_do_not(void **state)
 	static const struct {
 		enum kube_verb verb;
 		bool again;
-	} cases[] = { { KUBE_GET, true }, { KUBE_LIST, true }, { KUBE_REVIEW, true }, { KUBE_CREATE, false }, { KUBE_UPDATE, false }, { KUBE_DELETE, false } };
+	} cases[] = { { KUBE_GET, true }, { KUBE_LIST, true }, { KUBE_REVIEW, true }, { KUBE_CREATE, false },
+		{ KUBE_UPDATE, false }, { KUBE_DELETE, false } };
 	struct client_fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -252,9 +256,10 @@ static struct kube *client_with_token_file(struct client_fixture *f, struct kube
 {
 	MEM_AUTO char *path = mem_printf("%s/config", folder);
 	MEM_AUTO char *token = mem_printf("%s/token", folder);
-	MEM_AUTO char *text = mem_printf("{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], clusters: [{name: c, cluster: {server: '%s'}}], "
+	MEM_AUTO char *text = mem_printf("{current-context: c, contexts: [{name: c, context: {cluster: c, user: u}}], "
+					 "clusters: [{name: c, cluster: {server: '%s'}}], "
 					 "users: [{name: u, user: {tokenFile: token}}]}",
-					 fakeapi_url(f->api));
+		fakeapi_url(f->api));
 	struct err err = { .msg = "" };
 
 	write_file(path, text);
@@ -362,13 +367,18 @@ static void calls_wait_by_priority(void **state)
 	int full;
 
 	for (int i = 0; i < 12; i++)
-		client_start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .priority = KUBE_BACKGROUND });
+		client_start(f, &background[i],
+			(struct kube_request){ .verb = KUBE_CREATE,
+				.path = "/background",
+				.priority = KUBE_BACKGROUND });
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &normal[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	assert_in_range(full, 20, 98);
 	for (int i = 0; i < 2; i++)
-		client_start(f, &urgent[i], (struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
+		client_start(f, &urgent[i],
+			(struct kube_request){ .verb = KUBE_UPDATE, .path = "/urgent", .priority = KUBE_URGENT });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 2);
 	for (int came = 0; came < full + 2; came++) {
 		r = fakeapi_next(f->api);
@@ -382,7 +392,9 @@ static void calls_wait_by_priority(void **state)
 	for (int i = 0; i < 12; i++)
 		assert_false(background[i].done);
 
-	/* A call that ends makes room for a normal one, though background ones have waited longer. */
+	/*
+	 * A call that ends makes room for a normal one, though background ones have waited longer.
+	 */
 	kube_cancel(background[0].call);
 	r = fakeapi_expect(f->api, "GET /normal");
 	for (int i = 1; i < 12; i++)
@@ -394,7 +406,10 @@ static void calls_wait_by_priority(void **state)
 		assert_false(normal[i].done);
 }
 
-/* Each class below has one place of its own when all are taken, no more; whoever comes for a free place, statuses go before Events and behind the rest. */
+/*
+ * Each class below has one place of its own when all are taken, no more; whoever comes for a free
+ * place, statuses go before Events and behind the rest.
+ */
 static void no_class_starves(void **state)
 {
 	struct client_fixture *f = *state;
@@ -402,12 +417,21 @@ static void no_class_starves(void **state)
 	int seen_status = 0, seen_background = 0, full;
 
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &normal[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	for (int i = 0; i < 2; i++)
-		client_start(f, &background[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/background", .body = "{}", .priority = KUBE_BACKGROUND });
+		client_start(f, &background[i],
+			(struct kube_request){ .verb = KUBE_CREATE,
+				.path = "/background",
+				.body = "{}",
+				.priority = KUBE_BACKGROUND });
 	for (int i = 0; i < 20; i++)
-		client_start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+		client_start(f, &status[i],
+			(struct kube_request){ .verb = KUBE_MERGE_PATCH,
+				.path = "/status",
+				.body = "{}",
+				.priority = KUBE_STATUS });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 2);
 	for (int came = 0; came < full + 2; came++) {
 		const struct fakeapi_request *r = fakeapi_next(f->api);
@@ -438,14 +462,23 @@ static void reads_go_beside_writes_of_scale(void **state)
 	int full;
 
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &scale[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/scale", .body = "{}", .priority = KUBE_SCALE });
+		client_start(f, &scale[i],
+			(struct kube_request){ .verb = KUBE_MERGE_PATCH,
+				.path = "/scale",
+				.body = "{}",
+				.priority = KUBE_SCALE });
 	full = (int)gauge_of(f, "kscaled_kube_requests_in_flight");
 	assert_in_range(full, 50, 60);
 	for (int i = 0; i < 3; i++)
-		client_start(f, &status[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/status", .body = "{}", .priority = KUBE_STATUS });
+		client_start(f, &status[i],
+			(struct kube_request){ .verb = KUBE_MERGE_PATCH,
+				.path = "/status",
+				.body = "{}",
+				.priority = KUBE_STATUS });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 1);
 	for (int i = 0; i < 3; i++)
-		client_start(f, &read[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+		client_start(f, &read[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
 	assert_int_equal((int)gauge_of(f, "kscaled_kube_requests_in_flight"), full + 4);
 	for (int i = 0; i < MANY; i++)
 		kube_cancel(scale[i].call);
@@ -461,8 +494,10 @@ static void a_queued_call_has_its_deadline(void **state)
 	struct outcome normal[MANY] = { 0 }, late = { .done = false };
 
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &normal[i], (struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
-	client_start(f, &late, (struct kube_request){ .verb = KUBE_GET, .path = "/late", .priority = KUBE_NORMAL, .deadline_ms = 50 });
+		client_start(f, &normal[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/normal", .priority = KUBE_NORMAL });
+	client_start(f, &late,
+		(struct kube_request){ .verb = KUBE_GET, .path = "/late", .priority = KUBE_NORMAL, .deadline_ms = 50 });
 	client_wait(f, &late);
 	assert_int_equal(late.err.kind, ERR_TEMPORARY);
 	assert_non_null(strstr(late.err.msg, "/late"));
@@ -563,18 +598,26 @@ static void owned_arguments_are_freed_once(void **state)
 static void abort_takes_writes_only(void **state)
 {
 	struct client_fixture *f = *state;
-	struct outcome get = { .done = false }, review = { .done = false }, put = { .done = false }, waiting = { .done = false }, lease = { .done = false };
+	struct outcome get = { .done = false }, review = { .done = false }, put = { .done = false },
+		       waiting = { .done = false }, lease = { .done = false };
 	struct fakeapi_request *requests[5];
 
 	client_start(f, &get, (struct kube_request){ .verb = KUBE_GET, .path = "/get", .priority = KUBE_NORMAL });
 	requests[0] = fakeapi_expect(f->api, "GET /get");
-	client_start(f, &review, (struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &review,
+		(struct kube_request){ .verb = KUBE_REVIEW, .path = "/review", .body = "{}", .priority = KUBE_NORMAL });
 	requests[1] = fakeapi_expect(f->api, "POST /review");
-	client_start(f, &put, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/put", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &put,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/put", .body = "{}", .priority = KUBE_NORMAL });
 	requests[2] = fakeapi_expect(f->api, "PUT /put");
-	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	client_start(f, &lease,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	requests[3] = fakeapi_expect(f->api, "PUT /lease");
-	client_start(f, &waiting, (struct kube_request){ .verb = KUBE_CREATE, .path = "/waiting", .body = "{}", .priority = KUBE_BACKGROUND });
+	client_start(f, &waiting,
+		(struct kube_request){ .verb = KUBE_CREATE,
+			.path = "/waiting",
+			.body = "{}",
+			.priority = KUBE_BACKGROUND });
 	requests[4] = fakeapi_expect(f->api, "POST /waiting");
 	fakeapi_reply_retry_after(requests[4], 429, "{}", "5");
 	fakeapi_turn_for(f->api, 50);
@@ -604,9 +647,14 @@ static void abort_reaches_the_queue(void **state)
 	struct outcome reads[MANY] = { 0 }, writes[10] = { 0 };
 
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &reads[i], (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
+		client_start(f, &reads[i],
+			(struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
 	for (int i = 0; i < 10; i++)
-		client_start(f, &writes[i], (struct kube_request){ .verb = KUBE_MERGE_PATCH, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+		client_start(f, &writes[i],
+			(struct kube_request){ .verb = KUBE_MERGE_PATCH,
+				.path = "/write",
+				.body = "{}",
+				.priority = KUBE_NORMAL });
 	kube_abort_writes(f->kube);
 	kube_cancel(writes[3].call); /* between the abort and its callback */
 	for (int i = 0; i < 10; i++) {
@@ -623,17 +671,23 @@ static void abort_reaches_the_queue(void **state)
 static void writes_end_before_the_limit(void **state)
 {
 	struct client_fixture *f = *state;
-	struct outcome write = { .done = false }, read = { .done = false }, lease = { .done = false }, late = { .done = false }, again = { .done = false };
+	struct outcome write = { .done = false }, read = { .done = false }, lease = { .done = false },
+		       late = { .done = false }, again = { .done = false };
 	struct fakeapi_request *r[3];
 
 	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 1000);
-	client_start(f, &write, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/write?fieldManager=kscaled", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &write,
+		(struct kube_request){ .verb = KUBE_UPDATE,
+			.path = "/write?fieldManager=kscaled",
+			.body = "{}",
+			.priority = KUBE_NORMAL });
 	r[0] = fakeapi_expect(f->api, "PUT /write?fieldManager=kscaled");
 	assert_in_range(r[0]->timeout_ms, 1, 1000); /* for the server, too */
 	client_start(f, &read, (struct kube_request){ .verb = KUBE_GET, .path = "/read", .priority = KUBE_NORMAL });
 	r[1] = fakeapi_expect(f->api, "GET /read");
 	assert_int_equal(r[1]->timeout_ms, 0);
-	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	client_start(f, &lease,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	r[2] = fakeapi_expect(f->api, "PUT /lease");
 	client_wait(f, &write);
 	assert_int_equal(write.err.kind, ERR_TEMPORARY);
@@ -641,12 +695,14 @@ static void writes_end_before_the_limit(void **state)
 	fakeapi_turn_for(f->api, 50);
 
 	/* Past the limit nothing is sent at all. */
-	client_start(f, &late, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/late", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &late,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/late", .body = "{}", .priority = KUBE_NORMAL });
 	client_wait(f, &late);
 	assert_int_equal(late.err.kind, ERR_TEMPORARY);
 	assert_int_equal(fakeapi_waiting(f->api), 0);
 	kube_set_write_limit(f->kube, 0);
-	client_start(f, &again, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/again", .body = "{}", .priority = KUBE_NORMAL });
+	client_start(f, &again,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/again", .body = "{}", .priority = KUBE_NORMAL });
 	fakeapi_reply(fakeapi_expect(f->api, "PUT /again"), 200, "");
 	client_wait(f, &again);
 	assert_false(again.failed);
@@ -656,20 +712,28 @@ static void writes_end_before_the_limit(void **state)
 	client_wait(f, &lease);
 }
 
-/* A process that was stopped meanwhile, in the middle of a turn: neither what had been given to libcurl nor what stood in line is sent when it goes on. */
+/*
+ * A process that was stopped meanwhile, in the middle of a turn: neither what had been given to
+ * libcurl nor what stood in line is sent when it goes on.
+ */
 static void after_a_stop_nothing_is_sent_late(void **state)
 {
 	struct client_fixture *f = *state;
 	struct outcome reads[MANY] = { 0 }, writes[MANY] = { 0 }, lease = { .done = false };
 
 	/* There is a connection, on which they could go at once. */
-	client_start(f, &lease, (struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
+	client_start(f, &lease,
+		(struct kube_request){ .verb = KUBE_UPDATE, .path = "/lease", .body = "{}", .priority = KUBE_URGENT });
 	fakeapi_reply(fakeapi_expect(f->api, "PUT /lease"), 200, "");
 	client_wait(f, &lease);
 
 	kube_set_write_limit(f->kube, loop_now_ms(f->loop) + 50);
 	for (int i = 0; i < MANY; i++)
-		client_start(f, &writes[i], (struct kube_request){ .verb = KUBE_CREATE, .path = "/write", .body = "{}", .priority = KUBE_NORMAL });
+		client_start(f, &writes[i],
+			(struct kube_request){ .verb = KUBE_CREATE,
+				.path = "/write",
+				.body = "{}",
+				.priority = KUBE_NORMAL });
 	usleep(60 * 1000);
 	for (int i = 0; i < MANY; i++) {
 		client_wait(f, &writes[i]);

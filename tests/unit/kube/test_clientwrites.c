@@ -11,8 +11,10 @@
 #include "client_fixture.h"
 
 /*
- * On a connection that served before, libcurl takes a cut for one that was idle for too long, and sends the same again by itself, writes too. Whoever creates something must therefore take "already exists" for what may be its own doing:
- * the server has done what it was sent, and all that the client hears is the second answer.
+ * On a connection that served before, libcurl takes a cut for one that was idle for too long, and
+ * sends the same again by itself, writes too. Whoever creates something must therefore take
+ * "already exists" for what may be its own doing: the server has done what it was sent, and all
+ * that the client hears is the second answer.
  */
 static void a_create_may_conflict_with_itself(void **state)
 {
@@ -20,33 +22,43 @@ static void a_create_may_conflict_with_itself(void **state)
 	struct outcome before = { .done = false }, o = { .done = false };
 
 	client_start(f, &before, (struct kube_request){ .verb = KUBE_GET, .path = "/before" });
-	fakeapi_reply_retry_after(fakeapi_expect(f->api, "GET /before"), 200, "{}", ""); /* which leaves the connection open */
+	/* which leaves the connection open */
+	fakeapi_reply_retry_after(fakeapi_expect(f->api, "GET /before"), 200, "{}", "");
 	client_wait(f, &before);
 	free(before.object);
 	client_start(f, &o, (struct kube_request){ .verb = KUBE_CREATE, .path = "/a", .body = "{\"n\":1}" });
 	fakeapi_cut(fakeapi_expect(f->api, "POST /a"));
-	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 409, "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\",\"message\":\"exists\"}");
+	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 409,
+		"{\"kind\":\"Status\",\"reason\":\"AlreadyExists\",\"message\":\"exists\"}");
 	client_wait(f, &o);
 	assert_int_equal(o.times, 1);
 	assert_int_equal(o.err.kind, ERR_CONFLICT);
 	assert_int_equal(o.err.http_status, 409);
 }
 
-/* So does the client, after an answer that asks for it; a server that was in trouble may have done what it was sent. */
+/*
+ * So does the client, after an answer that asks for it; a server that was in trouble may have done
+ * what it was sent.
+ */
 static void a_create_may_conflict_with_itself_after_an_error(void **state)
 {
 	struct client_fixture *f = *state;
 	struct outcome o = { .done = false };
 
 	client_start(f, &o, (struct kube_request){ .verb = KUBE_CREATE, .path = "/a", .body = "{\"n\":1}" });
-	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 500, "{\"kind\":\"Status\",\"reason\":\"ServerTimeout\",\"details\":{\"retryAfterSeconds\":1}}");
-	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 409, "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\",\"message\":\"exists\"}");
+	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 500,
+		"{\"kind\":\"Status\",\"reason\":\"ServerTimeout\",\"details\":{\"retryAfterSeconds\":1}}");
+	fakeapi_reply(fakeapi_expect(f->api, "POST /a"), 409,
+		"{\"kind\":\"Status\",\"reason\":\"AlreadyExists\",\"message\":\"exists\"}");
 	client_wait(f, &o);
 	assert_int_equal(o.times, 1);
 	assert_int_equal(o.err.kind, ERR_CONFLICT);
 }
 
-/* A good answer that was garbled on its way is no refusal, and carries no status that looks like one. */
+/*
+ * A good answer that was garbled on its way is no refusal, and carries no status that looks like
+ * one.
+ */
 static void a_garbled_answer_to_a_write_is_no_refusal(void **state)
 {
 	struct client_fixture *f = *state;

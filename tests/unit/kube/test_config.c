@@ -14,9 +14,9 @@
 #include "kube/config.h"
 
 #define PEM "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----"
-#define KUBECONFIG                                                                                         \
-	"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\n"        \
-	"clusters: [{name: k, cluster: {server: 'https://h:6443', certificate-authority: pki/ca.pem}}]\n" \
+#define KUBECONFIG                                                                                                     \
+	"current-context: c\ncontexts: [{name: c, context: {cluster: k, user: u, namespace: n}}]\n"                    \
+	"clusters: [{name: k, cluster: {server: 'https://h:6443', certificate-authority: pki/ca.pem}}]\n"              \
 	"users: [{name: u, user: {tokenFile: token}}]\n"
 
 struct folder {
@@ -58,7 +58,8 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	static const char *const names[] = { "pki/ca.pem", "pki", "token", "config", "second", "ca.crt", "namespace", "target" };
+	static const char *const names[] = { "pki/ca.pem", "pki", "token", "config", "second", "ca.crt", "namespace",
+		"target" };
 	struct folder *f = *state;
 
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -64,7 +64,8 @@ static int outcomes(struct fixture *f, const char *outcome)
 {
 	static const char *const names[] = { "outcome", NULL };
 
-	return (int)counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_events_total", "", names), &outcome);
+	return (int)counters_get(counters_declare(f->counters, COUNTERS_COUNTER, "kscaled_events_total", "", names),
+		&outcome);
 }
 
 static void wait_for_outcomes(struct fixture *f, const char *outcome, int count)
@@ -153,7 +154,9 @@ static void a_note_that_is_no_utf8(void **state)
 	struct fixture *f = *state;
 	json_t *body;
 
-	send(f, "a\xff" "b\xc3");
+	send(f,
+		"a\xff"
+		"b\xc3");
 	body = body_of(fakeapi_next(f->api));
 	assert_string_equal(text_at(body, "note", NULL), "a?b?");
 	json_decref(body);

@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "kube/informer.h"
 
-/* --- the watch --- */
+/* ---- The watch ---- */
 
 struct watch {
 	int stopped;
@@ -25,12 +25,13 @@ static struct {
 	void *arg;
 	char fields[128];
 	struct informer *informer; /* on the heap: what touches it after its end is seen by a sanitizer */
-	char said[512];   /* the events, in words */
-	char logged[512]; /* level and text of each line */
-	bool stops;       /* in the next event */
+	char said[512];            /* the events, in words */
+	char logged[512];          /* level and text of each line */
+	bool stops;                /* in the next event */
 } t;
 
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg)
 {
 	(void)k;
 	t.to = *events;
@@ -76,7 +77,8 @@ static void on_list(void *arg)
 
 static void say_name(const char *what, const json_t *object)
 {
-	MEM_AUTO char *text = mem_printf("%s%s ", what, json_string_value(json_object_get(json_object_get(object, "metadata"), "name")));
+	MEM_AUTO char *text = mem_printf("%s%s ", what,
+		json_string_value(json_object_get(json_object_get(object, "metadata"), "name")));
 
 	say(text);
 }
@@ -183,7 +185,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* --- what it tells --- */
+/* ---- What it tells ---- */
 
 static void hands_on_what_comes(void **state)
 {
@@ -195,7 +197,8 @@ static void hands_on_what_comes(void **state)
 	assert_string_equal(t.fields, "a=b");
 	assert_false(t.informer->synced);
 	t.to.on_list(t.arg);
-	assert_string_equal(informer_version(t.informer), ""); /* what there was before says nothing about half a list */
+	/* what there was before says nothing about half a list */
+	assert_string_equal(informer_version(t.informer), "");
 	expect_said("list ");
 	list_of("x");
 	expect_said("list +x synced ");
@@ -275,7 +278,7 @@ static void an_older_state_is_told_from_a_newer_one(void **state)
 	json_decref(json);
 }
 
-/* --- troubles --- */
+/* ---- Troubles ---- */
 
 static void a_trouble_has_one_text_and_one_line(void **state)
 {
@@ -294,7 +297,10 @@ static void a_trouble_has_one_text_and_one_line(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		struct informer_config config = { .path = "/p", .subject = "things", .failing = rows[i].failing, .grant = rows[i].grant };
+		struct informer_config config = { .path = "/p",
+			.subject = "things",
+			.failing = rows[i].failing,
+			.grant = rows[i].grant };
 		MEM_AUTO char *line = mem_printf("warn  things: cannot be watched at the moment: %s\n", rows[i].line);
 
 		start(&config, &all);

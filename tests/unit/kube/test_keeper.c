@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kube/keeper on the API server of tests/unit/fakes. The policy here wants spec.colour of one Gadget to be red. */
+/*
+ * kube/keeper on the API server of tests/unit/fakes. The policy here wants spec.colour of one
+ * Gadget to be red.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,18 +20,18 @@
 #include "kube/keeper.h"
 
 #define GADGETS "/apis/example.com/v1/gadgets"
-#define GADGET GADGETS "/g"
+#define GADGET  GADGETS "/g"
 
 static struct {
 	struct kube *kube;
 	struct keeper *keeper;
-	char colour[32];   /* as the policy was told; "-": there is none, "?": nobody said */
+	char colour[32]; /* as the policy was told; "-": there is none, "?": nobody said */
 	unsigned told, changes, created, patched, lines;
 	bool idle, cannot; /* nothing is lacking; nothing can be made */
 	char line[512];
 } t;
 
-/* --- the policy --- */
+/* ---- The policy ---- */
 
 static void on_object(void *arg, const json_t *object)
 {
@@ -72,12 +75,18 @@ static void on_change(void *arg)
 }
 
 static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
-static const struct keeper_policy quiet = { .on_object = on_object, .lacks = lacks, .make = make, .on_written = on_written };
+static const struct keeper_policy quiet = { .on_object = on_object,
+	.lacks = lacks,
+	.make = make,
+	.on_written = on_written };
 
 static void start_with(const struct keeper_policy *p)
 {
 	static const struct keeper_config config = {
-		.collection = GADGETS, .name = "g", .title = "Gadget g", .without = "nothing shines",
+		.collection = GADGETS,
+		.name = "g",
+		.title = "Gadget g",
+		.without = "nothing shines",
 	};
 
 	t.keeper = keeper_new(t.kube, &config, p, &t);
@@ -133,7 +142,7 @@ static void expect_colour(const char *colour)
 	assert_string_equal(fakecluster_text(GADGET, "spec.colour"), colour);
 }
 
-/* --- what is there --- */
+/* ---- What is there ---- */
 
 static void makes_what_is_missing(void **state)
 {
@@ -192,7 +201,7 @@ static void nobody_need_hear_of_changes(void **state)
 	expect_colour("red");
 }
 
-/* --- who writes, too --- */
+/* ---- Who writes, too ---- */
 
 static void someone_else_creates_it(void)
 {
@@ -223,7 +232,7 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_string_equal(t.colour, "red");
 	t.told = 0;
 	fakecluster_hold_watches(true);
-	gadget("red");                          /* of this the watch tells late */
+	gadget("red"); /* of this the watch tells late */
 	fakecluster_change(GADGET, "{'spec':{'colour':'blue'}}");
 	fakecluster_hold_watches(false);
 	fakeloop_advance(3000);
@@ -292,7 +301,7 @@ static void a_quarrel_is_not_fought_at_full_speed(void **state)
 	expect_colour("red");
 }
 
-/* --- what goes wrong --- */
+/* ---- What goes wrong ---- */
 
 static void a_failing_write_is_told_once_and_tried_again(void **state)
 {

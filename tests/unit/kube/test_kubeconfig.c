@@ -12,10 +12,11 @@
 #include "kube/kubeconfig.h"
 
 /* The parts around what a case is about. */
-#define CONTEXT "current-context: c\ncontexts:\n- name: c\n  context: {cluster: k, user: u, namespace: n}\n"
-#define CLUSTER "clusters:\n- name: k\n  cluster: {server: 'https://h:6443'}\n"
+#define CONTEXT      "current-context: c\ncontexts:\n- name: c\n  context: {cluster: k, user: u, namespace: n}\n"
+#define CLUSTER      "clusters:\n- name: k\n  cluster: {server: 'https://h:6443'}\n"
 #define USER(fields) CONTEXT CLUSTER "users:\n- name: u\n  user: {" fields "}\n"
-#define IN_CLUSTER(fields) CONTEXT "clusters:\n- name: k\n  cluster: {" fields "}\nusers:\n- {name: u, user: {token: t}}\n"
+#define IN_CLUSTER(fields)                                                                                             \
+	CONTEXT "clusters:\n- name: k\n  cluster: {" fields "}\nusers:\n- {name: u, user: {token: t}}\n"
 
 /* As struct kubeconfig_choice, which owns its strings; NULL: must be absent. */
 struct want_source {
@@ -58,23 +59,34 @@ static void good_ones(void **state)
 		{ USER("token: '123'"), { .server = "https://h:6443", .token.inline_text = "123" } },
 		{ USER("tokenFile: t, token: x"), { .server = "https://h:6443", .token = { "x", "/etc/k/t" } } },
 		{ USER("tokenFile: /run/t"), { .server = "https://h:6443", .token.file = "/run/t" } },
-		{ USER("client-certificate: a/c.pem, client-key: /b/k.pem"), { .server = "https://h:6443", .cert.file = "/etc/k/a/c.pem", .key.file = "/b/k.pem" } },
+		{ USER("client-certificate: a/c.pem, client-key: /b/k.pem"),
+			{ .server = "https://h:6443", .cert.file = "/etc/k/a/c.pem", .key.file = "/b/k.pem" } },
 		{ USER("client-certificate-data: aGVsbG8=, client-certificate: x, client-key-data: Ym95"),
-		  { .server = "https://h:6443", .cert.inline_text = "hello", .key.inline_text = "boy" } },
+			{ .server = "https://h:6443", .cert.inline_text = "hello", .key.inline_text = "boy" } },
 		{ USER("exec: null, as: '', token: t"), { .server = "https://h:6443", .token.inline_text = "t" } },
 		{ USER(""), { .server = "https://h:6443" } },
 		{ CONTEXT CLUSTER "users:\n- name: u\n", { .server = "https://h:6443" } },
-		{ IN_CLUSTER("server: 'https://h/k8s/c-1///'"), { .server = "https://h/k8s/c-1", .token.inline_text = "t" } },
-		{ IN_CLUSTER("server: 'http://127.0.0.1:8001'"), { .server = "http://127.0.0.1:8001", .token.inline_text = "t" } },
-		{ IN_CLUSTER("server: 'https://[::1]:6443', insecure-skip-tls-verify: true, tls-server-name: n, proxy-url: 'socks5://p:1'"),
-		  { .server = "https://[::1]:6443", .insecure = true, .tls_server_name = "n", .proxy_url = "socks5://p:1", .token.inline_text = "t" } },
+		{ IN_CLUSTER("server: 'https://h/k8s/c-1///'"),
+			{ .server = "https://h/k8s/c-1", .token.inline_text = "t" } },
+		{ IN_CLUSTER("server: 'http://127.0.0.1:8001'"),
+			{ .server = "http://127.0.0.1:8001", .token.inline_text = "t" } },
+		{ IN_CLUSTER("server: 'https://[::1]:6443', insecure-skip-tls-verify: true, tls-server-name: n, "
+			     "proxy-url: 'socks5://p:1'"),
+			{ .server = "https://[::1]:6443",
+				.insecure = true,
+				.tls_server_name = "n",
+				.proxy_url = "socks5://p:1",
+				.token.inline_text = "t" } },
 		{ IN_CLUSTER("server: 'https://h', certificate-authority: ca.crt, insecure-skip-tls-verify: false"),
-		  { .server = "https://h", .ca.file = "/etc/k/ca.crt", .token.inline_text = "t" } },
+			{ .server = "https://h", .ca.file = "/etc/k/ca.crt", .token.inline_text = "t" } },
 		/* JSON is YAML too; aliases are followed, and cost nothing. */
-		{ "{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": \"k\", \"namespace\": \"n\"}}], \"clusters\": [{\"name\": \"k\", "
+		{ "{\"current-context\": \"c\", \"contexts\": [{\"name\": \"c\", \"context\": {\"cluster\": \"k\", "
+		  "\"namespace\": \"n\"}}], \"clusters\": [{\"name\": \"k\", "
 		  "\"cluster\": {\"server\": \"https://h\"}}]}",
-		  { .server = "https://h" } },
-		{ "x: &k {server: 'https://h'}\n" CONTEXT "clusters:\n- name: k\n  cluster: *k\nusers:\n- name: u\n  user: {}\n", { .server = "https://h" } },
+			{ .server = "https://h" } },
+		{ "x: &k {server: 'https://h'}\n" CONTEXT
+		  "clusters:\n- name: k\n  cluster: *k\nusers:\n- name: u\n  user: {}\n",
+			{ .server = "https://h" } },
 	};
 
 	(void)state;
@@ -103,7 +115,10 @@ static void good_ones(void **state)
 	}
 }
 
-/* Each is refused, and the message has these words: the field and, for what kscaled does not do, the way out. */
+/*
+ * Each is refused, and the message has these words: the field and, for what kscaled does not do,
+ * the way out.
+ */
 static void bad_ones(void **state)
 {
 	static const struct {
@@ -128,8 +143,10 @@ static void bad_ones(void **state)
 		{ IN_CLUSTER("server: 'https:////'"), "server", "HOST" },
 		{ IN_CLUSTER("server: \"https://h\\nX: y\""), "server", "HOST" },
 		{ IN_CLUSTER("server: 'https://h', proxy-url: 'ftp://x'"), "proxy-url", "socks5://" },
-		{ IN_CLUSTER("server: 'https://h', insecure-skip-tls-verify: maybe"), "insecure-skip-tls-verify", "true or false" },
-		{ IN_CLUSTER("server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: c"), "insecure-skip-tls-verify", "certificate-authority" },
+		{ IN_CLUSTER("server: 'https://h', insecure-skip-tls-verify: maybe"), "insecure-skip-tls-verify",
+			"true or false" },
+		{ IN_CLUSTER("server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: c"),
+			"insecure-skip-tls-verify", "certificate-authority" },
 		{ "", "current-context", "use-context" },
 		{ "current-context: c\n", "context \"c\"", "there is no" },
 		{ "current-context: [c]\n", "current-context", "must be a string" },
@@ -152,7 +169,8 @@ static void bad_ones(void **state)
 			fail_msg("case %zu is taken", i);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (!strstr(err.msg, cases[i].word) || !strstr(err.msg, cases[i].other_word))
-			fail_msg("case %zu: \"%s\" lacks \"%s\" or \"%s\"", i, err.msg, cases[i].word, cases[i].other_word);
+			fail_msg("case %zu: \"%s\" lacks \"%s\" or \"%s\"", i, err.msg, cases[i].word,
+				cases[i].other_word);
 	}
 }
 
@@ -173,7 +191,8 @@ static void files_merge(void **state)
 {
 	static const char first[] = "current-context: ''\nusers:\n- {name: u, user: {token: one}}\n";
 	static const char second[] = USER("token: two, tokenFile: two");
-	static const char third[] = "current-context: other\nclusters: [{name: k, cluster: {server: 'https://third'}}]\n";
+	static const char third[] =
+		"current-context: other\nclusters: [{name: k, cluster: {server: 'https://third'}}]\n";
 	struct kubeconfig *kc = kubeconfig_new();
 	struct kubeconfig_choice got;
 	struct err err;

@@ -87,20 +87,26 @@ static void tokens(void **state)
 	static const struct {
 		const char *answer, *want;
 	} cases[] = {
-		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"uid\":\"1\",\"groups\":[\"a\",\"b\"],\"extra\":{\"k\":[\"x\",\"y\"],\"l\":[]}}}}",
-		  "u 1 g=a g=b k=x k=y" },
+		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"uid\":\"1\",\"groups\":[\"a\","
+		  "\"b\"],\"extra\":{\"k\":[\"x\",\"y\"],\"l\":[]}}}}",
+			"u 1 g=a g=b k=x k=y" },
 		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\"}}}", "u " },
 		{ "{\"status\":{\"authenticated\":false,\"error\":\"expired\"}}", "nobody" },
 		{ "{\"status\":{\"authenticated\":\"true\",\"user\":{\"username\":\"u\"}}}", "nobody" },
 		{ "{\"status\":{}}", "nobody" },
 		{ "{}", "nobody" },
 		{ "[]", "nobody" },
-		{ "{\"status\":{\"authenticated\":true}}", "invalid: TokenReview: the user's name is not a plain text" },
-		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"\"}}}", "invalid: TokenReview: the answer names no user" },
-		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"admin\\u0000x\"}}}", "invalid: TokenReview: the user's name is not a plain text" },
-		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"groups\":[\"system:masters\\u0000x\"]}}}",
-		  "invalid: TokenReview: the user's group is not a plain text" },
-		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"groups\":[7]}}}", "invalid: TokenReview: the user's group is not a plain text" },
+		{ "{\"status\":{\"authenticated\":true}}",
+			"invalid: TokenReview: the user's name is not a plain text" },
+		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"\"}}}",
+			"invalid: TokenReview: the answer names no user" },
+		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"admin\\u0000x\"}}}",
+			"invalid: TokenReview: the user's name is not a plain text" },
+		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"groups\":[\"system:"
+		  "masters\\u0000x\"]}}}",
+			"invalid: TokenReview: the user's group is not a plain text" },
+		{ "{\"status\":{\"authenticated\":true,\"user\":{\"username\":\"u\",\"groups\":[7]}}}",
+			"invalid: TokenReview: the user's group is not a plain text" },
 	};
 	struct fixture *f = *state;
 
@@ -110,7 +116,9 @@ static void tokens(void **state)
 		f->done = false;
 		review_token(f->kube, "a\"b", on_token, f);
 		r = fakeapi_expect(f->api, "POST /apis/authentication.k8s.io/v1/tokenreviews");
-		assert_string_equal(r->body, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\",\"spec\":{\"token\":\"a\\\"b\"}}");
+		assert_string_equal(r->body,
+			"{\"apiVersion\":\"authentication.k8s.io/"
+			"v1\",\"kind\":\"TokenReview\",\"spec\":{\"token\":\"a\\\"b\"}}");
 		assert_string_equal(r->authorization, "Bearer own");
 		fakeapi_reply(r, 201, cases[i].answer);
 		fakeapi_turn_until(f->api, &f->done);
@@ -160,18 +168,34 @@ static void access_is_asked_for_in_full(void **state)
 		struct review_access access;
 		const char *want;
 	} cases[] = {
-		{ { .verb = "get", .group = "external.metrics.k8s.io", .version = "v1beta1", .resource = "s0-x", .namespace_ = "ns", .name = "n" },
-		  "\"resourceAttributes\":{\"verb\":\"get\",\"group\":\"external.metrics.k8s.io\",\"version\":\"v1beta1\",\"resource\":\"s0-x\",\"namespace\":\"ns\",\"name\":\"n\"}" },
-		{ { .verb = "list", .resource = "pods" }, "\"resourceAttributes\":{\"verb\":\"list\",\"resource\":\"pods\"}" },
-		{ { .verb = "get", .path = "/metrics" }, "\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/metrics\"}" },
+		{ { .verb = "get",
+			  .group = "external.metrics.k8s.io",
+			  .version = "v1beta1",
+			  .resource = "s0-x",
+			  .namespace_ = "ns",
+			  .name = "n" },
+			"\"resourceAttributes\":{\"verb\":\"get\",\"group\":\"external.metrics.k8s.io\",\"version\":"
+			"\"v1beta1\",\"resource\":\"s0-x\",\"namespace\":\"ns\",\"name\":\"n\"}" },
+		{ { .verb = "list", .resource = "pods" },
+			"\"resourceAttributes\":{\"verb\":\"list\",\"resource\":\"pods\"}" },
+		{ { .verb = "get", .path = "/metrics" },
+			"\"nonResourceAttributes\":{\"verb\":\"get\",\"path\":\"/metrics\"}" },
 	};
 	struct fixture *f = *state;
-	const struct review_user user = { .name = (char[]){ "u" }, .uid = (char[]){ "1" }, .groups = texts, .group_count = 2, .extra_keys = keys, .extra_values = texts, .extra_count = 3 };
+	const struct review_user user = { .name = (char[]){ "u" },
+		.uid = (char[]){ "1" },
+		.groups = texts,
+		.group_count = 2,
+		.extra_keys = keys,
+		.extra_values = texts,
+		.extra_count = 3 };
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		MEM_AUTO char *want = mem_printf("{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{\"user\":\"u\",\"uid\":\"1\","
-						 "\"groups\":[\"a\",\"b\\\"\\n\"],\"extra\":{\"k\":[\"a\",\"c\"],\"l\":[\"b\\\"\\n\"]},%s}}",
-						 cases[i].want);
+		MEM_AUTO char *want = mem_printf(
+			"{\"apiVersion\":\"authorization.k8s.io/"
+			"v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{\"user\":\"u\",\"uid\":\"1\","
+			"\"groups\":[\"a\",\"b\\\"\\n\"],\"extra\":{\"k\":[\"a\",\"c\"],\"l\":[\"b\\\"\\n\"]},%s}}",
+			cases[i].want);
 		struct fakeapi_request *r;
 
 		f->done = false;

@@ -16,9 +16,23 @@ static void kinds(void **state)
 		int http_status;
 		enum err_kind kind;
 	} cases[] = {
-		{ 301, ERR_INVALID },   { 400, ERR_INVALID },   { 401, ERR_DENIED },    { 403, ERR_DENIED },    { 404, ERR_MISSING }, { 405, ERR_INVALID },
-		{ 408, ERR_TEMPORARY }, { 409, ERR_CONFLICT },  { 410, ERR_GONE },      { 413, ERR_INVALID },   { 415, ERR_INVALID }, { 422, ERR_INVALID },
-		{ 429, ERR_TEMPORARY }, { 500, ERR_TEMPORARY }, { 502, ERR_TEMPORARY }, { 503, ERR_TEMPORARY }, { 504, ERR_TEMPORARY },
+		{ 301, ERR_INVALID },
+		{ 400, ERR_INVALID },
+		{ 401, ERR_DENIED },
+		{ 403, ERR_DENIED },
+		{ 404, ERR_MISSING },
+		{ 405, ERR_INVALID },
+		{ 408, ERR_TEMPORARY },
+		{ 409, ERR_CONFLICT },
+		{ 410, ERR_GONE },
+		{ 413, ERR_INVALID },
+		{ 415, ERR_INVALID },
+		{ 422, ERR_INVALID },
+		{ 429, ERR_TEMPORARY },
+		{ 500, ERR_TEMPORARY },
+		{ 502, ERR_TEMPORARY },
+		{ 503, ERR_TEMPORARY },
+		{ 504, ERR_TEMPORARY },
 	};
 
 	(void)state;
@@ -35,12 +49,20 @@ static void answers(void **state)
 		const char *message;
 		int64_t want_retry_after_ms;
 	} cases[] = {
-		{ 404, "{\"kind\":\"Status\",\"message\":\"pods \\\"x\\\" not found\",\"code\":404}", 0, "pods \"x\" not found", 0 },
-		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":3}}", 0, "slow", 3000 },
-		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":3}}", 1000, "slow", 1000 },
-		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":-3}}", 0, "slow", 0 },
-		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":9223372036854775807}}", 0, "slow", 86400000 },
-		{ 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\"}", 0, "HTTP 500 InternalError from the API server", 0 },
+		{ 404, "{\"kind\":\"Status\",\"message\":\"pods \\\"x\\\" not found\",\"code\":404}", 0,
+			"pods \"x\" not found", 0 },
+		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":3}}", 0, "slow",
+			3000 },
+		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":3}}", 1000, "slow",
+			1000 },
+		{ 429, "{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":-3}}", 0, "slow",
+			0 },
+		{ 429,
+			"{\"kind\":\"Status\",\"message\":\"slow\",\"details\":{\"retryAfterSeconds\":"
+			"9223372036854775807}}",
+			0, "slow", 86400000 },
+		{ 500, "{\"kind\":\"Status\",\"reason\":\"InternalError\"}", 0,
+			"HTTP 500 InternalError from the API server", 0 },
 		{ 502, "<html>\nbad gateway", 0, "HTTP 502 from the API server: <html>", 0 },
 		{ 503, "", 2000, "HTTP 503 from the API server", 2000 },
 		{ 403, "[1,2]", 0, "HTTP 403 from the API server: [1,2]", 0 },
@@ -51,7 +73,8 @@ static void answers(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct err err;
 
-		status_to_err(cases[i].http_status, cases[i].body, strlen(cases[i].body), cases[i].retry_after_ms, &err);
+		status_to_err(cases[i].http_status, cases[i].body, strlen(cases[i].body), cases[i].retry_after_ms,
+			&err);
 		assert_string_equal(err.msg, cases[i].message);
 		assert_int_equal(err.http_status, cases[i].http_status);
 		assert_int_equal(err.kind, status_kind(cases[i].http_status));

@@ -92,7 +92,10 @@ static void start(struct fixture *f, struct outcome *o, int64_t silence_ms)
 	assert_false(o->done);
 }
 
-/* Streams that start together do not each dial: one goes ahead, and when it is answered the others follow. */
+/*
+ * Streams that start together do not each dial: one goes ahead, and when it is answered the others
+ * follow.
+ */
 static void one_goes_ahead(void **state)
 {
 	struct fixture *f = *state;
@@ -135,7 +138,10 @@ static void a_refusal_opens_the_way(void **state)
 	assert_int_equal(o[1].status, 403);
 }
 
-/* When the one ahead finds no way, the others fail with it, at once; one of them may be cancelled meanwhile. */
+/*
+ * When the one ahead finds no way, the others fail with it, at once; one of them may be cancelled
+ * meanwhile.
+ */
 static void those_behind_fail_with_it(void **state)
 {
 	struct fixture *f = *state;

@@ -111,12 +111,15 @@ static void told(struct fixture *f, const char *want)
 	buf_reset(&f->told);
 }
 
-#define LIST(version, next, items) "{\"kind\":\"ThingList\",\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" next "\"},\"items\":[" items "]}"
-#define OBJECT(name, version) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
+#define LIST(version, next, items)                                                                                     \
+	"{\"kind\":\"ThingList\",\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" next               \
+	"\"},\"items\":[" items "]}"
+#define OBJECT(name, version)      "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"" version "\"}}"
 #define EVENT(type, name, version) "{\"type\":\"" type "\",\"object\":" OBJECT(name, version) "}\n"
-#define GONE "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\"}"
-#define FIRST_PAGE "GET /apis/g/v1/things?limit=2"
-#define WATCH_FROM(version) "GET /apis/g/v1/things?watch=1&allowWatchBookmarks=true&resourceVersion=" version "&timeoutSeconds=*"
+#define GONE                       "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\"}"
+#define FIRST_PAGE                 "GET /apis/g/v1/things?limit=2"
+#define WATCH_FROM(version)                                                                                            \
+	"GET /apis/g/v1/things?watch=1&allowWatchBookmarks=true&resourceVersion=" version "&timeoutSeconds=*"
 
 /* A list of one object, then a stream that is open. */
 static struct fakeapi_request *begin_watching(struct fixture *f)
@@ -140,9 +143,11 @@ static void pages_then_events(void **state)
 	const char *timeout;
 
 	begin(f);
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "t/1==", OBJECT("a", "1") "," OBJECT("b", "2")));
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200,
+		LIST("10", "t/1==", OBJECT("a", "1") "," OBJECT("b", "2")));
 	told(f, "list +a +b");
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE "&continue=t%2F1%3D%3D"), 200, LIST("10", "t2", OBJECT("c", "3")));
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE "&continue=t%2F1%3D%3D"), 200,
+		LIST("10", "t2", OBJECT("c", "3")));
 	told(f, "+c");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE "&continue=t2"), 200, LIST("10", "", OBJECT("d", "4")));
 	told(f, "+d synced");
@@ -164,29 +169,44 @@ static void pages_then_events(void **state)
 static void selectors_are_encoded(void **state)
 {
 	struct fixture *f = *state;
-	const struct watch_config config = { .path = "/api/v1/x", .label_selector = "a=b,c", .field_selector = "metadata.name=n" };
+	const struct watch_config config = { .path = "/api/v1/x",
+		.label_selector = "a=b,c",
+		.field_selector = "metadata.name=n" };
 
 	f->watch = watch_start(f->kube, &config, &events, f);
-	fakeapi_reply(fakeapi_expect(f->api, "GET /api/v1/x?limit=50&labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dn"), 200, LIST("opaque/1", "", ""));
+	fakeapi_reply(fakeapi_expect(f->api,
+			      "GET /api/v1/x?limit=50&labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dn"),
+		200, LIST("opaque/1", "", ""));
 	told(f, "list synced");
-	assert_non_null(strstr(fakeapi_expect(f->api, "GET /api/v1/x?watch=1&allowWatchBookmarks=true&resourceVersion=opaque%2F1&*")->uri,
-			       "&labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dn"));
+	assert_non_null(strstr(fakeapi_expect(f->api,
+				       "GET /api/v1/x?watch=1&allowWatchBookmarks=true&resourceVersion=opaque%2F1&*")
+				       ->uri,
+		"&labelSelector=a%3Db%2Cc&fieldSelector=metadata.name%3Dn"));
 }
 
-/* No resourceVersion, at first and after a 410: the list is of the newest state, not of what a watch cache of the API server holds, so that who begins to act sees all that was done before. By a label alone. */
+/*
+ * No resourceVersion, at first and after a 410: the list is of the newest state, not of what a
+ * watch cache of the API server holds, so that who begins to act sees all that was done before. By
+ * a label alone.
+ */
 static void lists_are_consistent(void **state)
 {
 	static const char list[] = "GET /apis/batch/v1/jobs?limit=50&labelSelector=scaledjob.keda.sh%2Fname";
 	struct fixture *f = *state;
-	const struct watch_config config = { .path = "/apis/batch/v1/jobs", .label_selector = "scaledjob.keda.sh/name" };
+	const struct watch_config config = { .path = "/apis/batch/v1/jobs",
+		.label_selector = "scaledjob.keda.sh/name" };
 
 	f->watch = watch_start(f->kube, &config, &events, f);
 	assert_string_equal(watch_version(f->watch), "");
 	fakeapi_reply(fakeapi_expect(f->api, list), 200, LIST("10", "t", ""));
-	fakeapi_reply(fakeapi_expect(f->api, "GET /apis/batch/v1/jobs?limit=50&labelSelector=scaledjob.keda.sh%2Fname&continue=t"), 200, LIST("10", "", ""));
+	fakeapi_reply(fakeapi_expect(f->api,
+			      "GET /apis/batch/v1/jobs?limit=50&labelSelector=scaledjob.keda.sh%2Fname&continue=t"),
+		200, LIST("10", "", ""));
 	told(f, "list synced");
 	assert_string_equal(watch_version(f->watch), "10");
-	fakeapi_reply(fakeapi_expect(f->api, "GET /apis/batch/v1/jobs?watch=1&allowWatchBookmarks=true&resourceVersion=10&*"), 410, GONE);
+	fakeapi_reply(fakeapi_expect(f->api,
+			      "GET /apis/batch/v1/jobs?watch=1&allowWatchBookmarks=true&resourceVersion=10&*"),
+		410, GONE);
 	fakeapi_reply(fakeapi_expect(f->api, list), 200, LIST("20", "", ""));
 	told(f, "list synced");
 	assert_string_equal(watch_version(f->watch), "20");
@@ -204,7 +224,10 @@ static void bookmarks_move_the_version(void **state)
 	assert_string_equal(buf_text(&f->told), "");
 }
 
-/* The object counts all the same; the place in the stream is the last that was named, and short enough for a URL. */
+/*
+ * The object counts all the same; the place in the stream is the last that was named, and short
+ * enough for a URL.
+ */
 static void an_event_without_a_usable_version_keeps_the_place(void **state)
 {
 	static const char *const versions[] = { "", ",\"resourceVersion\":\"\"", ",\"resourceVersion\":7", NULL };
@@ -213,8 +236,9 @@ static void an_event_without_a_usable_version_keeps_the_place(void **state)
 
 	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
 		MEM_AUTO char *too_long = mem_printf(",\"resourceVersion\":\"%0*d\"", 4097, 0);
-		MEM_AUTO char *line = mem_printf("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"e\"%s}}}\n",
-						 versions[i] ? versions[i] : too_long);
+		MEM_AUTO char *line =
+			mem_printf("{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"name\":\"e\"%s}}}\n",
+				versions[i] ? versions[i] : too_long);
 
 		fakeapi_stream_send(r, EVENT("ADDED", "a", "11"));
 		fakeapi_stream_send(r, line);
@@ -230,7 +254,8 @@ static void an_empty_list_may_say_null(void **state)
 	struct fixture *f = *state;
 
 	begin(f);
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":null}");
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200,
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":null}");
 	told(f, "list synced");
 	fakeapi_expect(f->api, WATCH_FROM("5"));
 }
@@ -312,7 +337,8 @@ static void trouble_is_told_once_and_its_end_too(void **state)
 
 	fakeapi_cut(r);
 	for (int i = 0; i < 3; i++)
-		fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), 503, "{\"kind\":\"Status\",\"message\":\"down\"}");
+		fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), 503,
+			"{\"kind\":\"Status\",\"message\":\"down\"}");
 	r = fakeapi_expect(f->api, WATCH_FROM("10"));
 	told(f, "!temporary");
 	fakeapi_stream_start(r);
@@ -327,7 +353,8 @@ static void a_version_that_never_works_is_dropped(void **state)
 	begin(f);
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", ""));
 	for (int i = 0; i < 5; i++)
-		fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), 504, "{\"kind\":\"Status\",\"message\":\"Too large resource version\"}");
+		fakeapi_reply(fakeapi_expect(f->api, WATCH_FROM("10")), 504,
+			"{\"kind\":\"Status\",\"message\":\"Too large resource version\"}");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("3", "", ""));
 	told(f, "list synced !temporary list synced");
 	fakeapi_expect(f->api, WATCH_FROM("3"));
@@ -338,8 +365,10 @@ static void no_such_resource(void **state)
 	struct fixture *f = *state;
 
 	begin(f);
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 404, "{\"kind\":\"Status\",\"message\":\"could not find it\"}");
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 404, "{\"kind\":\"Status\",\"message\":\"could not find it\"}");
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 404,
+		"{\"kind\":\"Status\",\"message\":\"could not find it\"}");
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 404,
+		"{\"kind\":\"Status\",\"message\":\"could not find it\"}");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 403, "{\"kind\":\"Status\",\"message\":\"may not\"}");
 	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", ""));
 	told(f, "!missing !denied list synced");
@@ -361,8 +390,8 @@ static void denied_keeps_its_place(void **state)
 
 static void what_is_no_list_is_told(void **state)
 {
-	static const char *const answers[] = { "[]", "{}", "{\"metadata\":{\"resourceVersion\":5},\"items\":[]}", "{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":{}}",
-					       "{\"metadata\":\"x\",\"items\":[]}" };
+	static const char *const answers[] = { "[]", "{}", "{\"metadata\":{\"resourceVersion\":5},\"items\":[]}",
+		"{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":{}}", "{\"metadata\":\"x\",\"items\":[]}" };
 	struct fixture *f = *state;
 
 	begin(f);
@@ -374,7 +403,8 @@ static void what_is_no_list_is_told(void **state)
 /* A line that cannot be read may have been any change: only a new list is sure. */
 static void bad_lines_lead_to_a_new_list(void **state)
 {
-	static const char *const lines[] = { "garbage\n", "{\"type\":\"ADDED\"}\n", "{\"type\":\"ADDED\",\"object\":[]}\n", "[1]\n", "{\"type\":5,\"object\":7}\n", "\x01\xff\n" };
+	static const char *const lines[] = { "garbage\n", "{\"type\":\"ADDED\"}\n",
+		"{\"type\":\"ADDED\",\"object\":[]}\n", "[1]\n", "{\"type\":5,\"object\":7}\n", "\x01\xff\n" };
 	struct fixture *f = *state;
 
 	for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
@@ -410,7 +440,8 @@ static void odd_items_are_handed_on(void **state)
 	struct fixture *f = *state;
 
 	begin(f);
-	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", "null,7,{\"metadata\":[]}," OBJECT("a", "1")));
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200,
+		LIST("10", "", "null,7,{\"metadata\":[]}," OBJECT("a", "1")));
 	told(f, "list + + + +a synced");
 }
 
@@ -442,7 +473,11 @@ static void stop_inside_each_callback(void **state)
 	static const struct {
 		const char *word, *want;
 	} cases[] = {
-		{ "list", "list" }, { "a", "list +a" }, { "synced", "list +a +b synced" }, { "c", "list +a +b synced +c" }, { "d", "list +a +b synced +c -d" },
+		{ "list", "list" },
+		{ "a", "list +a" },
+		{ "synced", "list +a +b synced" },
+		{ "c", "list +a +b synced +c" },
+		{ "d", "list +a +b synced +c -d" },
 	};
 	struct fixture *f = *state;
 
@@ -450,12 +485,14 @@ static void stop_inside_each_callback(void **state)
 		f->stop_at = cases[i].word;
 		f->stopped = false;
 		begin(f);
-		fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", OBJECT("a", "1") "," OBJECT("b", "2")));
+		fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200,
+			LIST("10", "", OBJECT("a", "1") "," OBJECT("b", "2")));
 		if (i >= 3) {
 			struct fakeapi_request *r = fakeapi_expect(f->api, WATCH_FROM("10"));
 
 			fakeapi_stream_start(r);
-			fakeapi_stream_send(r, EVENT("ADDED", "c", "11") EVENT("DELETED", "d", "12") EVENT("ADDED", "e", "13"));
+			fakeapi_stream_send(r,
+				EVENT("ADDED", "c", "11") EVENT("DELETED", "d", "12") EVENT("ADDED", "e", "13"));
 		}
 		told(f, cases[i].want);
 		fakeapi_turn_for(f->api, 20);

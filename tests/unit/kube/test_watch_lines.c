@@ -38,7 +38,8 @@ static void lines_do_not_depend_on_pieces(void **state)
 		{ "\n\n\na\n\n", "[a]" },
 		{ "a\r\n\r\nb\r\n", "[a][b]" },
 		{ "a\rb\n", "[a\rb]" },
-		{ "{\"type\":\"ADDED\"}\n{\"type\":\"BOOKMARK\"}\n", "[{\"type\":\"ADDED\"}][{\"type\":\"BOOKMARK\"}]" },
+		{ "{\"type\":\"ADDED\"}\n{\"type\":\"BOOKMARK\"}\n",
+			"[{\"type\":\"ADDED\"}][{\"type\":\"BOOKMARK\"}]" },
 		{ "", "" },
 	};
 
@@ -51,7 +52,8 @@ static void lines_do_not_depend_on_pieces(void **state)
 			struct seen seen = { BUF_INIT(1000), 0, 0 };
 
 			for (size_t at = 0; at < len; at += piece)
-				assert_true(watch_lines_feed(lines, cases[i].text + at, len - at < piece ? len - at : piece, on_line, &seen));
+				assert_true(watch_lines_feed(lines, cases[i].text + at,
+					len - at < piece ? len - at : piece, on_line, &seen));
 			assert_string_equal(buf_text(&seen.lines), cases[i].want);
 			buf_done(&seen.lines);
 			watch_lines_free(lines);
@@ -79,8 +81,14 @@ static void a_line_has_a_cap(void **state)
 		const char *first, *second;
 		bool good;
 	} cases[] = {
-		{ "12345678\n", "", true },     { "123456789\n", "", false },  { "1234", "5678\n", true }, { "1234", "56789\n", false },
-		{ "12345678", "\n", true },     { "123456789", "", false },    { "1234", "56789", false }, { "12345678\n", "12345678\n", true },
+		{ "12345678\n", "", true },
+		{ "123456789\n", "", false },
+		{ "1234", "5678\n", true },
+		{ "1234", "56789\n", false },
+		{ "12345678", "\n", true },
+		{ "123456789", "", false },
+		{ "1234", "56789", false },
+		{ "12345678\n", "12345678\n", true },
 	};
 
 	(void)state;
@@ -88,7 +96,7 @@ static void a_line_has_a_cap(void **state)
 		struct watch_lines *lines = watch_lines_new(8);
 		struct seen seen = { BUF_INIT(1000), 0, 0 };
 		bool good = watch_lines_feed(lines, cases[i].first, strlen(cases[i].first), on_line, &seen) &&
-			    watch_lines_feed(lines, cases[i].second, strlen(cases[i].second), on_line, &seen);
+			watch_lines_feed(lines, cases[i].second, strlen(cases[i].second), on_line, &seen);
 
 		if (good != cases[i].good)
 			fail_msg("case %zu", i);

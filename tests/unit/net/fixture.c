@@ -57,7 +57,8 @@ void fixture_pairs(struct fixture *f)
 
 	if (f->ca.cert_pem)
 		return;
-	if (x509_make_ca("test CA", timestamp_now_ms(), 3600, &f->ca, &err) < 0 || x509_make_serving(&f->ca, names, timestamp_now_ms(), 3600, &f->serving, &err) < 0)
+	if (x509_make_ca("test CA", timestamp_now_ms(), 3600, &f->ca, &err) < 0 ||
+		x509_make_serving(&f->ca, names, timestamp_now_ms(), 3600, &f->serving, &err) < 0)
 		fail_msg("%s", err.msg);
 }
 
@@ -69,7 +70,10 @@ void fixture_linger(struct fixture *f, int64_t ms)
 		loop_turn(f->loop);
 }
 
-/* Below the range that the kernel takes outgoing connections from, and below where the live tests look for theirs, which may run meanwhile. */
+/*
+ * Below the range that the kernel takes outgoing connections from, and below where the live tests
+ * look for theirs, which may run meanwhile.
+ */
 uint16_t fixture_dead_port(void)
 {
 	static unsigned next;
@@ -107,7 +111,9 @@ bool client_accept(struct client *c, int listener)
 
 void client_open(struct client *c, uint16_t port)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+		.sin_port = htons(port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	*c = (struct client){ .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0) };
 	buf_init(&c->got, (size_t)64 << 20);

@@ -3,8 +3,9 @@
 #define TESTS_UNIT_NET_FIXTURE_H
 
 /*
- * What the tests of this room share: a loop that never waits long, so that a test can turn it until something has happened (UNTIL), and a client that
- * speaks bytes over loopback, plain or TLS, from the same thread.
+ * What the tests of this room share: a loop that never waits long, so that a test can turn it until
+ * something has happened (UNTIL), and a client that speaks bytes over loopback, plain or TLS, from
+ * the same thread.
  */
 
 #include <setjmp.h>
@@ -35,14 +36,14 @@ int fixture_setup(void **state);
 int fixture_teardown(void **state);
 void fixture_pairs(struct fixture *f);
 
-#define UNTIL(f, condition) \
-	do { \
-		int64_t patience_until = loop_now_ms((f)->loop) + PATIENCE_MS; \
-		while (!(condition)) { \
-			if (loop_now_ms((f)->loop) > patience_until) \
-				fail_msg("never came true: %s", #condition); \
-			loop_turn((f)->loop); \
-		} \
+#define UNTIL(f, condition)                                                                                            \
+	do {                                                                                                           \
+		int64_t patience_until = loop_now_ms((f)->loop) + PATIENCE_MS;                                         \
+		while (!(condition)) {                                                                                 \
+			if (loop_now_ms((f)->loop) > patience_until)                                                   \
+				fail_msg("never came true: %s", #condition);                                           \
+			loop_turn((f)->loop);                                                                          \
+		}                                                                                                      \
 	} while (0)
 
 /* Turns the loop for a while, for what must NOT happen. */

@@ -21,13 +21,15 @@ static void answer_big(struct httpd_request *r)
 
 static void answer_seen(struct httpd_request *r)
 {
-	const char *authorization = httpd_header(r, "Authorization"), *type = httpd_header(r, "Content-Type"), *host = httpd_header(r, "Host");
+	const char *authorization = httpd_header(r, "Authorization"), *type = httpd_header(r, "Content-Type"),
+		   *host = httpd_header(r, "Host");
 	struct buf out = BUF_INIT((size_t)1 << 20);
 	size_t len;
 	const char *body = httpd_body(r, &len);
 
-	buf_printf(&out, "%s %s auth=%s type=%s host=%s body=%.*s expect=%s accept-encoding=%s", httpd_method(r), httpd_uri(r), authorization ? authorization : "-", type ? type : "-",
-		host ? host : "-", (int)len, body, httpd_header(r, "Expect") ? "yes" : "no", httpd_header(r, "Accept-Encoding") ? "yes" : "no");
+	buf_printf(&out, "%s %s auth=%s type=%s host=%s body=%.*s expect=%s accept-encoding=%s", httpd_method(r),
+		httpd_uri(r), authorization ? authorization : "-", type ? type : "-", host ? host : "-", (int)len, body,
+		httpd_header(r, "Expect") ? "yes" : "no", httpd_header(r, "Accept-Encoding") ? "yes" : "no");
 	httpd_reply(r, 200, "application/json", out.data, out.len);
 	buf_done(&out);
 }
@@ -159,9 +161,11 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	}
 }
 
-static const struct httpc_events whole = { .on_status = on_status, .on_done = on_done }, streaming = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
+static const struct httpc_events whole = { .on_status = on_status, .on_done = on_done },
+				 streaming = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
 
-struct httpc_call *start_request(struct result *r, const char *base, const char *path, struct httpc_request request, bool stream)
+struct httpc_call *start_request(struct result *r, const char *base, const char *path, struct httpc_request request,
+	bool stream)
 {
 	char url[256];
 

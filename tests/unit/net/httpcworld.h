@@ -9,7 +9,10 @@
 #include "net/http/httpc.h"
 #include "net/http/httpd.h"
 
-/* Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and "/503" with these, "/big" with a megabyte. */
+/*
+ * Our own server, which answers with what it saw, or by the path: "/hold" never, "/307", "/404" and
+ * "/503" with these, "/big" with a megabyte.
+ */
 struct world {
 	struct fixture *f;
 	struct tls_server *tls;
@@ -30,7 +33,7 @@ struct result {
 	struct world *w;
 	struct httpc_call *call;
 	int done, statuses, pieces;
-	int status; /* on_status' */
+	int status;                     /* on_status' */
 	struct httpc_response response; /* its texts are copied below */
 	char body[4096], content_type[64], location[128];
 	size_t streamed;
@@ -40,10 +43,13 @@ struct result {
 	struct result *other; /* cancelled, or started, from inside */
 };
 
-struct httpc_call *start_request(struct result *r, const char *base, const char *path, struct httpc_request request, bool stream);
+struct httpc_call *start_request(struct result *r, const char *base, const char *path, struct httpc_request request,
+	bool stream);
 struct httpc_call *start(struct result *r, const char *path, bool stream); /* a GET from the plain server */
 
-#define RESULT(name, world) struct result *name = mem_zalloc(sizeof(struct result)); name->w = (world)
+#define RESULT(name, world)                                                                                            \
+	struct result *name = mem_zalloc(sizeof(struct result));                                                       \
+	name->w = (world)
 
 /* Proxies of the environment would swallow loopback too. */
 void world_without_proxies(void);

@@ -23,7 +23,7 @@ static void describe(struct httpd_request *r, struct buf *out)
 	const char *query = httpd_query(r, "q"), *header = httpd_header(r, "x-test");
 
 	buf_printf(out, "method=%s uri=%s path=%s raw=%.*s query=%s header=%s ", httpd_method(r), httpd_uri(r),
-		   httpd_path(r), (int)path_len, raw_path, query ? query : "(none)", header ? header : "(none)");
+		httpd_path(r), (int)path_len, raw_path, query ? query : "(none)", header ? header : "(none)");
 	httpd_body(r, &body_len);
 	buf_printf(out, "body=%zu tls=%d headers=", body_len, httpd_tls(r) != NULL);
 	httpd_each_header(r, add_header_line, out);
@@ -94,7 +94,9 @@ void server_start(struct server *s, const struct httpd_config *config, bool tls)
 	if (tls) {
 		fixture_pairs(s->f);
 		s->tls = tls_server_new(&err);
-		assert_int_equal(tls_server_set_certificate(s->tls, s->f->serving.cert_pem, s->f->serving.key_pem, &err), 0);
+		assert_int_equal(tls_server_set_certificate(s->tls, s->f->serving.cert_pem, s->f->serving.key_pem,
+					 &err),
+			0);
 		own.tls = s->tls;
 	}
 	own.address = own.address ? own.address : "127.0.0.1";

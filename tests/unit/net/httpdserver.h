@@ -6,8 +6,8 @@
 #include "net/http/httpd.h"
 
 /*
- * A server whose handler answers by the path: "/hold" keeps the request until the test replies, "/echo" answers the body, "/big" a megabyte,
- * everything else what it saw of the request.
+ * A server whose handler answers by the path: "/hold" keeps the request until the test replies,
+ * "/echo" answers the body, "/big" a megabyte, everything else what it saw of the request.
  */
 struct server {
 	struct fixture *f;
@@ -23,7 +23,8 @@ int server_setup(void **state);
 int server_teardown(void **state);
 void server_start(struct server *s, const struct httpd_config *config, bool tls);
 void server_stop(struct server *s);
-void server_open_client(struct server *s, struct client *c); /* as the server wants it: plain, or TLS with the handshake done */
+/* as the server wants it: plain, or TLS with the handshake done */
+void server_open_client(struct server *s, struct client *c);
 struct httpd_config server_defaults(void);
 void server_on_request(void *arg, struct httpd_request *r); /* the handler */
 

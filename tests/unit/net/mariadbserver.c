@@ -17,7 +17,9 @@
 
 bool mariadbserver_there(void)
 {
-	return system(PATH "mariadbd --version >/dev/null 2>&1") == 0 && system("mariadb-install-db --version >/dev/null 2>&1 || command -v mariadb-install-db >/dev/null 2>&1") == 0;
+	return system(PATH "mariadbd --version >/dev/null 2>&1") == 0 &&
+		system("mariadb-install-db --version >/dev/null 2>&1 || command -v mariadb-install-db >/dev/null "
+		       "2>&1") == 0;
 }
 
 static void write_file(const struct mariadbserver *w, const char *name, const char *text)
@@ -97,10 +99,15 @@ void mariadbserver_sql(const struct mariadbserver *w, const char *sql)
 
 static void make_config(const struct mariadbserver *w, const struct fixture *f)
 {
-	MEM_AUTO char *text = mem_printf("[mariadbd]\ndatadir=%s/data\nsocket=%s\nport=%u\nbind-address=127.0.0.1,127.0.0.2\npid-file=%s/pid\nlog-error=%s/log\nuser=%s\n"
-					 "ssl-ca=%s/ca.crt\nssl-cert=%s/serving.crt\nssl-key=%s/serving.key\nplugin-load-add=auth_ed25519\nplugin-maturity=unknown\n"
-					 "innodb-buffer-pool-size=8M\ninnodb-log-file-size=4M\ninnodb-flush-log-at-trx-commit=0\nskip-name-resolve\nskip-log-bin\nlocal-infile=1\n",
-					 w->folder, w->socket, w->port, w->folder, w->folder, geteuid() == 0 ? "mysql" : "", w->folder, w->folder, w->folder);
+	MEM_AUTO char *text = mem_printf("[mariadbd]\ndatadir=%s/"
+					 "data\nsocket=%s\nport=%u\nbind-address=127.0.0.1,127.0.0.2\npid-file=%s/"
+					 "pid\nlog-error=%s/log\nuser=%s\n"
+					 "ssl-ca=%s/ca.crt\nssl-cert=%s/serving.crt\nssl-key=%s/"
+					 "serving.key\nplugin-load-add=auth_ed25519\nplugin-maturity=unknown\n"
+					 "innodb-buffer-pool-size=8M\ninnodb-log-file-size=4M\ninnodb-flush-log-at-trx-"
+					 "commit=0\nskip-name-resolve\nskip-log-bin\nlocal-infile=1\n",
+		w->folder, w->socket, w->port, w->folder, w->folder, geteuid() == 0 ? "mysql" : "", w->folder,
+		w->folder, w->folder);
 
 	write_file(w, "my.cnf", text);
 	write_file(w, "ca.crt", f->ca.cert_pem);
@@ -123,12 +130,17 @@ void mariadbserver_make(struct mariadbserver *w, struct fixture *f)
 	own = mem_printf("chown -R mysql %s", w->folder);
 	if (geteuid() == 0)
 		run(own);
-	install = mem_printf(PATH "mariadb-install-db --defaults-file=%s/my.cnf --auth-root-authentication-method=normal --skip-test-db >/dev/null 2>&1", w->folder);
+	install = mem_printf(PATH "mariadb-install-db --defaults-file=%s/my.cnf "
+				  "--auth-root-authentication-method=normal --skip-test-db >/dev/null 2>&1",
+		w->folder);
 	run(install);
 	mariadbserver_start(w);
-	mariadbserver_sql(w, "CREATE DATABASE shop; CREATE TABLE shop.jobs (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(40)); INSERT INTO shop.jobs (name) VALUES ('a'),('b'),('c');"
-			     "CREATE USER plain@'%' IDENTIFIED BY 's3cret', none@'%', ed@'%' IDENTIFIED VIA ed25519 USING PASSWORD('s3cret'); CREATE USER tlsonly@'%' IDENTIFIED BY 's3cret' REQUIRE SSL;"
-			     "GRANT ALL ON *.* TO plain@'%', none@'%', tlsonly@'%', ed@'%'");
+	mariadbserver_sql(w,
+		"CREATE DATABASE shop; CREATE TABLE shop.jobs (id INT PRIMARY KEY AUTO_INCREMENT, name VARCHAR(40)); "
+		"INSERT INTO shop.jobs (name) VALUES ('a'),('b'),('c');"
+		"CREATE USER plain@'%' IDENTIFIED BY 's3cret', none@'%', ed@'%' IDENTIFIED VIA ed25519 USING "
+		"PASSWORD('s3cret'); CREATE USER tlsonly@'%' IDENTIFIED BY 's3cret' REQUIRE SSL;"
+		"GRANT ALL ON *.* TO plain@'%', none@'%', tlsonly@'%', ed@'%'");
 }
 
 void mariadbserver_remove(struct mariadbserver *w)

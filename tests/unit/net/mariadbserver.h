@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_NET_MARIADBSERVER_H
 #define TESTS_UNIT_NET_MARIADBSERVER_H
 
-/* A real MariaDB of the test's own, on loopback and a Unix socket, with TLS. Users: plain (password "s3cret"), none (no password), tlsonly (REQUIRE SSL), ed (client_ed25519). Database shop. */
+/*
+ * A real MariaDB of the test's own, on loopback and a Unix socket, with TLS. Users: plain (password
+ * "s3cret"), none (no password), tlsonly (REQUIRE SSL), ed (client_ed25519). Database shop.
+ */
 
 #include <stdbool.h>
 #include <sys/types.h>

@@ -16,7 +16,7 @@
 #include "net/dns.h"
 #include "net/listen.h"
 
-/* --- a name server of our own ------------------------------------------------------------------------------------------- */
+/* ---- A name server of our own ---- */
 
 struct nameserver {
 	struct evdns_server_port *port;
@@ -24,7 +24,10 @@ struct nameserver {
 	int questions;
 };
 
-/* two.test has 127.0.0.2 and 127.0.0.1, one.test 127.0.0.1, silent.test no answer; others do not exist. */
+/*
+ * two.test has 127.0.0.2 and 127.0.0.1, one.test 127.0.0.1, silent.test no answer; others do not
+ * exist.
+ */
 static void on_question(struct evdns_server_request *request, void *arg)
 {
 	struct nameserver *ns = arg;
@@ -65,7 +68,7 @@ static void nameserver_stop(struct nameserver *ns)
 	close(ns->fd);
 }
 
-/* --- lookups ----------------------------------------------------------------------------------------------------------- */
+/* ---- Lookups ---- */
 
 struct found {
 	int calls;
@@ -83,9 +86,11 @@ static void on_found(void *arg, const struct dns_address *addresses, size_t coun
 	if (err)
 		found->err = *err;
 	if (count && addresses[0].sa.ss_family == AF_INET)
-		inet_ntop(AF_INET, &((const struct sockaddr_in *)&addresses[0].sa)->sin_addr, found->first, sizeof(found->first));
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)&addresses[0].sa)->sin_addr, found->first,
+			sizeof(found->first));
 	else if (count)
-		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&addresses[0].sa)->sin6_addr, found->first, sizeof(found->first));
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&addresses[0].sa)->sin6_addr, found->first,
+			sizeof(found->first));
 }
 
 static void literals_and_localhost_need_no_server(void **state)
@@ -150,7 +155,7 @@ static void cancelled_lookups_never_call_back(void **state)
 	nameserver_stop(&ns);
 }
 
-/* --- dialling ---------------------------------------------------------------------------------------------------------- */
+/* ---- Dialling ---- */
 
 struct dialled {
 	int calls;

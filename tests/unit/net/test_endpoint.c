@@ -41,7 +41,8 @@ static void ends_with_the_last_owner(void **state)
 
 static void fingerprints_tell_all_of_it_apart(void **state)
 {
-	static const struct tls_client_config tls[] = { { .ca_pem = NULL }, { .ca_pem = "x" }, { .cert_pem = "x" }, { .key_pem = "x" }, { .key_password = "x" } };
+	static const struct tls_client_config tls[] = { { .ca_pem = NULL }, { .ca_pem = "x" }, { .cert_pem = "x" },
+		{ .key_pem = "x" }, { .key_password = "x" } };
 	static const char *const secrets[][2] = { { NULL, NULL }, { "x", NULL }, { NULL, "x" }, { "", NULL } };
 	char seen[20][FINGERPRINT_TEXT];
 	size_t count = 0;

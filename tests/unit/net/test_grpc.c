@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gRPC calls against a server that says byte by byte what a test wants; real ones are asked in the live tests. */
+/*
+ * gRPC calls against a server that says byte by byte what a test wants; real ones are asked in the
+ * live tests.
+ */
 #include "../fakes/h2server.h"
 #include "fixture.h"
 
@@ -12,7 +15,7 @@
 #include "base/mem.h"
 #include "net/grpc/grpc.h"
 
-#define METHOD "/p.Service/Do"
+#define METHOD  "/p.Service/Do"
 #define RESULTS 40
 
 static struct {
@@ -59,13 +62,14 @@ static int teardown(void **state)
 struct result {
 	struct grpc_call *call;
 	int done, opened;
-	char text[256];       /* messages, each followed by '|' in streams; or the error */
-	bool cancel;          /* at the first word */
+	char text[256]; /* messages, each followed by '|' in streams; or the error */
+	bool cancel;    /* at the first word */
 };
 
 static void note(struct result *r, const void *bytes, size_t len, const char *end)
 {
-	snprintf(r->text + strlen(r->text), sizeof(r->text) - strlen(r->text), "%.*s%s", (int)len, (const char *)bytes, end);
+	snprintf(r->text + strlen(r->text), sizeof(r->text) - strlen(r->text), "%.*s%s", (int)len, (const char *)bytes,
+		end);
 }
 
 static void on_answer(void *arg, const void *bytes, size_t len, const struct err *err)
@@ -109,7 +113,8 @@ static const struct grpc_stream_events events = { .on_open = on_open, .on_messag
 static void ask(struct result *r, const char *message, int64_t within_ms)
 {
 	*r = (struct result){ 0 };
-	r->call = grpc_unary(w.pool, w.endpoint, METHOD, message, strlen(message), loop_now_ms(w.f->loop) + within_ms, on_answer, r);
+	r->call = grpc_unary(w.pool, w.endpoint, METHOD, message, strlen(message), loop_now_ms(w.f->loop) + within_ms,
+		on_answer, r);
 	assert_int_equal(r->done, 0);
 }
 
@@ -127,7 +132,7 @@ static void expect(struct result *r, const char *text)
 	assert_int_equal(r->done, 1);
 }
 
-/* --- calls -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Calls ---- */
 
 static bool answer_well(unsigned request, uint32_t stream, struct buf *out)
 {
@@ -239,7 +244,7 @@ static void a_full_connection_leads_to_another(void **state)
 		grpc_cancel(streams[i].call);
 }
 
-/* --- answers that are none ---------------------------------------------------------------------------------------------------- */
+/* ---- Answers that are none ---- */
 
 static const unsigned char half_frame[] = { 0, 0, 10, H2_DATA, 0, 0, 0, 0, 1, 'x' };
 
@@ -389,10 +394,15 @@ static void a_server_that_is_not_there(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
 }
 
-/* While nobody answers one attempt is made for all: a connection on which nothing is said, and then theirs. */
+/*
+ * While nobody answers one attempt is made for all: a connection on which nothing is said, and then
+ * theirs.
+ */
 static void a_server_that_is_lost_is_waited_for(void **state)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(h2server_port(w.server)) };
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(h2server_port(w.server)) };
 	struct client first = { .fd = -1 }, second = { .fd = -1 };
 	struct result r[3];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
@@ -449,7 +459,7 @@ static void hundreds_of_outages_leave_nothing_behind(void **state)
 	assert_int_equal(grpc_stats(w.pool).calls, 0);
 }
 
-/* --- streams ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Streams ---- */
 
 static uint32_t open_stream;
 

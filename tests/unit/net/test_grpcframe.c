@@ -14,9 +14,11 @@
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
 
-/* --- frames ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Frames ---- */
 
-/* All messages of a body that comes in pieces of `step` bytes, as "a|bc|", then "cut" or the error. */
+/*
+ * All messages of a body that comes in pieces of `step` bytes, as "a|bc|", then "cut" or the error.
+ */
 static void read_all(const struct buf *body, size_t step, struct buf *out)
 {
 	struct grpcframe f;
@@ -67,7 +69,8 @@ static void bodies_become_messages(void **state)
 			buf_append(&body, rows[i].bytes, rows[i].len);
 			read_all(&body, step, &out);
 			if (strcmp(buf_text(&out), rows[i].said) != 0)
-				fail_msg("row %zu in pieces of %zu: \"%s\", not \"%s\"", i, step, buf_text(&out), rows[i].said);
+				fail_msg("row %zu in pieces of %zu: \"%s\", not \"%s\"", i, step, buf_text(&out),
+					rows[i].said);
 			buf_done(&body);
 			buf_done(&out);
 		}
@@ -89,7 +92,7 @@ static void the_largest_message_passes(void **state)
 	buf_done(&out);
 }
 
-/* --- status ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Status ---- */
 
 static void what_is_said_of_the_end(void **state)
 {
@@ -105,7 +108,8 @@ static void what_is_said_of_the_end(void **state)
 		{ { "grpc-message: first", "grpc-status: 7" }, 200, ERR_DENIED, "PERMISSION_DENIED: first" },
 		{ { "grpc-status: 16" }, 200, ERR_DENIED, "UNAUTHENTICATED" },
 		{ { "grpc-status: 12" }, 200, ERR_INVALID, "UNIMPLEMENTED" },
-		{ { "grpc-status: 3", "grpc-message: a%0Ab%00c%zz%" }, 200, ERR_INVALID, "INVALID_ARGUMENT: a b?c%zz%" },
+		{ { "grpc-status: 3", "grpc-message: a%0Ab%00c%zz%" }, 200, ERR_INVALID,
+			"INVALID_ARGUMENT: a b?c%zz%" },
 		{ { "grpc-status: 2", "grpc-message: %E2%82%AC %FF" }, 200, ERR_TEMPORARY, "UNKNOWN: \xE2\x82\xAC ?" },
 		{ { "grpc-status: 17" }, 200, ERR_TEMPORARY, "an unknown grpc-status" },
 		{ { "grpc-status: -1", "grpc-message: x" }, 200, ERR_TEMPORARY, "an unknown grpc-status: x" },
@@ -113,8 +117,10 @@ static void what_is_said_of_the_end(void **state)
 		{ { "grpc-status: 00000000000000000000014" }, 200, ERR_TEMPORARY, "UNAVAILABLE" },
 		{ { "grpc-status: 99999999999999999999999" }, 200, ERR_TEMPORARY, "an unknown grpc-status" },
 		{ { "content-type: application/grpc" }, 200, ERR_TEMPORARY, "the answer ended without a grpc-status" },
-		{ { "content-type: text/html" }, 200, ERR_INVALID, "the answer is no gRPC: its content-type is \"text/html\"" },
-		{ { "content-type: application/grpcweb", "grpc-status: 0" }, 200, ERR_INVALID, "the answer is no gRPC: its content-type is \"application/grpcweb\"" },
+		{ { "content-type: text/html" }, 200, ERR_INVALID,
+			"the answer is no gRPC: its content-type is \"text/html\"" },
+		{ { "content-type: application/grpcweb", "grpc-status: 0" }, 200, ERR_INVALID,
+			"the answer is no gRPC: its content-type is \"application/grpcweb\"" },
 		{ { "content-type: text/plain" }, 503, ERR_TEMPORARY, "UNAVAILABLE: HTTP status 503" },
 		{ { NULL }, 404, ERR_INVALID, "UNIMPLEMENTED: HTTP status 404" },
 		{ { NULL }, 403, ERR_DENIED, "PERMISSION_DENIED: HTTP status 403" },
@@ -148,7 +154,7 @@ static void a_long_message_is_cut(void **state)
 	buf_done(&line);
 }
 
-/* --- targets ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Targets ---- */
 
 static void targets_are_read_or_refused_by_name(void **state)
 {
@@ -164,11 +170,20 @@ static void targets_are_read_or_refused_by_name(void **state)
 		{ "passthrough:///10.0.0.7:65535", "10.0.0.7:65535", NULL },
 		{ "[::1]:50051", "[::1]:50051", NULL },
 		{ "[fe80::1]", "[fe80::1]:443", NULL },
-		{ "unix:/run/x.sock", NULL, "address \"unix:/run/x.sock\": \"unix\" is not supported here: write host:port, or dns:///host:port" },
-		{ "unix:///run/x.sock", NULL, "address \"unix:///run/x.sock\": \"unix\" is not supported here: write host:port, or dns:///host:port" },
-		{ "xds:///a", NULL, "address \"xds:///a\": \"xds\" is not supported here: write host:port, or dns:///host:port" },
-		{ "http://a:1", NULL, "address \"http://a:1\": \"http\" is not supported here: write host:port, or dns:///host:port" },
-		{ "dns://8.8.8.8/a:1", NULL, "address \"dns://8.8.8.8/a:1\": \"dns\" is not supported here: write host:port, or dns:///host:port" },
+		{ "unix:/run/x.sock", NULL,
+			"address \"unix:/run/x.sock\": \"unix\" is not supported here: write host:port, or "
+			"dns:///host:port" },
+		{ "unix:///run/x.sock", NULL,
+			"address \"unix:///run/x.sock\": \"unix\" is not supported here: write host:port, or "
+			"dns:///host:port" },
+		{ "xds:///a", NULL,
+			"address \"xds:///a\": \"xds\" is not supported here: write host:port, or dns:///host:port" },
+		{ "http://a:1", NULL,
+			"address \"http://a:1\": \"http\" is not supported here: write host:port, or "
+			"dns:///host:port" },
+		{ "dns://8.8.8.8/a:1", NULL,
+			"address \"dns://8.8.8.8/a:1\": \"dns\" is not supported here: write host:port, or "
+			"dns:///host:port" },
 		{ "ipv4:10.0.0.1:1", "", "address \"ipv4:10.0.0.1:1\" must be host:port" },
 		{ "a:0", NULL, "address \"a:0\" must be host:port" },
 		{ "a:65536", NULL, "address \"a:65536\" must be host:port" },
@@ -185,9 +200,11 @@ static void targets_are_read_or_refused_by_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct err err = { 0 };
-		struct grpc_endpoint *e = grpc_endpoint_new(&(struct grpc_endpoint_config){ .target = rows[i].target }, &err);
+		struct grpc_endpoint *e = grpc_endpoint_new(&(struct grpc_endpoint_config){ .target = rows[i].target },
+			&err);
 
-		if (rows[i].said ? e != NULL || strcmp(err.msg, rows[i].said) != 0 : e == NULL || strcmp(grpc_endpoint_address(e), rows[i].address) != 0)
+		if (rows[i].said ? e != NULL || strcmp(err.msg, rows[i].said) != 0
+				 : e == NULL || strcmp(grpc_endpoint_address(e), rows[i].address) != 0)
 			fail_msg("%s: \"%s\"", rows[i].target, e ? grpc_endpoint_address(e) : err.msg);
 		grpc_endpoint_unref(e);
 	}

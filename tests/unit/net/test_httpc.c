@@ -7,7 +7,7 @@
 
 #include "base/timestamp.h"
 
-/* --- requests and answers ----------------------------------------------------------------------------------------------- */
+/* ---- Requests and answers ---- */
 
 static void requests_carry_what_they_are_given(void **state)
 {
@@ -19,8 +19,10 @@ static void requests_carry_what_they_are_given(void **state)
 	} rows[] = {
 		{ { .method = "GET" }, "GET /x?y=z auth=- type=- host=127.0.0.1" },
 		{ { .method = "GET", .bearer = "t0ken" }, "auth=Bearer t0ken" },
-		{ { .method = "POST", .body = "{}", .body_len = 2, .headers = json }, "POST /x?y=z auth=- type=application/json" },
-		{ { .method = "POST", .body = "{}", .body_len = 2, .headers = json }, "body={} expect=no accept-encoding=no" },
+		{ { .method = "POST", .body = "{}", .body_len = 2, .headers = json },
+			"POST /x?y=z auth=- type=application/json" },
+		{ { .method = "POST", .body = "{}", .body_len = 2, .headers = json },
+			"body={} expect=no accept-encoding=no" },
 		{ { .method = "POST", .headers = json }, "body= " },
 		{ { .method = "PATCH", .body = "p", .body_len = 1, .headers = json }, "PATCH /x?y=z" },
 		{ { .method = "PUT", .body = "p", .body_len = 1, .headers = json }, "PUT /x?y=z" },
@@ -134,7 +136,8 @@ static void many_at_once(void **state)
 
 	for (size_t i = 0; i < 300; i++) {
 		results[i].w = w;
-		start_request(&results[i], i % 3 ? w->plain_url : w->secure_url, "/n", (struct httpc_request){ .server = &(struct httpc_server){ .insecure = true } }, i % 2);
+		start_request(&results[i], i % 3 ? w->plain_url : w->secure_url, "/n",
+			(struct httpc_request){ .server = &(struct httpc_server){ .insecure = true } }, i % 2);
 		if (i % 50 == 49)
 			UNTIL(w->f, results[i].done);
 	}
@@ -205,7 +208,8 @@ static void bad_arguments_come_through_on_done(void **state)
 		{ "http://127.0.0.1/", { .method = "GET", .bearer = "t\r\nX: y" } },
 		{ "http://127.0.0.1/", { .method = "GET", .headers = two_lines } },
 		{ "http://127.0.0.1/", { .method = "GET", .headers = no_colon } },
-		{ "https://127.0.0.1/", { .method = "GET", .server = &(struct httpc_server){ .tls_server_name = "a b/c" } } },
+		{ "https://127.0.0.1/",
+			{ .method = "GET", .server = &(struct httpc_server){ .tls_server_name = "a b/c" } } },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -225,7 +229,7 @@ static void bad_arguments_come_through_on_done(void **state)
 	mem_free_ptr(&cancelled);
 }
 
-/* --- TLS --------------------------------------------------------------------------------------------------------------- */
+/* ---- TLS ---- */
 
 static void servers_are_verified(void **state)
 {
@@ -270,7 +274,9 @@ static void client_certificates_are_sent(void **state)
 	struct err err;
 
 	assert_int_equal(x509_make_serving(&w->f->ca, names, timestamp_now_ms(), 1000, &client, &err), 0);
-	struct httpc_server server = { .ca_pem = w->f->ca.cert_pem, .cert_pem = client.cert_pem, .key_pem = client.key_pem };
+	struct httpc_server server = { .ca_pem = w->f->ca.cert_pem,
+		.cert_pem = client.cert_pem,
+		.key_pem = client.key_pem };
 	RESULT(r, w);
 	start_request(r, w->secure_url, "/s", (struct httpc_request){ .server = &server }, false);
 	UNTIL(w->f, r->done);
@@ -279,14 +285,15 @@ static void client_certificates_are_sent(void **state)
 	mem_free_ptr(&r);
 	/* Other credentials never ride on that connection. */
 	RESULT(other, w);
-	start_request(other, w->secure_url, "/s", (struct httpc_request){ .server = &(struct httpc_server){ .ca_pem = w->f->ca.cert_pem } }, false);
+	start_request(other, w->secure_url, "/s",
+		(struct httpc_request){ .server = &(struct httpc_server){ .ca_pem = w->f->ca.cert_pem } }, false);
 	UNTIL(w->f, other->done);
 	assert_string_equal(w->last_client, "");
 	mem_free_ptr(&other);
 	x509_pair_done(&client);
 }
 
-/* --- failures ---------------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
 static void failures_say_where_and_why_always_the_same(void **state)
 {
@@ -313,7 +320,10 @@ static void the_deadline_ends_a_request(void **state)
 		int64_t started = loop_now_ms(w->f->loop);
 		w->gone = 0;
 		w->held = NULL;
-		start_request(r, secure ? w->secure_url : w->plain_url, "/hold", (struct httpc_request){ .deadline_ms = 300, .server = &(struct httpc_server){ .insecure = true } }, false);
+		start_request(r, secure ? w->secure_url : w->plain_url, "/hold",
+			(struct httpc_request){ .deadline_ms = 300,
+				.server = &(struct httpc_server){ .insecure = true } },
+			false);
 		UNTIL(w->f, r->done);
 		assert_true(loop_now_ms(w->f->loop) - started >= 300);
 		assert_int_equal(r->err.kind, ERR_TEMPORARY);
@@ -323,7 +333,10 @@ static void the_deadline_ends_a_request(void **state)
 	}
 }
 
-/* A process that was stopped between a request and its sending does not send it when it goes on and its time is over: on a connection that is there, nor on a new one. */
+/*
+ * A process that was stopped between a request and its sending does not send it when it goes on and
+ * its time is over: on a connection that is there, nor on a new one.
+ */
 static void what_is_late_is_not_sent(void **state)
 {
 	struct world *w = *state;
@@ -336,7 +349,8 @@ static void what_is_late_is_not_sent(void **state)
 			RESULT(after, w);
 
 			w->held_count = 0;
-			start_request(r, base, "/hold", (struct httpc_request){ .deadline_ms = 30, .server = &server }, false);
+			start_request(r, base, "/hold", (struct httpc_request){ .deadline_ms = 30, .server = &server },
+				false);
 			usleep(40 * 1000);
 			UNTIL(w->f, r->done);
 			assert_int_equal(r->err.kind, ERR_TEMPORARY);
@@ -351,7 +365,10 @@ static void what_is_late_is_not_sent(void **state)
 	}
 }
 
-/* In the place of the C library's, for libcurl: as if the process were stopped when the header is out and the body is not. */
+/*
+ * In the place of the C library's, for libcurl: as if the process were stopped when the header is
+ * out and the body is not.
+ */
 static int64_t stop_ms;
 
 ssize_t send(int fd, const void *bytes, size_t len, int flags)
@@ -374,7 +391,13 @@ static void no_body_follows_a_late_header(void **state)
 		RESULT(after, w);
 
 		stop_ms = late ? 60 : 0;
-		start_request(r, w->plain_url, late ? "/hold" : "/x", (struct httpc_request){ .method = "POST", .body = "{\"a\":1}", .body_len = 7, .deadline_ms = late ? 50 : PATIENCE_MS, .in_time = true }, false);
+		start_request(r, w->plain_url, late ? "/hold" : "/x",
+			(struct httpc_request){ .method = "POST",
+				.body = "{\"a\":1}",
+				.body_len = 7,
+				.deadline_ms = late ? 50 : PATIENCE_MS,
+				.in_time = true },
+			false);
 		UNTIL(w->f, r->done);
 		assert_int_equal(stop_ms, 0);
 		if (late) {
@@ -431,14 +454,16 @@ int main(void)
 		cmocka_unit_test_setup_teardown(http_errors_are_answers, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(redirects_are_told_and_not_followed, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(head_has_no_body, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(connections_are_kept_and_dropped_when_told, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(connections_are_kept_and_dropped_when_told, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(many_at_once, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(at_most_so_many_connections, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_proxy_is_used_when_given, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(bad_arguments_come_through_on_done, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(servers_are_verified, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(client_certificates_are_sent, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(failures_say_where_and_why_always_the_same, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(the_deadline_ends_a_request, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(what_is_late_is_not_sent, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(no_body_follows_a_late_header, world_setup, world_teardown),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Streams of one HTTP/2 connection, as watches are: what the server writes for several of them at once, and then falls silent, all comes. */
+/*
+ * Streams of one HTTP/2 connection, as watches are: what the server writes for several of them at
+ * once, and then falls silent, all comes.
+ */
 
 #include "httpcworld.h"
 
@@ -9,10 +12,10 @@
 
 #include "../fakes/h2server.h"
 
-#define STREAMS 4
+#define STREAMS    4
 #define FRAMES_MAX 24
-#define FRAME_MAX 16384
-#define ROUNDS 60
+#define FRAME_MAX  16384
+#define ROUNDS     60
 
 struct talk {
 	struct h2server *server;
@@ -58,7 +61,10 @@ static void talk_begin(struct talk *t, struct world *w)
 	assert_int_equal(h2server_connections(t->server), 1);
 }
 
-/* Some frames for each, as they happen to come, in one write. The last round ends one of them in the midst. */
+/*
+ * Some frames for each, as they happen to come, in one write. The last round ends one of them in
+ * the midst.
+ */
 static void talk_round(struct talk *t, struct world *w, bool ends)
 {
 	static char bytes[FRAME_MAX];
@@ -100,7 +106,7 @@ static void all_that_is_written_at_once_comes(void **state)
 	}
 }
 
-/* --- what is made to read ---------------------------------------------------------------------------------------------------- */
+/* ---- What is made to read ---- */
 
 static int made_to_read;
 

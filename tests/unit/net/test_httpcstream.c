@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-/* --- pieces, from a server that says what the test wants ------------------------------------------------------------------ */
+/* ---- Pieces, from a server that says what the test wants ---- */
 
 struct script {
 	int listener;
@@ -97,7 +97,8 @@ static void a_cut_stream_is_temporary(void **state)
 
 static void garbage_is_temporary(void **state)
 {
-	static const char *const garbage[] = { "SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "\x15\x03\x01", "", "HTTP/1.1 200 OK\r\nContent-Length: -7\r\n\r\n" };
+	static const char *const garbage[] = { "SSH-2.0-OpenSSH\r\n", "HTTP/1.1 abc\r\n\r\n", "\x15\x03\x01", "",
+		"HTTP/1.1 200 OK\r\nContent-Length: -7\r\n\r\n" };
 	struct world *w = *state;
 
 	for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++) {
@@ -114,7 +115,7 @@ static void garbage_is_temporary(void **state)
 	}
 }
 
-/* --- from inside callbacks ----------------------------------------------------------------------------------------------- */
+/* ---- From inside callbacks ---- */
 
 static void a_receiver_may_refuse(void **state)
 {
@@ -190,12 +191,16 @@ static void cancel_at_any_time(void **state)
 	for (int turns = 0; turns < 30; turns++) {
 		memset(r, 0, sizeof(*r));
 		r->w = w;
-		start_request(r, turns % 2 ? w->secure_url : w->plain_url, "/big", (struct httpc_request){ .server = &(struct httpc_server){ .insecure = true } }, turns % 3 == 0);
+		start_request(r, turns % 2 ? w->secure_url : w->plain_url, "/big",
+			(struct httpc_request){ .server = &(struct httpc_server){ .insecure = true } }, turns % 3 == 0);
 		for (int i = 0; i < turns && !r->done; i++)
 			loop_turn(w->f->loop);
 		httpc_cancel(r->call);
 	}
-	/* While a name is looked up: taking the request away must not wait for the resolver's thread. */
+	/*
+	 * While a name is looked up: taking the request away must not wait for the resolver's
+	 * thread.
+	 */
 	r->done = 0;
 	start_request(r, "http://localhost:1", "/", (struct httpc_request){ 0 }, false);
 	loop_turn(w->f->loop);

@@ -5,27 +5,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* --- requests and replies ---------------------------------------------------------------------------------------------- */
+/* ---- Requests and replies ---- */
 
 static void what_the_handler_sees(struct server *s)
 {
 	static const struct {
 		const char *request, *seen[4];
 	} rows[] = {
-		{ "GET /a/b?q=1 HTTP/1.1\r\nHost: h\r\nX-Test: one\r\nX-Test: two\r\n\r\n", { "method=GET uri=/a/b?q=1 path=/a/b raw=/a/b query=1 header=one body=0", "X-Test=one;X-Test=two;", "X-Reply: yes", "Content-Type: text/plain" } },
+		{ "GET /a/b?q=1 HTTP/1.1\r\nHost: h\r\nX-Test: one\r\nX-Test: two\r\n\r\n",
+			{ "method=GET uri=/a/b?q=1 path=/a/b raw=/a/b query=1 header=one body=0",
+				"X-Test=one;X-Test=two;", "X-Reply: yes", "Content-Type: text/plain" } },
 		{ "GET /a%2Fb/%41?q=a+b%26 HTTP/1.1\r\n\r\n", { "path=/a/b/A raw=/a%2Fb/%41 query=a b&" } },
 		{ "GET /a%00b HTTP/1.1\r\n\r\n", { "path= raw=/a%00b" } },
 		{ "GET /a%FFb HTTP/1.1\r\n\r\n", { "path= raw=/a%FFb" } },
 		{ "GET //x/y?q HTTP/1.1\r\n\r\n", { "path=//x/y raw=//x/y query= " } },
 		{ "POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello", { "method=POST", "body=5" } },
-		{ "POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", { "body=5" } },
+		{ "POST /p HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n",
+			{ "body=5" } },
 		{ "PUT /p HTTP/1.1\r\nContent-Length: 0\r\n\r\n", { "method=PUT", "body=0" } },
 		{ "DELETE /p HTTP/1.1\r\n\r\n", { "method=DELETE" } },
 		{ "PATCH /p HTTP/1.1\r\nContent-Length: 1\r\n\r\nx", { "method=PATCH" } },
 		{ "OPTIONS * HTTP/1.1\r\n\r\n", { "method=OPTIONS uri=* path= " } },
 		{ "TRACE /p HTTP/1.1\r\n\r\n", { "method=TRACE" } },
 		{ "CONNECT h:443 HTTP/1.1\r\n\r\n", { "method=CONNECT", "Content-Length: " } },
-		{ "GET http://h/z?q=%zz HTTP/1.1\r\nHost: h\r\n\r\n", { "path=/z raw=/z query=(none)" } }, /* to evhttp a proxy request: it closes afterwards */
+		/* to evhttp a proxy request: it closes afterwards */
+		{ "GET http://h/z?q=%zz HTTP/1.1\r\nHost: h\r\n\r\n", { "path=/z raw=/z query=(none)" } },
 	};
 	struct client c;
 
@@ -85,7 +89,9 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	for (int tls = 0; tls < 2; tls++) {
 		server_start(s, &config, tls);
 		server_open_client(s, &c);
-		client_send(&c, "GET /1 HTTP/1.1\r\n\r\nPOST /2 HTTP/1.1\r\nContent-Length: 2\r\n\r\nxxGET /3 HTTP/1.1\r\n\r\n");
+		client_send(&c,
+			"GET /1 HTTP/1.1\r\n\r\nPOST /2 HTTP/1.1\r\nContent-Length: 2\r\n\r\nxxGET /3 "
+			"HTTP/1.1\r\n\r\n");
 		UNTIL(s->f, client_has(&c, "path=/3 "));
 		assert_true(strstr(buf_text(&c.got), "path=/1 ") < strstr(buf_text(&c.got), "path=/2 "));
 		assert_true(strstr(buf_text(&c.got), "path=/2 ") < strstr(buf_text(&c.got), "path=/3 "));
@@ -98,7 +104,8 @@ static void http10_and_close_end_the_connection(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
-	static const char *const requests[] = { "GET /1 HTTP/1.0\r\n\r\n", "GET /1 HTTP/1.1\r\nConnection: close\r\n\r\n" };
+	static const char *const requests[] = { "GET /1 HTTP/1.0\r\n\r\n",
+		"GET /1 HTTP/1.1\r\nConnection: close\r\n\r\n" };
 
 	for (int tls = 0; tls < 2; tls++) {
 		server_start(s, &config, tls);
@@ -127,13 +134,16 @@ static void big_answers_arrive_whole(void **state)
 		server_start(s, &config, tls);
 		server_open_client(s, &c);
 		client_send(&c, "GET /big HTTP/1.1\r\n\r\n");
-		UNTIL(s->f, client_has(&c, "\r\n\r\n") && c.got.len >= (size_t)(strstr(buf_text(&c.got), "\r\n\r\n") - buf_text(&c.got)) + 4 + (1 << 20));
+		UNTIL(s->f,
+			client_has(&c, "\r\n\r\n") &&
+				c.got.len >= (size_t)(strstr(buf_text(&c.got), "\r\n\r\n") - buf_text(&c.got)) + 4 +
+						(1 << 20));
 		client_close(&c);
 		server_stop(s);
 	}
 }
 
-/* --- what is held ------------------------------------------------------------------------------------------------------ */
+/* ---- What is held ---- */
 
 static void a_held_request_is_answered_later(void **state)
 {
@@ -238,7 +248,7 @@ static void data_goes_with_its_connection(void **state)
 	assert_int_equal(s->gone, 1);
 }
 
-/* --- addresses --------------------------------------------------------------------------------------------------------- */
+/* ---- Addresses ---- */
 
 static bool can_use_v6(void)
 {
@@ -304,12 +314,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_over_plain_http, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(requests_over_tls, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(head_gets_the_length_and_no_body, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup,
+			server_teardown),
 		cmocka_unit_test_setup_teardown(http10_and_close_end_the_connection, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(big_answers_arrive_whole, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_held_request_is_answered_later, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_client_that_leaves_is_noticed, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(held_requests_are_answered_when_the_server_goes, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(held_requests_are_answered_when_the_server_goes, server_setup,
+			server_teardown),
 		cmocka_unit_test_setup_teardown(data_goes_with_its_connection, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(both_families_on_one_port, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(bad_addresses_are_named, server_setup, server_teardown),

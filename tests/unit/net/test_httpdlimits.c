@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 
-/* --- limits ------------------------------------------------------------------------------------------------------------ */
+/* ---- Limits ---- */
 
 static void too_many_are_closed_at_accept(void **state)
 {
@@ -24,8 +24,10 @@ static void too_many_are_closed_at_accept(void **state)
 	for (size_t i = 0; i < 8; i++)
 		client_open(&clients[i], httpd_port(s->h));
 	/* Closed although they never spoke TLS. */
-	UNTIL(s->f, (ended = client_ended(&clients[0]) + client_ended(&clients[1]) + client_ended(&clients[2]) + client_ended(&clients[3]) + client_ended(&clients[4])
-		+ client_ended(&clients[5]) + client_ended(&clients[6]) + client_ended(&clients[7])) == 5);
+	UNTIL(s->f,
+		(ended = client_ended(&clients[0]) + client_ended(&clients[1]) + client_ended(&clients[2]) +
+				client_ended(&clients[3]) + client_ended(&clients[4]) + client_ended(&clients[5]) +
+				client_ended(&clients[6]) + client_ended(&clients[7])) == 5);
 	assert_int_equal(httpd_connections(s->h), 3);
 	for (size_t i = 0; i < 8; i++) {
 		assert_int_equal(clients[i].got.len, 0);
@@ -173,20 +175,27 @@ static void oversize_and_malformed_requests_are_refused(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
-	struct { char *text; const char *status; } rows[] = {
+	struct {
+		char *text;
+		const char *status;
+	} rows[] = {
 		{ repeat("GET /", 'a', 5000, " HTTP/1.1\r\n\r\n"), "HTTP/1.1 400 " },
 		{ repeat("GET / HTTP/1.1\r\nX: ", 'a', 5000, "\r\n\r\n"), "HTTP/1.1 400 " },
 		{ repeat("GET / HTTP/1.1\r\nX", ':', 5000, ""), "HTTP/1.1 400 " },
 		{ repeat("", 'a', 5000, ""), "HTTP/1.1 400 " },
 		{ repeat("POST / HTTP/1.1\r\nContent-Length: 10001\r\n\r\n", 'a', 100, ""), "HTTP/1.1 413 " },
-		{ repeat("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 'a', 10, ""), "HTTP/1.1 4" },
-		{ repeat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2711\r\n", 'a', 10001, "\r\n0\r\n\r\n"), "HTTP/1.1 413 " },
-		{ repeat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", '0', 100000, ""), "" }, /* a chunk's size that never ends */
+		{ repeat("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999\r\n\r\n", 'a', 10, ""),
+			"HTTP/1.1 4" },
+		{ repeat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2711\r\n", 'a', 10001, "\r\n0\r\n\r\n"),
+			"HTTP/1.1 413 " },
+		/* a chunk's size that never ends */
+		{ repeat("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n", '0', 100000, ""), "" },
 		{ mem_dup("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"), "HTTP/1.1 4" },
 		{ mem_dup("POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("POST / HTTP/1.1\r\nContent-Length: +1\r\n\r\nx"), "HTTP/1.1 400 " },
 		{ mem_dup("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\nx"), "HTTP/1.1 400 " },
-		{ mem_dup("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"), "HTTP/1.1 400 " },
+		{ mem_dup("POST / HTTP/1.1\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+			"HTTP/1.1 400 " },
 		{ mem_dup("POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/1.1\r\nBad Name: x\r\n\r\n"), "HTTP/1.1 400 " },
 		{ mem_dup("GET / HTTP/1.1\r\nContent-Length : 5\r\n\r\n"), "HTTP/1.1 400 " },
@@ -262,7 +271,7 @@ static void who_sends_too_much_ahead_is_cut_off(void **state)
 	mem_free_ptr(&junk);
 }
 
-/* --- TLS --------------------------------------------------------------------------------------------------------------- */
+/* ---- TLS ---- */
 
 static void a_tls_port_never_speaks_plain(void **state)
 {
@@ -297,7 +306,8 @@ static void tls_garbage_is_survived(void **state)
 {
 	struct server *s = *state;
 	struct httpd_config config = server_defaults();
-	static const char *const garbage[] = { "\x16\x03\x01\xff\xff", "\x15\x03\x03\x01\x02\x02\x28", "\x80\x2e\x01", "SSH-2.0-x\r\n", "\x16\x03\x01\x01\x05\x01\x01\x01\x01\x03\x03" };
+	static const char *const garbage[] = { "\x16\x03\x01\xff\xff", "\x15\x03\x03\x01\x02\x02\x28", "\x80\x2e\x01",
+		"SSH-2.0-x\r\n", "\x16\x03\x01\x01\x05\x01\x01\x01\x01\x03\x03" };
 	struct client c;
 
 	config.handshake_ms = 100;
@@ -353,12 +363,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(silence_ends, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(who_never_reads_is_dropped, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(held_requests_have_no_deadline_here, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(oversize_and_malformed_requests_are_refused, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(oversize_and_malformed_requests_are_refused, server_setup,
+			server_teardown),
 		cmocka_unit_test_setup_teardown(bodies_up_to_the_cap_are_taken, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(who_sends_too_much_ahead_is_cut_off, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_tls_port_never_speaks_plain, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(tls_garbage_is_survived, server_setup, server_teardown),
-		cmocka_unit_test_setup_teardown(the_certificate_is_swapped_under_live_connections, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(the_certificate_is_swapped_under_live_connections, server_setup,
+			server_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,8 +73,8 @@ static void parts_are_decoded_or_refused(void **state)
 		{ "a%00b", 0, NULL },
 		{ "%C3", 0, NULL },
 		{ "%FF", 0, NULL },
-		{ "%C0%AF", 0, NULL },     /* an overlong '/' */
-		{ "%ED%A0%80", 0, NULL },  /* a surrogate */
+		{ "%C0%AF", 0, NULL },    /* an overlong '/' */
+		{ "%ED%A0%80", 0, NULL }, /* a surrogate */
 		{ "\xff", 0, NULL },
 		{ "0123456789abcdef", 0, NULL }, /* one byte too many for the space below */
 		{ "0123456789abcde", 0, "0123456789abcde" },

@@ -36,7 +36,8 @@ static void urls_are_renamed(void **state)
 	struct err err;
 
 	(void)state;
-	assert_int_equal(httpurl_rename("https://[::1]:6443/a?b", "kubernetes.default", &renamed, &route, &host, &err), 0);
+	assert_int_equal(httpurl_rename("https://[::1]:6443/a?b", "kubernetes.default", &renamed, &route, &host, &err),
+		0);
 	assert_string_equal(renamed, "https://kubernetes.default:6443/a?b");
 	assert_string_equal(route, "kubernetes.default:6443:[::1]:6443");
 	assert_string_equal(host, "Host: [::1]:6443");

@@ -55,7 +55,7 @@ static void step_init(struct step *s, struct trace *trace, char letter, loop_fn 
 	loop_task_init(&s->task, fn, s);
 }
 
-/* --- timers ------------------------------------------------------------------------------------------------------------ */
+/* ---- Timers ---- */
 
 struct early {
 	struct loop_timer timer;
@@ -163,7 +163,7 @@ static void timer_moves_cancels_and_is_done(void **state)
 	loop_timer_done(&c.timer);
 }
 
-/* --- work put off ------------------------------------------------------------------------------------------------------ */
+/* ---- Work put off ---- */
 
 static void on_queue_other(void *arg)
 {
@@ -171,7 +171,7 @@ static void on_queue_other(void *arg)
 
 	loop_task_queue(s->trace->loop, &s->other->task);
 	loop_task_queue(s->trace->loop, &s->other->task); /* once however often */
-	note(s); /* before the task: it waits for the end of the turn */
+	note(s);                                          /* before the task: it waits for the end of the turn */
 }
 
 static void on_cancel_other(void *arg)
@@ -283,7 +283,7 @@ static void freed_at_the_end_of_the_turn_or_with_the_loop(void **state)
 	loop_free(NULL);
 }
 
-/* --- running ----------------------------------------------------------------------------------------------------------- */
+/* ---- Running ---- */
 
 static void on_stop(void *arg)
 {
@@ -388,7 +388,8 @@ static void backoff_doubles_to_its_end(void **state)
 	static const struct {
 		unsigned failures;
 		int64_t middle_ms;
-	} rows[] = { { 0, 100 }, { 1, 200 }, { 2, 400 }, { 5, 3200 }, { 6, 5000 }, { 31, 5000 }, { 4000000000u, 5000 } };
+	} rows[] = { { 0, 100 }, { 1, 200 }, { 2, 400 }, { 5, 3200 }, { 6, 5000 }, { 31, 5000 },
+		{ 4000000000u, 5000 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -403,7 +404,8 @@ static void backoff_doubles_to_its_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(the_time_of_a_suspended_machine_counts, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(the_time_of_a_suspended_machine_counts, fixture_setup,
+			fixture_teardown),
 		cmocka_unit_test_setup_teardown(timers_are_never_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_set_late_in_a_turn_is_not_early, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(timer_moves_cancels_and_is_done, fixture_setup, fixture_teardown),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* MySQL connections against a real MariaDB, which the test starts on loopback and stops (skipped where there is none), and against scripted servers that no real one could be. */
+/*
+ * MySQL connections against a real MariaDB, which the test starts on loopback and stops (skipped
+ * where there is none), and against scripted servers that no real one could be.
+ */
 
 #include "fixture.h"
 
@@ -43,10 +46,16 @@ static void on_outcome(void *arg, const struct mysqlvalue *value, const struct e
 
 static struct mysqlendpoint_config config_for(const char *user, const char *password)
 {
-	return (struct mysqlendpoint_config){ .host = "127.0.0.1", .port = server.port, .user = user, .password = password, .database = "shop", .native_passwords = true };
+	return (struct mysqlendpoint_config){ .host = "127.0.0.1",
+		.port = server.port,
+		.user = user,
+		.password = password,
+		.database = "shop",
+		.native_passwords = true };
 }
 
-static void ask_for(struct world *w, const struct mysqlendpoint_config *config, const char *query, int64_t patience_ms, struct outcome *o)
+static void ask_for(struct world *w, const struct mysqlendpoint_config *config, const char *query, int64_t patience_ms,
+	struct outcome *o)
 {
 	struct err err = { 0 };
 	struct mysqlendpoint *e = mysqlendpoint_new(config, &err);
@@ -76,13 +85,15 @@ static void expect_number(struct world *w, const struct mysqlendpoint_config *co
 	assert_float_equal(o.value.number, number, 1e-9);
 }
 
-static void expect_error(struct world *w, const struct mysqlendpoint_config *config, const char *query, enum err_kind kind, const char *text)
+static void expect_error(struct world *w, const struct mysqlendpoint_config *config, const char *query,
+	enum err_kind kind, const char *text)
 {
 	struct outcome o;
 
 	asked(w, config, query, &o);
 	if (o.has_value)
-		fail_msg("%s: an answer (row %d, NULL %d, %g), not \"%s\"", query, o.value.has_row, o.value.is_null, o.value.number, text);
+		fail_msg("%s: an answer (row %d, NULL %d, %g), not \"%s\"", query, o.value.has_row, o.value.is_null,
+			o.value.number, text);
 	if (!strstr(o.err.msg, text) || o.err.kind != kind)
 		fail_msg("%s: \"%s\" (%s), not \"%s\"", query, o.err.msg, err_kind_name(o.err.kind), text);
 	assert_null(strstr(o.err.msg, "s3cret"));
@@ -124,7 +135,7 @@ static int setup_real(void **state)
 	return 0;
 }
 
-/* --- values ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Values ---- */
 
 static void values(void **state)
 {
@@ -164,17 +175,24 @@ static void big_answers(void **state)
 
 	expect_number(w, &c, "SELECT seq FROM shop.jobs JOIN (SELECT 1 seq) x", 1);
 	expect_error(w, &c, "SELECT REPEAT('9', 3000000)", ERR_INVALID, "more than");
-	/* A LIMIT of its own stands against sql_select_limit: the first row counts, the rest is dropped with the connection. */
-	expect_number(w, &c, "WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i+1 FROM n WHERE i < 900) SELECT a.i, REPEAT('x', 4000) FROM n a JOIN n b LIMIT 100000", 1);
+	/*
+	 * A LIMIT of its own stands against sql_select_limit: the first row counts, the rest is
+	 * dropped with the connection.
+	 */
+	expect_number(w, &c,
+		"WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i+1 FROM n WHERE i < 900) SELECT a.i, REPEAT('x', "
+		"4000) FROM n a JOIN n b LIMIT 100000",
+		1);
 	expect_number(w, &c, "SELECT 8", 8);
 }
 
-/* --- logging in ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Logging in ---- */
 
 static void logins(void **state)
 {
 	struct world *w = *state;
-	struct mysqlendpoint_config c = config_for("plain", "wrong-s3cret"), none = config_for("none", NULL), unknown = config_for("plain", "s3cret"), ed = config_for("ed", "s3cret");
+	struct mysqlendpoint_config c = config_for("plain", "wrong-s3cret"), none = config_for("none", NULL),
+				    unknown = config_for("plain", "s3cret"), ed = config_for("ed", "s3cret");
 	struct mysqlendpoint_config by_socket = config_for("plain", "s3cret"), by_name = by_socket, refused = by_socket;
 
 	expect_error(w, &c, "SELECT 1", ERR_DENIED, "Access denied for user 'plain'");
@@ -219,7 +237,10 @@ static void over_tls(void **state)
 	c.tls_ca_pem = server.ca_pem;
 	expect_number(w, &c, "SELECT 1", 1);
 	c.host = "localhost";
-	expect_number(w, &c, "SELECT VARIABLE_VALUE LIKE 'TLSv1%' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME='Ssl_version'", 1);
+	expect_number(w, &c,
+		"SELECT VARIABLE_VALUE LIKE 'TLSv1%' FROM information_schema.SESSION_STATUS WHERE "
+		"VARIABLE_NAME='Ssl_version'",
+		1);
 	c.host = "127.0.0.2"; /* reached, but not named by the certificate */
 	expect_error(w, &c, "SELECT 1", ERR_TEMPORARY, "certificate");
 	assert_int_equal(x509_make_ca("another", (int64_t)time(NULL) * 1000, 86400, &other, &err), 0);
@@ -233,7 +254,7 @@ static void over_tls(void **state)
 	x509_pair_done(&other);
 }
 
-/* --- connections ---------------------------------------------------------------------------------------------------------------- */
+/* ---- Connections ---- */
 
 static void many_share_one(void **state)
 {
@@ -269,7 +290,10 @@ static void slow_query(void **state)
 	expect_number(w, &c, "SELECT 3", 3);
 	/* The server's own limit, of a second at least here, comes before our patience ends. */
 	c.database = NULL;
-	ask_for(w, &c, "SELECT COUNT(*) FROM information_schema.COLLATIONS a, information_schema.COLLATIONS b, information_schema.COLLATIONS c, information_schema.COLLATIONS d", 3000, &late);
+	ask_for(w, &c,
+		"SELECT COUNT(*) FROM information_schema.COLLATIONS a, information_schema.COLLATIONS b, "
+		"information_schema.COLLATIONS c, information_schema.COLLATIONS d",
+		3000, &late);
 	UNTIL(w->f, late.times);
 	if (!strstr(late.err.msg, "max_statement_time"))
 		fail_msg("%s", late.err.msg);
@@ -312,7 +336,9 @@ static void killed_and_back(void **state)
 	struct outcome o;
 
 	expect_number(w, &c, "SELECT 1", 1);
-	mariadbserver_sql(&server, "SET @id = (SELECT id FROM information_schema.processlist WHERE user='plain' ORDER BY id DESC LIMIT 1); EXECUTE IMMEDIATE CONCAT('KILL ', @id)");
+	mariadbserver_sql(&server,
+		"SET @id = (SELECT id FROM information_schema.processlist WHERE user='plain' ORDER BY id DESC LIMIT "
+		"1); EXECUTE IMMEDIATE CONCAT('KILL ', @id)");
 	UNTIL(w->f, pool_connections(w->pool) == 0); /* noticed while idle */
 	expect_number(w, &c, "SELECT 2", 2);
 	mariadbserver_stop(&server, SIGKILL);

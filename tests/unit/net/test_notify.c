@@ -23,7 +23,9 @@ static int listen_as_manager(void)
 	int len = snprintf(name, sizeof(name), "@kscaled-notify-test-%d", getpid());
 
 	memcpy(address.sun_path + 1, name + 1, (size_t)len - 1);
-	assert_int_equal(bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address,
+				 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + (size_t)len)),
+		0);
 	setenv("NOTIFY_SOCKET", name, 1);
 	return fd;
 }
@@ -63,7 +65,8 @@ static void the_watchdog_is_fed_twice_per_period(void **state)
 		const char *usec;
 		bool ours;
 		int64_t ms;
-	} cases[] = { { "30000000", true, 15000 }, { "30000000", false, 0 }, { "1", true, 1 }, { "0", true, 0 }, { "-5", true, 0 }, { "soon", true, 0 }, { "", true, 0 } };
+	} cases[] = { { "30000000", true, 15000 }, { "30000000", false, 0 }, { "1", true, 1 }, { "0", true, 0 },
+		{ "-5", true, 0 }, { "soon", true, 0 }, { "", true, 0 } };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* PostgreSQL connections against a server that does what the test wants, byte by byte; tests/live/test_postgresql.py has the real one. */
+/*
+ * PostgreSQL connections against a server that does what the test wants, byte by byte;
+ * tests/live/test_postgresql.py has the real one.
+ */
 
 #include "fixture.h"
 
@@ -14,13 +17,15 @@
 #include "base/mem.h"
 #include "net/pg/pg.h"
 
-#define ASK_MS 1000
-#define READY "Z\0\0\0\5I"
+#define ASK_MS  1000
+#define READY   "Z\0\0\0\5I"
 #define WELCOME "R\0\0\0\10\0\0\0\0" READY
-#define COLUMN "T\0\0\0\32\0\1n\0\0\0\0\0\0\0\0\0\0\27\0\4\377\377\377\377\0\0"
-#define ROW_7 "D\0\0\0\13\0\1\0\0\0\1" "7"
-#define DONE "C\0\0\0\15SELECT 1\0"
-#define ANSWER COLUMN ROW_7 DONE READY
+#define COLUMN  "T\0\0\0\32\0\1n\0\0\0\0\0\0\0\0\0\0\27\0\4\377\377\377\377\0\0"
+#define ROW_7                                                                                                          \
+	"D\0\0\0\13\0\1\0\0\0\1"                                                                                       \
+	"7"
+#define DONE           "C\0\0\0\15SELECT 1\0"
+#define ANSWER         COLUMN ROW_7 DONE READY
 #define SEND(fd, text) send_bytes((fd), (text), sizeof(text) - 1)
 
 struct world {
@@ -33,7 +38,9 @@ struct world {
 
 static struct pg_endpoint *endpoint_of(const struct world *w, const char *more)
 {
-	MEM_AUTO char *text = mem_printf("host=127.0.0.1 port=%u user=me password=open-sesame dbname=shop sslmode=disable %s", w->port, more);
+	MEM_AUTO char *text =
+		mem_printf("host=127.0.0.1 port=%u user=me password=open-sesame dbname=shop sslmode=disable %s",
+			w->port, more);
 	struct err err = { 0 };
 	struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = text }, &err);
 
@@ -70,7 +77,7 @@ static int teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* --- the server's side -------------------------------------------------------------------------------------------------------- */
+/* ---- The server's side ---- */
 
 struct peer {
 	int fd;
@@ -135,7 +142,7 @@ static void send_error(struct peer *p, const char *state, const char *text)
 	send_bytes(p->fd, body, (size_t)len);
 }
 
-/* --- who asks ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Who asks ---- */
 
 struct result {
 	struct pg_call *call;
@@ -198,7 +205,10 @@ static void one_after_the_other(void **state)
 	SEND(p.fd, COLUMN "D\0\0\0\12\0\1\377\377\377\377" DONE READY);
 	UNTIL(w->f, b.calls == 1);
 	assert_true(b.is_null);
-	/* On a machine that is busy elsewhere so long, it rightly gets a second one (GROW_MS in pg.c). */
+	/*
+	 * On a machine that is busy elsewhere so long, it rightly gets a second one (GROW_MS in
+	 * pg.c).
+	 */
 	if (sent_ms - asked_ms < 50)
 		assert_int_equal(pg_pool_connections(w->pool), 1);
 	assert_null(getenv("PGOPTIONS"));
@@ -277,7 +287,10 @@ static void refused_and_backing_off(void **state)
 	close(p.fd);
 }
 
-/* Lets everybody in and hangs up at the query: that is no reason to dial it for each query that waits. */
+/*
+ * Lets everybody in and hangs up at the query: that is no reason to dial it for each query that
+ * waits.
+ */
 static void hangs_up_on_every_query(void **state)
 {
 	static struct result asked[100];
@@ -359,7 +372,7 @@ static void flood_before_the_greeting(void **state)
 	close(p.fd);
 }
 
-/* --- its sockets' numbers --------------------------------------------------------------------------------------------------- */
+/* ---- Its sockets' numbers ---- */
 
 static int descriptors(void)
 {
@@ -405,7 +418,8 @@ static int forgotten_watches(void)
 	while ((entry = readdir(dir)) != NULL) {
 		char target[64] = "";
 
-		if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 && strstr(target, "[eventpoll]")) {
+		if (readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1) > 0 &&
+			strstr(target, "[eventpoll]")) {
 			epolls++;
 			count += forgotten_of(entry->d_name);
 		}
@@ -415,7 +429,10 @@ static int forgotten_watches(void)
 	return count;
 }
 
-/* The bytes of a server that says nothing yet are counted already: libpq has one end of a pair of sockets. */
+/*
+ * The bytes of a server that says nothing yet are counted already: libpq has one end of a pair of
+ * sockets.
+ */
 static void silent_server_is_not_asked_again_and_again(void **state)
 {
 	struct world *w = *state;
@@ -435,7 +452,9 @@ static void silent_server_is_not_asked_again_and_again(void **state)
 	close(p.fd);
 }
 
-/* So that libpq may read the next one from the server's own socket. An error always comes in two. */
+/*
+ * So that libpq may read the next one from the server's own socket. An error always comes in two.
+ */
 static void answer_in_two_pieces_leaves_nothing(void **state)
 {
 	struct world *w = *state;
@@ -566,7 +585,7 @@ static void ended_under_a_query(void **state)
 	assert_non_null(strstr(a.err.msg, "administrator command"));
 }
 
-/* --- listening -------------------------------------------------------------------------------------------------------------------- */
+/* ---- Listening ---- */
 
 static void on_look(void *arg)
 {
@@ -588,7 +607,8 @@ static void told(void **state)
 {
 	struct world *w = *state;
 	int jobs = 0, others = 0;
-	struct pg_listener *a = pg_listen(w->pool, w->endpoint, "new \"jobs\"", on_look, &jobs), *b = pg_listen(w->pool, w->endpoint, "others", on_look, &others), *c;
+	struct pg_listener *a = pg_listen(w->pool, w->endpoint, "new \"jobs\"", on_look, &jobs),
+			   *b = pg_listen(w->pool, w->endpoint, "others", on_look, &others), *c;
 	struct peer p, q;
 	char echo[64], *found;
 
@@ -600,7 +620,10 @@ static void told(void **state)
 	assert_non_null(found);
 	snprintf(echo, sizeof(echo), "%.24s", found);
 	p.len = 0;
-	SEND(p.fd, "C\0\0\0\13LISTEN\0" "C\0\0\0\13LISTEN\0" "C\0\0\0\13LISTEN\0" READY);
+	SEND(p.fd,
+		"C\0\0\0\13LISTEN\0"
+		"C\0\0\0\13LISTEN\0"
+		"C\0\0\0\13LISTEN\0" READY);
 	let_in(w, &q); /* its word goes another way */
 	UNTIL(w->f, has_bytes(&q, echo));
 	assert_int_equal(pg_listen_report(a).state, PG_LISTEN_STARTING);

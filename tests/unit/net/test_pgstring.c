@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connection strings taken apart, as libpq takes them apart where it can; and what becomes of the keywords. */
+/*
+ * Connection strings taken apart, as libpq takes them apart where it can; and what becomes of the
+ * keywords.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,18 +38,21 @@ static const struct {
 	{ "password=a=b=c", "password=[a=b=c]", true },
 	{ "database=shop search_path=x,y", "dbname=[shop] search_path=[x,y]", false },
 	{ "", "", true },
-	{ "postgres://me:se%20cret@db:5432/shop?sslmode=require", "dbname=[shop] host=[db] password=[se cret] port=[5432] sslmode=[require] user=[me]", true },
+	{ "postgres://me:se%20cret@db:5432/shop?sslmode=require",
+		"dbname=[shop] host=[db] password=[se cret] port=[5432] sslmode=[require] user=[me]", true },
 	{ "postgresql://db", "host=[db]", true },
 	{ "postgresql://", "", true },
 	{ "postgresql:///shop", "dbname=[shop]", true },
 	{ "postgresql://me@/shop?host=/run/pg", "dbname=[shop] host=[/run/pg] user=[me]", true },
-	{ "postgresql://a:1,b:2,[::1]:3/shop?target_session_attrs=read-write", "dbname=[shop] host=[a,b,::1] port=[1,2,3] target_session_attrs=[read-write]", true },
+	{ "postgresql://a:1,b:2,[::1]:3/shop?target_session_attrs=read-write",
+		"dbname=[shop] host=[a,b,::1] port=[1,2,3] target_session_attrs=[read-write]", true },
 	{ "postgresql://a,b:2/shop", "dbname=[shop] host=[a,b] port=[,2]", true },
 	{ "postgresql://%2Frun%2Fpg/shop", "dbname=[shop] host=[/run/pg]", true },
 	{ "postgresql://db/shop?ssl=true", "dbname=[shop] host=[db] sslmode=[require]", true },
 	{ "postgresql://me:p@ss@db/shop", "dbname=[shop] host=[db] password=[p@ss] user=[me]", false },
 	{ "postgresql://db/shop?options=-c+a%3Db", "dbname=[shop] host=[db] options=[-c a=b]", false },
-	{ "postgresql://db/shop?default_query_exec_mode=exec&search_path=x", "dbname=[shop] default_query_exec_mode=[exec] host=[db] search_path=[x]", false },
+	{ "postgresql://db/shop?default_query_exec_mode=exec&search_path=x",
+		"dbname=[shop] default_query_exec_mode=[exec] host=[db] search_path=[x]", false },
 };
 
 static void compare_with_libpq(const char *text, const struct strmap *parts)
@@ -60,7 +66,8 @@ static void compare_with_libpq(const char *text, const struct strmap *parts)
 		const char *ours = strmap_get(parts, o->keyword);
 
 		if (strcmp(o->val ? o->val : "", ours ? ours : "") != 0)
-			fail_msg("%s: %s is \"%s\" for libpq, \"%s\" here", text, o->keyword, o->val ? o->val : "", ours ? ours : "");
+			fail_msg("%s: %s is \"%s\" for libpq, \"%s\" here", text, o->keyword, o->val ? o->val : "",
+				ours ? ours : "");
 	}
 	PQconninfoFree(options);
 }
@@ -86,9 +93,21 @@ static void read(void **state)
 }
 
 static const char *const unreadable[] = {
-	"se-cret", "host db=se-cret", "=se-cret", "password='se-cret", "user=me se-cret", "password='se-cret\\'",
-	"postgres://me:se-cret%2@db/", "postgres://me:se-cret%zz@db/", "postgres://me:se-cret%00@db/", "postgres://[::1/se-cret", "postgres://a:1:2/se-cret", "postgres://[::1]x:1/", "postgres://db/shop?se-cret",
-	"postgres://db/shop?=se-cret", "postgres://db/shop?a=se-cret%",
+	"se-cret",
+	"host db=se-cret",
+	"=se-cret",
+	"password='se-cret",
+	"user=me se-cret",
+	"password='se-cret\\'",
+	"postgres://me:se-cret%2@db/",
+	"postgres://me:se-cret%zz@db/",
+	"postgres://me:se-cret%00@db/",
+	"postgres://[::1/se-cret",
+	"postgres://a:1:2/se-cret",
+	"postgres://[::1]x:1/",
+	"postgres://db/shop?se-cret",
+	"postgres://db/shop?=se-cret",
+	"postgres://db/shop?a=se-cret%",
 };
 
 static void unread(void **state)
@@ -113,7 +132,7 @@ static void unread(void **state)
 	free(longer);
 }
 
-/* --- endpoints --------------------------------------------------------------------------------------------------------------- */
+/* ---- Endpoints ---- */
 
 static const struct {
 	const char *text, *name, *settings, *options;
@@ -124,11 +143,15 @@ static const struct {
 	{ "hostaddr=10.0.0.1 user=me", "10.0.0.1:5432/me", "user=[me]", NULL },
 	{ "host=::1 user=me", "[::1]:5432/me", "user=[me]", NULL },
 	{ "host=/run/pg user=me", "/run/pg:5432/me", "user=[me]", NULL },
-	{ "host=db user=me default_query_exec_mode=exec statement_cache_capacity=1 description_cache_capacity=2", "db:5432/me", "user=[me]", NULL },
-	{ "host=db user=me search_path='a, b' statement_timeout=5s", "db:5432/me", "user=[me]", "-c search_path=a,\\ b -c statement_timeout=5s" },
+	{ "host=db user=me default_query_exec_mode=exec statement_cache_capacity=1 description_cache_capacity=2",
+		"db:5432/me", "user=[me]", NULL },
+	{ "host=db user=me search_path='a, b' statement_timeout=5s", "db:5432/me", "user=[me]",
+		"-c search_path=a,\\ b -c statement_timeout=5s" },
 	{ "host=db user=me options='-c x.y=1' work_mem=4MB", "db:5432/me", "user=[me]", "-c x.y=1 -c work_mem=4MB" },
-	{ "host=db user=me sslmode=verify-full sslrootcert=/etc/ssl/certs/x.pem", "db:5432/me", "sslmode=[verify-full] sslrootcert=[/etc/ssl/certs/x.pem] user=[me]", NULL },
-	{ "host=db user=me application_name=mine connect_timeout=3", "db:5432/me", "application_name=[mine] user=[me]", NULL },
+	{ "host=db user=me sslmode=verify-full sslrootcert=/etc/ssl/certs/x.pem", "db:5432/me",
+		"sslmode=[verify-full] sslrootcert=[/etc/ssl/certs/x.pem] user=[me]", NULL },
+	{ "host=db user=me application_name=mine connect_timeout=3", "db:5432/me", "application_name=[mine] user=[me]",
+		NULL },
 	{ "host=db user=me gssencmode=prefer sslcert=''", "db:5432/me", "user=[me]", NULL },
 };
 
@@ -137,7 +160,8 @@ static void sorted(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++) {
 		struct err err = { 0 };
-		struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = endpoints[i].text }, &err);
+		struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = endpoints[i].text },
+			&err);
 		char *settings;
 
 		if (!e)
@@ -166,7 +190,8 @@ static const struct {
 	{ "host=a,b user=me hostaddr=1.1.1.1", "2 hosts, but 1 hostaddrs" },
 	{ "host=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q user=me", "more than 16 hosts" },
 	{ "host=db user=me sslmode=se-cret", "\"sslmode\" must be one of" },
-	{ "host=db user=me sslmode=require sslrootcert=/root/se-cret", "\"sslrootcert\" names a file of kscaled's host" },
+	{ "host=db user=me sslmode=require sslrootcert=/root/se-cret",
+		"\"sslrootcert\" names a file of kscaled's host" },
 	{ "host=db user=me sslrootcert=/etc/ssl/../../root/se-cret", "\"sslrootcert\" names a file" },
 	{ "host=db user=me sslrootcert=/etc/ssl/private/se-cret", "\"sslrootcert\" names a file" },
 	{ "host=db user=me sslkey=/root/se-cret", "\"sslkey\" names a file of kscaled's host" },
@@ -192,9 +217,13 @@ static void not_taken(void **state)
 		if (!strstr(err.msg, refused[i].said) || strstr(err.msg, "se-cret"))
 			fail_msg("%s: said \"%s\"", refused[i].text, err.msg);
 	}
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .ca_pem = "no PEM" }, &(struct err){ 0 }));
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .cert_pem = "x" }, &(struct err){ 0 }));
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b sslmode=disable", .ca_pem = "x" }, &(struct err){ 0 }));
+	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .ca_pem = "no PEM" },
+		&(struct err){ 0 }));
+	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .cert_pem = "x" },
+		&(struct err){ 0 }));
+	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b sslmode=disable",
+					    .ca_pem = "x" },
+		&(struct err){ 0 }));
 }
 
 static void keys(void **state)
@@ -215,10 +244,12 @@ static void keys(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		struct pg_endpoint *a = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].a }, NULL), *b = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].b }, NULL);
+		struct pg_endpoint *a = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].a }, NULL),
+				   *b = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].b }, NULL);
 
 		if ((strcmp(pg_endpoint_key(a), pg_endpoint_key(b)) == 0) != pairs[i].same)
-			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, pg_endpoint_key(a), pg_endpoint_key(b));
+			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, pg_endpoint_key(a),
+				pg_endpoint_key(b));
 		pg_endpoint_unref(a);
 		pg_endpoint_unref(b);
 	}
@@ -226,7 +257,9 @@ static void keys(void **state)
 
 static void cleaned(void **state)
 {
-	struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=db user=me password=open****" }, NULL);
+	struct pg_endpoint *e =
+		pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=db user=me password=open****" },
+			NULL);
 	char text[] = "  FATAL:  no open**** here\n\tnor\topen****\n\n";
 
 	(void)state;
@@ -238,7 +271,12 @@ static void cleaned(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(read), cmocka_unit_test(unread), cmocka_unit_test(sorted), cmocka_unit_test(not_taken), cmocka_unit_test(keys), cmocka_unit_test(cleaned),
+		cmocka_unit_test(read),
+		cmocka_unit_test(unread),
+		cmocka_unit_test(sorted),
+		cmocka_unit_test(not_taken),
+		cmocka_unit_test(keys),
+		cmocka_unit_test(cleaned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -202,7 +202,7 @@ static void expect_answered(const struct outcome *o)
 	assert_int_equal(o->times, 1);
 }
 
-/* --- who goes when ------------------------------------------------------------------------ */
+/* ---- Who goes when ---- */
 
 static void one_after_the_other(void **state)
 {
@@ -242,7 +242,8 @@ static void the_second_connection(void **state)
 	assert_int_equal(w.opened, 1);
 	fakeloop_advance(1);
 	assert_int_equal(w.opened, 2);
-	lose(1, ERR_TEMPORARY, "too many connections"); /* the first serves: nobody is told, and nobody tries for a while */
+	/* the first serves: nobody is told, and nobody tries for a while */
+	lose(1, ERR_TEMPORARY, "too many connections");
 	assert_int_equal(a.times, 0);
 	ask("b", 100000, &b);
 	fakeloop_advance(9950);
@@ -289,7 +290,7 @@ static void idle_ones_are_closed_and_forgotten(void **state)
 	assert_int_equal(w.endpoint->count, 1);
 }
 
-/* --- failing ------------------------------------------------------------------------------ */
+/* ---- Failing ---- */
 
 static void who_asks_while_it_backs_off_waits(void **state)
 {
@@ -424,7 +425,7 @@ static void too_many_and_too_long(void **state)
 	assert_int_equal(waiting[0].times, 0);
 }
 
-/* --- cancelling --------------------------------------------------------------------------- */
+/* ---- Cancelling ---- */
 
 static void cancelled_in_any_state(void **state)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Redis connections against servers that do what the test wants; tests/unit/net/test_redisserver.c has the real one. */
+/*
+ * Redis connections against servers that do what the test wants; tests/unit/net/test_redisserver.c
+ * has the real one.
+ */
 
 #include "fixture.h"
 
@@ -127,7 +130,7 @@ static struct redis_endpoint *endpoint(const struct redis_endpoint_config *confi
 	return e;
 }
 
-/* --- endpoints --------------------------------------------------------------------------------------------------------- */
+/* ---- Endpoints ---- */
 
 static void addresses_are_checked(void **state)
 {
@@ -135,22 +138,17 @@ static void addresses_are_checked(void **state)
 		struct redis_endpoint_config config;
 		const char *why; /* NULL: fine */
 	} rows[] = {
-		{ { .address = "redis.default.svc:6379" }, NULL },
-		{ { .address = "127.0.0.1:1" }, NULL },
-		{ { .address = "[::1]:65535" }, NULL },
-		{ { .address = "/run/redis.sock" }, NULL },
-		{ { .address = NULL }, "address: " },
-		{ { .address = "" }, "address: " },
+		{ { .address = "redis.default.svc:6379" }, NULL }, { { .address = "127.0.0.1:1" }, NULL },
+		{ { .address = "[::1]:65535" }, NULL }, { { .address = "/run/redis.sock" }, NULL },
+		{ { .address = NULL }, "address: " }, { { .address = "" }, "address: " },
 		{ { .address = "redis" }, "address \"redis\": must be host:port" },
-		{ { .address = "redis:" }, "must be host:port" },
-		{ { .address = ":6379" }, "must be host:port" },
+		{ { .address = "redis:" }, "must be host:port" }, { { .address = ":6379" }, "must be host:port" },
 		{ { .address = "redis:0" }, "must be host:port" },
 		{ { .address = "redis:65536" }, "must be host:port" },
 		{ { .address = "redis:6379x" }, "must be host:port" },
 		{ { .address = "redis:+1" }, "must be host:port" },
 		{ { .address = "re dis:6379" }, "must be host:port" },
-		{ { .address = "redis\n:6379" }, "must be host:port" },
-		{ { .address = "::1:6379" }, "brackets" },
+		{ { .address = "redis\n:6379" }, "must be host:port" }, { { .address = "::1:6379" }, "brackets" },
 		{ { .address = "[]:6379" }, "must be host:port" },
 		{ { .address = "[[::1]]:6379" }, "must be host:port" },
 		{ { .address = "redis:6379", .database = -1 }, "database: " },
@@ -208,7 +206,7 @@ static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
 		redis_endpoint_unref(all[i]);
 }
 
-/* --- pipelines --------------------------------------------------------------------------------------------------------- */
+/* ---- Pipelines ---- */
 
 static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 {
@@ -219,11 +217,14 @@ static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 	assert_int_equal(redis_pool_connections(w->pool), 0);
 	ask(&a, w, "one");
 	ask(&b, w, "two");
-	ask_until(&c, w, twin, "three", loop_now_ms(w->f->loop) + PATIENCE_MS); /* another object, the same server and credentials */
+	/* another object, the same server and credentials */
+	ask_until(&c, w, twin, "three", loop_now_ms(w->f->loop) + PATIENCE_MS);
 	assert_int_equal(redis_pool_connections(w->pool), 1);
 	accept_peer(w);
 	UNTIL(w->f, client_has(&w->peer, "three"));
-	assert_string_equal(buf_text(&w->peer.got), "*2\r\n$4\r\nLLEN\r\n$3\r\none\r\n*2\r\n$4\r\nLLEN\r\n$3\r\ntwo\r\n*2\r\n$4\r\nLLEN\r\n$5\r\nthree\r\n");
+	assert_string_equal(buf_text(&w->peer.got),
+		"*2\r\n$4\r\nLLEN\r\n$3\r\none\r\n*2\r\n$4\r\nLLEN\r\n$3\r\ntwo\r\n*2\r\n$4\r\nLLEN\r\n$"
+		"5\r\nthree\r\n");
 	client_send(&w->peer, ":1\r\n-WRONGTYPE no list\r\n");
 	UNTIL(w->f, b.calls);
 	assert_int_equal(a.calls, 1);
@@ -248,10 +249,15 @@ static void greetings_go_before_commands(void **state)
 		const char *sent, *replies;
 	} rows[] = {
 		{ { .password = "pw" }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
-		{ { .password = "no" }, "*2\r\n$4\r\nAUTH\r\n$2\r\nno\r\n*2\r\n$4\r\nLLEN", "-ERR AUTH <password> called without any password configured for the default user. Are you sure?\r\n:7\r\n" },
-		{ { .username = "u", .password = "pw" }, "*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
+		{ { .password = "no" }, "*2\r\n$4\r\nAUTH\r\n$2\r\nno\r\n*2\r\n$4\r\nLLEN",
+			"-ERR AUTH <password> called without any password configured for the default user. Are you "
+			"sure?\r\n:7\r\n" },
+		{ { .username = "u", .password = "pw" }, "*3\r\n$4\r\nAUTH\r\n$1\r\nu\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN",
+			"+OK\r\n:7\r\n" },
 		{ { .database = 12 }, "*2\r\n$6\r\nSELECT\r\n$2\r\n12\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
-		{ { .password = "pw", .database = 3 }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$4\r\nLLEN", "+OK\r\n+OK\r\n:7\r\n" },
+		{ { .password = "pw", .database = 3 },
+			"*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n3\r\n*2\r\n$4\r\nLLEN",
+			"+OK\r\n+OK\r\n:7\r\n" },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -279,21 +285,30 @@ static void refused_greetings_fail_everything(void **state)
 		const char *replies, *why;
 		enum err_kind kind;
 	} rows[] = {
-		{ "-WRONGPASS invalid username-password pair or user is disabled.\r\n-NOAUTH a\r\n-NOAUTH b\r\n", "AUTH failed: WRONGPASS invalid", ERR_DENIED },
-		{ "-ERR Client sent AUTH, but no password is set\r\n", "AUTH failed: ERR Client sent AUTH", ERR_DENIED },
-		{ "+OK\r\n-ERR DB index is out of range\r\n", "SELECT failed: ERR DB index is out of range", ERR_DENIED },
-		{ "-ERR max number of clients reached\r\n", "AUTH failed: ERR max number of clients reached", ERR_TEMPORARY },
+		{ "-WRONGPASS invalid username-password pair or user is disabled.\r\n-NOAUTH a\r\n-NOAUTH b\r\n",
+			"AUTH failed: WRONGPASS invalid", ERR_DENIED },
+		{ "-ERR Client sent AUTH, but no password is set\r\n", "AUTH failed: ERR Client sent AUTH",
+			ERR_DENIED },
+		{ "+OK\r\n-ERR DB index is out of range\r\n", "SELECT failed: ERR DB index is out of range",
+			ERR_DENIED },
+		{ "-ERR max number of clients reached\r\n", "AUTH failed: ERR max number of clients reached",
+			ERR_TEMPORARY },
 		{ "-LOADING Redis is loading the dataset in memory\r\n", "AUTH failed: LOADING", ERR_TEMPORARY },
 		/* They repeat what they were told. */
-		{ "-ERR unknown command 'AUTH', with args beginning with: 'hunter2' \r\n", "AUTH failed; the server's reply repeats the password, so it is not shown", ERR_DENIED },
-		{ "-ERR unknown command `AUTH`, with args beginning with: `hunt\r\n", "AUTH failed: ERR unknown command ", ERR_DENIED },
-		{ "-ERR what is AUTH hunter2\r\n", "AUTH failed; the server's reply repeats the password, so it is not shown", ERR_DENIED },
+		{ "-ERR unknown command 'AUTH', with args beginning with: 'hunter2' \r\n",
+			"AUTH failed; the server's reply repeats the password, so it is not shown", ERR_DENIED },
+		{ "-ERR unknown command `AUTH`, with args beginning with: `hunt\r\n",
+			"AUTH failed: ERR unknown command ", ERR_DENIED },
+		{ "-ERR what is AUTH hunter2\r\n",
+			"AUTH failed; the server's reply repeats the password, so it is not shown", ERR_DENIED },
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct result a = { 0 }, b = { 0 }, after = { 0 };
 		char prefix[100];
-		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address, .password = "hunter2", .database = (int)i + 1 });
+		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address,
+			.password = "hunter2",
+			.database = (int)i + 1 });
 
 		ask_until(&a, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
 		ask_until(&b, w, e, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
@@ -306,16 +321,20 @@ static void refused_greetings_fail_everything(void **state)
 		assert_int_equal(a.err.kind, rows[i].kind);
 		assert_string_equal(b.err.msg, a.err.msg);
 		assert_null(strstr(a.err.msg, "hunt"));
-		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30); /* not before the back-off is over: the last reason stands */
+		/* not before the back-off is over: the last reason stands */
+		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30);
 		UNTIL(w->f, after.calls);
 		assert_string_equal(after.err.msg, a.err.msg);
 		redis_endpoint_unref(e);
 	}
 }
 
-/* --- failures ---------------------------------------------------------------------------------------------------------- */
+/* ---- Failures ---- */
 
-/* Whoever asks during the back-off is told what was found out after he asked: so the first poll after a server is back succeeds. */
+/*
+ * Whoever asks during the back-off is told what was found out after he asked: so the first poll
+ * after a server is back succeeds.
+ */
 static void refused_connections_back_off_and_come_back(void **state)
 {
 	struct world *w = *state;
@@ -350,7 +369,10 @@ static void refused_connections_back_off_and_come_back(void **state)
 	assert_false(redis_rests(w->pool, w->endpoint));
 }
 
-/* Each of many cycles against a server that is dead leaves nothing, and it is dialled about once a second, however many ask. */
+/*
+ * Each of many cycles against a server that is dead leaves nothing, and it is dialled about once a
+ * second, however many ask.
+ */
 static void a_dead_server_is_not_dialled_by_everybody(void **state)
 {
 	struct world *w = *state;
@@ -413,17 +435,22 @@ static void garbage_fails_everything_with_a_reason(void **state)
 	static const struct {
 		const char *bytes, *why;
 	} rows[] = {
-		{ "\x15\x03\x01\x00\x02\x02\x46", "malformed reply: Protocol error, got \"\\x15\" as reply type byte (is TLS needed? set enableTLS)" },
+		{ "\x15\x03\x01\x00\x02\x02\x46",
+			"malformed reply: Protocol error, got \"\\x15\" as reply type byte (is TLS needed? set "
+			"enableTLS)" },
 		{ "HTTP/1.1 400 Bad Request\r\n", "malformed reply: Protocol error, got \"H\"" },
 		{ "*200000000\r\n", "an array of 200000000 elements is too long" },
 		{ "", "the server closed the connection (is TLS needed? set enableTLS)" },
-		{ ":1\r\n:2\r\n:3\r\n", NULL }, /* one more than was asked for */
+		{ ":1\r\n:2\r\n:3\r\n", NULL },                         /* one more than was asked for */
 		{ "*2\r\n:1\r\n", "the server closed the connection" }, /* half an answer */
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct result a = { 0 }, b = { 0 };
-		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address, .password = NULL, .username = NULL, .tls = false });
+		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address,
+			.password = NULL,
+			.username = NULL,
+			.tls = false });
 
 		redis_pool_free(w->pool); /* without the back-off of the row before */
 		w->pool = redis_pool_new(w->f->loop);
@@ -469,7 +496,7 @@ static void a_giant_reply_does_not_grow_memory(void **state)
 	mem_free_ptr(&junk);
 }
 
-/* --- deadlines and cancelling --------------------------------------------------------------------------------------------- */
+/* ---- Deadlines and cancelling ---- */
 
 static void a_hung_server_fails_everything_at_the_heads_deadline(void **state)
 {
@@ -514,7 +541,8 @@ static void a_command_behind_the_head_fails_alone(void **state)
 static void deadlines_hold_while_connecting_too(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address, .tls = true, .tls_insecure = true });
+	struct redis_endpoint *e = endpoint(
+		&(struct redis_endpoint_config){ .address = w->address, .tls = true, .tls_insecure = true });
 	struct result hasty = { 0 }, patient = { 0 };
 
 	ask_until(&hasty, w, e, "k", loop_now_ms(w->f->loop) + 100);
@@ -596,7 +624,9 @@ static void callbacks_may_cancel_and_start(void **state)
 	a.cancel = &b.call;
 	c.start = &d;
 	client_close(&w->peer);
-	/* Started from inside, it may have found the next connection already: that is closed, too. */
+	/*
+	 * Started from inside, it may have found the next connection already: that is closed, too.
+	 */
 	UNTIL(w->f, d.calls || end_next(w));
 	assert_int_equal(a.calls + c.calls, 2);
 	assert_int_equal(b.calls, 0);
@@ -663,15 +693,18 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_are_checked),
 		cmocka_unit_test(keys_tell_endpoints_apart_and_hold_no_secrets),
-		cmocka_unit_test_setup_teardown(commands_of_a_turn_share_a_connection_and_a_write, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(commands_of_a_turn_share_a_connection_and_a_write, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(greetings_go_before_commands, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(refused_greetings_fail_everything, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(refused_connections_back_off_and_come_back, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(refused_connections_back_off_and_come_back, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_server_is_not_dialled_by_everybody, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_made_again, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(garbage_fails_everything_with_a_reason, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_giant_reply_does_not_grow_memory, world_setup, world_teardown),
-		cmocka_unit_test_setup_teardown(a_hung_server_fails_everything_at_the_heads_deadline, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(a_hung_server_fails_everything_at_the_heads_deadline, world_setup,
+			world_teardown),
 		cmocka_unit_test_setup_teardown(a_command_behind_the_head_fails_alone, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(deadlines_hold_while_connecting_too, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(cancelled_commands_keep_their_slot, world_setup, world_teardown),

@@ -23,8 +23,17 @@ static void slots_of_keys(void **state)
 		const char *key;
 		unsigned slot;
 	} rows[] = {
-		{ "", 0 }, { "foo", 12182 }, { "bar", 5061 }, { "123456789", 12739 }, { "{user1000}.following", 3443 }, { "{user1000}.followers", 3443 }, { "user1000", 3443 },
-		{ "foo{}{bar}", 8363 }, { "foo{{bar}}zap", 4015 }, { "{bar", 4015 }, { "foo{bar}{zap}", 5061 },
+		{ "", 0 },
+		{ "foo", 12182 },
+		{ "bar", 5061 },
+		{ "123456789", 12739 },
+		{ "{user1000}.following", 3443 },
+		{ "{user1000}.followers", 3443 },
+		{ "user1000", 3443 },
+		{ "foo{}{bar}", 8363 },
+		{ "foo{{bar}}zap", 4015 },
+		{ "{bar", 4015 },
+		{ "foo{bar}{zap}", 5061 },
 	};
 
 	(void)state;
@@ -49,8 +58,8 @@ static struct redis_reply *parse(const char *bytes)
 }
 
 #define RANGE(first, last, node) "*3\r\n:" first "\r\n:" last "\r\n" node
-#define NODE(host, port) "*3\r\n" host ":" port "\r\n$2\r\nid\r\n"
-#define A "$8\r\n10.0.0.1\r\n"
+#define NODE(host, port)         "*3\r\n" host ":" port "\r\n$2\r\nid\r\n"
+#define A                        "$8\r\n10.0.0.1\r\n"
 
 static void slots_are_read(void **state)
 {
@@ -60,21 +69,27 @@ static void slots_are_read(void **state)
 		const char *address; /* NULL: nobody's */
 	} rows[] = {
 		{ "*1\r\n" RANGE("0", "16383", NODE(A, "7000")), "x:1", 5, "10.0.0.1:7000" },
-		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 99, "10.0.0.1:7000" },
-		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 100, "10.0.0.1:7001" },
+		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 99,
+			"10.0.0.1:7000" },
+		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 100,
+			"10.0.0.1:7001" },
 		{ "*2\r\n" RANGE("100", "200", NODE(A, "7001")) RANGE("0", "99", NODE(A, "7000")), "x:1", 201, NULL },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$-1\r\n", "7000")), "seed.example:1", 5, "seed.example:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$0\r\n\r\n", "7000")), "[::1]:1", 5, "[::1]:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$1\r\n?\r\n", "7000")), "seed:1", 5, "seed:7000" },
-		{ "*1\r\n" RANGE("0", "16383", "*4\r\n$1\r\n?\r\n:7000\r\n$2\r\nid\r\n*2\r\n$2\r\nip\r\n" A), "seed:1", 5, "10.0.0.1:7000" },
-		{ "*1\r\n" RANGE("0", "16383", "*4\r\n$1\r\nh\r\n:7000\r\n$2\r\nid\r\n*2\r\n$2\r\nip\r\n" A), "seed:1", 5, "h:7000" },
+		{ "*1\r\n" RANGE("0", "16383", "*4\r\n$1\r\n?\r\n:7000\r\n$2\r\nid\r\n*2\r\n$2\r\nip\r\n" A), "seed:1",
+			5, "10.0.0.1:7000" },
+		{ "*1\r\n" RANGE("0", "16383", "*4\r\n$1\r\nh\r\n:7000\r\n$2\r\nid\r\n*2\r\n$2\r\nip\r\n" A), "seed:1",
+			5, "h:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$9\r\n127.0.0.1\r\n", "7000")), "seed:1", 5, "seed:7000" },
-		{ "*1\r\n" RANGE("0", "16383", NODE("$9\r\n127.0.0.1\r\n", "7000")), "localhost:1", 5, "127.0.0.1:7000" },
+		{ "*1\r\n" RANGE("0", "16383", NODE("$9\r\n127.0.0.1\r\n", "7000")), "localhost:1", 5,
+			"127.0.0.1:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$7\r\nfd00::1\r\n", "7000")), "x:1", 5, "[fd00::1]:7000" },
 		{ "*1\r\n" RANGE("0", "16383", NODE("$-1\r\n", "7000")), "/run/redis.sock", 5, "127.0.0.1:7000" },
 		/* Servers that nobody can reach have no slots. */
 		{ "*2\r\n" RANGE("0", "9", NODE(A, "0")) RANGE("10", "16383", NODE(A, "7000")), "x:1", 5, NULL },
-		{ "*2\r\n" RANGE("0", "9", NODE("$3\r\na b\r\n", "1")) RANGE("10", "16383", NODE(A, "7000")), "x:1", 5, NULL },
+		{ "*2\r\n" RANGE("0", "9", NODE("$3\r\na b\r\n", "1")) RANGE("10", "16383", NODE(A, "7000")), "x:1", 5,
+			NULL },
 		{ "*2\r\n*2\r\n:0\r\n:9\r\n" RANGE("10", "16383", NODE(A, "7000")), "x:1", 5, NULL },
 	};
 

@@ -17,18 +17,10 @@
 static void write_reply(const struct redis_reply *reply, struct buf *out)
 {
 	switch (reply->type) {
-	case REDIS_STATUS:
-		buf_printf(out, "+%s", reply->text);
-		break;
-	case REDIS_ERROR:
-		buf_printf(out, "-%s", reply->text);
-		break;
-	case REDIS_INTEGER:
-		buf_printf(out, ":%lld", (long long)reply->integer);
-		break;
-	case REDIS_NIL:
-		buf_puts(out, "nil");
-		break;
+	case REDIS_STATUS: buf_printf(out, "+%s", reply->text); break;
+	case REDIS_ERROR: buf_printf(out, "-%s", reply->text); break;
+	case REDIS_INTEGER: buf_printf(out, ":%lld", (long long)reply->integer); break;
+	case REDIS_NIL: buf_puts(out, "nil"); break;
 	case REDIS_STRING:
 		buf_printf(out, "$%s", reply->text);
 		assert_int_equal(reply->text[reply->len], '\0');
@@ -74,15 +66,10 @@ static void streams_become_replies(void **state)
 	static const struct {
 		const char *bytes, *replies;
 	} rows[] = {
-		{ "+OK\r\n", "+OK" },
-		{ ":42\r\n:-7\r\n:0\r\n", ":42 :-7 :0" },
-		{ ":9223372036854775807\r\n", ":9223372036854775807" },
-		{ "$5\r\nhello\r\n", "$hello" },
-		{ "$0\r\n\r\n", "$" },
-		{ "$7\r\na\r\nb\r\nc\r\n", "$a\r\nb\r\nc" },
-		{ "$-1\r\n*-1\r\n", "nil nil" },
-		{ "-WRONGTYPE Operation\r\n", "-WRONGTYPE Operation" },
-		{ "*0\r\n", "[]" },
+		{ "+OK\r\n", "+OK" }, { ":42\r\n:-7\r\n:0\r\n", ":42 :-7 :0" },
+		{ ":9223372036854775807\r\n", ":9223372036854775807" }, { "$5\r\nhello\r\n", "$hello" },
+		{ "$0\r\n\r\n", "$" }, { "$7\r\na\r\nb\r\nc\r\n", "$a\r\nb\r\nc" }, { "$-1\r\n*-1\r\n", "nil nil" },
+		{ "-WRONGTYPE Operation\r\n", "-WRONGTYPE Operation" }, { "*0\r\n", "[]" },
 		{ "*3\r\n:1\r\n$1\r\nx\r\n-ERR no\r\n", "[:1 $x -ERR no]" },
 		{ "*2\r\n*1\r\n:1\r\n*2\r\n$-1\r\n+a\r\n:5\r\n", "[[:1] [nil +a]] :5" },
 		{ "*1\r\n*1\r\n*1\r\n*1\r\n:1\r\n", "[[[[:1]]]]" },
@@ -97,7 +84,8 @@ static void streams_become_replies(void **state)
 		{ "*2147483648\r\n", "! malformed reply: Multi-bulk length out of range" },
 		{ "*65537\r\n", "! malformed reply: an array of 65537 elements is too long" },
 		{ "*2\r\n*60000\r\n", "" }, /* waits for more */
-		{ "*60000\r\n*60000\r\n", "! malformed reply: an array of 60000 elements is too long" }, /* together too many */
+		/* together too many */
+		{ "*60000\r\n*60000\r\n", "! malformed reply: an array of 60000 elements is too long" },
 		{ ":1\r\n*65537\r\n:2\r\n", ":1 ! malformed reply: an array of 65537 elements is too long" },
 		{ "%1\r\n+a\r\n:1\r\n", "! malformed reply: Protocol error, got \"%\" as reply type byte" }, /* RESP3 */
 	};

@@ -101,7 +101,9 @@ static void node_dies(struct world *w, int node)
 /* All slots up to `middle` are the first node's, the others the second's. */
 static char *slots(const struct world *w, int first, int middle, int second)
 {
-	return mem_printf("*2\r\n*3\r\n:0\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n*3\r\n:%d\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n", middle, w->nodes[first].port, middle + 1, w->nodes[second].port);
+	return mem_printf("*2\r\n*3\r\n:0\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n:%s\r\n*3\r\n:%d\r\n:16383\r\n*2\r\n$"
+			  "9\r\n127.0.0.1\r\n:%s\r\n",
+		middle, w->nodes[first].port, middle + 1, w->nodes[second].port);
 }
 
 struct result {
@@ -132,7 +134,8 @@ static void ask_for(struct result *r, struct world *w, struct redissite *site, c
 	const char *const argv[] = { "LLEN", key };
 
 	memset(r, 0, sizeof(*r));
-	r->call = redisrouter_command(w->router, site, key, strlen(key), 2, argv, NULL, loop_now_ms(w->f->loop) + patience_ms, on_reply, r);
+	r->call = redisrouter_command(w->router, site, key, strlen(key), 2, argv, NULL,
+		loop_now_ms(w->f->loop) + patience_ms, on_reply, r);
 	assert_non_null(r->call);
 	assert_int_equal(r->calls, 0);
 }
@@ -186,7 +189,7 @@ static struct redissite *known_cluster(struct world *w)
 	return site;
 }
 
-/* --- clusters ---------------------------------------------------------------------------------------------------------- */
+/* ---- Clusters ---- */
 
 static void the_owner_is_asked(void **state)
 {
@@ -384,7 +387,7 @@ static void cancelled_at_any_time(void **state)
 	redissite_unref(site);
 }
 
-/* --- following --------------------------------------------------------------------------------------------------------- */
+/* ---- Following ---- */
 
 struct told {
 	int times;
@@ -402,11 +405,13 @@ static void on_told(void *arg, struct redis_endpoint *e)
 static void followers_are_told_of_each_owner(void **state)
 {
 	struct world *w = *state;
-	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2), *elsewhere = mem_printf("-MOVED 12182 :%s\r\n", w->nodes[2].port);
+	MEM_AUTO char *map = slots(w, 0, 9999, 1), *moved = slots(w, 0, 9999, 2),
+		      *elsewhere = mem_printf("-MOVED 12182 :%s\r\n", w->nodes[2].port);
 	struct redissite *site = cluster(w);
 	struct result r;
 	struct told foo = { 0 }, bar = { 0 }, late = { 0 };
-	struct redisrouter_follower *a = redisrouter_follow(w->router, site, "foo", 3, on_told, &foo), *b = redisrouter_follow(w->router, site, "bar", 3, on_told, &bar), *c;
+	struct redisrouter_follower *a = redisrouter_follow(w->router, site, "foo", 3, on_told, &foo),
+				    *b = redisrouter_follow(w->router, site, "bar", 3, on_told, &bar), *c;
 
 	serve(w, 0, "SLOTS", map);
 	UNTIL(w->f, foo.times && bar.times);
@@ -437,12 +442,16 @@ static void followers_are_told_of_each_owner(void **state)
 	redissite_unref(site);
 }
 
-/* --- sentinels --------------------------------------------------------------------------------------------------------- */
+/* ---- Sentinels ---- */
 
 static struct redissite *sentinels(struct world *w, size_t count)
 {
 	const char *addresses[] = { w->nodes[0].address, w->nodes[1].address };
-	struct redissentinel_config config = { .addresses = addresses, .count = count, .master = "mymaster", .password = "spw", .server = { .password = "mpw", .database = 2 } };
+	struct redissentinel_config config = { .addresses = addresses,
+		.count = count,
+		.master = "mymaster",
+		.password = "spw",
+		.server = { .password = "mpw", .database = 2 } };
 	struct err err = { 0 };
 	struct redissite *site = redissentinel_new(&config, &err);
 
@@ -453,10 +462,11 @@ static struct redissite *sentinels(struct world *w, size_t count)
 
 static char *master_is(const struct world *w, int node)
 {
-	return mem_printf("+OK\r\n*2\r\n$9\r\n127.0.0.1\r\n$%zu\r\n%s\r\n", strlen(w->nodes[node].port), w->nodes[node].port);
+	return mem_printf("+OK\r\n*2\r\n$9\r\n127.0.0.1\r\n$%zu\r\n%s\r\n", strlen(w->nodes[node].port),
+		w->nodes[node].port);
 }
 
-#define GREETING "*2\r\n$4\r\nAUTH\r\n$3\r\nmpw\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n*1\r\n$4\r\nROLE\r\n"
+#define GREETING  "*2\r\n$4\r\nAUTH\r\n$3\r\nmpw\r\n*2\r\n$6\r\nSELECT\r\n$1\r\n2\r\n*1\r\n$4\r\nROLE\r\n"
 #define IS_MASTER "+OK\r\n+OK\r\n*3\r\n$6\r\nmaster\r\n:0\r\n*0\r\n"
 
 static void the_master_is_asked(void **state)
@@ -467,7 +477,10 @@ static void the_master_is_asked(void **state)
 	struct result r;
 
 	ask(&r, w, site, "foo");
-	serve(w, 0, "*2\r\n$4\r\nAUTH\r\n$3\r\nspw\r\n*3\r\n$8\r\nSENTINEL\r\n$23\r\nget-master-addr-by-name\r\n$8\r\nmymaster\r\n", answer);
+	serve(w, 0,
+		"*2\r\n$4\r\nAUTH\r\n$3\r\nspw\r\n*3\r\n$8\r\nSENTINEL\r\n$23\r\nget-master-addr-by-name\r\n$"
+		"8\r\nmymaster\r\n",
+		answer);
 	serve(w, 2, GREETING "*2\r\n$4\r\nLLEN\r\n$3\r\nfoo\r\n", IS_MASTER ":5\r\n");
 	wait_value(w, &r, 5);
 	redissite_unref(site);
@@ -589,7 +602,8 @@ static void sites_are_checked(void **state)
 	assert_null(rediscluster_new(bad, 2, &(struct redis_endpoint_config){ 0 }, &err));
 	assert_non_null(strstr(err.msg, "address \"b\""));
 	assert_null(rediscluster_new(good, REDISSITE_GUIDES_MAX + 1, &(struct redis_endpoint_config){ 0 }, &err));
-	assert_null(redissentinel_new(&(struct redissentinel_config){ .addresses = good, .count = 1, .master = "" }, &err));
+	assert_null(
+		redissentinel_new(&(struct redissentinel_config){ .addresses = good, .count = 1, .master = "" }, &err));
 	assert_int_equal(err.kind, ERR_INVALID);
 	redissite_unref(NULL);
 	redisrouter_free(NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Redis connections against a real redis-server, which the test starts on loopback and stops. Skipped where there is none. */
+/*
+ * Redis connections against a real redis-server, which the test starts on loopback and stops.
+ * Skipped where there is none.
+ */
 
 #include "fixture.h"
 
@@ -24,7 +27,7 @@ struct world {
 	pid_t pid;
 };
 
-/* --- the server -------------------------------------------------------------------------------------------------------- */
+/* ---- The server ---- */
 
 static bool have_redis(void)
 {
@@ -47,8 +50,13 @@ static void write_config(const struct world *w)
 {
 	struct buf config = BUF_INIT(4096);
 
-	buf_printf(&config, "bind 127.0.0.1\nport %u\ntls-port %u\nunixsocket %s\nsave \"\"\nappendonly no\ndir %s\ndaemonize no\nlogfile log\n", w->plain_port, w->tls_port, w->socket, w->folder);
-	buf_printf(&config, "tls-cert-file serving.crt\ntls-key-file serving.key\ntls-ca-cert-file ca.crt\ntls-auth-clients optional\n");
+	buf_printf(&config,
+		"bind 127.0.0.1\nport %u\ntls-port %u\nunixsocket %s\nsave \"\"\nappendonly no\ndir %s\ndaemonize "
+		"no\nlogfile log\n",
+		w->plain_port, w->tls_port, w->socket, w->folder);
+	buf_printf(&config,
+		"tls-cert-file serving.crt\ntls-key-file serving.key\ntls-ca-cert-file ca.crt\ntls-auth-clients "
+		"optional\n");
 	buf_printf(&config, "user reader on >s3cret ~* +@all\nuser picky on >s3cret ~allowed* +llen\n");
 	write_file(w, "redis.conf", buf_text(&config));
 	write_file(w, "ca.crt", w->f->ca.cert_pem);
@@ -139,7 +147,7 @@ static int world_teardown(void **state)
 	return fixture_teardown(&f);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ---- */
 
 struct result {
 	int calls;
@@ -201,9 +209,18 @@ static void every_way_in_works(void **state)
 		{ .address = w->plain, .username = "reader", .password = "s3cret" },
 		{ .address = w->tls, .tls = true, .tls_ca_pem = w->f->ca.cert_pem },
 		{ .address = w->tls, .tls = true, .tls_insecure = true },
-		{ .address = w->tls, .tls = true, .tls_ca_pem = w->f->ca.cert_pem, .tls_cert_pem = w->f->serving.cert_pem, .tls_key_pem = w->f->serving.key_pem },
+		{ .address = w->tls,
+			.tls = true,
+			.tls_ca_pem = w->f->ca.cert_pem,
+			.tls_cert_pem = w->f->serving.cert_pem,
+			.tls_key_pem = w->f->serving.key_pem },
 		{ .address = w->plain, .database = 5 },
-		{ .address = w->tls, .tls = true, .tls_insecure = true, .username = "reader", .password = "s3cret", .database = 5 },
+		{ .address = w->tls,
+			.tls = true,
+			.tls_insecure = true,
+			.username = "reader",
+			.password = "s3cret",
+			.database = 5 },
 	};
 
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -245,8 +262,10 @@ static void each_kind_of_reply(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct result r = run(w, e, rows[i].command);
 
-		if (r.err.kind || r.type != rows[i].type || r.integer != rows[i].integer || r.count != rows[i].count || strcmp(r.text, rows[i].text) != 0)
-			fail_msg("%s: %d %lld %zu '%s' %s", rows[i].command, r.type, (long long)r.integer, r.count, r.text, r.err.msg);
+		if (r.err.kind || r.type != rows[i].type || r.integer != rows[i].integer || r.count != rows[i].count ||
+			strcmp(r.text, rows[i].text) != 0)
+			fail_msg("%s: %d %lld %zu '%s' %s", rows[i].command, r.type, (long long)r.integer, r.count,
+				r.text, r.err.msg);
 	}
 	assert_int_equal(redis_pool_connections(w->pool), 1);
 	redis_endpoint_unref(e);
@@ -264,11 +283,14 @@ static void wrong_credentials_say_so(void **state)
 		enum err_kind kind;
 		const char *why;
 	} rows[] = {
-		{ { .address = w->plain, .username = "reader", .password = "hunter2" }, ERR_DENIED, "AUTH failed: WRONGPASS" },
+		{ { .address = w->plain, .username = "reader", .password = "hunter2" }, ERR_DENIED,
+			"AUTH failed: WRONGPASS" },
 		{ { .address = w->plain, .database = 99 }, ERR_DENIED, "SELECT failed: ERR DB index is out of range" },
 		{ { .address = w->tls, .tls = true }, ERR_TEMPORARY, "TLS handshake: " },
-		{ { .address = w->tls, .tls = true, .tls_ca_pem = stranger.cert_pem }, ERR_TEMPORARY, "TLS handshake: " },
-		{ { .address = w->plain, .tls = true, .tls_insecure = true }, ERR_TEMPORARY, "TLS handshake: timed out (does the server speak TLS here?)" },
+		{ { .address = w->tls, .tls = true, .tls_ca_pem = stranger.cert_pem }, ERR_TEMPORARY,
+			"TLS handshake: " },
+		{ { .address = w->plain, .tls = true, .tls_insecure = true }, ERR_TEMPORARY,
+			"TLS handshake: timed out (does the server speak TLS here?)" },
 		{ { .address = w->tls }, ERR_TEMPORARY, "(is TLS needed? set enableTLS)" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -287,7 +309,8 @@ static void wrong_credentials_say_so(void **state)
 static void a_server_without_a_password_takes_any(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain, .password = "hunter2" });
+	struct redis_endpoint *e = endpoint(
+		(struct redis_endpoint_config){ .address = w->plain, .password = "hunter2" });
 	struct result r = run(w, e, "LLEN list");
 
 	assert_int_equal(r.err.kind, ERR_NONE);
@@ -298,7 +321,8 @@ static void a_server_without_a_password_takes_any(void **state)
 static void what_a_user_may_not_is_an_answer(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain, .username = "picky", .password = "s3cret" });
+	struct redis_endpoint *e = endpoint(
+		(struct redis_endpoint_config){ .address = w->plain, .username = "picky", .password = "s3cret" });
 	struct result r = run(w, e, "LLEN forbidden");
 
 	assert_int_equal(r.err.kind, ERR_NONE);
@@ -312,7 +336,8 @@ static void what_a_user_may_not_is_an_answer(void **state)
 static void thousands_in_one_pipeline(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+	struct redis_endpoint *e = endpoint(
+		(struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
 	struct result *results = mem_array(5000, sizeof(*results));
 	size_t done = 0;
 
@@ -367,7 +392,8 @@ static void a_stopped_server_times_out_and_comes_back(void **state)
 {
 	struct world *w = *state;
 	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain });
-	struct redis_endpoint *fresh = endpoint((struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+	struct redis_endpoint *fresh = endpoint(
+		(struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
 	const char *const argv[] = { "LLEN", "list" };
 	struct result r = run(w, e, "LLEN list"), hung = { 0 }, handshake = { 0 };
 

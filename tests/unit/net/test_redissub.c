@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Subscriptions, against a server that does what the test wants; tests/live/test_push.py has the real one. */
+/*
+ * Subscriptions, against a server that does what the test wants; tests/live/test_push.py has the
+ * real one.
+ */
 #include "fixture.h"
 
 #include <stdio.h>
@@ -27,7 +30,10 @@ struct ear {
 
 static struct redis_endpoint *endpoint(struct world *w, int database, const char *password)
 {
-	struct redis_endpoint *e = redis_endpoint_new(&(struct redis_endpoint_config){ .address = w->address, .database = database, .password = password }, NULL);
+	struct redis_endpoint *e = redis_endpoint_new(&(struct redis_endpoint_config){ .address = w->address,
+							      .database = database,
+							      .password = password },
+		NULL);
 
 	assert_non_null(e);
 	return e;
@@ -106,14 +112,16 @@ static void expect_sent(struct world *w, const char *text)
 
 static void say(struct world *w, const char *channel, const char *message)
 {
-	MEM_AUTO char *text = mem_printf("*3\r\n$7\r\nmessage\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n", strlen(channel), channel, strlen(message), message);
+	MEM_AUTO char *text = mem_printf("*3\r\n$7\r\nmessage\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n", strlen(channel),
+		channel, strlen(message), message);
 
 	client_send(&w->peer, text);
 }
 
 static void confirm(struct world *w, const char *verb, const char *channel)
 {
-	MEM_AUTO char *text = mem_printf("*3\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n:1\r\n", strlen(verb), verb, strlen(channel), channel);
+	MEM_AUTO char *text = mem_printf("*3\r\n$%zu\r\n%s\r\n$%zu\r\n%s\r\n:1\r\n", strlen(verb), verb,
+		strlen(channel), channel);
 
 	client_send(&w->peer, text);
 }
@@ -139,7 +147,9 @@ static void one_connection_for_all(void **state)
 	assert_int_equal(redissub_pool_connections(w->pool), 0); /* not before the turn is over */
 	expect_state(&a, REDISSUB_STARTING, "");
 	accept_peer(w);
-	UNTIL(w->f, client_has(&w->peer, "$9\r\nSUBSCRIBE\r\n$1\r\na\r\n") && client_has(&w->peer, "$9\r\nSUBSCRIBE\r\n$1\r\nb\r\n"));
+	UNTIL(w->f,
+		client_has(&w->peer, "$9\r\nSUBSCRIBE\r\n$1\r\na\r\n") &&
+			client_has(&w->peer, "$9\r\nSUBSCRIBE\r\n$1\r\nb\r\n"));
 	client_forget(&w->peer);
 	confirm(w, "subscribe", "a");
 	confirm(w, "subscribe", "b");
@@ -211,7 +221,8 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	expect_state(&a, REDISSUB_FAILING, "AUTH failed; the server's reply repeats the password");
 	accept_peer(w);
 	expect_sent(w, "SUBSCRIBE");
-	client_send(&w->peer, "-ERR AUTH <password> called without any password configured for the default user.\r\n"); /* it takes any */
+	/* it takes any */
+	client_send(&w->peer, "-ERR AUTH <password> called without any password configured for the default user.\r\n");
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	redissub_stop(a.sub);
@@ -228,7 +239,8 @@ static void a_refused_channel_is_said_and_others_live(void **state)
 	expect_sent(w, "$1\r\na\r\n");
 	listen_to(w, &b, w->endpoint, "b");
 	expect_sent(w, "$1\r\nb\r\n");
-	client_send(&w->peer, "-NOPERM this user has no permissions to access one of the channels used as arguments\r\n");
+	client_send(&w->peer,
+		"-NOPERM this user has no permissions to access one of the channels used as arguments\r\n");
 	confirm(w, "subscribe", "b");
 	UNTIL(w->f, b.joined == 1);
 	expect_state(&a, REDISSUB_REFUSED, "NOPERM this user");
@@ -265,7 +277,8 @@ static void a_storm_is_not_listened_to(void **state)
 
 static void nonsense_ends_the_connection(void **state)
 {
-	static const char *const nonsense[] = { "what?\r\n", "*3\r\n$7\r\nmessage\r\n$999999999\r\n", "+OK\r\n+OK\r\n" };
+	static const char *const nonsense[] = { "what?\r\n", "*3\r\n$7\r\nmessage\r\n$999999999\r\n",
+		"+OK\r\n+OK\r\n" };
 	struct world *w = *state;
 	struct ear a;
 

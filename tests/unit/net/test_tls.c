@@ -35,7 +35,10 @@ static bool wants_more(SSL *ssl, int result)
 	return result == 1 || code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE;
 }
 
-/* True when both ends are content; else `why` is the client's (or, when it has none, the server's) reason. */
+/*
+ * True when both ends are content; else `why` is the client's (or, when it has none, the server's)
+ * reason.
+ */
 static bool shake(struct wire *w, char *why, size_t size)
 {
 	for (int i = 0; i < 10; i++) {
@@ -129,7 +132,8 @@ static void names_and_roots_are_checked(void **state)
 		{ b->f->ca.cert_pem, false, "example.org", "hostname mismatch" },
 		{ b->f->ca.cert_pem, false, "127.0.0.2", "IP address mismatch" },
 		{ stranger.cert_pem, false, "localhost", "unable to get local issuer certificate" },
-		{ NULL, false, "localhost", "unable to get local issuer certificate" }, /* the system does not know us */
+		/* the system does not know us */
+		{ NULL, false, "localhost", "unable to get local issuer certificate" },
 		{ NULL, true, "example.org", NULL },
 		{ stranger.cert_pem, true, "localhost", NULL },
 	};
@@ -198,7 +202,10 @@ static void set_rules(const char *version, const char *ciphers, const char *ca_d
 	tls_forget_system_store();
 }
 
-/* Files and what they link to; no folders, no names that begin with "..", and what is no certificate harms nobody. */
+/*
+ * Files and what they link to; no folders, no names that begin with "..", and what is no
+ * certificate harms nobody.
+ */
 static void folders_of_roots_count_too(void **state)
 {
 	struct both *b = *state;
@@ -268,7 +275,8 @@ static void says(const char *version, const char *ciphers, long server_most, con
 
 static void versions_and_suites_follow_the_rules(void **state)
 {
-	static const char old[] = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA", one13[] = "TLS_NONSENSE:TLS_AES_128_GCM_SHA256:";
+	static const char old[] = "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA,TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+			  one13[] = "TLS_NONSENSE:TLS_AES_128_GCM_SHA256:";
 	struct tlsrules_config wrong = { .min_version = "TLS1.2" };
 	struct err err;
 
@@ -346,7 +354,9 @@ static void client_certificates_are_asked_for_and_any_is_taken(void **state)
 	assert_int_equal(x509_make_ca("foreign", timestamp_now_ms(), 1000, &foreign_ca, &err), 0);
 	assert_int_equal(x509_make_serving(&foreign_ca, names, timestamp_now_ms(), 1000, &client, &err), 0);
 	for (int with = 0; with < 2; with++) {
-		struct tls_client_config config = { .insecure = true, .cert_pem = with ? client.cert_pem : NULL, .key_pem = with ? client.key_pem : NULL };
+		struct tls_client_config config = { .insecure = true,
+			.cert_pem = with ? client.cert_pem : NULL,
+			.key_pem = with ? client.key_pem : NULL };
 		SSL_CTX *ctx = tls_client_context(&config, &err);
 		struct wire w;
 		char why[256], cn[64] = "";
@@ -424,7 +434,9 @@ static void bad_pems_are_named(void **state)
 	}
 }
 
-/* An encrypted key: with its password, without, and with a wrong one; nobody asks on the terminal. */
+/*
+ * An encrypted key: with its password, without, and with a wrong one; nobody asks on the terminal.
+ */
 static void encrypted_keys_need_their_password(void **state)
 {
 	struct both *b = *state;
@@ -438,7 +450,9 @@ static void encrypted_keys_need_their_password(void **state)
 	len = BIO_get_mem_data(out, &bytes);
 	encrypted = mem_dupn(bytes, (size_t)len);
 	for (size_t i = 0; i < sizeof passwords / sizeof *passwords; i++) {
-		struct tls_client_config config = { .cert_pem = b->f->serving.cert_pem, .key_pem = encrypted, .key_password = passwords[i] };
+		struct tls_client_config config = { .cert_pem = b->f->serving.cert_pem,
+			.key_pem = encrypted,
+			.key_password = passwords[i] };
 		struct err err = { .kind = ERR_NONE };
 		SSL_CTX *ctx = tls_client_context(&config, &err);
 
@@ -459,9 +473,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_systems_roots_count_too, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(folders_of_roots_count_too, both_setup, both_teardown),
 		cmocka_unit_test(versions_and_suites_follow_the_rules),
-		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(the_servers_certificate_is_swapped_under_sessions, both_setup,
+			both_teardown),
 		cmocka_unit_test(no_certificate_no_session),
-		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup, both_teardown),
+		cmocka_unit_test_setup_teardown(client_certificates_are_asked_for_and_any_is_taken, both_setup,
+			both_teardown),
 		cmocka_unit_test_setup_teardown(old_protocols_and_http2_are_refused, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(bad_pems_are_named, both_setup, both_teardown),
 		cmocka_unit_test_setup_teardown(encrypted_keys_need_their_password, both_setup, both_teardown),

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Reading: what is asked, what is shared, what is kept, what is said when it fails. Logins have tests of their own: test_vaultlogin.c. */
+/*
+ * Reading: what is asked, what is shared, what is kept, what is said when it fails. Logins have
+ * tests of their own: test_vaultlogin.c.
+ */
 
 #include "vaultserver.h"
 
@@ -8,7 +11,8 @@
 
 #include "httpcworld.h"
 
-static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL, NULL, NULL, NULL, "1h", NULL };
+static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL,
+	NULL, NULL, NULL, "1h", NULL };
 
 static struct vault_secret pki(const char *key)
 {
@@ -104,7 +108,9 @@ static void a_certificate_and_its_key_come_from_one_issue(void **state)
 	UNTIL(s->f, c.done);
 	assert_string_equal(c.value, "A\nB");
 	assert_in_range(c.good_for_ms, 2380000, a.good_for_ms);
-	outcome_read(&c, s, &vaultserver_by_token, &(struct vault_secret){ VAULT_ENGINE_PKI, .path = "pki/issue/web", .key = "none", .common_name = "a.example", .ttl = "1h" });
+	outcome_read(&c, s, &vaultserver_by_token,
+		&(struct vault_secret){ VAULT_ENGINE_PKI, .path = "pki/issue/web", .key = "none",
+			.common_name = "a.example", .ttl = "1h" });
 	UNTIL(s->f, c.done);
 	assert_string_equal(c.err.msg, "pki/issue/web: no key \"none\"");
 	assert_int_equal(s->issues, 1);
@@ -160,7 +166,12 @@ static void failures_are_told_with_their_kind(void **state)
 {
 	struct vaultserver *s = *state;
 	char expected[300];
-	static const struct { const char *path; enum err_kind kind; int status; const char *msg; } rows[] = {
+	static const struct {
+		const char *path;
+		enum err_kind kind;
+		int status;
+		const char *msg;
+	} rows[] = {
 		{ "secret/x", ERR_MISSING, 404, "HTTP 404: nothing is there" },
 		{ "none/x", ERR_MISSING, 404, "HTTP 404: no handler for route" },
 		{ "secret/forbidden", ERR_DENIED, 403, "HTTP 403: permission denied" },
@@ -184,18 +195,26 @@ static void failures_are_told_with_their_kind(void **state)
 static void what_cannot_be_asked_is_named(void **state)
 {
 	struct vaultserver *s = *state;
-	static const struct { const char *address; struct vault_login login; const char *msg; } rows[] = {
+	static const struct {
+		const char *address;
+		struct vault_login login;
+		const char *msg;
+	} rows[] = {
 		{ "vault:8200", { .token = "t" }, "address \"vault:8200\": must begin with http:// or https://" },
-		{ "unix:///run/vault", { .token = "t" }, "address \"unix:///run/vault\": must begin with http:// or https://" },
+		{ "unix:///run/vault", { .token = "t" },
+			"address \"unix:///run/vault\": must begin with http:// or https://" },
 		{ "https://", { .token = "t" }, "address: must be a host, perhaps with a port and a path" },
-		{ "https://user:pw@vault", { .token = "t" }, "address: must be a host, perhaps with a port and a path" },
+		{ "https://user:pw@vault", { .token = "t" },
+			"address: must be a host, perhaps with a port and a path" },
 		{ "http://v", { .token = "" }, "the token is empty" },
 		{ "http://v", { .token = "t\n" }, "the token has characters that no token has" },
 		{ "http://v", { .jwt = "j", .role = "r" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "j", .mount = "m" }, "a login by kubernetes needs a role and a mount" },
 		{ "http://v", { .jwt = "", .role = "r", .mount = "m" }, "the service account's token is empty" },
-		{ "http://v", { .jwt = "j", .role = "r", .mount = "" }, "a login by kubernetes needs a role and a mount" },
-		{ "http://v", { .jwt = "j", .role = "r", .mount = "../sys" }, "mount: path \"../sys\" has \".\" or \"..\" in it" },
+		{ "http://v", { .jwt = "j", .role = "r", .mount = "" },
+			"a login by kubernetes needs a role and a mount" },
+		{ "http://v", { .jwt = "j", .role = "r", .mount = "../sys" },
+			"mount: path \"../sys\" has \".\" or \"..\" in it" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -236,7 +255,8 @@ static void a_server_in_trouble_is_temporary(void **state)
 		UNTIL(s->f, o.done);
 		assert_int_equal(o.err.kind, ERR_TEMPORARY);
 		assert_int_equal(o.err.retry_after_ms, 3000);
-		snprintf(expected, sizeof(expected), "secret/x: looking up the token: %s: HTTP %d: Vault is sealed", s->url, statuses[i]);
+		snprintf(expected, sizeof(expected), "secret/x: looking up the token: %s: HTTP %d: Vault is sealed",
+			s->url, statuses[i]);
 		assert_string_equal(o.err.msg, expected);
 	}
 	struct outcome o = { 0 };

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Logging in: by token and by JWT, once for all who read, kept alive while it is used, done anew when it is dead, and only then. */
+/*
+ * Logging in: by token and by JWT, once for all who read, kept alive while it is used, done anew
+ * when it is dead, and only then.
+ */
 
 #include "vaultserver.h"
 
 #include "httpcworld.h"
 #include "net/vault/vaultlogin.h"
 
-static const struct vault_secret secret = { .path = "secret/x", .key = "pw" }, forbidden = { .path = "secret/forbidden", .key = "pw" };
+static const struct vault_secret secret = { .path = "secret/x", .key = "pw" },
+				 forbidden = { .path = "secret/forbidden", .key = "pw" };
 
-static void read_until_done(struct vaultserver *s, struct outcome *o, const struct vault_login *login, const struct vault_secret *what)
+static void read_until_done(struct vaultserver *s, struct outcome *o, const struct vault_login *login,
+	const struct vault_secret *what)
 {
 	outcome_read(o, s, login, what);
 	UNTIL(s->f, o->done);
@@ -49,7 +54,8 @@ static void a_token_that_is_refused(void **state)
 	for (int i = 1; i <= 2; i++) { /* asked again each time: it may be made good */
 		read_until_done(s, &o, &bad, &secret);
 		assert_int_equal(o.err.kind, ERR_DENIED);
-		snprintf(expected, sizeof(expected), "secret/x: looking up the token: %s: HTTP 403: 1 error occurred: * permission denied", s->url);
+		snprintf(expected, sizeof(expected),
+			"secret/x: looking up the token: %s: HTTP 403: 1 error occurred: * permission denied", s->url);
 		assert_string_equal(o.err.msg, expected);
 		assert_int_equal(s->lookups, i);
 		assert_int_equal(s->reads, 0);
@@ -62,7 +68,10 @@ static void a_token_that_is_refused(void **state)
 static void a_login_that_is_refused(void **state)
 {
 	struct vaultserver *s = *state;
-	static const struct { int status; enum err_kind kind; } rows[] = { { 400, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_DENIED }, { 500, ERR_TEMPORARY } };
+	static const struct {
+		int status;
+		enum err_kind kind;
+	} rows[] = { { 400, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_DENIED }, { 500, ERR_TEMPORARY } };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct outcome o = { 0 };
@@ -71,7 +80,9 @@ static void a_login_that_is_refused(void **state)
 		s->status = rows[i].status;
 		read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 		assert_int_equal(o.err.kind, rows[i].kind);
-		snprintf(expected, sizeof(expected), "secret/x: logging in at auth/kubernetes/login: %s: HTTP %d: Vault is sealed", s->url, rows[i].status);
+		snprintf(expected, sizeof(expected),
+			"secret/x: logging in at auth/kubernetes/login: %s: HTTP %d: Vault is sealed", s->url,
+			rows[i].status);
 		assert_string_equal(o.err.msg, expected);
 	}
 }
@@ -174,7 +185,8 @@ static void a_renewable_token_is_renewed_in_time(void **state)
 	start_ms = loop_now_ms(s->f->loop);
 	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
 	UNTIL(s->f, s->renewals == 1);
-	assert_in_range(loop_now_ms(s->f->loop) - start_ms, 490, 999); /* 625 at the latest, on a machine with nothing else to do */
+	/* 625 at the latest, on a machine with nothing else to do */
+	assert_in_range(loop_now_ms(s->f->loop) - start_ms, 490, 999);
 	assert_string_equal(s->last_uri, "POST /v1/auth/token/renew-self");
 	assert_string_equal(s->last_body, "{}");
 	UNTIL(s->f, s->renewals == 3);
@@ -210,7 +222,13 @@ static void a_renewal_that_is_refused(void **state)
 }
 
 /* The login by itself: what its owner asks it. */
-struct wait { struct vaultlogin_waiter waiter; struct vaultlogin *login; int done; bool free; struct wait *other; };
+struct wait {
+	struct vaultlogin_waiter waiter;
+	struct vaultlogin *login;
+	int done;
+	bool free;
+	struct wait *other;
+};
 
 static void on_login(void *arg, const struct err *err)
 {

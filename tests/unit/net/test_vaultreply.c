@@ -30,12 +30,20 @@ static json_t *given(const char *text)
 static void errors_are_told_in_the_servers_words(void **state)
 {
 	static const char *const secrets[] = { "t0ken", "", "jwt", NULL };
-	static const struct { int status; const char *body; enum err_kind kind; const char *msg; } rows[] = {
-		{ 403, "{'errors':['1 error occurred:\\n\\t* permission denied\\n\\n']}", ERR_DENIED, "HTTP 403: 1 error occurred: * permission denied" },
+	static const struct {
+		int status;
+		const char *body;
+		enum err_kind kind;
+		const char *msg;
+	} rows[] = {
+		{ 403, "{'errors':['1 error occurred:\\n\\t* permission denied\\n\\n']}", ERR_DENIED,
+			"HTTP 403: 1 error occurred: * permission denied" },
 		{ 401, "", ERR_DENIED, "HTTP 401" },
 		{ 404, "{'errors':[]}", ERR_MISSING, "HTTP 404: nothing is there" },
-		{ 404, "{'data':null,'warnings':['Invalid path for a versioned K/V secrets engine.']}", ERR_MISSING, "HTTP 404: Invalid path for a versioned K/V secrets engine." },
-		{ 404, "{'data':{'data':null,'metadata':{}},'warnings':null}", ERR_MISSING, "HTTP 404: nothing is there" },
+		{ 404, "{'data':null,'warnings':['Invalid path for a versioned K/V secrets engine.']}", ERR_MISSING,
+			"HTTP 404: Invalid path for a versioned K/V secrets engine." },
+		{ 404, "{'data':{'data':null,'metadata':{}},'warnings':null}", ERR_MISSING,
+			"HTTP 404: nothing is there" },
 		{ 503, "{'errors':['Vault is sealed']}", ERR_TEMPORARY, "HTTP 503: Vault is sealed" },
 		{ 429, "<html>", ERR_TEMPORARY, "HTTP 429" },
 		{ 400, "{'errors':['what is t0ken?']}", ERR_TEMPORARY, "HTTP 400" },
@@ -44,7 +52,9 @@ static void errors_are_told_in_the_servers_words(void **state)
 		{ 500, "{'errors':['\\u0001\\u0000x']}", ERR_TEMPORARY, "HTTP 500" },
 		{ 204, "", ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?" },
 		{ 200, "[]", ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?" },
-		{ 200, "{'data':{'pw':99999999999999999999}}", ERR_TEMPORARY, "the answer is not an object of JSON: is this a Vault server?" }, /* the parser would quote it */
+		/* the parser would quote it */
+		{ 200, "{'data':{'pw':99999999999999999999}}", ERR_TEMPORARY,
+			"the answer is not an object of JSON: is this a Vault server?" },
 	};
 
 	(void)state;
@@ -103,7 +113,9 @@ static void tokens(void **state)
 
 static void odd_tokens(void **state)
 {
-	static const char *const rows[] = { "{}", "{'client_token':5}", "{'client_token':''}", "{'client_token':'a\\nX-Other: b'}", "{'client_token':'a\\u0000b'}", "{'client_token':'a b'}", "{'client_token':'\\u00e4'}" };
+	static const char *const rows[] = { "{}", "{'client_token':5}", "{'client_token':''}",
+		"{'client_token':'a\\nX-Other: b'}", "{'client_token':'a\\u0000b'}", "{'client_token':'a b'}",
+		"{'client_token':'\\u00e4'}" };
 	struct vaultreply_token t;
 	struct err err = { 0 };
 
@@ -128,13 +140,18 @@ static void odd_tokens(void **state)
 	json_decref(answer);
 }
 
-#define V1 "{'data':{'pw':'one','n':5432,'yes':true,'real':1.5,'list':['a'],'null':null,'nul':'a\\u0000','empty':''}}"
-#define V2 "{'data':{'data':{'pw':'two'},'metadata':{'version':1}}}"
+#define V1  "{'data':{'pw':'one','n':5432,'yes':true,'real':1.5,'list':['a'],'null':null,'nul':'a\\u0000','empty':''}}"
+#define V2  "{'data':{'data':{'pw':'two'},'metadata':{'version':1}}}"
 #define PKI "{'data':{'certificate':'C','ca_chain':['A','B'],'none':[],'odd':['A',5],'expiration':1700000000}}"
 
 static void values(void **state)
 {
-	static const struct { const char *answer; enum vault_engine engine; const char *key, *value; enum err_kind kind; } rows[] = {
+	static const struct {
+		const char *answer;
+		enum vault_engine engine;
+		const char *key, *value;
+		enum err_kind kind;
+	} rows[] = {
 		{ V1, VAULT_ENGINE_ANY, "pw", "one", 0 },
 		{ V1, VAULT_ENGINE_KV1, "pw", "one", 0 },
 		{ V1, VAULT_ENGINE_KV1, "n", "5432", 0 },
@@ -149,12 +166,18 @@ static void values(void **state)
 		{ PKI, VAULT_ENGINE_PKI, "expiration", "1700000000", 0 },
 		{ V1, VAULT_ENGINE_KV1, "none", "no key \"none\"", ERR_MISSING },
 		{ V1, VAULT_ENGINE_KV1, "null", "no key \"null\"", ERR_MISSING },
-		{ V1, VAULT_ENGINE_KV1, "real", "key \"real\": the value is no text, whole number or boolean: store it as a text", ERR_INVALID },
-		{ V1, VAULT_ENGINE_KV1, "list", "key \"list\": the value is no text, whole number or boolean: store it as a text", ERR_INVALID },
+		{ V1, VAULT_ENGINE_KV1, "real",
+			"key \"real\": the value is no text, whole number or boolean: store it as a text",
+			ERR_INVALID },
+		{ V1, VAULT_ENGINE_KV1, "list",
+			"key \"list\": the value is no text, whole number or boolean: store it as a text",
+			ERR_INVALID },
 		{ V1, VAULT_ENGINE_KV1, "nul", "key \"nul\": the value contains a NUL character", ERR_INVALID },
-		{ V1, VAULT_ENGINE_KV2, "pw", "not a secret of key-value engine 2: the answer has no `data` in its data", ERR_MISSING },
+		{ V1, VAULT_ENGINE_KV2, "pw",
+			"not a secret of key-value engine 2: the answer has no `data` in its data", ERR_MISSING },
 		{ V2, VAULT_ENGINE_KV1, "pw", "no key \"pw\"", ERR_MISSING },
-		{ "{'data':{'data':null}}", VAULT_ENGINE_ANY, "pw", "the answer has no data: was it deleted?", ERR_MISSING },
+		{ "{'data':{'data':null}}", VAULT_ENGINE_ANY, "pw", "the answer has no data: was it deleted?",
+			ERR_MISSING },
 		{ "{'data':null}", VAULT_ENGINE_KV1, "pw", "the answer has no data: was it deleted?", ERR_MISSING },
 		{ "{'data':[]}", VAULT_ENGINE_KV2, "pw", "the answer has no data: was it deleted?", ERR_MISSING },
 		{ PKI, VAULT_ENGINE_PKI, "odd", "key \"odd\": a list of other things than texts", ERR_INVALID },
@@ -177,8 +200,14 @@ static void values(void **state)
 
 static void how_long_an_answer_is_good(void **state)
 {
-	static const struct { const char *answer; enum vault_engine engine; int64_t good_for_ms; bool leased; } rows[] = {
-		{ "{'lease_id':'','lease_duration':2764800,'data':{}}", VAULT_ENGINE_KV1, 0, false }, /* as key-value engine 1 says it */
+	static const struct {
+		const char *answer;
+		enum vault_engine engine;
+		int64_t good_for_ms;
+		bool leased;
+	} rows[] = {
+		/* as key-value engine 1 says it */
+		{ "{'lease_id':'','lease_duration':2764800,'data':{}}", VAULT_ENGINE_KV1, 0, false },
 		{ "{'lease_id':'db/creds/1','lease_duration':90,'data':{}}", VAULT_ENGINE_ANY, 60000, true },
 		{ "{'lease_id':'','data':{'expiration':1090}}", VAULT_ENGINE_PKI, 60000, false },
 		{ "{'lease_id':'','data':{'expiration':1090}}", VAULT_ENGINE_ANY, 0, false },
@@ -203,7 +232,9 @@ static void how_long_an_answer_is_good(void **state)
 
 static void paths(void **state)
 {
-	static const struct { const char *path, *encoded, *msg; } rows[] = {
+	static const struct {
+		const char *path, *encoded, *msg;
+	} rows[] = {
 		{ "secret/data/x", "secret/data/x", NULL },
 		{ "//secret/data/x/", "secret/data/x", NULL },
 		{ "a b/c?d#e%41", "a%20b/c%3Fd%23e%2541", NULL },
@@ -244,8 +275,16 @@ static void bodies(void **state)
 	(void)state;
 	assert_string_equal(body, "{\"jwt\":\"j\",\"role\":\"a\\\"b\"}");
 	mem_free_secret(body);
-	body = vaultreply_issue_body(&(struct vault_secret){ .common_name = "cn", .alt_names = "", .ip_sans = "ip", .uri_sans = "u", .other_sans = "o", .ttl = "1h", .format = "pem" });
-	assert_string_equal(body, "{\"common_name\":\"cn\",\"ip_sans\":\"ip\",\"uri_sans\":\"u\",\"other_sans\":\"o\",\"ttl\":\"1h\",\"format\":\"pem\"}");
+	body = vaultreply_issue_body(&(struct vault_secret){ .common_name = "cn",
+		.alt_names = "",
+		.ip_sans = "ip",
+		.uri_sans = "u",
+		.other_sans = "o",
+		.ttl = "1h",
+		.format = "pem" });
+	assert_string_equal(body,
+		"{\"common_name\":\"cn\",\"ip_sans\":\"ip\",\"uri_sans\":\"u\",\"other_sans\":\"o\",\"ttl\":\"1h\","
+		"\"format\":\"pem\"}");
 	free(body);
 	body = vaultreply_issue_body(&(struct vault_secret){ .alt_names = NULL });
 	assert_string_equal(body, "{}");

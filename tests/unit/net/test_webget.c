@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* GET for scalers against our own server: what is sent, how many at a time, what ends a call, and that nothing comes after a cancel. Tokens, signatures and strangers behind redirects are tried live. */
+/*
+ * GET for scalers against our own server: what is sent, how many at a time, what ends a call, and
+ * that nothing comes after a cancel. Tokens, signatures and strangers behind redirects are tried
+ * live.
+ */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -19,7 +23,7 @@ struct got {
 	bool measured;
 	char body[1024];
 	struct err err;
-	bool free_all; /* in the callback */
+	bool free_all;              /* in the callback */
 	struct webget_call *cancel; /* in the callback */
 };
 
@@ -132,7 +136,8 @@ static void answers(void **state)
 {
 	struct world *w = *state;
 	struct webget *web = webget_new(w->f->loop, 3000);
-	struct got moved = { .w = web }, missing = { .w = web }, big = { .w = web }, refused = { .w = web }, named = { .w = web }, nobody = { .w = web }, bad = { .w = web };
+	struct got moved = { .w = web }, missing = { .w = web }, big = { .w = web }, refused = { .w = web },
+		   named = { .w = web }, nobody = { .w = web }, bad = { .w = web };
 	char dead[64], by_name[64];
 
 	get(&moved, w->plain_url, "/307", (struct webget_request){ .timeout_ms = 2000 });
@@ -156,7 +161,9 @@ static void answers(void **state)
 	webget_free(web);
 }
 
-struct exchanges_seen { int count, statuses[8]; };
+struct exchanges_seen {
+	int count, statuses[8];
+};
 
 static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
 {
@@ -168,12 +175,16 @@ static void on_exchange(void *arg, const char *asker, int status, int64_t took_m
 	seen->statuses[seen->count++] = status;
 }
 
-/* Every one of a redirected request, also those without an answer; none of who does not say who asks, and none that was never sent. */
+/*
+ * Every one of a redirected request, also those without an answer; none of who does not say who
+ * asks, and none that was never sent.
+ */
 static void exchanges_are_told(void **state)
 {
 	struct world *w = *state;
 	struct webget *web = webget_new(w->f->loop, 3000);
-	struct got moved = { .w = web }, missing = { .w = web }, hung = { .w = web }, untold = { .w = web }, refused = { .w = web }, bad = { .w = web };
+	struct got moved = { .w = web }, missing = { .w = web }, hung = { .w = web }, untold = { .w = web },
+		   refused = { .w = web }, bad = { .w = web };
 	struct exchanges_seen seen = { .count = 0 };
 	static const int expected[] = { 307, 200, 404, 0, 0 };
 	char dead[64];
@@ -197,7 +208,10 @@ static void exchanges_are_told(void **state)
 	webget_free(web);
 }
 
-/* Of many to a server that hangs only as many as there may be connections get there; the others' time runs out where they are, and another server is not delayed. */
+/*
+ * Of many to a server that hangs only as many as there may be connections get there; the others'
+ * time runs out where they are, and another server is not delayed.
+ */
 static void many(void **state)
 {
 	struct world *w = *state;
@@ -206,7 +220,8 @@ static void many(void **state)
 
 	for (int i = 0; i < MANY; i++) {
 		g[i].w = web;
-		get(&g[i], w->plain_url, "/hold", (struct webget_request){ .timeout_ms = i < WEBHOST_CONNECTIONS ? 5000 : 700 });
+		get(&g[i], w->plain_url, "/hold",
+			(struct webget_request){ .timeout_ms = i < WEBHOST_CONNECTIONS ? 5000 : 700 });
 	}
 	UNTIL(w->f, w->held_count == WEBHOST_CONNECTIONS);
 	get(&other, w->secure_url, "/", (struct webget_request){ .timeout_ms = 1000 });
@@ -239,7 +254,7 @@ static void many_answered(void **state)
 	webget_free(web);
 }
 
-/* --- a server that is down ------------------------------------------------------------------------------------------------ */
+/* ---- A server that is down ---- */
 
 struct waiter {
 	struct webhost_turn turn;
@@ -259,7 +274,9 @@ static void on_told(void *arg, const struct err *err)
 
 static int listen_at(uint16_t port)
 {
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK), .sin_port = htons(port) };
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(port) };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
@@ -268,12 +285,17 @@ static int listen_at(uint16_t port)
 	return fd;
 }
 
-/* Whoever asks waits for the next attempt, of which there is one for all: the first who asks after it is back has it. */
+/*
+ * Whoever asks waits for the next attempt, of which there is one for all: the first who asks after
+ * it is back has it.
+ */
 static void lost(void **state)
 {
 	struct world *w = *state;
 	struct webhost_table *t = webhost_table_new(w->f->loop);
-	struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = (char[]){ "127.0.0.1" }, .port = fixture_dead_port() };
+	struct httpurl_place place = { .scheme = (char[]){ "http" },
+		.host = (char[]){ "127.0.0.1" },
+		.port = fixture_dead_port() };
 	struct webhost *h = webhost_get(t, &place, false);
 	struct waiter waiters[3] = { { .told = 0 } }, late = { .told = 0 };
 	struct client knock = { .fd = -1 };
@@ -309,7 +331,9 @@ static void lost_behind_a_proxy(void **state)
 {
 	struct world *w = *state;
 	struct webhost_table *t = webhost_table_new(w->f->loop);
-	struct httpurl_place place = { .scheme = (char[]){ "http" }, .host = (char[]){ "127.0.0.1" }, .port = fixture_dead_port() };
+	struct httpurl_place place = { .scheme = (char[]){ "http" },
+		.host = (char[]){ "127.0.0.1" },
+		.port = fixture_dead_port() };
 	struct webhost *h = webhost_get(t, &place, true);
 	struct waiter waiter = { .told = 0 };
 
@@ -324,7 +348,9 @@ static void trust(void **state)
 {
 	struct world *w = *state;
 	struct webget *web = webget_new(w->f->loop, 3000);
-	struct webaccess *known = access_of((struct webaccess_config){ .ca_pem = w->f->ca.cert_pem, .cert_pem = w->f->serving.cert_pem, .key_pem = w->f->serving.key_pem });
+	struct webaccess *known = access_of((struct webaccess_config){ .ca_pem = w->f->ca.cert_pem,
+		.cert_pem = w->f->serving.cert_pem,
+		.key_pem = w->f->serving.key_pem });
 	struct webaccess *blind = access_of((struct webaccess_config){ .insecure = true });
 	struct got good = { .w = web }, unsure = { .w = web }, insecure = { .w = web }, again = { .w = web };
 
@@ -348,7 +374,8 @@ static void cancelled(void **state)
 {
 	struct world *w = *state;
 	struct webget *web = webget_new(w->f->loop, 3000);
-	struct got g = { .w = web }, held = { .w = web }, queued = { .w = web }, name = { .w = web }, first = { .w = web };
+	struct got g = { .w = web }, held = { .w = web }, queued = { .w = web }, name = { .w = web },
+		   first = { .w = web };
 	struct webget_call *call = get(&g, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 0 });
 
 	webget_cancel(call);
@@ -390,7 +417,8 @@ static void token_answers(void **state)
 		const char *body, *token, *error;
 		int64_t life_ms;
 	} rows[] = {
-		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL, 3600000 },
+		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
+			3600000 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
 		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 0 },
 		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
@@ -398,7 +426,8 @@ static void token_answers(void **state)
 		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
 		{ 200, "{}", NULL, "no access_token", 0 },
 		{ 200, "<html>", NULL, "not a JSON object", 0 },
-		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL, "HTTP status 401, invalid_client", 0 },
+		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
+			"HTTP status 401, invalid_client", 0 },
 		{ 400, "{\"error\":\"s3cret\"}", NULL, "HTTP status 400", 0 },
 		{ 503, "", NULL, "HTTP status 503", 0 },
 	};
@@ -426,8 +455,13 @@ static void following(void **state)
 		const char *from, *to;
 		bool may;
 	} rows[] = {
-		{ "http://h/a", "http://H:80/b", true }, { "http://h:9090/a", "http://h/b", false }, { "http://h:9090/", "https://h/", true }, { "https://h/", "http://h/", false },
-		{ "https://h/", "https://h:8443/", false }, { "http://h/", "http://h.evil/", false }, { "http://[::1]:1/", "http://[::1]:1/x", true },
+		{ "http://h/a", "http://H:80/b", true },
+		{ "http://h:9090/a", "http://h/b", false },
+		{ "http://h:9090/", "https://h/", true },
+		{ "https://h/", "http://h/", false },
+		{ "https://h/", "https://h:8443/", false },
+		{ "http://h/", "http://h.evil/", false },
+		{ "http://[::1]:1/", "http://[::1]:1/x", true },
 	};
 
 	(void)state;
@@ -443,7 +477,10 @@ static void following(void **state)
 	}
 }
 
-/* HTTP_PROXY as Go and its users know it; what NO_PROXY names is asked straight. The proxy is our own server, which says what it was asked. */
+/*
+ * HTTP_PROXY as Go and its users know it; what NO_PROXY names is asked straight. The proxy is our
+ * own server, which says what it was asked.
+ */
 static void proxies(void **state)
 {
 	struct world *w = *state;
@@ -468,9 +505,20 @@ static void proxies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		IN_WORLD(what_is_sent), IN_WORLD(headers),   IN_WORLD(answers),      IN_WORLD(exchanges_are_told), IN_WORLD(many),
-		IN_WORLD(many_answered), IN_WORLD(trust),    IN_WORLD(cancelled),    IN_WORLD(freed_inside), IN_WORLD(proxies),
-		cmocka_unit_test(token_answers), cmocka_unit_test(following), IN_WORLD(lost), IN_WORLD(lost_behind_a_proxy),
+		IN_WORLD(what_is_sent),
+		IN_WORLD(headers),
+		IN_WORLD(answers),
+		IN_WORLD(exchanges_are_told),
+		IN_WORLD(many),
+		IN_WORLD(many_answered),
+		IN_WORLD(trust),
+		IN_WORLD(cancelled),
+		IN_WORLD(freed_inside),
+		IN_WORLD(proxies),
+		cmocka_unit_test(token_answers),
+		cmocka_unit_test(following),
+		IN_WORLD(lost),
+		IN_WORLD(lost_behind_a_proxy),
 	};
 
 	world_without_proxies();

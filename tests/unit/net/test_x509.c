@@ -10,7 +10,8 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 
-static const char *const names[] = { "kscaled.kube-scaling.svc", "kscaled.kube-scaling.svc.cluster.local", "10.0.0.7", "fd00::7", NULL };
+static const char *const names[] = { "kscaled.kube-scaling.svc", "kscaled.kube-scaling.svc.cluster.local", "10.0.0.7",
+	"fd00::7", NULL };
 
 struct made {
 	struct x509_pair ca, other_ca, serving;
@@ -22,8 +23,9 @@ static int made_setup(void **state)
 	int64_t now_ms = timestamp_now_ms();
 	struct err err = { .kind = ERR_NONE };
 
-	if (x509_make_ca("kscaled CA", now_ms, 1000000, &m->ca, &err) < 0 || x509_make_ca("kscaled CA", now_ms, 1000000, &m->other_ca, &err) < 0
-	    || x509_make_serving(&m->ca, names, now_ms, 500000, &m->serving, &err) < 0) {
+	if (x509_make_ca("kscaled CA", now_ms, 1000000, &m->ca, &err) < 0 ||
+		x509_make_ca("kscaled CA", now_ms, 1000000, &m->other_ca, &err) < 0 ||
+		x509_make_serving(&m->ca, names, now_ms, 500000, &m->serving, &err) < 0) {
 		print_message("%s\n", err.msg);
 		return -1;
 	}
@@ -115,7 +117,9 @@ static void bad_names_and_keys_are_refused(void **state)
 	struct made *m = *state;
 	static const char *const none[] = { NULL };
 	static const char *const bad[] = { "fine.example", "DNS:evil,URI:x", NULL };
-	static const char *const long_name[] = { "a-service-with-a-name-of-some-length.a-namespace-with-a-name-of-some-length.svc", NULL };
+	static const char *const long_name[] = {
+		"a-service-with-a-name-of-some-length.a-namespace-with-a-name-of-some-length.svc", NULL
+	};
 	struct x509_pair out = { NULL, NULL }, mixed = { m->ca.cert_pem, m->other_ca.key_pem }, empty = { NULL, NULL };
 	struct x509_facts facts;
 	struct err err;
@@ -125,7 +129,8 @@ static void bad_names_and_keys_are_refused(void **state)
 	assert_non_null(strstr(err.msg, "\"DNS:evil,URI:x\""));
 	assert_int_equal(x509_make_serving(&mixed, names, timestamp_now_ms(), 1000, &out, &err), -1);
 	assert_int_equal(x509_make_serving(&empty, names, timestamp_now_ms(), 1000, &out, &err), -1);
-	assert_int_equal(x509_make_serving(&m->ca, long_name, timestamp_now_ms(), 1000, &out, &err), 0); /* longer than a common name may be */
+	/* longer than a common name may be */
+	assert_int_equal(x509_make_serving(&m->ca, long_name, timestamp_now_ms(), 1000, &out, &err), 0);
 	assert_int_equal(x509_read(out.cert_pem, &facts, &err), 0);
 	assert_true(x509_fits(out.cert_pem, out.key_pem, m->ca.cert_pem, long_name, NULL, 0));
 	x509_pair_done(&out);
@@ -145,7 +150,8 @@ static void fits_says_why_not(void **state)
 		{ m->serving.cert_pem, m->serving.key_pem, m->ca.cert_pem, NULL, NULL },
 		{ m->serving.cert_pem, m->serving.key_pem, m->other_ca.cert_pem, names, "not signed by the CA" },
 		{ m->serving.cert_pem, m->ca.key_pem, m->ca.cert_pem, names, "key does not fit" },
-		{ m->serving.cert_pem, m->serving.key_pem, m->ca.cert_pem, other_name, "does not name kscaled.other.svc" },
+		{ m->serving.cert_pem, m->serving.key_pem, m->ca.cert_pem, other_name,
+			"does not name kscaled.other.svc" },
 		{ m->serving.cert_pem, m->serving.key_pem, m->ca.cert_pem, other_ip, "does not name 10.0.0.8" },
 		{ "garbage", m->serving.key_pem, m->ca.cert_pem, names, "certificate cannot be read" },
 		{ m->serving.cert_pem, NULL, m->ca.cert_pem, names, "private key cannot be read" },
@@ -167,7 +173,8 @@ static void clients_are_verified_against_given_roots(void **state)
 {
 	struct made *m = *state;
 	struct err err = { .kind = ERR_NONE };
-	X509_STORE *roots = x509_store_from_pem(m->ca.cert_pem, &err), *others = x509_store_from_pem(m->other_ca.cert_pem, &err);
+	X509_STORE *roots = x509_store_from_pem(m->ca.cert_pem, &err),
+		   *others = x509_store_from_pem(m->other_ca.cert_pem, &err);
 	X509_STORE *both;
 	X509 *leaf = parse(m->serving.cert_pem);
 	char *bundle = mem_printf("# a comment\n%s\n%s", m->other_ca.cert_pem, m->ca.cert_pem);
@@ -212,9 +219,11 @@ static X509 *with_names(const char *first, int first_len, const char *second)
 	X509_NAME *name = X509_get_subject_name(cert);
 
 	if (first)
-		X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)first, first_len, -1, 0);
+		X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)first, first_len,
+			-1, 0);
 	if (second)
-		X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)second, -1, -1, 0);
+		X509_NAME_add_entry_by_NID(name, NID_commonName, MBSTRING_UTF8, (const unsigned char *)second, -1, -1,
+			0);
 	return cert;
 }
 
@@ -225,10 +234,9 @@ static void a_common_name_is_whole_or_nothing(void **state)
 		int len;
 		const char *second, *expected;
 	} rows[] = {
-		{ "front-proxy-client", -1, NULL, "front-proxy-client" },
-		{ NULL, 0, NULL, "" },
-		{ "first", -1, "second", "second" },          /* as Go reads it */
-		{ "admin\0evil", 10, NULL, "" },               /* a NUL inside is nobody's name */
+		{ "front-proxy-client", -1, NULL, "front-proxy-client" }, { NULL, 0, NULL, "" },
+		{ "first", -1, "second", "second" },                   /* as Go reads it */
+		{ "admin\0evil", 10, NULL, "" },                       /* a NUL inside is nobody's name */
 		{ "thirty-one-bytes-are-one-too-many", -1, NULL, "" }, /* does not fit below */
 	};
 

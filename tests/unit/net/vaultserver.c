@@ -4,7 +4,8 @@
 #include "base/buf.h"
 #include "base/timestamp.h"
 
-const struct vault_login vaultserver_by_token = { .token = "t-1" }, vaultserver_by_jwt = { .jwt = "j.w.t", .role = "app", .mount = "kubernetes" };
+const struct vault_login vaultserver_by_token = { .token = "t-1" },
+			 vaultserver_by_jwt = { .jwt = "j.w.t", .role = "app", .mount = "kubernetes" };
 
 static void reply(struct httpd_request *r, int status, const char *quoted)
 {
@@ -28,7 +29,8 @@ static void answer_login(struct vaultserver *s, struct httpd_request *r)
 
 	s->logins++;
 	snprintf(s->token, sizeof(s->token), "t-%d", s->logins);
-	buf_printf(&out, "{'auth':{'client_token':'%s','lease_duration':%lld,'renewable':%s}}", s->token, (long long)s->ttl_s, s->renewable ? "true" : "false");
+	buf_printf(&out, "{'auth':{'client_token':'%s','lease_duration':%lld,'renewable':%s}}", s->token,
+		(long long)s->ttl_s, s->renewable ? "true" : "false");
 	reply(r, 200, buf_text(&out));
 	buf_done(&out);
 }
@@ -37,7 +39,8 @@ static void answer_life(struct vaultserver *s, struct httpd_request *r, const ch
 {
 	char text[256];
 
-	snprintf(text, sizeof(text), "{'%s':{'%s':%lld,'renewable':%s}}", where, ttl, (long long)s->ttl_s, s->renewable ? "true" : "false");
+	snprintf(text, sizeof(text), "{'%s':{'%s':%lld,'renewable':%s}}", where, ttl, (long long)s->ttl_s,
+		s->renewable ? "true" : "false");
 	reply(r, 200, text);
 }
 
@@ -46,7 +49,10 @@ static void answer_issue(struct vaultserver *s, struct httpd_request *r)
 	struct buf out = BUF_INIT(1024);
 
 	s->issues++;
-	buf_printf(&out, "{'lease_id':'','lease_duration':0,'data':{'certificate':'CERT-%d','private_key':'KEY-%d','ca_chain':['A','B'],'issuing_ca':'A'", s->issues, s->issues);
+	buf_printf(&out,
+		"{'lease_id':'','lease_duration':0,'data':{'certificate':'CERT-%d','private_key':'KEY-%d','ca_chain':['"
+		"A','B'],'issuing_ca':'A'",
+		s->issues, s->issues);
 	if (s->certificate_s != 0)
 		buf_printf(&out, ",'expiration':%lld", (long long)(timestamp_now_ms() / 1000 + s->certificate_s));
 	buf_puts(&out, "}}");
@@ -81,7 +87,8 @@ static void answer(struct vaultserver *s, struct httpd_request *r)
 
 static void note(struct vaultserver *s, struct httpd_request *r)
 {
-	const char *namespace_ = httpd_header(r, "X-Vault-Namespace"), *token = httpd_header(r, "X-Vault-Token"), *path = httpd_path(r);
+	const char *namespace_ = httpd_header(r, "X-Vault-Namespace"), *token = httpd_header(r, "X-Vault-Token"),
+		   *path = httpd_path(r);
 	size_t len;
 	const char *body = httpd_body(r, &len);
 
@@ -203,7 +210,8 @@ static void on_value(void *arg, const char *value, int64_t good_for_ms, const st
 	}
 }
 
-void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login, const struct vault_secret *secret)
+void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
+	const struct vault_secret *secret)
 {
 	struct vault_server server = { .address = s->url, .namespace_ = s->namespace_ };
 

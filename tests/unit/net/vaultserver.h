@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_NET_VAULTSERVER_H
 #define TESTS_UNIT_NET_VAULTSERVER_H
 
-/* A Vault server of our own for tests: it answers as the test says, counts what it is asked, and can hold answers back. */
+/*
+ * A Vault server of our own for tests: it answers as the test says, counts what it is asked, and
+ * can hold answers back.
+ */
 
 #include <stdio.h>
 
@@ -21,8 +24,8 @@ struct vaultserver {
 	char url[64], secure_url[64], active_url[64];
 	const char *namespace_; /* for reads; NULL */
 	/* What it does. */
-	char token[64];        /* the one that is good: "t-1" */
-	int64_t ttl_s;         /* of tokens */
+	char token[64]; /* the one that is good: "t-1" */
+	int64_t ttl_s;  /* of tokens */
 	bool renewable, standby, hold, deny_lookup;
 	int status;            /* of everything; 0: as usual */
 	const char *secret;    /* body of all answers below secret/, with ' for " */
@@ -55,7 +58,8 @@ struct outcome {
 
 extern const struct vault_login vaultserver_by_token, vaultserver_by_jwt;
 
-void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login, const struct vault_secret *secret);
+void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
+	const struct vault_secret *secret);
 void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key); /* by token */
 
 #endif

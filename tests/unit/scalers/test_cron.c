@@ -18,7 +18,7 @@
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define MINUTE_MS INT64_C(60000)
 
 /* In the place of the registry, whose other types would bring the real loop with them. */
@@ -35,7 +35,11 @@ const char *scaler_type_names(void)
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "cron", .index = 0, .namespace_ = "shop", .metric_type = metric_type, .metadata = &m };
+	struct scaler_params params = { .type = "cron",
+		.index = 0,
+		.namespace_ = "shop",
+		.metric_type = metric_type,
+		.metadata = &m };
 	int failed;
 
 	pairs_fill(&m, pairs);
@@ -54,10 +58,14 @@ static void accepted(void **state)
 		const char *metadata, *metric_type, *metric, *unknown;
 		enum metric_target_type type;
 	} rows[] = {
-		{ "timezone=Asia/Kolkata|start=0 6 * * *|end=0 20 * * *|desiredReplicas=10", NULL, "s0-cron-Asia-Kolkata-06xxx-020xxx", NULL, METRIC_AVERAGE_VALUE },
-		{ "timezone= UTC |start= */5 6,7 ? * 1-5 |end=59 7 * * 1-5|desiredReplicas= 1 ", "AverageValue", "s0-cron-UTC-xSl56Cm7Qmx1-5-597xx1-5", NULL, METRIC_AVERAGE_VALUE },
-		{ "timezone=UTC|start=TZ=Europe/Berlin 0 6 * * *|end=0 6 * * *|desiredReplicas=2", "Value", "s0-cron-UTC-TZ=EuropeSlBerlin06xxx-06xxx", NULL, METRIC_VALUE },
-		{ DAY "|desiredReplicas=3|desiredReplica=4", NULL, "s0-cron-Europe-Berlin-06xxx-020xxx", "\"desiredReplica\" (did you mean \"desiredReplicas\"?)", METRIC_AVERAGE_VALUE },
+		{ "timezone=Asia/Kolkata|start=0 6 * * *|end=0 20 * * *|desiredReplicas=10", NULL,
+			"s0-cron-Asia-Kolkata-06xxx-020xxx", NULL, METRIC_AVERAGE_VALUE },
+		{ "timezone= UTC |start= */5 6,7 ? * 1-5 |end=59 7 * * 1-5|desiredReplicas= 1 ", "AverageValue",
+			"s0-cron-UTC-xSl56Cm7Qmx1-5-597xx1-5", NULL, METRIC_AVERAGE_VALUE },
+		{ "timezone=UTC|start=TZ=Europe/Berlin 0 6 * * *|end=0 6 * * *|desiredReplicas=2", "Value",
+			"s0-cron-UTC-TZ=EuropeSlBerlin06xxx-06xxx", NULL, METRIC_VALUE },
+		{ DAY "|desiredReplicas=3|desiredReplica=4", NULL, "s0-cron-Europe-Berlin-06xxx-020xxx",
+			"\"desiredReplica\" (did you mean \"desiredReplicas\"?)", METRIC_AVERAGE_VALUE },
 	};
 
 	(void)state;
@@ -84,22 +92,34 @@ static void rejected(void **state)
 	static const struct {
 		const char *metadata, *metric_type, *message;
 	} rows[] = {
-		{ "start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL, "trigger 0 (cron): missing required parameter \"timezone\" in [triggerMetadata]" },
+		{ "start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
+			"trigger 0 (cron): missing required parameter \"timezone\" in [triggerMetadata]" },
 		{ "timezone=UTC|end=0 20 * * *|desiredReplicas=1", NULL, "missing required parameter \"start\"" },
 		{ "timezone=UTC|start=0 6 * * *|end= |desiredReplicas=1", NULL, "missing required parameter \"end\"" },
 		{ DAY, NULL, "missing required parameter \"desiredReplicas\"" },
-		{ DAY "|desiredReplicas=0", NULL, "\"desiredReplicas\" value \"0\" must be greater than 0: a cron trigger asks for replicas within its window" },
+		{ DAY "|desiredReplicas=0", NULL,
+			"\"desiredReplicas\" value \"0\" must be greater than 0: a cron trigger asks for replicas "
+			"within its window" },
 		{ DAY "|desiredReplicas=-1", NULL, "\"desiredReplicas\" value \"-1\" must be greater than 0" },
 		{ DAY "|desiredReplicas=many", NULL, "\"desiredReplicas\" value \"many\": must be a whole number" },
-		{ "timezone=Europe/Entenhausen|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL, "parameter \"timezone\": unknown time zone \"Europe/Entenhausen\"" },
-		{ "timezone=UTC|start=TZ=Mars/North 0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL, "parameter \"start\": unknown time zone \"Mars/North\"" },
-		{ "timezone=Local|start=TZ=UTC 0 6 * * *|end=TZ=UTC 0 20 * * *|desiredReplicas=1", NULL, "parameter \"timezone\": unknown time zone \"Local\"" },
-		{ "timezone=UTC|start=0 25 * * *|end=0 20 * * *|desiredReplicas=1", NULL, "parameter \"start\": \"0 25 * * *\": hour \"25\" (character 3): must be from 0 to 23" },
-		{ "timezone=UTC|start=0 6 * * *|end=0 0 20 * * *|desiredReplicas=1", NULL, "parameter \"end\": \"0 0 20 * * *\" has 6 fields" },
-		{ "timezone=UTC|start=0 6 * * *|end=0 6 * * *|desiredReplicas=1", NULL, "\"start\" and \"end\" can not have exactly same time input" },
-		{ "timezone=UTC|start=00 6 * * *|end=0 06 ? * 0-6|desiredReplicas=1", NULL, "\"00 6 * * *\" and \"0 06 ? * 0-6\" are the same times" },
-		{ "timezone=UTC|start=0 6 30 2 *|end=0 20 * * *|desiredReplicas=1", NULL, "parameter \"start\" value \"0 6 30 2 *\": there is no such day in any year" },
-		{ "timezone=UTC|start=0 6 * * *|end=0 20 31 4 *|desiredReplicas=1", NULL, "parameter \"end\" value \"0 20 31 4 *\": there is no such day in any year" },
+		{ "timezone=Europe/Entenhausen|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"timezone\": unknown time zone \"Europe/Entenhausen\"" },
+		{ "timezone=UTC|start=TZ=Mars/North 0 6 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"start\": unknown time zone \"Mars/North\"" },
+		{ "timezone=Local|start=TZ=UTC 0 6 * * *|end=TZ=UTC 0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"timezone\": unknown time zone \"Local\"" },
+		{ "timezone=UTC|start=0 25 * * *|end=0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"start\": \"0 25 * * *\": hour \"25\" (character 3): must be from 0 to 23" },
+		{ "timezone=UTC|start=0 6 * * *|end=0 0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"end\": \"0 0 20 * * *\" has 6 fields" },
+		{ "timezone=UTC|start=0 6 * * *|end=0 6 * * *|desiredReplicas=1", NULL,
+			"\"start\" and \"end\" can not have exactly same time input" },
+		{ "timezone=UTC|start=00 6 * * *|end=0 06 ? * 0-6|desiredReplicas=1", NULL,
+			"\"00 6 * * *\" and \"0 06 ? * 0-6\" are the same times" },
+		{ "timezone=UTC|start=0 6 30 2 *|end=0 20 * * *|desiredReplicas=1", NULL,
+			"parameter \"start\" value \"0 6 30 2 *\": there is no such day in any year" },
+		{ "timezone=UTC|start=0 6 * * *|end=0 20 31 4 *|desiredReplicas=1", NULL,
+			"parameter \"end\" value \"0 20 31 4 *\": there is no such day in any year" },
 		{ DAY "|desiredReplicas=1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 
@@ -124,9 +144,12 @@ static void questions(void **state)
 	} rows[] = {
 		{ DAY "|desiredReplicas=1", DAY "|desiredReplicas=1|x=y", true },
 		{ DAY "|desiredReplicas=1", DAY "|desiredReplicas=2", false },
-		{ DAY "|desiredReplicas=1", "timezone=Europe/Paris|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1", false },
-		{ DAY "|desiredReplicas=1", "timezone=Europe/Berlin|start=0 7 * * *|end=0 20 * * *|desiredReplicas=1", false },
-		{ DAY "|desiredReplicas=1", "timezone=Europe/Berlin|start=0 6 * * *|end=0 21 * * *|desiredReplicas=1", false },
+		{ DAY "|desiredReplicas=1", "timezone=Europe/Paris|start=0 6 * * *|end=0 20 * * *|desiredReplicas=1",
+			false },
+		{ DAY "|desiredReplicas=1", "timezone=Europe/Berlin|start=0 7 * * *|end=0 20 * * *|desiredReplicas=1",
+			false },
+		{ DAY "|desiredReplicas=1", "timezone=Europe/Berlin|start=0 6 * * *|end=0 21 * * *|desiredReplicas=1",
+			false },
 	};
 
 	(void)state;
@@ -196,7 +219,10 @@ static void open_and_closed(void **state)
 		/* across a weekend: Friday 18:00 to Monday 06:00 */
 		{ "UTC", "0 18 * * 5", "0 6 * * 1", "2026-06-06T12:00:00Z", true, true },
 		{ "UTC", "0 18 * * 5", "0 6 * * 1", "2026-06-08T06:00:00Z", false, false },
-		/* an end on each day, starts on weekdays (kedacore/keda#4677): Saturday is closed, for KEDA it is open */
+		/*
+		 * an end on each day, starts on weekdays (kedacore/keda#4677): Saturday is closed,
+		 * for KEDA it is open
+		 */
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-05T12:00:00Z", true, true },
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-05T22:10:00Z", false, true },
 		{ "UTC", "30 6 * * 1-5", "10 22 * * *", "2026-06-06T12:00:00Z", false, true },
@@ -213,7 +239,11 @@ static void open_and_closed(void **state)
 		/* once a year */
 		{ "UTC", "0 0 24 12 *", "0 0 27 12 *", "2026-12-25T00:00:00Z", true, true },
 		{ "UTC", "0 0 24 12 *", "0 0 27 12 *", "2026-06-01T00:00:00Z", false, false },
-		/* 02:30 is left out on 29 March in Berlin: a window does not open then (KEDA's has been open since the end before), and none is closed (KEDA's did not open); 25 October has two */
+		/*
+		 * 02:30 is left out on 29 March in Berlin: a window does not open then (KEDA's has
+		 * been open since the end before), and none is closed (KEDA's did not open); 25
+		 * October has two
+		 */
 		{ "Europe/Berlin", "30 2 * * *", "0 5 * * *", "2026-03-29T02:00:00Z", false, true },
 		{ "Europe/Berlin", "0 22 * * *", "30 2 * * *", "2026-03-28T23:00:00Z", true, false },
 		{ "Europe/Berlin", "0 22 * * *", "30 2 * * *", "2026-03-29T04:00:00Z", true, false },
@@ -228,8 +258,10 @@ static void open_and_closed(void **state)
 		struct cronwindow w;
 
 		window_init(&w, rows[i].zone, rows[i].start, rows[i].end);
-		if (cronwindow_is_open(&w, at(rows[i].now)) != rows[i].open || keda_says(&w, at(rows[i].now)) != rows[i].keda)
-			fail_msg("%zu: %s to %s at %s: %d, KEDA %d", i, rows[i].start, rows[i].end, rows[i].now, cronwindow_is_open(&w, at(rows[i].now)), keda_says(&w, at(rows[i].now)));
+		if (cronwindow_is_open(&w, at(rows[i].now)) != rows[i].open ||
+			keda_says(&w, at(rows[i].now)) != rows[i].keda)
+			fail_msg("%zu: %s to %s at %s: %d, KEDA %d", i, rows[i].start, rows[i].end, rows[i].now,
+				cronwindow_is_open(&w, at(rows[i].now)), keda_says(&w, at(rows[i].now)));
 		window_done(&w);
 	}
 }
@@ -240,8 +272,14 @@ static void agrees_with_keda_where_boundaries_take_turns(void **state)
 	static const struct {
 		const char *zone, *start, *end;
 	} rows[] = {
-		{ "Europe/Berlin", "0 6 * * *", "0 20 * * *" }, { "America/New_York", "0 22 * * *", "0 6 * * *" }, { "Asia/Kolkata", "30 8 * * 1-5", "0 19 * * 1-5" }, { "Australia/Lord_Howe", "0 1 * * *", "0 3 * * *" },
-		{ "UTC", "0 18 * * 5", "0 6 * * 1" }, { "UTC", "0 6,12 * * *", "0 12,18 * * *" }, { "UTC", "0 * * * *", "30 * * * *" }, { "Europe/Berlin", "0 0 1 * *", "0 0 2 * *" },
+		{ "Europe/Berlin", "0 6 * * *", "0 20 * * *" },
+		{ "America/New_York", "0 22 * * *", "0 6 * * *" },
+		{ "Asia/Kolkata", "30 8 * * 1-5", "0 19 * * 1-5" },
+		{ "Australia/Lord_Howe", "0 1 * * *", "0 3 * * *" },
+		{ "UTC", "0 18 * * 5", "0 6 * * 1" },
+		{ "UTC", "0 6,12 * * *", "0 12,18 * * *" },
+		{ "UTC", "0 * * * *", "30 * * * *" },
+		{ "Europe/Berlin", "0 0 1 * *", "0 0 2 * *" },
 	};
 
 	(void)state;
@@ -252,7 +290,8 @@ static void agrees_with_keda_where_boundaries_take_turns(void **state)
 		window_init(&w, rows[i].zone, rows[i].start, rows[i].end);
 		for (int64_t ms = from; ms < from + 35 * 1440 * MINUTE_MS; ms += MINUTE_MS)
 			if (cronwindow_is_open(&w, ms) != keda_says(&w, ms))
-				fail_msg("%s to %s in %s at %lld", rows[i].start, rows[i].end, rows[i].zone, (long long)ms / 1000);
+				fail_msg("%s to %s in %s at %lld", rows[i].start, rows[i].end, rows[i].zone,
+					(long long)ms / 1000);
 		window_done(&w);
 	}
 }
@@ -285,14 +324,17 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 	h->value = answer->value;
 }
 
-/* A window that begins in so many minutes, of the hour of which it is now, and lasts for so many. */
+/*
+ * A window that begins in so many minutes, of the hour of which it is now, and lasts for so many.
+ */
 static void build_around_now(int begins, int lasts, struct scaler *s)
 {
 	int64_t minute = fakeloop_wall_ms() / MINUTE_MS % 60;
 	char metadata[200];
 	struct err err = { 0 };
 
-	snprintf(metadata, sizeof(metadata), "timezone=UTC|start=%d * * * *|end=%d * * * *|desiredReplicas=7", (int)(minute + begins + 60) % 60, (int)(minute + begins + lasts + 60) % 60);
+	snprintf(metadata, sizeof(metadata), "timezone=UTC|start=%d * * * *|end=%d * * * *|desiredReplicas=7",
+		(int)(minute + begins + 60) % 60, (int)(minute + begins + lasts + 60) % 60);
 	if (build(metadata, NULL, s, &err))
 		fail_msg("%s", err.msg);
 }

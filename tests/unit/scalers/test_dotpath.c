@@ -16,8 +16,12 @@
 
 static void paths(void **state)
 {
-	static const struct { const char *text, *message; } bad[] = {
-		{ "a..b", "position 3: there is no name between the dots" }, { ".a", "position 1: there is no name" }, { "a.", "position 3: there is no name" },
+	static const struct {
+		const char *text, *message;
+	} bad[] = {
+		{ "a..b", "position 3: there is no name between the dots" },
+		{ ".a", "position 1: there is no name" },
+		{ "a.", "position 3: there is no name" },
 		{ "a.b\\", "position 3: there is nothing behind the last backslash" },
 	};
 	struct dotpath p;
@@ -60,8 +64,10 @@ static void look(const struct looked *l, number_fn number)
 	assert_int_equal(rc, 0);
 	rc = number(&p, l->answer, strlen(l->answer), &value, &err);
 	dotpath_done(&p);
-	if (l->message ? rc == 0 || err.kind != ERR_INVALID || !strstr(err.msg, l->message) || strstr(err.msg, "cret") : rc != 0 || value != l->value)
-		fail_msg("%s of %s: %g %s, not %g %s", l->path, l->answer, value, err.msg, l->value, l->message ? l->message : "");
+	if (l->message ? rc == 0 || err.kind != ERR_INVALID || !strstr(err.msg, l->message) || strstr(err.msg, "cret")
+		       : rc != 0 || value != l->value)
+		fail_msg("%s of %s: %g %s, not %g %s", l->path, l->answer, value, err.msg, l->value,
+			l->message ? l->message : "");
 }
 
 static void yaml(void **state)
@@ -69,7 +75,10 @@ static void yaml(void **state)
 	static const struct looked cases[] = {
 		{ "a", "a: 5", 5, NULL },
 		{ "a", "---\r\na: 5\r\n", 5, NULL },
-		{ "a", "\xef\xbb\xbf""a: 5", 5, NULL },
+		{ "a",
+			"\xef\xbb\xbf"
+			"a: 5",
+			5, NULL },
 		{ "a.b.1.c", "a:\n  b:\n  - c: 1\n  - c: 1.5\n", 1.5, NULL },
 		{ "a.0.1", "a: [[1, 2]]", 2, NULL },
 		{ "a", "a: 500m", 0.5, NULL },
@@ -102,8 +111,11 @@ static void yaml(void **state)
 		{ "a", "a: &a [*a]", 0, "the alias refers to a value that it is part of" },
 	};
 	/* Nine levels of nine: 387 million values. */
-	static const char laughs[] = "a: &a [l,l,l,l,l,l,l,l,l]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
-				     "f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: &h [*g,*g,*g,*g,*g,*g,*g,*g,*g]\ni: 5\n";
+	static const char laughs[] =
+		"a: &a [l,l,l,l,l,l,l,l,l]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: "
+		"&d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
+		"f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: &h "
+		"[*g,*g,*g,*g,*g,*g,*g,*g,*g]\ni: 5\n";
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
@@ -117,7 +129,10 @@ static void xml(void **state)
 		{ "a", "<a>5</a>", 5, NULL },
 		{ "a", "\xef\xbb\xbf<a>5</a>", 5, NULL },
 		{ "a", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>\n<!-- c -->\n<a>\n 12.5 \n</a>\n", 12.5, NULL },
-		{ "stats.queue.length", "<stats><other><length>1</length></other><queue><name>x</name><length>7</length></queue></stats>", 7, NULL },
+		{ "stats.queue.length",
+			"<stats><other><length>1</length></other><queue><name>x</name><length>7</length></queue></"
+			"stats>",
+			7, NULL },
 		{ "a.b.1", "<a><b>1</b><c/><b>2</b></a>", 2, NULL },
 		{ "a.b.1.c", "<a><b><c>1</c></b><b><c>2</c></b></a>", 2, NULL },
 		{ "a.b.0.c.1", "<a><b><c>1</c><c>3</c></b><b><c>2</c></b></a>", 3, NULL },
@@ -133,7 +148,8 @@ static void xml(void **state)
 		{ "a", "<a>1<!-- x -->2</a>", 12, NULL },
 		{ "a", "<a>&#53;</a>", 5, NULL },
 		{ "a.b", "<a><c><b>1</b></c><b>2</b></a>", 2, NULL },
-		{ "a.b", "<a><b>1</b><b>2</b></a>", 0, "there are several elements b: an index must say which, such as b.0" },
+		{ "a.b", "<a><b>1</b><b>2</b></a>", 0,
+			"there are several elements b: an index must say which, such as b.0" },
 		{ "a.b.c", "<a><b><c>1</c></b><b/></a>", 0, "there are several elements b" },
 		{ "a.b.2", "<a><b>1</b><b>2</b></a>", 0, "got Null: there is nothing" },
 		{ "b", "<a><b>1</b></a>", 0, "got Null: there is nothing" },
@@ -145,12 +161,16 @@ static void xml(void **state)
 		{ "a", "<a>5</a><b/>", 0, "the answer is not XML" },
 		{ "a", "", 0, "the answer is not XML" },
 		{ "a", "{\"a\":5}", 0, "the answer is not XML" },
-		{ "a", "<!DOCTYPE a [<!ENTITY x \"5\">]><a>&x;</a>", 0, "the answer has a document type (<!DOCTYPE ...>), which is refused" },
+		{ "a", "<!DOCTYPE a [<!ENTITY x \"5\">]><a>&x;</a>", 0,
+			"the answer has a document type (<!DOCTYPE ...>), which is refused" },
 		{ "a", "<!DOCTYPE a SYSTEM \"file:///etc/passwd\"><a>5</a>", 0, "document type" },
 		{ "a", "<a>&x;</a>", 0, "the answer is not XML: line 1 column 4: undefined entity" },
 	};
 	static const char *const bad_paths[][2] = {
-		{ "0.a", "begins with the name of the root element" }, { "a.0.1", "not behind an index" }, { "@a", "an attribute (@name) is the last part" }, { "a.@b.c", "an attribute (@name) is the last part" },
+		{ "0.a", "begins with the name of the root element" },
+		{ "a.0.1", "not behind an index" },
+		{ "@a", "an attribute (@name) is the last part" },
+		{ "a.@b.c", "an attribute (@name) is the last part" },
 		{ "a.@", "an attribute (@name)" },
 	};
 	struct buf deep = BUF_INIT(1 << 20);

@@ -20,10 +20,18 @@
 
 #define NEEDED "scalerAddress=s:1"
 
-static int build(const char *type, const char *metadata, const char *auth, const char *object, struct scaler *out, struct err *err)
+static int build(const char *type, const char *metadata, const char *auth, const char *object, struct scaler *out,
+	struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, env = { 0 }, unresolved = { 0 };
-	struct scaler_params params = { .type = type, .namespace_ = "shop", .object = object, .index = 2, .metadata = &m, .auth = &a, .env = &env, .unresolved = &unresolved };
+	struct scaler_params params = { .type = type,
+		.namespace_ = "shop",
+		.object = object,
+		.index = 2,
+		.metadata = &m,
+		.auth = &a,
+		.env = &env,
+		.unresolved = &unresolved };
 	int failed;
 
 	pairs_fill(&m, metadata);
@@ -40,7 +48,7 @@ static int build(const char *type, const char *metadata, const char *auth, const
 	return failed;
 }
 
-/* --- parameters --------------------------------------------------------------------------------------------------------------- */
+/* ---- Parameters ---- */
 
 static void parameters_are_taken(void **state)
 {
@@ -65,7 +73,8 @@ static void parameters_are_taken(void **state)
 		assert_string_equal(s.question->source, rows[i].source);
 		assert_string_equal(s.metric_name, "s2-external");
 		assert_true(s.undescribed);
-		if ((rows[i].unknown == NULL) != (s.unknown == NULL) || (s.unknown && strcmp(s.unknown, rows[i].unknown) != 0))
+		if ((rows[i].unknown == NULL) != (s.unknown == NULL) ||
+			(s.unknown && strcmp(s.unknown, rows[i].unknown) != 0))
 			fail_msg("row %zu: unknown %s", i, s.unknown ? s.unknown : "none");
 		scaler_done(&s);
 	}
@@ -79,12 +88,21 @@ static void parameters_are_refused(void **state)
 		{ "a=b", "", "missing required parameter \"scalerAddress\" in [triggerMetadata]" },
 		{ "a=b", "scalerAddress=s:1", "missing required parameter \"scalerAddress\" in [triggerMetadata]" },
 		{ "scalerAddress=a:b", "", "parameter \"scalerAddress\": address \"a:b\" must be host:port" },
-		{ "scalerAddress=unix:/x", "", "parameter \"scalerAddress\": address \"unix:/x\": \"unix\" is not supported here: write host:port, or dns:///host:port" },
-		{ NEEDED "|enableTLS=yes", "", "unable to set param \"enableTLS\" value \"yes\": must be true or false" },
+		{ "scalerAddress=unix:/x", "",
+			"parameter \"scalerAddress\": address \"unix:/x\": \"unix\" is not supported here: write "
+			"host:port, or dns:///host:port" },
+		{ NEEDED "|enableTLS=yes", "",
+			"unable to set param \"enableTLS\" value \"yes\": must be true or false" },
 		{ NEEDED "|unsafeSsl=2", "", "unable to set param \"unsafeSsl\" value \"2\": must be true or false" },
-		{ NEEDED, "tlsClientCert=c", "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientCert is given" },
-		{ NEEDED, "tlsClientKey=k", "parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientKey is given" },
-		{ NEEDED "|xFromEnv=BROKEN", "", "parameter \"xFromEnv\": environment variable BROKEN of the target's container is in a Secret that does not exist" },
+		{ NEEDED, "tlsClientCert=c",
+			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientCert is "
+			"given" },
+		{ NEEDED, "tlsClientKey=k",
+			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only tlsClientKey is "
+			"given" },
+		{ NEEDED "|xFromEnv=BROKEN", "",
+			"parameter \"xFromEnv\": environment variable BROKEN of the target's container is in a Secret "
+			"that does not exist" },
 	};
 
 	(void)state;
@@ -134,7 +152,8 @@ static void keys_tell_questions_apart(void **state)
 static void each_metric_has_a_scaler_of_its_own(void **state)
 {
 	struct scaler whole, one, two;
-	struct described queue = { mem_dup("a.b:c"), { 2500, QUANTITY_DECIMAL_SI } }, load = { mem_dup("load"), { 1000, QUANTITY_DECIMAL_SI } };
+	struct described queue = { mem_dup("a.b:c"), { 2500, QUANTITY_DECIMAL_SI } },
+			 load = { mem_dup("load"), { 1000, QUANTITY_DECIMAL_SI } };
 
 	(void)state;
 	assert_int_equal(build("external", NEEDED, "", "web", &whole, NULL), 0);
@@ -152,7 +171,7 @@ static void each_metric_has_a_scaler_of_its_own(void **state)
 	free(load.name);
 }
 
-/* --- messages ----------------------------------------------------------------------------------------------------------------- */
+/* ---- Messages ---- */
 
 static void what_is_sent(void **state)
 {
@@ -176,11 +195,11 @@ static void what_is_sent(void **state)
 	strmap_done(&metadata);
 }
 
-#define BYTES(text) text, sizeof(text) - 1
-#define DOUBLE_2_5 "\x19\0\0\0\0\0\0\x04\x40"
+#define BYTES(text)    text, sizeof(text) - 1
+#define DOUBLE_2_5     "\x19\0\0\0\0\0\0\x04\x40"
 #define DOUBLE_MINUS_1 "\x19\0\0\0\0\0\0\xf0\xbf"
-#define DOUBLE_NAN "\x19\0\0\0\0\0\0\xf8\x7f"
-#define DOUBLE_TINY "\x19\0\0\0\0\0\0\x30\x3f" /* 2 to the -12 */
+#define DOUBLE_NAN     "\x19\0\0\0\0\0\0\xf8\x7f"
+#define DOUBLE_TINY    "\x19\0\0\0\0\0\0\x30\x3f" /* 2 to the -12 */
 
 static void descriptions_are_judged(void **state)
 {
@@ -189,20 +208,53 @@ static void descriptions_are_judged(void **state)
 		size_t len;
 		const char *said; /* "name target,...", or the error */
 	} rows[] = {
-		{ BYTES("\x0a\x05\x0a\x01" "a\x10\x05"), "a 5000," },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x05" DOUBLE_2_5), "a 2500," },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x05" DOUBLE_MINUS_1), "a 5000," },
-		{ BYTES("\x0a\x05\x0a\x01" "b\x10\x05\x0a\x05\x0a\x01" "a\x10\x01"), "b 5000,a 1000," },
-		{ BYTES("\x0a\x08\x0a\x01" "a\x10\x05\xf8\x01\x07"), "a 5000," }, /* a field nobody knows */
+		{ BYTES("\x0a\x05\x0a\x01"
+			"a\x10\x05"),
+			"a 5000," },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x05" DOUBLE_2_5),
+			"a 2500," },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x05" DOUBLE_MINUS_1),
+			"a 5000," },
+		{ BYTES("\x0a\x05\x0a\x01"
+			"b\x10\x05\x0a\x05\x0a\x01"
+			"a\x10\x01"),
+			"b 5000,a 1000," },
+		{ BYTES("\x0a\x08\x0a\x01"
+			"a\x10\x05\xf8\x01\x07"),
+			"a 5000," }, /* a field nobody knows */
 		{ BYTES(""), "the server names no metric" },
-		{ BYTES("\x0a\x02\x10\x05"), "metricName \"\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no '%'" },
-		{ BYTES("\x0a\x07\x0a\x03" "a/b\x10\x05"), "metricName \"a/b\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no '%'" },
-		{ BYTES("\x0a\x07\x0a\x03" "a\nb\x10\x05"), "metricName \"a?b\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no '%'" },
-		{ BYTES("\x0a\x05\x0a\x01" "a\x10\x05\x0a\x05\x0a\x01" "A\x10\x01"), "metricName \"A\" is there twice" },
-		{ BYTES("\x0a\x03\x0a\x01" "a"), "metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 0, targetSizeFloat 0" },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x05" DOUBLE_NAN), "metric \"a\": targetSizeFloat is no number" },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x05" DOUBLE_TINY), "metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 5, targetSizeFloat 0.000244141" },
-		{ BYTES("\x0a\x0d\x0a\x01" "a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), "metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 9223372036854775807, targetSizeFloat 0" },
+		{ BYTES("\x0a\x02\x10\x05"),
+			"metricName \"\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no "
+			"'%'" },
+		{ BYTES("\x0a\x07\x0a\x03"
+			"a/b\x10\x05"),
+			"metricName \"a/b\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no "
+			"'%'" },
+		{ BYTES("\x0a\x07\x0a\x03"
+			"a\nb\x10\x05"),
+			"metricName \"a?b\" cannot be the name of a metric: 1 to 253 characters of text, no '/' and no "
+			"'%'" },
+		{ BYTES("\x0a\x05\x0a\x01"
+			"a\x10\x05\x0a\x05\x0a\x01"
+			"A\x10\x01"),
+			"metricName \"A\" is there twice" },
+		{ BYTES("\x0a\x03\x0a\x01"
+			"a"),
+			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 0, "
+			"targetSizeFloat 0" },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x05" DOUBLE_NAN),
+			"metric \"a\": targetSizeFloat is no number" },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x05" DOUBLE_TINY),
+			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize 5, "
+			"targetSizeFloat 0.000244141" },
+		{ BYTES("\x0a\x0d\x0a\x01"
+			"a\x10\xff\xff\xff\xff\xff\xff\xff\xff\x7f"),
+			"metric \"a\": its target must be greater than 0 (at least 0.001), not targetSize "
+			"9223372036854775807, targetSizeFloat 0" },
 		{ BYTES("\x0a\x55garbage"), "the answer is no GetMetricSpecResponse, or too large a one" },
 		{ BYTES("\xff\xff\xff"), "the answer is no GetMetricSpecResponse, or too large a one" },
 	};
@@ -216,7 +268,8 @@ static void descriptions_are_judged(void **state)
 		if (externalmessages_get_description(rows[i].bytes, rows[i].len, &d, &err))
 			snprintf(text, sizeof(text), "%s", err.msg);
 		for (size_t k = 0; k < d.count; k++)
-			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld,", d.metrics[k].name, (long long)d.metrics[k].target.milli);
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld,", d.metrics[k].name,
+				(long long)d.metrics[k].target.milli);
 		if (strcmp(text, rows[i].said) != 0)
 			fail_msg("row %zu: \"%s\", not \"%s\"", i, text, rows[i].said);
 		description_done(&d);
@@ -231,14 +284,24 @@ static void values_are_judged(void **state)
 		double value;
 		const char *said; /* NULL: the value */
 	} rows[] = {
-		{ BYTES("\x0a\x05\x0a\x01" "a\x10\x07"), 7, NULL },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x07" DOUBLE_2_5), 2.5, NULL },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x07" DOUBLE_MINUS_1), 7, NULL },
-		{ BYTES("\x0a\x0c\x0a\x01" "a" DOUBLE_MINUS_1), -1, NULL },
+		{ BYTES("\x0a\x05\x0a\x01"
+			"a\x10\x07"),
+			7, NULL },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x07" DOUBLE_2_5),
+			2.5, NULL },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x07" DOUBLE_MINUS_1),
+			7, NULL },
+		{ BYTES("\x0a\x0c\x0a\x01"
+			"a" DOUBLE_MINUS_1),
+			-1, NULL },
 		{ BYTES("\x0a\x00"), 0, NULL }, /* the server's own 0 */
 		{ BYTES("\x0a\x02\x10\x07\x0a\x02\x10\x05"), 12, NULL },
 		{ BYTES(""), 0, "the answer has no value" },
-		{ BYTES("\x0a\x0e\x0a\x01" "a\x10\x07" DOUBLE_NAN), 0, "metricValueFloat is no number" },
+		{ BYTES("\x0a\x0e\x0a\x01"
+			"a\x10\x07" DOUBLE_NAN),
+			0, "metricValueFloat is no number" },
 		{ BYTES("\x0a"), 0, "the answer is no GetMetricsResponse, or too large a one" },
 	};
 
@@ -248,7 +311,8 @@ static void values_are_judged(void **state)
 		double value = 99;
 		int failed = externalmessages_get_value(rows[i].bytes, rows[i].len, &value, &err);
 
-		if (failed ? !rows[i].said || strcmp(err.msg, rows[i].said) != 0 : rows[i].said != NULL || !(value >= rows[i].value && value <= rows[i].value))
+		if (failed ? !rows[i].said || strcmp(err.msg, rows[i].said) != 0
+			   : rows[i].said != NULL || !(value >= rows[i].value && value <= rows[i].value))
 			fail_msg("row %zu: %g \"%s\"", i, value, err.msg);
 	}
 }
@@ -273,7 +337,7 @@ static void small_bytes_do_not_take_much_memory(void **state)
 	free(bytes);
 }
 
-/* --- against a server --------------------------------------------------------------------------------------------------------- */
+/* ---- Against a server ---- */
 
 static struct {
 	struct loop *loop;
@@ -281,7 +345,8 @@ static struct {
 	struct scaler_sources sources;
 	struct h2server *server;
 	struct scaler whole, one;
-	const char *text[2];  /* of answers, by the parity of the request; NULL: an error that repeats the environment */
+	/* of answers, by the parity of the request; NULL: an error that repeats the environment */
+	const char *text[2];
 	size_t len[2];
 	uint32_t stream;
 	unsigned looks, done;
@@ -345,14 +410,14 @@ static void end(void)
 	loop_free(w.loop);
 }
 
-#define UNTIL(condition) \
-	do { \
-		int64_t until_ms = loop_now_ms(w.loop) + 20000; \
-		while (!(condition)) { \
-			if (loop_now_ms(w.loop) > until_ms) \
-				fail_msg("never came true: %s", #condition); \
-			loop_turn(w.loop); \
-		} \
+#define UNTIL(condition)                                                                                               \
+	do {                                                                                                           \
+		int64_t until_ms = loop_now_ms(w.loop) + 20000;                                                        \
+		while (!(condition)) {                                                                                 \
+			if (loop_now_ms(w.loop) > until_ms)                                                            \
+				fail_msg("never came true: %s", #condition);                                           \
+			loop_turn(w.loop);                                                                             \
+		}                                                                                                      \
 	} while (0)
 
 static void on_answer(void *arg, const struct answer *answer, const struct err *err)
@@ -397,12 +462,14 @@ static void a_metric_is_its_value_and_whether_there_is_work(void **state)
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\xff"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: IsActive: the answer is no IsActiveResponse, or too large a one", w.one.question->source);
+	snprintf(said, sizeof(said), "%s: IsActive: the answer is no IsActiveResponse, or too large a one",
+		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(NULL, 0, BYTES("\x08\x01"));
 	ask(w.one.question, 5000);
 	UNTIL(w.done);
-	snprintf(said, sizeof(said), "%s: its words are not shown, as they repeat the value of tokenFromEnv", w.one.question->source);
+	snprintf(said, sizeof(said), "%s: its words are not shown, as they repeat the value of tokenFromEnv",
+		w.one.question->source);
 	assert_string_equal(w.said, said);
 	answers(BYTES("\x0a\x02\x10\x07"), BYTES("\x08\x01"));
 	external_scaler_type.cancel(ask(w.one.question, 5000));
@@ -442,7 +509,7 @@ static void streams_say_look_now_and_come_back(void **state)
 	assert_int_equal(type->watch_report(watch).state, WATCH_STARTING);
 	UNTIL(type->watch_report(watch).state == WATCH_ON);
 	assert_int_equal(w.looks, 0);
-	send_message(BYTES(""));         /* result=false */
+	send_message(BYTES("")); /* result=false */
 	send_message(BYTES("\x08\x01"));
 	UNTIL(w.looks);
 	assert_int_equal(w.looks, 1);
@@ -452,7 +519,7 @@ static void streams_say_look_now_and_come_back(void **state)
 	assert_non_null(strstr(type->watch_report(watch).why, "external 127.0.0.1"));
 	UNTIL(type->watch_report(watch).state == WATCH_ON);
 	assert_true(loop_now_ms(w.loop) - lost_ms >= 1500);
-	assert_int_equal(w.looks, 2);    /* what was said meanwhile nobody heard */
+	assert_int_equal(w.looks, 2); /* what was said meanwhile nobody heard */
 	for (int i = 0; i < 1500; i++)
 		h2server_message(&out, w.stream, "", 0);
 	h2server_send(w.server, &out);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all HTTP triggers share beyond what test_prometheus.c tries: apiKey, the URL, and which credentials come of it. */
+/*
+ * What all HTTP triggers share beyond what test_prometheus.c tries: apiKey, the URL, and which
+ * credentials come of it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +14,8 @@
 #include "base/mem.h"
 #include "scalers/httpauth.h"
 
-static int read_auth(const char *const *metadata, const char *const *auth, unsigned features, struct httpauth *out, struct err *err)
+static int read_auth(const char *const *metadata, const char *const *auth, unsigned features, struct httpauth *out,
+	struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 };
 	struct scaler_params params = { .type = "x", .metadata = &m, .auth = &a };
@@ -27,8 +31,16 @@ static int read_auth(const char *const *metadata, const char *const *auth, unsig
 	return result;
 }
 
-#define M(...) (const char *const[]){ "url", "http://h/x?q=1#f", __VA_ARGS__, NULL }
-#define A(...) (const char *const[]){ __VA_ARGS__, NULL }
+#define M(...)                                                                                                         \
+	(const char *const[])                                                                                          \
+	{                                                                                                              \
+		"url", "http://h/x?q=1#f", __VA_ARGS__, NULL                                                           \
+	}
+#define A(...)                                                                                                         \
+	(const char *const[])                                                                                          \
+	{                                                                                                              \
+		__VA_ARGS__, NULL                                                                                      \
+	}
 
 static void api_key(void **state)
 {
@@ -44,22 +56,32 @@ static void api_key(void **state)
 	assert_string_equal(c->header_value, "k");
 	httpauth_done(&auth);
 
-	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "query", "apiKey", "m"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth, &err), 0);
+	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "query", "apiKey", "m"), A("apiKey", "k"),
+				 HTTPAUTH_API_KEY, &auth, &err),
+		0);
 	c = webaccess_config(auth.access);
 	assert_string_equal(c->query_name, "api_key");
 	assert_string_equal(c->query_value, "m");
 	assert_null(c->header_name);
 	httpauth_done(&auth);
 
-	assert_int_equal(read_auth(M("authMode", "apiKey"), A("apiKey", "k", "method", "header", "keyParamName", "X-Key"), HTTPAUTH_API_KEY, &auth, &err), 0);
+	assert_int_equal(read_auth(M("authMode", "apiKey"),
+				 A("apiKey", "k", "method", "header", "keyParamName", "X-Key"), HTTPAUTH_API_KEY, &auth,
+				 &err),
+		0);
 	assert_string_equal(webaccess_config(auth.access)->header_name, "X-Key");
 	httpauth_done(&auth);
 
-	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "body"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth, &err), -1);
+	assert_int_equal(read_auth(M("authMode", "apiKey", "method", "body"), A("apiKey", "k"), HTTPAUTH_API_KEY, &auth,
+				 &err),
+		-1);
 	assert_non_null(strstr(err.msg, "\"method\" value \"body\""));
 	assert_int_equal(read_auth(M("authMode", "apiKey"), NULL, HTTPAUTH_API_KEY, &auth, &err), -1);
 	assert_non_null(strstr(err.msg, "missing required parameter \"apiKey\" in [triggerMetadata authParams]"));
-	assert_int_equal(read_auth(M("authMode", "apiKey,custom"), A("apiKey", "k", "customAuthHeader", "X", "customAuthValue", "y"), HTTPAUTH_API_KEY, &auth, &err), -1);
+	assert_int_equal(read_auth(M("authMode", "apiKey,custom"),
+				 A("apiKey", "k", "customAuthHeader", "X", "customAuthValue", "y"), HTTPAUTH_API_KEY,
+				 &auth, &err),
+		-1);
 	assert_non_null(strstr(err.msg, "cannot go together"));
 }
 
@@ -69,14 +91,18 @@ static void users_of_urls(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(read_auth((const char *const[]){ "url", "https://a%40b:p%2Fw@h:1/", NULL }, NULL, 0, &auth, &err), 0);
+	assert_int_equal(read_auth((const char *const[]){ "url", "https://a%40b:p%2Fw@h:1/", NULL }, NULL, 0, &auth,
+				 &err),
+		0);
 	assert_string_equal(auth.url, "https://h:1/");
 	assert_string_equal(webaccess_config(auth.access)->username, "a@b");
 	assert_string_equal(webaccess_config(auth.access)->password, "p/w");
 	httpauth_done(&auth);
 
 	/* A mode says who we are: the URL's user does not. */
-	assert_int_equal(read_auth((const char *const[]){ "url", "https://u:p@h:1/", "authModes", "bearer", NULL }, A("bearerToken", "t"), 0, &auth, &err), 0);
+	assert_int_equal(read_auth((const char *const[]){ "url", "https://u:p@h:1/", "authModes", "bearer", NULL },
+				 A("bearerToken", "t"), 0, &auth, &err),
+		0);
 	assert_null(webaccess_config(auth.access)->username);
 	assert_string_equal(webaccess_config(auth.access)->bearer, "t");
 	httpauth_done(&auth);
@@ -88,7 +114,9 @@ static void trust(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(read_auth(M("unsafeSsl", "true", "authModes", "bearer", "timeout", "1m"), A("token", "t"), 0, &auth, &err), 0);
+	assert_int_equal(read_auth(M("unsafeSsl", "true", "authModes", "bearer", "timeout", "1m"), A("token", "t"), 0,
+				 &auth, &err),
+		0);
 	assert_true(webaccess_config(auth.access)->insecure);
 	assert_int_equal(auth.timeout_ms, 60000);
 	httpauth_done(&auth);
@@ -105,13 +133,25 @@ static void tokens(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scopes", "x,y"), 0, &a, &err), 0);
-	assert_int_equal(read_auth(M("authModes", "oauth,custom"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scope", "x y", "customAuthHeader", "X", "customAuthValue", "v"), 0, &b, &err), 0);
+	assert_int_equal(read_auth(M("authModes", "oauth"),
+				 A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scopes",
+					 "x,y"),
+				 0, &a, &err),
+		0);
+	assert_int_equal(read_auth(M("authModes", "oauth,custom"),
+				 A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "s", "scope", "x y",
+					 "customAuthHeader", "X", "customAuthValue", "v"),
+				 0, &b, &err),
+		0);
 	assert_string_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
 	assert_string_not_equal(webaccess_key(a.access), webaccess_key(b.access));
 	assert_string_equal(webaccess_config(a.access)->oauth.scopes, "x y");
 	httpauth_done(&b);
-	assert_int_equal(read_auth(M("authModes", "oauth"), A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes", "x , ,y,"), 0, &b, &err), 0);
+	assert_int_equal(read_auth(M("authModes", "oauth"),
+				 A("oauthTokenURI", "https://t/", "clientID", "c", "clientSecret", "other", "scopes",
+					 "x , ,y,"),
+				 0, &b, &err),
+		0);
 	assert_string_not_equal(webaccess_token_key(a.access), webaccess_token_key(b.access));
 	assert_string_equal(webaccess_config(b.access)->oauth.scopes, "x y");
 	httpauth_done(&a);
@@ -120,7 +160,8 @@ static void tokens(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls), cmocka_unit_test(trust), cmocka_unit_test(tokens) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(api_key), cmocka_unit_test(users_of_urls),
+		cmocka_unit_test(trust), cmocka_unit_test(tokens) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

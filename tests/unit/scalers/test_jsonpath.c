@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths into JSON: the same as GJSON finds, where we mean to be the same; what is refused, and what differs on purpose. */
+/*
+ * Paths into JSON: the same as GJSON finds, where we mean to be the same; what is refused, and what
+ * differs on purpose.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,7 +46,9 @@ static void as_gjson(void **state)
 		double found = NAN, wanted = NAN;
 		struct err err = { 0 };
 		int rc = number(gjson[i].path, gjson[i].json, &found, &err);
-		bool has_value = strcmp(gjson[i].kind, "Number") == 0 || (strcmp(gjson[i].kind, "String") == 0 && metricvalue_of_text(gjson[i].text, strlen(gjson[i].text), &wanted));
+		bool has_value = strcmp(gjson[i].kind, "Number") == 0 ||
+			(strcmp(gjson[i].kind, "String") == 0 &&
+				metricvalue_of_text(gjson[i].text, strlen(gjson[i].text), &wanted));
 
 		if (strcmp(gjson[i].kind, "Number") == 0)
 			wanted = strtod(gjson[i].text, NULL);
@@ -89,12 +94,15 @@ static void where_we_differ(void **state)
 		struct err err = { 0 };
 		int rc = number(ours[i].path, ours[i].json, &found, &err);
 
-		if (rc != (isnan(ours[i].wanted) ? -1 : 0) || (rc == 0 && fabs(found - ours[i].wanted) > 1e-12 * fabs(found)))
+		if (rc != (isnan(ours[i].wanted) ? -1 : 0) ||
+			(rc == 0 && fabs(found - ours[i].wanted) > 1e-12 * fabs(found)))
 			fail_msg("%s of %s: %g %s", ours[i].path, ours[i].json, found, err.msg);
 	}
 }
 
-static const struct { const char *path, *message; } refused[] = {
+static const struct {
+	const char *path, *message;
+} refused[] = {
 	{ "{a,b}", "position 1: multipaths ({...}, [...]) are not supported" },
 	{ "a.[b", "position 3: multipaths" },
 	{ "a|{b}", "position 3: multipaths" },
@@ -117,7 +125,9 @@ static const struct { const char *path, *message; } refused[] = {
 	{ "a.#({b}==1)", "position 5: multipaths" },
 	{ "a\\", "position 1: there is nothing behind the last backslash" },
 	{ "a.#(#(#(#(#(#(#(#(#(x)))))))))", "at most 8" },
-	{ "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", "at most 64" },
+	{ "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a."
+	  "a.a.a.a.a.a.a.a.a.a.a",
+		"at most 64" },
 };
 
 static void what_is_not_understood_is_said_at_once(void **state)
@@ -132,7 +142,9 @@ static void what_is_not_understood_is_said_at_once(void **state)
 	}
 }
 
-static const struct { const char *path, *json, *message; } bad_answers[] = {
+static const struct {
+	const char *path, *json, *message;
+} bad_answers[] = {
 	{ "a", "", "the answer is not JSON: line 1 column 0: it ends too early" },
 	{ "a", "{\"a\":1", "it ends too early" },
 	{ "a", "{\"a\":1}\n{\"a\":2}", "the answer is not JSON: line 2 column 1: there is more behind its end" },
@@ -141,8 +153,11 @@ static const struct { const char *path, *json, *message; } bad_answers[] = {
 	{ "a", "{\"a\":1e999}", "a number is too large" },
 	{ "a", "{\"a\":NaN}", "it cannot be read" },
 	{ "a", "{\"a\":\"\xff\"}", "it is not UTF-8" },
-	{ "b", "{\"a\":1}", "must point to a numeric value or a string parseable as a Quantity, got Null: there is nothing" },
-	{ "a", "{\"a\":\"s3cret\"}", "must point to a numeric value or a string parseable as a Quantity, got String: a text that is no quantity like 5, 1.5, 100m or 2Gi" },
+	{ "b", "{\"a\":1}",
+		"must point to a numeric value or a string parseable as a Quantity, got Null: there is nothing" },
+	{ "a", "{\"a\":\"s3cret\"}",
+		"must point to a numeric value or a string parseable as a Quantity, got String: a text that is no "
+		"quantity like 5, 1.5, 100m or 2Gi" },
 	{ "a", "{\"a\":\"1\\u0000\"}", "got String" },
 	{ "a", "{\"a\":true}", "got True" },
 	{ "a", "{\"a\":[1]}", "got JSON: a list" },
@@ -175,7 +190,8 @@ static void costs_are_bounded(void **state)
 		buf_puts(&json, ",1");
 	buf_puts(&json, "]}");
 	assert_int_equal(number("a.#(==1)#|#", json.data, &value, &err), -1);
-	assert_string_equal(err.msg, "the answer is too large for that path: it leads through more than 1000000 values");
+	assert_string_equal(err.msg,
+		"the answer is too large for that path: it leads through more than 1000000 values");
 	assert_int_equal(number("a.#", json.data, &value, &err), 0);
 	assert_true(value == 1100001);
 	buf_reset(&json);

@@ -14,7 +14,9 @@
 #include "scalers/scaler.h"
 
 /* The sections that speak of a type, beside the one that has its name. */
-static const struct { const char *type, *section; } shared[] = {
+static const struct {
+	const char *type, *section;
+} shared[] = {
 	{ "redis-streams", "redis, redis-cluster, redis-sentinel" },
 	{ "redis-cluster-streams", "redis, redis-cluster, redis-sentinel" },
 	{ "redis-sentinel-streams", "redis, redis-cluster, redis-sentinel" },
@@ -64,7 +66,9 @@ static bool speaks_of(const char *section, const char *type)
 	return in_list(section, type);
 }
 
-/* The text of the next section that begins with .Ss; title: caller owns both. False: there is none. */
+/*
+ * The text of the next section that begins with .Ss; title: caller owns both. False: there is none.
+ */
 static bool next_section(const char **at, char **title, char **text)
 {
 	const char *begin = strstr(*at, "\n.Ss "), *end, *line, *other;
@@ -124,7 +128,8 @@ static void every_parameter_is_in_the_manual(void **state)
 				const struct param_row *row = &type->tables[i]->rows[k];
 				const char *spellings = row->names;
 
-				while (row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS && params_next_name(&spellings, name)) {
+				while (row->kind != PARAM_DROPPED && row->kind != PARAM_OTHERS &&
+					params_next_name(&spellings, name)) {
 					if (is_told(one, name))
 						continue;
 					print_error("%s: %s is not in the manual\n", one, name);
@@ -180,7 +185,8 @@ static bool check_item(const char *section, char *line)
 	char *word;
 
 	while ((word = strsep(&line, " ")) != NULL) {
-		if (!*word || strcmp(word, ",") == 0 || strcmp(word, "Cm") == 0 || strcmp(word, "No") == 0 || strcmp(word, "or") == 0 || strcmp(word, "and") == 0 || strcmp(word, "without") == 0)
+		if (!*word || strcmp(word, ",") == 0 || strcmp(word, "Cm") == 0 || strcmp(word, "No") == 0 ||
+			strcmp(word, "or") == 0 || strcmp(word, "and") == 0 || strcmp(word, "without") == 0)
 			continue;
 		if (is_declared(section, word))
 			continue;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metrics-api trigger: parameters (keda-scalers.md A.8), question keys, and asking the pods behind a Service. HTTP and the API server are stand-ins at link level: which answer comes when, and what is under way meanwhile, is
- * what is tested; the real ones are tried live.
+ * The metrics-api trigger: parameters (keda-scalers.md A.8), question keys, and asking the pods
+ * behind a Service. HTTP and the API server are stand-ins at link level: which answer comes when,
+ * and what is under way meanwhile, is what is tested; the real ones are tried live.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,12 +23,16 @@
 #include "scalers/scaler.h"
 #include "scalers/sources.h"
 
-/* --- parameters ------------------------------------------------------------------------------------------------------------------ */
+/* ---- Parameters ---- */
 
 static int build(const char *metadata, const char *auth, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 };
-	struct scaler_params params = { .type = "metrics-api", .index = 2, .metric_type = metric_type, .metadata = &m, .auth = &a };
+	struct scaler_params params = { .type = "metrics-api",
+		.index = 2,
+		.metric_type = metric_type,
+		.metadata = &m,
+		.auth = &a };
 	int failed;
 
 	pairs_fill(&m, metadata);
@@ -46,16 +51,27 @@ static const struct {
 	double activation;
 	enum metric_target_type target_type;
 } goods[] = {
-	{ URL "valueLocation=a.b|targetValue=5", NULL, NULL, "s2-metric-api-a-b", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation= a.b |targetValue=0.5|activationTargetValue=-1.5|format=json", NULL, "Value", "s2-metric-api-a-b", "metrics-api http://api.shop:8080", 500, -1.5, METRIC_VALUE },
-	{ URL "valueLocation=a.#(k==\"v/w\").b|targetValue=5", NULL, NULL, "s2-metric-api-a-#-k==\"v-w\"--b", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a.#(b>1)#\x01#|targetValue=5", NULL, NULL, "s2-metric-api-a-#-b>1-#|#", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a.1.b|targetValue=5|format=yaml", NULL, NULL, "s2-metric-api-a-1-b", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a.1.@b|targetValue=5|format=xml", NULL, NULL, "s2-metric-api-a-1-@b", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=x{a=~\"b.*\"}|targetValue=5|format=prometheus", NULL, NULL, "s2-metric-api-x{a=~\"b-*\"}", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true|aggregationType=max|timeout=2s|unsafeSsl=true", NULL, NULL, "s2-metric-api-a", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a|targetValue=5|authMode=apiKey", "apiKey=k|method=query|keyParamName=n", NULL, "s2-metric-api-a", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ URL "valueLocation=a|targetValue=5|authMode=basic", "username=u", NULL, "s2-metric-api-a", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a.b|targetValue=5", NULL, NULL, "s2-metric-api-a-b", "metrics-api http://api.shop:8080",
+		5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation= a.b |targetValue=0.5|activationTargetValue=-1.5|format=json", NULL, "Value",
+		"s2-metric-api-a-b", "metrics-api http://api.shop:8080", 500, -1.5, METRIC_VALUE },
+	{ URL "valueLocation=a.#(k==\"v/w\").b|targetValue=5", NULL, NULL, "s2-metric-api-a-#-k==\"v-w\"--b",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a.#(b>1)#\x01#|targetValue=5", NULL, NULL, "s2-metric-api-a-#-b>1-#|#",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a.1.b|targetValue=5|format=yaml", NULL, NULL, "s2-metric-api-a-1-b",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a.1.@b|targetValue=5|format=xml", NULL, NULL, "s2-metric-api-a-1-@b",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=x{a=~\"b.*\"}|targetValue=5|format=prometheus", NULL, NULL, "s2-metric-api-x{a=~\"b-*\"}",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true|aggregationType=max|timeout=2s|"
+	      "unsafeSsl=true",
+		NULL, NULL, "s2-metric-api-a", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a|targetValue=5|authMode=apiKey", "apiKey=k|method=query|keyParamName=n", NULL,
+		"s2-metric-api-a", "metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ URL "valueLocation=a|targetValue=5|authMode=basic", "username=u", NULL, "s2-metric-api-a",
+		"metrics-api http://api.shop:8080", 5000, 0, METRIC_AVERAGE_VALUE },
 };
 
 static void accepted(void **state)
@@ -80,7 +96,8 @@ static void accepted(void **state)
 static const struct {
 	const char *metadata, *auth, *message;
 } bads[] = {
-	{ "valueLocation=a|targetValue=5", NULL, "trigger 2 (metrics-api): missing required parameter \"url\" in [triggerMetadata]" },
+	{ "valueLocation=a|targetValue=5", NULL,
+		"trigger 2 (metrics-api): missing required parameter \"url\" in [triggerMetadata]" },
 	{ URL "targetValue=5", NULL, "missing required parameter \"valueLocation\" in [triggerMetadata]" },
 	{ URL "valueLocation=a", NULL, "no targetValue given" },
 	{ URL "valueLocation=a|targetValue=0", NULL, "parameter \"targetValue\" value \"0\" must be greater than 0" },
@@ -88,15 +105,22 @@ static const struct {
 	{ URL "valueLocation=a|targetValue=5|activationTargetValue=x", NULL, "\"activationTargetValue\" value \"x\"" },
 	{ URL "valueLocation=a|targetValue=5|format=json,xml", NULL, "\"format\" value \"json,xml\"" },
 	{ URL "valueLocation=a|targetValue=5|aggregationType=median", NULL, "\"aggregationType\" value \"median\"" },
-	{ URL "valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=yes", NULL, "\"aggregateFromKubeServiceEndpoints\" value \"yes\"" },
+	{ URL "valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=yes", NULL,
+		"\"aggregateFromKubeServiceEndpoints\" value \"yes\"" },
 	{ URL "valueLocation=a|targetValue=5|timeout=soon", NULL, "\"timeout\" value \"soon\"" },
-	{ URL "valueLocation=a.{b|targetValue=5", NULL, "parameter \"valueLocation\" value \"a.{b\", for format json: position 3: multipaths" },
-	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL, "for format yaml: position 3: there is no name between the dots" },
-	{ URL "valueLocation=1.a|targetValue=5|format=xml", NULL, "for format xml: the path begins with the name of the root element" },
-	{ URL "valueLocation=x[5m]|targetValue=5|format=prometheus", NULL, "for format prometheus: position 2: only an instant selector" },
+	{ URL "valueLocation=a.{b|targetValue=5", NULL,
+		"parameter \"valueLocation\" value \"a.{b\", for format json: position 3: multipaths" },
+	{ URL "valueLocation=a..b|targetValue=5|format=yaml", NULL,
+		"for format yaml: position 3: there is no name between the dots" },
+	{ URL "valueLocation=1.a|targetValue=5|format=xml", NULL,
+		"for format xml: the path begins with the name of the root element" },
+	{ URL "valueLocation=x[5m]|targetValue=5|format=prometheus", NULL,
+		"for format prometheus: position 2: only an instant selector" },
 	{ "url=ftp://x/|valueLocation=a|targetValue=5", NULL, "parameter \"url\"" },
-	{ "url=http://10.0.0.1/|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true", NULL, "parameter \"url\": the host must be that of a Service" },
-	{ "url=http://service/|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true", NULL, "parameter \"url\": the host must be that of a Service" },
+	{ "url=http://10.0.0.1/|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true", NULL,
+		"parameter \"url\": the host must be that of a Service" },
+	{ "url=http://service/|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true", NULL,
+		"parameter \"url\": the host must be that of a Service" },
 	{ URL "valueLocation=a|targetValue=5|authMode=bearer", NULL, "bearerToken" },
 	{ URL "valueLocation=a|targetValue=5|authMode=apiKey", NULL, "apiKey" },
 	{ URL "valueLocation=a|targetValue=5|authMode=apiKey", "apiKey=s3cret|method=body", "method" },
@@ -121,7 +145,9 @@ static void unknown_keys(void **state)
 	struct scaler s;
 
 	(void)state;
-	assert_int_equal(build(URL "valueLocation=a|targetValue=5|targetvalue=7|aggregationtype=sum", NULL, NULL, &s, NULL), 0);
+	assert_int_equal(build(URL "valueLocation=a|targetValue=5|targetvalue=7|aggregationtype=sum", NULL, NULL, &s,
+				 NULL),
+		0);
 	assert_non_null(strstr(s.unknown, "\"targetvalue\" (did you mean \"targetValue\"?)"));
 	assert_non_null(strstr(s.unknown, "\"aggregationtype\" (did you mean \"aggregationType\"?)"));
 	scaler_done(&s);
@@ -143,11 +169,22 @@ static char *key_of(const char *metadata, const char *auth)
 static void questions_are_told_apart(void **state)
 {
 	static const char *const others[][2] = {
-		{ "url=http://api.shop:8080/stats?x=2|valueLocation=a|targetValue=5", NULL }, { "url=https://api.shop:8080/stats?x=1|valueLocation=a|targetValue=5", NULL }, { URL "valueLocation=b|targetValue=5", NULL },
-		{ SAME "|format=yaml", NULL }, { SAME "|timeout=1s", NULL }, { SAME "|unsafeSsl=true", NULL }, { SAME "|aggregateFromKubeServiceEndpoints=true", NULL },
-		{ SAME "|aggregateFromKubeServiceEndpoints=true|aggregationType=sum", NULL }, { SAME "|authMode=bearer", "token=one" }, { SAME "|authMode=bearer", "token=two" }, { SAME, "ca=" },
+		{ "url=http://api.shop:8080/stats?x=2|valueLocation=a|targetValue=5", NULL },
+		{ "url=https://api.shop:8080/stats?x=1|valueLocation=a|targetValue=5", NULL },
+		{ URL "valueLocation=b|targetValue=5", NULL },
+		{ SAME "|format=yaml", NULL },
+		{ SAME "|timeout=1s", NULL },
+		{ SAME "|unsafeSsl=true", NULL },
+		{ SAME "|aggregateFromKubeServiceEndpoints=true", NULL },
+		{ SAME "|aggregateFromKubeServiceEndpoints=true|aggregationType=sum", NULL },
+		{ SAME "|authMode=bearer", "token=one" },
+		{ SAME "|authMode=bearer", "token=two" },
+		{ SAME, "ca=" },
 	};
-	char *same = key_of(SAME, NULL), *thresholds = key_of(URL "valueLocation=a|targetValue=7|activationTargetValue=3|format=json|aggregationType=sum", NULL);
+	char *same = key_of(SAME, NULL),
+	     *thresholds = key_of(URL
+		     "valueLocation=a|targetValue=7|activationTargetValue=3|format=json|aggregationType=sum",
+		     NULL);
 	char *keys[sizeof(others) / sizeof(others[0])];
 	size_t count = sizeof(others) / sizeof(others[0]) - 1; /* the last one is the same as without */
 
@@ -166,10 +203,10 @@ static void questions_are_told_apart(void **state)
 	free(thresholds);
 }
 
-/* --- URLs of a Service ------------------------------------------------------------------------------------------------------------- */
+/* ---- URLs of a Service ---- */
 
 #define SLICE(ports, endpoints) "{'ports':[" ports "],'endpoints':[" endpoints "]}"
-#define POD(address) "{'addresses':['" address "'],'conditions':{'ready':true}}"
+#define POD(address)            "{'addresses':['" address "'],'conditions':{'ready':true}}"
 
 static json_t *json(const char *text)
 {
@@ -188,20 +225,35 @@ static json_t *json(const char *text)
 static const struct {
 	const char *url, *slices, *wanted; /* URLs with blanks between them, or an error that begins with ! */
 } services[] = {
-	{ "http://q.shop:8080/load?a=b", SLICE("{'port':8080}", POD("10.0.0.1") "," POD("10.0.0.2")), "http://10.0.0.1:8080/load?a=b http://10.0.0.2:8080/load?a=b" },
+	{ "http://q.shop:8080/load?a=b", SLICE("{'port':8080}", POD("10.0.0.1") "," POD("10.0.0.2")),
+		"http://10.0.0.1:8080/load?a=b http://10.0.0.2:8080/load?a=b" },
 	{ "http://q.shop.svc.cluster.local", SLICE("{'port':80}", POD("10.0.0.1")), "http://10.0.0.1:80" },
 	{ "https://q.shop/x#frag", SLICE("{'port':443,'protocol':'TCP'}", POD("fd00::1")), "https://[fd00::1]:443/x" },
 	{ "http://q.shop/", SLICE("{'port':9090}", POD("10.0.0.1")), "http://10.0.0.1:9090/" },
 	{ "http://q.shop:8080/", SLICE("{'port':9090},{'port':8080}", POD("10.0.0.1")), "http://10.0.0.1:8080/" },
-	{ "http://q.shop:53/", SLICE("{'port':53,'protocol':'UDP'},{'port':9153}", POD("10.0.0.1")), "http://10.0.0.1:9153/" },
-	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", POD("10.0.0.1")), "!the pods of Service shop/q have several ports, and none of them is 81" },
-	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", ""), "!no endpoints URLs were given for the service name q in namespace shop" },
+	{ "http://q.shop:53/", SLICE("{'port':53,'protocol':'UDP'},{'port':9153}", POD("10.0.0.1")),
+		"http://10.0.0.1:9153/" },
+	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", POD("10.0.0.1")),
+		"!the pods of Service shop/q have several ports, and none of them is 81" },
+	{ "http://q.shop:81/", SLICE("{'port':9090},{'port':8080}", ""),
+		"!no endpoints URLs were given for the service name q in namespace shop" },
 	{ "http://q.shop:81/", SLICE("", POD("10.0.0.1")), "http://10.0.0.1:81/" },
 	{ "http://q.shop:81/", SLICE("{'name':'all'}", POD("10.0.0.1")), "http://10.0.0.1:81/" },
-	{ "http://q.shop/", SLICE("{'port':80}", POD("10.0.0.1")) "," SLICE("{'port':80}", POD("10.0.0.1") "," POD("10.0.0.3")), "http://10.0.0.1:80/ http://10.0.0.3:80/" },
-	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['10.0.0.1'],'conditions':{'ready':false}},{'addresses':['10.0.0.2'],'conditions':{}},{'addresses':['10.0.0.3']},{'addresses':[]}"), "http://10.0.0.2:80/ http://10.0.0.3:80/" },
-	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['10.0.0.1','10.0.0.9'],'targetRef':{'uid':'u1'}}") "," SLICE("{'port':80}", "{'addresses':['fd00::1'],'targetRef':{'uid':'u1'}}"), "http://10.0.0.1:80/" },
-	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['evil/@x']}"), "!an EndpointSlice of Service shop/q has something else than an address" },
+	{ "http://q.shop/",
+		SLICE("{'port':80}", POD("10.0.0.1")) "," SLICE("{'port':80}", POD("10.0.0.1") "," POD("10.0.0.3")),
+		"http://10.0.0.1:80/ http://10.0.0.3:80/" },
+	{ "http://q.shop/",
+		SLICE("{'port':80}",
+			"{'addresses':['10.0.0.1'],'conditions':{'ready':false}},{'addresses':['10.0.0.2'],'conditions'"
+			":{}},{'addresses':['10.0.0.3']},{'addresses':[]}"),
+		"http://10.0.0.2:80/ http://10.0.0.3:80/" },
+	{ "http://q.shop/",
+		SLICE("{'port':80}",
+			"{'addresses':['10.0.0.1','10.0.0.9'],'targetRef':{'uid':'u1'}}") "," SLICE("{'port':80}",
+			"{'addresses':['fd00::1'],'targetRef':{'uid':'u1'}}"),
+		"http://10.0.0.1:80/" },
+	{ "http://q.shop/", SLICE("{'port':80}", "{'addresses':['evil/@x']}"),
+		"!an EndpointSlice of Service shop/q has something else than an address" },
 	{ "http://q.shop/", "", "!no endpoints URLs were given for the service name q in namespace shop" },
 };
 
@@ -226,7 +278,9 @@ static void urls_of_services(void **state)
 			}
 			free(urls);
 		}
-		if (*services[i].wanted == '!' ? strncmp(found.data, services[i].wanted, strlen(services[i].wanted)) != 0 : strcmp(found.data, services[i].wanted) != 0)
+		if (*services[i].wanted == '!'
+				? strncmp(found.data, services[i].wanted, strlen(services[i].wanted)) != 0
+				: strcmp(found.data, services[i].wanted) != 0)
 			fail_msg("%s, %s: %s, not %s", services[i].url, text, found.data, services[i].wanted);
 		serviceurls_done(&s);
 		json_decref(list);
@@ -258,7 +312,7 @@ static void too_many_pods(void **state)
 	buf_done(&text);
 }
 
-/* --- stand-ins: HTTP and the API server -------------------------------------------------------------------------------------------- */
+/* ---- Stand-ins: HTTP and the API server ---- */
 
 #define CALLS_MAX 64
 
@@ -344,7 +398,11 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 
 static void give(size_t call, int status, const char *body)
 {
-	struct webget_answer answer = { .status = status, .body = body, .len = strlen(body), .content_type = "", .measured = !t.unmeasured };
+	struct webget_answer answer = { .status = status,
+		.body = body,
+		.len = strlen(body),
+		.content_type = "",
+		.measured = !t.unmeasured };
 
 	end_call(&t.calls[call]);
 	t.calls[call].fn(t.calls[call].arg, &answer, NULL);
@@ -397,7 +455,7 @@ static void done(void)
 	scaler_done(&asked);
 }
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ---- */
 
 static void one_url(void **state)
 {
@@ -409,7 +467,9 @@ static void one_url(void **state)
 	done();
 	ask(SAME);
 	give(0, 200, "{\"b\":7}");
-	assert_string_equal(t.err.msg, "metrics-api: http://api.shop:8080: valueLocation \"a\": must point to a numeric value or a string parseable as a Quantity, got Null: there is nothing");
+	assert_string_equal(t.err.msg,
+		"metrics-api: http://api.shop:8080: valueLocation \"a\": must point to a numeric value or a string "
+		"parseable as a Quantity, got Null: there is nothing");
 	done();
 	ask(SAME);
 	give(0, 201, "{\"a\":7}");
@@ -423,17 +483,24 @@ static void one_url(void **state)
 	done();
 }
 
-/* A page that somebody prints by hand often lacks its last line's end: that only matters where its length is not known. */
+/*
+ * A page that somebody prints by hand often lacks its last line's end: that only matters where its
+ * length is not known.
+ */
 static void last_lines(void **state)
 {
-	static const struct { const char *location, *body; } rows[] = { { "a|format=prometheus", "b 1\na 12" }, { "a|format=yaml", "b: 1\na: 12" }, { "a", "{\"a\":12}" } };
+	static const struct {
+		const char *location, *body;
+	} rows[] = { { "a|format=prometheus", "b 1\na 12" }, { "a|format=yaml", "b: 1\na: 12" },
+		{ "a", "{\"a\":12}" } };
 
 	(void)state;
 	for (size_t i = 0; i < 2 * sizeof(rows) / sizeof(rows[0]); i++) {
 		char metadata[128];
 		bool unmeasured = i & 1, cut = unmeasured && i < 4;
 
-		snprintf(metadata, sizeof(metadata), "url=http://api.shop:8080/stats|targetValue=5|valueLocation=%s", rows[i / 2].location);
+		snprintf(metadata, sizeof(metadata), "url=http://api.shop:8080/stats|targetValue=5|valueLocation=%s",
+			rows[i / 2].location);
 		ask(metadata);
 		t.unmeasured = unmeasured;
 		give(0, 200, rows[i / 2].body);
@@ -443,17 +510,25 @@ static void last_lines(void **state)
 	}
 }
 
-#define PODS "url=http://q.shop/load?x=1|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true|aggregationType="
+#define PODS                                                                                                           \
+	"url=http://q.shop/"                                                                                           \
+	"load?x=1|valueLocation=a|targetValue=5|aggregateFromKubeServiceEndpoints=true|aggregationType="
 
 static void pods_are_put_together(void **state)
 {
-	static const struct { const char *metadata; double value; } cases[] = { { PODS "average", 20.0 / 6 }, { PODS "sum", 20 }, { PODS "max", 9 }, { PODS "min", -1 } };
-	static const char *const answers[] = { "{\"a\":2}", "{\"a\":4}", "{\"a\":-1}", "{\"a\":9}", "{\"a\":\"1\"}", "{\"a\":5}" };
+	static const struct {
+		const char *metadata;
+		double value;
+	} cases[] = { { PODS "average", 20.0 / 6 }, { PODS "sum", 20 }, { PODS "max", 9 }, { PODS "min", -1 } };
+	static const char *const answers[] = { "{\"a\":2}", "{\"a\":4}", "{\"a\":-1}", "{\"a\":9}", "{\"a\":\"1\"}",
+		"{\"a\":5}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ask(cases[i].metadata);
-		assert_string_equal(t.listed, "/apis/discovery.k8s.io/v1/namespaces/shop/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dq&resourceVersion=0");
+		assert_string_equal(t.listed,
+			"/apis/discovery.k8s.io/v1/namespaces/shop/"
+			"endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dq&resourceVersion=0");
 		give_slices(6);
 		assert_int_equal(t.under_way, 5);
 		give(3, 200, answers[3]);
@@ -481,7 +556,8 @@ static void an_error_is_never_a_lower_value(void **state)
 		give_slices(7);
 		give(0, 200, "{\"a\":2}");
 		give_error(2, "http://10.0.0.3:80: connection refused"); /* ends the others, too */
-		assert_string_equal(t.err.msg, "metrics-api http://q.shop:80: one of 7 endpoints: http://10.0.0.3:80: connection refused");
+		assert_string_equal(t.err.msg,
+			"metrics-api http://q.shop:80: one of 7 endpoints: http://10.0.0.3:80: connection refused");
 		assert_int_equal(t.started, 6);
 		done();
 	}
@@ -502,7 +578,8 @@ static void the_least_is_that_of_the_rest(void **state)
 	give_slices(2);
 	give(0, 500, "");
 	give(1, 500, "");
-	assert_string_equal(t.err.msg, "metrics-api http://q.shop:80: one of 2 endpoints: http://10.0.0.1:80: api returned 500");
+	assert_string_equal(t.err.msg,
+		"metrics-api http://q.shop:80: one of 2 endpoints: http://10.0.0.1:80: api returned 500");
 	done();
 }
 
@@ -513,13 +590,16 @@ static void no_pods(void **state)
 	(void)state;
 	ask(PODS "sum");
 	give_slices(0);
-	assert_string_equal(t.err.msg, "metrics-api http://q.shop:80: no endpoints URLs were given for the service name q in namespace shop: it has no ready endpoint, or does not exist");
+	assert_string_equal(t.err.msg,
+		"metrics-api http://q.shop:80: no endpoints URLs were given for the service name q in namespace shop: "
+		"it has no ready endpoint, or does not exist");
 	done();
 	ask(PODS "sum");
 	err_set(&denied, ERR_DENIED, "forbidden");
 	t.listing_under_way = false;
 	t.listing.fn(t.listing.arg, NULL, &denied);
-	assert_string_equal(t.err.msg, "metrics-api http://q.shop:80: reading the EndpointSlices of Service shop/q: forbidden");
+	assert_string_equal(t.err.msg,
+		"metrics-api http://q.shop:80: reading the EndpointSlices of Service shop/q: forbidden");
 	assert_int_equal(t.err.kind, ERR_DENIED);
 	done();
 }
@@ -558,8 +638,19 @@ static int end_loop(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted), cmocka_unit_test(rejected), cmocka_unit_test(unknown_keys), cmocka_unit_test(questions_are_told_apart), cmocka_unit_test(urls_of_services), cmocka_unit_test(too_many_pods), cmocka_unit_test(one_url), cmocka_unit_test(last_lines),
-		cmocka_unit_test(pods_are_put_together), cmocka_unit_test(an_error_is_never_a_lower_value), cmocka_unit_test(the_least_is_that_of_the_rest), cmocka_unit_test(no_pods), cmocka_unit_test(cancelled_at_any_time),
+		cmocka_unit_test(accepted),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(unknown_keys),
+		cmocka_unit_test(questions_are_told_apart),
+		cmocka_unit_test(urls_of_services),
+		cmocka_unit_test(too_many_pods),
+		cmocka_unit_test(one_url),
+		cmocka_unit_test(last_lines),
+		cmocka_unit_test(pods_are_put_together),
+		cmocka_unit_test(an_error_is_never_a_lower_value),
+		cmocka_unit_test(the_least_is_that_of_the_rest),
+		cmocka_unit_test(no_pods),
+		cmocka_unit_test(cancelled_at_any_time),
 	};
 
 	return cmocka_run_group_tests(tests, start_loop, end_loop);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters of a trigger: where they are looked for, what they may be, and what is said of one that is wrong. */
+/*
+ * Parameters of a trigger: where they are looked for, what they may be, and what is said of one
+ * that is wrong.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +22,11 @@ static int setup(void **state)
 {
 	(void)state;
 	memset(&t, 0, sizeof(t));
-	t.params = (struct scaler_params){ .type = "x", .metadata = &t.metadata, .auth = &t.auth, .env = &t.env, .unresolved = &t.unresolved };
+	t.params = (struct scaler_params){ .type = "x",
+		.metadata = &t.metadata,
+		.auth = &t.auth,
+		.env = &t.env,
+		.unresolved = &t.unresolved };
 	return 0;
 }
 
@@ -38,7 +45,8 @@ static const struct param_row env_first = { "count", PARAM_TEXT, "mea", 0, .requ
 static const struct param_row required = { "count", PARAM_TEXT, "ma", 0, .required = true };
 
 /* One row by itself, as if it were of that kind. */
-static int read_as(enum param_kind kind, const struct param_row *row, const char *const *words, void *out, struct err *err)
+static int read_as(enum param_kind kind, const struct param_row *row, const char *const *words, void *out,
+	struct err *err)
 {
 	struct param_row one = *row;
 	const struct param_table table = { &one, 1 };
@@ -105,24 +113,42 @@ static void what_is_missing_is_named(void **state)
 
 	(void)state;
 	assert_int_equal(read_text(&required, &text, NULL), -1); /* nobody wants to know why */
-	expect_error(read_text(&required, &text, &err), &err, "missing required parameter \"count\" in [triggerMetadata authParams]");
+	expect_error(read_text(&required, &text, &err), &err,
+		"missing required parameter \"count\" in [triggerMetadata authParams]");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
-	expect_error(read_text(&everywhere, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
-	expect_error(read_text(&env_first, &text, &err), &err, "parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	expect_error(read_text(&everywhere, &text, &err), &err,
+		"parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
+	expect_error(read_text(&env_first, &text, &err), &err,
+		"parameter \"countFromEnv\": the target's container has no environment variable COUNT with a value");
 	strmap_set(&t.auth, "count", "3");
 	expect_text(&env_first, "3"); /* what is not there leaves the word to what comes behind it */
 	strmap_remove(&t.auth, "count");
 	strmap_set(&t.unresolved, "COUNT", "comes from Secret creds key x");
-	expect_error(read_text(&everywhere, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
+	expect_error(read_text(&everywhere, &text, &err), &err,
+		"parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret "
+		"creds key x");
 	strmap_set(&t.auth, "count", "3");
-	expect_error(read_text(&env_first, &text, &err), &err, "parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret creds key x");
+	expect_error(read_text(&env_first, &text, &err), &err,
+		"parameter \"countFromEnv\": environment variable COUNT of the target's container comes from Secret "
+		"creds key x");
 }
 
 static void whole_numbers(void **state)
 {
-	static const struct { const char *text; int64_t value; bool wrong; } cases[] = {
-		{ "0", 0, false }, { "-7", -7, false }, { "9223372036854775807", INT64_MAX, false }, { "9223372036854775808", 0, true }, { "1.5", 0, true },
-		{ "+1", 0, true }, { "01", 0, true }, { "1e3", 0, true }, { "five", 0, true },
+	static const struct {
+		const char *text;
+		int64_t value;
+		bool wrong;
+	} cases[] = {
+		{ "0", 0, false },
+		{ "-7", -7, false },
+		{ "9223372036854775807", INT64_MAX, false },
+		{ "9223372036854775808", 0, true },
+		{ "1.5", 0, true },
+		{ "+1", 0, true },
+		{ "01", 0, true },
+		{ "1e3", 0, true },
+		{ "five", 0, true },
 	};
 
 	(void)state;
@@ -144,20 +170,24 @@ static void only_metadata_is_shown(void **state)
 
 	(void)state;
 	strmap_set(&t.metadata, "count", "s3cret");
-	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err, "unable to set param \"count\" value \"s3cret\": must be a whole number");
-	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err, "unable to set param \"count\" value \"s3cret\": must be true or false");
+	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err,
+		"unable to set param \"count\" value \"s3cret\": must be a whole number");
+	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err,
+		"unable to set param \"count\" value \"s3cret\": must be true or false");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "s3cret");
-	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be a whole number");
+	expect_error(read_as(PARAM_INT64, &everywhere, NULL, &number, &err), &err,
+		"unable to set param \"count\" value from authParams (not shown): must be a whole number");
 	strmap_remove(&t.auth, "count");
 	strmap_set(&t.metadata, "countFromEnv", "COUNT");
 	strmap_set(&t.env, "COUNT", "s3cret");
-	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err, "unable to set param \"count\" value from resolvedEnv (not shown): must be true or false");
+	expect_error(read_as(PARAM_BOOL, &everywhere, NULL, &yes, &err), &err,
+		"unable to set param \"count\" value from resolvedEnv (not shown): must be true or false");
 	assert_int_equal(number, 5);
 	assert_true(yes);
 }
 
-/* --- every reader, every form ------------------------------------------------------------------------------------------------- */
+/* ---- Every reader, every form ---- */
 
 static void given(const char *text)
 {
@@ -166,10 +196,35 @@ static void given(const char *text)
 
 static void numbers(void **state)
 {
-	static const struct { const char *text; double value; bool wrong; } cases[] = {
-		{ "0", 0, false }, { "-0", -0.0, false }, { "-7", -7, false }, { "2.5", 2.5, false }, { "1e3", 1000, false }, { "1E+3", 1000, false }, { "25e-1", 2.5, false }, { "0.5", 0.5, false },
-		{ " 3 ", 3, false }, { "1.7976931348623157e308", 1.7976931348623157e308, false }, { ".5", 0, true }, { "5.", 0, true }, { "+1", 0, true }, { "05", 0, true }, { "0x10", 0, true },
-		{ "NaN", 0, true }, { "Inf", 0, true }, { "null", 0, true }, { "1e999", 0, true }, { "1e", 0, true }, { "1e+", 0, true }, { "-", 0, true }, { "1 2", 0, true }, { "1,5", 0, true },
+	static const struct {
+		const char *text;
+		double value;
+		bool wrong;
+	} cases[] = {
+		{ "0", 0, false },
+		{ "-0", -0.0, false },
+		{ "-7", -7, false },
+		{ "2.5", 2.5, false },
+		{ "1e3", 1000, false },
+		{ "1E+3", 1000, false },
+		{ "25e-1", 2.5, false },
+		{ "0.5", 0.5, false },
+		{ " 3 ", 3, false },
+		{ "1.7976931348623157e308", 1.7976931348623157e308, false },
+		{ ".5", 0, true },
+		{ "5.", 0, true },
+		{ "+1", 0, true },
+		{ "05", 0, true },
+		{ "0x10", 0, true },
+		{ "NaN", 0, true },
+		{ "Inf", 0, true },
+		{ "null", 0, true },
+		{ "1e999", 0, true },
+		{ "1e", 0, true },
+		{ "1e+", 0, true },
+		{ "-", 0, true },
+		{ "1 2", 0, true },
+		{ "1,5", 0, true },
 	};
 
 	(void)state;
@@ -184,7 +239,9 @@ static void numbers(void **state)
 
 static void switches(void **state)
 {
-	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True", " true " }, *const no[] = { "0", "f", "F", "FALSE", "false", "False" }, *const wrong[] = { "yes", "on", "tRUE", "2", "enable" };
+	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True", " true " },
+				 *const no[] = { "0", "f", "F", "FALSE", "false", "False" },
+				 *const wrong[] = { "yes", "on", "tRUE", "2", "enable" };
 	bool value;
 
 	(void)state;
@@ -208,9 +265,25 @@ static void switches(void **state)
 
 static void durations(void **state)
 {
-	static const struct { const char *text; int64_t ms; bool wrong; } cases[] = {
-		{ "30s", 30000, false }, { "1m30s", 90000, false }, { "250ms", 250, false }, { "1.5h", 5400000, false }, { "0", 0, false }, { "0s", 0, false }, { "1500", 1500, false },
-		{ "-5s", 7, true }, { "-5", 7, true }, { "1.5", 7, true }, { "5 s", 7, true }, { "s", 7, true }, { "1d", 7, true }, { "99999999999999999999", 7, true },
+	static const struct {
+		const char *text;
+		int64_t ms;
+		bool wrong;
+	} cases[] = {
+		{ "30s", 30000, false },
+		{ "1m30s", 90000, false },
+		{ "250ms", 250, false },
+		{ "1.5h", 5400000, false },
+		{ "0", 0, false },
+		{ "0s", 0, false },
+		{ "1500", 1500, false },
+		{ "-5s", 7, true },
+		{ "-5", 7, true },
+		{ "1.5", 7, true },
+		{ "5 s", 7, true },
+		{ "s", 7, true },
+		{ "1d", 7, true },
+		{ "99999999999999999999", 7, true },
 	};
 	struct err err = { 0 };
 	int64_t ms;
@@ -223,7 +296,9 @@ static void durations(void **state)
 		assert_int_equal(ms, cases[i].ms);
 	}
 	given("soon");
-	expect_error(read_as(PARAM_DURATION, &everywhere, NULL, &ms, &err), &err, "unable to set param \"count\" value \"soon\": must be a duration such as 30s, or a whole number of milliseconds, not negative");
+	expect_error(read_as(PARAM_DURATION, &everywhere, NULL, &ms, &err), &err,
+		"unable to set param \"count\" value \"soon\": must be a duration such as 30s, or a whole number of "
+		"milliseconds, not negative");
 }
 
 static void choices(void **state)
@@ -239,7 +314,8 @@ static void choices(void **state)
 	assert_int_equal(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), 0);
 	assert_int_equal(which, 1);
 	given("Green");
-	expect_error(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), &err, "unable to set param \"count\" value \"Green\": must be one of red, green");
+	expect_error(read_as(PARAM_CHOICE, &everywhere, words, &which, &err), &err,
+		"unable to set param \"count\" value \"Green\": must be one of red, green");
 	given("red,green");
 	assert_int_equal(read_as(PARAM_CHOICE, &everywhere, words, &which, NULL), -1);
 	assert_int_equal(which, 1);
@@ -247,8 +323,17 @@ static void choices(void **state)
 
 static void lists(void **state)
 {
-	static const struct { const char *text; size_t count; const char *items[4]; } cases[] = {
-		{ "a", 1, { "a" } }, { " a , b ", 2, { "a", "b" } }, { "a,,b", 3, { "a", "", "b" } }, { ",", 2, { "", "" } }, { "a;b,c", 2, { "a;b", "c" } }, { "  ", 0, { NULL } },
+	static const struct {
+		const char *text;
+		size_t count;
+		const char *items[4];
+	} cases[] = {
+		{ "a", 1, { "a" } },
+		{ " a , b ", 2, { "a", "b" } },
+		{ "a,,b", 3, { "a", "", "b" } },
+		{ ",", 2, { "", "" } },
+		{ "a;b,c", 2, { "a;b", "c" } },
+		{ "  ", 0, { NULL } },
 	};
 	struct param_list list = { 0 };
 
@@ -286,16 +371,24 @@ static void maps(void **state)
 		strmap_done(&map);
 	}
 	given("a=b=c");
-	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err, "unable to set param \"count\" value \"a=b=c\": must be name=value pieces with exactly one '=' each, separated by commas");
+	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err,
+		"unable to set param \"count\" value \"a=b=c\": must be name=value pieces with exactly one '=' each, "
+		"separated by commas");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "s3cret");
-	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err, "unable to set param \"count\" value from authParams (not shown): must be name=value pieces with exactly one '=' each, separated by commas");
+	expect_error(read_as(PARAM_MAP, &everywhere, NULL, &map, &err), &err,
+		"unable to set param \"count\" value from authParams (not shown): must be name=value pieces with "
+		"exactly one '=' each, separated by commas");
 	strmap_done(&map);
 }
 
 static void targets(void **state)
 {
-	static const struct { const char *text; int64_t milli; } cases[] = { { "5", 5000 }, { "0.5", 500 }, { "2.5", 2500 }, { "0.001", 1 }, { "1e3", 1000000 }, { "0.0015", 2 } };
+	static const struct {
+		const char *text;
+		int64_t milli;
+	} cases[] = { { "5", 5000 }, { "0.5", 500 }, { "2.5", 2500 }, { "0.001", 1 }, { "1e3", 1000000 },
+		{ "0.0015", 2 } };
 	static const char *const wrong[] = { "0", "-1", "0.0001", "-0.5" };
 	struct quantity target = { 0 };
 	struct err err = { 0 };
@@ -312,16 +405,24 @@ static void targets(void **state)
 		assert_int_equal(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), -1);
 	}
 	given("0");
-	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
+	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err,
+		"parameter \"count\" value \"0\" must be greater than 0 (at least 0.001)");
 	strmap_remove(&t.metadata, "count");
 	strmap_set(&t.auth, "count", "-5");
-	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err, "parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
+	expect_error(read_as(PARAM_TARGET, &everywhere, NULL, &target, &err), &err,
+		"parameter \"count\" value from authParams (not shown) must be greater than 0 (at least 0.001)");
 }
 
-/* In a formula a target means nothing: what does not have to be there may be 0, but a typing error is still one. */
+/*
+ * In a formula a target means nothing: what does not have to be there may be 0, but a typing error
+ * is still one.
+ */
 static void targets_of_formula_sources(void **state)
 {
-	static const struct { const char *text; int64_t milli; } cases[] = { { NULL, 0 }, { "", 0 }, { "0", 0 }, { "-3", 0 }, { "0.0001", 0 }, { "2.5", 2500 } };
+	static const struct {
+		const char *text;
+		int64_t milli;
+	} cases[] = { { NULL, 0 }, { "", 0 }, { "0", 0 }, { "-3", 0 }, { "0.0001", 0 }, { "2.5", 2500 } };
 	struct err err = { 0 };
 
 	(void)state;
@@ -340,7 +441,11 @@ static void targets_of_formula_sources(void **state)
 
 static void metric_types(void **state)
 {
-	static const struct { const char *text; enum metric_target_type type; } cases[] = { { NULL, METRIC_AVERAGE_VALUE }, { "", METRIC_AVERAGE_VALUE }, { "AverageValue", METRIC_AVERAGE_VALUE }, { "Value", METRIC_VALUE } };
+	static const struct {
+		const char *text;
+		enum metric_target_type type;
+	} cases[] = { { NULL, METRIC_AVERAGE_VALUE }, { "", METRIC_AVERAGE_VALUE },
+		{ "AverageValue", METRIC_AVERAGE_VALUE }, { "Value", METRIC_VALUE } };
 	enum metric_target_type type;
 	struct err err = { 0 };
 
@@ -351,9 +456,12 @@ static void metric_types(void **state)
 		assert_int_equal(type, cases[i].type);
 	}
 	t.params.metric_type = "Utilization";
-	expect_error(params_metric_type(&t.params, &type, &err), &err, "'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or 'AverageValue'");
+	expect_error(params_metric_type(&t.params, &type, &err), &err,
+		"'Utilization' metric type is unsupported for external metrics, allowed values are 'Value' or "
+		"'AverageValue'");
 	t.params.metric_type = "average";
-	expect_error(params_metric_type(&t.params, &type, &err), &err, "metricType \"average\" is unknown, allowed values are 'Value' or 'AverageValue'");
+	expect_error(params_metric_type(&t.params, &type, &err), &err,
+		"metricType \"average\" is unknown, allowed values are 'Value' or 'AverageValue'");
 }
 
 static void names_are_normalised(void **state)
@@ -364,22 +472,42 @@ static void names_are_normalised(void **state)
 	assert_string_equal(params_normalise(text), "a-b-c-d-e-f-g h\"i_j-K");
 }
 
-/* --- keys that nobody asked for ----------------------------------------------------------------------------------------------- */
+/* ---- Keys that nobody asked for ---- */
 
 static void unknown_keys_are_found(void **state)
 {
-	static const struct { const char *key, *said; } cases[] = {
-		{ "count", NULL }, { "number", NULL }, { "countFromEnv", NULL }, { "numberFromEnv", NULL }, { "extra", NULL }, { "later", NULL }, { "never", NULL },
-		{ "Count", "\"Count\" (did you mean \"count\"?)" }, { "cuont", "\"cuont\" (did you mean \"count\"?)" }, { "countFromENV", "\"countFromENV\" (did you mean \"countFromEnv\"?)" },
-		{ "colour", "\"colour\"" }, { "metricName", "\"metricName\" (KEDA dropped it in 2.12: the metric is named by the trigger's place)" },
+	static const struct {
+		const char *key, *said;
+	} cases[] = {
+		{ "count", NULL },
+		{ "number", NULL },
+		{ "countFromEnv", NULL },
+		{ "numberFromEnv", NULL },
+		{ "extra", NULL },
+		{ "later", NULL },
+		{ "never", NULL },
+		{ "Count", "\"Count\" (did you mean \"count\"?)" },
+		{ "cuont", "\"cuont\" (did you mean \"count\"?)" },
+		{ "countFromENV", "\"countFromENV\" (did you mean \"countFromEnv\"?)" },
+		{ "colour", "\"colour\"" },
+		{ "metricName",
+			"\"metricName\" (KEDA dropped it in 2.12: the metric is named by the trigger's place)" },
 		{ "cortexOrgId", "\"cortexOrgId\" (KEDA dropped it in 2.12: use customHeaders: X-Scope-OrgID=...)" },
-		{ "password", "\"password\"" }, { "passwordFromEnv", "\"passwordFromEnv\"" }, { "extraFromEnv", "\"extraFromEnv\"" }, { "gone", "\"gone\" (it went)" },
+		{ "password", "\"password\"" },
+		{ "passwordFromEnv", "\"passwordFromEnv\"" },
+		{ "extraFromEnv", "\"extraFromEnv\"" },
+		{ "gone", "\"gone\" (it went)" },
 	};
 	static const struct param_row rows[] = {
 		{ "count|number", PARAM_TEXT, "mae", 0, .required = false },
 		{ "password", PARAM_TEXT, "a", 0, .required = true }, /* no key of the metadata */
 		{ "extra", PARAM_IGNORED, "m", .help = "" },
-	}, more[] = { { "later", PARAM_TEXT, "m", 0, .when = 1 }, { "never", PARAM_REFUSED, "m", .why = "" }, { "gone", PARAM_DROPPED, "m", .why = "it went" } };
+	};
+	static const struct param_row more[] = {
+		{ "later", PARAM_TEXT, "m", 0, .when = 1 },
+		{ "never", PARAM_REFUSED, "m", .why = "" },
+		{ "gone", PARAM_DROPPED, "m", .why = "it went" },
+	};
 	static const struct param_table table = PARAM_TABLE(rows), more_table = PARAM_TABLE(more);
 	static const struct param_table *const tables[] = { &table, &more_table, NULL };
 	char *said;
@@ -406,7 +534,8 @@ static void unknown_keys_are_found(void **state)
 /* But what only an authentication may have, and has not. */
 static void keys_of_others_are_known(void **state)
 {
-	static const struct param_row rows[] = { { "password", PARAM_TEXT, "a", 0, .required = false }, { "*", PARAM_OTHERS, "m", .help = "" } };
+	static const struct param_row rows[] = { { "password", PARAM_TEXT, "a", 0, .required = false },
+		{ "*", PARAM_OTHERS, "m", .help = "" } };
 	static const struct param_table table = PARAM_TABLE(rows), *const tables[] = { &table, NULL };
 	char *said;
 
@@ -427,7 +556,8 @@ static void keys_of_others_are_known(void **state)
 
 static void what_is_missing_may_be_mistyped(void **state)
 {
-	static const struct param_row rows[] = { { "listName", PARAM_TEXT, "m", 0, .required = true }, { "host", PARAM_TEXT, "m", 0, .required = true }, { "hosts", PARAM_TEXT, "m", 0, .required = false } };
+	static const struct param_row rows[] = { { "listName", PARAM_TEXT, "m", 0, .required = true },
+		{ "host", PARAM_TEXT, "m", 0, .required = true }, { "hosts", PARAM_TEXT, "m", 0, .required = false } };
 	static const struct param_table table = PARAM_TABLE(rows), *const tables[] = { &table, NULL };
 	struct err err = { 0 };
 	char *text;
@@ -435,15 +565,19 @@ static void what_is_missing_may_be_mistyped(void **state)
 	(void)state;
 	t.params.tables = tables;
 	strmap_set(&t.metadata, "listname", "jobs");
-	expect_error(read_text(&rows[0], &text, &err), &err, "missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)");
+	expect_error(read_text(&rows[0], &text, &err), &err,
+		"missing required parameter \"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, "
+		"mistyped?)");
 	/* Another name, however short, and one that another parameter has. */
 	strmap_set(&t.metadata, "port", "1");
-	expect_error(read_text(&rows[1], &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
+	expect_error(read_text(&rows[1], &text, &err), &err,
+		"missing required parameter \"host\" in [triggerMetadata]");
 	strmap_set(&t.metadata, "hosts", "a");
-	expect_error(read_text(&rows[1], &text, &err), &err, "missing required parameter \"host\" in [triggerMetadata]");
+	expect_error(read_text(&rows[1], &text, &err), &err,
+		"missing required parameter \"host\" in [triggerMetadata]");
 }
 
-/* --- whole tables ------------------------------------------------------------------------------------------------------------- */
+/* ---- Whole tables ---- */
 
 struct fields {
 	char *name, *password, *mode_text;
@@ -497,7 +631,8 @@ static void tables_are_read_and_freed(void **state)
 	assert_int_equal(f.tls, PARAM_OFF);
 	assert_string_equal(strmap_get(&f.map, "a"), "b");
 	assert_int_equal(params_read_when(&whole, &t.params, 1, &f, NULL), 0);
-	expect_error(params_read_when(&whole, &t.params, 6, &f, &err), &err, "missing required parameter \"modeText\" in [triggerMetadata authParams]");
+	expect_error(params_read_when(&whole, &t.params, 6, &f, &err), &err,
+		"missing required parameter \"modeText\" in [triggerMetadata authParams]");
 	strmap_set(&t.metadata, "modeText", "m");
 	assert_int_equal(params_read_when(&whole, &t.params, 6, &f, NULL), 0);
 	assert_string_equal(f.mode_text, "m");
@@ -553,7 +688,8 @@ static void there_may_be_more(void **state)
 	t.params.auth_open = false;
 	strmap_set(&t.metadata, "name", "n");
 	strmap_set(&t.metadata, "passwordFromEnv", "PW");
-	expect_error(read_whole(&f, &err), &err, "parameter \"passwordFromEnv\": the target's container has no environment variable PW with a value");
+	expect_error(read_whole(&f, &err), &err,
+		"parameter \"passwordFromEnv\": the target's container has no environment variable PW with a value");
 	params_done(&whole, &f);
 	t.params.env_open = true;
 	assert_int_equal(read_whole(&f, NULL), 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parameters of the postgresql trigger: accepted, defaulted, rejected with the message (keda-scalers.md A.3, C.2). What the server answers is tried live. */
+/*
+ * The parameters of the postgresql trigger: accepted, defaulted, rejected with the message
+ * (keda-scalers.md A.3, C.2). What the server answers is tried live.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,12 +17,18 @@
 #include "scalers/sql/pgquery.h"
 
 #define PARTS "host=db|port=5432|userName=me|dbName=shop|sslmode=require|"
-#define ASKS "query=SELECT 1|targetQueryValue=5"
+#define ASKS  "query=SELECT 1|targetQueryValue=5"
 
-static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out, struct err *err)
+static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out,
+	struct err *err)
 {
 	struct strmap m = { 0 }, a = { 0 }, e = { 0 };
-	struct scaler_params params = { .type = "postgresql", .index = 1, .metric_type = metric_type, .metadata = &m, .auth = &a, .env = &e };
+	struct scaler_params params = { .type = "postgresql",
+		.index = 1,
+		.metric_type = metric_type,
+		.metadata = &m,
+		.auth = &a,
+		.env = &e };
 	int failed;
 
 	pairs_fill(&m, metadata);
@@ -39,16 +48,26 @@ static const struct {
 	enum metric_target_type target_type;
 } goods[] = {
 	{ PARTS ASKS, NULL, NULL, NULL, "postgresql db:5432/shop", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ PARTS "query=SELECT 1|targetQueryValue=0.25|activationTargetQueryValue=-1.5", NULL, NULL, "Value", "postgresql db:5432/shop", 250, -1.5, METRIC_VALUE },
-	{ PARTS ASKS, "host=other|password=secret-value", NULL, NULL, "postgresql other:5432/shop", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ ASKS, "host=a|port=1|userName=u|dbName=d|sslmode=disable", NULL, NULL, "postgresql a:1/d", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ ASKS, "connection=host=a user=u password=secret-value", NULL, NULL, "postgresql a:5432/u", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ PARTS ASKS, "connection=host=a user=u password=secret-value", NULL, NULL, "postgresql a:5432/u", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ "connectionFromEnv=PG|" ASKS, NULL, "PG=postgres://u:secret-value@e:7/d", NULL, "postgresql e:7/d", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ "connectionFromEnv=PG|" ASKS, "connection=host=a user=u", "PG=postgres://u@e:7/d", NULL, "postgresql a:5432/u", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ PARTS "passwordFromEnv=W|" ASKS, NULL, "W=secret-value", "AverageValue", "postgresql db:5432/shop", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ PARTS "notifyChannel=jobs|" ASKS, NULL, NULL, NULL, "postgresql db:5432/shop", 5000, 0, METRIC_AVERAGE_VALUE },
-	{ PARTS "connection=ignored|" ASKS, NULL, NULL, NULL, "postgresql db:5432/shop", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ PARTS "query=SELECT 1|targetQueryValue=0.25|activationTargetQueryValue=-1.5", NULL, NULL, "Value",
+		"postgresql db:5432/shop", 250, -1.5, METRIC_VALUE },
+	{ PARTS ASKS, "host=other|password=secret-value", NULL, NULL, "postgresql other:5432/shop", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ ASKS, "host=a|port=1|userName=u|dbName=d|sslmode=disable", NULL, NULL, "postgresql a:1/d", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ ASKS, "connection=host=a user=u password=secret-value", NULL, NULL, "postgresql a:5432/u", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ PARTS ASKS, "connection=host=a user=u password=secret-value", NULL, NULL, "postgresql a:5432/u", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ "connectionFromEnv=PG|" ASKS, NULL, "PG=postgres://u:secret-value@e:7/d", NULL, "postgresql e:7/d", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ "connectionFromEnv=PG|" ASKS, "connection=host=a user=u", "PG=postgres://u@e:7/d", NULL,
+		"postgresql a:5432/u", 5000, 0, METRIC_AVERAGE_VALUE },
+	{ PARTS "passwordFromEnv=W|" ASKS, NULL, "W=secret-value", "AverageValue", "postgresql db:5432/shop", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ PARTS "notifyChannel=jobs|" ASKS, NULL, NULL, NULL, "postgresql db:5432/shop", 5000, 0,
+		METRIC_AVERAGE_VALUE },
+	{ PARTS "connection=ignored|" ASKS, NULL, NULL, NULL, "postgresql db:5432/shop", 5000, 0,
+		METRIC_AVERAGE_VALUE },
 };
 
 static void accepted(void **state)
@@ -73,28 +92,41 @@ static void accepted(void **state)
 static const struct {
 	const char *metadata, *auth, *env, *metric_type, *message;
 } bads[] = {
-	{ PARTS "targetQueryValue=5", NULL, NULL, NULL, "trigger 1 (postgresql): missing required parameter \"query\" in [triggerMetadata]" },
+	{ PARTS "targetQueryValue=5", NULL, NULL, NULL,
+		"trigger 1 (postgresql): missing required parameter \"query\" in [triggerMetadata]" },
 	{ PARTS "query=SELECT 1", NULL, NULL, NULL, "no targetQueryValue given" },
-	{ PARTS "query=SELECT 1|targetQueryValue=0", NULL, NULL, NULL, "\"targetQueryValue\" value \"0\" must be greater than 0" },
+	{ PARTS "query=SELECT 1|targetQueryValue=0", NULL, NULL, NULL,
+		"\"targetQueryValue\" value \"0\" must be greater than 0" },
 	{ PARTS "query=SELECT 1|targetQueryValue=-5", NULL, NULL, NULL, "\"targetQueryValue\" value \"-5\"" },
-	{ PARTS "query=SELECT 1|targetQueryValue=many", NULL, NULL, NULL, "\"targetQueryValue\" value \"many\": must be a number" },
-	{ PARTS ASKS "|activationTargetQueryValue=.5", NULL, NULL, NULL, "\"activationTargetQueryValue\" value \".5\": must be a number" },
+	{ PARTS "query=SELECT 1|targetQueryValue=many", NULL, NULL, NULL,
+		"\"targetQueryValue\" value \"many\": must be a number" },
+	{ PARTS ASKS "|activationTargetQueryValue=.5", NULL, NULL, NULL,
+		"\"activationTargetQueryValue\" value \".5\": must be a number" },
 	{ PARTS "query=SELECT 1; SELECT 2|targetQueryValue=5", NULL, NULL, NULL, "\"query\" has several statements" },
-	{ ASKS, NULL, NULL, NULL, "no host given (or give connection in a TriggerAuthentication, or connectionFromEnv)" },
+	{ ASKS, NULL, NULL, NULL,
+		"no host given (or give connection in a TriggerAuthentication, or connectionFromEnv)" },
 	{ "host=db|" ASKS, NULL, NULL, NULL, "no port given" },
 	{ "host=db|port=1|" ASKS, NULL, NULL, NULL, "no userName given" },
 	{ "host=db|port=1|userName=me|" ASKS, NULL, NULL, NULL, "no dbName given" },
 	{ "host=db|port=1|userName=me|dbName=d|" ASKS, NULL, NULL, NULL, "no sslmode given" },
-	{ "host=db|port=x|userName=me|dbName=d|sslmode=disable|" ASKS, NULL, NULL, NULL, "\"port\" must be a number between 1 and 65535" },
-	{ "host=db|port=1|userName=me|dbName=d|sslmode=on|" ASKS, NULL, NULL, NULL, "\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full" },
-	{ "connection=host=db user=me password=secret-value|" ASKS, NULL, NULL, NULL, "\"connection\" is not read from the trigger's metadata" },
+	{ "host=db|port=x|userName=me|dbName=d|sslmode=disable|" ASKS, NULL, NULL, NULL,
+		"\"port\" must be a number between 1 and 65535" },
+	{ "host=db|port=1|userName=me|dbName=d|sslmode=on|" ASKS, NULL, NULL, NULL,
+		"\"sslmode\" must be one of disable, allow, prefer, require, verify-ca, verify-full" },
+	{ "connection=host=db user=me password=secret-value|" ASKS, NULL, NULL, NULL,
+		"\"connection\" is not read from the trigger's metadata" },
 	{ ASKS, "connection=secret-value", NULL, NULL, "parameter \"connection\": cannot be read: character 1" },
-	{ ASKS, "connection=host=db user=me sslkey=/secret-value", NULL, NULL, "put the PEM text into the TriggerAuthentication" },
-	{ "connectionFromEnv=PG|" ASKS, NULL, NULL, NULL, "\"connectionFromEnv\": the target's container has no environment variable PG" },
+	{ ASKS, "connection=host=db user=me sslkey=/secret-value", NULL, NULL,
+		"put the PEM text into the TriggerAuthentication" },
+	{ "connectionFromEnv=PG|" ASKS, NULL, NULL, NULL,
+		"\"connectionFromEnv\": the target's container has no environment variable PG" },
 	{ PARTS ASKS, "ca=secret-value", NULL, NULL, "TLS: " },
 	{ PARTS ASKS, "cert=secret-value", NULL, NULL, "\"cert\" and \"key\" belong together: only cert is given" },
 	{ PARTS ASKS, NULL, NULL, "Utilization", "'Utilization' metric type is unsupported" },
-	{ PARTS ASKS "|notifyChannel=0123456789012345678901234567890123456789012345678901234567890123", NULL, NULL, NULL, "\"notifyChannel\" value \"0123456789012345678901234567890123456789012345678901234567890123\" is longer than 63 bytes" },
+	{ PARTS ASKS "|notifyChannel=0123456789012345678901234567890123456789012345678901234567890123", NULL, NULL,
+		NULL,
+		"\"notifyChannel\" value \"0123456789012345678901234567890123456789012345678901234567890123\" is "
+		"longer than 63 bytes" },
 };
 
 static void rejected(void **state)
@@ -113,7 +145,10 @@ static void rejected(void **state)
 	}
 }
 
-/* Thresholds are not part of a question, everything that changes the answer is, and who says when to ask. */
+/*
+ * Thresholds are not part of a question, everything that changes the answer is, and who says when
+ * to ask.
+ */
 static void questions(void **state)
 {
 	static const struct {
@@ -134,7 +169,8 @@ static void questions(void **state)
 		assert_int_equal(build(pairs[i].a, NULL, NULL, NULL, &a, NULL), 0);
 		assert_int_equal(build(pairs[i].b, NULL, NULL, NULL, &b, NULL), 0);
 		if ((strcmp(a.question->key, b.question->key) == 0) != pairs[i].same)
-			fail_msg("%s and %s: keys \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a.question->key, b.question->key);
+			fail_msg("%s and %s: keys \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a.question->key,
+				b.question->key);
 		scaler_done(&a);
 		scaler_done(&b);
 	}
@@ -149,7 +185,8 @@ static void unknown_keys(void **state)
 	assert_non_null(strstr(s.unknown, "\"notifyChanel\" (did you mean \"notifyChannel\"?)"));
 	assert_non_null(strstr(s.unknown, "\"password\""));
 	scaler_done(&s);
-	assert_int_equal(build(PARTS ASKS "|notifyChannel=x|activationTargetQueryValue=1", NULL, NULL, NULL, &s, NULL), 0);
+	assert_int_equal(build(PARTS ASKS "|notifyChannel=x|activationTargetQueryValue=1", NULL, NULL, NULL, &s, NULL),
+		0);
 	assert_null(s.unknown);
 	scaler_done(&s);
 }
@@ -183,10 +220,27 @@ static void watched(void **state)
 static void statements(void **state)
 {
 	static const char *const one[] = {
-		"", "SELECT 1", "SELECT 1;", "SELECT 1;; ;\n-- end; of it", "SELECT 1; /* a; /* b; */ c; */", "SELECT ';'", "SELECT 'it''s; one'", "SELECT E'\\';'", "SELECT \"a;b\" FROM t", "SELECT $$;$$", "SELECT $x$;$$;$x$",
-		"SELECT 1 -- ; two\n", "SELECT 1 /* ; */ + 2", "SELECT a$1;", "SELECT 'open; ended", "SELECT $1;", "SELECT /* open; ",
+		"",
+		"SELECT 1",
+		"SELECT 1;",
+		"SELECT 1;; ;\n-- end; of it",
+		"SELECT 1; /* a; /* b; */ c; */",
+		"SELECT ';'",
+		"SELECT 'it''s; one'",
+		"SELECT E'\\';'",
+		"SELECT \"a;b\" FROM t",
+		"SELECT $$;$$",
+		"SELECT $x$;$$;$x$",
+		"SELECT 1 -- ; two\n",
+		"SELECT 1 /* ; */ + 2",
+		"SELECT a$1;",
+		"SELECT 'open; ended",
+		"SELECT $1;",
+		"SELECT /* open; ",
 	};
-	static const char *const several[] = { "SELECT 1; SELECT 2", "SELECT ';'; SELECT 2", "SELECT 1;SELECT 2;", "SELECT '\\'; SELECT 2", "SELECT 1; -- c\nSELECT 2", "SELECT $$a$$; SELECT 1", "SELECT a$b$; SELECT 1" };
+	static const char *const several[] = { "SELECT 1; SELECT 2", "SELECT ';'; SELECT 2", "SELECT 1;SELECT 2;",
+		"SELECT '\\'; SELECT 2", "SELECT 1; -- c\nSELECT 2", "SELECT $$a$$; SELECT 1",
+		"SELECT a$b$; SELECT 1" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(one) / sizeof(one[0]); i++) {
@@ -202,7 +256,12 @@ static void statements(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(accepted), cmocka_unit_test(rejected), cmocka_unit_test(questions), cmocka_unit_test(unknown_keys), cmocka_unit_test(watched), cmocka_unit_test(statements),
+		cmocka_unit_test(accepted),
+		cmocka_unit_test(rejected),
+		cmocka_unit_test(questions),
+		cmocka_unit_test(unknown_keys),
+		cmocka_unit_test(watched),
+		cmocka_unit_test(statements),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may come back from an instant query, as Prometheus 2.42 writes it, and as others and strangers do. */
+/*
+ * What may come back from an instant query, as Prometheus 2.42 writes it, and as others and
+ * strangers do.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -33,8 +36,10 @@ static const struct row {
 	{ OK "\"scalar\",\"result\":[1,\"-Inf\"]}}", PROMREPLY_EMPTY, 0, "the value is -Inf", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,null]}]}}", PROMREPLY_EMPTY, 0, "the value is null", 0 },
 	/* wrong */
-	{ OK "\"vector\",\"result\":[]},\"warnings\":[\"store\\nis away\"]}", PROMREPLY_FAILED, 0, "the result is empty, with a warning: store is away", 0 },
-	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1\"]},{\"value\":[1,\"2\"]}]}}", PROMREPLY_FAILED, 0, "multiple elements (2)", 0 },
+	{ OK "\"vector\",\"result\":[]},\"warnings\":[\"store\\nis away\"]}", PROMREPLY_FAILED, 0,
+		"the result is empty, with a warning: store is away", 0 },
+	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1\"]},{\"value\":[1,\"2\"]}]}}", PROMREPLY_FAILED, 0,
+		"multiple elements (2)", 0 },
 	{ OK "\"matrix\",\"result\":[{\"values\":[[1,\"1\"]]}]}}", PROMREPLY_FAILED, 0, "a range of values", 0 },
 	{ OK "\"vector\",\"result\":[{\"histogram\":[1,{}]}]}}", PROMREPLY_FAILED, 0, "a histogram", 0 },
 	{ OK "\"string\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "a text, not a number", 0 },
@@ -51,8 +56,10 @@ static const struct row {
 	{ "<html>", PROMREPLY_FAILED, 0, "not JSON but text/x: does serverAddress lead to the query API", 0 },
 	{ "", PROMREPLY_FAILED, 0, "not JSON", 0 },
 	{ OK "\"vector\",\"result\":[{\"value\":[1,\"1", PROMREPLY_FAILED, 0, "not JSON", 0 },
-	{ "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"1:5: parse error\"}", PROMREPLY_FAILED, 0, "bad_data: 1:5: parse error", 400 },
-	{ "{\"status\":\"error\",\"errorType\":\"execution\",\"error\":\"no\"}", PROMREPLY_FAILED, 0, "execution: no", 0 },
+	{ "{\"status\":\"error\",\"errorType\":\"bad_data\",\"error\":\"1:5: parse error\"}", PROMREPLY_FAILED, 0,
+		"bad_data: 1:5: parse error", 400 },
+	{ "{\"status\":\"error\",\"errorType\":\"execution\",\"error\":\"no\"}", PROMREPLY_FAILED, 0, "execution: no",
+		0 },
 	{ "{\"status\":\"error\"}", PROMREPLY_FAILED, 0, "says error, and not which", 0 },
 	{ "<html>Bad Gateway", PROMREPLY_FAILED, 0, "HTTP status 502", 502 },
 	{ OK "\"scalar\",\"result\":[1,\"7\"]}}", PROMREPLY_FAILED, 0, "HTTP status 503", 503 },
@@ -63,7 +70,8 @@ static void check(const struct row *row)
 {
 	double value = -1;
 	struct err err = { 0 };
-	enum promreply reply = promreply_read(row->status ? row->status : 200, "text/x", row->body, strlen(row->body), &value, &err);
+	enum promreply reply = promreply_read(row->status ? row->status : 200, "text/x", row->body, strlen(row->body),
+		&value, &err);
 
 	if (reply != row->reply || (reply == PROMREPLY_VALUE && value != row->value) || !strstr(err.msg, row->says))
 		fail_msg("%s: reply %d value %g: %s", row->body, reply, value, err.msg);
@@ -78,7 +86,11 @@ static void table(void **state)
 
 static void kinds(void **state)
 {
-	static const struct { int status; enum err_kind kind; } all[] = { { 400, ERR_INVALID }, { 401, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_MISSING }, { 422, ERR_INVALID }, { 429, ERR_TEMPORARY }, { 503, ERR_TEMPORARY } };
+	static const struct {
+		int status;
+		enum err_kind kind;
+	} all[] = { { 400, ERR_INVALID }, { 401, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_MISSING },
+		{ 422, ERR_INVALID }, { 429, ERR_TEMPORARY }, { 503, ERR_TEMPORARY } };
 	double value;
 	struct err err;
 

@@ -12,31 +12,30 @@
 #include "base/mem.h"
 #include "scalers/metricsapi/promtext.h"
 
-static const char page[] =
-	"# HELP jobs_waiting Jobs that wait.\\n Really.\n"
-	"# TYPE jobs_waiting gauge\n"
-	"jobs_waiting{queue=\"mail\",host=\"a\"} 3\n"
-	"jobs_waiting{queue=\"print\", host=\"b\" , } 4.5 1700000000000\n"
-	"  jobs_waiting { queue = \"fax\" } 6\r\n"
-	"jobs_waiting{queue=\"q\\\"u\\\\o\\nte\"} 7\n"
-	"\n"
-	"# just a comment {\n"
-	"plain 1e3\n"
-	"negative -2\n"
-	"nan NaN\n"
-	"inf +Inf\n"
-	"hist_bucket{le=\"0.5\"} 8\n"
-	"hist_bucket{le=\"+Inf\"} 9\n"
-	"hist_sum 10\n"
-	"hist_count 11\n"
-	"summary{quantile=\"0.9\"} 12\n"
-	"total_total{a=\"b\"} 13 1700000000.123 # {trace_id=\"x y\"} 0.5 1700000000\n"
-	"total2_total 14 # {trace_id=\"x\"} 0.5\n"
-	"{\"dotted.name\",a=\"b\"} 15\n"
-	"{\"dotted.name\"} 16\n"
-	"a:rule:sum 17\n"
-	"utf{l=\"\xc3\xa4\"} 18\n"
-	"# EOF\n";
+static const char page[] = "# HELP jobs_waiting Jobs that wait.\\n Really.\n"
+			   "# TYPE jobs_waiting gauge\n"
+			   "jobs_waiting{queue=\"mail\",host=\"a\"} 3\n"
+			   "jobs_waiting{queue=\"print\", host=\"b\" , } 4.5 1700000000000\n"
+			   "  jobs_waiting { queue = \"fax\" } 6\r\n"
+			   "jobs_waiting{queue=\"q\\\"u\\\\o\\nte\"} 7\n"
+			   "\n"
+			   "# just a comment {\n"
+			   "plain 1e3\n"
+			   "negative -2\n"
+			   "nan NaN\n"
+			   "inf +Inf\n"
+			   "hist_bucket{le=\"0.5\"} 8\n"
+			   "hist_bucket{le=\"+Inf\"} 9\n"
+			   "hist_sum 10\n"
+			   "hist_count 11\n"
+			   "summary{quantile=\"0.9\"} 12\n"
+			   "total_total{a=\"b\"} 13 1700000000.123 # {trace_id=\"x y\"} 0.5 1700000000\n"
+			   "total2_total 14 # {trace_id=\"x\"} 0.5\n"
+			   "{\"dotted.name\",a=\"b\"} 15\n"
+			   "{\"dotted.name\"} 16\n"
+			   "a:rule:sum 17\n"
+			   "utf{l=\"\xc3\xa4\"} 18\n"
+			   "# EOF\n";
 
 static const struct {
 	const char *selector;
@@ -96,7 +95,9 @@ static void series_are_found(void **state)
 
 static void selectors_are_checked(void **state)
 {
-	static const struct { const char *selector, *message; } bad[] = {
+	static const struct {
+		const char *selector, *message;
+	} bad[] = {
 		{ "", "position 1: a metric's name or { must stand here" },
 		{ "5x", "position 1: a metric's name" },
 		{ "{a=\"b\"}", "the metric's name is missing" },
@@ -153,7 +154,9 @@ static void selectors_are_checked(void **state)
 
 static void pages_are_whole(void **state)
 {
-	static const struct { const char *page, *message; } bad[] = {
+	static const struct {
+		const char *page, *message;
+	} bad[] = {
 		{ "x 1\ny{a=\"b", "line 2: the quotes are not closed" },
 		{ "x", "line 1: a value must stand" },
 		{ "x 1\ny{a=\"b\n", "line 2: the quotes are not closed" },
@@ -179,15 +182,62 @@ static void pages_are_whole(void **state)
 
 static void regular_expressions(void **state)
 {
-	static const struct { const char *regex, *yes, *no; } cases[] = {
-		{ "", "", "a" }, { "abc", "abc", "ab" }, { "a|b|cd", "cd", "c" }, { "a|", "", "b" }, { "a*", "aaa", "ab" }, { "a+", "a", "" }, { "a?b", "b", "aab" },
-		{ ".*", "any\nthing", NULL }, { "a.c", "a\xc3\xa4""c", "ac" }, { "[a-c]+", "abc", "d" }, { "[^a-c]", "d", "a" }, { "[]a]+", "]a", "b" }, { "[a-]+", "a-", "b" }, { "[\\d.]+", "1.5", "a" },
-		{ "\\d+", "123", "a" }, { "\\D+", "abc", "1" }, { "\\w+\\s\\w+", "a_1 b", "a" }, { "\\.", ".", "a" }, { "a{3}", "aaa", "aa" }, { "a{2,}", "aaaa", "a" }, { "a{1,3}", "aaa", "aaaa" },
-		{ "a{0,2}", "", "aaa" }, { "a{0}b", "b", "ab" }, { "a{x", "a{x", "a" }, { "(ab)+", "abab", "aba" }, { "(?:ab|c)*d", "abcd", "abc" }, { "(a*)*b", "aaab", "aaa" }, { "^a$", "a", "aa" },
-		{ "a*?b", "aab", "a" }, { "(a|b)*a(a|b){2}", "abbabb", "abbbbb" }, { "(x|)y", "y", "xxy" }, { "((a|b)|(c|d))+", "abcd", "e" }, { "[\\]]", "]", "\\" }, { "prod-(eu|us)-\\d{1,2}", "prod-eu-12", "prod-eu-123" },
-		{ "a{,2}", "a{,2}", "aa" }, { "a{ 1}", "a{ 1}", "a" }, { "a$", "a", "a\n" }, { "\\v", "\v", "\n" }, { "\\s", "\f", "\v" }, { "\\S", "\v", "\f" },
-		{ "[\\s]", "\r", "\v" }, { "[^\\S]", " ", "\v" }, { "[\\S]+", "a\xc3\xa4", " " }, { "[\\s-a]+", "-a ", "0" }, { "[[a]+", "[a", "]" },
-		{ "[[.a.]+", ".[a", "]" }, { "\\d", "1", "\xd9\xa1" }, { "\\w", "a", "\xc3\xa4" }, { ".", "\xc3\xa4", "\xc3" }, { "(a|ab)(c|bcd)", "abcd", "abcdd" },
+	static const struct {
+		const char *regex, *yes, *no;
+	} cases[] = {
+		{ "", "", "a" },
+		{ "abc", "abc", "ab" },
+		{ "a|b|cd", "cd", "c" },
+		{ "a|", "", "b" },
+		{ "a*", "aaa", "ab" },
+		{ "a+", "a", "" },
+		{ "a?b", "b", "aab" },
+		{ ".*", "any\nthing", NULL },
+		{ "a.c",
+			"a\xc3\xa4"
+			"c",
+			"ac" },
+		{ "[a-c]+", "abc", "d" },
+		{ "[^a-c]", "d", "a" },
+		{ "[]a]+", "]a", "b" },
+		{ "[a-]+", "a-", "b" },
+		{ "[\\d.]+", "1.5", "a" },
+		{ "\\d+", "123", "a" },
+		{ "\\D+", "abc", "1" },
+		{ "\\w+\\s\\w+", "a_1 b", "a" },
+		{ "\\.", ".", "a" },
+		{ "a{3}", "aaa", "aa" },
+		{ "a{2,}", "aaaa", "a" },
+		{ "a{1,3}", "aaa", "aaaa" },
+		{ "a{0,2}", "", "aaa" },
+		{ "a{0}b", "b", "ab" },
+		{ "a{x", "a{x", "a" },
+		{ "(ab)+", "abab", "aba" },
+		{ "(?:ab|c)*d", "abcd", "abc" },
+		{ "(a*)*b", "aaab", "aaa" },
+		{ "^a$", "a", "aa" },
+		{ "a*?b", "aab", "a" },
+		{ "(a|b)*a(a|b){2}", "abbabb", "abbbbb" },
+		{ "(x|)y", "y", "xxy" },
+		{ "((a|b)|(c|d))+", "abcd", "e" },
+		{ "[\\]]", "]", "\\" },
+		{ "prod-(eu|us)-\\d{1,2}", "prod-eu-12", "prod-eu-123" },
+		{ "a{,2}", "a{,2}", "aa" },
+		{ "a{ 1}", "a{ 1}", "a" },
+		{ "a$", "a", "a\n" },
+		{ "\\v", "\v", "\n" },
+		{ "\\s", "\f", "\v" },
+		{ "\\S", "\v", "\f" },
+		{ "[\\s]", "\r", "\v" },
+		{ "[^\\S]", " ", "\v" },
+		{ "[\\S]+", "a\xc3\xa4", " " },
+		{ "[\\s-a]+", "-a ", "0" },
+		{ "[[a]+", "[a", "]" },
+		{ "[[.a.]+", ".[a", "]" },
+		{ "\\d", "1", "\xd9\xa1" },
+		{ "\\w", "a", "\xc3\xa4" },
+		{ ".", "\xc3\xa4", "\xc3" },
+		{ "(a|ab)(c|bcd)", "abcd", "abcdd" },
 	};
 
 	(void)state;
@@ -210,13 +260,22 @@ static void regular_expressions(void **state)
 static void costs_are_bounded(void **state)
 {
 	static const char *const hostile[] = {
-		"(.*a){12}(a|b){200}d", "(.*)*d", "((a|b|d)*b)*d", "(a|b|ab|d)*cd", "(?:(?:a?){30}){30}d*", "(a?){40}a{40}d", ".*b.*b.*b.*b.*c", "((((a{1,20}){1,20}){1,5}){1,2})*d",
+		"(.*a){12}(a|b){200}d",
+		"(.*)*d",
+		"((a|b|d)*b)*d",
+		"(a|b|ab|d)*cd",
+		"(?:(?:a?){30}){30}d*",
+		"(a?){40}a{40}d",
+		".*b.*b.*b.*b.*c",
+		"((((a{1,20}){1,20}){1,5}){1,2})*d",
 	};
 	struct buf long_page = BUF_INIT(16 << 20);
 
 	(void)state;
 	for (int i = 0; i < 20000; i++)
-		buf_printf(&long_page, "x{a=\"%s\"} 1\n", "abaabbabaaabbbabababbabaaabbbabababbabaaabbbabababcdaaaaabaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaabaaaad.");
+		buf_printf(&long_page, "x{a=\"%s\"} 1\n",
+			"abaabbabaaabbbabababbabaaabbbabababbabaaabbbabababcdaaaaabaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+			"aaaaaabaaaad.");
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
 		MEM_AUTO char *selector = mem_printf("x{a=~\"%s\"}", hostile[i]);
 
@@ -230,7 +289,11 @@ static void costs_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(series_are_found), cmocka_unit_test(selectors_are_checked), cmocka_unit_test(pages_are_whole), cmocka_unit_test(regular_expressions), cmocka_unit_test(costs_are_bounded),
+		cmocka_unit_test(series_are_found),
+		cmocka_unit_test(selectors_are_checked),
+		cmocka_unit_test(pages_are_whole),
+		cmocka_unit_test(regular_expressions),
+		cmocka_unit_test(costs_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

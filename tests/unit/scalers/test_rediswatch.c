@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One key of Redis, watched, against a server that does what the test wants: what is asked of it, what is subscribed to, and what is said when push is off. tests/live/test_push.py has the real one. */
+/*
+ * One key of Redis, watched, against a server that does what the test wants: what is asked of it,
+ * what is subscribed to, and what is said when push is off. tests/live/test_push.py has the real
+ * one.
+ */
 #include "../net/fixture.h"
 
 #include <stdio.h>
@@ -26,7 +30,8 @@ struct world {
 
 static struct redis_endpoint *endpoint(const char *address, int database)
 {
-	struct redis_endpoint *e = redis_endpoint_new(&(struct redis_endpoint_config){ .address = address, .database = database }, NULL);
+	struct redis_endpoint *e =
+		redis_endpoint_new(&(struct redis_endpoint_config){ .address = address, .database = database }, NULL);
 
 	assert_non_null(e);
 	return e;
@@ -102,7 +107,8 @@ static void answer_setting(struct world *w, const char *reply)
 
 static void answer_flags(struct world *w, const char *flags)
 {
-	MEM_AUTO char *reply = mem_printf("*2\r\n$22\r\nnotify-keyspace-events\r\n$%zu\r\n%s\r\n", strlen(flags), flags);
+	MEM_AUTO char *reply = mem_printf("*2\r\n$22\r\nnotify-keyspace-events\r\n$%zu\r\n%s\r\n", strlen(flags),
+		flags);
 
 	answer_setting(w, reply);
 }
@@ -125,7 +131,8 @@ static void join(struct world *w)
 
 static void say(struct world *w, const char *event)
 {
-	MEM_AUTO char *text = mem_printf("*3\r\n$7\r\nmessage\r\n$19\r\n__keyspace@2__:jobs\r\n$%zu\r\n%s\r\n", strlen(event), event);
+	MEM_AUTO char *text = mem_printf("*3\r\n$7\r\nmessage\r\n$19\r\n__keyspace@2__:jobs\r\n$%zu\r\n%s\r\n",
+		strlen(event), event);
 
 	client_send(&w->sub, text);
 }
@@ -154,8 +161,12 @@ static void what_is_missing_is_said(void **state)
 		enum rediswatch_classes classes;
 		const char *flags, *says;
 	} rows[] = {
-		{ REDISWATCH_LENGTHS, "", "(notify-keyspace-events is \"\"); turn it on with: CONFIG SET notify-keyspace-events Kglszh (" },
-		{ REDISWATCH_LENGTHS, "AE", "(notify-keyspace-events is \"AE\"); turn it on with: CONFIG SET notify-keyspace-events KglszhAE (" },
+		{ REDISWATCH_LENGTHS, "",
+			"(notify-keyspace-events is \"\"); turn it on with: CONFIG SET notify-keyspace-events Kglszh "
+			"(" },
+		{ REDISWATCH_LENGTHS, "AE",
+			"(notify-keyspace-events is \"AE\"); turn it on with: CONFIG SET notify-keyspace-events "
+			"KglszhAE (" },
 		{ REDISWATCH_LENGTHS, "Kx", "CONFIG SET notify-keyspace-events Kglszhx (" },
 		{ REDISWATCH_STREAM, "Klszh", "CONFIG SET notify-keyspace-events Kgtlszh (" },
 	};
@@ -183,7 +194,8 @@ static void part_of_it_is_on(void **state)
 	begin(w, REDISWATCH_AUTO, REDISWATCH_LENGTHS);
 	answer_flags(w, "Kl");
 	join(w);
-	expect_report(w, WATCH_ON, "announces only some kinds (notify-keyspace-events is \"Kl\"); all that matter are with Kglszh");
+	expect_report(w, WATCH_ON,
+		"announces only some kinds (notify-keyspace-events is \"Kl\"); all that matter are with Kglszh");
 }
 
 /* A managed server, or a user that may not ask. */
@@ -194,7 +206,9 @@ static void a_server_that_does_not_tell(void **state)
 	begin(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
 	answer_setting(w, "-NOPERM this user has no permissions to run the 'config|get' command\r\n");
 	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_OFF);
-	expect_report(w, WATCH_OFF, "(CONFIG GET: NOPERM this user has no permissions to run the ); if it is set to, with at least notify-keyspace-events Kglszh, say notify: \"auto\"");
+	expect_report(w, WATCH_OFF,
+		"(CONFIG GET: NOPERM this user has no permissions to run the ); if it is set to, with at least "
+		"notify-keyspace-events Kglszh, say notify: \"auto\"");
 	assert_int_equal(w->looks, 0);
 	assert_int_equal(rediswatch_pool_connections(w->sources.redis_watches), 0);
 	rediswatch_stop(w->watch);
@@ -216,7 +230,8 @@ static void a_user_that_may_not_subscribe(void **state)
 	answer_flags(w, ALL);
 	UNTIL(w->f, client_accept(&w->sub, w->listener));
 	UNTIL(w->f, client_has(&w->sub, "SUBSCRIBE"));
-	client_send(&w->sub, "-NOPERM this user has no permissions to access one of the channels used as arguments\r\n");
+	client_send(&w->sub,
+		"-NOPERM this user has no permissions to access one of the channels used as arguments\r\n");
 	UNTIL(w->f, rediswatch_report(w->watch).state == WATCH_OFF);
 	expect_report(w, WATCH_OFF, "allow it with: ACL SETUSER <user> &__keyspace@2__:*");
 }
@@ -262,8 +277,14 @@ static void servers_come_and_go(void **state)
 
 static void words_of_notify(void **state)
 {
-	static const struct { const char *word; enum rediswatch_notify notify; const char *key; } rows[] = {
-		{ "", REDISWATCH_QUIET, "" }, { "auto", REDISWATCH_AUTO, " notify=auto" }, { "off", REDISWATCH_OFF, " notify=off" },
+	static const struct {
+		const char *word;
+		enum rediswatch_notify notify;
+		const char *key;
+	} rows[] = {
+		{ "", REDISWATCH_QUIET, "" },
+		{ "auto", REDISWATCH_AUTO, " notify=auto" },
+		{ "off", REDISWATCH_OFF, " notify=off" },
 	};
 	struct world *w = *state;
 	struct strmap metadata = { 0 };

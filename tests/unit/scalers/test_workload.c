@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kubernetes-workload trigger: its parameters; pods counted by a watch, which may fail, and never gives 0 for that. */
+/*
+ * The kubernetes-workload trigger: its parameters; pods counted by a watch, which may fail, and
+ * never gives 0 for that.
+ */
 #include <malloc.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +24,8 @@
 #include "scalers/sources.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define PODS "/api/v1/namespaces/shop/pods"
-#define ASK_MS 3000
+#define PODS     "/api/v1/namespaces/shop/pods"
+#define ASK_MS   3000
 
 /* In the place of the registry, whose other types would bring the real loop with them. */
 const struct scaler_type *scaler_type_find(const char *name)
@@ -41,7 +44,11 @@ const char *scaler_type_names(void)
 static int build(const char *pairs, const char *metric_type, struct scaler *out, struct err *err)
 {
 	struct strmap m = { 0 };
-	struct scaler_params params = { .type = "kubernetes-workload", .index = 1, .namespace_ = "shop", .metric_type = metric_type, .metadata = &m };
+	struct scaler_params params = { .type = "kubernetes-workload",
+		.index = 1,
+		.namespace_ = "shop",
+		.metric_type = metric_type,
+		.metadata = &m };
 	char *copy = mem_dup(pairs), *rest = copy, *piece;
 	int failed;
 
@@ -65,9 +72,12 @@ static void accepted(void **state)
 		double activation;
 		enum metric_target_type type;
 	} rows[] = {
-		{ "podSelector: app=web|value: 1", NULL, "kubernetes-workload shop pods app=web", 1000, 0, METRIC_AVERAGE_VALUE },
-		{ "podSelector:  app == web , tier in (a, b) |value: 0.5|activationValue: 3.5|groupByNode: true", "Value", "kubernetes-workload shop nodes app=web,tier in (a,b)", 500, 3.5, METRIC_VALUE },
-		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue", "kubernetes-workload shop pods !canary", 1000000, -1, METRIC_AVERAGE_VALUE },
+		{ "podSelector: app=web|value: 1", NULL, "kubernetes-workload shop pods app=web", 1000, 0,
+			METRIC_AVERAGE_VALUE },
+		{ "podSelector:  app == web , tier in (a, b) |value: 0.5|activationValue: 3.5|groupByNode: true",
+			"Value", "kubernetes-workload shop nodes app=web,tier in (a,b)", 500, 3.5, METRIC_VALUE },
+		{ "podSelector: !canary|value: 1e3|activationValue: -1|groupByNode: F", "AverageValue",
+			"kubernetes-workload shop pods !canary", 1000000, -1, METRIC_AVERAGE_VALUE },
 	};
 
 	(void)state;
@@ -93,14 +103,20 @@ static void rejected(void **state)
 	static const struct {
 		const char *metadata, *metric_type, *message;
 	} rows[] = {
-		{ "value: 1", NULL, "trigger 1 (kubernetes-workload): missing required parameter \"podSelector\" in [triggerMetadata]" },
+		{ "value: 1", NULL,
+			"trigger 1 (kubernetes-workload): missing required parameter \"podSelector\" in "
+			"[triggerMetadata]" },
 		{ "podSelector: app=web", NULL, "no value given" },
 		{ "podSelector: app=web|value: 0", NULL, "parameter \"value\" value \"0\" must be greater than 0" },
 		{ "podSelector: app=web|value: -2", NULL, "\"value\" value \"-2\" must be greater than 0" },
 		{ "podSelector: app=web|value: one", NULL, "\"value\" value \"one\": must be a number" },
-		{ "podSelector: app=web|value: 1|activationValue: x", NULL, "\"activationValue\" value \"x\": must be a number" },
-		{ "podSelector: app=web|value: 1|groupByNode: yes", NULL, "\"groupByNode\" value \"yes\": must be true or false" },
-		{ "podSelector: app in web|value: 1", NULL, "parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): behind \"in\"" },
+		{ "podSelector: app=web|value: 1|activationValue: x", NULL,
+			"\"activationValue\" value \"x\": must be a number" },
+		{ "podSelector: app=web|value: 1|groupByNode: yes", NULL,
+			"\"groupByNode\" value \"yes\": must be true or false" },
+		{ "podSelector: app in web|value: 1", NULL,
+			"parameter \"podSelector\": error parsing pod selector: \"app in web\" (character 8): behind "
+			"\"in\"" },
 		{ "podSelector: app=web|value: 1", "Utilization", "'Utilization' metric type is unsupported" },
 	};
 
@@ -168,7 +184,8 @@ static int teardown(void **state)
 static void pod(const char *name, const char *app, const char *phase, const char *node)
 {
 	MEM_AUTO char *path = mem_printf(PODS "/%s", name);
-	MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'app':'%s'}},'spec':{%s%s%s}}", app, *node ? "'nodeName':'" : "", node, *node ? "'" : "");
+	MEM_AUTO char *text = mem_printf("{'metadata':{'labels':{'app':'%s'}},'spec':{%s%s%s}}", app,
+		*node ? "'nodeName':'" : "", node, *node ? "'" : "");
 	MEM_AUTO char *status = mem_printf("{'status':{'phase':'%s'}}", phase);
 
 	fakecluster_apply(path, text);
@@ -226,7 +243,8 @@ static double answer_of(struct question *q)
 
 static void counts_what_has_not_ended(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"), *nodes = question("podSelector: app=web|value: 1|groupByNode: true");
+	struct question *pods = question("podSelector: app=web|value: 1"),
+			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
 
 	(void)state;
 	assert_true(answer_of(pods) == 0); /* the API server's own answer: there are none */
@@ -257,7 +275,9 @@ static void counts_what_has_not_ended(void **state)
 
 static void one_watch_per_namespace_and_selector(void **state)
 {
-	struct question *web = question("podSelector: app=web|value: 1"), *same = question("podSelector:  app == web|value: 7"), *db = question("podSelector: app=db|value: 1");
+	struct question *web = question("podSelector: app=web|value: 1"),
+			*same = question("podSelector:  app == web|value: 7"),
+			*db = question("podSelector: app=db|value: 1");
 
 	(void)state;
 	answer_of(web);
@@ -332,7 +352,8 @@ static void forbidden_is_an_error(void **state)
 	fakecluster_trouble(PODS, ERR_DENIED, "pods is forbidden");
 	assert_true(answer_of(q) == -1);
 	assert_int_equal(t.err.kind, ERR_DENIED);
-	assert_non_null(strstr(t.err.msg, "pods in shop: pods cannot be counted: a role with the verbs list and watch on pods is missing"));
+	assert_non_null(strstr(t.err.msg,
+		"pods in shop: pods cannot be counted: a role with the verbs list and watch on pods is missing"));
 	assert_non_null(strstr(t.err.msg, "pods is forbidden"));
 	fakecluster_trouble(PODS, ERR_DENIED, NULL);
 	fakeloop_advance(5000);
@@ -411,7 +432,8 @@ static void listed_anew_old_and_new_are_not_added(void **state)
 
 static void looks_when_the_count_changes(void **state)
 {
-	struct question *pods = question("podSelector: app=web|value: 1"), *nodes = question("podSelector: app=web|value: 1|groupByNode: true");
+	struct question *pods = question("podSelector: app=web|value: 1"),
+			*nodes = question("podSelector: app=web|value: 1|groupByNode: true");
 	void *by_pod = pods->type->watch(&t.sources, pods, on_look, NULL), *by_node;
 
 	(void)state;
@@ -475,7 +497,9 @@ static void memory_of_a_thousand_pods(void **state)
 
 	(void)state;
 	for (int i = 0; i < 1000; i++)
-		pods[i] = json_pack("{s:{s:o},s:{s:o}}", "metadata", "name", json_sprintf("web-6d4cf56db6-x%04d-abcde", i), "spec", "nodeName", json_sprintf("node-%d.example.com", i % 50));
+		pods[i] = json_pack("{s:{s:o},s:{s:o}}", "metadata", "name",
+			json_sprintf("web-6d4cf56db6-x%04d-abcde", i), "spec", "nodeName",
+			json_sprintf("node-%d.example.com", i % 50));
 	before = mallinfo2().uordblks;
 	podtable_list(&table);
 	for (int i = 0; i < 1000; i++)

@@ -59,7 +59,8 @@ static const json_t *member(const json_t *object, const char *path)
 	char *rest = copy, *key;
 
 	while (object && (key = strsep(&rest, ".")) != NULL)
-		object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key)) : json_object_get(object, key);
+		object = json_is_array(object) ? json_array_get(object, (size_t)atoi(key))
+					       : json_object_get(object, key);
 	return object;
 }
 

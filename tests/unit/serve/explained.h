@@ -2,13 +2,17 @@
 #ifndef TESTS_UNIT_SERVE_EXPLAINED_H
 #define TESTS_UNIT_SERVE_EXPLAINED_H
 
-/* Giving the room (room.h) objects as JSON with ' for ", and looking into what the status port tells of them. */
+/*
+ * Giving the room (room.h) objects as JSON with ' for ", and looking into what the status port
+ * tells of them.
+ */
 
 #include <jansson.h>
 
 #include "room.h"
 
-#define CONDITION(type, status, reason, message) "{'type':'" type "','status':'" status "','reason':'" reason "','message':'" message "'}"
+#define CONDITION(type, status, reason, message)                                                                       \
+	"{'type':'" type "','status':'" status "','reason':'" reason "','message':'" message "'}"
 
 struct scaledobject *given(const char *quoted);  /* the ScaledObject from now on; the caller frees it */
 struct scaledjob *given_job(const char *quoted); /* the same of the ScaledJob */

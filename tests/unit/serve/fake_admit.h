@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_SERVE_FAKE_ADMIT_H
 #define TESTS_UNIT_SERVE_FAKE_ADMIT_H
 
-/* Stands in for src/cache/admit at link time: questions are kept until the test says what the verdict is. What the real one finds has tests of its own. */
+/*
+ * Stands in for src/cache/admit at link time: questions are kept until the test says what the
+ * verdict is. What the real one finds has tests of its own.
+ */
 
 #include "cache/admit.h"
 
@@ -11,7 +14,11 @@ int fake_admit_ever(void);
 int fake_admit_cancelled(void);
 
 /* The newest question, as it was put. */
-struct fake_admit_question { char kind[64], name[64], old_name[64]; bool dry_run; int64_t deadline_ms; };
+struct fake_admit_question {
+	char kind[64], name[64], old_name[64];
+	bool dry_run;
+	int64_t deadline_ms;
+};
 const struct fake_admit_question *fake_admit_question(void);
 
 void fake_admit_answer(const struct admit_verdict *verdict); /* to the one that waits longest */

@@ -20,8 +20,18 @@ static struct question question = { .refs = 1, .key = question_key, .source = qu
 static const struct scaler_type cpu_type = { .name = "cpu", .go_name = "cPUMemoryScaler" };
 static char cpu_name[] = "cpu";
 static const struct scaler all[] = {
-	{ .type = &type, .index = 0, .metric_name = metric_name, .question = &question, .target = { 5000, QUANTITY_DECIMAL_SI }, .activation = 2.5 },
-	{ .type = &cpu_type, .index = 1, .kind = METRIC_RESOURCE, .metric_name = cpu_name, .target_type = METRIC_UTILIZATION, .target = { 60000, QUANTITY_DECIMAL_SI } },
+	{ .type = &type,
+		.index = 0,
+		.metric_name = metric_name,
+		.question = &question,
+		.target = { 5000, QUANTITY_DECIMAL_SI },
+		.activation = 2.5 },
+	{ .type = &cpu_type,
+		.index = 1,
+		.kind = METRIC_RESOURCE,
+		.metric_name = cpu_name,
+		.target_type = METRIC_UTILIZATION,
+		.target = { 60000, QUANTITY_DECIMAL_SI } },
 };
 static char namespace_name[] = "shop", object_name[] = "web", trigger_type[] = "redis";
 static struct trigger trigger = { .type = trigger_type };
@@ -65,7 +75,7 @@ static bool is_job(const char *key)
 	return fake->job && !strcmp(key, job_key(text));
 }
 
-/* --- store -------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Store ---- */
 
 char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
 {
@@ -107,7 +117,8 @@ const struct scaledobject *store_scaledobject(const struct store *s, const char 
 	return !fake->object_gone && !strcmp(key, KEY) ? the_object() : NULL;
 }
 
-void store_each_scaledobject(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
+void store_each_scaledobject(const struct store *s,
+	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
 {
 	(void)s;
 	if (!fake->object_gone)
@@ -127,7 +138,8 @@ const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
 	return is_job(key) ? fake->job : NULL;
 }
 
-void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj), void *arg)
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
+	void *arg)
 {
 	char key[STORE_KEY_MAX];
 
@@ -136,7 +148,8 @@ void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const cha
 		fn(arg, job_key(key), fake->job);
 }
 
-void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of), void *arg)
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
+	void *arg)
 {
 	static char key[STORE_KEY_MAX]; /* good until the loop turns */
 	struct scaled object_view = scaled_of_object(the_object()), job_view;
@@ -150,10 +163,12 @@ void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *
 	fn(arg, job_key(key), &job_view);
 }
 
-void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t), void *arg)
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
+	void *arg)
 {
 	static char none[] = "", redis[] = "redis";
-	static const struct triggerauth namespaced = { .meta = { .namespace_ = namespace_name, .name = redis } }, cluster = { .meta = { .namespace_ = none, .name = redis } };
+	static const struct triggerauth namespaced = { .meta = { .namespace_ = namespace_name, .name = redis } },
+					cluster = { .meta = { .namespace_ = none, .name = redis } };
 
 	(void)s;
 	fn(arg, "shop/redis", &namespaced);
@@ -190,7 +205,7 @@ void fake_cache_remove_job(struct fake_cache *f)
 		f->listener(f->listener_arg, STORE_GONE, key);
 }
 
-/* --- scalers ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Scalers ---- */
 
 int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
 {
@@ -210,7 +225,8 @@ static bool lacks(const char *key, const char *metric, struct err *err)
 
 	if (scalers_get(NULL, key, &built, err))
 		return true;
-	return strcasecmp(metric, all[0].metric_name) && err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
+	return strcasecmp(metric, all[0].metric_name) &&
+		err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
 }
 
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
@@ -219,9 +235,10 @@ struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
 	return (struct reading){ answer->value, answer->value > 0 };
 }
 
-/* --- readings ----------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Readings ---- */
 
-enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms, struct answer *answer, struct err *err)
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms,
+	struct answer *answer, struct err *err)
 {
 	(void)r;
 	assert(q == &question);
@@ -237,7 +254,7 @@ enum readings_found readings_peek(struct readings *r, const struct question *q, 
 	return READINGS_ANSWER;
 }
 
-/* --- Jobs --------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Jobs ---- */
 
 bool jobs_known(const struct jobs *j, const char *namespace_, const char **trouble)
 {
@@ -256,7 +273,7 @@ struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
 	return fake->tally;
 }
 
-/* --- targets, journal, health ------------------------------------------------------------------------------------------------------------------- */
+/* ---- Targets, journal, health ---- */
 
 enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
 {
@@ -286,14 +303,22 @@ int32_t health_failures(const struct health *h, const char *key, const char *met
 	return fake->failures;
 }
 
-/* --- surveys ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Surveys ---- */
 
 /* value or err as the source has it. */
 static void tell(const char *key, survey_fn fn, void *arg, double value, int64_t answered_at_ms, const struct err *err)
 {
 	const struct scaler *list[] = { &all[0] };
-	struct scale_trigger said = { .metric_name = metric_name, .source_err = err, .err = fake->falls_back ? NULL : err, .falling_back = err && fake->falls_back, .reading = { value, value > 0 } };
-	struct survey_result result = { .of = is_job(key) ? scaled_of_job(fake->job) : scaled_of_object(the_object()), .scalers = list, .triggers = &said, .count = 1, .answered_at_ms = err ? 0 : answered_at_ms };
+	struct scale_trigger said = { .metric_name = metric_name,
+		.source_err = err,
+		.err = fake->falls_back ? NULL : err,
+		.falling_back = err && fake->falls_back,
+		.reading = { value, value > 0 } };
+	struct survey_result result = { .of = is_job(key) ? scaled_of_job(fake->job) : scaled_of_object(the_object()),
+		.scalers = list,
+		.triggers = &said,
+		.count = 1,
+		.answered_at_ms = err ? 0 : answered_at_ms };
 
 	said.fallback_replicas = fake->fallback_replicas;
 	said.fallback_trouble = err ? fake->no_fallback : NULL;
@@ -324,18 +349,15 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	if (tell_unknown(key, terms->metric, fn, arg))
 		return true;
 	switch (readings_peek(NULL, &question, terms->max_age_ms, &answer, &err)) {
-	case READINGS_NONE:
-		return false;
-	case READINGS_FAILURE:
-		tell(key, fn, arg, fake->value, 0, &err);
-		return true;
-	case READINGS_ANSWER:
-		tell(key, fn, arg, answer.value, answer.answered_at_ms, NULL);
+	case READINGS_NONE: return false;
+	case READINGS_FAILURE: tell(key, fn, arg, fake->value, 0, &err); return true;
+	case READINGS_ANSWER: tell(key, fn, arg, answer.value, answer.answered_at_ms, NULL);
 	}
 	return true;
 }
 
-struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn,
+	void *arg)
 {
 	(void)cache;
 	(void)key;

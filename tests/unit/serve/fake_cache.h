@@ -3,8 +3,10 @@
 #define TESTS_UNIT_SERVE_FAKE_CACHE_H
 
 /*
- * Stands in for src/cache and src/scalers at link time: one namespace "shop" with one ScaledObject "web" and one trigger, whose source says what the test wants, when it
- * wants; and a ScaledJob with the same trigger, if the test gives one. The real rooms need watches and a Redis; what they do has tests of its own.
+ * Stands in for src/cache and src/scalers at link time: one namespace "shop" with one ScaledObject
+ * "web" and one trigger, whose source says what the test wants, when it wants; and a ScaledJob with
+ * the same trigger, if the test gives one. The real rooms need watches and a Redis; what they do
+ * has tests of its own.
  */
 
 #include <stdbool.h>
@@ -25,27 +27,27 @@ struct fake_cache {
 	enum fake_memory memory;
 	double value;
 	int64_t age_ms;
-	bool falls_back;           /* a failure is replaced by `value` */
-	double fallback_replicas;  /* for which it stands; -1: nil */
-	const char *no_fallback;   /* why it is not; NULL */
+	bool falls_back;                   /* a failure is replaced by `value` */
+	double fallback_replicas;          /* for which it stands; -1: nil */
+	const char *no_fallback;           /* why it is not; NULL */
 	const struct composite *composite; /* NULL: the object has no scalingModifiers */
 	/* for explain */
-	const struct scaledobject *object;     /* in place of the usual one; NULL */
-	bool resource_trigger;                 /* a cpu trigger stands behind the first */
+	const struct scaledobject *object; /* in place of the usual one; NULL */
+	bool resource_trigger;             /* a cpu trigger stands behind the first */
 	const struct hpa *hpa;
-	const struct workload *workload;       /* NULL: unread */
+	const struct workload *workload; /* NULL: unread */
 	const char *target_trouble;
 	const struct journal_object *journal;
 	int32_t failures;
 	/* the ScaledJob */
-	const struct scaledjob *job;           /* NULL: there is none */
-	bool jobs_unsynced;                    /* ScaledJobs were not listed */
-	const char *scaledjobs_trouble;        /* NULL */
-	bool jobs_unknown;                     /* Jobs were not listed */
-	const char *jobs_trouble;              /* NULL */
+	const struct scaledjob *job;    /* NULL: there is none */
+	bool jobs_unsynced;             /* ScaledJobs were not listed */
+	const char *scaledjobs_trouble; /* NULL */
+	bool jobs_unknown;              /* Jobs were not listed */
+	const char *jobs_trouble;       /* NULL */
 	struct jobs_tally tally;
 	const struct journal_object *job_journal;
-	int jobs_looked_at;                    /* how often Jobs were asked for */
+	int jobs_looked_at; /* how often Jobs were asked for */
 	/* what was asked for and waits */
 	int asked, cancelled;
 	survey_fn fn;
@@ -58,9 +60,9 @@ struct fake_cache {
 
 struct fake_cache *fake_cache_new(struct loop *loop);
 void fake_cache_free(struct fake_cache *f);
-void fake_cache_answer(struct fake_cache *f, double value);        /* ends the wait */
+void fake_cache_answer(struct fake_cache *f, double value); /* ends the wait */
 void fake_cache_fail(struct fake_cache *f, const char *message);
-void fake_cache_remove_object(struct fake_cache *f);               /* with its change told */
+void fake_cache_remove_object(struct fake_cache *f); /* with its change told */
 void fake_cache_remove_job(struct fake_cache *f);
 
 #endif

@@ -3,8 +3,9 @@
 #define TESTS_UNIT_SERVE_FAKE_HTTPD_H
 
 /*
- * Stands in for src/net/http/httpd at link time: a request is what the test writes down, a reply is what it can look at. The real one needs sockets and time, and is tried
- * together with this room in test_serve.
+ * Stands in for src/net/http/httpd at link time: a request is what the test writes down, a reply is
+ * what it can look at. The real one needs sockets and time, and is tried together with this room in
+ * test_serve.
  */
 
 #include <stdbool.h>
@@ -30,16 +31,19 @@ struct httpd_request {
 	struct fake_header headers[FAKE_HEADERS]; /* ended by a NULL name */
 	struct fake_header repeat;                /* sent so many times besides: more headers than fit above */
 	int repeat_count;
-	const char *sent;                         /* its body; NULL: none */
+	const char *sent; /* its body; NULL: none */
 	/* what came of it */
 	void (*gone)(void *arg);
 	void *gone_arg;
-	int status;                               /* 0: no reply yet */
+	int status; /* 0: no reply yet */
 	char content_type[128];
 	char body[65536];
 	size_t body_len;
-	char reply_headers[1024];                 /* "Name: value\n" each */
-	struct fake_text { struct fake_text *next; char bytes[]; } *texts;
+	char reply_headers[1024]; /* "Name: value\n" each */
+	struct fake_text {
+		struct fake_text *next;
+		char bytes[];
+	} * texts;
 };
 
 void fake_httpd_done(struct httpd_request *r);

@@ -67,7 +67,7 @@ void kube_cancel(struct kube_call *call)
 		call_free(call);
 }
 
-/* --- reviews ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Reviews ---- */
 
 void review_user_done(struct review_user *u)
 {
@@ -99,13 +99,15 @@ struct kube_call *review_token(struct kube *k, const char *token, review_token_f
 	return call;
 }
 
-struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *a, review_access_fn fn, void *arg)
+struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *a,
+	review_access_fn fn, void *arg)
 {
 	struct kube_call *call = mem_zalloc(sizeof(*call));
 
 	call->kube = k;
-	call->text = a->path ? mem_printf("%s %s %s", user->name, a->verb, a->path) :
-		mem_printf("%s %s %s/%s %s %s", user->name, a->verb, a->group, a->version, a->resource, a->namespace_);
+	call->text = a->path ? mem_printf("%s %s %s", user->name, a->verb, a->path)
+			     : mem_printf("%s %s %s/%s %s %s", user->name, a->verb, a->group, a->version, a->resource,
+				       a->namespace_);
 	call->access_fn = fn;
 	call->arg = arg;
 	k->accesses_ever++;
@@ -199,13 +201,14 @@ void fake_kube_fail_access(struct kube *k, enum err_kind kind, const char *messa
 	call.access_fn(call.arg, false, NULL, &err);
 }
 
-/* --- the watch ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The watch ---- */
 
 struct watch {
 	struct kube *kube;
 };
 
-struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events, void *arg)
+struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
+	void *arg)
 {
 	struct watch *w = mem_zalloc(sizeof(*w));
 

@@ -3,8 +3,8 @@
 #define TESTS_UNIT_SERVE_FAKE_KUBE_H
 
 /*
- * Stands in for src/kube at link time: reviews and watches are kept until the test answers them, so that a test decides when the API server says what. The real room needs
- * an API server to talk to.
+ * Stands in for src/kube at link time: reviews and watches are kept until the test answers them, so
+ * that a test decides when the API server says what. The real room needs an API server to talk to.
  */
 
 #include <stdbool.h>
@@ -17,15 +17,16 @@ struct kube *fake_kube_new(struct loop *loop);
 void fake_kube_free(struct kube *k);
 
 /* Reviews under way, oldest first; each answer ends the oldest of its kind. */
-int fake_kube_token_reviews(const struct kube *k);       /* under way */
+int fake_kube_token_reviews(const struct kube *k); /* under way */
 int fake_kube_token_reviews_ever(const struct kube *k);
-const char *fake_kube_token(const struct kube *k);       /* of the oldest */
+const char *fake_kube_token(const struct kube *k); /* of the oldest */
 void fake_kube_answer_token(struct kube *k, const char *user /* NULL: bad token */, const char *group /* NULL: none */);
 void fake_kube_fail_token(struct kube *k, enum err_kind kind, int http_status, const char *message);
 
 int fake_kube_access_reviews(const struct kube *k);
 int fake_kube_access_reviews_ever(const struct kube *k);
-const char *fake_kube_access(const struct kube *k);      /* of the oldest: "user verb group/version resource namespace" or "user verb path" */
+const char *fake_kube_access(
+	const struct kube *k); /* of the oldest: "user verb group/version resource namespace" or "user verb path" */
 void fake_kube_answer_access(struct kube *k, bool allowed, const char *reason);
 void fake_kube_fail_access(struct kube *k, enum err_kind kind, const char *message);
 

@@ -20,9 +20,10 @@
 
 struct room room;
 
-/* --- asking ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Asking ---- */
 
-struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token, const char *header, const char *value)
+struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token,
+	const char *header, const char *value)
 {
 	int n = 0;
 
@@ -40,7 +41,12 @@ struct httpd_request *room_send(enum route_port port, const char *method, const 
 struct httpd_request *room_post(const char *uri, const char *content_type, const char *body)
 {
 	fake_httpd_done(&room.last);
-	room.last = (struct httpd_request){ .connection = &room.connection, .method = "POST", .uri = uri, .sent = body, .headers = { { content_type ? "Content-Type" : "User-Agent", content_type ? content_type : "test/1" } } };
+	room.last = (struct httpd_request){ .connection = &room.connection,
+		.method = "POST",
+		.uri = uri,
+		.sent = body,
+		.headers = {
+			{ content_type ? "Content-Type" : "User-Agent", content_type ? content_type : "test/1" } } };
 	request_start(&room.serve, ROUTE_SECURE, &room.last);
 	return &room.last;
 }
@@ -74,7 +80,7 @@ json_t *room_body(const struct httpd_request *r)
 	return body;
 }
 
-/* --- life -------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 int room_set_up(void **state)
 {
@@ -84,7 +90,12 @@ int room_set_up(void **state)
 	room.loop = loop_new(NULL);
 	room.kube = fake_kube_new(room.loop);
 	room.cache = fake_cache_new(room.loop);
-	room.serve = (struct serve){ .loop = room.loop, .cache = &room.cache->cache, .metrics_max_age_ms = 1000, .metrics_deadline_ms = 3000, .version = version, .routes = routes_all };
+	room.serve = (struct serve){ .loop = room.loop,
+		.cache = &room.cache->cache,
+		.metrics_max_age_ms = 1000,
+		.metrics_deadline_ms = 3000,
+		.version = version,
+		.routes = routes_all };
 	room.serve.tls = tls_server_new(NULL);
 	room.serve.frontproxy = frontproxy_new(room.kube);
 	room.serve.authn = authn_new(room.kube, room.serve.frontproxy);

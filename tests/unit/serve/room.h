@@ -3,8 +3,9 @@
 #define TESTS_UNIT_SERVE_ROOM_H
 
 /*
- * The whole room with scripted neighbours (fake_httpd below, fake_kube and fake_cache beside), as test_request and test_pages ask it: one connection, one request at a time,
- * and "Bearer root", whose token is known to be that of a user who may do everything.
+ * The whole room with scripted neighbours (fake_httpd below, fake_kube and fake_cache beside), as
+ * test_request and test_pages ask it: one connection, one request at a time, and "Bearer root",
+ * whose token is known to be that of a user who may do everything.
  */
 
 #include <jansson.h>
@@ -15,9 +16,9 @@
 #include "fake_kube.h"
 #include "serve/request.h"
 
-#define ROOM_API "/apis/external.metrics.k8s.io/v1beta1"
+#define ROOM_API      "/apis/external.metrics.k8s.io/v1beta1"
 #define ROOM_SELECTOR "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
-#define ROOM_METRIC ROOM_API "/namespaces/shop/s0-redis-jobs"
+#define ROOM_METRIC   ROOM_API "/namespaces/shop/s0-redis-jobs"
 
 struct room {
 	struct loop *loop;
@@ -32,12 +33,15 @@ extern struct room room;
 int room_set_up(void **state);
 int room_tear_down(void **state);
 
-struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token, const char *header, const char *value);
-struct httpd_request *room_post(const char *uri, const char *content_type, const char *body); /* as nobody, over the secure port */
-struct httpd_request *room_get(const char *uri);                               /* as root, over the secure port */
+struct httpd_request *room_send(enum route_port port, const char *method, const char *uri, const char *token,
+	const char *header, const char *value);
+/* as nobody, over the secure port */
+struct httpd_request *room_post(const char *uri, const char *content_type, const char *body);
+struct httpd_request *room_get(const char *uri); /* as root, over the secure port */
 struct httpd_request *room_get_accepting(const char *uri, const char *accept);
 
-void room_expect_status(const struct httpd_request *r, int code, const char *reason, const char *message); /* a Status object; message: a part of it */
-json_t *room_body(const struct httpd_request *r);                              /* of a 200; the caller owns it */
+/* a Status object; message: a part of it */
+void room_expect_status(const struct httpd_request *r, int code, const char *reason, const char *message);
+json_t *room_body(const struct httpd_request *r); /* of a 200; the caller owns it */
 
 #endif

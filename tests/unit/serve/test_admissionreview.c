@@ -13,13 +13,15 @@
 #include "base/mem.h"
 #include "serve/admissionreview.h"
 
-#define ENVELOPE(request) "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":" request "}"
-#define KIND "\"kind\":{\"group\":\"keda.sh\",\"version\":\"v1alpha1\",\"kind\":\"ScaledObject\"}"
+#define ENVELOPE(request)                                                                                              \
+	"{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":" request "}"
+#define KIND          "\"kind\":{\"group\":\"keda.sh\",\"version\":\"v1alpha1\",\"kind\":\"ScaledObject\"}"
 #define REQUEST(rest) ENVELOPE("{\"uid\":\"u-1\"," KIND rest "}")
 
 static void a_review_is_read(void **state)
 {
-	static const char body[] = REQUEST(",\"namespace\":\"shop\",\"operation\":\"UPDATE\",\"dryRun\":true,\"object\":{\"a\":1},\"oldObject\":{\"b\":2}");
+	static const char body[] = REQUEST(",\"namespace\":\"shop\",\"operation\":\"UPDATE\",\"dryRun\":true,"
+					   "\"object\":{\"a\":1},\"oldObject\":{\"b\":2}");
 	struct admissionreview r;
 	struct err err;
 
@@ -37,7 +39,8 @@ static void a_review_is_read(void **state)
 
 static void nulls_are_absent(void **state)
 {
-	static const char body[] = REQUEST(",\"operation\":\"CREATE\",\"dryRun\":null,\"object\":{},\"oldObject\":null");
+	static const char body[] = REQUEST(
+		",\"operation\":\"CREATE\",\"dryRun\":null,\"object\":{},\"oldObject\":null");
 	struct admissionreview r;
 
 	(void)state;
@@ -50,17 +53,23 @@ static void nulls_are_absent(void **state)
 
 static void what_is_wrong_is_said(void **state)
 {
-	static const struct { const char *body, *message; } cases[] = {
+	static const struct {
+		const char *body, *message;
+	} cases[] = {
 		{ "", "the body: " },
 		{ "x", "the body: " },
 		{ "[]", "the body is a \"\" of \"\", not an AdmissionReview of admission.k8s.io/v1" },
-		{ "{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\",\"request\":{}}", "the body is a \"AdmissionReview\" of \"admission.k8s.io/v1beta1\", not" },
+		{ "{\"apiVersion\":\"admission.k8s.io/v1beta1\",\"kind\":\"AdmissionReview\",\"request\":{}}",
+			"the body is a \"AdmissionReview\" of \"admission.k8s.io/v1beta1\", not" },
 		{ ENVELOPE("null"), "request: missing" },
 		{ ENVELOPE("7"), "request: missing" },
 		{ ENVELOPE("{}"), "request.uid: must have 1 to 128 characters" },
 		{ ENVELOPE("{\"uid\":7}"), "request.uid: must have 1 to 128 characters" },
-		{ ENVELOPE("{\"uid\":\"u\"}"), "request.kind:  of group \"\" is not judged here, but ScaledObject of keda.sh" },
-		{ ENVELOPE("{\"uid\":\"u\",\"kind\":{\"group\":\"keda.sh\",\"kind\":\"ScaledJob\"}}"), "request.kind: ScaledJob of group \"keda.sh\" is not judged here, but ScaledObject of keda.sh" },
+		{ ENVELOPE("{\"uid\":\"u\"}"),
+			"request.kind:  of group \"\" is not judged here, but ScaledObject of keda.sh" },
+		{ ENVELOPE("{\"uid\":\"u\",\"kind\":{\"group\":\"keda.sh\",\"kind\":\"ScaledJob\"}}"),
+			"request.kind: ScaledJob of group \"keda.sh\" is not judged here, but ScaledObject of "
+			"keda.sh" },
 		{ REQUEST(""), "request.operation: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\""), "request.object: missing" },
 		{ REQUEST(",\"operation\":\"CREATE\",\"object\":[]"), "request.object: missing" },
@@ -72,7 +81,8 @@ static void what_is_wrong_is_said(void **state)
 		struct admissionreview r;
 		struct err err = { 0 };
 
-		assert_int_equal(admissionreview_read(cases[i].body, strlen(cases[i].body), "ScaledObject", &r, &err), -1);
+		assert_int_equal(admissionreview_read(cases[i].body, strlen(cases[i].body), "ScaledObject", &r, &err),
+			-1);
 		assert_null(r.document);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (strncmp(err.msg, cases[i].message, strlen(cases[i].message)) != 0)
@@ -108,15 +118,23 @@ static void expect_answer(const char *uid, const struct admit_verdict *verdict, 
 static void answers(void **state)
 {
 	static const char *const warnings[] = { "one", "t\"wo" };
-	const struct admit_verdict yes = { .allowed = true }, no = { .allowed = false, .message = "spec.x: \"y\"", .reason = "incorrect-spec" };
+	const struct admit_verdict yes = { .allowed = true },
+				   no = { .allowed = false, .message = "spec.x: \"y\"", .reason = "incorrect-spec" };
 	const struct admit_verdict careful = { .allowed = true, .warnings = warnings, .warning_count = 2 };
 
 	(void)state;
-	expect_answer("u-1", &yes, "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u-1\",\"allowed\":true}}\n");
+	expect_answer("u-1", &yes,
+		"{\"apiVersion\":\"admission.k8s.io/"
+		"v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u-1\",\"allowed\":true}}\n");
 	expect_answer("u\"2", &no,
-		      "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u\\\"2\",\"allowed\":false,\"status\":{\"metadata\":{},\"status\":\"Failure\","
-		      "\"message\":\"spec.x: \\\"y\\\"\",\"reason\":\"Forbidden\",\"code\":403}}}\n");
-	expect_answer("u", &careful, "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u\",\"allowed\":true,\"warnings\":[\"one\",\"t\\\"wo\"]}}\n");
+		"{\"apiVersion\":\"admission.k8s.io/"
+		"v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u\\\"2\",\"allowed\":false,\"status\":{"
+		"\"metadata\":{},\"status\":\"Failure\","
+		"\"message\":\"spec.x: \\\"y\\\"\",\"reason\":\"Forbidden\",\"code\":403}}}\n");
+	expect_answer("u", &careful,
+		"{\"apiVersion\":\"admission.k8s.io/"
+		"v1\",\"kind\":\"AdmissionReview\",\"response\":{\"uid\":\"u\",\"allowed\":true,\"warnings\":[\"one\","
+		"\"t\\\"wo\"]}}\n");
 }
 
 int main(void)

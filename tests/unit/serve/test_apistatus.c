@@ -13,7 +13,11 @@
 static void every_failure_is_a_status_object(void **state)
 {
 	/* Reasons: k8s.io/apimachinery pkg/apis/meta/v1/types.go */
-	static const struct { enum apistatus what; int code; const char *reason; } cases[] = {
+	static const struct {
+		enum apistatus what;
+		int code;
+		const char *reason;
+	} cases[] = {
 		{ APISTATUS_BAD_REQUEST, 400, "BadRequest" },
 		{ APISTATUS_UNAUTHORIZED, 401, "Unauthorized" },
 		{ APISTATUS_FORBIDDEN, 403, "Forbidden" },

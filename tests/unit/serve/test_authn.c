@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks, with a scripted API server (fake_kube), scripted requests (fake_httpd), and real certificates over real handshakes.
+ * Who asks, with a scripted API server (fake_kube), scripted requests (fake_httpd), and real
+ * certificates over real handshakes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -29,7 +30,7 @@ static struct fake_connection connection;
 
 static struct x509_pair proxy_ca, other_ca, serving, proxy_pair, other_name, stranger, expired;
 
-/* --- requests ------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Requests ---- */
 
 static struct httpd_request request(const struct fake_header *headers, size_t count)
 {
@@ -38,7 +39,9 @@ static struct httpd_request request(const struct fake_header *headers, size_t co
 	memcpy(r.headers, headers, count * sizeof(*headers));
 	return r;
 }
-#define REQUEST(...) request((const struct fake_header[]){ __VA_ARGS__ }, sizeof((const struct fake_header[]){ __VA_ARGS__ }) / sizeof(struct fake_header))
+#define REQUEST(...)                                                                                                   \
+	request((const struct fake_header[]){ __VA_ARGS__ },                                                           \
+		sizeof((const struct fake_header[]){ __VA_ARGS__ }) / sizeof(struct fake_header))
 
 struct outcome {
 	int told;
@@ -95,7 +98,7 @@ static struct identity *expect_known(struct httpd_request *r, const char *name)
 	return user;
 }
 
-/* --- the front proxy -------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- The front proxy ---- */
 
 /* The ConfigMap, with PEM in JSON. */
 static char *configmap(const struct x509_pair *ca, const char *names)
@@ -108,8 +111,10 @@ static char *configmap(const struct x509_pair *ca, const char *names)
 		*out++ = *c == '\n' ? 'n' : *c;
 	}
 	*out = '\0';
-	text = mem_printf("{'data':{'requestheader-client-ca-file':'%s','requestheader-allowed-names':'[%s]','requestheader-username-headers':'[\\'X-Remote-User\\',\\'X-User-2\\']',"
-		"'requestheader-uid-headers':'[\\'X-Remote-Uid\\']','requestheader-group-headers':'[\\'X-Remote-Group\\']','requestheader-extra-headers-prefix':'[\\'X-Remote-Extra-\\']'}}",
+	text = mem_printf("{'data':{'requestheader-client-ca-file':'%s','requestheader-allowed-names':'[%s]','"
+			  "requestheader-username-headers':'[\\'X-Remote-User\\',\\'X-User-2\\']',"
+			  "'requestheader-uid-headers':'[\\'X-Remote-Uid\\']','requestheader-group-headers':'[\\'X-"
+			  "Remote-Group\\']','requestheader-extra-headers-prefix':'[\\'X-Remote-Extra-\\']'}}",
 		pem, names);
 	free(pem);
 	return text;
@@ -154,8 +159,10 @@ static void the_configmap_is_watched_by_name(void **state)
 
 static void the_front_proxy_speaks_for_a_user(void **state)
 {
-	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Uid", "u-1" }, { "X-Remote-Group", "dev" }, { "x-remote-group", "ops" },
-		{ "X-Remote-Extra-Authentication.kubernetes.io%2FPod-Name", "p" }, { "X-Remote-Extra-Bad%zz", "q" }, { "X-Other", "z" });
+	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Uid", "u-1" },
+		{ "X-Remote-Group", "dev" }, { "x-remote-group", "ops" },
+		{ "X-Remote-Extra-Authentication.kubernetes.io%2FPod-Name", "p" }, { "X-Remote-Extra-Bad%zz", "q" },
+		{ "X-Other", "z" });
 	struct tls_pipe pipe;
 	struct identity *user;
 
@@ -176,7 +183,8 @@ static void the_front_proxy_speaks_for_a_user(void **state)
 
 static void the_second_user_header_counts_when_the_first_is_empty(void **state)
 {
-	struct httpd_request r = REQUEST({ "X-Remote-User", "" }, { "X-User-2", "second" }, { "X-Remote-Group", "system:masters" });
+	struct httpd_request r = REQUEST({ "X-Remote-User", "" }, { "X-User-2", "second" },
+		{ "X-Remote-Group", "system:masters" });
 	struct tls_pipe pipe;
 	struct identity *user;
 
@@ -189,7 +197,10 @@ static void the_second_user_header_counts_when_the_first_is_empty(void **state)
 	disconnect(&pipe);
 }
 
-/* The aggregator fetches /openapi as system:aggregator without groups; only system:authenticated lets it. */
+/*
+ * The aggregator fetches /openapi as system:aggregator without groups; only system:authenticated
+ * lets it.
+ */
 static void a_user_without_groups_is_authenticated(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "system:aggregator" });
@@ -207,8 +218,11 @@ static void a_user_without_groups_is_authenticated(void **state)
 
 static void headers_count_for_nobody_else(void **state)
 {
-	const struct { const struct x509_pair *client; const char *says; } cases[] = {
-		{ &stranger, "not the front proxy's" },    /* another CA, the right name */
+	const struct {
+		const struct x509_pair *client;
+		const char *says;
+	} cases[] = {
+		{ &stranger, "not the front proxy's" }, /* another CA, the right name */
 		{ &other_name, "requestheader-allowed-names" },
 		{ &expired, "expired" },
 		{ NULL, "neither" },
@@ -253,7 +267,8 @@ static void a_front_proxy_that_names_nobody_needs_a_token(void **state)
 /* What others of the same proxy say is never answered from what the connection said last. */
 static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
 {
-	struct httpd_request r = REQUEST({ "Accept", "*/*" }, { USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" });
+	struct httpd_request r = REQUEST({ "Accept", "*/*" }, { USER, "mia" }, { UID, "u" }, { GROUP, "a" },
+		{ GROUP, "b" }, { EXTRA, "v" });
 	struct httpd_request others[] = {
 		REQUEST({ USER, "mib" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
 		REQUEST({ USER, "mia2" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }),
@@ -264,7 +279,8 @@ static void every_word_of_a_user_counts_on_a_kept_connection(void **state)
 		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { GROUP, "c" }, { EXTRA, "v" }),
 		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "w" }),
 		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { "X-Remote-Extra-Other", "v" }),
-		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" }, { "x-remote-extra-more", "v" }),
+		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }, { EXTRA, "v" },
+			{ "x-remote-extra-more", "v" }),
 		REQUEST({ USER, "mia" }, { UID, "u" }, { GROUP, "a" }, { GROUP, "b" }),
 		REQUEST({ USER, "" }, { "X-User-2", "mia" }, { GROUP, "system:masters" }),
 	};
@@ -312,7 +328,9 @@ static void the_same_user_on_a_kept_connection_is_read_once(void **state)
 	disconnect(&pipe);
 }
 
-/* Which headers name a user is the ConfigMap's to say, and whose certificate is the front proxy's. */
+/*
+ * Which headers name a user is the ConfigMap's to say, and whose certificate is the front proxy's.
+ */
 static void what_a_connection_said_is_forgotten_with_the_configmap(void **state)
 {
 	struct httpd_request r = REQUEST({ "X-Remote-User", "mia" }, { "X-Remote-Group", "dev" });
@@ -434,7 +452,9 @@ static void a_broken_configmap_leaves_the_last_in_force(void **state)
 	(void)state;
 	list_configmap();
 	connect_with(&pipe, &proxy_pair);
-	fake_kube_change(kube, "{'data':{'requestheader-client-ca-file':'no certificate','requestheader-username-headers':'[\\'X-Remote-User\\']'}}");
+	fake_kube_change(kube,
+		"{'data':{'requestheader-client-ca-file':'no "
+		"certificate','requestheader-username-headers':'[\\'X-Remote-User\\']'}}");
 	identity_unref(expect_known(&r, "mia"));
 	assert_null(frontproxy_trouble(frontproxy));
 	disconnect(&pipe);
@@ -456,7 +476,7 @@ static void too_many_groups_are_refused(void **state)
 	disconnect(&pipe);
 }
 
-/* --- tokens ----------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Tokens ---- */
 
 static void a_good_token_is_asked_for_once(void **state)
 {
@@ -493,7 +513,8 @@ static void a_good_token_is_asked_for_once(void **state)
 static void another_token_on_the_connection_is_another_user(void **state)
 {
 	struct httpd_request good = REQUEST({ "Authorization", "Bearer good" });
-	struct httpd_request others[] = { REQUEST({ "Authorization", "Bearer goof" }), REQUEST({ "Authorization", "Bearer good2" }), REQUEST({ "Authorization", "Bearer goo" }) };
+	struct httpd_request others[] = { REQUEST({ "Authorization", "Bearer goof" }),
+		REQUEST({ "Authorization", "Bearer good2" }), REQUEST({ "Authorization", "Bearer goo" }) };
 	struct httpd_request none = REQUEST({ "Accept", "*/*" });
 	struct outcome o = { 0 };
 	struct identity *user;
@@ -549,7 +570,8 @@ static void an_api_server_that_fails_is_no_verdict(void **state)
 
 static void only_bearer_tokens_are_tokens(void **state)
 {
-	static const char *const headers[] = { "Basic Z29vZA==", "Bearer", "Bearer ", "Bearer    ", "Token x", "", "bearer" };
+	static const char *const headers[] = { "Basic Z29vZA==", "Bearer", "Bearer ", "Bearer    ", "Token x", "",
+		"bearer" };
 	static char giant[20000];
 
 	(void)state;
@@ -625,7 +647,10 @@ static void users_who_differ_have_different_fingerprints(void **state)
 	char name[] = "mia", group_a[] = "a", group_b[] = "b", key[] = "a", value[] = "b";
 	char *groups[] = { group_a, group_b }, *keys[] = { key }, *values[] = { value };
 	const struct review_user users[] = {
-		{ .name = name }, { .name = name, .uid = group_a }, { .name = name, .groups = groups, .group_count = 1 }, { .name = name, .groups = groups, .group_count = 2 },
+		{ .name = name },
+		{ .name = name, .uid = group_a },
+		{ .name = name, .groups = groups, .group_count = 1 },
+		{ .name = name, .groups = groups, .group_count = 2 },
 		{ .name = name, .extra_keys = keys, .extra_values = values, .extra_count = 1 },
 		{ .name = group_a },
 	};
@@ -644,17 +669,21 @@ static void users_who_differ_have_different_fingerprints(void **state)
 	identity_unref(again);
 }
 
-/* --- life --------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 static int make_certificates(void **state)
 {
-	const char *const aggregator[] = { "aggregator", NULL }, *const other[] = { "other", NULL }, *const service[] = { "kscaled.kscaled.svc", NULL };
+	const char *const aggregator[] = { "aggregator", NULL }, *const other[] = { "other", NULL },
+			  *const service[] = { "kscaled.kscaled.svc", NULL };
 	int64_t now = timestamp_now_ms();
 
 	(void)state;
-	return x509_make_ca("proxy", now, HOUR_S, &proxy_ca, NULL) || x509_make_ca("other", now, HOUR_S, &other_ca, NULL) ||
-		x509_make_serving(&other_ca, service, now, HOUR_S, &serving, NULL) || x509_make_serving(&proxy_ca, aggregator, now, HOUR_S, &proxy_pair, NULL) ||
-		x509_make_serving(&proxy_ca, other, now, HOUR_S, &other_name, NULL) || x509_make_serving(&other_ca, aggregator, now, HOUR_S, &stranger, NULL) ||
+	return x509_make_ca("proxy", now, HOUR_S, &proxy_ca, NULL) ||
+		x509_make_ca("other", now, HOUR_S, &other_ca, NULL) ||
+		x509_make_serving(&other_ca, service, now, HOUR_S, &serving, NULL) ||
+		x509_make_serving(&proxy_ca, aggregator, now, HOUR_S, &proxy_pair, NULL) ||
+		x509_make_serving(&proxy_ca, other, now, HOUR_S, &other_name, NULL) ||
+		x509_make_serving(&other_ca, aggregator, now, HOUR_S, &stranger, NULL) ||
 		x509_make_serving(&proxy_ca, aggregator, now - 10 * HOUR_S * 1000, HOUR_S, &expired, NULL);
 }
 
@@ -693,16 +722,19 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_configmap_is_watched_by_name, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_front_proxy_speaks_for_a_user, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(the_second_user_header_counts_when_the_first_is_empty, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_second_user_header_counts_when_the_first_is_empty, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(a_user_without_groups_is_authenticated, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(headers_count_for_nobody_else, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_front_proxy_that_names_nobody_needs_a_token, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(every_word_of_a_user_counts_on_a_kept_connection, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_same_user_on_a_kept_connection_is_read_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_a_connection_said_is_forgotten_with_the_configmap, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_a_connection_said_is_forgotten_with_the_configmap, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(long_headers_are_read_each_time, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_the_configmap_nobody_comes_through, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_connection_is_judged_anew_when_the_configmap_changes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_connection_is_judged_anew_when_the_configmap_changes, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(other_configmaps_of_the_namespace_are_not_looked_at, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_broken_configmap_leaves_the_last_in_force, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(too_many_groups_are_refused, set_up, tear_down),
@@ -711,7 +743,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_bad_token_is_remembered_too, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_api_server_that_fails_is_no_verdict, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_bearer_tokens_are_tokens, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_long_token_is_good_without_being_remembered_by_the_connection, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_long_token_is_good_without_being_remembered_by_the_connection, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(who_leaves_is_not_told, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_strangers_certificate_with_a_good_token_will_do, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(users_who_differ_have_different_fingerprints, set_up, tear_down),

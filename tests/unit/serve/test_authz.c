@@ -15,7 +15,11 @@ static struct kube *kube;
 static struct authz *authz;
 static struct identity *mia, *root;
 
-static const struct review_access jobs = { .verb = "list", .group = "external.metrics.k8s.io", .version = "v1beta1", .resource = "s0-redis-jobs", .namespace_ = "shop" };
+static const struct review_access jobs = { .verb = "list",
+	.group = "external.metrics.k8s.io",
+	.version = "v1beta1",
+	.resource = "s0-redis-jobs",
+	.namespace_ = "shop" };
 static const struct review_access version = { .verb = "get", .path = "/version" };
 
 struct outcome {
@@ -85,7 +89,9 @@ static void both_answers_are_remembered_for_exactly_what_was_asked(void **state)
 	others[3].namespace_ = NULL;
 	authz_ask(authz, mia, &jobs, on_access, &o);
 	fake_kube_answer_access(kube, false, "");
-	expect_denied(&jobs, "User \"mia\" cannot list resource \"s0-redis-jobs\" in API group \"external.metrics.k8s.io\" in the namespace \"shop\"");
+	expect_denied(&jobs,
+		"User \"mia\" cannot list resource \"s0-redis-jobs\" in API group \"external.metrics.k8s.io\" in the "
+		"namespace \"shop\"");
 	assert_null(strstr(o.err.msg, "\": "));
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(authz_peek(authz, mia, &others[i], &err), AUTHZ_UNKNOWN);
@@ -185,9 +191,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(masters_are_never_asked_about, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_review_says_what_is_read_where, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(both_answers_are_remembered_for_exactly_what_was_asked, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(both_answers_are_remembered_for_exactly_what_was_asked, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(names_that_run_together_differ, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(an_api_server_that_fails_allows_nobody_and_denies_nobody, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(an_api_server_that_fails_allows_nobody_and_denies_nobody, set_up,
+			tear_down),
 		cmocka_unit_test_setup_teardown(askers_share_a_review_and_may_leave, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(names_past_all_reason_are_denied_unasked, set_up, tear_down),
 	};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status port tells about objects, and that it tells it to nobody else and without asking a source. */
+/*
+ * What the status port tells about objects, and that it tells it to nobody else and without asking
+ * a source.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +17,10 @@
 #include "decide/verdict.h"
 #include "explained.h"
 
-#define OBJECT(meta, spec, status) "{'metadata':{'namespace':'shop','name':'web','generation':3" meta "},'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'redis','metadata':{}}]" spec "},'status':{" status "}}"
+#define OBJECT(meta, spec, status)                                                                                     \
+	"{'metadata':{'namespace':'shop','name':'web','generation':3" meta                                             \
+	"},'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'redis','metadata':{}}]" spec                   \
+	"},'status':{" status "}}"
 
 static json_t *explained(void)
 {
@@ -24,19 +30,39 @@ static json_t *explained(void)
 static void the_whole(void **state)
 {
 	struct workload workload = { .replicas = 3, .ready_replicas = 2 };
-	char hpa_name[] = "keda-hpa-web", yes[] = "True", valid[] = "ValidMetricFound", message[] = "the HPA was able to", many[] = "TooManyReplicas", limit[] = "more than the maximum", able[] = "ReadyForNewScale";
+	char hpa_name[] = "keda-hpa-web", yes[] = "True", valid[] = "ValidMetricFound",
+	     message[] = "the HPA was able to", many[] = "TooManyReplicas", limit[] = "more than the maximum",
+	     able[] = "ReadyForNewScale";
 	struct hpa hpa = {
-		.meta.name = hpa_name, .scaling_active_status = yes, .scaling_active_reason = valid, .scaling_active_message = message, .current_replicas = 3, .desired_replicas = 4,
-		.able_to_scale = { CONDITION_TRUE, able, NULL }, .scaling_limited = { CONDITION_TRUE, many, limit }, .last_scale_unix_ms = 1767323045000,
+		.meta.name = hpa_name,
+		.scaling_active_status = yes,
+		.scaling_active_reason = valid,
+		.scaling_active_message = message,
+		.current_replicas = 3,
+		.desired_replicas = 4,
+		.able_to_scale = { CONDITION_TRUE, able, NULL },
+		.scaling_limited = { CONDITION_TRUE, many, limit },
+		.last_scale_unix_ms = 1767323045000,
 	};
-	char text[] = "active: the HPA scales", before[] = "scaling from 0 to 1", who[] = "kscaled", why[] = "s0-redis-jobs", other[] = "kubectl-scale", by_hand[] = "by hand";
-	struct journal_decision decisions[] = { { 1767323000000, "activate", 1, before }, { 1767323050000, "active", 3, text } };
-	struct journal_change changes[] = { { 1767323001000, 0, 1, who, why }, { 1767323002000, 1, 3, other, by_hand } };
+	char text[] = "active: the HPA scales", before[] = "scaling from 0 to 1", who[] = "kscaled",
+	     why[] = "s0-redis-jobs", other[] = "kubectl-scale", by_hand[] = "by hand";
+	struct journal_decision decisions[] = { { 1767323000000, "activate", 1, before },
+		{ 1767323050000, "active", 3, text } };
+	struct journal_change changes[] = { { 1767323001000, 0, 1, who, why },
+		{ 1767323002000, 1, 3, other, by_hand } };
 	struct journal_object journal = {
-		.decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = "active", .replicas = 3, .active = true, .until_unix_ms = 1767323060000 },
-		.decisions = decisions, .decision_count = 2, .changes = changes, .change_count = 2,
+		.decided = true,
+		.decided_at_unix_ms = 1767323050000,
+		.text = text,
+		.decision = { .rule = "active", .replicas = 3, .active = true, .until_unix_ms = 1767323060000 },
+		.decisions = decisions,
+		.decision_count = 2,
+		.changes = changes,
+		.change_count = 2,
 	};
-	struct scaledobject *so = given(OBJECT("", ",'minReplicaCount':0,'maxReplicaCount':4,'idleReplicaCount':0", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "],'triggersTypes':'redis,cpu'"));
+	struct scaledobject *so = given(OBJECT("", ",'minReplicaCount':0,'maxReplicaCount':4,'idleReplicaCount':0",
+		"'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady",
+			"fine") "],'triggersTypes':'redis,cpu'"));
 	json_t *o;
 
 	(void)state;
@@ -116,7 +142,9 @@ static void the_whole(void **state)
 
 static void a_standby_says_so_and_what_it_knows(void **state)
 {
-	struct scaledobject *so = given(OBJECT("", "", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active", "False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
+	struct scaledobject *so = given(OBJECT("", "",
+		"'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active",
+			"False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
 	json_t *o;
 
 	(void)state;
@@ -145,9 +173,17 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 static void what_was_decided_before_the_lead_was_lost_is_history(void **state)
 {
 	char text[] = "active: the HPA scales";
-	struct journal_decision decisions[] = { { .at_unix_ms = 1767323050000, .rule = "active", .replicas = 3, .text = text } };
-	struct journal_object journal = { .decided = true, .decision = { .rule = "active", .replicas = 3 }, .text = text, .decisions = decisions, .decision_count = 1 };
-	struct scaledobject *so = given(OBJECT("", "", "'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active", "False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
+	struct journal_decision decisions[] = {
+		{ .at_unix_ms = 1767323050000, .rule = "active", .replicas = 3, .text = text }
+	};
+	struct journal_object journal = { .decided = true,
+		.decision = { .rule = "active", .replicas = 3 },
+		.text = text,
+		.decisions = decisions,
+		.decision_count = 1 };
+	struct scaledobject *so = given(OBJECT("", "",
+		"'conditions':[" CONDITION("Ready", "True", "ScaledObjectReady", "fine") "," CONDITION("Active",
+			"False", "ScalerNotActive", "Scaling is not performed because triggers are not active") "]"));
 	json_t *o;
 
 	(void)state;
@@ -197,7 +233,8 @@ static void failures_and_fallbacks(void **state)
 
 static void scalers_that_cannot_be_built(void **state)
 {
-	struct scaledobject *so = given(OBJECT("", "", "'conditions':[" CONDITION("Ready", "False", "ScaledObjectCheckFailed", "listName is missing") "]"));
+	struct scaledobject *so = given(OBJECT("", "",
+		"'conditions':[" CONDITION("Ready", "False", "ScaledObjectCheckFailed", "listName is missing") "]"));
 	json_t *o;
 
 	(void)state;
@@ -212,7 +249,10 @@ static void scalers_that_cannot_be_built(void **state)
 
 static void the_composite(void **state)
 {
-	struct scaledobject *so = given(OBJECT("", ",'advanced':{'scalingModifiers':{'formula':'a*2','target':'7.5','activationTarget':'1','metricType':'Value'}}", ""));
+	struct scaledobject *so = given(OBJECT("",
+		",'advanced':{'scalingModifiers':{'formula':'a*2','target':'7.5','activationTarget':'1','metricType':'"
+		"Value'}}",
+		""));
 	struct composite composite = { .value = 24, .active = true };
 	json_t *o;
 
@@ -243,16 +283,23 @@ static void the_composite(void **state)
 
 static void annotations(void **state)
 {
-	static const struct { const char *annotations, *reason; bool paused, in, out, forced; int replicas; } cases[] = {
+	static const struct {
+		const char *annotations, *reason;
+		bool paused, in, out, forced;
+		int replicas;
+	} cases[] = {
 		{ "'autoscaling.keda.sh/paused':'true'", "paused", true, false, false, false, -1 },
 		{ "'autoscaling.keda.sh/paused-replicas':'3'", "paused at 3 replicas", true, false, false, false, 3 },
 		{ "'autoscaling.keda.sh/paused-scale-in':'true'", NULL, false, true, false, false, -1 },
-		{ "'autoscaling.keda.sh/paused-scale-out':'true','autoscaling.keda.sh/force-activation':'true'", NULL, false, false, true, true, -1 },
+		{ "'autoscaling.keda.sh/paused-scale-out':'true','autoscaling.keda.sh/force-activation':'true'", NULL,
+			false, false, true, true, -1 },
 	};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		MEM_AUTO char *text = mem_printf("{'metadata':{'namespace':'shop','name':'web','annotations':{%s}},'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}", cases[i].annotations);
+		MEM_AUTO char *text = mem_printf("{'metadata':{'namespace':'shop','name':'web','annotations':{%s}},'"
+						 "spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}",
+			cases[i].annotations);
 		struct scaledobject *so = given(text);
 		json_t *o = explained();
 
@@ -297,8 +344,10 @@ static void the_list(void **state)
 static void what_is_not_there(void **state)
 {
 	(void)state;
-	room_expect_status(ask("/explain/shop/wbe"), 404, "NotFound", "no ScaledObject or ScaledJob \"shop/wbe\" is known; near it: shop/web");
-	room_expect_status(ask("/explain/scaledobjects/shop/wbe"), 404, "NotFound", "no ScaledObject \"shop/wbe\" is known; near it: shop/web");
+	room_expect_status(ask("/explain/shop/wbe"), 404, "NotFound",
+		"no ScaledObject or ScaledJob \"shop/wbe\" is known; near it: shop/web");
+	room_expect_status(ask("/explain/scaledobjects/shop/wbe"), 404, "NotFound",
+		"no ScaledObject \"shop/wbe\" is known; near it: shop/web");
 	room_expect_status(ask("/explain/b%0A/web"), 404, "NotFound", "is known; near it: shop/web");
 	room_expect_status(ask("/explain/%zz/web"), 400, "BadRequest", "the path must be /explain/NAMESPACE/NAME");
 	assert_int_equal(ask("/explain/shop")->status, 404);

@@ -12,7 +12,10 @@
 #include "explained.h"
 
 #define TEMPLATE "'jobTargetRef':{'template':{'spec':{'containers':[{'name':'c','image':'i'}]}}}"
-#define NAMED(name, meta, spec, status) "{'metadata':{'namespace':'shop','name':'" name "','generation':3,'creationTimestamp':'2026-01-02T03:04:05Z'" meta "},'spec':{" TEMPLATE ",'triggers':[{'type':'redis','metadata':{}}]" spec "},'status':{" status "}}"
+#define NAMED(name, meta, spec, status)                                                                                \
+	"{'metadata':{'namespace':'shop','name':'" name                                                                \
+	"','generation':3,'creationTimestamp':'2026-01-02T03:04:05Z'" meta "},'spec':{" TEMPLATE                       \
+	",'triggers':[{'type':'redis','metadata':{}}]" spec "},'status':{" status "}}"
 #define DRAIN(meta, spec, status) NAMED("drain", meta, spec, status)
 
 static json_t *explained(void)
@@ -28,15 +31,26 @@ static void lead(void)
 
 static void the_whole(void **state)
 {
-	char text[] = "creates 3 Jobs: 10 waiting", before[] = "creates no Job", who[] = "kscaled", why[] = "10 waiting";
-	struct journal_decision decisions[] = { { 1767323000000, "inactive", 0, before }, { 1767323050000, "create", 3, text } };
+	char text[] = "creates 3 Jobs: 10 waiting", before[] = "creates no Job", who[] = "kscaled",
+	     why[] = "10 waiting";
+	struct journal_decision decisions[] = { { 1767323000000, "inactive", 0, before },
+		{ 1767323050000, "create", 3, text } };
 	struct journal_change changes[] = { { 1767323001000, 0, 2, who, why }, { 1767323050000, 2, 5, who, why } };
 	struct journal_object journal = {
-		.decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = "create", .act = true, .replicas = 3, .active = true },
-		.decisions = decisions, .decision_count = 2, .changes = changes, .change_count = 2,
+		.decided = true,
+		.decided_at_unix_ms = 1767323050000,
+		.text = text,
+		.decision = { .rule = "create", .act = true, .replicas = 3, .active = true },
+		.decisions = decisions,
+		.decision_count = 2,
+		.changes = changes,
+		.change_count = 2,
 	};
-	struct scaledjob *sj = given_job(DRAIN("", ",'minReplicaCount':2,'maxReplicaCount':10,'scalingStrategy':{'strategy':'accurate','multipleScalersCalculation':'sum'}",
-					       "'conditions':[" CONDITION("Ready", "True", "ScaledJobReady", "fine") "," CONDITION("Active", "True", "ScalerActive", "busy") "],'triggersTypes':'redis'"));
+	struct scaledjob *sj = given_job(DRAIN("",
+		",'minReplicaCount':2,'maxReplicaCount':10,'scalingStrategy':{'strategy':'accurate','"
+		"multipleScalersCalculation':'sum'}",
+		"'conditions':[" CONDITION("Ready", "True", "ScaledJobReady", "fine") "," CONDITION("Active", "True",
+			"ScalerActive", "busy") "],'triggersTypes':'redis'"));
 	json_t *o;
 
 	(void)state;
@@ -96,10 +110,17 @@ static void the_whole(void **state)
 /* What only a ScaledObject has is not there at all, and so nobody takes it for unknown. */
 static void what_it_does_not_have_is_left_out(void **state)
 {
-	static const char *const absent[] = { "target", "idle", "pausing", "forced", "fallback", "hpa", "composite", "decision.replicas", "decision.forced", "decision.until", "triggers.0.fallingBack", "triggers.0.noFallback", "decisions.0.replicas" };
+	static const char *const absent[] = { "target", "idle", "pausing", "forced", "fallback", "hpa", "composite",
+		"decision.replicas", "decision.forced", "decision.until", "triggers.0.fallingBack",
+		"triggers.0.noFallback", "decisions.0.replicas" };
 	char text[] = "creates no Job";
 	struct journal_decision decisions[] = { { 1767323000000, "inactive", 0, text } };
-	struct journal_object journal = { .decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = "inactive" }, .decisions = decisions, .decision_count = 1 };
+	struct journal_object journal = { .decided = true,
+		.decided_at_unix_ms = 1767323050000,
+		.text = text,
+		.decision = { .rule = "inactive" },
+		.decisions = decisions,
+		.decision_count = 1 };
 	struct scaledjob *sj = given_job(DRAIN("", "", ""));
 	json_t *o;
 
@@ -117,11 +138,16 @@ static void what_it_does_not_have_is_left_out(void **state)
 
 static void numbers_and_words_have_their_defaults(void **state)
 {
-	static const struct { const char *spec; int min, max; const char *strategy, *calculation; } cases[] = {
+	static const struct {
+		const char *spec;
+		int min, max;
+		const char *strategy, *calculation;
+	} cases[] = {
 		{ "", 0, 100, "default", "max" },
 		{ ",'minReplicaCount':5", 5, 105, "default", "max" },
 		{ ",'minReplicaCount':5,'maxReplicaCount':8", 5, 8, "default", "max" },
-		{ ",'minReplicaCount':9,'maxReplicaCount':8", 8, 16, "default", "max" }, /* KEDA's clamps: the minimum is 8, and 8 beyond it */
+		/* KEDA's clamps: the minimum is 8, and 8 beyond it */
+		{ ",'minReplicaCount':9,'maxReplicaCount':8", 8, 16, "default", "max" },
 		{ ",'maxReplicaCount':0", 0, 0, "default", "max" },
 		{ ",'scalingStrategy':{'strategy':'eager'}", 0, 100, "eager", "max" },
 		{ ",'scalingStrategy':{'strategy':'','multipleScalersCalculation':'avg'}", 0, 100, "default", "avg" },
@@ -129,7 +155,9 @@ static void numbers_and_words_have_their_defaults(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		MEM_AUTO char *text = mem_printf("{'metadata':{'namespace':'shop','name':'drain'},'spec':{" TEMPLATE ",'triggers':[]%s}}", cases[i].spec);
+		MEM_AUTO char *text = mem_printf("{'metadata':{'namespace':'shop','name':'drain'},'spec':{" TEMPLATE
+						 ",'triggers':[]%s}}",
+			cases[i].spec);
 		struct scaledjob *sj = given_job(text);
 		json_t *o = explained();
 
@@ -149,8 +177,14 @@ static void a_standby_says_so_and_what_it_knows(void **state)
 {
 	char text[] = "creates 3 Jobs: 10 waiting";
 	struct journal_decision decisions[] = { { 1767323050000, "create", 3, text } };
-	struct journal_object journal = { .decided = true, .decision = { .rule = "create", .replicas = 3 }, .text = text, .decisions = decisions, .decision_count = 1 };
-	struct scaledjob *sj = given_job(DRAIN("", "", "'conditions':[" CONDITION("Ready", "True", "ScaledJobReady", "fine") "," CONDITION("Active", "False", "ScalerNotActive", "nothing to do") "]"));
+	struct journal_object journal = { .decided = true,
+		.decision = { .rule = "create", .replicas = 3 },
+		.text = text,
+		.decisions = decisions,
+		.decision_count = 1 };
+	struct scaledjob *sj = given_job(DRAIN("", "",
+		"'conditions':[" CONDITION("Ready", "True", "ScaledJobReady", "fine") "," CONDITION("Active", "False",
+			"ScalerNotActive", "nothing to do") "]"));
 	json_t *o;
 
 	(void)state;
@@ -199,25 +233,45 @@ static void jobs_that_are_not_known_are_not_none(void **state)
 
 static void what_is_wrong_goes_first(void **state)
 {
-	static const struct { const char *meta, *ready, *reason; bool decided, paused; } cases[] = {
-		{ "", CONDITION("Ready", "False", "ScaledJobCheckFailed", "listName is missing"), "listName is missing", true, false },
-		{ "", CONDITION("Ready", "False", "ScaledObjectCheckFailed", "not its word"), "creates no Job", true, false },
-		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "creates no Job", true, false }, /* the sentence tells it, too */
+	static const struct {
+		const char *meta, *ready, *reason;
+		bool decided, paused;
+	} cases[] = {
+		{ "", CONDITION("Ready", "False", "ScaledJobCheckFailed", "listName is missing"), "listName is missing",
+			true, false },
+		{ "", CONDITION("Ready", "False", "ScaledObjectCheckFailed", "not its word"), "creates no Job", true,
+			false },
+		/* the sentence tells it, too */
+		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "creates no Job", true, false },
 		{ "", CONDITION("Ready", "False", "KEDAJobCreateFailed", "quota"), "quota", false, false },
 		{ "", CONDITION("Ready", "True", "ScaledJobReady", "fine"), NULL, false, false },
-		{ ",'annotations':{'autoscaling.keda.sh/paused':'true'}", CONDITION("Ready", "True", "ScaledJobReady", "fine"), "paused", false, true },
-		{ ",'annotations':{'autoscaling.keda.sh/paused':'true'}", CONDITION("Ready", "False", "ScaledJobCheckFailed", "listName is missing"), "listName is missing", false, true },
-		{ ",'annotations':{'autoscaling.keda.sh/paused':'false'}", CONDITION("Ready", "Unknown", "Unknown", "first sight"), "first sight", false, false },
-		{ ",'annotations':{'autoscaling.keda.sh/paused':'perhaps'}", CONDITION("Ready", "False", "ScaledJobCheckFailed", "perhaps is neither"), "perhaps is neither", false, false },
-		{ ",'annotations':{'autoscaling.keda.sh/paused-replicas':'3'}", CONDITION("Ready", "True", "ScaledJobReady", "fine"), NULL, false, false }, /* for ScaledObjects only */
+		{ ",'annotations':{'autoscaling.keda.sh/paused':'true'}",
+			CONDITION("Ready", "True", "ScaledJobReady", "fine"), "paused", false, true },
+		{ ",'annotations':{'autoscaling.keda.sh/paused':'true'}",
+			CONDITION("Ready", "False", "ScaledJobCheckFailed", "listName is missing"),
+			"listName is missing", false, true },
+		{ ",'annotations':{'autoscaling.keda.sh/paused':'false'}",
+			CONDITION("Ready", "Unknown", "Unknown", "first sight"), "first sight", false, false },
+		{ ",'annotations':{'autoscaling.keda.sh/paused':'perhaps'}",
+			CONDITION("Ready", "False", "ScaledJobCheckFailed", "perhaps is neither"), "perhaps is neither",
+			false, false },
+		/* for ScaledObjects only */
+		{ ",'annotations':{'autoscaling.keda.sh/paused-replicas':'3'}",
+			CONDITION("Ready", "True", "ScaledJobReady", "fine"), NULL, false, false },
 	};
 	char text[] = "creates no Job";
-	struct journal_object journal = { .decided = true, .decided_at_unix_ms = 1767323050000, .text = text, .decision = { .rule = "inactive" } };
+	struct journal_object journal = { .decided = true,
+		.decided_at_unix_ms = 1767323050000,
+		.text = text,
+		.decision = { .rule = "inactive" } };
 
 	(void)state;
 	lead();
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		MEM_AUTO char *given_text = mem_printf("{'metadata':{'namespace':'shop','name':'drain'%s},'spec':{" TEMPLATE ",'triggers':[]},'status':{'conditions':[%s]}}", cases[i].meta, cases[i].ready);
+		MEM_AUTO char *given_text =
+			mem_printf("{'metadata':{'namespace':'shop','name':'drain'%s},'spec':{" TEMPLATE
+				   ",'triggers':[]},'status':{'conditions':[%s]}}",
+				cases[i].meta, cases[i].ready);
 		struct scaledjob *sj = given_job(given_text);
 		json_t *o;
 
@@ -254,7 +308,7 @@ static void triggers_that_fail_or_cannot_be_built(void **state)
 	scaledjob_free(sj);
 }
 
-/* --- both kinds --------------------------------------------------------------------------------------------------------------- */
+/* ---- Both kinds ---- */
 
 static void expect_kind(const char *uri, const char *kind, const char *also)
 {
@@ -289,15 +343,20 @@ static void what_is_not_there(void **state)
 	struct scaledjob *sj = given_job(DRAIN("", "", ""));
 
 	(void)state;
-	room_expect_status(ask("/explain/shop/drian"), 404, "NotFound", "no ScaledObject or ScaledJob \"shop/drian\" is known; near it: ScaledJob shop/drain");
-	room_expect_status(ask("/explain/scaledjobs/shop/drian"), 404, "NotFound", "no ScaledJob \"shop/drian\" is known; near it: shop/drain");
-	room_expect_status(ask("/explain/scaledjobs/shop/web"), 404, "NotFound", "no ScaledJob \"shop/web\" is known; near it: ScaledObject shop/web");
-	room_expect_status(ask("/explain/scaledobjects/shop/drain"), 404, "NotFound", "no ScaledObject \"shop/drain\" is known; near it: ScaledJob shop/drain");
+	room_expect_status(ask("/explain/shop/drian"), 404, "NotFound",
+		"no ScaledObject or ScaledJob \"shop/drian\" is known; near it: ScaledJob shop/drain");
+	room_expect_status(ask("/explain/scaledjobs/shop/drian"), 404, "NotFound",
+		"no ScaledJob \"shop/drian\" is known; near it: shop/drain");
+	room_expect_status(ask("/explain/scaledjobs/shop/web"), 404, "NotFound",
+		"no ScaledJob \"shop/web\" is known; near it: ScaledObject shop/web");
+	room_expect_status(ask("/explain/scaledobjects/shop/drain"), 404, "NotFound",
+		"no ScaledObject \"shop/drain\" is known; near it: ScaledJob shop/drain");
 	room_expect_status(ask("/explain/scaledjobs/%zz/web"), 400, "BadRequest", "/explain/scaledjobs/NAMESPACE/NAME");
 	/* A slash in a name makes no key of another kind. */
 	assert_int_equal(ask("/explain/scaledjobs/shop%2Fdrain")->status, 404);
 	assert_int_equal(ask("/explain/scaledobjects/scaledjobs/shop%2Fdrain")->status, 404);
-	assert_int_equal(room_send(ROUTE_STATUS, "POST", "/explain/scaledjobs/shop/drain", NULL, NULL, NULL)->status, 405);
+	assert_int_equal(room_send(ROUTE_STATUS, "POST", "/explain/scaledjobs/shop/drain", NULL, NULL, NULL)->status,
+		405);
 	assert_int_equal(room_get("/explain/scaledjobs/shop/drain")->status, 404); /* the secure port */
 	scaledjob_free(sj);
 }
@@ -332,7 +391,8 @@ static void the_list(void **state)
 	expect_list("/objects?kind=scaledjob", "ScaledJob", NULL);
 	expect_list("/objects?kind=scaledjob&namespace=shop", "ScaledJob", NULL);
 	expect_list("/objects?kind=scaledjob&namespace=bank", NULL, NULL);
-	room_expect_status(ask("/objects?kind=deployment"), 400, "BadRequest", "kind: \"deployment\" is neither scaledobject nor scaledjob");
+	room_expect_status(ask("/objects?kind=deployment"), 400, "BadRequest",
+		"kind: \"deployment\" is neither scaledobject nor scaledjob");
 	scaledjob_free(sj);
 	/* By name, whatever the kind. */
 	sj = given_job(DRAIN("", "", ""));

@@ -28,10 +28,15 @@ static void a_real_configmap_is_read(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_int_equal(decode("{\"client-ca-file\":\"x\",\"requestheader-allowed-names\":\"[\\\"front-proxy-client\\\"]\","
-		"\"requestheader-client-ca-file\":\"PEM\",\"requestheader-extra-headers-prefix\":\"[\\\"X-Remote-Extra-\\\"]\","
-		"\"requestheader-group-headers\":\"[\\\"X-Remote-Group\\\",\\\"X-Other-Group\\\"]\",\"requestheader-uid-headers\":\"[\\\"X-Remote-Uid\\\"]\","
-		"\"requestheader-username-headers\":\"[\\\"X-Remote-User\\\"]\"}", &c, &err), 0);
+	assert_int_equal(decode("{\"client-ca-file\":\"x\",\"requestheader-allowed-names\":\"[\\\"front-proxy-"
+				"client\\\"]\","
+				"\"requestheader-client-ca-file\":\"PEM\",\"requestheader-extra-headers-prefix\":\"["
+				"\\\"X-Remote-Extra-\\\"]\","
+				"\"requestheader-group-headers\":\"[\\\"X-Remote-Group\\\",\\\"X-Other-Group\\\"]\","
+				"\"requestheader-uid-headers\":\"[\\\"X-Remote-Uid\\\"]\","
+				"\"requestheader-username-headers\":\"[\\\"X-Remote-User\\\"]\"}",
+				 &c, &err),
+		0);
 	assert_string_equal(c.ca_pem, "PEM");
 	assert_int_equal(c.group_headers.count, 2);
 	assert_string_equal(c.group_headers.list[1], "X-Other-Group");
@@ -46,11 +51,13 @@ static void a_real_configmap_is_read(void **state)
 
 static void no_names_allow_any(void **state)
 {
-	static const char *const lists[] = { "", ",\"requestheader-allowed-names\":\"\"", ",\"requestheader-allowed-names\":\"[]\"", ",\"requestheader-allowed-names\":\"null\"" };
+	static const char *const lists[] = { "", ",\"requestheader-allowed-names\":\"\"",
+		",\"requestheader-allowed-names\":\"[]\"", ",\"requestheader-allowed-names\":\"null\"" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
-		char data[256] = "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"[\\\"X-Remote-User\\\"]\"";
+		char data[256] = "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"["
+				 "\\\"X-Remote-User\\\"]\"";
 		struct frontproxy_config c;
 		struct err err = { 0 };
 
@@ -64,14 +71,21 @@ static void no_names_allow_any(void **state)
 
 static void what_is_wrong_is_named(void **state)
 {
-	static const struct { const char *data, *says; enum err_kind kind; } cases[] = {
+	static const struct {
+		const char *data, *says;
+		enum err_kind kind;
+	} cases[] = {
 		{ "{}", "requestheader-client-ca-file", ERR_MISSING },
 		{ "null", "requestheader-client-ca-file", ERR_MISSING },
 		{ "{\"requestheader-client-ca-file\":\"PEM\"}", "requestheader-username-headers", ERR_INVALID },
-		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"X-Remote-User\"}", "requestheader-username-headers", ERR_INVALID },
-		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"{}\"}", "requestheader-username-headers", ERR_INVALID },
-		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"[1]\"}", "requestheader-username-headers", ERR_INVALID },
-		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"[\\\"X\\\"]\",\"requestheader-allowed-names\":\"[\\\"a\\\",[]]\"}",
+		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"X-Remote-User\"}",
+			"requestheader-username-headers", ERR_INVALID },
+		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"{}\"}",
+			"requestheader-username-headers", ERR_INVALID },
+		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"[1]\"}",
+			"requestheader-username-headers", ERR_INVALID },
+		{ "{\"requestheader-client-ca-file\":\"PEM\",\"requestheader-username-headers\":\"[\\\"X\\\"]\","
+		  "\"requestheader-allowed-names\":\"[\\\"a\\\",[]]\"}",
 			"requestheader-allowed-names", ERR_INVALID },
 	};
 

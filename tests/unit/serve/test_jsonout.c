@@ -37,8 +37,11 @@ static void every_kind_of_value(void **state)
 	jsonout_int(&j, NULL, 2);
 	jsonout_end_array(&j);
 	jsonout_end_object(&j);
-	assert_string_equal(buf_text(&out), "{\n \"text\": \"a \\\"b\\\"\\n\xEF\xBF\xBD\",\n \"none\": null,\n \"int\": -9223372036854775808,\n \"double\": 0.1,\n \"nan\": null,\n \"infinite\": null,\n \"yes\": true,\n"
-					    " \"time\": \"2026-01-02T03:04:05.678Z\",\n \"never\": null,\n \"empty\": [],\n \"list\": [\n  {},\n  2\n ]\n}\n");
+	assert_string_equal(buf_text(&out),
+		"{\n \"text\": \"a \\\"b\\\"\\n\xEF\xBF\xBD\",\n \"none\": null,\n \"int\": -9223372036854775808,\n "
+		"\"double\": 0.1,\n \"nan\": null,\n \"infinite\": null,\n \"yes\": true,\n"
+		" \"time\": \"2026-01-02T03:04:05.678Z\",\n \"never\": null,\n \"empty\": [],\n \"list\": [\n  {},\n  "
+		"2\n ]\n}\n");
 	buf_done(&out);
 }
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages that are not metrics of objects: discovery, OpenAPI, probes, and what /metrics tells. */
+/*
+ * The pages that are not metrics of objects: discovery, OpenAPI, probes, and what /metrics tells.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +20,7 @@
 #include "net/x509.h"
 #include "room.h"
 
-/* --- discovery ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Discovery ---- */
 
 static void groups_are_told_in_the_form_that_is_asked_for(void **state)
 {
@@ -28,7 +30,8 @@ static void groups_are_told_in_the_form_that_is_asked_for(void **state)
 	(void)state;
 	body = room_body(room_get("/apis"));
 	assert_string_equal(json_str_or_empty(body, "kind"), "APIGroupList");
-	assert_string_equal(json_str_or_empty(json_array_get(json_object_get(body, "groups"), 0), "name"), "external.metrics.k8s.io");
+	assert_string_equal(json_str_or_empty(json_array_get(json_object_get(body, "groups"), 0), "name"),
+		"external.metrics.k8s.io");
 	json_decref(body);
 	body = room_body(room_get_accepting("/apis", v2));
 	assert_string_equal(room.last.content_type, v2);
@@ -56,7 +59,8 @@ static void the_one_resource_is_listed(void **state)
 
 static void every_document_is_json_and_known_by_its_etag(void **state)
 {
-	static const char *const uris[] = { "/apis", "/apis/external.metrics.k8s.io", ROOM_API, "/version", "/openapi/v2", "/openapi/v3", ("/openapi/v3" ROOM_API) };
+	static const char *const uris[] = { "/apis", "/apis/external.metrics.k8s.io", ROOM_API, "/version",
+		"/openapi/v2", "/openapi/v3", ("/openapi/v3" ROOM_API) };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
@@ -76,7 +80,9 @@ static void every_document_is_json_and_known_by_its_etag(void **state)
 static void the_openapi_index_points_to_the_document(void **state)
 {
 	json_t *body = room_body(room_get("/openapi/v3"));
-	const char *url = json_str_or_empty(json_object_get(json_object_get(body, "paths"), "apis/external.metrics.k8s.io/v1beta1"), "serverRelativeURL");
+	const char *url = json_str_or_empty(json_object_get(json_object_get(body, "paths"),
+						    "apis/external.metrics.k8s.io/v1beta1"),
+		"serverRelativeURL");
 	char kept[256], hash[64] = "", etag[64] = "";
 
 	(void)state;
@@ -88,8 +94,11 @@ static void the_openapi_index_points_to_the_document(void **state)
 	assert_int_equal(sscanf(room.last.reply_headers, "ETag: \"%63[^\"]", etag), 1);
 	assert_string_equal(hash, etag);
 	json_decref(body);
-	room_expect_status(room_get_accepting("/openapi/v2", "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"), 406, "NotAcceptable", "application/json");
-	room_expect_status(room_get_accepting(kept, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), 406, "NotAcceptable", "application/json");
+	room_expect_status(room_get_accepting("/openapi/v2",
+				   "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"),
+		406, "NotAcceptable", "application/json");
+	room_expect_status(room_get_accepting(kept, "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"), 406,
+		"NotAcceptable", "application/json");
 }
 
 static void references_in_openapi_lead_somewhere(json_t *root, json_t *value)
@@ -98,16 +107,16 @@ static void references_in_openapi_lead_somewhere(json_t *root, json_t *value)
 	json_t *child;
 	size_t i;
 
-	json_array_foreach(value, i, child)
-		references_in_openapi_lead_somewhere(root, child);
-	json_object_foreach(value, key, child) {
+	json_array_foreach(value, i, child) references_in_openapi_lead_somewhere(root, child);
+	json_object_foreach(value, key, child)
+	{
 		if (!strcmp(key, "$ref")) {
 			char path[256];
 			json_t *at = root;
 
 			snprintf(path, sizeof(path), "%s", json_string_value(child));
 			assert_non_null(strtok(path, "/"));
-			for (char *part; (part = strtok(NULL, "/")); )
+			for (char *part; (part = strtok(NULL, "/"));)
 				at = json_object_get(at, part);
 			assert_non_null(at);
 		}
@@ -123,7 +132,8 @@ static void openapi_is_whole(void **state)
 	for (size_t i = 0; i < 2; i++) {
 		json_t *body = room_body(room_get(uris[i]));
 
-		assert_non_null(json_object_get(json_object_get(body, "paths"), ROOM_API "/namespaces/{namespace}/{metric}"));
+		assert_non_null(
+			json_object_get(json_object_get(body, "paths"), ROOM_API "/namespaces/{namespace}/{metric}"));
 		references_in_openapi_lead_somewhere(body, body);
 		json_decref(body);
 	}
@@ -142,7 +152,7 @@ static void the_root_lists_paths(void **state)
 	json_decref(body);
 }
 
-/* --- probes and /metrics ---------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Probes and /metrics ---- */
 
 static struct httpd_request *probe(const char *uri)
 {
@@ -168,7 +178,8 @@ static void give_front_proxy(void)
 	char *text;
 
 	assert_int_equal(x509_make_ca("proxy", timestamp_now_ms(), 3600, &ca, NULL), 0);
-	configmap = json_pack("{s:{s:s,s:s}}", "data", "requestheader-client-ca-file", ca.cert_pem, "requestheader-username-headers", "[\"X-Remote-User\"]");
+	configmap = json_pack("{s:{s:s,s:s}}", "data", "requestheader-client-ca-file", ca.cert_pem,
+		"requestheader-username-headers", "[\"X-Remote-User\"]");
 	text = json_dumps(configmap, 0);
 	fake_kube_list(room.kube, text);
 	free(text);
@@ -184,7 +195,8 @@ static void the_process_is_alive_from_the_start(void **state)
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
 		assert_int_equal(probe(uris[i])->status, 200);
 		assert_string_equal(room.last.body, "ok");
-		assert_int_equal(room_send(ROUTE_SECURE, "GET", uris[i], NULL, NULL, NULL)->status, 200); /* nobody is asked who they are */
+		/* nobody is asked who they are */
+		assert_int_equal(room_send(ROUTE_SECURE, "GET", uris[i], NULL, NULL, NULL)->status, 200);
 	}
 }
 
@@ -198,7 +210,8 @@ static void readiness_names_what_is_missing(void **state)
 	assert_non_null(strstr(room.last.body, "[+]ping ok\n"));
 	assert_non_null(strstr(room.last.body, "[-]objects failed: scaledobjects.keda.sh is forbidden\n"));
 	assert_non_null(strstr(room.last.body, "[-]certificate failed: "));
-	assert_non_null(strstr(room.last.body, "[-]front-proxy failed: configmap kube-system/extension-apiserver-authentication"));
+	assert_non_null(strstr(room.last.body,
+		"[-]front-proxy failed: configmap kube-system/extension-apiserver-authentication"));
 	room.cache->synced = true;
 	assert_int_equal(probe("/readyz/objects")->status, 200);
 	assert_int_equal(probe("/readyz/certificate")->status, 503);
@@ -220,7 +233,8 @@ static void the_status_port_shows_nothing_else(void **state)
 	(void)state;
 	room_expect_status(probe("/apis"), 404, "NotFound", "");
 	room_expect_status(probe(ROOM_METRIC ROOM_SELECTOR), 404, "NotFound", "");
-	room_expect_status(room_send(ROUTE_STATUS, "POST", "/healthz", NULL, NULL, NULL), 405, "MethodNotAllowed", "POST");
+	room_expect_status(room_send(ROUTE_STATUS, "POST", "/healthz", NULL, NULL, NULL), 405, "MethodNotAllowed",
+		"POST");
 	assert_non_null(strstr(room.last.reply_headers, "Allow: GET, HEAD\n"));
 }
 
@@ -234,9 +248,12 @@ static void metrics_tell_what_happened(void **state)
 		"keda_resource_registered_total{type=\"trigger_authentication\",namespace=\"shop\"} 1\n",
 		"keda_resource_registered_total{type=\"cluster_trigger_authentication\",namespace=\"default\"} 1\n",
 		"keda_trigger_registered_total{type=\"redis\"} 1\n",
-		"keda_scaler_metrics_value{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2.5\n",
-		"keda_scaler_active{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 1\n",
-		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2\n",
+		"keda_scaler_metrics_value{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler="
+		"\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2.5\n",
+		"keda_scaler_active{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler="
+		"\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 1\n",
+		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\","
+		"scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledobject\"} 2\n",
 		"kscaled_loop_longest_turn_seconds ",
 		"kscaled_loop_longest_lag_seconds ",
 		"keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"web\"} 0\n",
@@ -281,7 +298,9 @@ static void the_manual_names_every_metric(void **state)
 	assert_true(families > 20);
 }
 
-#define SERIES(name, metric, scaler, index, value) name "{namespace=\"shop\",metric=\"" metric "\",scaledObject=\"web\",scaler=\"" scaler "\",triggerIndex=\"" index "\",type=\"scaledobject\"} " value "\n"
+#define SERIES(name, metric, scaler, index, value)                                                                     \
+	name "{namespace=\"shop\",metric=\"" metric "\",scaledObject=\"web\",scaler=\"" scaler                         \
+	     "\",triggerIndex=\"" index "\",type=\"scaledobject\"} " value "\n"
 
 /* What nobody asks a source for: cpu triggers, the formula, and pauses. */
 static void metrics_of_the_object_itself(void **state)
@@ -292,8 +311,10 @@ static void metrics_of_the_object_itself(void **state)
 		SERIES("keda_scaler_metrics_value", "composite-metric", "composite-metric", "0", "7"),
 		"keda_scaled_object_paused{namespace=\"shop\",scaledObject=\"web\"} 1\n",
 	};
-	static const char text[] = "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\",\"annotations\":{\"autoscaling.keda.sh/paused\":\"true\"}},"
-				   "\"spec\":{\"advanced\":{\"scalingModifiers\":{\"formula\":\"a\",\"target\":\"5\"}}}}";
+	static const char text[] =
+		"{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\",\"annotations\":{\"autoscaling.keda.sh/"
+		"paused\":\"true\"}},"
+		"\"spec\":{\"advanced\":{\"scalingModifiers\":{\"formula\":\"a\",\"target\":\"5\"}}}}";
 	struct composite composite = { .value = 7 };
 	json_t *json = json_parse(text, strlen(text), NULL);
 	struct scaledobject *so = scaledobject_decode(json, NULL);
@@ -308,7 +329,8 @@ static void metrics_of_the_object_itself(void **state)
 		if (!strstr(room.last.body, lines[i]))
 			fail_msg("not on the page: %s", lines[i]);
 	assert_null(strstr(room.last.body, "keda_scaler_metrics_value{namespace=\"shop\",metric=\"cpu\""));
-	assert_null(strstr(room.last.body, "keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"composite-metric\""));
+	assert_null(strstr(room.last.body,
+		"keda_scaler_metrics_latency_seconds{namespace=\"shop\",metric=\"composite-metric\""));
 	composite.failing = true;
 	assert_int_equal(probe("/metrics")->status, 200);
 	assert_null(strstr(room.last.body, "composite-metric"));
@@ -323,7 +345,8 @@ static void fallback_has_a_value(void **state)
 		SERIES("keda_scaler_metrics_value", "s0-redis-jobs", "redisScaler", "0", "20"),
 		SERIES("keda_scaler_active", "s0-redis-jobs", "redisScaler", "0", "1"),
 	};
-	static const char text[] = "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\"},\"spec\":{\"fallback\":{\"failureThreshold\":1,\"replicas\":4}}}";
+	static const char text[] = "{\"metadata\":{\"namespace\":\"shop\",\"name\":\"web\"},\"spec\":{\"fallback\":{"
+				   "\"failureThreshold\":1,\"replicas\":4}}}";
 	json_t *json = json_parse(text, strlen(text), NULL);
 	struct scaledobject *so = scaledobject_decode(json, NULL);
 
@@ -355,12 +378,13 @@ static void a_source_without_an_answer_has_no_value(void **state)
 	assert_non_null(strstr(room.last.body, "keda_resource_registered_total{"));
 }
 
-/* --- ScaledJobs ------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- ScaledJobs ---- */
 
 static struct scaledjob *given_job(const char *name, const char *annotations)
 {
-	json_t *json = json_pack("{s:{s:s,s:s,s:o},s:{s:[{s:s,s:{}},{s:s,s:{}}]}}", "metadata", "namespace", "shop", "name", name, "annotations", json_parse(annotations, strlen(annotations), NULL), "spec", "triggers", "type",
-				 "redis", "metadata", "type", "cron", "metadata");
+	json_t *json = json_pack("{s:{s:s,s:s,s:o},s:{s:[{s:s,s:{}},{s:s,s:{}}]}}", "metadata", "namespace", "shop",
+		"name", name, "annotations", json_parse(annotations, strlen(annotations), NULL), "spec", "triggers",
+		"type", "redis", "metadata", "type", "cron", "metadata");
 	struct scaledjob *sj = scaledjob_decode(json, NULL);
 
 	assert_non_null(sj);
@@ -369,7 +393,9 @@ static struct scaledjob *given_job(const char *name, const char *annotations)
 	return sj;
 }
 
-#define JOB_SERIES(name, value) name "{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"drain\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} " value "\n"
+#define JOB_SERIES(name, value)                                                                                        \
+	name "{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"drain\",scaler=\"redisScaler\","             \
+	     "triggerIndex=\"0\",type=\"scaledjob\"} " value "\n"
 
 static void expect_lines(const char *const *lines, size_t count)
 {
@@ -444,9 +470,13 @@ static void jobs_are_counted_where_they_are_known(void **state)
 
 static void paused_scaledjobs(void **state)
 {
-	static const struct { const char *annotations, *line; } cases[] = {
-		{ "{\"autoscaling.keda.sh/paused\":\"true\"}", "kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 1\n" },
-		{ "{\"autoscaling.keda.sh/paused\":\"false\"}", "kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 0\n" },
+	static const struct {
+		const char *annotations, *line;
+	} cases[] = {
+		{ "{\"autoscaling.keda.sh/paused\":\"true\"}",
+			"kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 1\n" },
+		{ "{\"autoscaling.keda.sh/paused\":\"false\"}",
+			"kscaled_scaled_job_paused{namespace=\"shop\",scaledJob=\"drain\"} 0\n" },
 		{ "{\"autoscaling.keda.sh/paused\":\"perhaps\"}", NULL },
 	};
 
@@ -462,14 +492,18 @@ static void paused_scaledjobs(void **state)
 	}
 }
 
-#define JOB_ERRORS "keda_scaler_detail_errors_total{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler=\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} 4\n"
+#define JOB_ERRORS                                                                                                     \
+	"keda_scaler_detail_errors_total{namespace=\"shop\",metric=\"s0-redis-jobs\",scaledObject=\"web\",scaler="     \
+	"\"redisScaler\",triggerIndex=\"0\",type=\"scaledjob\"} 4\n"
 
 /* Control counts them; who is gone is forgotten. */
 static void errors_of_a_scaledjob_go_with_it(void **state)
 {
-	static const char *const job[] = { "shop", "web" }, *const of_job[] = { "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledjob" };
+	static const char *const job[] = { "shop", "web" },
+				 *const of_job[] = { "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledjob" };
 	static const char *const labels[] = { "namespace", "scaledJob", NULL };
-	struct counters_family *errors = counters_declare(room.cache->cache.counters, COUNTERS_COUNTER, "keda_scaled_job_errors_total", "", labels);
+	struct counters_family *errors = counters_declare(room.cache->cache.counters, COUNTERS_COUNTER,
+		"keda_scaled_job_errors_total", "", labels);
 	struct scaledjob *sj = given_job("web", "{}");
 
 	(void)state;
@@ -477,7 +511,8 @@ static void errors_of_a_scaledjob_go_with_it(void **state)
 	counters_add(room.serve.object_errors, job, 2);
 	counters_add(room.serve.metric_errors, of_job, 4);
 	assert_int_equal(probe("/metrics")->status, 200);
-	assert_non_null(strstr(room.last.body, "keda_scaled_job_errors_total{namespace=\"shop\",scaledJob=\"web\"} 3\n"));
+	assert_non_null(
+		strstr(room.last.body, "keda_scaled_job_errors_total{namespace=\"shop\",scaledJob=\"web\"} 3\n"));
 	assert_non_null(strstr(room.last.body, JOB_ERRORS));
 	fake_cache_remove_job(room.cache);
 	assert_true(counters_get(errors, job) < 0.5);

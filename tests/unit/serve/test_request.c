@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests from arrival to reply: who asks, whether they may, what a metric is answered with, and what is logged. Sockets and TLS are in test_serve. */
+/*
+ * Requests from arrival to reply: who asks, whether they may, what a metric is answered with, and
+ * what is logged. Sockets and TLS are in test_serve.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +19,12 @@
 #include "base/timestamp.h"
 #include "room.h"
 
-/* --- who and whether --------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Who and whether ---- */
 
 static void nobody_gets_401(void **state)
 {
-	static const char *const uris[] = { ROOM_METRIC ROOM_SELECTOR, "/apis", "/version", "/metrics", "/openapi/v2", "/no/such/path", "/" };
+	static const char *const uris[] = { ROOM_METRIC ROOM_SELECTOR, "/apis", "/version", "/metrics", "/openapi/v2",
+		"/no/such/path", "/" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(uris) / sizeof(uris[0]); i++) {
@@ -86,7 +90,10 @@ static void too_many_strangers_get_429(void **state)
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
 		snprintf(tokens[i], sizeof(tokens[i]), "Bearer made-up-%d", i);
-		many[i] = (struct httpd_request){ .connection = &connections[i], .method = "GET", .uri = ROOM_METRIC ROOM_SELECTOR, .headers = { { "Authorization", tokens[i] } } };
+		many[i] = (struct httpd_request){ .connection = &connections[i],
+			.method = "GET",
+			.uri = ROOM_METRIC ROOM_SELECTOR,
+			.headers = { { "Authorization", tokens[i] } } };
 		request_start(&room.serve, ROUTE_SECURE, &many[i]);
 	}
 	loop_turn(room.loop);
@@ -116,7 +123,8 @@ static void what_is_not_there_is_404_and_wrong_methods_are_405(void **state)
 	room_expect_status(room_get("/api/v1/pods"), 404, "NotFound", "/api/v1/pods");
 	room_expect_status(room_get(ROOM_API "/namespaces/shop"), 404, "NotFound", "");
 	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
-		struct httpd_request *r = room_send(ROUTE_SECURE, methods[i], ROOM_METRIC ROOM_SELECTOR, "Bearer root", NULL, NULL);
+		struct httpd_request *r = room_send(ROUTE_SECURE, methods[i], ROOM_METRIC ROOM_SELECTOR, "Bearer root",
+			NULL, NULL);
 
 		room_expect_status(r, 405, "MethodNotAllowed", methods[i]);
 		assert_non_null(strstr(r->reply_headers, "Allow: GET, HEAD\n"));
@@ -135,11 +143,13 @@ static void discovery_paths_need_a_review_too(void **state)
 	assert_int_equal(r->status, 200);
 }
 
-/* --- metrics ------------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- Metrics ---- */
 
 static void a_fresh_reading_is_answered_at_once(void **state)
 {
-	static const char start[] = "{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/v1beta1\",\"metadata\":{},"
+	static const char start[] =
+		"{\"kind\":\"ExternalMetricValueList\",\"apiVersion\":\"external.metrics.k8s.io/"
+		"v1beta1\",\"metadata\":{},"
 		"\"items\":[{\"metricName\":\"s0-redis-jobs\",\"metricLabels\":null,\"timestamp\":\"";
 	struct httpd_request *r;
 	int64_t when_ms, now_ms = timestamp_now_ms();
@@ -150,7 +160,8 @@ static void a_fresh_reading_is_answered_at_once(void **state)
 	room.cache->value = 2.5;
 	room.cache->age_ms = 600000;
 	room.serve.metrics_max_age_ms = 700000;
-	r = room_get(ROOM_API "/namespaces/shop/S0-Redis-Jobs" ROOM_SELECTOR); /* names are compared without case, and answered as they are */
+	/* names are compared without case, and answered as they are */
+	r = room_get(ROOM_API "/namespaces/shop/S0-Redis-Jobs" ROOM_SELECTOR);
 	body = room_body(r);
 	assert_string_equal(r->content_type, "application/json");
 	assert_memory_equal(r->body, start, sizeof(start) - 1);
@@ -158,7 +169,8 @@ static void a_fresh_reading_is_answered_at_once(void **state)
 	assert_int_equal(json_array_size(json_object_get(body, "items")), 1);
 	assert_string_equal(json_str_or_empty(item, "value"), "2500m");
 	assert_int_equal(timestamp_parse(json_str_or_empty(item, "timestamp"), &when_ms, NULL), 0);
-	assert_true(when_ms >= now_ms - 602000 && when_ms <= now_ms - 590000); /* when the source was read, not when it was told */
+	/* when the source was read, not when it was told */
+	assert_true(when_ms >= now_ms - 602000 && when_ms <= now_ms - 590000);
 	assert_int_equal(room.cache->asked, 0);
 	json_decref(body);
 }
@@ -174,7 +186,8 @@ static void an_old_reading_is_asked_for_anew(void **state)
 	assert_int_equal(r->status, 0);
 	assert_int_equal(room.cache->asked, 1);
 	assert_int_equal(room.cache->max_age_ms, 1000);
-	assert_true(room.cache->deadline_ms > loop_now_ms(room.loop) && room.cache->deadline_ms <= loop_now_ms(room.loop) + 3000);
+	assert_true(room.cache->deadline_ms > loop_now_ms(room.loop) &&
+		room.cache->deadline_ms <= loop_now_ms(room.loop) + 3000);
 	fake_cache_answer(room.cache, 7);
 	assert_int_equal(r->status, 200);
 	assert_non_null(strstr(r->body, "\"value\":\"7\"}]}"));
@@ -187,11 +200,15 @@ static void a_failing_source_is_503_with_its_reason(void **state)
 	(void)state;
 	r = room_get(ROOM_METRIC ROOM_SELECTOR);
 	fake_cache_fail(room.cache, "redis 192.0.2.1:6379: no answer in time");
-	room_expect_status(r, 503, "ServiceUnavailable", "metric s0-redis-jobs: redis 192.0.2.1:6379: no answer in time");
-	assert_null(strstr(r->reply_headers, "Retry-After")); /* client-go would sleep and repeat, and hold the HPA controller's worker */
+	room_expect_status(r, 503, "ServiceUnavailable",
+		"metric s0-redis-jobs: redis 192.0.2.1:6379: no answer in time");
+	/* client-go would sleep and repeat, and hold the HPA controller's worker */
+	assert_null(strstr(r->reply_headers, "Retry-After"));
 	room.cache->memory = FAKE_FAILURE;
 	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "connection refused");
-	assert_true(counters_get(room.serve.metric_errors, (const char *const[]){ "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledobject" }) > 1.5);
+	assert_true(counters_get(room.serve.metric_errors,
+			    (const char *const[]){ "shop", "s0-redis-jobs", "web", "redisScaler", "0",
+				    "scaledobject" }) > 1.5);
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) > 1.5);
 	fake_cache_remove_object(room.cache);
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) < 0.5);
@@ -213,10 +230,13 @@ static void fallback_stands_in_for_a_failing_source(void **state)
 	assert_non_null(strstr(r->body, "\"value\":\"12500m\""));
 	assert_memory_equal(strstr(r->body, "\"timestamp\":\"") + 13, now, 15); /* no answer: the time of now */
 	/* The source's failure is one all the same. */
-	assert_true(counters_get(room.serve.metric_errors, (const char *const[]){ "shop", "s0-redis-jobs", "web", "redisScaler", "0", "scaledobject" }) > 0.5);
+	assert_true(counters_get(room.serve.metric_errors,
+			    (const char *const[]){ "shop", "s0-redis-jobs", "web", "redisScaler", "0",
+				    "scaledobject" }) > 0.5);
 	room.cache->falls_back = false;
 	room.cache->no_fallback = "no pod of the target is ready";
-	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "connection refused (fallback cannot be used: no pod of the target is ready)");
+	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable",
+		"connection refused (fallback cannot be used: no pod of the target is ready)");
 }
 
 static void the_composite_is_answered_by_its_name(void **state)
@@ -225,7 +245,8 @@ static void the_composite_is_answered_by_its_name(void **state)
 	struct httpd_request *r;
 
 	(void)state;
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 404, "NotFound", "composite-metric");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 404, "NotFound",
+		"composite-metric");
 	room.cache->composite = &composite;
 	room.cache->memory = FAKE_ANSWER;
 	r = room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR);
@@ -235,7 +256,8 @@ static void the_composite_is_answered_by_its_name(void **state)
 	assert_true(room.cache->cached); /* useCachedMetrics is honoured here, and only here */
 	composite.failing = true;
 	err_set(&composite.err, ERR_INVALID, "spec.advanced.scalingModifiers.formula: index out of range");
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 503, "ServiceUnavailable", "metric composite-metric: spec.advanced.scalingModifiers.formula: index");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/composite-metric" ROOM_SELECTOR), 503,
+		"ServiceUnavailable", "metric composite-metric: spec.advanced.scalingModifiers.formula: index");
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "web" }) > 0.5);
 }
 
@@ -243,7 +265,8 @@ static void an_object_that_cannot_be_built_is_503(void **state)
 {
 	(void)state;
 	room.cache->build_error = ERR_INVALID;
-	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "trigger 0 (redis): listName is missing");
+	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable",
+		"trigger 0 (redis): listName is missing");
 	room.cache->build_error = ERR_TEMPORARY;
 	room_expect_status(room_get(ROOM_METRIC ROOM_SELECTOR), 503, "ServiceUnavailable", "listName");
 }
@@ -251,16 +274,24 @@ static void an_object_that_cannot_be_built_is_503(void **state)
 static void what_is_unknown_is_404_by_name(void **state)
 {
 	(void)state;
-	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs" ROOM_SELECTOR), 404, "NotFound", "no ScaledObject is known in namespace \"attic\"");
-	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound", "shop/gone does not exist");
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound", "has no metric s1-redis-jobs");
+	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
+		"no ScaledObject is known in namespace \"attic\"");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound",
+		"shop/gone does not exist");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
+		"has no metric s1-redis-jobs");
 	room.cache->synced = false;
-	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503, "ServiceUnavailable", "were not read yet");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503,
+		"ServiceUnavailable", "were not read yet");
 	room.cache->trouble = "scaledobjects.keda.sh is forbidden";
-	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503, "ServiceUnavailable", "scaledobjects.keda.sh is forbidden");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 503,
+		"ServiceUnavailable", "scaledobjects.keda.sh is forbidden");
 }
 
-/* No HPA is for it. Neither may one be asked for by a namespace that makes the key of the other kind. */
+/*
+ * No HPA is for it. Neither may one be asked for by a namespace that makes the key of the other
+ * kind.
+ */
 static void a_scaledjob_is_404_and_told_apart(void **state)
 {
 	static char shop[] = "shop", attic[] = "attic", drain[] = "drain", web[] = "web";
@@ -269,14 +300,21 @@ static void a_scaledjob_is_404_and_told_apart(void **state)
 	(void)state;
 	room.cache->job = &sj;
 	room.cache->memory = FAKE_ANSWER;
-	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound", "shop/drain is a ScaledJob: its metrics are not served");
-	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound", "shop/gone does not exist");
-	room_expect_status(room_get(ROOM_API "/namespaces/scaledjobs%2Fshop/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"), 400, "BadRequest", "\"scaledjobs/shop\" cannot be the name of a namespace");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound",
+		"shop/drain is a ScaledJob: its metrics are not served");
+	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound",
+		"shop/gone does not exist");
+	room_expect_status(room_get(ROOM_API "/namespaces/scaledjobs%2Fshop/"
+					     "s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"),
+		400, "BadRequest", "\"scaledjobs/shop\" cannot be the name of a namespace");
 	sj.meta.namespace_ = attic; /* where there is no ScaledObject */
-	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound", "attic/drain is a ScaledJob");
+	room_expect_status(room_get(ROOM_API
+				   "/namespaces/attic/s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"),
+		404, "NotFound", "attic/drain is a ScaledJob");
 	sj.meta = (struct meta){ .namespace_ = shop, .name = web }; /* the ScaledObject of this name is what is asked */
 	assert_int_equal(room_get(ROOM_METRIC ROOM_SELECTOR)->status, 200);
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound", "has no metric s1-redis-jobs");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
+		"has no metric s1-redis-jobs");
 	assert_int_equal(room.cache->asked, 0);
 	assert_true(counters_get(room.serve.object_errors, (const char *const[]){ "shop", "drain" }) < 0.5);
 }
@@ -293,7 +331,9 @@ static void an_object_that_goes_while_it_is_asked_for_is_404(void **state)
 
 static void bad_selectors_are_400(void **state)
 {
-	static const struct { const char *query, *says; } cases[] = {
+	static const struct {
+		const char *query, *says;
+	} cases[] = {
 		{ "", "scaledObject name is not specified" },
 		{ "?labelSelector=", "scaledObject name is not specified" },
 		{ "?labelSelector=app%3Dweb", "scaledObject name is not specified" },
@@ -303,7 +343,8 @@ static void bad_selectors_are_400(void **state)
 		{ "?labelSelector=scaledobject.keda.sh%2Fname!%3Dweb", "labelSelector" },
 		{ "?labelSelector=scaledobject.keda.sh%2Fname%3D..%2Fweb", "labelSelector" },
 		{ "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb%2Fx", "labelSelector" },
-		{ "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb,scaledobject.keda.sh%2Fname%3Dother", "labelSelector" },
+		{ "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb,scaledobject.keda.sh%2Fname%3Dother",
+			"labelSelector" },
 		{ "?labelSelector=%00", "" },
 		{ "?labelSelector=%zz", "" },
 	};
@@ -322,7 +363,9 @@ static void other_labels_are_not_looked_at(void **state)
 {
 	(void)state;
 	room.cache->memory = FAKE_ANSWER;
-	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=app%3Dx,scaledobject.keda.sh%2Fname%3D%3Dweb&limit=5")->status, 200);
+	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=app%3Dx,scaledobject.keda.sh%2Fname%3D%3Dweb&limit=5")
+				 ->status,
+		200);
 	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3D%3Dweb")->status, 200);
 	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3D+web")->status, 200);
 	assert_int_equal(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh%2Fname%3Dweb,app%3Dx")->status, 200);
@@ -337,7 +380,8 @@ static void names_in_the_path_are_decoded_or_400(void **state)
 	room.cache->memory = FAKE_ANSWER;
 	assert_int_equal(room_get(ROOM_API "/namespaces/sh%6Fp/s0%2Dredis-jobs" ROOM_SELECTOR)->status, 200);
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s0%" ROOM_SELECTOR), 400, "BadRequest", "badly encoded");
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/s0%00" ROOM_SELECTOR), 400, "BadRequest", "badly encoded");
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/s0%00" ROOM_SELECTOR), 400, "BadRequest",
+		"badly encoded");
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/%ff" ROOM_SELECTOR), 400, "BadRequest", "badly encoded");
 	snprintf(giant, sizeof(giant), "%s/namespaces/shop/%01100d", ROOM_API, 1);
 	room_expect_status(room_get(giant), 400, "BadRequest", "too long");
@@ -348,7 +392,8 @@ static void names_in_the_path_are_decoded_or_400(void **state)
 static void any_character_may_be_in_a_name(void **state)
 {
 	(void)state;
-	room_expect_status(room_get(ROOM_API "/namespaces/shop/s0-%22%2F%0A%C3%BC" ROOM_SELECTOR), 404, "NotFound", "has no metric s0-\"/ \xC3\xBC" /* a message is one line */);
+	room_expect_status(room_get(ROOM_API "/namespaces/shop/s0-%22%2F%0A%C3%BC" ROOM_SELECTOR), 404, "NotFound",
+		"has no metric s0-\"/ \xC3\xBC" /* a message is one line */);
 }
 
 static void who_leaves_takes_his_question_along(void **state)
@@ -379,7 +424,7 @@ static void at_the_end_all_who_wait_are_told(void **state)
 	assert_int_equal(room.cache->cancelled, 1);
 }
 
-/* --- the access log ------------------------------------------------------------------------------------------------------------------------------------ */
+/* ---- The access log ---- */
 
 static char logged[4096];
 
@@ -400,8 +445,10 @@ static void expect_logged(const char *const *parts, size_t count)
 
 static void each_request_is_one_line_at_debug(void **state)
 {
-	static const char *const answered[] = { "GET " ROOM_METRIC ROOM_SELECTOR, "from=192.0.2.7:51234", "agent=test/1", "user=root", "code=200", "latency=" };
-	static const char *const left[] = { "GET " ROOM_METRIC ROOM_SELECTOR, "from=192.0.2.7:51234", "agent=test/1", "user=root", "code=499" };
+	static const char *const answered[] = { "GET " ROOM_METRIC ROOM_SELECTOR, "from=192.0.2.7:51234",
+		"agent=test/1", "user=root", "code=200", "latency=" };
+	static const char *const left[] = { "GET " ROOM_METRIC ROOM_SELECTOR, "from=192.0.2.7:51234", "agent=test/1",
+		"user=root", "code=499" };
 	static const char *const refused[] = { "POST /apis", "user=- ", "code=401" };
 
 	(void)state;

@@ -18,7 +18,10 @@ static const struct route *find(enum route_port port, const char *path, struct r
 
 static void paths_find_their_route(void **state)
 {
-	static const struct { enum route_port port; const char *path, *pattern; } cases[] = {
+	static const struct {
+		enum route_port port;
+		const char *path, *pattern;
+	} cases[] = {
 		{ ROUTE_SECURE, API "/namespaces/shop/s0-redis-jobs", API "/namespaces/{namespace}/{metric}" },
 		{ ROUTE_SECURE, API "/namespaces/shop/a%2Fb", API "/namespaces/{namespace}/{metric}" },
 		{ ROUTE_SECURE, API "/namespaces/shop/s0/", API "/namespaces/{namespace}/{metric}" },
@@ -32,14 +35,16 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_SECURE, "/readyz", "/readyz" },
 		{ ROUTE_SECURE, "/readyz/ping", "/readyz/{check}" },
 		{ ROUTE_SECURE, "/validate-keda-sh-v1alpha1-scaledobject", "/validate-keda-sh-v1alpha1-scaledobject" },
-		{ ROUTE_SECURE, "/validate-keda-sh-v1alpha1-clustertriggerauthentication", "/validate-keda-sh-v1alpha1-clustertriggerauthentication" },
+		{ ROUTE_SECURE, "/validate-keda-sh-v1alpha1-clustertriggerauthentication",
+			"/validate-keda-sh-v1alpha1-clustertriggerauthentication" },
 		{ ROUTE_SECURE, "/validate-keda-sh-v1alpha1-scaledobjects", NULL },
 		{ ROUTE_STATUS, "/validate-keda-sh-v1alpha1-scaledobject", NULL },
 		{ ROUTE_STATUS, "/readyz/ping", "/readyz/{check}" },
 		{ ROUTE_STATUS, "/metrics", "/metrics" },
 		{ ROUTE_STATUS, "/objects", "/objects" },
 		{ ROUTE_STATUS, "/explain/shop/web", "/explain/{namespace}/{name}" },
-		{ ROUTE_STATUS, "/explain/scaledjobs/web", "/explain/{namespace}/{name}" }, /* a namespace may be called so */
+		/* a namespace may be called so */
+		{ ROUTE_STATUS, "/explain/scaledjobs/web", "/explain/{namespace}/{name}" },
 		{ ROUTE_STATUS, "/explain/scaledobjects/shop/web", "/explain/scaledobjects/{namespace}/{name}" },
 		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web", "/explain/scaledjobs/{namespace}/{name}" },
 		{ ROUTE_STATUS, "/explain/scaledjobs/scaledjobs/web", "/explain/scaledjobs/{namespace}/{name}" },
@@ -60,7 +65,10 @@ static void paths_find_their_route(void **state)
 		{ ROUTE_STATUS, "/explain/shop", NULL },
 		{ ROUTE_STATUS, "/explain/deployments/shop/web", NULL },
 		{ ROUTE_STATUS, "/explain/scaledjobs/shop/web/x", NULL },
-		/* what strangers without a certificate cannot be told apart for stays on the secure port */
+		/*
+		 * what strangers without a certificate cannot be told apart for stays on the secure
+		 * port
+		 */
 		{ ROUTE_STATUS, API "/namespaces/shop/s0-redis-jobs", NULL },
 		{ ROUTE_STATUS, "/apis", NULL },
 		{ ROUTE_STATUS, "/", NULL },
@@ -72,7 +80,8 @@ static void paths_find_their_route(void **state)
 		const struct route *route = find(cases[i].port, cases[i].path, &parts);
 
 		if (!route != !cases[i].pattern || (route && strcmp(route->pattern, cases[i].pattern)))
-			fail_msg("%s: %s instead of %s", cases[i].path, route ? route->pattern : "nothing", cases[i].pattern ? cases[i].pattern : "nothing");
+			fail_msg("%s: %s instead of %s", cases[i].path, route ? route->pattern : "nothing",
+				cases[i].pattern ? cases[i].pattern : "nothing");
 	}
 }
 
@@ -98,7 +107,8 @@ static void what_stands_behind_the_path_is_not_read(void **state)
 	(void)state;
 	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping", 7, &parts)->pattern, "/readyz");
 	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping", 8, &parts)->pattern, "/readyz");
-	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping?x/y", 12, &parts)->pattern, "/readyz/{check}");
+	assert_string_equal(router_find(routes_all, ROUTE_SECURE, "/readyz/ping?x/y", 12, &parts)->pattern,
+		"/readyz/{check}");
 	assert_int_equal(parts.list[0].len, 4);
 	assert_null(router_find(routes_all, ROUTE_SECURE, "/readyz", 0, &parts));
 	assert_null(router_find(routes_all, ROUTE_SECURE, "/readyz", 6, &parts));
@@ -123,8 +133,9 @@ static void methods_are_whole_words(void **state)
 static void on_secure_route(void *arg, const struct route *route)
 {
 	(void)arg;
-	if (route->access == ROUTE_FREE && strncmp(route->pattern, "/healthz", 8) && strncmp(route->pattern, "/livez", 6) && strncmp(route->pattern, "/readyz", 7) &&
-	    strncmp(route->pattern, "/validate-keda-sh-v1alpha1-", 27))
+	if (route->access == ROUTE_FREE && strncmp(route->pattern, "/healthz", 8) &&
+		strncmp(route->pattern, "/livez", 6) && strncmp(route->pattern, "/readyz", 7) &&
+		strncmp(route->pattern, "/validate-keda-sh-v1alpha1-", 27))
 		fail_msg("%s is open to everybody", route->pattern);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The room over real sockets and real TLS, asked by the project's own HTTP client; behind it fake_kube and fake_cache. Each step waits for what it expects, not for a time.
+ * The room over real sockets and real TLS, asked by the project's own HTTP client; behind it
+ * fake_kube and fake_cache. Each step waits for what it expects, not for a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +23,9 @@
 #include "net/x509.h"
 #include "serve/serve.h"
 
-#define METRIC "/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/s0-redis-jobs?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
+#define METRIC                                                                                                         \
+	"/apis/external.metrics.k8s.io/v1beta1/namespaces/shop/"                                                       \
+	"s0-redis-jobs?labelSelector=scaledobject.keda.sh%2Fname%3Dweb"
 #define STUCK_S 60 /* a test that waits so long has failed */
 
 static struct loop *loop;
@@ -33,7 +36,7 @@ static struct serve *serve;
 static struct httpc *client;
 static struct x509_pair ca, serving, proxy_ca, proxy;
 
-/* --- asking ---------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Asking ---- */
 
 struct reply {
 	struct httpc_call *call;
@@ -60,17 +63,27 @@ static const struct httpc_events events = { .on_done = on_done };
 
 static struct httpc_server trust;
 
-static void ask(struct reply *reply, const char *method, bool secure, const char *uri, const char *token, const char *const *headers)
+static void ask(struct reply *reply, const char *method, bool secure, const char *uri, const char *token,
+	const char *const *headers)
 {
 	char url[512];
-	struct httpc_request request = { .method = method, .url = url, .bearer = token, .headers = headers, .server = &trust };
+	struct httpc_request request = { .method = method,
+		.url = url,
+		.bearer = token,
+		.headers = headers,
+		.server = &trust };
 
-	snprintf(url, sizeof(url), "%s://127.0.0.1:%u%s", secure ? "https" : "http", secure ? serve_secure_port(serve) : serve_status_port(serve), uri);
+	snprintf(url, sizeof(url), "%s://127.0.0.1:%u%s", secure ? "https" : "http",
+		secure ? serve_secure_port(serve) : serve_status_port(serve), uri);
 	*reply = (struct reply){ .done = false };
 	reply->call = httpc_start(client, &request, &events, reply);
 }
 
-#define WAIT_FOR(condition) do { while (!(condition)) loop_turn(loop); } while (0)
+#define WAIT_FOR(condition)                                                                                            \
+	do {                                                                                                           \
+		while (!(condition))                                                                                   \
+			loop_turn(loop);                                                                               \
+	} while (0)
 
 static void get(struct reply *reply, bool secure, const char *uri, const char *token, const char *const *headers)
 {
@@ -78,7 +91,7 @@ static void get(struct reply *reply, bool secure, const char *uri, const char *t
 	WAIT_FOR(reply->done);
 }
 
-/* --- tests --------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ---- */
 
 static void a_metric_is_read_over_tls(void **state)
 {
@@ -113,8 +126,9 @@ static void a_metric_is_read_over_tls(void **state)
 
 static void say_configmap(void)
 {
-	json_t *configmap = json_pack("{s:{s:s,s:s,s:s}}", "data", "requestheader-client-ca-file", proxy_ca.cert_pem, "requestheader-username-headers", "[\"X-Remote-User\"]",
-		"requestheader-group-headers", "[\"X-Remote-Group\"]");
+	json_t *configmap = json_pack("{s:{s:s,s:s,s:s}}", "data", "requestheader-client-ca-file", proxy_ca.cert_pem,
+		"requestheader-username-headers", "[\"X-Remote-User\"]", "requestheader-group-headers",
+		"[\"X-Remote-Group\"]");
 	char *text = json_dumps(configmap, 0);
 
 	fake_kube_list(kube, text);
@@ -124,7 +138,8 @@ static void say_configmap(void)
 
 static void the_front_proxy_is_known_by_its_certificate(void **state)
 {
-	static const char *const headers[] = { "X-Remote-User: system:kube-aggregator", "X-Remote-Group: system:masters", NULL };
+	static const char *const headers[] = { "X-Remote-User: system:kube-aggregator",
+		"X-Remote-Group: system:masters", NULL };
 	struct reply r;
 
 	(void)state;
@@ -201,7 +216,10 @@ static void probes_answer_before_there_is_a_certificate(void **state)
 
 static void a_port_that_is_taken_is_named(void **state)
 {
-	struct serve_config config = { .bind_address = "127.0.0.1", .secure_port = serve_secure_port(serve), .status_address = "", .version = "1" };
+	struct serve_config config = { .bind_address = "127.0.0.1",
+		.secure_port = serve_secure_port(serve),
+		.status_address = "",
+		.version = "1" };
 	char taken[32];
 	struct err err = { 0 };
 
@@ -227,7 +245,7 @@ static void a_port_that_is_taken_is_named(void **state)
 	serve_free(NULL);
 }
 
-/* --- life ------------------------------------------------------------------------------------------------------------------------------------------------------- */
+/* ---- Life ---- */
 
 static int make_certificates(void **state)
 {
@@ -236,7 +254,8 @@ static int make_certificates(void **state)
 
 	(void)state;
 	alarm(STUCK_S);
-	return x509_make_ca("ca", now, 3600, &ca, NULL) || x509_make_serving(&ca, names, now, 3600, &serving, NULL) || x509_make_ca("proxy", now, 3600, &proxy_ca, NULL) ||
+	return x509_make_ca("ca", now, 3600, &ca, NULL) || x509_make_serving(&ca, names, now, 3600, &serving, NULL) ||
+		x509_make_ca("proxy", now, 3600, &proxy_ca, NULL) ||
 		x509_make_serving(&proxy_ca, aggregator, now, 3600, &proxy, NULL);
 }
 
@@ -252,7 +271,11 @@ static int free_certificates(void **state)
 
 static int set_up(void **state)
 {
-	struct serve_config config = { .bind_address = "127.0.0.1", .status_address = "127.0.0.1:0", .metrics_max_age_ms = 1000, .metrics_deadline_ms = 3600000, .version = "1" };
+	struct serve_config config = { .bind_address = "127.0.0.1",
+		.status_address = "127.0.0.1:0",
+		.metrics_max_age_ms = 1000,
+		.metrics_deadline_ms = 3600000,
+		.version = "1" };
 	struct httpc_config pool = { 0 };
 
 	(void)state;

@@ -21,9 +21,12 @@ static void requests_are_counted_by_what_they_were(void **state)
 	traffic_count(&t, ROUTE_SECURE, ROUTE_KIND_METRIC, "PATCH", 405, 5000001);
 	traffic_count(&t, ROUTE_STATUS, ROUTE_KIND_PROBE, "HEAD", 299, 1);
 	counters_write(c, &out);
-	assert_non_null(strstr(buf_text(&out), "kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"GET\",code=\"200\"} 2\n"));
-	assert_non_null(strstr(buf_text(&out), "kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"other\",code=\"405\"} 1\n"));
-	assert_non_null(strstr(buf_text(&out), "kscaled_http_requests_total{port=\"status\",path=\"probe\",verb=\"HEAD\",code=\"299\"} 1\n"));
+	assert_non_null(strstr(buf_text(&out),
+		"kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"GET\",code=\"200\"} 2\n"));
+	assert_non_null(strstr(buf_text(&out),
+		"kscaled_http_requests_total{port=\"secure\",path=\"metric\",verb=\"other\",code=\"405\"} 1\n"));
+	assert_non_null(strstr(buf_text(&out),
+		"kscaled_http_requests_total{port=\"status\",path=\"probe\",verb=\"HEAD\",code=\"299\"} 1\n"));
 	assert_null(strstr(buf_text(&out), "code=\"503\""));
 	assert_non_null(strstr(buf_text(&out), "duration_seconds_bucket{path=\"metric\",le=\"0.00025\"} 1\n"));
 	assert_non_null(strstr(buf_text(&out), "duration_seconds_bucket{path=\"metric\",le=\"0.001\"} 2\n"));

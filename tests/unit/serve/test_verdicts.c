@@ -220,7 +220,8 @@ static void a_review_that_nobody_waits_for_is_still_remembered(void **state)
 
 static void who_is_told_may_ask_anew(void **state)
 {
-	struct verdicts *v = make(LONG, 1, 5); /* so small that the new question pushes the settled verdict out while it is told */
+	/* so small that the new question pushes the settled verdict out while it is told */
+	struct verdicts *v = make(LONG, 1, 5);
 	struct asker a = { .asks_again = true }, b = { 0 };
 
 	(void)state;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The admission webhook from request to answer: who may ask what, how it is judged, counted, and bounded. */
+/*
+ * The admission webhook from request to answer: who may ask what, how it is judged, counted, and
+ * bounded.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +22,12 @@
 
 static char *review_of(const char *kind, const char *operation, const char *namespace_, const char *rest)
 {
-	return mem_printf("{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u-7\",\"kind\":{\"group\":\"keda.sh\",\"version\":\"v1alpha1\",\"kind\":\"%s\"},"
-			  "\"operation\":\"%s\",\"namespace\":\"%s\",\"object\":{\"metadata\":{\"name\":\"web\"}},\"oldObject\":{\"metadata\":{\"name\":\"old\"}}%s}}", kind, operation, namespace_, rest);
+	return mem_printf("{\"apiVersion\":\"admission.k8s.io/"
+			  "v1\",\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"u-7\",\"kind\":{\"group\":\"keda."
+			  "sh\",\"version\":\"v1alpha1\",\"kind\":\"%s\"},"
+			  "\"operation\":\"%s\",\"namespace\":\"%s\",\"object\":{\"metadata\":{\"name\":\"web\"}},"
+			  "\"oldObject\":{\"metadata\":{\"name\":\"old\"}}%s}}",
+		kind, operation, namespace_, rest);
 }
 
 static char *sent; /* the body of the newest request */
@@ -41,19 +48,27 @@ static int tear_down(void **state)
 
 static double counted(const char *family, const char *const *values)
 {
-	static const char *const three[] = { "namespace", "action", "reason", NULL }, *const two[] = { "namespace", "action", NULL };
+	static const char *const three[] = { "namespace", "action", "reason", NULL },
+				 *const two[] = { "namespace", "action", NULL };
 	bool errors = strstr(family, "errors") != NULL;
 
-	return counters_get(counters_declare(room.cache->cache.counters, COUNTERS_COUNTER, family, "", errors ? three : two), values);
+	return counters_get(counters_declare(room.cache->cache.counters, COUNTERS_COUNTER, family, "",
+				    errors ? three : two),
+		values);
 }
 
 #define VALIDATIONS(...) counted("keda_webhook_scaled_object_validations_total", (const char *const[]){ __VA_ARGS__ })
+
 #define ERRORS(...) counted("keda_webhook_scaled_object_validation_errors_total", (const char *const[]){ __VA_ARGS__ })
 
 static const struct admit_verdict yes = { .allowed = true, .reason = "", .message = "" };
-static const struct admit_verdict no = { .allowed = false, .reason = "incorrect-replicas", .message = "spec.minReplicaCount: 5 is more" };
+static const struct admit_verdict no = { .allowed = false,
+	.reason = "incorrect-replicas",
+	.message = "spec.minReplicaCount: 5 is more" };
 
-static const struct admit_verdict missing_template = { .allowed = false, .reason = "missing-job", .message = "spec.jobTargetRef: missing" };
+static const struct admit_verdict missing_template = { .allowed = false,
+	.reason = "missing-job",
+	.message = "spec.jobTargetRef: missing" };
 
 static void expect_verdict(const struct httpd_request *r, bool allowed)
 {
@@ -67,7 +82,9 @@ static void expect_verdict(const struct httpd_request *r, bool allowed)
 
 static void each_kind_has_its_path(void **state)
 {
-	static const struct { const char *path, *kind; } cases[] = {
+	static const struct {
+		const char *path, *kind;
+	} cases[] = {
 		{ WEBHOOK_SCALEDOBJECT, "ScaledObject" },
 		{ WEBHOOK_SCALEDJOB, "ScaledJob" },
 		{ WEBHOOK_TRIGGERAUTH, "TriggerAuthentication" },
@@ -93,7 +110,11 @@ static void each_kind_has_its_path(void **state)
 static void refusals_and_warnings_go_back(void **state)
 {
 	static const char *const warnings[] = { "take care" };
-	const struct admit_verdict careful = { .allowed = true, .reason = "", .message = "", .warnings = warnings, .warning_count = 1 };
+	const struct admit_verdict careful = { .allowed = true,
+		.reason = "",
+		.message = "",
+		.warnings = warnings,
+		.warning_count = 1 };
 	struct httpd_request *r = send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "UPDATE", ",\"dryRun\":true");
 
 	(void)state;
@@ -101,7 +122,8 @@ static void refusals_and_warnings_go_back(void **state)
 	assert_true(fake_admit_question()->dry_run);
 	fake_admit_answer(&no);
 	expect_verdict(r, false);
-	assert_non_null(strstr(r->body, "\"message\":\"spec.minReplicaCount: 5 is more\",\"reason\":\"Forbidden\",\"code\":403"));
+	assert_non_null(strstr(r->body,
+		"\"message\":\"spec.minReplicaCount: 5 is more\",\"reason\":\"Forbidden\",\"code\":403"));
 	r = send(WEBHOOK_SCALEDOBJECT, "ScaledObject", "CREATE", "");
 	assert_false(fake_admit_question()->dry_run);
 	fake_admit_answer(&careful);
@@ -121,16 +143,22 @@ static void deletions_are_allowed_unseen(void **state)
 static void what_is_no_review_is_told(void **state)
 {
 	(void)state;
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, NULL, "{}"), 415, "UnsupportedMediaType", "application/json");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "application/jsonp", "{}"), 415, "UnsupportedMediaType", "application/json");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "text/plain", "{}"), 415, "UnsupportedMediaType", "application/json");
+	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, NULL, "{}"), 415, "UnsupportedMediaType",
+		"application/json");
+	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "application/jsonp", "{}"), 415, "UnsupportedMediaType",
+		"application/json");
+	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "text/plain", "{}"), 415, "UnsupportedMediaType",
+		"application/json");
 	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, JSON, NULL), 400, "BadRequest", "the body: ");
-	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "Application/JSON; charset=utf-8", "{"), 400, "BadRequest", "the body: ");
+	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, "Application/JSON; charset=utf-8", "{"), 400, "BadRequest",
+		"the body: ");
 	room_expect_status(room_post(WEBHOOK_SCALEDOBJECT, JSON, "{}"), 400, "BadRequest", "not an AdmissionReview");
-	room_expect_status(room_send(ROUTE_SECURE, "GET", WEBHOOK_SCALEDOBJECT, NULL, NULL, NULL), 405, "MethodNotAllowed", "POST");
+	room_expect_status(room_send(ROUTE_SECURE, "GET", WEBHOOK_SCALEDOBJECT, NULL, NULL, NULL), 405,
+		"MethodNotAllowed", "POST");
 	room_expect_status(room_post("/validate-keda-sh-v1alpha1-scaledobjects", JSON, "{}"), 401, "Unauthorized", "");
 	assert_int_equal(fake_admit_ever(), 0);
-	assert_int_equal(fake_kube_token_reviews_ever(room.kube), 1); /* root's, at the start: nobody is asked who they are */
+	/* root's, at the start: nobody is asked who they are */
+	assert_int_equal(fake_kube_token_reviews_ever(room.kube), 1);
 }
 
 static void expect_time_ms(const char *uri, int64_t low, int64_t high)
@@ -200,7 +228,8 @@ static void namespaces_that_are_counted_have_an_end(void **state)
 /* Up to megabytes each, which would be kept for ever. */
 static void what_is_no_namespace_is_not_counted_by_name(void **state)
 {
-	static const char *const strange[] = { "a-name-that-is-longer-than-the-sixty-three-bytes-that-a-namespace-has", "Shop", "a b", "../x" };
+	static const char *const strange[] = { "a-name-that-is-longer-than-the-sixty-three-bytes-that-a-namespace-has",
+		"Shop", "a b", "../x" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
@@ -242,7 +271,11 @@ static void too_many_at_once_get_429(void **state)
 
 	(void)state;
 	for (int i = 0; i < MANY; i++) {
-		many[i] = (struct httpd_request){ .connection = &connections[i], .method = "POST", .uri = WEBHOOK_SCALEDOBJECT, .sent = body, .headers = { { "Content-Type", JSON } } };
+		many[i] = (struct httpd_request){ .connection = &connections[i],
+			.method = "POST",
+			.uri = WEBHOOK_SCALEDOBJECT,
+			.sent = body,
+			.headers = { { "Content-Type", JSON } } };
 		request_start(&room.serve, ROUTE_SECURE, &many[i]);
 		assert_int_equal(many[i].status, i < WEBHOOK_CALLS_MAX ? 0 : 429);
 	}

@@ -9,7 +9,9 @@
 
 void tls_pipe_open(struct tls_pipe *p, const struct x509_pair *server, const struct x509_pair *client)
 {
-	struct tls_client_config config = { .cert_pem = client ? client->cert_pem : NULL, .key_pem = client ? client->key_pem : NULL, .insecure = true };
+	struct tls_client_config config = { .cert_pem = client ? client->cert_pem : NULL,
+		.key_pem = client ? client->key_pem : NULL,
+		.insecure = true };
 	BIO *a, *b;
 	int done = 0;
 

@@ -2,7 +2,10 @@
 #ifndef TESTS_UNIT_SERVE_TLS_PIPE_H
 #define TESTS_UNIT_SERVE_TLS_PIPE_H
 
-/* A finished TLS handshake in memory between a client with a certificate of its own (or none) and a server as net/tls makes it. */
+/*
+ * A finished TLS handshake in memory between a client with a certificate of its own (or none) and a
+ * server as net/tls makes it.
+ */
 
 #include "net/tls.h"
 #include "net/x509.h"
