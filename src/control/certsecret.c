@@ -11,7 +11,8 @@
 #include "kube/keeper.h"
 #include "net/loop.h"
 
-#define LOOK_MS (3600 * 1000) /* until the next look at the clock: it may be set, and timers are not for years */
+#define BRAKE_MAX_MS 2000          /* until it is mended, a replica that starts has no certificate to serve */
+#define LOOK_MS      (3600 * 1000) /* until the next look at the clock: it may be set, and timers are not for years */
 
 struct certsecret {
 	struct keeper *keeper;
@@ -179,7 +180,11 @@ struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_con
 	MEM_AUTO char *segment = mem_alloc(size);
 	MEM_AUTO char *collection = mem_printf("/api/v1/namespaces/%s/secrets",
 		kube_escape(config->namespace_, segment, size));
-	struct keeper_config kept = { .collection = collection, .name = config->name };
+	struct keeper_config kept = {
+		.collection = collection,
+		.name = config->name,
+		.brake_max_ms = BRAKE_MAX_MS,
+	};
 
 	s->on_change = on_change_fn;
 	s->arg = arg;

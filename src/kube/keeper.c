@@ -30,6 +30,7 @@ struct keeper {
 	int64_t written_at_ms;   /* loop clock; 0: never, or that it was undone is counted */
 	unsigned setbacks;       /* writes that failed, or were undone sooner than in a minute, in a row */
 	bool braked;             /* the timer holds, whatever the watch brings */
+	int64_t brake_max_ms;
 };
 
 static void tell(struct keeper *k)
@@ -75,7 +76,7 @@ static int64_t brake_ms(struct keeper *k)
 		k->setbacks = 0;
 	/* The first time is an accident. */
 	if (k->setbacks > 0)
-		return setback_ms(k);
+		return loop_backoff_ms(k->setbacks++, BACKOFF_FIRST_MS, k->brake_max_ms);
 	k->setbacks = 1;
 	return 0;
 }
@@ -253,6 +254,7 @@ struct keeper *keeper_new(struct kube *kube, const struct keeper_config *config,
 	k->name = mem_dup(config->name);
 	k->title = mem_dup(config->title);
 	k->without = mem_dup(config->without);
+	k->brake_max_ms = config->brake_max_ms ? config->brake_max_ms : BACKOFF_MAX_MS;
 	k->failing = mem_printf("%s cannot be watched", k->title);
 	loop_timer_init(&k->timer, kube_loop(kube), on_timer, k);
 	watched = (struct informer_config){

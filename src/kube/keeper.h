@@ -19,6 +19,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 #include "kube/client.h"
@@ -28,8 +29,9 @@ struct keeper;
 struct keeper_config {          /* copied */
 	const char *collection; /* "/apis/apiregistration.k8s.io/v1/apiservices" */
 	const char *name;
-	const char *title;   /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
-	const char *without; /* what does not work while it cannot be kept, for the log; NULL */
+	const char *title;    /* "APIService v1beta1.external.metrics.k8s.io": in the log and in troubles */
+	const char *without;  /* what does not work while it cannot be kept, for the log; NULL */
+	int64_t brake_max_ms; /* the longest wait before a write that was undone is repeated; 0: a minute */
 };
 
 struct keeper_policy { /* outlives the keeper */

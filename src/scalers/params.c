@@ -583,6 +583,19 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 	return unknown;
 }
 
+bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at)
+{
+	struct found f = { 0 };
+
+	for (size_t i = 0; i < t->count && !f.unknown; i++) {
+		if (t->rows[i].at != at || t->rows[i].kind >= PARAM_IGNORED)
+			continue;
+		find(params, &t->rows[i], &f, NULL);
+		mem_free_secret(f.text);
+	}
+	return f.unknown;
+}
+
 int params_read(const struct param_table *t, const struct scaler_params *params, void *out, struct err *err)
 {
 	return params_read_when(t, params, 0, out, err);

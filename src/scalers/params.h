@@ -86,6 +86,9 @@ int params_read(const struct param_table *t, const struct scaler_params *params,
 int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,
 	struct err *err);
 
+/* Whether the value of the row that fills the field at this offset is one of the unknown ones. */
+bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at);
+
 /* Wipes and frees the texts, lists and maps, and sets their fields to nothing. */
 void params_done(const struct param_table *t, void *out);
 

@@ -48,5 +48,5 @@ const struct route routes_all[] = {
 	{ "/explain/scaledjobs/{namespace}/{name}", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ,
 		explain_handle_scaledjob },
 	{ "/objects", ROUTE_KIND_EXPLAIN, ROUTE_STATUS, ROUTE_FREE, READ, explain_handle_list },
-	{ NULL },
+	{ 0 },
 };

@@ -43,7 +43,7 @@ def with_formula(**modifiers):
 
 REFUSED = {
     "fallback": (with_spec(fallback={"failureThreshold": 3, "replicas": 2, "behavior": "static"}, triggers=[{"type": "cpu", "metadata": {}}], advanced={"scalingModifiers": {}}), "spec.fallback"),
-    "formula-without-names": (with_spec(advanced={"scalingModifiers": {"formula": "a", "target": "5"}}), "spec.triggers[0].name"),
+    "formula-without-names": (with_spec(advanced={"scalingModifiers": {"formula": "a", "target": "5"}}), "spec.advanced.scalingModifiers.formula: column 1"),
     "formula-unknown-name": (with_formula(formula="a + b", target="5"), "spec.advanced.scalingModifiers.formula: column 5"),
     "target-zero": (with_formula(target="0"), "spec.advanced.scalingModifiers.target"),
     "activation-target-no-number": (with_formula(target="5", activationTarget="1,5"), "spec.advanced.scalingModifiers.activationTarget"),

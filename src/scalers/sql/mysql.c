@@ -189,6 +189,22 @@ static struct question *make_question(struct fields *f, struct err *err)
 		mem_printf("mysql %s", endpoint->base.name), q);
 }
 
+/* The parts of an address are judged together, whatever else is unknown. */
+static int judge_address(const struct scaler_params *params, const struct fields *f, struct err *err)
+{
+	static const size_t parts[] = { AT(string), AT(host), AT(port), AT(user) };
+	struct mysqldsn dsn = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (params_is_unknown(&table, params, parts[i]))
+			return 0;
+	if (!f->string)
+		rc = read_single(f, &dsn, err);
+	mysqldsn_done(&dsn);
+	return rc;
+}
+
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct fields f = { .tls = TLS_UNSAID };
@@ -199,6 +215,8 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	if (rc == 0) {
 		out->question = make_question(&f, err);
 		rc = out->question ? 0 : -1;
+	} else if (rc > 0 && judge_address(params, &f, err)) {
+		rc = -1;
 	}
 	if (rc == 0)
 		*metric_name = make_name(&f);

@@ -27,6 +27,7 @@ static struct {
 	struct keeper *keeper;
 	char colour[32]; /* as the policy was told; "-": there is none, "?": nobody said */
 	unsigned told, changes, created, patched, lines;
+	int64_t brake_max_ms;
 	bool idle, cannot; /* nothing is lacking; nothing can be made */
 	char line[512];
 } t;
@@ -82,11 +83,12 @@ static const struct keeper_policy quiet = { .on_object = on_object,
 
 static void start_with(const struct keeper_policy *p)
 {
-	static const struct keeper_config config = {
+	struct keeper_config config = {
 		.collection = GADGETS,
 		.name = "g",
 		.title = "Gadget g",
 		.without = "nothing shines",
+		.brake_max_ms = t.brake_max_ms,
 	};
 
 	t.keeper = keeper_new(t.kube, &config, p, &t);
@@ -239,6 +241,21 @@ static void the_answer_comes_before_older_events(void **state)
 	assert_string_equal(t.colour, "red");
 	expect_colour("red");
 	assert_null(keeper_trouble(t.keeper));
+}
+
+/* Two seconds at most, where the policy says so. */
+static void a_brake_may_be_short(void **state)
+{
+	(void)state;
+	t.brake_max_ms = 2000;
+	gadget("red");
+	start();
+	fakecluster_forget_calls();
+	for (int i = 0; i < 600; i++) {
+		gadget("blue");
+		fakeloop_advance(100);
+	}
+	assert_in_range(fakecluster_writes(), 25, 65);
 }
 
 static void it_may_go_while_it_is_written(void **state)
@@ -416,6 +433,7 @@ int main(void)
 		T(nobody_need_hear_of_changes),
 		T(who_was_faster_is_looked_at_first),
 		T(the_answer_comes_before_older_events),
+		T(a_brake_may_be_short),
 		T(it_may_go_while_it_is_written),
 		T(a_quarrel_is_not_fought_at_full_speed),
 		T(a_failing_write_is_told_once_and_tried_again),
