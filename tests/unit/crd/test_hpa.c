@@ -322,8 +322,8 @@ static void test_decode_odd(void **state)
 	static const char *const cases[] = { "{'metadata':{'name':'x'}}",
 		"{'metadata':{'name':'x'},'spec':[],'status':[]}",
 		"{'metadata':{'name':'x'},'status':{'currentReplicas':'x','conditions':{}}}",
-		"{'metadata':{'name':'x'},'status':{'conditions':[null,3,{'type':3},{'type':'ScalingActive','status':1}"
-		"]}}" };
+		"{'metadata':{'name':'x'},'status':{'conditions':[null,3,{'type':3},{'type':'ScalingActive'}]}}",
+		"{'metadata':{'name':'x'},'status':{'conditions':[{'type':'ScalingActive','status':1}]}}" };
 	struct err err = { 0 };
 
 	(void)state;

@@ -218,8 +218,9 @@ static void test_odd_templates(void **state)
 {
 	static const char *const cases[] = { "3", "{'spec':[]}", "{'spec':{'containers':{}}}",
 		"{'spec':{'containers':[3,null,{'name':5,'env':3,'envFrom':{}}]}}",
-		"{'spec':{'containers':[{'env':[3,null,{'name':4,'value':5},{'valueFrom':3},{'name':'a','valueFrom':{'"
-		"secretKeyRef':3}}],'envFrom':[3,{},{'secretRef':[]}]}]}}" };
+		"{'spec':{'containers':[{'env':[3,null,{'name':4,'value':5},{'valueFrom':3}]}]}}",
+		"{'spec':{'containers':[{'env':[{'name':'a','valueFrom':{'secretKeyRef':3}}],'envFrom':[3,{}]}]}}",
+		"{'spec':{'containers':[{'envFrom':[{'secretRef':[]}]}]}}" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
