@@ -360,7 +360,12 @@ def started(rest):
     return behave
 
 
-ROW = b"T" + (27).to_bytes(4, "big") + b"\0\1n\0" + bytes(4 + 2) + (23).to_bytes(4, "big") + b"\0\4" + b"\xff\xff\xff\xff" + b"\0\0"
+def described(length):
+    """The description of a row with one column."""
+    return b"T" + length.to_bytes(4, "big") + b"\0\1n\0" + bytes(4 + 2) + (23).to_bytes(4, "big") + b"\0\4" + b"\xff\xff\xff\xff" + b"\0\0"
+
+
+ROW = described(26)
 NONSENSE = {
     "silent": scripted.silent,
     "closes": scripted.closes,
@@ -371,6 +376,7 @@ NONSENSE = {
     "half-a-row": started(scripted.half(ROW + b"D\0\0\0\x0b\0\1")),
     "drips": started(scripted.drips(ROW)),
     "giant-row": started(scripted.floods(ROW + b"D\x3f\xff\xff\xff\0\1\x3f\xff\xff\xf0", b"1" * 65536, seconds=5)),
+    "wrong-length": started(scripted.answers(described(27) + b"D\x3f\xff\xff\xff\0\1")),
     "query-garbage": started(scripted.answers(bytes(range(255, -1, -1)) * 8)),
     "silent-later": started(scripted.silent),
 }

@@ -529,6 +529,19 @@ static bool is_copy(const PGresult *r)
 }
 
 /*
+ * libpq closes its socket while it parses what makes no sense, and tells it in a result or, between
+ * statements, not at all. The next socket that is opened has its number: an event that still
+ * watched it would leave that one unwatched.
+ */
+static bool is_dropped(struct pgconn *c)
+{
+	if (PQstatus(c->pg) != CONNECTION_BAD)
+		return false;
+	lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));
+	return true;
+}
+
+/*
  * False when there is nothing more to take for now: the connection was closed, or its pump goes
  * first.
  */
@@ -537,6 +550,10 @@ static bool take_results(struct pgconn *c)
 	while (c->state == BUSY && !c->settled && !PQisBusy(c->pg)) {
 		PGresult *r = PQgetResult(c->pg);
 
+		if (is_dropped(c)) {
+			PQclear(r);
+			return false;
+		}
 		if (!r) {
 			settle(c);
 			continue;
@@ -599,7 +616,7 @@ static void take_all(struct pgconn *c)
 {
 	while (take_results(c)) {
 		take_notifications(c);
-		if (c->state == CLOSED || !has_more(c))
+		if (c->state == CLOSED || is_dropped(c) || !has_more(c))
 			return;
 		if (!PQconsumeInput(c->pg)) {
 			lose(c, ERR_TEMPORARY, PQerrorMessage(c->pg));

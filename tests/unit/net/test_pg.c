@@ -9,6 +9,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <event2/event.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -344,6 +345,75 @@ static void giant_row(void **state)
 	assert_true(sent < (16u << 20));
 	UNTIL(w->f, has_ended(&p));
 	close(p.fd);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	*(bool *)arg = true;
+}
+
+/*
+ * libpq closes its socket in the middle of it: who gets the number next must be heard all the same.
+ */
+static void check_next_socket(struct world *w)
+{
+	int pair[2];
+	bool heard = false;
+	struct event *event;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair), 0);
+	for (size_t i = 0; i < 2; i++) {
+		heard = false;
+		event = event_new(loop_base(w->f->loop), pair[i], EV_READ, on_readable, &heard);
+		assert_int_equal(event_add(event, NULL), 0);
+		assert_int_equal(write(pair[1 - i], "x", 1), 1);
+		UNTIL(w->f, heard);
+		event_free(event);
+	}
+	close(pair[0]);
+	close(pair[1]);
+}
+
+static void nonsense_in_an_answer(void **state)
+{
+	static const char endless[] = COLUMN "D\377\377\377\0\0\1";
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", 10000);
+	for (int i = 0; i < 2; i++) { /* it is asked once more */
+		let_in(w, &p);
+		wait_query(w, &p, "SELECT 1");
+		SEND(p.fd, endless);
+		UNTIL(w->f, has_ended(&p));
+		check_next_socket(w);
+		close(p.fd);
+	}
+	UNTIL(w->f, a.calls == 1);
+	assert_non_null(strstr(a.err.msg, "lost synchronization with server"));
+	assert_int_equal(pg_pool_connections(w->pool), 0);
+}
+
+static void nonsense_between_answers(void **state)
+{
+	static const char backwards[] = "Z\0\0\0\1";
+	struct world *w = *state;
+	struct result a;
+	struct peer p;
+
+	ask(w, &a, "SELECT 1", ASK_MS);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, ANSWER);
+	UNTIL(w->f, a.calls == 1);
+	SEND(p.fd, backwards);
+	UNTIL(w->f, has_ended(&p));
+	check_next_socket(w);
+	close(p.fd);
+	UNTIL(w->f, pg_pool_connections(w->pool) == 0);
 }
 
 /* libpq alone would read on and on, in one call. */
@@ -682,6 +752,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
 		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_in_an_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(nonsense_between_answers, setup, teardown),
 		cmocka_unit_test_setup_teardown(flood_before_the_greeting, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_server_is_not_asked_again_and_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(answer_in_two_pieces_leaves_nothing, setup, teardown),
