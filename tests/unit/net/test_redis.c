@@ -9,12 +9,25 @@
 
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "net/dial.h"
 #include "net/listen.h"
 #include "net/redis/redis.h"
+
+/* In the place of the C library's: all clocks are so much ahead. */
+static time_t ahead_s;
+
+int clock_gettime(clockid_t clock, struct timespec *ts)
+{
+	int rc = (int)syscall(SYS_clock_gettime, clock, ts);
+
+	ts->tv_sec += ahead_s;
+	return rc;
+}
 
 struct world {
 	struct fixture *f;
@@ -428,6 +441,33 @@ static void a_lost_connection_is_made_again(void **state)
 	assert_null(strstr(c.err.msg, "enableTLS"));
 }
 
+static void idle_connection_is_closed_after_a_minute(void **state)
+{
+	struct world *w = *state;
+	struct result a = { 0 }, b = { 0 };
+
+	ask(&a, w, "k");
+	accept_peer(w);
+	UNTIL(w->f, client_has(&w->peer, "LLEN"));
+	client_send(&w->peer, ":1\r\n");
+	UNTIL(w->f, a.calls);
+	ahead_s += 55;
+	fixture_linger(w->f, 20);
+	assert_int_equal(redis_pool_connections(w->pool), 1);
+	ask(&b, w, "k"); /* the minute begins again */
+	client_forget(&w->peer);
+	UNTIL(w->f, client_has(&w->peer, "LLEN"));
+	client_send(&w->peer, ":2\r\n");
+	UNTIL(w->f, b.calls);
+	ahead_s += 55;
+	fixture_linger(w->f, 20);
+	assert_int_equal(redis_pool_connections(w->pool), 1);
+	ahead_s += 6;
+	fixture_linger(w->f, 20);
+	assert_int_equal(redis_pool_connections(w->pool), 0);
+	UNTIL(w->f, client_ended(&w->peer));
+}
+
 /* Whatever comes, everybody who waits learns it, and nothing else breaks. */
 static void garbage_fails_everything_with_a_reason(void **state)
 {
@@ -701,6 +741,7 @@ int main(void)
 			world_teardown),
 		cmocka_unit_test_setup_teardown(a_dead_server_is_not_dialled_by_everybody, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_lost_connection_is_made_again, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(idle_connection_is_closed_after_a_minute, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(garbage_fails_everything_with_a_reason, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_giant_reply_does_not_grow_memory, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(a_hung_server_fails_everything_at_the_heads_deadline, world_setup,
