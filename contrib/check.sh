@@ -235,8 +235,12 @@ live_tests() {
 }
 
 # Most tests wait most of the time. More workers than this want more processor time than two cores have
-# to give, and tests wait for each other.
-check_live() { live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"; }
+# to give, and tests wait for each other. Vault is built before, when need be: it takes longer than a
+# test may.
+check_live() {
+	"$top/tests/vault/build" >/dev/null
+	live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
+}
 
 # What measures has the machine for itself.
 check_live_alone() { live_tests -m alone --basetemp="$work/live-alone"; }
