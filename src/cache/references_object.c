@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/version.h"
 
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
@@ -115,11 +116,6 @@ void references_object_gone(struct referenced *o, const struct view *from)
 	settle(o, REFERENCE_MISSING);
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool is_news(const struct wanted *w, const struct strmap *data, const struct strmap *unreadable)
 {
 	const struct referenced *o = w->object;
@@ -128,8 +124,8 @@ static bool is_news(const struct wanted *w, const struct strmap *data, const str
 		return true;
 	if (!*w->key)
 		return !strmap_equal(&o->data, data) || !strmap_equal(&o->unreadable, unreadable);
-	return !same(strmap_get(&o->data, w->key), strmap_get(data, w->key)) ||
-		!same(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
+	return !text_equal(strmap_get(&o->data, w->key), strmap_get(data, w->key)) ||
+		!text_equal(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
 }
 
 static const char *trouble_of(const struct referenced *o)
@@ -142,7 +138,7 @@ static void does_not_decode(struct referenced *o, const struct err *err)
 {
 	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
 
-	if (same(trouble_of(o), err->msg))
+	if (text_equal(trouble_of(o), err->msg))
 		return;
 	log_error(subject, "does not decode and is left alone: %s", err->msg);
 	err_keep(&o->trouble, err);
@@ -171,7 +167,7 @@ void references_object_take(struct referenced *o, const struct view *from, const
 
 	if (is_outdated(o, from, version)) {
 		/* From here on this view is the one that knows it. */
-		if (from && same(version, o->version))
+		if (from && text_equal(version, o->version))
 			o->source = from;
 		return;
 	}
@@ -201,7 +197,7 @@ static void read_failed(struct referenced *o, const struct err *err, unsigned fa
 
 	if (err->kind == ERR_TEMPORARY && failures < READ_FAILURES_TOLD)
 		return;
-	if (same(trouble_of(o), err->msg))
+	if (text_equal(trouble_of(o), err->msg))
 		return;
 	log_warn(subject, "cannot be read: %s", err->msg);
 	err_keep(&o->trouble, err);

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/index.h"
 #include "cache/shelf.h"
 #include "decide/hpaspec.h"
@@ -211,18 +212,13 @@ static bool same_owners(const struct meta *a, const struct meta *b)
 	return one && other ? strcmp(one->uid, other->uid) == 0 : !one && !other;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
-
 /* Of the status only what somebody acts on: its metrics are written every 15 s. */
 static bool same_hpa_status(const struct hpa *a, const struct hpa *b)
 {
 	return a->desired_replicas == b->desired_replicas && a->last_scale_unix_ms == b->last_scale_unix_ms &&
-		same_text(a->scaling_active_status, b->scaling_active_status) &&
-		same_text(a->scaling_active_reason, b->scaling_active_reason) &&
-		same_text(a->scaling_active_message, b->scaling_active_message);
+		text_equal(a->scaling_active_status, b->scaling_active_status) &&
+		text_equal(a->scaling_active_reason, b->scaling_active_reason) &&
+		text_equal(a->scaling_active_message, b->scaling_active_message);
 }
 
 static unsigned hpa_changes(const struct hpa *a, const struct hpa *b)
@@ -296,7 +292,7 @@ static void on_hpa(void *arg, const void *before, const void *now)
 {
 	struct store *s = arg;
 	const char *old = before ? hpa_owner(before) : NULL, *new = now ? hpa_owner(now) : NULL;
-	bool moved = !same_text(old, new);
+	bool moved = !text_equal(old, new);
 
 	move_rival(s, now ? now : before, rival_claim(before), rival_claim(now));
 	if (moved && before)

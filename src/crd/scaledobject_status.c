@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "crd/phrase.h"
 #include "crd/shape.h"
@@ -264,11 +265,6 @@ static char *patch_text(json_t *diff)
 	return text;
 }
 
-static bool same_text(const char *a, const char *b)
-{
-	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static bool same_names(char *const *a, size_t a_count, char *const *b, size_t b_count)
 {
 	if (a_count != b_count)
@@ -307,19 +303,19 @@ static bool same_activity(const struct scaledobject_status *a, const struct scal
  */
 static bool surely_same(const struct scaledobject_status *a, const struct scaledobject_status *b, bool stored_times)
 {
-	return same_text(a->target_kind, b->target_kind) && same_text(a->gvkr_group, b->gvkr_group) &&
-		same_text(a->gvkr_version, b->gvkr_version) && same_text(a->gvkr_kind, b->gvkr_kind) &&
-		same_text(a->gvkr_resource, b->gvkr_resource) && a->original_replicas == b->original_replicas &&
+	return text_equal(a->target_kind, b->target_kind) && text_equal(a->gvkr_group, b->gvkr_group) &&
+		text_equal(a->gvkr_version, b->gvkr_version) && text_equal(a->gvkr_kind, b->gvkr_kind) &&
+		text_equal(a->gvkr_resource, b->gvkr_resource) && a->original_replicas == b->original_replicas &&
 		a->last_active_unix_ms / 1000 == b->last_active_unix_ms / 1000 /* as stored */ &&
 		same_names(a->external_metric_names, a->external_metric_count, b->external_metric_names,
 			b->external_metric_count) &&
 		same_names(a->resource_metric_names, a->resource_metric_count, b->resource_metric_names,
 			b->resource_metric_count) &&
-		same_text(a->composite_scaler_name, b->composite_scaler_name) &&
+		text_equal(a->composite_scaler_name, b->composite_scaler_name) &&
 		conditions_equal(&a->conditions, &b->conditions, stored_times) && same_health(a, b) &&
 		same_activity(a, b) && a->paused_replicas == b->paused_replicas &&
-		same_text(a->hpa_name, b->hpa_name) && same_text(a->triggers_types, b->triggers_types) &&
-		same_text(a->authentications_types, b->authentications_types);
+		text_equal(a->hpa_name, b->hpa_name) && text_equal(a->triggers_types, b->triggers_types) &&
+		text_equal(a->authentications_types, b->authentications_types);
 }
 
 char *scaledobject_status_patch(const struct scaledobject_status *from, const struct scaledobject_status *to,

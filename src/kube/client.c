@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/client_parts.h"
 #include "kube/status.h"
 #include "kube/stream.h"
@@ -507,18 +508,13 @@ void kube_set_write_limit(struct kube *k, int64_t until_ms)
 
 /* ---- Credentials ---- */
 
-static bool same(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* A new token goes with the next request; anything else needs new connections. */
 static bool same_connection(const struct credentials *a, const struct credentials *b)
 {
-	return same(a->server, b->server) && same(a->reach.ca_pem, b->reach.ca_pem) &&
-		same(a->reach.cert_pem, b->reach.cert_pem) && same(a->reach.key_pem, b->reach.key_pem) &&
-		same(a->reach.tls_server_name, b->reach.tls_server_name) &&
-		same(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
+	return text_equal(a->server, b->server) && text_equal(a->reach.ca_pem, b->reach.ca_pem) &&
+		text_equal(a->reach.cert_pem, b->reach.cert_pem) && text_equal(a->reach.key_pem, b->reach.key_pem) &&
+		text_equal(a->reach.tls_server_name, b->reach.tls_server_name) &&
+		text_equal(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
 }
 
 bool kube_refresh(struct kube *k, struct err *err)

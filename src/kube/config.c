@@ -7,6 +7,7 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/kubeconfig.h"
 
 #define SERVICE_ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -221,17 +222,12 @@ int kube_config_load_in_cluster(const char *mount, struct kube_config *out, stru
 	return load(NULL, mount, out, err);
 }
 
-static bool same(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 static bool config_equal(const struct kube_config *a, const struct kube_config *b)
 {
-	return same(a->server, b->server) && same(a->ca_pem, b->ca_pem) && same(a->cert_pem, b->cert_pem) &&
-		same(a->key_pem, b->key_pem) && same(a->token, b->token) &&
-		same(a->tls_server_name, b->tls_server_name) && same(a->proxy_url, b->proxy_url) &&
-		a->insecure == b->insecure;
+	return text_equal(a->server, b->server) && text_equal(a->ca_pem, b->ca_pem) &&
+		text_equal(a->cert_pem, b->cert_pem) && text_equal(a->key_pem, b->key_pem) &&
+		text_equal(a->token, b->token) && text_equal(a->tls_server_name, b->tls_server_name) &&
+		text_equal(a->proxy_url, b->proxy_url) && a->insecure == b->insecure;
 }
 
 int kube_config_refresh(struct kube_config *config, bool *changed, struct err *err)
