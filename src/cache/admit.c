@@ -9,10 +9,10 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "cache/triggerparams.h"
+#include "cache/readings/triggerparams.h"
 #include "crd/triggerauth.h"
 #include "decide/hpaspec.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 #include "net/loop.h"
 #include "scalers/scaler.h"
 

@@ -3,13 +3,13 @@
 #define CACHE_ADMIT_H
 
 /*
- * Whether an object may come in: gathers the facts that lie outside it and lets decide/validate
- * judge. Other ScaledObjects and foreign HPAs are known from memory, so a review costs no request;
- * only triggers cpu and memory lead to two, for the target's requests and the LimitRanges. (Of a
- * ScaledJob and an authentication nothing lies outside.) The webhook and the reconciler go through
- * here, so that they say the same with the same words; `kscaled check` does with the documents it
- * was given. What was applied a moment ago may not be known yet: the reconciler hears of it, and
- * says so.
+ * Whether an object may come in: gathers the facts that lie outside it and lets
+ * decide/validate judge. Other ScaledObjects and foreign HPAs are known from memory, so a
+ * review costs no request; only triggers cpu and memory lead to two, for the target's requests and
+ * the LimitRanges. (Of a ScaledJob and an authentication nothing lies outside.) The webhook and the
+ * reconciler go through here, so that they say the same with the same words; `kscaled check` does
+ * with the documents it was given. What was applied a moment ago may not be known yet: the
+ * reconciler hears of it, and says so.
  *
  * Parameters of triggers are judged by their scalers when nothing in them comes from an
  * authentication or an environment, and what they say is a warning, not a refusal: KEDA's webhook
@@ -23,7 +23,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "cache/store.h"
+#include "cache/objects/store.h"
 #include "crd/scaledobject.h"
 #include "kube/client.h"
 

@@ -16,7 +16,7 @@
 
 #include "base/metric.h"
 #include "cache/leadership.h"
-#include "cache/store.h"
+#include "cache/objects/store.h"
 
 struct health;
 

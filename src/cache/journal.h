@@ -9,17 +9,18 @@
  * `kscaled explain`. Says nothing that scale_explain and the Events do not say: one text, one
  * place. Holds no secret.
  *
- * Changes of replicas are seen in cache/targets, whoever made them; what control tells of its own
- * comes before or after that, and the two are one. An object with nothing but decisions costs about
- * half a KiB, and a decision that is like the last one costs a comparison (journal_stands).
+ * Changes of replicas are seen in cache/objects/targets, whoever made them; what control tells of
+ * its own comes before or after that, and the two are one. An object with nothing but decisions
+ * costs about half a KiB, and a decision that is like the last one costs a comparison
+ * (journal_stands).
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/store.h"
-#include "cache/targets.h"
+#include "cache/objects/store.h"
+#include "cache/objects/targets.h"
 #include "decide/scale.h"
 
 struct journal;

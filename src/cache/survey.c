@@ -35,7 +35,7 @@ struct found {
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
 	int64_t completed_at_ms;
-	bool held; /* by cache/lastpoll: no news */
+	bool held; /* by cache/readings/lastpoll: no news */
 };
 
 /* Room for what is told: parallel arrays. */

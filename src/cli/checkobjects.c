@@ -14,9 +14,9 @@
 #include "cli/outsidehost.h"
 #include "cli/rivals.h"
 #include "cli/schema.h"
-#include "decide/formula.h"
+#include "decide/formula/formula.h"
 #include "decide/hpaspec.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 
 /* All that one run needs. */
 struct run {

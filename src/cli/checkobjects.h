@@ -4,9 +4,9 @@
 
 /*
  * `kscaled check`'s judgement of objects, each by itself and beside the others of the input: the
- * CRD's schema (the one that `kscaled manifests` prints), decide/validate's rules in the webhook's
- * words, triggers as their scalers parse them, the formula, the metrics of the HPA. Reads no files
- * and asks no cluster.
+ * CRD's schema (the one that `kscaled manifests` prints), decide/validate's rules in the
+ * webhook's words, triggers as their scalers parse them, the formula, the metrics of the HPA. Reads
+ * no files and asks no cluster.
  */
 
 #include <stdbool.h>

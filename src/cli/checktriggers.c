@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "cache/triggerparams.h"
-#include "decide/validate.h"
+#include "cache/readings/triggerparams.h"
+#include "decide/validate/validate.h"
 #include "scalers/params.h"
 
 #define FIELD_SIZE 512

@@ -23,7 +23,7 @@ struct get_view {
  */
 int cli_get(int argc, char **argv, const char *status_address);
 
-/* The answer of /objects (serve/explain.h) as text. view points to a struct get_view. */
+/* The answer of /objects (serve/explain/explain.h) as text. view points to a struct get_view. */
 void get_render(const json_t *answer, const struct asking_screen *screen, const void *view, struct buf *out);
 
 #endif

@@ -3,10 +3,10 @@
 #define CLI_OFFLINE_H
 
 /*
- * cache/auth's look-up without a cluster: Secrets, ConfigMaps and authentications from the input.
- * What is not in the input is there, in the cluster, but unknown: a value that nobody has read
- * becomes OFFLINE_UNKNOWN, an authentication that nobody has read makes its triggers "open" (any
- * parameter may be there). With `complete` such references are errors.
+ * cache/auth's look-up without a cluster: Secrets, ConfigMaps and authentications from the
+ * input. What is not in the input is there, in the cluster, but unknown: a value that nobody has
+ * read becomes OFFLINE_UNKNOWN, an authentication that nobody has read makes its triggers "open"
+ * (any parameter may be there). With `complete` such references are errors.
  *
  * Used for one object after the other: offline_begin, then auth_environment and auth_params with
  * offline_lookup.
@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cache/auth.h"
+#include "cache/auth/auth.h"
 #include "cli/catalogue.h"
 
 #define OFFLINE_UNKNOWN "kscaled-unknown"

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 
 #define LOOK_BACK_MAX 1000 /* objects of one name that are not in each other's way */
 

@@ -3,9 +3,10 @@
 #define CLI_RIVALS_H
 
 /*
- * ScaledObjects of the input that want the same workload or the same HPA: decide/validate's rule
- * for each pair that may break it, found by sorting, so that thousands of objects cost no more than
- * that. Of two the later one in the input is told. Owns the decoded objects, borrows the documents.
+ * ScaledObjects of the input that want the same workload or the same HPA:
+ * decide/validate's rule for each pair that may break it, found by sorting, so that
+ * thousands of objects cost no more than that. Of two the later one in the input is told. Owns the
+ * decoded objects, borrows the documents.
  */
 
 #include "cli/documents.h"

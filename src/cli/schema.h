@@ -6,8 +6,8 @@
  * Whether a value has the shape that an OpenAPI v3 schema of a CustomResourceDefinition asks for,
  * as the API server judges it with `kubectl apply`'s strict validation: types, required and unknown
  * fields, enum, bounds of numbers, lengths. `pattern` and rules in CEL are not judged here (the
- * latter are decide/validate's). All that is wrong is told, not only the first. Pure; depth is the
- * schema's.
+ * latter are decide/validate's). All that is wrong is told, not only the first. Pure;
+ * depth is the schema's.
  *
  * Values of fields are shown where the schema lists the words that may stand there, and nowhere
  * else: anything else may be a secret.

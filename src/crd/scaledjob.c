@@ -51,8 +51,8 @@ int32_t scaledjob_polling_interval_s(const struct scaledjob_spec *s)
 }
 
 /*
- * Numbers below 0 do not come this far through decide/validate. Should one, it deletes nothing and
- * creates nothing.
+ * Numbers below 0 do not come this far through decide/validate. Should one, it deletes
+ * nothing and creates nothing.
  */
 static int32_t history(int32_t limit)
 {

@@ -4,8 +4,8 @@
 
 /*
  * keda.sh/v1alpha1 ScaledJob as a plain struct (keda-core.md 1.3). Everything the CRD allows is
- * decoded, also what decide/validate refuses by name. Absent stays apart from zero: INT32_UNSET,
- * NULL.
+ * decoded, also what decide/validate refuses by name. Absent stays apart from zero:
+ * INT32_UNSET, NULL.
  */
 
 #include <jansson.h>
@@ -45,7 +45,7 @@ struct scaledjob_spec {
 	size_t trigger_count;
 };
 
-struct scaledjob { /* begins with its meta, as cache/shelf wants it */
+struct scaledjob { /* begins with its meta, as cache/objects/shelf wants it */
 	struct meta meta;
 	struct scaledjob_spec spec;
 	/*

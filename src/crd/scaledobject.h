@@ -4,8 +4,8 @@
 
 /*
  * keda.sh/v1alpha1 ScaledObject as a plain struct (keda-core.md 1.1, 1.2). Everything the CRD
- * allows is decoded, also what is not honoured yet, so that decide/validate can refuse it by name.
- * Absent stays apart from zero: INT32_UNSET, NULL.
+ * allows is decoded, also what is not honoured yet, so that decide/validate can refuse it
+ * by name. Absent stays apart from zero: INT32_UNSET, NULL.
  */
 
 #include <jansson.h>

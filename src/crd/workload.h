@@ -52,7 +52,7 @@ struct workload {
 	int32_t status_replicas; /* status.replicas */
 	/*
 	 * status.readyReplicas; -1 when absent: unknown for kinds that have none, 0 for those that
-	 * leave it out at 0 (cache/targets knows which)
+	 * leave it out at 0 (cache/objects/targets knows which)
 	 */
 	int32_t ready_replicas;
 	/*

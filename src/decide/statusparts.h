@@ -4,7 +4,7 @@
 
 /*
  * What the statuses of ScaledObjects and ScaledJobs have in common, for decide/conditions and
- * decide/jobconditions. Pure.
+ * decide/jobs/jobconditions. Pure.
  */
 
 #include <stdbool.h>

@@ -25,7 +25,7 @@
 
 #include "base/err.h"
 #include "crd/scaledobject.h"
-#include "decide/formula.h"
+#include "decide/formula/formula.h"
 #include "decide/scale.h"
 
 #define VERDICT_COMPOSITE_NAME "composite-metric"

@@ -24,7 +24,7 @@ struct tls_server; /* owned by the daemon; borrowed by net/http/httpd */
 
 /*
  * TLS 1.2 and later, HTTP/1.1 by ALPN, asks for a client certificate without requiring one and
- * accepts any: who the client is, is decided later (serve/authn).
+ * accepts any: who the client is, is decided later (serve/access/authn).
  */
 struct tls_server *tls_server_new(struct err *err);
 void tls_server_free(struct tls_server *s);

@@ -45,7 +45,9 @@ struct sources_config {
 
 void sources_init(struct scaler_sources *s, struct loop *loop, struct kube *kube, struct counters *counters,
 	const struct sources_config *config);
-/* After all who ask: cache/readings, cache/pushes, cache/descriptions. */
+/*
+ * After all who ask: cache/readings, cache/readings/pushes, cache/readings/descriptions.
+ */
 void sources_done(struct scaler_sources *s);
 
 #endif

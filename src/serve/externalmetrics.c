@@ -8,7 +8,7 @@
 #include "base/strmap.h"
 #include "base/timestamp.h"
 #include "serve/apistatus.h"
-#include "serve/kedascalers.h"
+#include "serve/page/kedascalers.h"
 #include "serve/request.h"
 
 #define LABEL "scaledobject.keda.sh/name"

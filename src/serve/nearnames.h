@@ -8,7 +8,7 @@
  */
 
 #include "base/buf.h"
-#include "cache/store.h"
+#include "cache/objects/store.h"
 
 enum nearnames_kind { NEARNAMES_ANY, NEARNAMES_SCALEDOBJECT, NEARNAMES_SCALEDJOB }; /* what was asked for */
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
+#include "serve/access/frontproxy.h"
 #include "serve/apistatus.h"
-#include "serve/frontproxy.h"
 #include "serve/request.h"
 
 #define PAGE_MAX 16384

@@ -12,12 +12,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cache/store.h"
+#include "cache/objects/store.h"
 #include "cache/survey.h"
 #include "net/http/httpd.h"
-#include "serve/authn.h"
-#include "serve/authz.h"
-#include "serve/identity.h"
+#include "serve/access/authn.h"
+#include "serve/access/authz.h"
+#include "serve/access/identity.h"
 #include "serve/parts.h"
 #include "serve/router.h"
 

@@ -4,9 +4,9 @@
 #include <stddef.h>
 
 #include "serve/discovery.h"
-#include "serve/explain.h"
+#include "serve/explain/explain.h"
 #include "serve/externalmetrics.h"
-#include "serve/metricspage.h"
+#include "serve/page/metricspage.h"
 #include "serve/probes.h"
 #include "serve/webhook.h"
 

@@ -8,7 +8,7 @@
 #include "base/counters.h"
 #include "base/duration.h"
 #include "base/mem.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 #include "serve/admissionreview.h"
 #include "serve/apistatus.h"
 

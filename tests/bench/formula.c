@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "decide/formula.h"
+#include "decide/formula/formula.h"
 
 #define ROUND 100000
 

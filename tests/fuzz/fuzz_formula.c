@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "decide/formula.h"
+#include "decide/formula/formula.h"
 #include "fuzz.h"
 
 static const char *const names[] = { "a", "b", "trig_one", "trig-two" };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "crd/job.h"
-#include "decide/jobspec.h"
+#include "decide/jobs/jobspec.h"
 #include "fuzz.h"
 
 #define JOBS_MAX 200

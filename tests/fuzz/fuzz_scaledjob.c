@@ -12,10 +12,10 @@
 #include "base/mem.h"
 #include "crd/scaled.h"
 #include "decide/directives.h"
-#include "decide/jobconditions.h"
-#include "decide/jobs.h"
-#include "decide/jobspec.h"
-#include "decide/validate.h"
+#include "decide/jobs/jobconditions.h"
+#include "decide/jobs/jobs.h"
+#include "decide/jobs/jobspec.h"
+#include "decide/validate/validate.h"
 #include "fuzz.h"
 
 #define T 1767323045000

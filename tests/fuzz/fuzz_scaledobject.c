@@ -13,7 +13,7 @@
 #include "decide/conditions.h"
 #include "decide/hpaspec.h"
 #include "decide/scale.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 #include "fuzz.h"
 
 #define T 1767323045000

@@ -404,7 +404,7 @@ static void on_active(void *arg, const void *bytes, size_t len, const struct err
 
 /*
  * Without a metric there is no answer; that the server can say now which there are leads to other
- * questions in a moment (cache/descriptions).
+ * questions in a moment (cache/readings/descriptions).
  */
 static void on_described(void *arg, const struct description *description, const struct err *failure)
 {

@@ -11,7 +11,7 @@
 #include "../fakes/fakesource.h"
 
 #include "base/log.h"
-#include "decide/validate.h"
+#include "decide/validate/validate.h"
 
 #define SHOP(group, resource) "/apis/" group "/namespaces/shop/" resource "/"
 #define OBJECTS               SHOP("keda.sh/v1alpha1", "scaledobjects")

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "cache/journal.h"
-#include "cache/kinds.h"
+#include "cache/objects/kinds.h"
 #include "decide/verdict.h"
 
 #define SO      "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"

@@ -4,10 +4,10 @@
 
 /*
  * A small API server at link level, on the loop of fake_loop.h: the symbols of kube/client and
- * kube/watch that control/leader and control/certs call. A fake, because every failure and its
- * moment must be under the test's control: answers that are lost, two writers who meet. Objects are
- * kept with resourceVersions; creates, updates and patches meet the conflicts that a real server
- * answers. The real client is tried in tests/live.
+ * kube/watch that control/leader and control/certs call. A fake, because every failure
+ * and its moment must be under the test's control: answers that are lost, two writers who meet.
+ * Objects are kept with resourceVersions; creates, updates and patches meet the conflicts that a
+ * real server answers. The real client is tried in tests/live.
  */
 
 #include <jansson.h>

@@ -9,8 +9,8 @@
  */
 
 #include "cache/cache.h"
-#include "control/authkeeper.h"
-#include "control/control.h"
+#include "control/auth/authkeeper.h"
+#include "control/objects/control.h"
 #include "scalers/sources.h"
 
 #define DEPLOYMENT(name)   "/apis/apps/v1/namespaces/default/deployments/" name

@@ -207,7 +207,7 @@ static void test_patch(void **state)
 }
 
 /*
- * The version that it is written under is put before it by control/status.c
+ * The version that it is written under is put before it by control/objects/status.c
  * (control/test_status.c).
  */
 static void test_patch_text(void **state)

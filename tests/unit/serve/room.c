@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "base/json.h"
+#include "serve/access/frontproxy.h"
 #include "serve/discovery.h"
-#include "serve/frontproxy.h"
-#include "serve/kedametrics.h"
+#include "serve/page/kedametrics.h"
 #include "serve/routes.h"
 #include "serve/webhook.h"
 

@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/auth/auth.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "cache/auth/auth_parts.h"
+
+#define VALUE_BYTES_MAX (1 << 20)
+#define NOT_SUPPORTED   "is not supported by this version of kscaled: "
+
+/* One TriggerAuthentication being followed for one trigger. */
+struct resolve {
+	const struct auth_lookup *lookup;
+	const struct scaled *of;
+	const struct workload *target;
+	const struct triggerauth *t;
+	const char *namespace_; /* of the Secrets, ConfigMaps and service accounts it means */
+	struct strmap *out;
+	struct err err; /* the worst so far; ERR_NONE */
+};
+
+/* ---- What goes wrong ---- */
+
+static int weight(const struct err *err)
+{
+	switch (err->kind) {
+	case ERR_NONE: return 0;
+	case ERR_WAITING: return 1;
+	case ERR_TEMPORARY: return 2;
+	default: return 3;
+	}
+}
+
+/* All sources are asked even so: asking is what makes a thing watched. */
+void auth_note_failure(struct err *worst, const struct err *err)
+{
+	if (weight(err) > weight(worst))
+		*worst = *err;
+}
+
+static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, struct err *err, const char *fmt, ...)
+{
+	va_list ap;
+	char *what;
+
+	va_start(ap, fmt);
+	what = mem_vprintf(fmt, ap);
+	va_end(ap);
+	err_wrap(err, "%s", what);
+	free(what);
+	auth_note_failure(&r->err, err);
+}
+
+static void __attribute__((format(printf, 2, 3))) refuse(struct resolve *r, const char *fmt, ...)
+{
+	struct err err = { 0 };
+	va_list ap;
+	char *what;
+
+	va_start(ap, fmt);
+	what = mem_vprintf(fmt, ap);
+	va_end(ap);
+	err_set(&err, ERR_INVALID, "%s", what);
+	free(what);
+	auth_note_failure(&r->err, &err);
+}
+
+/* As the triggers' parameters see it, which take blanks off at both ends. */
+static bool is_blank(const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return *text == '\0';
+}
+
+static void put(struct resolve *r, const char *source, const char *parameter, const char *value, const char *what)
+{
+	if (!is_blank(value)) {
+		strmap_remove_secret(r->out, parameter);
+		strmap_set(r->out, parameter, value);
+	} else {
+		refuse(r, "%s parameter \"%s\": %s is empty", source, parameter, what);
+	}
+}
+
+/* ---- Keys ---- */
+
+static bool is_restricted(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_)
+{
+	return kind == KEYDATA_SECRET && lookup->restrict_secrets && strcmp(namespace_, lookup->cluster_namespace) != 0;
+}
+
+static enum reference_state deny(const struct auth_lookup *lookup, const char *namespace_, const char *name,
+	struct err *err)
+{
+	err_set(err, ERR_DENIED,
+		"Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_,
+		name, lookup->cluster_namespace);
+	return REFERENCE_DENIED;
+}
+
+enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key, const char **out, struct err *err)
+{
+	if (is_restricted(lookup, kind, namespace_))
+		return deny(lookup, namespace_, name, err);
+	return lookup->key(lookup->arg, kind, namespace_, name, key, out, err);
+}
+
+enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const struct strmap **out, struct err *err)
+{
+	if (is_restricted(lookup, kind, namespace_))
+		return deny(lookup, namespace_, name, err);
+	return lookup->all(lookup->arg, kind, namespace_, name, out, err);
+}
+
+static void take_key(struct resolve *r, const char *source, const char *parameter, enum keydata_kind kind,
+	const char *name, const char *key)
+{
+	MEM_AUTO char *what = mem_printf("key \"%s\" of %s %s/%s", key, keydata_kind_name(kind), r->namespace_, name);
+	struct err err = { 0 };
+	const char *value;
+
+	if (auth_key(r->lookup, kind, r->namespace_, name, key, &value, &err) == REFERENCE_FOUND)
+		put(r, source, parameter, value, what);
+	else
+		fail(r, &err, "%s parameter \"%s\"", source, parameter);
+}
+
+static void take_keys(struct resolve *r, const char *source, enum keydata_kind kind, const struct triggerauth_key *list,
+	size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		take_key(r, source, list[i].parameter, kind, list[i].name, list[i].key);
+}
+
+static void from_config_maps(struct resolve *r, const char *source)
+{
+	take_keys(r, source, KEYDATA_CONFIG_MAP, r->t->config_maps, r->t->config_map_count);
+}
+
+static void from_secrets(struct resolve *r, const char *source)
+{
+	take_keys(r, source, KEYDATA_SECRET, r->t->secrets, r->t->secret_count);
+}
+
+/* ---- The environment of the target's container ---- */
+
+#define SCALE_TARGET "the scale target"
+#define POD_TEMPLATE "the Pod template"
+
+static void take_variable(struct resolve *r, const char *source, const struct triggerauth_env *e)
+{
+	struct strmap wanted = { 0 }, env = { 0 }, unresolved = { 0 };
+	const char *container = e->container && *e->container ? e->container : r->target->containers[0].name;
+	MEM_AUTO char *what = mem_printf("variable %s of container \"%s\"", e->name, container);
+	struct err err = { 0 };
+	const char *value, *why;
+
+	strmap_set(&wanted, e->name, "");
+	if (auth_variables(r->lookup, r->of, r->target, e->container, &wanted, &env, &unresolved, &err)) {
+		fail(r, &err, "%s parameter \"%s\"", source, e->parameter);
+	} else {
+		value = strmap_get(&env, e->name);
+		why = strmap_get(&unresolved, e->name);
+		if (value)
+			put(r, source, e->parameter, value, what);
+		else if (why)
+			refuse(r, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
+		else if (r->of->so)
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
+				source, e->parameter, container, r->of->so->spec.target_name, e->name);
+		else
+			refuse(r, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
+				source, e->parameter, container, e->name);
+	}
+	strmap_done(&wanted);
+	strmap_done_secret(&env);
+	strmap_done(&unresolved);
+}
+
+static void from_env(struct resolve *r, const char *source)
+{
+	for (size_t i = 0; i < r->t->env_count; i++) {
+		if (r->target && r->target->no_environment)
+			refuse(r, "%s parameter \"%s\": %s", source, r->t->env[i].parameter, r->target->no_environment);
+		else if (r->target && r->target->container_count > 0)
+			take_variable(r, source, &r->t->env[i]);
+		else
+			refuse(r, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
+				r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
+	}
+}
+
+/* ---- FilePath ---- */
+
+static bool is_cluster(const struct triggerauth *t)
+{
+	return !*t->meta.namespace_;
+}
+
+static void from_file(struct resolve *r, const char *source)
+{
+	const struct strmap *values;
+	struct err err = { 0 };
+
+	if (!is_cluster(r->t)) {
+		refuse(r, "%s: only a ClusterTriggerAuthentication may read files", source);
+		return;
+	}
+	if (r->lookup->file(r->lookup->arg, r->t->file_path, &values, &err) != REFERENCE_FOUND) {
+		fail(r, &err, "%s", source);
+		return;
+	}
+	for (size_t i = 0; i < values->count; i++)
+		put(r, source, values->pairs[i].key, values->pairs[i].value, "its value in the file");
+}
+
+/* ---- Those that are asked of somebody ---- */
+
+static void from_vault(struct resolve *r, const char *source)
+{
+	const struct triggerauth_vault *v = r->t->vault;
+
+	if (v && v->kubernetes && (!v->mount || !*v->mount || !v->role || !*v->role)) {
+		refuse(r, "%s: authentication kubernetes needs mount and role", source);
+		return;
+	}
+	for (size_t i = 0; v && i < v->secret_count; i++) {
+		MEM_AUTO char *what = mem_printf("key \"%s\" of %s", v->secrets[i].key, v->secrets[i].path);
+		struct err err = { 0 };
+		const char *value;
+
+		if (r->lookup->vault(r->lookup->arg, r->t, i, r->of->meta->namespace_, &value, &err) == REFERENCE_FOUND)
+			put(r, source, v->secrets[i].parameter, value, what);
+		else
+			fail(r, &err, "%s parameter \"%s\"", source, v->secrets[i].parameter);
+	}
+}
+
+static void from_tokens(struct resolve *r, const char *source)
+{
+	for (size_t i = 0; i < r->t->token_count; i++) {
+		const struct triggerauth_token *t = &r->t->tokens[i];
+		struct err err = { 0 };
+		const char *value;
+
+		if (r->lookup->token(r->lookup->arg, r->namespace_, t->service_account, &value, &err) ==
+			REFERENCE_FOUND)
+			put(r, source, t->parameter, value, "the token");
+		else
+			fail(r, &err, "%s parameter \"%s\"", source, t->parameter);
+	}
+}
+
+/* ---- Oauth2 ---- */
+
+/* As Go's url.QueryEscape, which KEDA's parameter is read back with. */
+static void query_escape(struct buf *out, const char *text)
+{
+	size_t from = out->len;
+
+	buf_put_percent(out, text, " ");
+	for (; from < out->len; from++)
+		if (out->data[from] == ' ')
+			out->data[from] = '+';
+}
+
+static void put_built(struct resolve *r, const char *parameter, struct buf *value)
+{
+	if (buf_failed(value))
+		refuse(r, "oauth2 parameter \"%s\": is longer than %d bytes", parameter, VALUE_BYTES_MAX);
+	else if (value->len > 0)
+		strmap_set(r->out, parameter, buf_text(value));
+	buf_done_secret(value);
+}
+
+static void put_scopes(struct resolve *r, const struct triggerauth_oauth2 *o)
+{
+	struct buf scopes = BUF_INIT(VALUE_BYTES_MAX);
+
+	for (size_t i = 0; i < o->scope_count; i++)
+		buf_printf(&scopes, "%s%s", i > 0 ? "," : "", o->scopes[i]);
+	put_built(r, "scopes", &scopes);
+}
+
+static void put_endpoint_params(struct resolve *r, const struct strmap *params)
+{
+	struct buf text = BUF_INIT(VALUE_BYTES_MAX);
+
+	for (size_t i = 0; i < params->count; i++) {
+		if (i > 0)
+			buf_putc(&text, '&');
+		query_escape(&text, params->pairs[i].key);
+		buf_putc(&text, '=');
+		query_escape(&text, params->pairs[i].value);
+	}
+	put_built(r, "endpointParams", &text);
+}
+
+static void from_oauth2(struct resolve *r, const char *source)
+{
+	const struct triggerauth_oauth2 *o = r->t->oauth2;
+
+	if (!o)
+		return;
+	if (o->type && *o->type && strcmp(o->type, "clientCredentials") != 0) {
+		refuse(r, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
+		return;
+	}
+	put(r, source, "oauthTokenURI", o->token_url ? o->token_url : "", "tokenUrl");
+	put(r, source, "clientID", o->client_id ? o->client_id : "", "clientId");
+	if (o->secret_name)
+		take_key(r, source, "clientSecret", KEYDATA_SECRET, o->secret_name, o->secret_key ? o->secret_key : "");
+	put_scopes(r, o);
+	put_endpoint_params(r, &o->token_url_params);
+}
+
+/* ---- What is refused by name ---- */
+
+#define FROM_SECRET "let something put its values into a Secret, and name that in secretTargetRef"
+
+static void from_azure(struct resolve *r, const char *source)
+{
+	if (r->t->azure_key_vault)
+		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
+}
+
+static void from_gcp(struct resolve *r, const char *source)
+{
+	if (r->t->gcp_secret_manager)
+		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
+}
+
+static void from_aws(struct resolve *r, const char *source)
+{
+	if (r->t->aws_secret_manager)
+		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
+}
+
+/* ---- PodIdentity: who the trigger's requests come from ---- */
+
+static void identity_none(struct resolve *r)
+{
+	(void)r;
+}
+
+/* A provider without a function is known, and refused. */
+static const struct {
+	const char *name;
+	void (*take)(struct resolve *r);
+} providers[] = {
+	{ "none", identity_none },
+	{ "aws", NULL },
+	{ "aws-eks", NULL },
+	{ "azure-workload", NULL },
+	{ "gcp", NULL },
+};
+
+static void take_identity(struct resolve *r)
+{
+	const char *provider = r->t->identity && r->t->identity->provider ? r->t->identity->provider : "";
+
+	if (!*provider)
+		return;
+	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
+		if (strcmp(providers[i].name, provider) != 0)
+			continue;
+		if (providers[i].take)
+			providers[i].take(r);
+		else
+			refuse(r,
+				"podIdentity provider %s " NOT_SUPPORTED
+				"give the trigger credentials of its own with secretTargetRef",
+				provider);
+		return;
+	}
+	refuse(r, "podIdentity provider \"%s\" is unknown", provider);
+}
+
+/* ---- The order ---- */
+
+/*
+ * KEDA's order of evaluation: the later ones overwrite the earlier on the same parameter
+ * (keda-core.md 6.3). Each does nothing when the object does not ask for it.
+ */
+static const struct {
+	const char *name; /* the field */
+	void (*take)(struct resolve *r, const char *name);
+} sources[] = {
+	{ "configMapTargetRef", from_config_maps },
+	{ "secretTargetRef", from_secrets },
+	{ "hashiCorpVault", from_vault },
+	{ "azureKeyVault", from_azure },
+	{ "gcpSecretManager", from_gcp },
+	{ "awsSecretManager", from_aws },
+	{ "boundServiceAccountToken", from_tokens },
+	{ "oauth2", from_oauth2 },
+};
+
+static void take_all(struct resolve *r)
+{
+	take_identity(r);
+	/* A file replaces all that the other sources say. */
+	if (r->t->file_path && *r->t->file_path) {
+		from_file(r, "filePath");
+		return;
+	}
+	from_env(r, "env");
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		sources[i].take(r, sources[i].name);
+}
+
+int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
+	const struct triggerauth **out, struct err *err)
+{
+	bool named = trigger->auth_kind && *trigger->auth_kind,
+	     cluster = named && strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
+
+	*out = NULL;
+	if (!trigger->auth_name || !*trigger->auth_name)
+		return 0;
+	if (named && !cluster && strcmp(trigger->auth_kind, TRIGGERAUTH_KIND) != 0)
+		return err_set(err, ERR_INVALID,
+			"authenticationRef.kind \"%s\" is unknown: " TRIGGERAUTH_KIND " or " TRIGGERAUTH_CLUSTER_KIND,
+			trigger->auth_kind);
+	return lookup->triggerauth(lookup->arg, cluster, of->meta->namespace_, trigger->auth_name, out, err) ==
+			REFERENCE_FOUND
+		? 0
+		: -1;
+}
+
+int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
+	const struct workload *target, struct strmap *out, struct err *err)
+{
+	struct resolve r = { .lookup = lookup, .of = of, .target = target, .out = out };
+
+	if (auth_of(lookup, of, trigger, &r.t, err))
+		return -1;
+	if (!r.t)
+		return 0;
+	r.namespace_ = is_cluster(r.t) ? lookup->cluster_namespace : of->meta->namespace_;
+	if (r.t->spec_err)
+		auth_note_failure(&r.err, r.t->spec_err);
+	else
+		take_all(&r);
+	if (r.err.kind == ERR_NONE)
+		return 0;
+	strmap_done_secret(out);
+	if (is_cluster(r.t))
+		err_wrap(&r.err, TRIGGERAUTH_CLUSTER_KIND " %s", r.t->meta.name);
+	else
+		err_wrap(&r.err, TRIGGERAUTH_KIND " %s/%s", r.t->meta.namespace_, r.t->meta.name);
+	if (err)
+		*err = r.err;
+	return -1;
+}

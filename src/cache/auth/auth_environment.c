@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The environment of the target's container, as far as triggers name it. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/auth/auth_parts.h"
+
+#define FROM_ENV "FromEnv"
+
+/*
+ * The name of the variable that a trigger's metadata means; false when this is another parameter.
+ * The caller frees *name.
+ */
+static bool named_variable(const struct strmap_pair *pair, char **name)
+{
+	size_t len = strlen(pair->key), tail = strlen(FROM_ENV);
+	const char *text = pair->value;
+
+	if (len <= tail || strcmp(pair->key + len - tail, FROM_ENV) != 0)
+		return false;
+	while (isspace((unsigned char)*text))
+		text++;
+	len = strlen(text);
+	while (len > 0 && isspace((unsigned char)text[len - 1]))
+		len--;
+	*name = mem_dupn(text, len);
+	return true;
+}
+
+static void add_wanted(const struct trigger *t, struct strmap *wanted)
+{
+	for (size_t i = 0; i < t->metadata.count; i++) {
+		MEM_AUTO char *name = NULL;
+
+		if (named_variable(&t->metadata.pairs[i], &name) && *name)
+			strmap_set(wanted, name, "");
+	}
+}
+
+void auth_variable_names(const struct scaled *of, struct strmap *wanted)
+{
+	for (size_t i = 0; i < of->trigger_count; i++)
+		add_wanted(&of->triggers[i], wanted);
+}
+
+/* ---- Crd/workload's questions, asked of the look-up ---- */
+
+struct place {
+	const struct auth_lookup *lookup;
+	const char *namespace_;
+};
+
+static int read_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value,
+	struct err *err)
+{
+	const struct place *p = arg;
+
+	return auth_key(p->lookup, kind, p->namespace_, name, key, value, err) == REFERENCE_FOUND ? 0 : -1;
+}
+
+static int read_all(void *arg, enum keydata_kind kind, const char *name, const struct strmap **data, struct err *err)
+{
+	const struct place *p = arg;
+
+	return auth_all(p->lookup, kind, p->namespace_, name, data, err) == REFERENCE_FOUND ? 0 : -1;
+}
+
+int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
+	const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved,
+	struct err *err)
+{
+	struct place place = { lookup, of->meta->namespace_ };
+	const struct workload_lookup questions = { .arg = &place, .key = read_key, .all = read_all };
+
+	return workload_environment(target, container, wanted, &questions, env, unresolved, err);
+}
+
+int auth_environment(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
+	struct strmap *env, struct strmap *unresolved, struct err *err)
+{
+	struct strmap wanted = { 0 };
+	int failed;
+
+	if (!target)
+		return 0;
+	auth_variable_names(of, &wanted);
+	failed = auth_variables(lookup, of, target, of->env_source_container, &wanted, env, unresolved, err);
+	strmap_done(&wanted);
+	if (!failed)
+		return 0;
+	strmap_done_secret(env);
+	strmap_done(unresolved);
+	return err && err->kind == ERR_INVALID
+		? err_wrap(err,
+			  of->kind == SCALED_JOB ? "spec.envSourceContainerName"
+						 : "spec.scaleTargetRef.envSourceContainerName")
+		: -1;
+}
+
+bool auth_needs_target(const struct auth_lookup *lookup, const struct scaled *of)
+{
+	const char *container = of->env_source_container;
+	struct strmap wanted = { 0 };
+	bool needed;
+
+	auth_variable_names(of, &wanted);
+	/*
+	 * a container that is named must be there, as KEDA has it, also while no variable is wanted
+	 * of it
+	 */
+	needed = wanted.count > 0 || (container && *container);
+	strmap_done(&wanted);
+	for (size_t i = 0; i < of->trigger_count && !needed; i++) {
+		const struct triggerauth *t;
+
+		needed = auth_of(lookup, of, &of->triggers[i], &t, NULL) == 0 && t && t->env_count > 0;
+	}
+	return needed;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_AUTH_AUTH_PARTS_H
+#define CACHE_AUTH_AUTH_PARTS_H
+
+/* What auth.c and auth_environment.c, the two halves of cache/auth/auth.h, say to each other. */
+
+#include "cache/auth/auth.h"
+
+/* The look-up's key and all, with the rule of restricted Secrets. */
+enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key, const char **out, struct err *err);
+enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, const struct strmap **out, struct err *err);
+
+/*
+ * The TriggerAuthentication that a trigger refers to; *out NULL (and 0) when it refers to none. -1
+ * when it cannot be had.
+ */
+int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
+	const struct triggerauth **out, struct err *err);
+
+/* crd/workload's environment with Secrets and ConfigMaps of the object's namespace. */
+int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,
+	const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved,
+	struct err *err);
+
+#endif

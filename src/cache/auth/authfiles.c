@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/auth/authfiles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/auth/holders.h"
+#include "kube/files.h"
+
+struct file {
+	struct held held;   /* key: the path below the root */
+	struct files stamp; /* what it was like when it was read */
+	struct strmap values;
+	struct err *err; /* why there are none; NULL */
+	bool good;       /* there are values */
+	/*
+	 * they are older than the file, which could not be read at the last look: it may have been
+	 * half written
+	 */
+	bool doubtful;
+};
+
+struct authfiles {
+	struct loop *loop;
+	char *root; /* NULL */
+	struct holders holders;
+	struct loop_timer look;
+	references_fn fn;
+	void *arg;
+};
+
+/* ---- Reading ---- */
+
+/* A JSON object of texts, and nothing else. */
+static int parse(const char *text, size_t len, struct strmap *out, struct err *err)
+{
+	json_t *object = json_parse(text, len, NULL); /* what is wrong with it might be told with a piece of it */
+	const char *key;
+	json_t *value;
+	int failed = 0;
+
+	if (!json_is_object(object)) {
+		json_decref(object);
+		return err_set(err, ERR_INVALID, "is no JSON object");
+	}
+	json_object_foreach(object, key, value)
+	{
+		if (json_is_string(value) && strlen(json_string_value(value)) == json_string_length(value))
+			strmap_set(out, key, json_string_value(value));
+		else
+			failed = err_set(err, ERR_INVALID, "\"%.64s\" is no text", key);
+	}
+	json_decref(object);
+	return failed;
+}
+
+static int read_values(struct authfiles *f, struct file *file, struct strmap *values, struct err *err)
+{
+	MEM_AUTO char *path = mem_printf("%s/%s", f->root, file->held.key);
+	char *text = NULL;
+	size_t len = 0;
+	int failed;
+
+	files_done(&file->stamp);
+	failed = files_read(&file->stamp, path, AUTHFILES_BYTES_MAX, &text, &len, err);
+	if (!failed && parse(text, len, values, err))
+		failed = err_wrap(err, "%s", path);
+	if (text)
+		mem_wipe(text, len);
+	free(text);
+	return failed;
+}
+
+/*
+ * False when nothing is different for those who need it. A good file that turns bad has until the
+ * next look to become good again.
+ */
+static bool file_read(struct authfiles *f, struct file *file)
+{
+	struct strmap values = { 0 };
+	struct err err = { 0 };
+	bool failed = read_values(f, file, &values, &err) != 0, waits = failed && file->good && !file->doubtful;
+
+	file->doubtful = waits;
+	if (failed)
+		log_warn("auth files", "%s%s", err.msg,
+			waits ? "; what it said before is used until the next look" : "");
+	if (waits) {
+		strmap_done_secret(&values);
+		return false;
+	}
+	strmap_done_secret(&file->values);
+	if (failed)
+		strmap_done_secret(&values);
+	else
+		file->values = values;
+	file->good = !failed;
+	err_keep(&file->err, failed ? &err : NULL);
+	return true;
+}
+
+static void on_look(void *arg)
+{
+	struct authfiles *f = arg;
+	struct held *held, *next;
+
+	HASH_ITER (hh, f->holders.things, held, next) {
+		struct file *file = (struct file *)held;
+
+		if (!files_changed(&file->stamp) && !file->doubtful)
+			continue;
+		if (file_read(f, file) && f->fn)
+			holders_tell(held, f->fn, f->arg);
+	}
+	if (f->holders.things)
+		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
+}
+
+/* ---- Keeping ---- */
+
+static void on_unheld(void *arg, struct held *held)
+{
+	struct file *file = (struct file *)held;
+
+	(void)arg;
+	files_done(&file->stamp);
+	strmap_done_secret(&file->values);
+	free(file->err);
+	free(file);
+}
+
+static bool goes_up(const char *path)
+{
+	for (const char *part = path;; part++) {
+		size_t len = strcspn(part, "/");
+
+		if (len == 2 && part[0] == '.' && part[1] == '.')
+			return true;
+		part += len;
+		if (!*part)
+			return false;
+	}
+}
+
+static int check_path(const struct authfiles *f, const char *path, struct err *err)
+{
+	if (!f->root)
+		return err_set(err, ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
+	if (!*path || *path == '/' || goes_up(path))
+		return err_set(err, ERR_INVALID,
+			"\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"", path);
+	return 0;
+}
+
+static struct file *file_get(struct authfiles *f, const char *path)
+{
+	struct file *file = (struct file *)holders_find(&f->holders, path);
+
+	if (file)
+		return file;
+	file = mem_zalloc(sizeof(*file));
+	holders_add(&f->holders, &file->held, path);
+	file_read(f, file);
+	if (!loop_timer_pending(&f->look))
+		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
+	return file;
+}
+
+enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path,
+	const struct strmap **values, struct err *err)
+{
+	struct file *file;
+
+	if (check_path(f, path, err))
+		return REFERENCE_DENIED;
+	file = file_get(f, path);
+	holders_take(&f->holders, owner, &file->held);
+	*values = &file->values;
+	if (!file->err)
+		return REFERENCE_FOUND;
+	if (err)
+		*err = *file->err;
+	return REFERENCE_MISSING;
+}
+
+void authfiles_begin(struct authfiles *f, const char *owner)
+{
+	holders_begin(&f->holders, owner);
+}
+
+void authfiles_end(struct authfiles *f, const char *owner)
+{
+	holders_end(&f->holders, owner);
+}
+
+void authfiles_release(struct authfiles *f, const char *owner)
+{
+	holders_release(&f->holders, owner);
+}
+
+struct authfiles *authfiles_new(struct loop *loop, const char *root)
+{
+	struct authfiles *f = mem_zalloc(sizeof(*f));
+
+	f->loop = loop;
+	f->root = root && *root ? mem_dup(root) : NULL;
+	holders_init(&f->holders, on_unheld, f);
+	loop_timer_init(&f->look, loop, on_look, f);
+	return f;
+}
+
+void authfiles_free(struct authfiles *f)
+{
+	if (!f)
+		return;
+	holders_done(&f->holders);
+	loop_timer_done(&f->look);
+	free(f->root);
+	free(f);
+}
+
+void authfiles_listen(struct authfiles *f, references_fn fn, void *arg)
+{
+	f->fn = fn;
+	f->arg = arg;
+}

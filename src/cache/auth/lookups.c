@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/auth/lookups.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "cache/auth/authfiles.h"
+#include "cache/auth/holders.h"
+#include "cache/auth/satokens.h"
+#include "cache/auth/vaultvalues.h"
+
+#define SERVICE_ACCOUNT_TOKEN "/var/run/secrets/kubernetes.io/serviceaccount/token"
+
+/* A TriggerAuthentication that somebody refers to, there or not: what its owners know of it. */
+struct referred {
+	struct held held; /* key as the store's: "shop/redis", "/redis" */
+	bool present;
+	int64_t generation; /* its status changes, too, and is none of theirs */
+	char *uid;          /* NULL */
+};
+
+struct lookups {
+	struct store *store;
+	struct references *references;
+	struct vaultvalues *vault;
+	struct satokens *tokens;
+	struct authfiles *files;
+	struct holders triggerauths;
+	struct auth_lookup lookup;
+	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: any */
+	const char *owner;                                     /* of the round under way; NULL */
+	references_fn fn;
+	void *arg;
+};
+
+/* ---- Something changed ---- */
+
+static void on_owner(void *arg, const char *owner)
+{
+	struct lookups *l = arg;
+
+	if (l->fn)
+		l->fn(l->arg, owner);
+}
+
+static const struct triggerauth *stored(const struct lookups *l, const char *key)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
+
+	return store_triggerauth(l->store, !*namespace_, namespace_, key + strlen(namespace_) + 1);
+}
+
+/* What its owners will see from now on; true when it is something else than before. */
+static bool note(struct referred *r, const struct triggerauth *t)
+{
+	const char *uid = t ? t->meta.uid : "";
+	bool changed = r->present != (t != NULL) ||
+		(t && (r->generation != t->meta.generation || !r->uid || strcmp(r->uid, uid) != 0));
+
+	r->present = t != NULL;
+	r->generation = t ? t->meta.generation : 0;
+	if (changed) {
+		free(r->uid);
+		r->uid = mem_dup(uid);
+	}
+	return changed;
+}
+
+static void on_store_change(void *arg, unsigned changes, const char *key)
+{
+	struct lookups *l = arg;
+	struct held *held, *next;
+
+	if (!(changes & STORE_TRIGGERAUTH))
+		return;
+	if (key) {
+		held = holders_find(&l->triggerauths, key);
+		if (held && note((struct referred *)held, stored(l, key)))
+			holders_tell(held, on_owner, l);
+		return;
+	}
+	/* Those that were waited for may turn out not to be there. */
+	HASH_ITER (hh, l->triggerauths.things, held, next)
+		if (!((struct referred *)held)->present)
+			holders_tell(held, on_owner, l);
+}
+
+static void on_unheld(void *arg, struct held *held)
+{
+	struct referred *r = (struct referred *)held;
+
+	(void)arg;
+	free(r->uid);
+	free(r);
+}
+
+/* ---- What cache/auth asks ---- */
+
+static void hold_triggerauth(struct lookups *l, const char *key, const struct triggerauth *t)
+{
+	struct held *held = holders_find(&l->triggerauths, key);
+
+	if (!held) {
+		struct referred *r = mem_zalloc(sizeof(*r));
+
+		holders_add(&l->triggerauths, &r->held, key);
+		held = &r->held;
+	}
+	note((struct referred *)held, t);
+	holders_take(&l->triggerauths, l->owner, held);
+}
+
+static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
+	const struct triggerauth **out, struct err *err)
+{
+	struct lookups *l = arg;
+	MEM_AUTO char *shown = cluster ? mem_printf(TRIGGERAUTH_CLUSTER_KIND " %s", name)
+				       : mem_printf(TRIGGERAUTH_KIND " %s/%s", namespace_, name);
+	MEM_AUTO char *key = mem_printf("%s/%s", cluster ? "" : namespace_, name);
+	const char *trouble;
+
+	*out = store_triggerauth(l->store, cluster, namespace_, name);
+	hold_triggerauth(l, key, *out);
+	if (*out)
+		return REFERENCE_FOUND;
+	if (store_knows_triggerauths(l->store, cluster, namespace_, &trouble)) {
+		err_set(err, ERR_MISSING, "%s does not exist", shown);
+		return REFERENCE_MISSING;
+	}
+	err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s is not read yet%s%s", shown, trouble ? ": " : "",
+		trouble ? trouble : "");
+	return REFERENCE_UNREAD;
+}
+
+static enum reference_state find_key(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key, const char **out, struct err *err)
+{
+	struct lookups *l = arg;
+
+	return references_key(l->references, l->owner, kind, namespace_, name, key, out, err);
+}
+
+static enum reference_state find_all(void *arg, enum keydata_kind kind, const char *namespace_, const char *name,
+	const struct strmap **out, struct err *err)
+{
+	struct lookups *l = arg;
+
+	return references_all(l->references, l->owner, kind, namespace_, name, out, err);
+}
+
+static enum reference_state find_file(void *arg, const char *path, const struct strmap **out, struct err *err)
+{
+	struct lookups *l = arg;
+
+	return authfiles_get(l->files, l->owner, path, out, err);
+}
+
+static enum reference_state find_token(void *arg, const char *namespace_, const char *service_account, const char **out,
+	struct err *err)
+{
+	struct lookups *l = arg;
+
+	return satokens_get(l->tokens, l->owner, namespace_, service_account, out, err);
+}
+
+/* ---- Vault ---- */
+
+static enum reference_state refuse(struct err *err, const char *what)
+{
+	err_set(err, ERR_INVALID, "%s", what);
+	return REFERENCE_MISSING;
+}
+
+/* Without blanks around it and slashes behind it, which mean nothing. */
+static const char *bare_address(const char *text, size_t *len)
+{
+	while (*len > 0 && strchr(" \t", *text)) {
+		text++;
+		(*len)--;
+	}
+	while (*len > 0 && strchr(" \t/", text[*len - 1]))
+		(*len)--;
+	return text;
+}
+
+/* Whether our own tokens may be shown there. */
+static bool is_trusted(const struct lookups *l, const char *address)
+{
+	size_t wanted_len = strlen(address), len;
+	const char *wanted = bare_address(address, &wanted_len), *rest = l->vault_trusted;
+
+	for (; rest && *rest; rest += *rest == ',') {
+		const char *one = rest;
+
+		len = strcspn(rest, ",");
+		rest += len;
+		one = bare_address(one, &len);
+		if (len > 0 && len == wanted_len && strncasecmp(one, wanted, len) == 0)
+			return true;
+	}
+	return !l->vault_trusted;
+}
+
+static enum reference_state distrust(const struct triggerauth_vault *v, const char *what, struct err *err)
+{
+	err_set(err, ERR_DENIED, "address \"%.200s\" is none of --vault-trusted-addresses, which alone may see %s",
+		v->address, what);
+	return REFERENCE_DENIED;
+}
+
+static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth_vault *v,
+	struct vaultvalues_source *source, struct err *err)
+{
+	bool trusted = is_trusted(l, v->address);
+
+	source->login.token = l->vault_token && trusted ? l->vault_token : v->token;
+	if (source->login.token && *source->login.token)
+		return REFERENCE_FOUND;
+	if (l->vault_token && !trusted)
+		return distrust(v, "VAULT_TOKEN: give credential.token", err);
+	return refuse(err,
+		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
+}
+
+/* `whose` keeps the name of the service account for the source. */
+static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_,
+	struct vaultvalues_source *source, char **whose, struct err *err)
+{
+	source->login.mount = v->mount;
+	source->login.role = v->role;
+	if (v->service_account_name && *v->service_account_name) {
+		*whose = mem_printf("%s/%s", namespace_, v->service_account_name);
+		source->jwt_of = *whose;
+		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, &source->login.jwt, err);
+	}
+	if (!is_trusted(l, v->address))
+		return distrust(v, "a token that kscaled reads from a file: name credential.serviceAccountName", err);
+	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file
+									       : SERVICE_ACCOUNT_TOKEN;
+	return REFERENCE_FOUND;
+}
+
+static enum vault_engine engine_of(enum triggerauth_vault_type type)
+{
+	static const enum vault_engine engines[] = {
+		[VAULT_TYPE_ANY] = VAULT_ENGINE_ANY,
+		[VAULT_TYPE_SECRET_V2] = VAULT_ENGINE_KV2,
+		[VAULT_TYPE_SECRET] = VAULT_ENGINE_KV1,
+		[VAULT_TYPE_PKI] = VAULT_ENGINE_PKI,
+	};
+
+	return engines[type];
+}
+
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t index, const char *namespace_,
+	const char **out, struct err *err)
+{
+	struct lookups *l = arg;
+	const struct triggerauth_vault *v = t->vault;
+	const struct triggerauth_vault_secret *s = &v->secrets[index];
+	struct vaultvalues_source source = {
+		.server = { v->address, v->namespace_ },
+		.secret = { engine_of(s->type), s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
+			s->other_sans, s->ttl, s->format },
+	};
+	MEM_AUTO char *whose = NULL;
+	enum reference_state state = v->kubernetes ? login_by_jwt(l, v, namespace_, &source, &whose, err)
+						   : login_by_token(l, v, &source, err);
+
+	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
+}
+
+/* ---- Rounds ---- */
+
+const struct auth_lookup *lookups_begin(struct lookups *l, const char *owner)
+{
+	l->owner = owner;
+	references_begin(l->references, owner);
+	vaultvalues_begin(l->vault, owner);
+	satokens_begin(l->tokens, owner);
+	authfiles_begin(l->files, owner);
+	holders_begin(&l->triggerauths, owner);
+	return &l->lookup;
+}
+
+void lookups_end(struct lookups *l, const char *owner)
+{
+	references_end(l->references, owner);
+	vaultvalues_end(l->vault, owner);
+	satokens_end(l->tokens, owner);
+	authfiles_end(l->files, owner);
+	holders_end(&l->triggerauths, owner);
+	l->owner = NULL;
+}
+
+void lookups_release(struct lookups *l, const char *owner)
+{
+	references_release(l->references, owner);
+	vaultvalues_release(l->vault, owner);
+	satokens_release(l->tokens, owner);
+	authfiles_release(l->files, owner);
+	holders_release(&l->triggerauths, owner);
+}
+
+/* ---- The house around it ---- */
+
+struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
+	struct vault_pool *vault, const struct lookups_config *config)
+{
+	struct lookups *l = mem_zalloc(sizeof(*l));
+
+	l->store = store;
+	l->references = references;
+	l->vault = vaultvalues_new(kube_loop(kube), vault);
+	l->tokens = satokens_new(kube, config->token_life_ms);
+	l->files = authfiles_new(kube_loop(kube), config->file_root);
+	l->cluster_namespace = mem_dup(config->cluster_namespace);
+	l->vault_token = config->vault_token && *config->vault_token ? mem_dup(config->vault_token) : NULL;
+	l->vault_trusted = config->vault_trusted && *config->vault_trusted ? mem_dup(config->vault_trusted) : NULL;
+	l->lookup = (struct auth_lookup){
+		.arg = l,
+		.triggerauth = find_triggerauth,
+		.key = find_key,
+		.all = find_all,
+		.file = find_file,
+		.vault = find_vault,
+		.token = find_token,
+		.cluster_namespace = l->cluster_namespace,
+		.restrict_secrets = config->restrict_secrets,
+	};
+	holders_init(&l->triggerauths, on_unheld, l);
+	store_listen(store, on_store_change, l);
+	references_listen(references, on_owner, l);
+	vaultvalues_listen(l->vault, on_owner, l);
+	satokens_listen(l->tokens, on_owner, l);
+	authfiles_listen(l->files, on_owner, l);
+	return l;
+}
+
+void lookups_free(struct lookups *l)
+{
+	if (!l)
+		return;
+	holders_done(&l->triggerauths);
+	vaultvalues_free(l->vault);
+	satokens_free(l->tokens);
+	authfiles_free(l->files);
+	mem_free_secret(l->vault_token);
+	free(l->vault_trusted);
+	free(l->cluster_namespace);
+	free(l);
+}
+
+void lookups_listen(struct lookups *l, references_fn fn, void *arg)
+{
+	l->fn = fn;
+	l->arg = arg;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_AUTH_LOOKUPS_H
+#define CACHE_AUTH_LOOKUPS_H
+
+/*
+ * The daemon's look-ups for cache/auth: TriggerAuthentications from the store, Secrets and
+ * ConfigMaps from cache/auth/references, files, values of Vault and tokens from the modules that
+ * keep them. An owner (a ScaledObject's key) asks in rounds, each whole in one go of the loop; what
+ * it did not ask for again is released, and it hears when something that it asked for is different.
+ * Owns what keeps files, Vault's values and tokens; borrows the rest.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cache/auth/auth.h"
+#include "cache/auth/references.h"
+#include "cache/objects/store.h"
+#include "net/vault/vault.h"
+
+struct lookups;
+
+struct lookups_config { /* copied */
+	/* whose Secrets, ConfigMaps and service accounts a ClusterTriggerAuthentication means */
+	const char *cluster_namespace;
+	bool restrict_secrets;
+	const char *file_root;     /* NULL: filePath is denied */
+	int64_t token_life_ms;     /* of bound service account tokens */
+	const char *vault_token;   /* VAULT_TOKEN; wins over credential.token; NULL */
+	const char *vault_trusted; /* addresses "a,b" of the Vaults that may see vault_token, or a token that is read
+				      from a file of ours; NULL, "": any. Whoever writes a TriggerAuthentication writes
+				      the address in it */
+};
+
+/* All are borrowed and outlive it. */
+struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
+	struct vault_pool *vault, const struct lookups_config *config);
+void lookups_free(struct lookups *l);
+void lookups_listen(struct lookups *l, references_fn fn, void *arg); /* one; it only takes note, and begins no round */
+
+/* A round of one owner. What begin returns is good until end; one round at a time. */
+const struct auth_lookup *lookups_begin(struct lookups *l, const char *owner);
+void lookups_end(struct lookups *l, const char *owner);
+void lookups_release(struct lookups *l, const char *owner); /* it is gone */
+
+#endif

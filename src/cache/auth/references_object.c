@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/auth/references_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "kube/version.h"
+
+#define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
+
+/* ---- Telling ---- */
+
+/* Listeners only take note; they never call back into this module from here. */
+static void tell_owner(struct references *r, struct owner *owner)
+{
+	if (owner->told == r->changes)
+		return;
+	owner->told = r->changes;
+	for (size_t i = 0; i < r->listener_count; i++)
+		r->listeners[i].fn(r->listeners[i].arg, owner->key);
+}
+
+static void tell(struct wanted *w)
+{
+	struct ask *ask;
+
+	DL_FOREACH2(w->asks, ask, next_of)
+	tell_owner(w->object->place->r, ask->owner);
+}
+
+void references_object_tell_waiting(struct referenced *o)
+{
+	for (size_t i = 0; i < o->wanted_count; i++)
+		if (!o->wanted[i]->known)
+			tell(o->wanted[i]);
+}
+
+/* ---- Which keys ---- */
+
+/* Where the key is, or belongs. */
+static size_t key_at(const struct referenced *o, const char *key, bool *found)
+{
+	size_t low = 0, high = o->wanted_count;
+
+	*found = false;
+	while (low < high && !*found) {
+		size_t middle = low + (high - low) / 2;
+		int order = strcmp(key, o->wanted[middle]->key);
+
+		*found = order == 0;
+		if (order > 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return *found ? high : low;
+}
+
+static bool wants_all(const struct referenced *o)
+{
+	return o->wanted_count > 0 && !*o->wanted[0]->key;
+}
+
+static bool is_wanted(void *arg, const char *key)
+{
+	const struct referenced *o = arg;
+	bool found;
+
+	if (wants_all(o))
+		return true;
+	key_at(o, key, &found);
+	return found;
+}
+
+/* ---- Taking in ---- */
+
+/* Whatever a read that is under way brings, we know it by now. */
+static void read_stop(struct referenced *o)
+{
+	refetch_free(o->read);
+	o->read = NULL;
+	err_keep(&o->trouble, NULL);
+}
+
+static void forget_values(struct referenced *o)
+{
+	strmap_done_secret(&o->data);
+	strmap_done(&o->unreadable);
+}
+
+/* Everything about the object is known: what was `news` is told. */
+static void settle(struct referenced *o, enum reference_state state)
+{
+	o->state = state;
+	o->incomplete = false;
+	read_stop(o);
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->known = true;
+	for (size_t i = 0; i < o->wanted_count; i++)
+		if (o->wanted[i]->news)
+			tell(o->wanted[i]);
+}
+
+/* Its version stays: an older list may still hold it. */
+void references_object_gone(struct referenced *o, const struct view *from)
+{
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->news = o->state != REFERENCE_MISSING;
+	forget_values(o);
+	o->source = from;
+	settle(o, REFERENCE_MISSING);
+}
+
+static bool is_news(const struct wanted *w, const struct strmap *data, const struct strmap *unreadable)
+{
+	const struct referenced *o = w->object;
+
+	if (o->state != REFERENCE_FOUND || !w->known)
+		return true;
+	if (!*w->key)
+		return !strmap_equal(&o->data, data) || !strmap_equal(&o->unreadable, unreadable);
+	return !text_equal(strmap_get(&o->data, w->key), strmap_get(data, w->key)) ||
+		!text_equal(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
+}
+
+static const char *trouble_of(const struct referenced *o)
+{
+	return o->trouble ? o->trouble->msg : NULL;
+}
+
+/* What is known of it stays. */
+static void does_not_decode(struct referenced *o, const struct err *err)
+{
+	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
+
+	if (text_equal(trouble_of(o), err->msg))
+		return;
+	log_error(subject, "does not decode and is left alone: %s", err->msg);
+	err_keep(&o->trouble, err);
+	references_object_tell_waiting(o);
+}
+
+/*
+ * An older state never replaces a newer one, whichever of the two watches of an object, or a read,
+ * brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
+ * restored counts backwards.
+ */
+static bool is_outdated(const struct referenced *o, const struct view *from, const char *version)
+{
+	int order = o->version ? version_compare(version, o->version) : 1;
+
+	if (order < 0)
+		return !from || !from->informer.listing || o->source != from;
+	return order == 0 && o->state != REFERENCE_UNREAD && !o->incomplete;
+}
+
+void references_object_take(struct referenced *o, const struct view *from, const json_t *json)
+{
+	const char *version = json_str_or_empty(json_object_get(json, "metadata"), "resourceVersion");
+	struct strmap data = { 0 }, unreadable = { 0 };
+	struct err err = { 0 };
+
+	if (is_outdated(o, from, version)) {
+		/* From here on this view is the one that knows it. */
+		if (from && text_equal(version, o->version))
+			o->source = from;
+		return;
+	}
+	if (keydata_decode(o->place->kind, json, is_wanted, o, &data, &unreadable, &err) < 0) {
+		strmap_done_secret(&data);
+		strmap_done(&unreadable);
+		does_not_decode(o, &err);
+		return;
+	}
+	for (size_t i = 0; i < o->wanted_count; i++)
+		o->wanted[i]->news = is_news(o->wanted[i], &data, &unreadable);
+	forget_values(o);
+	o->data = data;
+	o->unreadable = unreadable;
+	o->source = from;
+	free(o->version);
+	o->version = mem_dup(version);
+	settle(o, REFERENCE_FOUND);
+}
+
+/* ---- Reading one object ---- */
+
+/* Tried again for ever; its owners hear why when it does not pass by itself. */
+static void read_failed(struct referenced *o, const struct err *err, unsigned failures)
+{
+	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
+
+	if (err->kind == ERR_TEMPORARY && failures < READ_FAILURES_TOLD)
+		return;
+	if (text_equal(trouble_of(o), err->msg))
+		return;
+	log_warn(subject, "cannot be read: %s", err->msg);
+	err_keep(&o->trouble, err);
+	references_object_tell_waiting(o);
+}
+
+static void on_read(void *arg, const json_t *json, const struct err *err, unsigned failures)
+{
+	struct referenced *o = arg;
+
+	o->place->r->changes++;
+	if (failures > 0) {
+		read_failed(o, err, failures);
+		return;
+	}
+	/* A list under way may have passed it already. */
+	if (o->place->whole)
+		o->seen = o->place->whole->informer.list;
+	if (err)
+		references_object_gone(o, NULL);
+	else
+		references_object_take(o, NULL, json);
+	/* It is older than what is known, or does not decode. */
+	if (o->incomplete || o->state == REFERENCE_UNREAD) {
+		refetch_refuse(o->read);
+		return;
+	}
+	refetch_free(o->read);
+	o->read = NULL;
+}
+
+void references_object_read(struct referenced *o)
+{
+	MEM_AUTO char *collection = references_watch_path(o->place);
+	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
+
+	if (o->read)
+		return;
+	o->read = refetch_new(o->place->r->kube, path, on_read, o);
+	refetch_now(o->read);
+}
+
+/* ---- Wanting ---- */
+
+struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
+{
+	MEM_AUTO char *key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	struct referenced *o;
+
+	HASH_FIND_STR(r->objects, key, o);
+	return o;
+}
+
+static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
+{
+	struct referenced *o = references_object_find(r, kind, namespace_, name);
+
+	if (o)
+		return o;
+	o = mem_zalloc(sizeof(*o));
+	o->place = references_watch_place(r, kind, namespace_);
+	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	o->name = strrchr(o->key, '/') + 1;
+	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
+	references_watch_add(o);
+	return o;
+}
+
+static void object_free(struct referenced *o)
+{
+	struct references *r = o->place->r;
+
+	HASH_DELETE(hh, r->objects, o);
+	read_stop(o);
+	references_watch_remove(o);
+	forget_values(o);
+	free(o->wanted);
+	free(o->version);
+	free(o->key);
+	free(o);
+}
+
+/* A key of which nothing was kept until now. */
+static void become_known(struct wanted *w)
+{
+	struct referenced *o = w->object;
+
+	w->known = o->state == REFERENCE_MISSING ||
+		(o->state == REFERENCE_FOUND && wants_all(o) && o->wanted[0]->known);
+	if (w->known || o->state == REFERENCE_UNREAD)
+		return;
+	o->incomplete = true;
+	references_object_read(o);
+}
+
+struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key)
+{
+	struct referenced *o = object_get(r, kind, namespace_, name);
+	struct wanted *w;
+	bool found;
+	size_t at = key_at(o, key, &found);
+
+	if (found)
+		return o->wanted[at];
+	w = mem_zalloc(sizeof(*w));
+	w->object = o;
+	w->key = mem_dup(key);
+	o->wanted = mem_resize(o->wanted, o->wanted_count + 1, sizeof(*o->wanted));
+	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
+	o->wanted[at] = w;
+	o->wanted_count++;
+	become_known(w);
+	return w;
+}
+
+static void forget_value(struct referenced *o, const char *key)
+{
+	strmap_remove_secret(&o->data, key);
+	strmap_remove(&o->unreadable, key);
+}
+
+/* Values that nobody wants any more. */
+static void trim(struct referenced *o)
+{
+	for (size_t i = o->data.count; i-- > 0;)
+		if (!is_wanted(o, o->data.pairs[i].key))
+			strmap_remove_secret(&o->data, o->data.pairs[i].key);
+	for (size_t i = o->unreadable.count; i-- > 0;)
+		if (!is_wanted(o, o->unreadable.pairs[i].key))
+			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
+}
+
+void references_object_unwant(struct wanted *w)
+{
+	struct referenced *o = w->object;
+	bool found;
+	size_t at = key_at(o, w->key, &found);
+
+	o->wanted_count--;
+	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
+	if (o->wanted_count == 0)
+		object_free(o);
+	else if (!*w->key)
+		trim(o);
+	else if (!wants_all(o))
+		forget_value(o, w->key);
+	free(w->key);
+	free(w);
+}

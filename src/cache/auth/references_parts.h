@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_AUTH_REFERENCES_PARTS_H
+#define CACHE_AUTH_REFERENCES_PARTS_H
+
+/*
+ * What the three files of cache/auth/references say to each other; nobody else includes it.
+ *
+ *   references.c         owners, their rounds, and the answers
+ *   references_object.c  one object: its values, who is told, the GET for a key wanted late
+ *   references_watch.c   places (a kind in a namespace), and by which watches their objects are
+ *                        seen
+ */
+
+#include "base/hash.h"
+#include "cache/auth/references.h"
+#include "kube/informer.h"
+#include "kube/refetch.h"
+#include "net/loop.h"
+
+#define REFERENCES_LISTENERS_MAX 4
+
+#define REFERENCES_OBJECT_FMT     "%s %s/%s"
+#define REFERENCES_OBJECT_ARGS(o) keydata_kind_name((o)->place->kind), (o)->place->namespace_, (o)->name
+
+/* One watch: of one object by its name, or of all that is in a place. */
+struct view {
+	struct place *place;
+	struct referenced *only; /* NULL: the whole place */
+	struct informer informer;
+	char *subject; /* "Secret shop/redis", "Secrets of namespace shop" */
+	bool down;     /* counted in references.down */
+};
+
+/* One kind in one namespace, while something in it is referred to. */
+struct place {
+	struct references *r;
+	char *key; /* "Secret/shop" */
+	enum keydata_kind kind;
+	const char *namespace_;  /* inside key */
+	struct view *whole;      /* NULL: by name */
+	struct loop_timer timer; /* with a whole view: gives it up; without: tries it again */
+	struct referenced *objects;
+	size_t count;
+	UT_hash_handle hh;
+};
+
+struct referenced {
+	struct place *place;
+	char *key;                  /* "Secret/shop/redis" */
+	const char *name;           /* inside key */
+	enum reference_state state; /* UNREAD, MISSING or FOUND */
+	char *version;              /* of the newest state that was brought; NULL */
+	const struct view *source;  /* who brought that; NULL: a read, or a view that is no more */
+	struct strmap data;         /* of the keys that are wanted */
+	struct strmap unreadable;   /* their keys -> reasons */
+	struct wanted **wanted;     /* sorted by key */
+	size_t wanted_count;
+	bool incomplete;                /* FOUND, and a key was wanted later */
+	struct view *own;               /* by name; NULL: the place's whole view sees it */
+	unsigned seen;                  /* the place's list it was last seen in */
+	struct refetch *read;           /* a GET, until it is answered; NULL */
+	struct err *trouble;            /* of reading it; NULL: none */
+	struct referenced *prev, *next; /* in its place */
+	UT_hash_handle hh;
+};
+
+/* One key of one object that at least one owner asks for. */
+struct wanted {
+	struct referenced *object;
+	char *key;  /* "": all of them */
+	bool known; /* what the object says about it */
+	bool news;  /* while a change is taken in */
+	struct ask *asks;
+};
+
+struct ask {
+	struct owner *owner;
+	struct wanted *wanted;
+	unsigned round;                /* the owner's, in which it was asked last */
+	struct ask *next;              /* of the owner */
+	struct ask *prev_of, *next_of; /* of what is wanted */
+};
+
+struct owner {
+	char *key;
+	struct ask *asks;
+	size_t count;
+	unsigned round;
+	unsigned told; /* the change it was told of last */
+	UT_hash_handle hh;
+};
+
+struct references {
+	struct kube *kube;
+	struct owner *owners;
+	struct referenced *objects;
+	struct place *places;
+	size_t watches;
+	size_t down;      /* views that fail, and not because they are denied */
+	unsigned changes; /* number of the change that is being taken in: no owner is told twice of one */
+	struct {
+		references_fn fn;
+		void *arg;
+	} listeners[REFERENCES_LISTENERS_MAX];
+	size_t listener_count;
+};
+
+/* ---- references_object.c ---- */
+
+/* NULL */
+struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name);
+struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name, const char *key);
+/* nobody asks for it any more; with its last key the object is freed */
+void references_object_unwant(struct wanted *w);
+
+void references_object_take(struct referenced *o, const struct view *from /* NULL: a read */, const json_t *json);
+void references_object_gone(struct referenced *o, const struct view *from /* NULL: a read */);
+void references_object_read(struct referenced *o); /* by a GET, until it succeeds */
+void references_object_tell_waiting(struct referenced *o);
+
+/* ---- references_watch.c ---- */
+
+struct place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_);
+char *references_watch_path(const struct place *place); /* of the collection; the caller owns it */
+void references_watch_add(struct referenced *o);        /* it is in its place's list: sees to it that it is seen */
+void references_watch_remove(struct referenced *o);     /* out of its place, which goes with the last one */
+
+#endif

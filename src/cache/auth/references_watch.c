@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/auth/references_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+
+/*
+ * A place is seen by one watch per name, or by one whole view. When its ninth object comes the
+ * whole view is begun, and those by name go when it is synced, so that nothing is unseen in
+ * between. It stays until nobody refers to anything in the place: there is no way back by itself,
+ * because a namespace that had so many is likely to have them again, one watch is cheaper than a
+ * few, and each way back would be a list more.
+ *
+ * Where the whole may not be seen (rights on single names) it is by name however many there are,
+ * and the whole is tried again from time to time.
+ */
+#define WHOLE_AGAIN_MS   600000
+#define WHOLE_GIVE_UP_MS 30000 /* one that worked: an API server that has just started may not know our rights yet */
+#define WHOLE_PAGE       20    /* of objects that may have 1 MiB each */
+
+static const char *const resources[] = { [KEYDATA_SECRET] = "secrets", [KEYDATA_CONFIG_MAP] = "configmaps" };
+
+static void on_object(void *arg, const json_t *json);
+static void on_deleted(void *arg, const json_t *json);
+static void on_synced(void *arg);
+static void on_trouble(void *arg, const struct err *err);
+
+static const struct informer_events events = {
+	.on_object = on_object,
+	.on_deleted = on_deleted,
+	.on_synced = on_synced,
+	.on_trouble = on_trouble,
+};
+
+/* ---- Views ---- */
+
+char *references_watch_path(const struct place *place)
+{
+	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, resources[place->kind]);
+}
+
+static char *subject_of(const struct view *view)
+{
+	if (view->only)
+		return mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(view->only));
+	return mem_printf("%ss of namespace %s", keydata_kind_name(view->place->kind), view->place->namespace_);
+}
+
+static struct view *view_new(struct place *place, struct referenced *only)
+{
+	struct view *view = mem_zalloc(sizeof(*view));
+	MEM_AUTO char *path = references_watch_path(place);
+	struct informer_config config = {
+		.path = path,
+		.name = only ? only->name : NULL,
+		.page = WHOLE_PAGE,
+		.failing = only ? "" : NULL, /* answers name the one object that they are about */
+		.quiet = true,
+	};
+
+	view->place = place;
+	view->only = only;
+	config.subject = view->subject = subject_of(view);
+	informer_start(&view->informer, place->r->kube, &config, &events, view);
+	place->r->watches++;
+	return view;
+}
+
+/* What it saw is kept, and is nobody's until somebody else sees it. */
+static void view_free(struct view *view)
+{
+	struct referenced *o = view->only;
+
+	if (o && o->source == view)
+		o->source = NULL;
+	if (!o)
+		DL_FOREACH (view->place->objects, o)
+			if (o->source == view)
+				o->source = NULL;
+	view->place->r->watches--;
+	view->place->r->down -= view->down;
+	informer_stop(&view->informer);
+	free(view->subject);
+	free(view);
+}
+
+static void own_view_end(struct referenced *o)
+{
+	if (o->own)
+		view_free(o->own);
+	o->own = NULL;
+}
+
+static void whole_end(struct place *place)
+{
+	if (place->whole)
+		view_free(place->whole);
+	place->whole = NULL;
+}
+
+/* ---- What a view brings ---- */
+
+/* The referenced object that this JSON is about, or NULL: everything else is dropped right here. */
+static struct referenced *object_of(const struct view *view, const json_t *json)
+{
+	const struct place *place = view->place;
+
+	if (view->only)
+		return view->only;
+	return references_object_find(place->r, place->kind, place->namespace_,
+		json_str_or_empty(json_object_get(json, "metadata"), "name"));
+}
+
+static void on_object(void *arg, const json_t *json)
+{
+	struct view *view = arg;
+	struct referenced *o = object_of(view, json);
+
+	if (!o)
+		return;
+	view->place->r->changes++;
+	if (!view->only)
+		o->seen = view->informer.list;
+	references_object_take(o, view, json);
+}
+
+/* The list did not bring it: it is gone, unless who brought it knows more than this list. */
+static void not_listed(const struct view *view, struct referenced *o)
+{
+	if (o->read)
+		return;
+	if (o->state == REFERENCE_FOUND && o->source != view)
+		references_object_read(o);
+	else
+		references_object_gone(o, view);
+}
+
+static void on_deleted(void *arg, const json_t *json)
+{
+	struct view *view = arg;
+	struct referenced *o = object_of(view, json);
+
+	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
+	if (!o || (json && informer_is_old(&view->informer, json, o->version)))
+		return;
+	view->place->r->changes++;
+	if (json)
+		references_object_gone(o, view);
+	else
+		not_listed(view, o);
+}
+
+static void on_synced(void *arg)
+{
+	const struct view *view = arg;
+	struct place *place = view->place;
+	struct referenced *o;
+
+	place->r->changes++;
+	DL_FOREACH (place->objects, o)
+		if (o->seen != view->informer.list)
+			not_listed(view, o);
+	DL_FOREACH (place->objects, o)
+		own_view_end(o);
+}
+
+/* ---- By name, or the whole ---- */
+
+static void see_by_name(struct referenced *o)
+{
+	if (!o->own)
+		o->own = view_new(o->place, o);
+}
+
+/* The view may be in the middle of its callback. */
+static void whole_give_up(struct place *place)
+{
+	struct referenced *o;
+
+	whole_end(place);
+	loop_timer_set(&place->timer, WHOLE_AGAIN_MS);
+	DL_FOREACH (place->objects, o)
+		see_by_name(o);
+}
+
+static void on_place_timer(void *arg)
+{
+	struct place *place = arg;
+
+	if (place->whole)
+		whole_give_up(place);
+	else if (place->count > REFERENCES_BY_NAME_MAX)
+		place->whole = view_new(place, NULL);
+}
+
+static bool may_pass(const struct err *err)
+{
+	return !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
+}
+
+static void whole_judge(struct place *place, const struct err *err)
+{
+	if (may_pass(err))
+		loop_timer_cancel(&place->timer);
+	else if (!place->whole->informer.synced)
+		whole_give_up(place);
+	else if (!loop_timer_pending(&place->timer))
+		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
+}
+
+/*
+ * One line for a server that is away, however many watches it had; one for each thing that must be
+ * granted.
+ */
+static void log_trouble(struct view *view, const struct err *err)
+{
+	struct references *r = view->place->r;
+	bool down = err && !informer_is_denied(err);
+	size_t before = r->down;
+
+	r->down += (size_t)down - (size_t)view->down;
+	view->down = down;
+	if (err && (!down || before == 0))
+		informer_log(&view->informer, err);
+	else if (err)
+		log_debug(view->subject, "cannot be watched at the moment: %s", err->msg);
+	else if (before > 0 && r->down == 0)
+		log_info("references", "all watches of Secrets and ConfigMaps work");
+}
+
+/* Who waits hears why. What is known is still served. */
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct view *view = arg;
+	struct place *place = view->place;
+	struct referenced *o;
+
+	log_trouble(view, err);
+	place->r->changes++;
+	if (view->only) {
+		references_object_tell_waiting(view->only);
+		return;
+	}
+	DL_FOREACH (place->objects, o)
+		references_object_tell_waiting(o);
+	whole_judge(place, err);
+}
+
+/* ---- Places ---- */
+
+struct place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_)
+{
+	MEM_AUTO char *key = mem_printf("%s/%s", keydata_kind_name(kind), namespace_);
+	struct place *place;
+
+	HASH_FIND_STR(r->places, key, place);
+	if (place)
+		return place;
+	place = mem_zalloc(sizeof(*place));
+	place->r = r;
+	place->key = mem_dup(key);
+	place->kind = kind;
+	place->namespace_ = strchr(place->key, '/') + 1;
+	loop_timer_init(&place->timer, kube_loop(r->kube), on_place_timer, place);
+	HASH_ADD_KEYPTR(hh, r->places, place->key, strlen(place->key), place);
+	return place;
+}
+
+static void place_free(struct place *place)
+{
+	HASH_DELETE(hh, place->r->places, place);
+	whole_end(place);
+	loop_timer_done(&place->timer);
+	free(place->key);
+	free(place);
+}
+
+void references_watch_add(struct referenced *o)
+{
+	struct place *place = o->place;
+
+	DL_APPEND(place->objects, o);
+	place->count++;
+	if (!place->whole && place->count > REFERENCES_BY_NAME_MAX && !loop_timer_pending(&place->timer))
+		place->whole = view_new(place, NULL);
+	if (!place->whole)
+		see_by_name(o);
+	else if (place->whole->informer.listing || place->whole->informer.synced)
+		references_object_read(o); /* only a list that has not begun is sure to bring it */
+}
+
+void references_watch_remove(struct referenced *o)
+{
+	struct place *place = o->place;
+
+	own_view_end(o);
+	DL_DELETE(place->objects, o);
+	if (--place->count == 0)
+		place_free(place);
+}

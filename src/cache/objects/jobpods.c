@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/objects/jobpods.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "decide/jobs/jobpods.h"
+
+#define DEADLINE_DEFAULT_MS 10000
+/* Pods in memory at once; as many as names in a list, so that Jobs of one Pod each need one page */
+#define PAGE            100
+#define NAME_MAX_LEN    63    /* of a label's value: a Job with a longer name has no Pods that carry it */
+#define PATH_MAX_BYTES  20480 /* 100 names of 63 characters, escaped commas, an escaped continue token */
+#define TOKEN_MAX_BYTES 4096
+#define JOB_NAME_LABEL  "job-name"
+/*
+ * Without conditions only Pods that run or ran take their Jobs out of the pending ones; there are
+ * no other phases than these and those three. With conditions each Pod counts, whatever its phase
+ * (keda-core.md 4.3).
+ */
+#define STARTED_ONLY "&fieldSelector=status.phase%21%3DPending%2Cstatus.phase%21%3DFailed%2Cstatus.phase%21%3DUnknown"
+
+struct name {
+	char *text;
+	bool started;
+};
+
+struct jobpods {
+	struct kube *kube;
+	char *namespace_;
+	struct name *names; /* sorted */
+	size_t count;
+	char **conditions;
+	size_t condition_count;
+	int64_t deadline_at_ms;
+	jobpods_fn fn;
+	void *arg;
+
+	size_t first, end; /* the names of the list under way */
+	char *next_page;   /* its continue token, escaped; NULL: from the start */
+	bool begun_anew;   /* it was, after a continue token that ran out */
+	struct kube_call *call;
+	struct loop_task task;
+	struct err *failure; /* owned; NULL */
+	bool done;           /* it was told, or cancelled */
+};
+
+static void on_page(void *arg, const json_t *list, const struct err *err);
+
+/* ---- Ends ---- */
+
+static void jobpods_free(void *arg)
+{
+	struct jobpods *p = arg;
+
+	for (size_t i = 0; i < p->count; i++)
+		free(p->names[i].text);
+	for (size_t i = 0; i < p->condition_count; i++)
+		free(p->conditions[i]);
+	free(p->names);
+	free(p->conditions);
+	free(p->next_page);
+	free(p->namespace_);
+	free(p->failure);
+	free(p);
+}
+
+static void end(struct jobpods *p)
+{
+	p->done = true;
+	kube_cancel(p->call);
+	p->call = NULL;
+	loop_task_cancel(kube_loop(p->kube), &p->task);
+	loop_free_later(kube_loop(p->kube), p, jobpods_free);
+}
+
+/* The last thing that is done. */
+static void finish(void *arg)
+{
+	struct jobpods *p = arg;
+	MEM_AUTO const char **pending = mem_array(p->count + 1, sizeof(*pending));
+	size_t count = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->names[i].started)
+			pending[count++] = p->names[i].text;
+	end(p);
+	p->fn(p->arg, p->failure ? NULL : pending, p->failure ? 0 : count, p->failure);
+}
+
+static void note_failure(struct jobpods *p, const struct err *err)
+{
+	bool denied = err->kind == ERR_DENIED && err->http_status != 401;
+
+	err_keep(&p->failure, err);
+	err_wrap(p->failure, "listing the Pods of Jobs in namespace %s%s", p->namespace_,
+		denied ? ": grant list on pods" : "");
+}
+
+static void fail(struct jobpods *p, const struct err *err)
+{
+	note_failure(p, err);
+	finish(p);
+}
+
+/* ---- Asking ---- */
+
+/*
+ * "a%2Cb", of at most JOBPODS_NAMES_PER_LIST names from the first one on; false when there is none
+ * left.
+ */
+static bool take_names(struct jobpods *p, struct buf *out)
+{
+	size_t taken = 0;
+
+	for (p->end = p->first; p->end < p->count && taken < JOBPODS_NAMES_PER_LIST; p->end++) {
+		char escaped[3 * NAME_MAX_LEN + 1];
+
+		if (strlen(p->names[p->end].text) > NAME_MAX_LEN ||
+			!kube_escape(p->names[p->end].text, escaped, sizeof(escaped)))
+			continue;
+		buf_printf(out, "%s%s", taken++ ? "%2C" : "", escaped);
+	}
+	return taken > 0;
+}
+
+static void ask(struct jobpods *p)
+{
+	struct buf names = BUF_INIT(PATH_MAX_BYTES), path = BUF_INIT(PATH_MAX_BYTES);
+	struct kube_request request = { .verb = KUBE_LIST,
+		.deadline_ms = p->deadline_at_ms - loop_now_ms(kube_loop(p->kube)),
+		.priority = KUBE_NORMAL };
+	struct err late;
+
+	if (!take_names(p, &names)) {
+		loop_task_queue(kube_loop(p->kube), &p->task);
+	} else if (request.deadline_ms <= 0) {
+		err_set(&late, ERR_TEMPORARY, "timed out");
+		note_failure(p, &late);
+		loop_task_queue(kube_loop(p->kube), &p->task);
+	} else {
+		buf_printf(&path,
+			"/api/v1/namespaces/%s/pods?limit=%d&labelSelector=" JOB_NAME_LABEL "%%20in%%20%%28%s%%29%s",
+			p->namespace_, PAGE, buf_text(&names), p->condition_count ? "" : STARTED_ONLY);
+		if (p->next_page)
+			buf_printf(&path, "&continue=%s", p->next_page);
+		request.path = buf_text(&path);
+		p->call = kube_call(p->kube, &request, on_page, p);
+	}
+	buf_done(&names);
+	buf_done(&path);
+}
+
+/* ---- Answers ---- */
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct name *)a)->text, ((const struct name *)b)->text);
+}
+
+static void look_at(struct jobpods *p, const json_t *pod)
+{
+	const json_t *labels = json_object_get(json_object_get(pod, "metadata"), "labels");
+	const char *text = json_string_value(json_object_get(labels, JOB_NAME_LABEL));
+	struct name key = { (char *)(uintptr_t)text, false };
+	struct name *name = text ? bsearch(&key, p->names, p->count, sizeof(*p->names), by_text) : NULL;
+
+	if (name && !name->started)
+		name->started = jobpods_started(pod, (const char *const *)p->conditions, p->condition_count);
+}
+
+/*
+ * Whether nothing more can be learnt from the list under way: of one Job there may be thousands of
+ * Pods.
+ */
+static bool all_started(const struct jobpods *p)
+{
+	for (size_t i = p->first; i < p->end; i++)
+		if (!p->names[i].started && strlen(p->names[i].text) <= NAME_MAX_LEN)
+			return false;
+	return true;
+}
+
+static void set_next_page(struct jobpods *p, const char *token)
+{
+	size_t size = 3 * strlen(token) + 1;
+
+	free(p->next_page);
+	p->next_page = NULL;
+	if (!*token)
+		return;
+	p->next_page = mem_alloc(size);
+	kube_escape(token, p->next_page, size);
+}
+
+static void next_list(struct jobpods *p)
+{
+	p->first = p->end;
+	p->begun_anew = false;
+	set_next_page(p, "");
+}
+
+static void take_page(struct jobpods *p, const json_t *list)
+{
+	const json_t *items = json_object_get(list, "items"), *pod;
+	const char *token = json_str_or_empty(json_object_get(list, "metadata"), "continue");
+	struct err err;
+	size_t i;
+
+	if (!json_is_object(list) || (items && !json_is_array(items) && !json_is_null(items)) ||
+		strlen(token) > TOKEN_MAX_BYTES) {
+		err_set(&err, ERR_TEMPORARY, "the answer is not a list");
+		fail(p, &err);
+		return;
+	}
+	json_array_foreach(items, i, pod) look_at(p, pod);
+	if (*token && !all_started(p))
+		set_next_page(p, token);
+	else
+		next_list(p);
+	ask(p);
+}
+
+static void on_page(void *arg, const json_t *list, const struct err *err)
+{
+	struct jobpods *p = arg;
+
+	p->call = NULL;
+	/* what was seen of this list stays true: a Pod that has started has */
+	if (err && err->kind == ERR_GONE && p->next_page && !p->begun_anew) {
+		p->begun_anew = true;
+		set_next_page(p, "");
+		ask(p);
+	} else if (err) {
+		fail(p, err);
+	} else {
+		take_page(p, list);
+	}
+}
+
+/* ---- In and out ---- */
+
+static char **copy_texts(const char *const *texts, size_t count)
+{
+	char **copies = mem_array(count + 1, sizeof(*copies));
+
+	for (size_t i = 0; i < count; i++)
+		copies[i] = mem_dup(texts[i]);
+	return copies;
+}
+
+struct jobpods *jobpods_ask(struct kube *kube, const struct jobpods_request *request, jobpods_fn fn, void *arg)
+{
+	struct jobpods *p = mem_zalloc(sizeof(*p));
+
+	p->kube = kube;
+	p->namespace_ = mem_dup(request->namespace_);
+	p->names = mem_array(request->job_count + 1, sizeof(*p->names));
+	p->count = request->job_count;
+	for (size_t i = 0; i < p->count; i++)
+		p->names[i].text = mem_dup(request->jobs[i]);
+	qsort(p->names, p->count, sizeof(*p->names), by_text);
+	p->conditions = copy_texts(request->conditions, request->condition_count);
+	p->condition_count = request->condition_count;
+	p->deadline_at_ms = loop_now_ms(kube_loop(kube)) +
+		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS);
+	p->fn = fn;
+	p->arg = arg;
+	loop_task_init(&p->task, finish, p);
+	ask(p);
+	return p;
+}
+
+void jobpods_cancel(struct jobpods *p)
+{
+	if (p && !p->done)
+		end(p);
+}

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/objects/jobs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/fingerprint.h"
+#include "base/hash.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "cache/objects/shelf.h"
+#include "cache/objects/store.h"
+
+#define FIRST_ROOM 4
+
+/*
+ * How long it is remembered of one that is gone when it finished: longer than a look at triggers
+ * takes.
+ */
+#define GONE_MS  60000
+#define GONE_MAX 10000
+
+/* The Jobs of one ScaledJob. */
+struct owner {
+	struct jobs_seen *list;
+	size_t count, room;
+	struct jobs_tally tally;
+	int64_t finish_seen_ms; /* of the one that we saw finish last; 0 */
+	UT_hash_handle hh;
+	char key[];
+};
+
+/*
+ * One that finished a moment ago, and is not there any more: its ttlSecondsAfterFinished is 0, or
+ * somebody tidies up.
+ */
+struct gone {
+	struct gone *prev, *next;
+	uint64_t owner; /* fingerprint of the key */
+	int64_t finished_seen_ms;
+};
+
+struct jobs {
+	struct kube *kube;
+	struct loop *loop;
+	struct counters_family *objects; /* NULL */
+	const char *const *namespaces;
+	size_t namespace_count;
+	jobs_fn fn;
+	void *arg;
+	struct shelf *shelf; /* NULL: closed */
+	struct owner *owners;
+	struct gone *gone; /* in the order in which they went */
+	size_t gone_count;
+};
+
+static char *key_of(const struct job *job, char out[STORE_KEY_MAX])
+{
+	return store_job_key(job->meta.namespace_, job->owner, out);
+}
+
+/* The last thing that is done: the receiver may close. */
+static void tell(struct jobs *j, const char *owner)
+{
+	if (j->fn)
+		j->fn(j->arg, owner);
+}
+
+/* ---- Who has which ---- */
+
+static struct owner *owner_find(const struct jobs *j, const char *key)
+{
+	struct owner *o;
+
+	HASH_FIND_STR(j->owners, key, o);
+	return o;
+}
+
+static struct owner *owner_get(struct jobs *j, const char *key)
+{
+	struct owner *o = owner_find(j, key);
+	size_t len = strlen(key);
+
+	if (o)
+		return o;
+	o = mem_zalloc(sizeof(*o) + len + 1);
+	memcpy(o->key, key, len);
+	HASH_ADD(hh, j->owners, key, len, o);
+	return o;
+}
+
+static void owner_free(struct jobs *j, struct owner *o)
+{
+	HASH_DEL(j->owners, o);
+	free(o->list);
+	free(o);
+}
+
+static size_t *counted_as(struct owner *o, const struct job *job)
+{
+	return job->state == JOB_RUNNING     ? &o->tally.running
+		: job->state == JOB_COMPLETE ? &o->tally.complete
+					     : &o->tally.failed;
+}
+
+/* What changes is mostly what came last. */
+static struct jobs_seen *seen_find(const struct owner *o, const struct job *job)
+{
+	for (size_t i = o->count; i-- > 0;)
+		if (o->list[i].job == job)
+			return &o->list[i];
+	return NULL;
+}
+
+static void seen_add(struct owner *o, struct jobs_seen seen)
+{
+	if (o->count == o->room) {
+		o->room = o->room ? o->room + o->room / 2 : FIRST_ROOM;
+		o->list = mem_resize(o->list, o->room, sizeof(*o->list));
+	}
+	o->list[o->count++] = seen;
+	++*counted_as(o, seen.job);
+	if (seen.finished_seen_ms > o->finish_seen_ms)
+		o->finish_seen_ms = seen.finished_seen_ms;
+}
+
+static void seen_remove(struct jobs *j, struct owner *o, struct jobs_seen *seen)
+{
+	--*counted_as(o, seen->job);
+	*seen = o->list[--o->count];
+	if (o->count == 0)
+		owner_free(j, o);
+}
+
+/* Takes it out of the index; when we saw it finish. */
+static int64_t take_out(struct jobs *j, const struct job *job)
+{
+	char key[STORE_KEY_MAX];
+	struct owner *o = owner_find(j, key_of(job, key));
+	struct jobs_seen *seen = o ? seen_find(o, job) : NULL;
+	int64_t finished_seen_ms = seen ? seen->finished_seen_ms : 0;
+
+	if (seen)
+		seen_remove(j, o, seen);
+	return finished_seen_ms;
+}
+
+/*
+ * One that has finished before we see it for the first time ran between two looks (or is labelled
+ * by hand only now), and what it took away may still be in what its queue was found to hold; but
+ * for those of the first list, whose queues nobody has looked at yet.
+ */
+static int64_t finished_when(const struct jobs *j, const struct job *before, int64_t before_ms, const struct job *now)
+{
+	const char *trouble;
+
+	if (now->state == JOB_RUNNING)
+		return 0;
+	if (before && before->state != JOB_RUNNING && strcmp(before->meta.uid, now->meta.uid) == 0)
+		return before_ms;
+	return before || shelf_knows(j->shelf, now->meta.namespace_, &trouble) ? loop_now_ms(j->loop) : 0;
+}
+
+/* ---- Who was there a moment ago ---- */
+
+static void gone_free(struct jobs *j, struct gone *g)
+{
+	DL_DELETE(j->gone, g);
+	j->gone_count--;
+	free(g);
+}
+
+static void gone_add(struct jobs *j, const char *owner, int64_t finished_seen_ms)
+{
+	int64_t now_ms = loop_now_ms(j->loop);
+	struct gone *g;
+
+	if (!finished_seen_ms || now_ms - finished_seen_ms > GONE_MS)
+		return;
+	while (j->gone && (j->gone_count >= GONE_MAX || now_ms - j->gone->finished_seen_ms > GONE_MS))
+		gone_free(j, j->gone);
+	g = mem_zalloc(sizeof(*g));
+	g->owner = fingerprint_fast(owner, strlen(owner));
+	g->finished_seen_ms = finished_seen_ms;
+	DL_APPEND(j->gone, g);
+	j->gone_count++;
+}
+
+static size_t gone_since(const struct jobs *j, const char *owner, int64_t since_ms)
+{
+	uint64_t print = j->gone ? fingerprint_fast(owner, strlen(owner)) : 0;
+	const struct gone *g;
+	size_t count = 0;
+
+	DL_FOREACH (j->gone, g)
+		count += g->owner == print && g->finished_seen_ms > since_ms;
+	return count;
+}
+
+/* ---- The shelf ---- */
+
+static void on_changed(void *arg, const void *before, const void *now)
+{
+	struct jobs *j = arg;
+	const struct job *old = before, *new = now;
+	bool news = !old || !new || strcmp(old->meta.resource_version, new->meta.resource_version) != 0;
+	char old_key[STORE_KEY_MAX] = "", new_key[STORE_KEY_MAX] = "";
+	int64_t finished_ms = old ? take_out(j, old) : 0;
+
+	if (old)
+		key_of(old, old_key);
+	if (!new)
+		gone_add(j, old_key, finished_ms);
+	if (new)
+		seen_add(owner_get(j, key_of(new, new_key)),
+			(struct jobs_seen){ new, finished_when(j, old, finished_ms, new) });
+	if (news && old && strcmp(old_key, new_key) != 0)
+		tell(j, old_key);
+	if (news && new)
+		tell(j, new_key);
+}
+
+static void on_known(void *arg, const char *namespace_)
+{
+	(void)namespace_;
+	tell(arg, NULL);
+}
+
+static void on_synced(void *arg)
+{
+	(void)arg;
+}
+
+/* One allocation in the place of seven: there are tens of thousands. */
+static struct job *pack(const struct job *job)
+{
+	const char *const from[] = { job->meta.namespace_, job->meta.name, job->meta.uid, job->meta.resource_version,
+		job->owner, job->owner_uid };
+	enum { STRINGS = sizeof(from) / sizeof(from[0]) };
+	size_t size = sizeof(*job);
+	struct job *packed;
+	char *to[STRINGS], *end;
+
+	for (size_t i = 0; i < STRINGS; i++)
+		size += from[i] ? strlen(from[i]) + 1 : 0;
+	packed = mem_alloc(size);
+	*packed = *job;
+	packed->meta.labels = packed->meta.annotations = (struct strmap){ NULL, 0 };
+	packed->meta.finalizers = NULL;
+	packed->meta.owners = NULL;
+	packed->meta.finalizer_count = packed->meta.owner_count = 0;
+	end = (char *)(packed + 1);
+	for (size_t i = 0; i < STRINGS; i++) {
+		to[i] = from[i] ? end : NULL;
+		if (from[i])
+			end = stpcpy(end, from[i]) + 1;
+	}
+	packed->meta.namespace_ = to[0];
+	packed->meta.name = to[1];
+	packed->meta.uid = to[2];
+	packed->meta.resource_version = to[3];
+	packed->owner = to[4];
+	packed->owner_uid = to[5];
+	return packed;
+}
+
+static void *decode(const json_t *object, struct err *err)
+{
+	struct job *job = job_decode(object, err), *packed = job ? pack(job) : NULL;
+
+	job_free(job);
+	return packed;
+}
+
+/* No selector of ours but the label: KEDA counts by it alone, whoever set it. */
+static const struct shelf_kind kind = {
+	.kind = "Job",
+	.resource = "jobs",
+	.group_path = "/apis/batch/v1",
+	.label_selector = JOB_OWNER_LABEL,
+	.label = JOB_OWNER_LABEL,
+	.grant = "grant list and watch on jobs.batch",
+	.optional = true,
+	.every_read = true,
+	.decode = decode,
+	.free = free,
+};
+
+/* ---- The house around it ---- */
+
+struct jobs *jobs_new(struct kube *kube, struct loop *loop, struct counters *counters)
+{
+	static const char *const labels[] = { "kind", NULL };
+	struct jobs *j = mem_zalloc(sizeof(*j));
+
+	j->kube = kube;
+	j->loop = loop;
+	j->objects = counters
+		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
+		: NULL;
+	return j;
+}
+
+void jobs_free(struct jobs *j)
+{
+	if (!j)
+		return;
+	jobs_close(j);
+	free(j);
+}
+
+void jobs_start(struct jobs *j, const char *const *namespaces, size_t count)
+{
+	j->namespaces = namespaces;
+	j->namespace_count = count;
+}
+
+void jobs_listen(struct jobs *j, jobs_fn fn, void *arg)
+{
+	j->fn = fn;
+	j->arg = arg;
+}
+
+void jobs_open(struct jobs *j)
+{
+	static const struct shelf_events events = { on_changed, on_known, on_synced };
+
+	if (j->shelf)
+		return;
+	j->shelf = shelf_new(j->kube, &kind, j->objects, &events, j);
+	shelf_start(j->shelf, j->namespaces, j->namespace_count);
+}
+
+void jobs_close(struct jobs *j)
+{
+	struct owner *o, *next;
+
+	shelf_free(j->shelf);
+	j->shelf = NULL;
+	HASH_ITER (hh, j->owners, o, next)
+		owner_free(j, o);
+	while (j->gone)
+		gone_free(j, j->gone);
+}
+
+bool jobs_known(const struct jobs *j, const char *namespace_, const char **trouble)
+{
+	*trouble = NULL;
+	return j->shelf && shelf_knows(j->shelf, namespace_, trouble);
+}
+
+/* ---- Questions ---- */
+
+const struct jobs_seen *jobs_of(const struct jobs *j, const char *owner, size_t *count)
+{
+	const struct owner *o = owner_find(j, owner);
+
+	*count = o ? o->count : 0;
+	return o ? o->list : NULL;
+}
+
+const struct job *jobs_find(const struct jobs *j, const char *namespace_, const char *name)
+{
+	char key[STORE_KEY_MAX];
+
+	return j->shelf ? shelf_get(j->shelf, store_key(namespace_, name, key)) : NULL;
+}
+
+size_t jobs_running(const struct jobs *j, const char *owner, int64_t since_ms)
+{
+	const struct owner *o = owner_find(j, owner);
+	size_t running = gone_since(j, owner, since_ms) + (o ? o->tally.running : 0);
+
+	if (!o || o->finish_seen_ms <= since_ms)
+		return running;
+	for (size_t i = 0; i < o->count; i++)
+		running += o->list[i].finished_seen_ms > since_ms;
+	return running;
+}
+
+struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
+{
+	const struct owner *o = owner_find(j, owner);
+
+	return o ? o->tally : (struct jobs_tally){ 0, 0, 0 };
+}
+
+/* ---- Answers to writes ---- */
+
+/*
+ * A Job that an admission plugin took the label from is none of ours: no watch would ever tell that
+ * it is gone.
+ */
+void jobs_learn(struct jobs *j, const json_t *job)
+{
+	const json_t *meta = json_object_get(job, "metadata");
+
+	if (!j->shelf)
+		return;
+	if (json_object_get(json_object_get(meta, "labels"), JOB_OWNER_LABEL))
+		shelf_learn(j->shelf, job);
+	else
+		jobs_forget(j, json_str_or_empty(meta, "namespace"), json_str_or_empty(meta, "name"));
+}
+
+void jobs_forget(struct jobs *j, const char *namespace_, const char *name)
+{
+	char key[STORE_KEY_MAX];
+
+	if (j->shelf)
+		shelf_forget(j->shelf, store_key(namespace_, name, key));
+}

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/objects/shelf.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/informer.h"
+#include "kube/version.h"
+
+/* The watch of one namespace (or of all). */
+struct source {
+	struct shelf *owner;
+	char *namespace_; /* NULL: everywhere */
+	struct informer informer;
+	bool known; /* what is there, by a first list */
+};
+
+struct item { /* one allocation: of some kinds there are tens of thousands */
+	void *object;
+	struct source *source;
+	unsigned list; /* the list it was last seen in */
+	bool learned;  /* from the answer to a write; the watch has not told of it yet */
+	UT_hash_handle hh;
+	char key[];
+};
+
+struct shelf {
+	struct kube *kube;
+	const struct shelf_kind *kind;
+	const struct shelf_events *events;
+	void *arg;
+	struct item *items;
+	struct item *last; /* found last: one poll asks for the same object many times */
+	struct source *sources;
+	size_t source_count;
+	struct counters_family *objects;
+};
+
+/* ---- Items ---- */
+
+static const struct meta *meta_of(const void *object)
+{
+	return object;
+}
+
+static char *key_of(const struct shelf *s, const struct meta *meta, char out[SHELF_KEY_MAX])
+{
+	snprintf(out, SHELF_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_,
+		meta->name);
+	return out;
+}
+
+static struct item *item_find(struct shelf *s, const char *key)
+{
+	struct item *item;
+
+	if (s->last && strcmp(s->last->key, key) == 0)
+		return s->last;
+	HASH_FIND_STR(s->items, key, item);
+	if (item)
+		s->last = item;
+	return item;
+}
+
+static void count_items(struct shelf *s)
+{
+	if (s->objects)
+		counters_set(s->objects, (const char *const[]){ s->kind->kind }, HASH_COUNT(s->items));
+}
+
+static struct item *item_add(struct shelf *s, const char *key)
+{
+	size_t len = strlen(key);
+	struct item *item = mem_zalloc(sizeof(*item) + len + 1);
+
+	memcpy(item->key, key, len);
+	HASH_ADD(hh, s->items, key, len, item);
+	count_items(s);
+	return item;
+}
+
+/* The object is the caller's from now on. */
+static void *item_remove(struct shelf *s, struct item *item)
+{
+	void *object = item->object;
+
+	HASH_DELETE(hh, s->items, item);
+	if (s->last == item)
+		s->last = NULL;
+	count_items(s);
+	free(item);
+	return object;
+}
+
+/* It is gone before the listeners look. */
+static void drop(struct shelf *s, struct item *item)
+{
+	void *object = item_remove(s, item);
+
+	s->events->on_changed(s->arg, object, NULL);
+	s->kind->free(object);
+}
+
+/* ---- Taking in ---- */
+
+/* Takes the new content. */
+static void replace(struct shelf *s, struct item *item, void *object)
+{
+	void *before = item->object;
+
+	item->object = object;
+	if (!before || s->kind->every_read ||
+		strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
+		s->events->on_changed(s->arg, before, object);
+	if (before)
+		s->kind->free(before);
+}
+
+/*
+ * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
+ * backwards).
+ */
+static struct item *take(struct shelf *s, const json_t *json, bool authoritative)
+{
+	struct err err = { 0 };
+	void *object = s->kind->decode(json, &err);
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	if (!object) {
+		log_error(s->kind->resource, "an object that cannot be read is left alone: %s", err.msg);
+		return NULL;
+	}
+	item = item_find(s, key_of(s, meta_of(object), key));
+	if (item && !authoritative &&
+		version_compare(meta_of(object)->resource_version, meta_of(item->object)->resource_version) < 0) {
+		s->kind->free(object);
+		return item;
+	}
+	if (!item)
+		item = item_add(s, key);
+	replace(s, item, object);
+	return item;
+}
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct item *item = take(source->owner, object, source->informer.listing);
+
+	if (!item)
+		return;
+	item->source = source;
+	item->list = source->informer.list;
+	item->learned = false;
+}
+
+static void on_deleted(void *arg, const json_t *object)
+{
+	struct source *source = arg;
+	struct meta meta = { 0 };
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	/* What could be taken in must get out again, whatever else stands in it. */
+	if (meta_decode_slim(object, &meta, NULL) == 0) {
+		item = item_find(source->owner, key_of(source->owner, &meta, key));
+		/*
+		 * A late "deleted" of an object that was made anew meanwhile says nothing about the
+		 * new one.
+		 */
+		if (item && strcmp(meta_of(item->object)->uid, meta.uid) == 0)
+			drop(source->owner, item);
+	}
+	meta_done(&meta);
+}
+
+/*
+ * Whether it is not in the list that was read because it was written after that; the watch, which
+ * goes on from there, will tell of it.
+ */
+static bool is_ahead(const struct item *item, const char *list_version)
+{
+	return item->learned && version_compare(meta_of(item->object)->resource_version, list_version) > 0;
+}
+
+static void on_synced(void *arg)
+{
+	struct source *source = arg;
+	struct shelf *s = source->owner;
+	const char *version = informer_version(&source->informer);
+	struct item *item, *next;
+
+	HASH_ITER (hh, s->items, item, next)
+		if (item->source == source && item->list != source->informer.list && !is_ahead(item, version))
+			drop(s, item);
+	if (!source->known)
+		s->events->on_known(s->arg, source->namespace_);
+	source->known = true;
+	s->events->on_synced(s->arg);
+}
+
+static void on_trouble(void *arg, const struct err *err)
+{
+	struct source *source = arg;
+	const struct shelf *s = source->owner;
+
+	if (err && err->kind == ERR_MISSING && !s->kind->optional)
+		log_error(s->kind->resource,
+			"cannot be watched: %s (are the CRDs installed? "
+			"`kscaled manifests | kubectl apply -f -`)",
+			err->msg);
+	else
+		informer_log(&source->informer, err);
+	if (err && !source->known)
+		s->events->on_known(s->arg, source->namespace_);
+}
+
+/* ---- The house around it ---- */
+
+struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects,
+	const struct shelf_events *events, void *arg)
+{
+	struct shelf *s = mem_zalloc(sizeof(*s));
+
+	s->kube = kube;
+	s->kind = kind;
+	s->objects = objects;
+	s->events = events;
+	s->arg = arg;
+	return s;
+}
+
+static void shelf_dispose(void *arg)
+{
+	struct shelf *s = arg;
+	struct item *item, *next;
+
+	for (size_t i = 0; i < s->source_count; i++)
+		free(s->sources[i].namespace_);
+	HASH_ITER (hh, s->items, item, next)
+		s->kind->free(item_remove(s, item));
+	free(s->sources);
+	free(s);
+}
+
+static void ignore_change(void *arg, const void *before, const void *now)
+{
+	(void)arg;
+	(void)before;
+	(void)now;
+}
+
+static void ignore_known(void *arg, const char *namespace_)
+{
+	(void)arg;
+	(void)namespace_;
+}
+
+static void ignore_synced(void *arg)
+{
+	(void)arg;
+}
+
+/* The watches end at once; the rest may be in the midst of telling of a change. */
+void shelf_free(struct shelf *s)
+{
+	static const struct shelf_events deaf = { ignore_change, ignore_known, ignore_synced };
+
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->source_count; i++)
+		informer_stop(&s->sources[i].informer);
+	if (s->objects)
+		counters_set(s->objects, (const char *const[]){ s->kind->kind }, 0);
+	s->objects = NULL;
+	s->events = &deaf;
+	loop_free_later(kube_loop(s->kube), s, shelf_dispose);
+}
+
+static void source_start(struct shelf *s, struct source *source, const char *namespace_)
+{
+	static const struct informer_events events = {
+		.on_object = on_object,
+		.on_deleted = on_deleted,
+		.on_synced = on_synced,
+		.on_trouble = on_trouble,
+	};
+	MEM_AUTO char *path = namespace_
+		? mem_printf("%s/namespaces/%s/%s", s->kind->group_path, namespace_, s->kind->resource)
+		: mem_printf("%s/%s", s->kind->group_path, s->kind->resource);
+	struct informer_config config = {
+		.path = path,
+		.label_selector = s->kind->label_selector,
+		.subject = s->kind->resource,
+		.grant = s->kind->grant,
+		.quiet = true,
+	};
+
+	source->owner = s;
+	source->namespace_ = mem_dup(namespace_);
+	informer_start(&source->informer, s->kube, &config, &events, source);
+}
+
+void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
+{
+	bool one = count == 0 || s->kind->cluster_wide;
+
+	s->source_count = one ? 1 : count;
+	s->sources = mem_array(s->source_count, sizeof(*s->sources));
+	for (size_t i = 0; i < s->source_count; i++)
+		source_start(s, &s->sources[i], one ? NULL : namespaces[i]);
+}
+
+bool shelf_synced(const struct shelf *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (!s->sources[i].known)
+			return false;
+	return s->source_count > 0;
+}
+
+const char *shelf_trouble(const struct shelf *s)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (s->sources[i].informer.trouble)
+			return informer_trouble(&s->sources[i].informer);
+	return NULL;
+}
+
+static struct source *source_of(const struct shelf *s, const char *namespace_)
+{
+	for (size_t i = 0; i < s->source_count; i++)
+		if (!s->sources[i].namespace_ || strcmp(s->sources[i].namespace_, namespace_) == 0)
+			return &s->sources[i];
+	return NULL;
+}
+
+bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble)
+{
+	const struct source *source = source_of(s, namespace_);
+
+	*trouble = source ? informer_trouble(&source->informer) : NULL;
+	return source && source->informer.synced;
+}
+
+const void *shelf_get(struct shelf *s, const char *key)
+{
+	const struct item *item = item_find(s, key);
+
+	return item ? item->object : NULL;
+}
+
+size_t shelf_count(const struct shelf *s)
+{
+	return HASH_COUNT(s->items);
+}
+
+void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg)
+{
+	struct item *item, *next;
+
+	HASH_ITER (hh, s->items, item, next)
+		fn(arg, item->key, item->object);
+}
+
+/* ---- Answers to writes ---- */
+
+/* What an admission plugin took our label from is not seen by our watch. */
+static bool is_watched(const struct source *source, const struct meta *meta)
+{
+	const char *label = source ? source->owner->kind->label : NULL;
+
+	return source && (!label || strmap_get(&meta->labels, label));
+}
+
+/*
+ * An object that we do not know although the watch has come further: it was deleted before the
+ * answer to its write came.
+ */
+static bool is_gone(const struct source *source, const struct meta *meta)
+{
+	const char *seen = source ? informer_version(&source->informer) : "";
+	char key[SHELF_KEY_MAX];
+
+	return *seen && is_watched(source, meta) && !item_find(source->owner, key_of(source->owner, meta, key)) &&
+		version_compare(meta->resource_version, seen) <= 0;
+}
+
+/* A written object belongs to the source that watches its namespace. */
+void shelf_learn(struct shelf *s, const json_t *object)
+{
+	struct meta meta = { 0 };
+	struct source *source;
+	struct item *item;
+
+	if (!object || meta_decode(object, &meta, NULL))
+		return; /* an empty answer: the watch will tell */
+	source = source_of(s, meta.namespace_);
+	item = is_gone(source, &meta) ? NULL : take(s, object, false);
+	meta_done(&meta);
+	if (item && source) {
+		item->source = source;
+		item->learned = true;
+	}
+}
+
+void shelf_forget(struct shelf *s, const char *key)
+{
+	struct item *item = item_find(s, key);
+
+	if (item)
+		drop(s, item);
+}

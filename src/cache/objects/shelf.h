@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_OBJECTS_SHELF_H
+#define CACHE_OBJECTS_SHELF_H
+
+/*
+ * The objects of one kind, kept by watches: one in each watched namespace, or one for all.
+ * cache/objects/store has a shelf per kind and knows what the kinds mean; a shelf knows nothing of
+ * them but that a decoded object begins with its struct meta. Owns the decoded objects; a pointer
+ * handed out is good until the loop turns.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/counters.h"
+#include "base/err.h"
+#include "crd/meta.h"
+#include "kube/client.h"
+
+struct shelf;
+
+#define SHELF_PREFIX_MAX 11 /* bytes of a key_prefix */
+#define SHELF_KEY_MAX    (SHELF_PREFIX_MAX + 253 + 1 + 253 + 1)
+
+struct shelf_kind {                 /* outlives the shelf */
+	const char *kind;           /* "ScaledObject" */
+	const char *resource;       /* "scaledobjects": in paths and in the log */
+	const char *group_path;     /* "/apis/keda.sh/v1alpha1" */
+	const char *label_selector; /* "key=value"; NULL: all */
+	const char *key_prefix;     /* before "namespace/name" in its keys, so that those of two kinds never meet; NULL:
+				       nothing */
+	const char *label;          /* its key: what does not carry it is not seen by the watch; NULL */
+	const char *grant;          /* in its trouble when we may not: "grant list and watch on jobs.batch"; NULL */
+	bool cluster_wide;          /* has no namespaces: one watch */
+	bool optional;              /* kscaled works without it: a failing watch is a warning */
+	/*
+	 * on_changed is told also when the same version was read once more: for who keeps pointers
+	 * to the objects
+	 */
+	bool every_read;
+	void *(*decode)(const json_t *object, struct err *err); /* begins with struct meta */
+	void (*free)(void *object);
+};
+
+struct shelf_events {
+	/*
+	 * It came (before NULL), went (now NULL: it is not found any more) or has another version.
+	 * Both are borrowed for the call.
+	 */
+	void (*on_changed)(void *arg, const void *before, const void *now);
+	/*
+	 * Whether the objects of a place are known, or why not, is different from before.
+	 * namespace_ NULL: everywhere.
+	 */
+	void (*on_known)(void *arg, const char *namespace_);
+	void (*on_synced)(void *arg); /* a list was read to its end */
+};
+
+struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind,
+	struct counters_family *objects /* gauge by kind; NULL */, const struct shelf_events *events, void *arg);
+/* also from inside its events: none comes any more, and the objects go at the end of the turn */
+void shelf_free(struct shelf *s);
+
+/* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
+void shelf_start(struct shelf *s, const char *const *namespaces, size_t count);
+
+bool shelf_synced(const struct shelf *s);         /* every watch has had a full list */
+const char *shelf_trouble(const struct shelf *s); /* why a watch fails at the moment; NULL when all is well */
+/*
+ * Whether the objects of this namespace were listed, so that one that is not here is not there. If
+ * not, *trouble says why they cannot be, or is NULL.
+ */
+bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble);
+
+const void *shelf_get(struct shelf *s, const char *key); /* NULL when unknown */
+size_t shelf_count(const struct shelf *s);
+void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg);
+
+void shelf_learn(struct shelf *s, const json_t *object); /* the answer to a write; NULL: nothing was said */
+void shelf_forget(struct shelf *s, const char *key);     /* a write met "not found" */
+
+#endif

@@ -1,0 +1,753 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/objects/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cache/objects/index.h"
+#include "cache/objects/shelf.h"
+#include "decide/hpaspec.h"
+
+#define LISTENERS_MAX 16
+
+enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
+
+#define JOB_KEY_PREFIX "scaledjobs/"
+
+struct store {
+	struct shelf *shelves[KINDS];
+	struct index hpas;       /* by the ScaledObject that they belong to */
+	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
+	struct index claims;     /* ScaledObjects by what they lay claim to */
+	bool learning;           /* what is taken in is the answer to a write of ours */
+	struct {
+		store_listener fn;
+		void *arg;
+	} listeners[LISTENERS_MAX];
+	size_t listener_count;
+	bool told_synced;
+};
+
+char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
+{
+	snprintf(out, STORE_KEY_MAX, "%s/%s", namespace_, name);
+	return out;
+}
+
+char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
+{
+	snprintf(out, STORE_KEY_MAX, JOB_KEY_PREFIX "%s/%s", namespace_, name);
+	return out;
+}
+
+/* A namespace may be called "scaledjobs": its ScaledObjects' keys have one slash, not two. */
+enum scaled_kind store_key_kind(const char *key)
+{
+	size_t len = strlen(JOB_KEY_PREFIX);
+
+	return strncmp(key, JOB_KEY_PREFIX, len) == 0 && strchr(key + len, '/') ? SCALED_JOB : SCALED_OBJECT;
+}
+
+const char *store_key_path(const char *key)
+{
+	return store_key_kind(key) == SCALED_JOB ? key + strlen(JOB_KEY_PREFIX) : key;
+}
+
+static void tell(struct store *s, unsigned changes, const char *key)
+{
+	for (size_t i = 0; changes && i < s->listener_count; i++)
+		s->listeners[i].fn(s->listeners[i].arg, changes, key);
+}
+
+/* ---- What a change means, by kind ---- */
+
+/* What kscaled cannot work without. */
+static const enum kind needed[] = { KIND_SCALEDOBJECT, KIND_HPA };
+#define NEEDED (sizeof(needed) / sizeof(needed[0]))
+
+static void on_synced(void *arg)
+{
+	struct store *s = arg;
+
+	if (s->told_synced || !store_synced(s))
+		return;
+	s->told_synced = true;
+	tell(s, STORE_SYNCED, NULL);
+}
+
+static bool same_finalizers(const struct meta *a, const struct meta *b)
+{
+	if (a->finalizer_count != b->finalizer_count)
+		return false;
+	for (size_t i = 0; i < a->finalizer_count; i++)
+		if (strcmp(a->finalizers[i], b->finalizers[i]) != 0)
+			return false;
+	return true;
+}
+
+static unsigned meta_changes(const struct meta *a, const struct meta *b)
+{
+	bool meta = a->deleted_unix_ms != b->deleted_unix_ms || !strmap_equal(&a->labels, &b->labels) ||
+		!same_finalizers(a, b);
+
+	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : STORE_ANNOTATIONS) | (meta ? STORE_META : 0u);
+}
+
+/* Digests of spec and status as they came, for what of both nobody else may write unseen. */
+struct digests {
+	uint64_t spec, status;
+};
+
+static unsigned object_changes(const struct meta *a, struct digests before, const struct meta *b, struct digests now)
+{
+	unsigned changes;
+
+	if (strcmp(a->uid, b->uid) != 0)
+		return STORE_SPEC;
+	changes = meta_changes(a, b);
+	if (before.spec != now.spec || a->generation != b->generation)
+		changes |= STORE_SPEC;
+	if (before.status != now.status)
+		changes |= STORE_STATUS;
+	return changes;
+}
+
+static struct digests digests_of(const struct scaled *of)
+{
+	return of->so ? (struct digests){ of->so->spec_digest, of->so->status_digest }
+		      : (struct digests){ of->sj->spec_digest, of->sj->status_digest };
+}
+
+static void on_scaled(struct store *s, const struct scaled *before, const struct scaled *now, const char *key)
+{
+	unsigned changes = STORE_SPEC;
+
+	if (!now)
+		changes = STORE_GONE;
+	else if (before)
+		changes = object_changes(before->meta, digests_of(before), now->meta, digests_of(now));
+	/* Whoever is answered goes on by himself. */
+	tell(s, s->learning ? changes & ~(unsigned)(STORE_STATUS | STORE_META) : changes, key);
+}
+
+struct store_claims store_claims_of(const struct scaledobject *so)
+{
+	char name[254];
+
+	return (struct store_claims){
+		.target = index_mark(so->meta.namespace_, scaledobject_target_kind(&so->spec),
+			so->spec.target_name ? so->spec.target_name : ""),
+		.hpa = index_mark(so->meta.namespace_, "HPA", scaledobject_hpa_name(so, name, sizeof(name))),
+	};
+}
+
+static void file_claims(struct store *s, const struct scaledobject *so,
+	void (*file)(struct index *x, uint64_t mark, const char *key))
+{
+	struct store_claims claims = store_claims_of(so);
+	char key[STORE_KEY_MAX];
+
+	store_key(so->meta.namespace_, so->meta.name, key);
+	file(&s->claims, claims.target, key);
+	file(&s->claims, claims.hpa, key);
+}
+
+static void move_claims(struct store *s, const struct scaledobject *before, const struct scaledobject *now)
+{
+	if (before && now && before->spec_digest == now->spec_digest)
+		return;
+	if (before)
+		file_claims(s, before, index_remove);
+	if (now)
+		file_claims(s, now, index_add);
+}
+
+static void on_scaledobject(void *arg, const void *before, const void *now)
+{
+	struct scaled was = before ? scaled_of_object(before) : (struct scaled){ 0 };
+	struct scaled is = now ? scaled_of_object(now) : was;
+	char key[STORE_KEY_MAX];
+
+	move_claims(arg, before, now);
+	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_key(is.meta->namespace_, is.meta->name, key));
+}
+
+static void on_scaledjob(void *arg, const void *before, const void *now)
+{
+	struct scaled was = before ? scaled_of_job(before) : (struct scaled){ 0 };
+	struct scaled is = now ? scaled_of_job(now) : was;
+	char key[STORE_KEY_MAX];
+
+	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_job_key(is.meta->namespace_, is.meta->name, key));
+}
+
+/* They have no neighbours that somebody would wait for. */
+static void on_scaledjobs_known(void *arg, const char *namespace_)
+{
+	(void)arg;
+	(void)namespace_;
+}
+
+/*
+ * The ScaledObject that an HPA belongs to: which controls it or, when nobody does, which it was
+ * made for. NULL: none.
+ */
+static const char *hpa_owner(const struct hpa *hpa)
+{
+	const struct owner_ref *owner = meta_controller(&hpa->meta);
+
+	if (owner)
+		return strcmp(owner->kind, "ScaledObject") == 0 ? owner->name : NULL;
+	return strmap_get(&hpa->meta.labels, HPASPEC_NAME_LABEL);
+}
+
+static bool same_owners(const struct meta *a, const struct meta *b)
+{
+	const struct owner_ref *one = meta_controller(a), *other = meta_controller(b);
+
+	return one && other ? strcmp(one->uid, other->uid) == 0 : !one && !other;
+}
+
+/* Of the status only what somebody acts on: its metrics are written every 15 s. */
+static bool same_hpa_status(const struct hpa *a, const struct hpa *b)
+{
+	return a->desired_replicas == b->desired_replicas && a->last_scale_unix_ms == b->last_scale_unix_ms &&
+		text_equal(a->scaling_active_status, b->scaling_active_status) &&
+		text_equal(a->scaling_active_reason, b->scaling_active_reason) &&
+		text_equal(a->scaling_active_message, b->scaling_active_message);
+}
+
+static unsigned hpa_changes(const struct hpa *a, const struct hpa *b)
+{
+	bool same = strcmp(a->meta.uid, b->meta.uid) == 0 && a->spec_fingerprint == b->spec_fingerprint &&
+		same_owners(&a->meta, &b->meta) && !meta_changes(&a->meta, &b->meta);
+
+	return (same ? 0u : STORE_HPA) | (same_hpa_status(a, b) ? 0u : STORE_HPA_STATUS);
+}
+
+static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner,
+	void (*file)(struct index *x, uint64_t mark, const char *key))
+{
+	char key[STORE_KEY_MAX];
+
+	if (owner)
+		file(&s->hpas, index_mark(hpa->meta.namespace_, "ScaledObject", owner),
+			store_key(hpa->meta.namespace_, hpa->meta.name, key));
+}
+
+static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa, const char *owner)
+{
+	char key[STORE_KEY_MAX];
+
+	if (owner)
+		tell(s, changes, store_key(hpa->meta.namespace_, owner, key));
+}
+
+/*
+ * What an HPA scales that we do not manage, as a ScaledObject would claim it; 0: nothing, or it is
+ * ours.
+ */
+static uint64_t rival_claim(const struct hpa *hpa)
+{
+	struct scaledobject_spec spec = { .target_name = NULL };
+
+	if (!hpa || !hpa->target_name || !*hpa->target_name || hpaspec_is_managed(hpa))
+		return 0;
+	spec.target_kind = (char *)(uintptr_t)hpa->target_kind;
+	return index_mark(hpa->meta.namespace_, scaledobject_target_kind(&spec), hpa->target_name);
+}
+
+/* Whoever lays the same claim looks again. */
+static void tell_rivals(struct store *s, uint64_t claim)
+{
+	const char *key;
+
+	for (size_t at = 0; (key = store_next_claim(s, claim, &at));)
+		tell(s, STORE_HPA, key);
+}
+
+static void move_rival(struct store *s, const struct meta *meta, uint64_t old, uint64_t new)
+{
+	char key[STORE_KEY_MAX];
+
+	if (old == new)
+		return;
+	store_key(meta->namespace_, meta->name, key);
+	if (old) {
+		index_remove(&s->rival_hpas, old, key);
+		tell_rivals(s, old);
+	}
+	if (new) {
+		index_add(&s->rival_hpas, new, key);
+		tell_rivals(s, new);
+	}
+}
+
+/* Whoever it belonged to until now is concerned as well as whoever it does from now on. */
+static void on_hpa(void *arg, const void *before, const void *now)
+{
+	struct store *s = arg;
+	const char *old = before ? hpa_owner(before) : NULL, *new = now ? hpa_owner(now) : NULL;
+	bool moved = !text_equal(old, new);
+
+	move_rival(s, now ? now : before, rival_claim(before), rival_claim(now));
+	if (moved && before)
+		file_hpa(s, before, old, index_remove);
+	if (moved && now)
+		file_hpa(s, now, new, index_add);
+	if (now)
+		tell_owner(s, before && !moved ? hpa_changes(before, now) : STORE_HPA | STORE_HPA_STATUS, now, new);
+	if (before && (moved || !now))
+		tell_owner(s, STORE_HPA, before, old);
+}
+
+struct waiting {
+	struct store *store;
+	const char *namespace_;
+};
+
+static void tell_waiting(void *arg, const char *key, const void *object)
+{
+	const struct waiting *w = arg;
+	const struct scaledobject *so = object;
+
+	if (!w->namespace_ || strcmp(w->namespace_, so->meta.namespace_) == 0)
+		tell(w->store, STORE_HPA, key);
+}
+
+/* Objects whose HPAs, or whose rivals, could not be looked up hear of it when that changes. */
+static void on_neighbours_known(void *arg, const char *namespace_)
+{
+	struct store *s = arg;
+
+	shelf_each(s->shelves[KIND_SCALEDOBJECT], tell_waiting, &(struct waiting){ s, namespace_ });
+}
+
+static void on_triggerauth(void *arg, const void *before, const void *now)
+{
+	const struct triggerauth *t = now ? now : before;
+	char key[STORE_KEY_MAX];
+
+	tell(arg, STORE_TRIGGERAUTH, store_key(t->meta.namespace_, t->meta.name, key));
+}
+
+static void on_triggerauths_known(void *arg, const char *namespace_)
+{
+	(void)namespace_;
+	tell(arg, STORE_TRIGGERAUTH, NULL);
+}
+
+/* ---- The kinds ---- */
+
+static void *decode_scaledobject(const json_t *object, struct err *err)
+{
+	return scaledobject_decode(object, err);
+}
+
+static void free_scaledobject(void *object)
+{
+	scaledobject_free(object);
+}
+
+static void *decode_scaledjob(const json_t *object, struct err *err)
+{
+	return scaledjob_decode(object, err);
+}
+
+static void free_scaledjob(void *object)
+{
+	scaledjob_free(object);
+}
+
+static bool is_of_a_scaledobject(const json_t *metadata)
+{
+	const json_t *owner;
+	size_t i;
+
+	json_array_foreach(json_object_get(metadata, "ownerReferences"), i,
+		owner) if (strcmp(json_str_or_empty(owner, "kind"), "ScaledObject") == 0) return true;
+	return false;
+}
+
+/* Of those of others hardly anything is kept. */
+static void *decode_hpa(const json_t *object, struct err *err)
+{
+	const json_t *metadata = json_object_get(object, "metadata");
+	bool ours = strcmp(json_str_or_empty(json_object_get(metadata, "labels"), HPASPEC_MANAGED_LABEL), "true") == 0;
+
+	return ours || is_of_a_scaledobject(metadata) ? hpa_decode(object, err) : hpa_decode_slim(object, err);
+}
+
+static void free_hpa(void *object)
+{
+	hpa_free(object);
+}
+
+static void *decode_triggerauth(const json_t *object, struct err *err)
+{
+	return triggerauth_decode(object, err);
+}
+
+static void free_triggerauth(void *object)
+{
+	triggerauth_free(object);
+}
+
+#define KEDA_PATH "/apis/keda.sh/v1alpha1"
+
+static const struct {
+	struct shelf_kind kind;
+	struct shelf_events events;
+} kinds[KINDS] = {
+	[KIND_SCALEDOBJECT] = {
+		{
+			.kind = "ScaledObject",
+			.resource = "scaledobjects",
+			.group_path = KEDA_PATH,
+			.decode = decode_scaledobject,
+			.free = free_scaledobject,
+		},
+		{ on_scaledobject, on_neighbours_known, on_synced },
+	},
+	[KIND_SCALEDJOB] = {
+		{
+			.kind = "ScaledJob",
+			.resource = "scaledjobs",
+			.group_path = KEDA_PATH,
+			.key_prefix = JOB_KEY_PREFIX,
+			.optional = true,
+			.decode = decode_scaledjob,
+			.free = free_scaledjob,
+		},
+		{ on_scaledjob, on_scaledjobs_known, on_synced },
+	},
+	[KIND_HPA] = {
+		{
+			.kind = "HorizontalPodAutoscaler",
+			.resource = "horizontalpodautoscalers",
+			.group_path = "/apis/autoscaling/v2",
+			.decode = decode_hpa,
+			.free = free_hpa,
+		},
+		{ on_hpa, on_neighbours_known, on_synced },
+	},
+	[KIND_TRIGGERAUTH] = {
+		{
+			.kind = TRIGGERAUTH_KIND,
+			.resource = "triggerauthentications",
+			.group_path = KEDA_PATH,
+			.optional = true,
+			.decode = decode_triggerauth,
+			.free = free_triggerauth,
+		},
+		{ on_triggerauth, on_triggerauths_known, on_synced },
+	},
+	[KIND_CLUSTERTRIGGERAUTH] = {
+		{
+			.kind = TRIGGERAUTH_CLUSTER_KIND,
+			.resource = "clustertriggerauthentications",
+			.group_path = KEDA_PATH,
+			.cluster_wide = true,
+			.optional = true,
+			.decode = decode_triggerauth,
+			.free = free_triggerauth,
+		},
+		{ on_triggerauth, on_triggerauths_known, on_synced },
+	},
+};
+
+/* ---- The house around it ---- */
+
+struct store *store_new(struct kube *kube, struct counters *counters)
+{
+	static const char *const labels[] = { "kind", NULL };
+	struct store *s = mem_zalloc(sizeof(*s));
+	struct counters_family *objects = counters
+		? counters_declare(counters, COUNTERS_GAUGE, "kscaled_objects", "Objects known, by kind.", labels)
+		: NULL;
+
+	for (int kind = 0; kind < KINDS; kind++)
+		s->shelves[kind] = shelf_new(kube, &kinds[kind].kind, objects, &kinds[kind].events, s);
+	return s;
+}
+
+void store_free(struct store *s)
+{
+	if (!s)
+		return;
+	for (int kind = 0; kind < KINDS; kind++)
+		shelf_free(s->shelves[kind]);
+	index_done(&s->hpas);
+	index_done(&s->rival_hpas);
+	index_done(&s->claims);
+	free(s);
+}
+
+void store_start(struct store *s, const char *const *namespaces, size_t count)
+{
+	for (int kind = 0; kind < KINDS; kind++)
+		shelf_start(s->shelves[kind], namespaces, count);
+}
+
+bool store_synced(const struct store *s)
+{
+	for (size_t i = 0; i < NEEDED; i++)
+		if (!shelf_synced(s->shelves[needed[i]]))
+			return false;
+	return true;
+}
+
+const char *store_trouble(const struct store *s)
+{
+	const char *trouble = NULL;
+
+	for (size_t i = 0; i < NEEDED && !trouble; i++)
+		trouble = shelf_trouble(s->shelves[needed[i]]);
+	return trouble;
+}
+
+void store_listen(struct store *s, store_listener fn, void *arg)
+{
+	if (s->listener_count < LISTENERS_MAX) {
+		s->listeners[s->listener_count].fn = fn;
+		s->listeners[s->listener_count++].arg = arg;
+	}
+}
+
+/* ---- ScaledObjects ---- */
+
+const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
+{
+	return shelf_get(s->shelves[KIND_SCALEDOBJECT], key);
+}
+
+const char *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
+{
+	return index_next(&s->claims, claim, at);
+}
+
+bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(s->shelves[KIND_SCALEDOBJECT], namespace_, trouble);
+}
+
+size_t store_scaledobject_count(const struct store *s)
+{
+	return shelf_count(s->shelves[KIND_SCALEDOBJECT]);
+}
+
+struct each_scaledobject {
+	void (*fn)(void *arg, const char *key, const struct scaledobject *so);
+	void *arg;
+};
+
+static void on_each_scaledobject(void *arg, const char *key, const void *object)
+{
+	const struct each_scaledobject *each = arg;
+
+	each->fn(each->arg, key, object);
+}
+
+void store_each_scaledobject(const struct store *s,
+	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
+{
+	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_scaledobject, &(struct each_scaledobject){ fn, arg });
+}
+
+static void learn(struct store *s, enum kind kind, const json_t *object)
+{
+	s->learning = true;
+	shelf_learn(s->shelves[kind], object);
+	s->learning = false;
+}
+
+void store_learn_scaledobject(struct store *s, const json_t *object)
+{
+	learn(s, KIND_SCALEDOBJECT, object);
+}
+
+/* ---- ScaledJobs ---- */
+
+const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
+{
+	return shelf_get(s->shelves[KIND_SCALEDJOB], key);
+}
+
+bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(s->shelves[KIND_SCALEDJOB], namespace_, trouble);
+}
+
+bool store_synced_scaledjobs(const struct store *s, const char **trouble)
+{
+	*trouble = shelf_trouble(s->shelves[KIND_SCALEDJOB]);
+	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
+}
+
+size_t store_scaledjob_count(const struct store *s)
+{
+	return shelf_count(s->shelves[KIND_SCALEDJOB]);
+}
+
+struct each_scaledjob {
+	void (*fn)(void *arg, const char *key, const struct scaledjob *sj);
+	void *arg;
+};
+
+static void on_each_scaledjob(void *arg, const char *key, const void *object)
+{
+	const struct each_scaledjob *each = arg;
+
+	each->fn(each->arg, key, object);
+}
+
+void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
+	void *arg)
+{
+	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_scaledjob, &(struct each_scaledjob){ fn, arg });
+}
+
+void store_learn_scaledjob(struct store *s, const json_t *object)
+{
+	learn(s, KIND_SCALEDJOB, object);
+}
+
+/* ---- Either ---- */
+
+bool store_scaled(const struct store *s, const char *key, struct scaled *out)
+{
+	const struct scaledobject *so = store_scaledobject(s, key);
+	const struct scaledjob *sj = so ? NULL : store_scaledjob(s, key);
+
+	if (so)
+		*out = scaled_of_object(so);
+	if (sj)
+		*out = scaled_of_job(sj);
+	return so || sj;
+}
+
+struct each_scaled {
+	void (*fn)(void *arg, const char *key, const struct scaled *of);
+	void *arg;
+};
+
+static void on_each_object(void *arg, const char *key, const void *object)
+{
+	const struct each_scaled *each = arg;
+	struct scaled of = scaled_of_object(object);
+
+	each->fn(each->arg, key, &of);
+}
+
+static void on_each_job(void *arg, const char *key, const void *object)
+{
+	const struct each_scaled *each = arg;
+	struct scaled of = scaled_of_job(object);
+
+	each->fn(each->arg, key, &of);
+}
+
+void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
+	void *arg)
+{
+	struct each_scaled each = { fn, arg };
+
+	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_object, &each);
+	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_job, &each);
+}
+
+/* ---- HPAs ---- */
+
+const struct hpa *store_hpa(const struct store *s, const char *key)
+{
+	const struct hpa *hpa = shelf_get(s->shelves[KIND_HPA], key);
+
+	return hpa && !hpa->slim ? hpa : NULL;
+}
+
+const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at)
+{
+	const char *key = index_next(&s->rival_hpas, claim, at);
+
+	return key ? shelf_get(s->shelves[KIND_HPA], key) : NULL;
+}
+
+bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(s->shelves[KIND_HPA], namespace_, trouble);
+}
+
+const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except)
+{
+	uint64_t mark = index_mark(so->meta.namespace_, "ScaledObject", so->meta.name);
+	const char *key;
+	size_t at = 0;
+
+	while ((key = index_next(&s->hpas, mark, &at))) {
+		const struct hpa *hpa = store_hpa(s, key);
+
+		if (hpa && !hpa->meta.deleted_unix_ms && strcmp(hpa->meta.name, except) != 0 && hpaspec_is_of(hpa, so))
+			return hpa;
+	}
+	return NULL;
+}
+
+void store_learn_hpa(struct store *s, const json_t *object)
+{
+	shelf_learn(s->shelves[KIND_HPA], object);
+}
+
+void store_forget_hpa(struct store *s, const char *key)
+{
+	shelf_forget(s->shelves[KIND_HPA], key);
+}
+
+/* ---- TriggerAuthentications ---- */
+
+static struct shelf *triggerauths(const struct store *s, bool cluster)
+{
+	return s->shelves[cluster ? KIND_CLUSTERTRIGGERAUTH : KIND_TRIGGERAUTH];
+}
+
+const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
+	const char *name)
+{
+	char key[STORE_KEY_MAX];
+
+	return shelf_get(triggerauths(s, cluster), store_key(cluster ? "" : namespace_, name, key));
+}
+
+bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble)
+{
+	return shelf_knows(triggerauths(s, cluster), cluster ? "" : namespace_, trouble);
+}
+
+struct each_triggerauth {
+	void (*fn)(void *arg, const char *key, const struct triggerauth *t);
+	void *arg;
+};
+
+static void on_each_triggerauth(void *arg, const char *key, const void *object)
+{
+	const struct each_triggerauth *each = arg;
+
+	each->fn(each->arg, key, object);
+}
+
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
+	void *arg)
+{
+	struct each_triggerauth each = { fn, arg };
+
+	shelf_each(triggerauths(s, false), on_each_triggerauth, &each);
+	shelf_each(triggerauths(s, true), on_each_triggerauth, &each);
+}
+
+void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object)
+{
+	shelf_learn(triggerauths(s, cluster), object);
+}

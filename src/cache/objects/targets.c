@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/objects/targets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/objects/targets_parts.h"
+#include "cache/objects/targetshape.h"
+#include "kube/version.h"
+
+#define OPEN_LATE_MS 1000
+
+static struct target *target_get(struct targets *t, const struct target_ref *ref)
+{
+	MEM_AUTO char *key = mem_printf("%s/%s/%s/%s/%s", ref->group, ref->version, ref->resource, ref->namespace_,
+		ref->name);
+	struct target *target = targets_object_find(t, key);
+
+	if (target)
+		return target;
+	target = mem_zalloc(sizeof(*target));
+	target->place = targets_watch_get(t, ref);
+	target->place->wanted++;
+	target->key = mem_dup(key);
+	target->namespace_ = mem_dup(ref->namespace_);
+	target->name = target->key + strlen(target->key) - strlen(ref->name);
+	HASH_ADD_KEYPTR(hh, t->targets, target->key, strlen(target->key), target);
+	/*
+	 * The first list may be half read; only one that has not begun is sure to bring this
+	 * object.
+	 */
+	if (target->place->denied)
+		targets_object_poll(target);
+	else if (target->place->informer.synced || target->place->informer.listing)
+		targets_object_read(target);
+	return target;
+}
+
+static void target_free(struct target *target)
+{
+	struct place *place = target->place;
+
+	HASH_DELETE(hh, place->owner->targets, target);
+	targets_object_read_stop(target);
+	targets_object_scale_stop(target);
+	workload_free(target->workload);
+	free(target->trouble);
+	free(target->key);
+	free(target->namespace_);
+	free(target);
+	if (--place->wanted == 0)
+		targets_watch_free(place);
+}
+
+static struct want *want_find(const struct targets *t, const char *owner_key)
+{
+	struct want *w;
+
+	HASH_FIND_STR(t->wants, owner_key, w);
+	return w;
+}
+
+static void want_free(struct targets *t, struct want *w)
+{
+	struct want **link = &w->target->owners;
+
+	while (*link != w)
+		link = &(*link)->next;
+	*link = w->next;
+	HASH_DELETE(hh, t->wants, w);
+	if (!w->target->owners)
+		target_free(w->target);
+	free(w->owner_key);
+	free(w);
+}
+
+void targets_want(struct targets *t, const char *owner_key, const struct target_ref *ref)
+{
+	struct want *old = want_find(t, owner_key);
+	struct target *target = target_get(t, ref);
+	struct want *w;
+
+	if (old && old->target == target)
+		return;
+	w = mem_zalloc(sizeof(*w));
+	w->owner_key = mem_dup(owner_key);
+	w->target = target;
+	w->next = target->owners;
+	target->owners = w;
+	if (old)
+		want_free(t, old);
+	HASH_ADD_KEYPTR(hh, t->wants, w->owner_key, strlen(w->owner_key), w);
+}
+
+void targets_release(struct targets *t, const char *owner_key)
+{
+	struct want *w = want_find(t, owner_key);
+
+	if (w)
+		want_free(t, w);
+}
+
+enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
+{
+	const struct want *w = want_find(t, owner_key);
+
+	*out = w ? w->target->workload : NULL;
+	return w ? w->target->state : TARGET_UNREAD;
+}
+
+const char *targets_trouble(const struct targets *t, const char *owner_key)
+{
+	const struct want *w = want_find(t, owner_key);
+
+	if (!w)
+		return NULL;
+	return w->target->trouble ? w->target->trouble : informer_trouble(&w->target->place->informer);
+}
+
+bool targets_reads(const struct targets *t, const char *owner_key)
+{
+	const struct want *w = want_find(t, owner_key);
+
+	return w && w->target->state == TARGET_UNREAD && !targets_trouble(t, owner_key);
+}
+
+void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale)
+{
+	struct want *w = want_find(t, owner_key);
+	struct workload *workload = w ? w->target->workload : NULL;
+	const char *version = json_string_value(json_object_get(json_object_get(scale, "metadata"), "resourceVersion"));
+	const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");
+
+	if (!workload || !version || version_compare(version, workload->resource_version) <= 0)
+		return;
+	if (w->target->unsure && version_compare(version, w->target->unsure->resource_version) >= 0) {
+		workload_free(workload);
+		workload = w->target->workload = w->target->unsure;
+		w->target->unsure = NULL;
+	}
+	/* A Scale leaves out replicas when they are 0. */
+	workload->replicas = (int32_t)json_integer_value(replicas);
+	free(workload->resource_version);
+	workload->resource_version = mem_dup(version);
+	w->target->shape = targetshape_of(workload);
+}
+
+void targets_open(struct targets *t)
+{
+	struct place *place, *next;
+
+	loop_timer_cancel(&t->open_late);
+	if (t->open)
+		return;
+	t->open = true;
+	HASH_ITER (hh, t->places, place, next)
+		targets_watch_start(place);
+}
+
+static void on_open_late(void *arg)
+{
+	targets_open(arg);
+}
+
+struct targets *targets_new(struct kube *kube, struct kinds *kinds)
+{
+	struct targets *t = mem_zalloc(sizeof(*t));
+
+	t->kube = kube;
+	t->kinds = kinds;
+	loop_timer_init(&t->open_late, kube_loop(kube), on_open_late, t);
+	return t;
+}
+
+void targets_start(struct targets *t, const char *const *namespaces, size_t count)
+{
+	t->namespaces = mem_array(count + 1, sizeof(*t->namespaces));
+	for (size_t i = 0; i < count; i++)
+		t->namespaces[i] = mem_dup(namespaces[i]);
+	t->namespace_count = count;
+	loop_timer_set(&t->open_late, OPEN_LATE_MS);
+}
+
+void targets_free(struct targets *t)
+{
+	struct want *w, *next;
+
+	if (!t)
+		return;
+	HASH_ITER (hh, t->wants, w, next)
+		want_free(t, w);
+	loop_timer_done(&t->open_late);
+	for (size_t i = 0; i < t->namespace_count; i++)
+		free(t->namespaces[i]);
+	free(t->namespaces);
+	free(t);
+}
+
+void targets_listen(struct targets *t, targets_fn fn, void *arg)
+{
+	if (t->listener_count < TARGETS_LISTENERS_MAX) {
+		t->listeners[t->listener_count].fn = fn;
+		t->listeners[t->listener_count++].arg = arg;
+	}
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/readings/descriptions.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/auth/holders.h"
+#include "scalers/sources.h"
+
+#define AGAIN_MS       15000
+#define RETRY_FIRST_MS 1000
+#define RETRY_MOST_MS  2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
+
+struct entry {
+	struct held held; /* key: the question's */
+	struct descriptions *owner;
+	struct question *question;
+	bool known;
+	struct description description;
+	struct err *err; /* owned; why the last answer was none; NULL */
+	unsigned failures;
+	void *under_way; /* the scaler's handle; NULL */
+	struct loop_timer again;
+};
+
+struct descriptions {
+	struct scaler_sources *sources;
+	int64_t deadline_ms;
+	struct holders holders;
+	references_fn fn;
+	void *arg;
+};
+
+/* ---- Asking ---- */
+
+static void tell(struct entry *e)
+{
+	if (e->owner->fn)
+		holders_tell(&e->held, e->owner->fn, e->owner->arg);
+}
+
+static void failed(struct entry *e, const struct err *err)
+{
+	bool first = !e->known && !e->err;
+
+	err_keep(&e->err, err);
+	loop_timer_set(&e->again,
+		e->known ? loop_backoff_ms(0, AGAIN_MS, AGAIN_MS)
+			 : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
+	/* Later failures are told by whoever asks for the metrics' values. */
+	if (first)
+		tell(e);
+}
+
+static void take(struct entry *e, const struct description *description)
+{
+	struct description copy = { 0 };
+
+	for (size_t i = 0; i < description->count; i++)
+		description_add(&copy, description->metrics[i].name, description->metrics[i].target);
+	description_done(&e->description);
+	e->description = copy;
+	e->known = true;
+}
+
+static void on_description(void *arg, const struct description *description, const struct err *err)
+{
+	struct entry *e = arg;
+
+	e->under_way = NULL;
+	if (err) {
+		failed(e, err);
+		return;
+	}
+	e->failures = 0;
+	err_keep(&e->err, NULL);
+	loop_timer_set(&e->again, loop_backoff_ms(0, AGAIN_MS, AGAIN_MS));
+	if (e->known && description_equal(&e->description, description))
+		return;
+	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
+		description->metrics[0].name);
+	take(e, description);
+	tell(e);
+}
+
+static void on_again(void *arg)
+{
+	struct entry *e = arg;
+	struct descriptions *d = e->owner;
+
+	if (!e->under_way)
+		e->under_way = e->question->type->describe(d->sources, e->question,
+			loop_now_ms(d->sources->loop) + d->deadline_ms, on_description, e);
+}
+
+/* ---- Keeping ---- */
+
+static void on_unheld(void *arg, struct held *held)
+{
+	struct entry *e = (struct entry *)held;
+
+	(void)arg;
+	if (e->under_way)
+		e->question->type->describe_cancel(e->under_way);
+	loop_timer_done(&e->again);
+	description_done(&e->description);
+	err_keep(&e->err, NULL);
+	question_unref(e->question);
+	free(e);
+}
+
+static struct entry *entry_new(struct descriptions *d, struct question *question)
+{
+	struct entry *e = mem_zalloc(sizeof(*e));
+
+	e->owner = d;
+	e->question = question_ref(question);
+	loop_timer_init(&e->again, d->sources->loop, on_again, e);
+	loop_timer_set(&e->again, 0); /* not from inside the question for it */
+	return e;
+}
+
+enum reference_state descriptions_get(struct descriptions *d, const char *owner, struct question *question,
+	const struct description **out, struct err *err)
+{
+	struct entry *e = (struct entry *)holders_find(&d->holders, question->key);
+
+	if (!e) {
+		e = entry_new(d, question);
+		holders_add(&d->holders, &e->held, question->key);
+	}
+	holders_take(&d->holders, owner, &e->held);
+	*out = &e->description;
+	if (e->known)
+		return REFERENCE_FOUND;
+	if (e->err) {
+		if (err)
+			*err = *e->err;
+		return REFERENCE_MISSING;
+	}
+	err_set(err, ERR_WAITING, "%s has not said yet which metrics there are", question->source);
+	return REFERENCE_UNREAD;
+}
+
+void descriptions_begin(struct descriptions *d, const char *owner)
+{
+	holders_begin(&d->holders, owner);
+}
+
+void descriptions_end(struct descriptions *d, const char *owner)
+{
+	holders_end(&d->holders, owner);
+}
+
+void descriptions_release(struct descriptions *d, const char *owner)
+{
+	holders_release(&d->holders, owner);
+}
+
+struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms)
+{
+	struct descriptions *d = mem_zalloc(sizeof(*d));
+
+	d->sources = sources;
+	d->deadline_ms = deadline_ms;
+	holders_init(&d->holders, on_unheld, d);
+	return d;
+}
+
+void descriptions_free(struct descriptions *d)
+{
+	if (!d)
+		return;
+	holders_done(&d->holders);
+	free(d);
+}
+
+void descriptions_listen(struct descriptions *d, references_fn fn, void *arg)
+{
+	d->fn = fn;
+	d->arg = arg;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/readings/pushes.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "scalers/sources.h"
+
+/* A question that is watched. */
+struct watch {
+	struct pushes *owner;
+	struct question *question; /* counted */
+	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
+	bool too_many;
+	struct link *links;
+	bool called; /* since it was told on last */
+	int64_t told_at_ms;
+	struct loop_timer pace; /* when it may be told on again */
+	struct watch *next_called;
+	UT_hash_handle hh; /* by the question's key */
+};
+
+/* An object that asks a watched question. */
+struct link {
+	struct watch *watch;
+	struct held *held;
+	bool stays;               /* while the object's questions are gone through */
+	struct link *prev, *next; /* of the watch */
+	struct link *next_of_held;
+};
+
+struct held {
+	struct pushes *owner;
+	char *key;
+	struct link *links;
+	bool changed; /* waits in pushes.changed */
+	struct held *next_changed;
+	UT_hash_handle hh;
+};
+
+struct pushes {
+	struct scaler_sources *sources;
+	struct scalers *scalers;
+	struct held *held;
+	struct watch *watches;
+	bool following;       /* what is built meanwhile is built for us */
+	struct held *changed; /* their questions may be others; newest first */
+	struct watch *called; /* to be told on at the end of this turn; newest first */
+	struct loop_task follow;
+	struct loop_task tell;
+	pushes_fn fn;
+	void *arg;
+	uint64_t wakes;
+	struct counters_family *wakes_by_type;
+};
+
+/* ---- Telling ---- */
+
+static struct held *find_held(struct pushes *p, const char *key)
+{
+	struct held *h;
+
+	HASH_FIND_STR(p->held, key, h);
+	return h;
+}
+
+/* Who is told may hold and release: the keys are copied, and each is looked up anew. */
+static void tell_holders(struct pushes *p, struct watch *w)
+{
+	const char *type = w->question->type->name; /* types are for ever */
+	struct link *link;
+	size_t count = 0, told = 0;
+	char **keys;
+
+	DL_COUNT(w->links, link, count);
+	keys = mem_array(count + 1, sizeof(*keys));
+	DL_FOREACH (w->links, link)
+		keys[told++] = mem_dup(link->held->key);
+	for (size_t i = 0; i < told; i++) {
+		if (p->fn && find_held(p, keys[i])) {
+			p->wakes++;
+			counters_add(p->wakes_by_type, (const char *const[]){ type }, 1);
+			p->fn(p->arg, keys[i]);
+		}
+		free(keys[i]);
+	}
+	free(keys);
+}
+
+static void put_called(struct watch *w)
+{
+	w->next_called = w->owner->called;
+	w->owner->called = w;
+	loop_task_queue(w->owner->sources->loop, &w->owner->tell);
+}
+
+static void take_called(struct watch *w)
+{
+	struct watch **at = &w->owner->called;
+
+	while (*at && *at != w)
+		at = &(*at)->next_called;
+	if (*at)
+		*at = w->next_called;
+}
+
+static void on_tell(void *arg)
+{
+	struct pushes *p = arg;
+
+	while (p->called) {
+		struct watch *w = p->called;
+
+		p->called = w->next_called;
+		w->called = false;
+		w->told_at_ms = loop_now_ms(p->sources->loop);
+		tell_holders(p, w);
+	}
+}
+
+static void on_pace(void *arg)
+{
+	put_called(arg);
+}
+
+/*
+ * What a source calls: takes note only. The first is told at the end of this turn, one that follows
+ * at once when the pace allows.
+ */
+static void on_look(void *arg)
+{
+	struct watch *w = arg;
+	int64_t wait_ms = w->told_at_ms + PUSHES_PACE_MS - loop_now_ms(w->owner->sources->loop);
+
+	if (w->called)
+		return;
+	w->called = true;
+	if (w->told_at_ms && wait_ms > 0)
+		loop_timer_set(&w->pace, wait_ms);
+	else
+		put_called(w);
+}
+
+/* ---- Watches ---- */
+
+static struct watch *watch_find(const struct pushes *p, const char *key)
+{
+	struct watch *w;
+
+	HASH_FIND_STR(p->watches, key, w);
+	return w;
+}
+
+static struct watch *watch_new(struct pushes *p, struct question *q)
+{
+	struct watch *w = mem_zalloc(sizeof(*w));
+
+	w->owner = p;
+	w->question = question_ref(q);
+	w->too_many = HASH_COUNT(p->watches) >= PUSHES_WATCHES_MAX;
+	loop_timer_init(&w->pace, p->sources->loop, on_pace, w);
+	HASH_ADD_KEYPTR(hh, p->watches, w->question->key, strlen(w->question->key), w);
+	if (!w->too_many)
+		w->handle = q->type->watch(p->sources, w->question, on_look, w);
+	return w;
+}
+
+static void watch_free(struct watch *w)
+{
+	HASH_DEL(w->owner->watches, w);
+	if (w->handle)
+		w->question->type->unwatch(w->handle);
+	take_called(w);
+	loop_timer_done(&w->pace);
+	question_unref(w->question);
+	free(w);
+}
+
+static void link_new(struct held *h, struct watch *w)
+{
+	struct link *link = mem_zalloc(sizeof(*link));
+
+	link->watch = w;
+	link->held = h;
+	link->stays = true;
+	DL_APPEND(w->links, link);
+	link->next_of_held = h->links;
+	h->links = link;
+}
+
+/* Drops those that do not stay. */
+static void drop_links(struct held *h)
+{
+	struct link **at = &h->links;
+
+	while (*at) {
+		struct link *link = *at;
+
+		if (link->stays) {
+			at = &link->next_of_held;
+			continue;
+		}
+		*at = link->next_of_held;
+		DL_DELETE(link->watch->links, link);
+		if (!link->watch->links)
+			watch_free(link->watch);
+		free(link);
+	}
+}
+
+/* ---- Following what is asked ---- */
+
+static void follow_question(struct held *h, struct question *q)
+{
+	struct pushes *p = h->owner;
+	struct watch *w = watch_find(p, q->key);
+
+	for (struct link *link = h->links; w && link; link = link->next_of_held) {
+		if (link->watch == w) {
+			link->stays = true;
+			return;
+		}
+	}
+	link_new(h, w ? w : watch_new(p, q));
+}
+
+/*
+ * New links come before old ones go, so that a watch that passes from one to the other stays.
+ * Scalers that cannot be built at the moment leave all as it is: their object is released when it
+ * is for good.
+ */
+static void follow(struct held *h)
+{
+	struct built built;
+	int failed;
+
+	h->owner->following = true;
+	failed = scalers_get(h->owner->scalers, h->key, &built, NULL);
+	h->owner->following = false;
+	if (failed)
+		return;
+	for (struct link *link = h->links; link; link = link->next_of_held)
+		link->stays = false;
+	for (size_t i = 0; i < built.count; i++) {
+		struct question *q = built.list[i].question;
+
+		if (q && q->type->watch)
+			follow_question(h, q);
+	}
+	drop_links(h);
+}
+
+static void on_follow(void *arg)
+{
+	struct pushes *p = arg;
+
+	while (p->changed) {
+		struct held *h = p->changed;
+
+		p->changed = h->next_changed;
+		h->changed = false;
+		follow(h);
+	}
+}
+
+static void mark_changed(struct held *h)
+{
+	if (h->changed)
+		return;
+	h->changed = true;
+	h->next_changed = h->owner->changed;
+	h->owner->changed = h;
+	loop_task_queue(h->owner->sources->loop, &h->owner->follow);
+}
+
+static void on_built(void *arg, const char *key)
+{
+	struct pushes *p = arg;
+	struct held *h = p->following ? NULL : find_held(p, key);
+
+	if (h)
+		mark_changed(h);
+}
+
+/* ---- For everybody ---- */
+
+void pushes_hold(struct pushes *p, const char *key)
+{
+	struct held *h = find_held(p, key);
+
+	if (h)
+		return;
+	h = mem_zalloc(sizeof(*h));
+	h->owner = p;
+	h->key = mem_dup(key);
+	HASH_ADD_KEYPTR(hh, p->held, h->key, strlen(h->key), h);
+	mark_changed(h);
+}
+
+static void held_free(struct held *h)
+{
+	struct held **at = &h->owner->changed;
+
+	while (h->changed && *at != h)
+		at = &(*at)->next_changed;
+	if (h->changed)
+		*at = h->next_changed;
+	for (struct link *link = h->links; link; link = link->next_of_held)
+		link->stays = false;
+	drop_links(h);
+	HASH_DEL(h->owner->held, h);
+	free(h->key);
+	free(h);
+}
+
+void pushes_release(struct pushes *p, const char *key)
+{
+	struct held *h = find_held(p, key);
+
+	if (h)
+		held_free(h);
+}
+
+static struct watch_report report_of(const struct watch *w)
+{
+	if (w->too_many)
+		return (struct watch_report){ .state = WATCH_OFF, .why = "too many questions are watched already" };
+	return w->question->type->watch_report(w->handle);
+}
+
+enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report)
+{
+	struct watch *w = q && q->type->watch ? watch_find(p, q->key) : NULL;
+
+	if (!q || !q->type->watch || (w && !w->handle && !w->too_many))
+		return PUSHES_NONE;
+	if (!w)
+		return PUSHES_UNHELD;
+	*report = report_of(w);
+	return PUSHES_REPORTED;
+}
+
+struct pushes_stats pushes_stats(const struct pushes *p)
+{
+	struct pushes_stats stats = { .held = HASH_COUNT(p->held), .wakes = p->wakes };
+
+	for (const struct watch *w = p->watches; w; w = w->hh.next)
+		if (w->handle || w->too_many)
+			stats.watches[report_of(w).state]++;
+	return stats;
+}
+
+void pushes_listen(struct pushes *p, pushes_fn fn, void *arg)
+{
+	p->fn = fn;
+	p->arg = arg;
+}
+
+struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scalers, struct counters *counters)
+{
+	static const char *const labels[] = { "type", NULL };
+	struct pushes *p = mem_zalloc(sizeof(*p));
+
+	p->sources = sources;
+	p->scalers = scalers;
+	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
+		"Looks at objects that a source asked for, by type of trigger.", labels);
+	loop_task_init(&p->follow, on_follow, p);
+	loop_task_init(&p->tell, on_tell, p);
+	scalers_on_built(scalers, on_built, p);
+	return p;
+}
+
+void pushes_free(struct pushes *p)
+{
+	struct held *h, *next;
+
+	if (!p)
+		return;
+	scalers_on_built(p->scalers, NULL, NULL);
+	HASH_ITER (hh, p->held, h, next)
+		held_free(h);
+	loop_task_cancel(p->sources->loop, &p->follow);
+	loop_task_cancel(p->sources->loop, &p->tell);
+	free(p);
+}

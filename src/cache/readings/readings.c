@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cache/readings/readings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "scalers/sources.h"
+
+/* An entry that nobody asked for so long is forgotten; the next asker simply asks the source. */
+#define FORGET_AFTER_MS 60000
+
+enum entry_state {
+	IDLE,   /* nothing known */
+	ASKING, /* a query is under way; what was known before stays readable */
+	FRESH,  /* the last query brought an answer */
+	FAILED, /* the last query failed */
+};
+
+/* A place in a ring of waiters, and the sentinel of one. */
+struct ring {
+	struct ring *prev, *next;
+};
+
+struct entry {
+	struct readings *owner;
+	struct question *question;
+	enum entry_state state;
+	bool has_answer; /* `answer` is the newest query's, or while ASKING the one before */
+	struct answer answer;
+	struct err *err; /* owned; of the newest query, if it failed */
+	int64_t failed_at_ms;
+	int64_t asked_at_ms;
+	uint64_t number; /* of the newest query; counted over all */
+	int64_t touched_at_ms;
+	void *ask; /* the scaler's handle while ASKING */
+	struct ring waiters;
+	struct ring next_waiters; /* for whom the query under way began too early */
+	UT_hash_handle hh;
+};
+
+struct readings_wait {
+	struct ring ring; /* first, so that one leads to the other */
+	struct readings *owner;
+	readings_fn fn;
+	void *arg;
+	struct loop_timer deadline; /* only set when the asker's deadline is before the query's */
+	struct question *question;
+	/* An answer or a failure from memory, handed over at the end of the turn. */
+	struct loop_task later;
+	struct answer answer; /* of a failure only its times; all 0 when it was not the source's */
+	struct err *err;      /* owned; NULL: answer is good */
+};
+
+struct readings {
+	struct scaler_sources *sources;
+	struct loop *loop;
+	struct readings_config config;
+	struct entry *entries;
+	struct entry *last;     /* found last: who asks looks twice */
+	struct ring remembered; /* waiters that are answered from memory */
+	struct loop_timer sweep;
+	size_t asking, waiters;
+	uint64_t questions, from_memory;
+};
+
+/* ---- Rings of waiters ---- */
+
+static void ring_init(struct ring *r)
+{
+	r->prev = r->next = r;
+}
+
+static void ring_add(struct ring *sentinel, struct readings_wait *w)
+{
+	struct ring *r = &w->ring;
+
+	r->prev = sentinel->prev;
+	r->next = sentinel;
+	r->prev->next = r->next->prev = r;
+}
+
+static void ring_remove(struct readings_wait *w)
+{
+	w->ring.prev->next = w->ring.next;
+	w->ring.next->prev = w->ring.prev;
+	ring_init(&w->ring);
+}
+
+/* NULL when there is none. */
+static struct readings_wait *ring_first(const struct ring *sentinel)
+{
+	return sentinel->next == sentinel ? NULL : (struct readings_wait *)sentinel->next;
+}
+
+static void ring_move_all(struct ring *from, struct ring *to)
+{
+	struct readings_wait *w;
+
+	ring_init(to);
+	while ((w = ring_first(from)) != NULL) {
+		ring_remove(w);
+		ring_add(to, w);
+	}
+}
+
+static void wait_free(struct readings_wait *w)
+{
+	ring_remove(w);
+	loop_timer_done(&w->deadline);
+	loop_task_cancel(w->owner->loop, &w->later);
+	question_unref(w->question);
+	w->owner->waiters--;
+	err_keep(&w->err, NULL);
+	free(w);
+}
+
+/* The end of a wait: the asker hears exactly once. */
+static void wait_finish(struct readings_wait *w, const struct answer *answer, const struct err *err,
+	int64_t completed_at_ms)
+{
+	readings_fn fn = w->fn;
+	void *arg = w->arg;
+
+	wait_free(w);
+	fn(arg, answer, err, completed_at_ms);
+}
+
+/* ---- Entries ---- */
+
+static struct entry *entry_find(struct readings *r, const char *key)
+{
+	struct entry *e;
+
+	if (r->last && strcmp(r->last->question->key, key) == 0)
+		return r->last;
+	HASH_FIND_STR(r->entries, key, e);
+	if (e)
+		r->last = e;
+	return e;
+}
+
+static struct entry *entry_get(struct readings *r, struct question *q)
+{
+	struct entry *e = entry_find(r, q->key);
+
+	if (e)
+		return e;
+	e = mem_zalloc(sizeof(*e));
+	e->owner = r;
+	e->question = question_ref(q);
+	ring_init(&e->waiters);
+	ring_init(&e->next_waiters);
+	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
+	return e;
+}
+
+static void entry_free(struct entry *e)
+{
+	HASH_DELETE(hh, e->owner->entries, e);
+	if (e->owner->last == e)
+		e->owner->last = NULL;
+	if (e->ask) {
+		e->question->type->cancel(e->ask);
+		e->owner->asking--;
+	}
+	while (ring_first(&e->waiters))
+		wait_free(ring_first(&e->waiters));
+	while (ring_first(&e->next_waiters))
+		wait_free(ring_first(&e->next_waiters));
+	question_unref(e->question);
+	err_keep(&e->err, NULL);
+	free(e);
+}
+
+static void entry_ask(struct entry *e);
+
+/*
+ * One completed query counts once, however many asked: everybody who waited gets the same answer or
+ * the same failure.
+ */
+static void on_answer(void *arg, const struct answer *given, const struct err *err)
+{
+	struct entry *e = arg;
+	struct readings *r = e->owner;
+	struct ring finished;
+	struct answer answer = {
+		.value = given ? given->value : 0,
+		.activity = given ? given->activity : ACTIVITY_BY_THRESHOLD,
+		.asked_at_ms = e->asked_at_ms,
+		.answered_at_ms = loop_now_ms(r->loop),
+	};
+	struct err failure;
+
+	err_clear(&failure);
+	e->ask = NULL;
+	r->asking--;
+	if (err) {
+		e->state = FAILED;
+		e->has_answer = false;
+		failure = *err;
+		err_keep(&e->err, &failure);
+		e->failed_at_ms = answer.answered_at_ms;
+	} else {
+		e->state = FRESH;
+		e->has_answer = true;
+		e->answer = answer;
+		err_keep(&e->err, NULL);
+	}
+	/*
+	 * The callbacks may ask anew, cancel each other, or free the entry by way of a sweep: from
+	 * here on only locals.
+	 */
+	ring_move_all(&e->waiters, &finished);
+	if (ring_first(&e->next_waiters)) {
+		ring_move_all(&e->next_waiters, &e->waiters);
+		entry_ask(e);
+	}
+	while (ring_first(&finished))
+		wait_finish(ring_first(&finished), err ? NULL : &answer, err ? &failure : NULL, answer.answered_at_ms);
+}
+
+int64_t readings_patience_ms(const struct readings *r, const struct question *q)
+{
+	int64_t ms = q->timeout_ms == QUESTION_TIMEOUT_HTTP ? r->config.http_timeout_ms : q->timeout_ms;
+
+	return ms > r->config.ask_timeout_ms ? ms : r->config.ask_timeout_ms;
+}
+
+static void entry_ask(struct entry *e)
+{
+	struct readings *r = e->owner;
+
+	e->state = ASKING;
+	e->asked_at_ms = loop_now_ms(r->loop);
+	r->asking++;
+	e->number = ++r->questions;
+	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question),
+		on_answer, e);
+}
+
+static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms)
+{
+	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
+		return READINGS_ANSWER;
+	if (!e->has_answer && e->err && now_ms - e->failed_at_ms < max_age_ms)
+		return READINGS_FAILURE;
+	return READINGS_NONE;
+}
+
+static void on_sweep(void *arg)
+{
+	struct readings *r = arg;
+	int64_t now_ms = loop_now_ms(r->loop);
+	struct entry *e, *next;
+
+	HASH_ITER (hh, r->entries, e, next)
+		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
+			entry_free(e);
+	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
+}
+
+struct question *readings_share(struct readings *r, struct question *q)
+{
+	struct entry *e = entry_find(r, q->key);
+	struct question *known;
+
+	if (!e)
+		return q;
+	known = question_ref(e->question);
+	question_unref(q);
+	return known;
+}
+
+/* ---- Asking ---- */
+
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms,
+	struct answer *answer, struct err *err)
+{
+	struct entry *e = entry_find(r, q->key);
+	int64_t now_ms = loop_now_ms(r->loop);
+	enum readings_found found;
+
+	if (!e)
+		return READINGS_NONE;
+	e->touched_at_ms = now_ms;
+	found = entry_peek(e, now_ms, max_age_ms);
+	if (found == READINGS_ANSWER)
+		*answer = e->answer;
+	if (found == READINGS_FAILURE)
+		*answer = (struct answer){ .asked_at_ms = e->asked_at_ms, .answered_at_ms = e->failed_at_ms };
+	if (found == READINGS_FAILURE && err)
+		*err = *e->err;
+	if (found != READINGS_NONE)
+		r->from_memory++;
+	return found;
+}
+
+static void on_later(void *arg)
+{
+	struct readings_wait *w = arg;
+	struct answer answer = w->answer;
+	struct err *err = w->err;
+
+	w->err = NULL; /* it outlives the wait */
+	wait_finish(w, err ? NULL : &answer, err, answer.answered_at_ms);
+	free(err);
+}
+
+static void on_deadline(void *arg)
+{
+	struct readings_wait *w = arg;
+	struct err err = { 0 };
+
+	err_set(&err, ERR_TEMPORARY, "%s: no answer in time", w->question->source);
+	wait_finish(w, NULL, &err, 0);
+}
+
+static struct readings_wait *wait_new(struct readings *r, struct question *q, readings_fn fn, void *arg)
+{
+	struct readings_wait *w = mem_zalloc(sizeof(*w));
+
+	w->owner = r;
+	w->question = question_ref(q);
+	w->fn = fn;
+	w->arg = arg;
+	ring_init(&w->ring);
+	loop_task_init(&w->later, on_later, w);
+	loop_timer_init(&w->deadline, r->loop, on_deadline, w);
+	r->waiters++;
+	return w;
+}
+
+static void answer_later(struct readings *r, struct readings_wait *w)
+{
+	ring_add(&r->remembered, w);
+	loop_task_queue(r->loop, &w->later);
+}
+
+uint64_t readings_mark(const struct readings *r)
+{
+	return r->questions + 1;
+}
+
+/* The newest query there was began before the mark: neither its answer nor itself will do. */
+static bool too_early(const struct entry *e, uint64_t after)
+{
+	return e && e->number < after;
+}
+
+/* Joins the query under way, or the next one when that began too early. */
+static void wait_for_query(struct entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
+{
+	struct readings *r = e->owner;
+	bool next = e->state == ASKING && too_early(e, after);
+	int64_t ends_ms;
+
+	ring_add(next ? &e->next_waiters : &e->waiters, w);
+	if (e->state != ASKING)
+		entry_ask(e);
+	ends_ms = e->asked_at_ms + readings_patience_ms(r, e->question);
+	/* When the next one begins is not known: it may end too late. */
+	if (next || deadline_ms < ends_ms)
+		loop_timer_set(&w->deadline, deadline_ms > e->touched_at_ms ? deadline_ms - e->touched_at_ms : 0);
+}
+
+struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms,
+	int64_t deadline_ms, readings_fn fn, void *arg)
+{
+	struct readings_wait *w = wait_new(r, q, fn, arg);
+	enum readings_found found;
+	struct entry *e;
+	struct err err;
+
+	if (r->waiters > r->config.max_waiters) {
+		err_set(&err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source,
+			r->config.max_waiters);
+		err_keep(&w->err, &err);
+		answer_later(r, w);
+		return w;
+	}
+	/*
+	 * While asking, what is in memory is older than the query under way, whose number is the
+	 * entry's.
+	 */
+	e = after ? entry_find(r, q->key) : NULL;
+	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE
+								 : readings_peek(r, q, max_age_ms, &w->answer, &err);
+	if (found == READINGS_FAILURE)
+		err_keep(&w->err, &err);
+	if (found != READINGS_NONE) {
+		answer_later(r, w);
+		return w;
+	}
+	e = entry_get(r, q);
+	e->touched_at_ms = loop_now_ms(r->loop);
+	wait_for_query(e, w, after, deadline_ms);
+	return w;
+}
+
+void readings_cancel(struct readings_wait *w)
+{
+	if (w)
+		wait_free(w);
+}
+
+struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config)
+{
+	struct readings *r = mem_zalloc(sizeof(*r));
+
+	r->sources = sources;
+	r->loop = sources->loop;
+	r->config = *config;
+	ring_init(&r->remembered);
+	loop_timer_init(&r->sweep, r->loop, on_sweep, r);
+	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
+	return r;
+}
+
+void readings_free(struct readings *r)
+{
+	struct entry *e, *next;
+
+	if (!r)
+		return;
+	HASH_ITER (hh, r->entries, e, next)
+		entry_free(e);
+	while (ring_first(&r->remembered))
+		wait_free(ring_first(&r->remembered));
+	loop_timer_done(&r->sweep);
+	free(r);
+}
+
+struct readings_stats readings_stats(const struct readings *r)
+{
+	return (struct readings_stats){
+		.entries = HASH_COUNT(r->entries),
+		.asking = r->asking,
+		.waiters = r->waiters,
+		.questions = r->questions,
+		.answers_from_memory = r->from_memory,
+	};
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CACHE_READINGS_READINGS_H
+#define CACHE_READINGS_READINGS_H
+
+/*
+ * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks. A reading
+ * younger than the asker's max age is answered from memory; otherwise all askers join the one query
+ * that is under way. Every asker has a deadline of its own: a hung source delays only those who ask
+ * about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead
+ * source is not hammered. What nobody asked for in a minute is forgotten.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/metric.h"
+#include "scalers/scaler.h"
+
+struct readings;
+struct readings_wait;
+
+struct readings_config {
+	int64_t ask_timeout_ms;  /* how long one query may take, whoever waits */
+	int64_t http_timeout_ms; /* of questions with QUESTION_TIMEOUT_HTTP, if longer */
+	size_t max_waiters;      /* askers held at once, over all entries; more are refused */
+};
+
+struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config);
+void readings_free(struct readings *r); /* waiters are dropped without callbacks */
+
+/*
+ * Takes q and gives the question that is asked already under its key, or else q: built anew with
+ * each change of an object, it would stand in memory twice.
+ */
+struct question *readings_share(struct readings *r, struct question *q);
+
+enum readings_found { READINGS_ANSWER, READINGS_FAILURE, READINGS_NONE };
+/*
+ * What is in memory and young enough, at once. A failure: err (may be NULL) gets its text, and of
+ * *answer the times are set.
+ */
+enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms,
+	struct answer *answer, struct err *err);
+
+/*
+ * answer NULL exactly when err is not. completed_at_ms (loop clock): when the query that brought
+ * this ended; askers of one query, and those answered from memory later, get the same. 0: this
+ * asker gave up waiting, or was one too many; that says nothing about the source.
+ */
+typedef void (*readings_fn)(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms);
+
+/* How long one query of q may take: who can, waits as long. */
+int64_t readings_patience_ms(const struct readings *r, const struct question *q);
+
+/*
+ * Joins the query under way or starts one (max_age_ms 0 still joins one that is under way). Never
+ * calls back before it returns. deadline_ms: loop clock.
+ *
+ * after: for who was told that something happened just now: a reading asked for before that may not
+ * know of it. readings_mark is taken when the word comes; whatever is asked with it is answered by
+ * a query that began since, from memory if there is one, and never joins one that began before: it
+ * waits for the next, which begins when that has ended. So a thousand askers with one mark still
+ * make one query. 0: no such wish.
+ */
+struct readings_wait *readings_ask(struct readings *r, struct question *q, uint64_t after, int64_t max_age_ms,
+	int64_t deadline_ms, readings_fn fn, void *arg);
+uint64_t readings_mark(const struct readings *r); /* never 0 */
+void readings_cancel(struct readings_wait *w);    /* no callback any more; NULL is fine */
+
+struct readings_stats {
+	size_t entries, asking, waiters;
+	uint64_t questions, answers_from_memory;
+};
+struct readings_stats readings_stats(const struct readings *r);
+
+#endif

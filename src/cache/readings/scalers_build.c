@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One object's scalers: from its triggers, its authentications, the environment of its target and
+ * what its sources say of their metrics.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cache/auth/auth.h"
+#include "cache/readings/scalers_parts.h"
+#include "cache/readings/triggerparams.h"
+#include "decide/validate/validate.h"
+
+/* What they are built from. */
+struct material {
+	const struct auth_lookup *lookup;
+	const struct scaled *of;
+	const struct workload *target; /* NULL: not needed */
+	struct workload *template;     /* owned: what target is of a ScaledJob */
+	struct strmap env, unresolved;
+};
+
+static int read_template(struct material *m, struct err *err)
+{
+	m->target = m->template = scaledjob_workload(m->of->sj);
+	return m->template ? 0
+			   : err_set(err, ERR_INVALID,
+				     "spec.jobTargetRef.template cannot be read, so the environment of its containers "
+				     "is not known");
+}
+
+static int read_scale_target(struct scalers *s, const char *key, struct material *m, struct err *err)
+{
+	const char *trouble = targets_trouble(s->targets, key);
+
+	switch (targets_get(s->targets, key, &m->target)) {
+	case TARGET_UNREAD:
+		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING,
+			"the scale target's environment is not read yet%s%s", trouble ? ": " : "",
+			trouble ? trouble : "");
+	case TARGET_MISSING:
+		return err_set(err, ERR_INVALID,
+			"the scale target %s does not exist, so its environment cannot be read",
+			m->of->so->spec.target_name);
+	case TARGET_PRESENT: break;
+	}
+	return 0;
+}
+
+static int read_target(struct scalers *s, const char *key, struct material *m, struct err *err)
+{
+	return m->of->kind == SCALED_JOB ? read_template(m, err) : read_scale_target(s, key, m, err);
+}
+
+/* ---- Metrics that the source names ---- */
+
+static struct scaler *add(struct object_scalers *o)
+{
+	o->list = mem_resize(o->list, o->count + 1, sizeof(*o->list));
+	return &o->list[o->count++];
+}
+
+/* Of the scalingModifiers; NULL without one. */
+static const char *formula_text(const struct scaled *of)
+{
+	const struct scaling_modifiers *m = of->so ? of->so->spec.modifiers : NULL;
+
+	return m && m->formula && *m->formula ? m->formula : NULL;
+}
+
+/* A formula knows a trigger by its name, and that can mean one number only. */
+static int check_one_metric(const struct scaled *of, const struct scaler *whole, const struct description *d,
+	struct err *err)
+{
+	if (d->count == 1 || !formula_text(of))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"%s names %zu metrics (%s, %s, ...): with spec.advanced.scalingModifiers.formula a trigger must have "
+		"one",
+		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
+}
+
+static void narrow(struct object_scalers *o, const struct scaler *whole, const struct description *d)
+{
+	for (size_t i = 0; i < d->count; i++)
+		scaler_narrow(whole, &d->metrics[i], i, add(o));
+}
+
+static bool is_of(const struct hpa_external *metric, const char *prefix, const struct scaler *whole)
+{
+	size_t len = strlen(prefix);
+
+	/* One that stood in for the trigger is no metric of its source's. */
+	return strncmp(metric->name, prefix, len) == 0 && metric->name[len] &&
+		strcmp(metric->name, whole->metric_name) != 0 && metric->target.milli > 0;
+}
+
+/* What the HPA has for this trigger, "s2-..."; *d is empty when there is nothing. */
+static int recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole,
+	struct description *d, struct err *err)
+{
+	char name[254], key[STORE_KEY_MAX];
+	const struct hpa *hpa = store_hpa(s->store,
+		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	MEM_AUTO char *prefix = mem_printf("s%d-", whole->index);
+	const char *trouble = NULL;
+
+	if (!store_knows_hpas(s->store, so->meta.namespace_, &trouble) && !trouble)
+		return err_set(err, ERR_WAITING, "the HPAs are not read yet");
+	for (size_t i = 0; hpa && i < hpa->external_count; i++)
+		if (is_of(&hpa->externals[i], prefix, whole))
+			description_add(d, hpa->externals[i].name + strlen(prefix), hpa->externals[i].target);
+	return 0;
+}
+
+/* The source has never said which metrics there are. Takes whole. */
+static int stand_in(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
+	struct err *err)
+{
+	struct description d = { 0 };
+
+	if (of->kind == SCALED_OBJECT && recall(s, of->so, whole, &d, err)) {
+		scaler_done(whole);
+		return -1;
+	}
+	if (d.count > 0) {
+		narrow(o, whole, &d);
+		scaler_done(whole);
+	} else {
+		*add(o) = *whole;
+	}
+	description_done(&d);
+	return 0;
+}
+
+/* Takes whole. */
+static int expand(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
+	struct err *err)
+{
+	const struct description *d;
+	enum reference_state state = descriptions_get(s->descriptions, o->key, whole->question, &d, err);
+	int failed = -1;
+
+	if (state == REFERENCE_MISSING)
+		return stand_in(s, o, of, whole, err);
+	if (state == REFERENCE_FOUND)
+		failed = check_one_metric(of, whole, d, err);
+	if (state == REFERENCE_FOUND && !failed)
+		narrow(o, whole, d);
+	scaler_done(whole);
+	return failed;
+}
+
+/* ---- One after the other ---- */
+
+static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i,
+	const struct strmap *auth, struct err *err)
+{
+	struct scaler whole;
+	struct scaler_params params = triggerparams_of(m->of, i);
+
+	params.auth = auth;
+	params.env = &m->env;
+	params.unresolved = &m->unresolved;
+	if (scaler_build(&params, &whole, err))
+		return -1;
+	if (whole.undescribed)
+		return expand(s, o, m->of, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
+	*add(o) = whole;
+	return 0;
+}
+
+/*
+ * Every trigger's references are asked for, also behind something that fails: what is not asked for
+ * in a round is not watched any more.
+ */
+static void build_all(struct scalers *s, struct object_scalers *o, const struct material *m, struct err *worst)
+{
+	struct err waits = { 0 }; /* for a description: others are asked for at the same time */
+
+	for (size_t i = 0; i < m->of->trigger_count; i++) {
+		struct strmap auth = { 0 };
+		struct err err = { 0 };
+
+		if (auth_params(m->lookup, m->of, &m->of->triggers[i], m->target, &auth, &err)) {
+			err_wrap(&err, "trigger %zu (%s)", i, m->of->triggers[i].type);
+			auth_note_failure(worst, &err);
+		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &err)) {
+			auth_note_failure(err.kind == ERR_WAITING ? &waits : worst, &err);
+		}
+		strmap_done_secret(&auth);
+	}
+	if (waits.kind != ERR_NONE)
+		auth_note_failure(worst, &waits);
+}
+
+/* Over the triggers that are asked, by their names; a trigger without one cannot be meant. */
+static int build_formula(struct object_scalers *o, const struct scaled *of, struct err *err)
+{
+	const char *text = formula_text(of);
+	const char **names;
+	size_t count = 0;
+
+	if (!text)
+		return 0;
+	names = mem_array(o->count + 1, sizeof(*names));
+	for (size_t i = 0; i < o->count; i++)
+		if (o->list[i].question)
+			names[count++] = o->list[i].trigger_name ? o->list[i].trigger_name : "";
+	o->formula = formula_compile(text, names, count, err);
+	free(names);
+	return o->formula ? 0 : err_wrap(err, "spec.advanced.scalingModifiers.formula");
+}
+
+static void build_round(struct scalers *s, struct object_scalers *o, struct material *m, struct err *worst)
+{
+	struct err err = { 0 };
+
+	o->uses_target = auth_needs_target(m->lookup, m->of);
+	if (o->uses_target && read_target(s, o->key, m, worst))
+		return;
+	if (o->uses_target && auth_environment(m->lookup, m->of, m->target, &m->env, &m->unresolved, &err))
+		auth_note_failure(worst, &err);
+	build_all(s, o, m, worst);
+	if (worst->kind == ERR_NONE)
+		build_formula(o, m->of, worst);
+}
+
+static void share_questions(struct scalers *s, struct object_scalers *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		if (o->list[i].question)
+			o->list[i].question = readings_share(s->readings, o->list[i].question);
+}
+
+int scalers_validate(const struct scaled *of, struct err *err)
+{
+	return of->kind == SCALED_JOB ? validate_scaledjob_for_reconcile(of->sj, err)
+				      : validate_for_reconcile(of->so, err);
+}
+
+int scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err)
+{
+	struct material m = { .of = of };
+	struct err worst = { 0 };
+
+	if (scalers_validate(of, err)) {
+		scalers_release(s, o->key);
+		return -1;
+	}
+	m.lookup = lookups_begin(s->lookups, o->key);
+	descriptions_begin(s->descriptions, o->key);
+	build_round(s, o, &m, &worst);
+	share_questions(s, o);
+	descriptions_end(s->descriptions, o->key);
+	lookups_end(s->lookups, o->key);
+	strmap_done_secret(&m.env);
+	strmap_done(&m.unresolved);
+	workload_free(m.template);
+	if (worst.kind == ERR_NONE)
+		return 0;
+	/*
+	 * What is missing is this object's fault to mend, as a wrong parameter is: ERR_MISSING
+	 * would say that there is no such object.
+	 */
+	if (worst.kind == ERR_MISSING)
+		worst.kind = ERR_INVALID;
+	*err = worst;
+	return -1;
+}

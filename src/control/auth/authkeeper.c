@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/auth/authkeeper.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "control/auth/authusers.h"
+
+#define KEDA_FINALIZER    "finalizer.keda.sh"
+#define RETRY_FIRST_MS    500
+#define RETRY_MOST_MS     60000
+#define CONFLICT_RETRY_MS 50
+
+/* One object that we have seen. */
+struct entry {
+	struct authkeeper *keeper;
+	char *key; /* "shop/redis", "/redis" */
+	char *uid;
+	int64_t generation;
+	/*
+	 * what status.scaledobjects and status.scaledjobs should say, by enum scaled_kind; NULL:
+	 * not known yet
+	 */
+	char *users[SCALED_JOB + 1];
+	struct kube_call *call; /* the one write under way */
+	struct loop_timer again;
+	unsigned failures;
+	uint64_t sent, futile; /* fingerprints of a status that is being written; that was taken and not stored */
+	bool releasing;        /* the write is about the finalizer */
+	bool released;         /* which was taken off once; if somebody keeps putting it there, it is his */
+	UT_hash_handle hh;
+};
+
+struct authkeeper {
+	struct cache *cache;
+	struct kube *kube;
+	struct events *events;
+	bool leading;
+	struct entry *entries;
+	struct loop_timer gather;
+};
+
+static bool is_cluster(const char *key)
+{
+	return *key == '/';
+}
+
+static const char *kind_of(const char *key)
+{
+	return is_cluster(key) ? TRIGGERAUTH_CLUSTER_KIND : TRIGGERAUTH_KIND;
+}
+
+static const struct triggerauth *stored(const struct authkeeper *k, const char *key)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
+
+	return store_triggerauth(k->cache->store, is_cluster(key), namespace_, key + strlen(namespace_) + 1);
+}
+
+/* ---- Writing ---- */
+
+static void keep(struct entry *e);
+
+static char *path_of(const struct entry *e, const char *subresource)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
+	const char *name = e->key + strlen(namespace_) + 1;
+
+	if (is_cluster(e->key))
+		return mem_printf("/apis/keda.sh/v1alpha1/clustertriggerauthentications/%s%s?fieldManager=kscaled",
+			name, subresource);
+	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/triggerauthentications/%s%s?fieldManager=kscaled",
+		namespace_, name, subresource);
+}
+
+static void on_again(void *arg)
+{
+	keep(arg);
+}
+
+static void failed(struct entry *e, const struct err *err)
+{
+	if (err->kind == ERR_MISSING)
+		return; /* deleted meanwhile: the watch says so */
+	if (err->kind != ERR_CONFLICT)
+		log_warn("triggerauthentications", "%s %s: %s; trying again", kind_of(e->key), e->key, err->msg);
+	loop_timer_set(&e->again,
+		loop_backoff_ms(e->failures++, err->kind == ERR_CONFLICT ? CONFLICT_RETRY_MS : RETRY_FIRST_MS,
+			RETRY_MOST_MS));
+}
+
+static void on_written(void *arg, const json_t *object, const struct err *err)
+{
+	struct entry *e = arg;
+
+	e->call = NULL;
+	if (err) {
+		failed(e, err);
+		return;
+	}
+	e->failures = 0;
+	if (e->releasing)
+		e->released = true;
+	else
+		e->futile = e->sent;
+	store_learn_triggerauth(e->keeper->cache->store, is_cluster(e->key),
+		json_object_get(object, "spec") ? object : NULL);
+	keep(e);
+}
+
+static void patch(struct entry *e, const char *subresource, const char *body)
+{
+	MEM_AUTO char *path = path_of(e, subresource);
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_STATUS };
+
+	e->call = kube_call(e->keeper->kube, &request, on_written, e);
+}
+
+/*
+ * Under the object's resourceVersion: when somebody changed the list meanwhile, the write fails and
+ * is tried anew on what there is then.
+ */
+static void release(struct entry *e, const struct triggerauth *t)
+{
+	struct buf body = BUF_INIT(1 << 20);
+	bool first = true;
+
+	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");
+	buf_put_json(&body, t->meta.resource_version);
+	buf_puts(&body, ",\"finalizers\":[");
+	for (size_t i = 0; i < t->meta.finalizer_count; i++) {
+		if (strcmp(t->meta.finalizers[i], KEDA_FINALIZER) == 0)
+			continue;
+		buf_puts(&body, first ? "" : ",");
+		buf_put_json(&body, t->meta.finalizers[i]);
+		first = false;
+	}
+	buf_puts(&body, "]}}");
+	e->releasing = true;
+	patch(e, "", buf_text(&body));
+	buf_done(&body);
+}
+
+static bool differs(const struct entry *e, const struct triggerauth *t, enum scaled_kind kind)
+{
+	const char *is = kind == SCALED_JOB ? t->used_by_scaledjobs : t->used_by_scaledobjects;
+
+	return e->users[kind] && strcmp(is ? is : "", e->users[kind]) != 0;
+}
+
+static void write_users(struct entry *e, const struct triggerauth *t)
+{
+	struct buf body = BUF_INIT(16 * AUTHKEEPER_LIST_MAX);
+	bool first = true;
+
+	buf_puts(&body, "{\"status\":{");
+	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++) {
+		if (!differs(e, t, kind))
+			continue;
+		buf_printf(&body, "%s\"%s\":", first ? "" : ",", scaled_kind_resource(kind));
+		buf_put_json(&body, e->users[kind]);
+		first = false;
+	}
+	buf_puts(&body, "}}");
+	e->sent = fingerprint_fast(buf_text(&body), body.len);
+	/* The server dropped it once, and would again. */
+	e->releasing = false;
+	if (e->sent != e->futile)
+		patch(e, "/status", buf_text(&body));
+	buf_done(&body);
+}
+
+/* Level-triggered: the first thing that is not as it should be. */
+static void keep(struct entry *e)
+{
+	const struct triggerauth *t = stored(e->keeper, e->key);
+	bool held = t && meta_has_finalizer(&t->meta, KEDA_FINALIZER);
+
+	if (!e->keeper->leading || !t || e->call || loop_timer_pending(&e->again))
+		return;
+	if (!held)
+		e->released = false;
+	if (held && !e->released) {
+		release(e, t);
+		return;
+	}
+	if (t->meta.deleted_unix_ms)
+		return;
+	if (differs(e, t, SCALED_OBJECT) || differs(e, t, SCALED_JOB))
+		write_users(e, t);
+	else if (e->users[SCALED_OBJECT])
+		e->futile = 0;
+}
+
+/* ---- Gathering ---- */
+
+static void gather_soon(struct authkeeper *k)
+{
+	/* Before all is known, some users would be missing. */
+	if (k->leading && k->entries && store_synced(k->cache->store) && !loop_timer_pending(&k->gather))
+		loop_timer_set(&k->gather, AUTHKEEPER_GATHER_MS);
+}
+
+/* ScaledJobs that cannot be listed use nothing that we know of; what is stored about them stays. */
+static bool jobs_known_to(const struct entry *e, const char *users)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
+	const struct store *store = e->keeper->cache->store;
+	const char *trouble;
+
+	if (*users || e->users[SCALED_JOB])
+		return true;
+	return is_cluster(e->key) ? store_synced_scaledjobs(store, &trouble)
+				  : store_knows_scaledjobs(store, namespace_, &trouble);
+}
+
+static void take_users(struct entry *e, struct authusers *users)
+{
+	char *text = authusers_text(users, e->key, AUTHKEEPER_LIST_MAX);
+
+	if (users->kind == SCALED_JOB && !jobs_known_to(e, text)) {
+		free(text);
+		return;
+	}
+	free(e->users[users->kind]);
+	e->users[users->kind] = text;
+}
+
+static void on_gather(void *arg)
+{
+	struct authkeeper *k = arg;
+	struct entry *e, *next;
+
+	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++) {
+		struct authusers users = { .kind = kind };
+
+		authusers_gather(&users, k->cache->store);
+		HASH_ITER (hh, k->entries, e, next)
+			take_users(e, &users);
+		authusers_done(&users);
+	}
+	HASH_ITER (hh, k->entries, e, next)
+		keep(e);
+}
+
+/* ---- What came, changed and went ---- */
+
+static void announce(const struct entry *e, const char *what, const char *note)
+{
+	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
+	MEM_AUTO char *reason = mem_printf("%s%s", kind_of(e->key), what);
+	struct events_object about = {
+		.api_version = "keda.sh/v1alpha1",
+		.kind = kind_of(e->key),
+		.namespace_ = namespace_,
+		.name = e->key + strlen(namespace_) + 1,
+		.uid = e->uid,
+		.resource_version = "",
+	};
+
+	events_send(e->keeper->events, &about, "Normal", reason, reason, note);
+}
+
+static void announce_added(const struct entry *e)
+{
+	MEM_AUTO char *note = mem_printf("New %s configured", kind_of(e->key));
+
+	announce(e, "Added", note);
+}
+
+static void announce_changed(const struct entry *e, const char *what, const char *verb)
+{
+	MEM_AUTO char *note = mem_printf("%s %s %s", kind_of(e->key), strchr(e->key, '/') + 1, verb);
+
+	announce(e, what, note);
+}
+
+static void entry_stop(struct entry *e)
+{
+	kube_cancel(e->call);
+	e->call = NULL;
+	loop_timer_cancel(&e->again);
+	e->failures = 0;
+	e->futile = 0;
+	e->released = false;
+}
+
+static void entry_free(struct entry *e)
+{
+	entry_stop(e);
+	loop_timer_done(&e->again);
+	HASH_DELETE(hh, e->keeper->entries, e);
+	free(e->users[SCALED_OBJECT]);
+	free(e->users[SCALED_JOB]);
+	free(e->uid);
+	free(e->key);
+	free(e);
+}
+
+static struct entry *entry_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
+{
+	struct entry *e = mem_zalloc(sizeof(*e));
+
+	e->keeper = k;
+	e->key = mem_dup(key);
+	e->uid = mem_dup(t->meta.uid);
+	e->generation = t->meta.generation;
+	loop_timer_init(&e->again, k->cache->loop, on_again, e);
+	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
+	return e;
+}
+
+static void on_gone(struct entry *e)
+{
+	announce_changed(e, "Deleted", "was deleted");
+	entry_free(e);
+}
+
+/*
+ * What is there when its list comes is nothing new: we, or the leader before us, told it long ago.
+ */
+static void on_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
+{
+	const char *trouble;
+	struct entry *e = entry_new(k, key, t);
+
+	if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
+		announce_added(e);
+}
+
+static void on_object(struct authkeeper *k, const char *key)
+{
+	const struct triggerauth *t = stored(k, key);
+	struct entry *e;
+
+	HASH_FIND_STR(k->entries, key, e);
+	if (e && t && strcmp(e->uid, t->meta.uid) != 0) { /* deleted and made anew */
+		announce_changed(e, "Deleted", "was deleted");
+		entry_stop(e);
+		free(e->uid);
+		e->uid = mem_dup(t->meta.uid);
+		e->generation = t->meta.generation;
+		announce_added(e);
+	} else if (e && t) {
+		if (e->generation != t->meta.generation)
+			announce_changed(e, "Updated", "is updated");
+		e->generation = t->meta.generation;
+	} else if (t) {
+		on_new(k, key, t);
+	} else if (e) {
+		on_gone(e);
+	}
+}
+
+static void on_store_change(void *arg, unsigned changes, const char *key)
+{
+	struct authkeeper *k = arg;
+
+	if ((changes & STORE_TRIGGERAUTH) && key)
+		on_object(k, key);
+	if (changes & (STORE_SPEC | STORE_GONE | STORE_TRIGGERAUTH | STORE_SYNCED))
+		gather_soon(k);
+}
+
+/* ---- The house around it ---- */
+
+void authkeeper_set_leading(struct authkeeper *k, bool leading)
+{
+	struct entry *e, *next;
+
+	if (k->leading == leading)
+		return;
+	k->leading = leading;
+	if (!leading) {
+		loop_timer_cancel(&k->gather);
+		HASH_ITER (hh, k->entries, e, next)
+			entry_stop(e);
+	}
+	gather_soon(k);
+}
+
+struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct events *events)
+{
+	struct authkeeper *k = mem_zalloc(sizeof(*k));
+
+	k->cache = cache;
+	k->kube = kube;
+	k->events = events;
+	loop_timer_init(&k->gather, cache->loop, on_gather, k);
+	store_listen(cache->store, on_store_change, k);
+	return k;
+}
+
+void authkeeper_free(struct authkeeper *k)
+{
+	struct entry *e, *next;
+
+	if (!k)
+		return;
+	HASH_ITER (hh, k->entries, e, next)
+		entry_free(e);
+	loop_timer_done(&k->gather);
+	free(k);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_AUTH_AUTHKEEPER_H
+#define CONTROL_AUTH_AUTHKEEPER_H
+
+/*
+ * Looks after TriggerAuthentications and ClusterTriggerAuthentications while this process leads:
+ * status.scaledobjects and status.scaledjobs say which ScaledObjects and ScaledJobs refer to one
+ * (also when one stops to; KEDA forgets that), KEDA's finalizer is taken off, Events tell what
+ * came, changed and went. A burst of changes is looked at once, half a second after its first; what
+ * then differs is written, one write at a time per object. Never changes a spec.
+ *
+ * The users of a ClusterTriggerAuthentication are listed as namespace/name, a deliberate difference
+ * from KEDA, whose bare names of different namespaces collide.
+ */
+
+#include <stdbool.h>
+
+#include "cache/cache.h"
+#include "kube/client.h"
+#include "kube/events.h"
+
+struct authkeeper;
+
+#define AUTHKEEPER_GATHER_MS 500
+#define AUTHKEEPER_LIST_MAX  (32 * 1024) /* bytes of each of the two; the rest is counted: ", and 12 more" */
+
+struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct events *events);
+void authkeeper_free(struct authkeeper *k);
+void authkeeper_set_leading(struct authkeeper *k, bool leading);
+
+#endif

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/certs/apiservice.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base64.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "kube/keeper.h"
+#include "net/loop.h"
+
+#define COLLECTION "/apis/apiregistration.k8s.io/v1/apiservices"
+
+struct apiservice {
+	struct loop *loop; /* borrowed */
+	struct keeper *keeper;
+	void (*on_change)(void *arg);
+	void *arg;
+	char *name, *namespace_, *service_name, *title;
+	int service_port;
+	bool own_ca, take_over;
+
+	enum apiservice_points points;
+	char *service; /* "namespace/name" that it points to; NULL unless it exists */
+	char *trusted; /* its caBundle, decoded; NULL: none */
+	bool insecure; /* insecureSkipTLSVerify */
+	int64_t since_ms;
+
+	char *bundle; /* what caBundle shall hold; NULL: not our business */
+	bool leading;
+	char trouble[ERR_MSG_MAX]; /* with what it says; "" when none */
+};
+
+/* ---- Facts ---- */
+
+enum apiservice_points apiservice_points(const struct apiservice *a)
+{
+	return a->points;
+}
+
+bool apiservice_is_known(const struct apiservice *a)
+{
+	return keeper_is_known(a->keeper);
+}
+
+const char *apiservice_foreign(const struct apiservice *a)
+{
+	return a->points == APISERVICE_TO_OTHERS && !a->take_over ? a->service : NULL;
+}
+
+bool apiservice_trusts(const struct apiservice *a, const char *ca_pem)
+{
+	size_t len = strlen(ca_pem);
+	MEM_AUTO char *text = mem_dup(ca_pem);
+
+	while (len > 0 && strchr(" \r\n", text[len - 1]))
+		text[--len] = '\0';
+	return a->insecure || (len > 0 && a->trusted && strstr(a->trusted, text));
+}
+
+int64_t apiservice_since_ms(const struct apiservice *a)
+{
+	return a->since_ms;
+}
+
+static bool has_bundle(const struct apiservice *a)
+{
+	return a->bundle && a->trusted && strcmp(a->bundle, a->trusted) == 0 && !a->insecure;
+}
+
+const char *apiservice_trouble(const struct apiservice *a)
+{
+	const char *trouble = keeper_trouble(a->keeper);
+
+	if (trouble)
+		return trouble;
+	if (a->trouble[0])
+		return a->trouble;
+	if (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a))
+		return "the caBundle of the APIService is not our certificate authority yet";
+	return NULL;
+}
+
+/* ---- Troubles: told when they are new ---- */
+
+static void set_trouble(struct apiservice *a, const char *text)
+{
+	if (strcmp(a->trouble, text) == 0)
+		return;
+	snprintf(a->trouble, sizeof a->trouble, "%s", text);
+	if (text[0])
+		log_warn(a->title, "%s", text);
+}
+
+static void explain(struct apiservice *a)
+{
+	char text[ERR_MSG_MAX] = "";
+
+	if (a->points == APISERVICE_MISSING)
+		snprintf(text, sizeof text,
+			"APIService %s does not exist, so nobody finds the external metrics: kscaled manifests | "
+			"kubectl apply -f -",
+			a->name);
+	else if (apiservice_foreign(a))
+		snprintf(text, sizeof text,
+			"APIService %s points to Service %s, not to %s/%s: it is not touched. When that server is "
+			"gone: kscaled manifests | kubectl apply -f -; or run kscaled with --take-over",
+			a->name, a->service, a->namespace_, a->service_name);
+	set_trouble(a, text);
+}
+
+/* ---- Looking ---- */
+
+static void set_trusted(struct apiservice *a, char *trusted, bool insecure)
+{
+	bool same = a->insecure == insecure &&
+		(trusted && a->trusted ? strcmp(trusted, a->trusted) == 0 : !trusted && !a->trusted);
+
+	free(a->trusted);
+	a->trusted = trusted;
+	a->insecure = insecure;
+	if (!same)
+		a->since_ms = loop_now_ms(a->loop);
+}
+
+static char *decoded(const json_t *text)
+{
+	return json_is_string(text) ? base64_decode(json_string_value(text), NULL) : NULL;
+}
+
+/* Without a Service the API server itself is meant to answer, which is not us either. */
+static char *service_of(const json_t *spec)
+{
+	const json_t *service = json_object_get(spec, "service");
+
+	if (!json_is_object(service))
+		return mem_dup("(none)");
+	return mem_printf("%s/%s", json_str_or_empty(service, "namespace"), json_str_or_empty(service, "name"));
+}
+
+static bool is_ours(const struct apiservice *a, const char *service)
+{
+	MEM_AUTO char *ours = mem_printf("%s/%s", a->namespace_, a->service_name);
+
+	return strcmp(service, ours) == 0;
+}
+
+/* ---- The keeper's policy ---- */
+
+static void on_object(void *arg, const json_t *object)
+{
+	struct apiservice *a = arg;
+	const json_t *spec = json_object_get(object, "spec");
+
+	free(a->service);
+	a->service = object ? service_of(spec) : NULL;
+	a->points = !object ? APISERVICE_MISSING : is_ours(a, a->service) ? APISERVICE_TO_US : APISERVICE_TO_OTHERS;
+	set_trusted(a, decoded(json_object_get(spec, "caBundle")),
+		json_is_true(json_object_get(spec, "insecureSkipTLSVerify")));
+	explain(a);
+}
+
+static bool is_to_be_taken(const struct apiservice *a)
+{
+	return a->points == APISERVICE_TO_OTHERS && a->take_over;
+}
+
+static bool lacks(void *arg)
+{
+	const struct apiservice *a = arg;
+
+	if (!a->leading || (a->own_ca && !a->bundle))
+		return false;
+	return is_to_be_taken(a) || (a->points == APISERVICE_TO_US && a->bundle && !has_bundle(a));
+}
+
+static json_t *spec_patch(const struct apiservice *a)
+{
+	json_t *spec = json_object();
+
+	if (is_to_be_taken(a))
+		json_object_set_new(spec, "service",
+			json_pack("{s:s, s:s, s:i}", "namespace", a->namespace_, "name", a->service_name, "port",
+				a->service_port));
+	if (a->bundle) {
+		char *text = base64_encode(a->bundle, strlen(a->bundle));
+
+		json_object_set_new(spec, "caBundle", json_string(text));
+		/* the API allows no other value beside a caBundle */
+		json_object_set_new(spec, "insecureSkipTLSVerify", json_false());
+		free(text);
+	}
+	return spec;
+}
+
+static char *make(void *arg, const char *version, struct err *err)
+{
+	const struct apiservice *a = arg;
+	json_t *patch = json_pack("{s:{s:s}, s:o}", "metadata", "resourceVersion", version, "spec", spec_patch(a));
+	char *text = json_text(patch);
+
+	(void)err;
+	if (is_to_be_taken(a))
+		log_warn(a->title, "taking it over from Service %s, as told", a->service);
+	json_decref(patch);
+	return text;
+}
+
+static void on_written(void *arg, bool created)
+{
+	const struct apiservice *a = arg;
+
+	(void)created;
+	if (has_bundle(a))
+		log_info(a->title, "our certificate authority is in its caBundle");
+}
+
+static void on_change(void *arg)
+{
+	struct apiservice *a = arg;
+
+	a->on_change(a->arg);
+}
+
+static const struct keeper_policy policy = { on_object, lacks, make, on_written, on_change };
+
+/* ---- In and out ---- */
+
+void apiservice_set_leading(struct apiservice *a, bool leading)
+{
+	a->leading = leading;
+	keeper_look(a->keeper);
+}
+
+void apiservice_set_bundle(struct apiservice *a, const char *pem)
+{
+	if (pem && a->bundle ? strcmp(pem, a->bundle) == 0 : pem == a->bundle)
+		return;
+	free(a->bundle);
+	a->bundle = mem_dup(pem);
+	keeper_hurry(a->keeper); /* another one of our own is written at once */
+}
+
+struct apiservice *apiservice_new(struct kube *kube, const struct apiservice_config *config,
+	void (*on_change_fn)(void *arg), void *arg)
+{
+	struct apiservice *a = mem_zalloc(sizeof *a);
+	struct keeper_config kept = { .collection = COLLECTION, .name = config->name };
+
+	a->loop = kube_loop(kube);
+	a->on_change = on_change_fn;
+	a->arg = arg;
+	a->name = mem_dup(config->name);
+	a->namespace_ = mem_dup(config->namespace_);
+	a->service_name = mem_dup(config->service_name);
+	kept.title = a->title = mem_printf("APIService %s", config->name);
+	a->service_port = config->service_port;
+	a->own_ca = config->own_ca;
+	a->take_over = config->take_over;
+	a->keeper = keeper_new(kube, &kept, &policy, a);
+	return a;
+}
+
+void apiservice_free(struct apiservice *a)
+{
+	if (!a)
+		return;
+	keeper_free(a->keeper);
+	free(a->service);
+	free(a->trusted);
+	free(a->bundle);
+	free(a->name);
+	free(a->namespace_);
+	free(a->service_name);
+	free(a->title);
+	free(a);
+}

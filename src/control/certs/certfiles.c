@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/certs/certfiles.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "net/x509.h"
+
+#define LOOK_MS        5000
+#define SETTLE_MS      1000 /* the pair is written one file after the other */
+#define FILE_MAX_BYTES (1u << 20)
+
+struct version { /* of one file; zeroed when it is not there */
+	dev_t device;
+	ino_t inode;
+	off_t size;
+	int64_t changed_ns;
+};
+
+struct certfiles {
+	struct loop *loop;        /* borrowed */
+	struct tls_server *tls;   /* borrowed */
+	char *paths[2];           /* certificate, key */
+	struct version loaded[2]; /* what was last read, good or not */
+	struct version seen[2];   /* at the last look */
+	int64_t until_unix_ms;    /* end of the certificate in use */
+	bool told_expired;
+	char trouble[ERR_MSG_MAX];
+	struct loop_timer timer;
+};
+
+/* ---- Files ---- */
+
+static struct version version_of(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return (struct version){ 0 };
+	return (struct version){ st.st_dev, st.st_ino, st.st_size,
+		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
+}
+
+static bool same_versions(const struct version *a, const struct version *b)
+{
+	for (int i = 0; i < 2; i++)
+		if (a[i].device != b[i].device || a[i].inode != b[i].inode || a[i].size != b[i].size ||
+			a[i].changed_ns != b[i].changed_ns)
+			return false;
+	return true;
+}
+
+static void look(const struct certfiles *f, struct version *out)
+{
+	for (int i = 0; i < 2; i++)
+		out[i] = version_of(f->paths[i]);
+}
+
+/* The content, maybe a key; the caller wipes it. NULL and *err. */
+static char *read_file(const char *path, struct err *err)
+{
+	struct buf text = BUF_INIT(FILE_MAX_BYTES);
+
+	if (file_read(path, FILE_REGULAR, NULL, &text, err) == 0)
+		return buf_take(&text);
+	err_wrap(err, "%s", path);
+	buf_done_secret(&text);
+	return NULL;
+}
+
+/* ---- Loading ---- */
+
+static int use_pair(struct certfiles *f, const char *cert, const char *key, struct err *err)
+{
+	struct x509_facts facts;
+
+	if (x509_read(cert, &facts, err) != 0)
+		return err_wrap(err, "%s", f->paths[0]);
+	if (tls_server_set_certificate(f->tls, cert, key, err) != 0)
+		return err_wrap(err, "%s and %s", f->paths[0], f->paths[1]);
+	f->until_unix_ms = facts.not_after_unix_ms;
+	f->told_expired = false;
+	return 0;
+}
+
+static int load(struct certfiles *f, struct err *err)
+{
+	char *cert, *key = NULL;
+	int rc = -1;
+
+	look(f, f->loaded);
+	memcpy(f->seen, f->loaded, sizeof f->seen);
+	cert = read_file(f->paths[0], err);
+	if (cert)
+		key = read_file(f->paths[1], err);
+	if (key)
+		rc = use_pair(f, cert, key, err);
+	free(cert);
+	mem_free_secret(key);
+	return rc;
+}
+
+static void tell_expired_once(struct certfiles *f)
+{
+	char text[TIMESTAMP_TEXT_MAX];
+
+	if (f->trouble[0] || timestamp_now_ms() < f->until_unix_ms)
+		return;
+	snprintf(f->trouble, sizeof f->trouble, "the certificate in %s expired at %s", f->paths[0],
+		timestamp_format(f->until_unix_ms, text));
+	if (!f->told_expired)
+		log_warn("certificate", "%s", f->trouble);
+	f->told_expired = true;
+}
+
+static void load_again(struct certfiles *f)
+{
+	struct err err;
+
+	if (load(f, &err) == 0) {
+		f->trouble[0] = '\0';
+		log_info("certificate", "read anew from %s", f->paths[0]);
+	} else {
+		err_wrap(&err, "the old certificate stays in use");
+		snprintf(f->trouble, sizeof f->trouble, "%s", err.msg);
+		log_error("certificate", "%s", f->trouble);
+	}
+}
+
+static void on_look(void *arg)
+{
+	struct certfiles *f = arg;
+	struct version now[2];
+	bool settled;
+
+	look(f, now);
+	settled = same_versions(now, f->seen);
+	memcpy(f->seen, now, sizeof f->seen);
+	if (settled && !same_versions(now, f->loaded))
+		load_again(f);
+	tell_expired_once(f);
+	loop_timer_set(&f->timer, settled ? LOOK_MS : SETTLE_MS);
+}
+
+void certfiles_reload(struct certfiles *f)
+{
+	load_again(f);
+}
+
+const char *certfiles_trouble(const struct certfiles *f)
+{
+	return f->trouble[0] ? f->trouble : NULL;
+}
+
+struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const char *cert_file, const char *key_file,
+	struct err *err)
+{
+	struct certfiles *f = mem_zalloc(sizeof *f);
+
+	f->loop = loop;
+	f->tls = tls;
+	f->paths[0] = mem_dup(cert_file);
+	f->paths[1] = mem_dup(key_file);
+	loop_timer_init(&f->timer, loop, on_look, f);
+	if (load(f, err) != 0) {
+		certfiles_free(f);
+		return NULL;
+	}
+	tell_expired_once(f);
+	loop_timer_set(&f->timer, LOOK_MS);
+	return f;
+}
+
+void certfiles_free(struct certfiles *f)
+{
+	if (!f)
+		return;
+	loop_timer_done(&f->timer);
+	free(f->paths[0]);
+	free(f->paths[1]);
+	free(f);
+}

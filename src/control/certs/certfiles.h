@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_CERTS_CERTFILES_H
+#define CONTROL_CERTS_CERTFILES_H
+
+/*
+ * The user's own certificate and key in files: given to the TLS server at the start, and again
+ * whenever the files change. Looks at them every few seconds (mounted Secrets change by symbolic
+ * links, which stat follows); new files that are broken leave the old pair in use and are told of
+ * once. Never touches the cluster.
+ */
+
+#include "base/err.h"
+#include "net/loop.h"
+#include "net/tls.h"
+
+struct certfiles;
+
+/*
+ * ERR_MISSING or ERR_INVALID naming the file, when the pair cannot be used at the start. Borrows
+ * loop and tls.
+ */
+struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const char *cert_file, const char *key_file,
+	struct err *err);
+void certfiles_free(struct certfiles *f);
+
+void certfiles_reload(struct certfiles *f);               /* now, changed or not */
+const char *certfiles_trouble(const struct certfiles *f); /* borrowed; NULL: none */
+
+#endif

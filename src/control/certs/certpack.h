@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_CERTS_CERTPACK_H
+#define CONTROL_CERTS_CERTPACK_H
+
+/*
+ * What Secret `kscaled-certs` holds, as a value: our CA, the serving certificate that it signed
+ * and, for as long as it is valid, the CA before it. Tells what is wrong or due with one, and makes
+ * the next one: a good CA is kept, and only the serving certificate is made anew. No I/O; the clock
+ * comes in as an argument.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "net/x509.h"
+
+struct certpack { /* owns its texts; zero-initialised is empty; members are NULL when absent or not base64 */
+	struct x509_pair serving; /* tls.crt, tls.key */
+	struct x509_pair ca;      /* ca.crt, ca.key */
+	char *old_ca;             /* ca-old.crt */
+};
+void certpack_done(struct certpack *p);                               /* wipes the keys */
+void certpack_copy(struct certpack *to, const struct certpack *from); /* into an empty one */
+
+enum certpack_need {
+	CERTPACK_NOTHING,
+	CERTPACK_SERVING, /* a new serving certificate */
+	CERTPACK_CA,      /* a new CA, and so a new serving certificate */
+};
+
+struct certpack_state {
+	bool usable; /* the serving certificate can be served now */
+	enum certpack_need need;
+	int64_t due_unix_ms;   /* while nothing is needed: when something will be */
+	int64_t until_unix_ms; /* end of the serving certificate; 0 when it cannot be read */
+	char why[256];         /* what is wrong, for people */
+};
+
+/*
+ * dns_names: NULL-terminated. Each certificate is due when a third of its own life is left. A CA
+ * whose key is absent or of another certificate (somebody else made the Secret) is kept as long as
+ * its serving certificate is good.
+ */
+void certpack_judge(const struct certpack *p, const char *const *dns_names, int64_t now_unix_ms,
+	struct certpack_state *out);
+
+struct certpack_plan {
+	const char *const *dns_names;
+	int64_t now_unix_ms;
+	int64_t serving_valid_s, ca_valid_s;
+	/*
+	 * the CA that our clients may still go by, when it is not the one in the pack any more (the
+	 * Secret was deleted or overwritten); may be NULL
+	 */
+	const char *trusted_ca;
+};
+
+/*
+ * Fills *out (an empty one) with what follows on p (maybe empty). While a CA that it replaces, or
+ * the trusted one, is valid, it stays in the bundle as the old one. ERR_INVALID when no certificate
+ * can be made that fits the names.
+ */
+int certpack_renew(const struct certpack *p, enum certpack_need need, const struct certpack_plan *plan,
+	struct certpack *out, struct err *err);
+
+/*
+ * Whom to trust: our CA and the one before it while that is valid. PEM; the caller owns it; NULL
+ * when there is no CA.
+ */
+char *certpack_bundle(const struct certpack *p, int64_t now_unix_ms);
+
+/*
+ * From and to the Secret. The text is a secret (mem_free_secret). resource_version NULL: the object
+ * to create; else a merge patch under it, which leaves type and labels alone.
+ */
+void certpack_decode(const json_t *secret, struct certpack *out);
+char *certpack_encode(const struct certpack *p, const char *namespace_, const char *name, const char *resource_version);
+
+#endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/certs/certs.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/certs/apiservice.h"
+#include "control/certs/certfiles.h"
+#include "control/certs/certsecret.h"
+#include "control/certs/webhookconfig.h"
+#include "net/loop.h"
+#include "net/x509.h"
+
+#define DAY_S           86400
+#define SERVING_VALID_S (365 * DAY_S)
+#define CA_VALID_S      (3650LL * DAY_S)
+#define SETTLE_MS       2000 /* until every API server has seen a new caBundle */
+#define LOOK_MS         (3600 * 1000)
+#define NAMES           4
+
+struct certs {
+	struct kube *kube;      /* borrowed */
+	struct loop *loop;      /* borrowed */
+	struct tls_server *tls; /* borrowed */
+	void (*on_foreign)(void *arg, const char *who);
+	void *on_foreign_arg;
+
+	char *names[NAMES + 1];  /* of the serving certificate; NULL-terminated */
+	struct certfiles *files; /* one of these two */
+	struct certsecret *secret;
+	struct apiservice *apiservice;
+	struct webhookconfig *webhookconfig; /* NULL with the user's files: its caBundle is the user's business, too */
+
+	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
+	int64_t served_until_unix_ms;
+	char swap_trouble[ERR_MSG_MAX];
+	struct loop_timer timer; /* to swap what waits */
+
+	bool told_foreign; /* on_foreign was called */
+	char foreign[544]; /* what it was told; "" for NULL */
+};
+
+/* ---- Serving what the Secret holds ---- */
+
+/*
+ * A certificate by a new CA is not served before the API server trusts that CA, or its requests
+ * would fail meanwhile: the old one goes on until the caBundle holds the new CA. Milliseconds to
+ * wait; 0: swap now.
+ */
+static int64_t swap_wait_ms(const struct certs *c, const struct certpack *pack)
+{
+	int64_t now_unix_ms = timestamp_now_ms(), settled;
+
+	if (!c->served_cert || now_unix_ms >= c->served_until_unix_ms || strcmp(c->served_ca, pack->ca.cert_pem) == 0)
+		return 0;
+	if (apiservice_points(c->apiservice) != APISERVICE_TO_US)
+		return 0;
+	if (!apiservice_trusts(c->apiservice, pack->ca.cert_pem))
+		return c->served_until_unix_ms - now_unix_ms;
+	if (!apiservice_trusts(c->apiservice, c->served_ca))
+		return 0;
+	settled = apiservice_since_ms(c->apiservice) + SETTLE_MS - loop_now_ms(c->loop);
+	return settled > 0 ? settled : 0;
+}
+
+static void swap(struct certs *c, const struct certpack *pack)
+{
+	struct x509_facts facts;
+	struct err err;
+	char until[TIMESTAMP_TEXT_MAX];
+
+	if (x509_read(pack->serving.cert_pem, &facts, &err) != 0 ||
+		tls_server_set_certificate(c->tls, pack->serving.cert_pem, pack->serving.key_pem, &err) != 0) {
+		if (strcmp(c->swap_trouble, err.msg) != 0)
+			log_error("certificate", "%s", err.msg);
+		snprintf(c->swap_trouble, sizeof c->swap_trouble, "%s", err.msg);
+		return;
+	}
+	c->swap_trouble[0] = '\0';
+	free(c->served_cert);
+	free(c->served_ca);
+	c->served_cert = mem_dup(pack->serving.cert_pem);
+	c->served_ca = mem_dup(pack->ca.cert_pem);
+	c->served_until_unix_ms = facts.not_after_unix_ms;
+	log_info("certificate", "serving for %s until %s", c->names[NAMES - 2],
+		timestamp_format(facts.not_after_unix_ms, until));
+}
+
+static void serve_newest(struct certs *c)
+{
+	const struct certpack *pack = certsecret_pack(c->secret);
+	int64_t wait;
+
+	loop_timer_cancel(&c->timer);
+	if (!pack || (c->served_cert && strcmp(c->served_cert, pack->serving.cert_pem) == 0))
+		return;
+	wait = swap_wait_ms(c, pack);
+	if (wait > 0)
+		loop_timer_set(&c->timer, wait < LOOK_MS ? wait : LOOK_MS);
+	else
+		swap(c, pack);
+}
+
+static void pass_on_bundle(struct certs *c)
+{
+	const struct certpack *pack = certsecret_pack(c->secret);
+	MEM_AUTO char *bundle = pack ? certpack_bundle(pack, timestamp_now_ms()) : NULL;
+
+	if (!bundle)
+		return;
+	apiservice_set_bundle(c->apiservice, bundle);
+	webhookconfig_set_bundle(c->webhookconfig, bundle);
+}
+
+static void on_timer(void *arg)
+{
+	serve_newest(arg);
+}
+
+static void on_secret(void *arg)
+{
+	struct certs *c = arg;
+
+	serve_newest(c);
+	pass_on_bundle(c);
+}
+
+/* ---- Whose the APIService is ---- */
+
+static void tell_foreign(struct certs *c)
+{
+	const char *who = apiservice_foreign(c->apiservice);
+
+	if (!apiservice_is_known(c->apiservice) || (c->told_foreign && strcmp(c->foreign, who ? who : "") == 0))
+		return;
+	c->told_foreign = true;
+	snprintf(c->foreign, sizeof c->foreign, "%s", who ? who : "");
+	if (c->on_foreign)
+		c->on_foreign(c->on_foreign_arg, who);
+}
+
+static void on_apiservice(void *arg)
+{
+	struct certs *c = arg;
+
+	if (c->secret)
+		serve_newest(c);
+	tell_foreign(c);
+}
+
+bool certs_foreign_apiservice(const struct certs *c, char *who, size_t size)
+{
+	const char *foreign = apiservice_foreign(c->apiservice);
+
+	snprintf(who, size, "%s", foreign ? foreign : "");
+	return foreign != NULL;
+}
+
+/* ---- In ---- */
+
+void certs_set_leading(struct certs *c, bool leading)
+{
+	if (c->secret)
+		certsecret_set_leading(c->secret, leading);
+	apiservice_set_leading(c->apiservice, leading);
+	if (c->webhookconfig)
+		webhookconfig_set_leading(c->webhookconfig, leading);
+}
+
+void certs_reload(struct certs *c)
+{
+	if (c->files)
+		certfiles_reload(c->files);
+}
+
+const char *certs_trouble(const struct certs *c)
+{
+	const char *trouble = c->files ? certfiles_trouble(c->files)
+		: c->swap_trouble[0]   ? c->swap_trouble
+				       : certsecret_trouble(c->secret);
+
+	if (trouble)
+		return trouble;
+	if (!tls_server_has_certificate(c->tls))
+		return "there is no serving certificate yet";
+	return apiservice_trouble(c->apiservice);
+}
+
+/* ---- Life ---- */
+
+static void make_names(struct certs *c, const struct certs_config *config)
+{
+	c->names[0] = mem_dup(config->service_name);
+	c->names[1] = mem_printf("%s.%s", config->service_name, config->namespace_);
+	/* the one that the API server asks for */
+	c->names[2] = mem_printf("%s.%s.svc", config->service_name, config->namespace_);
+	c->names[3] = mem_printf("%s.%s.svc.cluster.local", config->service_name, config->namespace_);
+}
+
+static bool has_files(const struct certs_config *config)
+{
+	return config->cert_file && config->cert_file[0];
+}
+
+static void start_apiservice(struct certs *c, const struct certs_config *config)
+{
+	struct apiservice_config own = {
+		.name = CERTS_APISERVICE,
+		.namespace_ = config->namespace_,
+		.service_name = config->service_name,
+		.service_port = config->service_port > 0 ? config->service_port : 443,
+		.own_ca = !has_files(config),
+		.take_over = config->take_over,
+	};
+
+	c->apiservice = apiservice_new(c->kube, &own, on_apiservice, c);
+}
+
+static void start_secret(struct certs *c, const struct certs_config *config)
+{
+	struct certsecret_config own = {
+		.namespace_ = config->namespace_,
+		.name = CERTS_SECRET,
+		.dns_names = (const char *const *)c->names,
+		.serving_valid_s = config->serving_valid_s > 0 ? config->serving_valid_s : SERVING_VALID_S,
+		.ca_valid_s = config->ca_valid_s > 0 ? config->ca_valid_s : CA_VALID_S,
+	};
+
+	c->webhookconfig = webhookconfig_new(c->kube,
+		&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
+			.namespace_ = config->namespace_,
+			.service_name = config->service_name });
+	c->secret = certsecret_new(c->kube, &own, on_secret, c);
+}
+
+struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct certs_config *config, struct err *err)
+{
+	struct certs *c = mem_zalloc(sizeof *c);
+
+	c->kube = kube;
+	c->loop = kube_loop(kube);
+	c->tls = tls;
+	c->on_foreign = config->on_foreign;
+	c->on_foreign_arg = config->on_foreign_arg;
+	loop_timer_init(&c->timer, c->loop, on_timer, c);
+	make_names(c, config);
+	if (has_files(config)) {
+		c->files = certfiles_new(c->loop, tls, config->cert_file, config->key_file, err);
+		if (!c->files) {
+			certs_free(c);
+			return NULL;
+		}
+	} else {
+		start_secret(c, config);
+	}
+	start_apiservice(c, config);
+	return c;
+}
+
+void certs_free(struct certs *c)
+{
+	if (!c)
+		return;
+	certfiles_free(c->files);
+	certsecret_free(c->secret);
+	apiservice_free(c->apiservice);
+	webhookconfig_free(c->webhookconfig);
+	loop_timer_done(&c->timer);
+	for (int i = 0; i < NAMES; i++)
+		free(c->names[i]);
+	free(c->served_cert);
+	free(c->served_ca);
+	free(c);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_CERTS_CERTS_H
+#define CONTROL_CERTS_CERTS_H
+
+/*
+ * The certificate of the HTTPS endpoint: the user's files, reloaded when they change, or our own CA
+ * (10 years) and serving certificate (1 year, renewed when a third of its life is left) kept in
+ * Secret `kscaled-certs` of the own namespace, shared by all replicas and swapped in place; and the
+ * `caBundle` of the APIService, injected by the leader under conflict retry, never into an
+ * APIService that points to somebody else's Service unless told to; and that of our
+ * ValidatingWebhookConfiguration (control/certs/webhookconfig).
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "kube/client.h"
+#include "net/tls.h"
+
+struct certs;
+
+#define CERTS_SECRET     "kscaled-certs"
+#define CERTS_APISERVICE "v1beta1.external.metrics.k8s.io"
+#define CERTS_WEBHOOKS   "kscaled-admission"
+
+struct certs_config {
+	const char *namespace_, *service_name;
+	int service_port;                    /* of that Service, written only by a take-over; 0: 443 */
+	const char *cert_file, *key_file;    /* both or none; with them the caBundle is the user's business too */
+	bool take_over;                      /* repoint an APIService of somebody else to our Service */
+	int64_t serving_valid_s, ca_valid_s; /* 0: 365 days, 10 years */
+
+	/*
+	 * Optional: whose Service the APIService points to
+	 * ("keda/keda-operator-metrics-apiserver"), while that is not ours and not to be taken
+	 * over; NULL when nothing speaks against leading. First told when the APIService has been
+	 * looked at (or we may not look), then on each change; never before certs_new returned.
+	 * `who` is borrowed for the call.
+	 */
+	void (*on_foreign)(void *arg, const char *who);
+	void *on_foreign_arg;
+};
+
+/*
+ * Borrows kube and tls. Fails only over the user's files: ERR_INVALID or ERR_MISSING naming the
+ * file.
+ */
+struct certs *certs_new(struct kube *kube, struct tls_server *tls, const struct certs_config *config, struct err *err);
+void certs_free(struct certs *c);
+/*
+ * only the leader renews and injects; everybody loads and, when there is no Secret at all, creates
+ */
+void certs_set_leading(struct certs *c, bool leading);
+void certs_reload(struct certs *c); /* SIGHUP: the user's files now */
+
+/*
+ * NULL, or why no certificate is served, else why the serving certificate will not be renewed, is
+ * not trusted by the APIService or not asked for: for /readyz and people. What hinders answering
+ * alone is told by tls_server_has_certificate. Borrowed until the next turn.
+ */
+const char *certs_trouble(const struct certs *c);
+
+/*
+ * Whose Service the APIService points to, as on_foreign tells it; false: nobody else's, as far as
+ * is known.
+ */
+bool certs_foreign_apiservice(const struct certs *c, char *who, size_t size);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_CERTS_CERTSECRET_H
+#define CONTROL_CERTS_CERTSECRET_H
+
+/*
+ * Keeps Secret `kscaled-certs`, which all replicas share: watches it by name, creates it when there
+ * is none (every replica may; the first wins and the watch brings the others the winner's), and, on
+ * the leader only, rewrites what is wrong or due under its resourceVersion. Tells
+ * control/certs of each new content that can be served; never touches TLS or the APIService
+ * itself.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "control/certs/certpack.h"
+#include "kube/client.h"
+
+struct certsecret;
+
+struct certsecret_config {
+	const char *namespace_, *name;
+	const char *const *dns_names; /* NULL-terminated; borrowed, outlives */
+	int64_t serving_valid_s, ca_valid_s;
+};
+
+/* on_change: certsecret_pack or certsecret_trouble is another now. */
+struct certsecret *certsecret_new(struct kube *kube, const struct certsecret_config *config,
+	void (*on_change)(void *arg), void *arg);
+void certsecret_free(struct certsecret *s);
+
+void certsecret_set_leading(struct certsecret *s, bool leading);
+/* borrowed; the newest that could be served; NULL: none yet */
+const struct certpack *certsecret_pack(const struct certsecret *s);
+const char *certsecret_trouble(const struct certsecret *s); /* borrowed; NULL: none */
+
+#endif

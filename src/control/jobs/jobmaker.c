@@ -1,0 +1,659 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every Job is created once, and counted from the moment it is sent. What becomes of one:
+ *
+ *   SENT ------ created -------------------------> it is in cache/objects/jobs
+ *               the name is taken ---------------> DUE, to be looked up: a connection that broke
+ *               may have sent it twice
+ *               refused -------------------------> there is none; the rest of the burst is dropped
+ *               no answer that says so ----------> UNSURE (with an answer that does not show the
+ *               Job: to be looked up)
+ *   UNSURE ---- after a back-off ----------------> DUE
+ *   DUE ------- when it is its turn -------------> AGAIN: the same name is sent again; LOOKING,
+ *   when nothing may be created any more
+ *   AGAIN ----- created -------------------------> it is in cache/objects/jobs
+ *               the name is taken, or refused ---> DUE, to be looked up: the first one may be there
+ *               no answer that says so ----------> UNSURE
+ *   LOOKING --- it is this ScaledJob's ----------> it is in cache/objects/jobs
+ *               it is somebody else's -----------> SENT, under another name
+ *               there is none -------------------> none
+ *               no answer that says so ----------> UNSURE
+ *
+ * UNSURE and DUE also end when the watch shows it. An object that is deleted or not led any more
+ * drops all of it: the next leader lists.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/fingerprint.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/objects/object.h"
+#include "decide/jobs/jobspec.h"
+
+/*
+ * Creates under way, of all objects. Enough to keep an API server busy that answers in 10 ms (3,000
+ * Jobs a second), and few enough that its flow control, which grants a client some dozens, has room
+ * for the others.
+ */
+#define CREATES_MAX 32
+
+/*
+ * Jobs of one object that are sent and not settled: of those that get no answer no more are tried,
+ * and kept, than can be under way.
+ */
+#define OPEN_MAX CREATES_MAX
+
+#define AGAIN_FIRST_MS 500
+#define AGAIN_MAX_MS   30000
+
+/*
+ * An API server that was just started refuses everything, until it has read who may do what: so
+ * long, some two minutes with the back-off, "denied" is no answer to whether a Job is there.
+ */
+#define DENIALS_MAX 10
+
+/*
+ * So many times in a row the server may say for one Job that it has a trouble of its own; then
+ * people are told: the webhook that it asks may be down for long.
+ */
+#define TROUBLES_USUAL 3
+
+/*
+ * Names tried for one Job: of 14 million suffixes the chance to meet a taken one so often in a row
+ * is none, so it is something else.
+ */
+#define NAMES_MAX 5
+
+enum making_state { MAKING_SENT, MAKING_UNSURE, MAKING_DUE, MAKING_AGAIN, MAKING_LOOKING };
+
+static const char *const state_names[] = { "sent", "unsure", "due", "sent again", "looked up" };
+
+struct making {
+	struct object *object;
+	struct making *prev, *next;
+	enum making_state state;
+	bool unsure; /* an answer was lost: it may be there */
+	bool seen;   /* cache/objects/jobs had it */
+	bool look;   /* it is to be looked up, not sent again */
+	unsigned failures, names;
+	int64_t generation;  /* of the ScaledJob when it was sent */
+	unsigned refusals;   /* maker_part.refusals then */
+	struct err *refusal; /* of a second try; owned; NULL */
+	struct kube_call *call;
+	struct loop_timer again;
+	char name[JOBSPEC_NAME_MAX + 1];
+};
+
+static void serve(struct control *c);
+
+static void __attribute__((format(printf, 3, 4))) move(struct making *m, enum making_state to, const char *fmt, ...)
+{
+	va_list ap;
+	char *why;
+
+	va_start(ap, fmt);
+	why = mem_vprintf(fmt, ap);
+	va_end(ap);
+	log_debug(m->object->subject, "Job %s: %s -> %s: %s", m->name, state_names[m->state], state_names[to], why);
+	m->state = to;
+	free(why);
+}
+
+/* It is settled. */
+static void end(struct making *m, const char *what)
+{
+	log_debug(m->object->subject, "Job %s: %s -> %s", m->name, state_names[m->state], what);
+	DL_DELETE(m->object->job->maker.making, m);
+	if (m->call)
+		m->object->control->creates--;
+	kube_cancel(m->call);
+	loop_timer_done(&m->again);
+	err_keep(&m->refusal, NULL);
+	free(m);
+}
+
+static char *namespace_of(const struct object *o)
+{
+	return mem_dupn(o->name, strcspn(o->name, "/"));
+}
+
+/* ---- The turns ---- */
+
+static void queue(struct object *o)
+{
+	if (o->job->maker.queued)
+		return;
+	o->job->maker.queued = true;
+	DL_APPEND2(o->control->making, o, job->maker.prev, job->maker.next);
+}
+
+static void unqueue(struct object *o)
+{
+	if (!o->job->maker.queued)
+		return;
+	o->job->maker.queued = false;
+	DL_DELETE2(o->control->making, o, job->maker.prev, job->maker.next);
+}
+
+static bool any_sent(const struct object *o)
+{
+	const struct making *m;
+
+	DL_FOREACH (o->job->maker.making, m)
+		if (m->state == MAKING_SENT)
+			return true;
+	return false;
+}
+
+/* ---- The burst: what people are told ---- */
+
+static void forget_burst(struct maker_part *p)
+{
+	p->made = 0;
+	p->refusal = ERR_NONE;
+	free(p->why);
+	p->why = NULL;
+}
+
+static void tell(struct object *o)
+{
+	struct maker_part *p = &o->job->maker;
+	struct scaled of;
+
+	if (p->made > 0 && object_find(o, &of)) {
+		announce(o, of.meta, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
+		journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), p->from, p->from + p->made,
+			p->why ? p->why : "");
+		log_info(o->subject, "%s (%d created)", p->why ? p->why : "", p->made);
+	}
+	p->from += p->made;
+	p->made = 0;
+}
+
+/* When all that was decided was sent and answered, or is not sure. */
+static void tell_when_over(struct object *o)
+{
+	if (o->job->maker.planned == 0 && !any_sent(o))
+		tell(o);
+}
+
+static void count(struct object *o, struct counters_family *family)
+{
+	MEM_AUTO char *namespace_ = namespace_of(o);
+
+	counters_add(family, (const char *const[]){ namespace_, o->name + strlen(namespace_) + 1 }, 1);
+}
+
+/* What all names of its Jobs begin with. */
+static int stem_len(const struct making *m)
+{
+	size_t len = strlen(m->name);
+
+	return (int)(len > JOBSPEC_SUFFIX ? len - JOBSPEC_SUFFIX : len);
+}
+
+/*
+ * The API server's words without the random part of the name, so that the same trouble is the same
+ * text each time; the caller owns it.
+ */
+static char *cause_of(const struct making *m, const struct err *err)
+{
+	struct buf text = BUF_INIT(ERR_MSG_MAX);
+	const char *from = err->msg, *at;
+
+	for (; (at = strstr(from, m->name)); from = at + strlen(m->name))
+		buf_printf(&text, "%.*s%.*s", (int)(at - from), from, stem_len(m), m->name);
+	buf_puts(&text, from);
+	return buf_take(&text);
+}
+
+/*
+ * Told once per burst and kind of refusal, as KEDA without the random part of the name, so that a
+ * repetition is the same Event; logged when it is news. Ready says it with the next look, which
+ * creates nothing.
+ */
+static void tell_refusal(struct making *m, const struct err *err)
+{
+	struct object *o = m->object;
+	struct maker_part *p = &o->job->maker;
+	MEM_AUTO char *cause = cause_of(m, err);
+	bool news = !p->trouble || strcmp(p->trouble, cause) != 0;
+	struct scaled of;
+
+	if (p->refusal != err->kind && object_find(o, &of)) {
+		p->refusal = err->kind;
+		announce(o, of.meta, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m),
+			m->name, cause);
+		if (news)
+			log_warn(o->subject, "creating Jobs: %s; each poll tries again", cause);
+	}
+	if (!news)
+		return;
+	free(p->trouble);
+	p->trouble = mem_dup(cause);
+	polling_wake(o);
+}
+
+/* ---- What becomes of one ---- */
+
+void jobmaker_forgive(struct object *o)
+{
+	free(o->job->maker.trouble);
+	o->job->maker.trouble = NULL;
+}
+
+static void made(struct making *m, const json_t *job)
+{
+	struct object *o = m->object;
+	struct scaled of;
+
+	o->job->maker.made++;
+	/* One that was sent before another was refused says nothing about what is allowed now. */
+	if (m->refusals == o->job->maker.refusals)
+		jobmaker_forgive(o);
+	/* It may be one of an earlier version by now, which the rollout did not see. */
+	if (object_find(o, &of) && of.meta->generation != m->generation)
+		queue_mark(o);
+	count(o, o->control->jobs_created);
+	/* One that the watch showed, and showed gone, is not there again. */
+	if (job && !m->seen)
+		jobs_learn(o->control->cache->jobs, job);
+	end(m, "created");
+}
+
+static void refused(struct making *m, const struct err *err)
+{
+	struct object *o = m->object;
+
+	count(o, o->control->job_failures);
+	/* The others would be, too. The next poll that is due decides again. */
+	o->job->maker.planned = 0;
+	o->job->maker.refusals++;
+	tell_refusal(m, err);
+	end(m, "refused");
+}
+
+static void on_again(void *arg)
+{
+	struct making *m = arg;
+
+	move(m, MAKING_DUE, "the back-off is over");
+	queue(m->object);
+	serve(m->object->control);
+}
+
+static bool any_unsure(const struct object *o)
+{
+	const struct making *m;
+
+	DL_FOREACH (o->job->maker.making, m)
+		if (m->unsure)
+			return true;
+	return false;
+}
+
+static void unsure(struct making *m, const struct err *err)
+{
+	if (m->seen) {
+		made(m, NULL);
+		return;
+	}
+	if (!any_unsure(m->object))
+		log_warn(m->object->subject, "creating Job %s: %s; it counts until it is known whether it is there",
+			m->name, err->msg);
+	m->unsure = true;
+	if (m->failures >= TROUBLES_USUAL && err->http_status)
+		tell_refusal(m, err);
+	move(m, MAKING_UNSURE, "%s", err->msg);
+	loop_timer_set(&m->again, loop_backoff_ms(m->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS));
+}
+
+static void look_up(struct making *m, const struct err *err)
+{
+	if (m->seen) {
+		made(m, NULL);
+		return;
+	}
+	m->look = true;
+	move(m, MAKING_DUE, "%s", err->msg);
+	queue(m->object);
+}
+
+static void send(struct making *m, enum making_state state, const char *why);
+
+static bool is_taken(const struct object *o, const char *namespace_, const char *name)
+{
+	const struct making *m;
+
+	DL_FOREACH (o->job->maker.making, m)
+		if (strcmp(m->name, name) == 0)
+			return true;
+	return jobs_find(o->control->cache->jobs, namespace_, name) != NULL;
+}
+
+/*
+ * None that a Job of ours has: among a thousand, two suffixes are the same every thirtieth time,
+ * and a Job that met another one would be taken for it.
+ */
+static void take_name(struct making *m, const struct scaledjob *sj)
+{
+	char name[JOBSPEC_NAME_MAX + 1];
+
+	do
+		jobspec_name(sj, fingerprint_random(), name);
+	while (is_taken(m->object, sj->meta.namespace_, name));
+	memcpy(m->name, name, sizeof(name));
+}
+
+static void rename_it(struct making *m, const struct err *err)
+{
+	struct scaled of;
+
+	if (!m->object->loop.running || !object_find(m->object, &of)) {
+		end(m, "there is none");
+		return;
+	}
+	if (++m->names >= NAMES_MAX) {
+		refused(m, err);
+		return;
+	}
+	m->unsure = m->look = m->seen = false;
+	err_keep(&m->refusal, NULL);
+	take_name(m, of.sj);
+	send(m, MAKING_SENT, "under another name");
+}
+
+static void answered(struct object *o)
+{
+	tell_when_over(o);
+	if (o->job->maker.planned > 0)
+		queue(o);
+	serve(o->control);
+}
+
+/* Whatever stands between us and the API server: an answer may be another's, or none. */
+static const struct err odd = { .kind = ERR_TEMPORARY, .msg = "the answer is not the Job" };
+
+static bool is_about(const struct making *m, const json_t *job)
+{
+	return strcmp(json_str_or_empty(json_object_get(job, "metadata"), "name"), m->name) == 0;
+}
+
+static void on_created(void *arg, const json_t *job, const struct err *err)
+{
+	struct making *m = arg;
+	struct object *o = m->object;
+	struct control *c = o->control;
+
+	m->call = NULL;
+	c->creates--;
+	if (!err && is_about(m, job)) {
+		made(m, job);
+	} else if (!err || err->kind == ERR_TEMPORARY) {
+		m->look = m->look || !err;
+		unsure(m, err ? err : &odd);
+	} else if (err->kind == ERR_CONFLICT || m->unsure) {
+		err_keep(&m->refusal, err->kind == ERR_CONFLICT ? NULL : err);
+		look_up(m, err);
+	} else {
+		refused(m, err);
+	}
+	answered(o);
+}
+
+/* Whether the Job is controlled by this ScaledJob, not by one that had its name before. */
+static bool is_ours(const struct object *o, const json_t *job)
+{
+	const json_t *owner;
+	size_t i;
+
+	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i,
+		owner) if (json_is_true(json_object_get(owner, "controller")) && o->uid &&
+		strcmp(json_str_or_empty(owner, "uid"), o->uid) == 0) return true;
+	return false;
+}
+
+/*
+ * A conflict about something else than the name (a quota that others count in, too) leaves none,
+ * either. One that was sent before and met itself was there, and did its work.
+ */
+static void not_found(struct making *m, const struct err *err)
+{
+	if (m->refusal)
+		refused(m, m->refusal);
+	else if (m->unsure)
+		end(m, "there is none any more");
+	else
+		rename_it(m, err);
+}
+
+static void on_looked_up(void *arg, const json_t *job, const struct err *err)
+{
+	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "the name is somebody else's" };
+	struct making *m = arg;
+	struct object *o = m->object;
+	struct control *c = o->control;
+
+	m->call = NULL;
+	c->creates--;
+	if (!err && !is_about(m, job))
+		unsure(m, &odd);
+	else if (!err && is_ours(o, job))
+		made(m, job);
+	else if (!err)
+		rename_it(m, &taken);
+	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
+		unsure(m, err);
+	else if (err->kind == ERR_MISSING)
+		not_found(m, err);
+	else
+		end(m, "it cannot be looked up; the watch will show it"); /* nothing more can be learnt this way */
+	answered(o);
+}
+
+/* ---- Sending ---- */
+
+/* The body is made when it is needed: thousands that wait cost nothing. */
+static char *body_of(const struct object *o, const struct scaledjob *sj, const char *name, struct err *err)
+{
+	json_t *job = jobspec_make(sj, o->control->version, err);
+	char *text;
+
+	if (!job)
+		return NULL;
+	json_object_set_new(json_object_get(job, "metadata"), "name", json_string(name));
+	text = json_dumps(job, JSON_COMPACT);
+	json_decref(job);
+	return text;
+}
+
+static void call(struct making *m, const struct kube_request *request, kube_fn fn)
+{
+	m->object->control->creates++;
+	m->call = kube_call(m->object->control->kube, request, fn, m);
+}
+
+static void send(struct making *m, enum making_state state, const char *why)
+{
+	struct object *o = m->object;
+	MEM_AUTO char *namespace_ = namespace_of(o);
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs?fieldManager=kscaled", namespace_);
+	MEM_AUTO char *body = NULL;
+	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .priority = KUBE_SCALE };
+	struct err err = { 0 };
+	struct scaled of;
+
+	move(m, state, "%s", why);
+	m->refusals = o->job->maker.refusals;
+	if (object_find(o, &of)) {
+		m->generation = of.meta->generation;
+		body = body_of(o, of.sj, m->name, &err);
+	} else {
+		err_set(&err, ERR_MISSING, "the ScaledJob is gone");
+	}
+	if (!body) { /* what was sent before may be there, and is found by the watch */
+		refused(m, &err);
+		return;
+	}
+	request.body = body;
+	call(m, &request, on_created);
+}
+
+static void look(struct making *m)
+{
+	MEM_AUTO char *namespace_ = namespace_of(m->object);
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, m->name);
+	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_SCALE };
+
+	move(m, MAKING_LOOKING, "whether it is there");
+	call(m, &request, on_looked_up);
+}
+
+static void send_planned(struct object *o)
+{
+	struct making *m;
+	struct scaled of;
+
+	if (!object_find(o, &of)) {
+		o->job->maker.planned = 0; /* it is being taken down */
+		return;
+	}
+	o->job->maker.planned--;
+	m = mem_zalloc(sizeof(*m));
+	m->object = o;
+	loop_timer_init(&m->again, o->control->cache->loop, on_again, m);
+	take_name(m, of.sj);
+	DL_APPEND(o->job->maker.making, m);
+	send(m, MAKING_SENT, "decided");
+}
+
+/* After a refusal one alone finds out whether that is still so; the rest follows its answer. */
+static bool may_send_planned(const struct object *o)
+{
+	const struct making *m;
+	size_t open;
+
+	DL_COUNT(o->job->maker.making, m, open);
+	return o->job->maker.planned > 0 && open < OPEN_MAX && !(o->job->maker.trouble && any_sent(o));
+}
+
+/* One call; false: nothing of it waits, or what does waits for an answer. */
+static bool take_turn(struct object *o)
+{
+	struct making *m;
+
+	DL_FOREACH (o->job->maker.making, m) {
+		if (m->state != MAKING_DUE)
+			continue;
+		if (m->look || !o->loop.running)
+			look(m);
+		else
+			send(m, MAKING_AGAIN, "under the same name");
+		return true;
+	}
+	if (!may_send_planned(o))
+		return false;
+	send_planned(o);
+	return true;
+}
+
+/* One of each object in turn, so that a big burst holds up nobody. */
+static void serve(struct control *c)
+{
+	while (c->creates < CREATES_MAX && c->making) {
+		struct object *o = c->making;
+
+		unqueue(o);
+		if (take_turn(o))
+			queue(o);
+	}
+}
+
+/* ---- Asked from outside ---- */
+
+void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why)
+{
+	struct maker_part *p = &o->job->maker;
+
+	p->planned = 0;
+	tell_when_over(o);
+	if (count <= 0)
+		return;
+	tell(o); /* of an earlier burst, whose last ones are under way */
+	forget_burst(p);
+	p->planned = count;
+	p->from = running;
+	p->why = mem_dup(why);
+	queue(o);
+	serve(o->control);
+}
+
+size_t jobmaker_unseen(const struct object *o)
+{
+	MEM_AUTO char *namespace_ = namespace_of(o);
+	const struct making *m;
+	size_t unseen = 0;
+
+	DL_FOREACH (o->job->maker.making, m)
+		unseen += !m->seen && !jobs_find(o->control->cache->jobs, namespace_, m->name);
+	return unseen;
+}
+
+void jobmaker_look(struct object *o)
+{
+	MEM_AUTO char *namespace_ = o->job->maker.making ? namespace_of(o) : NULL;
+	struct making *m, *next;
+	bool settled = false;
+
+	DL_FOREACH_SAFE (o->job->maker.making, m, next) {
+		const struct job *job = jobs_find(o->control->cache->jobs, namespace_, m->name);
+
+		if (!job || !job->owner_uid || !o->uid || strcmp(job->owner_uid, o->uid) != 0)
+			continue;
+		m->seen = true;
+		if (m->state != MAKING_UNSURE && m->state != MAKING_DUE)
+			continue;
+		made(m, NULL);
+		settled = true;
+	}
+	if (settled)
+		answered(o);
+}
+
+void jobmaker_drop(struct object *o)
+{
+	o->job->maker.planned = 0;
+	tell_when_over(o);
+}
+
+void jobmaker_hold(struct object *o)
+{
+	struct making *m;
+
+	DL_FOREACH (o->job->maker.making, m)
+		m->look = m->look || m->state != MAKING_SENT;
+	jobmaker_drop(o);
+}
+
+void jobmaker_stop(struct object *o)
+{
+	struct making *m, *next;
+
+	tell(o);
+	unqueue(o);
+	o->job->maker.planned = 0;
+	DL_FOREACH_SAFE (o->job->maker.making, m, next)
+		end(m, "dropped");
+	forget_burst(&o->job->maker);
+	jobmaker_forgive(o);
+	/* What was under way was somebody's turn. */
+	if (o->control->leading)
+		serve(o->control);
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ScaledJob, level-triggered as a ScaledObject is (reconcile.c): each look starts the first thing
+ * that is missing, whose end leads to the next.
+ *
+ *   deleted ----------------> KEDA's finalizer is taken off; all stops. The Jobs go with their
+ *   owner, by the garbage collector
+ *   annotation unreadable --> Ready=False with the reason; the loop stops
+ *   paused -----------------> the loop stops; Jobs that run are left alone, and none is deleted;
+ *   Ready=True "ScaledJob is paused, skipping reconcile loop"
+ *   spec wrong -------------> Ready=False with the reason; the loop stops
+ *   KEDA's finalizer -------> taken off: we need none
+ *   Jobs are not listed ----> wait, or Ready=False saying why they cannot be. A new leader decides
+ *   nothing before it has seen what the one before it made
+ *   Jobs of an older spec --> deleted, as spec.rollout says (jobsweeper.c); the history beside it
+ *   scalers not built ------> Ready=False with the reason; the loop keeps minReplicaCount; without
+ *   one it stops
+ *   all there --------------> Ready=True; the loop starts, with a look at once
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/objects/object.h"
+#include "decide/validate/validate.h"
+
+#define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
+#define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
+
+/* What the object asks for, as far as it can be told now. */
+struct wish {
+	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
+	bool paused_known, paused;
+	const char *words;    /* of KEDA's Event about what is wrong, where we say more; NULL */
+	const char **metrics; /* names; borrowed, the array is owned. NULL: not known */
+	size_t metric_count;
+};
+
+/* ---- The outcome ---- */
+
+/* The status as it is from now on, and what about it is news. */
+static void conclude(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+{
+	struct job_outcome outcome = { .err = err, .paused_known = wish->paused_known, .paused = wish->paused };
+	struct scaledobject_status *wanted = status_wanted(o, &sj->status);
+	bool was_paused = status_says(o, "Paused");
+
+	if (!err) {
+		outcome.metric_names = wish->metrics;
+		outcome.metric_count = wish->metric_count;
+	}
+	jobconditions_after_reconcile(sj, &outcome, timestamp_now_ms(), wanted);
+	if (status_says(o, "Paused") && !was_paused)
+		announce(o, &sj->meta, "Normal", "ScaledJobPaused", "ScaledJob is paused");
+	if (was_paused && !status_says(o, "Paused"))
+		announce(o, &sj->meta, "Normal", "ScaledJobUnpaused", "ScaledJob is unpaused");
+}
+
+static void report_failure(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+{
+	conclude(o, sj, wish, err);
+	status_write(o);
+	announce_check_failed(o, &sj->meta, wish->words, err->msg);
+}
+
+/* True when it was not Ready before. */
+static bool conclude_well(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+{
+	bool was_ready = status_wanted(o, &sj->status) && status_says(o, "Ready");
+
+	write_forgive(o);
+	announce_check_passed(o);
+	conclude(o, sj, wish, NULL);
+	if (was_ready || !status_says(o, "Ready"))
+		return false;
+	announce(o, &sj->meta, "Normal", "ScaledJobReady", "ScaledJob is ready for scaling");
+	return true;
+}
+
+static void stop_loop(struct object *o, const struct scaledjob *sj)
+{
+	polling_end(o, &sj->meta);
+	jobmaker_hold(o);
+}
+
+/* What the spec says anew is not left to the next poll, nor is another credential. */
+static bool take_news(struct object *o, const struct scaledjob *sj)
+{
+	struct reconcile_part *r = &o->reconcile;
+	bool changed = o->generation != sj->meta.generation;
+	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
+	bool news = changed || r->questions != questions;
+
+	o->generation = sj->meta.generation;
+	r->questions = questions;
+	if (changed)
+		announce_unknown(o, &sj->meta);
+	return news;
+}
+
+static void report_success(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+{
+	bool was_paused = status_wanted(o, &sj->status) && status_says(o, "Paused");
+	bool became_ready = conclude_well(o, sj, wish), news = take_news(o, sj);
+	struct scaled of = scaled_of_job(sj);
+
+	polling_follow(o, &of, became_ready, was_paused, news);
+}
+
+/*
+ * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
+ * may pass by itself leaves it running.
+ */
+static void failed(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+{
+	if (wish->waits)
+		return;
+	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+		stop_loop(o, sj);
+	report_failure(o, sj, wish, err);
+}
+
+/*
+ * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
+ * could never be built.
+ */
+static void failed_scalers(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+{
+	struct scaled of = scaled_of_job(sj);
+
+	if (wish->waits || !scaledjob_min(&sj->spec)) {
+		failed(o, sj, wish, err);
+		return;
+	}
+	polling_start(o, &of);
+	report_failure(o, sj, wish, err);
+}
+
+/* True while a write is under way or its failure backs off. */
+static bool release(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+{
+	if (!write_must_wait(o))
+		return finalise_release(o, &sj->meta, "writing the object's finalizers");
+	if (write_is_news(o))
+		report_failure(o, sj, wish, o->reconcile.write_err);
+	return true;
+}
+
+/* ---- What the object asks for ---- */
+
+static int wish_jobs(struct object *o, const struct scaledjob *sj, struct wish *wish, struct err *err)
+{
+	const char *trouble;
+
+	if (!jobs_known(o->control->cache->jobs, sj->meta.namespace_, &trouble)) {
+		wish->waits = !trouble;
+		wish->words = JOBS_STEP;
+		return err_set(err, ERR_TEMPORARY, JOBS_STEP ": %s", trouble ? trouble : "not read yet");
+	}
+	switch (jobsweeper_run(o, sj, err)) {
+	case SWEEP_BUSY: wish->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
+	case SWEEP_FAILED:
+		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+			err->kind = ERR_TEMPORARY; /* of a Job, not of the object */
+		return -1;
+	case SWEEP_DONE: break;
+	}
+	return 0;
+}
+
+static void wish_metrics(const struct built *built, struct wish *wish)
+{
+	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
+	for (size_t i = 0; i < built->count; i++) {
+		if (built->list[i].undescribed) {
+			free(wish->metrics);
+			wish->metrics = NULL;
+			return;
+		}
+		if (built->list[i].kind == METRIC_EXTERNAL)
+			wish->metrics[wish->metric_count++] = built->list[i].metric_name;
+	}
+}
+
+static int wish_scalers(struct object *o, struct wish *wish, struct err *err)
+{
+	struct built built;
+
+	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
+		wish->waits = err->kind == ERR_WAITING;
+		wish->words = SCALERS_STEP;
+		return err_wrap(err, SCALERS_STEP);
+	}
+	wish_metrics(&built, wish);
+	return 0;
+}
+
+static void reconcile_scaled(struct object *o, const struct scaledjob *sj, struct wish *wish)
+{
+	struct err err = { 0 };
+
+	if (validate_scaledjob_for_reconcile(sj, &err))
+		failed(o, sj, wish, &err);
+	else if (release(o, sj, wish))
+		return;
+	else if (wish_jobs(o, sj, wish, &err))
+		failed(o, sj, wish, &err);
+	else if (wish_scalers(o, wish, &err))
+		failed_scalers(o, sj, wish, &err);
+	else
+		report_success(o, sj, wish);
+}
+
+/* An object that is paused need not be right. */
+static void reconcile_paused(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+{
+	stop_loop(o, sj);
+	jobsweeper_stop(o);
+	if (release(o, sj, wish))
+		return;
+	conclude_well(o, sj, wish);
+	jobloop_paused(o, sj);
+	status_write(o);
+}
+
+/* ---- The look ---- */
+
+/*
+ * Who mends his object does not wait for the back-off that its faults led to, nor for the end of
+ * what was decided by what it said before.
+ */
+static void note_asked(struct object *o, const struct scaledjob *sj, bool paused)
+{
+	struct reconcile_part *r = &o->reconcile;
+	bool same = r->paused == paused && r->seen_generation == sj->meta.generation;
+
+	r->paused = paused;
+	r->seen_generation = sj->meta.generation;
+	if (same)
+		return;
+	write_forgive(o);
+	o->job->sweep.retry_at_ms = 0;
+	jobmaker_drop(o);
+}
+
+static void reconcile_living(struct object *o, const struct scaledjob *sj)
+{
+	struct wish wish = { .waits = false };
+	struct err err = { 0 };
+
+	if (directives_read_paused(&sj->meta.annotations, &wish.paused, &err)) {
+		failed(o, sj, &wish, &err);
+		return;
+	}
+	wish.paused_known = true;
+	note_asked(o, sj, wish.paused);
+	if (wish.paused)
+		reconcile_paused(o, sj, &wish);
+	else
+		reconcile_scaled(o, sj, &wish);
+	free(wish.metrics);
+}
+
+static void reconcile_deleted(struct object *o, const struct scaledjob *sj)
+{
+	polling_stop(o);
+	jobloop_stop(o);
+	jobmaker_stop(o);
+	jobsweeper_stop(o);
+	status_stop(o);
+	announce_gone(o);
+	if (!write_must_wait(o))
+		finalise_release(o, &sj->meta, "releasing the deleted object");
+}
+
+void jobreconcile_run(struct object *o)
+{
+	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+
+	if (sj->meta.deleted_unix_ms)
+		reconcile_deleted(o, sj);
+	else
+		reconcile_living(o, sj);
+}

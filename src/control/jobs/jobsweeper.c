@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Deletes what decide/jobs/jobspec says is to go, in rounds: what a round found is deleted, then it
+ * is looked again. Jobs that finished are deleted with their Pods in the background. Those of an
+ * earlier version go as spec.rollout says, and as long as one of them could not be deleted the
+ * ScaledJob is not Ready; it waits for their deletes, not for the end of their Pods.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include <utlist.h>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "control/objects/object.h"
+#include "decide/jobs/jobspec.h"
+
+/* Deletes under way, of all objects: fewer than creates, as nobody waits for them. */
+#define DELETES_MAX 16
+
+#define ROUND_MAX 1000 /* Jobs of one object */
+
+#define AGAIN_FIRST_MS 1000
+#define AGAIN_MAX_MS   60000
+
+struct sweep { /* one delete */
+	struct object *object;
+	struct kube_call *call;
+	char *name, *uid;
+	bool rollout;
+};
+
+static void serve(struct control *c);
+
+/* ---- The round ---- */
+
+static void round_end(struct object *o)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	for (size_t i = 0; i < p->count; i++) {
+		if (p->list[i].call)
+			o->control->deletes--;
+		kube_cancel(p->list[i].call);
+		free(p->list[i].name);
+		free(p->list[i].uid);
+	}
+	free(p->list);
+	p->list = NULL;
+	p->err_name = NULL;
+	p->count = p->sent = p->answered = p->rollouts = p->rollouts_answered = 0;
+	p->failed = false;
+	if (p->queued)
+		DL_DELETE2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
+	p->queued = false;
+}
+
+static void add(struct object *o, const struct job *job, bool rollout)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	if (p->count == ROUND_MAX)
+		return;
+	p->list[p->count++] = (struct sweep){ .object = o,
+		.name = mem_dup(job->meta.name),
+		.uid = mem_dup(job->meta.uid),
+		.rollout = rollout };
+	p->rollouts += rollout;
+}
+
+/*
+ * The earlier version goes first. What finished during a look at the triggers is kept until its
+ * end: it counts in it.
+ */
+static void round_plan(struct object *o, const struct scaledjob *sj)
+{
+	struct sweep_part *p = &o->job->sweep;
+	size_t count;
+	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
+	MEM_AUTO const struct job **jobs = mem_array(count + 1, sizeof(*jobs));
+	MEM_AUTO enum jobspec_sweep *fates = mem_array(count + 1, sizeof(*fates));
+
+	for (size_t i = 0; i < count; i++)
+		jobs[i] = seen[i].job;
+	jobspec_sweep(sj, jobs, count, fates);
+	p->list = mem_array(count < ROUND_MAX ? count + 1 : ROUND_MAX, sizeof(*p->list));
+	for (size_t i = 0; i < count; i++)
+		if (fates[i] == JOBSPEC_ROLLOUT)
+			add(o, jobs[i], true);
+	p->waits = false;
+	for (size_t i = 0; i < count; i++) {
+		if (fates[i] == JOBSPEC_HISTORY && polling_busy(o))
+			p->waits = true;
+		else if (fates[i] == JOBSPEC_HISTORY)
+			add(o, jobs[i], false);
+	}
+}
+
+static void back_off(struct object *o)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	p->retry_at_ms = loop_now_ms(o->control->cache->loop) +
+		loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
+}
+
+/* ---- One delete ---- */
+
+/* Gone at once, or waiting for its Pods or somebody's finalizer. */
+static void learn(struct object *o, const char *namespace_, const struct sweep *s, const json_t *answer)
+{
+	if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
+		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
+		jobs_learn(o->control->cache->jobs, answer);
+	else
+		jobs_forget(o->control->cache->jobs, namespace_, s->name);
+}
+
+/* Of several the first by name is named: the same each time, in whatever order the answers come. */
+static void failed(struct object *o, const struct sweep *s, const struct err *err)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	if (!s->rollout) {
+		if (!p->failed)
+			log_warn(o->subject, "deleting the finished Job %s: %s; trying again", s->name, err->msg);
+		p->failed = true;
+		return;
+	}
+	if (p->err && strcmp(p->err_name, s->name) < 0)
+		return;
+	p->err_name = s->name;
+	err_keep(&p->err, err);
+	err_wrap(p->err, "Not able to delete job: %s", s->name);
+}
+
+static void tell_rollout(struct object *o)
+{
+	struct sweep_part *p = &o->job->sweep;
+	struct scaled of;
+
+	if (p->rollouts == 0 || !object_find(o, &of))
+		return;
+	if (p->err) {
+		announce(o, of.meta, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
+		return;
+	}
+	announce(o, of.meta, "Normal", "ScaledJobRolloutCleanupCompleted",
+		"Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
+	log_info(o->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
+}
+
+static void round_over(struct object *o)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	tell_rollout(o);
+	if (p->failed || p->err)
+		back_off(o);
+	else
+		p->failures = 0;
+	round_end(o);
+	queue_mark(o);
+}
+
+static void on_deleted(void *arg, const json_t *answer, const struct err *err)
+{
+	struct sweep *s = arg;
+	struct object *o = s->object;
+	struct control *c = o->control;
+	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+
+	s->call = NULL;
+	c->deletes--;
+	o->job->sweep.answered++;
+	o->job->sweep.rollouts_answered += s->rollout;
+	if (!err)
+		learn(o, namespace_, s, answer);
+	/*
+	 * it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too
+	 */
+	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT)
+		o->job->sweep.failed = true;
+	else
+		failed(o, s, err);
+	/* Those that wait for the rollout go on before the history is done. */
+	if (o->job->sweep.answered == o->job->sweep.count)
+		round_over(o);
+	else if (s->rollout && o->job->sweep.rollouts_answered == o->job->sweep.rollouts)
+		queue_mark(o);
+	serve(c);
+}
+
+static const char *policy_of(const struct object *o, bool rollout)
+{
+	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	const char *wanted = sj ? sj->spec.propagation_policy : NULL;
+
+	return rollout && wanted && strcmp(wanted, "foreground") == 0 ? "Foreground" : "Background";
+}
+
+static void send(struct object *o)
+{
+	struct sweep *s = &o->job->sweep.list[o->job->sweep.sent++];
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s", (int)strcspn(o->name, "/"), o->name,
+		s->name);
+	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%"
+					 "s\",\"preconditions\":{\"uid\":\"%s\"}}",
+		policy_of(o, s->rollout), s->uid);
+	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
+
+	o->control->deletes++;
+	s->call = kube_call(o->control->kube, &request, on_deleted, s);
+}
+
+/* One of each object in turn. */
+static void serve(struct control *c)
+{
+	while (c->deletes < DELETES_MAX && c->sweeping) {
+		struct object *o = c->sweeping;
+
+		DL_DELETE2(c->sweeping, o, job->sweep.prev, job->sweep.next);
+		o->job->sweep.queued = o->job->sweep.sent + 1 < o->job->sweep.count;
+		if (o->job->sweep.queued)
+			DL_APPEND2(c->sweeping, o, job->sweep.prev, job->sweep.next);
+		send(o);
+	}
+}
+
+/* ---- Asked from outside ---- */
+
+static void round_start(struct object *o, const struct scaledjob *sj)
+{
+	struct sweep_part *p = &o->job->sweep;
+
+	p->queued = true;
+	DL_APPEND2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
+	if (p->rollouts > 0)
+		announce(o, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted",
+			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
+	serve(o->control);
+}
+
+enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, struct err *err)
+{
+	struct sweep_part *p = &o->job->sweep;
+	int64_t wait_ms = p->retry_at_ms - loop_now_ms(o->control->cache->loop);
+
+	if (p->count == 0 && p->failures > 0 && wait_ms > 0) {
+		loop_timer_set(&o->reconcile.again, wait_ms);
+	} else if (p->count == 0) {
+		err_keep(&p->err, NULL);
+		round_plan(o, sj);
+		if (p->count > 0)
+			round_start(o, sj);
+		else
+			round_end(o);
+	}
+	if (p->rollouts_answered < p->rollouts)
+		return SWEEP_BUSY;
+	if (p->err)
+		*err = *p->err;
+	return p->err ? SWEEP_FAILED : SWEEP_DONE;
+}
+
+void jobsweeper_stop(struct object *o)
+{
+	round_end(o);
+	err_keep(&o->job->sweep.err, NULL);
+	o->job->sweep.failures = 0;
+	o->job->sweep.retry_at_ms = 0;
+	o->job->sweep.waits = false;
+	/* What was under way was somebody's turn. */
+	if (o->control->leading)
+		serve(o->control);
+}

@@ -1,0 +1,708 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "control/leader/leader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/leader/leaderkeda.h"
+#include "control/leader/leaderlease.h"
+#include "net/loop.h"
+
+#define RETRY_JITTER 1.2   /* client-go: leaderelection.JitterFactor */
+#define KEDA_LOOK_MS 10000 /* while leading */
+#define AFTER_CONFLICT_MS                                                                                              \
+	100                  /* somebody else wrote the Lease (a label, say): once more, but never in a tight circle   \
+			      */
+#define LIMIT_MARGIN_MS 1000 /* other writes end so long before the Lease does */
+
+enum leader_state {
+	LEADER_STARTING,  /* nothing is known yet */
+	LEADER_CANDIDATE, /* another holds the Lease, or it cannot be had now */
+	LEADER_KEDA,      /* KEDA's operator is at work */
+	LEADER_BLOCKED,   /* leader_set_blocked */
+	LEADER_TWIN,      /* another process renews the Lease under our identity */
+	LEADER_LEADING,
+	LEADER_RELEASING,
+	LEADER_RELEASED,
+};
+
+static const char *const state_names[] = { "starting", "candidate", "waiting for KEDA", "blocked", "twin", "leading",
+	"releasing", "released" };
+
+struct leader {
+	struct kube *kube;      /* borrowed */
+	struct loop *loop;      /* borrowed */
+	struct leadership *out; /* borrowed */
+	leader_fn on_change;
+	void *arg;
+
+	bool elect;
+	char *collection, *path, *subject;
+	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+
+	enum leader_state state;
+	/* what the last log line was about: the same state with the same key is not told again */
+	char key[256];
+	char *blocked;           /* NULL: not */
+	struct leaderkeda *keda; /* NULL: not looked at */
+	enum leaderkeda_verdict keda_verdict;
+	struct err keda_err; /* why it is unknown */
+
+	struct leaderlease lease;
+	struct kube_call *call; /* one at a time */
+	int64_t call_started_ms;
+	int64_t renewed_ms; /* loop clock: when the last renewal that succeeded was begun */
+	char renew_trouble[ERR_MSG_MAX];
+
+	struct loop_timer round; /* the next try: to get the Lease, or to renew it */
+	struct loop_timer deadline;
+	struct loop_timer keda_look;
+	struct loop_timer release;
+	int64_t release_until_ms;
+	void (*on_released)(void *arg);
+	void *released_arg;
+};
+
+static void renew(struct leader *l);
+static void give_back(struct leader *l);
+static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const struct err *err);
+
+/* ---- The transition function ---- */
+
+static void log_move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *why)
+{
+	bool was_leading = l->state == LEADER_LEADING,
+	     same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
+
+	log_debug(l->subject, "%s -> %s: %s", state_names[l->state], state_names[to], why);
+	snprintf(l->key, sizeof l->key, "%s", key);
+	if (same || to == LEADER_RELEASED)
+		return;
+	log_line(level, l->subject, "%s: %s",
+		to == LEADER_LEADING  ? "leading"
+			: was_leading ? "stopped leading"
+				      : "not leading",
+		why);
+}
+
+static void stop_leading(struct leader *l)
+{
+	loop_timer_cancel(&l->deadline);
+	loop_timer_cancel(&l->keda_look);
+	loop_timer_cancel(&l->round);
+	if (l->keda)
+		leaderkeda_cancel(l->keda);
+	kube_cancel(l->call);
+	l->call = NULL;
+	kube_set_write_limit(l->kube, 0);
+	kube_abort_writes(l->kube);
+}
+
+static void tell(struct leader *l, bool leading, const char *why)
+{
+	bool was_leading = l->out->leading;
+
+	l->out->leading = leading;
+	snprintf(l->out->why_not, sizeof l->out->why_not, "%s", leading ? "" : why);
+	if (was_leading != leading)
+		l->on_change(l->arg, leading);
+}
+
+/*
+ * The one door from state to state. The receiver may call back in, so nothing of the leader may be
+ * taken for granted afterwards.
+ */
+static void __attribute__((format(printf, 5, 6)))
+move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
+{
+	bool was_leading = l->state == LEADER_LEADING;
+	char *why;
+	va_list ap;
+
+	va_start(ap, fmt);
+	why = mem_vprintf(fmt, ap);
+	va_end(ap);
+	log_move(l, to, level, key, why);
+	l->state = to;
+	if (was_leading && to != LEADER_LEADING)
+		stop_leading(l);
+	tell(l, to == LEADER_LEADING, why);
+	free(why);
+}
+
+static bool is_released(const struct leader *l)
+{
+	return l->state == LEADER_RELEASING || l->state == LEADER_RELEASED;
+}
+
+/* The next round as client-go spaces them, so that candidates do not come all at once. */
+static void retry(struct leader *l)
+{
+	double jitter = 1.0 + RETRY_JITTER * fingerprint_random_unit();
+
+	if (!is_released(l) && l->state != LEADER_LEADING)
+		loop_timer_set(&l->round, (int64_t)((double)l->retry_period_ms * jitter));
+}
+
+static void trouble(struct leader *l, const char *doing, const struct err *err)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, "%s %s %d", doing, err_kind_name(err->kind), err->http_status);
+	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, key, "%s failed: %s", doing, err->msg);
+	retry(l);
+}
+
+/* ---- Seeing and writing the Lease ---- */
+
+static int see(struct leader *l, const json_t *object, struct err *err)
+{
+	if (leaderlease_see(&l->lease, object, loop_now_ms(l->loop), err) != 0)
+		return -1;
+	snprintf(l->out->holder, sizeof l->out->holder, "%s", leaderlease_holder(&l->lease));
+	return 0;
+}
+
+static void see_nothing(struct leader *l)
+{
+	leaderlease_see_nothing(&l->lease, loop_now_ms(l->loop));
+	l->out->holder[0] = '\0';
+}
+
+static int64_t min_ms(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * Half the renew deadline, so that a try that hangs on a dead connection leaves time for another.
+ */
+static int64_t try_ms(const struct leader *l)
+{
+	int64_t half = l->renew_deadline_ms / 2;
+
+	return half > 0 ? half : 1;
+}
+
+static int64_t call_deadline_ms(const struct leader *l)
+{
+	int64_t now = loop_now_ms(l->loop), left = try_ms(l);
+
+	if (l->state == LEADER_LEADING)
+		left = min_ms(left, l->renewed_ms + l->renew_deadline_ms - now);
+	if (l->state == LEADER_RELEASING)
+		left = min_ms(left, l->release_until_ms - now);
+	return left > 0 ? left : 1;
+}
+
+static void call(struct leader *l, enum kube_verb verb, const char *path, const char *body, kube_fn fn)
+{
+	struct kube_request request = { .verb = verb,
+		.path = path,
+		.body = body,
+		.deadline_ms = call_deadline_ms(l),
+		.priority = KUBE_URGENT };
+
+	l->call_started_ms = loop_now_ms(l->loop);
+	l->call = kube_call(l->kube, &request, fn, l);
+}
+
+static void call_read(struct leader *l, kube_fn fn)
+{
+	call(l, KUBE_GET, l->path, NULL, fn);
+}
+
+static void call_write(struct leader *l, const char *text, kube_fn fn)
+{
+	bool present = l->lease.record.present;
+	MEM_AUTO char *path = mem_printf("%s?fieldManager=kscaled", present ? l->path : l->collection);
+
+	call(l, present ? KUBE_UPDATE : KUBE_CREATE, path, text, fn);
+}
+
+static void write_claim(struct leader *l, kube_fn fn)
+{
+	MEM_AUTO char *text = leaderlease_claim(&l->lease, (l->lease_duration_ms + 999) / 1000, timestamp_now_ms());
+
+	call_write(l, text, fn);
+}
+
+/* ---- Becoming the leader ---- */
+
+static void on_taken(void *arg, const json_t *object, const struct err *err);
+
+static void start_renewing(struct leader *l)
+{
+	int64_t margin = min_ms(LIMIT_MARGIN_MS, (l->lease_duration_ms - l->renew_deadline_ms) / 2),
+		now = loop_now_ms(l->loop);
+	int64_t next = l->call_started_ms + l->retry_period_ms - now,
+		end = l->call_started_ms + l->renew_deadline_ms - now;
+
+	l->renewed_ms = l->call_started_ms;
+	l->renew_trouble[0] = '\0';
+	kube_set_write_limit(l->kube, l->renewed_ms + l->lease_duration_ms - (margin > 0 ? margin : 0));
+	loop_timer_set(&l->round, next > 0 ? next : 0);
+	loop_timer_set(&l->deadline, end > 0 ? end : 0);
+}
+
+static void lead(struct leader *l)
+{
+	if (l->elect)
+		start_renewing(l);
+	if (l->keda)
+		loop_timer_set(&l->keda_look, KEDA_LOOK_MS);
+	move(l, LEADER_LEADING, LOG_LEVEL_INFO, "", l->elect ? "the Lease is held as %s" : "without election, as %s",
+		l->lease.identity);
+}
+
+enum choice { CHOICE_BLOCKED, CHOICE_KEDA, CHOICE_UNSURE, CHOICE_OTHERS, CHOICE_TWIN, CHOICE_TAKE };
+
+static enum choice choose(const struct leader *l, int64_t now_ms)
+{
+	const struct leaderrecord *record = &l->lease.record;
+
+	if (l->blocked)
+		return CHOICE_BLOCKED;
+	if (l->keda && l->keda_verdict == LEADERKEDA_ACTIVE)
+		return CHOICE_KEDA;
+	if (l->keda && l->keda_verdict == LEADERKEDA_UNKNOWN)
+		return CHOICE_UNSURE;
+	if (!l->elect || !leaderrecord_held(record) || leaderrecord_expired(record, now_ms) ||
+		leaderlease_is_ours(&l->lease))
+		return CHOICE_TAKE;
+	return leaderlease_names_us(&l->lease) ? CHOICE_TWIN : CHOICE_OTHERS;
+}
+
+static void stand_by_for_twin(struct leader *l)
+{
+	move(l, LEADER_TWIN, LOG_LEVEL_ERROR, "twin",
+		"another process renews the Lease under our identity %s; give each process its own --identity (or "
+		"--state-dir). Waiting until the Lease has not been renewed for %lld s",
+		l->lease.identity, (long long)l->lease.record.lease.duration_s);
+	retry(l);
+}
+
+static void stand_by_for_keda(struct leader *l)
+{
+	move(l, LEADER_KEDA, LOG_LEVEL_INFO, leaderkeda_holder(l->keda),
+		"KEDA's operator is at work (it holds Lease " LEADERKEDA_LEASE
+		" as %s); stop it, or run kscaled with --take-over",
+		leaderkeda_holder(l->keda));
+	retry(l);
+}
+
+static void take(struct leader *l)
+{
+	if (l->elect)
+		write_claim(l, on_taken);
+	else
+		lead(l);
+}
+
+static void decide(struct leader *l)
+{
+	switch (choose(l, loop_now_ms(l->loop))) {
+	case CHOICE_TAKE: take(l); break;
+	case CHOICE_BLOCKED:
+		move(l, LEADER_BLOCKED, LOG_LEVEL_INFO, l->blocked, "%s", l->blocked);
+		retry(l);
+		break;
+	case CHOICE_KEDA: stand_by_for_keda(l); break;
+	case CHOICE_UNSURE: trouble(l, "looking for KEDA's Lease", &l->keda_err); break;
+	case CHOICE_TWIN: stand_by_for_twin(l); break;
+	case CHOICE_OTHERS:
+		move(l, LEADER_CANDIDATE, LOG_LEVEL_INFO, leaderlease_holder(&l->lease), "%s holds the Lease",
+			leaderlease_holder(&l->lease));
+		retry(l);
+		break;
+	}
+}
+
+static void on_read(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+	struct err bad;
+
+	l->call = NULL;
+	if (err && err->kind == ERR_MISSING)
+		see_nothing(l);
+	else if (err || see(l, object, &bad) != 0) {
+		trouble(l, "reading the Lease", err ? err : &bad);
+		return;
+	}
+	decide(l);
+}
+
+static void on_taken(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+	struct err bad;
+
+	l->call = NULL;
+	/* another was faster: the next round sees who */
+	if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING)) {
+		retry(l);
+		return;
+	}
+	if (err || see(l, object, &bad) != 0) {
+		trouble(l, "taking the Lease", err ? err : &bad);
+		return;
+	}
+	l->lease.hold = LEADERLEASE_HELD;
+	if (l->blocked) { /* meanwhile */
+		give_back(l);
+		return;
+	}
+	/* this process was stopped for long; what it knows is old */
+	if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms) {
+		retry(l);
+		return;
+	}
+	lead(l);
+}
+
+static void on_keda_answered(void *arg, enum leaderkeda_verdict verdict, const struct err *err)
+{
+	struct leader *l = arg;
+
+	l->keda_verdict = verdict;
+	if (err)
+		l->keda_err = *err;
+	if (l->elect && verdict != LEADERKEDA_UNKNOWN)
+		call_read(l, on_read);
+	else
+		decide(l);
+}
+
+static void on_round(void *arg)
+{
+	struct leader *l = arg;
+
+	if (l->state == LEADER_LEADING)
+		renew(l);
+	else if (l->keda)
+		leaderkeda_ask(l->keda, try_ms(l), on_keda_answered, l);
+	else if (l->elect)
+		call_read(l, on_read);
+	else
+		decide(l);
+}
+
+/* ---- Being the leader ---- */
+
+static void on_renewed(void *arg, const json_t *object, const struct err *err);
+static void on_looked_again(void *arg, const json_t *object, const struct err *err);
+
+static void lose(struct leader *l)
+{
+	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, "lost", "the Lease could not be renewed for %lld ms: %s",
+		(long long)l->renew_deadline_ms, l->renew_trouble[0] ? l->renew_trouble : "no answer");
+	retry(l);
+}
+
+static void on_deadline(void *arg)
+{
+	lose(arg);
+}
+
+/*
+ * Timers may come late, after a stop of the whole process; then it is not sure any more that the
+ * Lease is ours.
+ */
+static bool is_too_late(const struct leader *l)
+{
+	return loop_now_ms(l->loop) - l->renewed_ms >= l->renew_deadline_ms;
+}
+
+static void renew(struct leader *l)
+{
+	if (is_too_late(l))
+		lose(l);
+	else
+		write_claim(l, on_renewed);
+}
+
+static void renew_again(struct leader *l, int64_t least_ms)
+{
+	int64_t wait = l->call_started_ms + l->retry_period_ms - loop_now_ms(l->loop);
+
+	loop_timer_set(&l->round, least_ms > 0 || wait < AFTER_CONFLICT_MS ? AFTER_CONFLICT_MS : wait);
+}
+
+static void note_renew_trouble(struct leader *l, const struct err *err)
+{
+	snprintf(l->renew_trouble, sizeof l->renew_trouble, "%s", err->msg);
+	log_debug(l->subject, "renewing failed: %s", err->msg);
+}
+
+static void on_renewed(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+	struct err bad;
+
+	l->call = NULL;
+	if (!err && see(l, object, &bad) != 0)
+		err = &bad;
+	if (!err && loop_now_ms(l->loop) - l->call_started_ms < l->renew_deadline_ms) {
+		l->lease.hold = LEADERLEASE_HELD;
+		start_renewing(l);
+		return;
+	}
+	if (err)
+		note_renew_trouble(l, err);
+	if (is_too_late(l))
+		lose(l);
+	else if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING))
+		call_read(l, on_looked_again);
+	else
+		renew_again(l, 0);
+}
+
+static void step_down(struct leader *l)
+{
+	const char *holder = leaderlease_holder(&l->lease);
+
+	if (leaderlease_names_us(&l->lease)) {
+		stand_by_for_twin(l);
+		return;
+	}
+	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody",
+		holder[0] ? "took" : "emptied");
+	retry(l);
+}
+
+/*
+ * Our write met another version: a change of something else (a label), a write of ours whose answer
+ * was lost, or another holder.
+ */
+static void on_looked_again(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+	struct err bad;
+
+	l->call = NULL;
+	if (err && err->kind == ERR_MISSING) {
+		see_nothing(l); /* deleted by hand: made anew, as client-go does */
+		renew_again(l, AFTER_CONFLICT_MS);
+	} else if (err || see(l, object, &bad) != 0) {
+		note_renew_trouble(l, err ? err : &bad);
+		renew_again(l, 0);
+	} else if (leaderlease_is_ours(&l->lease)) {
+		renew_again(l, AFTER_CONFLICT_MS);
+	} else {
+		step_down(l);
+	}
+}
+
+static void on_keda_look(void *arg)
+{
+	struct leader *l = arg;
+
+	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
+}
+
+static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const struct err *err)
+{
+	struct leader *l = arg;
+
+	(void)err; /* a Lease of KEDA's that cannot be read now does not take ours away */
+	if (verdict != LEADERKEDA_ACTIVE) {
+		loop_timer_set(&l->keda_look, KEDA_LOOK_MS);
+		return;
+	}
+	l->keda_verdict = verdict;
+	stand_by_for_keda(l);
+	if (l->state == LEADER_KEDA)
+		give_back(l);
+}
+
+/* ---- Giving the Lease back ---- */
+
+static void on_given_back(void *arg, const json_t *object, const struct err *err);
+
+static void finish_release(void *arg)
+{
+	struct leader *l = arg;
+
+	loop_timer_cancel(&l->release);
+	kube_cancel(l->call);
+	l->call = NULL;
+	move(l, LEADER_RELEASED, LOG_LEVEL_INFO, "", "released");
+	l->on_released(l->released_arg);
+}
+
+static void end_giving_back(struct leader *l)
+{
+	if (l->state == LEADER_RELEASING)
+		loop_timer_set(&l->release, 0);
+	else
+		retry(l);
+}
+
+static void write_empty(struct leader *l)
+{
+	MEM_AUTO char *text = leaderlease_disclaim(&l->lease, timestamp_now_ms());
+
+	call_write(l, text, on_given_back);
+}
+
+static void on_read_to_give_back(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+	struct err bad;
+
+	l->call = NULL;
+	if (!err && see(l, object, &bad) == 0 && leaderlease_is_ours(&l->lease)) {
+		write_empty(l);
+		return;
+	}
+	l->lease.hold = LEADERLEASE_NOT_HELD;
+	end_giving_back(l);
+}
+
+static void on_given_back(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+
+	l->call = NULL;
+	if (err && err->kind == ERR_CONFLICT) {
+		call_read(l, on_read_to_give_back);
+		return;
+	}
+	if (err)
+		log_debug(l->subject, "giving it back failed, it runs out by itself: %s", err->msg);
+	else
+		see(l, object, NULL);
+	end_giving_back(l);
+}
+
+/* With no call of ours under way. */
+static void give_back(struct leader *l)
+{
+	loop_timer_cancel(&l->round);
+	if (!l->elect || l->lease.hold == LEADERLEASE_NOT_HELD)
+		end_giving_back(l);
+	else if (l->lease.hold == LEADERLEASE_HELD)
+		write_empty(l);
+	else
+		call_read(l, on_read_to_give_back);
+}
+
+void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+{
+	bool was_leading = l->state == LEADER_LEADING;
+
+	l->on_released = done;
+	l->released_arg = arg;
+	l->release_until_ms = loop_now_ms(l->loop) + deadline_ms;
+	kube_cancel(l->call);
+	l->call = NULL;
+	if (l->keda)
+		leaderkeda_cancel(l->keda);
+	loop_timer_cancel(&l->round);
+	loop_timer_set(&l->release, deadline_ms);
+	move(l, LEADER_RELEASING, was_leading ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "", "this process ends");
+	give_back(l);
+}
+
+/* ---- In ---- */
+
+void leader_set_blocked(struct leader *l, const char *why)
+{
+	bool same = why && l->blocked && strcmp(why, l->blocked) == 0;
+	bool was_leading = l->state == LEADER_LEADING, was_blocked = l->blocked != NULL;
+
+	if (same || (!why && !was_blocked))
+		return;
+	free(l->blocked);
+	l->blocked = mem_dup(why);
+	if (is_released(l))
+		return;
+	if (why) {
+		move(l, LEADER_BLOCKED, LOG_LEVEL_INFO, why, "%s", why);
+		if (was_leading && l->state == LEADER_BLOCKED)
+			give_back(l);
+	} else if (!l->call) {
+		loop_timer_set(&l->round, 0);
+	}
+}
+
+static char *collection_of(const char *namespace_)
+{
+	size_t size = 3 * strlen(namespace_) + 1;
+	MEM_AUTO char *segment = mem_alloc(size);
+
+	return mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases", kube_escape(namespace_, segment, size));
+}
+
+static char *path_of(const char *collection, const char *name)
+{
+	size_t size = 3 * strlen(name) + 1;
+	MEM_AUTO char *segment = mem_alloc(size);
+
+	return mem_printf("%s/%s", collection, kube_escape(name, segment, size));
+}
+
+/*
+ * KEDA's Lease is looked at unless told not to, or unless it is the very one that we compete for.
+ */
+static bool minds_keda(const struct leader_config *config)
+{
+	if (config->take_over || !config->keda_namespace || !config->keda_namespace[0])
+		return false;
+	return !config->elect || strcmp(config->keda_namespace, config->namespace_) != 0 ||
+		strcmp(config->lease_name, LEADERKEDA_LEASE) != 0;
+}
+
+struct leader *leader_new(struct kube *kube, const struct leader_config *config, struct leadership *state,
+	leader_fn on_change, void *arg)
+{
+	struct leader *l = mem_zalloc(sizeof *l);
+
+	l->kube = kube;
+	l->loop = kube_loop(kube);
+	l->out = state;
+	l->on_change = on_change;
+	l->arg = arg;
+	l->elect = config->elect;
+	leaderlease_init(&l->lease, config->namespace_, config->lease_name, config->identity);
+	l->collection = collection_of(config->namespace_);
+	l->path = path_of(l->collection, config->lease_name);
+	l->subject = mem_printf("lease %s/%s", config->namespace_, config->lease_name);
+	l->lease_duration_ms = config->lease_duration_ms;
+	l->renew_deadline_ms = config->renew_deadline_ms;
+	l->retry_period_ms = config->retry_period_ms;
+	if (minds_keda(config))
+		l->keda = leaderkeda_new(kube, config->keda_namespace);
+	loop_timer_init(&l->round, l->loop, on_round, l);
+	loop_timer_init(&l->deadline, l->loop, on_deadline, l);
+	loop_timer_init(&l->keda_look, l->loop, on_keda_look, l);
+	loop_timer_init(&l->release, l->loop, finish_release, l);
+	memset(state, 0, sizeof *state);
+	snprintf(state->why_not, sizeof state->why_not, "the election has only just begun");
+	loop_timer_set(&l->round, 0);
+	return l;
+}
+
+void leader_free(struct leader *l)
+{
+	if (!l)
+		return;
+	kube_cancel(l->call);
+	leaderkeda_free(l->keda);
+	leaderlease_done(&l->lease);
+	loop_timer_done(&l->round);
+	loop_timer_done(&l->deadline);
+	loop_timer_done(&l->keda_look);
+	loop_timer_done(&l->release);
+	free(l->collection);
+	free(l->path);
+	free(l->subject);
+	free(l->blocked);
+	free(l);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_LEADER_LEADER_H
+#define CONTROL_LEADER_LEADER_H
+
+/*
+ * Leader election by a coordination.k8s.io Lease, as client-go does it
+ * (k8s.io/client-go/tools/leaderelection), with what a small daemon needs besides: a restart under
+ * the same identity resumes at once, SIGTERM releases the Lease, losing it stops acting without
+ * exiting, and we never lead while KEDA's own operator does.
+ */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "cache/leadership.h"
+#include "kube/client.h"
+
+struct leader;
+
+struct leader_config {
+	bool elect; /* false: leads at once, without a Lease (KEDA's Lease is still respected) */
+	const char *namespace_, *lease_name;
+	const char *identity;
+	int64_t lease_duration_ms, renew_deadline_ms, retry_period_ms;
+	const char *keda_namespace; /* never lead while `operator.keda.sh` there is held and fresh; "" does not look */
+	bool take_over;             /* lead although KEDA does */
+};
+
+typedef void (*leader_fn)(void *arg, bool leading);
+
+/*
+ * Writes *state (borrowed; before each callback). on_change is told of each change, never before
+ * leader_new returned, maybe from inside the calls below; the leader must not be freed from inside
+ * it.
+ */
+struct leader *leader_new(struct kube *kube, const struct leader_config *config, struct leadership *state,
+	leader_fn on_change, void *arg);
+
+/*
+ * While there is a reason (copied; NULL lifts it) this process does not lead: a leader steps down
+ * at once and gives the Lease back. For what only the daemon knows, such as an APIService that
+ * points to somebody else's Service; blocked from the start, it does not lead before that is known.
+ */
+void leader_set_blocked(struct leader *l, const char *why);
+
+/*
+ * Stops leading at once (on_change false comes first), empties the Lease's holder if we hold it,
+ * then calls done: exactly once, within deadline_ms, never before this returned. Once only.
+ */
+void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg);
+void leader_free(struct leader *l); /* without callbacks; a Lease that is held runs out */
+
+/*
+ * Identity from a configured text, else host (or pod) name plus a nonce kept in state_dir/identity:
+ * the same over restarts. A state_dir that cannot be written: a fresh nonce each time, with
+ * *warning (owned by the caller, NULL otherwise) saying so. The caller owns the result.
+ */
+char *leader_identity(const char *configured, const char *state_dir, char **warning);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_LEADER_LEADERKEDA_H
+#define CONTROL_LEADER_LEADERKEDA_H
+
+/*
+ * Whether KEDA's own operator is at work: its Lease `operator.keda.sh` is held and fresh. Asked by
+ * control/leader, which must not lead meanwhile; keeps what it saw between two questions, so
+ * that a Lease left behind by an operator that is gone is told from one that is renewed. Never
+ * writes.
+ */
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "kube/client.h"
+
+#define LEADERKEDA_LEASE "operator.keda.sh"
+
+struct leaderkeda;
+
+enum leaderkeda_verdict {
+	LEADERKEDA_UNKNOWN, /* the Lease could not be read */
+	/*
+	 * no Lease, nobody holds it, or it has run out; also when we are not allowed to read it,
+	 * which is warned of once
+	 */
+	LEADERKEDA_ABSENT,
+	LEADERKEDA_ACTIVE,
+};
+
+/* err says why the verdict is unknown, else NULL. */
+typedef void (*leaderkeda_fn)(void *arg, enum leaderkeda_verdict verdict, const struct err *err);
+
+struct leaderkeda *leaderkeda_new(struct kube *kube, const char *namespace_);
+void leaderkeda_free(struct leaderkeda *k);
+
+/* a question that is still open is forgotten */
+void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg);
+void leaderkeda_cancel(struct leaderkeda *k);              /* no callback any more */
+const char *leaderkeda_holder(const struct leaderkeda *k); /* as last seen; borrowed */
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONTROL_LEADER_LEADERLEASE_H
+#define CONTROL_LEADER_LEADERLEASE_H
+
+/*
+ * The Lease that control/leader competes for: as it was last seen, what we ourselves wrote
+ * into it, and the texts to write next. Answers the one hard question, whether a record that
+ * carries our identity is of our making: a write whose answer was lost, a restart, or another
+ * process under the same name. No I/O, no clock.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "control/leader/leaderrecord.h"
+
+#define LEADERLEASE_STAMPS 64 /* more writes in doubt than fit between two answers */
+
+/* Whether the Lease at the server carries our name. */
+enum leaderlease_hold {
+	LEADERLEASE_NOT_HELD,
+	LEADERLEASE_MAYBE_HELD /* a write is under way or its answer was lost */,
+	LEADERLEASE_HELD
+};
+
+struct leaderlease {
+	char *namespace_, *name, *identity; /* owned */
+	struct leaderrecord record;
+	json_t *object; /* owned; as last read or written; NULL when there is none */
+	/*
+	 * our identity held it when we first looked, and nothing has happened to it since: a
+	 * restart
+	 */
+	bool resume;
+	enum leaderlease_hold hold;
+	int64_t stamps[LEADERLEASE_STAMPS]; /* renewTimes that we wrote or tried to */
+	unsigned stamp_count;
+};
+
+void leaderlease_init(struct leaderlease *l, const char *namespace_, const char *name, const char *identity);
+void leaderlease_done(struct leaderlease *l);
+
+int leaderlease_see(struct leaderlease *l, const json_t *object, int64_t now_ms, struct err *err);
+void leaderlease_see_nothing(struct leaderlease *l, int64_t now_ms); /* there is no such Lease */
+
+bool leaderlease_names_us(const struct leaderlease *l);
+/* names us, and was written by this process or before its start */
+bool leaderlease_is_ours(const struct leaderlease *l);
+const char *leaderlease_holder(const struct leaderlease *l); /* borrowed; "" when nobody */
+
+/*
+ * The body to create or update it with, under the resourceVersion last seen; what else stands in
+ * the object (labels) is kept. From then on it may be held. The caller owns the text. disclaim:
+ * nobody's, as client-go's ReleaseOnCancel leaves it.
+ */
+char *leaderlease_claim(struct leaderlease *l, int64_t duration_s, int64_t now_unix_ms);
+char *leaderlease_disclaim(struct leaderlease *l, int64_t now_unix_ms);
+
+#endif

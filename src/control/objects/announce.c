@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "control/objects/object.h"
+
+#define PUSH_TEXT_MAX 4096
+/*
+ * A server changes its mind about push seldom; what is asked for may be another after a rebuild,
+ * which leads to a look at once (polling_look).
+ */
+#define PUSH_AGAIN_MS 30000
+
+void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
+{
+	struct events_object about = {
+		.api_version = "keda.sh/v1alpha1",
+		.kind = scaled_kind_name(o->kind->of),
+		.namespace_ = meta->namespace_,
+		.name = meta->name,
+		.uid = meta->uid,
+		.resource_version = meta->resource_version,
+	};
+	char *text;
+	va_list ap;
+
+	va_start(ap, note);
+	text = mem_vprintf(note, ap);
+	va_end(ap);
+	/*
+	 * KEDA's reconciler passes the message as the action, which the API limits to 128
+	 * characters; the reason always fits.
+	 */
+	events_send(o->control->events, &about, type, reason, reason, text);
+	free(text);
+}
+
+void announce_fallback(struct object *o, const struct meta *meta, bool was)
+{
+	bool is = status_says(o, "Fallback");
+
+	if (is && !was) {
+		announce(o, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+		log_warn(o->subject, "fallback is active");
+	}
+	if (was && !is) {
+		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated",
+			"ScaledObject fallback is no longer active");
+		log_info(o->subject, "fallback is no longer active");
+	}
+}
+
+/*
+ * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
+ */
+void announce_unknown(struct object *o, const struct meta *meta)
+{
+	struct built built;
+
+	if (scalers_get(o->control->cache->scalers, o->key, &built, NULL))
+		return;
+	for (size_t i = 0; i < built.count; i++)
+		if (built.list[i].unknown)
+			announce(o, meta, "Warning", "KEDAScalerInfo",
+				"Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown,
+				built.list[i].type->name, built.list[i].index);
+}
+
+/*
+ * What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way
+ * to another state.
+ */
+static char *push_trouble(const struct object *o, bool *settled)
+{
+	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
+	struct built built = { 0 };
+
+	*settled = !scalers_get(o->control->cache->scalers, o->key, &built, NULL);
+	for (size_t i = 0; *settled && i < built.count; i++) {
+		const struct scaler *s = &built.list[i];
+		struct watch_report report;
+		enum pushes_state state = pushes_report(o->control->cache->pushes, s->question, &report);
+
+		if (state == PUSHES_UNHELD ||
+			(state == PUSHES_REPORTED && report.tell &&
+				(report.state == WATCH_STARTING || report.state == WATCH_FAILING)))
+			*settled = false;
+		else if (state == PUSHES_REPORTED && report.tell && report.state == WATCH_OFF)
+			buf_printf(&text, "%strigger %d (%s): push is off: %s", text.len > 0 ? "; " : "", s->index,
+				s->type->name, report.why);
+	}
+	if (*settled)
+		return text.len > 0 ? buf_take(&text) : NULL;
+	buf_done(&text);
+	return o->loop.said_push ? mem_dup(o->loop.said_push) : NULL;
+}
+
+void announce_push(struct object *o, const struct meta *meta)
+{
+	int64_t now_ms = loop_now_ms(o->control->cache->loop);
+	bool settled;
+	char *text;
+
+	if (now_ms < o->loop.push_settled_until_ms)
+		return;
+	text = push_trouble(o, &settled);
+	o->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
+	if (text && (!o->loop.said_push || strcmp(text, o->loop.said_push) != 0))
+		announce(o, meta, "Warning", "KEDAScalerInfo", "%s", text);
+	free(o->loop.said_push);
+	o->loop.said_push = text;
+}
+
+void announce_started(struct object *o, const struct scaled *of)
+{
+	for (size_t i = 0; i < of->trigger_count; i++)
+		announce(o, of->meta, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	announce(o, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
+}
+
+void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text)
+{
+	struct reconcile_part *r = &o->reconcile;
+	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(o->kind->of));
+
+	if (r->said_error && strcmp(r->said_error, text) == 0)
+		return;
+	free(r->said_error);
+	r->said_error = mem_dup(text);
+	log_warn(o->subject, "%s", text);
+	if (words)
+		announce(o, meta, "Warning", reason, "%s", words);
+	announce(o, meta, "Warning", reason, "%s", text);
+}
+
+void announce_check_passed(struct object *o)
+{
+	free(o->reconcile.said_error);
+	o->reconcile.said_error = NULL;
+}
+
+void announce_rival(struct object *o, const struct meta *meta, const char *text)
+{
+	struct reconcile_part *r = &o->reconcile;
+
+	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
+		log_warn(o->subject, "%s", text);
+		announce(o, meta, "Warning", "HPAConflict", "%s", text);
+	}
+	free(r->said_rival);
+	r->said_rival = mem_dup(text);
+}
+
+/*
+ * Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the
+ * object may be gone already.
+ */
+void announce_gone(struct object *o)
+{
+	const char *kind = scaled_kind_name(o->kind->of);
+	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+	MEM_AUTO char *reason = mem_printf("%sDeleted", kind);
+	MEM_AUTO char *note = mem_printf("%s was deleted", kind);
+	struct events_object about = {
+		.api_version = "keda.sh/v1alpha1",
+		.kind = kind,
+		.namespace_ = namespace_,
+		.name = o->name + strlen(namespace_) + 1,
+		.uid = o->uid ? o->uid : "",
+		.resource_version = "",
+	};
+
+	if (o->said_gone)
+		return;
+	o->said_gone = true;
+	events_send(o->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped",
+		"Stopped scalers watch");
+	events_send(o->control->events, &about, "Warning", reason, reason, note);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A paused object: its HPA is gone, and its target stands at the paused replicas for as long as the
+ * annotation does. Whoever scales the target meanwhile is answered, but patiently: two who want
+ * different things must not write at full speed.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/objects/object.h"
+
+#define HPA_STEP   "failed to delete HPA for paused ScaledObject"
+#define SCALE_STEP "failed to scale target to paused replica count"
+
+#define WRITE_FIRST_MS 1000
+#define WRITE_MAX_MS   30000
+/* After so long a quiet it is another quarrel. */
+#define QUIET_MS 60000
+
+/* ---- The replicas ---- */
+
+static void on_scaled(struct object *o, const json_t *scale)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	MEM_AUTO char *target = so ? act_target_name(so) : NULL;
+
+	if (!so)
+		return;
+	targets_learn_scale(o->control->cache->targets, o->key, scale);
+	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->pause.from, o->pause.to,
+		o->pause.why);
+	if (o->pause.writes == 1)
+		log_info(o->subject, "is paused; scaled %s from %d to %d", target, o->pause.from, o->pause.to);
+	if (o->pause.writes != 2)
+		return;
+	log_warn(o->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
+		target);
+	announce(o, &so->meta, "Warning", "ScaledObjectPaused",
+		"ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
+		target);
+}
+
+/* What was not written is no sign of a quarrel; write.c paces what comes after it. */
+static bool on_not_scaled(struct object *o, const struct err *err)
+{
+	(void)err;
+	if (o->pause.writes > 0)
+		o->pause.writes--;
+	o->pause.write_at_ms = loop_now_ms(o->control->cache->loop);
+	return false;
+}
+
+/* Nothing is written before it is time again; then the object is looked at by itself. */
+static bool too_early(struct object *o)
+{
+	struct pause_part *p = &o->pause;
+	int64_t now_ms = loop_now_ms(o->control->cache->loop), pause_ms;
+
+	if (now_ms < p->write_at_ms) {
+		loop_timer_set(&o->reconcile.again, p->write_at_ms - now_ms);
+		return true;
+	}
+	if (now_ms > p->write_at_ms + QUIET_MS)
+		p->writes = 0;
+	pause_ms = loop_backoff_ms(p->writes++, WRITE_FIRST_MS, WRITE_MAX_MS);
+	p->write_at_ms = now_ms + (pause_ms > WRITE_FIRST_MS ? pause_ms : WRITE_FIRST_MS);
+	return false;
+}
+
+static enum pause_state keep_at(struct object *o, const struct scaledobject *so, const struct workload *w,
+	int32_t replicas)
+{
+	MEM_AUTO char *path = act_scale_path(o, so);
+	MEM_AUTO char *body = NULL;
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
+	struct scaledobject_status *wanted = status_wanted(o, &so->status);
+
+	if (!path)
+		return PAUSE_DONE;
+	/*
+	 * Set back already, and nothing else to say than that it is paused; but if that failed, it
+	 * is still so.
+	 */
+	if (too_early(o))
+		return !o->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
+	/* An object that is born paused has its original replicas before we change them. */
+	if (wanted->original_replicas == INT32_UNSET)
+		wanted->original_replicas = w->replicas;
+	o->pause.from = w->replicas;
+	o->pause.to = replicas;
+	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version,
+		replicas);
+	request.body = body;
+	write_start(o, &request, SCALE_STEP, on_scaled, on_not_scaled);
+	return PAUSE_BUSY;
+}
+
+/* What the loop would decide, as it would say it. */
+static struct scale_decision decide(struct object *o, const struct scaledobject *so,
+	const struct directives *directives)
+{
+	const struct workload *w;
+	char text[512];
+	struct scale_facts facts = {
+		.spec = &so->spec,
+		.created_unix_ms = so->meta.created_unix_ms,
+		.now_unix_ms = timestamp_now_ms(),
+		.directives = directives,
+		.last_active_unix_ms = o->loop.last_active_unix_ms,
+	};
+	struct scale_decision d;
+
+	facts.replicas_known = targets_get(o->control->cache->targets, o->key, &w) == TARGET_PRESENT;
+	facts.replicas = facts.replicas_known ? w->replicas : 0;
+	d = scale_decide(&facts);
+	free(o->pause.why);
+	o->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
+	scaleloop_note(o, &facts, &d, scale_mark(&facts, &d), text);
+	return d;
+}
+
+/* ---- Both ---- */
+
+enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives,
+	const struct err *target_err, struct err *err)
+{
+	const char *trouble;
+	const struct workload *w;
+	struct scale_decision d;
+
+	if (!store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)) {
+		if (!trouble)
+			return PAUSE_BUSY;
+		err_set(err, ERR_TEMPORARY, HPA_STEP ": %s", trouble);
+		return PAUSE_FAILED;
+	}
+	if (hpakeeper_remove(o, so, HPA_STEP))
+		return PAUSE_BUSY;
+	if (target_err && directives->paused_replicas != INT32_UNSET) {
+		*err = *target_err;
+		err_wrap(err, SCALE_STEP);
+		return PAUSE_FAILED;
+	}
+	d = decide(o, so, directives);
+	if (!d.act || targets_get(o->control->cache->targets, o->key, &w) != TARGET_PRESENT)
+		return PAUSE_DONE;
+	return keep_at(o, so, w, d.replicas);
+}
+
+void pause_forget(struct object *o)
+{
+	free(o->pause.why);
+	memset(&o->pause, 0, sizeof(o->pause));
+}

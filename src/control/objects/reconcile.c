@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Level-triggered: each look compares what the object says with what is there and starts the first
+ * write that is missing; its answer, or any change of the object, its target or its HPA, leads to
+ * the next look. When nothing is missing, the status says so and the scale loop runs.
+ *
+ *   deleted ----------------> finalise
+ *   annotation unreadable --> Ready=False with the reason; the loop stops, the HPA is left
+ *   paused -----------------> the loop stops, the HPA is deleted, the target kept at its paused
+ *   replicas; Ready=True "ScaledObject is paused". Nothing else is looked at but whose the target
+ *   is: an object that is paused need not be right
+ *   not all are known ----> wait: nobody can say whose the target is
+ *   spec wrong, no target --> Ready=False with the reason; the loop stops
+ *   another was there first > the same, and it has no HPA
+ *   finalizer missing ------> write it
+ *   HPA missing, different -> create it, replace its spec
+ *   all there --------------> Ready=True; the loop starts
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/objects/object.h"
+#include "decide/hpaspec.h"
+#include "decide/validate/validate.h"
+#include "decide/verdict.h"
+
+#define SPEC_STEP   "failed to ensure HPA is correctly created for ScaledObject"
+#define TARGET_STEP "ScaledObject doesn't have correct scaleTargetRef specification"
+/* KEDA's Events say these words and no more (keda-core.md 2.5). */
+#define NOT_FOUND      "Target resource doesn't exist"
+#define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
+
+/* What the object asks for, as far as it can be told now. */
+struct wish {
+	char group[254], version[254], resource[254], kind[600], hpa_name[254];
+	int32_t replicas;
+	bool waits;        /* something is not read yet: whoever reads it leads back here */
+	bool refused;      /* another ScaledObject has the target or the HPA */
+	const char *words; /* of KEDA's Event about what is wrong, where they are always the same; NULL */
+	const struct directives *directives; /* NULL: they cannot be read */
+	struct metric_spec *metrics;         /* borrowed names */
+	size_t metric_count;
+	bool undescribed; /* a trigger's metrics are not known */
+	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
+};
+
+void reconcile_stop(struct object *o)
+{
+	json_decref(o->reconcile.desired);
+	o->reconcile.desired = NULL;
+	free(o->reconcile.removing);
+	o->reconcile.removing = NULL;
+}
+
+/* ---- What the object asks for ---- */
+
+static int wish_target(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	const struct workload *w;
+	const char *trouble = targets_trouble(o->control->cache->targets, o->key);
+	struct targetref *refs = o->control->cache->targetref;
+
+	if (targetref_find(refs, so, wish->group, wish->version, wish->resource, &wish->waits, err)) {
+		wish->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
+		return err_wrap(err, TARGET_STEP);
+	}
+	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
+	switch (targets_get(o->control->cache->targets, o->key, &w)) {
+	case TARGET_UNREAD:
+		wish->waits = !trouble;
+		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
+	case TARGET_MISSING:
+		wish->words = NOT_FOUND;
+		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", wish->kind, so->meta.namespace_,
+			so->spec.target_name);
+		return err_wrap(err, TARGET_STEP);
+	case TARGET_PRESENT: wish->replicas = w->replicas;
+	}
+	return 0;
+}
+
+/*
+ * What is in the HPA. A trigger whose source has not named its metrics yet has none there, but
+ * where it can speak for the object all the same: by the composite, which is the object's own, or
+ * by spec.fallback, which then says how many replicas there are.
+ */
+static void wish_metrics(const struct scaledobject *so, const struct built *built, struct wish *wish)
+{
+	bool speaks = verdict_has_composite(&so->spec) || verdict_fallback_valid(&so->spec);
+
+	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
+	for (size_t i = 0; i < built->count; i++) {
+		if (built->list[i].undescribed && !speaks)
+			wish->undescribed = true;
+		else
+			wish->metrics[wish->metric_count++] = scaler_metric_spec(&built->list[i]);
+	}
+}
+
+static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	struct built built;
+	const char *trouble;
+
+	if (!store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)) {
+		wish->waits = !trouble;
+		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
+	}
+	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
+		wish->waits = err->kind == ERR_WAITING;
+		return err_wrap(err, SPEC_STEP);
+	}
+	wish_metrics(so, &built, wish);
+	if (wish->undescribed && wish->metric_count == 0)
+		return 0; /* no HPA is made, and one that is there stays as it is; the loop says why */
+	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, o->control->version, err);
+	if (!wish->desired)
+		return err_wrap(err, SPEC_STEP);
+	scaledobject_hpa_name(so, wish->hpa_name, sizeof(wish->hpa_name));
+	return 0;
+}
+
+/*
+ * Of a list that is half read nobody can say who was there first: the HPA of a later one would be
+ * made, and fight for a moment.
+ */
+static int wish_alone(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	const struct store *store = o->control->cache->store;
+	const char *trouble;
+
+	if (!store_knows_scaledobjects(store, so->meta.namespace_, &trouble)) {
+		wish->waits = !trouble;
+		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
+	}
+	wish->refused = rivals_refuse(o, so, err);
+	return wish->refused ? -1 : 0;
+}
+
+static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+{
+	/* The spec's own faults are named before anything that is looked up because of it. */
+	if (validate_for_reconcile(so, err) || wish_alone(o, so, wish, err) || wish_target(o, so, wish, err) ||
+		wish_hpa(o, so, wish, err))
+		return -1;
+	return 0;
+}
+
+static void wish_done(struct wish *wish)
+{
+	json_decref(wish->desired);
+	free(wish->metrics);
+}
+
+/* ---- The outcome ---- */
+
+static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
+{
+	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas, .directives = wish->directives };
+
+	if (wish->resource[0]) {
+		outcome.group = wish->group;
+		outcome.version = wish->version;
+		outcome.kind = wish->kind;
+		outcome.resource = wish->resource;
+	}
+	if (!err && wish->desired) {
+		outcome.hpa_name = wish->hpa_name;
+		outcome.metrics = wish->metrics;
+		outcome.metric_count = wish->metric_count;
+	}
+	return outcome;
+}
+
+/* The HPA that was made last, which goes on when the object cannot be followed any more. */
+static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so,
+	const struct scaledobject_status *status)
+{
+	char key[STORE_KEY_MAX];
+
+	return status->hpa_name
+		? store_hpa(o->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key))
+		: NULL;
+}
+
+/* The status as it is from now on, and what about it is news. */
+static void conclude(struct object *o, const struct scaledobject *so, struct reconcile_outcome *outcome)
+{
+	struct scaledobject_status *wanted = status_wanted(o, &so->status);
+	bool was_paused = status_says(o, "Paused"), was_falling_back = status_says(o, "Fallback");
+
+	outcome->hpa = hpa_of(o, so, wanted);
+	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
+	if (status_says(o, "Paused") && !was_paused)
+		announce(o, &so->meta, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
+	if (was_paused && !status_says(o, "Paused"))
+		announce(o, &so->meta, "Normal", "ScaledObjectUnpaused", "pause annotation removed for ScaledObject");
+	announce_fallback(o, &so->meta, was_falling_back);
+}
+
+static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish,
+	const struct err *err)
+{
+	struct reconcile_outcome outcome = outcome_of(wish, err);
+
+	conclude(o, so, &outcome);
+	status_write(o);
+	announce_check_failed(o, &so->meta, wish->words, err->msg);
+}
+
+/* True when it was not Ready before. */
+static bool conclude_well(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	struct reconcile_outcome outcome = outcome_of(wish, NULL);
+	bool was_ready = status_wanted(o, &so->status) && status_says(o, "Ready");
+
+	write_forgive(o);
+	announce_check_passed(o);
+	conclude(o, so, &outcome);
+	if (was_ready || !status_says(o, "Ready"))
+		return false;
+	announce(o, &so->meta, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
+	return true;
+}
+
+static bool same_directives(const struct directives *a, const struct directives *b)
+{
+	return a->paused == b->paused && a->paused_replicas == b->paused_replicas &&
+		a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
+		a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
+}
+
+/*
+ * What the annotations or the spec say anew is not left to the next poll, nor is another
+ * credential.
+ */
+static bool take_news(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	struct reconcile_part *r = &o->reconcile;
+	bool changed = o->generation != so->meta.generation;
+	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
+	bool news = changed || r->questions != questions || !same_directives(&r->directives, wish->directives);
+
+	o->generation = so->meta.generation;
+	r->questions = questions;
+	r->directives = *wish->directives;
+	if (changed)
+		announce_unknown(o, &so->meta);
+	return news;
+}
+
+/*
+ * Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said
+ * so: it stays.
+ */
+static void say_rival(struct object *o, const struct scaledobject *so)
+{
+	struct err err = { 0 };
+	bool rival = admit_among_hpas(o->control->cache->store, so, &err) < 0;
+
+	announce_rival(o, &so->meta, rival ? err.msg : NULL);
+}
+
+static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	bool was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
+	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
+	struct scaled of = scaled_of_object(so);
+
+	say_rival(o, so);
+	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
+	polling_follow(o, &of, became_ready, was_paused, news);
+}
+
+/*
+ * A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What
+ * may pass by itself leaves it running.
+ */
+static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+{
+	if (wish->waits)
+		return;
+	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
+		polling_end(o, &so->meta);
+	/* Two HPAs on one target would stop each other. */
+	if (wish->refused && !write_must_wait(o) &&
+		hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
+		return;
+	report_failure(o, so, wish, err);
+}
+
+static void write_failed(struct object *o, const struct scaledobject *so, const struct wish *wish)
+{
+	if (write_is_news(o))
+		report_failure(o, so, wish, o->reconcile.write_err);
+}
+
+static void reconcile_scaled(struct object *o, const struct scaledobject *so, struct wish *wish)
+{
+	struct err err = { 0 };
+
+	if (wish_make(o, so, wish, &err))
+		failed(o, so, wish, &err);
+	else if (write_must_wait(o))
+		write_failed(o, so, wish);
+	else if (!finalise_keep(o, so) && !(wish->desired && hpakeeper_run(o, so, wish->desired)))
+		report_success(o, so, wish);
+}
+
+/* ---- Paused ---- */
+
+static void stop_scaling(struct object *o, const struct scaledobject *so)
+{
+	polling_end(o, &so->meta);
+	act_stop(o);
+}
+
+/*
+ * The target is not needed to be paused, only to be kept at a number; and who was refused it does
+ * not keep it there, or two would fight about it.
+ */
+static void reconcile_paused(struct object *o, const struct scaledobject *so, struct wish *wish)
+{
+	struct err target_err = { 0 }, err = { 0 };
+	bool targeted;
+
+	stop_scaling(o, so);
+	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) &&
+		!wish_target(o, so, wish, &target_err);
+	wish->words = NULL; /* what fails from here on is another thing */
+	if (wish->waits)
+		return;
+	if (write_must_wait(o)) {
+		write_failed(o, so, wish);
+		return;
+	}
+	if (finalise_keep(o, so))
+		return;
+	switch (pause_run(o, so, wish->directives, targeted ? NULL : &target_err, &err)) {
+	case PAUSE_BUSY: break;
+	case PAUSE_FAILED: report_failure(o, so, wish, &err); break;
+	case PAUSE_DONE: conclude_well(o, so, wish); status_write(o);
+	}
+}
+
+/* ---- The look ---- */
+
+/*
+ * What failed on the way to one thing says nothing about another: who mends his object does not
+ * wait for the back-off that its faults led to.
+ */
+static void note_asked(struct object *o, const struct scaledobject *so, const struct directives *says)
+{
+	struct reconcile_part *r = &o->reconcile;
+	bool turned = r->paused != says->paused,
+	     changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
+
+	r->paused = says->paused;
+	r->seen_generation = so->meta.generation;
+	r->seen = *says;
+	if (turned)
+		pause_forget(o);
+	/* Two who write to a paused target keep their pace, whatever else changes. */
+	if (!turned && (!changed || says->paused))
+		return;
+	write_forgive(o);
+}
+
+static void reconcile_living(struct object *o, const struct scaledobject *so)
+{
+	struct wish wish = { .replicas = INT32_UNSET };
+	struct directives directives;
+	struct err err = { 0 };
+
+	if (directives_read(so, &directives, &err)) {
+		failed(o, so, &wish, &err);
+		return;
+	}
+	wish.directives = &directives;
+	note_asked(o, so, &directives);
+	if (directives.paused)
+		reconcile_paused(o, so, &wish);
+	else
+		reconcile_scaled(o, so, &wish);
+	wish_done(&wish);
+}
+
+void reconcile_run(struct object *o)
+{
+	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+
+	if (so->meta.deleted_unix_ms)
+		finalise_run(o, so);
+	else
+		reconcile_living(o, so);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a ScaledObject makes of a look at its triggers: decide/scale decides, the target is scaled,
+ * and people are told.
+ */
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/timestamp.h"
+#include "control/objects/object.h"
+
+static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so)
+{
+	char name[254], key[STORE_KEY_MAX];
+
+	return store_hpa(o->control->cache->store,
+		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+}
+
+static void say_status(struct object *o, const struct scale_facts *facts, const struct scale_decision *d,
+	const struct scaledobject *so)
+{
+	struct scaledobject_status *wanted = status_wanted(o, &so->status);
+	bool was_falling_back = status_says(o, "Fallback");
+
+	conditions_after_tick(so, facts, d, hpa_of(o, so), facts->now_unix_ms, wanted);
+	announce_fallback(o, &so->meta, was_falling_back);
+	status_write(o);
+}
+
+/* The end of a cooldown is not left to the next poll. */
+static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, const struct scale_decision *d)
+{
+	if (d->until_unix_ms > facts->now_unix_ms)
+		polling_arm_sooner(o, d->until_unix_ms - facts->now_unix_ms + 1);
+}
+
+void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
+	const char *text)
+{
+	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
+		.triggers = facts->triggers,
+		.trigger_count = facts->trigger_count,
+		.composite = facts->composite };
+	struct journal_verdict verdict = {
+		.rule = scale_rule_name(d->rule),
+		.act = d->act,
+		.replicas = d->replicas,
+		.active = d->active,
+		.forced = d->forced,
+		.failing = d->failing,
+		.until_unix_ms = d->until_unix_ms,
+	};
+
+	journal_decided(o->control->cache->journal, o->key, mark, &seen, &verdict, text);
+}
+
+/*
+ * Told when it is another than at the last poll, or for another reason. why gets the sentence that
+ * is needed.
+ */
+static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, char *why,
+	size_t size)
+{
+	uint64_t mark = scale_mark(facts, d);
+	bool stands = journal_stands(o->control->cache->journal, o->key, mark, facts->now_unix_ms);
+
+	if (!stands || d->act)
+		scale_explain(facts, d, why, size);
+	if (stands)
+		return;
+	log_debug(o->subject, "%s", why);
+	scaleloop_note(o, facts, d, mark, why);
+}
+
+static uint64_t print_of(struct scale_failure f)
+{
+	return f.err ? fingerprint_fast(f.metric_name, strlen(f.metric_name)) + f.err->kind : 0;
+}
+
+/* What fails first and what falls back first, and how, as one number; 0: nothing does. */
+static uint64_t cause_of(const struct scale_facts *facts)
+{
+	return print_of(scale_failure(facts)) + 31 * print_of(scale_fallback(facts));
+}
+
+static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)
+{
+	struct scale_facts facts = {
+		.spec = &r->of.so->spec,
+		.created_unix_ms = r->of.meta->created_unix_ms,
+		.now_unix_ms = timestamp_now_ms(),
+		.directives = directives,
+		.triggers = r->triggers,
+		.trigger_count = r->count,
+		.resource_count = r->resource_count,
+		.composite = r->composite,
+		.replicas_known = r->replicas_known,
+		.replicas = r->replicas,
+		.last_active_unix_ms = o->loop.last_active_unix_ms,
+	};
+	struct scale_decision d = scale_decide(&facts);
+	uint64_t cause = cause_of(&facts);
+	char why[512];
+
+	facts.cause_is_news = cause != o->loop.cause;
+	o->loop.cause = cause;
+	o->loop.last_active_unix_ms = d.last_active_unix_ms;
+	note_decision(o, &facts, &d, why, sizeof(why));
+	polling_say_failures(o, r);
+	polling_log_failing(o, r, d.failing);
+	if (d.act)
+		act_scale(o, r->of.so, &facts, &d, why, polling_look);
+	say_status(o, &facts, &d, r->of.so);
+	announce_push(o, r->of.meta);
+	arm_for_cooldown(o, &facts, &d);
+}
+
+void scaleloop_decide(struct object *o, const struct survey_result *result)
+{
+	const struct workload *w;
+	struct directives directives;
+
+	/*
+	 * What is wrong with the object reconcile says, in Ready; or it waits, as for another
+	 * target that was named a moment ago. A pause is its work, too, and a target that is
+	 * another's, which it may not have looked at yet.
+	 */
+	if (result->err || directives_read(result->of.so, &directives, NULL) || directives.paused ||
+		rivals_refuse(o, result->of.so, NULL))
+		queue_mark(o);
+	else if (targets_get(o->control->cache->targets, o->key, &w) != TARGET_UNREAD)
+		decide(o, result, &directives);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * What expr-lang's checker says of each operator (checker/checker.go, checker/nature/nature.go),
+ * for the types that a formula can have here.
+ */
+
+#include "decide/formula/formula_parts.h"
+
+static bool same(struct formula_shape a, struct formula_shape b)
+{
+	return a.arrays == b.arrays && a.base == b.base;
+}
+
+static bool is(struct formula_shape s, enum formula_base base)
+{
+	return s.arrays == 0 && s.base == base;
+}
+
+static struct formula_shape simple(enum formula_base base)
+{
+	return (struct formula_shape){ 0, (uint8_t)base };
+}
+
+bool formula_types_open(struct formula_shape s)
+{
+	return is(s, SHAPE_UNKNOWN) || is(s, SHAPE_ANY);
+}
+
+bool formula_types_number(struct formula_shape s)
+{
+	return is(s, SHAPE_INT) || is(s, SHAPE_FLOAT);
+}
+
+bool formula_types_truth(struct formula_shape s)
+{
+	return is(s, SHAPE_BOOL) || formula_types_open(s);
+}
+
+bool formula_types_integer(struct formula_shape s)
+{
+	return is(s, SHAPE_INT) || formula_types_open(s);
+}
+
+struct formula_shape formula_types_element(struct formula_shape array)
+{
+	if (array.arrays == 0)
+		return simple(SHAPE_UNKNOWN);
+	array.arrays--;
+	return array;
+}
+
+struct formula_shape formula_types_array_of(struct formula_shape element)
+{
+	element.arrays++; /* FORMULA_LENGTH_MAX is far below what overflows it */
+	return element;
+}
+
+/* Arrays are all []any to it; nil can stand where an array or anything can. */
+static bool assignable(struct formula_shape from, struct formula_shape to)
+{
+	if (is(from, SHAPE_NIL) && (to.arrays > 0 || is(to, SHAPE_ANY)))
+		return true;
+	if (is(from, SHAPE_NIL) || is(from, SHAPE_UNKNOWN) || is(to, SHAPE_NIL) || is(to, SHAPE_UNKNOWN))
+		return false;
+	return is(to, SHAPE_ANY) || same(from, to) || (from.arrays > 0 && to.arrays > 0);
+}
+
+/* To its arrays all arrays are of one kind, and nil and what is unknown are of none. */
+static unsigned kind_of(struct formula_shape s)
+{
+	if (s.arrays > 0)
+		return 100;
+	return s.base == SHAPE_NIL ? SHAPE_UNKNOWN : s.base;
+}
+
+struct formula_shape formula_types_join(struct formula_shape elements, struct formula_shape next)
+{
+	return kind_of(elements) == kind_of(next) ? next : simple(SHAPE_ANY);
+}
+
+struct formula_shape formula_types_either(struct formula_shape a, struct formula_shape b)
+{
+	if (is(a, SHAPE_NIL))
+		return b;
+	if (is(b, SHAPE_NIL))
+		return a;
+	if (!assignable(a, b))
+		return simple(SHAPE_UNKNOWN);
+	if (a.arrays > 0 && b.arrays > 0) {
+		struct formula_shape first = formula_types_element(a), second = formula_types_element(b);
+		if (!assignable(first, second) || !assignable(second, first))
+			return formula_types_array_of(simple(SHAPE_ANY));
+	}
+	return a;
+}
+
+struct formula_shape formula_types_coalesce(struct formula_shape a, struct formula_shape b)
+{
+	if (is(a, SHAPE_NIL))
+		return b;
+	if (is(b, SHAPE_NIL) || assignable(b, a))
+		return a;
+	return simple(SHAPE_UNKNOWN);
+}
+
+static bool comparable(struct formula_shape a, struct formula_shape b)
+{
+	return formula_types_open(a) || formula_types_open(b) || is(a, SHAPE_NIL) || is(b, SHAPE_NIL) ||
+		(formula_types_number(a) && formula_types_number(b)) || (a.arrays > 0 && b.arrays > 0) ||
+		assignable(a, b);
+}
+
+/* Both are numbers, or one is and the other may be. */
+static bool numbers(struct formula_shape a, struct formula_shape b)
+{
+	return (formula_types_number(a) || formula_types_open(a)) && (formula_types_number(b) || formula_types_open(b));
+}
+
+static bool arithmetic(struct formula_shape a, struct formula_shape b, struct formula_shape *out)
+{
+	*out = simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN
+			: is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT)   ? SHAPE_FLOAT
+								     : SHAPE_INT);
+	return numbers(a, b);
+}
+
+static bool membership(struct formula_shape a, struct formula_shape b)
+{
+	return b.arrays > 0 ? comparable(a, formula_types_element(b)) : formula_types_open(b);
+}
+
+bool formula_types_binary(enum formula_op op, struct formula_shape a, struct formula_shape b, struct formula_shape *out)
+{
+	*out = simple(SHAPE_BOOL);
+	switch (op) {
+	case OP_ADD:
+	case OP_SUBTRACT:
+	case OP_MULTIPLY: return arithmetic(a, b, out);
+	case OP_DIVIDE:
+	case OP_POWER: *out = simple(SHAPE_FLOAT); return numbers(a, b);
+	case OP_MODULO: *out = simple(SHAPE_INT); return formula_types_integer(a) && formula_types_integer(b);
+	case OP_RANGE:
+		*out = formula_types_array_of(simple(SHAPE_INT));
+		return formula_types_integer(a) && formula_types_integer(b);
+	case OP_EQUAL:
+	case OP_NOT_EQUAL: return comparable(a, b);
+	case OP_IN: return membership(a, b);
+	default: return numbers(a, b); /* < <= > >= */
+	}
+}
+
+const char *formula_types_name(struct formula_shape s)
+{
+	static const char *const names[] = {
+		[SHAPE_UNKNOWN] = "a value of a type known only later",
+		[SHAPE_ANY] = "a value of a type known only later",
+		[SHAPE_NIL] = "nil",
+		[SHAPE_BOOL] = "true or false",
+		[SHAPE_INT] = "an integer",
+		[SHAPE_FLOAT] = "a float",
+	};
+
+	return s.arrays > 0 ? "an array" : names[s.base];
+}

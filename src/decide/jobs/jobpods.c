@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/jobs/jobpods.h"
+
+#include <string.h>
+
+/* json_string_value and json_object_get take what is missing, or of another type, for NULL. */
+static bool has_text(const json_t *object, const char *field, const char *text)
+{
+	const char *value = json_string_value(json_object_get(object, field));
+
+	return value != NULL && strcmp(value, text) == 0;
+}
+
+static bool is_true(const json_t *list, const char *type)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *condition = json_array_get(list, i);
+
+		if (has_text(condition, "type", type))
+			return has_text(condition, "status", "True");
+	}
+	return false;
+}
+
+bool jobpods_started(const json_t *pod, const char *const *conditions, size_t condition_count)
+{
+	const json_t *status = json_object_get(pod, "status");
+
+	if (condition_count == 0)
+		return has_text(status, "phase", "Running") || has_text(status, "phase", "Succeeded");
+	for (size_t i = 0; i < condition_count; i++)
+		if (!is_true(json_object_get(status, "conditions"), conditions[i]))
+			return false;
+	return true;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What tells one decision of a ScaledJob from the next without making its sentence, and one failure
+ * from the next without comparing its words.
+ */
+#include <ctype.h>
+
+#include "decide/jobs/jobs.h"
+#include "decide/jobs/jobs_parts.h"
+#include "decide/mark.h"
+
+static uint64_t mark_pair(uint64_t mark, int32_t a, int32_t b)
+{
+	return mark_word(mark, (uint64_t)(uint32_t)a << 32 | (uint32_t)b);
+}
+
+static uint64_t mark_trigger(uint64_t mark, const struct jobs_trigger *t)
+{
+	mark = mark_pair(mark, t->index, t->active);
+	mark = mark_text(mark, t->metric_name);
+	/* What is not good may be anything. */
+	mark = mark_number(mark, t->err == NULL ? t->queue : 0);
+	mark = mark_number(mark, t->err == NULL ? t->target : 0);
+	return mark_err(mark, t->err);
+}
+
+static uint64_t mark_spec(uint64_t mark, const struct scaledjob_spec *spec)
+{
+	mark = mark_pair(mark, scaledjob_min(spec), scaledjob_max(spec));
+	mark = mark_pair(mark, (int32_t)jobs_strategy(spec), (int32_t)jobs_calculation(spec));
+	return mark_word(mark, (uint32_t)spec->queue_length_deduction);
+}
+
+uint64_t jobs_mark(const struct jobs_facts *facts, const struct jobs_decision *d)
+{
+	uint64_t mark = mark_word(0, (uint64_t)d->rule << 8 | (unsigned)d->active | (unsigned)d->failing << 1);
+
+	mark = mark_pair(mark, d->create, d->trigger);
+	mark = mark_spec(mark, facts->spec);
+	mark = mark_pair(mark, facts->running, (int32_t)jobs_pending(facts));
+	mark = mark_word(mark, (uint64_t)jobs_running_share(facts));
+	mark = mark_err(mark, facts->jobs_err);
+	mark = mark_err(mark, facts->pods_err);
+	mark = mark_text(mark, facts->create_trouble);
+	for (size_t i = 0; i < facts->trigger_count; i++)
+		mark = mark_trigger(mark, &facts->triggers[i]);
+	return mark;
+}
+
+/*
+ * The API server's refusals have the Job's name in quotes, and numbers (of a quota), which are
+ * others each time.
+ */
+static uint64_t mark_words(uint64_t mark, const char *text)
+{
+	bool quoted = false;
+
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			quoted = !quoted;
+		else if (!quoted && !isdigit((unsigned char)*text))
+			mark = mark_word(mark, (unsigned char)*text);
+	}
+	return mark;
+}
+
+uint64_t jobs_failure_mark(const struct jobs_facts *facts)
+{
+	struct jobs_cause cause = jobs_first_cause(facts);
+	uint64_t mark;
+
+	if (cause.text == NULL)
+		return 0;
+	mark = mark_text(mark_word(0, (uint64_t)cause.kind), cause.name);
+	if (cause.kind == ERR_NONE)
+		mark = mark_words(mark, cause.text);
+	return mark | 1; /* never 0 */
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef DECIDE_JOBS_JOBS_PARTS_H
+#define DECIDE_JOBS_JOBS_PARTS_H
+
+/* What the files of decide/jobs have in common; everybody else sees jobs.h. */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "decide/jobs/jobs.h"
+
+enum jobs_strategy { JOBS_STRATEGY_DEFAULT, JOBS_STRATEGY_CUSTOM, JOBS_STRATEGY_ACCURATE, JOBS_STRATEGY_EAGER };
+enum jobs_calculation { JOBS_CALCULATION_MAX, JOBS_CALCULATION_MIN, JOBS_CALCULATION_AVG, JOBS_CALCULATION_SUM };
+
+/* custom without a percentage that can be read is default, and so is what nobody knows */
+enum jobs_strategy jobs_strategy(const struct scaledjob_spec *spec);
+enum jobs_calculation jobs_calculation(const struct scaledjob_spec *spec);
+
+/* One trigger, of all its metrics. */
+struct jobs_share {
+	const struct jobs_trigger *first; /* of its metrics: names it */
+	size_t next;                      /* position of the next trigger's first metric */
+	bool failing;                     /* one of its metrics does; the rest is not known then */
+	bool active;
+	double queue, target; /* neither is negative; target 0: none */
+};
+struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position);
+
+/* What fails first. Borrowed from the facts. */
+struct jobs_cause {
+	const char *name;   /* the metric's; NULL: no trigger's error */
+	const char *text;   /* NULL: nothing fails */
+	enum err_kind kind; /* ERR_NONE of a Job that could not be created */
+};
+struct jobs_cause jobs_first_cause(const struct jobs_facts *facts);
+
+/* What is no error: what is being read for the first time. */
+bool jobs_is_trouble(const struct err *err);
+
+int64_t jobs_beyond_min(const struct jobs_facts *facts); /* Jobs that run beyond the minimum; 0 when fewer do */
+int64_t jobs_pending(const struct jobs_facts *facts);    /* never more than run */
+/* what customScalingRunningJobPercentage takes off for the Jobs that run */
+int64_t jobs_running_share(const struct jobs_facts *facts);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "decide/jobs/jobspec.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "decide/inherit.h"
+
+#define EXCLUDED_LABELS "scaledjob.keda.sh/job-excluded-labels"
+#define OWNER_KIND      "ScaledJob"
+#define ROLLOUT_GRADUAL "gradual"
+#define NUMBER_TEXT     24
+
+/* ---- Metadata ---- */
+
+static json_t *make_labels(const struct scaledjob *sj, const char *version)
+{
+	struct strmap labels = { 0 };
+	json_t *object;
+
+	strmap_set(&labels, "app.kubernetes.io/name", sj->meta.name);
+	strmap_set(&labels, "app.kubernetes.io/version", version);
+	strmap_set(&labels, "app.kubernetes.io/part-of", sj->meta.name);
+	strmap_set(&labels, "app.kubernetes.io/managed-by", "kscaled");
+	inherit_labels(&sj->meta, EXCLUDED_LABELS, &labels);
+	strmap_set(&labels, JOB_OWNER_LABEL, sj->meta.name); /* after the user's: by it the Job is found again */
+	object = inherit_map(&labels);
+	strmap_done(&labels);
+	return object;
+}
+
+/*
+ * Ours after the user's, too: what says of which version a Job is must be true, or it would be
+ * deleted for it, or kept.
+ */
+static json_t *make_annotations(const struct scaledjob *sj)
+{
+	json_t *object = inherit_map(&sj->meta.annotations);
+	char generation[NUMBER_TEXT];
+
+	snprintf(generation, sizeof(generation), "%" PRId64, sj->meta.generation);
+	json_object_set_new(object, JOB_GENERATION_ANNOTATION, json_string(generation));
+	json_object_set_new(object, JOB_TEMPLATE_ANNOTATION, json_string(sj->spec.template_print));
+	return object;
+}
+
+static json_t *make_metadata(const struct scaledjob *sj, const char *version)
+{
+	json_t *metadata = json_object();
+
+	json_object_set_new(metadata, "namespace", json_string(sj->meta.namespace_));
+	json_object_set_new(metadata, "labels", make_labels(sj, version));
+	json_object_set_new(metadata, "annotations", make_annotations(sj));
+	json_object_set_new(metadata, "ownerReferences", inherit_owners(OWNER_KIND, &sj->meta));
+	return metadata;
+}
+
+/* ---- Spec ---- */
+
+/*
+ * The object at key, made when there is none; NULL when something else is there, or no parent: that
+ * is for the API server to refuse. Borrowed.
+ */
+static json_t *object_at(json_t *parent, const char *key)
+{
+	json_t *value = json_object_get(parent, key);
+
+	if (parent != NULL && (value == NULL || json_is_null(value)))
+		json_object_set_new(parent, key, value = json_object());
+	return json_is_object(value) ? value : NULL;
+}
+
+static bool is_unset(const json_t *value)
+{
+	return value == NULL || json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0);
+}
+
+static void dress_pods(json_t *spec, const char *name)
+{
+	json_t *template = json_object_get(spec, "template"), *pod = json_object_get(template, "spec"), *labels;
+
+	if (!json_is_object(template))
+		return;
+	labels = object_at(object_at(template, "metadata"), "labels");
+	json_object_set_new(labels, JOB_OWNER_LABEL, json_string(name));
+	/* Pods' own default, Always, is none that a Job may have */
+	if (json_is_object(pod) && is_unset(json_object_get(pod, "restartPolicy")))
+		json_object_set_new(pod, "restartPolicy", json_string("OnFailure"));
+}
+
+static json_t *make_spec(const struct scaledjob *sj, struct err *err)
+{
+	const char *text = sj->spec.template_text;
+	json_t *spec = text != NULL ? json_parse(text, strlen(text), err) : NULL;
+
+	if (spec != NULL)
+		dress_pods(spec, sj->meta.name);
+	else if (text == NULL)
+		err_set(err, ERR_INVALID, "%s",
+			sj->spec_err != NULL ? sj->spec_err->msg
+					     : "spec.jobTargetRef: missing: say what each Job looks like, as the spec "
+					       "of a batch/v1 Job does");
+	return spec;
+}
+
+json_t *jobspec_make(const struct scaledjob *sj, const char *version, struct err *err)
+{
+	json_t *spec = make_spec(sj, err), *job;
+
+	if (spec == NULL)
+		return NULL;
+	job = json_object();
+	json_object_set_new(job, "apiVersion", json_string("batch/v1"));
+	json_object_set_new(job, "kind", json_string("Job"));
+	json_object_set_new(job, "metadata", make_metadata(sj, version));
+	json_object_set_new(job, "spec", spec);
+	return job;
+}
+
+/* ---- Name ---- */
+
+char *jobspec_name(const struct scaledjob *sj, uint64_t random, char out[JOBSPEC_NAME_MAX + 1])
+{
+	/* without vowels and what looks like them: no word comes of it */
+	static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
+	const size_t room = JOBSPEC_NAME_MAX - JOBSPEC_SUFFIX - 1;
+	size_t len = strnlen(sj->meta.name, room);
+
+	while (len > 0 && (sj->meta.name[len - 1] == '-' || sj->meta.name[len - 1] == '.'))
+		len--;
+	memcpy(out, sj->meta.name, len);
+	out[len++] = '-';
+	for (size_t i = 0; i < JOBSPEC_SUFFIX; i++, random /= sizeof(letters) - 1)
+		out[len++] = letters[random % (sizeof(letters) - 1)];
+	out[len] = '\0';
+	return out;
+}
+
+/* ---- What is to be deleted ---- */
+
+static bool is_outdated(const struct scaledjob *sj, const struct job *job)
+{
+	const char *now = sj->spec.template_print;
+
+	if (*now == '\0') /* not known what a Job should be */
+		return false;
+	return *job->template_print != '\0' ? strcmp(job->template_print, now) != 0
+					    : job->for_generation != sj->meta.generation;
+}
+
+static bool is_rolled_out(const struct scaledjob *sj)
+{
+	return sj->spec.rollout_strategy == NULL || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
+}
+
+struct finished {
+	const struct job *job;
+	enum jobspec_sweep *out;
+};
+
+static int by_finish(const void *a, const void *b)
+{
+	const struct job *x = ((const struct finished *)a)->job, *y = ((const struct finished *)b)->job;
+
+	if (x->finished_unix_ms != y->finished_unix_ms)
+		return x->finished_unix_ms < y->finished_unix_ms ? -1 : 1;
+	return strcmp(x->meta.name, y->meta.name);
+}
+
+static void sweep_history(struct finished *list, size_t count, int32_t limit)
+{
+	if (count <= (size_t)limit)
+		return;
+	qsort(list, count, sizeof(*list), by_finish);
+	for (size_t i = 0; i < count - (size_t)limit; i++)
+		*list[i].out = JOBSPEC_HISTORY;
+}
+
+void jobspec_sweep(const struct scaledjob *sj, const struct job *const *jobs, size_t count, enum jobspec_sweep *out)
+{
+	MEM_AUTO struct finished *complete = mem_array(count, sizeof(*complete)),
+				 *failed = mem_array(count, sizeof(*failed));
+	size_t complete_count = 0, failed_count = 0;
+	bool rollout = is_rolled_out(sj);
+
+	for (size_t i = 0; i < count; i++) {
+		const struct job *job = jobs[i];
+
+		out[i] = JOBSPEC_KEEP;
+		if (job->meta.deleted_unix_ms != 0)
+			continue;
+		if (job->state == JOB_COMPLETE)
+			complete[complete_count++] = (struct finished){ job, &out[i] };
+		else if (job->state == JOB_FAILED)
+			failed[failed_count++] = (struct finished){ job, &out[i] };
+		else if (rollout && is_outdated(sj, job))
+			out[i] = JOBSPEC_ROLLOUT;
+	}
+	sweep_history(complete, complete_count, scaledjob_successful_history(&sj->spec));
+	sweep_history(failed, failed_count, scaledjob_failed_history(&sj->spec));
+}

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a ScaledJob may say (keda-core.md 4.1, 7.7), and what it says without effect. */
+#include <string.h>
+
+#include "base/json.h"
+#include "decide/directives.h"
+#include "decide/jobs/jobs_parts.h"
+#include "decide/validate/validate.h"
+#include "decide/validate/validate_parts.h"
+
+static bool is_one_of(const char *text, const char *const *words)
+{
+	for (; *words != NULL; words++)
+		if (strcmp(text, *words) == 0)
+			return true;
+	return false;
+}
+
+/* ---- The rules ---- */
+
+static int validate_decoded(const struct scaledjob *sj, struct err *err)
+{
+	if (sj->spec_err == NULL)
+		return 0;
+	if (err != NULL)
+		*err = *sj->spec_err;
+	return -1;
+}
+
+static int validate_present(const struct scaledjob *sj, struct err *err)
+{
+	if (sj->spec.template_text != NULL)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
+}
+
+/*
+ * Only as far as kscaled itself needs it: the API server knows what else a Job must have, in its
+ * own version.
+ */
+static int validate_template(const struct scaledjob *sj, struct err *err)
+{
+	const char *text = sj->spec.template_text;
+	json_t *spec = text != NULL ? json_parse(text, strlen(text), err) : NULL;
+	const json_t *template = json_object_get(spec, "template");
+	int rc = text != NULL && spec == NULL ? -1 : 0;
+
+	if (spec != NULL && (template == NULL || json_is_null(template)))
+		rc = err_set(err, ERR_INVALID,
+			"spec.jobTargetRef.template: missing: a Job needs the template of its Pods");
+	else if (spec != NULL && !json_is_object(template))
+		rc = err_set(err, ERR_INVALID,
+			"spec.jobTargetRef.template: must be an object: the template of the Job's Pods");
+	json_decref(spec);
+	return rc;
+}
+
+/*
+ * KEDA says that it ignores them, but lets none through: without a metricType their scaler refuses
+ * them, with one the rule below.
+ */
+static int validate_types(const struct scaledjob *sj, struct err *err)
+{
+	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
+		const char *type = sj->spec.triggers[i].type;
+
+		if (validate_is_resource_type(type))
+			return err_set(err, ERR_INVALID,
+				"spec.triggers[%zu].type: \"%s\": remove this trigger: it is read by a "
+				"HorizontalPodAutoscaler, and a ScaledJob has none",
+				i, type);
+	}
+	return 0;
+}
+
+static int validate_metric_types(const struct scaledjob *sj, struct err *err)
+{
+	for (size_t i = 0; i < sj->spec.trigger_count; i++) {
+		const char *type = validate_is_resource_type(sj->spec.triggers[i].type)
+			? NULL
+			: sj->spec.triggers[i].metric_type;
+
+		if (type != NULL && *type != '\0')
+			return err_set(err, ERR_INVALID,
+				"spec.triggers[%zu].metricType: \"%s\": remove it: a ScaledJob always compares what is "
+				"to be done with the work for one Job (AverageValue)",
+				i, type);
+	}
+	return 0;
+}
+
+static int validate_job_triggers(const struct scaledjob *sj, struct err *err)
+{
+	return validate_triggers("ScaledJob", sj->spec.triggers, sj->spec.trigger_count, err);
+}
+
+static int validate_name(const struct scaledjob *sj, struct err *err)
+{
+	return validate_label_name(sj->meta.name, err);
+}
+
+static int validate_counts(const struct scaledjob *sj, struct err *err)
+{
+	const struct validate_bound bounds[] = {
+		{ "spec.minReplicaCount", sj->spec.min_jobs, 0 },
+		{ "spec.maxReplicaCount", sj->spec.max_jobs, 1 },
+	};
+
+	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+}
+
+static int validate_history(const struct scaledjob *sj, struct err *err)
+{
+	const struct validate_bound bounds[] = {
+		{ "spec.successfulJobsHistoryLimit", sj->spec.successful_history, 0 },
+		{ "spec.failedJobsHistoryLimit", sj->spec.failed_history, 0 },
+	};
+
+	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+}
+
+static int validate_periods(const struct scaledjob *sj, struct err *err)
+{
+	const struct validate_bound bounds[] = { { "spec.pollingInterval", sj->spec.polling_interval_s, 1 } };
+
+	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+}
+
+static int validate_annotations(const struct scaledjob *sj, struct err *err)
+{
+	bool paused;
+
+	return directives_read_paused(&sj->meta.annotations, &paused, err);
+}
+
+/*
+ * The order in which an object is looked at, and the texts, as in decide/validate/validate.c.
+ * admitted: KEDA's webhook lets it in and its reconciler then refuses it, and so do we: whoever
+ * applies such an object is warned (validate_job_warnings).
+ */
+static const struct {
+	int (*check)(const struct scaledjob *sj, struct err *err);
+	const char *reason, *step;
+	bool admitted;
+} checks[] = {
+	{ validate_decoded, "incorrect-spec", NULL, false },
+	{ validate_present, "missing-job", "ScaledJob.spec.jobTargetRef not found", false },
+	{ validate_template, "incorrect-job", NULL, false },
+	{ validate_types, "incorrect-type", "ScaledJob doesn't have correct triggers specification", true },
+	/* before the triggers' own rule: that one would ask for another metricType */
+	{ validate_metric_types, "incorrect-metric-type", "Cannot set metricType in ScaledJob triggers", true },
+	{ validate_job_triggers, "incorrect-triggers", "ScaledJob doesn't have correct triggers specification", false },
+	{ validate_name, "name-too-long", NULL, false },
+	{ validate_counts, "incorrect-replicas", NULL, false },
+	{ validate_history, "incorrect-history", NULL, false },
+	{ validate_periods, "incorrect-periods", NULL, false },
+	{ validate_annotations, "incorrect-annotations", NULL, false },
+};
+
+#define CHECKS (sizeof(checks) / sizeof(checks[0]))
+
+/* The first check that fails; CHECKS: none does. */
+static size_t first_failing(const struct scaledjob *sj, bool admission, struct err *err)
+{
+	size_t i = 0;
+
+	while (i < CHECKS && ((admission && checks[i].admitted) || checks[i].check(sj, err) == 0))
+		i++;
+	return i;
+}
+
+int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct err *err)
+{
+	size_t i = first_failing(sj, true, err);
+
+	if (reason != NULL)
+		*reason = i < CHECKS ? checks[i].reason : NULL;
+	return i < CHECKS ? -1 : 0;
+}
+
+void validate_every_of_job(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg)
+{
+	struct err err = { 0 };
+
+	for (size_t i = 0; i < CHECKS; i++)
+		if (checks[i].check(sj, &err) < 0) {
+			on_fault(arg, &err);
+			if (checks[i].check == validate_decoded)
+				return;
+		}
+}
+
+int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err)
+{
+	size_t i = first_failing(sj, false, err);
+
+	if (i == CHECKS)
+		return 0;
+	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
+}
+
+/* ---- What is allowed, but not what it seems ---- */
+
+static bool says_custom(const struct scaledjob *sj)
+{
+	return sj->spec.strategy != NULL && strcmp(sj->spec.strategy, "custom") == 0;
+}
+
+static bool has_metric_type(const struct scaledjob *sj)
+{
+	return validate_metric_types(sj, NULL) < 0;
+}
+
+static bool has_cached_metrics(const struct scaledjob *sj)
+{
+	bool cached = false;
+
+	for (size_t i = 0; i < sj->spec.trigger_count; i++)
+		cached = cached || sj->spec.triggers[i].use_cached_metrics;
+	return cached;
+}
+
+static bool has_resource_type(const struct scaledjob *sj)
+{
+	return validate_types(sj, NULL) < 0;
+}
+
+static bool min_above_max(const struct scaledjob *sj)
+{
+	return sj->spec.min_jobs != INT32_UNSET && sj->spec.max_jobs != INT32_UNSET &&
+		sj->spec.min_jobs > sj->spec.max_jobs;
+}
+
+static bool has_idle_custom(const struct scaledjob *sj)
+{
+	return !says_custom(sj) &&
+		(sj->spec.queue_length_deduction != INT32_UNSET || sj->spec.running_job_percentage != NULL);
+}
+
+static bool has_broken_custom(const struct scaledjob *sj)
+{
+	return says_custom(sj) && jobs_strategy(&sj->spec) != JOBS_STRATEGY_CUSTOM;
+}
+
+static bool has_idle_conditions(const struct scaledjob *sj)
+{
+	return sj->spec.pending_condition_count > 0 && !jobs_needs_pods(&sj->spec);
+}
+
+/*
+ * The words that the schema allows. Another one is only there where somebody's schema is looser,
+ * and does what KEDA makes of it.
+ */
+static bool is_unknown(const char *word, const char *const *known)
+{
+	return word != NULL && !is_one_of(word, known);
+}
+
+static bool has_unknown_strategy(const struct scaledjob *sj)
+{
+	static const char *const known[] = { "default", "custom", "accurate", "eager", NULL };
+
+	return is_unknown(sj->spec.strategy, known);
+}
+
+static bool has_unknown_calculation(const struct scaledjob *sj)
+{
+	static const char *const known[] = { "max", "min", "avg", "sum", NULL };
+
+	return is_unknown(sj->spec.calculation, known);
+}
+
+static bool has_unknown_rollout(const struct scaledjob *sj)
+{
+	static const char *const known[] = { "gradual", "immediate", NULL };
+
+	return is_unknown(sj->spec.rollout_strategy, known);
+}
+
+static bool has_unknown_propagation(const struct scaledjob *sj)
+{
+	static const char *const known[] = { "foreground", "background", NULL };
+
+	return is_unknown(sj->spec.propagation_policy, known);
+}
+
+static const struct {
+	bool (*holds)(const struct scaledjob *sj);
+	const char *text;
+} surprises[] = {
+	{ has_metric_type,
+		"spec.triggers: metricType cannot be set in a ScaledJob: nothing is scaled until it is removed" },
+	{ has_resource_type,
+		"spec.triggers: cpu and memory cannot be used in a ScaledJob: nothing is scaled until they are "
+		"removed" },
+	{ has_cached_metrics, "spec.triggers: useCachedMetrics has no effect in a ScaledJob" },
+	{ min_above_max,
+		"spec.minReplicaCount is more than maxReplicaCount: it is taken as maxReplicaCount, so many Jobs run "
+		"always, and as many more while there is work" },
+	{ has_unknown_strategy,
+		"spec.scalingStrategy.strategy is none of default, custom, accurate and eager: it is taken as "
+		"default" },
+	{ has_idle_custom,
+		"spec.scalingStrategy: customScalingQueueLengthDeduction and customScalingRunningJobPercentage have no "
+		"effect without strategy custom" },
+	{ has_broken_custom,
+		"spec.scalingStrategy: customScalingRunningJobPercentage is not a number, such as \"0.5\": without one "
+		"strategy custom is taken as default" },
+	{ has_idle_conditions,
+		"spec.scalingStrategy.pendingPodConditions has no effect: only the strategies accurate and eager look "
+		"at Pods" },
+	{ has_unknown_calculation,
+		"spec.scalingStrategy.multipleScalersCalculation is none of max, min, avg and sum: it is taken as "
+		"max" },
+	{ has_unknown_rollout,
+		"spec.rollout.strategy (or rolloutStrategy) is neither gradual nor immediate: it is taken as "
+		"immediate" },
+	{ has_unknown_propagation,
+		"spec.rollout.propagationPolicy is neither background nor foreground: it is taken as background" },
+};
+
+static const struct {
+	const char *annotation, *text;
+} idle_annotations[] = {
+	{ DIRECTIVES_PAUSED_REPLICAS,
+		"metadata.annotations[" DIRECTIVES_PAUSED_REPLICAS "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+		" pauses it" },
+	{ DIRECTIVES_PAUSED_IN,
+		"metadata.annotations[" DIRECTIVES_PAUSED_IN
+		"] has no effect on a ScaledJob: its running Jobs are never ended for having too little to do" },
+	{ DIRECTIVES_PAUSED_OUT,
+		"metadata.annotations[" DIRECTIVES_PAUSED_OUT "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+		" pauses it" },
+	{ DIRECTIVES_FORCE,
+		"metadata.annotations[" DIRECTIVES_FORCE
+		"] has no effect on a ScaledJob: minReplicaCount keeps Jobs without work" },
+};
+
+#define SURPRISES        (sizeof(surprises) / sizeof(surprises[0]))
+#define IDLE_ANNOTATIONS (sizeof(idle_annotations) / sizeof(idle_annotations[0]))
+_Static_assert(SURPRISES + IDLE_ANNOTATIONS <= VALIDATE_JOB_WARNINGS_MAX, "the caller's list has room for all of them");
+
+size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDATE_JOB_WARNINGS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < SURPRISES; i++)
+		if (surprises[i].holds(sj))
+			out[count++] = surprises[i].text;
+	for (size_t i = 0; i < IDLE_ANNOTATIONS; i++)
+		if (strmap_get(&sj->meta.annotations, idle_annotations[i].annotation) != NULL)
+			out[count++] = idle_annotations[i].text;
+	return count;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What fallback and scalingModifiers may say (keda-core.md 3.6, 3.7, 7.7). */
+#include <string.h>
+
+#include "decide/formula/formula.h"
+#include "decide/validate/validate.h"
+#include "decide/validate/validate_parts.h"
+#include "decide/verdict.h"
+
+#define MODIFIERS "spec.advanced.scalingModifiers"
+
+static bool given(const char *text)
+{
+	return text != NULL && *text != '\0';
+}
+
+/* ---- Fallback ---- */
+
+static bool is_behavior(const char *text)
+{
+	static const char *const words[] = { "static", "currentReplicas", "currentReplicasIfHigher",
+		"currentReplicasIfLower", "scalingModifiers" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(text, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static bool has_external_trigger(const struct scaledobject_spec *s)
+{
+	for (size_t i = 0; i < s->trigger_count; i++)
+		if (!validate_is_resource_type(s->triggers[i].type))
+			return true;
+	return false;
+}
+
+int validate_fallback(const struct scaledobject *so, struct err *err)
+{
+	const struct fallback *f = so->spec.fallback;
+
+	if (f == NULL)
+		return 0;
+	if (f->failure_threshold < 0)
+		return err_set(err, ERR_INVALID, "spec.fallback.failureThreshold: %d is too small: at least 0",
+			(int)f->failure_threshold);
+	if (f->replicas < 0)
+		return err_set(err, ERR_INVALID, "spec.fallback.replicas: %d is too small: at least 0",
+			(int)f->replicas);
+	if (given(f->behavior) && !is_behavior(f->behavior))
+		return err_set(err, ERR_INVALID,
+			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
+			"currentReplicasIfLower or scalingModifiers",
+			f->behavior);
+	if (so->spec.modifiers == NULL && !has_external_trigger(&so->spec))
+		return err_set(err, ERR_INVALID,
+			"spec.fallback: it has no effect on cpu and memory, which the HPA controller reads by itself: "
+			"add another trigger or remove it");
+	return 0;
+}
+
+/* ---- ScalingModifiers ---- */
+
+static int check_target(const struct scaledobject_spec *s, struct err *err)
+{
+	const struct scaling_modifiers *m = s->modifiers;
+	struct metric_spec composite;
+	double activation;
+
+	if (!given(m->target))
+		return err_set(err, ERR_INVALID, MODIFIERS ".target: missing: a formula needs one");
+	if (!verdict_composite_metric(s, &composite))
+		return err_set(err, ERR_INVALID, MODIFIERS ".target: \"%s\" is not a number of 0.001 or more",
+			m->target);
+	if (!verdict_activation_target(s, &activation))
+		return err_set(err, ERR_INVALID, MODIFIERS ".activationTarget: \"%s\" is not a number",
+			m->activation_target);
+	if (given(m->metric_type) && strcmp(m->metric_type, "AverageValue") != 0 &&
+		strcmp(m->metric_type, "Value") != 0)
+		return err_set(err, ERR_INVALID,
+			MODIFIERS ".metricType: \"%s\" cannot be used for a formula: AverageValue or Value",
+			m->metric_type);
+	return 0;
+}
+
+/*
+ * The names that the formula may use are those of the triggers that are asked; one without a name
+ * cannot be meant.
+ */
+static int check_formula(const struct scaledobject_spec *s, struct err *err)
+{
+	const char *names[SCALEDOBJECT_TRIGGERS_MAX];
+	struct formula *formula;
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->trigger_count; i++)
+		if (!validate_is_resource_type(s->triggers[i].type))
+			names[count++] = s->triggers[i].name ? s->triggers[i].name : "";
+	formula = formula_compile(s->modifiers->formula, names, count, err);
+	if (formula == NULL)
+		return err_wrap(err, MODIFIERS ".formula");
+	formula_free(formula);
+	return 0;
+}
+
+int validate_modifiers(const struct scaledobject *so, struct err *err)
+{
+	const struct scaling_modifiers *m = so->spec.modifiers;
+
+	if (m == NULL)
+		return 0;
+	if (!given(m->formula))
+		return err_set(err, ERR_INVALID,
+			MODIFIERS ".formula: missing: scalingModifiers do nothing without one");
+	if (check_target(&so->spec, err) < 0)
+		return -1;
+	return check_formula(&so->spec, err);
+}
+
+int validate_modifiers_fallback(const struct scaledobject *so, struct err *err)
+{
+	const struct scaledobject_spec *s = &so->spec;
+
+	if (s->fallback == NULL || !given(s->fallback->behavior) ||
+		strcmp(s->fallback->behavior, "scalingModifiers") != 0)
+		return 0;
+	if (s->modifiers != NULL && given(s->modifiers->formula))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"spec.fallback.behavior: scalingModifiers needs a formula: set " MODIFIERS
+		".formula or choose another behavior");
+}

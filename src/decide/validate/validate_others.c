@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lies outside a ScaledObject and may speak against it (keda-core.md 7.7): other
+ * ScaledObjects, foreign HPAs, what the target's containers request.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/quantity.h"
+#include "decide/directives.h"
+#include "decide/validate/validate.h"
+#include "decide/validate/validate_parts.h"
+
+#define NAME_SIZE 254
+#define TYPE_SIZE (3 * NAME_SIZE)
+
+static int refuse(const char **reason, const char *word)
+{
+	if (reason != NULL)
+		*reason = word;
+	return -1;
+}
+
+static int pass(const char **reason)
+{
+	if (reason != NULL)
+		*reason = NULL;
+	return 0;
+}
+
+/* ---- Targets ---- */
+
+/*
+ * "apps/v1.Deployment", as KEDA writes it; "" when the apiVersion cannot be read (which is told
+ * elsewhere).
+ */
+static char *target_type(const struct scaledobject_spec *s, char out[TYPE_SIZE])
+{
+	char group[NAME_SIZE], version[NAME_SIZE];
+
+	out[0] = '\0';
+	if (scaledobject_target_gv(s, group, version, sizeof(group), NULL) == 0)
+		snprintf(out, TYPE_SIZE, "%s/%s.%s", group, version, scaledobject_target_kind(s));
+	return out;
+}
+
+static bool same_target(const struct scaledobject_spec *a, const struct scaledobject_spec *b)
+{
+	char type_a[TYPE_SIZE], type_b[TYPE_SIZE];
+
+	/* The name first: this is asked about every pair of objects in a namespace. */
+	return a->target_name != NULL && b->target_name != NULL && strcmp(a->target_name, b->target_name) == 0 &&
+		strcmp(target_type(a, type_a), target_type(b, type_b)) == 0;
+}
+
+static bool same_hpa(const struct scaledobject *a, const struct scaledobject *b)
+{
+	char name_a[512], name_b[512];
+
+	return strcmp(scaledobject_hpa_name(a, name_a, sizeof(name_a)),
+		       scaledobject_hpa_name(b, name_b, sizeof(name_b))) == 0;
+}
+
+/* ---- Other ScaledObjects ---- */
+
+int validate_beside(const struct scaledobject *so, const struct scaledobject *other, const char **reason,
+	struct err *err)
+{
+	char type[TYPE_SIZE], hpa[512];
+
+	if (strcmp(so->meta.name, other->meta.name) == 0)
+		return pass(reason);
+	if (same_target(&so->spec, &other->spec)) {
+		err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the ScaledObject "
+			"'%s'",
+			so->spec.target_name, target_type(&so->spec, type), other->meta.name);
+		return refuse(reason, "other-scaled-object");
+	}
+	/* Two defaults differ as the objects' names do. */
+	if ((so->spec.hpa_name != NULL || other->spec.hpa_name != NULL) && same_hpa(so, other)) {
+		err_set(err, ERR_INVALID,
+			"spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the "
+			"ScaledObject '%s'",
+			scaledobject_hpa_name(so, hpa, sizeof(hpa)), other->meta.name);
+		return refuse(reason, "other-scaled-object-hpa");
+	}
+	return pass(reason);
+}
+
+/* ---- Foreign HPAs ---- */
+
+static bool is_owner(const struct meta *meta, const struct scaledobject *so)
+{
+	for (size_t i = 0; i < meta->owner_count; i++)
+		if (strcmp(meta->owners[i].kind, "ScaledObject") == 0 &&
+			strcmp(meta->owners[i].name, so->meta.name) == 0)
+			return true;
+	return false;
+}
+
+/*
+ * An HPA's reference has the defaults of ours: what is empty means the same in both (KEDA's
+ * ParseGVKR).
+ */
+static bool scales_target(const struct hpa *hpa, const struct scaledobject *so)
+{
+	const struct scaledobject_spec spec = {
+		.target_api_version = (char *)(uintptr_t)hpa->target_api_version,
+		.target_kind = (char *)(uintptr_t)hpa->target_kind,
+		.target_name = hpa->target_name,
+	};
+
+	return same_target(&so->spec, &spec);
+}
+
+static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const char **reason, struct err *err)
+{
+	const char *name = hpa->meta.name;
+	struct directives directives;
+	char type[TYPE_SIZE];
+
+	if (!scales_target(hpa, so) || is_owner(&hpa->meta, so))
+		return 0;
+	if (directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa) {
+		err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the hpa '%s': "
+			"delete that, or let it be taken over by annotation " DIRECTIVES_TRANSFER_HPA
+			": \"true\" and spec.advanced.horizontalPodAutoscalerConfig.name",
+			so->spec.target_name, target_type(&so->spec, type), name);
+		return refuse(reason, "other-hpa");
+	}
+	if (so->spec.hpa_name != NULL && strcmp(so->spec.hpa_name, name) == 0)
+		return 0;
+	err_set(err, ERR_INVALID,
+		"spec.advanced.horizontalPodAutoscalerConfig.name: the existing hpa '%s' for workload '%s' of type "
+		"'%s' must be specified by name in advanced settings to enable ownership transfer",
+		name, so->spec.target_name, target_type(&so->spec, type));
+	return refuse(reason, "transfer-ownership-missing-hpa-name");
+}
+
+/* ---- What cpu and memory are measured by ---- */
+
+bool validate_needs_target(const struct scaledobject *so)
+{
+	char type[TYPE_SIZE];
+
+	target_type(&so->spec, type);
+	if (strcmp(type, "apps/v1.Deployment") != 0 && strcmp(type, "apps/v1.StatefulSet") != 0)
+		return false;
+	for (size_t i = 0; i < so->spec.trigger_count; i++)
+		if (validate_is_resource_type(so->spec.triggers[i].type))
+			return true;
+	return false;
+}
+
+static bool is_positive(const json_t *amounts, const char *resource)
+{
+	struct quantity q;
+
+	return quantity_parse(json_str_or_empty(amounts, resource), &q, NULL) == 0 && q.milli > 0;
+}
+
+static bool has_default(const json_t *limit_ranges, const char *resource)
+{
+	const json_t *range, *limit;
+	size_t i, j;
+
+	json_array_foreach(limit_ranges, i, range)
+		json_array_foreach(json_object_get(json_object_get(range, "spec"), "limits"), j,
+			limit) if (strcmp(json_str_or_empty(limit, "type"), "Container") == 0 &&
+			(is_positive(json_object_get(limit, "defaultRequest"), resource) ||
+				is_positive(json_object_get(limit, "default"), resource))) return true;
+	return false;
+}
+
+static bool has_request(const json_t *container, const char *resource)
+{
+	const json_t *resources = json_object_get(container, "resources");
+
+	return is_positive(json_object_get(resources, "requests"), resource) ||
+		is_positive(json_object_get(resources, "limits"), resource);
+}
+
+static int check_requests(const struct trigger *t, size_t index, const json_t *pod, const char **reason,
+	struct err *err)
+{
+	const char *only = strmap_get(&t->metadata, "containerName");
+	bool each = only == NULL || *only == '\0';
+	const json_t *container;
+	size_t i;
+
+	if (each && has_request(pod, t->type)) /* of the Pod as a whole, which newer Kubernetes has */
+		return 0;
+	json_array_foreach(json_object_get(pod, "containers"), i, container)
+	{
+		const char *name = json_str_or_empty(container, "name");
+
+		if ((!each && strcmp(only, name) != 0) || has_request(container, t->type))
+			continue;
+		err_set(err, ERR_INVALID,
+			"spec.triggers[%zu]: the scaledobject has a %s trigger but the container %s doesn't have the "
+			"%s request defined: without one there is nothing to measure its use by; set "
+			"resources.requests.%s of the container",
+			index, t->type, name, t->type, t->type);
+		return refuse(reason, "missing-requests");
+	}
+	return 0;
+}
+
+static int check_resource_triggers(const struct scaledobject *so, const struct validate_facts *facts,
+	const char **reason, struct err *err)
+{
+	const json_t *pod = json_object_get(json_object_get(json_object_get(facts->target, "spec"), "template"),
+		"spec");
+	bool alone = true;
+
+	if (facts->target_missing) {
+		err_set(err, ERR_INVALID,
+			"spec.scaleTargetRef: the %s '%s' does not exist: with a trigger cpu or memory it must, so "
+			"that its requests can be looked at",
+			scaledobject_target_kind(&so->spec), so->spec.target_name);
+		return refuse(reason, "missing-target");
+	}
+	for (size_t i = 0; i < so->spec.trigger_count; i++) {
+		const struct trigger *t = &so->spec.triggers[i];
+
+		if (!validate_is_resource_type(t->type))
+			alone = false;
+		else if (facts->limit_ranges != NULL && !has_default(facts->limit_ranges, t->type) &&
+			check_requests(t, i, pod, reason, err) < 0)
+			return -1;
+	}
+	if (alone && scaledobject_min(&so->spec) == 0) {
+		err_set(err, ERR_INVALID,
+			"spec.minReplicaCount: scaledobject has only cpu/memory triggers AND minReplica is 0 (scale to "
+			"zero doesn't work in this case): set it to 1 or more, or add another trigger");
+		return refuse(reason, "scale-to-zero-requirements-not-met");
+	}
+	return 0;
+}
+
+int validate_surroundings(const struct scaledobject *so, const struct validate_facts *facts, const char **reason,
+	struct err *err)
+{
+	for (size_t i = 0; i < facts->hpa_count; i++)
+		if (check_hpa(facts->hpas[i], so, reason, err) < 0)
+			return -1;
+	if ((facts->target != NULL || facts->target_missing) && validate_needs_target(so) &&
+		check_resource_triggers(so, facts, reason, err) < 0)
+		return -1;
+	return pass(reason);
+}

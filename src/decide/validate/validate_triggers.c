@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the triggers of one object may say, each by itself and beside the others. Their parameters
+ * are for the scalers to judge.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "decide/validate/validate.h"
+#include "decide/validate/validate_parts.h"
+
+static bool is_one_of(const char *text, const char *const *list)
+{
+	for (; *list != NULL; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+bool validate_is_resource_type(const char *type)
+{
+	static const char *const resources[] = { "cpu", "memory", NULL };
+
+	return type != NULL && is_one_of(type, resources);
+}
+
+static int check_metric_type(const struct trigger *t, size_t index, struct err *err)
+{
+	static const char *const metric_types[] = { "AverageValue", "Value", "Utilization", NULL };
+
+	if (t->metric_type == NULL || *t->metric_type == '\0')
+		return 0;
+	if (!is_one_of(t->metric_type, metric_types))
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].metricType: \"%s\" is unknown: AverageValue, Value or, for cpu and memory, "
+			"Utilization",
+			index, t->metric_type);
+	if (strcmp(t->metric_type, "Utilization") == 0 && !validate_is_resource_type(t->type))
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].metricType: Utilization is for cpu and memory only: %s needs AverageValue "
+			"or Value",
+			index, t->type);
+	return 0;
+}
+
+static int check_authentication(const struct trigger *t, size_t index, struct err *err)
+{
+	static const char *const kinds[] = { "", "TriggerAuthentication", "ClusterTriggerAuthentication", NULL };
+
+	if (t->auth_name == NULL)
+		return 0;
+	if (t->auth_kind != NULL && !is_one_of(t->auth_kind, kinds))
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].authenticationRef.kind: \"%s\" is unknown: TriggerAuthentication or "
+			"ClusterTriggerAuthentication",
+			index, t->auth_kind);
+	if (!validate_is_subdomain(t->auth_name))
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].authenticationRef.name: \"%s\" cannot be the name of an object: lower case "
+			"letters, digits, '-' and '.' are allowed",
+			index, t->auth_name);
+	return 0;
+}
+
+static int check_trigger(const struct trigger *t, size_t index, struct err *err)
+{
+	static const char *const live_only[] = { "cpu", "memory", "cron", NULL };
+
+	if (t->type == NULL || *t->type == '\0')
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].type: missing: say what kind of source it is, like redis", index);
+	if (t->use_cached_metrics && is_one_of(t->type, live_only))
+		return err_set(err, ERR_INVALID,
+			"spec.triggers[%zu].useCachedMetrics: property \"useCachedMetrics\" is not supported for "
+			"\"%s\" scaler: remove it",
+			index, t->type);
+	if (check_metric_type(t, index, err) < 0)
+		return -1;
+	return check_authentication(t, index, err);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct trigger *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static int check_names_unique(const struct trigger *triggers, size_t trigger_count, struct err *err)
+{
+	const struct trigger *named[SCALEDOBJECT_TRIGGERS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < trigger_count; i++)
+		if (triggers[i].name != NULL && *triggers[i].name != '\0')
+			named[count++] = &triggers[i];
+	qsort(named, count, sizeof(named[0]), compare_names);
+	for (size_t i = 1; i < count; i++)
+		if (strcmp(named[i - 1]->name, named[i]->name) == 0)
+			return err_set(err, ERR_INVALID,
+				"spec.triggers: the name \"%s\" is used twice: each trigger needs a name of its own",
+				named[i]->name);
+	return 0;
+}
+
+int validate_triggers(const char *kind, const struct trigger *triggers, size_t count, struct err *err)
+{
+	if (count == 0)
+		return err_set(err, ERR_INVALID, "spec.triggers: no triggers defined in the %s: at least one is needed",
+			kind);
+	if (count > SCALEDOBJECT_TRIGGERS_MAX)
+		return err_set(err, ERR_INVALID, "spec.triggers: %zu triggers are too many: at most %d", count,
+			SCALEDOBJECT_TRIGGERS_MAX);
+	for (size_t i = 0; i < count; i++)
+		if (check_trigger(&triggers[i], i, err) < 0)
+			return -1;
+	return check_names_unique(triggers, count, err);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/access/authn.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <openssl/crypto.h>
+#include <openssl/ssl.h>
+
+#include "base/mem.h"
+#include "serve/access/tokens.h"
+
+#define VERIFY_AGAIN_MS 60000 /* a certificate that ends while its connection lives stops counting within this */
+#define TOKEN_MAX       16384
+#define MEMO_MAX        4096 /* longer Authorization headers are looked up each time */
+
+struct authn {
+	struct loop *loop;
+	const struct frontproxy *frontproxy;
+	struct tokens *tokens;
+};
+
+struct authn_wait {
+	struct authn *authn;
+	struct httpd_request *request;
+	struct verdicts_wait *review;
+	authn_fn fn;
+	void *arg;
+};
+
+/* What one connection has proved so far; kept with it. */
+struct peer {
+	unsigned version; /* of the front proxy's ConfigMap when the certificate was verified; 0: never */
+	int64_t verified_at_ms;
+	bool trusted;   /* the certificate is the front proxy's */
+	char *distrust; /* why not; NULL */
+	struct frontproxy_memo proxied;
+	char *authorization; /* the last header that proved good; secret; NULL */
+	size_t authorization_len;
+	struct identity *user; /* whose it is */
+	int64_t user_until_ms;
+};
+
+static void forget_token(struct peer *p)
+{
+	mem_free_secret(p->authorization);
+	identity_unref(p->user);
+	p->authorization = NULL;
+	p->user = NULL;
+}
+
+static void peer_free(void *ptr)
+{
+	struct peer *p = ptr;
+
+	forget_token(p);
+	frontproxy_forget(&p->proxied);
+	free(p->distrust);
+	free(p);
+}
+
+static struct peer *peer_of(struct httpd_request *r)
+{
+	struct peer *p = httpd_connection_data(r);
+
+	if (!p) {
+		p = mem_zalloc(sizeof(*p));
+		httpd_set_connection_data(r, p, peer_free);
+	}
+	return p;
+}
+
+/* ---- By certificate ---- */
+
+static void verify(struct authn *a, struct peer *p, SSL *tls)
+{
+	struct err err = { 0 };
+
+	p->trusted = frontproxy_verify(a->frontproxy, tls, &err) == 0;
+	p->version = frontproxy_version(a->frontproxy);
+	p->verified_at_ms = loop_now_ms(a->loop);
+	free(p->distrust);
+	p->distrust = p->trusted ? NULL : mem_dup(err.msg);
+}
+
+/*
+ * A certificate that is not the front proxy's is no error by itself: the token may still be good.
+ */
+static bool is_front_proxy(struct authn *a, struct peer *p, struct httpd_request *r)
+{
+	SSL *tls = httpd_tls(r);
+
+	if (!tls || !SSL_get0_peer_certificate(tls))
+		return false;
+	if (p->version != frontproxy_version(a->frontproxy) ||
+		loop_now_ms(a->loop) - p->verified_at_ms > VERIFY_AGAIN_MS)
+		verify(a, p, tls);
+	return p->trusted;
+}
+
+/* ---- By token ---- */
+
+/*
+ * The token of "Bearer <token>"; false when there is none. The copy (of TOKEN_MAX) is the caller's
+ * to wipe.
+ */
+static bool token_of(const char *authorization, char *out)
+{
+	size_t len;
+
+	if (!authorization || strncasecmp(authorization, "bearer ", 7))
+		return false;
+	authorization += 7;
+	authorization += strspn(authorization, " ");
+	len = strcspn(authorization, " ");
+	if (!len || len >= TOKEN_MAX)
+		return false;
+	memcpy(out, authorization, len);
+	out[len] = '\0';
+	return true;
+}
+
+static bool memo_holds(const struct authn *a, const struct peer *p, const char *authorization)
+{
+	return p->user && authorization && strlen(authorization) == p->authorization_len &&
+		!CRYPTO_memcmp(authorization, p->authorization, p->authorization_len) &&
+		loop_now_ms(a->loop) < p->user_until_ms;
+}
+
+static void memo_take(struct peer *p, const char *authorization, const struct verdict *verdict)
+{
+	forget_token(p);
+	p->authorization_len = strlen(authorization);
+	if (p->authorization_len > MEMO_MAX)
+		return;
+	p->authorization = mem_dup(authorization);
+	p->user = identity_ref(verdict->who);
+	p->user_until_ms = verdict->until_ms;
+}
+
+static int refuse_token(struct err *err)
+{
+	return err_set(err, ERR_DENIED, "the bearer token is not good, says the API server (TokenReview)");
+}
+
+static int refuse_nobody(const struct peer *p, const struct err *proxy, struct err *err)
+{
+	if (proxy->kind != ERR_NONE)
+		return err_set(err, ERR_DENIED, "%s, and there is no bearer token", proxy->msg);
+	if (p->distrust)
+		return err_set(err, ERR_DENIED, "%s, and there is no bearer token", p->distrust);
+	return err_set(err, ERR_DENIED, "neither a front proxy's client certificate nor a bearer token");
+}
+
+static enum authn_found peek_token(struct authn *a, struct peer *p, const char *authorization, const char *token,
+	struct identity **user, struct err *err)
+{
+	const struct verdict *verdict = tokens_peek(a->tokens, token);
+
+	if (!verdict)
+		return AUTHN_UNKNOWN;
+	if (!verdict->yes) {
+		refuse_token(err);
+		return AUTHN_REFUSED;
+	}
+	memo_take(p, authorization, verdict);
+	*user = identity_ref(verdict->who);
+	return AUTHN_KNOWN;
+}
+
+/* ---- Both ---- */
+
+enum authn_found authn_peek(struct authn *a, struct httpd_request *r, struct identity **user, struct err *err)
+{
+	struct peer *p = peer_of(r);
+	struct err proxy = { 0 };
+	const char *authorization;
+	char token[TOKEN_MAX];
+	enum authn_found found;
+
+	if (is_front_proxy(a, p, r)) {
+		*user = frontproxy_user(a->frontproxy, r, &p->proxied, &proxy);
+		if (*user)
+			return AUTHN_KNOWN;
+	}
+	authorization = httpd_header(r, "Authorization");
+	if (memo_holds(a, p, authorization)) {
+		*user = identity_ref(p->user);
+		return AUTHN_KNOWN;
+	}
+	if (!token_of(authorization, token)) {
+		refuse_nobody(p, &proxy, err);
+		return AUTHN_REFUSED;
+	}
+	found = peek_token(a, p, authorization, token, user, err);
+	mem_wipe(token, strlen(token));
+	return found;
+}
+
+static void on_verdict(void *arg, const struct verdict *verdict, const struct err *review)
+{
+	struct authn_wait *w = arg;
+	struct authn_wait done = *w;
+	struct err err = { 0 };
+
+	free(w);
+	if (review && review->http_status == 429)
+		err = *review;
+	else if (review)
+		err_set(&err, ERR_TEMPORARY, "the API server could not be asked whose token this is (TokenReview): %s",
+			review->msg);
+	else if (!verdict->yes)
+		refuse_token(&err);
+	else
+		memo_take(peer_of(done.request), httpd_header(done.request, "Authorization"), verdict);
+	done.fn(done.arg, err.kind == ERR_NONE ? verdict->who : NULL, err.kind == ERR_NONE ? NULL : &err);
+}
+
+struct authn_wait *authn_ask(struct authn *a, struct httpd_request *r, authn_fn fn, void *arg)
+{
+	struct authn_wait *w = mem_zalloc(sizeof(*w));
+	char token[TOKEN_MAX] = "";
+
+	w->authn = a;
+	w->request = r;
+	w->fn = fn;
+	w->arg = arg;
+	token_of(httpd_header(r, "Authorization"), token);
+	w->review = tokens_ask(a->tokens, token, on_verdict, w);
+	mem_wipe(token, strlen(token));
+	return w;
+}
+
+void authn_cancel(struct authn_wait *w)
+{
+	if (!w)
+		return;
+	verdicts_cancel(w->review);
+	free(w);
+}
+
+struct authn *authn_new(struct kube *kube, const struct frontproxy *frontproxy)
+{
+	struct authn *a = mem_zalloc(sizeof(*a));
+
+	a->loop = kube_loop(kube);
+	a->frontproxy = frontproxy;
+	a->tokens = tokens_new(kube);
+	return a;
+}
+
+void authn_free(struct authn *a)
+{
+	if (!a)
+		return;
+	tokens_free(a->tokens);
+	free(a);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/access/identity.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define GROUP_MASTERS         "system:masters"
+#define GROUP_AUTHENTICATED   "system:authenticated"
+#define GROUP_UNAUTHENTICATED "system:unauthenticated"
+#define USER_ANONYMOUS        "system:anonymous"
+
+static bool in_group(const struct review_user *user, const char *group)
+{
+	for (size_t i = 0; i < user->group_count; i++)
+		if (!strcmp(user->groups[i], group))
+			return true;
+	return false;
+}
+
+void identity_add_group(struct review_user *user, const char *group)
+{
+	user->groups = mem_resize(user->groups, user->group_count + 1, sizeof(*user->groups));
+	user->groups[user->group_count++] = mem_dup(group);
+}
+
+void identity_add_extra(struct review_user *user, const char *key, const char *value)
+{
+	user->extra_keys = mem_resize(user->extra_keys, user->extra_count + 1, sizeof(*user->extra_keys));
+	user->extra_values = mem_resize(user->extra_values, user->extra_count + 1, sizeof(*user->extra_values));
+	user->extra_keys[user->extra_count] = mem_dup(key);
+	user->extra_values[user->extra_count++] = mem_dup(value);
+}
+
+/* The counts stand between the lists, so that no group can be taken for an extra value. */
+static void make_fingerprint(struct identity *who)
+{
+	const struct review_user *u = &who->user;
+	const char **parts = mem_array(4 + u->group_count + 2 * u->extra_count, sizeof(*parts));
+	char groups[24], extras[24];
+	size_t n = 0;
+
+	snprintf(groups, sizeof(groups), "%zu", u->group_count);
+	snprintf(extras, sizeof(extras), "%zu", u->extra_count);
+	parts[n++] = u->name;
+	parts[n++] = u->uid;
+	parts[n++] = groups;
+	for (size_t i = 0; i < u->group_count; i++)
+		parts[n++] = u->groups[i];
+	parts[n++] = extras;
+	for (size_t i = 0; i < u->extra_count; i++) {
+		parts[n++] = u->extra_keys[i];
+		parts[n++] = u->extra_values[i];
+	}
+	fingerprint_of(parts, n, who->fingerprint);
+	free(parts);
+}
+
+struct identity *identity_new(const struct review_user *user)
+{
+	struct identity *who = mem_zalloc(sizeof(*who));
+
+	who->refs = 1;
+	who->user.name = mem_dup(user->name ? user->name : "");
+	who->user.uid = mem_dup(user->uid);
+	for (size_t i = 0; i < user->group_count; i++)
+		identity_add_group(&who->user, user->groups[i]);
+	for (size_t i = 0; i < user->extra_count; i++)
+		identity_add_extra(&who->user, user->extra_keys[i], user->extra_values[i]);
+	if (strcmp(who->user.name, USER_ANONYMOUS) && !in_group(user, GROUP_AUTHENTICATED) &&
+		!in_group(user, GROUP_UNAUTHENTICATED))
+		identity_add_group(&who->user, GROUP_AUTHENTICATED);
+	who->master = in_group(user, GROUP_MASTERS);
+	make_fingerprint(who);
+	return who;
+}
+
+struct identity *identity_ref(struct identity *who)
+{
+	who->refs++;
+	return who;
+}
+
+void identity_unref(struct identity *who)
+{
+	if (!who || --who->refs > 0)
+		return;
+	review_user_done(&who->user);
+	free(who);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_ACCESS_IDENTITY_H
+#define SERVE_ACCESS_IDENTITY_H
+
+/*
+ * Who asks: a proven user, unchanging and counted, so that a connection, a cached verdict and a
+ * request share one. Made by tokens and frontproxy, read by authz and the access log.
+ */
+
+#include <stdbool.h>
+
+#include "base/fingerprint.h"
+#include "kube/reviews.h"
+
+struct identity {
+	int refs;
+	struct review_user user; /* owned */
+	bool master;             /* in group system:masters, who may do everything */
+	/*
+	 * of everything an access review looks at: the key of what may be remembered about this
+	 * user
+	 */
+	char fingerprint[FINGERPRINT_TEXT];
+};
+
+/*
+ * Copies `user` and adds the group system:authenticated (k8s.io/apiserver
+ * pkg/authentication/group/authenticated_group_adder.go): the aggregator's own requests for
+ * /openapi come with a name and no group, and are allowed by that group only.
+ */
+struct identity *identity_new(const struct review_user *user);
+struct identity *identity_ref(struct identity *who);
+void identity_unref(struct identity *who); /* NULL is fine */
+
+/* For those who build a review_user piece by piece; each copies. */
+void identity_add_group(struct review_user *user, const char *group);
+void identity_add_extra(struct review_user *user, const char *key, const char *value);
+
+#endif

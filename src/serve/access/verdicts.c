@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/access/verdicts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include <utlist.h>
+
+#include "base/mem.h"
+
+struct verdicts_wait {
+	struct verdicts_wait *prev, *next; /* in a ring: of an entry, of those being told, or of the refused */
+	struct verdicts *owner;
+	verdicts_fn fn;
+	void *arg;
+	struct loop_task refusal;
+};
+
+struct verdicts_entry {
+	struct verdicts *owner;
+	struct kube_call *review; /* while asking */
+	bool asking;
+	struct verdict verdict;             /* while not asking */
+	char *why;                          /* owned text of the verdict */
+	struct verdicts_wait waiters;       /* sentinel; while asking */
+	struct verdicts_entry *prev, *next; /* settled ones by age, oldest first */
+	UT_hash_handle hh;
+	size_t len;
+	unsigned char key[];
+};
+
+struct verdicts {
+	struct loop *loop;
+	struct verdicts_config config;
+	verdicts_start start;
+	void *owner;
+	struct verdicts_entry *entries;
+	struct verdicts_entry *settled;
+	struct verdicts_wait refused; /* sentinel */
+	size_t asking;
+};
+
+static void ring_init(struct verdicts_wait *sentinel)
+{
+	sentinel->prev = sentinel->next = sentinel;
+}
+
+static void ring_add(struct verdicts_wait *sentinel, struct verdicts_wait *w)
+{
+	w->prev = sentinel->prev;
+	w->next = sentinel;
+	w->prev->next = w->next->prev = w;
+}
+
+/* Whoever is in `from` is in the empty `to` then. */
+static void ring_move_all(struct verdicts_wait *from, struct verdicts_wait *to)
+{
+	ring_init(to);
+	if (from->next == from)
+		return;
+	to->next = from->next;
+	to->prev = from->prev;
+	to->next->prev = to->prev->next = to;
+	ring_init(from);
+}
+
+static void wait_free(struct verdicts_wait *w)
+{
+	w->prev->next = w->next;
+	w->next->prev = w->prev;
+	loop_task_cancel(w->owner->loop, &w->refusal);
+	free(w);
+}
+
+static void ring_free(struct verdicts_wait *sentinel)
+{
+	while (sentinel->next != sentinel)
+		wait_free(sentinel->next);
+}
+
+struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start,
+	void *owner)
+{
+	struct verdicts *v = mem_zalloc(sizeof(*v));
+
+	v->loop = loop;
+	v->config = *config;
+	v->start = start;
+	v->owner = owner;
+	ring_init(&v->refused);
+	return v;
+}
+
+static void entry_free(struct verdicts_entry *e)
+{
+	struct verdicts *v = e->owner;
+
+	HASH_DELETE(hh, v->entries, e);
+	if (e->asking)
+		v->asking--;
+	else
+		DL_DELETE(v->settled, e);
+	ring_free(&e->waiters);
+	kube_cancel(e->review);
+	identity_unref(e->verdict.who);
+	free(e->why);
+	free(e);
+}
+
+void verdicts_free(struct verdicts *v)
+{
+	struct verdicts_entry *e, *next;
+
+	if (!v)
+		return;
+	HASH_ITER (hh, v->entries, e, next)
+		entry_free(e);
+	ring_free(&v->refused);
+	free(v);
+}
+
+static struct verdicts_entry *find(struct verdicts *v, const void *key, size_t len)
+{
+	struct verdicts_entry *e;
+
+	HASH_FIND(hh, v->entries, key, len, e);
+	return e;
+}
+
+const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len)
+{
+	struct verdicts_entry *e = find(v, key, len);
+
+	return e && !e->asking && loop_now_ms(v->loop) < e->verdict.until_ms ? &e->verdict : NULL;
+}
+
+/* All are kept for the same time, so the oldest is also the first to end. */
+static void make_room(struct verdicts *v)
+{
+	int64_t now_ms = loop_now_ms(v->loop);
+
+	while (v->settled &&
+		(v->settled->verdict.until_ms <= now_ms || HASH_COUNT(v->entries) >= v->config.max_entries))
+		entry_free(v->settled);
+}
+
+static struct verdicts_entry *entry_new(struct verdicts *v, const void *key, size_t len)
+{
+	struct verdicts_entry *e;
+
+	make_room(v);
+	e = mem_zalloc(sizeof(*e) + len);
+	e->owner = v;
+	e->asking = true;
+	ring_init(&e->waiters);
+	e->len = len;
+	memcpy(e->key, key, len);
+	HASH_ADD_KEYPTR(hh, v->entries, e->key, e->len, e);
+	v->asking++;
+	return e;
+}
+
+static void on_refused(void *arg)
+{
+	struct verdicts_wait *w = arg;
+	verdicts_fn fn = w->fn;
+	void *fn_arg = w->arg;
+	struct err err = { 0 };
+
+	err_set(&err, ERR_TEMPORARY, "too many reviews by the API server are under way");
+	err.http_status = 429;
+	err.retry_after_ms = 1000;
+	wait_free(w);
+	fn(fn_arg, NULL, &err);
+}
+
+static struct verdicts_wait *wait_new(struct verdicts *v, verdicts_fn fn, void *arg)
+{
+	struct verdicts_wait *w = mem_zalloc(sizeof(*w));
+
+	w->owner = v;
+	w->fn = fn;
+	w->arg = arg;
+	loop_task_init(&w->refusal, on_refused, w);
+	return w;
+}
+
+struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,
+	verdicts_fn fn, void *arg)
+{
+	struct verdicts_wait *w = wait_new(v, fn, arg);
+	struct verdicts_entry *e = find(v, key, len);
+
+	if (e && !e->asking) {
+		entry_free(e);
+		e = NULL;
+	}
+	if (!e && v->asking >= v->config.max_asking) {
+		ring_add(&v->refused, w);
+		loop_task_queue(v->loop, &w->refusal);
+		return w;
+	}
+	if (!e) {
+		e = entry_new(v, key, len);
+		e->review = v->start(v->owner, question, e);
+	}
+	ring_add(&e->waiters, w);
+	return w;
+}
+
+void verdicts_cancel(struct verdicts_wait *w)
+{
+	if (w)
+		wait_free(w);
+}
+
+/*
+ * The callbacks may cancel each other, ask anew, or make the entry go: it is settled before, and
+ * only locals are used here.
+ */
+static void tell(struct verdicts_wait *waiters, const struct verdict *verdict, const struct err *err)
+{
+	while (waiters->next != waiters) {
+		verdicts_fn fn = waiters->next->fn;
+		void *arg = waiters->next->arg;
+
+		wait_free(waiters->next);
+		fn(arg, verdict, err);
+	}
+}
+
+void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_user *who, const char *why)
+{
+	struct verdicts *v = e->owner;
+	struct identity *user = who ? identity_new(who) : NULL;
+	struct verdict verdict = { yes, user, why, loop_now_ms(v->loop) + v->config.keep_ms };
+	struct verdicts_wait waiters;
+
+	e->review = NULL;
+	e->asking = false;
+	v->asking--;
+	e->why = mem_dup(why);
+	e->verdict = verdict;
+	e->verdict.why = e->why;
+	DL_APPEND(v->settled, e);
+	ring_move_all(&e->waiters, &waiters);
+	if (user)
+		identity_ref(user);
+	tell(&waiters, &verdict, NULL);
+	identity_unref(user);
+}
+
+void verdicts_fail(struct verdicts_entry *e, const struct err *err)
+{
+	struct err failure = *err;
+	struct verdicts_wait waiters;
+
+	failure.http_status = 0; /* the API server's 429 to us is not ours to the asker */
+	e->review = NULL;
+	ring_move_all(&e->waiters, &waiters);
+	entry_free(e);
+	tell(&waiters, NULL, &failure);
+}
+
+size_t verdicts_count(const struct verdicts *v)
+{
+	return HASH_COUNT(v->entries);
+}

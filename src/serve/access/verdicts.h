@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_ACCESS_VERDICTS_H
+#define SERVE_ACCESS_VERDICTS_H
+
+/*
+ * What the API server said about a token or an access, remembered for a while, yes and no alike.
+ * One review per key is under way however many ask; a review that fails is told to all who wait and
+ * never remembered. Entries and reviews under way have caps: the oldest verdict makes room, and an
+ * asker past the cap on reviews is told to come back. Knows neither tokens nor accesses: its owner
+ * starts the reviews.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "kube/client.h"
+#include "net/loop.h"
+#include "serve/access/identity.h"
+
+struct verdicts;
+struct verdicts_entry;
+struct verdicts_wait;
+
+struct verdict {
+	bool yes;
+	struct identity *who; /* whose token it is; NULL where nobody is meant */
+	const char *why;      /* of a no, for people; may be NULL */
+	int64_t until_ms;     /* loop clock: remembered until then */
+};
+
+/*
+ * Starts the review of `question` (the owner's own, borrowed for the call); its end is told by
+ * verdicts_settle or verdicts_fail, exactly one of them, once.
+ */
+typedef struct kube_call *(*verdicts_start)(void *owner, const void *question, struct verdicts_entry *entry);
+
+struct verdicts_config {
+	int64_t keep_ms;
+	size_t max_entries;
+	size_t max_asking; /* reviews under way at once; less than max_entries */
+};
+
+struct verdicts *verdicts_new(struct loop *loop, const struct verdicts_config *config, verdicts_start start,
+	void *owner);
+void verdicts_free(struct verdicts *v); /* cancels reviews; waiters are dropped without callbacks */
+
+/* What is remembered, borrowed until the loop turns; NULL when there is nothing. Keys are bytes. */
+const struct verdict *verdicts_peek(struct verdicts *v, const void *key, size_t len);
+
+/*
+ * verdict NULL exactly when err is not. http_status is 429 when too many reviews are under way,
+ * else 0.
+ */
+typedef void (*verdicts_fn)(void *arg, const struct verdict *verdict, const struct err *err);
+struct verdicts_wait *verdicts_ask(struct verdicts *v, const void *key, size_t len, const void *question,
+	verdicts_fn fn, void *arg);
+/* no callback any more; the review goes on, its verdict may serve the next; NULL is fine */
+void verdicts_cancel(struct verdicts_wait *w);
+
+void verdicts_settle(struct verdicts_entry *e, bool yes, const struct review_user *who /* may be NULL */,
+	const char *why /* copied; may be NULL */);
+void verdicts_fail(struct verdicts_entry *e, const struct err *err);
+
+size_t verdicts_count(const struct verdicts *v);
+
+#endif

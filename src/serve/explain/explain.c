@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/explain/explain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/http/httppath.h"
+#include "serve/apistatus.h"
+#include "serve/explain/explainjob.h"
+#include "serve/explain/explainobject.h"
+#include "serve/explain/explainparts.h"
+#include "serve/nearnames.h"
+#include "serve/request.h"
+
+#define ANSWER_MAX ((size_t)32 << 20)
+
+static void write_members(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of, bool whole)
+{
+	if (of->kind == SCALED_JOB)
+		explainjob_write(j, cache, key, of, whole);
+	else
+		explainobject_write(j, cache, key, of, whole);
+}
+
+static void reply(struct request *r, struct buf *out)
+{
+	if (buf_failed(out))
+		apistatus_reply(r, APISTATUS_INTERNAL_ERROR,
+			"the answer would be longer than %zu bytes: ask with ?namespace=", ANSWER_MAX);
+	else
+		request_reply(r, 200, "application/json", out->data, out->len);
+	buf_done(out);
+}
+
+/* ---- One object ---- */
+
+struct wanted {
+	char namespace_[254], name[254];
+};
+
+static bool part(const struct request *r, size_t i, char *out, size_t size)
+{
+	return httppath_decode(r->parts.list[i].text, r->parts.list[i].len, false, out, size) == 0 && *out;
+}
+
+static bool read_path(struct request *r, struct wanted *w)
+{
+	if (part(r, 0, w->namespace_, sizeof(w->namespace_)) && part(r, 1, w->name, sizeof(w->name)))
+		return true;
+	apistatus_reply(r, APISTATUS_BAD_REQUEST,
+		"the path must be /explain/NAMESPACE/NAME, /explain/scaledobjects/NAMESPACE/NAME or "
+		"/explain/scaledjobs/NAMESPACE/NAME");
+	return false;
+}
+
+static bool find(const struct store *store, enum scaled_kind kind, const struct wanted *w, char key[STORE_KEY_MAX],
+	struct scaled *out)
+{
+	const struct scaledobject *so = kind == SCALED_OBJECT
+		? store_scaledobject(store, store_key(w->namespace_, w->name, key))
+		: NULL;
+	const struct scaledjob *sj = kind == SCALED_JOB
+		? store_scaledjob(store, store_job_key(w->namespace_, w->name, key))
+		: NULL;
+
+	if (so)
+		*out = scaled_of_object(so);
+	if (sj)
+		*out = scaled_of_job(sj);
+	return so || sj;
+}
+
+static void reply_unknown(struct request *r, const struct wanted *w, enum nearnames_kind kind)
+{
+	struct buf text = BUF_INIT(4096);
+
+	nearnames_explain(r->serve->cache->store, kind, w->namespace_, w->name, &text);
+	apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", buf_text(&text));
+	buf_done(&text);
+}
+
+/* also: another object that whoever asked may have meant; NULL. */
+static void reply_object(struct request *r, const char *key, const struct scaled *of, const char *also)
+{
+	struct cache *cache = r->serve->cache;
+	struct buf out = BUF_INIT(ANSWER_MAX);
+	struct jsonout j = JSONOUT_INIT(&out);
+
+	jsonout_object(&j, NULL);
+	explainparts_leader(&j, &cache->leadership);
+	write_members(&j, cache, key, of, true);
+	jsonout_text(&j, "also", also);
+	jsonout_end_object(&j);
+	reply(r, &out);
+}
+
+void explain_handle_any(struct request *r)
+{
+	const struct store *store = r->serve->cache->store;
+	char object_key[STORE_KEY_MAX], job_key[STORE_KEY_MAX];
+	struct scaled object, job;
+	struct wanted w;
+	bool has_object, has_job;
+
+	if (!read_path(r, &w))
+		return;
+	has_object = find(store, SCALED_OBJECT, &w, object_key, &object);
+	has_job = find(store, SCALED_JOB, &w, job_key, &job);
+	if (has_object)
+		reply_object(r, object_key, &object, has_job ? scaled_kind_name(SCALED_JOB) : NULL);
+	else if (has_job)
+		reply_object(r, job_key, &job, NULL);
+	else
+		reply_unknown(r, &w, NEARNAMES_ANY);
+}
+
+static void handle_one(struct request *r, enum scaled_kind kind, enum nearnames_kind wanted_kind)
+{
+	char key[STORE_KEY_MAX];
+	struct scaled of;
+	struct wanted w;
+
+	if (!read_path(r, &w))
+		return;
+	if (find(r->serve->cache->store, kind, &w, key, &of))
+		reply_object(r, key, &of, NULL);
+	else
+		reply_unknown(r, &w, wanted_kind);
+}
+
+void explain_handle_scaledobject(struct request *r)
+{
+	handle_one(r, SCALED_OBJECT, NEARNAMES_SCALEDOBJECT);
+}
+
+void explain_handle_scaledjob(struct request *r)
+{
+	handle_one(r, SCALED_JOB, NEARNAMES_SCALEDJOB);
+}
+
+/* ---- All of them ---- */
+
+struct listed {
+	const char *key;
+	struct scaled of;
+};
+
+struct list {
+	const char *namespace_; /* NULL: all */
+	bool objects, jobs;     /* which kinds */
+	struct listed *items;
+	size_t count, alloc;
+};
+
+static void on_listed(void *arg, const char *key, const struct scaled *of)
+{
+	struct list *l = arg;
+
+	if (l->namespace_ && strcmp(l->namespace_, of->meta->namespace_) != 0)
+		return;
+	if (of->kind == SCALED_JOB ? !l->jobs : !l->objects)
+		return;
+	if (l->count == l->alloc) {
+		l->alloc = l->alloc ? 2 * l->alloc : 64;
+		l->items = mem_resize(l->items, l->alloc, sizeof(*l->items));
+	}
+	l->items[l->count++] = (struct listed){ key, *of };
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct scaled *x = &((const struct listed *)a)->of, *y = &((const struct listed *)b)->of;
+	int by_namespace = strcmp(x->meta->namespace_, y->meta->namespace_);
+	int by_name = by_namespace ? by_namespace : strcmp(x->meta->name, y->meta->name);
+
+	return by_name ? by_name : (int)x->kind - (int)y->kind;
+}
+
+static bool read_query(const struct request *r, struct list *list)
+{
+	const char *namespace_ = httpd_query(r->http, "namespace"), *kind = httpd_query(r->http, "kind");
+	bool all = !kind || !*kind;
+
+	list->namespace_ = namespace_ && *namespace_ ? namespace_ : NULL;
+	list->objects = all || strcmp(kind, scaled_kind_word(SCALED_OBJECT)) == 0;
+	list->jobs = all || strcmp(kind, scaled_kind_word(SCALED_JOB)) == 0;
+	return list->objects || list->jobs;
+}
+
+static void write_known_jobs(struct jsonout *j, const struct store *store)
+{
+	const char *trouble;
+	bool synced = store_synced_scaledjobs(store, &trouble);
+
+	jsonout_object(j, "scaledJobs");
+	jsonout_bool(j, "synced", synced);
+	jsonout_text(j, "trouble", trouble);
+	jsonout_end_object(j);
+}
+
+static void reply_list(struct request *r, struct list *list)
+{
+	struct cache *cache = r->serve->cache;
+	struct buf out = BUF_INIT(ANSWER_MAX);
+	struct jsonout j = JSONOUT_INIT(&out);
+
+	jsonout_object(&j, NULL);
+	explainparts_leader(&j, &cache->leadership);
+	jsonout_bool(&j, "synced", store_synced(cache->store));
+	write_known_jobs(&j, cache->store);
+	jsonout_array(&j, "items");
+	for (size_t i = 0; i < list->count; i++) {
+		jsonout_object(&j, NULL);
+		write_members(&j, cache, list->items[i].key, &list->items[i].of, false);
+		jsonout_end_object(&j);
+	}
+	jsonout_end_array(&j);
+	jsonout_end_object(&j);
+	reply(r, &out);
+}
+
+void explain_handle_list(struct request *r)
+{
+	struct list list = { .items = NULL };
+
+	if (!read_query(r, &list)) {
+		apistatus_reply(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s",
+			httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
+		return;
+	}
+	store_each_scaled(r->serve->cache->store, on_listed, &list);
+	if (list.count)
+		qsort(list.items, list.count, sizeof(*list.items), compare);
+	reply_list(r, &list);
+	free(list.items);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_EXPLAIN_EXPLAIN_H
+#define SERVE_EXPLAIN_EXPLAIN_H
+
+/*
+ * Why things are as they are, as JSON for `kscaled explain` and `kscaled get` and for whoever else
+ * asks the status port. Asks no source: all of it is what the cache and the journal hold. Texts
+ * come from where the Events and conditions have them. Names below are stable; what is not known is
+ * null or left out where it says so. Times are RFC 3339, newest first in lists.
+ *
+ * GET /objects, /objects?namespace=shop&kind=scaledjob
+ *   kind: scaledobject or scaledjob, one of these alone; without it both. 400 with a Status for any
+ *   other
+ *   leader            {leading, holder, whyNot}: who acts; `leading` is about the process that
+ *                     answers
+ *   synced            whether the ScaledObjects were all read
+ *   scaledJobs        {synced, trouble}: whether the ScaledJobs were, and why they cannot be (there
+ *                     may be no such CRD); null
+ *   items[]           sorted by namespace, name and kind, each: kind, namespace, name, and
+ *
+ *   of a ScaledObject
+ *     target          {apiVersion, kind, name, state: "present" | "missing" | "unread", replicas,
+ *                     ready, trouble}; replicas and ready null while unknown
+ *     min, max, idle  of the spec with its defaults; idle null when not set
+ *     paused          by annotation; the scale-in and scale-out annotations count in `pausing`
+ *     pausing         {replicas, scaleIn, scaleOut}
+ *     forced          force-activation stands
+ *     ready, active, fallback   "True", "False", "Unknown": the conditions; null when there are
+ *                               none yet
+ *     triggersTypes   "redis,cpu"; null
+ *     hpa             null, or {name, min, max, current, desired, lastScaleTime, conditions[]:
+ *                     {type, status, reason, message}}
+ *     rule            of the newest decision ("cooldown", ...); null on a standby
+ *     reason          one sentence: why the replicas are what they are, or what is wrong
+ *
+ *   of a ScaledJob
+ *     min, max        Jobs that run always, and at most, with the defaults: max is maxReplicaCount;
+ *                     without one 100 beyond the minimum
+ *     paused          by annotation
+ *     ready, active   as above
+ *     triggersTypes   as above
+ *     strategy        "default", "custom", "accurate", "eager": scalingStrategy as written, with
+ *                     its default
+ *     calculation     "max", "min", "avg", "sum": multipleScalersCalculation as written, with its
+ *                     default
+ *     jobs            null on a standby, which does not watch them, else {running, complete,
+ *                     failed, known, trouble}: the Jobs that there are; the numbers are null until
+ *                     they are known, and trouble says why they cannot be, or is null
+ *     rule, reason    as above: why so many Jobs were created, or what is wrong
+ *
+ * GET /explain/{namespace}/{name}: what is of this name, of both kinds the ScaledObject;
+ * /explain/scaledobjects/{namespace}/{name}, /explain/scaledjobs/{namespace}/{name}: of this kind.
+ * One such item at the top level with `leader` and, beyond the above,
+ *   also              "ScaledJob" when the path names no kind and there is a ScaledJob of this name
+ *                     beside what is told; null
+ *   created, generation
+ *   trouble           why no trigger can be built; null
+ *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
+ *                     ageSeconds, latencySeconds, error, failures, fallingBack, noFallback, push,
+ *                     unknownKeys}; of cpu and memory triggers, which
+ *                     the HPA controller reads, only the first six and the last. value and active
+ *                     are null while unknown, and a fallback's while fallingBack (then null when
+ *                     the formula gets nil); error is the source's newest
+ *                     failure, failures those in a row; noFallback says why none stands in. push is
+ *                     null, or {state: "starting" | "on" | "off" | "failing" | "unwatched", why}. A
+ *                     ScaledJob's have neither fallingBack nor
+ *                     noFallback: it has no fallback
+ *   conditions[]      {type, status, reason, message, lastTransitionTime}
+ *
+ *   of a ScaledObject
+ *   composite         null, or {metric, metricType, target, activation, value, active, error,
+ *                     fallingBack} of scalingModifiers
+ *   decision          null, or {rule, text, act, replicas, active, forced, failing, until,
+ *                     decidedAt}
+ *   changes[]         of the replicas, at most 10: {at, from, to, who, why}
+ *   decisions[]       before, at most 10: {at, rule, replicas, text}
+ *
+ *   of a ScaledJob
+ *   decision          null, or {rule, text, create, active, failing, decidedAt}; create: Jobs to
+ *                     create
+ *   changes[]         creations, at most 10: {at, from, to, who, why}; from: Jobs that ran before,
+ *                     to: after it
+ *   decisions[]       before, at most 10: {at, rule, create, text}
+ * 404 with a Status whose message names near objects, or namespaces that have some.
+ */
+
+struct request;
+
+void explain_handle_any(struct request *r); /* whichever there is */
+void explain_handle_scaledobject(struct request *r);
+void explain_handle_scaledjob(struct request *r);
+void explain_handle_list(struct request *r);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/explain/explaintriggers.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "cache/survey.h"
+
+struct page {
+	struct jsonout *j;
+	struct cache *cache;
+	const char *key;
+	const struct scaled *of;
+};
+
+static void write_quantity(struct jsonout *j, const char *key, struct quantity q)
+{
+	char text[QUANTITY_TEXT_MAX];
+
+	jsonout_text(j, key, quantity_format(q, text));
+}
+
+static void write_seconds(struct jsonout *j, const char *key, int64_t ms)
+{
+	jsonout_double(j, key, (double)ms / 1000);
+}
+
+static void write_spec(const struct page *p, const struct scaler *s)
+{
+	jsonout_int(p->j, "index", s->index);
+	jsonout_text(p->j, "type", s->type->name);
+	jsonout_text(p->j, "name", s->trigger_name);
+	jsonout_text(p->j, "metric", s->metric_name);
+	jsonout_text(p->j, "metricType", metric_target_type_name(s->target_type));
+	if (s->undescribed)
+		jsonout_null(p->j, "target");
+	else
+		write_quantity(p->j, "target", s->target);
+}
+
+static void write_reading(const struct page *p, const struct scaler *s, bool known, struct reading reading,
+	const struct answer *answer)
+{
+	jsonout_double(p->j, "activation", s->activation);
+	if (known) {
+		jsonout_double(p->j, "value", reading.value);
+		jsonout_bool(p->j, "active", reading.active);
+	} else {
+		jsonout_null(p->j, "value");
+		jsonout_null(p->j, "active");
+	}
+	if (answer) {
+		write_seconds(p->j, "ageSeconds", loop_now_ms(p->cache->loop) - answer->answered_at_ms);
+		write_seconds(p->j, "latencySeconds", answer->answered_at_ms - answer->asked_at_ms);
+	} else {
+		jsonout_null(p->j, "ageSeconds");
+		jsonout_null(p->j, "latencySeconds");
+	}
+}
+
+/*
+ * judged: what the verdict made of it; NULL where there is none because another trigger was never
+ * read.
+ */
+static void write_last(const struct page *p, const struct scaler *s, const struct scale_trigger *judged)
+{
+	struct err err = { 0 };
+	struct answer answer = { 0 };
+	enum readings_found found = readings_peek(p->cache->readings, s->question, INT64_MAX, &answer, &err);
+	bool falling_back = judged && judged->falling_back, stands_in = falling_back && judged->fallback_replicas >= 0;
+
+	if (found == READINGS_ANSWER)
+		write_reading(p, s, true, scaler_judge(s, &answer), &answer);
+	else
+		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
+	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
+	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->key, s->metric_name));
+	if (p->of->kind == SCALED_JOB)
+		return; /* it has no fallback */
+	jsonout_bool(p->j, "fallingBack", falling_back);
+	jsonout_text(p->j, "noFallback", judged ? judged->fallback_trouble : NULL);
+}
+
+const char *explaintriggers_push_word(enum watch_state state)
+{
+	static const char *const words[] = { [WATCH_STARTING] = "starting",
+		[WATCH_ON] = "on",
+		[WATCH_OFF] = "off",
+		[WATCH_FAILING] = "failing" };
+
+	return words[state];
+}
+
+/* Whether its source wakes us; null when this trigger has no push. */
+static void write_push(const struct page *p, const struct scaler *s)
+{
+	struct watch_report report = { .why = "" };
+	enum pushes_state state = pushes_report(p->cache->pushes, s->question, &report);
+
+	if (state == PUSHES_NONE) {
+		jsonout_null(p->j, "push");
+		return;
+	}
+	jsonout_object(p->j, "push");
+	jsonout_text(p->j, "state", state == PUSHES_UNHELD ? "unwatched" : explaintriggers_push_word(report.state));
+	jsonout_text(p->j, "why", report.why);
+	jsonout_end_object(p->j);
+}
+
+static const struct scale_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
+{
+	for (size_t i = 0; result && i < result->count; i++)
+		if (result->scalers[i]->index == s->index &&
+			strcmp(result->scalers[i]->metric_name, s->metric_name) == 0)
+			return &result->triggers[i];
+	return NULL;
+}
+
+static void write_trigger(const struct page *p, const struct scaler *s, const struct survey_result *result)
+{
+	jsonout_object(p->j, NULL);
+	write_spec(p, s);
+	if (s->question) {
+		write_last(p, s, judged_as(result, s));
+		write_push(p, s);
+	}
+	jsonout_text(p->j, "unknownKeys", s->unknown);
+	jsonout_end_object(p->j);
+}
+
+static void write_composite(const struct page *p, const struct composite *c)
+{
+	struct jsonout *j = p->j;
+	struct metric_spec metric;
+	double activation;
+
+	jsonout_object(j, "composite");
+	jsonout_text(j, "metric", VERDICT_COMPOSITE_NAME);
+	if (verdict_composite_metric(&p->of->so->spec, &metric)) {
+		jsonout_text(j, "metricType", metric_target_type_name(metric.target_type));
+		write_quantity(j, "target", metric.target);
+	}
+	if (verdict_activation_target(&p->of->so->spec, &activation))
+		jsonout_double(j, "activation", activation);
+	if (c && !c->failing) {
+		jsonout_double(j, "value", c->value);
+		jsonout_bool(j, "active", c->active);
+	} else {
+		jsonout_null(j, "value");
+		jsonout_null(j, "active");
+	}
+	jsonout_text(j, "error", c && c->failing ? c->err.msg : NULL);
+	jsonout_bool(j, "fallingBack", c && c->falling_back);
+	jsonout_end_object(j);
+}
+
+/* result NULL: some trigger was never read, so there is no verdict on all of them. */
+static void write_all(const struct page *p, const struct survey_result *result)
+{
+	struct built built = { 0 };
+	struct err err = { 0 };
+	bool failed = scalers_get(p->cache->scalers, p->key, &built, &err) != 0;
+
+	jsonout_text(p->j, "trouble", failed ? err.msg : NULL);
+	jsonout_array(p->j, "triggers");
+	for (size_t i = 0; !failed && i < built.count; i++)
+		write_trigger(p, &built.list[i], result);
+	jsonout_end_array(p->j);
+	if (p->of->kind == SCALED_JOB)
+		return;
+	if (verdict_has_composite(&p->of->so->spec))
+		write_composite(p, result ? result->composite : NULL);
+	else
+		jsonout_null(p->j, "composite");
+}
+
+static void on_survey(void *arg, const struct survey_result *result)
+{
+	write_all(arg, result->err ? NULL : result);
+}
+
+void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of)
+{
+	struct page p = { j, cache, key, of };
+	struct survey_terms terms = { .max_age_ms = INT64_MAX };
+
+	if (!survey_peek(cache, key, &terms, on_survey, &p))
+		write_all(&p, NULL);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_EXPLAIN_EXPLAINTRIGGERS_H
+#define SERVE_EXPLAIN_EXPLAINTRIGGERS_H
+
+/*
+ * The part of serve/explain that is about triggers: what each was read to be last, how long
+ * ago, its thresholds and its error. Asks nobody: it is what the shared readings hold, on every
+ * replica.
+ */
+
+#include "cache/cache.h"
+#include "serve/jsonout.h"
+
+/* Writes the members trouble and triggers, and a ScaledObject's composite. */
+void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of);
+
+/* "starting", "on", "off", "failing": also the label on /metrics. */
+const char *explaintriggers_push_word(enum watch_state state);
+
+#endif

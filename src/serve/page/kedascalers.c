@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/page/kedascalers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/exposition.h"
+#include "base/mem.h"
+#include "cache/survey.h"
+#include "serve/parts.h"
+
+const char *const kedascalers_labels[] = { "namespace", "metric", "scaledObject", "scaler", "triggerIndex", "type",
+	NULL };
+
+const char *kedascalers_name(const struct scaler *scaler)
+{
+	return scaler->trigger_name ? scaler->trigger_name : scaler->type->go_name;
+}
+
+/* ---- The newest answers of all ---- */
+
+struct sample { /* texts are borrowed until the loop turns */
+	const char *namespace_, *name, *metric, *scaler;
+	enum scaled_kind kind;
+	int index;
+	struct reading reading;
+	/* cpu and memory of a ScaledObject have none of ours, but KEDA calls them active */
+	bool has_reading;
+	int64_t latency_ms; /* -1: unknown */
+};
+
+struct samples {
+	const struct serve *serve;
+	struct sample *list;
+	size_t count, alloc;
+};
+
+static void add_sample(struct samples *all, const struct sample *sample)
+{
+	if (all->count == all->alloc) {
+		all->alloc = all->alloc ? 2 * all->alloc : 64;
+		all->list = mem_resize(all->list, all->alloc, sizeof(*all->list));
+	}
+	all->list[all->count++] = *sample;
+}
+
+static void on_fallen_back(void *arg, const struct survey_result *result)
+{
+	struct sample *sample = arg;
+
+	for (size_t i = 0; !result->err && i < result->count; i++) {
+		const struct scale_trigger *t = &result->triggers[i];
+
+		if (t->falling_back && t->fallback_replicas >= 0 && strcmp(t->metric_name, sample->metric) == 0) {
+			sample->reading = t->reading;
+			sample->has_reading = true;
+		}
+	}
+}
+
+/* What fallback gives the HPA in the place of a source that fails. */
+static bool fallen_back(struct cache *cache, const char *key, struct sample *sample)
+{
+	struct survey_terms terms = { .metric = sample->metric, .max_age_ms = INT64_MAX };
+
+	return survey_peek(cache, key, &terms, on_fallen_back, sample) && sample->has_reading;
+}
+
+static bool has_fallback(const struct scaled *of)
+{
+	return of->kind == SCALED_OBJECT && of->so->spec.fallback;
+}
+
+static void add_scaler(struct samples *all, const char *key, const struct scaled *of, const struct scaler *scaler)
+{
+	struct sample sample = { of->meta->namespace_, of->meta->name, scaler->metric_name, kedascalers_name(scaler),
+		of->kind, scaler->index, { 0, true }, false, -1 };
+	struct answer answer;
+
+	if (scaler->question) {
+		if (readings_peek(all->serve->cache->readings, scaler->question, INT64_MAX, &answer, NULL) ==
+			READINGS_ANSWER) {
+			sample.reading = scaler_judge(scaler, &answer);
+			sample.has_reading = true;
+			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
+		} else if (!has_fallback(of) || !fallen_back(all->serve->cache, key, &sample)) {
+			return;
+		}
+	} else if (of->kind == SCALED_JOB) {
+		return; /* nobody reads it, and no Job is made for it */
+	}
+	add_sample(all, &sample);
+}
+
+static void on_composite(void *arg, const struct survey_result *result)
+{
+	struct samples *all = arg;
+	const struct composite *c = result->err ? NULL : result->composite;
+	struct sample sample = { .metric = VERDICT_COMPOSITE_NAME,
+		.scaler = VERDICT_COMPOSITE_NAME,
+		.has_reading = true,
+		.latency_ms = -1 };
+
+	if (!c || c->failing)
+		return;
+	sample.namespace_ = result->of.meta->namespace_;
+	sample.name = result->of.meta->name;
+	sample.reading = (struct reading){ c->value, c->active };
+	add_sample(all, &sample);
+}
+
+static void on_scaled(void *arg, const char *key, const struct scaled *of)
+{
+	struct samples *all = arg;
+	struct cache *cache = all->serve->cache;
+	struct survey_terms terms = { .metric = VERDICT_COMPOSITE_NAME, .max_age_ms = INT64_MAX };
+	struct built built;
+
+	if (scalers_get(cache->scalers, key, &built, NULL))
+		return;
+	for (size_t i = 0; i < built.count; i++)
+		add_scaler(all, key, of, &built.list[i]);
+	if (of->kind == SCALED_OBJECT && verdict_has_composite(&of->so->spec))
+		survey_peek(cache, key, &terms, on_composite, all);
+}
+
+/* ---- As metrics ---- */
+
+static bool value_of(const struct sample *s, double *out)
+{
+	*out = s->reading.value;
+	return s->has_reading;
+}
+
+static bool activity_of(const struct sample *s, double *out)
+{
+	*out = s->reading.active;
+	return true;
+}
+
+static bool latency_of(const struct sample *s, double *out)
+{
+	*out = (double)s->latency_ms / 1000;
+	return s->latency_ms >= 0;
+}
+
+static void write_sample(const struct sample *s, const char *name, double value, struct buf *out)
+{
+	char index[12];
+
+	snprintf(index, sizeof(index), "%d", s->index);
+	exposition_sample(out, name, kedascalers_labels,
+		(const char *const[]){ s->namespace_, s->metric, s->name, s->scaler, index, scaled_kind_word(s->kind) },
+		value);
+}
+
+void kedascalers_write(const struct serve *s, struct buf *out)
+{
+	static const struct {
+		const char *name, *help;
+		bool (*of)(const struct sample *s, double *out);
+	} families[] = {
+		{ "keda_scaler_metrics_value",
+			"The value for the HorizontalPodAutoscaler, or for the number of Jobs, of the source's newest "
+			"answer or of fallback.",
+			value_of },
+		{ "keda_scaler_active",
+			"1 when that answer makes the trigger active; cpu and memory triggers always are.",
+			activity_of },
+		{ "keda_scaler_metrics_latency_seconds", "How long the source took for it.", latency_of },
+	};
+	struct samples all = { .serve = s };
+	double value;
+
+	store_each_scaled(s->cache->store, on_scaled, &all);
+	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+		exposition_family(out, families[i].name, "gauge", families[i].help);
+		for (size_t j = 0; j < all.count; j++)
+			if (families[i].of(&all.list[j], &value))
+				write_sample(&all.list[j], families[i].name, value, out);
+	}
+	free(all.list);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SERVE_PAGE_KEDASCALERS_H
+#define SERVE_PAGE_KEDASCALERS_H
+
+/*
+ * The part of serve/page/kedametrics that is about triggers, of ScaledObjects and of ScaledJobs:
+ * what the HPA, or the count of Jobs, is given of the newest answers. Only what memory holds;
+ * whoever looks asks no source.
+ */
+
+#include "base/buf.h"
+#include "scalers/scaler.h"
+
+struct serve;
+
+/*
+ * The labels that all keda_scaler_* have, NULL-terminated: namespace, metric, scaledObject (which
+ * names a ScaledJob, too), scaler, triggerIndex, type ("scaledobject", "scaledjob").
+ */
+extern const char *const kedascalers_labels[];
+
+/* The label `scaler`: the trigger's name, or the name KEDA's own type has. Borrowed. */
+const char *kedascalers_name(const struct scaler *scaler);
+
+void kedascalers_write(const struct serve *s, struct buf *out);
+
+#endif

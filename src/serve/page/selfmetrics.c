@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "serve/page/selfmetrics.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/exposition.h"
+#include "serve/explain/explaintriggers.h"
+#include "serve/parts.h"
+
+struct figure {
+	const char *name, *type, *help;
+	double value;
+};
+
+static void write_figures(const struct figure *figures, size_t count, struct buf *out)
+{
+	for (size_t i = 0; i < count; i++) {
+		exposition_family(out, figures[i].name, figures[i].type, figures[i].help);
+		exposition_sample(out, figures[i].name, NULL, NULL, figures[i].value);
+	}
+}
+
+static void write_inside(const struct serve *s, struct buf *out)
+{
+	struct loop_stats loop = loop_stats(s->loop, true);
+	struct readings_stats readings = readings_stats(s->cache->readings);
+	const struct figure figures[] = {
+		{ "kscaled_loop_turns_total", "counter", "Turns of the event loop.", (double)loop.turns },
+		{ "kscaled_loop_busy_seconds_total", "counter", "Time the event loop worked rather than waited.",
+			(double)loop.busy_us / 1e6 },
+		{ "kscaled_loop_longest_turn_seconds", "gauge",
+			"The longest time between two waits since this was last read: how late anything could be.",
+			(double)loop.longest_turn_us / 1e6 },
+		{ "kscaled_loop_longest_lag_seconds", "gauge", "How late a timer was at most since this was last read.",
+			(double)loop.longest_lag_ms / 1000 },
+		{ "kscaled_readings_entries", "gauge", "Questions whose newest answer or failure is in memory.",
+			(double)readings.entries },
+		{ "kscaled_readings_asking", "gauge", "Questions that are being put to their source.",
+			(double)readings.asking },
+		{ "kscaled_readings_waiters", "gauge", "Askers that wait for an answer.", (double)readings.waiters },
+		{ "kscaled_readings_questions_total", "counter", "Questions put to sources.",
+			(double)readings.questions },
+		{ "kscaled_readings_from_memory_total", "counter", "Askers answered from memory.",
+			(double)readings.answers_from_memory },
+		{ "kscaled_leading", "gauge", "1 while this process holds the Lease and acts.",
+			s->cache->leadership.leading },
+		{ "kscaled_store_synced", "gauge", "1 once all watched objects were read.",
+			store_synced(s->cache->store) },
+		{ "kscaled_https_connections", "gauge", "Connections to the HTTPS port.",
+			httpd_connections(s->secure) },
+		{ "kscaled_status_connections", "gauge", "Connections to the status port.",
+			s->status ? httpd_connections(s->status) : 0 },
+	};
+
+	write_figures(figures, sizeof(figures) / sizeof(figures[0]), out);
+}
+
+static void write_pushes(const struct serve *s, struct buf *out)
+{
+	static const char *const labels[] = { "state", NULL };
+	struct pushes_stats stats = pushes_stats(s->cache->pushes);
+
+	exposition_family(out, "kscaled_push_watches", "gauge",
+		"Questions whose source is to say when it changes, by how that stands.");
+	for (enum watch_state state = WATCH_STARTING; state <= WATCH_FAILING; state++)
+		exposition_sample(out, "kscaled_push_watches", labels,
+			(const char *const[]){ explaintriggers_push_word(state) }, (double)stats.watches[state]);
+}
+
+struct jobs_page {
+	const struct jobs *jobs;
+	struct buf *out;
+};
+
+static void write_job_count(struct buf *out, const struct scaledjob *sj, const char *state, size_t count)
+{
+	static const char *const labels[] = { "namespace", "scaledJob", "state", NULL };
+
+	exposition_sample(out, "kscaled_jobs", labels,
+		(const char *const[]){ sj->meta.namespace_, sj->meta.name, state }, (double)count);
+}
+
+static void on_scaledjob(void *arg, const char *key, const struct scaledjob *sj)
+{
+	const struct jobs_page *page = arg;
+	const char *trouble;
+	struct jobs_tally tally;
+
+	if (!jobs_known(page->jobs, sj->meta.namespace_, &trouble))
+		return;
+	tally = jobs_tally(page->jobs, key);
+	write_job_count(page->out, sj, "running", tally.running);
+	write_job_count(page->out, sj, "complete", tally.complete);
+	write_job_count(page->out, sj, "failed", tally.failed);
+}
+
+/* Only who acts watches Jobs. */
+static void write_jobs(const struct serve *s, struct buf *out)
+{
+	struct jobs_page page = { s->cache->jobs, out };
+
+	if (!s->cache->leadership.leading)
+		return;
+	exposition_family(out, "kscaled_jobs", "gauge", "Jobs that there are of each ScaledJob, by state.");
+	store_each_scaledjob(s->cache->store, on_scaledjob, &page);
+}
+
+/* Second field of /proc/self/statm, in pages; 0 where there is no /proc. */
+static double resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "re");
+	long all = 0, resident = 0;
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%ld %ld", &all, &resident) != 2)
+		resident = 0;
+	fclose(f);
+	return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static void write_process(struct buf *out)
+{
+	const struct figure figures[] = {
+		{ "process_cpu_seconds_total", "counter", "Total user and system CPU time spent in seconds.",
+			cpu_seconds() },
+		{ "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", resident_bytes() },
+	};
+
+	write_figures(figures, sizeof(figures) / sizeof(figures[0]), out);
+}
+
+void selfmetrics_write(const struct serve *s, struct buf *out)
+{
+	write_inside(s, out);
+	write_pushes(s, out);
+	write_jobs(s, out);
+	write_process(out);
+}

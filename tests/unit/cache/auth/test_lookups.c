@@ -1,0 +1,618 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the daemon looks up: TriggerAuthentications, files, tokens, values of Vault; kept while
+ * somebody needs them, renewed in time, told when they are another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+#include "../../fakes/fakevault.h"
+
+#include "base/base64.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "cache/auth/lookups.h"
+#include "cache/auth/vaultvalues.h"
+
+#define TA     "/apis/keda.sh/v1alpha1/namespaces/shop/triggerauthentications/redis"
+#define CTA    "/apis/keda.sh/v1alpha1/clustertriggerauthentications/redis"
+#define WORKER "/api/v1/namespaces/shop/serviceaccounts/worker"
+#define MINUTE (60 * 1000)
+
+static struct {
+	struct kube *kube;
+	struct store *store;
+	struct references *references;
+	struct lookups *lookups;
+	char root[64], told[256];
+	struct err err;
+} t;
+
+static void on_owner(void *arg, const char *owner)
+{
+	assert_ptr_equal(arg, &t);
+	assert_true(strlen(t.told) + strlen(owner) + 2 < sizeof(t.told));
+	strcat(t.told, owner);
+	strcat(t.told, " ");
+}
+
+static void on_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	assert_null(strstr(line, "s3cret"));
+	assert_null(strstr(line, "token-"));
+}
+
+static void begin(const struct lookups_config *config)
+{
+	t.store = store_new(t.kube, NULL);
+	t.references = references_new(t.kube);
+	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, config);
+	lookups_listen(t.lookups, on_owner, &t);
+}
+
+/* The store and the references go on telling lookups, and so end with them. */
+static void end(void)
+{
+	lookups_free(t.lookups);
+	references_free(t.references);
+	store_free(t.store);
+}
+
+static void start(const char *root, const char *vault_token)
+{
+	begin(&(struct lookups_config){ .cluster_namespace = "ops",
+		.file_root = root,
+		.token_life_ms = 60 * MINUTE,
+		.vault_token = vault_token });
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	strcpy(t.root, "/tmp/lookups-XXXXXX");
+	assert_non_null(mkdtemp(t.root));
+	log_set_sink(on_line, NULL);
+	t.kube = fakecluster_start(fakeloop_start());
+	fakevault_start();
+	start(t.root, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	MEM_AUTO char *file = mem_printf("%s/auth.json", t.root);
+
+	(void)state;
+	end();
+	fakeloop_advance(0);
+	fakevault_end();
+	fakecluster_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	unlink(file);
+	return rmdir(t.root);
+}
+
+static void watch(void)
+{
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	t.told[0] = '\0';
+}
+
+static void expect_err(enum err_kind kind, const char *message)
+{
+	if (t.err.kind != kind || strcmp(t.err.msg, message) != 0)
+		fail_msg("%s: \"%s\", not \"%s\"", err_kind_name(t.err.kind), t.err.msg, message);
+}
+
+static void expect_told(const char *owners)
+{
+	assert_string_equal(t.told, owners);
+	t.told[0] = '\0';
+}
+
+/* ---- TriggerAuthentications ---- */
+
+static enum reference_state find_auth(const char *owner, bool cluster)
+{
+	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const struct triggerauth *auth;
+	enum reference_state state;
+
+	err_clear(&t.err);
+	state = l->triggerauth(l->arg, cluster, "shop", "redis", &auth, &t.err);
+	lookups_end(t.lookups, owner);
+	return state;
+}
+
+static void authentications_are_waited_for_found_and_followed(void **state)
+{
+	(void)state;
+	assert_int_equal(find_auth("shop/web", false), REFERENCE_UNREAD);
+	expect_err(ERR_WAITING, "TriggerAuthentication shop/redis is not read yet");
+	fakecluster_trouble("/clustertriggerauthentications", ERR_DENIED, "forbidden");
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	assert_non_null(strstr(t.told, "shop/web "));
+	t.told[0] = '\0';
+	assert_int_equal(find_auth("shop/web", false), REFERENCE_MISSING);
+	expect_err(ERR_MISSING, "TriggerAuthentication shop/redis does not exist");
+	assert_int_equal(find_auth("shop/api", true), REFERENCE_UNREAD);
+	expect_err(ERR_TEMPORARY,
+		"ClusterTriggerAuthentication redis is not read yet: watching clustertriggerauthentications: "
+		"forbidden");
+	fakecluster_apply(TA, "{'spec':{'env':[]}}");
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	assert_int_equal(find_auth("shop/web", false), REFERENCE_FOUND);
+	fakecluster_change(TA, "{'status':{'scaledobjects':'web'},'metadata':{'labels':{'a':'b'}}}");
+	fakeloop_advance(10);
+	expect_told("");
+	fakecluster_change(TA, "{'spec':{'podIdentity':{'provider':'none'}}}");
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	fakecluster_delete(TA);
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	lookups_release(t.lookups, "shop/web");
+	fakecluster_apply(TA, "{'spec':{'env':[]}}");
+	fakeloop_advance(10);
+	expect_told("");
+}
+
+/* ---- Service accounts' tokens ---- */
+
+/* The value; NULL when there is none. */
+static const char *token(const char *owner, const char *account)
+{
+	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const char *value = NULL;
+	enum reference_state state;
+
+	err_clear(&t.err);
+	state = l->token(l->arg, "shop", account, &value, &t.err);
+	lookups_end(t.lookups, owner);
+	assert_int_equal(state == REFERENCE_FOUND, value != NULL);
+	return value;
+}
+
+static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
+{
+	(void)state;
+	watch();
+	fakecluster_apply(WORKER, "{}");
+	assert_null(token("shop/web", "worker"));
+	expect_err(ERR_WAITING, "the token of ServiceAccount shop/worker is not read yet");
+	assert_null(token("shop/api", "worker"));
+	fakeloop_advance(10);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
+	assert_int_equal(fakecluster_calls(KUBE_REVIEW, "/token"), 1);
+	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/worker/token"),
+		"{\"apiVersion\":\"authentication.k8s.io/"
+		"v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":3600}}");
+	fakeloop_advance(47 * MINUTE);
+	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
+	/* A renewal that fails keeps the old one, and is tried again. */
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_REVIEW, "/token", 1, 500);
+	fakeloop_advance(MINUTE + 500);
+	assert_string_equal(token("shop/web", "worker"), "token-1 of worker");
+	expect_told("");
+	fakeloop_advance(2000);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(token("shop/web", "worker"), "token-2 of worker");
+	/* Nobody needs it any more. */
+	lookups_release(t.lookups, "shop/web");
+	lookups_release(t.lookups, "shop/api");
+	fakeloop_advance(120 * MINUTE);
+	assert_int_equal(fakecluster_calls(KUBE_REVIEW, "/token"), 3);
+}
+
+static void a_token_that_cannot_be_had_says_why(void **state)
+{
+	(void)state;
+	watch();
+	token("shop/web", "worker");
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	assert_null(token("shop/web", "worker"));
+	expect_err(ERR_MISSING, "ServiceAccount shop/worker does not exist");
+	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_REVIEW, "/token", 1, 403);
+	fakeloop_advance(1500);
+	assert_null(token("shop/web", "worker"));
+	expect_err(ERR_DENIED,
+		"a token of ServiceAccount shop/worker (create on serviceaccounts/token): HTTP 403 refused by the "
+		"test");
+	fakecluster_apply(WORKER, "{}");
+	fakeloop_advance(10000);
+	assert_non_null(token("shop/web", "worker"));
+	assert_null(token("shop/web", "../secrets/x"));
+	expect_err(ERR_MISSING, "\"../secrets/x\" is no name of a ServiceAccount");
+}
+
+/* ---- Files ---- */
+
+static void put_file(const char *text)
+{
+	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
+	MEM_AUTO char *new = mem_printf("%s/new", t.root);
+	FILE *file = fopen(new, "w");
+
+	assert_non_null(file);
+	fputs(text, file);
+	assert_int_equal(fclose(file), 0);
+	assert_int_equal(rename(new, path), 0); /* another inode, whatever the clock says */
+}
+
+static enum reference_state read_file(const char *path, const char *key, char value[64])
+{
+	const struct auth_lookup *l = lookups_begin(t.lookups, "shop/web");
+	const struct strmap *values = NULL;
+	enum reference_state state;
+
+	err_clear(&t.err);
+	state = l->file(l->arg, path, &values, &t.err);
+	snprintf(value, 64, "%s", state == REFERENCE_FOUND && strmap_get(values, key) ? strmap_get(values, key) : "");
+	lookups_end(t.lookups, "shop/web");
+	return state;
+}
+
+static void a_file_is_read_again_when_it_changed(void **state)
+{
+	MEM_AUTO char *gone = mem_printf("%s/auth.json: No such file or directory", t.root);
+	MEM_AUTO char *wrong = mem_printf("%s/auth.json: \"user\" is no text", t.root);
+	MEM_AUTO char *no_json = mem_printf("%s/auth.json: is no JSON object", t.root);
+	char value[64];
+
+	(void)state;
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
+	expect_err(ERR_MISSING, gone);
+	put_file("{\"user\":\"one\"}");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_FOUND);
+	assert_string_equal(value, "one");
+	fakeloop_advance(30000);
+	expect_told("");
+	put_file("{\"user\":\"two\"}");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	read_file("./auth.json", "user", value);
+	assert_string_equal(value, "two");
+	put_file("{\"user\":2}");
+	fakeloop_advance(20000);
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
+	expect_err(ERR_INVALID, wrong);
+	put_file("[\"s3cret\"]");
+	fakeloop_advance(10000);
+	read_file("auth.json", "user", value);
+	expect_err(ERR_INVALID, no_json);
+}
+
+/* Whoever writes it in place is met half-way at times. */
+static void a_file_that_is_half_written_keeps_what_it_said(void **state)
+{
+	char value[64];
+
+	(void)state;
+	put_file("{\"user\":\"one\"}");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_FOUND);
+	put_file("{\"user\":\"tw");
+	fakeloop_advance(10000);
+	expect_told("");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_FOUND);
+	assert_string_equal(value, "one");
+	put_file("{\"user\":\"two\"}");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	read_file("auth.json", "user", value);
+	assert_string_equal(value, "two");
+	/*
+	 * One that stays wrong is told at the second look, though it did not change between the
+	 * two.
+	 */
+	put_file("{");
+	fakeloop_advance(10000);
+	expect_told("");
+	fakeloop_advance(10000);
+	expect_told("shop/web ");
+	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
+	fakeloop_advance(30000);
+	expect_told("");
+}
+
+static void no_file_is_read_outside_the_folder(void **state)
+{
+	static const char *const paths[] = { "", "/etc/passwd", "..", "../x", "a/../../x", "a/.." };
+	char value[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		MEM_AUTO char *message =
+			mem_printf("\"%s\" must be a path below --filepath-auth-root-path, without \"..\"", paths[i]);
+
+		assert_int_equal(read_file(paths[i], "x", value), REFERENCE_DENIED);
+		expect_err(ERR_INVALID, message);
+	}
+	end();
+	start(NULL, NULL);
+	assert_int_equal(read_file("auth.json", "x", value), REFERENCE_DENIED);
+	expect_err(ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
+}
+
+/* ---- Vault ---- */
+
+#define TEXT(text) ((char[]){ text })
+static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"),
+	.path = TEXT("kv/redis"),
+	.key = TEXT("pw") };
+
+static const char *vault(const char *owner, const struct triggerauth_vault *v)
+{
+	const struct triggerauth auth = { .vault = (struct triggerauth_vault *)(uintptr_t)v };
+	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const char *value = NULL;
+	enum reference_state state;
+
+	err_clear(&t.err);
+	state = l->vault(l->arg, &auth, 0, "shop", &value, &t.err);
+	lookups_end(t.lookups, owner);
+	return state == REFERENCE_FOUND ? value : NULL;
+}
+
+static void a_value_of_vault_is_shared_and_read_again(void **state)
+{
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	fakevault_value("s3cret", 10000);
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_WAITING, "kv/redis of Vault https://vault is not read yet");
+	assert_null(vault("shop/api", &v));
+	fakeloop_advance(10);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw t - -");
+	assert_int_equal(fakevault_reads(), 1);
+	/* When its 10 s are over; the same value is no news. */
+	fakeloop_advance(9900);
+	assert_int_equal(fakevault_reads(), 1);
+	fakeloop_advance(200);
+	assert_int_equal(fakevault_reads(), 2);
+	expect_told("");
+	/* A reading that fails keeps the value and is tried again. */
+	fakevault_fail(ERR_TEMPORARY, "sealed");
+	fakeloop_advance(20000);
+	assert_true(fakevault_reads() > 4);
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	expect_told("");
+	fakevault_value("s3cret2", 0);
+	fakeloop_advance(60000);
+	expect_told("shop/web shop/api ");
+	assert_string_equal(vault("shop/api", &v), "s3cret2");
+	lookups_release(t.lookups, "shop/web");
+	lookups_release(t.lookups, "shop/api");
+}
+
+static void vault_failures_are_told_once_by_kind(void **state)
+{
+	const struct triggerauth_vault v = { .address = TEXT("https://vault"),
+		.token = TEXT("t"),
+		.secrets = &secret,
+		.secret_count = 1 };
+
+	(void)state;
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_MISSING, "Vault https://vault: kv/redis: no secret there");
+	fakeloop_advance(10000);
+	expect_told("");
+	fakevault_fail(ERR_TEMPORARY, "kv/redis: timed out");
+	fakeloop_advance(60000);
+	expect_told("shop/web ");
+	vault("shop/web", &v);
+	expect_err(ERR_TEMPORARY, "Vault https://vault: kv/redis: timed out");
+	fakevault_value("s3cret", 0);
+	fakeloop_advance(60000);
+	expect_told("shop/web ");
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+}
+
+static void logins_need_what_they_need(void **state)
+{
+	struct triggerauth_vault v = { .address = TEXT("https://vault"), .secrets = &secret, .secret_count = 1 };
+
+	(void)state;
+	fakevault_value("s3cret", 0);
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_INVALID,
+		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
+	end();
+	start(NULL, "from-env");
+	v.kubernetes = false;
+	v.token = TEXT("t");
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw from-env - -");
+}
+
+/* Whoever writes the object writes the address, and might read there what is shown to it. */
+static void own_tokens_are_shown_to_trusted_servers_only(void **state)
+{
+	static const struct {
+		const char *address;
+		bool trusted;
+	} cases[] = {
+		{ "https://vault", true },
+		{ "https://vault/", true },
+		{ "HTTPS://Vault", true },
+		{ "https://second:8200/base", true },
+		{ "https://vault.evil", false },
+		{ "https://vaul", false },
+		{ "http://vault", false },
+		{ "https://vault:8200", false },
+		{ "https://second:8200", false },
+		{ "", false },
+	};
+	struct lookups_config config = { .cluster_namespace = "ops",
+		.token_life_ms = 60 * MINUTE,
+		.vault_token = "own",
+		.vault_trusted = "https://vault/, https://second:8200/base,," };
+
+	(void)state;
+	end();
+	begin(&config);
+	watch();
+	fakecluster_apply(WORKER, "{}");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct triggerauth_vault v = { .address = (char *)(uintptr_t)cases[i].address,
+			.secrets = &secret,
+			.secret_count = 1,
+			.mount = TEXT("k8s"),
+			.role = TEXT("r") };
+		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", cases[i].address);
+		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", cases[i].address);
+		MEM_AUTO char *denied = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone "
+						   "may see VAULT_TOKEN: give credential.token",
+			cases[i].address);
+		MEM_AUTO char *unread =
+			mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see a token "
+				   "that kscaled reads from a file: name credential.serviceAccountName",
+				cases[i].address);
+
+		assert_null(vault("shop/web", &v));
+		if (!cases[i].trusted)
+			expect_err(ERR_DENIED, denied);
+		v.token = TEXT("theirs"); /* the object's own may go anywhere */
+		vault("shop/web", &v);
+		fakeloop_advance(10);
+		assert_string_equal(fakevault_last(), cases[i].trusted ? seen : theirs);
+		v.kubernetes = true;
+		assert_null(vault("shop/web", &v));
+		if (cases[i].trusted)
+			assert_int_equal(t.err.kind, ERR_WAITING);
+		else
+			expect_err(ERR_DENIED, unread);
+		v.service_account_name = TEXT("worker");
+		vault("shop/web", &v);
+		assert_int_not_equal(t.err.kind, ERR_DENIED);
+		lookups_release(t.lookups, "shop/web");
+	}
+}
+
+static void a_service_account_logs_in_with_its_newest_token(void **state)
+{
+	const struct triggerauth_vault v = {
+		.address = TEXT("https://vault"),
+		.kubernetes = true,
+		.mount = TEXT("k8s"),
+		.role = TEXT("r"),
+		.service_account_name = TEXT("worker"),
+		.secrets = &secret,
+		.secret_count = 1,
+	};
+
+	(void)state;
+	watch();
+	fakecluster_apply(WORKER, "{}");
+	fakevault_value("s3cret", 0);
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_WAITING, "the token of ServiceAccount shop/worker is not read yet");
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	expect_told("shop/web ");
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of worker r k8s");
+	fakeloop_advance(49 * MINUTE);
+	expect_told("shop/web "); /* of the token; the value stays */
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	fakeloop_advance(2 * MINUTE);
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-2 of worker r k8s");
+	expect_told("");
+}
+
+static void put_jwt(const char *claims)
+{
+	MEM_AUTO char *encoded = base64_encode(claims, strlen(claims));
+	MEM_AUTO char *jwt = mem_printf("eyJhbGciOiJub25lIn0.%.*s.c2ln\n", (int)strcspn(encoded, "="), encoded);
+
+	put_file(jwt);
+}
+
+/* Who may write a TriggerAuthentication may not have any file sent to a server of his. */
+static void only_a_service_accounts_token_is_sent(void **state)
+{
+	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
+	MEM_AUTO char *message = mem_printf("Vault https://vault: %s: is no token of a service account", path);
+	const struct triggerauth_vault v = {
+		.address = TEXT("https://vault"),
+		.kubernetes = true,
+		.mount = TEXT("k8s"),
+		.role = TEXT("r"),
+		.service_account_file = path,
+		.secrets = &secret,
+		.secret_count = 1,
+	};
+	static const char *const wrong[] = { "s3cret", "", "a.b", "a.b.c", "eyJhbGciOiJub25lIn0.!!!.x" };
+	char *jwt;
+
+	(void)state;
+	fakevault_value("s3cret", 0);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		put_file(wrong[i]);
+		assert_int_equal(vaultvalues_read_jwt(path, &jwt, &t.err), -1);
+		assert_null(jwt);
+	}
+	put_jwt("{\"sub\":\"alice\"}");
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_INVALID, message);
+	assert_int_equal(fakevault_reads(), 0);
+	put_jwt("{\"sub\":\"system:serviceaccount:shop:x\"}");
+	fakeloop_advance(5000);
+	assert_string_equal(vault("shop/web", &v), "s3cret");
+	assert_non_null(strstr(fakevault_last(), ".c2ln r k8s"));
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(authentications_are_waited_for_found_and_followed),
+		CASE(a_token_is_asked_for_once_and_renewed_in_time),
+		CASE(a_token_that_cannot_be_had_says_why),
+		CASE(a_file_is_read_again_when_it_changed),
+		CASE(a_file_that_is_half_written_keeps_what_it_said),
+		CASE(no_file_is_read_outside_the_folder),
+		CASE(a_value_of_vault_is_shared_and_read_again),
+		CASE(vault_failures_are_told_once_by_kind),
+		CASE(logins_need_what_they_need),
+		CASE(own_tokens_are_shown_to_trusted_servers_only),
+		CASE(a_service_account_logs_in_with_its_newest_token),
+		CASE(only_a_service_accounts_token_is_sent),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

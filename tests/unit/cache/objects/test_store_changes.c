@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the store tells of a change: what is another than before, and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+
+#include "base/log.h"
+#include "cache/objects/store.h"
+
+#define WEB            "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define WEB_JOB        "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web"
+#define WEB_HPA        "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define OWNED_BY(name) "'ownerReferences':[{'kind':'ScaledObject','name':'" name "','uid':'u','controller':true}]"
+#define MANAGED        "'labels':{'kscaled.io/managed':'true'}"
+
+static struct {
+	struct store *store;
+	unsigned told, changes; /* how often; what, the last time */
+} t;
+
+static void on_change(void *arg, unsigned changes, const char *key)
+{
+	assert_ptr_equal(arg, &t);
+	assert_non_null(key);
+	t.told++;
+	t.changes = changes;
+}
+
+static void drop_line(void *arg, enum log_level level, const char *line)
+{
+	(void)arg;
+	(void)level;
+	(void)line;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	log_set_sink(drop_line, NULL);
+	t.store = store_new(fakecluster_start(fakeloop_start()), NULL);
+	store_start(t.store, NULL, 0);
+	fakeloop_advance(10);
+	store_listen(t.store, on_change, &t);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	store_free(t.store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakeloop_end();
+	log_set_sink(NULL, NULL);
+	return 0;
+}
+
+/* As an answered write would return it: as it stands at the server now. */
+static void learn_web(void)
+{
+	json_t *answer = json_deep_copy(fakecluster_get(WEB));
+
+	store_learn_scaledobject(t.store, answer);
+	json_decref(answer);
+}
+
+/* Each with all bits that it means and no other. */
+static void what_changed_is_told(void **state)
+{
+	static const struct {
+		const char *path, *change;
+		unsigned changes;
+	} cases[] = {
+		{ WEB, "{'spec':{'pollingInterval':8}}", STORE_SPEC },
+		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", STORE_ANNOTATIONS },
+		{ WEB, "{'metadata':{'labels':{'a':'b'}}}", STORE_META },
+		{ WEB, "{'metadata':{'finalizers':['f']}}", STORE_META },
+		{ WEB, "{'metadata':{'finalizers':['g']}}", STORE_META },
+		{ WEB, "{'status':{'hpaName':'x'}}", STORE_STATUS },
+		{ WEB, "{'status':{'hpaName':'y'},'metadata':{'labels':null}}", STORE_STATUS | STORE_META },
+		{ WEB, "{'metadata':{'managedFields':[{}]}}", 0 },
+		{ WEB_JOB, "{'status':{'conditions':[]}}", STORE_STATUS },
+		{ WEB_JOB, "{'spec':{'maxReplicaCount':8}}", STORE_SPEC },
+		{ WEB_HPA, "{'spec':{'maxReplicas':8}}", STORE_HPA },
+		{ WEB_HPA, "{'metadata':{'annotations':{'a':'b'}}}", STORE_HPA },
+		{ WEB_HPA, "{'status':{'currentMetrics':[{}],'currentReplicas':2}}", 0 },
+		{ WEB_HPA, "{'status':{'desiredReplicas':2}}", STORE_HPA_STATUS },
+		{ WEB_HPA, "{'status':{'lastScaleTime':'2026-01-01T00:00:00Z'}}", STORE_HPA_STATUS },
+		{ WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'True'}]}}", STORE_HPA_STATUS },
+		{ WEB_HPA,
+			"{'status':{'conditions':[{'type':'ScalingActive','status':'True'},{'type':'AbleToScale'}]}}",
+			0 },
+		{ WEB_HPA,
+			"{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'v','controller':"
+			"true}]}}",
+			STORE_HPA },
+	};
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakecluster_apply(WEB_JOB, "{'spec':{}}");
+	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':3}}");
+	fakeloop_advance(10);
+	assert_int_equal(t.changes, STORE_HPA | STORE_HPA_STATUS);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		t.changes = 0;
+		fakecluster_change(cases[i].path, cases[i].change);
+		fakeloop_advance(10);
+		if (t.changes != cases[i].changes)
+			fail_msg("%s: %s: %#x, not %#x", cases[i].path, cases[i].change, t.changes, cases[i].changes);
+	}
+	fakecluster_delete(WEB_JOB);
+	fakeloop_advance(10);
+	assert_int_equal(t.changes, STORE_GONE);
+}
+
+/* A status and finalizers that we wrote are no news; what others wrote meanwhile is. */
+static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
+{
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakeloop_advance(10);
+	t.told = 0;
+	fakecluster_hold_watches(true);
+	fakecluster_change(WEB, "{'status':{'hpaName':'x'},'metadata':{'finalizers':['f']}}");
+	learn_web();
+	assert_int_equal(t.told, 0);
+	assert_string_equal(store_scaledobject(t.store, "shop/web")->status.hpa_name, "x");
+	fakecluster_change(WEB, "{'status':{'hpaName':'y'},'spec':{'pollingInterval':8}}");
+	learn_web();
+	assert_int_equal(t.changes, STORE_SPEC);
+	fakecluster_hold_watches(false);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(what_changed_is_told),
+		CASE(an_answer_tells_only_what_its_writer_does_not_know),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

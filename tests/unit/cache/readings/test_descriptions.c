@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What sources say of their metrics: asked once for all who need it, again while it is needed, told
+ * when it is another; and what the scalers of an object are meanwhile.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+#include "../../fakes/fakesource.h"
+#include "scalers_fixture.h"
+
+#define WEB             "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
+#define HPA             "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
+#define SPEC(triggers)  "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
+#define TELLING(source) "{'type':'telling','name':'t','metadata':{'source':'" source "'}}"
+#define REDIS           "{'type':'scripted','metadata':{'source':'r'}}"
+#define METRIC(name, target)                                                                                           \
+	"{'type':'External','external':{'metric':{'name':'" name                                                       \
+	"'},'target':{'type':'AverageValue','averageValue':'" target "'}}}"
+#define HPA_OF(metrics)                                                                                                \
+	"{'metadata':{'labels':{'kscaled.io/managed':'true','scaledobject.keda.sh/"                                    \
+	"name':'web'}},'spec':{'maxReplicas':3,'metrics':[" metrics "]}}"
+
+static struct scalers_fixture t;
+
+static int setup(void **state)
+{
+	(void)state;
+	scalers_fixture_start(&t);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	scalers_fixture_end(&t);
+	return 0;
+}
+
+static void apply(const char *path, const char *text)
+{
+	fakecluster_apply(path, text);
+	fakeloop_advance(10);
+}
+
+/* "s0-a 5000,s1-... 1000 undescribed," or the error of the kind. */
+static void expect(const char *said)
+{
+	struct built built;
+	struct err err = { 0 };
+	char text[512] = "";
+
+	if (scalers_get(t.scalers, t.key, &built, &err)) {
+		snprintf(text, sizeof(text), "%s: %s", err_kind_name(err.kind), err.msg);
+	} else {
+		for (size_t i = 0; i < built.count; i++)
+			snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s %lld%s,",
+				built.list[i].metric_name, (long long)built.list[i].target.milli,
+				built.list[i].undescribed ? " undescribed" : "");
+	}
+	if (strcmp(text, said) != 0)
+		fail_msg("\"%s\", not \"%s\"", text, said);
+}
+
+#define WAITS "waiting: trigger 0 (telling): source a has not said yet which metrics there are"
+
+/* ---- Describing ---- */
+
+static void a_trigger_has_the_metrics_that_its_source_names(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5,load:2");
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect("s0-queue 5000,s0-load 2000,s1-scripted-r 5000,");
+	assert_int_equal(fakesource_described("a"), 1);
+}
+
+static void a_new_description_is_told_and_the_same_is_not(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(20000);
+	assert_true(fakesource_described("a") >= 2);
+	assert_int_equal(t.told, 1);
+	expect("s0-queue 5000,");
+	fakesource_describe("a", "queue:7");
+	fakeloop_advance(20000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 7000,");
+	fakesource_describe("a", NULL); /* what was said stays */
+	fakeloop_advance(60000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 7000,");
+}
+
+static void a_source_that_says_nothing_has_one_scaler_that_stands_for_it(void **state)
+{
+	(void)state;
+	fakesource_describe("a", NULL);
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 1);
+	expect("s0-telling 1000 undescribed,s1-scripted-r 5000,");
+	fakeloop_advance(60000);
+	assert_int_equal(t.told, 1);
+	assert_in_range(fakesource_described("a"), 25, 45); /* every two seconds or so */
+	fakesource_describe("a", "queue:5");
+	fakeloop_advance(7000);
+	assert_int_equal(t.told, 2);
+	expect("s0-queue 5000,s1-scripted-r 5000,");
+}
+
+static void what_the_hpa_has_is_what_the_source_said_before(void **state)
+{
+	(void)state;
+	fakesource_describe("a", NULL);
+	apply(HPA,
+		HPA_OF(METRIC("s0-queue", "2500m") "," METRIC("s0-load", "3") "," METRIC("s1-other",
+			"1") "," METRIC("s01-x", "1") "," METRIC("s0-telling", "1")));
+	apply(WEB, SPEC(TELLING("a") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("s0-queue 2500,s0-load 3000,s1-scripted-r 5000,");
+}
+
+/* Not even that of a ScaledObject of the same name. */
+static void a_scaledjob_has_no_hpa_to_go_by(void **state)
+{
+	struct built built;
+	struct err err = { 0 };
+
+	(void)state;
+	t.key = "scaledjobs/shop/web";
+	fakesource_describe("a", NULL);
+	apply(HPA, HPA_OF(METRIC("s0-queue", "2500m")));
+	fakecluster_trouble("horizontalpodautoscalers", ERR_DENIED, "forbidden");
+	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web",
+		"{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
+	assert_int_equal(err.kind, ERR_WAITING);
+	fakeloop_advance(10);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
+	assert_int_equal(built.count, 1);
+	assert_true(built.list[0].undescribed);
+	fakesource_describe("a", "queue:5,load:2");
+	fakeloop_advance(7000);
+	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
+	assert_int_equal(built.count, 2);
+	assert_string_equal(built.list[1].metric_name, "s0-load");
+}
+
+static void what_is_not_needed_is_not_asked(void **state)
+{
+	unsigned asked;
+
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(10);
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	asked = fakesource_described("a");
+	fakeloop_advance(60000);
+	assert_int_equal(fakesource_described("a"), asked);
+}
+
+static void two_are_asked_at_the_same_time(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5");
+	fakesource_describe("b", "load:1");
+	apply(WEB,
+		SPEC(TELLING("a") ","
+				  "{'type':'telling','metadata':{'source':'b'}}"));
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("s0-queue 5000,s1-load 1000,");
+}
+
+static void a_formula_needs_one_metric(void **state)
+{
+	(void)state;
+	fakesource_describe("a", "queue:5,load:2");
+	apply(WEB,
+		"{'spec':{'scaleTargetRef':{'name':'web'},'advanced':{'scalingModifiers':{'formula':'t','target':'5'}},"
+		"'triggers':[" TELLING("a") "]}}");
+	expect(WAITS);
+	fakeloop_advance(10);
+	expect("invalid: trigger 0 (telling): source a names 2 metrics (queue, load, ...): with "
+	       "spec.advanced.scalingModifiers.formula a trigger must have one");
+	fakesource_describe("a", "queue:5");
+	fakeloop_advance(20000);
+	expect("s0-queue 5000,");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_trigger_has_the_metrics_that_its_source_names, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_description_is_told_and_the_same_is_not, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_source_that_says_nothing_has_one_scaler_that_stands_for_it, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(what_the_hpa_has_is_what_the_source_said_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_scaledjob_has_no_hpa_to_go_by, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
+		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

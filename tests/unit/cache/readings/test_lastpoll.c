@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the last timed poll brought: per object and question, until it is too old or its object
+ * goes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+
+#include "base/mem.h"
+#include "cache/readings/lastpoll.h"
+
+#define WEB       "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
+#define KEY       "default/web"
+#define OTHER_KEY "default/other"
+
+static const struct scaler_type type = { .name = "none", .free_data = free };
+
+static struct {
+	struct store *store;
+	struct lastpoll *lastpoll;
+	struct question *a, *b;
+} t;
+
+static struct question *question(const char *key)
+{
+	return question_new(&type, mem_dup(key), mem_dup("a source"), NULL);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	t.store = store_new(fakecluster_start(fakeloop_start()), NULL);
+	t.lastpoll = lastpoll_new(t.store);
+	store_start(t.store, NULL, 0);
+	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
+	fakeloop_advance(100);
+	t.a = question("a");
+	t.b = question("b");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	question_unref(t.a);
+	question_unref(t.b);
+	lastpoll_free(t.lastpoll);
+	store_free(t.store);
+	fakeloop_advance(0);
+	fakecluster_end();
+	fakeloop_end();
+	return 0;
+}
+
+static void put(const char *key, struct question *q, double value, int64_t at_ms, int64_t since_ms)
+{
+	struct answer answer = { .value = value, .asked_at_ms = at_ms - 1, .answered_at_ms = at_ms };
+
+	lastpoll_put(t.lastpoll, key, q, &answer, NULL, since_ms);
+}
+
+/* Its value; -1: a failure; -2: nothing. */
+static double peek(const char *key, const struct question *q, int64_t since_ms)
+{
+	struct answer answer;
+
+	switch (lastpoll_peek(t.lastpoll, key, q, since_ms, &answer, NULL)) {
+	case READINGS_ANSWER: return answer.value;
+	case READINGS_FAILURE: return -1;
+	default: return -2;
+	}
+}
+
+static void each_object_has_its_own_of_a_shared_question(void **state)
+{
+	struct question *same = question("a"); /* built anew, as after a change */
+
+	(void)state;
+	assert_true(peek(KEY, t.a, 0) == -2);
+	put(KEY, t.a, 1, 10, 0);
+	put(OTHER_KEY, t.a, 2, 10, 0);
+	put(KEY, t.b, 3, 10, 0);
+	assert_true(peek(KEY, t.a, 0) == 1);
+	assert_true(peek(OTHER_KEY, t.a, 0) == 2);
+	assert_true(peek(OTHER_KEY, t.b, 0) == -2);
+	assert_true(peek(KEY, same, 0) == 1);
+	put(KEY, same, 4, 20, 0);
+	assert_true(peek(KEY, t.a, 0) == 4);
+	assert_true(peek(KEY, t.b, 0) == 3);
+	question_unref(same);
+}
+
+static void a_failure_is_held_as_an_answer_is(void **state)
+{
+	struct answer answer = { .asked_at_ms = 5, .answered_at_ms = 10 };
+	struct err err, text;
+
+	(void)state;
+	put(KEY, t.a, 1, 5, 0);
+	err_set(&err, ERR_TEMPORARY, "no route");
+	lastpoll_put(t.lastpoll, KEY, t.a, &answer, &err, 0);
+	memset(&answer, 0, sizeof(answer));
+	assert_int_equal(lastpoll_peek(t.lastpoll, KEY, t.a, 0, &answer, &text), READINGS_FAILURE);
+	assert_string_equal(text.msg, "no route");
+	assert_true(answer.asked_at_ms == 5 && answer.answered_at_ms == 10);
+	put(KEY, t.a, 2, 20, 0);
+	assert_true(peek(KEY, t.a, 0) == 2);
+}
+
+static void what_is_too_old_is_forgotten(void **state)
+{
+	(void)state;
+	put(KEY, t.a, 1, 10, 0);
+	assert_true(peek(KEY, t.a, 10) == 1);
+	assert_true(peek(KEY, t.a, 11) == -2);
+	put(KEY, t.b, 2, 30, 10);
+	assert_true(peek(KEY, t.a, 0) == 1);
+	put(KEY, t.b, 2, 30, 11);
+	assert_true(peek(KEY, t.a, 0) == -2); /* also of questions that nobody asks any more */
+	assert_true(peek(KEY, t.b, 0) == 2);
+}
+
+static void an_object_that_goes_leaves_nothing(void **state)
+{
+	(void)state;
+	put(KEY, t.a, 1, 10, 0);
+	fakecluster_change(WEB, "{'spec':{'pollingInterval':7}}");
+	fakeloop_advance(100);
+	assert_true(peek(KEY, t.a, 0) == 1);
+	fakecluster_delete(WEB);
+	fakeloop_advance(100);
+	assert_true(peek(KEY, t.a, 0) == -2);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(each_object_has_its_own_of_a_shared_question),
+		CASE(a_failure_is_held_as_an_answer_is),
+		CASE(what_is_too_old_is_forgotten),
+		CASE(an_object_that_goes_leaves_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

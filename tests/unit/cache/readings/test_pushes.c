@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Who is watched for whom, and who is told: on the fake API server, the fake loop and scripted
+ * sources.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakecluster.h"
+#include "../../fakes/fakeloop.h"
+#include "../../fakes/fakesource.h"
+
+#include "base/mem.h"
+#include "cache/cache.h"
+#include "cache/readings/pushes.h"
+#include "scalers/sources.h"
+
+static const struct lookups_config lookups = { .cluster_namespace = "kscaled", .token_life_ms = 3600000 };
+
+static struct {
+	struct loop *loop;
+	struct kube *kube;
+	struct scaler_sources sources;
+	struct cache cache;
+	unsigned told;
+	char last[300];
+	bool release; /* who is told gives it up */
+} t;
+
+static void on_wake(void *arg, const char *key)
+{
+	(void)arg;
+	t.told++;
+	snprintf(t.last, sizeof(t.last), "%s", key);
+	if (t.release)
+		pushes_release(t.cache.pushes, key);
+}
+
+/* An object on these sources. */
+static void object(const char *name, const char *a, const char *b)
+{
+	MEM_AUTO char *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/%s", name);
+	MEM_AUTO char *second = b ? mem_printf(",{'type':'scripted','metadata':{'source':'%s'}}", b) : mem_dup("");
+	MEM_AUTO char *text = mem_printf("{'spec':{'scaleTargetRef':{'name':'%s'},'triggers':[{'type':'scripted','"
+					 "metadata':{'source':'%s'}}%s]}}",
+		name, a, second);
+
+	fakecluster_apply(path, text);
+	fakeloop_advance(20);
+}
+
+static void pass(int64_t ms)
+{
+	fakeloop_advance(ms);
+}
+
+static int setup(void **state)
+{
+	struct cache *c = &t.cache;
+
+	(void)state;
+	memset(&t, 0, sizeof(t));
+	t.loop = fakeloop_start();
+	t.sources.loop = t.loop;
+	fakesource_start();
+	t.kube = fakecluster_start(t.loop);
+	c->loop = t.loop;
+	c->counters = counters_new();
+	c->store = store_new(t.kube, NULL);
+	c->kinds = kinds_new(t.kube);
+	c->targets = targets_new(t.kube, c->kinds);
+	c->references = references_new(t.kube);
+	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
+	c->descriptions = descriptions_new(&t.sources, 3000);
+	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
+	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
+	c->pushes = pushes_new(&t.sources, c->scalers, c->counters);
+	pushes_listen(c->pushes, on_wake, NULL);
+	targets_start(c->targets, NULL, 0);
+	store_start(c->store, NULL, 0);
+	object("one", "a", NULL);
+	object("two", "a", "b");
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct cache *c = &t.cache;
+
+	(void)state;
+	pushes_free(c->pushes);
+	scalers_free(c->scalers);
+	readings_free(c->readings);
+	descriptions_free(c->descriptions);
+	lookups_free(c->lookups);
+	references_free(c->references);
+	targets_free(c->targets);
+	kinds_free(c->kinds);
+	store_free(c->store);
+	counters_free(c->counters);
+	fakecluster_end();
+	fakesource_end();
+	fakeloop_end();
+	return 0;
+}
+
+static void hold(const char *key)
+{
+	pushes_hold(t.cache.pushes, key);
+	pass(0);
+}
+
+static void one_watch_for_all_who_ask(void **state)
+{
+	(void)state;
+	assert_int_equal(fakesource_watches_begun(), 0); /* nobody works: a standby */
+	hold("default/one");
+	hold("default/two");
+	hold("default/two"); /* held once */
+	assert_int_equal(fakesource_watched("a"), 1);
+	assert_int_equal(fakesource_watched("b"), 1);
+	fakesource_look("a");
+	assert_int_equal(t.told, 0); /* at the end of the turn */
+	pass(0);
+	assert_int_equal(t.told, 2);
+	fakesource_look("b");
+	pass(0);
+	assert_int_equal(t.told, 3);
+	assert_string_equal(t.last, "default/two");
+	assert_int_equal(pushes_stats(t.cache.pushes).wakes, 3);
+	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_ON], 2);
+	pushes_release(t.cache.pushes, "default/two");
+	assert_int_equal(fakesource_watched("a"), 1);
+	assert_int_equal(fakesource_watched("b"), 0);
+	pushes_release(t.cache.pushes, "default/one");
+	pushes_release(t.cache.pushes, "default/one");
+	assert_int_equal(fakesource_watched("a"), 0);
+}
+
+static void two_triggers_with_one_question_are_told_once(void **state)
+{
+	(void)state;
+	object("two", "a", "a");
+	hold("default/two");
+	assert_int_equal(fakesource_watched("a"), 1);
+	fakesource_look("a");
+	pass(0);
+	assert_int_equal(t.told, 1);
+}
+
+/* Whoever polls builds them; the watch of a question that is still asked stays. */
+static void watches_follow_what_is_asked(void **state)
+{
+	struct built built;
+
+	(void)state;
+	hold("default/two");
+	assert_int_equal(fakesource_watches_begun(), 2);
+	object("two", "b", "c");
+	assert_int_equal(fakesource_watched("a"), 1); /* not built yet */
+	assert_int_equal(scalers_get(t.cache.scalers, "default/two", &built, NULL), 0);
+	pass(0);
+	assert_int_equal(fakesource_watched("a"), 0);
+	assert_int_equal(fakesource_watched("b"), 1);
+	assert_int_equal(fakesource_watched("c"), 1);
+	assert_int_equal(fakesource_watches_begun(), 3);
+	/* A change that asks the same. */
+	object("two", "b", "c");
+	assert_int_equal(scalers_get(t.cache.scalers, "default/two", &built, NULL), 0);
+	pass(0);
+	assert_int_equal(fakesource_watches_begun(), 3);
+}
+
+static void what_cannot_be_built_leaves_them(void **state)
+{
+	struct built built;
+
+	(void)state;
+	hold("default/one");
+	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/one",
+		"{'spec':{'scaleTargetRef':{'name':'one'},'triggers':[{'type':'scripted','metadata':{}}]}}");
+	pass(20);
+	assert_int_equal(scalers_get(t.cache.scalers, "default/one", &built, NULL), -1);
+	pass(0);
+	assert_int_equal(fakesource_watched("a"), 1);
+	hold("default/none"); /* no such object: nothing to watch, and no error */
+	pushes_release(t.cache.pushes, "default/none");
+}
+
+/* The first at once, those that follow together when the pace allows; the last is not lost. */
+static void a_storm_is_told_of_by_the_pace(void **state)
+{
+	(void)state;
+	hold("default/one");
+	for (int i = 0; i < 1000; i++)
+		fakesource_look("a");
+	pass(0);
+	assert_int_equal(t.told, 1);
+	for (int i = 0; i < 1000; i++) {
+		fakesource_look("a");
+		pass(1);
+	}
+	pass(PUSHES_PACE_MS);
+	assert_in_range(t.told, 90, 102);
+	pass(1000);
+	t.told = 0;
+	fakesource_look("a");
+	pass(0);
+	assert_int_equal(t.told, 1);
+}
+
+static void who_is_told_may_let_go(void **state)
+{
+	(void)state;
+	hold("default/one");
+	hold("default/two");
+	t.release = true;
+	fakesource_look("a");
+	fakesource_look("b");
+	pass(100);
+	assert_in_range(t.told, 2, 3);
+	assert_int_equal(pushes_stats(t.cache.pushes).held, 0);
+	/* And one whose word waits for the pace. */
+	t.release = false;
+	hold("default/one");
+	fakesource_look("a");
+	pass(0);
+	fakesource_look("a");
+	pushes_release(t.cache.pushes, "default/one");
+	t.told = 0;
+	pass(100);
+	assert_int_equal(t.told, 0);
+}
+
+static void what_there_is_to_say(void **state)
+{
+	struct watch_report report;
+	struct built built;
+
+	(void)state;
+	assert_int_equal(scalers_get(t.cache.scalers, "default/one", &built, NULL), 0);
+	assert_int_equal(pushes_report(t.cache.pushes, built.list[0].question, &report), PUSHES_UNHELD);
+	assert_int_equal(pushes_report(t.cache.pushes, NULL, &report), PUSHES_NONE);
+	hold("default/one");
+	fakesource_report("a", WATCH_OFF, "turn it on", true);
+	assert_int_equal(pushes_report(t.cache.pushes, built.list[0].question, &report), PUSHES_REPORTED);
+	assert_int_equal(report.state, WATCH_OFF);
+	assert_string_equal(report.why, "turn it on");
+	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_OFF], 1);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		CASE(one_watch_for_all_who_ask),
+		CASE(two_triggers_with_one_question_are_told_once),
+		CASE(watches_follow_what_is_asked),
+		CASE(what_cannot_be_built_leaves_them),
+		CASE(a_storm_is_told_of_by_the_pace),
+		CASE(who_is_told_may_let_go),
+		CASE(what_there_is_to_say),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

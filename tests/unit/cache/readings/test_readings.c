@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The shared readings with a scripted source: a real one cannot be made to hang, answer and fail at
+ * given moments. Time only passes where a test lets it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "../../fakes/fakeloop.h"
+
+#include "base/mem.h"
+#include "cache/readings/readings.h"
+#include "scalers/sources.h"
+
+#define FOREVER   3600000
+#define MINUTE_MS 60000
+
+/* ---- The source ---- */
+
+static struct ask {
+	bool open;
+	question_fn fn;
+	void *arg;
+	int64_t deadline_ms;
+} asks[64];
+static int ask_count, cancelled;
+
+static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn,
+	void *arg)
+{
+	struct ask *a = &asks[ask_count++];
+
+	(void)sources;
+	(void)q;
+	*a = (struct ask){ true, fn, arg, deadline_ms };
+	return a;
+}
+
+static void fake_cancel(void *handle)
+{
+	((struct ask *)handle)->open = false;
+	cancelled++;
+}
+
+static void fake_free(void *data)
+{
+	(void)data;
+}
+
+static const struct scaler_type fake_type = { .name = "fake",
+	.ask = fake_ask,
+	.cancel = fake_cancel,
+	.free_data = fake_free };
+
+static void answer(int i, double value)
+{
+	asks[i].open = false;
+	asks[i].fn(asks[i].arg, &(struct answer){ .value = value }, NULL);
+}
+
+static void refuse(int i, const char *why)
+{
+	struct err err = { 0 };
+
+	err_set(&err, ERR_TEMPORARY, "%s", why);
+	asks[i].open = false;
+	asks[i].fn(asks[i].arg, NULL, &err);
+}
+
+/* ---- The askers ---- */
+
+struct heard {
+	int times;
+	double value;
+	int64_t completed_at_ms;
+	char err[ERR_MSG_MAX];
+	struct readings_wait *cancel_too; /* cancelled from inside the callback */
+	struct fixture *ask_again;
+	struct heard *again;
+};
+
+struct fixture {
+	struct loop *loop;
+	struct scaler_sources sources;
+	struct readings *readings;
+	struct question *q;
+};
+
+static void on_heard(void *arg, const struct answer *a, const struct err *err, int64_t completed_at_ms)
+{
+	struct heard *h = arg;
+
+	h->times++;
+	h->value = a ? a->value : -1;
+	h->completed_at_ms = completed_at_ms;
+	snprintf(h->err, sizeof(h->err), "%s", err ? err->msg : "");
+	assert_true(!a == !!err);
+	readings_cancel(h->cancel_too);
+	h->cancel_too = NULL;
+	if (h->ask_again)
+		readings_ask(h->ask_again->readings, h->ask_again->q, 0, 0, loop_now_ms(h->ask_again->loop) + FOREVER,
+			on_heard, h->again);
+}
+
+static struct readings_wait *ask_for(struct fixture *f, int64_t max_age_ms, struct heard *h)
+{
+	return readings_ask(f->readings, f->q, 0, max_age_ms, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+}
+
+static void settle(struct fixture *f)
+{
+	(void)f;
+	fakeloop_advance(1);
+}
+
+static int setup_with(void **state, size_t max_waiters)
+{
+	struct fixture *f = mem_zalloc(sizeof(*f));
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = max_waiters };
+
+	ask_count = cancelled = 0;
+	f->loop = fakeloop_start();
+	f->sources.loop = f->loop;
+	f->readings = readings_new(&f->sources, &config);
+	f->q = question_new(&fake_type, mem_dup("fake x"), mem_dup("fake server"), NULL);
+	*state = f;
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_with(state, 4);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	readings_free(f->readings);
+	question_unref(f->q);
+	fakeloop_end();
+	free(f);
+	return 0;
+}
+
+/* ---- The tests ---- */
+
+static void askers_join_one_query(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+
+	ask_for(f, 0, &a);
+	ask_for(f, FOREVER, &b);
+	ask_for(f, 0, &c);
+	assert_int_equal(ask_count, 1);
+	answer(0, 7);
+	assert_int_equal(a.times + b.times + c.times, 3);
+	assert_true(a.value == 7 && b.value == 7 && c.value == 7);
+	assert_int_equal(readings_stats(f->readings).questions, 1);
+}
+
+static void young_answers_come_from_memory_and_never_at_once(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+	struct answer answered;
+
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_NONE);
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_ANSWER);
+	assert_true(answered.value == 7);
+	ask_for(f, FOREVER, &b);
+	assert_int_equal(b.times, 0);
+	settle(f);
+	assert_int_equal(b.times, 1);
+	assert_true(b.value == 7);
+	assert_int_equal(ask_count, 1);
+}
+
+static void an_old_answer_is_asked_anew(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	ask_for(f, 0, &b);
+	assert_int_equal(ask_count, 2);
+	answer(1, 8);
+	assert_true(b.value == 8);
+	assert_int_equal(a.times, 1);
+}
+
+static void a_failure_reaches_all_and_is_kept(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	struct answer answered;
+	struct err err = { 0 };
+
+	ask_for(f, 0, &a);
+	ask_for(f, 0, &b);
+	refuse(0, "connection refused");
+	assert_string_equal(a.err, "connection refused");
+	assert_string_equal(b.err, "connection refused");
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, &err), READINGS_FAILURE);
+	assert_string_equal(err.msg, "connection refused");
+	ask_for(f, FOREVER, &c);
+	settle(f);
+	assert_string_equal(c.err, "connection refused");
+	assert_int_equal(ask_count, 1);
+}
+
+static void a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 };
+	struct answer when = { 0 };
+	int64_t before_ms = loop_now_ms(f->loop);
+
+	ask_for(f, 0, &a);
+	refuse(0, "connection refused");
+	assert_true(a.completed_at_ms >= before_ms && a.completed_at_ms <= loop_now_ms(f->loop));
+	/* Who hears of it later hears of the same. */
+	ask_for(f, FOREVER, &b);
+	settle(f);
+	assert_true(b.completed_at_ms == a.completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &when, NULL), READINGS_FAILURE);
+	assert_true(when.answered_at_ms == a.completed_at_ms);
+	assert_int_equal(readings_peek(f->readings, f->q, 0, &when, NULL), READINGS_NONE);
+	ask_for(f, 0, &a);
+	assert_int_equal(ask_count, 2);
+}
+
+/* An error is never 0, and an old good value does not hide it. */
+static void a_failure_hides_the_old_answer(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 };
+	struct answer answered;
+
+	ask_for(f, 0, &a);
+	answer(0, 7);
+	ask_for(f, 0, &a);
+	refuse(1, "gone");
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_FAILURE);
+	ask_for(f, 0, &a);
+	answer(2, 9);
+	assert_int_equal(readings_peek(f->readings, f->q, FOREVER, &answered, NULL), READINGS_ANSWER);
+	assert_true(answered.value == 9);
+}
+
+static void an_asker_with_a_short_deadline_leaves_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct heard quick = { 0 }, patient = { 0 };
+
+	readings_ask(f->readings, f->q, 0, 0, loop_now_ms(f->loop), on_heard, &quick);
+	ask_for(f, 0, &patient);
+	assert_int_equal(quick.times, 0);
+	settle(f);
+	assert_int_equal(quick.times, 1);
+	assert_string_equal(quick.err, "fake server: no answer in time");
+	assert_true(quick.completed_at_ms == 0); /* the source may still answer */
+	assert_int_equal(patient.times, 0);
+	answer(0, 5);
+	assert_int_equal(quick.times, 1);
+	assert_true(patient.value == 5);
+}
+
+static void cancelled_askers_hear_nothing(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	struct readings_wait *wait = ask_for(f, 0, &a);
+
+	ask_for(f, 0, &b);
+	readings_cancel(wait);
+	answer(0, 1);
+	assert_int_equal(a.times, 0);
+	assert_int_equal(b.times, 1);
+	readings_cancel(ask_for(f, FOREVER, &c));
+	settle(f);
+	assert_int_equal(c.times, 0);
+	readings_cancel(NULL);
+}
+
+static void callbacks_may_cancel_and_ask(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+
+	ask_for(f, 0, &a);
+	a.cancel_too = ask_for(f, 0, &b);
+	a.ask_again = f;
+	a.again = &c;
+	answer(0, 3);
+	assert_int_equal(a.times, 1);
+	assert_int_equal(b.times, 0);
+	assert_int_equal(ask_count, 2);
+	answer(1, 4);
+	assert_true(c.value == 4);
+}
+
+static struct readings_wait *ask_after(struct fixture *f, uint64_t after, struct heard *h)
+{
+	return readings_ask(f->readings, f->q, after, FOREVER, loop_now_ms(f->loop) + FOREVER, on_heard, h);
+}
+
+/* However young an answer is: what was asked before the word came may not know of it. */
+static void who_was_told_something_does_not_take_what_was_asked_before(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 }, b = { 0 }, c = { 0 };
+	uint64_t mark;
+
+	ask_for(f, 0, &a);
+	answer(0, 1);
+	mark = readings_mark(f->readings);
+	ask_after(f, mark, &b);
+	assert_int_equal(ask_count, 2);
+	answer(1, 2);
+	assert_true(b.times == 1 && b.value == 2);
+	/* But what was asked since will do, from memory. */
+	ask_after(f, mark, &c);
+	settle(f);
+	assert_true(c.times == 1 && c.value == 2);
+	assert_int_equal(ask_count, 2);
+}
+
+/*
+ * A query under way began too early: one more follows it, for all who wait, and those who joined
+ * the first are not kept waiting.
+ */
+static void it_does_not_join_what_began_before(void **state)
+{
+	struct fixture *f = *state;
+	struct heard poll = { 0 }, a = { 0 }, b = { 0 }, gone = { 0 };
+	struct readings_wait *leaves;
+	uint64_t mark;
+
+	ask_for(f, 0, &poll);
+	mark = readings_mark(f->readings);
+	ask_after(f, mark, &a);
+	ask_after(f, mark, &b);
+	leaves = ask_after(f, mark, &gone);
+	assert_int_equal(ask_count, 1);
+	readings_cancel(leaves);
+	answer(0, 1);
+	assert_true(poll.times == 1 && poll.value == 1);
+	assert_int_equal(a.times, 0);
+	assert_int_equal(ask_count, 2);
+	answer(1, 2);
+	assert_true(a.times == 1 && a.value == 2 && b.times == 1 && b.value == 2);
+	assert_int_equal(gone.times, 0);
+	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+static void it_waits_no_longer_than_it_says(void **state)
+{
+	struct fixture *f = *state;
+	struct heard poll = { 0 }, a = { 0 };
+
+	ask_for(f, 0, &poll);
+	readings_ask(f->readings, f->q, readings_mark(f->readings), FOREVER, loop_now_ms(f->loop), on_heard, &a);
+	settle(f);
+	assert_int_equal(a.times, 1);
+	assert_string_equal(a.err, "fake server: no answer in time");
+	assert_true(a.completed_at_ms == 0);
+	answer(0, 1);
+	assert_int_equal(ask_count, 1); /* nobody waits for the next */
+}
+
+static void waiters_are_capped(void **state)
+{
+	struct fixture *f = *state;
+	struct heard h[5] = { { 0 } };
+
+	for (int i = 0; i < 5; i++)
+		ask_for(f, 0, &h[i]);
+	settle(f);
+	assert_int_equal(h[4].times, 1);
+	assert_string_equal(h[4].err, "fake server: too many requests are waiting (4)");
+	assert_true(h[4].completed_at_ms == 0);
+	answer(0, 2);
+	assert_int_equal(h[3].times, 1);
+	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+/* A question with a time of its own has at least as long as all have. */
+static void questions_take_their_time(void **state)
+{
+	struct fixture *f = *state;
+	struct readings_config config = { .ask_timeout_ms = 3000, .http_timeout_ms = 5000, .max_waiters = 4 };
+	static const struct {
+		int64_t own_ms, patience_ms;
+	} rows[] = { { 0, 3000 }, { 500, 3000 }, { 8000, 8000 }, { QUESTION_TIMEOUT_HTTP, 5000 } };
+	struct heard h = { 0 };
+
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		f->q->timeout_ms = rows[i].own_ms;
+		assert_int_equal(readings_patience_ms(f->readings, f->q), rows[i].patience_ms);
+	}
+	ask_for(f, 0, &h);
+	assert_true(asks[0].deadline_ms > loop_now_ms(f->loop) + 4000);
+	f->q->timeout_ms = 0;
+}
+
+static size_t entries_after(struct fixture *f, int64_t ms)
+{
+	fakeloop_advance(ms);
+	return readings_stats(f->readings).entries;
+}
+
+/* A minute after the last asker, by the next sweep; what is being asked stays. */
+static void what_nobody_asks_for_any_more_is_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct heard a = { 0 };
+	struct answer answered;
+
+	ask_for(f, 0, &a);
+	assert_int_equal(entries_after(f, 10 * MINUTE_MS), 1); /* a query is under way */
+	answer(0, 7);
+	assert_int_equal(readings_peek(f->readings, f->q, MINUTE_MS, &answered, NULL), READINGS_ANSWER);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
+	assert_int_equal(readings_peek(f->readings, f->q, INT64_MAX, &answered, NULL), READINGS_NONE);
+	/* Whoever looks at it keeps it. */
+	ask_for(f, 0, &a);
+	answer(1, 8);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(readings_peek(f->readings, f->q, 5 * MINUTE_MS, &answered, NULL), READINGS_ANSWER);
+	assert_int_equal(entries_after(f, MINUTE_MS - 1), 1);
+	assert_int_equal(entries_after(f, MINUTE_MS + 2), 0);
+}
+
+static void freeing_drops_what_is_under_way(void **state)
+{
+	struct fixture *f = *state;
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = 4 };
+	struct heard h = { 0 };
+
+	ask_for(f, 0, &h);
+	readings_free(f->readings);
+	assert_int_equal(cancelled, 1);
+	assert_int_equal(h.times, 0);
+	f->readings = readings_new(&f->sources, &config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(askers_join_one_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(young_answers_come_from_memory_and_never_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_old_answer_is_asked_anew, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_reaches_all_and_is_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_failure_says_when_it_was_and_is_kept_as_long_as_the_asker_says, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(a_failure_hides_the_old_answer, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_asker_with_a_short_deadline_leaves_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(cancelled_askers_hear_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(callbacks_may_cancel_and_ask, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_told_something_does_not_take_what_was_asked_before, setup,
+			teardown),
+		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
+		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

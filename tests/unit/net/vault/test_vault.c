@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Reading: what is asked, what is shared, what is kept, what is said when it fails. Logins have
+ * tests of their own: test_vaultlogin.c.
+ */
+
+#include "vaultserver.h"
+
+#include <unistd.h>
+
+#include "../http/httpcworld.h"
+
+static const struct vault_secret certificate = { VAULT_ENGINE_PKI, "pki/issue/web", "certificate", "a.example", NULL,
+	NULL, NULL, NULL, "1h", NULL };
+
+static struct vault_secret pki(const char *key)
+{
+	struct vault_secret s = certificate;
+
+	s.key = key;
+	return s;
+}
+
+static void a_secret_is_read(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	strcat(s->url, "//");
+	s->namespace_ = "team";
+	s->secret = "{'lease_duration':2764800,'data':{'data':{'pw':'s3cret'},'metadata':{}}}";
+	outcome_secret(&o, s, "secret/data/my app", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "s3cret");
+	assert_int_equal(o.good_for_ms, 0);
+	assert_string_equal(s->last_uri, "GET /v1/secret/data/my%20app");
+	assert_string_equal(s->last_namespace, "team");
+	assert_int_equal(s->lookups, 1);
+	s->namespace_ = NULL; /* another namespace is another login */
+	outcome_secret(&o, s, "secret/data/my app", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(s->last_namespace, "-");
+	assert_int_equal(s->lookups, 2);
+}
+
+static void values_are_read_anew_each_time(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	for (int i = 1; i <= 3; i++) {
+		outcome_secret(&o, s, "secret/x", "pw");
+		UNTIL(s->f, o.done);
+		assert_int_equal(s->reads, i);
+	}
+	assert_int_equal(s->lookups, 1);
+	s->secret = "{'data':{'pw':'changed'}}";
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "changed");
+}
+
+static void readers_share_what_is_under_way(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
+
+	s->secret = "{'data':{'user':'u','pw':'p'}}";
+	outcome_secret(&a, s, "secret/x", "user");
+	outcome_secret(&b, s, "secret/y", "user");
+	UNTIL(s->f, a.done && b.done);
+	assert_int_equal(s->lookups, 1);
+	assert_int_equal(s->reads, 2);
+	s->hold = true;
+	outcome_secret(&a, s, "secret/x", "user");
+	outcome_secret(&b, s, "secret/x", "pw");
+	outcome_secret(&c, s, "secret/y", "pw");
+	UNTIL(s->f, s->held_count == 2);
+	outcome_secret(&d, s, "secret/x", "none");
+	vaultserver_release(s);
+	UNTIL(s->f, a.done && b.done && c.done && d.done);
+	assert_string_equal(a.value, "u");
+	assert_string_equal(b.value, "p");
+	assert_string_equal(c.value, "p");
+	assert_false(d.ok);
+	assert_int_equal(d.err.kind, ERR_MISSING);
+	assert_string_equal(d.err.msg, "secret/x: no key \"none\"");
+	assert_int_equal(s->reads, 4);
+}
+
+static void a_certificate_and_its_key_come_from_one_issue(void **state)
+{
+	struct vaultserver *s = *state;
+	struct vault_secret key = pki("private_key"), chain = pki("ca_chain"), other = pki("certificate");
+	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
+
+	s->certificate_s = 3600;
+	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&b, s, &vaultserver_by_token, &key);
+	UNTIL(s->f, a.done && b.done);
+	assert_string_equal(a.value, "CERT-1");
+	assert_string_equal(b.value, "KEY-1");
+	assert_string_equal(s->last_uri, "POST /v1/pki/issue/web");
+	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
+	assert_in_range(a.good_for_ms, 2390000, 2400000);
+	outcome_read(&c, s, &vaultserver_by_token, &chain); /* later, too */
+	UNTIL(s->f, c.done);
+	assert_string_equal(c.value, "A\nB");
+	assert_in_range(c.good_for_ms, 2380000, a.good_for_ms);
+	outcome_read(&c, s, &vaultserver_by_token,
+		&(struct vault_secret){ VAULT_ENGINE_PKI, .path = "pki/issue/web", .key = "none",
+			.common_name = "a.example", .ttl = "1h" });
+	UNTIL(s->f, c.done);
+	assert_string_equal(c.err.msg, "pki/issue/web: no key \"none\"");
+	assert_int_equal(s->issues, 1);
+	other.common_name = "b.example"; /* another request is another certificate */
+	outcome_read(&c, s, &vaultserver_by_token, &other);
+	UNTIL(s->f, c.done);
+	assert_string_equal(c.value, "CERT-2");
+}
+
+static void a_kept_certificate_is_issued_anew_in_time(void **state)
+{
+	struct vaultserver *s = *state;
+	struct vault_secret key = pki("private_key");
+	struct outcome a = { 0 }, b = { 0 };
+
+	s->certificate_s = 1;
+	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	UNTIL(s->f, a.done);
+	assert_in_range(a.good_for_ms, 1, 1400);
+	fixture_linger(s->f, a.good_for_ms + 2);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	outcome_read(&b, s, &vaultserver_by_token, &key);
+	UNTIL(s->f, a.done && b.done);
+	assert_string_equal(a.value, "CERT-2");
+	assert_string_equal(b.value, "KEY-2");
+	s->certificate_s = 0; /* nothing is said of its end: kept for a round all the same */
+	fixture_linger(s->f, a.good_for_ms + 2);
+	outcome_read(&a, s, &vaultserver_by_token, &certificate);
+	UNTIL(s->f, a.done);
+	assert_in_range(a.good_for_ms, 9000, 10000);
+	outcome_read(&b, s, &vaultserver_by_token, &key);
+	UNTIL(s->f, b.done);
+	assert_string_equal(b.value, "KEY-3");
+}
+
+static void leases_are_kept_and_end_with_the_token(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	s->ttl_s = 60; /* not renewable */
+	s->secret = "{'lease_id':'db/1','lease_duration':3600,'data':{'pw':'dynamic'}}";
+	outcome_secret(&o, s, "secret/db", "pw");
+	UNTIL(s->f, o.done);
+	assert_in_range(o.good_for_ms, 58000, 60000);
+	outcome_secret(&o, s, "secret/db", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "dynamic");
+	assert_int_equal(s->reads, 1);
+}
+
+static void failures_are_told_with_their_kind(void **state)
+{
+	struct vaultserver *s = *state;
+	char expected[300];
+	static const struct {
+		const char *path;
+		enum err_kind kind;
+		int status;
+		const char *msg;
+	} rows[] = {
+		{ "secret/x", ERR_MISSING, 404, "HTTP 404: nothing is there" },
+		{ "none/x", ERR_MISSING, 404, "HTTP 404: no handler for route" },
+		{ "secret/forbidden", ERR_DENIED, 403, "HTTP 403: permission denied" },
+		{ "echo", ERR_TEMPORARY, 400, "HTTP 400" }, /* the answer repeats the token */
+	};
+
+	s->secret = NULL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = { 0 };
+
+		outcome_secret(&o, s, rows[i].path, "pw");
+		UNTIL(s->f, o.done);
+		assert_false(o.ok);
+		assert_int_equal(o.err.kind, rows[i].kind);
+		assert_int_equal(o.err.http_status, rows[i].status);
+		snprintf(expected, sizeof(expected), "%s: %s: %s", rows[i].path, s->url, rows[i].msg);
+		assert_string_equal(o.err.msg, expected);
+	}
+}
+
+static void what_cannot_be_asked_is_named(void **state)
+{
+	struct vaultserver *s = *state;
+	static const struct {
+		const char *address;
+		struct vault_login login;
+		const char *msg;
+	} rows[] = {
+		{ "vault:8200", { .token = "t" }, "address \"vault:8200\": must begin with http:// or https://" },
+		{ "unix:///run/vault", { .token = "t" },
+			"address \"unix:///run/vault\": must begin with http:// or https://" },
+		{ "https://", { .token = "t" }, "address: must be a host, perhaps with a port and a path" },
+		{ "https://user:pw@vault", { .token = "t" },
+			"address: must be a host, perhaps with a port and a path" },
+		{ "http://v", { .token = "" }, "the token is empty" },
+		{ "http://v", { .token = "t\n" }, "the token has characters that no token has" },
+		{ "http://v", { .jwt = "j", .role = "r" }, "a login by kubernetes needs a role and a mount" },
+		{ "http://v", { .jwt = "j", .mount = "m" }, "a login by kubernetes needs a role and a mount" },
+		{ "http://v", { .jwt = "", .role = "r", .mount = "m" }, "the service account's token is empty" },
+		{ "http://v", { .jwt = "j", .role = "r", .mount = "" },
+			"a login by kubernetes needs a role and a mount" },
+		{ "http://v", { .jwt = "j", .role = "r", .mount = "../sys" },
+			"mount: path \"../sys\" has \".\" or \"..\" in it" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = { 0 };
+
+		snprintf(s->url, sizeof(s->url), "%s", rows[i].address);
+		outcome_read(&o, s, &rows[i].login, &(struct vault_secret){ .path = "x", .key = "y" });
+		UNTIL(s->f, o.done);
+		assert_false(o.ok);
+		assert_int_equal(o.err.kind, ERR_INVALID);
+		assert_string_equal(o.err.msg, rows[i].msg);
+	}
+}
+
+static void what_leads_astray_is_not_asked(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	outcome_secret(&o, s, "a/../b", "pw");
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_INVALID);
+	assert_string_equal(o.err.msg, "path \"a/../b\" has \".\" or \"..\" in it");
+	assert_int_equal(s->lookups, 0);
+}
+
+static void a_server_in_trouble_is_temporary(void **state)
+{
+	static const int statuses[] = { 429, 500, 502, 503 };
+	struct vaultserver *s = *state;
+
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		struct outcome o = { 0 };
+		char expected[200];
+
+		s->status = statuses[i];
+		outcome_secret(&o, s, "secret/x", "pw");
+		UNTIL(s->f, o.done);
+		assert_int_equal(o.err.kind, ERR_TEMPORARY);
+		assert_int_equal(o.err.retry_after_ms, 3000);
+		snprintf(expected, sizeof(expected), "secret/x: looking up the token: %s: HTTP %d: Vault is sealed",
+			s->url, statuses[i]);
+		assert_string_equal(o.err.msg, expected);
+	}
+	struct outcome o = { 0 };
+	s->status = 0;
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_true(o.ok);
+	s->status = 503;
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	s->status = 0; /* the login is as good as before */
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_true(o.ok);
+	assert_int_equal(s->lookups, 5);
+}
+
+static void nobody_listens(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	char expected[200];
+
+	snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%u", fixture_dead_port());
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	snprintf(expected, sizeof(expected), "secret/x: looking up the token: %s: Connection refused", s->url);
+	assert_string_equal(o.err.msg, expected);
+}
+
+static void too_much_is_refused(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	char *big = mem_zalloc((size_t)1200000);
+
+	memset(big, ' ', 1199999);
+	s->secret = big;
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_false(o.ok);
+	assert_non_null(strstr(o.err.msg, "the answer is larger than 1048576 bytes"));
+	free(big);
+}
+
+static void a_standby_leads_to_the_active_server(void **state)
+{
+	struct vaultserver *s = *state;
+	struct vault_secret key = pki("private_key");
+	struct outcome o = { 0 };
+
+	s->standby = true;
+	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays one, with its body */
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "KEY-1");
+	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
+	assert_string_equal(s->last_token, "t-1");
+}
+
+static void other_redirects_are_not_followed(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	s->standby = true;
+	strcpy(s->active_url, s->url); /* to itself, without end */
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_non_null(strstr(o.err.msg, "redirected more than once"));
+	vault_pool_free(s->pool);
+	s->pool = vault_pool_new(s->f->loop, NULL, true);
+	strcpy(s->url, s->secure_url);
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_non_null(strstr(o.err.msg, "redirected from HTTPS to something else"));
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+}
+
+static void certificates_are_verified(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	char file[] = "/tmp/test-vault-ca-XXXXXX";
+	int fd = mkstemp(file);
+
+	strcpy(s->url, s->secure_url);
+	outcome_secret(&o, s, "secret/x", "pw"); /* a CA of its own is not the system's */
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(o.err.msg, "certificate"));
+	vault_pool_free(s->pool);
+	s->pool = vault_pool_new(s->f->loop, file, false);
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_INVALID);
+	assert_non_null(strstr(o.err.msg, ": empty"));
+	assert_int_equal(write(fd, s->f->ca.cert_pem, strlen(s->f->ca.cert_pem)), (ssize_t)strlen(s->f->ca.cert_pem));
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "s3cret");
+	vault_pool_free(s->pool);
+	s->pool = vault_pool_new(s->f->loop, NULL, true);
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "s3cret");
+	close(fd);
+	unlink(file);
+	vault_pool_free(s->pool);
+	s->pool = vault_pool_new(s->f->loop, file, false);
+	outcome_secret(&o, s, "secret/x", "pw");
+	UNTIL(s->f, o.done);
+	assert_non_null(strstr(o.err.msg, ": No such file or directory"));
+}
+
+static void on_late(void *arg, const char *value, int64_t good_for_ms, const struct err *err)
+{
+	struct outcome *o = arg;
+
+	assert_null(value);
+	assert_int_equal(good_for_ms, 0);
+	o->done++;
+	o->err = *err;
+}
+
+static void each_call_has_its_own_deadline(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome early = { 0 }, late = { 0 };
+	struct vault_server server = { .address = s->url };
+	struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	char expected[200];
+
+	outcome_secret(&late, s, "secret/x", "pw");
+	UNTIL(s->f, late.done);
+	s->hold = true;
+	vault_read(s->pool, &server, &vaultserver_by_token, &secret, loop_now_ms(s->f->loop) + 20, on_late, &early);
+	outcome_secret(&late, s, "secret/x", "pw");
+	UNTIL(s->f, early.done);
+	assert_int_equal(early.err.kind, ERR_TEMPORARY);
+	snprintf(expected, sizeof(expected), "secret/x: %s: no answer in time", s->url);
+	assert_string_equal(early.err.msg, expected);
+	assert_int_equal(late.done, 0);
+	vaultserver_release(s);
+	UNTIL(s->f, late.done);
+	assert_string_equal(late.value, "s3cret");
+	assert_int_equal(s->reads, 2);
+	/* One that is over before it begins. */
+	vault_read(s->pool, &server, &vaultserver_by_token, &secret, loop_now_ms(s->f->loop) - 5, on_late, &early);
+	UNTIL(s->f, early.done == 2);
+}
+
+static void cancelled_calls_hear_nothing(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome a = { 0 }, b = { 0 };
+
+	vault_cancel(NULL);
+	outcome_secret(&a, s, "a/../b", "pw"); /* one that is told at the end of the turn */
+	vault_cancel(a.call);
+	outcome_secret(&a, s, "secret/x", "pw");
+	vault_cancel(a.call);
+	fixture_linger(s->f, 20);
+	assert_int_equal(a.done, 0);
+	assert_int_equal(s->reads, 0);
+	outcome_secret(&a, s, "secret/x", "pw");
+	outcome_secret(&b, s, "secret/x", "pw");
+	a.cancel = &b; /* from inside the other's callback */
+	UNTIL(s->f, a.done);
+	fixture_linger(s->f, 10);
+	assert_int_equal(b.done, 0);
+}
+
+static void callbacks_may_do_anything(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome a = { 0 }, b = { 0 }, c = { 0 };
+
+	a.start = &b; /* the same again, from inside: begins anew */
+	outcome_secret(&a, s, "secret/x", "pw");
+	UNTIL(s->f, b.done);
+	assert_int_equal(s->reads, 2);
+	a.start = NULL;
+	s->certificate_s = 60;
+	for (int kept = 0; kept < 2; kept++) { /* freed while one is told, with others waiting */
+		b.free_pool = true;
+		outcome_read(&a, s, &vaultserver_by_token, &certificate);
+		outcome_read(&b, s, &vaultserver_by_token, &certificate);
+		outcome_read(&c, s, &vaultserver_by_token, &certificate);
+		UNTIL(s->f, b.done);
+		fixture_linger(s->f, 10);
+		assert_int_equal(a.done, 1);
+		assert_int_equal(c.done, 0);
+		s->pool = vault_pool_new(s->f->loop, NULL, false);
+		b.free_pool = false;
+		outcome_read(&b, s, &vaultserver_by_token, &certificate);
+		UNTIL(s->f, b.done);
+	}
+	b.free_pool = true;
+	s->status = 500;
+	outcome_secret(&b, s, "secret/x", "pw");
+	outcome_secret(&c, s, "secret/x", "pw");
+	UNTIL(s->f, b.done);
+	fixture_linger(s->f, 10);
+	assert_int_equal(c.done, 0);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_secret_is_read),
+		T(values_are_read_anew_each_time),
+		T(readers_share_what_is_under_way),
+		T(a_certificate_and_its_key_come_from_one_issue),
+		T(a_kept_certificate_is_issued_anew_in_time),
+		T(leases_are_kept_and_end_with_the_token),
+		T(failures_are_told_with_their_kind),
+		T(what_cannot_be_asked_is_named),
+		T(what_leads_astray_is_not_asked),
+		T(a_server_in_trouble_is_temporary),
+		T(nobody_listens),
+		T(too_much_is_refused),
+		T(a_standby_leads_to_the_active_server),
+		T(other_redirects_are_not_followed),
+		T(certificates_are_verified),
+		T(each_call_has_its_own_deadline),
+		T(cancelled_calls_hear_nothing),
+		T(callbacks_may_do_anything),
+	};
+
+	world_without_proxies();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * Logging in: by token and by JWT, once for all who read, kept alive while it is used, done anew
+ * when it is dead, and only then.
+ */
+
+#include "vaultserver.h"
+
+#include "../http/httpcworld.h"
+#include "net/vault/vaultlogin.h"
+
+static const struct vault_secret secret = { .path = "secret/x", .key = "pw" },
+				 forbidden = { .path = "secret/forbidden", .key = "pw" };
+
+static void read_until_done(struct vaultserver *s, struct outcome *o, const struct vault_login *login,
+	const struct vault_secret *what)
+{
+	outcome_read(o, s, login, what);
+	UNTIL(s->f, o->done);
+}
+
+static void by_jwt(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	struct vault_login other = vaultserver_by_jwt;
+
+	s->hold = true;
+	outcome_read(&o, s, &vaultserver_by_jwt, &secret);
+	UNTIL(s->f, s->held_count == 1);
+	assert_string_equal(s->last_uri, "POST /v1/auth/kubernetes/login");
+	assert_string_equal(s->last_body, "{\"jwt\":\"j.w.t\",\"role\":\"app\"}");
+	assert_string_equal(s->last_token, "-");
+	vaultserver_release(s);
+	UNTIL(s->f, o.done);
+	assert_string_equal(o.value, "s3cret");
+	assert_int_equal(s->lookups, 0);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 1);
+	other.jwt = "another"; /* nobody gets what another's login reads */
+	read_until_done(s, &o, &other, &secret);
+	assert_int_equal(s->logins, 2);
+}
+
+static void a_token_that_is_refused(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	struct vault_login bad = { .token = "bad" };
+	char expected[200];
+
+	for (int i = 1; i <= 2; i++) { /* asked again each time: it may be made good */
+		read_until_done(s, &o, &bad, &secret);
+		assert_int_equal(o.err.kind, ERR_DENIED);
+		snprintf(expected, sizeof(expected),
+			"secret/x: looking up the token: %s: HTTP 403: 1 error occurred: * permission denied", s->url);
+		assert_string_equal(o.err.msg, expected);
+		assert_int_equal(s->lookups, i);
+		assert_int_equal(s->reads, 0);
+	}
+	strcpy(s->token, "bad");
+	read_until_done(s, &o, &bad, &secret);
+	assert_true(o.ok);
+}
+
+static void a_login_that_is_refused(void **state)
+{
+	struct vaultserver *s = *state;
+	static const struct {
+		int status;
+		enum err_kind kind;
+	} rows[] = { { 400, ERR_DENIED }, { 403, ERR_DENIED }, { 404, ERR_DENIED }, { 500, ERR_TEMPORARY } };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct outcome o = { 0 };
+		char expected[200];
+
+		s->status = rows[i].status;
+		read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+		assert_int_equal(o.err.kind, rows[i].kind);
+		snprintf(expected, sizeof(expected),
+			"secret/x: logging in at auth/kubernetes/login: %s: HTTP %d: Vault is sealed", s->url,
+			rows[i].status);
+		assert_string_equal(o.err.msg, expected);
+	}
+}
+
+static void a_policy_that_denies_is_no_reason_to_log_in_again(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	char expected[200];
+
+	for (int i = 1; i <= 3; i++) {
+		read_until_done(s, &o, &vaultserver_by_jwt, &forbidden);
+		assert_int_equal(o.err.kind, ERR_DENIED);
+		snprintf(expected, sizeof(expected), "secret/forbidden: %s: HTTP 403: permission denied", s->url);
+		assert_string_equal(o.err.msg, expected);
+		assert_int_equal(s->reads, i);
+		assert_int_equal(s->lookups, i);
+		assert_int_equal(s->logins, 1);
+	}
+}
+
+static void a_token_that_died_is_had_anew_once(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 }, other = { 0 };
+
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	strcpy(s->token, "revoked"); /* until the next login */
+	outcome_read(&o, s, &vaultserver_by_jwt, &secret);
+	outcome_read(&other, s, &vaultserver_by_jwt, &(struct vault_secret){ .path = "secret/y", .key = "pw" });
+	UNTIL(s->f, o.done && other.done);
+	assert_true(o.ok && other.ok);
+	assert_int_equal(s->logins, 2);
+	assert_string_equal(s->last_token, "t-2");
+	/* When even the new one is refused, that is that. */
+	s->deny_lookup = true;
+	read_until_done(s, &o, &vaultserver_by_jwt, &forbidden);
+	assert_int_equal(o.err.kind, ERR_DENIED);
+	assert_int_equal(s->logins, 3);
+}
+
+static void a_given_token_that_died(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	read_until_done(s, &o, &vaultserver_by_token, &secret);
+	assert_true(o.ok);
+	strcpy(s->token, "other");
+	read_until_done(s, &o, &vaultserver_by_token, &secret);
+	assert_int_equal(o.err.kind, ERR_DENIED);
+	assert_non_null(strstr(o.err.msg, "looking up the token"));
+	strcpy(s->token, "t-1");
+	read_until_done(s, &o, &vaultserver_by_token, &secret);
+	assert_true(o.ok);
+}
+
+static void trouble_while_in_doubt(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	s->hold = true;
+	outcome_read(&o, s, &vaultserver_by_jwt, &forbidden);
+	UNTIL(s->f, s->held_count == 1);
+	vaultserver_release(s);
+	s->status = 500; /* of the look-up that follows */
+	UNTIL(s->f, o.done);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	s->status = 0;
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 1);
+}
+
+static void an_expired_login_is_done_anew(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	s->ttl_s = 1;
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	fixture_linger(s->f, 1010);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 2);
+	assert_int_equal(s->renewals, 0);
+	assert_int_equal(s->lookups, 0);
+}
+
+static void a_renewable_token_is_renewed_in_time(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+	int64_t start_ms;
+
+	s->ttl_s = 1;
+	s->renewable = true;
+	start_ms = loop_now_ms(s->f->loop);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	UNTIL(s->f, s->renewals == 1);
+	/* 625 at the latest, on a machine with nothing else to do */
+	assert_in_range(loop_now_ms(s->f->loop) - start_ms, 490, 999);
+	assert_string_equal(s->last_uri, "POST /v1/auth/token/renew-self");
+	assert_string_equal(s->last_body, "{}");
+	UNTIL(s->f, s->renewals == 3);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 1);
+	/* No longer renewable: it ends, and is had anew. */
+	s->renewable = false;
+	UNTIL(s->f, s->renewals == 4);
+	fixture_linger(s->f, 1050);
+	assert_int_equal(s->renewals, 4);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 2);
+}
+
+static void a_renewal_that_is_refused(void **state)
+{
+	struct vaultserver *s = *state;
+	struct outcome o = { 0 };
+
+	s->ttl_s = 1;
+	s->renewable = true;
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	s->status = 400;
+	UNTIL(s->f, s->renewals == 1);
+	s->status = 0;
+	fixture_linger(s->f, 600);
+	assert_int_equal(s->renewals, 1);
+	read_until_done(s, &o, &vaultserver_by_jwt, &secret);
+	assert_true(o.ok);
+	assert_int_equal(s->logins, 2);
+}
+
+/* The login by itself: what its owner asks it. */
+struct wait {
+	struct vaultlogin_waiter waiter;
+	struct vaultlogin *login;
+	int done;
+	bool free;
+	struct wait *other;
+};
+
+static void on_login(void *arg, const struct err *err)
+{
+	struct wait *w = arg;
+
+	w->done++;
+	assert_null(err);
+	if (w->other != NULL)
+		vaultlogin_leave(&w->other->waiter);
+	if (w->free)
+		vaultlogin_free(w->login);
+}
+
+static void waiters_come_and_go(void **state)
+{
+	struct vaultserver *s = *state;
+	struct err err;
+	struct httpc *c = httpc_new(s->f->loop, &(struct httpc_config){ 0 }, &err);
+	struct vault_server server = { .address = s->url };
+	struct vaultlogin *l = vaultlogin_new(s->f->loop, c, &server, &vaultserver_by_token, NULL, false, &err);
+	struct wait w[3] = { 0 };
+
+	for (size_t i = 0; i < 3; i++) {
+		w[i].waiter.fn = on_login;
+		w[i].waiter.arg = &w[i];
+		w[i].login = l;
+		vaultlogin_wait(l, &w[i].waiter);
+	}
+	w[0].other = &w[1];
+	UNTIL(s->f, w[2].done);
+	assert_int_equal(w[0].done, 1);
+	assert_int_equal(w[1].done, 0);
+	assert_string_equal(vaultlogin_token(l), "t-1");
+	assert_int_equal(vaultlogin_round(l), 1);
+	assert_int_equal(vaultlogin_ends_ms(l), 0);
+	assert_true(vaultlogin_in_use(l));
+	vaultlogin_wait(l, &w[0].waiter);
+	vaultlogin_wait(l, &w[1].waiter);
+	assert_int_equal(w[0].done, 1); /* never at once */
+	w[0].other = NULL;
+	w[0].free = true;
+	UNTIL(s->f, w[0].done == 2);
+	fixture_linger(s->f, 5);
+	assert_int_equal(w[1].done, 0);
+	vaultlogin_leave(&w[1].waiter); /* nothing happens */
+	vaultlogin_free(NULL);
+	httpc_free(c);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, vaultserver_setup, vaultserver_teardown)
+	const struct CMUnitTest tests[] = {
+		T(by_jwt),
+		T(a_token_that_is_refused),
+		T(a_login_that_is_refused),
+		T(a_policy_that_denies_is_no_reason_to_log_in_again),
+		T(a_token_that_died_is_had_anew_once),
+		T(a_given_token_that_died),
+		T(trouble_while_in_doubt),
+		T(an_expired_login_is_done_anew),
+		T(a_renewable_token_is_renewed_in_time),
+		T(a_renewal_that_is_refused),
+		T(waiters_come_and_go),
+	};
+
+	world_without_proxies();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_NET_VAULT_VAULTSERVER_H
+#define TESTS_UNIT_NET_VAULT_VAULTSERVER_H
+
+/*
+ * A Vault server of our own for tests: it answers as the test says, counts what it is asked, and
+ * can hold answers back.
+ */
+
+#include <stdio.h>
+
+#include "../fixture.h"
+#include "base/mem.h"
+#include "net/http/httpd.h"
+#include "net/vault/vault.h"
+
+#define VAULTSERVER_HELD_MAX 8
+
+struct vaultserver {
+	struct fixture *f;
+	struct tls_server *tls;
+	struct httpd *plain, *secure, *active; /* active: where a standby's redirect leads */
+	struct vault_pool *pool;
+	char url[64], secure_url[64], active_url[64];
+	const char *namespace_; /* for reads; NULL */
+	/* What it does. */
+	char token[64]; /* the one that is good: "t-1" */
+	int64_t ttl_s;  /* of tokens */
+	bool renewable, standby, hold, deny_lookup;
+	int status;            /* of everything; 0: as usual */
+	const char *secret;    /* body of all answers below secret/, with ' for " */
+	int64_t certificate_s; /* life of certificates; 0: the answer does not say */
+	/* What it saw. */
+	int lookups, logins, renewals, reads, issues;
+	char last_uri[256], last_namespace[64], last_body[512], last_token[64];
+	struct httpd_request *held[VAULTSERVER_HELD_MAX];
+	size_t held_count;
+};
+
+int vaultserver_setup(void **state);
+int vaultserver_teardown(void **state);
+void vaultserver_release(struct vaultserver *s); /* answers what is held, and holds no more */
+
+/* What came of a read. */
+struct outcome {
+	struct vaultserver *s;
+	struct vault_call *call;
+	int done;
+	bool ok;
+	char value[4096];
+	int64_t good_for_ms;
+	struct err err;
+	/* What the callback does. */
+	bool free_pool;
+	struct outcome *cancel, *start;
+	int order; /* when it was told, counted over all */
+};
+
+extern const struct vault_login vaultserver_by_token, vaultserver_by_jwt;
+
+void outcome_read(struct outcome *o, struct vaultserver *s, const struct vault_login *login,
+	const struct vault_secret *secret);
+void outcome_secret(struct outcome *o, struct vaultserver *s, const char *path, const char *key); /* by token */
+
+#endif

@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * GET for scalers against our own server: what is sent, how many at a time, what ends a call, and
+ * that nothing comes after a cancel. Tokens, signatures and strangers behind redirects are tried
+ * live.
+ */
+#include <netinet/in.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../http/httpcworld.h"
+#include "net/http/httpurl.h"
+#include "net/web/webget.h"
+#include "net/web/webhost.h"
+#include "net/web/webtoken.h"
+
+#define MANY 100
+
+struct got {
+	struct webget *w;
+	int done, status;
+	bool measured;
+	char body[1024];
+	struct err err;
+	bool free_all;              /* in the callback */
+	struct webget_call *cancel; /* in the callback */
+};
+
+static void on_got(void *arg, const struct webget_answer *answer, const struct err *err)
+{
+	struct got *g = arg;
+
+	g->done++;
+	assert_true(!answer != !err);
+	if (answer) {
+		g->status = answer->status;
+		g->measured = answer->measured;
+		snprintf(g->body, sizeof(g->body), "%s", answer->body);
+	} else {
+		g->err = *err;
+	}
+	if (g->free_all)
+		webget_free(g->w);
+	webget_cancel(g->cancel);
+}
+
+static struct webget_call *get(struct got *g, const char *base, const char *path, struct webget_request request)
+{
+	char url[256];
+	struct webget_call *call;
+
+	snprintf(url, sizeof(url), "%s%s", base, path);
+	request.url = url;
+	call = webget_start(g->w, &request, on_got, g);
+	assert_int_equal(g->done, 0);
+	return call;
+}
+
+static void expect_body(struct world *w, struct got *g, const char *part)
+{
+	UNTIL(w->f, g->done);
+	if (g->err.kind != ERR_NONE)
+		fail_msg("%s", g->err.msg);
+	if (!strstr(g->body, part))
+		fail_msg("%s is not in %s", part, g->body);
+}
+
+static void expect_error(struct world *w, struct got *g, enum err_kind kind, const char *part)
+{
+	UNTIL(w->f, g->done);
+	assert_int_equal(g->err.kind, kind);
+	if (!strstr(g->err.msg, part))
+		fail_msg("%s is not in %s", part, g->err.msg);
+}
+
+static struct webaccess *access_of(struct webaccess_config config)
+{
+	struct err err = { 0 };
+	struct webaccess *a = webaccess_new(&config, &err);
+
+	if (!a)
+		fail_msg("%s", err.msg);
+	return a;
+}
+
+static void what_is_sent(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	static const struct {
+		struct webaccess_config config;
+		const char *expected;
+	} rows[] = {
+		{ { .bearer = "abc" }, "GET /x auth=Bearer abc type=-" },
+		{ { .username = "me", .password = "pass" }, "auth=Basic bWU6cGFzcw==" },
+		{ { .username = "me" }, "auth=Basic bWU6" },
+		{ { .header_name = "Authorization", .header_value = "Key 1" }, "auth=Key 1" },
+		{ { .query_name = "api key", .query_value = "a&b" }, "GET /x?api%20key=a%26b auth=-" },
+		{ { .bearer = NULL }, "GET /x auth=- type=- host=127.0.0.1" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct got g = { .w = web };
+		struct webaccess *access = access_of(rows[i].config);
+
+		get(&g, w->plain_url, "/x", (struct webget_request){ .access = access });
+		webaccess_unref(access);
+		expect_body(w, &g, rows[i].expected);
+		assert_int_equal(g.status, 200);
+	}
+	webget_free(web);
+}
+
+/* A caller's Authorization gives way to the access's, and stands without one. */
+static void headers(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct webaccess *access = access_of((struct webaccess_config){ .bearer = "t" });
+	struct strmap own = { 0 };
+	struct got a = { .w = web }, b = { .w = web };
+
+	strmap_set(&own, "authorization", "mine");
+	strmap_set(&own, "Content-Type", "x/y");
+	get(&a, w->plain_url, "/", (struct webget_request){ .headers = &own });
+	get(&b, w->plain_url, "/", (struct webget_request){ .headers = &own, .access = access });
+	strmap_done(&own);
+	expect_body(w, &a, "auth=mine type=x/y");
+	expect_body(w, &b, "auth=Bearer t type=x/y");
+	webaccess_unref(access);
+	webget_free(web);
+}
+
+static void answers(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct got moved = { .w = web }, missing = { .w = web }, big = { .w = web }, refused = { .w = web },
+		   named = { .w = web }, nobody = { .w = web }, bad = { .w = web };
+	char dead[64], by_name[64];
+
+	get(&moved, w->plain_url, "/307", (struct webget_request){ .timeout_ms = 2000 });
+	expect_body(w, &moved, "GET /elsewhere?a=b");
+	get(&missing, w->plain_url, "/404", (struct webget_request){ .timeout_ms = 2000 });
+	expect_body(w, &missing, "not here");
+	assert_int_equal(missing.status, 404);
+	assert_true(missing.measured);
+	get(&big, w->plain_url, "/big", (struct webget_request){ .max_body = 1000 });
+	expect_error(w, &big, ERR_INVALID, "larger than 1000 bytes");
+	snprintf(dead, sizeof(dead), "http://127.0.0.1:%u", fixture_dead_port());
+	get(&refused, dead, "/", (struct webget_request){ .timeout_ms = 20000 });
+	expect_error(w, &refused, ERR_TEMPORARY, "Connection refused");
+	snprintf(by_name, sizeof(by_name), "http://localhost%s", strrchr(w->plain_url, ':'));
+	get(&named, by_name, "/", (struct webget_request){ .timeout_ms = 0 });
+	expect_body(w, &named, "host=localhost");
+	get(&nobody, "http://", "no-such-name.invalid:80/", (struct webget_request){ .timeout_ms = 20000 });
+	expect_error(w, &nobody, ERR_TEMPORARY, "http://no-such-name.invalid:80: ");
+	get(&bad, "ftp://", "x", (struct webget_request){ .timeout_ms = 0 });
+	expect_error(w, &bad, ERR_INVALID, "http:// or https://");
+	webget_free(web);
+}
+
+struct exchanges_seen {
+	int count, statuses[8];
+};
+
+static void on_exchange(void *arg, const char *asker, int status, int64_t took_ms)
+{
+	struct exchanges_seen *seen = arg;
+
+	assert_string_equal(asker, "prometheus");
+	assert_true(took_ms >= 0);
+	assert_true(seen->count < 8);
+	seen->statuses[seen->count++] = status;
+}
+
+/*
+ * Every one of a redirected request, also those without an answer; none of who does not say who
+ * asks, and none that was never sent.
+ */
+static void exchanges_are_told(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct got moved = { .w = web }, missing = { .w = web }, hung = { .w = web }, untold = { .w = web },
+		   refused = { .w = web }, bad = { .w = web };
+	struct exchanges_seen seen = { .count = 0 };
+	static const int expected[] = { 307, 200, 404, 0, 0 };
+	char dead[64];
+
+	webget_watch(web, on_exchange, &seen);
+	get(&moved, w->plain_url, "/307", (struct webget_request){ .asker = "prometheus" });
+	expect_body(w, &moved, "GET /elsewhere?a=b");
+	get(&missing, w->plain_url, "/404", (struct webget_request){ .asker = "prometheus" });
+	expect_body(w, &missing, "not here");
+	get(&hung, w->plain_url, "/hold", (struct webget_request){ .asker = "prometheus", .timeout_ms = 500 });
+	expect_error(w, &hung, ERR_TEMPORARY, "no complete answer");
+	snprintf(dead, sizeof(dead), "http://127.0.0.1:%u", fixture_dead_port());
+	get(&refused, dead, "/", (struct webget_request){ .asker = "prometheus", .timeout_ms = 20000 });
+	expect_error(w, &refused, ERR_TEMPORARY, "Connection refused");
+	get(&untold, w->plain_url, "/x", (struct webget_request){ .asker = NULL });
+	expect_body(w, &untold, "GET /x");
+	get(&bad, "ftp://", "x", (struct webget_request){ .asker = "prometheus" });
+	expect_error(w, &bad, ERR_INVALID, "http:// or https://");
+	assert_int_equal(seen.count, sizeof(expected) / sizeof(expected[0]));
+	assert_memory_equal(seen.statuses, expected, sizeof(expected));
+	webget_free(web);
+}
+
+/*
+ * Of many to a server that hangs only as many as there may be connections get there; the others'
+ * time runs out where they are, and another server is not delayed.
+ */
+static void many(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct got *g = mem_array(MANY, sizeof(*g)), other = { .w = web };
+
+	for (int i = 0; i < MANY; i++) {
+		g[i].w = web;
+		get(&g[i], w->plain_url, "/hold",
+			(struct webget_request){ .timeout_ms = i < WEBHOST_CONNECTIONS ? 5000 : 700 });
+	}
+	UNTIL(w->f, w->held_count == WEBHOST_CONNECTIONS);
+	get(&other, w->secure_url, "/", (struct webget_request){ .timeout_ms = 1000 });
+	expect_error(w, &other, ERR_TEMPORARY, "certificate");
+	for (int i = 0; i < MANY; i++)
+		UNTIL(w->f, g[i].done);
+	assert_int_equal(w->held_count, WEBHOST_CONNECTIONS);
+	assert_non_null(strstr(g[0].err.msg, "no complete answer within 5000 ms"));
+	assert_non_null(strstr(g[MANY - 1].err.msg, "other requests kept it busy for 700 ms"));
+	for (int i = 0; i < MANY; i++)
+		assert_int_equal(g[i].done, 1);
+	free(g);
+	webget_free(web);
+}
+
+/* And what can be answered is answered, all of it, over few connections. */
+static void many_answered(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 20000);
+	struct got *g = mem_array(MANY, sizeof(*g));
+
+	for (int i = 0; i < MANY; i++) {
+		g[i].w = web;
+		get(&g[i], w->plain_url, "/x", (struct webget_request){ .timeout_ms = 0 });
+	}
+	for (int i = 0; i < MANY; i++)
+		expect_body(w, &g[i], "GET /x");
+	free(g);
+	webget_free(web);
+}
+
+/* ---- A server that is down ---- */
+
+struct waiter {
+	struct webhost_turn turn;
+	int told;
+	struct err err;
+};
+
+static void on_told(void *arg, const struct err *err)
+{
+	struct waiter *waiter = arg;
+
+	waiter->told++;
+	if (err)
+		waiter->err = *err;
+	webhost_leave(&waiter->turn);
+}
+
+static int listen_at(uint16_t port)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		.sin_port = htons(port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
+	assert_int_equal(bind(fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
+	assert_int_equal(listen(fd, 8), 0);
+	return fd;
+}
+
+/*
+ * Whoever asks waits for the next attempt, of which there is one for all: the first who asks after
+ * it is back has it.
+ */
+static void lost(void **state)
+{
+	struct world *w = *state;
+	struct webhost_table *t = webhost_table_new(w->f->loop);
+	struct httpurl_place place = { .scheme = (char[]){ "http" },
+		.host = (char[]){ "127.0.0.1" },
+		.port = fixture_dead_port() };
+	struct webhost *h = webhost_get(t, &place, false);
+	struct waiter waiters[3] = { { .told = 0 } }, late = { .told = 0 };
+	struct client knock = { .fd = -1 };
+	char expected[64];
+	int fd;
+
+	webhost_unanswered(h);
+	UNTIL(w->f, webhost_lost(h));
+	for (int i = 0; i < 3; i++)
+		webhost_wait(h, &waiters[i].turn, on_told, &waiters[i]);
+	UNTIL(w->f, waiters[0].told && waiters[1].told && waiters[2].told);
+	snprintf(expected, sizeof(expected), "http://127.0.0.1:%u: Connection refused", place.port);
+	for (int i = 0; i < 3; i++)
+		assert_string_equal(waiters[i].err.msg, expected);
+	webhost_wait(h, &late.turn, on_told, &late);
+	fd = listen_at(place.port);
+	UNTIL(w->f, late.told);
+	assert_int_equal(late.err.kind, ERR_NONE);
+	assert_null(webhost_lost(h));
+	webhost_unanswered(h); /* whatever it did with a request: somebody is there */
+	UNTIL(w->f, client_accept(&knock, fd));
+	late.told = 0;
+	webhost_wait(h, &late.turn, on_told, &late);
+	UNTIL(w->f, late.told);
+	assert_int_equal(late.err.kind, ERR_NONE);
+	client_close(&knock);
+	close(fd);
+	webhost_table_free(t);
+}
+
+/* Where a proxy leads nobody here can know. */
+static void lost_behind_a_proxy(void **state)
+{
+	struct world *w = *state;
+	struct webhost_table *t = webhost_table_new(w->f->loop);
+	struct httpurl_place place = { .scheme = (char[]){ "http" },
+		.host = (char[]){ "127.0.0.1" },
+		.port = fixture_dead_port() };
+	struct webhost *h = webhost_get(t, &place, true);
+	struct waiter waiter = { .told = 0 };
+
+	webhost_unanswered(h);
+	webhost_wait(h, &waiter.turn, on_told, &waiter);
+	UNTIL(w->f, waiter.told);
+	assert_int_equal(waiter.err.kind, ERR_NONE);
+	webhost_table_free(t);
+}
+
+static void trust(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct webaccess *known = access_of((struct webaccess_config){ .ca_pem = w->f->ca.cert_pem,
+		.cert_pem = w->f->serving.cert_pem,
+		.key_pem = w->f->serving.key_pem });
+	struct webaccess *blind = access_of((struct webaccess_config){ .insecure = true });
+	struct got good = { .w = web }, unsure = { .w = web }, insecure = { .w = web }, again = { .w = web };
+
+	get(&good, w->secure_url, "/", (struct webget_request){ .access = known });
+	expect_body(w, &good, "GET /");
+	assert_string_equal(w->last_client, "localhost");
+	get(&unsure, w->secure_url, "/", (struct webget_request){ .timeout_ms = 0 });
+	expect_error(w, &unsure, ERR_TEMPORARY, "certificate");
+	get(&insecure, w->secure_url, "/", (struct webget_request){ .access = blind });
+	expect_body(w, &insecure, "GET /");
+	assert_string_equal(w->last_client, "");
+	/* A connection that was made without looking is not used by who looks. */
+	get(&again, w->secure_url, "/", (struct webget_request){ .timeout_ms = 0 });
+	expect_error(w, &again, ERR_TEMPORARY, "certificate");
+	webaccess_unref(known);
+	webaccess_unref(blind);
+	webget_free(web);
+}
+
+static void cancelled(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct got g = { .w = web }, held = { .w = web }, queued = { .w = web }, name = { .w = web },
+		   first = { .w = web };
+	struct webget_call *call = get(&g, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 0 });
+
+	webget_cancel(call);
+	call = get(&held, w->plain_url, "/hold", (struct webget_request){ .timeout_ms = 0 });
+	UNTIL(w->f, w->held_count == 1);
+	webget_cancel(call);
+	webget_cancel(get(&name, "http://", "some-name.invalid/", (struct webget_request){ .timeout_ms = 0 }));
+	first.cancel = get(&queued, w->plain_url, "/hold", (struct webget_request){ .timeout_ms = 0 });
+	get(&first, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 0 });
+	expect_body(w, &first, "GET /x");
+	fixture_linger(w->f, 50);
+	assert_int_equal(g.done + held.done + queued.done + name.done, 0);
+	webget_cancel(NULL);
+	webget_free(web);
+}
+
+static void freed_inside(void **state)
+{
+	struct world *w = *state;
+	struct got a = { .w = webget_new(w->f->loop, 3000), .free_all = true }, b = { .w = a.w };
+
+	get(&b, w->plain_url, "/hold", (struct webget_request){ .timeout_ms = 0 });
+	get(&a, w->plain_url, "/x", (struct webget_request){ .timeout_ms = 0 });
+	expect_body(w, &a, "GET /x");
+	/* Also from a failure that comes of itself. */
+	a = (struct got){ .w = webget_new(w->f->loop, 3000), .free_all = true };
+	b = (struct got){ .w = a.w };
+	get(&a, "http://", "x.invalid/", (struct webget_request){ .timeout_ms = 50 });
+	get(&b, "http://", "x.invalid/", (struct webget_request){ .timeout_ms = 0 });
+	UNTIL(w->f, a.done);
+	fixture_linger(w->f, 20);
+	assert_int_equal(b.done, 0);
+}
+
+static void token_answers(void **state)
+{
+	static const struct {
+		int status;
+		const char *body, *token, *error;
+		int64_t life_ms;
+	} rows[] = {
+		{ 200, "{\"access_token\":\"abc\",\"token_type\":\"bearer\",\"expires_in\":3600}", "abc", NULL,
+			3600000 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":\"60\"}", "abc", NULL, 60000 },
+		{ 201, "{\"access_token\":\"abc\",\"expires_in\":-5}", "abc", NULL, 0 },
+		{ 200, "{\"access_token\":\"abc\",\"expires_in\":1e300}", "abc", NULL, INT64_C(315360000000) },
+		{ 200, "{\"access_token\":\"a b\"}", NULL, "no access_token that can be sent", 0 },
+		{ 200, "{\"access_token\":\"a\",\"token_type\":\"mac\"}", NULL, "token_type is not bearer", 0 },
+		{ 200, "{}", NULL, "no access_token", 0 },
+		{ 200, "<html>", NULL, "not a JSON object", 0 },
+		{ 401, "{\"error\":\"invalid_client\",\"error_description\":\"s3cret\"}", NULL,
+			"HTTP status 401, invalid_client", 0 },
+		{ 400, "{\"error\":\"s3cret\"}", NULL, "HTTP status 400", 0 },
+		{ 503, "", NULL, "HTTP status 503", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct err err = { 0 };
+		int64_t life_ms;
+		char *token = webtoken_parse(rows[i].status, rows[i].body, strlen(rows[i].body), &life_ms, &err);
+
+		assert_true(!token == !rows[i].token);
+		assert_int_equal(life_ms, rows[i].life_ms);
+		if (token)
+			assert_string_equal(token, rows[i].token);
+		else if (!strstr(err.msg, rows[i].error) || strstr(err.msg, "s3cret"))
+			fail_msg("%s: %s", rows[i].body, err.msg);
+		mem_free_secret(token);
+	}
+}
+
+/* Whether credentials may follow a redirect. */
+static void following(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		bool may;
+	} rows[] = {
+		{ "http://h/a", "http://H:80/b", true },
+		{ "http://h:9090/a", "http://h/b", false },
+		{ "http://h:9090/", "https://h/", true },
+		{ "https://h/", "http://h/", false },
+		{ "https://h/", "https://h:8443/", false },
+		{ "http://h/", "http://h.evil/", false },
+		{ "http://[::1]:1/", "http://[::1]:1/x", true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct httpurl_place from, to;
+
+		assert_int_equal(httpurl_place(rows[i].from, &from, NULL), 0);
+		assert_int_equal(httpurl_place(rows[i].to, &to, NULL), 0);
+		if (httpurl_may_follow(&from, &to) != rows[i].may)
+			fail_msg("%s to %s", rows[i].from, rows[i].to);
+		httpurl_place_done(&from);
+		httpurl_place_done(&to);
+	}
+}
+
+/*
+ * HTTP_PROXY as Go and its users know it; what NO_PROXY names is asked straight. The proxy is our
+ * own server, which says what it was asked.
+ */
+static void proxies(void **state)
+{
+	struct world *w = *state;
+	struct got by_proxy = { .w = NULL }, straight = { .w = NULL };
+	struct webget *web;
+
+	setenv("HTTP_PROXY", w->plain_url, 1);
+	setenv("NO_PROXY", "127.0.0.1", 1);
+	web = webget_new(w->f->loop, 3000);
+	by_proxy.w = straight.w = web;
+	get(&by_proxy, "http://", "some-name.invalid:8080/x", (struct webget_request){ .timeout_ms = 0 });
+	expect_body(w, &by_proxy, "host=some-name.invalid:8080");
+	get(&straight, w->plain_url, "/y", (struct webget_request){ .timeout_ms = 0 });
+	expect_body(w, &straight, "GET /y");
+	webget_free(web);
+	unsetenv("HTTP_PROXY");
+	unsetenv("NO_PROXY");
+}
+
+#define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, world_setup, world_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_WORLD(what_is_sent),
+		IN_WORLD(headers),
+		IN_WORLD(answers),
+		IN_WORLD(exchanges_are_told),
+		IN_WORLD(many),
+		IN_WORLD(many_answered),
+		IN_WORLD(trust),
+		IN_WORLD(cancelled),
+		IN_WORLD(freed_inside),
+		IN_WORLD(proxies),
+		cmocka_unit_test(token_answers),
+		cmocka_unit_test(following),
+		IN_WORLD(lost),
+		IN_WORLD(lost_behind_a_proxy),
+	};
+
+	world_without_proxies();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

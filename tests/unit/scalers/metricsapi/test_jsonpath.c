@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Paths into JSON: the same as GJSON finds, where we mean to be the same; what is refused, and what
+ * differs on purpose.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "scalers/metricsapi/jsonpath.h"
+#include "scalers/metricvalue.h"
+
+static const struct {
+	const char *path, *json, *kind, *text;
+} gjson[] = {
+#include "../jsonpath_gjson.inc"
+};
+
+static int number(const char *path, const char *json, double *out, struct err *err)
+{
+	struct jsonpath *p = jsonpath_compile(path, err);
+	int rc = p ? jsonpath_number(p, json, strlen(json), out, err) : -1;
+
+	jsonpath_free(p);
+	return rc;
+}
+
+static bool got(const char *message, const char *kind)
+{
+	const char *at = strstr(message, "got ");
+
+	return at && strncmp(at + 4, kind, strlen(kind)) == 0;
+}
+
+static void as_gjson(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(gjson) / sizeof(gjson[0]); i++) {
+		double found = NAN, wanted = NAN;
+		struct err err = { 0 };
+		int rc = number(gjson[i].path, gjson[i].json, &found, &err);
+		bool has_value = strcmp(gjson[i].kind, "Number") == 0 ||
+			(strcmp(gjson[i].kind, "String") == 0 &&
+				metricvalue_of_text(gjson[i].text, strlen(gjson[i].text), &wanted));
+
+		if (strcmp(gjson[i].kind, "Number") == 0)
+			wanted = strtod(gjson[i].text, NULL);
+		if (has_value && (rc != 0 || found != wanted))
+			fail_msg("%s of %s: %g %s, not %g", gjson[i].path, gjson[i].json, found, err.msg, wanted);
+		if (!has_value && rc == 0)
+			fail_msg("%s of %s: %g, but there is no number", gjson[i].path, gjson[i].json, found);
+		if (!has_value && !got(err.msg, gjson[i].kind))
+			fail_msg("%s of %s: %s, not %s", gjson[i].path, gjson[i].json, err.msg, gjson[i].kind);
+	}
+}
+
+/* What a comparison with GJSON leaves out. wanted NAN: nothing is there. */
+static const struct {
+	const char *path, *json;
+	double wanted;
+} ours[] = {
+	{ "b.@keys.#", "{\"a\":1}", NAN },
+	{ "b.@values.#", "{\"a\":1}", NAN },
+	{ "a.@keys.#", "{\"a\":[1,2]}", NAN },
+	{ "a.#(b==\"x\").c", "{\"a\":[{\"b\":0,\"c\":7}]}", NAN },
+	{ "a.#(b!=\"x\").c", "{\"a\":[{\"b\":0,\"c\":7}]}", 7 },
+	{ "a.#(b=\"\").c", "{\"a\":[{\"b\":0,\"c\":1},{\"b\":\"\",\"c\":2}]}", 2 },
+	{ "a.#(b>=false).c", "{\"a\":[{\"b\":false,\"c\":6},{\"b\":true,\"c\":7}]}", 6 },
+	{ "a.#(b<=true).c", "{\"a\":[{\"b\":true,\"c\":7},{\"b\":false,\"c\":6}]}", 7 },
+	{ "a.b\\*c*", "{\"a\":{\"bxcy\":3,\"b*cz\":4}}", 4 },
+	{ "a.#(==1)", "{\"a\":[1]}", 1 },
+	{ "a.#(@this==1)", "{\"a\":[1]}", 1 },
+	{ "a.\\@this", "{\"a\":{\"@this\":4}}", 4 },
+	{ "a", "\xef\xbb\xbf{\"a\":3}", 3 },
+	{ "a", "{\"a\":\"0.0001\"}", 0.0001 },
+	{ "a", "{\"a\":\"2E\"}", 2e18 },
+	{ "a", "{\"a\":\"3Ei\"}", 3 * 0x1p60 },
+	{ "a.*c", "{\"a\":{\"\xc3\xa4\\u0063\":3}}", 3 },
+	{ "a.?c", "{\"a\":{\"\xc3\xa4\\u0063\":3}}", 3 },
+};
+
+static void where_we_differ(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++) {
+		double found = NAN;
+		struct err err = { 0 };
+		int rc = number(ours[i].path, ours[i].json, &found, &err);
+
+		if (rc != (isnan(ours[i].wanted) ? -1 : 0) ||
+			(rc == 0 && fabs(found - ours[i].wanted) > 1e-12 * fabs(found)))
+			fail_msg("%s of %s: %g %s", ours[i].path, ours[i].json, found, err.msg);
+	}
+}
+
+static const struct {
+	const char *path, *message;
+} refused[] = {
+	{ "{a,b}", "position 1: multipaths ({...}, [...]) are not supported" },
+	{ "a.[b", "position 3: multipaths" },
+	{ "a|{b}", "position 3: multipaths" },
+	{ "!5", "position 1: literals (!...) are not supported" },
+	{ "a|!5", "position 3: literals" },
+	{ "..#", "position 1: JSON lines (..) are not supported" },
+	{ "a.#(b==~true).c", "position 8: comparisons with ~true and the like are not supported" },
+	{ "a.#(b=='x').c", "position 8: a text stands in double quotes" },
+	{ "a.#(b==\"x).c", "position 3: the parenthesis behind # is not closed" },
+	{ "a.#(b==1", "position 3: the parenthesis behind # is not closed" },
+	{ "a.#(b!x).c", "position 6: an operator must be" },
+	{ "a.#(b===1).c", "position 8: an operator must be" },
+	{ "a.#(b==\"x\"y).c", "position 8: there is something behind the text in quotes" },
+	{ "a.#(b==\"\\q\").c", "position 8: the text in quotes must be one of JSON" },
+	{ "a.#(b==1)c", "position 10: a dot or | must follow here" },
+	{ "a.#(b==1)##", "position 11: a dot or | must follow here" },
+	{ "#[b==1].c", "position 1: conditions are written #(...)" },
+	{ "a.@tostr", "position 3: of the modifiers only" },
+	{ "a.@reverse:1", "position 11: arguments of modifiers" },
+	{ "a.#({b}==1)", "position 5: multipaths" },
+	{ "a\\", "position 1: there is nothing behind the last backslash" },
+	{ "a.#(#(#(#(#(#(#(#(#(x)))))))))", "at most 8" },
+	{ "a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a."
+	  "a.a.a.a.a.a.a.a.a.a.a",
+		"at most 64" },
+};
+
+static void what_is_not_understood_is_said_at_once(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct err err = { 0 };
+		struct jsonpath *p = jsonpath_compile(refused[i].path, &err);
+
+		if (p || err.kind != ERR_INVALID || !strstr(err.msg, refused[i].message))
+			fail_msg("%s: %s", refused[i].path, p ? "taken" : err.msg);
+	}
+}
+
+static const struct {
+	const char *path, *json, *message;
+} bad_answers[] = {
+	{ "a", "", "the answer is not JSON: line 1 column 0: it ends too early" },
+	{ "a", "{\"a\":1", "it ends too early" },
+	{ "a", "{\"a\":1}\n{\"a\":2}", "the answer is not JSON: line 2 column 1: there is more behind its end" },
+	{ "a", "<html>secret</html>", "the answer is not JSON: line 1 column 1: it cannot be read" },
+	{ "a", "{\"a\":1,\"a\":2}", "an object has a name twice" },
+	{ "a", "{\"a\":1e999}", "a number is too large" },
+	{ "a", "{\"a\":NaN}", "it cannot be read" },
+	{ "a", "{\"a\":\"\xff\"}", "it is not UTF-8" },
+	{ "b", "{\"a\":1}",
+		"must point to a numeric value or a string parseable as a Quantity, got Null: there is nothing" },
+	{ "a", "{\"a\":\"s3cret\"}",
+		"must point to a numeric value or a string parseable as a Quantity, got String: a text that is no "
+		"quantity like 5, 1.5, 100m or 2Gi" },
+	{ "a", "{\"a\":\"1\\u0000\"}", "got String" },
+	{ "a", "{\"a\":true}", "got True" },
+	{ "a", "{\"a\":[1]}", "got JSON: a list" },
+	{ "a", "{\"a\":{}}", "got JSON: an object" },
+};
+
+static void what_is_no_number_is_an_error(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad_answers) / sizeof(bad_answers[0]); i++) {
+		struct err err = { 0 };
+		double value;
+
+		assert_int_equal(number(bad_answers[i].path, bad_answers[i].json, &value, &err), -1);
+		if (err.kind != ERR_INVALID || !strstr(err.msg, bad_answers[i].message) || strstr(err.msg, "cret"))
+			fail_msg("%s of %s: %s", bad_answers[i].path, bad_answers[i].json, err.msg);
+	}
+}
+
+/* Neither takes long. */
+static void costs_are_bounded(void **state)
+{
+	struct buf json = BUF_INIT(16 << 20);
+	struct err err = { 0 };
+	double value;
+
+	(void)state;
+	buf_puts(&json, "{\"a\":[0");
+	for (int i = 0; i < 1100000; i++)
+		buf_puts(&json, ",1");
+	buf_puts(&json, "]}");
+	assert_int_equal(number("a.#(==1)#|#", json.data, &value, &err), -1);
+	assert_string_equal(err.msg,
+		"the answer is too large for that path: it leads through more than 1000000 values");
+	assert_int_equal(number("a.#", json.data, &value, &err), 0);
+	assert_true(value == 1100001);
+	buf_reset(&json);
+	buf_puts(&json, "{\"");
+	for (int i = 0; i < 1000000; i++)
+		buf_putc(&json, 'a');
+	buf_puts(&json, "\":1}");
+	assert_int_equal(number("*a*a*a*a*a*a*a*b", json.data, &value, &err), -1);
+	buf_reset(&json);
+	for (int i = 0; i < 100000; i++)
+		buf_putc(&json, '[');
+	assert_int_equal(number("a", json.data, &value, &err), -1);
+	assert_non_null(strstr(err.msg, "nested too deep"));
+	buf_done(&json);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_gjson),
+		cmocka_unit_test(where_we_differ),
+		cmocka_unit_test(what_is_not_understood_is_said_at_once),
+		cmocka_unit_test(what_is_no_number_is_an_error),
+		cmocka_unit_test(costs_are_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_UNIT_SERVE_EXPLAIN_EXPLAINED_H
+#define TESTS_UNIT_SERVE_EXPLAIN_EXPLAINED_H
+
+/*
+ * Giving the room (room.h) objects as JSON with ' for ", and looking into what the status port
+ * tells of them.
+ */
+
+#include <jansson.h>
+
+#include "../room.h"
+
+#define CONDITION(type, status, reason, message)                                                                       \
+	"{'type':'" type "','status':'" status "','reason':'" reason "','message':'" message "'}"
+
+struct scaledobject *given(const char *quoted);  /* the ScaledObject from now on; the caller frees it */
+struct scaledjob *given_job(const char *quoted); /* the same of the ScaledJob */
+
+struct httpd_request *ask(const char *uri); /* the status port */
+
+/* A member by its path: "target.replicas", "triggers.0.value". NULL when it is absent or null. */
+const json_t *at(const json_t *object, const char *path);
+bool has(const json_t *object, const char *path); /* it is there, if only as null */
+void expect_text(const json_t *object, const char *path, const char *text);
+void expect_int(const json_t *object, const char *path, int value);
+
+#endif
