@@ -44,7 +44,7 @@ void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 		add_wanted(&of->triggers[i], wanted);
 }
 
-/* ---- Crd/workload's questions, asked of the look-up ---- */
+/* ---- crd/workload's questions, asked of the look-up ---- */
 
 struct place {
 	const struct auth_lookup *lookup;

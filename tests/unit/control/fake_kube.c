@@ -334,7 +334,7 @@ static struct rule *take_rule(int verb, const char *path)
 	return NULL;
 }
 
-/* ---- Kube/client ---- */
+/* ---- kube/client ---- */
 
 static bool is_write(const struct kube_call *c)
 {
@@ -470,7 +470,7 @@ static void on_call_due(void *arg)
 	answer(c);
 }
 
-/* ---- Kube/watch ---- */
+/* ---- kube/watch ---- */
 
 struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
 	void *arg)

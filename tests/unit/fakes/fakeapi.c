@@ -201,7 +201,7 @@ static void on_timer(void *arg)
 	json_decref(answer);
 }
 
-/* ---- Kube/client ---- */
+/* ---- kube/client ---- */
 
 struct loop *kube_loop(struct kube *k)
 {
@@ -282,7 +282,7 @@ char *kube_escape(const char *text, char *out, size_t size)
 	return out;
 }
 
-/* ---- Kube/events ---- */
+/* ---- kube/events ---- */
 
 struct events *fakecluster_events(void)
 {

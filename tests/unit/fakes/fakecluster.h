@@ -26,7 +26,7 @@
 struct kube *fakecluster_start(struct loop *loop);
 void fakecluster_end(void); /* fails when a call or a watch is left over */
 
-/* ---- Fakecluster.c: as others do it, behind our back; paths are those of objects ---- */
+/* ---- fakecluster.c: as others do it, behind our back; paths are those of objects ---- */
 
 /* creates it; or replaces all but its status and what the server keeps */
 void fakecluster_apply(const char *path, const char *text);
@@ -63,7 +63,7 @@ void fakecluster_relist(const char *part);      /* 410 Gone to each watch whose 
 void fakecluster_trouble(const char *part, enum err_kind kind, const char *message);
 unsigned fakecluster_watches(const char *part); /* under way */
 
-/* ---- Fakeapi.c ---- */
+/* ---- fakeapi.c ---- */
 
 #define FAKECLUSTER_ANY (-1)
 enum fakecluster_fault {

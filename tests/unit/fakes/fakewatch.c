@@ -263,7 +263,7 @@ static void begin_list(struct watch *w)
 	loop_timer_set(&w->timer, LIST_MS);
 }
 
-/* ---- Kube/watch ---- */
+/* ---- kube/watch ---- */
 
 struct watch *watch_start(struct kube *k, const struct watch_config *config, const struct watch_events *events,
 	void *arg)
