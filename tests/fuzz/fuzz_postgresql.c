@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "fuzz.h"
 #include "net/pg/pg.h"
+#include "net/pg/pgendpoint.h"
 #include "net/pg/pgstring.h"
 #include "scalers/sql/pgquery.h"
 
@@ -19,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len = strlen(text), bytes = 0;
 	struct strmap parts = { 0 };
 	struct err err = { .kind = ERR_NONE };
-	struct pg_endpoint *e;
+	struct pgendpoint *e;
 	int failed = pgstring_parse(text, &parts, &err);
 
 	must(!failed == (err.kind == ERR_NONE));
@@ -28,9 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		bytes += strlen(parts.pairs[i].key) + strlen(parts.pairs[i].value);
 	must(bytes <= 2 * len + 64);
 	strmap_done_secret(&parts);
-	e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = text }, &err);
-	must(!e || (pg_endpoint_key(e) && pg_endpoint_name(e)));
-	pg_endpoint_unref(e);
+	e = pgendpoint_new(&(struct pgendpoint_config){ .connection = text }, &err);
+	must(!e || (pgendpoint_key(e) && pgendpoint_name(e)));
+	pgendpoint_unref(e);
 	must(!pgquery_is_several(text) || strchr(text, ';'));
 	return 0;
 }

@@ -9,16 +9,17 @@
 
 #include "base/mem.h"
 #include "fuzz.h"
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redismap.h"
 #include "net/redis/redisreply.h"
 
 /* Every address is one that an endpoint takes. */
 static void check_address(const char *address)
 {
-	struct redis_endpoint *e = redis_endpoint_new(&(struct redis_endpoint_config){ .address = address }, NULL);
+	struct redisendpoint *e = redisendpoint_new(&(struct redisendpoint_config){ .address = address }, NULL);
 
 	must(e != NULL);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void check_slots(const struct redis_reply *reply)

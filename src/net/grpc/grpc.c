@@ -30,7 +30,7 @@
  */
 struct link {
 	struct grpc_pool *pool;
-	struct grpc_endpoint *endpoint;
+	struct grpcendpoint *endpoint;
 	struct httpc *http;
 	struct reach *reach;
 	struct loop_task settle; /* those that wait */
@@ -98,7 +98,7 @@ static struct reach *new_reach(struct link *l)
 	return r;
 }
 
-static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struct err *err)
+static struct link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct err *err)
 {
 	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
 		.max_streams = STREAMS_MAX };
@@ -113,7 +113,7 @@ static struct link *link_get(struct grpc_pool *p, struct grpc_endpoint *e, struc
 		return NULL;
 	l = mem_zalloc(sizeof(*l));
 	l->pool = p;
-	l->endpoint = grpc_endpoint_ref(e);
+	l->endpoint = grpcendpoint_ref(e);
 	l->http = http;
 	l->reach = by_proxy() ? NULL : new_reach(l);
 	loop_task_init(&l->settle, on_settle, l);
@@ -133,7 +133,7 @@ static void link_free(struct link *l)
 	reach_free(l->reach);
 	loop_task_cancel(l->pool->loop, &l->settle);
 	httpc_free(l->http);
-	grpc_endpoint_unref(l->endpoint);
+	grpcendpoint_unref(l->endpoint);
 	free(l);
 }
 
@@ -333,7 +333,7 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 		.on_header = on_header,
 		.on_data = on_data,
 		.on_done = on_done };
-	const struct grpc_endpoint *e = call->link->endpoint;
+	const struct grpcendpoint *e = call->link->endpoint;
 	MEM_AUTO char *url = mem_printf("%s%s", e->url, call->path);
 	char timeout[48];
 	const char *headers[] = { "Content-Type: application/grpc", "TE: trailers", "User-Agent: grpc-kscaled",
@@ -431,7 +431,7 @@ static void on_settle(void *arg)
 
 /* ---- Calls ---- */
 
-struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
 {
 	struct link *l = link_get(p, e, NULL);
@@ -449,7 +449,7 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const
 	return call;
 }
 
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, const struct grpc_stream_events *events, void *arg)
 {
 	struct link *l = link_get(p, e, NULL);

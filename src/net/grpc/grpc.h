@@ -22,31 +22,12 @@
 #include "net/loop.h"
 
 struct grpc_pool;
-struct grpc_endpoint;
+struct grpcendpoint; /* net/grpc/grpcendpoint.h */
 struct grpc_call;
 
 struct grpc_pool *grpc_pool_new(struct loop *loop); /* costs nothing before the first call */
 /* calls under way are dropped without callbacks; not from inside one */
 void grpc_pool_free(struct grpc_pool *p);
-
-struct grpc_endpoint_config { /* borrowed texts, copied */
-	/*
-	 * host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes
-	 * of gRPC are refused by name: among them unix:, as whoever writes an object has no
-	 * business with this host's sockets
-	 */
-	const char *target;
-	bool tls;                       /* else HTTP/2 in the clear, from the first byte */
-	bool insecure;                  /* the server's certificate is not looked at */
-	const char *ca_pem;             /* trusted besides the system's roots; NULL for none */
-	const char *cert_pem, *key_pem; /* NULL for none */
-};
-/* counted; NULL: ERR_INVALID */
-struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err);
-struct grpc_endpoint *grpc_endpoint_ref(struct grpc_endpoint *e);
-void grpc_endpoint_unref(struct grpc_endpoint *e);                /* NULL is fine */
-const char *grpc_endpoint_key(const struct grpc_endpoint *e);     /* what tells it from others; no secret */
-const char *grpc_endpoint_address(const struct grpc_endpoint *e); /* "10.0.0.7:50051" */
 
 /*
  * The one message of the answer, or err (bytes NULL): `GetMetrics: UNAVAILABLE: no workers`, its
@@ -59,7 +40,7 @@ typedef void (*grpc_fn)(void *arg, const void *bytes, size_t len, const struct e
  * method: "/package.Service/Method"; message: borrowed for this call only, at most 4 MiB.
  * deadline_ms: loop clock; the server is told, too.
  */
-struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg);
 
 struct grpc_stream_events {
@@ -68,7 +49,7 @@ struct grpc_stream_events {
 	void (*on_end)(void *arg, const struct err *err); /* once; err NULL: the server ended it well */
 };
 /* Without a deadline: it lives until it ends or is cancelled. */
-struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpc_endpoint *e, const char *method, const void *message,
+struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, const struct grpc_stream_events *events, void *arg);
 
 void grpc_cancel(struct grpc_call *call); /* no callback any more; also from inside its callbacks; NULL is fine */

@@ -81,7 +81,7 @@ static int read_target(const char *target, char **out, struct err *err)
 
 /* ---- Endpoints ---- */
 
-static char *key_of(const struct grpc_endpoint *e, bool tls)
+static char *key_of(const struct grpcendpoint *e, bool tls)
 {
 	char fingerprint[FINGERPRINT_TEXT];
 
@@ -93,12 +93,12 @@ static char *key_of(const struct grpc_endpoint *e, bool tls)
 
 static void on_done(struct endpoint *base)
 {
-	free(((struct grpc_endpoint *)base)->url);
+	free(((struct grpcendpoint *)base)->url);
 }
 
-struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *config, struct err *err)
+struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, struct err *err)
 {
-	struct grpc_endpoint *e;
+	struct grpcendpoint *e;
 	const struct tls_client_config *tls;
 	char *address = NULL;
 
@@ -123,23 +123,23 @@ struct grpc_endpoint *grpc_endpoint_new(const struct grpc_endpoint_config *confi
 	return e;
 }
 
-struct grpc_endpoint *grpc_endpoint_ref(struct grpc_endpoint *e)
+struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e)
 {
 	endpoint_ref(&e->base);
 	return e;
 }
 
-void grpc_endpoint_unref(struct grpc_endpoint *e)
+void grpcendpoint_unref(struct grpcendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
 
-const char *grpc_endpoint_key(const struct grpc_endpoint *e)
+const char *grpcendpoint_key(const struct grpcendpoint *e)
 {
 	return e->base.key;
 }
 
-const char *grpc_endpoint_address(const struct grpc_endpoint *e)
+const char *grpcendpoint_address(const struct grpcendpoint *e)
 {
 	return e->base.name;
 }

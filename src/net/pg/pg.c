@@ -81,7 +81,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 	};
 
 	(void)first;
-	return pgconn_start(p->loop, (struct pg_endpoint *)e, &config, &handler, slot);
+	return pgconn_start(p->loop, (struct pgendpoint *)e, &config, &handler, slot);
 }
 
 static const char *opening(const void *connection)
@@ -181,7 +181,7 @@ size_t pg_pool_connections(const struct pg_pool *p)
 	return pool_connections(p->queries) + pg_listen_connections(p);
 }
 
-struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg)
 {
 	struct pg_call *call = mem_zalloc(sizeof(*call));

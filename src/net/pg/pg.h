@@ -27,28 +27,8 @@
 #include "net/loop.h"
 
 struct pg_pool;
-struct pg_endpoint; /* shared, counted */
+struct pgendpoint; /* net/pg/pgendpoint.h */
 struct pg_call;
-
-struct pg_endpoint_config {
-	const char *connection; /* "host=... user=..." or postgres://...; NULL: the next six. Secret, as it holds the
-				   password */
-	const char *host, *port, *user, *password, *dbname, *sslmode;
-	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* NULL for none; in the place of files */
-};
-
-/*
- * Reads and checks it all, without network I/O. What only KEDA's driver knows is dropped, what is
- * no setting of a connection is handed to the server as a run-time parameter, and what would read
- * files of this host is refused. ERR_INVALID says what is wrong, without values. The caller owns
- * one count.
- */
-struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, struct err *err);
-struct pg_endpoint *pg_endpoint_ref(struct pg_endpoint *e);
-void pg_endpoint_unref(struct pg_endpoint *e); /* NULL is fine; wipes credentials with the last count */
-/* identity without secrets: servers, database, TLS, fingerprint of everything */
-const char *pg_endpoint_key(const struct pg_endpoint *e);
-const char *pg_endpoint_name(const struct pg_endpoint *e); /* for messages: "db.shop:5432/orders" */
 
 /*
  * ask_ms: how long a query may take at most; the statement_timeout comes from it. Forgets libpq's
@@ -70,11 +50,11 @@ struct pg_answer {
 typedef void (*pg_fn)(void *arg, const struct pg_answer *answer, const struct err *err);
 
 /* Sends one query before deadline_ms (loop clock). */
-struct pg_call *pg_query(struct pg_pool *p, struct pg_endpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
+struct pg_call *pg_query(struct pg_pool *p, struct pgendpoint *e, const char *sql, int64_t deadline_ms, pg_fn fn,
 	void *arg);
 void pg_cancel(struct pg_call *call); /* no callback any more; NULL is fine */
 
-/* ---- Net/pg/pglisten: being told ---- */
+/* ---- net/pg/pglisten: being told ---- */
 
 /*
  * One more connection per server LISTENs on all channels that somebody wants to hear. After each
@@ -97,8 +77,7 @@ typedef void (*pg_listen_fn)(void *arg);
  * channel: exactly as pg_notify('<channel>', ...) has it. fn: once per turn in which something came
  * on it, and after each (new) start of the connection.
  */
-struct pg_listener *pg_listen(struct pg_pool *p, struct pg_endpoint *e, const char *channel, pg_listen_fn fn,
-	void *arg);
+struct pg_listener *pg_listen(struct pg_pool *p, struct pgendpoint *e, const char *channel, pg_listen_fn fn, void *arg);
 void pg_unlisten(struct pg_listener *l); /* NULL is fine */
 struct pg_listen_report pg_listen_report(const struct pg_listener *l);
 

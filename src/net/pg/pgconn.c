@@ -13,6 +13,7 @@
 #include "net/dial.h"
 #include "net/dns.h"
 #include "net/pemfile.h"
+#include "net/pg/pgendpoint.h"
 #include "net/pg/pgpump.h"
 
 #define TEXT_MAX       1024
@@ -25,7 +26,7 @@ enum state { CONNECTING, IDLE, BUSY, CLOSED };
 
 struct pgconn {
 	struct loop *loop;
-	struct pg_endpoint *endpoint; /* one count */
+	struct pgendpoint *endpoint; /* one count */
 	struct pgconn_config config;
 	const struct pgconn_handler *handler;
 	void *arg;
@@ -699,14 +700,14 @@ static void on_socket(evutil_socket_t fd, short what, void *arg)
 
 /* ---- Beginning and end ---- */
 
-struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const struct pgconn_config *config,
+struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struct pgconn_config *config,
 	const struct pgconn_handler *handler, void *arg)
 {
 	struct pgconn *c = mem_zalloc(sizeof(*c));
 	int64_t each_ms = e->connect_ms ? e->connect_ms : PGCONN_CONNECT_MS / (int64_t)e->host_count;
 
 	c->loop = loop;
-	c->endpoint = pg_endpoint_ref(e);
+	c->endpoint = pgendpoint_ref(e);
 	c->config = *config;
 	c->handler = handler;
 	c->arg = arg;
@@ -731,7 +732,7 @@ void pgconn_free(struct pgconn *c)
 	close_all(c);
 	loop_timer_done(&c->timer);
 	loop_timer_done(&c->rewire);
-	pg_endpoint_unref(c->endpoint);
+	pgendpoint_unref(c->endpoint);
 	c->endpoint = NULL;
 	loop_free_later(c->loop, c, really_free); /* its own functions may be on the stack */
 }

@@ -43,7 +43,7 @@ struct pgconn_config {
 	bool *refuses_options;
 };
 
-struct pgconn *pgconn_start(struct loop *loop, struct pg_endpoint *e, const struct pgconn_config *config,
+struct pgconn *pgconn_start(struct loop *loop, struct pgendpoint *e, const struct pgconn_config *config,
 	const struct pgconn_handler *handler, void *arg);
 void pgconn_free(struct pgconn *c); /* NULL is fine */
 /* On an open connection without a statement under way. -1: it is broken, free it. */

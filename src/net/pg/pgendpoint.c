@@ -112,7 +112,7 @@ static void put_option(struct buf *options, const char *name, const char *value)
  * What libpq does not know are run-time parameters, which KEDA's driver sends to the server as they
  * are.
  */
-static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, const char *name, const char *value,
+static int take_runtime_parameter(struct pgendpoint *e, struct buf *options, const char *name, const char *value,
 	struct err *err)
 {
 	if (!is_parameter_name(name))
@@ -123,8 +123,7 @@ static int take_runtime_parameter(struct pg_endpoint *e, struct buf *options, co
 	return 0;
 }
 
-static int sort_keyword(struct pg_endpoint *e, struct buf *options, const char *name, const char *value,
-	struct err *err)
+static int sort_keyword(struct pgendpoint *e, struct buf *options, const char *name, const char *value, struct err *err)
 {
 	for (size_t i = 0; i < sizeof(keywords) / sizeof(keywords[0]); i++) {
 		if (strcmp(keywords[i].name, name) != 0)
@@ -138,7 +137,7 @@ static int sort_keyword(struct pg_endpoint *e, struct buf *options, const char *
 	return take_runtime_parameter(e, options, name, value, err);
 }
 
-static int sort_keywords(struct pg_endpoint *e, const struct strmap *given, struct err *err)
+static int sort_keywords(struct pgendpoint *e, const struct strmap *given, struct err *err)
 {
 	struct buf options = BUF_INIT(OPTIONS_MAX);
 	const char *own = strmap_get(given, "options");
@@ -218,7 +217,7 @@ static int check_host(const struct pgendpoint_host *h, struct err *err)
 	return 0;
 }
 
-static int take_hosts(struct pg_endpoint *e, const struct strmap *given, struct err *err)
+static int take_hosts(struct pgendpoint *e, const struct strmap *given, struct err *err)
 {
 	const char *hosts = strmap_get(given, "host"), *addresses = strmap_get(given, "hostaddr"),
 		   *ports = strmap_get(given, "port");
@@ -282,7 +281,7 @@ static bool may_trust(const char *path)
 	return false;
 }
 
-static int take_root(struct pg_endpoint *e, const char *root, bool verifies, struct err *err)
+static int take_root(struct pgendpoint *e, const char *root, bool verifies, struct err *err)
 {
 	if (root && *root && e->base.tls.ca_pem)
 		return err_set(err, ERR_INVALID, "sslrootcert and the parameter ca are both given: one is enough");
@@ -307,7 +306,7 @@ static int take_root(struct pg_endpoint *e, const char *root, bool verifies, str
 	return 0;
 }
 
-static int check_pems(const struct pg_endpoint *e, struct err *err)
+static int check_pems(const struct pgendpoint *e, struct err *err)
 {
 	struct tls_client_config config = e->base.tls;
 
@@ -315,7 +314,7 @@ static int check_pems(const struct pg_endpoint *e, struct err *err)
 	return tls_client_check(&config, err) ? err_wrap(err, "TLS") : 0;
 }
 
-static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *config, const char *root, struct err *err)
+static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config, const char *root, struct err *err)
 {
 	static const char *const modes[] = { "disable", "allow", "prefer", "require", "verify-ca", "verify-full" };
 	const char *mode = strmap_get(&e->settings, "sslmode");
@@ -345,7 +344,7 @@ static int take_tls(struct pg_endpoint *e, const struct pg_endpoint_config *conf
 
 /* ---- The rest ---- */
 
-static int take_target(struct pg_endpoint *e, const char *text, struct err *err)
+static int take_target(struct pgendpoint *e, const char *text, struct err *err)
 {
 	static const char *const words[] = { "any", "read-write", "read-only", "primary", "standby", "prefer-standby" };
 
@@ -362,7 +361,7 @@ static int take_target(struct pg_endpoint *e, const char *text, struct err *err)
 					 "standby, prefer-standby");
 }
 
-static int take_connect_timeout(struct pg_endpoint *e, const char *text, struct err *err)
+static int take_connect_timeout(struct pgendpoint *e, const char *text, struct err *err)
 {
 	if (!text || !*text)
 		return 0;
@@ -372,7 +371,7 @@ static int take_connect_timeout(struct pg_endpoint *e, const char *text, struct 
 	return 0;
 }
 
-static void make_names(struct pg_endpoint *e, const struct strmap *given)
+static void make_names(struct pgendpoint *e, const struct strmap *given)
 {
 	struct buf name = BUF_INIT(4096);
 	const char *dbname = strmap_get(&e->settings, "dbname"), *mode = strmap_get(&e->settings, "sslmode");
@@ -400,7 +399,7 @@ static void make_names(struct pg_endpoint *e, const struct strmap *given)
 	e->base.key = mem_printf("postgresql %s %s %s", e->base.name, mode ? mode : "prefer", fingerprint);
 }
 
-static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config *config, const struct strmap *given,
+static int take_settings(struct pgendpoint *e, const struct pgendpoint_config *config, const struct strmap *given,
 	struct err *err)
 {
 	if (sort_keywords(e, given, err) || take_hosts(e, given, err))
@@ -415,7 +414,7 @@ static int take_settings(struct pg_endpoint *e, const struct pg_endpoint_config 
 	return 0;
 }
 
-static int read_given(const struct pg_endpoint_config *config, struct strmap *given, struct err *err)
+static int read_given(const struct pgendpoint_config *config, struct strmap *given, struct err *err)
 {
 	const char *const parts[][2] = { { "host", config->host }, { "port", config->port }, { "user", config->user },
 		{ "password", config->password }, { "dbname", config->dbname }, { "sslmode", config->sslmode } };
@@ -431,7 +430,7 @@ static int read_given(const struct pg_endpoint_config *config, struct strmap *gi
 
 static void on_done(struct endpoint *base)
 {
-	struct pg_endpoint *e = (struct pg_endpoint *)base;
+	struct pgendpoint *e = (struct pgendpoint *)base;
 
 	for (size_t i = 0; i < e->host_count; i++) {
 		free(e->hosts[i].host);
@@ -442,9 +441,9 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->options);
 }
 
-struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, struct err *err)
+struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct err *err)
 {
-	struct pg_endpoint *e = endpoint_new(sizeof(*e), on_done);
+	struct pgendpoint *e = endpoint_new(sizeof(*e), on_done);
 	struct strmap given = { 0 };
 	int failed;
 
@@ -452,27 +451,27 @@ struct pg_endpoint *pg_endpoint_new(const struct pg_endpoint_config *config, str
 	strmap_done_secret(&given);
 	if (!failed)
 		return e;
-	pg_endpoint_unref(e);
+	pgendpoint_unref(e);
 	return NULL;
 }
 
-struct pg_endpoint *pg_endpoint_ref(struct pg_endpoint *e)
+struct pgendpoint *pgendpoint_ref(struct pgendpoint *e)
 {
 	endpoint_ref(&e->base);
 	return e;
 }
 
-void pg_endpoint_unref(struct pg_endpoint *e)
+void pgendpoint_unref(struct pgendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
 
-const char *pg_endpoint_key(const struct pg_endpoint *e)
+const char *pgendpoint_key(const struct pgendpoint *e)
 {
 	return e->base.key;
 }
 
-const char *pg_endpoint_name(const struct pg_endpoint *e)
+const char *pgendpoint_name(const struct pgendpoint *e)
 {
 	return e->base.name;
 }
@@ -498,7 +497,7 @@ static void one_line(char *text)
 	*to = '\0';
 }
 
-void pgendpoint_clean(const struct pg_endpoint *e, char *text)
+void pgendpoint_clean(const struct pgendpoint *e, char *text)
 {
 	const char *password = strmap_get(&e->settings, "password");
 	size_t len = password ? strlen(password) : 0;

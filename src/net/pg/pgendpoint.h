@@ -3,16 +3,16 @@
 #define NET_PG_PGENDPOINT_H
 
 /*
- * What net/pg knows of an endpoint: which servers, with which settings. The public functions are in
- * net/pg/pg.h.
+ * An endpoint of net/pg: which servers, with which settings. Shared and counted; its members are
+ * for net/pg alone.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "base/strmap.h"
 #include "net/endpoint.h"
-#include "net/pg/pg.h"
 
 #define PGENDPOINT_HOSTS_MAX 16
 
@@ -22,7 +22,7 @@ struct pgendpoint_host {
 	uint16_t port;
 };
 
-struct pg_endpoint {
+struct pgendpoint {
 	struct endpoint base; /* its TLS: PEMs in the place of files; the key's password stands in the settings */
 	struct pgendpoint_host *hosts;
 	size_t host_count;
@@ -37,10 +37,30 @@ struct pg_endpoint {
 	bool own_timeout;   /* statement_timeout is said: none of ours */
 };
 
+struct pgendpoint_config {
+	const char *connection; /* "host=... user=..." or postgres://...; NULL: the next six. Secret, as it holds the
+				   password */
+	const char *host, *port, *user, *password, *dbname, *sslmode;
+	const char *ca_pem, *cert_pem, *key_pem, *key_password; /* NULL for none; in the place of files */
+};
+
+/*
+ * Reads and checks it all, without network I/O. What only KEDA's driver knows is dropped, what is
+ * no setting of a connection is handed to the server as a run-time parameter, and what would read
+ * files of this host is refused. ERR_INVALID says what is wrong, without values. The caller owns
+ * one count.
+ */
+struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct err *err);
+struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
+void pgendpoint_unref(struct pgendpoint *e); /* NULL is fine; wipes credentials with the last count */
+/* identity without secrets: servers, database, TLS, fingerprint of everything */
+const char *pgendpoint_key(const struct pgendpoint *e);
+const char *pgendpoint_name(const struct pgendpoint *e); /* for messages: "db.shop:5432/orders" */
+
 /*
  * text, with the password in it (should a server repeat it) replaced; one line; cut to what an err
  * holds. In place.
  */
-void pgendpoint_clean(const struct pg_endpoint *e, char *text);
+void pgendpoint_clean(const struct pgendpoint *e, char *text);
 
 #endif

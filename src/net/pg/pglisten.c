@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/pg/pg_parts.h"
+#include "net/pg/pgendpoint.h"
 
 #define BACKOFF_FIRST_MS 100
 #define BACKOFF_MAX_MS   5000
@@ -50,7 +51,7 @@ struct pg_listener {
 
 struct pg_listenserver {
 	struct pg_pool *pool;
-	struct pg_endpoint *endpoint; /* one count */
+	struct pgendpoint *endpoint; /* one count */
 	UT_hash_handle hh;
 	struct channel *channels; /* hash by name */
 	struct pgconn *conn;
@@ -335,7 +336,7 @@ static void server_free(struct pg_listenserver *s)
 	loop_timer_done(&s->timer);
 	loop_task_cancel(s->pool->loop, &s->ring);
 	HASH_DEL(s->pool->listening, s);
-	pg_endpoint_unref(s->endpoint);
+	pgendpoint_unref(s->endpoint);
 	free(s->why);
 	free(s->refused);
 	mem_free_ptr(&s);
@@ -395,7 +396,7 @@ static void on_timer(void *arg)
 
 /* ---- For everybody ---- */
 
-static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint *e)
+static struct pg_listenserver *server_for(struct pg_pool *p, struct pgendpoint *e)
 {
 	struct pg_listenserver *s;
 
@@ -404,7 +405,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint 
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->endpoint = pg_endpoint_ref(e);
+	s->endpoint = pgendpoint_ref(e);
 	s->state = PG_LISTEN_STARTING;
 	s->why = mem_dup("");
 	loop_timer_init(&s->timer, p->loop, on_timer, s);
@@ -414,7 +415,7 @@ static struct pg_listenserver *server_for(struct pg_pool *p, struct pg_endpoint 
 	return s;
 }
 
-struct pg_listener *pg_listen(struct pg_pool *p, struct pg_endpoint *e, const char *channel, pg_listen_fn fn, void *arg)
+struct pg_listener *pg_listen(struct pg_pool *p, struct pgendpoint *e, const char *channel, pg_listen_fn fn, void *arg)
 {
 	struct pg_listenserver *s = server_for(p, e);
 	struct pg_listener *l = mem_zalloc(sizeof(*l));

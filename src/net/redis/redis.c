@@ -42,8 +42,8 @@ struct redis_call {
 
 struct conn {
 	struct redis_pool *pool;
-	struct redis_endpoint *endpoint; /* one count */
-	UT_hash_handle hh;               /* by the endpoint's key */
+	struct redisendpoint *endpoint; /* one count */
+	UT_hash_handle hh;              /* by the endpoint's key */
 	struct redislink link;
 	struct redis_call *unsent, *sent; /* oldest first */
 	size_t waiting, waiting_bytes;
@@ -301,7 +301,7 @@ static void dial_when_allowed(struct conn *c)
 		loop_timer_set(&c->backoff, left_ms);
 }
 
-static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
+static struct conn *conn_new(struct redis_pool *p, struct redisendpoint *e)
 {
 	static const struct redislink_handler handler = { .opened = on_opened,
 		.replied = on_reply,
@@ -309,7 +309,7 @@ static struct conn *conn_new(struct redis_pool *p, struct redis_endpoint *e)
 	struct conn *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
-	c->endpoint = redis_endpoint_ref(e);
+	c->endpoint = redisendpoint_ref(e);
 	loop_timer_init(&c->timer, p->loop, on_deadline, c);
 	loop_timer_init(&c->backoff, p->loop, on_backoff_over, c);
 	redislink_init(&c->link, p->loop, c->endpoint, true, &p->guard, &handler, c);
@@ -335,7 +335,7 @@ static void conn_free(struct conn *c)
 	loop_timer_done(&c->timer);
 	loop_timer_done(&c->backoff);
 	HASH_DEL(c->pool->conns, c);
-	redis_endpoint_unref(c->endpoint);
+	redisendpoint_unref(c->endpoint);
 	mem_free_ptr(&c);
 }
 
@@ -414,7 +414,7 @@ static void enqueue(struct conn *c, struct redis_call *call)
 		dial_when_allowed(c);
 }
 
-struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e, int argc, const char *const *argv,
+struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, int argc, const char *const *argv,
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	struct redis_call *call = mem_zalloc(sizeof(*call));
@@ -435,7 +435,7 @@ struct redis_call *redis_command(struct redis_pool *p, struct redis_endpoint *e,
 	return call;
 }
 
-bool redis_rests(const struct redis_pool *p, const struct redis_endpoint *e)
+bool redis_rests(const struct redis_pool *p, const struct redisendpoint *e)
 {
 	const struct conn *c;
 

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redismap.h"
+#include "net/redis/redisreply.h"
 
 #define REDIRECTS 3
 #define WAY_MS    60000 /* MOVED tells earlier, whoever is concerned */
@@ -16,10 +18,10 @@ static int cluster_question(const struct redissite *s, const char **argv)
 	return 2;
 }
 
-static int cluster_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply,
+static int cluster_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 	struct redismap *map, struct err *err)
 {
-	const char *address = redis_endpoint_address(guide);
+	const char *address = redisendpoint_address(guide);
 
 	(void)s;
 	if (reply->type == REDIS_ERROR && strstr(reply->text, "cluster support disabled"))
@@ -42,7 +44,7 @@ static const struct redissite_kind cluster_kind = {
 	.nodes_guide = 1,
 };
 
-struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redis_endpoint_config *config,
+struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redisendpoint_config *config,
 	struct err *err)
 {
 	if (config->database != 0) {

@@ -16,13 +16,14 @@
  * other clients have it: a cluster behind a forwarded port).
  */
 
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redissite.h"
 
 /*
  * config->database must be 0: a cluster has no other. ERR_INVALID names the address. The caller
  * owns one count.
  */
-struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redis_endpoint_config *config,
+struct redissite *rediscluster_new(const char *const *seeds, size_t count, const struct redisendpoint_config *config,
 	struct err *err);
 
 #endif

@@ -34,7 +34,7 @@ static int split_address(const char *address, char **host, uint16_t *port, struc
 	return 0;
 }
 
-static int take_address(struct redis_endpoint *e, const char *address, struct err *err)
+static int take_address(struct redisendpoint *e, const char *address, struct err *err)
 {
 	if (!address || !address[0])
 		return err_set(err, ERR_INVALID, "address: must be host:port, but is empty");
@@ -49,7 +49,7 @@ static int take_address(struct redis_endpoint *e, const char *address, struct er
 
 static void on_done(struct endpoint *base)
 {
-	struct redis_endpoint *e = (struct redis_endpoint *)base;
+	struct redisendpoint *e = (struct redisendpoint *)base;
 
 	mem_free_ptr(&e->server_key);
 	mem_free_ptr(&e->host);
@@ -57,7 +57,7 @@ static void on_done(struct endpoint *base)
 	mem_free_secret(e->password);
 }
 
-static void make_key(struct redis_endpoint *e)
+static void make_key(struct redisendpoint *e)
 {
 	const char *const secrets[] = { e->username, e->password };
 	char fingerprint[FINGERPRINT_TEXT];
@@ -72,10 +72,10 @@ static void make_key(struct redis_endpoint *e)
 		e->server_key + strlen("redis ") + strlen(e->base.name));
 }
 
-static struct redis_endpoint *make(const struct redis_endpoint_config *config, const struct tls_client_config *tls,
+static struct redisendpoint *make(const struct redisendpoint_config *config, const struct tls_client_config *tls,
 	struct err *err)
 {
-	struct redis_endpoint *e = endpoint_new(sizeof(*e), on_done);
+	struct redisendpoint *e = endpoint_new(sizeof(*e), on_done);
 
 	e->database = config->database;
 	e->username = endpoint_dup_given(config->username);
@@ -85,21 +85,21 @@ static struct redis_endpoint *make(const struct redis_endpoint_config *config, c
 	if (config->tls)
 		endpoint_take_tls(&e->base, tls);
 	if (take_address(e, config->address, err)) {
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 		return NULL;
 	}
 	make_key(e);
 	return e;
 }
 
-struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *config, struct err *err)
+struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err)
 {
 	const struct tls_client_config tls = { .ca_pem = config->tls_ca_pem,
 		.cert_pem = config->tls_cert_pem,
 		.key_pem = config->tls_key_pem,
 		.key_password = config->tls_key_password,
 		.insecure = config->tls_insecure };
-	struct redis_endpoint *e = NULL;
+	struct redisendpoint *e = NULL;
 
 	if (config->database < 0)
 		err_set(err, ERR_INVALID, "database: must not be negative, but is %d", config->database);
@@ -107,13 +107,13 @@ struct redis_endpoint *redis_endpoint_new(const struct redis_endpoint_config *co
 		e = make(config, &tls, err);
 	if (!e || endpoint_check_tls(&e->base, err) == 0)
 		return e;
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 	return NULL;
 }
 
-struct redis_endpoint *redis_endpoint_at(const struct redis_endpoint *like, const char *address, struct err *err)
+struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err)
 {
-	const struct redis_endpoint_config config = {
+	const struct redisendpoint_config config = {
 		.address = address,
 		.database = like->database,
 		.username = like->username,
@@ -125,33 +125,33 @@ struct redis_endpoint *redis_endpoint_at(const struct redis_endpoint *like, cons
 	return make(&config, &like->base.tls, err);
 }
 
-struct redis_endpoint *redis_endpoint_ref(struct redis_endpoint *e)
+struct redisendpoint *redisendpoint_ref(struct redisendpoint *e)
 {
 	endpoint_ref(&e->base);
 	return e;
 }
 
-void redis_endpoint_unref(struct redis_endpoint *e)
+void redisendpoint_unref(struct redisendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
 
-const char *redis_endpoint_key(const struct redis_endpoint *e)
+const char *redisendpoint_key(const struct redisendpoint *e)
 {
 	return e->base.key;
 }
 
-const char *redis_endpoint_address(const struct redis_endpoint *e)
+const char *redisendpoint_address(const struct redisendpoint *e)
 {
 	return e->base.name;
 }
 
-const char *redis_endpoint_server_key(const struct redis_endpoint *e)
+const char *redisendpoint_server_key(const struct redisendpoint *e)
 {
 	return e->server_key;
 }
 
-int redis_endpoint_database(const struct redis_endpoint *e)
+int redisendpoint_database(const struct redisendpoint *e)
 {
 	return e->database;
 }

@@ -3,17 +3,17 @@
 #define NET_REDIS_REDISENDPOINT_H
 
 /*
- * What net/redis knows of an endpoint: who and where, and the credentials. The public functions are
- * in net/redis/redis.h.
+ * An endpoint of net/redis: who and where, and the credentials. Shared and counted; its members are
+ * for net/redis alone.
  */
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "net/endpoint.h"
-#include "net/redis/redis.h"
 
-struct redis_endpoint {
+struct redisendpoint {
 	struct endpoint base; /* its name: the address as given */
 	char *server_key;     /* the key without the database: who shares a connection that has none */
 	char *host;           /* without brackets; the path of a Unix socket, with port 0 */
@@ -23,5 +23,35 @@ struct redis_endpoint {
 	bool tls;
 	bool master_only;
 };
+
+struct redisendpoint_config {
+	const char *address; /* "host:port", "[v6]:port" or "/path/of/a/unix/socket" */
+	int database;
+	const char *username; /* NULL or "" for none */
+	const char *password;
+	bool tls;
+	bool tls_insecure;
+	const char *tls_ca_pem, *tls_cert_pem, *tls_key_pem, *tls_key_password;
+	/*
+	 * each connection first asks for the ROLE, and fails when it is a replica's (whoever may
+	 * not ask gets no answer, which is fine)
+	 */
+	bool master_only;
+};
+
+/*
+ * Checks the address, reads the PEMs, and makes the endpoint's key. ERR_INVALID names the field.
+ * Does no network I/O. The caller owns one count.
+ */
+struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *config, struct err *err);
+/* The same in all but the address: the other servers of a cluster. The PEMs are not read again. */
+struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err);
+struct redisendpoint *redisendpoint_ref(struct redisendpoint *e);
+void redisendpoint_unref(struct redisendpoint *e); /* NULL is fine; wipes credentials with the last count */
+/* identity without secrets: address, database, TLS, fingerprint of the credentials */
+const char *redisendpoint_key(const struct redisendpoint *e);
+const char *redisendpoint_server_key(const struct redisendpoint *e); /* the same without the database */
+const char *redisendpoint_address(const struct redisendpoint *e);    /* for messages */
+int redisendpoint_database(const struct redisendpoint *e);
 
 #endif

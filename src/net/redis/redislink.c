@@ -58,7 +58,7 @@ static void greet(struct redislink *l, int argc, const char **argv)
 
 static void greet_all(struct redislink *l)
 {
-	const struct redis_endpoint *e = l->endpoint;
+	const struct redisendpoint *e = l->endpoint;
 	char database[16];
 
 	l->greetings_count = 0;
@@ -122,7 +122,7 @@ static bool no_master(const struct redis_reply *reply, struct err *err)
  * AUTH default), and complains of one that is said alone: then everybody may do everything, and so
  * may we.
  */
-static bool wants_no_password(const struct redis_endpoint *e, const char *name, const char *text)
+static bool wants_no_password(const struct redisendpoint *e, const char *name, const char *text)
 {
 	static const char words[] = "ERR AUTH <password> called without any password configured";
 
@@ -133,7 +133,7 @@ static bool wants_no_password(const struct redis_endpoint *e, const char *name, 
  * Whether the reply to a greeting means that this connection is of no use: for our credentials
  * (ERR_DENIED), or as the server turns everybody away, or is a replica (ERR_TEMPORARY).
  */
-static bool is_useless(const struct redis_endpoint *e, const char *name, const struct redis_reply *reply,
+static bool is_useless(const struct redisendpoint *e, const char *name, const struct redis_reply *reply,
 	struct err *err)
 {
 	if (strcmp(name, "ROLE") == 0)
@@ -295,7 +295,7 @@ static void on_shaking_timeout(void *arg)
 
 static struct bufferevent *new_tls(struct redislink *l, int fd, struct err *err)
 {
-	const struct redis_endpoint *e = l->endpoint;
+	const struct redisendpoint *e = l->endpoint;
 	struct bufferevent *bev;
 
 	if (!l->tls)
@@ -337,7 +337,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 	loop_timer_set(&l->shaking, REDISLINK_CONNECT_MS);
 }
 
-void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
+void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
 	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg)
 {
 	*l = (struct redislink){

@@ -20,6 +20,7 @@
 
 struct bufferevent;
 struct dial;
+struct redis_reply;
 
 #define REDISLINK_CONNECT_MS    5000 /* name and TCP; then TLS as long again */
 #define REDISLINK_GREETINGS_MAX 3
@@ -55,8 +56,8 @@ enum redislink_state { REDISLINK_CLOSED, REDISLINK_DIALING, REDISLINK_SHAKING_HA
 
 struct redislink {
 	struct loop *loop;
-	const struct redis_endpoint *endpoint; /* borrowed */
-	struct redislink_guard *guard;         /* borrowed */
+	const struct redisendpoint *endpoint; /* borrowed */
+	struct redislink_guard *guard;        /* borrowed */
 	const struct redislink_handler *handler;
 	void *arg;
 	bool queries; /* greets with SELECT and ROLE, too */
@@ -73,7 +74,7 @@ struct redislink {
 	struct loop_timer shaking; /* the handshake's deadline */
 };
 
-void redislink_init(struct redislink *l, struct loop *loop, const struct redis_endpoint *e, bool queries,
+void redislink_init(struct redislink *l, struct loop *loop, const struct redisendpoint *e, bool queries,
 	struct redislink_guard *guard, const struct redislink_handler *handler, void *arg);
 void redislink_open(struct redislink *l);
 void redislink_close(struct redislink *l); /* in any state; may be opened again */

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "net/redis/redisreply.h"
 
 /* ---- Slots ---- */
 

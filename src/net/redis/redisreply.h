@@ -9,9 +9,26 @@
  */
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/err.h"
-#include "net/redis/redis.h"
+
+enum redis_reply_type { REDIS_STATUS, REDIS_ERROR, REDIS_INTEGER, REDIS_NIL, REDIS_STRING, REDIS_ARRAY };
+struct redis_reply {
+	enum redis_reply_type type;
+	int64_t integer;
+	char *text; /* STATUS, ERROR, STRING; NUL-terminated, len bytes */
+	size_t len;
+	struct redis_reply **elements; /* ARRAY */
+	size_t count;
+};
+
+void redis_reply_free(struct redis_reply *reply); /* NULL is fine */
+/*
+ * What the text of an error reply means for whoever asked: "NOPERM ..." is ERR_DENIED, "LOADING
+ * ..." passes by itself; ERR_INVALID for what is no such word.
+ */
+enum err_kind redis_error_kind(const char *text);
 
 /* Per reply. */
 #define REDISREPLY_DEPTH_MAX    4

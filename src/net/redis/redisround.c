@@ -5,6 +5,8 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 
 #define SLOW_MS  300 /* without an answer the next one is asked, too */
 #define ARGS_MAX 4
@@ -12,8 +14,8 @@
 struct
 try {
 	struct redisround *round;
-	struct redis_endpoint *endpoint; /* one count */
-	struct redis_call *call;         /* NULL before and after */
+	struct redisendpoint *endpoint; /* one count */
+	struct redis_call *call;        /* NULL before and after */
 };
 
 struct redisround {
@@ -95,7 +97,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
  * The first of the shuffled order, of those whose last connection failed just now only what is
  * needed.
  */
-static void choose(struct redisround *round, struct redis_endpoint *const *endpoints, size_t count)
+static void choose(struct redisround *round, struct redisendpoint *const *endpoints, size_t count)
 {
 	size_t *order = mem_array(count, sizeof(*order)), chosen = 0;
 
@@ -111,13 +113,13 @@ static void choose(struct redisround *round, struct redis_endpoint *const *endpo
 		for (size_t i = 0; i < count && chosen < round->count; i++) {
 			if (redis_rests(round->pool, endpoints[order[i]]) == (resting > 0))
 				round->tries[chosen++] = (struct try){ .round = round,
-					.endpoint = redis_endpoint_ref(endpoints[order[i]]) };
+					.endpoint = redisendpoint_ref(endpoints[order[i]]) };
 		}
 	}
 	mem_free_ptr(&order);
 }
 
-struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redis_endpoint *const *endpoints,
+struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redisendpoint *const *endpoints,
 	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
 	redisround_done_fn done, void *arg)
 {
@@ -144,7 +146,7 @@ void redisround_cancel(struct redisround *round)
 		return;
 	for (size_t i = 0; i < round->count; i++) {
 		redis_cancel(round->tries[i].call);
-		redis_endpoint_unref(round->tries[i].endpoint);
+		redisendpoint_unref(round->tries[i].endpoint);
 	}
 	loop_timer_done(&round->slow);
 	mem_free_ptr(&round);

@@ -18,7 +18,7 @@
  * 0: good enough, the round is over. -1: the next one is asked, and err is told if nobody does
  * better.
  */
-typedef int (*redisround_accept_fn)(void *arg, const struct redis_endpoint *from, const struct redis_reply *reply,
+typedef int (*redisround_accept_fn)(void *arg, const struct redisendpoint *from, const struct redis_reply *reply,
 	struct err *err);
 /*
  * Exactly once, unless cancelled: NULL when an answer was accepted, else the last reason. May free
@@ -27,7 +27,7 @@ typedef int (*redisround_accept_fn)(void *arg, const struct redis_endpoint *from
 typedef void (*redisround_done_fn)(void *arg, const struct err *err);
 
 struct redisround;
-struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redis_endpoint *const *endpoints,
+struct redisround *redisround_start(struct loop *loop, struct redis_pool *pool, struct redisendpoint *const *endpoints,
 	size_t count, int argc, const char *const *argv, int64_t timeout_ms, redisround_accept_fn accept,
 	redisround_done_fn done, void *arg);
 void redisround_cancel(struct redisround *round); /* NULL is fine */

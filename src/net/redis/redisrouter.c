@@ -6,6 +6,8 @@
 #include <utlist.h>
 
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 #include "net/redis/redisway.h"
 
 #define CALLS_MAX 20000 /* under way, per site */
@@ -21,7 +23,7 @@ struct redisrouter_call {
 	char **argv; /* owned, with the bytes behind it */
 	size_t *lens;
 	int64_t deadline_ms;
-	struct redis_endpoint *at; /* one count; where it was sent last */
+	struct redisendpoint *at; /* one count; where it was sent last */
 	struct redis_call *sent, *asking;
 	bool waiting, retried;
 	int redirects;
@@ -48,7 +50,7 @@ static void call_free(struct redisrouter_call *call)
 	w->call_count--;
 	redis_cancel(call->sent);
 	redis_cancel(call->asking);
-	redis_endpoint_unref(call->at);
+	redisendpoint_unref(call->at);
 	loop_timer_done(&call->timer);
 	loop_task_cancel(w->router->loop, &call->tell);
 	err_keep(&call->err, NULL);
@@ -131,15 +133,15 @@ static void call_doubt(struct redisrouter_call *call, const struct err *why)
 	call_end(call, NULL, why);
 }
 
-static void call_send(struct redisrouter_call *call, struct redis_endpoint *e, bool asking);
+static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking);
 
 /* True when the reply was a redirect, and is dealt with. */
 static bool call_redirected(struct redisrouter_call *call, const char *text)
 {
 	struct redisway *w = call->way;
 	MEM_AUTO char *address = NULL;
-	enum redismap_redirect redirect = redismap_read_redirect(text, redis_endpoint_address(call->at), &address);
-	struct redis_endpoint *e;
+	enum redismap_redirect redirect = redismap_read_redirect(text, redisendpoint_address(call->at), &address);
+	struct redisendpoint *e;
 	struct err err;
 
 	if (redirect == REDISMAP_STAY || w->site->kind->redirects == 0)
@@ -147,11 +149,11 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 	w->stale = w->stale || redirect == REDISMAP_MOVED;
 	if (call->redirects++ >= w->site->kind->redirects)
 		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s",
-			redis_endpoint_address(call->at), call->redirects, text);
+			redisendpoint_address(call->at), call->redirects, text);
 	else if (!address)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s",
-			redis_endpoint_address(call->at), text);
-	e = address && call->redirects <= w->site->kind->redirects ? redis_endpoint_at(w->site->like, address, &err)
+		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", redisendpoint_address(call->at),
+			text);
+	e = address && call->redirects <= w->site->kind->redirects ? redisendpoint_at(w->site->like, address, &err)
 								   : NULL;
 	if (redisway_may_ask(w) && w->stale)
 		redisway_ask(w);
@@ -162,7 +164,7 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 		return true;
 	}
 	call_send(call, e, redirect == REDISMAP_ASK);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 	return true;
 }
 
@@ -200,7 +202,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		if (call_redirected(call, reply->text))
 			return;
 		if (tells_to_look_elsewhere(reply->text)) {
-			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", redis_endpoint_address(call->at),
+			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", redisendpoint_address(call->at),
 				reply->text);
 			call_doubt(call, &told);
 			return;
@@ -213,13 +215,13 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
  * ASKING and its command stand side by side in the pipeline: both are given in one go, to one
  * connection.
  */
-static void call_send(struct redisrouter_call *call, struct redis_endpoint *e, bool asking)
+static void call_send(struct redisrouter_call *call, struct redisendpoint *e, bool asking)
 {
 	struct redis_pool *pool = call->way->router->pool;
 
 	stop_waiting(call);
-	redis_endpoint_ref(e);
-	redis_endpoint_unref(call->at);
+	redisendpoint_ref(e);
+	redisendpoint_unref(call->at);
 	call->at = e;
 	redis_cancel(call->asking);
 	call->asking = asking
@@ -233,7 +235,7 @@ static void call_send(struct redisrouter_call *call, struct redis_endpoint *e, b
 static void call_place(struct redisrouter_call *call)
 {
 	struct redisway *w = call->way;
-	struct redis_endpoint *e;
+	struct redisendpoint *e;
 	struct err err;
 
 	if (!w->map_ms) {
@@ -243,7 +245,7 @@ static void call_place(struct redisrouter_call *call)
 	e = redisway_server(w, call->slot, &err);
 	if (!e)
 		call_fail_later(call, call->err ? call->err : &err);
-	else if (call->err && strcmp(redis_endpoint_address(e), redis_endpoint_address(call->at)) == 0)
+	else if (call->err && strcmp(redisendpoint_address(e), redisendpoint_address(call->at)) == 0)
 		call_fail_later(call, call->err);
 	else
 		call_send(call, e, false);
@@ -367,7 +369,7 @@ void redisrouter_unfollow(struct redisrouter_follower *f)
 		return;
 	w = f->way;
 	DL_DELETE(w->followers, f);
-	redis_endpoint_unref(f->told);
+	redisendpoint_unref(f->told);
 	loop_task_cancel(w->router->loop, &f->tell);
 	w->used_ms = redisway_now_ms(w);
 	redisway_tend(w);

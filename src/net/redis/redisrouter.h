@@ -18,6 +18,7 @@
  * for again is still used.
  */
 
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redissite.h"
 
 struct redisrouter;
@@ -40,11 +41,11 @@ void redisrouter_cancel(struct redisrouter_call *call); /* no callback any more;
 /*
  * Where a key lives, for whoever subscribes there: fn when it becomes known, and again whenever it
  * is another. Never before redisrouter_follow has returned, nor after redisrouter_unfollow.
- * endpoint is borrowed for the call: redis_endpoint_ref keeps it. While somebody follows, the way
+ * endpoint is borrowed for the call: redisendpoint_ref keeps it. While somebody follows, the way
  * is asked for again every few seconds, also when nobody sends commands. For a sentinel's master
  * the endpoint refuses a replica by itself (ROLE in its greeting).
  */
-typedef void (*redisrouter_follow_fn)(void *arg, struct redis_endpoint *endpoint);
+typedef void (*redisrouter_follow_fn)(void *arg, struct redisendpoint *endpoint);
 struct redisrouter_follower *redisrouter_follow(struct redisrouter *r, struct redissite *site, const char *key,
 	size_t key_len, redisrouter_follow_fn fn, void *arg);
 void redisrouter_unfollow(struct redisrouter_follower *f); /* NULL is fine */

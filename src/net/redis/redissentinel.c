@@ -6,7 +6,9 @@
 
 #include "base/hostport.h"
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redismap.h"
+#include "net/redis/redisreply.h"
 
 #define WAY_MS 5000 /* a master that was cut off goes on answering: nobody but the sentinels tells */
 
@@ -18,10 +20,10 @@ static int sentinel_question(const struct redissite *s, const char **argv)
 	return 3;
 }
 
-static int sentinel_read(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply,
+static int sentinel_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 	struct redismap *map, struct err *err)
 {
-	const char *sentinel = redis_endpoint_address(guide);
+	const char *sentinel = redisendpoint_address(guide);
 	const struct redis_reply *host, *port;
 	MEM_AUTO char *address = NULL;
 
@@ -52,7 +54,7 @@ static const struct redissite_kind sentinel_kind = {
 
 struct redissite *redissentinel_new(const struct redissentinel_config *config, struct err *err)
 {
-	struct redis_endpoint_config guide = config->server, server = config->server;
+	struct redisendpoint_config guide = config->server, server = config->server;
 
 	if (!config->master || !config->master[0]) {
 		err_set(err, ERR_INVALID, "master: has no name");

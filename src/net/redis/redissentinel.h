@@ -14,6 +14,7 @@
  * master's endpoint, and again when there is another.
  */
 
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redissite.h"
 
 struct redissentinel_config {
@@ -25,7 +26,7 @@ struct redissentinel_config {
 	 * the master's credentials, database and TLS; TLS holds for the sentinels, too. Its address
 	 * is not looked at
 	 */
-	struct redis_endpoint_config server;
+	struct redisendpoint_config server;
 };
 
 /* ERR_INVALID names the address or says that the master has no name. The caller owns one count. */

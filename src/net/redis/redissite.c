@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
 
 #define NAMED_MAX 3 /* guides in messages */
 
@@ -30,7 +31,7 @@ static void make_names(struct redissite *s, const char *const *addresses)
 	 * the master's name.
 	 */
 	s->key = mem_printf("%s %s %zu:%s (%s, %s)", s->kind->name, all, s->master ? strlen(s->master) : 0,
-		s->master ? s->master : "", redis_endpoint_key(s->guides[0]), redis_endpoint_key(s->like));
+		s->master ? s->master : "", redisendpoint_key(s->guides[0]), redisendpoint_key(s->like));
 	if (s->master)
 		s->name = mem_printf("%s %s of %s", s->kind->name, s->master, some);
 	else
@@ -38,10 +39,10 @@ static void make_names(struct redissite *s, const char *const *addresses)
 }
 
 static int make_endpoints(struct redissite *s, const char *const *addresses, size_t count,
-	const struct redis_endpoint_config *guide_config, const struct redis_endpoint_config *server_config,
+	const struct redisendpoint_config *guide_config, const struct redisendpoint_config *server_config,
 	struct err *err)
 {
-	struct redis_endpoint_config config = *server_config;
+	struct redisendpoint_config config = *server_config;
 
 	if (count == 0)
 		return err_set(err, ERR_INVALID, "addresses: there is none");
@@ -49,14 +50,14 @@ static int make_endpoints(struct redissite *s, const char *const *addresses, siz
 		return err_set(err, ERR_INVALID, "addresses: at most %d, but there are %zu", REDISSITE_GUIDES_MAX,
 			count);
 	config.address = addresses[0];
-	s->like = redis_endpoint_new(&config, err);
+	s->like = redisendpoint_new(&config, err);
 	if (!s->like)
 		return -1;
-	s->guides = mem_array(count, sizeof(struct redis_endpoint *));
+	s->guides = mem_array(count, sizeof(struct redisendpoint *));
 	config = *guide_config;
 	for (s->guide_count = 0; s->guide_count < count; s->guide_count++) {
 		config.address = addresses[s->guide_count];
-		s->guides[s->guide_count] = redis_endpoint_new(&config, err);
+		s->guides[s->guide_count] = redisendpoint_new(&config, err);
 		if (!s->guides[s->guide_count])
 			return -1;
 	}
@@ -64,8 +65,8 @@ static int make_endpoints(struct redissite *s, const char *const *addresses, siz
 }
 
 struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count,
-	const char *master, const struct redis_endpoint_config *guide_config,
-	const struct redis_endpoint_config *server_config, struct err *err)
+	const char *master, const struct redisendpoint_config *guide_config,
+	const struct redisendpoint_config *server_config, struct err *err)
 {
 	struct redissite *s = mem_zalloc(sizeof(*s));
 
@@ -91,9 +92,9 @@ void redissite_unref(struct redissite *s)
 	if (!s || --s->count > 0)
 		return;
 	for (size_t i = 0; i < s->guide_count; i++)
-		redis_endpoint_unref(s->guides[i]);
+		redisendpoint_unref(s->guides[i]);
 	free(s->guides);
-	redis_endpoint_unref(s->like);
+	redisendpoint_unref(s->like);
 	free(s->master);
 	free(s->key);
 	free(s->name);

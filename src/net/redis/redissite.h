@@ -16,6 +16,7 @@
 
 #include "base/err.h"
 #include "net/redis/redis.h"
+#include "net/redis/redisendpoint.h"
 
 struct redissite;
 
@@ -47,7 +48,7 @@ struct redissite_kind {
 	 * What the guide answered, as a map (net/redis/redismap.h; into an empty one). -1: this
 	 * guide does not know, and why.
 	 */
-	int (*read)(const struct redissite *s, const struct redis_endpoint *guide, const struct redis_reply *reply,
+	int (*read)(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 		struct redismap *map, struct err *err);
 	int redirects;        /* how many MOVED and ASK a command follows */
 	int way_ms;           /* a way older than that is asked for again, beside the next command */
@@ -59,12 +60,12 @@ struct redissite {
 	const struct redissite_kind *kind;
 	char *key, *name;
 	char *master; /* NULL for a cluster */
-	struct redis_endpoint **guides;
+	struct redisendpoint **guides;
 	size_t guide_count;
 	/*
 	 * the credentials, database and TLS of the servers; its address is that of the first guide
 	 */
-	struct redis_endpoint *like;
+	struct redisendpoint *like;
 };
 
 /*
@@ -72,7 +73,7 @@ struct redissite {
  * like server_config. ERR_INVALID names the address. The caller owns one count.
  */
 struct redissite *redissite_new(const struct redissite_kind *kind, const char *const *addresses, size_t count,
-	const char *master, const struct redis_endpoint_config *guide_config,
-	const struct redis_endpoint_config *server_config, struct err *err);
+	const char *master, const struct redisendpoint_config *guide_config,
+	const struct redisendpoint_config *server_config, struct err *err);
 
 #endif

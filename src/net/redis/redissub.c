@@ -66,8 +66,8 @@ struct expected {
 
 struct conn {
 	struct redissub_pool *pool;
-	struct redis_endpoint *endpoint; /* one count */
-	UT_hash_handle hh;               /* by the endpoint's server_key */
+	struct redisendpoint *endpoint; /* one count */
+	UT_hash_handle hh;              /* by the endpoint's server_key */
 	struct redislink link;
 	struct expected *expected; /* oldest first */
 	struct expected *expected_last;
@@ -353,7 +353,7 @@ static void conn_free(struct conn *c)
 	redislink_done(&c->link);
 	loop_timer_done(&c->timer);
 	HASH_DEL(c->pool->conns, c);
-	redis_endpoint_unref(c->endpoint);
+	redisendpoint_unref(c->endpoint);
 	free(c);
 }
 
@@ -398,7 +398,7 @@ static void on_timer(void *arg)
 
 /* ---- For everybody ---- */
 
-static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
+static struct conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
 {
 	static const struct redislink_handler handler = { .opened = on_opened,
 		.replied = on_reply,
@@ -410,7 +410,7 @@ static struct conn *conn_get(struct redissub_pool *p, struct redis_endpoint *e)
 		return c;
 	c = mem_zalloc(sizeof(*c));
 	c->pool = p;
-	c->endpoint = redis_endpoint_ref(e);
+	c->endpoint = redisendpoint_ref(e);
 	redislink_init(&c->link, p->loop, c->endpoint, false, &p->guard, &handler, c);
 	loop_timer_init(&c->timer, p->loop, on_timer, c);
 	loop_timer_set(&c->timer, 0); /* dials when all who start in this turn are there */
@@ -434,7 +434,7 @@ static struct channel *channel_get(struct conn *c, const char *name, size_t len)
 	return ch;
 }
 
-struct redissub *redissub_start(struct redissub_pool *p, struct redis_endpoint *e, const char *channel,
+struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e, const char *channel,
 	size_t channel_len, redissub_fn fn, void *arg)
 {
 	struct redissub *s = mem_zalloc(sizeof(*s));

@@ -39,7 +39,7 @@ size_t redissub_pool_connections(const struct redissub_pool *p);
  */
 typedef void (*redissub_fn)(void *arg, const char *message, size_t len);
 
-struct redissub *redissub_start(struct redissub_pool *p, struct redis_endpoint *e, const char *channel,
+struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e, const char *channel,
 	size_t channel_len, redissub_fn fn, void *arg);
 void redissub_stop(struct redissub *s); /* NULL is fine; also from inside fn */
 

@@ -6,6 +6,8 @@
 
 #include "base/mem.h"
 #include "net/dial.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 #include "net/redis/redisround.h"
 
 #define IDLE_MS       300000
@@ -26,12 +28,12 @@ static int64_t at_least(int64_t a, int64_t b)
 static void map_drop(struct redisway *w)
 {
 	for (size_t i = 0; w->servers && i < w->map.count; i++)
-		redis_endpoint_unref(w->servers[i]);
+		redisendpoint_unref(w->servers[i]);
 	mem_free_ptr(&w->servers);
 	redismap_done(&w->map);
 }
 
-struct redis_endpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err)
+struct redisendpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err)
 {
 	const char *address = redismap_find(&w->map, slot);
 	size_t i = 0;
@@ -43,7 +45,7 @@ struct redis_endpoint *redisway_server(struct redisway *w, unsigned slot, struct
 	while (w->map.addresses[i] != address)
 		i++;
 	if (!w->servers[i])
-		w->servers[i] = redis_endpoint_at(w->site->like, address, err);
+		w->servers[i] = redisendpoint_at(w->site->like, address, err);
 	return w->servers[i];
 }
 
@@ -91,12 +93,12 @@ static void on_timer(void *arg)
 void redisway_tell(struct redisrouter_follower *f)
 {
 	struct redisway *w = f->way;
-	struct redis_endpoint *e = w->map_ms ? redisway_server(w, f->slot, NULL) : NULL;
+	struct redisendpoint *e = w->map_ms ? redisway_server(w, f->slot, NULL) : NULL;
 
-	if (!e || (f->told && strcmp(redis_endpoint_address(e), redis_endpoint_address(f->told)) == 0))
+	if (!e || (f->told && strcmp(redisendpoint_address(e), redisendpoint_address(f->told)) == 0))
 		return;
-	redis_endpoint_unref(f->told);
-	f->told = redis_endpoint_ref(e);
+	redisendpoint_unref(f->told);
+	f->told = redisendpoint_ref(e);
 	loop_task_queue(w->router->loop, &f->tell);
 }
 
@@ -108,7 +110,7 @@ static void followers_look(struct redisway *w)
 		redisway_tell(f);
 }
 
-static int on_accept(void *arg, const struct redis_endpoint *from, const struct redis_reply *reply, struct err *err)
+static int on_accept(void *arg, const struct redisendpoint *from, const struct redis_reply *reply, struct err *err)
 {
 	struct redisway *w = arg;
 	struct redismap map = { 0 };
@@ -117,7 +119,7 @@ static int on_accept(void *arg, const struct redis_endpoint *from, const struct 
 		return -1;
 	map_drop(w);
 	w->map = map;
-	w->servers = mem_array(map.count, sizeof(struct redis_endpoint *));
+	w->servers = mem_array(map.count, sizeof(struct redisendpoint *));
 	w->map_ms = redisway_now_ms(w);
 	return 0;
 }
@@ -145,18 +147,18 @@ static void on_round(void *arg, const struct err *err)
  * The servers of the map know the way of a cluster as well: seeds may be long gone. Not all of
  * them: a round asks only so many.
  */
-static size_t add_servers(struct redisway *w, struct redis_endpoint **endpoints, size_t room)
+static size_t add_servers(struct redisway *w, struct redisendpoint **endpoints, size_t room)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; w->site->kind->nodes_guide && i < w->map.range_count && count < room; i++) {
-		struct redis_endpoint *e = redisway_server(w, w->map.ranges[i].first, NULL);
+		struct redisendpoint *e = redisway_server(w, w->map.ranges[i].first, NULL);
 		bool known = !e;
 
 		for (size_t n = 0; n < count && !known; n++)
 			known = endpoints[n] == e;
 		for (size_t n = 0; n < w->site->guide_count && !known; n++)
-			known = strcmp(redis_endpoint_address(w->site->guides[n]), redis_endpoint_address(e)) == 0;
+			known = strcmp(redisendpoint_address(w->site->guides[n]), redisendpoint_address(e)) == 0;
 		if (!known)
 			endpoints[count++] = e;
 	}
@@ -165,7 +167,7 @@ static size_t add_servers(struct redisway *w, struct redis_endpoint **endpoints,
 
 void redisway_ask(struct redisway *w)
 {
-	struct redis_endpoint *endpoints[REDISSITE_GUIDES_MAX + REDISROUND_TRIES_MAX];
+	struct redisendpoint *endpoints[REDISSITE_GUIDES_MAX + REDISROUND_TRIES_MAX];
 	const char *argv[4];
 	size_t count = add_servers(w, endpoints, REDISROUND_TRIES_MAX);
 	int argc = w->site->kind->question(w->site, argv);

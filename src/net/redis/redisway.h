@@ -25,9 +25,9 @@ struct redisway {
 	struct redissite *site; /* one count */
 	UT_hash_handle hh;      /* by the site's key */
 	struct redismap map;
-	struct redis_endpoint **servers; /* of the map, made when first needed */
-	int64_t map_ms;                  /* when it was told; 0: never */
-	bool doubted;                    /* it led nowhere: commands wait for a newer one */
+	struct redisendpoint **servers; /* of the map, made when first needed */
+	int64_t map_ms;                 /* when it was told; 0: never */
+	bool doubted;                   /* it led nowhere: commands wait for a newer one */
 	/* it is known to be a little wrong: a newer one is asked for, and nobody waits */
 	bool stale;
 	struct redisround *round;
@@ -48,7 +48,7 @@ struct redisrouter_follower {
 	redisrouter_follow_fn fn;
 	void *arg;
 	unsigned slot;
-	struct redis_endpoint *told; /* one count */
+	struct redisendpoint *told; /* one count */
 	struct loop_task tell;
 };
 
@@ -59,7 +59,7 @@ void redisway_free(struct redisway *w); /* nobody commands or follows any more *
 /*
  * The server of a slot, borrowed until the map is another; NULL with the reason (err may be NULL).
  */
-struct redis_endpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err);
+struct redisendpoint *redisway_server(struct redisway *w, unsigned slot, struct err *err);
 
 bool redisway_may_ask(const struct redisway *w); /* no round is under way, and none ended just now */
 void redisway_ask(struct redisway *w);           /* begins a round; only when it may */

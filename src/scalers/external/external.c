@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/grpc/grpcendpoint.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalpush.h"
 #include "scalers/params.h"
@@ -25,7 +26,7 @@
 struct source {
 	unsigned count;
 	const struct scaler_type *type;
-	struct grpc_endpoint *endpoint;
+	struct grpcendpoint *endpoint;
 	char *namespace_, *object;
 	struct strmap metadata;  /* as sent: variables are there by value */
 	struct strmap variables; /* its keys that came from the environment */
@@ -64,7 +65,7 @@ static void source_unref(struct source *s)
 {
 	if (--s->count > 0)
 		return;
-	grpc_endpoint_unref(s->endpoint);
+	grpcendpoint_unref(s->endpoint);
 	free(s->namespace_);
 	free(s->object);
 	free(s->key);
@@ -132,7 +133,7 @@ static int take_metadata(const struct scaler_params *params, struct source *s, s
 
 static int make_endpoint(const struct fields *f, struct source *s, struct err *err)
 {
-	const struct grpc_endpoint_config config = { .target = f->address,
+	const struct grpcendpoint_config config = { .target = f->address,
 		.tls = f->tls || f->ca || f->cert,
 		.insecure = f->insecure,
 		.ca_pem = f->ca,
@@ -143,7 +144,7 @@ static int make_endpoint(const struct fields *f, struct source *s, struct err *e
 		return err_set(err, ERR_INVALID,
 			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given",
 			f->cert ? "tlsClientCert" : "tlsClientKey");
-	s->endpoint = grpc_endpoint_new(&config, err);
+	s->endpoint = grpcendpoint_new(&config, err);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
 }
 
@@ -175,7 +176,7 @@ static char *key_of(const struct source *s)
 		texts[count++] = s->metadata.pairs[i].key;
 		texts[count++] = s->metadata.pairs[i].value;
 	}
-	key = mem_printf("%s %s %s", s->type->name, grpc_endpoint_key(s->endpoint),
+	key = mem_printf("%s %s %s", s->type->name, grpcendpoint_key(s->endpoint),
 		fingerprint_of(texts, count, fingerprint));
 	free(texts);
 	return key;
@@ -211,7 +212,7 @@ static int build(const struct scaler_type *type, const struct scaler_params *par
 	rc = params_metric_type(params, &out->target_type, err) ? -1 : read_source(params, s, err);
 	if (rc == 0) {
 		s->key = key_of(s);
-		s->name = mem_printf("external %s", grpc_endpoint_address(s->endpoint));
+		s->name = mem_printf("external %s", grpcendpoint_address(s->endpoint));
 		externalmessages_put_ref(&s->reference, s->namespace_, s->object, &s->metadata);
 		out->question = make_question(s, NULL, 0);
 	}
@@ -250,7 +251,7 @@ static void external_free_data(void *data)
 	free(q);
 }
 
-struct grpc_endpoint *external_endpoint(const struct external_question *q)
+struct grpcendpoint *external_endpoint(const struct external_question *q)
 {
 	return q->source->endpoint;
 }

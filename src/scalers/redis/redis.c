@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/redis/redisreply.h"
 #include "scalers/redis/redisparams.h"
 
 /* What is asked: one key on one server. */

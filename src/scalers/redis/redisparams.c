@@ -7,6 +7,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/redis/rediscluster.h"
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redissentinel.h"
 
 /* How the server is reached, as it is written. */
@@ -130,7 +131,7 @@ static int check_tls(const struct connection *c, struct err *err)
 static int make_server(const struct connection *c, enum redisserver_mode mode, struct redisserver *out, struct err *err)
 {
 	const char *const *addresses = (const char *const *)c->addresses.items;
-	struct redis_endpoint_config config = {
+	struct redisendpoint_config config = {
 		.address = addresses[0],
 		.database = mode == REDISSERVER_CLUSTER ? 0 : (int)c->database,
 		.username = c->password ? c->username : NULL,
@@ -152,7 +153,7 @@ static int make_server(const struct connection *c, enum redisserver_mode mode, s
 	};
 
 	switch (mode) {
-	case REDISSERVER_SINGLE: out->endpoint = redis_endpoint_new(&config, err); break;
+	case REDISSERVER_SINGLE: out->endpoint = redisendpoint_new(&config, err); break;
 	case REDISSERVER_CLUSTER: out->site = rediscluster_new(addresses, c->addresses.count, &config, err); break;
 	case REDISSERVER_SENTINEL: out->site = redissentinel_new(&sentinel, err); break;
 	}

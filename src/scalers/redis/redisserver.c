@@ -4,23 +4,25 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 #include "scalers/sources.h"
 
 void redisserver_done(struct redisserver *s)
 {
-	redis_endpoint_unref(s->endpoint);
+	redisendpoint_unref(s->endpoint);
 	redissite_unref(s->site);
 	memset(s, 0, sizeof(*s));
 }
 
 const char *redisserver_key(const struct redisserver *s)
 {
-	return s->site ? redissite_key(s->site) : redis_endpoint_key(s->endpoint);
+	return s->site ? redissite_key(s->site) : redisendpoint_key(s->endpoint);
 }
 
 char *redisserver_name(const struct redisserver *s)
 {
-	return s->site ? mem_dup(redissite_name(s->site)) : mem_printf("redis %s", redis_endpoint_address(s->endpoint));
+	return s->site ? mem_dup(redissite_name(s->site)) : mem_printf("redis %s", redisendpoint_address(s->endpoint));
 }
 
 struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
@@ -45,7 +47,7 @@ struct redisserver_watch {
 	struct redisrouter_follower *follower; /* NULL for a single server */
 };
 
-static void on_owner(void *arg, struct redis_endpoint *endpoint)
+static void on_owner(void *arg, struct redisendpoint *endpoint)
 {
 	struct redisserver_watch *w = arg;
 
@@ -66,7 +68,7 @@ struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources
 		w->follower = redisrouter_follow(sources->redis_router, s->site, config->key, config->key_len, on_owner,
 			w);
 	else
-		rediswatch_set_endpoints(watch, &(struct redis_endpoint *){ s->endpoint }, 1);
+		rediswatch_set_endpoints(watch, &(struct redisendpoint *){ s->endpoint }, 1);
 	return w;
 }
 

@@ -19,8 +19,8 @@ enum redisserver_mode { REDISSERVER_SINGLE, REDISSERVER_CLUSTER, REDISSERVER_SEN
 
 /* Zero-initialised is none. One count of one of the two. */
 struct redisserver {
-	struct redis_endpoint *endpoint; /* REDISSERVER_SINGLE */
-	struct redissite *site;          /* the others */
+	struct redisendpoint *endpoint; /* REDISSERVER_SINGLE */
+	struct redissite *site;         /* the others */
 };
 void redisserver_done(struct redisserver *s);
 const char *redisserver_key(const struct redisserver *s); /* identity without secrets, for a question's key */

@@ -9,6 +9,8 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 #include "net/redis/redissub.h"
 #include "scalers/sources.h"
 
@@ -34,8 +36,8 @@ enum answer_state {
 
 struct server {
 	struct rediswatch_pool *pool;
-	struct redis_endpoint *endpoint; /* one count; any of those on this server */
-	UT_hash_handle hh;               /* by the endpoint's server_key */
+	struct redisendpoint *endpoint; /* one count; any of those on this server */
+	UT_hash_handle hh;              /* by the endpoint's server_key */
 	struct spot *spots;
 	struct redis_call *call;
 	struct loop_timer again;
@@ -49,10 +51,10 @@ struct server {
 struct spot {
 	struct rediswatch *watch;
 	struct server *server;
-	struct redis_endpoint *endpoint; /* one count */
-	struct redissub *sub;            /* NULL: not subscribed to */
-	bool heard;                      /* a notification came: it is on, whatever the server tells */
-	struct spot *prev, *next;        /* of the server */
+	struct redisendpoint *endpoint; /* one count */
+	struct redissub *sub;           /* NULL: not subscribed to */
+	bool heard;                     /* a notification came: it is on, whatever the server tells */
+	struct spot *prev, *next;       /* of the server */
 };
 
 struct rediswatch {
@@ -206,9 +208,9 @@ static void settle(struct spot *spot)
 		spot->heard = false;
 		return;
 	}
-	prefix = snprintf(NULL, 0, "__keyspace@%d__:", redis_endpoint_database(spot->endpoint));
+	prefix = snprintf(NULL, 0, "__keyspace@%d__:", redisendpoint_database(spot->endpoint));
 	channel = mem_alloc((size_t)prefix + w->key_len + 1);
-	snprintf(channel, (size_t)prefix + 1, "__keyspace@%d__:", redis_endpoint_database(spot->endpoint));
+	snprintf(channel, (size_t)prefix + 1, "__keyspace@%d__:", redisendpoint_database(spot->endpoint));
 	memcpy(channel + prefix, w->key, w->key_len);
 	spot->sub = redissub_start(w->pool->subs, spot->endpoint, channel, (size_t)prefix + w->key_len, on_event, spot);
 }
@@ -294,9 +296,9 @@ static void on_again(void *arg)
 
 /* ---- Servers and spots ---- */
 
-static struct server *server_get(struct rediswatch_pool *p, struct redis_endpoint *e)
+static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint *e)
 {
-	const char *key = redis_endpoint_server_key(e);
+	const char *key = redisendpoint_server_key(e);
 	struct server *s;
 
 	HASH_FIND_STR(p->servers, key, s);
@@ -304,10 +306,10 @@ static struct server *server_get(struct rediswatch_pool *p, struct redis_endpoin
 		return s;
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
-	s->endpoint = redis_endpoint_ref(e);
+	s->endpoint = redisendpoint_ref(e);
 	loop_timer_init(&s->again, p->loop, on_again, s);
 	loop_timer_set(&s->again, 0);
-	key = redis_endpoint_server_key(s->endpoint);
+	key = redisendpoint_server_key(s->endpoint);
 	HASH_ADD_KEYPTR(hh, p->servers, key, strlen(key), s);
 	return s;
 }
@@ -317,16 +319,16 @@ static void server_free(struct server *s)
 	HASH_DEL(s->pool->servers, s);
 	redis_cancel(s->call);
 	loop_timer_done(&s->again);
-	redis_endpoint_unref(s->endpoint);
+	redisendpoint_unref(s->endpoint);
 	free(s);
 }
 
-static struct spot *spot_new(struct rediswatch *w, struct redis_endpoint *e)
+static struct spot *spot_new(struct rediswatch *w, struct redisendpoint *e)
 {
 	struct spot *spot = mem_zalloc(sizeof(*spot));
 
 	spot->watch = w;
-	spot->endpoint = redis_endpoint_ref(e);
+	spot->endpoint = redisendpoint_ref(e);
 	spot->server = server_get(w->pool, e);
 	DL_APPEND(spot->server->spots, spot);
 	settle(spot);
@@ -341,7 +343,7 @@ static void spot_free(struct spot *spot)
 	DL_DELETE(s->spots, spot);
 	if (!s->spots)
 		server_free(s);
-	redis_endpoint_unref(spot->endpoint);
+	redisendpoint_unref(spot->endpoint);
 	free(spot);
 }
 
@@ -356,12 +358,12 @@ static char *say_off(const struct spot *spot)
 	return mem_printf("redis %s does not announce changes of this kind (" SETTING
 			  " is \"%s\"); turn it on with: CONFIG SET " SETTING
 			  " %s (and the same in its configuration file, so that it stays)",
-		redis_endpoint_address(spot->endpoint), s->flags, flags);
+		redisendpoint_address(spot->endpoint), s->flags, flags);
 }
 
 static char *say_untold(const struct spot *spot)
 {
-	const char *address = redis_endpoint_address(spot->endpoint), *needed = classes_of[spot->watch->classes].needed;
+	const char *address = redisendpoint_address(spot->endpoint), *needed = classes_of[spot->watch->classes].needed;
 
 	if (!spot->sub)
 		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set "
@@ -376,7 +378,7 @@ static char *say_refused(const struct spot *spot, const char *why)
 {
 	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
 			  "&__keyspace@%d__:*",
-		redis_endpoint_address(spot->endpoint), why, redis_endpoint_database(spot->endpoint));
+		redisendpoint_address(spot->endpoint), why, redisendpoint_database(spot->endpoint));
 }
 
 /* On, though some kinds of things are not announced. */
@@ -389,7 +391,7 @@ static char *say_partly(const struct spot *spot)
 	wanted_flags(spot->server->flags, spot->watch->classes, flags);
 	return *flags
 		? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s",
-			  redis_endpoint_address(spot->endpoint), spot->server->flags, flags)
+			  redisendpoint_address(spot->endpoint), spot->server->flags, flags)
 		: mem_dup("");
 }
 
@@ -493,15 +495,15 @@ void rediswatch_stop(struct rediswatch *w)
 	free(w);
 }
 
-static struct spot *find_spot(struct spot *const *spots, size_t count, const struct redis_endpoint *e)
+static struct spot *find_spot(struct spot *const *spots, size_t count, const struct redisendpoint *e)
 {
 	for (size_t i = 0; i < count; i++)
-		if (spots[i] && strcmp(redis_endpoint_key(spots[i]->endpoint), redis_endpoint_key(e)) == 0)
+		if (spots[i] && strcmp(redisendpoint_key(spots[i]->endpoint), redisendpoint_key(e)) == 0)
 			return spots[i];
 	return NULL;
 }
 
-void rediswatch_set_endpoints(struct rediswatch *w, struct redis_endpoint *const *endpoints, size_t count)
+void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const *endpoints, size_t count)
 {
 	struct spot **old = w->spots;
 	size_t old_count = w->count;

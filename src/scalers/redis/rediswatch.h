@@ -78,7 +78,7 @@ void rediswatch_stop(struct rediswatch *w);
  * count 0: none is known at the moment.
  */
 #define REDISWATCH_ENDPOINTS_MAX 64
-void rediswatch_set_endpoints(struct rediswatch *w, struct redis_endpoint *const *endpoints, size_t count);
+void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const *endpoints, size_t count);
 
 struct watch_report rediswatch_report(const void *watch);
 

@@ -9,13 +9,14 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "net/pg/pg.h"
+#include "net/pg/pgendpoint.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
 
 /* What is asked: one query on one server; and who says when to ask it. */
 struct pg_question {
-	struct pg_endpoint *endpoint;
+	struct pgendpoint *endpoint;
 	char *query;
 	char *channel; /* NULL */
 };
@@ -79,9 +80,9 @@ static int check_parts(const struct scaler_params *params, const struct fields *
 	return 0;
 }
 
-static struct pg_endpoint *make_endpoint(const struct scaler_params *params, const struct fields *f, struct err *err)
+static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct fields *f, struct err *err)
 {
-	struct pg_endpoint_config config = {
+	struct pgendpoint_config config = {
 		.connection = f->connection,
 		.host = f->host,
 		.port = f->port,
@@ -94,11 +95,11 @@ static struct pg_endpoint *make_endpoint(const struct scaler_params *params, con
 		.key_pem = f->key,
 		.key_password = f->key_password,
 	};
-	struct pg_endpoint *endpoint;
+	struct pgendpoint *endpoint;
 
 	if (!f->connection && check_parts(params, f, err))
 		return NULL;
-	endpoint = pg_endpoint_new(&config, err);
+	endpoint = pgendpoint_new(&config, err);
 	if (!endpoint && f->connection)
 		err_wrap(err, "parameter \"connection\"");
 	return endpoint;
@@ -121,7 +122,7 @@ static void free_data(void *data)
 {
 	struct pg_question *q = data;
 
-	pg_endpoint_unref(q->endpoint);
+	pgendpoint_unref(q->endpoint);
 	free(q->query);
 	free(q->channel);
 	free(q);
@@ -129,7 +130,7 @@ static void free_data(void *data)
 
 static struct question *make_question(const struct scaler_params *params, struct fields *f, struct err *err)
 {
-	struct pg_endpoint *endpoint = make_endpoint(params, f, err);
+	struct pgendpoint *endpoint = make_endpoint(params, f, err);
 	struct pg_question *q;
 
 	if (!endpoint)
@@ -138,9 +139,9 @@ static struct question *make_question(const struct scaler_params *params, struct
 	*q = (struct pg_question){ .endpoint = endpoint, .query = f->query, .channel = f->channel };
 	f->query = f->channel = NULL;
 	return question_new(&postgresql_scaler_type,
-		mem_printf("%s%s%s query %s", pg_endpoint_key(endpoint), q->channel ? " notified by " : "",
+		mem_printf("%s%s%s query %s", pgendpoint_key(endpoint), q->channel ? " notified by " : "",
 			q->channel ? q->channel : "", q->query),
-		mem_printf("postgresql %s", pg_endpoint_name(endpoint)), q);
+		mem_printf("postgresql %s", pgendpoint_name(endpoint)), q);
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)

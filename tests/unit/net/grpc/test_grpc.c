@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "net/grpc/grpc.h"
+#include "net/grpc/grpcendpoint.h"
 
 #define METHOD  "/p.Service/Do"
 #define RESULTS 40
@@ -22,7 +23,7 @@ static struct {
 	struct fixture *f;
 	struct h2server *server;
 	struct grpc_pool *pool;
-	struct grpc_endpoint *endpoint;
+	struct grpcendpoint *endpoint;
 	bool (*answer)(unsigned request, uint32_t stream, struct buf *out);
 	struct buf heard; /* messages of requests, each followed by '|' */
 } w;
@@ -44,7 +45,7 @@ static int setup(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL);
 	w.pool = grpc_pool_new(w.f->loop);
 	snprintf(target, sizeof(target), "127.0.0.1:%u", h2server_port(w.server));
-	w.endpoint = grpc_endpoint_new(&(struct grpc_endpoint_config){ .target = target }, NULL);
+	w.endpoint = grpcendpoint_new(&(struct grpcendpoint_config){ .target = target }, NULL);
 	buf_init(&w.heard, 1 << 20);
 	return 0;
 }
@@ -52,7 +53,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	grpc_pool_free(w.pool);
-	grpc_endpoint_unref(w.endpoint);
+	grpcendpoint_unref(w.endpoint);
 	h2server_end(w.server);
 	buf_done(&w.heard);
 	return fixture_teardown(state);

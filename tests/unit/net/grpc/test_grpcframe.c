@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "net/grpc/grpc.h"
+#include "net/grpc/grpcendpoint.h"
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
 
@@ -200,13 +201,13 @@ static void targets_are_read_or_refused_by_name(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct err err = { 0 };
-		struct grpc_endpoint *e = grpc_endpoint_new(&(struct grpc_endpoint_config){ .target = rows[i].target },
+		struct grpcendpoint *e = grpcendpoint_new(&(struct grpcendpoint_config){ .target = rows[i].target },
 			&err);
 
 		if (rows[i].said ? e != NULL || strcmp(err.msg, rows[i].said) != 0
-				 : e == NULL || strcmp(grpc_endpoint_address(e), rows[i].address) != 0)
-			fail_msg("%s: \"%s\"", rows[i].target, e ? grpc_endpoint_address(e) : err.msg);
-		grpc_endpoint_unref(e);
+				 : e == NULL || strcmp(grpcendpoint_address(e), rows[i].address) != 0)
+			fail_msg("%s: \"%s\"", rows[i].target, e ? grpcendpoint_address(e) : err.msg);
+		grpcendpoint_unref(e);
 	}
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/mem.h"
 #include "net/pg/pg.h"
+#include "net/pg/pgendpoint.h"
 
 #define ASK_MS  1000
 #define READY   "Z\0\0\0\5I"
@@ -34,16 +35,16 @@ struct world {
 	struct pg_pool *pool;
 	int listener;
 	uint16_t port;
-	struct pg_endpoint *endpoint;
+	struct pgendpoint *endpoint;
 };
 
-static struct pg_endpoint *endpoint_of(const struct world *w, const char *more)
+static struct pgendpoint *endpoint_of(const struct world *w, const char *more)
 {
 	MEM_AUTO char *text =
 		mem_printf("host=127.0.0.1 port=%u user=me password=open-sesame dbname=shop sslmode=disable %s",
 			w->port, more);
 	struct err err = { 0 };
-	struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = text }, &err);
+	struct pgendpoint *e = pgendpoint_new(&(struct pgendpoint_config){ .connection = text }, &err);
 
 	assert_non_null(e);
 	return e;
@@ -72,7 +73,7 @@ static int teardown(void **state)
 	void *f = w->f;
 
 	pg_pool_free(w->pool);
-	pg_endpoint_unref(w->endpoint);
+	pgendpoint_unref(w->endpoint);
 	close(w->listener);
 	mem_free_ptr(&w);
 	return fixture_teardown(&f);

@@ -160,20 +160,20 @@ static void sorted(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(endpoints) / sizeof(endpoints[0]); i++) {
 		struct err err = { 0 };
-		struct pg_endpoint *e = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = endpoints[i].text },
+		struct pgendpoint *e = pgendpoint_new(&(struct pgendpoint_config){ .connection = endpoints[i].text },
 			&err);
 		char *settings;
 
 		if (!e)
 			fail_msg("%s: %s", endpoints[i].text, err.msg);
 		settings = written(&e->settings);
-		assert_string_equal(pg_endpoint_name(e), endpoints[i].name);
+		assert_string_equal(pgendpoint_name(e), endpoints[i].name);
 		if (strcmp(settings, endpoints[i].settings) != 0)
 			fail_msg("%s: %s", endpoints[i].text, settings);
 		assert_string_equal(e->options ? e->options : "", endpoints[i].options ? endpoints[i].options : "");
 		assert_int_equal(e->own_timeout, strstr(endpoints[i].text, "statement_timeout") != NULL);
 		free(settings);
-		pg_endpoint_unref(e);
+		pgendpoint_unref(e);
 	}
 }
 
@@ -211,18 +211,18 @@ static void not_taken(void **state)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		struct err err = { 0 };
 
-		if (pg_endpoint_new(&(struct pg_endpoint_config){ .connection = refused[i].text }, &err))
+		if (pgendpoint_new(&(struct pgendpoint_config){ .connection = refused[i].text }, &err))
 			fail_msg("%s was taken", refused[i].text);
 		assert_int_equal(err.kind, ERR_INVALID);
 		if (!strstr(err.msg, refused[i].said) || strstr(err.msg, "se-cret"))
 			fail_msg("%s: said \"%s\"", refused[i].text, err.msg);
 	}
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .ca_pem = "no PEM" },
+	assert_null(pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=a user=b", .ca_pem = "no PEM" },
 		&(struct err){ 0 }));
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b", .cert_pem = "x" },
+	assert_null(pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=a user=b", .cert_pem = "x" },
 		&(struct err){ 0 }));
-	assert_null(pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=a user=b sslmode=disable",
-					    .ca_pem = "x" },
+	assert_null(pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=a user=b sslmode=disable",
+					   .ca_pem = "x" },
 		&(struct err){ 0 }));
 }
 
@@ -244,28 +244,27 @@ static void keys(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-		struct pg_endpoint *a = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].a }, NULL),
-				   *b = pg_endpoint_new(&(struct pg_endpoint_config){ .connection = pairs[i].b }, NULL);
+		struct pgendpoint *a = pgendpoint_new(&(struct pgendpoint_config){ .connection = pairs[i].a }, NULL),
+				  *b = pgendpoint_new(&(struct pgendpoint_config){ .connection = pairs[i].b }, NULL);
 
-		if ((strcmp(pg_endpoint_key(a), pg_endpoint_key(b)) == 0) != pairs[i].same)
-			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, pg_endpoint_key(a),
-				pg_endpoint_key(b));
-		pg_endpoint_unref(a);
-		pg_endpoint_unref(b);
+		if ((strcmp(pgendpoint_key(a), pgendpoint_key(b)) == 0) != pairs[i].same)
+			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, pgendpoint_key(a),
+				pgendpoint_key(b));
+		pgendpoint_unref(a);
+		pgendpoint_unref(b);
 	}
 }
 
 static void cleaned(void **state)
 {
-	struct pg_endpoint *e =
-		pg_endpoint_new(&(struct pg_endpoint_config){ .connection = "host=db user=me password=open****" },
-			NULL);
+	struct pgendpoint *e =
+		pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=db user=me password=open****" }, NULL);
 	char text[] = "  FATAL:  no open**** here\n\tnor\topen****\n\n";
 
 	(void)state;
 	pgendpoint_clean(e, text);
 	assert_string_equal(text, "FATAL: no ******** here; nor ********");
-	pg_endpoint_unref(e);
+	pgendpoint_unref(e);
 }
 
 int main(void)

@@ -17,6 +17,8 @@
 #include "net/dial.h"
 #include "net/listen.h"
 #include "net/redis/redis.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 
 /* In the place of the C library's: all clocks are so much ahead. */
 static time_t ahead_s;
@@ -35,7 +37,7 @@ struct world {
 	int listener;
 	struct client peer; /* the last accepted */
 	char address[64];
-	struct redis_endpoint *endpoint;
+	struct redisendpoint *endpoint;
 };
 
 static int world_setup(void **state)
@@ -52,7 +54,7 @@ static int world_setup(void **state)
 	w->listener = fixture_listen(&port);
 	w->peer.fd = -1;
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", port);
-	w->endpoint = redis_endpoint_new(&(struct redis_endpoint_config){ .address = w->address }, &err);
+	w->endpoint = redisendpoint_new(&(struct redisendpoint_config){ .address = w->address }, &err);
 	*state = w;
 	return w->endpoint ? 0 : -1;
 }
@@ -63,7 +65,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	redis_pool_free(w->pool);
-	redis_endpoint_unref(w->endpoint);
+	redisendpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -118,7 +120,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 	}
 }
 
-static void ask_until(struct result *r, struct world *w, struct redis_endpoint *e, const char *key, int64_t deadline_ms)
+static void ask_until(struct result *r, struct world *w, struct redisendpoint *e, const char *key, int64_t deadline_ms)
 {
 	const char *const argv[] = { "LLEN", key };
 
@@ -133,10 +135,10 @@ static void ask(struct result *r, struct world *w, const char *key)
 	ask_until(r, w, w->endpoint, key, loop_now_ms(w->f->loop) + PATIENCE_MS);
 }
 
-static struct redis_endpoint *endpoint(const struct redis_endpoint_config *config)
+static struct redisendpoint *endpoint(const struct redisendpoint_config *config)
 {
 	struct err err = { .kind = ERR_NONE };
-	struct redis_endpoint *e = redis_endpoint_new(config, &err);
+	struct redisendpoint *e = redisendpoint_new(config, &err);
 
 	if (!e)
 		fail_msg("%s", err.msg);
@@ -148,7 +150,7 @@ static struct redis_endpoint *endpoint(const struct redis_endpoint_config *confi
 static void addresses_are_checked(void **state)
 {
 	static const struct {
-		struct redis_endpoint_config config;
+		struct redisendpoint_config config;
 		const char *why; /* NULL: fine */
 	} rows[] = {
 		{ { .address = "redis.default.svc:6379" }, NULL }, { { .address = "127.0.0.1:1" }, NULL },
@@ -173,7 +175,7 @@ static void addresses_are_checked(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct err err = { .kind = ERR_NONE };
-		struct redis_endpoint *e = redis_endpoint_new(&rows[i].config, &err);
+		struct redisendpoint *e = redisendpoint_new(&rows[i].config, &err);
 
 		assert_int_equal(e != NULL, rows[i].why == NULL);
 		if (!e) {
@@ -181,16 +183,16 @@ static void addresses_are_checked(void **state)
 			if (!strstr(err.msg, rows[i].why))
 				fail_msg("row %zu: %s", i, err.msg);
 		} else {
-			assert_string_equal(redis_endpoint_address(e), rows[i].config.address);
+			assert_string_equal(redisendpoint_address(e), rows[i].config.address);
 		}
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
-	redis_endpoint_unref(NULL);
+	redisendpoint_unref(NULL);
 }
 
 static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
 {
-	static const struct redis_endpoint_config configs[] = {
+	static const struct redisendpoint_config configs[] = {
 		{ .address = "a:1" },
 		{ .address = "a:2" },
 		{ .address = "a:1", .database = 1 },
@@ -201,22 +203,22 @@ static void keys_tell_endpoints_apart_and_hold_no_secrets(void **state)
 		{ .address = "a:1", .tls = true },
 		{ .address = "a:1", .tls = true, .tls_insecure = true },
 	};
-	struct redis_endpoint *all[sizeof configs / sizeof *configs], *same;
+	struct redisendpoint *all[sizeof configs / sizeof *configs], *same;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
 		all[i] = endpoint(&configs[i]);
-		assert_null(strstr(redis_endpoint_key(all[i]), "hunter"));
+		assert_null(strstr(redisendpoint_key(all[i]), "hunter"));
 		for (size_t n = 0; n < i; n++)
-			assert_string_not_equal(redis_endpoint_key(all[i]), redis_endpoint_key(all[n]));
+			assert_string_not_equal(redisendpoint_key(all[i]), redisendpoint_key(all[n]));
 	}
-	same = endpoint(&(struct redis_endpoint_config){ .address = "a:1", .username = "", .password = "" });
-	assert_string_equal(redis_endpoint_key(same), redis_endpoint_key(all[0]));
-	assert_ptr_equal(redis_endpoint_ref(same), same);
-	redis_endpoint_unref(same);
-	redis_endpoint_unref(same);
+	same = endpoint(&(struct redisendpoint_config){ .address = "a:1", .username = "", .password = "" });
+	assert_string_equal(redisendpoint_key(same), redisendpoint_key(all[0]));
+	assert_ptr_equal(redisendpoint_ref(same), same);
+	redisendpoint_unref(same);
+	redisendpoint_unref(same);
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++)
-		redis_endpoint_unref(all[i]);
+		redisendpoint_unref(all[i]);
 }
 
 /* ---- Pipelines ---- */
@@ -225,7 +227,7 @@ static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 {
 	struct world *w = *state;
 	struct result a = { 0 }, b = { 0 }, c = { 0 };
-	struct redis_endpoint *twin = endpoint(&(struct redis_endpoint_config){ .address = w->address });
+	struct redisendpoint *twin = endpoint(&(struct redisendpoint_config){ .address = w->address });
 
 	assert_int_equal(redis_pool_connections(w->pool), 0);
 	ask(&a, w, "one");
@@ -251,14 +253,14 @@ static void commands_of_a_turn_share_a_connection_and_a_write(void **state)
 	client_send(&w->peer, "2\r\n");
 	UNTIL(w->f, c.calls);
 	assert_string_equal(c.text, "42");
-	redis_endpoint_unref(twin);
+	redisendpoint_unref(twin);
 }
 
 static void greetings_go_before_commands(void **state)
 {
 	struct world *w = *state;
 	static const struct {
-		struct redis_endpoint_config config;
+		struct redisendpoint_config config;
 		const char *sent, *replies;
 	} rows[] = {
 		{ { .password = "pw" }, "*2\r\n$4\r\nAUTH\r\n$2\r\npw\r\n*2\r\n$4\r\nLLEN", "+OK\r\n:7\r\n" },
@@ -274,9 +276,9 @@ static void greetings_go_before_commands(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct redis_endpoint_config config = rows[i].config;
+		struct redisendpoint_config config = rows[i].config;
 		struct result r = { 0 };
-		struct redis_endpoint *e;
+		struct redisendpoint *e;
 
 		config.address = w->address;
 		e = endpoint(&config);
@@ -287,7 +289,7 @@ static void greetings_go_before_commands(void **state)
 		client_send(&w->peer, rows[i].replies);
 		UNTIL(w->f, r.calls);
 		assert_int_equal(r.integer, 7);
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
 }
 
@@ -319,7 +321,7 @@ static void refused_greetings_fail_everything(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct result a = { 0 }, b = { 0 }, after = { 0 };
 		char prefix[100];
-		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address,
+		struct redisendpoint *e = endpoint(&(struct redisendpoint_config){ .address = w->address,
 			.password = "hunter2",
 			.database = (int)i + 1 });
 
@@ -338,7 +340,7 @@ static void refused_greetings_fail_everything(void **state)
 		ask_until(&after, w, e, "k", loop_now_ms(w->f->loop) + 30);
 		UNTIL(w->f, after.calls);
 		assert_string_equal(after.err.msg, a.err.msg);
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
 }
 
@@ -356,10 +358,10 @@ static void refused_connections_back_off_and_come_back(void **state)
 	uint16_t dead_port = fixture_dead_port();
 	struct err err;
 
-	redis_endpoint_unref(w->endpoint);
+	redisendpoint_unref(w->endpoint);
 	snprintf(w->address, sizeof(w->address), "127.0.0.1:%u", dead_port);
 	snprintf(expected, sizeof(expected), "redis at %s: connecting: Connection refused", w->address);
-	w->endpoint = endpoint(&(struct redis_endpoint_config){ .address = w->address });
+	w->endpoint = endpoint(&(struct redisendpoint_config){ .address = w->address });
 	first.start = &at_once; /* from inside the failure: it waits */
 	ask(&first, w, "k");
 	UNTIL(w->f, first.calls);
@@ -487,7 +489,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct result a = { 0 }, b = { 0 };
-		struct redis_endpoint *e = endpoint(&(struct redis_endpoint_config){ .address = w->address,
+		struct redisendpoint *e = endpoint(&(struct redisendpoint_config){ .address = w->address,
 			.password = NULL,
 			.username = NULL,
 			.tls = false });
@@ -512,7 +514,7 @@ static void garbage_fails_everything_with_a_reason(void **state)
 				fail_msg("row %zu: %s", i, a.err.msg);
 			assert_string_equal(a.err.msg, b.err.msg);
 		}
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
 }
 
@@ -581,8 +583,8 @@ static void a_command_behind_the_head_fails_alone(void **state)
 static void deadlines_hold_while_connecting_too(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint(
-		&(struct redis_endpoint_config){ .address = w->address, .tls = true, .tls_insecure = true });
+	struct redisendpoint *e = endpoint(
+		&(struct redisendpoint_config){ .address = w->address, .tls = true, .tls_insecure = true });
 	struct result hasty = { 0 }, patient = { 0 };
 
 	ask_until(&hasty, w, e, "k", loop_now_ms(w->f->loop) + 100);
@@ -591,14 +593,14 @@ static void deadlines_hold_while_connecting_too(void **state)
 	assert_non_null(strstr(hasty.err.msg, "TLS handshake: timed out (does the server speak TLS here?)"));
 	assert_int_equal(patient.calls, 0);
 	redis_cancel(patient.call);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void cancelled_commands_keep_their_slot(void **state)
 {
 	struct world *w = *state;
 	struct result a = { 0 }, b = { 0 }, c = { 0 }, unsent = { 0 }, at_once = { 0 };
-	struct redis_endpoint *dead;
+	struct redisendpoint *dead;
 	char address[64];
 
 	redis_cancel(NULL);
@@ -617,14 +619,14 @@ static void cancelled_commands_keep_their_slot(void **state)
 	assert_int_equal(b.calls + unsent.calls, 0);
 	/* One that has failed already and is about to be told. */
 	snprintf(address, sizeof(address), "127.0.0.1:%u", fixture_dead_port());
-	dead = endpoint(&(struct redis_endpoint_config){ .address = address });
+	dead = endpoint(&(struct redisendpoint_config){ .address = address });
 	ask_until(&a, w, dead, "k", (a.calls = 0, loop_now_ms(w->f->loop) + PATIENCE_MS));
 	UNTIL(w->f, a.calls);
 	ask_until(&at_once, w, dead, "k", loop_now_ms(w->f->loop) + PATIENCE_MS);
 	redis_cancel(at_once.call);
 	fixture_linger(w->f, 10);
 	assert_int_equal(at_once.calls, 0);
-	redis_endpoint_unref(dead);
+	redisendpoint_unref(dead);
 }
 
 /* Closes a connection that has come, if there is one; always false. */

@@ -9,6 +9,8 @@
 
 #include "base/mem.h"
 #include "net/redis/rediscluster.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 #include "net/redis/redisrouter.h"
 #include "net/redis/redissentinel.h"
 
@@ -168,7 +170,7 @@ static struct redissite *cluster(struct world *w)
 {
 	const char *seeds[] = { w->nodes[0].address };
 	struct err err = { 0 };
-	struct redissite *site = rediscluster_new(seeds, 1, &(struct redis_endpoint_config){ .database = 0 }, &err);
+	struct redissite *site = rediscluster_new(seeds, 1, &(struct redisendpoint_config){ .database = 0 }, &err);
 
 	if (!site)
 		fail_msg("%s", err.msg);
@@ -394,12 +396,12 @@ struct told {
 	char address[64];
 };
 
-static void on_told(void *arg, struct redis_endpoint *e)
+static void on_told(void *arg, struct redisendpoint *e)
 {
 	struct told *t = arg;
 
 	t->times++;
-	snprintf(t->address, sizeof(t->address), "%s", redis_endpoint_address(e));
+	snprintf(t->address, sizeof(t->address), "%s", redisendpoint_address(e));
 }
 
 static void followers_are_told_of_each_owner(void **state)
@@ -597,11 +599,11 @@ static void sites_are_checked(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	assert_null(rediscluster_new(good, 1, &(struct redis_endpoint_config){ .database = 1 }, &err));
-	assert_null(rediscluster_new(good, 0, &(struct redis_endpoint_config){ 0 }, &err));
-	assert_null(rediscluster_new(bad, 2, &(struct redis_endpoint_config){ 0 }, &err));
+	assert_null(rediscluster_new(good, 1, &(struct redisendpoint_config){ .database = 1 }, &err));
+	assert_null(rediscluster_new(good, 0, &(struct redisendpoint_config){ 0 }, &err));
+	assert_null(rediscluster_new(bad, 2, &(struct redisendpoint_config){ 0 }, &err));
 	assert_non_null(strstr(err.msg, "address \"b\""));
-	assert_null(rediscluster_new(good, REDISSITE_GUIDES_MAX + 1, &(struct redis_endpoint_config){ 0 }, &err));
+	assert_null(rediscluster_new(good, REDISSITE_GUIDES_MAX + 1, &(struct redisendpoint_config){ 0 }, &err));
 	assert_null(
 		redissentinel_new(&(struct redissentinel_config){ .addresses = good, .count = 1, .master = "" }, &err));
 	assert_int_equal(err.kind, ERR_INVALID);

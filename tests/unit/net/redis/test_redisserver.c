@@ -18,6 +18,8 @@
 
 #include "base/mem.h"
 #include "net/redis/redis.h"
+#include "net/redis/redisendpoint.h"
+#include "net/redis/redisreply.h"
 
 struct world {
 	struct fixture *f;
@@ -175,7 +177,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 }
 
 /* Splits on blanks. */
-static struct result run(struct world *w, struct redis_endpoint *e, const char *command)
+static struct result run(struct world *w, struct redisendpoint *e, const char *command)
 {
 	struct result r = { 0 };
 	char *copy = mem_dup(command), *rest = NULL;
@@ -190,10 +192,10 @@ static struct result run(struct world *w, struct redis_endpoint *e, const char *
 	return r;
 }
 
-static struct redis_endpoint *endpoint(struct redis_endpoint_config config)
+static struct redisendpoint *endpoint(struct redisendpoint_config config)
 {
 	struct err err = { .kind = ERR_NONE };
-	struct redis_endpoint *e = redis_endpoint_new(&config, &err);
+	struct redisendpoint *e = redisendpoint_new(&config, &err);
 
 	if (!e)
 		fail_msg("%s", err.msg);
@@ -203,7 +205,7 @@ static struct redis_endpoint *endpoint(struct redis_endpoint_config config)
 static void every_way_in_works(void **state)
 {
 	struct world *w = *state;
-	const struct redis_endpoint_config configs[] = {
+	const struct redisendpoint_config configs[] = {
 		{ .address = w->plain },
 		{ .address = w->socket },
 		{ .address = w->plain, .username = "reader", .password = "s3cret" },
@@ -224,14 +226,14 @@ static void every_way_in_works(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-		struct redis_endpoint *e = endpoint(configs[i]);
+		struct redisendpoint *e = endpoint(configs[i]);
 		struct result r = run(w, e, "RPUSH list a b c");
 
 		if (r.err.kind)
 			fail_msg("row %zu: %s", i, r.err.msg);
 		assert_int_equal(r.type, REDIS_INTEGER);
 		assert_int_equal(r.integer, i < 6 ? 3 * ((int)i + 1) : 3 * ((int)i - 5)); /* databases 0 and 5 */
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
 	assert_int_equal(redis_pool_connections(w->pool), sizeof configs / sizeof *configs);
 }
@@ -239,7 +241,7 @@ static void every_way_in_works(void **state)
 static void each_kind_of_reply(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain });
+	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain });
 	static const struct {
 		const char *command;
 		enum redis_reply_type type;
@@ -268,7 +270,7 @@ static void each_kind_of_reply(void **state)
 				r.text, r.err.msg);
 	}
 	assert_int_equal(redis_pool_connections(w->pool), 1);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void wrong_credentials_say_so(void **state)
@@ -279,7 +281,7 @@ static void wrong_credentials_say_so(void **state)
 
 	assert_int_equal(x509_make_ca("stranger", (int64_t)time(NULL) * 1000, 1000, &stranger, &made), 0);
 	const struct {
-		struct redis_endpoint_config config;
+		struct redisendpoint_config config;
 		enum err_kind kind;
 		const char *why;
 	} rows[] = {
@@ -294,14 +296,14 @@ static void wrong_credentials_say_so(void **state)
 		{ { .address = w->tls }, ERR_TEMPORARY, "(is TLS needed? set enableTLS)" },
 	};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-		struct redis_endpoint *e = endpoint(rows[i].config);
+		struct redisendpoint *e = endpoint(rows[i].config);
 		struct result r = run(w, e, "LLEN list");
 
 		assert_int_equal(r.err.kind, rows[i].kind);
 		assert_null(strstr(r.err.msg, "hunter2"));
 		if (!strstr(r.err.msg, rows[i].why))
 			fail_msg("row %zu: %s", i, r.err.msg);
-		redis_endpoint_unref(e);
+		redisendpoint_unref(e);
 	}
 	x509_pair_done(&stranger);
 }
@@ -309,20 +311,19 @@ static void wrong_credentials_say_so(void **state)
 static void a_server_without_a_password_takes_any(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint(
-		(struct redis_endpoint_config){ .address = w->plain, .password = "hunter2" });
+	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain, .password = "hunter2" });
 	struct result r = run(w, e, "LLEN list");
 
 	assert_int_equal(r.err.kind, ERR_NONE);
 	assert_int_equal(r.type, REDIS_INTEGER);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void what_a_user_may_not_is_an_answer(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint(
-		(struct redis_endpoint_config){ .address = w->plain, .username = "picky", .password = "s3cret" });
+	struct redisendpoint *e = endpoint(
+		(struct redisendpoint_config){ .address = w->plain, .username = "picky", .password = "s3cret" });
 	struct result r = run(w, e, "LLEN forbidden");
 
 	assert_int_equal(r.err.kind, ERR_NONE);
@@ -330,14 +331,14 @@ static void what_a_user_may_not_is_an_answer(void **state)
 	assert_int_equal(strncmp(r.text, "NOPERM", 6), 0);
 	r = run(w, e, "LLEN allowed-list");
 	assert_int_equal(r.type, REDIS_INTEGER);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void thousands_in_one_pipeline(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint(
-		(struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+	struct redisendpoint *e = endpoint(
+		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
 	struct result *results = mem_array(5000, sizeof(*results));
 	size_t done = 0;
 
@@ -356,14 +357,14 @@ static void thousands_in_one_pipeline(void **state)
 	for (size_t i = 0; i < 5000; i++)
 		assert_int_equal(results[i].integer, i / 50 + 1);
 	assert_int_equal(redis_pool_connections(w->pool), 1);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 	mem_free_ptr(&results);
 }
 
 static void arguments_may_hold_any_bytes(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain });
+	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain });
 	const char *const argv[] = { "RPUSH", "a\0b\r\n", "x" };
 	const size_t lens[] = { 5, 5, 1 };
 	struct result r = { 0 };
@@ -371,13 +372,13 @@ static void arguments_may_hold_any_bytes(void **state)
 	redis_command(w->pool, e, 3, argv, lens, loop_now_ms(w->f->loop) + PATIENCE_MS, on_reply, &r);
 	UNTIL(w->f, r.calls);
 	assert_int_equal(r.integer, 1);
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void killed_and_back(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain });
+	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain });
 	struct result r = run(w, e, "LLEN list");
 
 	assert_int_equal(r.err.kind, ERR_NONE);
@@ -385,15 +386,15 @@ static void killed_and_back(void **state)
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), strstr(r.err.msg, "Connection refused")));
 	redis_start(w);
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), r.err.kind == ERR_NONE));
-	redis_endpoint_unref(e);
+	redisendpoint_unref(e);
 }
 
 static void a_stopped_server_times_out_and_comes_back(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *e = endpoint((struct redis_endpoint_config){ .address = w->plain });
-	struct redis_endpoint *fresh = endpoint(
-		(struct redis_endpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
+	struct redisendpoint *e = endpoint((struct redisendpoint_config){ .address = w->plain });
+	struct redisendpoint *fresh = endpoint(
+		(struct redisendpoint_config){ .address = w->tls, .tls = true, .tls_insecure = true });
 	const char *const argv[] = { "LLEN", "list" };
 	struct result r = run(w, e, "LLEN list"), hung = { 0 }, handshake = { 0 };
 
@@ -408,8 +409,8 @@ static void a_stopped_server_times_out_and_comes_back(void **state)
 	kill(w->pid, SIGCONT);
 	UNTIL(w->f, (r = run(w, e, "LLEN list"), r.err.kind == ERR_NONE));
 	UNTIL(w->f, (r = run(w, fresh, "LLEN list"), r.err.kind == ERR_NONE));
-	redis_endpoint_unref(e);
-	redis_endpoint_unref(fresh);
+	redisendpoint_unref(e);
+	redisendpoint_unref(fresh);
 }
 
 int main(void)

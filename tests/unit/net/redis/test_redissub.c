@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
 #include "net/redis/redissub.h"
 
 struct world {
@@ -17,7 +18,7 @@ struct world {
 	int listener;
 	struct client peer; /* the last accepted */
 	char address[64];
-	struct redis_endpoint *endpoint;
+	struct redisendpoint *endpoint;
 };
 
 struct ear {
@@ -28,11 +29,11 @@ struct ear {
 	bool stop, free_pool; /* what it does when it hears something */
 };
 
-static struct redis_endpoint *endpoint(struct world *w, int database, const char *password)
+static struct redisendpoint *endpoint(struct world *w, int database, const char *password)
 {
-	struct redis_endpoint *e = redis_endpoint_new(&(struct redis_endpoint_config){ .address = w->address,
-							      .database = database,
-							      .password = password },
+	struct redisendpoint *e = redisendpoint_new(&(struct redisendpoint_config){ .address = w->address,
+							    .database = database,
+							    .password = password },
 		NULL);
 
 	assert_non_null(e);
@@ -63,7 +64,7 @@ static int world_teardown(void **state)
 	void *f = w->f;
 
 	redissub_pool_free(w->pool);
-	redis_endpoint_unref(w->endpoint);
+	redisendpoint_unref(w->endpoint);
 	client_close(&w->peer);
 	close(w->listener);
 	mem_free_ptr(&w);
@@ -91,7 +92,7 @@ static void on_word(void *arg, const char *message, size_t len)
 	}
 }
 
-static void listen_to(struct world *w, struct ear *ear, struct redis_endpoint *e, const char *channel)
+static void listen_to(struct world *w, struct ear *ear, struct redisendpoint *e, const char *channel)
 {
 	*ear = (struct ear){ .w = w };
 	ear->sub = redissub_start(w->pool, e, channel, strlen(channel), on_word, ear);
@@ -138,7 +139,7 @@ static void expect_state(const struct ear *ear, enum redissub_state state, const
 static void one_connection_for_all(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *other = endpoint(w, 7, NULL); /* channels know no databases */
+	struct redisendpoint *other = endpoint(w, 7, NULL); /* channels know no databases */
 	struct ear a, b, c, late;
 
 	listen_to(w, &a, w->endpoint, "a");
@@ -180,7 +181,7 @@ static void one_connection_for_all(void **state)
 	redissub_stop(a.sub);
 	redissub_stop(b.sub);
 	redissub_stop(c.sub);
-	redis_endpoint_unref(other);
+	redisendpoint_unref(other);
 }
 
 static void it_comes_back(void **state)
@@ -210,7 +211,7 @@ static void it_comes_back(void **state)
 static void passwords_come_first_and_are_not_shown(void **state)
 {
 	struct world *w = *state;
-	struct redis_endpoint *locked = endpoint(w, 3, "s3cret");
+	struct redisendpoint *locked = endpoint(w, 3, "s3cret");
 	struct ear a;
 
 	listen_to(w, &a, locked, "a");
@@ -226,7 +227,7 @@ static void passwords_come_first_and_are_not_shown(void **state)
 	confirm(w, "subscribe", "a");
 	UNTIL(w->f, a.joined == 1);
 	redissub_stop(a.sub);
-	redis_endpoint_unref(locked);
+	redisendpoint_unref(locked);
 }
 
 static void a_refused_channel_is_said_and_others_live(void **state)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/redis/redisendpoint.h"
 #include "scalers/redis/redisparams.h"
 #include "scalers/redis/rediswatch.h"
 #include "scalers/sources.h"
@@ -22,16 +23,16 @@ struct world {
 	struct scaler_sources sources;
 	int listener;
 	struct client query, sub; /* the connections, in the order in which they come */
-	struct redis_endpoint *endpoint;
+	struct redisendpoint *endpoint;
 	char address[64];
 	struct rediswatch *watch;
 	unsigned looks;
 };
 
-static struct redis_endpoint *endpoint(const char *address, int database)
+static struct redisendpoint *endpoint(const char *address, int database)
 {
-	struct redis_endpoint *e =
-		redis_endpoint_new(&(struct redis_endpoint_config){ .address = address, .database = database }, NULL);
+	struct redisendpoint *e =
+		redisendpoint_new(&(struct redisendpoint_config){ .address = address, .database = database }, NULL);
 
 	assert_non_null(e);
 	return e;
@@ -65,7 +66,7 @@ static int world_teardown(void **state)
 	rediswatch_stop(w->watch);
 	rediswatch_pool_free(w->sources.redis_watches);
 	redis_pool_free(w->sources.redis);
-	redis_endpoint_unref(w->endpoint);
+	redisendpoint_unref(w->endpoint);
 	client_close(&w->query);
 	client_close(&w->sub);
 	close(w->listener);
@@ -259,7 +260,7 @@ static void servers_come_and_go(void **state)
 {
 	struct world *w = *state;
 	MEM_AUTO char *dead = mem_printf("127.0.0.1:%u", fixture_dead_port());
-	struct redis_endpoint *other = endpoint(dead, 2), *both[] = { w->endpoint, other, w->endpoint };
+	struct redisendpoint *other = endpoint(dead, 2), *both[] = { w->endpoint, other, w->endpoint };
 
 	begin(w, REDISWATCH_QUIET, REDISWATCH_LENGTHS);
 	answer_flags(w, ALL);
@@ -272,7 +273,7 @@ static void servers_come_and_go(void **state)
 	expect_report(w, WATCH_ON, "");
 	rediswatch_set_endpoints(w->watch, NULL, 0);
 	expect_report(w, WATCH_STARTING, "");
-	redis_endpoint_unref(other);
+	redisendpoint_unref(other);
 }
 
 static void words_of_notify(void **state)
