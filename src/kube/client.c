@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/client_parts.h"
+#include "kube/managedfields.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
@@ -77,6 +78,7 @@ struct kube_call {
 	enum kube_priority priority;
 	const struct verb *verb;
 	size_t max_body;
+	enum kube_answer answer;
 	char *path;
 	char *body; /* maybe secret; NULL */
 	int64_t deadline_at_ms;
@@ -382,8 +384,8 @@ static void on_answered(struct kube_call *c, const struct httpc_response *respon
 	struct err err;
 	json_t *object = NULL;
 
-	if (response->len > 0) {
-		object = json_parse(response->body, response->len, NULL);
+	if (response->len > 0 && c->answer != KUBE_ANSWER_IGNORED) {
+		object = managedfields_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
 		if (!object) {
 			/*
 			 * Not the API server's doing but of something in between, which may pass.
@@ -446,6 +448,7 @@ struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *re
 	c->priority = request->priority;
 	c->verb = &verbs[request->verb];
 	c->max_body = request->verb == KUBE_LIST ? LIST_SIZE_MAX : 0;
+	c->answer = request->answer;
 	c->path = mem_dup(request->path);
 	c->body = mem_dup(request->body);
 	c->deadline_at_ms = loop_now_ms(k->loop) + deadline_ms;

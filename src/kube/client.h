@@ -55,6 +55,13 @@ enum kube_verb {
 	KUBE_REVIEW,
 };
 
+/* What becomes of a good answer's body. */
+enum kube_answer {
+	KUBE_ANSWER_STRIPPED, /* an object without metadata.managedFields (kube/managedfields.h) */
+	KUBE_ANSWER_WHOLE,
+	KUBE_ANSWER_IGNORED, /* it is not parsed: the callback gets none */
+};
+
 struct kube_request {
 	enum kube_verb verb;
 	const char
@@ -62,6 +69,7 @@ struct kube_request {
 	const char *body;    /* JSON text, copied; NULL for none */
 	int64_t deadline_ms; /* from now, queueing included; 0: 10,000 */
 	enum kube_priority priority;
+	enum kube_answer answer;
 };
 
 /*
@@ -71,10 +79,10 @@ struct kube_request {
  * without http_status or with a 5xx says that nothing was done. The server is told how long it has
  * (`timeout`), so what it has taken in ends with the deadline, too, whoever could cancel it.
  *
- * On success `object` is the answer's JSON (borrowed; NULL when the body is empty) and err NULL. A
- * failing answer's Status becomes err: 404 missing, 409 conflict (AlreadyExists too), 410 gone,
- * 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its message is the
- * server's own.
+ * On success `object` is the JSON of the answer (borrowed; NULL when its body is empty or ignored)
+ * and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict (AlreadyExists
+ * too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its
+ * message is the server's own.
  */
 typedef void (*kube_fn)(void *arg, const json_t *object, const struct err *err);
 

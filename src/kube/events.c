@@ -239,7 +239,8 @@ static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, cha
 		.path = path,
 		.body = body,
 		.deadline_ms = DEADLINE_MS,
-		.priority = KUBE_BACKGROUND };
+		.priority = KUBE_BACKGROUND,
+		.answer = KUBE_ANSWER_IGNORED };
 	DL_APPEND(e->waiting, j);
 	e->waiting_count++;
 	while (e->waiting_count + e->sent_count > WAITING_MAX && e->waiting_count > 0)

@@ -136,6 +136,7 @@ void informer_start(struct informer *i, struct kube *kube, const struct informer
 		.field_selector = by_name ? by_name : config->field_selector,
 		.page = config->page,
 		.subject = config->subject,
+		.managed_fields = config->managed_fields,
 	};
 
 	i->name = config->name;

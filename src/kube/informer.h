@@ -33,6 +33,7 @@ struct informer_config {
 	const char *failing;        /* what its trouble begins with; NULL: "watching <subject>"; "": nothing */
 	const char *grant;          /* what its trouble names when we may not: "grant list and watch on jobs" */
 	bool quiet;                 /* its user logs troubles, or calls informer_log */
+	bool managed_fields;        /* objects with metadata.managedFields (kube/managedfields.h) */
 };
 
 struct informer_events {            /* all but on_object and on_deleted may be NULL; it may be stopped in each */

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kube/managedfields.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
@@ -42,6 +43,7 @@ struct watch {
 	void *arg;
 	char *path, *selectors, *subject; /* selectors: "&labelSelector=...", maybe empty */
 	int page;
+	bool managed_fields;
 
 	enum watch_state state;
 	struct loop_timer timer; /* pausing: then go on; streaming: settled */
@@ -81,7 +83,12 @@ static const struct httpc_events stream_events = { .on_status = on_status,
  */
 static void start_list(struct watch *w)
 {
-	struct kube_request request = { .verb = KUBE_LIST, .deadline_ms = LIST_DEADLINE_MS, .priority = KUBE_NORMAL };
+	struct kube_request request = {
+		.verb = KUBE_LIST,
+		.deadline_ms = LIST_DEADLINE_MS,
+		.priority = KUBE_NORMAL,
+		.answer = w->managed_fields ? KUBE_ANSWER_WHOLE : KUBE_ANSWER_STRIPPED,
+	};
 	struct buf path = BUF_INIT(URL_MAX_BYTES);
 
 	buf_printf(&path, "%s?limit=%d%s", w->path, w->page, w->selectors);
@@ -393,7 +400,7 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 static bool on_line(void *arg, const char *line, size_t len)
 {
 	struct watch *w = arg;
-	json_t *event = json_parse(line, len, NULL);
+	json_t *event = managedfields_parse(line, len, w->managed_fields);
 	bool go;
 
 	if (!event) { /* not quoted: it may be a Secret's */
@@ -487,6 +494,7 @@ struct watch *watch_start(struct kube *k, const struct watch_config *config, con
 	w->path = mem_dup(config->path);
 	w->selectors = selectors_of(config);
 	w->subject = mem_dup(config->subject);
+	w->managed_fields = config->managed_fields;
 	w->page = config->page > 0 ? config->page : PAGE_DEFAULT;
 	loop_timer_init(&w->timer, kube_loop(k), on_timer, w);
 	watch_enter(w, WATCH_LISTING);

@@ -27,6 +27,7 @@ struct watch_config {
 	const char *field_selector; /* "metadata.name=x"; copied */
 	int page;                   /* objects per chunk; 0: 50 */
 	const char *subject;        /* for the log: "scaledobjects"; copied */
+	bool managed_fields;        /* objects with metadata.managedFields (kube/managedfields.h) */
 };
 
 struct watch_events {

@@ -10,10 +10,28 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "fuzz.h"
+#include "kube/managedfields.h"
 #include "kube/status.h"
 #include "kube/watch.h"
 
 #define LINE_MAX_BYTES 512
+
+/* Whatever is stripped was in metadata, and no longer is. */
+static void check_stripped(const char *line, size_t len, const json_t *event)
+{
+	json_t *stripped = managedfields_parse(line, len, false);
+	json_t *before = json_object_get(json_object_get(event, "object"), "metadata"),
+	       *after = json_object_get(json_object_get(stripped, "object"), "metadata");
+
+	must(!event || stripped);
+	if (json_is_object(before) && json_is_object(after)) {
+		must(json_object_size(after) <= json_object_size(before));
+		json_object_del(before, "managedFields");
+		json_object_del(after, "managedFields");
+		must(json_equal(before, after));
+	}
+	json_decref(stripped);
+}
 
 static bool on_line(void *arg, const char *line, size_t len)
 {
@@ -28,6 +46,8 @@ static bool on_line(void *arg, const char *line, size_t len)
 		status_object_to_err(json_object_get(event, "object"), &err);
 		must(err.kind != ERR_NONE && err.msg[0] != '\0');
 	}
+	if (memmem(line, len, "managedFields", strlen("managedFields")))
+		check_stripped(line, len, event);
 	json_decref(event);
 	return true;
 }

@@ -148,7 +148,10 @@ void targets_watch_start(void *arg)
 {
 	struct place *place = arg;
 	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
-	struct informer_config config = { .path = place->path, .subject = place->key, .quiet = true };
+	struct informer_config config = { .path = place->path,
+		.subject = place->key,
+		.quiet = true,
+		.managed_fields = true };
 
 	informer_start(&place->informer, place->owner->kube, &config, &events, place);
 }
