@@ -9,7 +9,8 @@
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
 #   live        kscaled against real control planes (tests/cluster, tests/live), several at once;
-#               then by themselves the tests that measure
+#               then by themselves the tests that measure, and what units of work cost, in
+#               instructions (tests/bench/instructions)
 #
 #   --only unit|sanitizers|live   only that part
 #   --quick                       strict build with gcc, unit tests, layers, and the live tests of the
@@ -245,6 +246,9 @@ check_live() {
 # What measures has the machine for itself.
 check_live_alone() { live_tests -m alone --basetemp="$work/live-alone"; }
 
+# What each unit of work costs, in instructions, which a busy machine hardly changes.
+check_instructions() { "$top/tests/bench/instructions" --binary "$work/gcc/src/kscaled" --check; }
+
 check_journeys() { live_tests -m journey -n 2 --basetemp="$work/live"; }
 
 # ---- All of it ----
@@ -278,6 +282,7 @@ run_all() {
 	if wanted live; then
 		step 'live tests' check_live
 		step 'live tests, alone' check_live_alone
+		step 'instructions' check_instructions
 	fi
 }
 
