@@ -74,6 +74,32 @@ static void verbs(void **state)
 	}
 }
 
+static void answers_are_parsed_as_far_as_asked_for(void **state)
+{
+	static const char object[] = "{\"metadata\":{\"name\":\"x\",\"managedFields\":[]}}";
+	static const char *const want[] = {
+		[KUBE_ANSWER_STRIPPED] = "{\"metadata\":{\"name\":\"x\"}}",
+		[KUBE_ANSWER_WHOLE] = object,
+		[KUBE_ANSWER_IGNORED] = NULL,
+	};
+	struct client_fixture *f = *state;
+
+	for (int answer = KUBE_ANSWER_STRIPPED; answer <= KUBE_ANSWER_IGNORED; answer++) {
+		struct outcome o = { .done = false };
+
+		client_start(f, &o,
+			(struct kube_request){ .verb = KUBE_GET, .path = "/a", .answer = (enum kube_answer)answer });
+		fakeapi_reply(fakeapi_next(f->api), 200, object);
+		client_wait(f, &o);
+		assert_false(o.failed);
+		if (want[answer])
+			assert_string_equal(o.object, want[answer]);
+		else
+			assert_null(o.object);
+		free(o.object);
+	}
+}
+
 static void answers(void **state)
 {
 	static const struct {
@@ -765,6 +791,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, client_setup, client_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(verbs),
+		TEST(answers_are_parsed_as_far_as_asked_for),
 		TEST(answers),
 		TEST(an_empty_answer_is_one),
 		TEST(no_server),

@@ -13,7 +13,7 @@
 #include "fakeapi.h"
 #include "kube/watch.h"
 
-/* What the receiver was told, as words: "list +a +b synced -a !missing ok". */
+/* What the receiver was told: "list +a +b synced -a !missing ok"; *a: with managedFields. */
 struct fixture {
 	struct loop *loop;
 	struct fakeapi *api;
@@ -47,7 +47,9 @@ static void on_list(void *arg)
 
 static void on_object(void *arg, const json_t *object)
 {
-	tell(arg, "+", name_of(object));
+	bool managed = json_object_get(json_object_get(object, "metadata"), "managedFields") != NULL;
+
+	tell(arg, managed ? "*" : "+", name_of(object));
 }
 
 static void on_deleted(void *arg, const json_t *object)
@@ -164,6 +166,34 @@ static void pages_then_events(void **state)
 	told(f, "-b");
 	fakeapi_stream_end(r);
 	fakeapi_expect(f->api, WATCH_FROM("13"));
+}
+
+static void managed_fields_come_to_who_asks(void **state)
+{
+#define MANAGED(name) "{\"metadata\":{\"name\":\"" name "\",\"resourceVersion\":\"11\",\"managedFields\":[{}]}}"
+	static const char *const want[] = { "list +a synced", "+b", "list *a synced", "*b" };
+	struct fixture *f = *state;
+
+	for (int managed = 0; managed < 2; managed++) {
+		const struct watch_config config = {
+			.path = "/apis/g/v1/things",
+			.page = 2,
+			.subject = "things",
+			.managed_fields = managed,
+		};
+		struct fakeapi_request *r;
+
+		f->watch = watch_start(f->kube, &config, &events, f);
+		fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", MANAGED("a")));
+		told(f, want[2 * managed]);
+		r = fakeapi_expect(f->api, WATCH_FROM("10"));
+		fakeapi_stream_start(r);
+		fakeapi_stream_send(r, "{\"type\":\"ADDED\",\"object\":" MANAGED("b") "}\n");
+		told(f, want[2 * managed + 1]);
+		watch_stop(f->watch);
+		f->watch = NULL;
+	}
+#undef MANAGED
 }
 
 static void selectors_are_encoded(void **state)
@@ -542,6 +572,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_then_events),
+		TEST(managed_fields_come_to_who_asks),
 		TEST(selectors_are_encoded),
 		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),
