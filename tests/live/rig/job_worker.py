@@ -103,6 +103,7 @@ class Worker:
         self.finished = collections.Counter()  # item: how often it was done
         self.busy, self.most_busy = set(), 0   # jobs at work now; the most at a time
         self.known = set()           # Pods that have started
+        self.left = set()            # and those that have ended
         self.started = set()         # jobs whose first Pod has
         self.orders = queue.PriorityQueue()  # (when, a number that makes each different, function, its arguments)
         self.numbers = itertools.count()
@@ -115,10 +116,14 @@ class Worker:
         self.watch = Watch(stage.cluster, f"/api/v1/namespaces/{stage.namespace}/pods", f"{OWNER_LABEL}={owner}", self._on_pod)
 
     def _on_pod(self, kind, pod):
-        uid = pod["metadata"]["uid"]
-        if kind != "DELETED" and pod["status"].get("phase") == "Running" and uid not in self.known:
-            self.known.add(uid)
-            self._order(0, self._start, pod["metadata"]["name"], pod["metadata"]["labels"]["job-name"])
+        name = pod["metadata"]["name"]
+        if kind == "DELETED" or pod["status"].get("phase") != "Running":
+            return
+        if name not in self.known:
+            self.known.add(name)
+            self._order(0, self._start, name, pod["metadata"]["labels"]["job-name"])
+        elif name in self.left:  # kwok, which was late, has written over the end
+            self._order(0, self._exit, name)
 
     def _order(self, seconds, what, *arguments):
         self.orders.put((time.monotonic() + seconds, next(self.numbers), what, arguments))
@@ -136,7 +141,7 @@ class Worker:
                 continue
             try:
                 order[2](*order[3])
-            except AssertionError as trouble:
+            except Exception as trouble:  # pylint: disable=broad-except
                 self.troubles.append(trouble)
 
     def _start(self, pod, job):
@@ -176,6 +181,7 @@ class Worker:
 
     def _exit(self, pod):
         try:
+            self.left.add(pod)
             self.stage.patch_pod_status(pod, {"phase": "Succeeded"})
         except Exception:  # pylint: disable=broad-except
             if not self.over:
@@ -183,7 +189,7 @@ class Worker:
 
     def report(self):
         with self.lock:
-            return {"taken": len(self.taken), "done": len(self.finished), "empty_handed": len(self.empty_handed), "left": self.work.left(), "most_busy": self.most_busy}
+            return {"taken": len(self.taken), "done": len(self.finished), "empty_handed": len(self.empty_handed), "left": self.work.left(), "most_busy": self.most_busy, "troubles": self.troubles}
 
     def end(self):
         self.over = True
