@@ -117,6 +117,7 @@ def test_push(kscaled, stage, six):
     to = next(node for node in six.nodes if six.owner(key) is not node and six.client(node).role()[0] == b"master")
     channels = lambda node: six.client(node).pubsub_channels()
     eventually(lambda: f"__keyspace@0__:{key}".encode() in channels(six.owner(key)))
+    six.begin_move(key, to)
     six.end_move(key, to)
     eventually(lambda: f"__keyspace@0__:{key}".encode() in channels(to), timeout=40)
     six.do(key, "RPUSH", key, "a")

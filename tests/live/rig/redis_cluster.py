@@ -59,10 +59,10 @@ class RedisCluster:
         node.thaw()
         self.frozen.discard(node)
 
-    def owner(self, key):
-        """The node that serves the key, as one that is there says."""
+    def owner(self, key, told_by=None):
+        """The node that serves the key, as that one says, or one that is there."""
         slot = self.slot(key)
-        for first, last, master, *_ in self.slots(self.alive()[0]):
+        for first, last, master, *_ in self.slots(told_by or self.alive()[0]):
             if first <= slot <= last:
                 return self.node_at(master[1])
         raise LookupError(f"nobody serves slot {slot}")
@@ -90,10 +90,13 @@ class RedisCluster:
         self.client(owner).execute_command("MIGRATE", "127.0.0.1", to.port, key, 0, 5000, *(["AUTH", self.password] if self.password else []))
 
     def end_move(self, key, to):
-        slot = self.slot(key)
+        """Only after begin_move: a node that was importing claims the slot with a newer epoch. Without one, a message of the
+        old owner that was still under way takes the slot back from the new one only, and for good each sends clients to the other."""
+        slot, identity = self.slot(key), self.identity(to)
         for node in [to, *self.alive()]:
             with contextlib.suppress(Exception):  # replicas have nothing to say
-                self.client(node).execute_command("CLUSTER SETSLOT", slot, "NODE", self.identity(to))
+                self.client(node).execute_command("CLUSTER SETSLOT", slot, "NODE", identity)
+        eventually(lambda: all(self.owner(key, node) is to for node in self.alive()))
 
     def end(self):
         for node in self.nodes:
