@@ -21,7 +21,6 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-#include "net/redis/redisreply.h"
 
 struct redis_pool;
 struct redisendpoint; /* net/redis/redisendpoint.h */
