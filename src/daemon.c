@@ -138,16 +138,15 @@ static void on_foreign_apiservice(void *arg, const char *who)
 	leader_set_blocked(d->leader, why);
 }
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+static void on_synced(void *arg)
 {
 	struct daemon *d = arg;
 
-	(void)key;
-	if (!(changes & STORE_SYNCED) || d->ready)
+	if (d->ready)
 		return;
 	d->ready = true;
 	log_info("kscaled", "ready: %zu ScaledObjects and %zu ScaledJobs known so far",
-		store_scaledobject_count(d->cache.store), store_scaledjob_count(d->cache.store));
+		store_count(d->cache.store, SCALED_OBJECT), store_count(d->cache.store, SCALED_JOB));
 	notify_send("READY=1");
 }
 
@@ -277,13 +276,11 @@ static void start_cache(struct daemon *d)
 	d->cache.lookups = make_lookups(d);
 	d->cache.descriptions = descriptions_new(&d->sources, d->options->metrics_deadline_ms);
 	d->cache.readings = readings_new(&d->sources, &readings);
-	d->cache.scalers = scalers_new(d->cache.store, d->cache.targets, d->cache.lookups, d->cache.descriptions,
-		d->cache.readings);
+	d->cache.scalers = scalers_new(d->cache.store, d->cache.lookups, d->cache.descriptions, d->cache.readings);
 	d->cache.pushes = pushes_new(&d->sources, d->cache.scalers, d->counters);
-	d->cache.lastpoll = lastpoll_new(d->cache.store);
 	d->cache.health = health_new(d->cache.store, &d->cache.leadership);
-	d->cache.journal = journal_new(d->cache.store, d->cache.targets);
 	d->cache.admit = admit_new(d->cache.store, d->kube);
+	cache_connect(&d->cache);
 }
 
 static void start_control(struct daemon *d)
@@ -379,7 +376,7 @@ static int start(struct daemon *d, struct err *err)
 	if (start_signals(d, err))
 		return -1;
 	targets_start(d->cache.targets, (const char *const *)d->watched, d->watched_count);
-	store_listen(d->cache.store, on_store_change, d);
+	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
 	jobs_start(d->cache.jobs, (const char *const *)d->watched, d->watched_count);
 	store_start(d->cache.store, (const char *const *)d->watched, d->watched_count);
 	return 0;
@@ -398,10 +395,10 @@ static void stop(struct daemon *d)
 	authkeeper_free(d->authkeeper);
 	control_free(d->control);
 	events_free(d->events);
+	if (d->cache.store)
+		cache_forget(&d->cache);
 	admit_free(d->cache.admit);
-	journal_free(d->cache.journal);
 	health_free(d->cache.health);
-	lastpoll_free(d->cache.lastpoll);
 	pushes_free(d->cache.pushes);
 	scalers_free(d->cache.scalers);
 	readings_free(d->cache.readings);

@@ -136,12 +136,12 @@ static void look_at(struct search *s, const struct scaledobject *other)
 static void search_others(const struct store *store, struct search *s)
 {
 	struct store_claims claims = store_claims_of(s->so);
-	const char *key;
+	const struct object *o;
 
-	for (size_t at = 0; (key = store_next_claim(store, claims.target, &at));)
-		look_at(s, store_scaledobject(store, key));
-	for (size_t at = 0; (key = store_next_claim(store, claims.hpa, &at));)
-		look_at(s, store_scaledobject(store, key));
+	for (size_t at = 0; (o = store_next_claim(store, claims.target, &at));)
+		look_at(s, o->of.so);
+	for (size_t at = 0; (o = store_next_claim(store, claims.hpa, &at));)
+		look_at(s, o->of.so);
 }
 
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err)

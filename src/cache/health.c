@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 
 struct metric {
@@ -14,53 +13,44 @@ struct metric {
 };
 
 /* Only of objects that have, or had, something failing: what is well costs nothing. */
-struct object {
-	char *key, *uid;
+struct failing {
 	struct metric *metrics;
 	size_t count;
-	UT_hash_handle hh;
 };
 
 struct health {
 	struct store *store;
 	const struct leadership *leadership;
-	struct object *objects;
 	health_fn fn;
 	void *arg;
 };
 
-static void object_free(struct health *h, struct object *o)
+void health_forget_object(struct object *o)
 {
-	HASH_DELETE(hh, h->objects, o);
-	for (size_t i = 0; i < o->count; i++)
-		free(o->metrics[i].name);
-	free(o->metrics);
-	free(o->uid);
-	free(o->key);
-	free(o);
+	struct failing *f = o->failing;
+
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->count; i++)
+		free(f->metrics[i].name);
+	free(f->metrics);
+	free(f);
+	o->failing = NULL;
 }
 
-static struct object *object_find(const struct health *h, const char *key)
+static struct metric *metric_find(const struct failing *f, const char *name)
 {
-	struct object *o;
-
-	HASH_FIND_STR(h->objects, key, o);
-	return o;
-}
-
-static struct metric *metric_find(const struct object *o, const char *name)
-{
-	for (size_t i = 0; i < o->count; i++)
-		if (strcmp(o->metrics[i].name, name) == 0)
-			return &o->metrics[i];
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->metrics[i].name, name) == 0)
+			return &f->metrics[i];
 	return NULL;
 }
 
-static struct metric *metric_add(struct object *o, const char *name, int32_t failures)
+static struct metric *metric_add(struct failing *f, const char *name, int32_t failures)
 {
-	o->metrics = mem_resize(o->metrics, o->count + 1, sizeof(*o->metrics));
-	o->metrics[o->count] = (struct metric){ .name = mem_dup(name), .failures = failures };
-	return &o->metrics[o->count++];
+	f->metrics = mem_resize(f->metrics, f->count + 1, sizeof(*f->metrics));
+	f->metrics[f->count] = (struct metric){ .name = mem_dup(name), .failures = failures };
+	return &f->metrics[f->count++];
 }
 
 /* ---- As it is stored ---- */
@@ -74,76 +64,65 @@ static int32_t stored_failures(const struct scaledobject_status *status, const c
 }
 
 /* Where the leader before us, or we before a restart, left off. */
-static struct object *take_over(struct health *h, const char *key, const struct scaled *of)
+static void take_over(struct object *o)
 {
-	struct object *o = mem_zalloc(sizeof(*o));
-	const struct scaledobject_status *status = of->status;
+	const struct scaledobject_status *status = o->of.status;
+	struct failing *f = o->failing = mem_zalloc(sizeof(*f));
 
-	o->key = mem_dup(key);
-	o->uid = mem_dup(of->meta->uid);
 	for (size_t i = 0; i < status->health_count; i++)
-		if (!metric_find(o, status->health[i].metric))
-			metric_add(o, status->health[i].metric, stored_failures(status, status->health[i].metric));
-	HASH_ADD_KEYPTR(hh, h->objects, o->key, strlen(o->key), o);
-	return o;
+		if (!metric_find(f, status->health[i].metric))
+			metric_add(f, status->health[i].metric, stored_failures(status, status->health[i].metric));
 }
 
 /* ---- Counting ---- */
 
 /* Only a ScaledObject has a threshold. */
-static void tell_if_passed(struct health *h, const struct scaledobject *so, const char *key, int32_t before,
-	int32_t after)
+static void tell_if_passed(struct health *h, struct object *o, int32_t before, int32_t after)
 {
-	const struct fallback *f = so ? so->spec.fallback : NULL;
+	const struct fallback *f = o->of.so ? o->of.so->spec.fallback : NULL;
 
 	if (h->fn && f && (before > f->failure_threshold) != (after > f->failure_threshold))
-		h->fn(h->arg, key);
+		h->fn(h->arg, o);
 }
 
 static int32_t count(struct health *h, struct object *o, const char *name, bool ok, int64_t completed_at_ms)
 {
-	struct metric *m = metric_find(o, name);
+	struct metric *m = metric_find(o->failing, name);
 	int32_t before, after;
 
 	if (!m && ok)
 		return 0;
 	if (!m)
-		m = metric_add(o, name, 0);
+		m = metric_add(o->failing, name, 0);
 	if (completed_at_ms <= m->completed_at_ms)
 		return ok ? 0 : m->failures;
 	before = m->failures;
 	after = ok ? 0 : before < INT32_MAX ? before + 1 : before;
 	m->failures = after;
 	m->completed_at_ms = completed_at_ms;
-	tell_if_passed(h, store_scaledobject(h->store, o->key), o->key, before, after);
+	tell_if_passed(h, o, before, after);
 	return after;
 }
 
-int32_t health_note(struct health *h, const char *key, const char *metric, bool ok, int64_t completed_at_ms)
+int32_t health_note(struct health *h, struct object *o, const char *metric, bool ok, int64_t completed_at_ms)
 {
-	struct object *o;
-	struct scaled of;
-
 	if (!h->leadership->leading || !completed_at_ms)
-		return ok ? 0 : health_failures(h, key, metric);
-	o = object_find(h, key);
-	if (!o) {
-		if (!store_scaled(h->store, key, &of) || (ok && !of.status->health_count))
-			return 0;
-		o = take_over(h, key, &of);
-	}
+		return ok ? 0 : health_failures(h, o, metric);
+	if (!o->failing && (o->gone || (ok && !o->of.status->health_count)))
+		return 0;
+	if (!o->failing)
+		take_over(o);
 	return count(h, o, metric, ok, completed_at_ms);
 }
 
-int32_t health_failures(const struct health *h, const char *key, const char *metric)
+int32_t health_failures(const struct health *h, const struct object *o, const char *metric)
 {
-	const struct object *o = h->leadership->leading ? object_find(h, key) : NULL;
+	const struct failing *f = h->leadership->leading ? o->failing : NULL;
 	const struct metric *m;
-	struct scaled of;
 
-	if (!o)
-		return store_scaled(h->store, key, &of) ? stored_failures(of.status, metric) : 0;
-	m = metric_find(o, metric);
+	if (!f)
+		return o->gone ? 0 : stored_failures(o->of.status, metric);
+	m = metric_find(f, metric);
 	return m ? m->failures : 0;
 }
 
@@ -157,37 +136,30 @@ static bool is_metric(const struct metric_spec *metrics, size_t count, const cha
 	return false;
 }
 
-void health_keep(struct health *h, const char *key, const struct metric_spec *metrics, size_t count)
+void health_keep(struct object *o, const struct metric_spec *metrics, size_t count)
 {
-	struct object *o = object_find(h, key);
+	struct failing *f = o->failing;
 	size_t kept = 0;
 
-	for (size_t i = 0; o && i < o->count; i++) {
-		if (is_metric(metrics, count, o->metrics[i].name))
-			o->metrics[kept++] = o->metrics[i];
+	for (size_t i = 0; f && i < f->count; i++) {
+		if (is_metric(metrics, count, f->metrics[i].name))
+			f->metrics[kept++] = f->metrics[i];
 		else
-			free(o->metrics[i].name);
+			free(f->metrics[i].name);
 	}
-	if (o)
-		o->count = kept;
+	if (f)
+		f->count = kept;
+}
+
+static void on_each(void *arg, struct object *o)
+{
+	(void)arg;
+	health_forget_object(o);
 }
 
 void health_forget(struct health *h)
 {
-	struct object *o, *next;
-
-	HASH_ITER (hh, h->objects, o, next)
-		object_free(h, o);
-}
-
-static void on_store_change(void *arg, unsigned changes, const char *key)
-{
-	struct health *h = arg;
-	struct object *o = changes & (STORE_SPEC | STORE_GONE) ? object_find(h, key) : NULL;
-	struct scaled of;
-
-	if (o && (!store_scaled(h->store, key, &of) || strcmp(of.meta->uid, o->uid) != 0))
-		object_free(h, o);
+	store_each_object(h->store, on_each, NULL);
 }
 
 void health_listen(struct health *h, health_fn fn, void *arg)
@@ -202,14 +174,10 @@ struct health *health_new(struct store *store, const struct leadership *leadersh
 
 	h->store = store;
 	h->leadership = leadership;
-	store_listen(store, on_store_change, h);
 	return h;
 }
 
 void health_free(struct health *h)
 {
-	if (!h)
-		return;
-	health_forget(h);
 	free(h);
 }

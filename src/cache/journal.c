@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fingerprint.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "base/utf8.h"
@@ -16,19 +15,11 @@
 #define HPA_APART_MS   5000  /* at most, between a change and the HPA's lastScaleTime, which is in whole seconds */
 #define ANSWER_LATE_MS 60000 /* from a change to the answer of the call that made it */
 
-struct entry {
-	char *key;
+struct journal_entry {
 	struct journal_object object;
 	bool seen; /* replicas are the target's */
 	int32_t replicas;
 	uint64_t target; /* fingerprint of its uid: another target's replicas are no change */
-	UT_hash_handle hh;
-};
-
-struct journal {
-	struct store *store;
-	struct targets *targets;
-	struct entry *entries;
 };
 
 /* ---- Texts ---- */
@@ -58,26 +49,12 @@ static void set_text(char **slot, const char *text)
 
 /* ---- Entries ---- */
 
-static struct entry *entry_find(const struct journal *j, const char *key)
+/* NULL for an object that is not there any more. */
+static struct journal_entry *entry_get(struct object *o)
 {
-	struct entry *e;
-
-	HASH_FIND_STR(j->entries, key, e);
-	return e;
-}
-
-/* NULL for an object that is not there (any more). */
-static struct entry *entry_get(struct journal *j, const char *key)
-{
-	struct entry *e = entry_find(j, key);
-	struct scaled of;
-
-	if (e || !store_scaled(j->store, key, &of))
-		return e;
-	e = mem_zalloc(sizeof(*e));
-	e->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, j->entries, e->key, strlen(e->key), e);
-	return e;
+	if (!o->journal && !o->gone)
+		o->journal = mem_zalloc(sizeof(*o->journal));
+	return o->journal;
 }
 
 static void triggers_free(struct journal_object *o)
@@ -97,11 +74,10 @@ static void change_done(struct journal_change *c)
 	free(c->why);
 }
 
-static void entry_free(struct journal *j, struct entry *e)
+static void entry_free(struct journal_entry *e)
 {
 	struct journal_object *o = &e->object;
 
-	HASH_DELETE(hh, j->entries, e);
 	triggers_free(o);
 	for (size_t i = 0; i < o->decision_count; i++)
 		free(o->decisions[i].text);
@@ -111,7 +87,6 @@ static void entry_free(struct journal *j, struct entry *e)
 	free(o->changes);
 	free(o->composite_trouble);
 	free(o->text);
-	free(e->key);
 	free(e);
 }
 
@@ -169,9 +144,9 @@ static void add_decision(struct journal_object *o, int64_t at_unix_ms, const str
 	set_text(&added->text, text);
 }
 
-bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t at_unix_ms)
+bool journal_stands(struct object *o, uint64_t mark, int64_t at_unix_ms)
 {
-	struct entry *e = entry_find(j, key);
+	struct journal_entry *e = o->journal;
 
 	if (!e || !e->object.decided || e->object.mark != mark)
 		return false;
@@ -179,10 +154,10 @@ bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t a
 	return true;
 }
 
-void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts,
+void journal_decided(struct object *o, uint64_t mark, const struct journal_facts *facts,
 	const struct journal_verdict *d, const char *text)
 {
-	struct entry *e = entry_get(j, key);
+	struct journal_entry *e = entry_get(o);
 
 	if (!e)
 		return;
@@ -231,13 +206,12 @@ static bool is_controller_manager(const char *manager)
 }
 
 /* The object's HPA; NULL while there is none. A ScaledJob has none. */
-static const struct hpa *hpa_of(const struct journal *j, const char *key)
+static const struct hpa *hpa_of(const struct store *store, const struct object *o)
 {
-	const struct scaledobject *so = store_scaledobject(j->store, key);
-	char name[254], hpa_key[STORE_KEY_MAX];
+	const struct scaledobject *so = o->of.so;
+	char name[254], key[STORE_KEY_MAX];
 
-	return so ? store_hpa(j->store,
-			    store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), hpa_key))
+	return so ? store_hpa(store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key))
 		  : NULL;
 }
 
@@ -253,7 +227,7 @@ static void name_hpa(struct journal_change *c, const struct hpa *hpa)
  * HPA tells itself what it wants and when it last scaled, as a rule shortly after the change; so
  * this is asked when either is seen.
  */
-static void name_unknown(struct entry *e, const struct hpa *hpa)
+static void name_unknown(struct journal_entry *e, const struct hpa *hpa)
 {
 	for (size_t i = e->object.change_count; hpa && i > 0; i--) {
 		struct journal_change *c = &e->object.changes[i - 1];
@@ -267,10 +241,9 @@ static void name_unknown(struct entry *e, const struct hpa *hpa)
 	}
 }
 
-static void note_change(struct journal *j, struct entry *e, const struct workload *w)
+static void note_change(struct journal_entry *e, const struct workload *w, const struct hpa *hpa)
 {
 	const char *manager = w->replicas_manager ? w->replicas_manager : UNKNOWN;
-	const struct hpa *hpa = hpa_of(j, e->key);
 	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
 
 	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager,
@@ -281,22 +254,19 @@ static void note_change(struct journal *j, struct entry *e, const struct workloa
 		name_unknown(e, hpa);
 }
 
-static void on_target_change(void *arg, const char *key)
+static void look_at_target(const struct store *store, struct object *o)
 {
-	struct journal *j = arg;
-	struct entry *e = entry_get(j, key);
+	struct journal_entry *e = entry_get(o);
 	const struct workload *w;
 	uint64_t target;
 
-	if (!e)
-		return;
-	if (targets_get(j->targets, key, &w) != TARGET_PRESENT) {
+	if (targets_get(o, &w) != TARGET_PRESENT) {
 		e->seen = false;
 		return;
 	}
 	target = fingerprint_fast(w->uid, strlen(w->uid));
 	if (e->seen && e->target == target && e->replicas != w->replicas)
-		note_change(j, e, w);
+		note_change(e, w, hpa_of(store, o));
 	e->seen = true;
 	e->target = target;
 	e->replicas = w->replicas;
@@ -306,7 +276,7 @@ static void on_target_change(void *arg, const char *key)
  * The same change as the watch of the target showed it, before our call was answered: the newest
  * one when it led to these replicas, else one of ours that others have changed again since.
  */
-static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
+static struct journal_change *noted(struct journal_entry *e, int64_t at_unix_ms, int32_t from, int32_t to)
 {
 	struct journal_object *o = &e->object;
 
@@ -322,16 +292,16 @@ static struct journal_change *noted(struct entry *e, int64_t at_unix_ms, int32_t
 	return NULL;
 }
 
-void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why)
+void journal_scaled(struct object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *why)
 {
-	struct entry *e = entry_get(j, key);
+	struct journal_entry *e = entry_get(o);
 	struct journal_change *change;
 	const struct workload *w;
 
 	if (!e)
 		return;
 	/* Nobody else tells of a ScaledJob's Jobs: as many of them as a moment ago are others. */
-	change = store_key_kind(key) == SCALED_JOB ? NULL : noted(e, at_unix_ms, from, to);
+	change = o->kind == SCALED_JOB ? NULL : noted(e, at_unix_ms, from, to);
 	if (change) {
 		set_text(&change->who, KSCALED);
 		set_text(&change->why, why ? why : "");
@@ -339,48 +309,29 @@ void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int3
 		add_change(&e->object, at_unix_ms, from, to, KSCALED, why);
 	}
 	/* Others may have changed it again before our call was answered. */
-	if (targets_get(j->targets, key, &w) == TARGET_PRESENT)
+	if (targets_get(o, &w) == TARGET_PRESENT)
 		e->replicas = w->replicas == from ? to : w->replicas;
 }
 
 /* ---- The whole ---- */
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+void journal_follow(const struct store *store, struct object *o, unsigned changes)
 {
-	struct journal *j = arg;
-	struct entry *e = changes & (STORE_GONE | STORE_HPA | STORE_HPA_STATUS) ? entry_find(j, key) : NULL;
-
-	if (e && (changes & STORE_GONE))
-		entry_free(j, e);
-	else if (e)
-		name_unknown(e, hpa_of(j, key));
-}
-
-struct journal *journal_new(struct store *store, struct targets *targets)
-{
-	struct journal *j = mem_zalloc(sizeof(*j));
-
-	j->store = store;
-	j->targets = targets;
-	store_listen(store, on_store_change, j);
-	targets_listen(targets, on_target_change, j);
-	return j;
-}
-
-void journal_free(struct journal *j)
-{
-	struct entry *e, *next;
-
-	if (!j)
+	if ((changes & OBJECT_GONE) && o->journal) {
+		entry_free(o->journal);
+		o->journal = NULL;
+	}
+	if (o->gone)
 		return;
-	HASH_ITER (hh, j->entries, e, next)
-		entry_free(j, e);
-	free(j);
+	if (changes & OBJECT_TARGET)
+		look_at_target(store, o);
+	if ((changes & (OBJECT_HPA | OBJECT_HPA_STATUS)) && o->journal)
+		name_unknown(o->journal, hpa_of(store, o));
 }
 
-const struct journal_object *journal_get(const struct journal *j, const char *key)
+const struct journal_object *journal_get(const struct object *o)
 {
-	const struct entry *e = entry_find(j, key);
+	const struct journal_entry *e = o->journal;
 
 	return e && (e->object.decided || e->object.change_count > 0) ? &e->object : NULL;
 }

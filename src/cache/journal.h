@@ -23,8 +23,6 @@
 #include "cache/objects/targets.h"
 #include "decide/scale.h"
 
-struct journal;
-
 #define JOURNAL_CHANGES_MAX   10
 #define JOURNAL_DECISIONS_MAX 10
 #define JOURNAL_TEXT_MAX      300 /* bytes of a text; the rest is cut off */
@@ -84,25 +82,21 @@ struct journal_object { /* borrowed until the loop turns */
 	size_t change_count; /* at most JOURNAL_CHANGES_MAX, newest last */
 };
 
-/*
- * Objects that are gone are forgotten by itself. Listens to both for their lives: to be freed after
- * the last turn of the loop, before them.
- */
-struct journal *journal_new(struct store *store, struct targets *targets);
-void journal_free(struct journal *j);
+/* Its target or its HPA changed, or it is gone. The store is asked for the HPA. */
+void journal_follow(const struct store *store, struct object *o, unsigned changes);
 
 /*
  * Whether a decision of this mark (scale_mark, jobs_mark) is the one that was noted last. If so it
  * is noted that it stands at this time, and nothing else need be told of it: that is what nearly
  * every poll finds, so no text is made for it.
  */
-bool journal_stands(struct journal *j, const char *key, uint64_t mark, int64_t at_unix_ms);
+bool journal_stands(struct object *o, uint64_t mark, int64_t at_unix_ms);
 
 /*
  * What one tick decided, and its mark. text: scale_explain's or jobs_explain's, copied. Objects
- * that the store does not know are passed over.
+ * that are gone are passed over.
  */
-void journal_decided(struct journal *j, const char *key, uint64_t mark, const struct journal_facts *facts,
+void journal_decided(struct object *o, uint64_t mark, const struct journal_facts *facts,
 	const struct journal_verdict *d, const char *text);
 
 /*
@@ -110,8 +104,8 @@ void journal_decided(struct journal *j, const char *key, uint64_t mark, const st
  * the API server has answered. Changes by others are noted by the journal itself, which sees the
  * target change.
  */
-void journal_scaled(struct journal *j, const char *key, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
+void journal_scaled(struct object *o, int64_t at_unix_ms, int32_t from, int32_t to, const char *why);
 
-const struct journal_object *journal_get(const struct journal *j, const char *key); /* NULL: nothing is known */
+const struct journal_object *journal_get(const struct object *o); /* NULL: nothing is known */
 
 #endif

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "cache/readings/lastpoll.h"
 
 /*
  * How much later than its pollingInterval a poll's answer may be there before useCachedMetrics asks
@@ -22,7 +23,7 @@
 /* What would be asked now. Borrowed until the loop turns. */
 struct view {
 	struct cache *cache;
-	const char *key;
+	struct object *object;
 	const struct survey_terms *terms;
 	struct built built; /* the object's, or of them one alone */
 	size_t asked;       /* those of the list that have a question */
@@ -55,7 +56,8 @@ struct slot {
 
 struct survey {
 	struct cache *cache;
-	char *key, *metric;
+	struct object *object; /* counted */
+	char *metric;
 	struct survey_terms terms;
 	survey_fn fn;
 	void *arg;
@@ -101,14 +103,15 @@ static int look_at_one(struct view *v, const char *metric, struct err *err)
 	return 0;
 }
 
-static int look(struct cache *cache, const char *key, const struct survey_terms *terms, struct view *v, struct err *err)
+static int look(struct cache *cache, struct object *o, const struct survey_terms *terms, struct view *v,
+	struct err *err)
 {
 	const char *metric = terms->metric;
 
 	v->cache = cache;
-	v->key = key;
+	v->object = o;
 	v->terms = terms;
-	if (scalers_get(cache->scalers, key, &v->built, err))
+	if (scalers_get(cache->scalers, o, &v->built, err))
 		return -1;
 	v->all = !metric || (verdict_has_composite(spec_of(v)) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0);
 	if (!v->all)
@@ -134,7 +137,7 @@ static int64_t held_since(const struct view *v)
 static enum readings_found peek_lastpoll(const struct view *v, const struct scaler *s, struct answer *answer,
 	struct err *err)
 {
-	return lastpoll_peek(v->cache->lastpoll, v->key, s->question, held_since(v), answer, err);
+	return lastpoll_peek(v->object, s->question, held_since(v), answer, err);
 }
 
 /* What is held for the HPA. */
@@ -164,7 +167,7 @@ static void hold(const struct view *v, const struct found *f)
 	if (!v->terms->timed && !v->terms->cached && (f->err || !failure_is_held(v, f->scaler)))
 		return;
 	answer.answered_at_ms = f->completed_at_ms;
-	lastpoll_put(v->cache->lastpoll, v->key, f->scaler->question, &answer, f->err, held_since(v));
+	lastpoll_put(v->object, f->scaler->question, &answer, f->err, held_since(v));
 }
 
 /* ---- What it says ---- */
@@ -174,7 +177,7 @@ static void read_target(const struct view *v, struct verdict_facts *facts)
 	const struct workload *w;
 
 	facts->ready_replicas = -1;
-	facts->replicas_known = targets_get(v->cache->targets, v->key, &w) == TARGET_PRESENT;
+	facts->replicas_known = targets_get(v->object, &w) == TARGET_PRESENT;
 	if (!facts->replicas_known)
 		return;
 	facts->replicas = w->replicas;
@@ -187,8 +190,8 @@ static int32_t failures_in_a_row(const struct view *v, const struct found *f)
 	struct health *health = v->cache->health;
 
 	if (f->err && v->terms->uncounted)
-		return health_failures(health, v->key, f->scaler->metric_name);
-	return health_note(health, v->key, f->scaler->metric_name, !f->err, f->completed_at_ms);
+		return health_failures(health, v->object, f->scaler->metric_name);
+	return health_note(health, v->object, f->scaler->metric_name, !f->err, f->completed_at_ms);
 }
 
 static struct scale_trigger trigger_of(const struct view *v, const struct found *f)
@@ -290,7 +293,7 @@ static bool peek_all(const struct view *v, survey_fn fn, void *arg)
 	return there;
 }
 
-bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+bool survey_peek(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn, void *arg)
 {
 	struct view v;
 	struct err err;
@@ -299,7 +302,7 @@ bool survey_peek(struct cache *cache, const char *key, const struct survey_terms
 	struct scale_trigger trigger;
 	struct room room = { &found, &trigger, &scaler };
 
-	if (look(cache, key, terms, &v, &err)) {
+	if (look(cache, o, terms, &v, &err)) {
 		if (err.kind == ERR_WAITING)
 			return false;
 		tell_error(&err, fn, arg);
@@ -335,7 +338,7 @@ void survey_cancel(struct survey *s)
 	loop_task_cancel(s->cache->loop, &s->later);
 	loop_timer_done(&s->again);
 	free(s->metric);
-	free(s->key);
+	object_unref(s->object);
 	free(s);
 }
 
@@ -376,7 +379,7 @@ static void finish(struct survey *s)
 	struct view v;
 	struct err err;
 
-	if (look(s->cache, s->key, &s->terms, &v, &err)) {
+	if (look(s->cache, s->object, &s->terms, &v, &err)) {
 		if (may_wait(s, &err)) {
 			begin(s);
 			return;
@@ -468,7 +471,7 @@ static void begin(struct survey *s)
 	bool wrong;
 
 	slots_free(s);
-	wrong = look(s->cache, s->key, &s->terms, &v, &err) != 0;
+	wrong = look(s->cache, s->object, &s->terms, &v, &err) != 0;
 	if (wrong && may_wait(s, &err))
 		loop_timer_set(&s->again, WAIT_STEP_MS);
 	else if (wrong)
@@ -482,13 +485,13 @@ static void on_again(void *arg)
 	begin(arg);
 }
 
-struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn,
+struct survey *survey_start(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn,
 	void *arg)
 {
 	struct survey *s = mem_zalloc(sizeof(*s));
 
 	s->cache = cache;
-	s->key = mem_dup(key);
+	s->object = object_ref(o);
 	s->metric = mem_dup(terms->metric);
 	s->terms = *terms;
 	s->terms.metric = s->metric;

@@ -66,7 +66,7 @@ struct survey_result { /* everything is borrowed until the callback returns */
 typedef void (*survey_fn)(void *arg, const struct survey_result *result);
 
 /* Never calls back before it returns; exactly once; not after survey_cancel. */
-struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn,
+struct survey *survey_start(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn,
 	void *arg);
 void survey_cancel(struct survey *s); /* NULL is fine */
 
@@ -74,6 +74,6 @@ void survey_cancel(struct survey *s); /* NULL is fine */
  * The same from memory alone, at once and without allocating for one metric: true and fn was
  * called, or false and nothing happened. For the metric request, where a thousand HPAs ask.
  */
-bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg);
+bool survey_peek(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn, void *arg);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/selector.h"
 #include "base/strmap.h"
 #include "base/timestamp.h"
@@ -89,6 +90,11 @@ static const char *object_name(const struct request *r)
 	return r->key + strlen(r->namespace_) + 1;
 }
 
+static struct object *find(const struct request *r, enum scaled_kind kind)
+{
+	return store_find(r->serve->cache->store, kind, r->namespace_, object_name(r));
+}
+
 /* KEDA's names (keda-core.md 7.6). */
 static void count_object(struct request *r)
 {
@@ -148,55 +154,38 @@ static void reply_trigger(struct request *r, const struct survey_result *result)
 		reply_value(r, t->metric_name, t->reading.value, result->answered_at_ms);
 }
 
-static bool in_namespace(const char *key, const char *namespace_)
-{
-	size_t len = strlen(namespace_);
-
-	return !strncmp(key, namespace_, len) && key[len] == '/';
-}
-
 struct search {
 	const char *namespace_;
 	bool found;
 };
 
-static void on_object(void *arg, const char *key, const struct scaledobject *so)
+static void on_object(void *arg, struct object *o)
 {
 	struct search *search = arg;
 
-	(void)so;
-	search->found |= in_namespace(key, search->namespace_);
-}
-
-static bool is_scaledjob(const struct request *r)
-{
-	const struct store *store = r->serve->cache->store;
-	char key[STORE_KEY_MAX];
-
-	return !store_scaledobject(store, r->key) &&
-		store_scaledjob(store, store_job_key(r->namespace_, object_name(r), key));
+	search->found |= o->kind == SCALED_OBJECT && strcmp(o->of.meta->namespace_, search->namespace_) == 0;
 }
 
 /*
  * What is unknown, from the outside in: namespace, object, metric. Before the objects were read
  * nothing can be said to be unknown.
  */
-static void reply_missing(struct request *r, const struct err *err)
+static void reply_missing(struct request *r, const char *text)
 {
 	struct search search = { r->namespace_, false };
 	const struct store *store = r->serve->cache->store;
 
-	store_each_scaledobject(store, on_object, &search);
+	store_each_object(store, on_object, &search);
 	if (!store_synced(store))
 		apistatus_reply(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
 			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
-	else if (is_scaledjob(r))
+	else if (!find(r, SCALED_OBJECT) && find(r, SCALED_JOB))
 		apistatus_reply(r, APISTATUS_NOT_FOUND,
 			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
 		apistatus_reply(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
 	else
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", err->msg);
+		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", text);
 }
 
 /* ---- Asking ---- */
@@ -204,7 +193,7 @@ static void reply_missing(struct request *r, const struct err *err)
 static void reply_error(struct request *r, const struct err *err)
 {
 	if (err->kind == ERR_MISSING) {
-		reply_missing(r, err);
+		reply_missing(r, err->msg);
 		return;
 	}
 	count_object(r);
@@ -227,19 +216,32 @@ static void on_survey(void *arg, const struct survey_result *result)
 		reply_trigger(r, result);
 }
 
+static void reply_unknown(struct request *r)
+{
+	MEM_AUTO char *text = mem_printf("%s %s not found", scaled_kind_word(SCALED_OBJECT), r->key);
+
+	reply_missing(r, text);
+}
+
 void externalmetrics_handle(struct request *r)
 {
 	struct serve *s = r->serve;
 	struct survey_terms terms = { .metric = r->metric, .max_age_ms = s->metrics_max_age_ms, .cached = true };
+	struct object *o;
 	struct err err;
 
 	if (find_key(r, &err)) {
 		apistatus_reply(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
-	if (survey_peek(s->cache, r->key, &terms, on_survey, r))
+	o = find(r, SCALED_OBJECT);
+	if (!o) {
+		reply_unknown(r);
+		return;
+	}
+	if (survey_peek(s->cache, o, &terms, on_survey, r))
 		return;
 	request_wait(r);
 	terms.deadline_ms = loop_now_ms(s->loop) + s->metrics_deadline_ms;
-	r->survey = survey_start(s->cache, r->key, &terms, on_survey, r);
+	r->survey = survey_start(s->cache, o, &terms, on_survey, r);
 }

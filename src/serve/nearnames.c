@@ -48,18 +48,17 @@ static bool is_asked_for(enum nearnames_kind asked, enum scaled_kind kind)
 	return asked == NEARNAMES_ANY || (asked == NEARNAMES_SCALEDJOB) == (kind == SCALED_JOB);
 }
 
-static void on_object(void *arg, const char *key, const struct scaled *of)
+static void on_object(void *arg, struct object *o)
 {
 	struct search *s = arg;
-	const struct meta *meta = of->meta;
+	const struct meta *meta = o->of.meta;
 	bool here = strcmp(meta->namespace_, s->namespace_) == 0;
 
-	(void)key;
-	if (is_asked_for(s->kind, of->kind))
+	if (is_asked_for(s->kind, o->kind))
 		note_namespace(s, meta->namespace_);
 	if (s->near_count < NEAR_MAX &&
 		(strcmp(meta->name, s->name) == 0 || (here && nearnames_near(meta->name, s->name))))
-		s->near[s->near_count++] = (struct near_object){ of->kind, meta };
+		s->near[s->near_count++] = (struct near_object){ o->kind, meta };
 }
 
 static void say_namespaces(const struct search *s, struct buf *out)
@@ -111,7 +110,7 @@ void nearnames_explain(const struct store *store, enum nearnames_kind kind, cons
 	struct search s = { .kind = kind, .namespace_ = namespace_, .name = name };
 	const char *trouble, *missing = unread(store, kind, &trouble);
 
-	store_each_scaled(store, on_object, &s);
+	store_each_object(store, on_object, &s);
 	buf_printf(out, "no %s \"%s/%s\" is known", asked_for(kind), namespace_, name);
 	say_near(&s, out);
 	if (missing)

@@ -28,8 +28,6 @@ struct authfiles {
 	char *root; /* NULL */
 	struct holders holders;
 	struct loop_timer look;
-	references_fn fn;
-	void *arg;
 };
 
 /* ---- Reading ---- */
@@ -112,8 +110,8 @@ static void on_look(void *arg)
 
 		if (!files_changed(&file->stamp) && !file->doubtful)
 			continue;
-		if (file_read(f, file) && f->fn)
-			holders_tell(held, f->fn, f->arg);
+		if (file_read(f, file))
+			holders_tell(held);
 	}
 	if (f->holders.things)
 		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
@@ -169,7 +167,7 @@ static struct file *file_get(struct authfiles *f, const char *path)
 	return file;
 }
 
-enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path,
+enum reference_state authfiles_get(struct authfiles *f, struct object *owner, const char *path,
 	const struct strmap **values, struct err *err)
 {
 	struct file *file;
@@ -177,28 +175,13 @@ enum reference_state authfiles_get(struct authfiles *f, const char *owner, const
 	if (check_path(f, path, err))
 		return REFERENCE_DENIED;
 	file = file_get(f, path);
-	holders_take(&f->holders, owner, &file->held);
+	holdings_take(owner, &file->held);
 	*values = &file->values;
 	if (!file->err)
 		return REFERENCE_FOUND;
 	if (err)
 		*err = *file->err;
 	return REFERENCE_MISSING;
-}
-
-void authfiles_begin(struct authfiles *f, const char *owner)
-{
-	holders_begin(&f->holders, owner);
-}
-
-void authfiles_end(struct authfiles *f, const char *owner)
-{
-	holders_end(&f->holders, owner);
-}
-
-void authfiles_release(struct authfiles *f, const char *owner)
-{
-	holders_release(&f->holders, owner);
 }
 
 struct authfiles *authfiles_new(struct loop *loop, const char *root)
@@ -222,8 +205,7 @@ void authfiles_free(struct authfiles *f)
 	free(f);
 }
 
-void authfiles_listen(struct authfiles *f, references_fn fn, void *arg)
+void authfiles_listen(struct authfiles *f, object_fn fn, void *arg)
 {
-	f->fn = fn;
-	f->arg = arg;
+	holders_listen(&f->holders, fn, arg);
 }

@@ -5,8 +5,8 @@
 /*
  * The files that ClusterTriggerAuthentications name (filePath), below one folder: each a JSON
  * object of texts. Looked at every 10 s while somebody needs them, read again when they changed;
- * one that is caught half written keeps what it said before for one look. Rounds of owners as in
- * cache/auth/references. What was read is wiped when freed and is in no error.
+ * one that is caught half written keeps what it said before for one look. Held as
+ * cache/auth/holders says. What was read is wiped when freed and is in no error.
  */
 
 #include "base/err.h"
@@ -21,17 +21,13 @@ struct authfiles;
 
 struct authfiles *authfiles_new(struct loop *loop, const char *root /* NULL or "": no file may be read */);
 void authfiles_free(struct authfiles *f);
-void authfiles_listen(struct authfiles *f, references_fn fn, void *arg); /* one */
-
-void authfiles_begin(struct authfiles *f, const char *owner);
-void authfiles_end(struct authfiles *f, const char *owner);
-void authfiles_release(struct authfiles *f, const char *owner);
+void authfiles_listen(struct authfiles *f, object_fn fn, void *arg); /* one */
 
 /*
  * path: relative, without "..". *values is borrowed until the loop turns. Never REFERENCE_UNREAD;
  * REFERENCE_MISSING with ERR_INVALID for a file that is there and wrong.
  */
-enum reference_state authfiles_get(struct authfiles *f, const char *owner, const char *path,
+enum reference_state authfiles_get(struct authfiles *f, struct object *owner, const char *path,
 	const struct strmap **values, struct err *err);
 
 #endif

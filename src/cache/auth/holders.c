@@ -9,107 +9,24 @@
 #include "base/mem.h"
 
 struct hold {
-	struct holder *owner;
+	struct object *owner;
 	struct held *thing;
 	unsigned round;           /* the owner's round in which it was asked for last */
 	struct hold *next_owned;  /* among those of the owner */
 	struct hold *prev, *next; /* among those of the thing */
 };
 
-struct holder {
-	char *key;
-	unsigned round;
-	struct hold *holds;
-	UT_hash_handle hh;
-};
+/* ---- Things ---- */
 
 void holders_init(struct holders *h, void (*on_unheld)(void *arg, struct held *thing), void *arg)
 {
 	*h = (struct holders){ .on_unheld = on_unheld, .arg = arg };
 }
 
-static struct holder *owner_find(const struct holders *h, const char *key)
+void holders_listen(struct holders *h, object_fn fn, void *arg)
 {
-	struct holder *owner;
-
-	HASH_FIND_STR(h->owners, key, owner);
-	return owner;
-}
-
-static void thing_drop(struct holders *h, struct held *thing)
-{
-	HASH_DELETE(hh, h->things, thing);
-	free(thing->key);
-	h->on_unheld(h->arg, thing);
-}
-
-static void hold_drop(struct holders *h, struct hold *hold)
-{
-	struct held *thing = hold->thing;
-
-	DL_DELETE(thing->holds, hold);
-	free(hold);
-	if (!thing->holds)
-		thing_drop(h, thing);
-}
-
-static void owner_drop(struct holders *h, struct holder *owner)
-{
-	HASH_DELETE(hh, h->owners, owner);
-	free(owner->key);
-	free(owner);
-}
-
-/* What was not asked for in this round; all of it when `all`. */
-static void sweep(struct holders *h, struct holder *owner, bool all)
-{
-	struct hold **link = &owner->holds, *hold;
-
-	while ((hold = *link) != NULL) {
-		if (!all && hold->round == owner->round) {
-			link = &hold->next_owned;
-			continue;
-		}
-		*link = hold->next_owned;
-		hold_drop(h, hold);
-	}
-	if (!owner->holds)
-		owner_drop(h, owner);
-}
-
-void holders_done(struct holders *h)
-{
-	struct holder *owner, *next_owner;
-	struct held *thing, *next_thing;
-
-	HASH_ITER (hh, h->owners, owner, next_owner)
-		sweep(h, owner, true);
-	HASH_ITER (hh, h->things, thing, next_thing)
-		thing_drop(h, thing);
-}
-
-void holders_begin(struct holders *h, const char *key)
-{
-	struct holder *owner = owner_find(h, key);
-
-	if (owner)
-		owner->round++;
-}
-
-void holders_end(struct holders *h, const char *key)
-{
-	struct holder *owner = owner_find(h, key);
-
-	if (owner)
-		sweep(h, owner, false);
-}
-
-void holders_release(struct holders *h, const char *key)
-{
-	struct holder *owner = owner_find(h, key);
-
-	if (owner)
-		sweep(h, owner, true);
+	h->fn = fn;
+	h->fn_arg = arg;
 }
 
 struct held *holders_find(const struct holders *h, const char *key)
@@ -122,45 +39,118 @@ struct held *holders_find(const struct holders *h, const char *key)
 
 void holders_add(struct holders *h, struct held *thing, const char *key)
 {
+	thing->holders = h;
 	thing->key = mem_dup(key);
 	thing->holds = NULL;
-	HASH_ADD_KEYPTR(hh, h->things, thing->key, strlen(thing->key), thing);
+	if (key)
+		HASH_ADD_KEYPTR(hh, h->things, thing->key, strlen(thing->key), thing);
 }
 
-static struct holder *owner_get(struct holders *h, const char *key)
+void holders_tell(const struct held *thing)
 {
-	struct holder *owner = owner_find(h, key);
-
-	if (owner)
-		return owner;
-	owner = mem_zalloc(sizeof(*owner));
-	owner->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, h->owners, owner->key, strlen(owner->key), owner);
-	return owner;
-}
-
-void holders_take(struct holders *h, const char *key, struct held *thing)
-{
-	struct holder *owner = owner_get(h, key);
+	const struct holders *h = thing->holders;
 	struct hold *hold;
 
-	LL_FOREACH2(owner->holds, hold, next_owned)
+	if (!h->fn)
+		return;
+	DL_FOREACH (thing->holds, hold)
+		h->fn(h->fn_arg, hold->owner, OBJECT_NEEDS);
+}
+
+/* Nobody holds it. */
+static void thing_drop(struct held *thing)
+{
+	struct holders *h = thing->holders;
+
+	if (thing->key)
+		HASH_DELETE(hh, h->things, thing);
+	free(thing->key);
+	h->on_unheld(h->arg, thing);
+}
+
+/* ---- Holds ---- */
+
+static void hold_free(struct hold *hold)
+{
+	hold->owner->holdings.count--;
+	LL_DELETE2(hold->owner->holdings.holds, hold, next_owned);
+	DL_DELETE(hold->thing->holds, hold);
+	free(hold);
+}
+
+void holders_drop(struct held *thing)
+{
+	while (thing->holds)
+		hold_free(thing->holds);
+	thing_drop(thing);
+}
+
+void holders_done(struct holders *h)
+{
+	struct held *thing, *next;
+
+	HASH_ITER (hh, h->things, thing, next)
+		holders_drop(thing);
+}
+
+/* What was not asked for in this round; all of it when `all`. */
+static void sweep(struct object *o, bool all)
+{
+	struct hold *hold, *next;
+
+	for (hold = o->holdings.holds; hold; hold = next) {
+		struct held *thing = hold->thing;
+
+		next = hold->next_owned;
+		if (!all && hold->round == o->holdings.round)
+			continue;
+		hold_free(hold);
+		if (!thing->holds)
+			thing_drop(thing);
+	}
+}
+
+void holdings_begin(struct object *o)
+{
+	o->holdings.round++;
+}
+
+static struct hold *hold_of(const struct object *o, const struct held *thing)
+{
+	struct hold *hold;
+
+	LL_FOREACH2(o->holdings.holds, hold, next_owned)
 	if (hold->thing == thing)
 		break;
-	if (!hold) {
-		hold = mem_zalloc(sizeof(*hold));
-		hold->owner = owner;
-		hold->thing = thing;
-		LL_PREPEND2(owner->holds, hold, next_owned);
-		DL_APPEND(thing->holds, hold);
-	}
-	hold->round = owner->round;
+	return hold;
 }
 
-void holders_tell(const struct held *thing, void (*fn)(void *arg, const char *owner), void *arg)
+bool holdings_has(const struct object *o, const struct held *thing)
 {
-	struct hold *hold;
+	return hold_of(o, thing) != NULL;
+}
 
-	DL_FOREACH (thing->holds, hold)
-		fn(arg, hold->owner->key);
+void holdings_take(struct object *o, struct held *thing)
+{
+	struct hold *hold = hold_of(o, thing);
+
+	if (!hold) {
+		hold = mem_zalloc(sizeof(*hold));
+		hold->owner = o;
+		hold->thing = thing;
+		LL_PREPEND2(o->holdings.holds, hold, next_owned);
+		DL_APPEND(thing->holds, hold);
+		o->holdings.count++;
+	}
+	hold->round = o->holdings.round;
+}
+
+void holdings_end(struct object *o)
+{
+	sweep(o, false);
+}
+
+void holdings_release(struct object *o)
+{
+	sweep(o, true);
 }

@@ -30,20 +30,10 @@ struct lookups {
 	struct holders triggerauths;
 	struct auth_lookup lookup;
 	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: any */
-	const char *owner;                                     /* of the round under way; NULL */
-	references_fn fn;
-	void *arg;
+	struct object *owner;                                  /* of the round under way; NULL */
 };
 
 /* ---- Something changed ---- */
-
-static void on_owner(void *arg, const char *owner)
-{
-	struct lookups *l = arg;
-
-	if (l->fn)
-		l->fn(l->arg, owner);
-}
 
 static const struct triggerauth *stored(const struct lookups *l, const char *key)
 {
@@ -68,23 +58,20 @@ static bool note(struct referred *r, const struct triggerauth *t)
 	return changed;
 }
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+void lookups_follow(struct lookups *l, const char *triggerauth)
 {
-	struct lookups *l = arg;
 	struct held *held, *next;
 
-	if (!(changes & STORE_TRIGGERAUTH))
-		return;
-	if (key) {
-		held = holders_find(&l->triggerauths, key);
-		if (held && note((struct referred *)held, stored(l, key)))
-			holders_tell(held, on_owner, l);
+	if (triggerauth) {
+		held = holders_find(&l->triggerauths, triggerauth);
+		if (held && note((struct referred *)held, stored(l, triggerauth)))
+			holders_tell(held);
 		return;
 	}
 	/* Those that were waited for may turn out not to be there. */
 	HASH_ITER (hh, l->triggerauths.things, held, next)
 		if (!((struct referred *)held)->present)
-			holders_tell(held, on_owner, l);
+			holders_tell(held);
 }
 
 static void on_unheld(void *arg, struct held *held)
@@ -109,7 +96,7 @@ static void hold_triggerauth(struct lookups *l, const char *key, const struct tr
 		held = &r->held;
 	}
 	note((struct referred *)held, t);
-	holders_take(&l->triggerauths, l->owner, held);
+	holdings_take(l->owner, held);
 }
 
 static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
@@ -274,34 +261,17 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 
 /* ---- Rounds ---- */
 
-const struct auth_lookup *lookups_begin(struct lookups *l, const char *owner)
+const struct auth_lookup *lookups_begin(struct lookups *l, struct object *owner)
 {
 	l->owner = owner;
-	references_begin(l->references, owner);
-	vaultvalues_begin(l->vault, owner);
-	satokens_begin(l->tokens, owner);
-	authfiles_begin(l->files, owner);
-	holders_begin(&l->triggerauths, owner);
+	holdings_begin(owner);
 	return &l->lookup;
 }
 
-void lookups_end(struct lookups *l, const char *owner)
+void lookups_end(struct lookups *l)
 {
-	references_end(l->references, owner);
-	vaultvalues_end(l->vault, owner);
-	satokens_end(l->tokens, owner);
-	authfiles_end(l->files, owner);
-	holders_end(&l->triggerauths, owner);
+	holdings_end(l->owner);
 	l->owner = NULL;
-}
-
-void lookups_release(struct lookups *l, const char *owner)
-{
-	references_release(l->references, owner);
-	vaultvalues_release(l->vault, owner);
-	satokens_release(l->tokens, owner);
-	authfiles_release(l->files, owner);
-	holders_release(&l->triggerauths, owner);
 }
 
 /* ---- The house around it ---- */
@@ -331,11 +301,6 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 		.restrict_secrets = config->restrict_secrets,
 	};
 	holders_init(&l->triggerauths, on_unheld, l);
-	store_listen(store, on_store_change, l);
-	references_listen(references, on_owner, l);
-	vaultvalues_listen(l->vault, on_owner, l);
-	satokens_listen(l->tokens, on_owner, l);
-	authfiles_listen(l->files, on_owner, l);
 	return l;
 }
 
@@ -353,8 +318,11 @@ void lookups_free(struct lookups *l)
 	free(l);
 }
 
-void lookups_listen(struct lookups *l, references_fn fn, void *arg)
+void lookups_listen(struct lookups *l, object_fn fn, void *arg)
 {
-	l->fn = fn;
-	l->arg = arg;
+	holders_listen(&l->triggerauths, fn, arg);
+	references_listen(l->references, fn, arg);
+	vaultvalues_listen(l->vault, fn, arg);
+	satokens_listen(l->tokens, fn, arg);
+	authfiles_listen(l->files, fn, arg);
 }

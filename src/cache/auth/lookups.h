@@ -5,8 +5,8 @@
 /*
  * The daemon's look-ups for cache/auth: TriggerAuthentications from the store, Secrets and
  * ConfigMaps from cache/auth/references, files, values of Vault and tokens from the modules that
- * keep them. An owner (a ScaledObject's key) asks in rounds, each whole in one go of the loop; what
- * it did not ask for again is released, and it hears when something that it asked for is different.
+ * keep them. An object asks in rounds, each whole in one go of the loop (cache/auth/holders); it
+ * hears when something that it holds is different.
  * Owns what keeps files, Vault's values and tokens; borrows the rest.
  */
 
@@ -36,11 +36,13 @@ struct lookups_config { /* copied */
 struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
 	struct vault_pool *vault, const struct lookups_config *config);
 void lookups_free(struct lookups *l);
-void lookups_listen(struct lookups *l, references_fn fn, void *arg); /* one; it only takes note, and begins no round */
+/* OBJECT_NEEDS; one; it only takes note, and begins no round */
+void lookups_listen(struct lookups *l, object_fn fn, void *arg);
+/* As store_events says it. */
+void lookups_follow(struct lookups *l, const char *triggerauth);
 
-/* A round of one owner. What begin returns is good until end; one round at a time. */
-const struct auth_lookup *lookups_begin(struct lookups *l, const char *owner);
-void lookups_end(struct lookups *l, const char *owner);
-void lookups_release(struct lookups *l, const char *owner); /* it is gone */
+/* A round of one object. What begin returns is good until end; one round at a time. */
+const struct auth_lookup *lookups_begin(struct lookups *l, struct object *owner);
+void lookups_end(struct lookups *l);
 
 #endif

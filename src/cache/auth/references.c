@@ -10,77 +10,6 @@
 
 #define ALL_KEYS ""
 
-/* ---- Owners and their rounds ---- */
-
-static struct owner *owner_find(const struct references *r, const char *key)
-{
-	struct owner *owner;
-
-	HASH_FIND_STR(r->owners, key, owner);
-	return owner;
-}
-
-static struct owner *owner_get(struct references *r, const char *key)
-{
-	struct owner *owner = owner_find(r, key);
-
-	if (owner)
-		return owner;
-	owner = mem_zalloc(sizeof(*owner));
-	owner->key = mem_dup(key);
-	owner->told = r->changes;
-	HASH_ADD_KEYPTR(hh, r->owners, owner->key, strlen(owner->key), owner);
-	return owner;
-}
-
-static void ask_free(struct ask *ask)
-{
-	struct wanted *w = ask->wanted;
-
-	LL_DELETE(ask->owner->asks, ask);
-	ask->owner->count--;
-	DL_DELETE2(w->asks, ask, prev_of, next_of);
-	if (!w->asks)
-		references_object_unwant(w);
-	free(ask);
-}
-
-/* Releases what the owner did not ask for in this round. */
-static void owner_sweep(struct references *r, struct owner *owner, bool all)
-{
-	struct ask *ask, *next;
-
-	LL_FOREACH_SAFE (owner->asks, ask, next)
-		if (all || ask->round != owner->round)
-			ask_free(ask);
-	if (owner->asks)
-		return;
-	HASH_DELETE(hh, r->owners, owner);
-	free(owner->key);
-	free(owner);
-}
-
-void references_begin(struct references *r, const char *owner_key)
-{
-	owner_get(r, owner_key)->round++;
-}
-
-void references_end(struct references *r, const char *owner_key)
-{
-	struct owner *owner = owner_find(r, owner_key);
-
-	if (owner)
-		owner_sweep(r, owner, false);
-}
-
-void references_release(struct references *r, const char *owner_key)
-{
-	struct owner *owner = owner_find(r, owner_key);
-
-	if (owner)
-		owner_sweep(r, owner, true);
-}
-
 /* ---- Asking ---- */
 
 /*
@@ -111,52 +40,24 @@ static bool is_possible(enum keydata_kind kind, const char *namespace_, const ch
 	return false;
 }
 
-static struct ask *ask_find(const struct owner *owner, const struct wanted *w)
-{
-	struct ask *ask;
-
-	LL_FOREACH (owner->asks, ask)
-		if (ask->wanted == w)
-			return ask;
-	return NULL;
-}
-
-static struct ask *ask_add(struct owner *owner, struct wanted *w)
-{
-	struct ask *ask = mem_zalloc(sizeof(*ask));
-
-	ask->owner = owner;
-	ask->wanted = w;
-	LL_PREPEND(owner->asks, ask);
-	owner->count++;
-	DL_PREPEND2(w->asks, ask, prev_of, next_of);
-	return ask;
-}
-
 /* NULL: *err says why that cannot be asked for. */
-static struct wanted *ask_for(struct references *r, const char *owner_key, enum keydata_kind kind,
+static struct wanted *ask_for(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, struct err *err)
 {
-	struct owner *owner;
 	struct wanted *w;
-	struct ask *ask;
 
 	if (!is_possible(kind, namespace_, name, err))
 		return NULL;
-	owner = owner_get(r, owner_key);
 	w = references_object_want(r, kind, namespace_, name, key);
-	ask = ask_find(owner, w);
-	if (!ask && owner->count >= REFERENCES_PER_OWNER_MAX) {
-		err_set(err, ERR_INVALID, "%s %s/%s: more than %d keys of Secrets and ConfigMaps are referred to",
-			keydata_kind_name(kind), namespace_, name, REFERENCES_PER_OWNER_MAX);
-		if (!w->asks)
-			references_object_unwant(w);
-		return NULL;
+	if (owner->holdings.count < REFERENCES_PER_OWNER_MAX || holdings_has(owner, &w->held)) {
+		holdings_take(owner, &w->held);
+		return w;
 	}
-	if (!ask)
-		ask = ask_add(owner, w);
-	ask->round = owner->round;
-	return w;
+	err_set(err, ERR_INVALID, "%s %s/%s: more than %d keys of Secrets and ConfigMaps are referred to",
+		keydata_kind_name(kind), namespace_, name, REFERENCES_PER_OWNER_MAX);
+	if (!w->held.holds)
+		holders_drop(&w->held);
+	return NULL;
 }
 
 /* ---- Answering ---- */
@@ -211,7 +112,7 @@ static enum reference_state answer(const struct wanted *w, bool found, struct er
 	return found ? REFERENCE_FOUND : answer_missing(w, err);
 }
 
-enum reference_state references_key(struct references *r, const char *owner, enum keydata_kind kind,
+enum reference_state references_key(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, const char **value, struct err *err)
 {
 	struct wanted *w;
@@ -227,7 +128,7 @@ enum reference_state references_key(struct references *r, const char *owner, enu
 	return answer(w, *value != NULL, err);
 }
 
-enum reference_state references_all(struct references *r, const char *owner, enum keydata_kind kind,
+enum reference_state references_all(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const struct strmap **data, struct err *err)
 {
 	struct wanted *w = ask_for(r, owner, kind, namespace_, name, ALL_KEYS, err);
@@ -243,31 +144,25 @@ struct references *references_new(struct kube *kube)
 	struct references *r = mem_zalloc(sizeof(*r));
 
 	r->kube = kube;
+	holders_init(&r->holders, references_object_unwant, r);
 	return r;
 }
 
 void references_free(struct references *r)
 {
-	struct owner *owner, *next;
-
 	if (!r)
 		return;
-	HASH_ITER (hh, r->owners, owner, next)
-		owner_sweep(r, owner, true);
+	while (r->objects)
+		holders_drop(&r->objects->wanted[0]->held);
 	free(r);
 }
 
-void references_listen(struct references *r, references_fn fn, void *arg)
+void references_listen(struct references *r, object_fn fn, void *arg)
 {
-	if (r->listener_count < REFERENCES_LISTENERS_MAX) {
-		r->listeners[r->listener_count].fn = fn;
-		r->listeners[r->listener_count++].arg = arg;
-	}
+	holders_listen(&r->holders, fn, arg);
 }
 
 struct references_stats references_stats(const struct references *r)
 {
-	return (struct references_stats){ .owners = HASH_COUNT(r->owners),
-		.objects = HASH_COUNT(r->objects),
-		.watches = r->watches };
+	return (struct references_stats){ .objects = HASH_COUNT(r->objects), .watches = r->watches };
 }

@@ -8,8 +8,8 @@
  * that namespace. Projected while parsing to the referenced names and keys; what nobody refers to
  * is never kept. A thousand objects that refer to one Secret cost one watch and one value.
  *
- * An owner (a ScaledObject's key) asks for what it needs in rounds: what it did not ask for again
- * by the end of a round is released. Asking is what makes a thing watched.
+ * Asking is what makes a thing watched; what an object did not ask for again by the end of its
+ * round it holds no more (cache/auth/holders).
  */
 
 #include <stdbool.h>
@@ -18,6 +18,7 @@
 #include "base/counters.h"
 #include "base/err.h"
 #include "base/strmap.h"
+#include "cache/objects/object.h"
 #include "crd/keydata.h"
 #include "kube/client.h"
 
@@ -45,29 +46,24 @@ enum reference_state {
 	REFERENCE_DENIED,
 };
 
-typedef void (*references_fn)(void *arg, const char *owner); /* something that it asked for changed, came or went */
-
 struct references *references_new(struct kube *kube);
-void references_free(struct references *r);                                /* wipes */
-void references_listen(struct references *r, references_fn fn, void *arg); /* for life; a handful */
-
-void references_begin(struct references *r, const char *owner);
-void references_end(struct references *r, const char *owner);
-void references_release(struct references *r, const char *owner); /* it is gone */
+void references_free(struct references *r);                            /* wipes */
+void references_listen(struct references *r, object_fn fn, void *arg); /* as holders_listen */
 
 /*
- * One key. *value is borrowed until the loop turns. Only between begin and end of that owner. An
+ * One key. *value is borrowed until the loop turns. Only between begin and end of a round of owner
+ * (cache/auth/holders). An
  * empty value is REFERENCE_FOUND with "".
  */
-enum reference_state references_key(struct references *r, const char *owner, enum keydata_kind kind,
+enum reference_state references_key(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, const char **value, struct err *err);
 
 /* All of it (envFrom) but what is no text. *data is borrowed until the loop turns. */
-enum reference_state references_all(struct references *r, const char *owner, enum keydata_kind kind,
+enum reference_state references_all(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const struct strmap **data, struct err *err);
 
 struct references_stats {
-	size_t owners, objects, watches;
+	size_t objects, watches;
 };
 struct references_stats references_stats(const struct references *r);
 

@@ -15,29 +15,11 @@
 
 /* ---- Telling ---- */
 
-/* Listeners only take note; they never call back into this module from here. */
-static void tell_owner(struct references *r, struct owner *owner)
-{
-	if (owner->told == r->changes)
-		return;
-	owner->told = r->changes;
-	for (size_t i = 0; i < r->listener_count; i++)
-		r->listeners[i].fn(r->listeners[i].arg, owner->key);
-}
-
-static void tell(struct wanted *w)
-{
-	struct ask *ask;
-
-	DL_FOREACH2(w->asks, ask, next_of)
-	tell_owner(w->object->place->r, ask->owner);
-}
-
 void references_object_tell_waiting(struct referenced *o)
 {
 	for (size_t i = 0; i < o->wanted_count; i++)
 		if (!o->wanted[i]->known)
-			tell(o->wanted[i]);
+			holders_tell(&o->wanted[i]->held);
 }
 
 /* ---- Which keys ---- */
@@ -103,7 +85,7 @@ static void settle(struct referenced *o, enum reference_state state)
 		o->wanted[i]->known = true;
 	for (size_t i = 0; i < o->wanted_count; i++)
 		if (o->wanted[i]->news)
-			tell(o->wanted[i]);
+			holders_tell(&o->wanted[i]->held);
 }
 
 /* Its version stays: an older list may still hold it. */
@@ -208,7 +190,6 @@ static void on_read(void *arg, const json_t *json, const struct err *err, unsign
 {
 	struct referenced *o = arg;
 
-	o->place->r->changes++;
 	if (failures > 0) {
 		read_failed(o, err, failures);
 		return;
@@ -308,6 +289,7 @@ struct wanted *references_object_want(struct references *r, enum keydata_kind ki
 	w = mem_zalloc(sizeof(*w));
 	w->object = o;
 	w->key = mem_dup(key);
+	holders_add(&r->holders, &w->held, NULL);
 	o->wanted = mem_resize(o->wanted, o->wanted_count + 1, sizeof(*o->wanted));
 	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
 	o->wanted[at] = w;
@@ -333,12 +315,14 @@ static void trim(struct referenced *o)
 			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
 }
 
-void references_object_unwant(struct wanted *w)
+void references_object_unwant(void *references, struct held *wanted)
 {
+	struct wanted *w = (struct wanted *)wanted;
 	struct referenced *o = w->object;
 	bool found;
 	size_t at = key_at(o, w->key, &found);
 
+	(void)references;
 	o->wanted_count--;
 	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
 	if (o->wanted_count == 0)

@@ -5,19 +5,18 @@
 /*
  * What the three files of cache/auth/references say to each other; nobody else includes it.
  *
- *   references.c         owners, their rounds, and the answers
+ *   references.c         what is asked, and the answers
  *   references_object.c  one object: its values, who is told, the GET for a key wanted late
  *   references_watch.c   places (a kind in a namespace), and by which watches their objects are
  *                        seen
  */
 
 #include "base/hash.h"
+#include "cache/auth/holders.h"
 #include "cache/auth/references.h"
 #include "kube/informer.h"
 #include "kube/refetch.h"
 #include "net/loop.h"
-
-#define REFERENCES_LISTENERS_MAX 4
 
 #define REFERENCES_OBJECT_FMT     "%s %s/%s"
 #define REFERENCES_OBJECT_ARGS(o) keydata_kind_name((o)->place->kind), (o)->place->namespace_, (o)->name
@@ -64,45 +63,22 @@ struct referenced {
 	UT_hash_handle hh;
 };
 
-/* One key of one object that at least one owner asks for. */
+/* One key of one object that somebody holds. */
 struct wanted {
+	struct held held; /* without a key of its own */
 	struct referenced *object;
 	char *key;  /* "": all of them */
 	bool known; /* what the object says about it */
 	bool news;  /* while a change is taken in */
-	struct ask *asks;
-};
-
-struct ask {
-	struct owner *owner;
-	struct wanted *wanted;
-	unsigned round;                /* the owner's, in which it was asked last */
-	struct ask *next;              /* of the owner */
-	struct ask *prev_of, *next_of; /* of what is wanted */
-};
-
-struct owner {
-	char *key;
-	struct ask *asks;
-	size_t count;
-	unsigned round;
-	unsigned told; /* the change it was told of last */
-	UT_hash_handle hh;
 };
 
 struct references {
 	struct kube *kube;
-	struct owner *owners;
+	struct holders holders; /* of struct wanted */
 	struct referenced *objects;
 	struct place *places;
 	size_t watches;
-	size_t down;      /* views that fail, and not because they are denied */
-	unsigned changes; /* number of the change that is being taken in: no owner is told twice of one */
-	struct {
-		references_fn fn;
-		void *arg;
-	} listeners[REFERENCES_LISTENERS_MAX];
-	size_t listener_count;
+	size_t down; /* views that fail, and not because they are denied */
 };
 
 /* ---- references_object.c ---- */
@@ -112,8 +88,8 @@ struct referenced *references_object_find(const struct references *r, enum keyda
 	const char *name);
 struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name, const char *key);
-/* nobody asks for it any more; with its last key the object is freed */
-void references_object_unwant(struct wanted *w);
+/* holders_init's on_unheld: nobody asks for it any more; with its last key the object is freed */
+void references_object_unwant(void *references, struct held *wanted);
 
 void references_object_take(struct referenced *o, const struct view *from /* NULL: a read */, const json_t *json);
 void references_object_gone(struct referenced *o, const struct view *from /* NULL: a read */);

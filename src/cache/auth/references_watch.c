@@ -123,7 +123,6 @@ static void on_object(void *arg, const json_t *json)
 
 	if (!o)
 		return;
-	view->place->r->changes++;
 	if (!view->only)
 		o->seen = view->informer.list;
 	references_object_take(o, view, json);
@@ -148,7 +147,6 @@ static void on_deleted(void *arg, const json_t *json)
 	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
 	if (!o || (json && informer_is_old(&view->informer, json, o->version)))
 		return;
-	view->place->r->changes++;
 	if (json)
 		references_object_gone(o, view);
 	else
@@ -161,7 +159,6 @@ static void on_synced(void *arg)
 	struct place *place = view->place;
 	struct referenced *o;
 
-	place->r->changes++;
 	DL_FOREACH (place->objects, o)
 		if (o->seen != view->informer.list)
 			not_listed(view, o);
@@ -241,7 +238,6 @@ static void on_trouble(void *arg, const struct err *err)
 	struct referenced *o;
 
 	log_trouble(view, err);
-	place->r->changes++;
 	if (view->only) {
 		references_object_tell_waiting(view->only);
 		return;

@@ -31,14 +31,11 @@ struct satokens {
 	struct kube *kube;
 	int64_t life_ms;
 	struct holders holders;
-	references_fn fn;
-	void *arg;
 };
 
 static void tell(struct token *t)
 {
-	if (t->owner->fn)
-		holders_tell(&t->held, t->owner->fn, t->owner->arg);
+	holders_tell(&t->held);
 }
 
 /* ---- Asking ---- */
@@ -162,7 +159,7 @@ static struct token *token_get(struct satokens *s, const char *namespace_, const
 	return t;
 }
 
-enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_,
+enum reference_state satokens_get(struct satokens *s, struct object *owner, const char *namespace_,
 	const char *service_account, const char **token, struct err *err)
 {
 	struct token *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
@@ -173,7 +170,7 @@ enum reference_state satokens_get(struct satokens *s, const char *owner, const c
 		err_set(err, ERR_MISSING, "\"%.253s\" is no name of a ServiceAccount", service_account);
 		return REFERENCE_MISSING;
 	}
-	holders_take(&s->holders, owner, &t->held);
+	holdings_take(owner, &t->held);
 	*token = t->value;
 	if (t->value)
 		return REFERENCE_FOUND;
@@ -186,21 +183,6 @@ enum reference_state satokens_get(struct satokens *s, const char *owner, const c
 	if (t->err->kind == ERR_MISSING)
 		return REFERENCE_MISSING;
 	return t->err->kind == ERR_TEMPORARY ? REFERENCE_UNREAD : REFERENCE_DENIED;
-}
-
-void satokens_begin(struct satokens *s, const char *owner)
-{
-	holders_begin(&s->holders, owner);
-}
-
-void satokens_end(struct satokens *s, const char *owner)
-{
-	holders_end(&s->holders, owner);
-}
-
-void satokens_release(struct satokens *s, const char *owner)
-{
-	holders_release(&s->holders, owner);
 }
 
 struct satokens *satokens_new(struct kube *kube, int64_t life_ms)
@@ -221,8 +203,7 @@ void satokens_free(struct satokens *s)
 	free(s);
 }
 
-void satokens_listen(struct satokens *s, references_fn fn, void *arg)
+void satokens_listen(struct satokens *s, object_fn fn, void *arg)
 {
-	s->fn = fn;
-	s->arg = arg;
+	holders_listen(&s->holders, fn, arg);
 }

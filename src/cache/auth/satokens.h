@@ -5,7 +5,7 @@
 /*
  * Tokens of service accounts (TokenRequest, default audience), asked for when somebody needs one
  * and renewed when 80 % of their life is over. One per service account, however many need it.
- * Rounds of owners as in cache/auth/references. Tokens are wiped when freed and are in no error.
+ * Held as cache/auth/holders says. Tokens are wiped when freed and are in no error.
  */
 
 #include <stdint.h>
@@ -18,14 +18,10 @@ struct satokens;
 
 struct satokens *satokens_new(struct kube *kube, int64_t life_ms /* expirationSeconds of what is asked for */);
 void satokens_free(struct satokens *s);
-void satokens_listen(struct satokens *s, references_fn fn, void *arg); /* one */
-
-void satokens_begin(struct satokens *s, const char *owner);
-void satokens_end(struct satokens *s, const char *owner);
-void satokens_release(struct satokens *s, const char *owner);
+void satokens_listen(struct satokens *s, object_fn fn, void *arg); /* one */
 
 /* *token is borrowed until the loop turns. A renewal that fails keeps the old token. */
-enum reference_state satokens_get(struct satokens *s, const char *owner, const char *namespace_,
+enum reference_state satokens_get(struct satokens *s, struct object *owner, const char *namespace_,
 	const char *service_account, const char **token, struct err *err);
 
 #endif

@@ -37,8 +37,6 @@ struct vaultvalues {
 	struct loop *loop;
 	struct vault_pool *pool;
 	struct holders holders;
-	references_fn fn;
-	void *arg;
 };
 
 /* ---- The service account's token in a file ---- */
@@ -98,8 +96,7 @@ int vaultvalues_read_jwt(const char *path, char **jwt, struct err *err)
 
 static void tell(struct value *v)
 {
-	if (v->owner->fn)
-		holders_tell(&v->held, v->owner->fn, v->owner->arg);
+	holders_tell(&v->held);
 }
 
 static void forget_err(struct value *v)
@@ -275,7 +272,7 @@ static void renew_jwt(struct value *v, const char *jwt)
 		loop_timer_set(&v->again, 0);
 }
 
-enum reference_state vaultvalues_get(struct vaultvalues *owner, const char *owner_key,
+enum reference_state vaultvalues_get(struct vaultvalues *owner, struct object *owner_key,
 	const struct vaultvalues_source *source, const char **value, struct err *err)
 {
 	char key[FINGERPRINT_TEXT];
@@ -285,7 +282,7 @@ enum reference_state vaultvalues_get(struct vaultvalues *owner, const char *owne
 		v = value_new(owner, source);
 		holders_add(&owner->holders, &v->held, key);
 	}
-	holders_take(&owner->holders, owner_key, &v->held);
+	holdings_take(owner_key, &v->held);
 	renew_jwt(v, source->login.jwt);
 	*value = v->text;
 	if (v->text)
@@ -299,21 +296,6 @@ enum reference_state vaultvalues_get(struct vaultvalues *owner, const char *owne
 	if (v->err->kind == ERR_TEMPORARY)
 		return REFERENCE_UNREAD;
 	return v->err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
-}
-
-void vaultvalues_begin(struct vaultvalues *v, const char *owner)
-{
-	holders_begin(&v->holders, owner);
-}
-
-void vaultvalues_end(struct vaultvalues *v, const char *owner)
-{
-	holders_end(&v->holders, owner);
-}
-
-void vaultvalues_release(struct vaultvalues *v, const char *owner)
-{
-	holders_release(&v->holders, owner);
 }
 
 struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool)
@@ -334,8 +316,7 @@ void vaultvalues_free(struct vaultvalues *v)
 	free(v);
 }
 
-void vaultvalues_listen(struct vaultvalues *v, references_fn fn, void *arg)
+void vaultvalues_listen(struct vaultvalues *v, object_fn fn, void *arg)
 {
-	v->fn = fn;
-	v->arg = arg;
+	holders_listen(&v->holders, fn, arg);
 }

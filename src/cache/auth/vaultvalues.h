@@ -5,9 +5,8 @@
 /*
  * What TriggerAuthentications read from Vault, one value per (server, login, secret) however many
  * need it, read again when net/vault says so, or each minute. Owners hear when the value is
- * another, not of each reading; a reading that fails keeps the old value and is tried again. Rounds
- * of owners as in cache/auth/references. Values and credentials are wiped when freed and are in no
- * error.
+ * another, not of each reading; a reading that fails keeps the old value and is tried again. Held
+ * as cache/auth/holders says. Values and credentials are wiped when freed and are in no error.
  */
 
 #include "base/err.h"
@@ -27,18 +26,14 @@ struct vaultvalues_source { /* borrowed texts, copied */
 
 struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool);
 void vaultvalues_free(struct vaultvalues *v);
-void vaultvalues_listen(struct vaultvalues *v, references_fn fn, void *arg); /* one */
-
-void vaultvalues_begin(struct vaultvalues *v, const char *owner);
-void vaultvalues_end(struct vaultvalues *v, const char *owner);
-void vaultvalues_release(struct vaultvalues *v, const char *owner);
+void vaultvalues_listen(struct vaultvalues *v, object_fn fn, void *arg); /* one */
 
 /*
  * *value is borrowed until the loop turns. Once REFERENCE_FOUND it stays so. A newer jwt of the
  * same service account is taken over for the next reading.
  */
-enum reference_state vaultvalues_get(struct vaultvalues *v, const char *owner, const struct vaultvalues_source *source,
-	const char **value, struct err *err);
+enum reference_state vaultvalues_get(struct vaultvalues *v, struct object *owner,
+	const struct vaultvalues_source *source, const char **value, struct err *err);
 
 /*
  * A service account's token as a file: regular, at most 1 MiB, a JWT whose subject is a service

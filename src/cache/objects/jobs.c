@@ -201,7 +201,7 @@ static size_t gone_since(const struct jobs *j, const char *owner, int64_t since_
 
 /* ---- The shelf ---- */
 
-static void on_changed(void *arg, const void *before, const void *now)
+static void on_changed(void *arg, const void *before, const void *now, void **beside)
 {
 	struct jobs *j = arg;
 	const struct job *old = before, *new = now;
@@ -209,6 +209,7 @@ static void on_changed(void *arg, const void *before, const void *now)
 	char old_key[STORE_KEY_MAX] = "", new_key[STORE_KEY_MAX] = "";
 	int64_t finished_ms = old ? take_out(j, old) : 0;
 
+	(void)beside;
 	if (old)
 		key_of(old, old_key);
 	if (!new)

@@ -21,6 +21,7 @@ struct source {
 
 struct item { /* one allocation: of some kinds there are tens of thousands */
 	void *object;
+	void *beside; /* the listener's */
 	struct source *source;
 	unsigned list; /* the list it was last seen in */
 	bool learned;  /* from the answer to a write; the watch has not told of it yet */
@@ -96,13 +97,21 @@ static void *item_remove(struct shelf *s, struct item *item)
 	return object;
 }
 
-/* It is gone before the listeners look. */
+/* It is gone before the listener looks. */
 static void drop(struct shelf *s, struct item *item)
 {
-	void *object = item_remove(s, item);
+	void *beside = item->beside, *object = item_remove(s, item);
 
-	s->events->on_changed(s->arg, object, NULL);
+	s->events->on_changed(s->arg, object, NULL, &beside);
 	s->kind->free(object);
+}
+
+void shelf_clear(struct shelf *s)
+{
+	struct item *item, *next;
+
+	HASH_ITER (hh, s->items, item, next)
+		drop(s, item);
 }
 
 /* ---- Taking in ---- */
@@ -115,7 +124,7 @@ static void replace(struct shelf *s, struct item *item, void *object)
 	item->object = object;
 	if (!before || s->kind->every_read ||
 		strcmp(meta_of(before)->resource_version, meta_of(object)->resource_version) != 0)
-		s->events->on_changed(s->arg, before, object);
+		s->events->on_changed(s->arg, before, object, &item->beside);
 	if (before)
 		s->kind->free(before);
 }
@@ -248,11 +257,12 @@ static void shelf_dispose(void *arg)
 	free(s);
 }
 
-static void ignore_change(void *arg, const void *before, const void *now)
+static void ignore_change(void *arg, const void *before, const void *now, void **beside)
 {
 	(void)arg;
 	(void)before;
 	(void)now;
+	(void)beside;
 }
 
 static void ignore_known(void *arg, const char *namespace_)
@@ -355,17 +365,24 @@ const void *shelf_get(struct shelf *s, const char *key)
 	return item ? item->object : NULL;
 }
 
+void *shelf_beside(struct shelf *s, const char *key)
+{
+	const struct item *item = item_find(s, key);
+
+	return item ? item->beside : NULL;
+}
+
 size_t shelf_count(const struct shelf *s)
 {
 	return HASH_COUNT(s->items);
 }
 
-void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg)
+void shelf_each(const struct shelf *s, void (*fn)(void *arg, const void *object, void *beside), void *arg)
 {
 	struct item *item, *next;
 
 	HASH_ITER (hh, s->items, item, next)
-		fn(arg, item->key, item->object);
+		fn(arg, item->object, item->beside);
 }
 
 /* ---- Answers to writes ---- */

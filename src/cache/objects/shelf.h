@@ -46,9 +46,10 @@ struct shelf_kind {                 /* outlives the shelf */
 struct shelf_events {
 	/*
 	 * It came (before NULL), went (now NULL: it is not found any more) or has another version.
-	 * Both are borrowed for the call.
+	 * Both are borrowed for the call. *beside is the listener's: what he keeps with the object,
+	 * NULL at first, let go of by him when the object goes.
 	 */
-	void (*on_changed)(void *arg, const void *before, const void *now);
+	void (*on_changed)(void *arg, const void *before, const void *now, void **beside);
 	/*
 	 * Whether the objects of a place are known, or why not, is different from before.
 	 * namespace_ NULL: everywhere.
@@ -59,8 +60,12 @@ struct shelf_events {
 
 struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind,
 	struct counters_family *objects /* gauge by kind; NULL */, const struct shelf_events *events, void *arg);
-/* also from inside its events: none comes any more, and the objects go at the end of the turn */
+/*
+ * also from inside its events: none comes any more, so whoever keeps something beside the objects
+ * clears first; they go at the end of the turn
+ */
 void shelf_free(struct shelf *s);
+void shelf_clear(struct shelf *s); /* all that are there are gone, which is told */
 
 /* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
 void shelf_start(struct shelf *s, const char *const *namespaces, size_t count);
@@ -74,8 +79,9 @@ const char *shelf_trouble(const struct shelf *s); /* why a watch fails at the mo
 bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble);
 
 const void *shelf_get(struct shelf *s, const char *key); /* NULL when unknown */
+void *shelf_beside(struct shelf *s, const char *key);    /* on_changed's *beside; NULL when unknown, too */
 size_t shelf_count(const struct shelf *s);
-void shelf_each(const struct shelf *s, void (*fn)(void *arg, const char *key, const void *object), void *arg);
+void shelf_each(const struct shelf *s, void (*fn)(void *arg, const void *object, void *beside), void *arg);
 
 void shelf_learn(struct shelf *s, const json_t *object); /* the answer to a write; NULL: nothing was said */
 void shelf_forget(struct shelf *s, const char *key);     /* a write met "not found" */

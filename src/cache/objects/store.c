@@ -12,8 +12,6 @@
 #include "cache/objects/shelf.h"
 #include "decide/hpaspec.h"
 
-#define LISTENERS_MAX 16
-
 enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
 
 #define JOB_KEY_PREFIX "scaledjobs/"
@@ -24,11 +22,8 @@ struct store {
 	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
 	struct index claims;     /* ScaledObjects by what they lay claim to */
 	bool learning;           /* what is taken in is the answer to a write of ours */
-	struct {
-		store_listener fn;
-		void *arg;
-	} listeners[LISTENERS_MAX];
-	size_t listener_count;
+	struct store_events events;
+	void *arg;
 	bool told_synced;
 };
 
@@ -57,10 +52,16 @@ const char *store_key_path(const char *key)
 	return store_key_kind(key) == SCALED_JOB ? key + strlen(JOB_KEY_PREFIX) : key;
 }
 
-static void tell(struct store *s, unsigned changes, const char *key)
+static void tell(struct store *s, struct object *o, unsigned changes)
 {
-	for (size_t i = 0; changes && i < s->listener_count; i++)
-		s->listeners[i].fn(s->listeners[i].arg, changes, key);
+	if (o && changes && s->events.on_object)
+		s->events.on_object(s->arg, o, changes);
+}
+
+static void tell_triggerauth(struct store *s, const char *key)
+{
+	if (s->events.on_triggerauth)
+		s->events.on_triggerauth(s->arg, key);
 }
 
 /* ---- What a change means, by kind ---- */
@@ -76,7 +77,8 @@ static void on_synced(void *arg)
 	if (s->told_synced || !store_synced(s))
 		return;
 	s->told_synced = true;
-	tell(s, STORE_SYNCED, NULL);
+	if (s->events.on_synced)
+		s->events.on_synced(s->arg);
 }
 
 static bool same_finalizers(const struct meta *a, const struct meta *b)
@@ -94,7 +96,7 @@ static unsigned meta_changes(const struct meta *a, const struct meta *b)
 	bool meta = a->deleted_unix_ms != b->deleted_unix_ms || !strmap_equal(&a->labels, &b->labels) ||
 		!same_finalizers(a, b);
 
-	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : STORE_ANNOTATIONS) | (meta ? STORE_META : 0u);
+	return (strmap_equal(&a->annotations, &b->annotations) ? 0u : OBJECT_ANNOTATIONS) | (meta ? OBJECT_META : 0u);
 }
 
 /* Digests of spec and status as they came, for what of both nobody else may write unseen. */
@@ -106,13 +108,11 @@ static unsigned object_changes(const struct meta *a, struct digests before, cons
 {
 	unsigned changes;
 
-	if (strcmp(a->uid, b->uid) != 0)
-		return STORE_SPEC;
 	changes = meta_changes(a, b);
 	if (before.spec != now.spec || a->generation != b->generation)
-		changes |= STORE_SPEC;
+		changes |= OBJECT_SPEC;
 	if (before.status != now.status)
-		changes |= STORE_STATUS;
+		changes |= OBJECT_STATUS;
 	return changes;
 }
 
@@ -122,16 +122,36 @@ static struct digests digests_of(const struct scaled *of)
 		      : (struct digests){ of->sj->spec_digest, of->sj->status_digest };
 }
 
-static void on_scaled(struct store *s, const struct scaled *before, const struct scaled *now, const char *key)
+/* It is not found any more, also by whoever is told so. */
+static void lose(struct store *s, void **beside)
 {
-	unsigned changes = STORE_SPEC;
+	struct object *o = *beside;
 
+	*beside = NULL;
+	o->gone = true;
+	o->of = (struct scaled){ .kind = o->kind };
+	tell(s, o, OBJECT_GONE);
+	object_unref(o);
+}
+
+static void on_scaled(struct store *s, const struct scaled *now, const char *prefix, void **beside)
+{
+	struct object *o = *beside;
+	unsigned changes = OBJECT_SPEC;
+
+	/* What is kept of an object says nothing about one that is made anew under its name. */
+	if (o && (!now || strcmp(o->uid, now->meta->uid) != 0))
+		lose(s, beside);
 	if (!now)
-		changes = STORE_GONE;
-	else if (before)
-		changes = object_changes(before->meta, digests_of(before), now->meta, digests_of(now));
+		return;
+	o = *beside;
+	if (o)
+		changes = object_changes(o->of.meta, digests_of(&o->of), now->meta, digests_of(now));
+	else
+		*beside = o = object_new(now, prefix);
+	o->of = *now;
 	/* Whoever is answered goes on by himself. */
-	tell(s, s->learning ? changes & ~(unsigned)(STORE_STATUS | STORE_META) : changes, key);
+	tell(s, o, s->learning ? changes & ~(unsigned)(OBJECT_STATUS | OBJECT_META) : changes);
 }
 
 struct store_claims store_claims_of(const struct scaledobject *so)
@@ -166,23 +186,20 @@ static void move_claims(struct store *s, const struct scaledobject *before, cons
 		file_claims(s, now, index_add);
 }
 
-static void on_scaledobject(void *arg, const void *before, const void *now)
+static void on_scaledobject(void *arg, const void *before, const void *now, void **beside)
 {
-	struct scaled was = before ? scaled_of_object(before) : (struct scaled){ 0 };
-	struct scaled is = now ? scaled_of_object(now) : was;
-	char key[STORE_KEY_MAX];
+	struct scaled is = now ? scaled_of_object(now) : (struct scaled){ .meta = NULL };
 
 	move_claims(arg, before, now);
-	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_key(is.meta->namespace_, is.meta->name, key));
+	on_scaled(arg, now ? &is : NULL, "", beside);
 }
 
-static void on_scaledjob(void *arg, const void *before, const void *now)
+static void on_scaledjob(void *arg, const void *before, const void *now, void **beside)
 {
-	struct scaled was = before ? scaled_of_job(before) : (struct scaled){ 0 };
-	struct scaled is = now ? scaled_of_job(now) : was;
-	char key[STORE_KEY_MAX];
+	struct scaled is = now ? scaled_of_job(now) : (struct scaled){ .meta = NULL };
 
-	on_scaled(arg, before ? &was : NULL, now ? &is : NULL, store_job_key(is.meta->namespace_, is.meta->name, key));
+	(void)before;
+	on_scaled(arg, now ? &is : NULL, JOB_KEY_PREFIX, beside);
 }
 
 /* They have no neighbours that somebody would wait for. */
@@ -226,7 +243,7 @@ static unsigned hpa_changes(const struct hpa *a, const struct hpa *b)
 	bool same = strcmp(a->meta.uid, b->meta.uid) == 0 && a->spec_fingerprint == b->spec_fingerprint &&
 		same_owners(&a->meta, &b->meta) && !meta_changes(&a->meta, &b->meta);
 
-	return (same ? 0u : STORE_HPA) | (same_hpa_status(a, b) ? 0u : STORE_HPA_STATUS);
+	return (same ? 0u : OBJECT_HPA) | (same_hpa_status(a, b) ? 0u : OBJECT_HPA_STATUS);
 }
 
 static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner,
@@ -241,10 +258,8 @@ static void file_hpa(struct store *s, const struct hpa *hpa, const char *owner,
 
 static void tell_owner(struct store *s, unsigned changes, const struct hpa *hpa, const char *owner)
 {
-	char key[STORE_KEY_MAX];
-
 	if (owner)
-		tell(s, changes, store_key(hpa->meta.namespace_, owner, key));
+		tell(s, store_find(s, SCALED_OBJECT, hpa->meta.namespace_, owner), changes);
 }
 
 /*
@@ -264,10 +279,10 @@ static uint64_t rival_claim(const struct hpa *hpa)
 /* Whoever lays the same claim looks again. */
 static void tell_rivals(struct store *s, uint64_t claim)
 {
-	const char *key;
+	struct object *o;
 
-	for (size_t at = 0; (key = store_next_claim(s, claim, &at));)
-		tell(s, STORE_HPA, key);
+	for (size_t at = 0; (o = store_next_claim(s, claim, &at));)
+		tell(s, o, OBJECT_HPA);
 }
 
 static void move_rival(struct store *s, const struct meta *meta, uint64_t old, uint64_t new)
@@ -288,21 +303,22 @@ static void move_rival(struct store *s, const struct meta *meta, uint64_t old, u
 }
 
 /* Whoever it belonged to until now is concerned as well as whoever it does from now on. */
-static void on_hpa(void *arg, const void *before, const void *now)
+static void on_hpa(void *arg, const void *before, const void *now, void **beside)
 {
 	struct store *s = arg;
 	const char *old = before ? hpa_owner(before) : NULL, *new = now ? hpa_owner(now) : NULL;
 	bool moved = !text_equal(old, new);
 
+	(void)beside;
 	move_rival(s, now ? now : before, rival_claim(before), rival_claim(now));
 	if (moved && before)
 		file_hpa(s, before, old, index_remove);
 	if (moved && now)
 		file_hpa(s, now, new, index_add);
 	if (now)
-		tell_owner(s, before && !moved ? hpa_changes(before, now) : STORE_HPA | STORE_HPA_STATUS, now, new);
+		tell_owner(s, before && !moved ? hpa_changes(before, now) : OBJECT_HPA | OBJECT_HPA_STATUS, now, new);
 	if (before && (moved || !now))
-		tell_owner(s, STORE_HPA, before, old);
+		tell_owner(s, OBJECT_HPA, before, old);
 }
 
 struct waiting {
@@ -310,13 +326,13 @@ struct waiting {
 	const char *namespace_;
 };
 
-static void tell_waiting(void *arg, const char *key, const void *object)
+static void tell_waiting(void *arg, const void *object, void *beside)
 {
 	const struct waiting *w = arg;
 	const struct scaledobject *so = object;
 
 	if (!w->namespace_ || strcmp(w->namespace_, so->meta.namespace_) == 0)
-		tell(w->store, STORE_HPA, key);
+		tell(w->store, beside, OBJECT_HPA);
 }
 
 /* Objects whose HPAs, or whose rivals, could not be looked up hear of it when that changes. */
@@ -327,18 +343,19 @@ static void on_neighbours_known(void *arg, const char *namespace_)
 	shelf_each(s->shelves[KIND_SCALEDOBJECT], tell_waiting, &(struct waiting){ s, namespace_ });
 }
 
-static void on_triggerauth(void *arg, const void *before, const void *now)
+static void on_triggerauth(void *arg, const void *before, const void *now, void **beside)
 {
 	const struct triggerauth *t = now ? now : before;
 	char key[STORE_KEY_MAX];
 
-	tell(arg, STORE_TRIGGERAUTH, store_key(t->meta.namespace_, t->meta.name, key));
+	(void)beside;
+	tell_triggerauth(arg, store_key(t->meta.namespace_, t->meta.name, key));
 }
 
 static void on_triggerauths_known(void *arg, const char *namespace_)
 {
 	(void)namespace_;
-	tell(arg, STORE_TRIGGERAUTH, NULL);
+	tell_triggerauth(arg, NULL);
 }
 
 /* ---- The kinds ---- */
@@ -408,6 +425,7 @@ static const struct {
 			.kind = "ScaledObject",
 			.resource = "scaledobjects",
 			.group_path = KEDA_PATH,
+			.every_read = true,
 			.decode = decode_scaledobject,
 			.free = free_scaledobject,
 		},
@@ -420,6 +438,7 @@ static const struct {
 			.group_path = KEDA_PATH,
 			.key_prefix = JOB_KEY_PREFIX,
 			.optional = true,
+			.every_read = true,
 			.decode = decode_scaledjob,
 			.free = free_scaledjob,
 		},
@@ -475,10 +494,18 @@ struct store *store_new(struct kube *kube, struct counters *counters)
 	return s;
 }
 
+void store_clear(struct store *s)
+{
+	shelf_clear(s->shelves[KIND_SCALEDOBJECT]);
+	shelf_clear(s->shelves[KIND_SCALEDJOB]);
+}
+
 void store_free(struct store *s)
 {
 	if (!s)
 		return;
+	s->events = (struct store_events){ NULL, NULL, NULL };
+	store_clear(s);
 	for (int kind = 0; kind < KINDS; kind++)
 		shelf_free(s->shelves[kind]);
 	index_done(&s->hpas);
@@ -510,24 +537,66 @@ const char *store_trouble(const struct store *s)
 	return trouble;
 }
 
-void store_listen(struct store *s, store_listener fn, void *arg)
+void store_listen(struct store *s, const struct store_events *events, void *arg)
 {
-	if (s->listener_count < LISTENERS_MAX) {
-		s->listeners[s->listener_count].fn = fn;
-		s->listeners[s->listener_count++].arg = arg;
-	}
+	s->events = *events;
+	s->arg = arg;
 }
 
-/* ---- ScaledObjects ---- */
+/* ---- ScaledObjects and ScaledJobs ---- */
 
-const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
+static struct shelf *shelf_of(const struct store *s, enum scaled_kind kind)
 {
-	return shelf_get(s->shelves[KIND_SCALEDOBJECT], key);
+	return s->shelves[kind == SCALED_JOB ? KIND_SCALEDJOB : KIND_SCALEDOBJECT];
 }
 
-const char *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
+struct object *store_object(const struct store *s, const char *key)
 {
-	return index_next(&s->claims, claim, at);
+	return shelf_beside(shelf_of(s, store_key_kind(key)), key);
+}
+
+struct object *store_find(const struct store *s, enum scaled_kind kind, const char *namespace_, const char *name)
+{
+	char key[STORE_KEY_MAX];
+
+	return shelf_beside(shelf_of(s, kind),
+		kind == SCALED_JOB ? store_job_key(namespace_, name, key) : store_key(namespace_, name, key));
+}
+
+struct each_object {
+	void (*fn)(void *arg, struct object *o);
+	void *arg;
+};
+
+static void on_each_object(void *arg, const void *stored, void *beside)
+{
+	const struct each_object *each = arg;
+
+	(void)stored;
+	each->fn(each->arg, beside);
+}
+
+void store_each_object(const struct store *s, void (*fn)(void *arg, struct object *o), void *arg)
+{
+	struct each_object each = { fn, arg };
+
+	shelf_each(shelf_of(s, SCALED_OBJECT), on_each_object, &each);
+	shelf_each(shelf_of(s, SCALED_JOB), on_each_object, &each);
+}
+
+size_t store_count(const struct store *s, enum scaled_kind kind)
+{
+	return shelf_count(shelf_of(s, kind));
+}
+
+struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
+{
+	const char *key;
+	struct object *o = NULL;
+
+	while (!o && (key = index_next(&s->claims, claim, at)))
+		o = store_object(s, key);
+	return o;
 }
 
 bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble)
@@ -535,27 +604,15 @@ bool store_knows_scaledobjects(const struct store *s, const char *namespace_, co
 	return shelf_knows(s->shelves[KIND_SCALEDOBJECT], namespace_, trouble);
 }
 
-size_t store_scaledobject_count(const struct store *s)
+bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble)
 {
-	return shelf_count(s->shelves[KIND_SCALEDOBJECT]);
+	return shelf_knows(s->shelves[KIND_SCALEDJOB], namespace_, trouble);
 }
 
-struct each_scaledobject {
-	void (*fn)(void *arg, const char *key, const struct scaledobject *so);
-	void *arg;
-};
-
-static void on_each_scaledobject(void *arg, const char *key, const void *object)
+bool store_synced_scaledjobs(const struct store *s, const char **trouble)
 {
-	const struct each_scaledobject *each = arg;
-
-	each->fn(each->arg, key, object);
-}
-
-void store_each_scaledobject(const struct store *s,
-	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
-{
-	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_scaledobject, &(struct each_scaledobject){ fn, arg });
+	*trouble = shelf_trouble(s->shelves[KIND_SCALEDJOB]);
+	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
 }
 
 static void learn(struct store *s, enum kind kind, const json_t *object)
@@ -570,94 +627,9 @@ void store_learn_scaledobject(struct store *s, const json_t *object)
 	learn(s, KIND_SCALEDOBJECT, object);
 }
 
-/* ---- ScaledJobs ---- */
-
-const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
-{
-	return shelf_get(s->shelves[KIND_SCALEDJOB], key);
-}
-
-bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble)
-{
-	return shelf_knows(s->shelves[KIND_SCALEDJOB], namespace_, trouble);
-}
-
-bool store_synced_scaledjobs(const struct store *s, const char **trouble)
-{
-	*trouble = shelf_trouble(s->shelves[KIND_SCALEDJOB]);
-	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
-}
-
-size_t store_scaledjob_count(const struct store *s)
-{
-	return shelf_count(s->shelves[KIND_SCALEDJOB]);
-}
-
-struct each_scaledjob {
-	void (*fn)(void *arg, const char *key, const struct scaledjob *sj);
-	void *arg;
-};
-
-static void on_each_scaledjob(void *arg, const char *key, const void *object)
-{
-	const struct each_scaledjob *each = arg;
-
-	each->fn(each->arg, key, object);
-}
-
-void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
-	void *arg)
-{
-	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_scaledjob, &(struct each_scaledjob){ fn, arg });
-}
-
 void store_learn_scaledjob(struct store *s, const json_t *object)
 {
 	learn(s, KIND_SCALEDJOB, object);
-}
-
-/* ---- Either ---- */
-
-bool store_scaled(const struct store *s, const char *key, struct scaled *out)
-{
-	const struct scaledobject *so = store_scaledobject(s, key);
-	const struct scaledjob *sj = so ? NULL : store_scaledjob(s, key);
-
-	if (so)
-		*out = scaled_of_object(so);
-	if (sj)
-		*out = scaled_of_job(sj);
-	return so || sj;
-}
-
-struct each_scaled {
-	void (*fn)(void *arg, const char *key, const struct scaled *of);
-	void *arg;
-};
-
-static void on_each_object(void *arg, const char *key, const void *object)
-{
-	const struct each_scaled *each = arg;
-	struct scaled of = scaled_of_object(object);
-
-	each->fn(each->arg, key, &of);
-}
-
-static void on_each_job(void *arg, const char *key, const void *object)
-{
-	const struct each_scaled *each = arg;
-	struct scaled of = scaled_of_job(object);
-
-	each->fn(each->arg, key, &of);
-}
-
-void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
-	void *arg)
-{
-	struct each_scaled each = { fn, arg };
-
-	shelf_each(s->shelves[KIND_SCALEDOBJECT], on_each_object, &each);
-	shelf_each(s->shelves[KIND_SCALEDJOB], on_each_job, &each);
 }
 
 /* ---- HPAs ---- */
@@ -727,19 +699,19 @@ bool store_knows_triggerauths(const struct store *s, bool cluster, const char *n
 }
 
 struct each_triggerauth {
-	void (*fn)(void *arg, const char *key, const struct triggerauth *t);
+	void (*fn)(void *arg, const struct triggerauth *t);
 	void *arg;
 };
 
-static void on_each_triggerauth(void *arg, const char *key, const void *object)
+static void on_each_triggerauth(void *arg, const void *object, void *beside)
 {
 	const struct each_triggerauth *each = arg;
 
-	each->fn(each->arg, key, object);
+	(void)beside;
+	each->fn(each->arg, object);
 }
 
-void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
-	void *arg)
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const struct triggerauth *t), void *arg)
 {
 	struct each_triggerauth each = { fn, arg };
 

@@ -5,10 +5,10 @@
 /*
  * The objects we know: ScaledObjects, ScaledJobs, HPAs, TriggerAuthentications and
  * ClusterTriggerAuthentications, each kind on a shelf (cache/objects/shelf) that watches keep. Each
- * change is told to the listeners by key and by what changed, never by content: they look. A kind
- * that kscaled can do without (no CRD, no right to watch it) stops nothing: whoever needs one of it
- * is told why there is none. Owns the decoded objects; a pointer handed out is good until the loop
- * turns.
+ * change of one of the first two is told by its record (cache/objects/object) and what changed,
+ * never by content: who hears it looks. A kind that kscaled can do without (no CRD, no right to
+ * watch it) stops nothing: whoever needs one of it is told why there is none. Owns the decoded
+ * objects; a pointer handed out is good until the loop turns.
  *
  * All HPAs are watched, by one watch without a selector, so that one that is labelled, adopted or
  * let go never falls between two. Those that kscaled manages or a ScaledObject owns are kept whole;
@@ -23,8 +23,8 @@
 
 #include "base/counters.h"
 #include "base/err.h"
+#include "cache/objects/object.h"
 #include "crd/hpa.h"
-#include "crd/scaled.h"
 #include "crd/triggerauth.h"
 #include "kube/client.h"
 
@@ -44,6 +44,7 @@ const char *store_key_path(const char *key); /* "default/web", of either kind; b
 
 struct store *store_new(struct kube *kube, struct counters *counters);
 void store_free(struct store *s);
+void store_clear(struct store *s); /* all ScaledObjects and ScaledJobs are gone, and that is told */
 
 /* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
 void store_start(struct store *s, const char *const *namespaces, size_t count);
@@ -51,25 +52,28 @@ bool store_synced(const struct store *s); /* every watch of ScaledObjects and HP
 /* why one of those fails at the moment; NULL when all is well */
 const char *store_trouble(const struct store *s);
 
-const struct scaledobject *store_scaledobject(const struct store *s, const char *key); /* NULL when unknown */
+/* The record of either kind; NULL when unknown. The names may be anything. */
+struct object *store_object(const struct store *s, const char *key);
+struct object *store_find(const struct store *s, enum scaled_kind kind, const char *namespace_, const char *name);
+/* First all ScaledObjects, then all ScaledJobs. fn changes none of them. */
+void store_each_object(const struct store *s, void (*fn)(void *arg, struct object *o), void *arg);
+size_t store_count(const struct store *s, enum scaled_kind kind);
+
 /*
  * Whether all ScaledObjects of this namespace were listed. If not, *trouble says why they cannot
- * be, or is NULL. Told as STORE_HPA of each when it changes.
+ * be, or is NULL. Told as OBJECT_HPA of each when it changes.
  */
 bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble);
 /*
- * What a ScaledObject lays claim to, as marks of cache/objects/index, and the keys of those that
- * lay claim to one; it is among them itself. Two claims may meet by chance:
- * decide/validate says whether the objects do.
+ * What a ScaledObject lays claim to, as marks of cache/objects/index, and those that lay claim to
+ * one; it is among them itself. Two claims may meet by chance: decide/validate says whether the
+ * objects do.
  */
 struct store_claims {
 	uint64_t target, hpa;
 };
 struct store_claims store_claims_of(const struct scaledobject *so);
-const char *store_next_claim(const struct store *s, uint64_t claim, size_t *at); /* as index_next */
-const struct scaledjob *store_scaledjob(const struct store *s, const char *key); /* NULL when unknown */
-/* whichever of the two; false when unknown */
-bool store_scaled(const struct store *s, const char *key, struct scaled *out);
+struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at); /* as index_next */
 /*
  * Whether all ScaledJobs of this namespace were listed. If not, *trouble says why they cannot be
  * (there may be no such CRD), or is NULL.
@@ -84,7 +88,7 @@ const struct hpa *store_hpa(const struct store *s, const char *key);       /* NU
 const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at);
 /*
  * Whether the HPAs of this namespace were listed, so that one that is not known is not there. If
- * not, *trouble says why they cannot be, or is NULL. Told as STORE_HPA when it changes.
+ * not, *trouble says why they cannot be, or is NULL. Told as OBJECT_HPA when it changes.
  */
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble);
 /*
@@ -92,23 +96,12 @@ bool store_knows_hpas(const struct store *s, const char *namespace_, const char 
  * deleted; NULL: none.
  */
 const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except);
-size_t store_scaledobject_count(const struct store *s);
-void store_each_scaledobject(const struct store *s,
-	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg);
-size_t store_scaledjob_count(const struct store *s);
-void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
-	void *arg);
-/* first all of the one kind, then all of the other */
-void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
-	void *arg);
-
 /* cluster: a ClusterTriggerAuthentication, whatever the namespace. NULL when unknown. */
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
 	const char *name);
-/* As store_knows_hpas. Told as STORE_TRIGGERAUTH with key NULL when it changes. */
+/* As store_knows_hpas. Told by on_triggerauth with key NULL when it changes. */
 bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble);
-void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
-	void *arg);
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const struct triggerauth *t), void *arg);
 
 /*
  * What an answered write told us, ahead of the watch: the object as the API server returned it, so
@@ -121,29 +114,16 @@ void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);
 
-/*
- * What is another than before: bits. Told of a ScaledObject or ScaledJob by its key, of an HPA by
- * its owner's. A new resourceVersion under which nothing changed that anybody here looks at is not
- * told, nor is a status that we wrote ourselves (store_learn_*): who wrote it knows.
- */
-enum store_change {
-	STORE_SPEC = 1 << 0, /* its spec; also: it came, or is another object under the same name */
-	STORE_ANNOTATIONS = 1 << 1,
-	STORE_META = 1 << 2, /* its labels, finalizers, deletionTimestamp */
-	STORE_STATUS = 1 << 3,
-	STORE_GONE = 1 << 4, /* it is not found any more */
-	/* its HPA: all but the status; also when more is known than before of what is beside it */
-	STORE_HPA = 1 << 5,
-	STORE_HPA_STATUS = 1 << 6, /* its HPA's condition ScalingActive, what that wants and when it last scaled */
+/* What is told, in the order of the events; NULL: nothing. */
+struct store_events {
+	object_fn on_object; /* an HPA's change is told of the object that it belongs to */
 	/*
 	 * "shop/redis"; "/redis" is a ClusterTriggerAuthentication; NULL: which are known is
 	 * different from before, so whoever waits for one looks again
 	 */
-	STORE_TRIGGERAUTH = 1 << 7,
-	STORE_SYNCED = 1 << 8, /* ScaledObjects and HPAs, once; key NULL */
+	void (*on_triggerauth)(void *arg, const char *key);
+	void (*on_synced)(void *arg); /* ScaledObjects and HPAs, once */
 };
-#define STORE_OBJECT (STORE_SPEC | STORE_ANNOTATIONS | STORE_META | STORE_STATUS | STORE_GONE)
-typedef void (*store_listener)(void *arg, unsigned changes, const char *key);
-void store_listen(struct store *s, store_listener fn, void *arg); /* for the store's life; a handful of listeners */
+void store_listen(struct store *s, const struct store_events *events, void *arg); /* one; for the store's life */
 
 #endif

@@ -12,7 +12,7 @@ struct targetref {
 	struct store *store;
 	struct targets *targets;
 	struct kinds *kinds;
-	targets_fn fn;
+	object_fn fn;
 	void *arg;
 };
 
@@ -90,32 +90,25 @@ int targetref_stored(const struct scaledobject *so, char *group, char *version, 
 }
 
 /* Names become parts of URLs, so only those that were found to be names go any further. */
-static void want(struct targetref *t, const char *key, const struct scaledobject *so)
+static void want(struct targetref *t, struct object *o)
 {
+	const struct scaledobject *so = o->of.so;
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
 	struct target_ref ref = { group, version, resource, so->meta.namespace_, so->spec.target_name };
 
 	if (validate_for_reconcile(so, NULL) || targetref_find(t, so, group, version, resource, NULL, NULL))
-		targets_release(t->targets, key);
+		targets_release(o);
 	else
-		targets_want(t->targets, key, &ref);
+		targets_want(t->targets, o, &ref);
 }
 
 /* An annotation may be why the spec cannot be followed. */
-static void on_store_change(void *arg, unsigned changes, const char *key)
+void targetref_follow(struct targetref *t, struct object *o, unsigned changes)
 {
-	struct targetref *t = arg;
-	const struct scaledobject *so;
-
-	if (changes & STORE_SYNCED)
-		targets_open(t->targets);
-	if (!(changes & (STORE_SPEC | STORE_ANNOTATIONS | STORE_GONE)))
-		return;
-	so = store_scaledobject(t->store, key);
-	if (so)
-		want(t, key, so);
-	else
-		targets_release(t->targets, key);
+	if (changes & OBJECT_GONE)
+		targets_release(o);
+	else if (o->of.so && (changes & (OBJECT_SPEC | OBJECT_ANNOTATIONS)))
+		want(t, o);
 }
 
 /* ---- Discovery says something ---- */
@@ -128,35 +121,33 @@ static bool is_looked_up(const struct scaledobject *so)
 		(strcmp(kind, "Deployment") != 0 && strcmp(kind, "StatefulSet") != 0);
 }
 
-static void want_still(void *arg, const char *key, const struct scaledobject *so)
+static void want_still(void *arg, struct object *o)
 {
-	struct targetref *t = arg;
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
 
-	(void)key;
-	if (is_looked_up(so) && !validate_for_reconcile(so, NULL))
-		targetref_find(t, so, group, version, resource, NULL, NULL);
+	if (o->of.so && is_looked_up(o->of.so) && !validate_for_reconcile(o->of.so, NULL))
+		targetref_find(arg, o->of.so, group, version, resource, NULL, NULL);
 }
 
-static void want_anew(void *arg, const char *key, const struct scaledobject *so)
+static void want_anew(void *arg, struct object *o)
 {
 	struct targetref *t = arg;
 
-	if (!is_looked_up(so))
+	if (!o->of.so || !is_looked_up(o->of.so))
 		return;
-	want(t, key, so);
+	want(t, o);
 	if (t->fn)
-		t->fn(t->arg, key);
+		t->fn(t->arg, o, OBJECT_TARGET);
 }
 
 static void on_kinds(void *arg, bool changed)
 {
 	struct targetref *t = arg;
 
-	store_each_scaledobject(t->store, changed ? want_anew : want_still, t);
+	store_each_object(t->store, changed ? want_anew : want_still, t);
 }
 
-void targetref_listen(struct targetref *t, targets_fn fn, void *arg)
+void targetref_listen(struct targetref *t, object_fn fn, void *arg)
 {
 	t->fn = fn;
 	t->arg = arg;
@@ -169,12 +160,10 @@ struct targetref *targetref_new(struct store *store, struct targets *targets, st
 	t->store = store;
 	t->targets = targets;
 	t->kinds = kinds;
-	store_listen(store, on_store_change, t);
 	kinds_listen(kinds, on_kinds, t);
 	return t;
 }
 
-/* Of its listeners: the store's must not speak any more. */
 void targetref_free(struct targetref *t)
 {
 	if (!t)

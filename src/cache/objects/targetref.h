@@ -3,7 +3,7 @@
 #define CACHE_OBJECTS_TARGETREF_H
 
 /*
- * From a ScaledObject's scaleTargetRef to the resource it names: listens to the store and to
+ * From a ScaledObject's scaleTargetRef to the resource it names: hears of objects and of
  * discovery, and says to cache/objects/targets which target each object wants, on every replica,
  * because a standby answers metric requests too. Keeps nothing per object. Differs from KEDA
  * (keda-core.md 2.5, 8.28): a Deployment of another group than apps is looked up, too.
@@ -21,11 +21,13 @@ struct targetref;
 struct targetref *targetref_new(struct store *store, struct targets *targets, struct kinds *kinds);
 void targetref_free(struct targetref *t);
 
+void targetref_follow(struct targetref *t, struct object *o, unsigned changes);
+
 /*
  * The resource of this owner's target became known, or is gone, or cannot be found out. Told beside
  * targets_listen, for those whose kind is looked up. One listener.
  */
-void targetref_listen(struct targetref *t, targets_fn fn, void *arg);
+void targetref_listen(struct targetref *t, object_fn fn, void *arg);
 
 #define TARGETREF_TEXT 254
 

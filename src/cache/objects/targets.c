@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/mem.h"
 #include "cache/objects/targets_parts.h"
@@ -53,97 +54,68 @@ static void target_free(struct target *target)
 		targets_watch_free(place);
 }
 
-static struct want *want_find(const struct targets *t, const char *owner_key)
+void targets_release(struct object *o)
 {
-	struct want *w;
+	struct target *target = o->target;
 
-	HASH_FIND_STR(t->wants, owner_key, w);
-	return w;
-}
-
-static void want_free(struct targets *t, struct want *w)
-{
-	struct want **link = &w->target->owners;
-
-	while (*link != w)
-		link = &(*link)->next;
-	*link = w->next;
-	HASH_DELETE(hh, t->wants, w);
-	if (!w->target->owners)
-		target_free(w->target);
-	free(w->owner_key);
-	free(w);
-}
-
-void targets_want(struct targets *t, const char *owner_key, const struct target_ref *ref)
-{
-	struct want *old = want_find(t, owner_key);
-	struct target *target = target_get(t, ref);
-	struct want *w;
-
-	if (old && old->target == target)
+	if (!target)
 		return;
-	w = mem_zalloc(sizeof(*w));
-	w->owner_key = mem_dup(owner_key);
-	w->target = target;
-	w->next = target->owners;
-	target->owners = w;
-	if (old)
-		want_free(t, old);
-	HASH_ADD_KEYPTR(hh, t->wants, w->owner_key, strlen(w->owner_key), w);
+	LL_DELETE2(target->owners, o, next_of_target);
+	o->target = NULL;
+	if (!target->owners)
+		target_free(target);
 }
 
-void targets_release(struct targets *t, const char *owner_key)
+void targets_want(struct targets *t, struct object *o, const struct target_ref *ref)
 {
-	struct want *w = want_find(t, owner_key);
+	struct target *target = target_get(t, ref);
 
-	if (w)
-		want_free(t, w);
+	if (o->target == target)
+		return;
+	targets_release(o);
+	o->target = target;
+	LL_PREPEND2(target->owners, o, next_of_target);
 }
 
-enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
+enum target_state targets_get(const struct object *o, const struct workload **out)
 {
-	const struct want *w = want_find(t, owner_key);
-
-	*out = w ? w->target->workload : NULL;
-	return w ? w->target->state : TARGET_UNREAD;
+	*out = o->target ? o->target->workload : NULL;
+	return o->target ? o->target->state : TARGET_UNREAD;
 }
 
-const char *targets_trouble(const struct targets *t, const char *owner_key)
+const char *targets_trouble(const struct object *o)
 {
-	const struct want *w = want_find(t, owner_key);
+	const struct target *target = o->target;
 
-	if (!w)
+	if (!target)
 		return NULL;
-	return w->target->trouble ? w->target->trouble : informer_trouble(&w->target->place->informer);
+	return target->trouble ? target->trouble : informer_trouble(&target->place->informer);
 }
 
-bool targets_reads(const struct targets *t, const char *owner_key)
+bool targets_reads(const struct object *o)
 {
-	const struct want *w = want_find(t, owner_key);
-
-	return w && w->target->state == TARGET_UNREAD && !targets_trouble(t, owner_key);
+	return o->target && o->target->state == TARGET_UNREAD && !targets_trouble(o);
 }
 
-void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale)
+void targets_learn_scale(const struct object *o, const json_t *scale)
 {
-	struct want *w = want_find(t, owner_key);
-	struct workload *workload = w ? w->target->workload : NULL;
+	struct target *target = o->target;
+	struct workload *workload = target ? target->workload : NULL;
 	const char *version = json_string_value(json_object_get(json_object_get(scale, "metadata"), "resourceVersion"));
 	const json_t *replicas = json_object_get(json_object_get(scale, "spec"), "replicas");
 
 	if (!workload || !version || version_compare(version, workload->resource_version) <= 0)
 		return;
-	if (w->target->unsure && version_compare(version, w->target->unsure->resource_version) >= 0) {
+	if (target->unsure && version_compare(version, target->unsure->resource_version) >= 0) {
 		workload_free(workload);
-		workload = w->target->workload = w->target->unsure;
-		w->target->unsure = NULL;
+		workload = target->workload = target->unsure;
+		target->unsure = NULL;
 	}
 	/* A Scale leaves out replicas when they are 0. */
 	workload->replicas = (int32_t)json_integer_value(replicas);
 	free(workload->resource_version);
 	workload->resource_version = mem_dup(version);
-	w->target->shape = targetshape_of(workload);
+	target->shape = targetshape_of(workload);
 }
 
 void targets_open(struct targets *t)
@@ -184,12 +156,16 @@ void targets_start(struct targets *t, const char *const *namespaces, size_t coun
 
 void targets_free(struct targets *t)
 {
-	struct want *w, *next;
+	struct target *target, *next;
+	struct object *o;
 
 	if (!t)
 		return;
-	HASH_ITER (hh, t->wants, w, next)
-		want_free(t, w);
+	HASH_ITER (hh, t->targets, target, next) {
+		LL_FOREACH2(target->owners, o, next_of_target)
+		o->target = NULL;
+		target_free(target);
+	}
 	loop_timer_done(&t->open_late);
 	for (size_t i = 0; i < t->namespace_count; i++)
 		free(t->namespaces[i]);
@@ -197,10 +173,8 @@ void targets_free(struct targets *t)
 	free(t);
 }
 
-void targets_listen(struct targets *t, targets_fn fn, void *arg)
+void targets_listen(struct targets *t, object_fn fn, void *arg)
 {
-	if (t->listener_count < TARGETS_LISTENERS_MAX) {
-		t->listeners[t->listener_count].fn = fn;
-		t->listeners[t->listener_count++].arg = arg;
-	}
+	t->fn = fn;
+	t->arg = arg;
 }

@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "cache/objects/kinds.h"
+#include "cache/objects/object.h"
 #include "crd/workload.h"
 #include "kube/client.h"
 
@@ -35,8 +36,6 @@ enum target_state {
 	TARGET_PRESENT,
 };
 
-typedef void (*targets_fn)(void *arg, const char *owner_key); /* a target changed, came or went */
-
 struct targets *targets_new(struct kube *kube, struct kinds *kinds /* borrowed; hears when a kind seems to be gone */);
 void targets_free(struct targets *t);
 void targets_start(struct targets *t, const char *const *namespaces, size_t count);
@@ -45,25 +44,26 @@ void targets_start(struct targets *t, const char *const *namespaces, size_t coun
  * they begin after a second, and who is named later is read by itself.
  */
 void targets_open(struct targets *t);
-void targets_listen(struct targets *t, targets_fn fn, void *arg);
+/* OBJECT_TARGET of each object whose target changed, came or went; one, for life */
+void targets_listen(struct targets *t, object_fn fn, void *arg);
 
-/* `owner_key` (a ScaledObject) needs this target; one per owner, an older one is released. */
-void targets_want(struct targets *t, const char *owner_key, const struct target_ref *ref);
-void targets_release(struct targets *t, const char *owner_key);
+/* A ScaledObject needs this target; one per object, an older one is released. */
+void targets_want(struct targets *t, struct object *o, const struct target_ref *ref);
+void targets_release(struct object *o);
 
-/* The owner's target. *out is set for TARGET_PRESENT, borrowed until the loop turns. */
-enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out);
+/* Its target. *out is set for TARGET_PRESENT, borrowed until the loop turns. */
+enum target_state targets_get(const struct object *o, const struct workload **out);
 /*
- * Whether it is being read, and nothing is known to be wrong: the listeners hear of the end of
+ * Whether it is being read, and nothing is known to be wrong: the listener hears of the end of
  * that.
  */
-bool targets_reads(const struct targets *t, const char *owner_key);
+bool targets_reads(const struct object *o);
 /*
  * Why it cannot be read at the moment (watch denied, ...); NULL when nothing is known to be wrong.
  */
-const char *targets_trouble(const struct targets *t, const char *owner_key);
+const char *targets_trouble(const struct object *o);
 
 /* A scale write was answered: the new replicas and version, ahead of the watch. */
-void targets_learn_scale(struct targets *t, const char *owner_key, const json_t *scale);
+void targets_learn_scale(const struct object *o, const json_t *scale);
 
 #endif

@@ -25,14 +25,12 @@ struct target *targets_object_find(struct targets *t, const char *key)
 
 /* ---- Telling ---- */
 
-/* Listeners only take note; they never call back into this module from here. */
 void targets_object_tell(struct target *target)
 {
 	struct targets *t = target->place->owner;
 
-	for (struct want *w = target->owners; w; w = w->next)
-		for (size_t i = 0; i < t->listener_count; i++)
-			t->listeners[i].fn(t->listeners[i].arg, w->owner_key);
+	for (struct object *o = target->owners; o && t->fn; o = o->next_of_target)
+		t->fn(t->arg, o, OBJECT_TARGET);
 }
 
 static void drop_unsure(struct target *target)

@@ -16,7 +16,6 @@
 #include "kube/informer.h"
 #include "kube/refetch.h"
 
-#define TARGETS_LISTENERS_MAX   6
 #define TARGETS_SCALE_PERIOD_MS 15000 /* between two reads of /scale of a kind that may not be watched */
 
 struct target;
@@ -53,14 +52,7 @@ struct target {
 	uint64_t shape;          /* fingerprint of what scaling looks at */
 	struct refetch *read;    /* of a target named after its kind's list, until it is answered; NULL */
 	char *trouble;           /* why it cannot be read; NULL */
-	struct want *owners;
-	UT_hash_handle hh;
-};
-
-struct want {
-	char *owner_key;
-	struct target *target;
-	struct want *next; /* among the target's owners */
+	struct object *owners;   /* by their next_of_target */
 	UT_hash_handle hh;
 };
 
@@ -73,17 +65,13 @@ struct targets {
 	struct loop_timer open_late;
 	struct place *places;
 	struct target *targets;
-	struct want *wants;
-	struct {
-		targets_fn fn;
-		void *arg;
-	} listeners[TARGETS_LISTENERS_MAX];
-	size_t listener_count;
+	object_fn fn;
+	void *arg;
 };
 
 /* targets_object.c */
 struct target *targets_object_find(struct targets *t, const char *key);
-/* its owners; listeners only take note, they never call back into this module from there */
+/* its owners; who is told only takes note, and never calls back into this module from there */
 void targets_object_tell(struct target *target);
 void targets_object_missing(struct target *target);
 /*

@@ -28,17 +28,9 @@ struct descriptions {
 	struct scaler_sources *sources;
 	int64_t deadline_ms;
 	struct holders holders;
-	references_fn fn;
-	void *arg;
 };
 
 /* ---- Asking ---- */
-
-static void tell(struct entry *e)
-{
-	if (e->owner->fn)
-		holders_tell(&e->held, e->owner->fn, e->owner->arg);
-}
 
 static void failed(struct entry *e, const struct err *err)
 {
@@ -50,7 +42,7 @@ static void failed(struct entry *e, const struct err *err)
 			 : loop_backoff_ms(e->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
 	/* Later failures are told by whoever asks for the metrics' values. */
 	if (first)
-		tell(e);
+		holders_tell(&e->held);
 }
 
 static void take(struct entry *e, const struct description *description)
@@ -81,7 +73,7 @@ static void on_description(void *arg, const struct description *description, con
 	log_debug("descriptions", "%s: %zu metrics, the first is %s", e->question->source, description->count,
 		description->metrics[0].name);
 	take(e, description);
-	tell(e);
+	holders_tell(&e->held);
 }
 
 static void on_again(void *arg)
@@ -121,7 +113,7 @@ static struct entry *entry_new(struct descriptions *d, struct question *question
 	return e;
 }
 
-enum reference_state descriptions_get(struct descriptions *d, const char *owner, struct question *question,
+enum reference_state descriptions_get(struct descriptions *d, struct object *owner, struct question *question,
 	const struct description **out, struct err *err)
 {
 	struct entry *e = (struct entry *)holders_find(&d->holders, question->key);
@@ -130,7 +122,7 @@ enum reference_state descriptions_get(struct descriptions *d, const char *owner,
 		e = entry_new(d, question);
 		holders_add(&d->holders, &e->held, question->key);
 	}
-	holders_take(&d->holders, owner, &e->held);
+	holdings_take(owner, &e->held);
 	*out = &e->description;
 	if (e->known)
 		return REFERENCE_FOUND;
@@ -141,21 +133,6 @@ enum reference_state descriptions_get(struct descriptions *d, const char *owner,
 	}
 	err_set(err, ERR_WAITING, "%s has not said yet which metrics there are", question->source);
 	return REFERENCE_UNREAD;
-}
-
-void descriptions_begin(struct descriptions *d, const char *owner)
-{
-	holders_begin(&d->holders, owner);
-}
-
-void descriptions_end(struct descriptions *d, const char *owner)
-{
-	holders_end(&d->holders, owner);
-}
-
-void descriptions_release(struct descriptions *d, const char *owner)
-{
-	holders_release(&d->holders, owner);
 }
 
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms)
@@ -176,8 +153,7 @@ void descriptions_free(struct descriptions *d)
 	free(d);
 }
 
-void descriptions_listen(struct descriptions *d, references_fn fn, void *arg)
+void descriptions_listen(struct descriptions *d, object_fn fn, void *arg)
 {
-	d->fn = fn;
-	d->arg = arg;
+	holders_listen(&d->holders, fn, arg);
 }

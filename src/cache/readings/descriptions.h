@@ -6,8 +6,8 @@
  * Which metrics a trigger has whose source says so itself (external scalers), one description per
  * question however many need it. Asked for when somebody first needs it, and again four times a
  * minute while it is needed, so that a new target or name reaches the HPA; an answer that does not
- * come keeps the old one. Owners hear when a description is another than before, or when it is
- * known for the first time why there is none. Rounds of owners as in cache/auth/references. For
+ * come keeps the old one. Objects hear when a description is another than before, or when it is
+ * known for the first time why there is none. Held as cache/auth/holders says. For
  * cache/readings/scalers.
  */
 
@@ -22,11 +22,7 @@ struct descriptions;
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms /* of one question */);
 void descriptions_free(struct descriptions *d);
 /* one; it only takes note, and begins no round */
-void descriptions_listen(struct descriptions *d, references_fn fn, void *arg);
-
-void descriptions_begin(struct descriptions *d, const char *owner);
-void descriptions_end(struct descriptions *d, const char *owner);
-void descriptions_release(struct descriptions *d, const char *owner);
+void descriptions_listen(struct descriptions *d, object_fn fn, void *arg);
 
 /*
  * REFERENCE_FOUND: *out is borrowed until the loop turns; once so it stays so. REFERENCE_UNREAD: it
@@ -34,7 +30,7 @@ void descriptions_release(struct descriptions *d, const char *owner);
  * REFERENCE_MISSING: the source has never said it, and *err is what it said instead; it is asked
  * again every few seconds.
  */
-enum reference_state descriptions_get(struct descriptions *d, const char *owner, struct question *question,
+enum reference_state descriptions_get(struct descriptions *d, struct object *owner, struct question *question,
 	const struct description **out, struct err *err);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 
 struct record {
@@ -13,37 +12,10 @@ struct record {
 	struct err *err; /* owned; NULL: answer is good */
 };
 
-struct polled { /* only of objects that have a record */
-	char *key;
+struct polled {
 	struct record *records;
 	size_t count;
-	UT_hash_handle hh;
 };
-
-struct lastpoll {
-	struct store *store;
-	struct polled *objects;
-};
-
-static struct polled *find(const struct lastpoll *l, const char *key)
-{
-	struct polled *p;
-
-	HASH_FIND_STR(l->objects, key, p);
-	return p;
-}
-
-static struct polled *find_or_add(struct lastpoll *l, const char *key)
-{
-	struct polled *p = find(l, key);
-
-	if (p)
-		return p;
-	p = mem_zalloc(sizeof(*p));
-	p->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, l->objects, p->key, strlen(p->key), p);
-	return p;
-}
 
 static bool is_about(const struct record *r, const struct question *q)
 {
@@ -68,25 +40,24 @@ static void drop(struct polled *p, const struct question *q, int64_t since_ms)
 	p->count = kept;
 }
 
-void lastpoll_put(struct lastpoll *l, const char *key, struct question *q, const struct answer *answer,
-	const struct err *err, int64_t since_ms)
+void lastpoll_put(struct object *o, struct question *q, const struct answer *answer, const struct err *err,
+	int64_t since_ms)
 {
-	struct polled *p = find_or_add(l, key);
 	struct record record = { .question = question_ref(q), .answer = *answer };
 
+	if (!o->polled)
+		o->polled = mem_zalloc(sizeof(*o->polled));
 	err_keep(&record.err, err);
-	drop(p, q, since_ms);
-	p->records = mem_resize(p->records, p->count + 1, sizeof(*p->records));
-	p->records[p->count++] = record;
+	drop(o->polled, q, since_ms);
+	o->polled->records = mem_resize(o->polled->records, o->polled->count + 1, sizeof(record));
+	o->polled->records[o->polled->count++] = record;
 }
 
-enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, const struct question *q, int64_t since_ms,
+enum readings_found lastpoll_peek(const struct object *o, const struct question *q, int64_t since_ms,
 	struct answer *answer, struct err *err)
 {
-	const struct polled *p = find(l, key);
-
-	for (size_t i = 0; p && i < p->count; i++) {
-		const struct record *r = &p->records[i];
+	for (size_t i = 0; o->polled && i < o->polled->count; i++) {
+		const struct record *r = &o->polled->records[i];
 
 		if (!is_about(r, q) || r->answer.answered_at_ms < since_ms)
 			continue;
@@ -98,40 +69,12 @@ enum readings_found lastpoll_peek(const struct lastpoll *l, const char *key, con
 	return READINGS_NONE;
 }
 
-static void forget(struct lastpoll *l, struct polled *p)
+void lastpoll_forget(struct object *o)
 {
-	HASH_DELETE(hh, l->objects, p);
-	drop(p, NULL, INT64_MAX);
-	free(p->records);
-	free(p->key);
-	free(p);
-}
-
-static void on_store_change(void *arg, unsigned changes, const char *key)
-{
-	struct lastpoll *l = arg;
-	struct polled *p = changes & STORE_GONE ? find(l, key) : NULL;
-
-	if (p)
-		forget(l, p);
-}
-
-struct lastpoll *lastpoll_new(struct store *store)
-{
-	struct lastpoll *l = mem_zalloc(sizeof(*l));
-
-	l->store = store;
-	store_listen(store, on_store_change, l);
-	return l;
-}
-
-void lastpoll_free(struct lastpoll *l)
-{
-	struct polled *p, *next;
-
-	if (!l)
+	if (!o->polled)
 		return;
-	HASH_ITER (hh, l->objects, p, next)
-		forget(l, p);
-	free(l);
+	drop(o->polled, NULL, INT64_MAX);
+	free(o->polled->records);
+	free(o->polled);
+	o->polled = NULL;
 }

@@ -26,29 +26,31 @@ struct watch {
 /* An object that asks a watched question. */
 struct link {
 	struct watch *watch;
-	struct held *held;
+	struct pushed *pushed;
 	bool stays;               /* while the object's questions are gone through */
 	struct link *prev, *next; /* of the watch */
-	struct link *next_of_held;
+	struct link *next_of_pushed;
 };
 
-struct held {
+/* An object that somebody works with. */
+struct pushed {
 	struct pushes *owner;
-	char *key;
+	struct object *object; /* counted */
 	struct link *links;
 	bool changed; /* waits in pushes.changed */
-	struct held *next_changed;
-	UT_hash_handle hh;
+	struct pushed *next_changed;
+	struct pushed *prev, *next; /* in pushes.held */
 };
 
 struct pushes {
 	struct scaler_sources *sources;
 	struct scalers *scalers;
-	struct held *held;
+	struct pushed *held;
+	size_t held_count;
 	struct watch *watches;
-	bool following;       /* what is built meanwhile is built for us */
-	struct held *changed; /* their questions may be others; newest first */
-	struct watch *called; /* to be told on at the end of this turn; newest first */
+	bool following;         /* what is built meanwhile is built for us */
+	struct pushed *changed; /* their questions may be others; newest first */
+	struct watch *called;   /* to be told on at the end of this turn; newest first */
 	struct loop_task follow;
 	struct loop_task tell;
 	pushes_fn fn;
@@ -59,35 +61,27 @@ struct pushes {
 
 /* ---- Telling ---- */
 
-static struct held *find_held(struct pushes *p, const char *key)
-{
-	struct held *h;
-
-	HASH_FIND_STR(p->held, key, h);
-	return h;
-}
-
-/* Who is told may hold and release: the keys are copied, and each is looked up anew. */
+/* Who is told may hold and release. */
 static void tell_holders(struct pushes *p, struct watch *w)
 {
 	const char *type = w->question->type->name; /* types are for ever */
 	struct link *link;
 	size_t count = 0, told = 0;
-	char **keys;
+	struct object **objects;
 
 	DL_COUNT(w->links, link, count);
-	keys = mem_array(count + 1, sizeof(*keys));
+	objects = mem_array(count + 1, sizeof(struct object *));
 	DL_FOREACH (w->links, link)
-		keys[told++] = mem_dup(link->held->key);
+		objects[told++] = object_ref(link->pushed->object);
 	for (size_t i = 0; i < told; i++) {
-		if (p->fn && find_held(p, keys[i])) {
+		if (p->fn && objects[i]->pushed) {
 			p->wakes++;
 			counters_add(p->wakes_by_type, (const char *const[]){ type }, 1);
-			p->fn(p->arg, keys[i]);
+			p->fn(p->arg, objects[i]);
 		}
-		free(keys[i]);
+		object_unref(objects[i]);
 	}
-	free(keys);
+	free(objects);
 }
 
 static void put_called(struct watch *w)
@@ -179,20 +173,20 @@ static void watch_free(struct watch *w)
 	free(w);
 }
 
-static void link_new(struct held *h, struct watch *w)
+static void link_new(struct pushed *h, struct watch *w)
 {
 	struct link *link = mem_zalloc(sizeof(*link));
 
 	link->watch = w;
-	link->held = h;
+	link->pushed = h;
 	link->stays = true;
 	DL_APPEND(w->links, link);
-	link->next_of_held = h->links;
+	link->next_of_pushed = h->links;
 	h->links = link;
 }
 
 /* Drops those that do not stay. */
-static void drop_links(struct held *h)
+static void drop_links(struct pushed *h)
 {
 	struct link **at = &h->links;
 
@@ -200,10 +194,10 @@ static void drop_links(struct held *h)
 		struct link *link = *at;
 
 		if (link->stays) {
-			at = &link->next_of_held;
+			at = &link->next_of_pushed;
 			continue;
 		}
-		*at = link->next_of_held;
+		*at = link->next_of_pushed;
 		DL_DELETE(link->watch->links, link);
 		if (!link->watch->links)
 			watch_free(link->watch);
@@ -213,12 +207,12 @@ static void drop_links(struct held *h)
 
 /* ---- Following what is asked ---- */
 
-static void follow_question(struct held *h, struct question *q)
+static void follow_question(struct pushed *h, struct question *q)
 {
 	struct pushes *p = h->owner;
 	struct watch *w = watch_find(p, q->key);
 
-	for (struct link *link = h->links; w && link; link = link->next_of_held) {
+	for (struct link *link = h->links; w && link; link = link->next_of_pushed) {
 		if (link->watch == w) {
 			link->stays = true;
 			return;
@@ -232,17 +226,17 @@ static void follow_question(struct held *h, struct question *q)
  * Scalers that cannot be built at the moment leave all as it is: their object is released when it
  * is for good.
  */
-static void follow(struct held *h)
+static void follow(struct pushed *h)
 {
 	struct built built;
 	int failed;
 
 	h->owner->following = true;
-	failed = scalers_get(h->owner->scalers, h->key, &built, NULL);
+	failed = scalers_get(h->owner->scalers, h->object, &built, NULL);
 	h->owner->following = false;
 	if (failed)
 		return;
-	for (struct link *link = h->links; link; link = link->next_of_held)
+	for (struct link *link = h->links; link; link = link->next_of_pushed)
 		link->stays = false;
 	for (size_t i = 0; i < built.count; i++) {
 		struct question *q = built.list[i].question;
@@ -258,7 +252,7 @@ static void on_follow(void *arg)
 	struct pushes *p = arg;
 
 	while (p->changed) {
-		struct held *h = p->changed;
+		struct pushed *h = p->changed;
 
 		p->changed = h->next_changed;
 		h->changed = false;
@@ -266,7 +260,7 @@ static void on_follow(void *arg)
 	}
 }
 
-static void mark_changed(struct held *h)
+static void mark_changed(struct pushed *h)
 {
 	if (h->changed)
 		return;
@@ -276,52 +270,44 @@ static void mark_changed(struct held *h)
 	loop_task_queue(h->owner->sources->loop, &h->owner->follow);
 }
 
-static void on_built(void *arg, const char *key)
+static void on_built(void *arg, struct object *o)
 {
-	struct pushes *p = arg;
-	struct held *h = p->following ? NULL : find_held(p, key);
+	const struct pushes *p = arg;
 
-	if (h)
-		mark_changed(h);
+	if (o->pushed && !p->following)
+		mark_changed(o->pushed);
 }
 
 /* ---- For everybody ---- */
 
-void pushes_hold(struct pushes *p, const char *key)
+void pushes_hold(struct pushes *p, struct object *o)
 {
-	struct held *h = find_held(p, key);
-
-	if (h)
+	if (o->pushed)
 		return;
-	h = mem_zalloc(sizeof(*h));
-	h->owner = p;
-	h->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, p->held, h->key, strlen(h->key), h);
-	mark_changed(h);
+	o->pushed = mem_zalloc(sizeof(*o->pushed));
+	o->pushed->owner = p;
+	o->pushed->object = object_ref(o);
+	DL_APPEND(p->held, o->pushed);
+	p->held_count++;
+	mark_changed(o->pushed);
 }
 
-static void held_free(struct held *h)
+void pushes_release(struct object *o)
 {
-	struct held **at = &h->owner->changed;
+	struct pushed *h = o->pushed;
 
-	while (h->changed && *at != h)
-		at = &(*at)->next_changed;
+	if (!h)
+		return;
 	if (h->changed)
-		*at = h->next_changed;
-	for (struct link *link = h->links; link; link = link->next_of_held)
+		LL_DELETE2(h->owner->changed, h, next_changed);
+	for (struct link *link = h->links; link; link = link->next_of_pushed)
 		link->stays = false;
 	drop_links(h);
-	HASH_DEL(h->owner->held, h);
-	free(h->key);
+	DL_DELETE(h->owner->held, h);
+	h->owner->held_count--;
+	o->pushed = NULL;
 	free(h);
-}
-
-void pushes_release(struct pushes *p, const char *key)
-{
-	struct held *h = find_held(p, key);
-
-	if (h)
-		held_free(h);
+	object_unref(o);
 }
 
 static struct watch_report report_of(const struct watch *w)
@@ -345,7 +331,7 @@ enum pushes_state pushes_report(const struct pushes *p, const struct question *q
 
 struct pushes_stats pushes_stats(const struct pushes *p)
 {
-	struct pushes_stats stats = { .held = HASH_COUNT(p->held), .wakes = p->wakes };
+	struct pushes_stats stats = { .held = p->held_count, .wakes = p->wakes };
 
 	for (const struct watch *w = p->watches; w; w = w->hh.next)
 		if (w->handle || w->too_many)
@@ -376,13 +362,11 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 
 void pushes_free(struct pushes *p)
 {
-	struct held *h, *next;
-
 	if (!p)
 		return;
 	scalers_on_built(p->scalers, NULL, NULL);
-	HASH_ITER (hh, p->held, h, next)
-		held_free(h);
+	while (p->held)
+		pushes_release(p->held->object);
 	loop_task_cancel(p->sources->loop, &p->follow);
 	loop_task_cancel(p->sources->loop, &p->tell);
 	free(p);

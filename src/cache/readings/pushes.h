@@ -8,12 +8,11 @@
  * question key however many objects ask it, and a look that a source asks for is told for every
  * holder of the question. On a standby nobody holds anything, so nothing is watched.
  *
- * Objects are known here by the key under which cache/readings/scalers builds them, nothing else.
- * When their scalers are built anew the watches follow: those whose question is still asked stay as
- * they are. A source that says "look" a hundred thousand times a second is told on at most once per
- * PUSHES_PACE_MS; the first at once, and the last is never lost. What a look is, how soon, and how
- * often one object may have one, is the listener's business. A lost or forged wake-up does no harm:
- * polls go on.
+ * When an object's scalers are built anew the watches follow: those whose question is still asked
+ * stay as they are. A source that says "look" a hundred thousand times a second is told on at most
+ * once per PUSHES_PACE_MS; the first at once, and the last is never lost. What a look is, how soon,
+ * and how often one object may have one, is the listener's business. A lost or forged wake-up does
+ * no harm: polls go on.
  */
 
 #include <stdbool.h>
@@ -35,18 +34,18 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 void pushes_free(struct pushes *p);
 
 /*
- * The one who is told: the object with this key is to be looked at now, by a reading that is asked
+ * The one who is told: this object is to be looked at now, by a reading that is asked
  * for from now on. At the end of a turn; may hold and release.
  */
-typedef void (*pushes_fn)(void *arg, const char *key);
+typedef void (*pushes_fn)(void *arg, struct object *o);
 void pushes_listen(struct pushes *p, pushes_fn fn, void *arg);
 
 /*
  * Held once, however often it is asked; its watches begin at the end of the turn, or as soon as its
  * scalers can be built. Both are no errors when there is nothing to do.
  */
-void pushes_hold(struct pushes *p, const char *key);
-void pushes_release(struct pushes *p, const char *key);
+void pushes_hold(struct pushes *p, struct object *o);
+void pushes_release(struct object *o);
 
 enum pushes_state {
 	PUSHES_NONE,     /* this question has no push */

@@ -8,153 +8,92 @@
 #include "base/buf.h"
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "cache/auth/holders.h"
 #include "cache/readings/scalers_parts.h"
 
 #define QUESTIONS_BYTES_MAX (4 << 20)
 
-static void drop(struct object_scalers *o)
+static void drop(struct built_scalers *b)
 {
-	for (size_t i = 0; i < o->count; i++)
-		scaler_done(&o->list[i]);
-	free(o->list);
-	free(o->err);
-	formula_free(o->formula);
-	o->formula = NULL;
-	o->list = NULL;
-	o->err = NULL;
-	o->count = 0;
-	o->built = false;
+	for (size_t i = 0; i < b->count; i++)
+		scaler_done(&b->list[i]);
+	free(b->list);
+	free(b->err);
+	formula_free(b->formula);
+	*b = (struct built_scalers){ .uses_target = b->uses_target };
 }
 
-static void forget(struct scalers *s, struct object_scalers *o)
+static void forget(struct object *o)
 {
-	HASH_DELETE(hh, s->objects, o);
-	if (s->last == o)
-		s->last = NULL;
-	drop(o);
-	free(o->key);
-	free(o);
-}
-
-static struct object_scalers *find(struct scalers *s, const char *key)
-{
-	struct object_scalers *o;
-
-	if (s->last && strcmp(s->last->key, key) == 0)
-		return s->last;
-	HASH_FIND_STR(s->objects, key, o);
-	if (o)
-		s->last = o;
-	return o;
-}
-
-void scalers_release(struct scalers *s, const char *key)
-{
-	lookups_release(s->lookups, key);
-	descriptions_release(s->descriptions, key);
+	if (!o->scalers)
+		return;
+	drop(o->scalers);
+	free(o->scalers);
+	o->scalers = NULL;
 }
 
 /* Of the annotations only whether they can be read decides what is built. */
-static bool stands(const struct object_scalers *o, const struct scaled *of)
+static bool stands(const struct object *o)
 {
-	return o->built && !o->err && scalers_validate(of, NULL) == 0;
+	return o->scalers->built && !o->scalers->err && scalers_validate(&o->of, NULL) == 0;
 }
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+/*
+ * The same values of another environment, of another Secret, give the same questions, so readings
+ * live on.
+ */
+static bool concerns(const struct object *o, unsigned changes)
 {
-	struct scalers *s = arg;
-	struct scaled of;
-	struct object_scalers *o;
+	return (changes & (OBJECT_SPEC | OBJECT_NEEDS)) || ((changes & OBJECT_ANNOTATIONS) && !stands(o)) ||
+		((changes & OBJECT_TARGET) && o->scalers->uses_target);
+}
 
-	if (!(changes & (STORE_SPEC | STORE_ANNOTATIONS | STORE_GONE)))
-		return;
-	o = find(s, key);
-	if (!store_scaled(s->store, key, &of)) {
-		scalers_release(s, key);
-		if (o)
-			forget(s, o);
-		return;
+void scalers_follow(struct object *o, unsigned changes)
+{
+	if (changes & OBJECT_GONE) {
+		holdings_release(o);
+		forget(o);
+	} else if (o->scalers && concerns(o, changes)) {
+		drop(o->scalers);
 	}
-	if (o && ((changes & STORE_SPEC) || !stands(o, &of)))
-		drop(o);
-}
-
-/*
- * The target's environment may have changed: what was built from it is built anew when somebody
- * asks. The same values give the same questions, so readings live on.
- */
-static void on_target_change(void *arg, const char *key)
-{
-	struct scalers *s = arg;
-	struct object_scalers *o = find(s, key);
-
-	if (o && o->uses_target)
-		drop(o);
-}
-
-/*
- * A Secret, a token, a TriggerAuthentication, what an external scaler says of its metrics ...:
- * whoever works with the old scalers, or waits for new ones, is told.
- */
-static void on_lookup_change(void *arg, const char *key)
-{
-	struct scalers *s = arg;
-	struct object_scalers *o = find(s, key);
-
-	if (o)
-		drop(o);
-	for (size_t i = 0; i < s->listener_count; i++)
-		s->listeners[i].fn(s->listeners[i].arg, key);
 }
 
 /* ---- Asking ---- */
 
-static struct object_scalers *get(struct scalers *s, const char *key)
+static void build_anew(struct scalers *s, struct object *o)
 {
-	struct object_scalers *o = find(s, key);
-
-	if (o)
-		return o;
-	o = mem_zalloc(sizeof(*o));
-	o->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, s->objects, o->key, strlen(o->key), o);
-	return o;
-}
-
-static void build_anew(struct scalers *s, struct object_scalers *o, const struct scaled *of)
-{
+	struct built_scalers *b = o->scalers;
 	struct err err = { 0 };
 	bool failed;
 
-	drop(o);
-	failed = scalers_build(s, o, of, &err) != 0;
+	drop(b);
+	failed = scalers_build(s, o, &err) != 0;
 	if (failed) {
-		drop(o); /* what was built before the one that failed */
-		err_keep(&o->err, &err);
+		drop(b); /* what was built before the one that failed */
+		err_keep(&b->err, &err);
 	}
-	o->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);
+	b->built = !failed || (err.kind != ERR_TEMPORARY && err.kind != ERR_WAITING);
 	if (!failed && s->on_built)
-		s->on_built(s->on_built_arg, o->key);
+		s->on_built(s->on_built_arg, o);
 }
 
-int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
+int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err)
 {
-	struct object_scalers *o;
-
-	if (!store_scaled(s->store, key, &out->of))
-		return err_set(err, ERR_MISSING, "%s %s not found", scaled_kind_word(store_key_kind(key)),
-			store_key_path(key));
-	o = get(s, key);
-	if (!o->built)
-		build_anew(s, o, &out->of);
-	if (o->err) {
+	if (o->gone)
+		return err_set(err, ERR_MISSING, "%s %s not found", scaled_kind_word(o->kind), o->path);
+	if (!o->scalers)
+		o->scalers = mem_zalloc(sizeof(*o->scalers));
+	if (!o->scalers->built)
+		build_anew(s, o);
+	out->of = o->of;
+	if (o->scalers->err) {
 		if (err)
-			*err = *o->err;
+			*err = *o->scalers->err;
 		return -1;
 	}
-	out->list = o->list;
-	out->count = o->count;
-	out->formula = o->formula;
+	out->list = o->scalers->list;
+	out->count = o->scalers->count;
+	out->formula = o->scalers->formula;
 	return 0;
 }
 
@@ -170,27 +109,19 @@ const struct scaler *scalers_find(const struct built *built, const char *metric,
 	return NULL;
 }
 
-uint64_t scalers_questions(struct scalers *s, const char *key)
+uint64_t scalers_questions(const struct object *o)
 {
-	const struct object_scalers *o = find(s, key);
+	const struct built_scalers *b = o->scalers;
 	struct buf keys = BUF_INIT(QUESTIONS_BYTES_MAX);
 	uint64_t fingerprint = 0;
 
-	for (size_t i = 0; o && i < o->count; i++)
-		if (o->list[i].question)
-			buf_printf(&keys, "%s\n", o->list[i].question->key);
+	for (size_t i = 0; b && i < b->count; i++)
+		if (b->list[i].question)
+			buf_printf(&keys, "%s\n", b->list[i].question->key);
 	if (keys.len > 0)
 		fingerprint = fingerprint_fast(keys.data, keys.len);
 	buf_done(&keys);
 	return fingerprint;
-}
-
-void scalers_listen(struct scalers *s, scalers_fn fn, void *arg)
-{
-	if (s->listener_count < SCALERS_LISTENERS_MAX) {
-		s->listeners[s->listener_count].fn = fn;
-		s->listeners[s->listener_count++].arg = arg;
-	}
 }
 
 void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
@@ -199,30 +130,19 @@ void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
 	s->on_built_arg = arg;
 }
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups,
-	struct descriptions *descriptions, struct readings *readings)
+struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct descriptions *descriptions,
+	struct readings *readings)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
 	s->store = store;
-	s->targets = targets;
 	s->lookups = lookups;
 	s->descriptions = descriptions;
 	s->readings = readings;
-	lookups_listen(lookups, on_lookup_change, s);
-	descriptions_listen(descriptions, on_lookup_change, s);
-	store_listen(store, on_store_change, s);
-	targets_listen(targets, on_target_change, s);
 	return s;
 }
 
 void scalers_free(struct scalers *s)
 {
-	struct object_scalers *o, *next;
-
-	if (!s)
-		return;
-	HASH_ITER (hh, s->objects, o, next)
-		forget(s, o);
 	free(s);
 }

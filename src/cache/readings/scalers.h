@@ -42,18 +42,18 @@ struct built {            /* borrowed until the loop turns */
 	const struct formula *formula;
 };
 
-struct scalers *scalers_new(struct store *store, struct targets *targets, struct lookups *lookups,
-	struct descriptions *descriptions, struct readings *readings);
-void scalers_free(struct scalers *s);
+struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct descriptions *descriptions,
+	struct readings *readings);
+void scalers_free(struct scalers *s); /* after cache_forget */
 
 /*
  * The scalers of one object, in trigger order. ERR_MISSING: no such object; ERR_INVALID: the object
  * or a trigger cannot be built (the same text as in its Ready condition), also because a Secret, a
  * key, a TriggerAuthentication is missing or denied; ERR_WAITING: something that it needs is not
- * read yet, and scalers_listen, or the target's listeners, tell when it was; ERR_TEMPORARY: the
- * same, and why it cannot be read at the moment.
+ * read yet, and OBJECT_NEEDS or OBJECT_TARGET tells when it was; ERR_TEMPORARY: the same, and why
+ * it cannot be read at the moment.
  */
-int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err);
+int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err);
 
 /*
  * The one for this external metric (cpu and memory are not asked for here); names are compared
@@ -61,23 +61,20 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
  */
 const struct scaler *scalers_find(const struct built *built, const char *metric, struct err *err);
 
-/*
- * Told when what an object was built from, or what it waits for, is different: it is built anew
- * when somebody asks. It only takes note. For life; a handful.
- */
-typedef void (*scalers_fn)(void *arg, const char *key);
-void scalers_listen(struct scalers *s, scalers_fn fn, void *arg);
+/* What it was built from may be different: it is built anew when somebody asks. */
+void scalers_follow(struct object *o, unsigned changes);
 
 /*
  * Told when an object's scalers were built: what it asks may be another thing than before. It only
  * takes note. For life; one.
  */
+typedef void (*scalers_fn)(void *arg, struct object *o);
 void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg);
 
 /*
  * A fingerprint of the questions as they were built last; 0 while nothing is built. When it is
  * another than before, what was read so far says nothing about the sources that are asked now.
  */
-uint64_t scalers_questions(struct scalers *s, const char *key);
+uint64_t scalers_questions(const struct object *o);
 
 #endif

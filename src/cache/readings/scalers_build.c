@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "cache/auth/auth.h"
+#include "cache/auth/holders.h"
 #include "cache/readings/scalers_parts.h"
 #include "cache/readings/triggerparams.h"
 #include "decide/validate/validate.h"
@@ -15,26 +16,25 @@
 /* What they are built from. */
 struct material {
 	const struct auth_lookup *lookup;
-	const struct scaled *of;
 	const struct workload *target; /* NULL: not needed */
 	struct workload *template;     /* owned: what target is of a ScaledJob */
 	struct strmap env, unresolved;
 };
 
-static int read_template(struct material *m, struct err *err)
+static int read_template(const struct object *o, struct material *m, struct err *err)
 {
-	m->target = m->template = scaledjob_workload(m->of->sj);
+	m->target = m->template = scaledjob_workload(o->of.sj);
 	return m->template ? 0
 			   : err_set(err, ERR_INVALID,
 				     "spec.jobTargetRef.template cannot be read, so the environment of its containers "
 				     "is not known");
 }
 
-static int read_scale_target(struct scalers *s, const char *key, struct material *m, struct err *err)
+static int read_scale_target(const struct object *o, struct material *m, struct err *err)
 {
-	const char *trouble = targets_trouble(s->targets, key);
+	const char *trouble = targets_trouble(o);
 
-	switch (targets_get(s->targets, key, &m->target)) {
+	switch (targets_get(o, &m->target)) {
 	case TARGET_UNREAD:
 		return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING,
 			"the scale target's environment is not read yet%s%s", trouble ? ": " : "",
@@ -42,23 +42,23 @@ static int read_scale_target(struct scalers *s, const char *key, struct material
 	case TARGET_MISSING:
 		return err_set(err, ERR_INVALID,
 			"the scale target %s does not exist, so its environment cannot be read",
-			m->of->so->spec.target_name);
+			o->of.so->spec.target_name);
 	case TARGET_PRESENT: break;
 	}
 	return 0;
 }
 
-static int read_target(struct scalers *s, const char *key, struct material *m, struct err *err)
+static int read_target(const struct object *o, struct material *m, struct err *err)
 {
-	return m->of->kind == SCALED_JOB ? read_template(m, err) : read_scale_target(s, key, m, err);
+	return o->kind == SCALED_JOB ? read_template(o, m, err) : read_scale_target(o, m, err);
 }
 
 /* ---- Metrics that the source names ---- */
 
-static struct scaler *add(struct object_scalers *o)
+static struct scaler *add(struct built_scalers *b)
 {
-	o->list = mem_resize(o->list, o->count + 1, sizeof(*o->list));
-	return &o->list[o->count++];
+	b->list = mem_resize(b->list, b->count + 1, sizeof(*b->list));
+	return &b->list[b->count++];
 }
 
 /* Of the scalingModifiers; NULL without one. */
@@ -81,10 +81,10 @@ static int check_one_metric(const struct scaled *of, const struct scaler *whole,
 		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
 }
 
-static void narrow(struct object_scalers *o, const struct scaler *whole, const struct description *d)
+static void narrow(struct built_scalers *b, const struct scaler *whole, const struct description *d)
 {
 	for (size_t i = 0; i < d->count; i++)
-		scaler_narrow(whole, &d->metrics[i], i, add(o));
+		scaler_narrow(whole, &d->metrics[i], i, add(b));
 }
 
 static bool is_of(const struct hpa_external *metric, const char *prefix, const struct scaler *whole)
@@ -115,50 +115,48 @@ static int recall(const struct scalers *s, const struct scaledobject *so, const 
 }
 
 /* The source has never said which metrics there are. Takes whole. */
-static int stand_in(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
-	struct err *err)
+static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
 	struct description d = { 0 };
 
-	if (of->kind == SCALED_OBJECT && recall(s, of->so, whole, &d, err)) {
+	if (o->kind == SCALED_OBJECT && recall(s, o->of.so, whole, &d, err)) {
 		scaler_done(whole);
 		return -1;
 	}
 	if (d.count > 0) {
-		narrow(o, whole, &d);
+		narrow(o->scalers, whole, &d);
 		scaler_done(whole);
 	} else {
-		*add(o) = *whole;
+		*add(o->scalers) = *whole;
 	}
 	description_done(&d);
 	return 0;
 }
 
 /* Takes whole. */
-static int expand(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct scaler *whole,
-	struct err *err)
+static int expand(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
 	const struct description *d;
-	enum reference_state state = descriptions_get(s->descriptions, o->key, whole->question, &d, err);
+	enum reference_state state = descriptions_get(s->descriptions, o, whole->question, &d, err);
 	int failed = -1;
 
 	if (state == REFERENCE_MISSING)
-		return stand_in(s, o, of, whole, err);
+		return stand_in(s, o, whole, err);
 	if (state == REFERENCE_FOUND)
-		failed = check_one_metric(of, whole, d, err);
+		failed = check_one_metric(&o->of, whole, d, err);
 	if (state == REFERENCE_FOUND && !failed)
-		narrow(o, whole, d);
+		narrow(o->scalers, whole, d);
 	scaler_done(whole);
 	return failed;
 }
 
 /* ---- One after the other ---- */
 
-static int build_one(struct scalers *s, struct object_scalers *o, const struct material *m, size_t i,
-	const struct strmap *auth, struct err *err)
+static int build_one(struct scalers *s, struct object *o, const struct material *m, size_t i, const struct strmap *auth,
+	struct err *err)
 {
 	struct scaler whole;
-	struct scaler_params params = triggerparams_of(m->of, i);
+	struct scaler_params params = triggerparams_of(&o->of, i);
 
 	params.auth = auth;
 	params.env = &m->env;
@@ -166,8 +164,8 @@ static int build_one(struct scalers *s, struct object_scalers *o, const struct m
 	if (scaler_build(&params, &whole, err))
 		return -1;
 	if (whole.undescribed)
-		return expand(s, o, m->of, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
-	*add(o) = whole;
+		return expand(s, o, &whole, err) ? err_wrap(err, "trigger %zu (%s)", i, params.type) : 0;
+	*add(o->scalers) = whole;
 	return 0;
 }
 
@@ -175,16 +173,16 @@ static int build_one(struct scalers *s, struct object_scalers *o, const struct m
  * Every trigger's references are asked for, also behind something that fails: what is not asked for
  * in a round is not watched any more.
  */
-static void build_all(struct scalers *s, struct object_scalers *o, const struct material *m, struct err *worst)
+static void build_all(struct scalers *s, struct object *o, const struct material *m, struct err *worst)
 {
 	struct err waits = { 0 }; /* for a description: others are asked for at the same time */
 
-	for (size_t i = 0; i < m->of->trigger_count; i++) {
+	for (size_t i = 0; i < o->of.trigger_count; i++) {
 		struct strmap auth = { 0 };
 		struct err err = { 0 };
 
-		if (auth_params(m->lookup, m->of, &m->of->triggers[i], m->target, &auth, &err)) {
-			err_wrap(&err, "trigger %zu (%s)", i, m->of->triggers[i].type);
+		if (auth_params(m->lookup, &o->of, &o->of.triggers[i], m->target, &auth, &err)) {
+			err_wrap(&err, "trigger %zu (%s)", i, o->of.triggers[i].type);
 			auth_note_failure(worst, &err);
 		} else if (worst->kind == ERR_NONE && build_one(s, o, m, i, &auth, &err)) {
 			auth_note_failure(err.kind == ERR_WAITING ? &waits : worst, &err);
@@ -196,7 +194,7 @@ static void build_all(struct scalers *s, struct object_scalers *o, const struct 
 }
 
 /* Over the triggers that are asked, by their names; a trigger without one cannot be meant. */
-static int build_formula(struct object_scalers *o, const struct scaled *of, struct err *err)
+static int build_formula(struct built_scalers *b, const struct scaled *of, struct err *err)
 {
 	const char *text = formula_text(of);
 	const char **names;
@@ -204,34 +202,34 @@ static int build_formula(struct object_scalers *o, const struct scaled *of, stru
 
 	if (!text)
 		return 0;
-	names = mem_array(o->count + 1, sizeof(*names));
-	for (size_t i = 0; i < o->count; i++)
-		if (o->list[i].question)
-			names[count++] = o->list[i].trigger_name ? o->list[i].trigger_name : "";
-	o->formula = formula_compile(text, names, count, err);
+	names = mem_array(b->count + 1, sizeof(*names));
+	for (size_t i = 0; i < b->count; i++)
+		if (b->list[i].question)
+			names[count++] = b->list[i].trigger_name ? b->list[i].trigger_name : "";
+	b->formula = formula_compile(text, names, count, err);
 	free(names);
-	return o->formula ? 0 : err_wrap(err, "spec.advanced.scalingModifiers.formula");
+	return b->formula ? 0 : err_wrap(err, "spec.advanced.scalingModifiers.formula");
 }
 
-static void build_round(struct scalers *s, struct object_scalers *o, struct material *m, struct err *worst)
+static void build_round(struct scalers *s, struct object *o, struct material *m, struct err *worst)
 {
 	struct err err = { 0 };
 
-	o->uses_target = auth_needs_target(m->lookup, m->of);
-	if (o->uses_target && read_target(s, o->key, m, worst))
+	o->scalers->uses_target = auth_needs_target(m->lookup, &o->of);
+	if (o->scalers->uses_target && read_target(o, m, worst))
 		return;
-	if (o->uses_target && auth_environment(m->lookup, m->of, m->target, &m->env, &m->unresolved, &err))
+	if (o->scalers->uses_target && auth_environment(m->lookup, &o->of, m->target, &m->env, &m->unresolved, &err))
 		auth_note_failure(worst, &err);
 	build_all(s, o, m, worst);
 	if (worst->kind == ERR_NONE)
-		build_formula(o, m->of, worst);
+		build_formula(o->scalers, &o->of, worst);
 }
 
-static void share_questions(struct scalers *s, struct object_scalers *o)
+static void share_questions(struct scalers *s, struct built_scalers *b)
 {
-	for (size_t i = 0; i < o->count; i++)
-		if (o->list[i].question)
-			o->list[i].question = readings_share(s->readings, o->list[i].question);
+	for (size_t i = 0; i < b->count; i++)
+		if (b->list[i].question)
+			b->list[i].question = readings_share(s->readings, b->list[i].question);
 }
 
 int scalers_validate(const struct scaled *of, struct err *err)
@@ -240,21 +238,19 @@ int scalers_validate(const struct scaled *of, struct err *err)
 				      : validate_for_reconcile(of->so, err);
 }
 
-int scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err)
+int scalers_build(struct scalers *s, struct object *o, struct err *err)
 {
-	struct material m = { .of = of };
+	struct material m = { .target = NULL };
 	struct err worst = { 0 };
 
-	if (scalers_validate(of, err)) {
-		scalers_release(s, o->key);
+	if (scalers_validate(&o->of, err)) {
+		holdings_release(o);
 		return -1;
 	}
-	m.lookup = lookups_begin(s->lookups, o->key);
-	descriptions_begin(s->descriptions, o->key);
+	m.lookup = lookups_begin(s->lookups, o);
 	build_round(s, o, &m, &worst);
-	share_questions(s, o);
-	descriptions_end(s->descriptions, o->key);
-	lookups_end(s->lookups, o->key);
+	share_questions(s, o->scalers);
+	lookups_end(s->lookups);
 	strmap_done_secret(&m.env);
 	strmap_done(&m.unresolved);
 	workload_free(m.template);

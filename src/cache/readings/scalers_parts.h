@@ -10,50 +10,35 @@
  *                    and what its sources name
  */
 
-#include "base/hash.h"
 #include "cache/readings/scalers.h"
 
 /* One object's scalers, or why there are none. */
-struct object_scalers {
-	char *key;
+struct built_scalers {
 	bool built;       /* list or err is what the object as stored gives */
 	bool uses_target; /* some parameter comes from the target's environment */
 	struct err *err;  /* owned; NULL: the list is good */
 	struct scaler *list;
 	size_t count;
 	struct formula *formula; /* NULL without one */
-	UT_hash_handle hh;
 };
-
-#define SCALERS_LISTENERS_MAX 4
 
 struct scalers {
 	struct store *store;
-	struct targets *targets;
 	struct lookups *lookups;
 	struct descriptions *descriptions;
 	struct readings *readings;
-	struct {
-		scalers_fn fn;
-		void *arg;
-	} listeners[SCALERS_LISTENERS_MAX];
-	size_t listener_count;
 	scalers_fn on_built;
 	void *on_built_arg;
-	struct object_scalers *objects;
-	struct object_scalers *last; /* found last: a poll looks several times */
 };
-
-void scalers_release(struct scalers *s, const char *key); /* it needs nothing any more */
 
 /* Whether what it says can be followed at all; err may be NULL. */
 int scalers_validate(const struct scaled *of, struct err *err);
 
 /*
- * Into *o, which is empty. Fails with what stays true until the object, its target or what it
- * refers to changes, and so may be remembered, or with ERR_WAITING or ERR_TEMPORARY; what was built
- * before is left in *o.
+ * Into what the object has for it, which is empty. Fails with what stays true until the object, its
+ * target or what it refers to changes, and so may be remembered, or with ERR_WAITING or
+ * ERR_TEMPORARY; what was built before is left there.
  */
-int scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err);
+int scalers_build(struct scalers *s, struct object *o, struct err *err);
 
 #endif

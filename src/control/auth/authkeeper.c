@@ -333,7 +333,7 @@ static void on_new(struct authkeeper *k, const char *key, const struct triggerau
 		announce_added(e);
 }
 
-static void on_object(struct authkeeper *k, const char *key)
+static void on_authentication(struct authkeeper *k, const char *key)
 {
 	const struct triggerauth *t = stored(k, key);
 	struct entry *e;
@@ -357,14 +357,23 @@ static void on_object(struct authkeeper *k, const char *key)
 	}
 }
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+static void on_triggerauth(void *arg, const char *key)
 {
-	struct authkeeper *k = arg;
+	if (key)
+		on_authentication(arg, key);
+	gather_soon(arg);
+}
 
-	if ((changes & STORE_TRIGGERAUTH) && key)
-		on_object(k, key);
-	if (changes & (STORE_SPEC | STORE_GONE | STORE_TRIGGERAUTH | STORE_SYNCED))
-		gather_soon(k);
+static void on_object(void *arg, struct object *o, unsigned changes)
+{
+	(void)o;
+	if (changes & (OBJECT_SPEC | OBJECT_GONE))
+		gather_soon(arg);
+}
+
+static void on_synced(void *arg)
+{
+	gather_soon(arg);
 }
 
 /* ---- The house around it ---- */
@@ -386,13 +395,14 @@ void authkeeper_set_leading(struct authkeeper *k, bool leading)
 
 struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct events *events)
 {
+	static const struct store_events heard = { on_object, on_triggerauth, on_synced };
 	struct authkeeper *k = mem_zalloc(sizeof(*k));
 
 	k->cache = cache;
 	k->kube = kube;
 	k->events = events;
 	loop_timer_init(&k->gather, cache->loop, on_gather, k);
-	store_listen(cache->store, on_store_change, k);
+	cache_listen(cache, &heard, k);
 	return k;
 }
 

@@ -43,11 +43,11 @@ static void add(struct authusers_list *l, const struct meta *user)
 	l->users[l->count++] = user;
 }
 
-static void add_object(void *arg, const char *key, const struct scaled *of)
+static void add_object(void *arg, struct object *o)
 {
 	struct authusers *u = arg;
+	const struct scaled *of = &o->of;
 
-	(void)key;
 	if (of->kind != u->kind)
 		return;
 	for (size_t i = 0; i < of->trigger_count; i++) {
@@ -65,7 +65,7 @@ static void add_object(void *arg, const char *key, const struct scaled *of)
 
 void authusers_gather(struct authusers *u, const struct store *store)
 {
-	store_each_scaled(store, add_object, u);
+	store_each_object(store, add_object, u);
 }
 
 static int by_name(const void *a, const void *b)

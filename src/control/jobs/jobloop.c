@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 struct jobloop_name {
 	char *text;
@@ -46,11 +46,11 @@ static struct jobloop_name *name_find(const struct jobloop_part *p, const char *
 }
 
 /* Those that run now. */
-static void take_names(struct object *o)
+static void take_names(struct work *work)
 {
-	struct jobloop_part *p = &o->job->jobloop;
+	struct jobloop_part *p = &work->job->jobloop;
 	size_t count;
-	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
+	const struct jobs_seen *seen = jobs_of(work->control->cache->jobs, work->object->key, &count);
 
 	p->names = mem_array(count + 1, sizeof(*p->names));
 	for (size_t i = 0; i < count; i++)
@@ -61,22 +61,22 @@ static void take_names(struct object *o)
 
 static void on_pods(void *arg, const char *const *pending, size_t count, const struct err *err)
 {
-	struct object *o = arg;
+	struct work *work = arg;
 
-	o->job->jobloop.pods = NULL;
-	err_keep(&o->job->jobloop.pods_err, err);
+	work->job->jobloop.pods = NULL;
+	err_keep(&work->job->jobloop.pods_err, err);
 	for (size_t i = 0; i < count; i++) {
-		struct jobloop_name *name = name_find(&o->job->jobloop, pending[i]);
+		struct jobloop_name *name = name_find(&work->job->jobloop, pending[i]);
 
 		if (name)
 			name->pending = true;
 	}
-	polling_prepared(o);
+	polling_prepared(work);
 }
 
-static void ask_pods(struct object *o, const struct scaledjob *sj)
+static void ask_pods(struct work *work, const struct scaledjob *sj)
 {
-	struct jobloop_part *p = &o->job->jobloop;
+	struct jobloop_part *p = &work->job->jobloop;
 	MEM_AUTO const char **names = mem_array(p->name_count, sizeof(*names));
 	struct jobpods_request request = {
 		.namespace_ = sj->meta.namespace_,
@@ -84,43 +84,43 @@ static void ask_pods(struct object *o, const struct scaledjob *sj)
 		.job_count = p->name_count,
 		.conditions = (const char *const *)sj->spec.pending_conditions,
 		.condition_count = sj->spec.pending_condition_count,
-		.deadline_ms = o->control->query_deadline_ms,
+		.deadline_ms = work->control->query_deadline_ms,
 	};
 
 	for (size_t i = 0; i < p->name_count; i++)
 		names[i] = p->names[i].text;
-	p->pods = jobpods_ask(o->control->kube, &request, on_pods, o);
+	p->pods = jobpods_ask(work->control->kube, &request, on_pods, work);
 }
 
-bool jobloop_prepare(struct object *o)
+bool jobloop_prepare(struct work *work)
 {
-	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	const struct scaledjob *sj = work->object->of.sj;
 
-	forget_pods(&o->job->jobloop);
+	forget_pods(&work->job->jobloop);
 	if (!sj || !jobs_needs_pods(&sj->spec))
 		return false;
-	take_names(o);
-	if (o->job->jobloop.name_count == 0)
+	take_names(work);
+	if (work->job->jobloop.name_count == 0)
 		return false;
-	ask_pods(o, sj);
+	ask_pods(work, sj);
 	return true;
 }
 
-void jobloop_unprepare(struct object *o)
+void jobloop_unprepare(struct work *work)
 {
-	jobpods_cancel(o->job->jobloop.pods);
-	o->job->jobloop.pods = NULL;
+	jobpods_cancel(work->job->jobloop.pods);
+	work->job->jobloop.pods = NULL;
 }
 
 /* What nobody looked at, because it was made since, counts as pending. */
-static size_t count_pending(const struct object *o)
+static size_t count_pending(const struct work *work)
 {
-	size_t count, pending = jobmaker_unseen(o);
-	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
+	size_t count, pending = jobmaker_unseen(work);
+	const struct jobs_seen *seen = jobs_of(work->control->cache->jobs, work->object->key, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const struct jobloop_name *name = seen[i].job->state == JOB_RUNNING
-			? name_find(&o->job->jobloop, seen[i].job->meta.name)
+			? name_find(&work->job->jobloop, seen[i].job->meta.name)
 			: NULL;
 
 		pending += seen[i].job->state == JOB_RUNNING && (!name || name->pending);
@@ -151,11 +151,11 @@ static struct jobs_trigger *triggers_of(const struct survey_result *r)
 	return list;
 }
 
-static int know_jobs(const struct object *o, const struct meta *meta, struct err *err)
+static int know_jobs(const struct work *work, const struct meta *meta, struct err *err)
 {
 	const char *trouble;
 
-	if (jobs_known(o->control->cache->jobs, meta->namespace_, &trouble))
+	if (jobs_known(work->control->cache->jobs, meta->namespace_, &trouble))
 		return 0;
 	return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s",
 		trouble ? trouble : "the Jobs are not read yet");
@@ -166,22 +166,21 @@ static int32_t number(size_t count)
 	return count < INT32_MAX ? (int32_t)count : INT32_MAX;
 }
 
-static void count_jobs(const struct object *o, int64_t asked_at_ms, struct jobs_facts *facts)
+static void count_jobs(const struct work *work, int64_t asked_at_ms, struct jobs_facts *facts)
 {
-	const struct cache *cache = o->control->cache;
+	const struct cache *cache = work->control->cache;
 	int64_t since_ms = asked_at_ms ? asked_at_ms : loop_now_ms(cache->loop);
 
-	facts->running = number(jobs_running(cache->jobs, o->key, since_ms) + jobmaker_unseen(o));
-	facts->pending = jobs_needs_pods(facts->spec) ? number(count_pending(o)) : 0;
+	facts->running = number(jobs_running(cache->jobs, work->object->key, since_ms) + jobmaker_unseen(work));
+	facts->pending = jobs_needs_pods(facts->spec) ? number(count_pending(work)) : 0;
 }
 
 /* ---- What follows ---- */
 
 /* r NULL: nobody was asked. */
-static void note(struct object *o, const struct survey_result *r, const struct jobs_facts *facts,
+static void note(struct work *work, const struct survey_result *r, const struct jobs_facts *facts,
 	const struct jobs_decision *d, char *text, size_t size)
 {
-	struct journal *journal = o->control->cache->journal;
 	uint64_t mark = jobs_mark(facts, d);
 	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
 		.triggers = r ? r->triggers : NULL,
@@ -191,167 +190,167 @@ static void note(struct object *o, const struct survey_result *r, const struct j
 		.replicas = d->create,
 		.active = d->active,
 		.failing = d->failing };
-	bool stands = journal_stands(journal, o->key, mark, facts->now_unix_ms);
+	bool stands = journal_stands(work->object, mark, facts->now_unix_ms);
 
 	*text = '\0';
 	if (!stands || d->create > 0)
 		jobs_explain(facts, d, text, size);
 	if (stands)
 		return;
-	log_debug(o->subject, "%s", text);
-	journal_decided(journal, o->key, mark, &seen, &verdict, text);
+	log_debug(work->subject, "%s", text);
+	journal_decided(work->object, mark, &seen, &verdict, text);
 }
 
-static void say_status(struct object *o, const struct scaledjob *sj, const struct jobs_facts *facts,
+static void say_status(struct work *work, const struct scaledjob *sj, const struct jobs_facts *facts,
 	const struct jobs_decision *d)
 {
-	struct scaledobject_status *wanted = status_wanted(o, &sj->status);
-	bool was_active = status_says(o, "Active");
+	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
+	bool was_active = status_says(work, "Active");
 
 	jobconditions_after_tick(sj, facts, d, facts->now_unix_ms, wanted);
-	if (status_says(o, "Active") && !was_active)
-		announce(o, &sj->meta, "Normal", "ScaledJobActive", "%s",
+	if (status_says(work, "Active") && !was_active)
+		announce(work, &sj->meta, "Normal", "ScaledJobActive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is active");
-	if (was_active && !status_says(o, "Active"))
-		announce(o, &sj->meta, "Normal", "ScaledJobInactive", "%s",
+	if (was_active && !status_says(work, "Active"))
+		announce(work, &sj->meta, "Normal", "ScaledJobInactive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is inactive");
-	status_write(o);
+	status_write(work);
 }
 
 /*
  * Who was refused a moment ago is not asked again by each message of a source, only by the next
  * poll that is due.
  */
-static void act(struct object *o, const struct jobs_facts *facts, const struct jobs_decision *d, const char *text)
+static void act(struct work *work, const struct jobs_facts *facts, const struct jobs_decision *d, const char *text)
 {
-	bool refused = facts->create_trouble && !o->loop.timed;
+	bool refused = facts->create_trouble && !work->loop.timed;
 
-	jobmaker_create(o, refused ? 0 : d->create, facts->running, text);
+	jobmaker_create(work, refused ? 0 : d->create, facts->running, text);
 }
 
 /*
  * That Jobs were refused is no trouble any more when there is nothing to create, and nothing open.
  */
-static struct jobs_decision judge(struct object *o, struct jobs_facts *facts)
+static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
 {
 	struct jobs_decision d = jobs_decide(facts);
 
-	if (!facts->create_trouble || d.create > 0 || jobmaker_unseen(o) > 0 || facts->jobs_err || facts->pods_err)
+	if (!facts->create_trouble || d.create > 0 || jobmaker_unseen(work) > 0 || facts->jobs_err || facts->pods_err)
 		return d;
-	jobmaker_forgive(o);
+	jobmaker_forgive(work);
 	facts->create_trouble = NULL;
 	return jobs_decide(facts);
 }
 
-static void decide(struct object *o, const struct survey_result *r)
+static void decide(struct work *work, const struct survey_result *r)
 {
 	const struct scaledjob *sj = r->of.sj;
 	MEM_AUTO struct jobs_trigger *triggers = triggers_of(r);
-	MEM_AUTO char *trouble = mem_dup(o->job->maker.trouble);
+	MEM_AUTO char *trouble = mem_dup(work->job->maker.trouble);
 	struct err jobs_err = { 0 };
 	struct jobs_facts facts = {
 		.spec = &sj->spec,
 		.now_unix_ms = timestamp_now_ms(),
 		.triggers = triggers,
 		.trigger_count = r->count,
-		.pods_err = o->job->jobloop.pods_err,
-		.last_active_unix_ms = o->loop.last_active_unix_ms,
+		.pods_err = work->job->jobloop.pods_err,
+		.last_active_unix_ms = work->loop.last_active_unix_ms,
 		.create_trouble = trouble,
 	};
 	struct jobs_decision d;
 	char text[512];
 	uint64_t cause;
 
-	if (know_jobs(o, &sj->meta, &jobs_err))
+	if (know_jobs(work, &sj->meta, &jobs_err))
 		facts.jobs_err = &jobs_err;
-	count_jobs(o, r->asked_at_ms, &facts);
-	d = judge(o, &facts);
+	count_jobs(work, r->asked_at_ms, &facts);
+	d = judge(work, &facts);
 	cause = jobs_failure_mark(&facts);
-	facts.cause_is_news = cause != o->job->jobloop.cause;
-	o->job->jobloop.cause = cause;
-	o->loop.last_active_unix_ms = d.last_active_unix_ms;
-	note(o, r, &facts, &d, text, sizeof(text));
-	polling_say_failures(o, r);
-	polling_log_failing(o, r, d.failing);
-	act(o, &facts, &d, text);
-	say_status(o, sj, &facts, &d);
-	announce_push(o, &sj->meta);
+	facts.cause_is_news = cause != work->job->jobloop.cause;
+	work->job->jobloop.cause = cause;
+	work->loop.last_active_unix_ms = d.last_active_unix_ms;
+	note(work, r, &facts, &d, text, sizeof(text));
+	polling_say_failures(work, r);
+	polling_log_failing(work, r, d.failing);
+	act(work, &facts, &d, text);
+	say_status(work, sj, &facts, &d);
+	announce_push(work, &sj->meta);
 }
 
 /*
  * Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none;
  * what is wrong reconcile says.
  */
-static void keep_minimum(struct object *o, const struct scaledjob *sj)
+static void keep_minimum(struct work *work, const struct scaledjob *sj)
 {
-	MEM_AUTO char *trouble = mem_dup(o->job->maker.trouble);
+	MEM_AUTO char *trouble = mem_dup(work->job->maker.trouble);
 	struct err jobs_err = { 0 };
 	struct jobs_facts facts = { .spec = &sj->spec,
 		.now_unix_ms = timestamp_now_ms(),
-		.last_active_unix_ms = o->loop.last_active_unix_ms,
+		.last_active_unix_ms = work->loop.last_active_unix_ms,
 		.create_trouble = trouble };
 	struct jobs_decision d;
 	char text[512];
 
-	if (know_jobs(o, &sj->meta, &jobs_err))
+	if (know_jobs(work, &sj->meta, &jobs_err))
 		facts.jobs_err = &jobs_err;
-	count_jobs(o, 0, &facts);
-	d = judge(o, &facts);
-	note(o, NULL, &facts, &d, text, sizeof(text));
-	act(o, &facts, &d, text);
+	count_jobs(work, 0, &facts);
+	d = judge(work, &facts);
+	note(work, NULL, &facts, &d, text, sizeof(text));
+	act(work, &facts, &d, text);
 }
 
-void jobloop_decide(struct object *o, const struct survey_result *result)
+void jobloop_decide(struct work *work, const struct survey_result *result)
 {
-	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	const struct scaledjob *sj = work->object->of.sj;
 	bool paused, held = !sj || directives_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
 
 	/* What is wrong with the object reconcile says, in Ready; a pause is its work, too. */
 	if (held || result->err)
-		queue_mark(o);
+		queue_mark(work);
 	if (held || (result->err && !scaledjob_min(&sj->spec)))
-		jobmaker_drop(o);
+		jobmaker_drop(work);
 	else if (result->err)
-		keep_minimum(o, sj);
+		keep_minimum(work, sj);
 	else
-		decide(o, result);
-	forget_pods(&o->job->jobloop);
-	if (o->job->sweep.waits)
-		queue_mark(o);
+		decide(work, result);
+	forget_pods(&work->job->jobloop);
+	if (work->job->sweep.waits)
+		queue_mark(work);
 }
 
-void jobloop_paused(struct object *o, const struct scaledjob *sj)
+void jobloop_paused(struct work *work, const struct scaledjob *sj)
 {
 	struct jobs_facts facts = { .spec = &sj->spec,
 		.now_unix_ms = timestamp_now_ms(),
 		.paused = true,
-		.last_active_unix_ms = o->loop.last_active_unix_ms };
+		.last_active_unix_ms = work->loop.last_active_unix_ms };
 	struct jobs_decision d;
 	char text[512];
 
-	count_jobs(o, 0, &facts);
+	count_jobs(work, 0, &facts);
 	d = jobs_decide(&facts);
-	note(o, NULL, &facts, &d, text, sizeof(text));
+	note(work, NULL, &facts, &d, text, sizeof(text));
 }
 
 /* ---- Its Jobs ---- */
 
-void jobloop_note(struct object *o)
+void jobloop_note(struct work *work)
 {
-	struct jobs_tally tally = jobs_tally(o->control->cache->jobs, o->key);
+	struct jobs_tally tally = jobs_tally(work->control->cache->jobs, work->object->key);
 	size_t finished = tally.complete + tally.failed;
 
-	jobmaker_look(o);
+	jobmaker_look(work);
 	/* The history may be too long now. */
-	if (finished > o->job->jobloop.finished)
-		queue_mark(o);
-	o->job->jobloop.finished = finished;
+	if (finished > work->job->jobloop.finished)
+		queue_mark(work);
+	work->job->jobloop.finished = finished;
 }
 
-void jobloop_stop(struct object *o)
+void jobloop_stop(struct work *work)
 {
-	jobloop_unprepare(o);
-	forget_pods(&o->job->jobloop);
-	o->job->jobloop.finished = 0;
-	o->job->jobloop.cause = 0;
+	jobloop_unprepare(work);
+	forget_pods(&work->job->jobloop);
+	work->job->jobloop.finished = 0;
+	work->job->jobloop.cause = 0;
 }

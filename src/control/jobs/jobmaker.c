@@ -34,7 +34,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 #include "decide/jobs/jobspec.h"
 
 /*
@@ -76,7 +76,7 @@ enum making_state { MAKING_SENT, MAKING_UNSURE, MAKING_DUE, MAKING_AGAIN, MAKING
 static const char *const state_names[] = { "sent", "unsure", "due", "sent again", "looked up" };
 
 struct making {
-	struct object *object;
+	struct work *work;
 	struct making *prev, *next;
 	enum making_state state;
 	bool unsure; /* an answer was lost: it may be there */
@@ -101,7 +101,7 @@ static void __attribute__((format(printf, 3, 4))) move(struct making *m, enum ma
 	va_start(ap, fmt);
 	why = mem_vprintf(fmt, ap);
 	va_end(ap);
-	log_debug(m->object->subject, "Job %s: %s -> %s: %s", m->name, state_names[m->state], state_names[to], why);
+	log_debug(m->work->subject, "Job %s: %s -> %s: %s", m->name, state_names[m->state], state_names[to], why);
 	m->state = to;
 	free(why);
 }
@@ -109,44 +109,44 @@ static void __attribute__((format(printf, 3, 4))) move(struct making *m, enum ma
 /* It is settled. */
 static void end(struct making *m, const char *what)
 {
-	log_debug(m->object->subject, "Job %s: %s -> %s", m->name, state_names[m->state], what);
-	DL_DELETE(m->object->job->maker.making, m);
+	log_debug(m->work->subject, "Job %s: %s -> %s", m->name, state_names[m->state], what);
+	DL_DELETE(m->work->job->maker.making, m);
 	if (m->call)
-		m->object->control->creates--;
+		m->work->control->creates--;
 	kube_cancel(m->call);
 	loop_timer_done(&m->again);
 	err_keep(&m->refusal, NULL);
 	free(m);
 }
 
-static char *namespace_of(const struct object *o)
+static char *namespace_of(const struct work *work)
 {
-	return mem_dupn(o->name, strcspn(o->name, "/"));
+	return mem_dupn(work->object->path, strcspn(work->object->path, "/"));
 }
 
 /* ---- The turns ---- */
 
-static void queue(struct object *o)
+static void queue(struct work *work)
 {
-	if (o->job->maker.queued)
+	if (work->job->maker.queued)
 		return;
-	o->job->maker.queued = true;
-	DL_APPEND2(o->control->making, o, job->maker.prev, job->maker.next);
+	work->job->maker.queued = true;
+	DL_APPEND2(work->control->making, work, job->maker.prev, job->maker.next);
 }
 
-static void unqueue(struct object *o)
+static void unqueue(struct work *work)
 {
-	if (!o->job->maker.queued)
+	if (!work->job->maker.queued)
 		return;
-	o->job->maker.queued = false;
-	DL_DELETE2(o->control->making, o, job->maker.prev, job->maker.next);
+	work->job->maker.queued = false;
+	DL_DELETE2(work->control->making, work, job->maker.prev, job->maker.next);
 }
 
-static bool any_sent(const struct object *o)
+static bool any_sent(const struct work *work)
 {
 	const struct making *m;
 
-	DL_FOREACH (o->job->maker.making, m)
+	DL_FOREACH (work->job->maker.making, m)
 		if (m->state == MAKING_SENT)
 			return true;
 	return false;
@@ -162,33 +162,31 @@ static void forget_burst(struct maker_part *p)
 	p->why = NULL;
 }
 
-static void tell(struct object *o)
+static void tell(struct work *work)
 {
-	struct maker_part *p = &o->job->maker;
-	struct scaled of;
+	struct maker_part *p = &work->job->maker;
 
-	if (p->made > 0 && object_find(o, &of)) {
-		announce(o, of.meta, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
-		journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), p->from, p->from + p->made,
-			p->why ? p->why : "");
-		log_info(o->subject, "%s (%d created)", p->why ? p->why : "", p->made);
+	if (p->made > 0 && !work->object->gone) {
+		announce(work, work->object->of.meta, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
+		journal_scaled(work->object, timestamp_now_ms(), p->from, p->from + p->made, p->why ? p->why : "");
+		log_info(work->subject, "%s (%d created)", p->why ? p->why : "", p->made);
 	}
 	p->from += p->made;
 	p->made = 0;
 }
 
 /* When all that was decided was sent and answered, or is not sure. */
-static void tell_when_over(struct object *o)
+static void tell_when_over(struct work *work)
 {
-	if (o->job->maker.planned == 0 && !any_sent(o))
-		tell(o);
+	if (work->job->maker.planned == 0 && !any_sent(work))
+		tell(work);
 }
 
-static void count(struct object *o, struct counters_family *family)
+static void count(struct work *work, struct counters_family *family)
 {
-	MEM_AUTO char *namespace_ = namespace_of(o);
+	MEM_AUTO char *namespace_ = namespace_of(work);
 
-	counters_add(family, (const char *const[]){ namespace_, o->name + strlen(namespace_) + 1 }, 1);
+	counters_add(family, (const char *const[]){ namespace_, work->object->path + strlen(namespace_) + 1 }, 1);
 }
 
 /* What all names of its Jobs begin with. */
@@ -221,61 +219,59 @@ static char *cause_of(const struct making *m, const struct err *err)
  */
 static void tell_refusal(struct making *m, const struct err *err)
 {
-	struct object *o = m->object;
-	struct maker_part *p = &o->job->maker;
+	struct work *work = m->work;
+	struct maker_part *p = &work->job->maker;
 	MEM_AUTO char *cause = cause_of(m, err);
 	bool news = !p->trouble || strcmp(p->trouble, cause) != 0;
-	struct scaled of;
 
-	if (p->refusal != err->kind && object_find(o, &of)) {
+	if (p->refusal != err->kind && !work->object->gone) {
 		p->refusal = err->kind;
-		announce(o, of.meta, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m),
-			m->name, cause);
+		announce(work, work->object->of.meta, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s",
+			stem_len(m), m->name, cause);
 		if (news)
-			log_warn(o->subject, "creating Jobs: %s; each poll tries again", cause);
+			log_warn(work->subject, "creating Jobs: %s; each poll tries again", cause);
 	}
 	if (!news)
 		return;
 	free(p->trouble);
 	p->trouble = mem_dup(cause);
-	polling_wake(o);
+	polling_wake(work);
 }
 
 /* ---- What becomes of one ---- */
 
-void jobmaker_forgive(struct object *o)
+void jobmaker_forgive(struct work *work)
 {
-	free(o->job->maker.trouble);
-	o->job->maker.trouble = NULL;
+	free(work->job->maker.trouble);
+	work->job->maker.trouble = NULL;
 }
 
 static void made(struct making *m, const json_t *job)
 {
-	struct object *o = m->object;
-	struct scaled of;
+	struct work *work = m->work;
 
-	o->job->maker.made++;
+	work->job->maker.made++;
 	/* One that was sent before another was refused says nothing about what is allowed now. */
-	if (m->refusals == o->job->maker.refusals)
-		jobmaker_forgive(o);
+	if (m->refusals == work->job->maker.refusals)
+		jobmaker_forgive(work);
 	/* It may be one of an earlier version by now, which the rollout did not see. */
-	if (object_find(o, &of) && of.meta->generation != m->generation)
-		queue_mark(o);
-	count(o, o->control->jobs_created);
+	if (!work->object->gone && work->object->of.meta->generation != m->generation)
+		queue_mark(work);
+	count(work, work->control->jobs_created);
 	/* One that the watch showed, and showed gone, is not there again. */
 	if (job && !m->seen)
-		jobs_learn(o->control->cache->jobs, job);
+		jobs_learn(work->control->cache->jobs, job);
 	end(m, "created");
 }
 
 static void refused(struct making *m, const struct err *err)
 {
-	struct object *o = m->object;
+	struct work *work = m->work;
 
-	count(o, o->control->job_failures);
+	count(work, work->control->job_failures);
 	/* The others would be, too. The next poll that is due decides again. */
-	o->job->maker.planned = 0;
-	o->job->maker.refusals++;
+	work->job->maker.planned = 0;
+	work->job->maker.refusals++;
 	tell_refusal(m, err);
 	end(m, "refused");
 }
@@ -285,15 +281,15 @@ static void on_again(void *arg)
 	struct making *m = arg;
 
 	move(m, MAKING_DUE, "the back-off is over");
-	queue(m->object);
-	serve(m->object->control);
+	queue(m->work);
+	serve(m->work->control);
 }
 
-static bool any_unsure(const struct object *o)
+static bool any_unsure(const struct work *work)
 {
 	const struct making *m;
 
-	DL_FOREACH (o->job->maker.making, m)
+	DL_FOREACH (work->job->maker.making, m)
 		if (m->unsure)
 			return true;
 	return false;
@@ -305,8 +301,8 @@ static void unsure(struct making *m, const struct err *err)
 		made(m, NULL);
 		return;
 	}
-	if (!any_unsure(m->object))
-		log_warn(m->object->subject, "creating Job %s: %s; it counts until it is known whether it is there",
+	if (!any_unsure(m->work))
+		log_warn(m->work->subject, "creating Job %s: %s; it counts until it is known whether it is there",
 			m->name, err->msg);
 	m->unsure = true;
 	if (m->failures >= TROUBLES_USUAL && err->http_status)
@@ -323,19 +319,19 @@ static void look_up(struct making *m, const struct err *err)
 	}
 	m->look = true;
 	move(m, MAKING_DUE, "%s", err->msg);
-	queue(m->object);
+	queue(m->work);
 }
 
 static void send(struct making *m, enum making_state state, const char *why);
 
-static bool is_taken(const struct object *o, const char *namespace_, const char *name)
+static bool is_taken(const struct work *work, const char *namespace_, const char *name)
 {
 	const struct making *m;
 
-	DL_FOREACH (o->job->maker.making, m)
+	DL_FOREACH (work->job->maker.making, m)
 		if (strcmp(m->name, name) == 0)
 			return true;
-	return jobs_find(o->control->cache->jobs, namespace_, name) != NULL;
+	return jobs_find(work->control->cache->jobs, namespace_, name) != NULL;
 }
 
 /*
@@ -348,15 +344,14 @@ static void take_name(struct making *m, const struct scaledjob *sj)
 
 	do
 		jobspec_name(sj, fingerprint_random(), name);
-	while (is_taken(m->object, sj->meta.namespace_, name));
+	while (is_taken(m->work, sj->meta.namespace_, name));
 	memcpy(m->name, name, sizeof(name));
 }
 
 static void rename_it(struct making *m, const struct err *err)
 {
-	struct scaled of;
 
-	if (!m->object->loop.running || !object_find(m->object, &of)) {
+	if (!m->work->loop.running || m->work->object->gone) {
 		end(m, "there is none");
 		return;
 	}
@@ -366,16 +361,16 @@ static void rename_it(struct making *m, const struct err *err)
 	}
 	m->unsure = m->look = m->seen = false;
 	err_keep(&m->refusal, NULL);
-	take_name(m, of.sj);
+	take_name(m, m->work->object->of.sj);
 	send(m, MAKING_SENT, "under another name");
 }
 
-static void answered(struct object *o)
+static void answered(struct work *work)
 {
-	tell_when_over(o);
-	if (o->job->maker.planned > 0)
-		queue(o);
-	serve(o->control);
+	tell_when_over(work);
+	if (work->job->maker.planned > 0)
+		queue(work);
+	serve(work->control);
 }
 
 /* Whatever stands between us and the API server: an answer may be another's, or none. */
@@ -389,8 +384,8 @@ static bool is_about(const struct making *m, const json_t *job)
 static void on_created(void *arg, const json_t *job, const struct err *err)
 {
 	struct making *m = arg;
-	struct object *o = m->object;
-	struct control *c = o->control;
+	struct work *work = m->work;
+	struct control *c = work->control;
 
 	m->call = NULL;
 	c->creates--;
@@ -405,18 +400,18 @@ static void on_created(void *arg, const json_t *job, const struct err *err)
 	} else {
 		refused(m, err);
 	}
-	answered(o);
+	answered(work);
 }
 
 /* Whether the Job is controlled by this ScaledJob, not by one that had its name before. */
-static bool is_ours(const struct object *o, const json_t *job)
+static bool is_ours(const struct work *work, const json_t *job)
 {
 	const json_t *owner;
 	size_t i;
 
 	json_array_foreach(json_object_get(json_object_get(job, "metadata"), "ownerReferences"), i,
-		owner) if (json_is_true(json_object_get(owner, "controller")) && o->uid &&
-		strcmp(json_str_or_empty(owner, "uid"), o->uid) == 0) return true;
+		owner) if (json_is_true(json_object_get(owner, "controller")) &&
+		strcmp(json_str_or_empty(owner, "uid"), work->object->uid) == 0) return true;
 	return false;
 }
 
@@ -438,14 +433,14 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 {
 	static const struct err taken = { .kind = ERR_CONFLICT, .msg = "the name is somebody else's" };
 	struct making *m = arg;
-	struct object *o = m->object;
-	struct control *c = o->control;
+	struct work *work = m->work;
+	struct control *c = work->control;
 
 	m->call = NULL;
 	c->creates--;
 	if (!err && !is_about(m, job))
 		unsure(m, &odd);
-	else if (!err && is_ours(o, job))
+	else if (!err && is_ours(work, job))
 		made(m, job);
 	else if (!err)
 		rename_it(m, &taken);
@@ -455,15 +450,15 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 		not_found(m, err);
 	else
 		end(m, "it cannot be looked up; the watch will show it"); /* nothing more can be learnt this way */
-	answered(o);
+	answered(work);
 }
 
 /* ---- Sending ---- */
 
 /* The body is made when it is needed: thousands that wait cost nothing. */
-static char *body_of(const struct object *o, const struct scaledjob *sj, const char *name, struct err *err)
+static char *body_of(const struct work *work, const struct scaledjob *sj, const char *name, struct err *err)
 {
-	json_t *job = jobspec_make(sj, o->control->version, err);
+	json_t *job = jobspec_make(sj, work->control->version, err);
 	char *text;
 
 	if (!job)
@@ -476,25 +471,25 @@ static char *body_of(const struct object *o, const struct scaledjob *sj, const c
 
 static void call(struct making *m, const struct kube_request *request, kube_fn fn)
 {
-	m->object->control->creates++;
-	m->call = kube_call(m->object->control->kube, request, fn, m);
+	m->work->control->creates++;
+	m->call = kube_call(m->work->control->kube, request, fn, m);
 }
 
 static void send(struct making *m, enum making_state state, const char *why)
 {
-	struct object *o = m->object;
-	MEM_AUTO char *namespace_ = namespace_of(o);
+	struct work *work = m->work;
+	const struct scaled *of = &work->object->of;
+	MEM_AUTO char *namespace_ = namespace_of(work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs?fieldManager=kscaled", namespace_);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .priority = KUBE_SCALE };
 	struct err err = { 0 };
-	struct scaled of;
 
 	move(m, state, "%s", why);
-	m->refusals = o->job->maker.refusals;
-	if (object_find(o, &of)) {
-		m->generation = of.meta->generation;
-		body = body_of(o, of.sj, m->name, &err);
+	m->refusals = work->job->maker.refusals;
+	if (!work->object->gone) {
+		m->generation = of->meta->generation;
+		body = body_of(work, of->sj, m->name, &err);
 	} else {
 		err_set(&err, ERR_MISSING, "the ScaledJob is gone");
 	}
@@ -508,7 +503,7 @@ static void send(struct making *m, enum making_state state, const char *why)
 
 static void look(struct making *m)
 {
-	MEM_AUTO char *namespace_ = namespace_of(m->object);
+	MEM_AUTO char *namespace_ = namespace_of(m->work);
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%s/jobs/%s", namespace_, m->name);
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_SCALE };
 
@@ -516,51 +511,50 @@ static void look(struct making *m)
 	call(m, &request, on_looked_up);
 }
 
-static void send_planned(struct object *o)
+static void send_planned(struct work *work)
 {
 	struct making *m;
-	struct scaled of;
 
-	if (!object_find(o, &of)) {
-		o->job->maker.planned = 0; /* it is being taken down */
+	if (work->object->gone) {
+		work->job->maker.planned = 0; /* it is being taken down */
 		return;
 	}
-	o->job->maker.planned--;
+	work->job->maker.planned--;
 	m = mem_zalloc(sizeof(*m));
-	m->object = o;
-	loop_timer_init(&m->again, o->control->cache->loop, on_again, m);
-	take_name(m, of.sj);
-	DL_APPEND(o->job->maker.making, m);
+	m->work = work;
+	loop_timer_init(&m->again, work->control->cache->loop, on_again, m);
+	take_name(m, m->work->object->of.sj);
+	DL_APPEND(work->job->maker.making, m);
 	send(m, MAKING_SENT, "decided");
 }
 
 /* After a refusal one alone finds out whether that is still so; the rest follows its answer. */
-static bool may_send_planned(const struct object *o)
+static bool may_send_planned(const struct work *work)
 {
 	const struct making *m;
 	size_t open;
 
-	DL_COUNT(o->job->maker.making, m, open);
-	return o->job->maker.planned > 0 && open < OPEN_MAX && !(o->job->maker.trouble && any_sent(o));
+	DL_COUNT(work->job->maker.making, m, open);
+	return work->job->maker.planned > 0 && open < OPEN_MAX && !(work->job->maker.trouble && any_sent(work));
 }
 
 /* One call; false: nothing of it waits, or what does waits for an answer. */
-static bool take_turn(struct object *o)
+static bool take_turn(struct work *work)
 {
 	struct making *m;
 
-	DL_FOREACH (o->job->maker.making, m) {
+	DL_FOREACH (work->job->maker.making, m) {
 		if (m->state != MAKING_DUE)
 			continue;
-		if (m->look || !o->loop.running)
+		if (m->look || !work->loop.running)
 			look(m);
 		else
 			send(m, MAKING_AGAIN, "under the same name");
 		return true;
 	}
-	if (!may_send_planned(o))
+	if (!may_send_planned(work))
 		return false;
-	send_planned(o);
+	send_planned(work);
 	return true;
 }
 
@@ -568,54 +562,54 @@ static bool take_turn(struct object *o)
 static void serve(struct control *c)
 {
 	while (c->creates < CREATES_MAX && c->making) {
-		struct object *o = c->making;
+		struct work *work = c->making;
 
-		unqueue(o);
-		if (take_turn(o))
-			queue(o);
+		unqueue(work);
+		if (take_turn(work))
+			queue(work);
 	}
 }
 
 /* ---- Asked from outside ---- */
 
-void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why)
+void jobmaker_create(struct work *work, int32_t count, int32_t running, const char *why)
 {
-	struct maker_part *p = &o->job->maker;
+	struct maker_part *p = &work->job->maker;
 
 	p->planned = 0;
-	tell_when_over(o);
+	tell_when_over(work);
 	if (count <= 0)
 		return;
-	tell(o); /* of an earlier burst, whose last ones are under way */
+	tell(work); /* of an earlier burst, whose last ones are under way */
 	forget_burst(p);
 	p->planned = count;
 	p->from = running;
 	p->why = mem_dup(why);
-	queue(o);
-	serve(o->control);
+	queue(work);
+	serve(work->control);
 }
 
-size_t jobmaker_unseen(const struct object *o)
+size_t jobmaker_unseen(const struct work *work)
 {
-	MEM_AUTO char *namespace_ = namespace_of(o);
+	MEM_AUTO char *namespace_ = namespace_of(work);
 	const struct making *m;
 	size_t unseen = 0;
 
-	DL_FOREACH (o->job->maker.making, m)
-		unseen += !m->seen && !jobs_find(o->control->cache->jobs, namespace_, m->name);
+	DL_FOREACH (work->job->maker.making, m)
+		unseen += !m->seen && !jobs_find(work->control->cache->jobs, namespace_, m->name);
 	return unseen;
 }
 
-void jobmaker_look(struct object *o)
+void jobmaker_look(struct work *work)
 {
-	MEM_AUTO char *namespace_ = o->job->maker.making ? namespace_of(o) : NULL;
+	MEM_AUTO char *namespace_ = work->job->maker.making ? namespace_of(work) : NULL;
 	struct making *m, *next;
 	bool settled = false;
 
-	DL_FOREACH_SAFE (o->job->maker.making, m, next) {
-		const struct job *job = jobs_find(o->control->cache->jobs, namespace_, m->name);
+	DL_FOREACH_SAFE (work->job->maker.making, m, next) {
+		const struct job *job = jobs_find(work->control->cache->jobs, namespace_, m->name);
 
-		if (!job || !job->owner_uid || !o->uid || strcmp(job->owner_uid, o->uid) != 0)
+		if (!job || !job->owner_uid || strcmp(job->owner_uid, work->object->uid) != 0)
 			continue;
 		m->seen = true;
 		if (m->state != MAKING_UNSURE && m->state != MAKING_DUE)
@@ -624,36 +618,36 @@ void jobmaker_look(struct object *o)
 		settled = true;
 	}
 	if (settled)
-		answered(o);
+		answered(work);
 }
 
-void jobmaker_drop(struct object *o)
+void jobmaker_drop(struct work *work)
 {
-	o->job->maker.planned = 0;
-	tell_when_over(o);
+	work->job->maker.planned = 0;
+	tell_when_over(work);
 }
 
-void jobmaker_hold(struct object *o)
+void jobmaker_hold(struct work *work)
 {
 	struct making *m;
 
-	DL_FOREACH (o->job->maker.making, m)
+	DL_FOREACH (work->job->maker.making, m)
 		m->look = m->look || m->state != MAKING_SENT;
-	jobmaker_drop(o);
+	jobmaker_drop(work);
 }
 
-void jobmaker_stop(struct object *o)
+void jobmaker_stop(struct work *work)
 {
 	struct making *m, *next;
 
-	tell(o);
-	unqueue(o);
-	o->job->maker.planned = 0;
-	DL_FOREACH_SAFE (o->job->maker.making, m, next)
+	tell(work);
+	unqueue(work);
+	work->job->maker.planned = 0;
+	DL_FOREACH_SAFE (work->job->maker.making, m, next)
 		end(m, "dropped");
-	forget_burst(&o->job->maker);
-	jobmaker_forgive(o);
+	forget_burst(&work->job->maker);
+	jobmaker_forgive(work);
 	/* What was under way was somebody's turn. */
-	if (o->control->leading)
-		serve(o->control);
+	if (work->control->leading)
+		serve(work->control);
 }

@@ -22,7 +22,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 #include "decide/validate/validate.h"
 
 #define JOBS_STEP    "Cannot get list of Jobs owned by this scaledJob"
@@ -40,125 +40,127 @@ struct wish {
 /* ---- The outcome ---- */
 
 /* The status as it is from now on, and what about it is news. */
-static void conclude(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static void conclude(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
 {
 	struct job_outcome outcome = { .err = err, .paused_known = wish->paused_known, .paused = wish->paused };
-	struct scaledobject_status *wanted = status_wanted(o, &sj->status);
-	bool was_paused = status_says(o, "Paused");
+	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
+	bool was_paused = status_says(work, "Paused");
 
 	if (!err) {
 		outcome.metric_names = wish->metrics;
 		outcome.metric_count = wish->metric_count;
 	}
 	jobconditions_after_reconcile(sj, &outcome, timestamp_now_ms(), wanted);
-	if (status_says(o, "Paused") && !was_paused)
-		announce(o, &sj->meta, "Normal", "ScaledJobPaused", "ScaledJob is paused");
-	if (was_paused && !status_says(o, "Paused"))
-		announce(o, &sj->meta, "Normal", "ScaledJobUnpaused", "ScaledJob is unpaused");
+	if (status_says(work, "Paused") && !was_paused)
+		announce(work, &sj->meta, "Normal", "ScaledJobPaused", "ScaledJob is paused");
+	if (was_paused && !status_says(work, "Paused"))
+		announce(work, &sj->meta, "Normal", "ScaledJobUnpaused", "ScaledJob is unpaused");
 }
 
-static void report_failure(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static void report_failure(struct work *work, const struct scaledjob *sj, const struct wish *wish,
+	const struct err *err)
 {
-	conclude(o, sj, wish, err);
-	status_write(o);
-	announce_check_failed(o, &sj->meta, wish->words, err->msg);
+	conclude(work, sj, wish, err);
+	status_write(work);
+	announce_check_failed(work, &sj->meta, wish->words, err->msg);
 }
 
 /* True when it was not Ready before. */
-static bool conclude_well(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	bool was_ready = status_wanted(o, &sj->status) && status_says(o, "Ready");
+	bool was_ready = status_wanted(work, &sj->status) && status_says(work, "Ready");
 
-	write_forgive(o);
-	announce_check_passed(o);
-	conclude(o, sj, wish, NULL);
-	if (was_ready || !status_says(o, "Ready"))
+	write_forgive(work);
+	announce_check_passed(work);
+	conclude(work, sj, wish, NULL);
+	if (was_ready || !status_says(work, "Ready"))
 		return false;
-	announce(o, &sj->meta, "Normal", "ScaledJobReady", "ScaledJob is ready for scaling");
+	announce(work, &sj->meta, "Normal", "ScaledJobReady", "ScaledJob is ready for scaling");
 	return true;
 }
 
-static void stop_loop(struct object *o, const struct scaledjob *sj)
+static void stop_loop(struct work *work, const struct scaledjob *sj)
 {
-	polling_end(o, &sj->meta);
-	jobmaker_hold(o);
+	polling_end(work, &sj->meta);
+	jobmaker_hold(work);
 }
 
 /* What the spec says anew is not left to the next poll, nor is another credential. */
-static bool take_news(struct object *o, const struct scaledjob *sj)
+static bool take_news(struct work *work, const struct scaledjob *sj)
 {
-	struct reconcile_part *r = &o->reconcile;
-	bool changed = o->generation != sj->meta.generation;
-	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
+	struct reconcile_part *r = &work->reconcile;
+	bool changed = work->generation != sj->meta.generation;
+	uint64_t questions = scalers_questions(work->object);
 	bool news = changed || r->questions != questions;
 
-	o->generation = sj->meta.generation;
+	work->generation = sj->meta.generation;
 	r->questions = questions;
 	if (changed)
-		announce_unknown(o, &sj->meta);
+		announce_unknown(work, &sj->meta);
 	return news;
 }
 
-static void report_success(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+static void report_success(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	bool was_paused = status_wanted(o, &sj->status) && status_says(o, "Paused");
-	bool became_ready = conclude_well(o, sj, wish), news = take_news(o, sj);
+	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
+	bool became_ready = conclude_well(work, sj, wish), news = take_news(work, sj);
 	struct scaled of = scaled_of_job(sj);
 
-	polling_follow(o, &of, became_ready, was_paused, news);
+	polling_follow(work, &of, became_ready, was_paused, news);
 }
 
 /*
  * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
  * may pass by itself leaves it running.
  */
-static void failed(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static void failed(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
 {
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		stop_loop(o, sj);
-	report_failure(o, sj, wish, err);
+		stop_loop(work, sj);
+	report_failure(work, sj, wish, err);
 }
 
 /*
  * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
  * could never be built.
  */
-static void failed_scalers(struct object *o, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct wish *wish,
+	const struct err *err)
 {
 	struct scaled of = scaled_of_job(sj);
 
 	if (wish->waits || !scaledjob_min(&sj->spec)) {
-		failed(o, sj, wish, err);
+		failed(work, sj, wish, err);
 		return;
 	}
-	polling_start(o, &of);
-	report_failure(o, sj, wish, err);
+	polling_start(work, &of);
+	report_failure(work, sj, wish, err);
 }
 
 /* True while a write is under way or its failure backs off. */
-static bool release(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+static bool release(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	if (!write_must_wait(o))
-		return finalise_release(o, &sj->meta, "writing the object's finalizers");
-	if (write_is_news(o))
-		report_failure(o, sj, wish, o->reconcile.write_err);
+	if (!write_must_wait(work))
+		return finalise_release(work, &sj->meta, "writing the object's finalizers");
+	if (write_is_news(work))
+		report_failure(work, sj, wish, work->reconcile.write_err);
 	return true;
 }
 
 /* ---- What the object asks for ---- */
 
-static int wish_jobs(struct object *o, const struct scaledjob *sj, struct wish *wish, struct err *err)
+static int wish_jobs(struct work *work, const struct scaledjob *sj, struct wish *wish, struct err *err)
 {
 	const char *trouble;
 
-	if (!jobs_known(o->control->cache->jobs, sj->meta.namespace_, &trouble)) {
+	if (!jobs_known(work->control->cache->jobs, sj->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
 		wish->words = JOBS_STEP;
 		return err_set(err, ERR_TEMPORARY, JOBS_STEP ": %s", trouble ? trouble : "not read yet");
 	}
-	switch (jobsweeper_run(o, sj, err)) {
+	switch (jobsweeper_run(work, sj, err)) {
 	case SWEEP_BUSY: wish->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
 	case SWEEP_FAILED:
 		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
@@ -183,11 +185,11 @@ static void wish_metrics(const struct built *built, struct wish *wish)
 	}
 }
 
-static int wish_scalers(struct object *o, struct wish *wish, struct err *err)
+static int wish_scalers(struct work *work, struct wish *wish, struct err *err)
 {
 	struct built built;
 
-	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
+	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
 		wish->waits = err->kind == ERR_WAITING;
 		wish->words = SCALERS_STEP;
 		return err_wrap(err, SCALERS_STEP);
@@ -196,32 +198,32 @@ static int wish_scalers(struct object *o, struct wish *wish, struct err *err)
 	return 0;
 }
 
-static void reconcile_scaled(struct object *o, const struct scaledjob *sj, struct wish *wish)
+static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct wish *wish)
 {
 	struct err err = { 0 };
 
 	if (validate_scaledjob_for_reconcile(sj, &err))
-		failed(o, sj, wish, &err);
-	else if (release(o, sj, wish))
+		failed(work, sj, wish, &err);
+	else if (release(work, sj, wish))
 		return;
-	else if (wish_jobs(o, sj, wish, &err))
-		failed(o, sj, wish, &err);
-	else if (wish_scalers(o, wish, &err))
-		failed_scalers(o, sj, wish, &err);
+	else if (wish_jobs(work, sj, wish, &err))
+		failed(work, sj, wish, &err);
+	else if (wish_scalers(work, wish, &err))
+		failed_scalers(work, sj, wish, &err);
 	else
-		report_success(o, sj, wish);
+		report_success(work, sj, wish);
 }
 
 /* An object that is paused need not be right. */
-static void reconcile_paused(struct object *o, const struct scaledjob *sj, const struct wish *wish)
+static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	stop_loop(o, sj);
-	jobsweeper_stop(o);
-	if (release(o, sj, wish))
+	stop_loop(work, sj);
+	jobsweeper_stop(work);
+	if (release(work, sj, wish))
 		return;
-	conclude_well(o, sj, wish);
-	jobloop_paused(o, sj);
-	status_write(o);
+	conclude_well(work, sj, wish);
+	jobloop_paused(work, sj);
+	status_write(work);
 }
 
 /* ---- The look ---- */
@@ -230,56 +232,56 @@ static void reconcile_paused(struct object *o, const struct scaledjob *sj, const
  * Who mends his object does not wait for the back-off that its faults led to, nor for the end of
  * what was decided by what it said before.
  */
-static void note_asked(struct object *o, const struct scaledjob *sj, bool paused)
+static void note_asked(struct work *work, const struct scaledjob *sj, bool paused)
 {
-	struct reconcile_part *r = &o->reconcile;
+	struct reconcile_part *r = &work->reconcile;
 	bool same = r->paused == paused && r->seen_generation == sj->meta.generation;
 
 	r->paused = paused;
 	r->seen_generation = sj->meta.generation;
 	if (same)
 		return;
-	write_forgive(o);
-	o->job->sweep.retry_at_ms = 0;
-	jobmaker_drop(o);
+	write_forgive(work);
+	work->job->sweep.retry_at_ms = 0;
+	jobmaker_drop(work);
 }
 
-static void reconcile_living(struct object *o, const struct scaledjob *sj)
+static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
 	struct wish wish = { .waits = false };
 	struct err err = { 0 };
 
 	if (directives_read_paused(&sj->meta.annotations, &wish.paused, &err)) {
-		failed(o, sj, &wish, &err);
+		failed(work, sj, &wish, &err);
 		return;
 	}
 	wish.paused_known = true;
-	note_asked(o, sj, wish.paused);
+	note_asked(work, sj, wish.paused);
 	if (wish.paused)
-		reconcile_paused(o, sj, &wish);
+		reconcile_paused(work, sj, &wish);
 	else
-		reconcile_scaled(o, sj, &wish);
+		reconcile_scaled(work, sj, &wish);
 	free(wish.metrics);
 }
 
-static void reconcile_deleted(struct object *o, const struct scaledjob *sj)
+static void reconcile_deleted(struct work *work, const struct scaledjob *sj)
 {
-	polling_stop(o);
-	jobloop_stop(o);
-	jobmaker_stop(o);
-	jobsweeper_stop(o);
-	status_stop(o);
-	announce_gone(o);
-	if (!write_must_wait(o))
-		finalise_release(o, &sj->meta, "releasing the deleted object");
+	polling_stop(work);
+	jobloop_stop(work);
+	jobmaker_stop(work);
+	jobsweeper_stop(work);
+	status_stop(work);
+	announce_gone(work);
+	if (!write_must_wait(work))
+		finalise_release(work, &sj->meta, "releasing the deleted object");
 }
 
-void jobreconcile_run(struct object *o)
+void jobreconcile_run(struct work *work)
 {
-	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	const struct scaledjob *sj = work->object->of.sj;
 
 	if (sj->meta.deleted_unix_ms)
-		reconcile_deleted(o, sj);
+		reconcile_deleted(work, sj);
 	else
-		reconcile_living(o, sj);
+		reconcile_living(work, sj);
 }

@@ -13,7 +13,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 #include "decide/jobs/jobspec.h"
 
 /* Deletes under way, of all objects: fewer than creates, as nobody waits for them. */
@@ -25,7 +25,7 @@
 #define AGAIN_MAX_MS   60000
 
 struct sweep { /* one delete */
-	struct object *object;
+	struct work *work;
 	struct kube_call *call;
 	char *name, *uid;
 	bool rollout;
@@ -35,13 +35,13 @@ static void serve(struct control *c);
 
 /* ---- The round ---- */
 
-static void round_end(struct object *o)
+static void round_end(struct work *work)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
 	for (size_t i = 0; i < p->count; i++) {
 		if (p->list[i].call)
-			o->control->deletes--;
+			work->control->deletes--;
 		kube_cancel(p->list[i].call);
 		free(p->list[i].name);
 		free(p->list[i].uid);
@@ -52,17 +52,17 @@ static void round_end(struct object *o)
 	p->count = p->sent = p->answered = p->rollouts = p->rollouts_answered = 0;
 	p->failed = false;
 	if (p->queued)
-		DL_DELETE2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
+		DL_DELETE2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
 	p->queued = false;
 }
 
-static void add(struct object *o, const struct job *job, bool rollout)
+static void add(struct work *work, const struct job *job, bool rollout)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
 	if (p->count == ROUND_MAX)
 		return;
-	p->list[p->count++] = (struct sweep){ .object = o,
+	p->list[p->count++] = (struct sweep){ .work = work,
 		.name = mem_dup(job->meta.name),
 		.uid = mem_dup(job->meta.uid),
 		.rollout = rollout };
@@ -73,11 +73,11 @@ static void add(struct object *o, const struct job *job, bool rollout)
  * The earlier version goes first. What finished during a look at the triggers is kept until its
  * end: it counts in it.
  */
-static void round_plan(struct object *o, const struct scaledjob *sj)
+static void round_plan(struct work *work, const struct scaledjob *sj)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 	size_t count;
-	const struct jobs_seen *seen = jobs_of(o->control->cache->jobs, o->key, &count);
+	const struct jobs_seen *seen = jobs_of(work->control->cache->jobs, work->object->key, &count);
 	MEM_AUTO const struct job **jobs = mem_array(count + 1, sizeof(*jobs));
 	MEM_AUTO enum jobspec_sweep *fates = mem_array(count + 1, sizeof(*fates));
 
@@ -87,44 +87,44 @@ static void round_plan(struct object *o, const struct scaledjob *sj)
 	p->list = mem_array(count < ROUND_MAX ? count + 1 : ROUND_MAX, sizeof(*p->list));
 	for (size_t i = 0; i < count; i++)
 		if (fates[i] == JOBSPEC_ROLLOUT)
-			add(o, jobs[i], true);
+			add(work, jobs[i], true);
 	p->waits = false;
 	for (size_t i = 0; i < count; i++) {
-		if (fates[i] == JOBSPEC_HISTORY && polling_busy(o))
+		if (fates[i] == JOBSPEC_HISTORY && polling_busy(work))
 			p->waits = true;
 		else if (fates[i] == JOBSPEC_HISTORY)
-			add(o, jobs[i], false);
+			add(work, jobs[i], false);
 	}
 }
 
-static void back_off(struct object *o)
+static void back_off(struct work *work)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
-	p->retry_at_ms = loop_now_ms(o->control->cache->loop) +
+	p->retry_at_ms = loop_now_ms(work->control->cache->loop) +
 		loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 }
 
 /* ---- One delete ---- */
 
 /* Gone at once, or waiting for its Pods or somebody's finalizer. */
-static void learn(struct object *o, const char *namespace_, const struct sweep *s, const json_t *answer)
+static void learn(struct work *work, const char *namespace_, const struct sweep *s, const json_t *answer)
 {
 	if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
 		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
-		jobs_learn(o->control->cache->jobs, answer);
+		jobs_learn(work->control->cache->jobs, answer);
 	else
-		jobs_forget(o->control->cache->jobs, namespace_, s->name);
+		jobs_forget(work->control->cache->jobs, namespace_, s->name);
 }
 
 /* Of several the first by name is named: the same each time, in whatever order the answers come. */
-static void failed(struct object *o, const struct sweep *s, const struct err *err)
+static void failed(struct work *work, const struct sweep *s, const struct err *err)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
 	if (!s->rollout) {
 		if (!p->failed)
-			log_warn(o->subject, "deleting the finished Job %s: %s; trying again", s->name, err->msg);
+			log_warn(work->subject, "deleting the finished Job %s: %s; trying again", s->name, err->msg);
 		p->failed = true;
 		return;
 	}
@@ -135,127 +135,127 @@ static void failed(struct object *o, const struct sweep *s, const struct err *er
 	err_wrap(p->err, "Not able to delete job: %s", s->name);
 }
 
-static void tell_rollout(struct object *o)
+static void tell_rollout(struct work *work)
 {
-	struct sweep_part *p = &o->job->sweep;
-	struct scaled of;
+	const struct scaled *of = &work->object->of;
+	struct sweep_part *p = &work->job->sweep;
 
-	if (p->rollouts == 0 || !object_find(o, &of))
+	if (p->rollouts == 0 || work->object->gone)
 		return;
 	if (p->err) {
-		announce(o, of.meta, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
+		announce(work, of->meta, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
 		return;
 	}
-	announce(o, of.meta, "Normal", "ScaledJobRolloutCleanupCompleted",
+	announce(work, of->meta, "Normal", "ScaledJobRolloutCleanupCompleted",
 		"Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
-	log_info(o->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
+	log_info(work->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
 }
 
-static void round_over(struct object *o)
+static void round_over(struct work *work)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
-	tell_rollout(o);
+	tell_rollout(work);
 	if (p->failed || p->err)
-		back_off(o);
+		back_off(work);
 	else
 		p->failures = 0;
-	round_end(o);
-	queue_mark(o);
+	round_end(work);
+	queue_mark(work);
 }
 
 static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 {
 	struct sweep *s = arg;
-	struct object *o = s->object;
-	struct control *c = o->control;
-	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+	struct work *work = s->work;
+	struct control *c = work->control;
+	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
 
 	s->call = NULL;
 	c->deletes--;
-	o->job->sweep.answered++;
-	o->job->sweep.rollouts_answered += s->rollout;
+	work->job->sweep.answered++;
+	work->job->sweep.rollouts_answered += s->rollout;
 	if (!err)
-		learn(o, namespace_, s, answer);
+		learn(work, namespace_, s, answer);
 	/*
 	 * it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too
 	 */
 	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT)
-		o->job->sweep.failed = true;
+		work->job->sweep.failed = true;
 	else
-		failed(o, s, err);
+		failed(work, s, err);
 	/* Those that wait for the rollout go on before the history is done. */
-	if (o->job->sweep.answered == o->job->sweep.count)
-		round_over(o);
-	else if (s->rollout && o->job->sweep.rollouts_answered == o->job->sweep.rollouts)
-		queue_mark(o);
+	if (work->job->sweep.answered == work->job->sweep.count)
+		round_over(work);
+	else if (s->rollout && work->job->sweep.rollouts_answered == work->job->sweep.rollouts)
+		queue_mark(work);
 	serve(c);
 }
 
-static const char *policy_of(const struct object *o, bool rollout)
+static const char *policy_of(const struct work *work, bool rollout)
 {
-	const struct scaledjob *sj = store_scaledjob(o->control->cache->store, o->key);
+	const struct scaledjob *sj = work->object->of.sj;
 	const char *wanted = sj ? sj->spec.propagation_policy : NULL;
 
 	return rollout && wanted && strcmp(wanted, "foreground") == 0 ? "Foreground" : "Background";
 }
 
-static void send(struct object *o)
+static void send(struct work *work)
 {
-	struct sweep *s = &o->job->sweep.list[o->job->sweep.sent++];
-	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s", (int)strcspn(o->name, "/"), o->name,
-		s->name);
+	struct sweep *s = &work->job->sweep.list[work->job->sweep.sent++];
+	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s",
+		(int)strcspn(work->object->path, "/"), work->object->path, s->name);
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%"
 					 "s\",\"preconditions\":{\"uid\":\"%s\"}}",
-		policy_of(o, s->rollout), s->uid);
+		policy_of(work, s->rollout), s->uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	o->control->deletes++;
-	s->call = kube_call(o->control->kube, &request, on_deleted, s);
+	work->control->deletes++;
+	s->call = kube_call(work->control->kube, &request, on_deleted, s);
 }
 
 /* One of each object in turn. */
 static void serve(struct control *c)
 {
 	while (c->deletes < DELETES_MAX && c->sweeping) {
-		struct object *o = c->sweeping;
+		struct work *work = c->sweeping;
 
-		DL_DELETE2(c->sweeping, o, job->sweep.prev, job->sweep.next);
-		o->job->sweep.queued = o->job->sweep.sent + 1 < o->job->sweep.count;
-		if (o->job->sweep.queued)
-			DL_APPEND2(c->sweeping, o, job->sweep.prev, job->sweep.next);
-		send(o);
+		DL_DELETE2(c->sweeping, work, job->sweep.prev, job->sweep.next);
+		work->job->sweep.queued = work->job->sweep.sent + 1 < work->job->sweep.count;
+		if (work->job->sweep.queued)
+			DL_APPEND2(c->sweeping, work, job->sweep.prev, job->sweep.next);
+		send(work);
 	}
 }
 
 /* ---- Asked from outside ---- */
 
-static void round_start(struct object *o, const struct scaledjob *sj)
+static void round_start(struct work *work, const struct scaledjob *sj)
 {
-	struct sweep_part *p = &o->job->sweep;
+	struct sweep_part *p = &work->job->sweep;
 
 	p->queued = true;
-	DL_APPEND2(o->control->sweeping, o, job->sweep.prev, job->sweep.next);
+	DL_APPEND2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
 	if (p->rollouts > 0)
-		announce(o, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted",
+		announce(work, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted",
 			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
-	serve(o->control);
+	serve(work->control);
 }
 
-enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, struct err *err)
+enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err)
 {
-	struct sweep_part *p = &o->job->sweep;
-	int64_t wait_ms = p->retry_at_ms - loop_now_ms(o->control->cache->loop);
+	struct sweep_part *p = &work->job->sweep;
+	int64_t wait_ms = p->retry_at_ms - loop_now_ms(work->control->cache->loop);
 
 	if (p->count == 0 && p->failures > 0 && wait_ms > 0) {
-		loop_timer_set(&o->reconcile.again, wait_ms);
+		loop_timer_set(&work->reconcile.again, wait_ms);
 	} else if (p->count == 0) {
 		err_keep(&p->err, NULL);
-		round_plan(o, sj);
+		round_plan(work, sj);
 		if (p->count > 0)
-			round_start(o, sj);
+			round_start(work, sj);
 		else
-			round_end(o);
+			round_end(work);
 	}
 	if (p->rollouts_answered < p->rollouts)
 		return SWEEP_BUSY;
@@ -264,14 +264,14 @@ enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, st
 	return p->err ? SWEEP_FAILED : SWEEP_DONE;
 }
 
-void jobsweeper_stop(struct object *o)
+void jobsweeper_stop(struct work *work)
 {
-	round_end(o);
-	err_keep(&o->job->sweep.err, NULL);
-	o->job->sweep.failures = 0;
-	o->job->sweep.retry_at_ms = 0;
-	o->job->sweep.waits = false;
+	round_end(work);
+	err_keep(&work->job->sweep.err, NULL);
+	work->job->sweep.failures = 0;
+	work->job->sweep.retry_at_ms = 0;
+	work->job->sweep.waits = false;
 	/* What was under way was somebody's turn. */
-	if (o->control->leading)
-		serve(o->control);
+	if (work->control->leading)
+		serve(work->control);
 }

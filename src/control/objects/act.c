@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 /* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
 #define CONFLICTS_USUAL 3
@@ -21,31 +21,31 @@ char *act_target_name(const struct scaledobject *so)
 	return mem_printf("%s %s/%s", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 }
 
-static void announce_done(struct object *o, const struct scaledobject *so)
+static void announce_done(struct work *work, const struct scaledobject *so)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
-	if (o->act.activation)
-		announce(o, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
-			o->act.from, o->act.to, o->act.cause);
-	else if (o->act.to < o->act.from)
-		announce(o, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target,
-			o->act.from, o->act.to);
-	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->act.from, o->act.to, o->act.why);
-	log_info(o->subject, "scaled %s: %s", target, o->act.why);
+	if (work->act.activation)
+		announce(work, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
+			work->act.from, work->act.to, work->act.cause);
+	else if (work->act.to < work->act.from)
+		announce(work, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d",
+			target, work->act.from, work->act.to);
+	journal_scaled(work->object, timestamp_now_ms(), work->act.from, work->act.to, work->act.why);
+	log_info(work->subject, "scaled %s: %s", target, work->act.why);
 }
 
-static void announce_failed(struct object *o, const struct scaledobject *so, const struct err *err)
+static void announce_failed(struct work *work, const struct scaledobject *so, const struct err *err)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
-	if (o->act.activation)
-		announce(o, &so->meta, "Warning", "KEDAScaleTargetActivationFailed",
-			"Failed to scale %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
-	else if (o->act.to < o->act.from)
-		announce(o, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed",
-			"Failed to deactivate %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
-	log_warn(o->subject, "scaling %s from %d to %d: %s", target, o->act.from, o->act.to, err->msg);
+	if (work->act.activation)
+		announce(work, &so->meta, "Warning", "KEDAScaleTargetActivationFailed",
+			"Failed to scale %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
+	else if (work->act.to < work->act.from)
+		announce(work, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed",
+			"Failed to deactivate %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
+	log_warn(work->subject, "scaling %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 }
 
 /*
@@ -70,21 +70,21 @@ char *act_scale_path_of(const char *group, const char *version, const char *reso
 		namespace_, part[2], part[3]);
 }
 
-char *act_scale_path(const struct object *o, const struct scaledobject *so)
+char *act_scale_path(const struct work *work, const struct scaledobject *so)
 {
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT];
 
-	if (targetref_find(o->control->cache->targetref, so, group, version, resource, NULL, NULL))
+	if (targetref_find(work->control->cache->targetref, so, group, version, resource, NULL, NULL))
 		return NULL;
 	return act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 }
 
 /* Another target was named meanwhile: what is answered is not about it. */
-static bool other_target(const struct object *o, const struct scaledobject *so)
+static bool other_target(const struct work *work, const struct scaledobject *so)
 {
-	MEM_AUTO char *path = act_scale_path(o, so);
+	MEM_AUTO char *path = act_scale_path(work, so);
 
-	return !path || strcmp(path, o->act.path) != 0;
+	return !path || strcmp(path, work->act.path) != 0;
 }
 
 /*
@@ -93,90 +93,90 @@ static bool other_target(const struct object *o, const struct scaledobject *so)
  */
 static void on_read_again(void *arg, const json_t *scale, const struct err *err)
 {
-	struct object *o = arg;
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	struct work *work = arg;
+	const struct scaledobject *so = work->object->of.so;
 
-	o->act.call = NULL;
-	if (!so || other_target(o, so))
+	work->act.call = NULL;
+	if (!so || other_target(work, so))
 		return;
 	if (err) {
-		log_warn(o->subject, "reading the scale of its target after a conflict: %s", err->msg);
+		log_warn(work->subject, "reading the scale of its target after a conflict: %s", err->msg);
 		return; /* the next poll looks again */
 	}
-	targets_learn_scale(o->control->cache->targets, o->key, scale);
-	o->act.look_again(o);
+	targets_learn_scale(work->object, scale);
+	work->act.look_again(work);
 }
 
-static void read_again(struct object *o)
+static void read_again(struct work *work)
 {
-	struct kube_request request = { .verb = KUBE_GET, .path = o->act.path, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_GET, .path = work->act.path, .priority = KUBE_NORMAL };
 
-	o->act.call = kube_call(o->control->kube, &request, on_read_again, o);
+	work->act.call = kube_call(work->control->kube, &request, on_read_again, work);
 }
 
 static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 {
-	struct object *o = arg;
-	struct control *c = o->control;
-	const struct scaledobject *so = store_scaledobject(c->cache->store, o->key);
+	struct work *work = arg;
+	struct control *c = work->control;
+	const struct scaledobject *so = work->object->of.so;
 
-	o->act.call = NULL;
+	work->act.call = NULL;
 	count(c, err ? err_kind_name(err->kind) : "ok");
-	if (!so || other_target(o, so))
+	if (!so || other_target(work, so))
 		return;
 	/* One that never ends is a failure like others. */
-	if (err && err->kind == ERR_CONFLICT && ++o->act.conflicts <= CONFLICTS_USUAL) {
-		read_again(o);
+	if (err && err->kind == ERR_CONFLICT && ++work->act.conflicts <= CONFLICTS_USUAL) {
+		read_again(work);
 		return;
 	}
-	o->act.conflicts = 0;
+	work->act.conflicts = 0;
 	if (err) {
-		announce_failed(o, so, err);
+		announce_failed(work, so, err);
 		return; /* the next poll decides anew */
 	}
-	targets_learn_scale(c->cache->targets, o->key, scale);
-	announce_done(o, so);
+	targets_learn_scale(work->object, scale);
+	announce_done(work, so);
 	/*
 	 * Work came while the target was being scaled to zero, say: nobody wakes us for that again.
 	 */
-	if (o->act.missed)
-		o->act.look_again(o);
+	if (work->act.missed)
+		work->act.look_again(work);
 }
 
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts,
-	const struct scale_decision *d, const char *why, void (*look_again)(struct object *o))
+void act_scale(struct work *work, const struct scaledobject *so, const struct scale_facts *facts,
+	const struct scale_decision *d, const char *why, void (*look_again)(struct work *work))
 {
 	const struct workload *w;
-	MEM_AUTO char *path = act_scale_path(o, so);
+	MEM_AUTO char *path = act_scale_path(work, so);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
 	char text[512];
 
-	o->act.missed = o->act.call != NULL;
-	if (o->act.call || !path || targets_get(o->control->cache->targets, o->key, &w) != TARGET_PRESENT)
+	work->act.missed = work->act.call != NULL;
+	if (work->act.call || !path || targets_get(work->object, &w) != TARGET_PRESENT)
 		return;
-	o->act.look_again = look_again;
-	o->act.from = facts->replicas;
-	o->act.to = d->replicas;
-	o->act.activation = d->rule == SCALE_RULE_ACTIVATE;
-	free(o->act.cause);
-	o->act.cause = mem_dup(scale_cause(facts, d, text, sizeof(text)));
-	free(o->act.why);
-	o->act.why = mem_dup(why);
-	free(o->act.path);
-	o->act.path = mem_dup(path);
+	work->act.look_again = look_again;
+	work->act.from = facts->replicas;
+	work->act.to = d->replicas;
+	work->act.activation = d->rule == SCALE_RULE_ACTIVATE;
+	free(work->act.cause);
+	work->act.cause = mem_dup(scale_cause(facts, d, text, sizeof(text)));
+	free(work->act.why);
+	work->act.why = mem_dup(why);
+	free(work->act.path);
+	work->act.path = mem_dup(path);
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version,
 		d->replicas);
 	request.body = body;
-	o->act.call = kube_call(o->control->kube, &request, on_scaled, o);
+	work->act.call = kube_call(work->control->kube, &request, on_scaled, work);
 }
 
-void act_stop(struct object *o)
+void act_stop(struct work *work)
 {
-	kube_cancel(o->act.call);
-	o->act.call = NULL;
-	free(o->act.cause);
-	free(o->act.why);
-	free(o->act.path);
-	o->act.cause = o->act.why = o->act.path = NULL;
+	kube_cancel(work->act.call);
+	work->act.call = NULL;
+	free(work->act.cause);
+	free(work->act.why);
+	free(work->act.path);
+	work->act.cause = work->act.why = work->act.path = NULL;
 }

@@ -6,7 +6,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 #define PUSH_TEXT_MAX 4096
 /*
@@ -15,11 +15,11 @@
  */
 #define PUSH_AGAIN_MS 30000
 
-void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
+void announce(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
 {
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
-		.kind = scaled_kind_name(o->kind->of),
+		.kind = scaled_kind_name(work->object->kind),
 		.namespace_ = meta->namespace_,
 		.name = meta->name,
 		.uid = meta->uid,
@@ -35,37 +35,37 @@ void announce(struct object *o, const struct meta *meta, const char *type, const
 	 * KEDA's reconciler passes the message as the action, which the API limits to 128
 	 * characters; the reason always fits.
 	 */
-	events_send(o->control->events, &about, type, reason, reason, text);
+	events_send(work->control->events, &about, type, reason, reason, text);
 	free(text);
 }
 
-void announce_fallback(struct object *o, const struct meta *meta, bool was)
+void announce_fallback(struct work *work, const struct meta *meta, bool was)
 {
-	bool is = status_says(o, "Fallback");
+	bool is = status_says(work, "Fallback");
 
 	if (is && !was) {
-		announce(o, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
-		log_warn(o->subject, "fallback is active");
+		announce(work, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+		log_warn(work->subject, "fallback is active");
 	}
 	if (was && !is) {
-		announce(o, meta, "Normal", "ScaledObjectFallbackDeactivated",
+		announce(work, meta, "Normal", "ScaledObjectFallbackDeactivated",
 			"ScaledObject fallback is no longer active");
-		log_info(o->subject, "fallback is no longer active");
+		log_info(work->subject, "fallback is no longer active");
 	}
 }
 
 /*
  * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
  */
-void announce_unknown(struct object *o, const struct meta *meta)
+void announce_unknown(struct work *work, const struct meta *meta)
 {
 	struct built built;
 
-	if (scalers_get(o->control->cache->scalers, o->key, &built, NULL))
+	if (scalers_get(work->control->cache->scalers, work->object, &built, NULL))
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		if (built.list[i].unknown)
-			announce(o, meta, "Warning", "KEDAScalerInfo",
+			announce(work, meta, "Warning", "KEDAScalerInfo",
 				"Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown,
 				built.list[i].type->name, built.list[i].index);
 }
@@ -74,16 +74,16 @@ void announce_unknown(struct object *o, const struct meta *meta)
  * What an Event says of push: owned; NULL when there is nothing. *settled: no watch is on its way
  * to another state.
  */
-static char *push_trouble(const struct object *o, bool *settled)
+static char *push_trouble(const struct work *work, bool *settled)
 {
 	struct buf text = BUF_INIT(PUSH_TEXT_MAX);
 	struct built built = { 0 };
 
-	*settled = !scalers_get(o->control->cache->scalers, o->key, &built, NULL);
+	*settled = !scalers_get(work->control->cache->scalers, work->object, &built, NULL);
 	for (size_t i = 0; *settled && i < built.count; i++) {
 		const struct scaler *s = &built.list[i];
 		struct watch_report report;
-		enum pushes_state state = pushes_report(o->control->cache->pushes, s->question, &report);
+		enum pushes_state state = pushes_report(work->control->cache->pushes, s->question, &report);
 
 		if (state == PUSHES_UNHELD ||
 			(state == PUSHES_REPORTED && report.tell &&
@@ -96,60 +96,60 @@ static char *push_trouble(const struct object *o, bool *settled)
 	if (*settled)
 		return text.len > 0 ? buf_take(&text) : NULL;
 	buf_done(&text);
-	return o->loop.said_push ? mem_dup(o->loop.said_push) : NULL;
+	return work->loop.said_push ? mem_dup(work->loop.said_push) : NULL;
 }
 
-void announce_push(struct object *o, const struct meta *meta)
+void announce_push(struct work *work, const struct meta *meta)
 {
-	int64_t now_ms = loop_now_ms(o->control->cache->loop);
+	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 	bool settled;
 	char *text;
 
-	if (now_ms < o->loop.push_settled_until_ms)
+	if (now_ms < work->loop.push_settled_until_ms)
 		return;
-	text = push_trouble(o, &settled);
-	o->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
-	if (text && (!o->loop.said_push || strcmp(text, o->loop.said_push) != 0))
-		announce(o, meta, "Warning", "KEDAScalerInfo", "%s", text);
-	free(o->loop.said_push);
-	o->loop.said_push = text;
+	text = push_trouble(work, &settled);
+	work->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
+	if (text && (!work->loop.said_push || strcmp(text, work->loop.said_push) != 0))
+		announce(work, meta, "Warning", "KEDAScalerInfo", "%s", text);
+	free(work->loop.said_push);
+	work->loop.said_push = text;
 }
 
-void announce_started(struct object *o, const struct scaled *of)
+void announce_started(struct work *work, const struct scaled *of)
 {
 	for (size_t i = 0; i < of->trigger_count; i++)
-		announce(o, of->meta, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
-	announce(o, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
+		announce(work, of->meta, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	announce(work, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 
-void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text)
+void announce_check_failed(struct work *work, const struct meta *meta, const char *words, const char *text)
 {
-	struct reconcile_part *r = &o->reconcile;
-	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(o->kind->of));
+	struct reconcile_part *r = &work->reconcile;
+	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(work->object->kind));
 
 	if (r->said_error && strcmp(r->said_error, text) == 0)
 		return;
 	free(r->said_error);
 	r->said_error = mem_dup(text);
-	log_warn(o->subject, "%s", text);
+	log_warn(work->subject, "%s", text);
 	if (words)
-		announce(o, meta, "Warning", reason, "%s", words);
-	announce(o, meta, "Warning", reason, "%s", text);
+		announce(work, meta, "Warning", reason, "%s", words);
+	announce(work, meta, "Warning", reason, "%s", text);
 }
 
-void announce_check_passed(struct object *o)
+void announce_check_passed(struct work *work)
 {
-	free(o->reconcile.said_error);
-	o->reconcile.said_error = NULL;
+	free(work->reconcile.said_error);
+	work->reconcile.said_error = NULL;
 }
 
-void announce_rival(struct object *o, const struct meta *meta, const char *text)
+void announce_rival(struct work *work, const struct meta *meta, const char *text)
 {
-	struct reconcile_part *r = &o->reconcile;
+	struct reconcile_part *r = &work->reconcile;
 
 	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
-		log_warn(o->subject, "%s", text);
-		announce(o, meta, "Warning", "HPAConflict", "%s", text);
+		log_warn(work->subject, "%s", text);
+		announce(work, meta, "Warning", "HPAConflict", "%s", text);
 	}
 	free(r->said_rival);
 	r->said_rival = mem_dup(text);
@@ -159,25 +159,25 @@ void announce_rival(struct object *o, const struct meta *meta, const char *text)
  * Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the
  * object may be gone already.
  */
-void announce_gone(struct object *o)
+void announce_gone(struct work *work)
 {
-	const char *kind = scaled_kind_name(o->kind->of);
-	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
+	const char *kind = scaled_kind_name(work->object->kind);
+	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
 	MEM_AUTO char *reason = mem_printf("%sDeleted", kind);
 	MEM_AUTO char *note = mem_printf("%s was deleted", kind);
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
 		.kind = kind,
 		.namespace_ = namespace_,
-		.name = o->name + strlen(namespace_) + 1,
-		.uid = o->uid ? o->uid : "",
+		.name = work->object->path + strlen(namespace_) + 1,
+		.uid = work->object->uid,
 		.resource_version = "",
 	};
 
-	if (o->said_gone)
+	if (work->said_gone)
 		return;
-	o->said_gone = true;
-	events_send(o->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped",
+	work->said_gone = true;
+	events_send(work->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped",
 		"Stopped scalers watch");
-	events_send(o->control->events, &about, "Warning", reason, reason, note);
+	events_send(work->control->events, &about, "Warning", reason, reason, note);
 }

@@ -3,53 +3,49 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <utlist.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 /* ---- What differs between the kinds ---- */
 
-static void note_object(struct object *o, const struct scaled *of)
+static void stop_object(struct work *work)
 {
-	rivals_note(o, of ? of->so : NULL);
-}
-
-static void stop_object(struct object *o)
-{
-	act_stop(o);
-	pause_forget(o);
-	reconcile_stop(o);
+	act_stop(work);
+	pause_forget(work);
+	reconcile_stop(work);
 }
 
 /*
  * A look that finds its target unread could do nothing; the end of reading leads back here. Paused
  * or deleted it needs none.
  */
-static bool awaits_target(struct object *o, const struct scaled *of)
+static bool awaits_target(struct work *work)
 {
+	const struct scaled *of = &work->object->of;
 	struct directives says;
 
 	return !of->meta->deleted_unix_ms && directives_read(of->so, &says, NULL) == 0 && !says.paused &&
-		targets_reads(o->control->cache->targets, o->key);
+		targets_reads(work->object);
 }
 
-static void note_job(struct object *o, const struct scaled *of)
+static void note_job(struct work *work)
 {
-	if (of)
-		jobs_open(o->control->cache->jobs);
+	if (!work->object->gone)
+		jobs_open(work->control->cache->jobs);
 }
 
-static void stop_job(struct object *o)
+static void stop_job(struct work *work)
 {
-	jobloop_stop(o);
-	jobmaker_stop(o);
-	jobsweeper_stop(o);
+	jobloop_stop(work);
+	jobmaker_stop(work);
+	jobsweeper_stop(work);
 }
 
-static const struct object_kind object_kind = {
-	.of = SCALED_OBJECT,
-	.note = note_object,
+static const struct work_kind object_kind = {
+	.note = rivals_note,
 	.awaits = awaits_target,
 	.reconcile = reconcile_run,
 	.decide = scaleloop_decide,
@@ -57,8 +53,7 @@ static const struct object_kind object_kind = {
 	.learn = store_learn_scaledobject,
 };
 
-static const struct object_kind job_kind = {
-	.of = SCALED_JOB,
+static const struct work_kind job_kind = {
 	.note = note_job,
 	.reconcile = jobreconcile_run,
 	.prepare = jobloop_prepare,
@@ -68,141 +63,114 @@ static const struct object_kind job_kind = {
 	.learn = store_learn_scaledjob,
 };
 
-static const struct object_kind *kind_of(const char *key)
-{
-	return store_key_kind(key) == SCALED_JOB ? &job_kind : &object_kind;
-}
-
-/* ---- An object's life ---- */
+/* ---- Its life ---- */
 
 static void on_reconcile_again(void *arg)
 {
 	queue_mark(arg);
 }
 
-static struct object *object_get(struct control *c, const char *key)
+static struct work *work_get(struct control *c, struct object *o)
 {
-	struct object *o = object_known(c, key);
+	struct work *work = o->work;
 
-	if (o)
-		return o;
-	o = mem_zalloc(sizeof(*o));
-	o->control = c;
-	o->kind = kind_of(key);
-	if (o->kind->of == SCALED_JOB)
-		o->job = mem_zalloc(sizeof(*o->job));
-	o->key = mem_dup(key);
-	o->name = store_key_path(o->key);
-	o->subject = mem_printf("%s %s", scaled_kind_word(o->kind->of), o->name);
-	loop_timer_init(&o->reconcile.again, c->cache->loop, on_reconcile_again, o);
-	HASH_ADD_KEYPTR(hh, c->objects, o->key, strlen(o->key), o);
-	return o;
+	if (work)
+		return work;
+	work = o->work = mem_zalloc(sizeof(*work));
+	work->control = c;
+	work->object = object_ref(o);
+	work->kind = o->kind == SCALED_JOB ? &job_kind : &object_kind;
+	if (o->kind == SCALED_JOB)
+		work->job = mem_zalloc(sizeof(*work->job));
+	work->subject = mem_printf("%s %s", scaled_kind_word(o->kind), o->path);
+	loop_timer_init(&work->reconcile.again, c->cache->loop, on_reconcile_again, work);
+	DL_APPEND(c->all, work);
+	return work;
 }
 
-static void object_stop(struct object *o)
+static void work_stop(struct work *work)
 {
-	polling_stop(o);
-	o->kind->stop(o);
-	status_stop(o);
-	write_stop(o);
+	polling_stop(work);
+	work->kind->stop(work);
+	status_stop(work);
+	write_stop(work);
 }
 
 /*
  * How late its polls were: one who does not poll has nothing to say about it. What failed is kept
  * until the object is gone.
  */
-static void drop_counters(struct object *o)
+static void drop_counters(struct work *work)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(o->name, strcspn(o->name, "/"));
-	const char *name = o->name + strlen(namespace_) + 1;
+	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
+	const char *name = work->object->path + strlen(namespace_) + 1;
 	const char *const labels[] = { namespace_, name };
-	struct control *c = o->control;
-	struct scaled of;
+	struct control *c = work->control;
 
-	counters_remove(c->loop_latency, (const char *const[]){ namespace_, scaled_kind_word(o->kind->of), name });
-	if (object_find(o, &of))
+	counters_remove(c->loop_latency,
+		(const char *const[]){ namespace_, scaled_kind_word(work->object->kind), name });
+	if (!work->object->gone)
 		return;
-	counters_remove(c->errors[o->kind->of], labels);
-	if (o->kind->of != SCALED_JOB)
+	counters_remove(c->errors[work->object->kind], labels);
+	if (work->object->kind != SCALED_JOB)
 		return;
 	counters_remove(c->jobs_created, labels);
 	counters_remove(c->job_failures, labels);
 }
 
-static void object_free(struct object *o)
+static void work_free(struct work *work)
 {
-	object_stop(o);
-	drop_counters(o);
-	o->kind->note(o, NULL);
-	queue_remove(o);
-	loop_timer_done(&o->reconcile.again);
-	HASH_DELETE(hh, o->control->objects, o);
-	err_keep(&o->reconcile.write_err, NULL);
-	free(o->reconcile.said_error);
-	free(o->reconcile.said_rival);
-	free(o->uid);
-	free(o->key);
-	free(o->subject);
-	free(o->job);
-	free(o);
+	work_stop(work);
+	drop_counters(work);
+	queue_remove(work);
+	loop_timer_done(&work->reconcile.again);
+	DL_DELETE(work->control->all, work);
+	err_keep(&work->reconcile.write_err, NULL);
+	free(work->reconcile.said_error);
+	free(work->reconcile.said_rival);
+	free(work->subject);
+	free(work->job);
+	work->object->work = NULL;
+	object_unref(work->object);
+	free(work);
 }
 
 /* ---- What changed outside ---- */
 
-static void on_change(struct control *c, const char *key)
+static void look(struct control *c, struct object *o)
 {
-	struct scaled of;
-	bool known = store_scaled(c->cache->store, key, &of);
-	struct object *o = known ? object_get(c, key) : object_known(c, key);
+	struct work *work = o->gone ? o->work : work_get(c, o);
 
-	if (!o)
+	if (!work)
 		return;
-	o->kind->note(o, known ? &of : NULL);
-	if (o->uid || !known || !o->kind->awaits || !o->kind->awaits(o, &of))
-		queue_mark(o);
+	work->kind->note(work);
+	if (work->looked || o->gone || !work->kind->awaits || !work->kind->awaits(work))
+		queue_mark(work);
 }
 
 /*
  * A status that others wrote is put right by status.c alone; what the HPA says goes into the next
  * tick, while there is one.
  */
-static bool leads_to_look(const struct object *o, unsigned changes)
+static bool leads_to_look(const struct work *work, unsigned changes)
 {
-	const unsigned always = STORE_SPEC | STORE_ANNOTATIONS | STORE_META | STORE_GONE | STORE_HPA;
+	const unsigned always = OBJECT_SPEC | OBJECT_ANNOTATIONS | OBJECT_META | OBJECT_GONE | OBJECT_HPA |
+		OBJECT_TARGET | OBJECT_NEEDS;
 
-	return !o || (changes & always) || ((changes & STORE_STATUS) && !o->status.known) ||
-		((changes & STORE_HPA_STATUS) && !o->loop.running);
+	return !work || (changes & always) || ((changes & OBJECT_STATUS) && !work->status.known) ||
+		((changes & OBJECT_HPA_STATUS) && !work->loop.running);
 }
 
-static void on_store_change(void *arg, unsigned changes, const char *key)
+static void on_object(void *arg, struct object *o, unsigned changes)
 {
 	struct control *c = arg;
-	struct object *o;
 
-	if (!c->leading || !(changes & (STORE_OBJECT | STORE_HPA | STORE_HPA_STATUS)))
+	if (!c->leading)
 		return;
-	o = object_known(c, key);
-	if (leads_to_look(o, changes))
-		on_change(c, key);
-	else if (changes & STORE_STATUS)
-		status_write(o);
-}
-
-/* A credential is another, or what was waited for is there. */
-static void on_scalers_change(void *arg, const char *key)
-{
-	struct control *c = arg;
-
-	if (c->leading)
-		on_change(c, key);
-}
-
-static void on_target_change(void *arg, const char *key)
-{
-	struct control *c = arg;
-
-	if (c->leading)
-		on_change(c, key);
+	if (leads_to_look(o->work, changes))
+		look(c, o);
+	else if (changes & OBJECT_STATUS)
+		status_write(o->work);
 }
 
 /*
@@ -210,70 +178,56 @@ static void on_target_change(void *arg, const char *key)
  * and the Events need not wait for the next poll. What a poll under way counts it concludes from by
  * itself.
  */
-static void on_health(void *arg, const char *key)
+static void on_health(void *arg, struct object *o)
 {
-	struct object *o = object_known(arg, key);
-
-	if (o && !polling_busy(o))
-		polling_look(o);
+	(void)arg;
+	if (o->work && !polling_busy(o->work))
+		polling_look(o->work);
 }
 
 /* A Job came, changed or went; or (NULL) it is known now which there are. */
 static void on_job(void *arg, const char *key)
 {
 	struct control *c = arg;
-	struct object *o, *next;
+	const struct object *o = key ? store_object(c->cache->store, key) : NULL;
+	struct work *work;
 
 	if (!c->leading)
 		return;
-	if (key) {
-		o = object_known(c, key);
-		if (o)
-			jobloop_note(o);
+	if (o && o->work)
+		jobloop_note(o->work);
+	if (key)
 		return;
-	}
-	HASH_ITER (hh, c->objects, o, next)
-		if (o->kind->of == SCALED_JOB)
-			queue_mark(o);
+	DL_FOREACH (c->all, work)
+		if (work->job)
+			queue_mark(work);
 }
 
 /* A source says "look now". */
-static void on_wake(void *arg, const char *key)
+static void on_wake(void *arg, struct object *o)
 {
-	struct object *o = object_known(arg, key);
-
-	if (o)
-		polling_wake(o);
+	(void)arg;
+	if (o->work)
+		polling_wake(o->work);
 }
 
 /* ---- The turn's end: reconcile what is dirty ---- */
 
-static void object_turn(struct object *o)
+static void take_turn(struct work *work)
 {
-	struct control *c = o->control;
-	struct scaled of;
+	struct control *c = work->control;
 
-	if (!object_find(o, &of)) {
-		log_info(o->subject, "is gone; stopped scaling it");
-		announce_gone(o);
-		object_free(o);
+	if (work->object->gone) {
+		log_info(work->subject, "is gone; stopped scaling it");
+		announce_gone(work);
+		work_free(work);
 		return;
 	}
-	/* Deleted and made anew under the same name: nothing we remember is about this one. */
-	if (o->uid && strcmp(o->uid, of.meta->uid) != 0) {
-		char *key = mem_dup(o->key);
-
-		object_free(o);
-		o = object_get(c, key);
-		free(key);
-		o->kind->note(o, &of);
-	}
-	if (!o->uid)
-		o->uid = mem_dup(of.meta->uid);
-	if (o->reconcile.call)
+	work->looked = true;
+	if (work->reconcile.call)
 		return; /* its answer leads back here */
-	counters_add(c->reconciles, (const char *const[]){ scaled_kind_word(o->kind->of) }, 1);
-	o->kind->reconcile(o);
+	counters_add(c->reconciles, (const char *const[]){ scaled_kind_word(work->object->kind) }, 1);
+	work->kind->reconcile(work);
 }
 
 /*
@@ -296,10 +250,10 @@ static void on_turn_end(void *arg)
 	struct control *c = arg;
 
 	for (int i = 0; i < RECONCILES_PER_TURN && c->dirty && c->leading; i++) {
-		struct object *o = c->dirty;
+		struct work *work = c->dirty;
 
-		queue_remove(o);
-		object_turn(o);
+		queue_remove(work);
+		take_turn(work);
 	}
 	/* Not as work put off: that would still be this turn. */
 	loop_task_cancel(c->cache->loop, &c->turn);
@@ -312,18 +266,17 @@ static void on_turn_end(void *arg)
 
 /* ---- Leading ---- */
 
-static void take_up(void *arg, const char *key, const struct scaled *of)
+static void take_up(void *arg, struct object *o)
 {
-	(void)of;
-	on_change(arg, key);
+	look(arg, o);
 }
 
 static void drop_all(struct control *c)
 {
-	struct object *o, *next;
+	struct work *work, *next;
 
-	HASH_ITER (hh, c->objects, o, next)
-		object_free(o);
+	DL_FOREACH_SAFE (c->all, work, next)
+		work_free(work);
 	/* What the next leader does nobody tells us; we list anew when it is our turn again. */
 	jobs_close(c->cache->jobs);
 }
@@ -335,7 +288,7 @@ void control_set_leading(struct control *c, bool leading)
 	c->leading = leading;
 	health_forget(c->cache->health); /* meanwhile another one counted, or does from now on */
 	if (leading)
-		store_each_scaled(c->cache->store, take_up, c);
+		store_each_object(c->cache->store, take_up, c);
 	else
 		drop_all(c);
 }
@@ -376,13 +329,10 @@ struct control *control_new(struct cache *cache, struct kube *kube, struct event
 		"Looks at what an object says and what is there.", type_labels);
 	c->queued = counters_declare(cache->counters, COUNTERS_GAUGE, "kscaled_reconciles_queued",
 		"Objects that wait to be looked at, at the end of the last turn that looked at some.", no_labels);
-	store_listen(cache->store, on_store_change, c);
-	targets_listen(cache->targets, on_target_change, c);
-	scalers_listen(cache->scalers, on_scalers_change, c);
+	cache_listen(cache, &(struct store_events){ .on_object = on_object }, c);
 	health_listen(cache->health, on_health, c);
 	pushes_listen(cache->pushes, on_wake, c);
 	jobs_listen(cache->jobs, on_job, c);
-	targetref_listen(cache->targetref, on_target_change, c);
 	return c;
 }
 

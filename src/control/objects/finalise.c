@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 #define OUR_FINALIZER  "kscaled.io/restore"
 #define KEDA_FINALIZER "finalizer.keda.sh"
@@ -22,24 +22,24 @@
 /* So often a restore is tried before the object is let go without it. */
 #define RESTORE_TRIES 5
 
-static char *object_path(const struct object *o, const struct meta *meta)
+static char *object_path(const struct work *work, const struct meta *meta)
 {
 	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled", meta->namespace_,
-		scaled_kind_resource(o->kind->of), meta->name);
+		scaled_kind_resource(work->object->kind), meta->name);
 }
 
-static void on_stored(struct object *o, const json_t *object)
+static void on_stored(struct work *work, const json_t *object)
 {
 	if (object && json_object_get(object, "spec")) /* the last finalizer gone: a Status may come instead */
-		o->kind->learn(o->control->cache->store, object);
+		work->kind->learn(work->control->cache->store, object);
 }
 
 /* The watch will say so in a moment, and nobody else hears of it; if it does not, we look again. */
-static bool gone_is_fine(struct object *o, const struct err *err)
+static bool gone_is_fine(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	loop_timer_set(&o->reconcile.again, GONE_WAIT_MS);
+	loop_timer_set(&work->reconcile.again, GONE_WAIT_MS);
 	return true;
 }
 
@@ -47,10 +47,10 @@ static bool gone_is_fine(struct object *o, const struct err *err)
  * The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write
  * fails and is tried anew on what there is then.
  */
-static void write_finalizers(struct object *o, const struct meta *meta, bool ours, const char *doing)
+static void write_finalizers(struct work *work, const struct meta *meta, bool ours, const char *doing)
 {
 	struct buf body = BUF_INIT(1 << 20);
-	MEM_AUTO char *path = object_path(o, meta);
+	MEM_AUTO char *path = object_path(work, meta);
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
 	bool first = true;
 
@@ -71,56 +71,56 @@ static void write_finalizers(struct object *o, const struct meta *meta, bool our
 		buf_puts(&body, first ? "\"" OUR_FINALIZER "\"" : ",\"" OUR_FINALIZER "\"");
 	buf_puts(&body, "]}}");
 	request.body = buf_text(&body);
-	write_start(o, &request, doing, on_stored, gone_is_fine);
+	write_start(work, &request, doing, on_stored, gone_is_fine);
 	buf_done(&body);
 }
 
-bool finalise_keep(struct object *o, const struct scaledobject *so)
+bool finalise_keep(struct work *work, const struct scaledobject *so)
 {
 	bool keda = meta_has_finalizer(&so->meta, KEDA_FINALIZER);
 	bool ours = meta_has_finalizer(&so->meta, OUR_FINALIZER);
 
 	if (!keda && ours == so->spec.restore_to_original)
 		return false;
-	write_finalizers(o, &so->meta, so->spec.restore_to_original, "writing the object's finalizers");
+	write_finalizers(work, &so->meta, so->spec.restore_to_original, "writing the object's finalizers");
 	return true;
 }
 
-bool finalise_release(struct object *o, const struct meta *meta, const char *doing)
+bool finalise_release(struct work *work, const struct meta *meta, const char *doing)
 {
 	if (!meta_has_finalizer(meta, KEDA_FINALIZER))
 		return false;
-	write_finalizers(o, meta, false, doing);
+	write_finalizers(work, meta, false, doing);
 	return true;
 }
 
 /* ---- Deleted ---- */
 
 /* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
-static bool remove_hpa(struct object *o, const struct scaledobject *so)
+static bool remove_hpa(struct work *work, const struct scaledobject *so)
 {
-	return hpakeeper_remove(o, so, "deleting the HPA of a deleted object");
+	return hpakeeper_remove(work, so, "deleting the HPA of a deleted object");
 }
 
-static void on_restored(struct object *o, const json_t *scale)
+static void on_restored(struct work *work, const json_t *scale)
 {
 	(void)scale;
-	o->reconcile.restored = true;
-	log_info(o->subject, "was deleted; its target has its original replicas again");
+	work->reconcile.restored = true;
+	log_info(work->subject, "was deleted; its target has its original replicas again");
 }
 
-static bool on_restore_failure(struct object *o, const struct err *err)
+static bool on_restore_failure(struct work *work, const struct err *err)
 {
 	if (err->kind == ERR_MISSING) {
-		o->reconcile.restored = true; /* no target: nothing to restore */
-		queue_mark(o);
+		work->reconcile.restored = true; /* no target: nothing to restore */
+		queue_mark(work);
 		return true;
 	}
-	if (++o->reconcile.restore_failures >= RESTORE_TRIES) {
-		log_error(o->subject, "was deleted; its target's original replicas could not be restored: %s",
+	if (++work->reconcile.restore_failures >= RESTORE_TRIES) {
+		log_error(work->subject, "was deleted; its target's original replicas could not be restored: %s",
 			err->msg);
-		o->reconcile.restored = true;
-		queue_mark(o);
+		work->reconcile.restored = true;
+		queue_mark(work);
 		return true;
 	}
 	return false;
@@ -130,45 +130,46 @@ static bool on_restore_failure(struct object *o, const struct err *err)
  * Where we scaled, as the status has it: nobody waits for discovery, and a target that was named a
  * moment ago was never scaled.
  */
-static bool restore(struct object *o, const struct scaledobject *so)
+static bool restore(struct work *work, const struct scaledobject *so)
 {
 	const struct scaledobject_status *s = &so->status;
 	char group[TARGETREF_TEXT], version[TARGETREF_TEXT], resource[TARGETREF_TEXT], body[64];
 	MEM_AUTO char *path = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .body = body, .priority = KUBE_NORMAL };
 
-	if (o->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
+	if (work->reconcile.restored || !so->spec.restore_to_original || s->original_replicas < 0 ||
 		targetref_stored(so, group, version, resource))
 		return false;
 	/*
 	 * What another ScaledObject scales is none of ours, whatever we remember from before we
 	 * were pointed at it.
 	 */
-	path = rivals_refuse(o, so, NULL)
+	path = rivals_refuse(work, so, NULL)
 		? NULL
 		: act_scale_path_of(group, version, resource, so->meta.namespace_, so->spec.target_name);
 	if (!path)
 		return false;
 	request.path = path;
 	snprintf(body, sizeof(body), "{\"spec\":{\"replicas\":%d}}", s->original_replicas);
-	write_start(o, &request, "restoring the target's original replicas", on_restored, on_restore_failure);
+	write_start(work, &request, "restoring the target's original replicas", on_restored, on_restore_failure);
 	return true;
 }
 
-void finalise_run(struct object *o, const struct scaledobject *so)
+void finalise_run(struct work *work, const struct scaledobject *so)
 {
 	bool ours = meta_has_finalizer(&so->meta, OUR_FINALIZER);
 	const char *trouble;
 
-	polling_stop(o);
-	act_stop(o);
-	status_stop(o);
-	announce_gone(o);
+	polling_stop(work);
+	act_stop(work);
+	status_stop(work);
+	announce_gone(work);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
 		return; /* others' finalizers: not ours to wait for */
-	if (write_must_wait(o) || (ours && !store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)))
+	if (write_must_wait(work) ||
+		(ours && !store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)))
 		return;
-	if (ours && (remove_hpa(o, so) || restore(o, so)))
+	if (ours && (remove_hpa(work, so) || restore(work, so)))
 		return;
-	write_finalizers(o, &so->meta, false, "releasing the deleted object");
+	write_finalizers(work, &so->meta, false, "releasing the deleted object");
 }

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 #include "decide/hpaspec.h"
 
 /* So often in a row an HPA may be gone when it is read, and there when it is created. */
@@ -28,20 +28,20 @@ static const char *desired_name(const json_t *desired)
 	return json_str_or_empty(json_object_get(desired, "metadata"), "name");
 }
 
-static void forget(struct object *o, const char *name)
+static void forget(struct work *work, const char *name)
 {
-	MEM_AUTO char *namespace_ = mem_dupn(o->key, strcspn(o->key, "/"));
+	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
 	MEM_AUTO char *key = mem_printf("%s/%s", namespace_, name);
 
-	store_forget_hpa(o->control->cache->store, key);
+	store_forget_hpa(work->control->cache->store, key);
 }
 
-static void on_stored(struct object *o, const json_t *object)
+static void on_stored(struct work *work, const json_t *object)
 {
-	store_learn_hpa(o->control->cache->store, object);
-	o->reconcile.futile_hpa = o->reconcile.wanted_hpa;
-	json_decref(o->reconcile.desired);
-	o->reconcile.desired = NULL;
+	store_learn_hpa(work->control->cache->store, object);
+	work->reconcile.futile_hpa = work->reconcile.wanted_hpa;
+	json_decref(work->reconcile.desired);
+	work->reconcile.desired = NULL;
 }
 
 /* ---- Replacing ---- */
@@ -71,23 +71,23 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 		name, owner_of(live, owner));
 }
 
-static void put_merged(struct object *o, const struct scaledobject *so, const json_t *live)
+static void put_merged(struct work *work, const struct scaledobject *so, const json_t *live)
 {
 	char doing[320];
 	const char *name = json_str_or_empty(json_object_get(live, "metadata"), "name");
-	struct reconcile_part *r = &o->reconcile;
+	struct reconcile_part *r = &work->reconcile;
 	json_t *merged = NULL;
 	struct err err = { 0 };
 
 	if (hpaspec_claim(so, live) == HPASPEC_FOREIGN)
 		refuse(&err, name, live);
 	else
-		merged = hpaspec_merge(o->reconcile.desired, live, &err);
+		merged = hpaspec_merge(work->reconcile.desired, live, &err);
 	err_keep(&r->write_err, NULL);
 	if (!merged) {
 		err_wrap(&err, "failed to ensure HPA is correctly created for ScaledObject");
 		err_keep(&r->write_err, &err);
-		r->retry_at_ms = loop_now_ms(o->control->cache->loop) + loop_backoff_ms(r->failures++, 1000, 30000);
+		r->retry_at_ms = loop_now_ms(work->control->cache->loop) + loop_backoff_ms(r->failures++, 1000, 30000);
 		return;
 	}
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, name);
@@ -97,59 +97,59 @@ static void put_merged(struct object *o, const struct scaledobject *so, const js
 	json_decref(merged);
 	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: updating HPA %s",
 		name);
-	write_start(o, &request, doing, on_stored, NULL);
+	write_start(work, &request, doing, on_stored, NULL);
 }
 
-static void on_live(struct object *o, const json_t *live)
+static void on_live(struct work *work, const json_t *live)
 {
 	char name[254];
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	const struct scaledobject *so = work->object->of.so;
 
-	if (!so || so->meta.deleted_unix_ms || !o->reconcile.desired)
+	if (!so || so->meta.deleted_unix_ms || !work->reconcile.desired)
 		return;
 	/*
 	 * It was given another name while this one was read: what it says now was not said of this
 	 * HPA.
 	 */
-	if (strcmp(desired_name(o->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
-		put_merged(o, so, live);
+	if (strcmp(desired_name(work->reconcile.desired), scaledobject_hpa_name(so, name, sizeof(name))) == 0)
+		put_merged(work, so, live);
 }
 
-static bool on_live_failure(struct object *o, const struct err *err)
+static bool on_live_failure(struct work *work, const struct err *err)
 {
-	if (err->kind != ERR_MISSING || o->reconcile.failures >= VANISHED_MAX)
+	if (err->kind != ERR_MISSING || work->reconcile.failures >= VANISHED_MAX)
 		return false;
 	/* Deleted under us: the next look makes it. */
-	o->reconcile.failures++;
-	forget(o, desired_name(o->reconcile.desired));
-	queue_mark(o);
+	work->reconcile.failures++;
+	forget(work, desired_name(work->reconcile.desired));
+	queue_mark(work);
 	return true;
 }
 
 /* All of the live object is read first: labels and annotations of others stay. */
-static void replace(struct object *o, const struct scaledobject *so, const json_t *desired)
+static void replace(struct work *work, const struct scaledobject *so, const json_t *desired)
 {
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, desired_name(desired));
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
-	write_start(o, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA", on_live,
-		on_live_failure);
+	write_start(work, &request, "failed to ensure HPA is correctly created for ScaledObject: reading the HPA",
+		on_live, on_live_failure);
 }
 
 /* ---- Creating ---- */
 
 /* It exists, but without our label: KEDA's, or somebody else's. */
-static bool on_create_failure(struct object *o, const struct err *err)
+static bool on_create_failure(struct work *work, const struct err *err)
 {
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	const struct scaledobject *so = work->object->of.so;
 
-	if (err->kind != ERR_CONFLICT || !so || !o->reconcile.desired)
+	if (err->kind != ERR_CONFLICT || !so || !work->reconcile.desired)
 		return false;
-	replace(o, so, o->reconcile.desired);
+	replace(work, so, work->reconcile.desired);
 	return true;
 }
 
-static void create(struct object *o, const struct scaledobject *so, const json_t *desired)
+static void create(struct work *work, const struct scaledobject *so, const json_t *desired)
 {
 	char doing[320];
 	MEM_AUTO char *path = hpa_path(so->meta.namespace_, NULL);
@@ -158,27 +158,27 @@ static void create(struct object *o, const struct scaledobject *so, const json_t
 
 	snprintf(doing, sizeof(doing), "failed to ensure HPA is correctly created for ScaledObject: creating HPA %s",
 		desired_name(desired));
-	write_start(o, &request, doing, on_stored, on_create_failure);
+	write_start(work, &request, doing, on_stored, on_create_failure);
 }
 
 /* ---- Removing ---- */
 
-static void on_removed(struct object *o, const json_t *object)
+static void on_removed(struct work *work, const json_t *object)
 {
 	(void)object;
-	forget(o, o->reconcile.removing);
+	forget(work, work->reconcile.removing);
 }
 
-static bool on_remove_failure(struct object *o, const struct err *err)
+static bool on_remove_failure(struct work *work, const struct err *err)
 {
 	if (err->kind != ERR_MISSING)
 		return false;
-	forget(o, o->reconcile.removing);
-	queue_mark(o);
+	forget(work, work->reconcile.removing);
+	queue_mark(work);
 	return true;
 }
 
-static void delete (struct object *o, const char *namespace_, const char *name, const char *uid, const char *doing)
+static void delete (struct work *work, const char *namespace_, const char *name, const char *uid, const char *doing)
 {
 	MEM_AUTO char *path = hpa_path(namespace_, name);
 	MEM_AUTO char *body =
@@ -186,32 +186,32 @@ static void delete (struct object *o, const char *namespace_, const char *name, 
 			uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	free(o->reconcile.removing);
-	o->reconcile.removing = mem_dup(name);
-	write_start(o, &request, doing, on_removed, on_remove_failure);
+	free(work->reconcile.removing);
+	work->reconcile.removing = mem_dup(name);
+	write_start(work, &request, doing, on_removed, on_remove_failure);
 }
 
-bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing)
+bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const char *doing)
 {
-	const struct hpa *hpa = store_hpa_of(o->control->cache->store, so, "");
+	const struct hpa *hpa = store_hpa_of(work->control->cache->store, so, "");
 
 	if (!hpa)
 		return false;
-	delete (o, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
+	delete (work, so->meta.namespace_, hpa->meta.name, hpa->meta.uid, doing);
 	return true;
 }
 
 /* After a rename. */
-static bool remove_old(struct object *o, const struct scaledobject *so, const char *name)
+static bool remove_old(struct work *work, const struct scaledobject *so, const char *name)
 {
-	const struct hpa *old = store_hpa_of(o->control->cache->store, so, name);
+	const struct hpa *old = store_hpa_of(work->control->cache->store, so, name);
 	char doing[320];
 
 	if (!old)
 		return false;
 	snprintf(doing, sizeof(doing),
 		"failed to ensure HPA is correctly created for ScaledObject: deleting the old HPA %s", old->meta.name);
-	delete (o, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
+	delete (work, so->meta.namespace_, old->meta.name, old->meta.uid, doing);
 	return true;
 }
 
@@ -224,14 +224,14 @@ static uint64_t fingerprint(const json_t *desired)
 	return fingerprint_fast(text, strlen(text));
 }
 
-bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired)
+bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired)
 {
-	struct reconcile_part *r = &o->reconcile;
+	struct reconcile_part *r = &work->reconcile;
 	const char *name = desired_name(desired);
 	char key[STORE_KEY_MAX];
-	const struct hpa *live = store_hpa(o->control->cache->store, store_key(so->meta.namespace_, name, key));
+	const struct hpa *live = store_hpa(work->control->cache->store, store_key(so->meta.namespace_, name, key));
 
-	if (remove_old(o, so, name))
+	if (remove_old(work, so, name))
 		return true;
 	if (live && hpaspec_matches(desired, live)) {
 		r->futile_hpa = 0;
@@ -241,7 +241,7 @@ bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desi
 	r->desired = json_incref(desired);
 	r->wanted_hpa = fingerprint(desired);
 	if (!live) {
-		create(o, so, desired);
+		create(work, so, desired);
 		return true;
 	}
 	/*
@@ -249,9 +249,9 @@ bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desi
 	 * for ever.
 	 */
 	if (r->wanted_hpa == r->futile_hpa) {
-		log_debug(o->subject, "HPA %s was written and came back different; left as it is", name);
+		log_debug(work->subject, "HPA %s was written and came back different; left as it is", name);
 		return false;
 	}
-	replace(o, so, desired);
+	replace(work, so, desired);
 	return true;
 }

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 #define HPA_STEP   "failed to delete HPA for paused ScaledObject"
 #define SCALE_STEP "failed to scale target to paused replica count"
@@ -22,45 +22,44 @@
 
 /* ---- The replicas ---- */
 
-static void on_scaled(struct object *o, const json_t *scale)
+static void on_scaled(struct work *work, const json_t *scale)
 {
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	const struct scaledobject *so = work->object->of.so;
 	MEM_AUTO char *target = so ? act_target_name(so) : NULL;
 
 	if (!so)
 		return;
-	targets_learn_scale(o->control->cache->targets, o->key, scale);
-	journal_scaled(o->control->cache->journal, o->key, timestamp_now_ms(), o->pause.from, o->pause.to,
-		o->pause.why);
-	if (o->pause.writes == 1)
-		log_info(o->subject, "is paused; scaled %s from %d to %d", target, o->pause.from, o->pause.to);
-	if (o->pause.writes != 2)
+	targets_learn_scale(work->object, scale);
+	journal_scaled(work->object, timestamp_now_ms(), work->pause.from, work->pause.to, work->pause.why);
+	if (work->pause.writes == 1)
+		log_info(work->subject, "is paused; scaled %s from %d to %d", target, work->pause.from, work->pause.to);
+	if (work->pause.writes != 2)
 		return;
-	log_warn(o->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
-		target);
-	announce(o, &so->meta, "Warning", "ScaledObjectPaused",
-		"ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time", o->pause.to,
-		target);
+	log_warn(work->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time",
+		work->pause.to, target);
+	announce(work, &so->meta, "Warning", "ScaledObjectPaused",
+		"ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time",
+		work->pause.to, target);
 }
 
 /* What was not written is no sign of a quarrel; write.c paces what comes after it. */
-static bool on_not_scaled(struct object *o, const struct err *err)
+static bool on_not_scaled(struct work *work, const struct err *err)
 {
 	(void)err;
-	if (o->pause.writes > 0)
-		o->pause.writes--;
-	o->pause.write_at_ms = loop_now_ms(o->control->cache->loop);
+	if (work->pause.writes > 0)
+		work->pause.writes--;
+	work->pause.write_at_ms = loop_now_ms(work->control->cache->loop);
 	return false;
 }
 
 /* Nothing is written before it is time again; then the object is looked at by itself. */
-static bool too_early(struct object *o)
+static bool too_early(struct work *work)
 {
-	struct pause_part *p = &o->pause;
-	int64_t now_ms = loop_now_ms(o->control->cache->loop), pause_ms;
+	struct pause_part *p = &work->pause;
+	int64_t now_ms = loop_now_ms(work->control->cache->loop), pause_ms;
 
 	if (now_ms < p->write_at_ms) {
-		loop_timer_set(&o->reconcile.again, p->write_at_ms - now_ms);
+		loop_timer_set(&work->reconcile.again, p->write_at_ms - now_ms);
 		return true;
 	}
 	if (now_ms > p->write_at_ms + QUIET_MS)
@@ -70,13 +69,13 @@ static bool too_early(struct object *o)
 	return false;
 }
 
-static enum pause_state keep_at(struct object *o, const struct scaledobject *so, const struct workload *w,
+static enum pause_state keep_at(struct work *work, const struct scaledobject *so, const struct workload *w,
 	int32_t replicas)
 {
-	MEM_AUTO char *path = act_scale_path(o, so);
+	MEM_AUTO char *path = act_scale_path(work, so);
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_SCALE };
-	struct scaledobject_status *wanted = status_wanted(o, &so->status);
+	struct scaledobject_status *wanted = status_wanted(work, &so->status);
 
 	if (!path)
 		return PAUSE_DONE;
@@ -84,22 +83,22 @@ static enum pause_state keep_at(struct object *o, const struct scaledobject *so,
 	 * Set back already, and nothing else to say than that it is paused; but if that failed, it
 	 * is still so.
 	 */
-	if (too_early(o))
-		return !o->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
+	if (too_early(work))
+		return !work->reconcile.write_err ? PAUSE_DONE : PAUSE_BUSY;
 	/* An object that is born paused has its original replicas before we change them. */
 	if (wanted->original_replicas == INT32_UNSET)
 		wanted->original_replicas = w->replicas;
-	o->pause.from = w->replicas;
-	o->pause.to = replicas;
+	work->pause.from = w->replicas;
+	work->pause.to = replicas;
 	body = mem_printf("{\"metadata\":{\"resourceVersion\":\"%s\"},\"spec\":{\"replicas\":%d}}", w->resource_version,
 		replicas);
 	request.body = body;
-	write_start(o, &request, SCALE_STEP, on_scaled, on_not_scaled);
+	write_start(work, &request, SCALE_STEP, on_scaled, on_not_scaled);
 	return PAUSE_BUSY;
 }
 
 /* What the loop would decide, as it would say it. */
-static struct scale_decision decide(struct object *o, const struct scaledobject *so,
+static struct scale_decision decide(struct work *work, const struct scaledobject *so,
 	const struct directives *directives)
 {
 	const struct workload *w;
@@ -109,49 +108,49 @@ static struct scale_decision decide(struct object *o, const struct scaledobject 
 		.created_unix_ms = so->meta.created_unix_ms,
 		.now_unix_ms = timestamp_now_ms(),
 		.directives = directives,
-		.last_active_unix_ms = o->loop.last_active_unix_ms,
+		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d;
 
-	facts.replicas_known = targets_get(o->control->cache->targets, o->key, &w) == TARGET_PRESENT;
+	facts.replicas_known = targets_get(work->object, &w) == TARGET_PRESENT;
 	facts.replicas = facts.replicas_known ? w->replicas : 0;
 	d = scale_decide(&facts);
-	free(o->pause.why);
-	o->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
-	scaleloop_note(o, &facts, &d, scale_mark(&facts, &d), text);
+	free(work->pause.why);
+	work->pause.why = mem_dup(scale_explain(&facts, &d, text, sizeof(text)));
+	scaleloop_note(work, &facts, &d, scale_mark(&facts, &d), text);
 	return d;
 }
 
 /* ---- Both ---- */
 
-enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives,
+enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct directives *directives,
 	const struct err *target_err, struct err *err)
 {
 	const char *trouble;
 	const struct workload *w;
 	struct scale_decision d;
 
-	if (!store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)) {
+	if (!store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)) {
 		if (!trouble)
 			return PAUSE_BUSY;
 		err_set(err, ERR_TEMPORARY, HPA_STEP ": %s", trouble);
 		return PAUSE_FAILED;
 	}
-	if (hpakeeper_remove(o, so, HPA_STEP))
+	if (hpakeeper_remove(work, so, HPA_STEP))
 		return PAUSE_BUSY;
 	if (target_err && directives->paused_replicas != INT32_UNSET) {
 		*err = *target_err;
 		err_wrap(err, SCALE_STEP);
 		return PAUSE_FAILED;
 	}
-	d = decide(o, so, directives);
-	if (!d.act || targets_get(o->control->cache->targets, o->key, &w) != TARGET_PRESENT)
+	d = decide(work, so, directives);
+	if (!d.act || targets_get(work->object, &w) != TARGET_PRESENT)
 		return PAUSE_DONE;
-	return keep_at(o, so, w, d.replicas);
+	return keep_at(work, so, w, d.replicas);
 }
 
-void pause_forget(struct object *o)
+void pause_forget(struct work *work)
 {
-	free(o->pause.why);
-	memset(&o->pause, 0, sizeof(o->pause));
+	free(work->pause.why);
+	memset(&work->pause, 0, sizeof(work->pause));
 }

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The objects that wait to be reconciled, first come first served, each once. */
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
-void queue_mark(struct object *o)
+void queue_mark(struct work *work)
 {
-	struct control *c = o->control;
+	struct control *c = work->control;
 
-	loop_timer_cancel(&o->reconcile.again);
-	if (o->reconcile.dirty)
+	loop_timer_cancel(&work->reconcile.again);
+	if (work->reconcile.dirty)
 		return;
-	o->reconcile.dirty = true;
+	work->reconcile.dirty = true;
 	c->dirty_count++;
-	o->reconcile.dirty_next = NULL;
+	work->reconcile.dirty_next = NULL;
 	if (c->dirty_last)
-		c->dirty_last->reconcile.dirty_next = o;
+		c->dirty_last->reconcile.dirty_next = work;
 	else
-		c->dirty = o;
-	c->dirty_last = o;
+		c->dirty = work;
+	c->dirty_last = work;
 	loop_task_queue(c->cache->loop, &c->turn);
 }
 
-void queue_remove(struct object *o)
+void queue_remove(struct work *work)
 {
-	struct control *c = o->control;
-	struct object **link = &c->dirty, *before = NULL;
+	struct control *c = work->control;
+	struct work **link = &c->dirty, *before = NULL;
 
-	if (!o->reconcile.dirty)
+	if (!work->reconcile.dirty)
 		return;
-	while (*link != o) {
+	while (*link != work) {
 		before = *link;
 		link = &(*link)->reconcile.dirty_next;
 	}
-	*link = o->reconcile.dirty_next;
-	if (c->dirty_last == o)
+	*link = work->reconcile.dirty_next;
+	if (c->dirty_last == work)
 		c->dirty_last = before;
-	o->reconcile.dirty = false;
+	work->reconcile.dirty = false;
 	c->dirty_count--;
 }

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 #include "decide/hpaspec.h"
 #include "decide/validate/validate.h"
 #include "decide/verdict.h"
@@ -48,28 +48,28 @@ struct wish {
 	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
 };
 
-void reconcile_stop(struct object *o)
+void reconcile_stop(struct work *work)
 {
-	json_decref(o->reconcile.desired);
-	o->reconcile.desired = NULL;
-	free(o->reconcile.removing);
-	o->reconcile.removing = NULL;
+	json_decref(work->reconcile.desired);
+	work->reconcile.desired = NULL;
+	free(work->reconcile.removing);
+	work->reconcile.removing = NULL;
 }
 
 /* ---- What the object asks for ---- */
 
-static int wish_target(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int wish_target(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	const struct workload *w;
-	const char *trouble = targets_trouble(o->control->cache->targets, o->key);
-	struct targetref *refs = o->control->cache->targetref;
+	const char *trouble = targets_trouble(work->object);
+	struct targetref *refs = work->control->cache->targetref;
 
 	if (targetref_find(refs, so, wish->group, wish->version, wish->resource, &wish->waits, err)) {
 		wish->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
 		return err_wrap(err, TARGET_STEP);
 	}
 	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
-	switch (targets_get(o->control->cache->targets, o->key, &w)) {
+	switch (targets_get(work->object, &w)) {
 	case TARGET_UNREAD:
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
@@ -101,23 +101,23 @@ static void wish_metrics(const struct scaledobject *so, const struct built *buil
 	}
 }
 
-static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int wish_hpa(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	struct built built;
 	const char *trouble;
 
-	if (!store_knows_hpas(o->control->cache->store, so->meta.namespace_, &trouble)) {
+	if (!store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
 	}
-	if (scalers_get(o->control->cache->scalers, o->key, &built, err)) {
+	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
 		wish->waits = err->kind == ERR_WAITING;
 		return err_wrap(err, SPEC_STEP);
 	}
 	wish_metrics(so, &built, wish);
 	if (wish->undescribed && wish->metric_count == 0)
 		return 0; /* no HPA is made, and one that is there stays as it is; the loop says why */
-	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, o->control->version, err);
+	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, work->control->version, err);
 	if (!wish->desired)
 		return err_wrap(err, SPEC_STEP);
 	scaledobject_hpa_name(so, wish->hpa_name, sizeof(wish->hpa_name));
@@ -128,24 +128,24 @@ static int wish_hpa(struct object *o, const struct scaledobject *so, struct wish
  * Of a list that is half read nobody can say who was there first: the HPA of a later one would be
  * made, and fight for a moment.
  */
-static int wish_alone(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int wish_alone(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
-	const struct store *store = o->control->cache->store;
+	const struct store *store = work->control->cache->store;
 	const char *trouble;
 
 	if (!store_knows_scaledobjects(store, so->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
 	}
-	wish->refused = rivals_refuse(o, so, err);
+	wish->refused = rivals_refuse(work, so, err);
 	return wish->refused ? -1 : 0;
 }
 
-static int wish_make(struct object *o, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int wish_make(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
 {
 	/* The spec's own faults are named before anything that is looked up because of it. */
-	if (validate_for_reconcile(so, err) || wish_alone(o, so, wish, err) || wish_target(o, so, wish, err) ||
-		wish_hpa(o, so, wish, err))
+	if (validate_for_reconcile(so, err) || wish_alone(work, so, wish, err) || wish_target(work, so, wish, err) ||
+		wish_hpa(work, so, wish, err))
 		return -1;
 	return 0;
 }
@@ -177,53 +177,54 @@ static struct reconcile_outcome outcome_of(const struct wish *wish, const struct
 }
 
 /* The HPA that was made last, which goes on when the object cannot be followed any more. */
-static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so,
+static const struct hpa *hpa_of(const struct work *work, const struct scaledobject *so,
 	const struct scaledobject_status *status)
 {
 	char key[STORE_KEY_MAX];
 
 	return status->hpa_name
-		? store_hpa(o->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key))
+		? store_hpa(work->control->cache->store, store_key(so->meta.namespace_, status->hpa_name, key))
 		: NULL;
 }
 
 /* The status as it is from now on, and what about it is news. */
-static void conclude(struct object *o, const struct scaledobject *so, struct reconcile_outcome *outcome)
+static void conclude(struct work *work, const struct scaledobject *so, struct reconcile_outcome *outcome)
 {
-	struct scaledobject_status *wanted = status_wanted(o, &so->status);
-	bool was_paused = status_says(o, "Paused"), was_falling_back = status_says(o, "Fallback");
+	struct scaledobject_status *wanted = status_wanted(work, &so->status);
+	bool was_paused = status_says(work, "Paused"), was_falling_back = status_says(work, "Fallback");
 
-	outcome->hpa = hpa_of(o, so, wanted);
+	outcome->hpa = hpa_of(work, so, wanted);
 	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
-	if (status_says(o, "Paused") && !was_paused)
-		announce(o, &so->meta, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
-	if (was_paused && !status_says(o, "Paused"))
-		announce(o, &so->meta, "Normal", "ScaledObjectUnpaused", "pause annotation removed for ScaledObject");
-	announce_fallback(o, &so->meta, was_falling_back);
+	if (status_says(work, "Paused") && !was_paused)
+		announce(work, &so->meta, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
+	if (was_paused && !status_says(work, "Paused"))
+		announce(work, &so->meta, "Normal", "ScaledObjectUnpaused",
+			"pause annotation removed for ScaledObject");
+	announce_fallback(work, &so->meta, was_falling_back);
 }
 
-static void report_failure(struct object *o, const struct scaledobject *so, const struct wish *wish,
+static void report_failure(struct work *work, const struct scaledobject *so, const struct wish *wish,
 	const struct err *err)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, err);
 
-	conclude(o, so, &outcome);
-	status_write(o);
-	announce_check_failed(o, &so->meta, wish->words, err->msg);
+	conclude(work, so, &outcome);
+	status_write(work);
+	announce_check_failed(work, &so->meta, wish->words, err->msg);
 }
 
 /* True when it was not Ready before. */
-static bool conclude_well(struct object *o, const struct scaledobject *so, const struct wish *wish)
+static bool conclude_well(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
 	struct reconcile_outcome outcome = outcome_of(wish, NULL);
-	bool was_ready = status_wanted(o, &so->status) && status_says(o, "Ready");
+	bool was_ready = status_wanted(work, &so->status) && status_says(work, "Ready");
 
-	write_forgive(o);
-	announce_check_passed(o);
-	conclude(o, so, &outcome);
-	if (was_ready || !status_says(o, "Ready"))
+	write_forgive(work);
+	announce_check_passed(work);
+	conclude(work, so, &outcome);
+	if (was_ready || !status_says(work, "Ready"))
 		return false;
-	announce(o, &so->meta, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
+	announce(work, &so->meta, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
 	return true;
 }
 
@@ -238,18 +239,18 @@ static bool same_directives(const struct directives *a, const struct directives 
  * What the annotations or the spec say anew is not left to the next poll, nor is another
  * credential.
  */
-static bool take_news(struct object *o, const struct scaledobject *so, const struct wish *wish)
+static bool take_news(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
-	struct reconcile_part *r = &o->reconcile;
-	bool changed = o->generation != so->meta.generation;
-	uint64_t questions = scalers_questions(o->control->cache->scalers, o->key);
+	struct reconcile_part *r = &work->reconcile;
+	bool changed = work->generation != so->meta.generation;
+	uint64_t questions = scalers_questions(work->object);
 	bool news = changed || r->questions != questions || !same_directives(&r->directives, wish->directives);
 
-	o->generation = so->meta.generation;
+	work->generation = so->meta.generation;
 	r->questions = questions;
 	r->directives = *wish->directives;
 	if (changed)
-		announce_unknown(o, &so->meta);
+		announce_unknown(work, &so->meta);
 	return news;
 }
 
@@ -257,93 +258,93 @@ static bool take_news(struct object *o, const struct scaledobject *so, const str
  * Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said
  * so: it stays.
  */
-static void say_rival(struct object *o, const struct scaledobject *so)
+static void say_rival(struct work *work, const struct scaledobject *so)
 {
 	struct err err = { 0 };
-	bool rival = admit_among_hpas(o->control->cache->store, so, &err) < 0;
+	bool rival = admit_among_hpas(work->control->cache->store, so, &err) < 0;
 
-	announce_rival(o, &so->meta, rival ? err.msg : NULL);
+	announce_rival(work, &so->meta, rival ? err.msg : NULL);
 }
 
-static void report_success(struct object *o, const struct scaledobject *so, const struct wish *wish)
+static void report_success(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
-	bool was_paused = status_wanted(o, &so->status) && status_says(o, "Paused");
-	bool became_ready = conclude_well(o, so, wish), news = take_news(o, so, wish);
+	bool was_paused = status_wanted(work, &so->status) && status_says(work, "Paused");
+	bool became_ready = conclude_well(work, so, wish), news = take_news(work, so, wish);
 	struct scaled of = scaled_of_object(so);
 
-	say_rival(o, so);
-	health_keep(o->control->cache->health, o->key, wish->metrics, wish->metric_count);
-	polling_follow(o, &of, became_ready, was_paused, news);
+	say_rival(work, so);
+	health_keep(work->object, wish->metrics, wish->metric_count);
+	polling_follow(work, &of, became_ready, was_paused, news);
 }
 
 /*
  * A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What
  * may pass by itself leaves it running.
  */
-static void failed(struct object *o, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+static void failed(struct work *work, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		polling_end(o, &so->meta);
+		polling_end(work, &so->meta);
 	/* Two HPAs on one target would stop each other. */
-	if (wish->refused && !write_must_wait(o) &&
-		hpakeeper_remove(o, so, "deleting the HPA of a refused ScaledObject"))
+	if (wish->refused && !write_must_wait(work) &&
+		hpakeeper_remove(work, so, "deleting the HPA of a refused ScaledObject"))
 		return;
-	report_failure(o, so, wish, err);
+	report_failure(work, so, wish, err);
 }
 
-static void write_failed(struct object *o, const struct scaledobject *so, const struct wish *wish)
+static void write_failed(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
-	if (write_is_news(o))
-		report_failure(o, so, wish, o->reconcile.write_err);
+	if (write_is_news(work))
+		report_failure(work, so, wish, work->reconcile.write_err);
 }
 
-static void reconcile_scaled(struct object *o, const struct scaledobject *so, struct wish *wish)
+static void reconcile_scaled(struct work *work, const struct scaledobject *so, struct wish *wish)
 {
 	struct err err = { 0 };
 
-	if (wish_make(o, so, wish, &err))
-		failed(o, so, wish, &err);
-	else if (write_must_wait(o))
-		write_failed(o, so, wish);
-	else if (!finalise_keep(o, so) && !(wish->desired && hpakeeper_run(o, so, wish->desired)))
-		report_success(o, so, wish);
+	if (wish_make(work, so, wish, &err))
+		failed(work, so, wish, &err);
+	else if (write_must_wait(work))
+		write_failed(work, so, wish);
+	else if (!finalise_keep(work, so) && !(wish->desired && hpakeeper_run(work, so, wish->desired)))
+		report_success(work, so, wish);
 }
 
 /* ---- Paused ---- */
 
-static void stop_scaling(struct object *o, const struct scaledobject *so)
+static void stop_scaling(struct work *work, const struct scaledobject *so)
 {
-	polling_end(o, &so->meta);
-	act_stop(o);
+	polling_end(work, &so->meta);
+	act_stop(work);
 }
 
 /*
  * The target is not needed to be paused, only to be kept at a number; and who was refused it does
  * not keep it there, or two would fight about it.
  */
-static void reconcile_paused(struct object *o, const struct scaledobject *so, struct wish *wish)
+static void reconcile_paused(struct work *work, const struct scaledobject *so, struct wish *wish)
 {
 	struct err target_err = { 0 }, err = { 0 };
 	bool targeted;
 
-	stop_scaling(o, so);
-	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(o, so, wish, &target_err) &&
-		!wish_target(o, so, wish, &target_err);
+	stop_scaling(work, so);
+	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(work, so, wish, &target_err) &&
+		!wish_target(work, so, wish, &target_err);
 	wish->words = NULL; /* what fails from here on is another thing */
 	if (wish->waits)
 		return;
-	if (write_must_wait(o)) {
-		write_failed(o, so, wish);
+	if (write_must_wait(work)) {
+		write_failed(work, so, wish);
 		return;
 	}
-	if (finalise_keep(o, so))
+	if (finalise_keep(work, so))
 		return;
-	switch (pause_run(o, so, wish->directives, targeted ? NULL : &target_err, &err)) {
+	switch (pause_run(work, so, wish->directives, targeted ? NULL : &target_err, &err)) {
 	case PAUSE_BUSY: break;
-	case PAUSE_FAILED: report_failure(o, so, wish, &err); break;
-	case PAUSE_DONE: conclude_well(o, so, wish); status_write(o);
+	case PAUSE_FAILED: report_failure(work, so, wish, &err); break;
+	case PAUSE_DONE: conclude_well(work, so, wish); status_write(work);
 	}
 }
 
@@ -353,9 +354,9 @@ static void reconcile_paused(struct object *o, const struct scaledobject *so, st
  * What failed on the way to one thing says nothing about another: who mends his object does not
  * wait for the back-off that its faults led to.
  */
-static void note_asked(struct object *o, const struct scaledobject *so, const struct directives *says)
+static void note_asked(struct work *work, const struct scaledobject *so, const struct directives *says)
 {
-	struct reconcile_part *r = &o->reconcile;
+	struct reconcile_part *r = &work->reconcile;
 	bool turned = r->paused != says->paused,
 	     changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
 
@@ -363,38 +364,38 @@ static void note_asked(struct object *o, const struct scaledobject *so, const st
 	r->seen_generation = so->meta.generation;
 	r->seen = *says;
 	if (turned)
-		pause_forget(o);
+		pause_forget(work);
 	/* Two who write to a paused target keep their pace, whatever else changes. */
 	if (!turned && (!changed || says->paused))
 		return;
-	write_forgive(o);
+	write_forgive(work);
 }
 
-static void reconcile_living(struct object *o, const struct scaledobject *so)
+static void reconcile_living(struct work *work, const struct scaledobject *so)
 {
 	struct wish wish = { .replicas = INT32_UNSET };
 	struct directives directives;
 	struct err err = { 0 };
 
 	if (directives_read(so, &directives, &err)) {
-		failed(o, so, &wish, &err);
+		failed(work, so, &wish, &err);
 		return;
 	}
 	wish.directives = &directives;
-	note_asked(o, so, &directives);
+	note_asked(work, so, &directives);
 	if (directives.paused)
-		reconcile_paused(o, so, &wish);
+		reconcile_paused(work, so, &wish);
 	else
-		reconcile_scaled(o, so, &wish);
+		reconcile_scaled(work, so, &wish);
 	wish_done(&wish);
 }
 
-void reconcile_run(struct object *o)
+void reconcile_run(struct work *work)
 {
-	const struct scaledobject *so = store_scaledobject(o->control->cache->store, o->key);
+	const struct scaledobject *so = work->object->of.so;
 
 	if (so->meta.deleted_unix_ms)
-		finalise_run(o, so);
+		finalise_run(work, so);
 	else
-		reconcile_living(o, so);
+		reconcile_living(work, so);
 }

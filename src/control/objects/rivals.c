@@ -4,10 +4,8 @@
  * must be looked at anew when an object comes, goes or changes its mind: those that lay the same
  * claim (cache/objects/store).
  */
-#include <string.h>
-
 #include "cache/admit.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
 static struct rivals_part claims_of(const struct scaledobject *so)
 {
@@ -22,51 +20,49 @@ static struct rivals_part claims_of(const struct scaledobject *so)
 }
 
 /* The next of the others that lay this claim; NULL: there is none. */
-static const char *next_sharer(const struct object *o, uint64_t claim, size_t *at)
+static struct object *next_sharer(const struct work *work, uint64_t claim, size_t *at)
 {
-	const char *key;
+	struct object *other;
 
 	do
-		key = store_next_claim(o->control->cache->store, claim, at);
-	while (key && strcmp(key, o->key) == 0);
-	return key;
+		other = store_next_claim(work->control->cache->store, claim, at);
+	while (other == work->object);
+	return other;
 }
 
-static void look_at_sharers(const struct object *o, uint64_t claim)
+static void look_at_sharers(const struct work *work, uint64_t claim)
 {
-	const char *key;
+	const struct object *other;
 
-	for (size_t at = 0; (key = next_sharer(o, claim, &at));) {
-		struct object *other = object_known(o->control, key);
-
-		if (other)
-			queue_mark(other);
-	}
+	for (size_t at = 0; (other = next_sharer(work, claim, &at));)
+		if (other->work)
+			queue_mark(other->work);
 }
 
-static void look_at_rivals(const struct object *o, const struct rivals_part *claims)
+static void look_at_rivals(const struct work *work, const struct rivals_part *claims)
 {
 	if (!claims->noted)
 		return;
-	look_at_sharers(o, claims->target);
-	look_at_sharers(o, claims->hpa);
+	look_at_sharers(work, claims->target);
+	look_at_sharers(work, claims->hpa);
 }
 
-void rivals_note(struct object *o, const struct scaledobject *so)
+void rivals_note(struct work *work)
 {
-	struct rivals_part was = o->rivals, is = so ? claims_of(so) : (struct rivals_part){ 0 };
+	const struct scaledobject *so = work->object->of.so;
+	struct rivals_part was = work->rivals, is = so ? claims_of(so) : (struct rivals_part){ 0 };
 
 	if (was.noted == is.noted && was.at_work == is.at_work && was.target == is.target && was.hpa == is.hpa)
 		return;
-	o->rivals = is;
-	look_at_rivals(o, &was);
-	look_at_rivals(o, &is);
+	work->rivals = is;
+	look_at_rivals(work, &was);
+	look_at_rivals(work, &is);
 }
 
-bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err)
+bool rivals_refuse(const struct work *work, const struct scaledobject *so, struct err *err)
 {
 	size_t at = 0, hpa_at = 0;
-	bool any = next_sharer(o, o->rivals.target, &at) || next_sharer(o, o->rivals.hpa, &hpa_at);
+	bool any = next_sharer(work, work->rivals.target, &at) || next_sharer(work, work->rivals.hpa, &hpa_at);
 
-	return any && admit_among_others(o->control->cache->store, so, err);
+	return any && admit_among_others(work->control->cache->store, so, err);
 }

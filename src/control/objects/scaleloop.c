@@ -9,35 +9,35 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "control/objects/object.h"
+#include "control/objects/work.h"
 
-static const struct hpa *hpa_of(const struct object *o, const struct scaledobject *so)
+static const struct hpa *hpa_of(const struct work *work, const struct scaledobject *so)
 {
 	char name[254], key[STORE_KEY_MAX];
 
-	return store_hpa(o->control->cache->store,
+	return store_hpa(work->control->cache->store,
 		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 }
 
-static void say_status(struct object *o, const struct scale_facts *facts, const struct scale_decision *d,
+static void say_status(struct work *work, const struct scale_facts *facts, const struct scale_decision *d,
 	const struct scaledobject *so)
 {
-	struct scaledobject_status *wanted = status_wanted(o, &so->status);
-	bool was_falling_back = status_says(o, "Fallback");
+	struct scaledobject_status *wanted = status_wanted(work, &so->status);
+	bool was_falling_back = status_says(work, "Fallback");
 
-	conditions_after_tick(so, facts, d, hpa_of(o, so), facts->now_unix_ms, wanted);
-	announce_fallback(o, &so->meta, was_falling_back);
-	status_write(o);
+	conditions_after_tick(so, facts, d, hpa_of(work, so), facts->now_unix_ms, wanted);
+	announce_fallback(work, &so->meta, was_falling_back);
+	status_write(work);
 }
 
 /* The end of a cooldown is not left to the next poll. */
-static void arm_for_cooldown(struct object *o, const struct scale_facts *facts, const struct scale_decision *d)
+static void arm_for_cooldown(struct work *work, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	if (d->until_unix_ms > facts->now_unix_ms)
-		polling_arm_sooner(o, d->until_unix_ms - facts->now_unix_ms + 1);
+		polling_arm_sooner(work, d->until_unix_ms - facts->now_unix_ms + 1);
 }
 
-void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
+void scaleloop_note(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
 	const char *text)
 {
 	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
@@ -54,25 +54,25 @@ void scaleloop_note(struct object *o, const struct scale_facts *facts, const str
 		.until_unix_ms = d->until_unix_ms,
 	};
 
-	journal_decided(o->control->cache->journal, o->key, mark, &seen, &verdict, text);
+	journal_decided(work->object, mark, &seen, &verdict, text);
 }
 
 /*
  * Told when it is another than at the last poll, or for another reason. why gets the sentence that
  * is needed.
  */
-static void note_decision(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, char *why,
+static void note_decision(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, char *why,
 	size_t size)
 {
 	uint64_t mark = scale_mark(facts, d);
-	bool stands = journal_stands(o->control->cache->journal, o->key, mark, facts->now_unix_ms);
+	bool stands = journal_stands(work->object, mark, facts->now_unix_ms);
 
 	if (!stands || d->act)
 		scale_explain(facts, d, why, size);
 	if (stands)
 		return;
-	log_debug(o->subject, "%s", why);
-	scaleloop_note(o, facts, d, mark, why);
+	log_debug(work->subject, "%s", why);
+	scaleloop_note(work, facts, d, mark, why);
 }
 
 static uint64_t print_of(struct scale_failure f)
@@ -86,7 +86,7 @@ static uint64_t cause_of(const struct scale_facts *facts)
 	return print_of(scale_failure(facts)) + 31 * print_of(scale_fallback(facts));
 }
 
-static void decide(struct object *o, const struct survey_result *r, const struct directives *directives)
+static void decide(struct work *work, const struct survey_result *r, const struct directives *directives)
 {
 	struct scale_facts facts = {
 		.spec = &r->of.so->spec,
@@ -99,26 +99,26 @@ static void decide(struct object *o, const struct survey_result *r, const struct
 		.composite = r->composite,
 		.replicas_known = r->replicas_known,
 		.replicas = r->replicas,
-		.last_active_unix_ms = o->loop.last_active_unix_ms,
+		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
 	uint64_t cause = cause_of(&facts);
 	char why[512];
 
-	facts.cause_is_news = cause != o->loop.cause;
-	o->loop.cause = cause;
-	o->loop.last_active_unix_ms = d.last_active_unix_ms;
-	note_decision(o, &facts, &d, why, sizeof(why));
-	polling_say_failures(o, r);
-	polling_log_failing(o, r, d.failing);
+	facts.cause_is_news = cause != work->loop.cause;
+	work->loop.cause = cause;
+	work->loop.last_active_unix_ms = d.last_active_unix_ms;
+	note_decision(work, &facts, &d, why, sizeof(why));
+	polling_say_failures(work, r);
+	polling_log_failing(work, r, d.failing);
 	if (d.act)
-		act_scale(o, r->of.so, &facts, &d, why, polling_look);
-	say_status(o, &facts, &d, r->of.so);
-	announce_push(o, r->of.meta);
-	arm_for_cooldown(o, &facts, &d);
+		act_scale(work, r->of.so, &facts, &d, why, polling_look);
+	say_status(work, &facts, &d, r->of.so);
+	announce_push(work, r->of.meta);
+	arm_for_cooldown(work, &facts, &d);
 }
 
-void scaleloop_decide(struct object *o, const struct survey_result *result)
+void scaleloop_decide(struct work *work, const struct survey_result *result)
 {
 	const struct workload *w;
 	struct directives directives;
@@ -129,8 +129,8 @@ void scaleloop_decide(struct object *o, const struct survey_result *result)
 	 * another's, which it may not have looked at yet.
 	 */
 	if (result->err || directives_read(result->of.so, &directives, NULL) || directives.paused ||
-		rivals_refuse(o, result->of.so, NULL))
-		queue_mark(o);
-	else if (targets_get(o->control->cache->targets, o->key, &w) != TARGET_UNREAD)
-		decide(o, result, &directives);
+		rivals_refuse(work, result->of.so, NULL))
+		queue_mark(work);
+	else if (targets_get(work->object, &w) != TARGET_UNREAD)
+		decide(work, result, &directives);
 }

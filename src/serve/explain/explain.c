@@ -15,12 +15,12 @@
 
 #define ANSWER_MAX ((size_t)32 << 20)
 
-static void write_members(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of, bool whole)
+static void write_members(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
 {
-	if (of->kind == SCALED_JOB)
-		explainjob_write(j, cache, key, of, whole);
+	if (o->kind == SCALED_JOB)
+		explainjob_write(j, cache, o, whole);
 	else
-		explainobject_write(j, cache, key, of, whole);
+		explainobject_write(j, cache, o, whole);
 }
 
 static void reply(struct request *r, struct buf *out)
@@ -54,23 +54,6 @@ static bool read_path(struct request *r, struct wanted *w)
 	return false;
 }
 
-static bool find(const struct store *store, enum scaled_kind kind, const struct wanted *w, char key[STORE_KEY_MAX],
-	struct scaled *out)
-{
-	const struct scaledobject *so = kind == SCALED_OBJECT
-		? store_scaledobject(store, store_key(w->namespace_, w->name, key))
-		: NULL;
-	const struct scaledjob *sj = kind == SCALED_JOB
-		? store_scaledjob(store, store_job_key(w->namespace_, w->name, key))
-		: NULL;
-
-	if (so)
-		*out = scaled_of_object(so);
-	if (sj)
-		*out = scaled_of_job(sj);
-	return so || sj;
-}
-
 static void reply_unknown(struct request *r, const struct wanted *w, enum nearnames_kind kind)
 {
 	struct buf text = BUF_INIT(4096);
@@ -81,7 +64,7 @@ static void reply_unknown(struct request *r, const struct wanted *w, enum nearna
 }
 
 /* also: another object that whoever asked may have meant; NULL. */
-static void reply_object(struct request *r, const char *key, const struct scaled *of, const char *also)
+static void reply_object(struct request *r, struct object *o, const char *also)
 {
 	struct cache *cache = r->serve->cache;
 	struct buf out = BUF_INIT(ANSWER_MAX);
@@ -89,7 +72,7 @@ static void reply_object(struct request *r, const char *key, const struct scaled
 
 	jsonout_object(&j, NULL);
 	explainparts_leader(&j, &cache->leadership);
-	write_members(&j, cache, key, of, true);
+	write_members(&j, cache, o, true);
 	jsonout_text(&j, "also", also);
 	jsonout_end_object(&j);
 	reply(r, &out);
@@ -98,33 +81,31 @@ static void reply_object(struct request *r, const char *key, const struct scaled
 void explain_handle_any(struct request *r)
 {
 	const struct store *store = r->serve->cache->store;
-	char object_key[STORE_KEY_MAX], job_key[STORE_KEY_MAX];
-	struct scaled object, job;
 	struct wanted w;
-	bool has_object, has_job;
+	struct object *object, *job;
 
 	if (!read_path(r, &w))
 		return;
-	has_object = find(store, SCALED_OBJECT, &w, object_key, &object);
-	has_job = find(store, SCALED_JOB, &w, job_key, &job);
-	if (has_object)
-		reply_object(r, object_key, &object, has_job ? scaled_kind_name(SCALED_JOB) : NULL);
-	else if (has_job)
-		reply_object(r, job_key, &job, NULL);
+	object = store_find(store, SCALED_OBJECT, w.namespace_, w.name);
+	job = store_find(store, SCALED_JOB, w.namespace_, w.name);
+	if (object)
+		reply_object(r, object, job ? scaled_kind_name(SCALED_JOB) : NULL);
+	else if (job)
+		reply_object(r, job, NULL);
 	else
 		reply_unknown(r, &w, NEARNAMES_ANY);
 }
 
 static void handle_one(struct request *r, enum scaled_kind kind, enum nearnames_kind wanted_kind)
 {
-	char key[STORE_KEY_MAX];
-	struct scaled of;
 	struct wanted w;
+	struct object *o;
 
 	if (!read_path(r, &w))
 		return;
-	if (find(r->serve->cache->store, kind, &w, key, &of))
-		reply_object(r, key, &of, NULL);
+	o = store_find(r->serve->cache->store, kind, w.namespace_, w.name);
+	if (o)
+		reply_object(r, o, NULL);
 	else
 		reply_unknown(r, &w, wanted_kind);
 }
@@ -141,36 +122,31 @@ void explain_handle_scaledjob(struct request *r)
 
 /* ---- All of them ---- */
 
-struct listed {
-	const char *key;
-	struct scaled of;
-};
-
 struct list {
 	const char *namespace_; /* NULL: all */
 	bool objects, jobs;     /* which kinds */
-	struct listed *items;
+	struct object **items;  /* owned; they are borrowed */
 	size_t count, alloc;
 };
 
-static void on_listed(void *arg, const char *key, const struct scaled *of)
+static void on_listed(void *arg, struct object *o)
 {
 	struct list *l = arg;
 
-	if (l->namespace_ && strcmp(l->namespace_, of->meta->namespace_) != 0)
+	if (l->namespace_ && strcmp(l->namespace_, o->of.meta->namespace_) != 0)
 		return;
-	if (of->kind == SCALED_JOB ? !l->jobs : !l->objects)
+	if (o->kind == SCALED_JOB ? !l->jobs : !l->objects)
 		return;
 	if (l->count == l->alloc) {
 		l->alloc = l->alloc ? 2 * l->alloc : 64;
-		l->items = mem_resize(l->items, l->alloc, sizeof(*l->items));
+		l->items = mem_resize(l->items, l->alloc, sizeof(struct object *));
 	}
-	l->items[l->count++] = (struct listed){ key, *of };
+	l->items[l->count++] = o;
 }
 
 static int compare(const void *a, const void *b)
 {
-	const struct scaled *x = &((const struct listed *)a)->of, *y = &((const struct listed *)b)->of;
+	const struct scaled *x = &(*(struct object *const *)a)->of, *y = &(*(struct object *const *)b)->of;
 	int by_namespace = strcmp(x->meta->namespace_, y->meta->namespace_);
 	int by_name = by_namespace ? by_namespace : strcmp(x->meta->name, y->meta->name);
 
@@ -212,7 +188,7 @@ static void reply_list(struct request *r, struct list *list)
 	jsonout_array(&j, "items");
 	for (size_t i = 0; i < list->count; i++) {
 		jsonout_object(&j, NULL);
-		write_members(&j, cache, list->items[i].key, &list->items[i].of, false);
+		write_members(&j, cache, list->items[i], false);
 		jsonout_end_object(&j);
 	}
 	jsonout_end_array(&j);
@@ -229,9 +205,9 @@ void explain_handle_list(struct request *r)
 			httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
 		return;
 	}
-	store_each_scaled(r->serve->cache->store, on_listed, &list);
+	store_each_object(r->serve->cache->store, on_listed, &list);
 	if (list.count)
-		qsort(list.items, list.count, sizeof(*list.items), compare);
+		qsort(list.items, list.count, sizeof(struct object *), compare);
 	reply_list(r, &list);
 	free(list.items);
 }

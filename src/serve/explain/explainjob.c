@@ -7,16 +7,18 @@
 
 struct view { /* all borrowed */
 	struct cache *cache;
-	const char *key;
+	const struct object *object;
 	const struct scaledjob *sj;
 	const struct journal_object *journal; /* NULL */
 	bool paused;
 };
 
-static void view_make(struct view *v, struct cache *cache, const char *key, const struct scaledjob *sj)
+static void view_make(struct view *v, struct cache *cache, const struct object *o)
 {
-	*v = (struct view){ .cache = cache, .key = key, .sj = sj };
-	v->journal = cache->journal ? journal_get(cache->journal, key) : NULL;
+	const struct scaledjob *sj = o->of.sj;
+
+	*v = (struct view){ .cache = cache, .object = o, .sj = sj };
+	v->journal = journal_get(o);
 	/* An annotation that cannot be read is in Ready. */
 	directives_read_paused(&sj->meta.annotations, &v->paused, NULL);
 }
@@ -47,7 +49,7 @@ static void write_jobs(struct jsonout *j, const struct view *v)
 	}
 	known = jobs_known(jobs, v->sj->meta.namespace_, &trouble);
 	if (known)
-		tally = jobs_tally(jobs, v->key);
+		tally = jobs_tally(jobs, v->object->key);
 	jsonout_object(j, "jobs");
 	explainparts_number(j, "running", known, (int64_t)tally.running);
 	explainparts_number(j, "complete", known, (int64_t)tally.complete);
@@ -94,17 +96,17 @@ static void write_decision(struct jsonout *j, const struct view *v)
 	jsonout_end_object(j);
 }
 
-void explainjob_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of, bool whole)
+void explainjob_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
 {
 	struct view v;
 
-	view_make(&v, cache, key, of->sj);
+	view_make(&v, cache, o);
 	write_item(j, &v);
 	if (!whole)
 		return;
-	jsonout_time(j, "created", of->meta->created_unix_ms);
-	jsonout_int(j, "generation", of->meta->generation);
-	explaintriggers_write(j, cache, key, of);
+	jsonout_time(j, "created", o->of.meta->created_unix_ms);
+	jsonout_int(j, "generation", o->of.meta->generation);
+	explaintriggers_write(j, cache, o);
 	write_decision(j, &v);
-	explainparts_history(j, &of->status->conditions, v.journal, "create");
+	explainparts_history(j, &o->of.status->conditions, v.journal, "create");
 }

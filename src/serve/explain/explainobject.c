@@ -9,7 +9,7 @@
 
 struct view { /* all borrowed */
 	struct cache *cache;
-	const char *key;
+	struct object *object;
 	const struct scaled *of;
 	const struct scaledobject *so;
 	const struct hpa *hpa;                /* NULL */
@@ -19,15 +19,16 @@ struct view { /* all borrowed */
 	enum target_state target;
 };
 
-static void view_make(struct view *v, struct cache *cache, const char *key, const struct scaled *of)
+static void view_make(struct view *v, struct cache *cache, struct object *o)
 {
+	const struct scaled *of = &o->of;
 	char name[254], hpa_key[STORE_KEY_MAX];
 
-	*v = (struct view){ .cache = cache, .key = key, .of = of, .so = of->so };
+	*v = (struct view){ .cache = cache, .object = o, .of = of, .so = of->so };
 	v->hpa = store_hpa(cache->store,
 		store_key(of->meta->namespace_, scaledobject_hpa_name(of->so, name, sizeof(name)), hpa_key));
-	v->journal = cache->journal ? journal_get(cache->journal, key) : NULL;
-	v->target = targets_get(cache->targets, key, &v->workload);
+	v->journal = journal_get(o);
+	v->target = targets_get(o, &v->workload);
 	/* An annotation that cannot be read is in Ready. */
 	directives_read(of->so, &v->directives, NULL);
 }
@@ -49,7 +50,7 @@ static void write_target(struct jsonout *j, const struct view *v)
 	explainparts_number(j, "replicas", v->workload, v->workload ? v->workload->replicas : 0);
 	explainparts_number(j, "ready", v->workload && v->workload->ready_replicas >= 0,
 		v->workload ? v->workload->ready_replicas : 0);
-	jsonout_text(j, "trouble", targets_trouble(v->cache->targets, v->key));
+	jsonout_text(j, "trouble", targets_trouble(v->object));
 	jsonout_end_object(j);
 }
 
@@ -167,17 +168,17 @@ static void write_decision(struct jsonout *j, const struct view *v)
 	jsonout_end_object(j);
 }
 
-void explainobject_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of, bool whole)
+void explainobject_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
 {
 	struct view v;
 
-	view_make(&v, cache, key, of);
+	view_make(&v, cache, o);
 	write_item(j, &v);
 	if (!whole)
 		return;
-	jsonout_time(j, "created", of->meta->created_unix_ms);
-	jsonout_int(j, "generation", of->meta->generation);
-	explaintriggers_write(j, cache, key, of);
+	jsonout_time(j, "created", o->of.meta->created_unix_ms);
+	jsonout_int(j, "generation", o->of.meta->generation);
+	explaintriggers_write(j, cache, o);
 	write_decision(j, &v);
-	explainparts_history(j, &of->status->conditions, v.journal, "replicas");
+	explainparts_history(j, &o->of.status->conditions, v.journal, "replicas");
 }

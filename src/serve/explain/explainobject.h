@@ -8,6 +8,6 @@
 #include "serve/jsonout.h"
 
 /* The members of an item of the list; whole: those of an explanation, too. */
-void explainobject_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of, bool whole);
+void explainobject_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole);
 
 #endif

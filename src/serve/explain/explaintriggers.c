@@ -9,7 +9,7 @@
 struct page {
 	struct jsonout *j;
 	struct cache *cache;
-	const char *key;
+	struct object *object;
 	const struct scaled *of;
 };
 
@@ -74,7 +74,7 @@ static void write_last(const struct page *p, const struct scaler *s, const struc
 	else
 		write_reading(p, s, stands_in, stands_in ? judged->reading : (struct reading){ 0 }, NULL);
 	jsonout_text(p->j, "error", found == READINGS_FAILURE ? err.msg : NULL);
-	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->key, s->metric_name));
+	jsonout_int(p->j, "failures", health_failures(p->cache->health, p->object, s->metric_name));
 	if (p->of->kind == SCALED_JOB)
 		return; /* it has no fallback */
 	jsonout_bool(p->j, "fallingBack", falling_back);
@@ -159,7 +159,7 @@ static void write_all(const struct page *p, const struct survey_result *result)
 {
 	struct built built = { 0 };
 	struct err err = { 0 };
-	bool failed = scalers_get(p->cache->scalers, p->key, &built, &err) != 0;
+	bool failed = scalers_get(p->cache->scalers, p->object, &built, &err) != 0;
 
 	jsonout_text(p->j, "trouble", failed ? err.msg : NULL);
 	jsonout_array(p->j, "triggers");
@@ -179,11 +179,11 @@ static void on_survey(void *arg, const struct survey_result *result)
 	write_all(arg, result->err ? NULL : result);
 }
 
-void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of)
+void explaintriggers_write(struct jsonout *j, struct cache *cache, struct object *o)
 {
-	struct page p = { j, cache, key, of };
+	struct page p = { j, cache, o, &o->of };
 	struct survey_terms terms = { .max_age_ms = INT64_MAX };
 
-	if (!survey_peek(cache, key, &terms, on_survey, &p))
+	if (!survey_peek(cache, o, &terms, on_survey, &p))
 		write_all(&p, NULL);
 }

@@ -12,7 +12,7 @@
 #include "serve/jsonout.h"
 
 /* Writes the members trouble and triggers, and a ScaledObject's composite. */
-void explaintriggers_write(struct jsonout *j, struct cache *cache, const char *key, const struct scaled *of);
+void explaintriggers_write(struct jsonout *j, struct cache *cache, struct object *o);
 
 /* "starting", "on", "off", "failing": also the label on /metrics. */
 const char *explaintriggers_push_word(enum watch_state state);

@@ -15,20 +15,19 @@
 static const char *const object_labels[] = { "namespace", "scaledObject", NULL },
 			 *const job_labels[] = { "namespace", "scaledJob", NULL };
 
-static void on_store(void *arg, unsigned changes, const char *key)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
 	struct serve *s = arg;
-	const char *path, *name;
+	const char *name;
 	char *namespace_;
 
-	if (!(changes & STORE_GONE))
+	if (!(changes & OBJECT_GONE))
 		return;
-	path = store_key_path(key);
-	name = strchr(path, '/') + 1;
-	namespace_ = mem_dupn(path, (size_t)(name - 1 - path));
+	name = strchr(o->path, '/') + 1;
+	namespace_ = mem_dupn(o->path, (size_t)(name - 1 - o->path));
 	/* One of the other kind that has the same name begins anew, as after a restart. */
 	counters_drop(s->metric_errors, "namespace", namespace_, "scaledObject", name);
-	counters_remove(store_key_kind(key) == SCALED_JOB ? s->job_errors : s->object_errors,
+	counters_remove(o->kind == SCALED_JOB ? s->job_errors : s->object_errors,
 		(const char *const[]){ namespace_, name });
 	free(namespace_);
 }
@@ -43,42 +42,40 @@ void kedametrics_declare(struct serve *s)
 		"Failures of a ScaledObject's triggers.", object_labels);
 	s->job_errors = counters_declare(c, COUNTERS_COUNTER, "keda_scaled_job_errors_total",
 		"Failures of a ScaledJob's triggers.", job_labels);
-	store_listen(s->cache->store, on_store, s);
+	cache_listen(s->cache, &(struct store_events){ .on_object = on_change }, s);
 }
 
 /* ---- Paused ---- */
 
-static void on_paused(void *arg, const char *key, const struct scaledobject *so)
+static void on_paused(void *arg, struct object *o)
 {
 	struct buf *out = arg;
 	struct directives d;
 
-	(void)key;
-	if (directives_read(so, &d, NULL))
+	if (!o->of.so || directives_read(o->of.so, &d, NULL))
 		return; /* what it means to say is in Ready */
 	exposition_sample(out, "keda_scaled_object_paused", object_labels,
-		(const char *const[]){ so->meta.namespace_, so->meta.name }, d.paused);
+		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, d.paused);
 }
 
-static void on_paused_job(void *arg, const char *key, const struct scaledjob *sj)
+static void on_paused_job(void *arg, struct object *o)
 {
 	struct buf *out = arg;
 	bool paused;
 
-	(void)key;
-	if (directives_read_paused(&sj->meta.annotations, &paused, NULL))
+	if (!o->of.sj || directives_read_paused(&o->of.meta->annotations, &paused, NULL))
 		return; /* as above */
 	exposition_sample(out, "kscaled_scaled_job_paused", job_labels,
-		(const char *const[]){ sj->meta.namespace_, sj->meta.name }, paused);
+		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, paused);
 }
 
 static void write_paused(const struct serve *s, struct buf *out)
 {
 	exposition_family(out, "keda_scaled_object_paused", "gauge", "1 while annotations pause the object.");
-	store_each_scaledobject(s->cache->store, on_paused, out);
+	store_each_object(s->cache->store, on_paused, out);
 	exposition_family(out, "kscaled_scaled_job_paused", "gauge",
 		"1 while an annotation pauses the ScaledJob; KEDA has no such metric.");
-	store_each_scaledjob(s->cache->store, on_paused_job, out);
+	store_each_object(s->cache->store, on_paused_job, out);
 }
 
 /* ---- How many of what ---- */
@@ -106,11 +103,11 @@ static void tally_add(struct tally **all, const char *name)
 	t->count++;
 }
 
-static void on_counted(void *arg, const char *key, const struct scaled *of)
+static void on_counted(void *arg, struct object *o)
 {
 	struct tallies *all = arg;
+	const struct scaled *of = &o->of;
 
-	(void)key;
 	tally_add(of->kind == SCALED_JOB ? &all->jobs : &all->objects, of->meta->namespace_);
 	/* An object that is refused may lack what every other has. */
 	for (size_t i = 0; i < of->trigger_count; i++)
@@ -118,11 +115,10 @@ static void on_counted(void *arg, const char *key, const struct scaled *of)
 			tally_add(&all->triggers, of->triggers[i].type);
 }
 
-static void on_authentication(void *arg, const char *key, const struct triggerauth *t)
+static void on_authentication(void *arg, const struct triggerauth *t)
 {
 	struct tallies *all = arg;
 
-	(void)key;
 	/* KEDA counts what stands in no namespace under "default". */
 	if (*t->meta.namespace_)
 		tally_add(&all->authentications, t->meta.namespace_);
@@ -154,7 +150,7 @@ static void write_registered(const struct serve *s, struct buf *out)
 	static const char *const trigger_labels[] = { "type", NULL };
 	struct tallies all = { .objects = NULL };
 
-	store_each_scaled(s->cache->store, on_counted, &all);
+	store_each_object(s->cache->store, on_counted, &all);
 	store_each_triggerauth(s->cache->store, on_authentication, &all);
 	exposition_family(out, "keda_resource_registered_total", "gauge", "Objects known, by type and namespace.");
 	write_resources(all.objects, "scaled_object", out);

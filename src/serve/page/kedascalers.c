@@ -60,22 +60,22 @@ static void on_fallen_back(void *arg, const struct survey_result *result)
 }
 
 /* What fallback gives the HPA in the place of a source that fails. */
-static bool fallen_back(struct cache *cache, const char *key, struct sample *sample)
+static bool fallen_back(struct cache *cache, struct object *o, struct sample *sample)
 {
 	struct survey_terms terms = { .metric = sample->metric, .max_age_ms = INT64_MAX };
 
-	return survey_peek(cache, key, &terms, on_fallen_back, sample) && sample->has_reading;
+	return survey_peek(cache, o, &terms, on_fallen_back, sample) && sample->has_reading;
 }
 
-static bool has_fallback(const struct scaled *of)
+static bool has_fallback(const struct object *o)
 {
-	return of->kind == SCALED_OBJECT && of->so->spec.fallback;
+	return o->kind == SCALED_OBJECT && o->of.so->spec.fallback;
 }
 
-static void add_scaler(struct samples *all, const char *key, const struct scaled *of, const struct scaler *scaler)
+static void add_scaler(struct samples *all, struct object *o, const struct scaler *scaler)
 {
-	struct sample sample = { of->meta->namespace_, of->meta->name, scaler->metric_name, kedascalers_name(scaler),
-		of->kind, scaler->index, { 0, true }, false, -1 };
+	struct sample sample = { o->of.meta->namespace_, o->of.meta->name, scaler->metric_name,
+		kedascalers_name(scaler), o->kind, scaler->index, { 0, true }, false, -1 };
 	struct answer answer;
 
 	if (scaler->question) {
@@ -84,10 +84,10 @@ static void add_scaler(struct samples *all, const char *key, const struct scaled
 			sample.reading = scaler_judge(scaler, &answer);
 			sample.has_reading = true;
 			sample.latency_ms = answer.answered_at_ms - answer.asked_at_ms;
-		} else if (!has_fallback(of) || !fallen_back(all->serve->cache, key, &sample)) {
+		} else if (!has_fallback(o) || !fallen_back(all->serve->cache, o, &sample)) {
 			return;
 		}
-	} else if (of->kind == SCALED_JOB) {
+	} else if (o->kind == SCALED_JOB) {
 		return; /* nobody reads it, and no Job is made for it */
 	}
 	add_sample(all, &sample);
@@ -110,19 +110,19 @@ static void on_composite(void *arg, const struct survey_result *result)
 	add_sample(all, &sample);
 }
 
-static void on_scaled(void *arg, const char *key, const struct scaled *of)
+static void on_scaled(void *arg, struct object *o)
 {
 	struct samples *all = arg;
 	struct cache *cache = all->serve->cache;
 	struct survey_terms terms = { .metric = VERDICT_COMPOSITE_NAME, .max_age_ms = INT64_MAX };
 	struct built built;
 
-	if (scalers_get(cache->scalers, key, &built, NULL))
+	if (scalers_get(cache->scalers, o, &built, NULL))
 		return;
 	for (size_t i = 0; i < built.count; i++)
-		add_scaler(all, key, of, &built.list[i]);
-	if (of->kind == SCALED_OBJECT && verdict_has_composite(&of->so->spec))
-		survey_peek(cache, key, &terms, on_composite, all);
+		add_scaler(all, o, &built.list[i]);
+	if (o->kind == SCALED_OBJECT && verdict_has_composite(&o->of.so->spec))
+		survey_peek(cache, o, &terms, on_composite, all);
 }
 
 /* ---- As metrics ---- */
@@ -173,7 +173,7 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 	struct samples all = { .serve = s };
 	double value;
 
-	store_each_scaled(s->cache->store, on_scaled, &all);
+	store_each_object(s->cache->store, on_scaled, &all);
 	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
 		exposition_family(out, families[i].name, "gauge", families[i].help);
 		for (size_t j = 0; j < all.count; j++)

@@ -82,15 +82,16 @@ static void write_job_count(struct buf *out, const struct scaledjob *sj, const c
 		(const char *const[]){ sj->meta.namespace_, sj->meta.name, state }, (double)count);
 }
 
-static void on_scaledjob(void *arg, const char *key, const struct scaledjob *sj)
+static void on_scaledjob(void *arg, struct object *o)
 {
 	const struct jobs_page *page = arg;
+	const struct scaledjob *sj = o->of.sj;
 	const char *trouble;
 	struct jobs_tally tally;
 
-	if (!jobs_known(page->jobs, sj->meta.namespace_, &trouble))
+	if (!sj || !jobs_known(page->jobs, sj->meta.namespace_, &trouble))
 		return;
-	tally = jobs_tally(page->jobs, key);
+	tally = jobs_tally(page->jobs, o->key);
 	write_job_count(page->out, sj, "running", tally.running);
 	write_job_count(page->out, sj, "complete", tally.complete);
 	write_job_count(page->out, sj, "failed", tally.failed);
@@ -104,7 +105,7 @@ static void write_jobs(const struct serve *s, struct buf *out)
 	if (!s->cache->leadership.leading)
 		return;
 	exposition_family(out, "kscaled_jobs", "gauge", "Jobs that there are of each ScaledJob, by state.");
-	store_each_scaledjob(s->cache->store, on_scaledjob, &page);
+	store_each_object(s->cache->store, on_scaledjob, &page);
 }
 
 /* Second field of /proc/self/statm, in pages; 0 where there is no /proc. */

@@ -628,9 +628,9 @@ static void the_older_object_keeps_its_target(void **state)
 	fakecluster_apply(OBJECTS "a-new", "{'spec':{" GIVEN_TARGET "," TRIGGERS "}}");
 	fakecluster_apply(OBJECTS "b-new", "{'spec':{'scaleTargetRef':{'name':'api'}," TRIGGERS "}}");
 	fakeloop_advance(10);
-	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/z-old"), &err), 0);
-	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/b-new"), &err), 0);
-	assert_int_equal(admit_among_others(t.store, store_scaledobject(t.store, "shop/a-new"), &err), -1);
+	assert_int_equal(admit_among_others(t.store, store_object(t.store, "shop/z-old")->of.so, &err), 0);
+	assert_int_equal(admit_among_others(t.store, store_object(t.store, "shop/b-new")->of.so, &err), 0);
+	assert_int_equal(admit_among_others(t.store, store_object(t.store, "shop/a-new")->of.so, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_string_equal(err.msg,
 		"spec.scaleTargetRef: the workload 'web' of type 'apps/v1.Deployment' is already managed by the "

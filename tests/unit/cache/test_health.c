@@ -10,8 +10,9 @@
 
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
+#include "../fakes/fakeobjects.h"
 
-#include "cache/health.h"
+#include "cache/cache.h"
 
 #define WEB     "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define KEY     "default/web"
@@ -20,17 +21,27 @@
 
 static struct {
 	struct loop *loop;
-	struct store *store;
-	struct leadership leadership;
-	struct health *health;
+	struct cache cache;
 	int told;
 } t;
 
-static void on_passed(void *arg, const char *key)
+static void on_passed(void *arg, struct object *o)
 {
 	(void)arg;
-	assert_string_equal(key, KEY);
+	assert_string_equal(o->key, KEY);
 	t.told++;
+}
+
+/* As the store has it now; one that it does not have is gone. */
+static struct object *of(const char *key)
+{
+	struct object *o = store_object(t.cache.store, key);
+
+	if (o)
+		return o;
+	o = fakeobject(key);
+	o->gone = true;
+	return o;
 }
 
 static int setup(void **state)
@@ -41,11 +52,12 @@ static int setup(void **state)
 	memset(&t, 0, sizeof(t));
 	t.loop = fakeloop_start();
 	kube = fakecluster_start(t.loop);
-	t.store = store_new(kube, NULL);
-	t.leadership.leading = true;
-	t.health = health_new(t.store, &t.leadership);
-	health_listen(t.health, on_passed, NULL);
-	store_start(t.store, NULL, 0);
+	t.cache.store = store_new(kube, NULL);
+	t.cache.leadership.leading = true;
+	t.cache.health = health_new(t.cache.store, &t.cache.leadership);
+	health_listen(t.cache.health, on_passed, NULL);
+	cache_connect(&t.cache);
+	store_start(t.cache.store, NULL, 0);
 	fakecluster_apply(WEB,
 		"{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[],'fallback':{'failureThreshold':2,'replicas':1}}"
 		"}");
@@ -56,8 +68,10 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	health_free(t.health);
-	store_free(t.store);
+	cache_forget(&t.cache);
+	health_free(t.cache.health);
+	store_free(t.cache.store);
+	fakeobjects_end();
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -76,43 +90,43 @@ static void store_health(const char *metrics)
 static void failures_in_a_row_are_counted_once_each(void **state)
 {
 	(void)state;
-	assert_int_equal(health_note(t.health, KEY, "m", true, 1), 0);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 1);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 1); /* another who waited for the same */
-	assert_int_equal(health_note(t.health, KEY, "m", false, 20), 2);
-	assert_int_equal(health_note(t.health, KEY, "n", false, 20), 1);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 5), 2); /* told late */
-	assert_int_equal(health_note(t.health, KEY, "m", true, 15), 0);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 2);
-	assert_int_equal(health_note(t.health, KEY, "m", true, 30), 0);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
-	assert_int_equal(health_failures(t.health, KEY, "n"), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 1), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 1); /* another who waited for the same */
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20), 2);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "n", false, 20), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 5), 2); /* told late */
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 15), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 2);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 30), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "n"), 1);
 }
 
 static void giving_up_counts_nothing(void **state)
 {
 	(void)state;
-	health_note(t.health, KEY, "m", false, 10);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 0), 1);
-	assert_int_equal(health_note(t.health, KEY, "never", false, 0), 0);
+	health_note(t.cache.health, of(KEY), "m", false, 10);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 0), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "never", false, 0), 0);
 }
 
 static void the_threshold_is_told_when_it_is_passed(void **state)
 {
 	(void)state;
 	for (int i = 1; i <= 5; i++) {
-		health_note(t.health, KEY, "m", false, i);
+		health_note(t.cache.health, of(KEY), "m", false, i);
 		assert_int_equal(t.told, i > 2);
 	}
-	health_note(t.health, KEY, "m", true, 6);
+	health_note(t.cache.health, of(KEY), "m", true, 6);
 	assert_int_equal(t.told, 2);
-	health_note(t.health, KEY, "m", true, 7);
+	health_note(t.cache.health, of(KEY), "m", true, 7);
 	assert_int_equal(t.told, 2);
 	/* Without fallback nobody goes by it. */
 	fakecluster_change(WEB, "{'spec':{'fallback':null}}");
 	fakeloop_advance(100);
 	for (int i = 10; i <= 15; i++)
-		health_note(t.health, KEY, "m", false, i);
+		health_note(t.cache.health, of(KEY), "m", false, i);
 	assert_int_equal(t.told, 2);
 }
 
@@ -121,33 +135,33 @@ static void what_is_stored_is_gone_on_from(void **state)
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'},'n':{'numberOfFailures':0,'status':'Happy'},'odd':"
 		     "{'numberOfFailures':-5,'status':'Failing'}}");
-	assert_int_equal(health_failures(t.health, KEY, "m"), 7);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 10), 8);
-	assert_int_equal(health_note(t.health, KEY, "odd", false, 10), 1);
-	assert_int_equal(health_note(t.health, KEY, "n", true, 10), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 7);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 10), 8);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "odd", false, 10), 1);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "n", true, 10), 0);
 	/* From then on memory knows better. */
 	store_health("{'m':{'numberOfFailures':1,'status':'Failing'}}");
-	assert_int_equal(health_note(t.health, KEY, "m", false, 20), 9);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 20), 9);
 }
 
 static void an_answer_ends_what_is_stored(void **state)
 {
 	(void)state;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
-	assert_int_equal(health_note(t.health, KEY, "m", true, 10), 0);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 10), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	assert_int_equal(t.told, 1);
 }
 
 static void a_standby_reads_what_is_stored(void **state)
 {
 	(void)state;
-	t.leadership.leading = false;
+	t.cache.leadership.leading = false;
 	store_health("{'m':{'numberOfFailures':7,'status':'Failing'}}");
 	for (int i = 1; i < 5; i++)
-		assert_int_equal(health_note(t.health, KEY, "m", false, i), 7);
-	assert_int_equal(health_note(t.health, KEY, "m", true, 9), 0);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 7);
+		assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, i), 7);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", true, 9), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 7);
 	assert_int_equal(t.told, 0);
 }
 
@@ -157,30 +171,30 @@ static void what_is_forgotten(void **state)
 		{ .kind = METRIC_RESOURCE, .name = "n" } };
 
 	(void)state;
-	health_note(t.health, KEY, "m", false, 1);
-	health_note(t.health, KEY, "n", false, 1);
-	health_keep(t.health, KEY, kept, 2);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 1);
-	assert_int_equal(health_failures(t.health, KEY, "n"), 0);
-	health_keep(t.health, "default/unheard-of", kept, 2);
-	health_forget(t.health);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	health_note(t.cache.health, of(KEY), "m", false, 1);
+	health_note(t.cache.health, of(KEY), "n", false, 1);
+	health_keep(of(KEY), kept, 2);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 1);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "n"), 0);
+	health_keep(of("default/unheard-of"), kept, 2);
+	health_forget(t.cache.health);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	/* An object that goes, and one that is another under the same name. */
-	health_note(t.health, KEY, "m", false, 2);
+	health_note(t.cache.health, of(KEY), "m", false, 2);
 	fakecluster_delete(WEB);
 	fakeloop_advance(100);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
-	assert_int_equal(health_note(t.health, KEY, "m", false, 3), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
+	assert_int_equal(health_note(t.cache.health, of(KEY), "m", false, 3), 0);
 	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
 	fakeloop_advance(100);
-	health_note(t.health, KEY, "m", false, 4);
+	health_note(t.cache.health, of(KEY), "m", false, 4);
 	fakecluster_hold_watches(true);
 	fakecluster_delete(WEB);
 	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
 	fakecluster_hold_watches(false);
 	fakecluster_relist("");
 	fakeloop_advance(5000);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 }
 
 /* Counted for those who ask why; there is no fallback that would go by it. */
@@ -190,26 +204,26 @@ static void a_scaledjob_is_counted_by_itself(void **state)
 	fakecluster_apply(JOB, "{'spec':{}}");
 	fakeloop_advance(100);
 	for (int i = 1; i <= 5; i++)
-		assert_int_equal(health_note(t.health, JOB_KEY, "m", false, i), i);
-	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 5);
-	assert_int_equal(health_failures(t.health, KEY, "m"), 0);
+		assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, i), i);
+	assert_int_equal(health_failures(t.cache.health, of(JOB_KEY), "m"), 5);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "m"), 0);
 	assert_int_equal(t.told, 0);
-	assert_int_equal(health_note(t.health, JOB_KEY, "n", true, 6), 0);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "n", true, 6), 0);
 	/* Its ScaledObject goes, it stays; then it goes, too, or is another. */
 	fakecluster_delete(WEB);
 	fakeloop_advance(100);
-	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 5);
+	assert_int_equal(health_failures(t.cache.health, of(JOB_KEY), "m"), 5);
 	fakecluster_hold_watches(true);
 	fakecluster_delete(JOB);
 	fakecluster_apply(JOB, "{'spec':{}}");
 	fakecluster_hold_watches(false);
 	fakecluster_relist("");
 	fakeloop_advance(5000);
-	assert_int_equal(health_failures(t.health, JOB_KEY, "m"), 0);
-	assert_int_equal(health_note(t.health, JOB_KEY, "m", false, 10), 1);
+	assert_int_equal(health_failures(t.cache.health, of(JOB_KEY), "m"), 0);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 10), 1);
 	fakecluster_delete(JOB);
 	fakeloop_advance(100);
-	assert_int_equal(health_note(t.health, JOB_KEY, "m", false, 11), 0);
+	assert_int_equal(health_note(t.cache.health, of(JOB_KEY), "m", false, 11), 0);
 }
 
 int main(void)

@@ -14,12 +14,12 @@
 
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
+#include "../fakes/fakeobjects.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "cache/journal.h"
-#include "cache/objects/kinds.h"
+#include "cache/cache.h"
 #include "decide/verdict.h"
 
 #define SO      "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
@@ -34,10 +34,7 @@
 
 static struct {
 	struct counters *counters;
-	struct store *store;
-	struct kinds *kinds;
-	struct targets *targets;
-	struct journal *journal;
+	struct cache cache;
 	uint64_t mark; /* of the decision noted last */
 } t;
 
@@ -48,11 +45,23 @@ static void drop_line(void *arg, enum log_level level, const char *line)
 	(void)line;
 }
 
+/* As the store has it now; one that it does not have is gone. */
+static struct object *of(const char *key)
+{
+	struct object *o = store_object(t.cache.store, key);
+
+	if (o)
+		return o;
+	o = fakeobject(key);
+	o->gone = true;
+	return o;
+}
+
 static void want(const char *name)
 {
 	struct target_ref ref = { "apps", "v1", "deployments", "shop", name };
 
-	targets_want(t.targets, KEY, &ref);
+	targets_want(t.cache.targets, of(KEY), &ref);
 }
 
 static int setup(void **state)
@@ -63,13 +72,13 @@ static int setup(void **state)
 	memset(&t, 0, sizeof(t));
 	log_set_sink(drop_line, NULL);
 	t.counters = counters_new();
-	t.store = store_new(kube, t.counters);
-	t.kinds = kinds_new(kube);
-	t.targets = targets_new(kube, t.kinds);
-	t.journal = journal_new(t.store, t.targets);
-	store_start(t.store, NULL, 0);
-	targets_start(t.targets, NULL, 0);
-	targets_open(t.targets);
+	t.cache.store = store_new(kube, t.counters);
+	t.cache.kinds = kinds_new(kube);
+	t.cache.targets = targets_new(kube, t.cache.kinds);
+	cache_connect(&t.cache);
+	store_start(t.cache.store, NULL, 0);
+	targets_start(t.cache.targets, NULL, 0);
+	targets_open(t.cache.targets);
 	fakecluster_apply(SO, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[{'type':'redis','metadata':{}}]}}");
 	fakecluster_apply(WEB, "{'spec':{'replicas':0}}");
 	fakeloop_advance(10);
@@ -81,10 +90,11 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
-	journal_free(t.journal);
-	targets_free(t.targets);
-	kinds_free(t.kinds);
-	store_free(t.store);
+	cache_forget(&t.cache);
+	targets_free(t.cache.targets);
+	kinds_free(t.cache.kinds);
+	store_free(t.cache.store);
+	fakeobjects_end();
 	counters_free(t.counters);
 	fakeloop_advance(0);
 	fakecluster_end();
@@ -104,12 +114,12 @@ static void decide(enum scale_rule rule, int32_t replicas, const char *text, con
 		.composite = composite };
 	struct journal_verdict d = { .rule = scale_rule_name(rule), .replicas = replicas };
 
-	journal_decided(t.journal, KEY, ++t.mark, &facts, &d, text);
+	journal_decided(of(KEY), ++t.mark, &facts, &d, text);
 }
 
 static const struct journal_object *get(void)
 {
-	const struct journal_object *o = journal_get(t.journal, KEY);
+	const struct journal_object *o = journal_get(of(KEY));
 
 	assert_non_null(o);
 	return o;
@@ -121,14 +131,13 @@ static void nothing_is_known_at_first(void **state)
 	struct journal_verdict d = { .rule = "active" };
 
 	(void)state;
-	assert_null(journal_get(t.journal, KEY));
-	assert_null(journal_get(t.journal, "shop/none"));
-	assert_false(journal_stands(t.journal, "shop/none", 7, 1));
-	journal_decided(t.journal, "shop/none", 7, &facts, &d, "x");
-	assert_false(journal_stands(t.journal, "shop/none", 7, 1));
-	journal_scaled(t.journal, "shop/none", 1, 0, 1, "x");
-	assert_null(journal_get(t.journal, "shop/none"));
-	journal_free(NULL);
+	assert_null(journal_get(of(KEY)));
+	assert_null(journal_get(of("shop/none")));
+	assert_false(journal_stands(of("shop/none"), 7, 1));
+	journal_decided(of("shop/none"), 7, &facts, &d, "x");
+	assert_false(journal_stands(of("shop/none"), 7, 1));
+	journal_scaled(of("shop/none"), 1, 0, 1, "x");
+	assert_null(journal_get(of("shop/none")));
 }
 
 static void the_newest_decision_is_whole(void **state)
@@ -241,13 +250,13 @@ static void what_stands_is_only_dated(void **state)
 	struct journal_object before;
 
 	(void)state;
-	assert_false(journal_stands(t.journal, KEY, 0, 1));
+	assert_false(journal_stands(of(KEY), 0, 1));
 	decide(SCALE_RULE_INACTIVE, 0, "idle", NULL, 0, NULL);
 	before = *get();
 	assert_true(before.mark == t.mark);
-	assert_false(journal_stands(t.journal, KEY, t.mark + 1, before.decided_at_unix_ms + 5000));
+	assert_false(journal_stands(of(KEY), t.mark + 1, before.decided_at_unix_ms + 5000));
 	assert_true(get()->decided_at_unix_ms == before.decided_at_unix_ms);
-	assert_true(journal_stands(t.journal, KEY, t.mark, before.decided_at_unix_ms + 5000));
+	assert_true(journal_stands(of(KEY), t.mark, before.decided_at_unix_ms + 5000));
 	assert_true(get()->decided_at_unix_ms == before.decided_at_unix_ms + 5000);
 	assert_ptr_equal(get()->text, before.text);
 	assert_int_equal(get()->decision_count, 1);
@@ -257,8 +266,8 @@ static void what_stands_is_only_dated(void **state)
 static void a_change_does_not_stand(void **state)
 {
 	(void)state;
-	journal_scaled(t.journal, KEY, 1, 0, 1, "x");
-	assert_false(journal_stands(t.journal, KEY, 0, 1));
+	journal_scaled(of(KEY), 1, 0, 1, "x");
+	assert_false(journal_stands(of(KEY), 0, 1));
 }
 
 /* Never inside a character. */
@@ -286,10 +295,10 @@ static void what_is_gone_is_forgotten(void **state)
 	assert_int_equal(get()->change_count, 1);
 	fakecluster_delete(SO);
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, KEY));
+	assert_null(journal_get(of(KEY)));
 	fakecluster_change(WEB, BY(2, "kubectl", "scale"));
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, KEY));
+	assert_null(journal_get(of(KEY)));
 }
 
 /* ---- Changes ---- */
@@ -385,7 +394,7 @@ static void the_hpa_is_named_by_its_own_word(void **state)
 	change_target("{'spec':{'replicas':0}}");
 	change_target("{'spec':{'replicas':1}}");
 	change_target("{'spec':{'replicas':4}}");
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "active");
 	check_change(7, 0, 1, "kscaled", "active");
 	check_change(8, 1, 4, "unknown", "");
 }
@@ -393,7 +402,7 @@ static void the_hpa_is_named_by_its_own_word(void **state)
 static void our_change_is_told_once_when_the_answer_comes_first(void **state)
 {
 	(void)state;
-	journal_scaled(t.journal, KEY, 1000, 0, 1, "s0-redis-jobs is active");
+	journal_scaled(of(KEY), 1000, 0, 1, "s0-redis-jobs is active");
 	check_change(0, 0, 1, "kscaled", "s0-redis-jobs is active");
 	assert_true(get()->changes[0].at_unix_ms == 1000);
 	change_target(BY(1, "kscaled", "scale"));
@@ -408,13 +417,13 @@ static void our_change_is_told_once_when_the_watch_comes_first(void **state)
 	(void)state;
 	change_target(BY(1, "kscaled", "scale"));
 	check_change(0, 0, 1, "kscaled", "");
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "s0-redis-jobs is active");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "s0-redis-jobs is active");
 	check_change(0, 0, 1, "kscaled", "s0-redis-jobs is active");
 	assert_int_equal(get()->change_count, 1);
 	change_target(BY(0, "kscaled", "scale"));
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 1, 0, "cooldown over");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 1, 0, "cooldown over");
 	check_change(1, 1, 0, "kscaled", "cooldown over");
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, NULL);
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, NULL);
 	check_change(2, 0, 1, "kscaled", "");
 	change_target(BY(1, "kscaled", "scale"));
 	assert_int_equal(get()->change_count, 3);
@@ -426,7 +435,7 @@ static void our_change_without_a_name(void **state)
 	(void)state;
 	change_target("{'spec':{'replicas':1}}");
 	check_change(0, 0, 1, "unknown", "");
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "active");
 	check_change(0, 0, 1, "kscaled", "active");
 	assert_int_equal(get()->change_count, 1);
 }
@@ -436,7 +445,7 @@ static void others_may_be_faster_than_our_answer(void **state)
 	(void)state;
 	change_target(BY(1, "kscaled", "scale"));
 	change_target(BY(4, "kubectl", "scale"));
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "active");
 	check_change(0, 0, 1, "kscaled", "active");
 	check_change(1, 1, 4, "kubectl", "through /scale");
 	assert_int_equal(get()->change_count, 2);
@@ -448,7 +457,7 @@ static void others_may_be_faster_than_our_answer(void **state)
 	fakecluster_relist("");
 	fakecluster_hold_watches(false);
 	fakeloop_advance(3000);
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active again");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "active again");
 	fakeloop_advance(10);
 	change_target(BY(7, "kubectl", "scale"));
 	assert_string_equal(get()->changes[get()->change_count - 1].who, "kubectl");
@@ -462,7 +471,7 @@ static void an_old_change_stays_as_it_is(void **state)
 	change_target(BY(1, "kscaled", "scale"));
 	change_target(BY(0, "kubectl", "scale"));
 	fakeloop_advance(120000);
-	journal_scaled(t.journal, KEY, fakeloop_wall_ms(), 0, 1, "active");
+	journal_scaled(of(KEY), fakeloop_wall_ms(), 0, 1, "active");
 	check_change(0, 0, 1, "kscaled", "");
 	check_change(2, 0, 1, "kscaled", "active");
 	assert_int_equal(get()->change_count, 3);
@@ -474,12 +483,12 @@ static void another_target_is_no_change(void **state)
 	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/other", "{'spec':{'replicas':7}}");
 	want("other");
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, KEY));
+	assert_null(journal_get(of(KEY)));
 	fakecluster_delete("/apis/apps/v1/namespaces/shop/deployments/other");
 	fakeloop_advance(10);
 	fakecluster_apply("/apis/apps/v1/namespaces/shop/deployments/other", "{'spec':{'replicas':2}}");
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, KEY));
+	assert_null(journal_get(of(KEY)));
 	fakecluster_change("/apis/apps/v1/namespaces/shop/deployments/other", BY(3, "kubectl", "scale"));
 	fakeloop_advance(10);
 	check_change(0, 2, 3, "kubectl", "through /scale");
@@ -489,7 +498,7 @@ static void ten_changes_are_kept(void **state)
 {
 	(void)state;
 	for (int32_t i = 0; i < 25; i++)
-		journal_scaled(t.journal, KEY, i, i, i + 1, "more");
+		journal_scaled(of(KEY), i, i, i + 1, "more");
 	assert_int_equal(get()->change_count, JOURNAL_CHANGES_MAX);
 	check_change(0, 15, 16, "kscaled", "more");
 	check_change(9, 24, 25, "kscaled", "more");
@@ -502,8 +511,8 @@ static void create_jobs(int32_t running, int32_t count, const char *why)
 	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms() };
 	struct journal_verdict d = { .rule = "create", .act = true, .replicas = count, .active = true };
 
-	journal_decided(t.journal, JOB_KEY, ++t.mark, &facts, &d, "creates Jobs");
-	journal_scaled(t.journal, JOB_KEY, fakeloop_wall_ms(), running, running + count, why);
+	journal_decided(of(JOB_KEY), ++t.mark, &facts, &d, "creates Jobs");
+	journal_scaled(of(JOB_KEY), fakeloop_wall_ms(), running, running + count, why);
 }
 
 static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
@@ -512,12 +521,12 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 
 	(void)state;
 	create_jobs(0, 1, "x");
-	assert_null(journal_get(t.journal, JOB_KEY));
+	assert_null(journal_get(of(JOB_KEY)));
 	fakecluster_apply(SJ, "{'spec':{}}");
 	fakeloop_advance(10);
 	decide(SCALE_RULE_INACTIVE, 0, "idle", NULL, 0, NULL);
 	create_jobs(0, 3, "3 waiting");
-	o = journal_get(t.journal, JOB_KEY);
+	o = journal_get(of(JOB_KEY));
 	assert_non_null(o);
 	assert_string_equal(o->decision.rule, "create");
 	assert_true(o->decision.act && o->decision.active);
@@ -537,11 +546,11 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	assert_int_equal(get()->change_count, 1);
 	fakecluster_delete(SO);
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, KEY));
-	assert_non_null(journal_get(t.journal, JOB_KEY));
+	assert_null(journal_get(of(KEY)));
+	assert_non_null(journal_get(of(JOB_KEY)));
 	fakecluster_delete(SJ);
 	fakeloop_advance(10);
-	assert_null(journal_get(t.journal, JOB_KEY));
+	assert_null(journal_get(of(JOB_KEY)));
 }
 
 /*
@@ -555,8 +564,8 @@ static void equal_creations_are_each_told(void **state)
 	fakeloop_advance(10);
 	create_jobs(0, 3, "");
 	create_jobs(0, 3, "");
-	assert_int_equal(journal_get(t.journal, JOB_KEY)->change_count, 2);
-	assert_int_equal(journal_get(t.journal, JOB_KEY)->decision_count, 1);
+	assert_int_equal(journal_get(of(JOB_KEY))->change_count, 2);
+	assert_int_equal(journal_get(of(JOB_KEY))->decision_count, 1);
 }
 
 int main(void)

@@ -14,6 +14,7 @@
 
 #include "../fakes/fakecluster.h"
 #include "../fakes/fakeloop.h"
+#include "../fakes/fakeobjects.h"
 #include "../fakes/fakesource.h"
 
 #include "base/mem.h"
@@ -45,6 +46,18 @@ static struct {
 		int64_t answered_at_ms, asked_at_ms;
 	} heard;
 } t;
+
+/* As the store has it now; one that it does not have is gone. */
+static struct object *of(const char *key)
+{
+	struct object *o = store_object(t.cache.store, key);
+
+	if (o)
+		return o;
+	o = fakeobject(key);
+	o->gone = true;
+	return o;
+}
 
 static void object(const char *triggers)
 {
@@ -87,10 +100,10 @@ static int setup(void **state)
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &config);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
-	c->lastpoll = lastpoll_new(c->store);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
 	c->health = health_new(c->store, &c->leadership);
 	c->leadership.leading = true;
+	cache_connect(c);
 	targets_start(c->targets, NULL, 0);
 	store_start(c->store, NULL, 0);
 	fakecluster_apply(TARGET,
@@ -109,8 +122,8 @@ static int teardown(void **state)
 
 	(void)state;
 	survey_cancel(t.survey);
+	cache_forget(c);
 	health_free(c->health);
-	lastpoll_free(c->lastpoll);
 	scalers_free(c->scalers);
 	readings_free(c->readings);
 	descriptions_free(c->descriptions);
@@ -120,6 +133,7 @@ static int teardown(void **state)
 	targets_free(c->targets);
 	kinds_free(c->kinds);
 	store_free(c->store);
+	fakeobjects_end();
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakesource_end();
@@ -171,7 +185,7 @@ static void start(const char *metric, int64_t max_age_ms)
 	struct survey_terms with = terms(metric, max_age_ms);
 
 	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, t.key, &with, on_survey, NULL);
+	t.survey = survey_start(&t.cache, of(t.key), &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, 0);
 }
 
@@ -189,7 +203,7 @@ static bool peek(const char *metric, int64_t max_age_ms)
 	bool found;
 
 	t.heard = (struct heard){ 0 };
-	found = survey_peek(&t.cache, t.key, &with, on_survey, NULL);
+	found = survey_peek(&t.cache, of(t.key), &with, on_survey, NULL);
 	assert_int_equal(t.heard.times, found);
 	return found;
 }
@@ -248,20 +262,20 @@ static void uncounted_looks_count_no_failure(void **state)
 	between.uncounted = true;
 	fakesource_fail("a", "no route");
 	for (int i = 0; i < 3; i++) {
-		t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+		t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
 		fakeloop_advance(10);
 		assert_string_equal(t.heard.text,
 			"s0-scripted-a failing (0): source a: no route; 0 resources, 4 replicas");
 	}
 	assert_string_equal(look("s0-scripted-a"),
 		"s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
-	t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+	t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_string_equal(t.heard.text, "s0-scripted-a failing (1): source a: no route; 0 resources, 4 replicas");
 	fakesource_answer("a", 3);
-	t.survey = survey_start(&t.cache, KEY, &between, on_survey, NULL);
+	t.survey = survey_start(&t.cache, of(KEY), &between, on_survey, NULL);
 	fakeloop_advance(10);
-	assert_int_equal(health_failures(t.cache.health, KEY, "s0-scripted-a"), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
 }
 
 /* Its asker gave up before the query did: that is no failure of the source. */
@@ -272,12 +286,12 @@ static void giving_up_is_not_counted(void **state)
 	(void)state;
 	fakesource_hang("a");
 	hasty.deadline_ms = loop_now_ms(t.loop) + 500;
-	t.survey = survey_start(&t.cache, KEY, &hasty, on_survey, NULL);
+	t.survey = survey_start(&t.cache, of(KEY), &hasty, on_survey, NULL);
 	fakeloop_advance(600);
 	assert_string_equal(t.heard.text,
 		"s0-scripted-a failing (0): source a: no answer in time; 0 resources, 4 replicas");
 	fakeloop_advance(3000);
-	assert_int_equal(health_failures(t.cache.health, KEY, "s0-scripted-a"), 0);
+	assert_int_equal(health_failures(t.cache.health, of(KEY), "s0-scripted-a"), 0);
 }
 
 static void memory_is_looked_into_at_once(void **state)
@@ -451,8 +465,8 @@ static void both_kinds_share_a_reading(void **state)
 	(void)state;
 	object(B);
 	job(B);
-	survey_start(&t.cache, KEY, &with, count_survey, &told);
-	survey_start(&t.cache, JOB_KEY, &with, count_survey, &told);
+	survey_start(&t.cache, of(KEY), &with, count_survey, &told);
+	survey_start(&t.cache, of(JOB_KEY), &with, count_survey, &told);
 	fakeloop_advance(10);
 	assert_int_equal(told, 2);
 	assert_true(peek(NULL, 1000));
@@ -468,7 +482,7 @@ static void both_kinds_share_a_reading(void **state)
 static const char *run(const struct survey_terms *with)
 {
 	t.heard = (struct heard){ 0 };
-	t.survey = survey_start(&t.cache, t.key, with, on_survey, NULL);
+	t.survey = survey_start(&t.cache, of(t.key), with, on_survey, NULL);
 	fakeloop_advance(10);
 	assert_int_equal(t.heard.times, 1);
 	return t.heard.text;
@@ -500,7 +514,7 @@ static const char *get(const char *metric)
 
 	with.cached = true;
 	t.heard = (struct heard){ 0 };
-	if (survey_peek(&t.cache, t.key, &with, on_survey, NULL))
+	if (survey_peek(&t.cache, of(t.key), &with, on_survey, NULL))
 		return t.heard.text;
 	return run(&with);
 }
@@ -628,9 +642,9 @@ static void its_cached_metrics_are_as_old_as_its_polls(void **state)
 	poll();
 	cached.cached = true;
 	fakeloop_advance(14000);
-	assert_true(survey_peek(&t.cache, JOB_KEY, &cached, on_survey, NULL));
+	assert_true(survey_peek(&t.cache, of(JOB_KEY), &cached, on_survey, NULL));
 	fakeloop_advance(2000);
-	assert_false(survey_peek(&t.cache, JOB_KEY, &cached, on_survey, NULL));
+	assert_false(survey_peek(&t.cache, of(JOB_KEY), &cached, on_survey, NULL));
 }
 
 int main(void)

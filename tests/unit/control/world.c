@@ -51,11 +51,10 @@ static void process_start(void)
 	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
 	c->descriptions = descriptions_new(&world.sources, 3000);
 	c->readings = readings_new(&world.sources, &config);
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
 	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
-	c->lastpoll = lastpoll_new(c->store);
 	c->health = health_new(c->store, &c->leadership);
-	c->journal = journal_new(c->store, c->targets);
+	cache_connect(c);
 	world.control = control_new(c, kube, fakecluster_events(), &control_config);
 	world.authkeeper = authkeeper_new(c, kube, fakecluster_events());
 	targets_start(c->targets, namespaces, namespace_count);
@@ -67,9 +66,8 @@ static void process_end(void)
 {
 	authkeeper_free(world.authkeeper);
 	control_free(world.control);
-	journal_free(world.cache.journal);
+	cache_forget(&world.cache);
 	health_free(world.cache.health);
-	lastpoll_free(world.cache.lastpoll);
 	pushes_free(world.cache.pushes);
 	scalers_free(world.cache.scalers);
 	readings_free(world.cache.readings);
@@ -182,6 +180,15 @@ void world_ready_object(const char *name, int replicas, const char *spec)
 	world_scaledobject(name, spec);
 	world_pass(1000);
 	world_expect(name, "Ready", "True ScaledObjectReady");
+}
+
+struct object *world_object(const char *key)
+{
+	struct object *o = store_object(world.cache.store, key);
+
+	if (!o)
+		fail_msg("%s is not known", key);
+	return o;
 }
 
 int world_replicas(const char *name)

@@ -48,7 +48,8 @@ void world_scaledobject(const char *name, const char *spec);
 /* Both, and the time until it is Ready and nothing more happens. */
 void world_ready_object(const char *name, int replicas, const char *spec);
 
-int world_replicas(const char *name); /* of the Deployment */
+struct object *world_object(const char *key); /* as the store has it; fails when there is none */
+int world_replicas(const char *name);         /* of the Deployment */
 /*
  * "True ScaledObjectReady ScaledObject is defined correctly..."; "" when there is none. Good until
  * the next call.

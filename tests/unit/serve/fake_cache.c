@@ -47,7 +47,6 @@ struct fake_cache *fake_cache_new(struct loop *loop)
 	fake->cache.loop = loop;
 	fake->cache.counters = counters_new();
 	fake->synced = true;
-	fake->cache.journal = (struct journal *)fake;
 	return fake;
 }
 
@@ -63,16 +62,23 @@ static const struct scaledobject *the_object(void)
 	return fake->object ? fake->object : &object;
 }
 
-static const char *job_key(char out[STORE_KEY_MAX])
+/* The record as it is now; NULL: there is none. */
+static struct object *record_of(enum scaled_kind kind)
 {
-	return store_job_key(fake->job->meta.namespace_, fake->job->meta.name, out);
-}
+	static char object_key[] = KEY, job_key[STORE_KEY_MAX], uid[] = "uid";
+	struct object *o = &fake->records[kind];
 
-static bool is_job(const char *key)
-{
-	char text[STORE_KEY_MAX];
-
-	return fake->job && !strcmp(key, job_key(text));
+	if (kind == SCALED_JOB ? !fake->job : fake->object_gone)
+		return NULL;
+	if (kind == SCALED_JOB)
+		store_job_key(fake->job->meta.namespace_, fake->job->meta.name, job_key);
+	*o = (struct object){ .key = kind == SCALED_JOB ? job_key : object_key,
+		.path = kind == SCALED_JOB ? store_key_path(job_key) : object_key,
+		.uid = uid,
+		.kind = kind,
+		.references = 1,
+		.of = kind == SCALED_JOB ? scaled_of_job(fake->job) : scaled_of_object(the_object()) };
+	return o;
 }
 
 /* ---- Store ---- */
@@ -111,18 +117,20 @@ const char *store_trouble(const struct store *s)
 	return fake->trouble;
 }
 
-const struct scaledobject *store_scaledobject(const struct store *s, const char *key)
+struct object *store_find(const struct store *s, enum scaled_kind kind, const char *namespace_, const char *name)
 {
+	struct object *o = record_of(kind);
+
 	(void)s;
-	return !fake->object_gone && !strcmp(key, KEY) ? the_object() : NULL;
+	return o && !strcmp(namespace_, o->of.meta->namespace_) && !strcmp(name, o->of.meta->name) ? o : NULL;
 }
 
-void store_each_scaledobject(const struct store *s,
-	void (*fn)(void *arg, const char *key, const struct scaledobject *so), void *arg)
+void store_each_object(const struct store *s, void (*fn)(void *arg, struct object *o), void *arg)
 {
 	(void)s;
-	if (!fake->object_gone)
-		fn(arg, KEY, the_object());
+	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++)
+		if (record_of(kind))
+			fn(arg, record_of(kind));
 }
 
 bool store_synced_scaledjobs(const struct store *s, const char **trouble)
@@ -132,54 +140,22 @@ bool store_synced_scaledjobs(const struct store *s, const char **trouble)
 	return !fake->jobs_unsynced;
 }
 
-const struct scaledjob *store_scaledjob(const struct store *s, const char *key)
-{
-	(void)s;
-	return is_job(key) ? fake->job : NULL;
-}
-
-void store_each_scaledjob(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaledjob *sj),
-	void *arg)
-{
-	char key[STORE_KEY_MAX];
-
-	(void)s;
-	if (fake->job)
-		fn(arg, job_key(key), fake->job);
-}
-
-void store_each_scaled(const struct store *s, void (*fn)(void *arg, const char *key, const struct scaled *of),
-	void *arg)
-{
-	static char key[STORE_KEY_MAX]; /* good until the loop turns */
-	struct scaled object_view = scaled_of_object(the_object()), job_view;
-
-	(void)s;
-	if (!fake->object_gone)
-		fn(arg, KEY, &object_view);
-	if (!fake->job)
-		return;
-	job_view = scaled_of_job(fake->job);
-	fn(arg, job_key(key), &job_view);
-}
-
-void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const char *key, const struct triggerauth *t),
-	void *arg)
+void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const struct triggerauth *t), void *arg)
 {
 	static char none[] = "", redis[] = "redis";
 	static const struct triggerauth namespaced = { .meta = { .namespace_ = namespace_name, .name = redis } },
 					cluster = { .meta = { .namespace_ = none, .name = redis } };
 
 	(void)s;
-	fn(arg, "shop/redis", &namespaced);
-	fn(arg, "/redis", &cluster);
+	fn(arg, &namespaced);
+	fn(arg, &cluster);
 }
 
-void store_listen(struct store *s, store_listener fn, void *arg)
+void cache_listen(struct cache *c, const struct store_events *events, void *arg)
 {
-	(void)s;
-	fake->listener = fn;
-	fake->listener_arg = arg;
+	assert(c == &fake->cache);
+	fake->events = *events;
+	fake->events_arg = arg;
 }
 
 const struct hpa *store_hpa(const struct store *s, const char *key)
@@ -188,30 +164,37 @@ const struct hpa *store_hpa(const struct store *s, const char *key)
 	return !strcmp(key, "shop/keda-hpa-web") ? fake->hpa : NULL;
 }
 
+static void tell_gone(struct fake_cache *f, struct object *o)
+{
+	o->gone = true;
+	o->of = (struct scaled){ .kind = o->kind };
+	if (f->events.on_object)
+		f->events.on_object(f->events_arg, o, OBJECT_GONE);
+}
+
 void fake_cache_remove_object(struct fake_cache *f)
 {
+	struct object *o = record_of(SCALED_OBJECT);
+
 	f->object_gone = true;
-	if (f->listener)
-		f->listener(f->listener_arg, STORE_GONE, KEY);
+	tell_gone(f, o);
 }
 
 void fake_cache_remove_job(struct fake_cache *f)
 {
-	char key[STORE_KEY_MAX];
+	struct object *o = record_of(SCALED_JOB);
 
-	job_key(key);
 	f->job = NULL;
-	if (f->listener)
-		f->listener(f->listener_arg, STORE_GONE, key);
+	tell_gone(f, o);
 }
 
 /* ---- Scalers ---- */
 
-int scalers_get(struct scalers *s, const char *key, struct built *out, struct err *err)
+int scalers_get(struct scalers *s, struct object *o, struct built *out, struct err *err)
 {
 	(void)s;
-	if ((fake->object_gone || strcmp(key, KEY)) && !is_job(key))
-		return err_set(err, ERR_MISSING, "ScaledObject %s does not exist", key);
+	if (o->gone)
+		return err_set(err, ERR_MISSING, "scaledobject %s not found", o->path);
 	if (fake->build_error != ERR_NONE)
 		return err_set(err, fake->build_error, "trigger 0 (redis): listName is missing");
 	*out = (struct built){ .list = all, .count = fake->resource_trigger ? 2 : 1 };
@@ -219,14 +202,14 @@ int scalers_get(struct scalers *s, const char *key, struct built *out, struct er
 }
 
 /* Whether there is no such metric, and why. */
-static bool lacks(const char *key, const char *metric, struct err *err)
+static bool lacks(struct object *o, const char *metric, struct err *err)
 {
 	struct built built;
 
-	if (scalers_get(NULL, key, &built, err))
+	if (scalers_get(NULL, o, &built, err))
 		return true;
 	return strcasecmp(metric, all[0].metric_name) &&
-		err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", key, metric);
+		err_set(err, ERR_MISSING, "ScaledObject %s has no metric %s", o->path, metric);
 }
 
 struct reading scaler_judge(const struct scaler *s, const struct answer *answer)
@@ -268,45 +251,44 @@ bool jobs_known(const struct jobs *j, const char *namespace_, const char **troub
 struct jobs_tally jobs_tally(const struct jobs *j, const char *owner)
 {
 	(void)j;
-	assert(is_job(owner) && !fake->jobs_unknown);
+	assert(fake->job && !strcmp(owner, record_of(SCALED_JOB)->key) && !fake->jobs_unknown);
 	fake->jobs_looked_at++;
 	return fake->tally;
 }
 
 /* ---- Targets, journal, health ---- */
 
-enum target_state targets_get(const struct targets *t, const char *owner_key, const struct workload **out)
+enum target_state targets_get(const struct object *o, const struct workload **out)
 {
-	(void)t;
-	assert(!strcmp(owner_key, KEY));
+	assert(o->kind == SCALED_OBJECT);
 	*out = fake->workload;
 	return fake->workload ? TARGET_PRESENT : TARGET_UNREAD;
 }
 
-const char *targets_trouble(const struct targets *t, const char *owner_key)
+const char *targets_trouble(const struct object *o)
 {
-	(void)t;
-	(void)owner_key;
+	(void)o;
 	return fake->target_trouble;
 }
 
-const struct journal_object *journal_get(const struct journal *j, const char *key)
+const struct journal_object *journal_get(const struct object *o)
 {
-	(void)j;
-	return is_job(key) ? fake->job_journal : fake->journal;
+	return o->kind == SCALED_JOB ? fake->job_journal : fake->journal;
 }
 
-int32_t health_failures(const struct health *h, const char *key, const char *metric)
+int32_t health_failures(const struct health *h, const struct object *o, const char *metric)
 {
 	(void)h;
-	assert((!strcmp(key, KEY) || is_job(key)) && !strcmp(metric, metric_name));
+	(void)o;
+	assert(!strcmp(metric, metric_name));
 	return fake->failures;
 }
 
 /* ---- Surveys ---- */
 
 /* value or err as the source has it. */
-static void tell(const char *key, survey_fn fn, void *arg, double value, int64_t answered_at_ms, const struct err *err)
+static void tell(const struct object *o, survey_fn fn, void *arg, double value, int64_t answered_at_ms,
+	const struct err *err)
 {
 	const struct scaler *list[] = { &all[0] };
 	struct scale_trigger said = { .metric_name = metric_name,
@@ -314,7 +296,7 @@ static void tell(const char *key, survey_fn fn, void *arg, double value, int64_t
 		.err = fake->falls_back ? NULL : err,
 		.falling_back = err && fake->falls_back,
 		.reading = { value, value > 0 } };
-	struct survey_result result = { .of = is_job(key) ? scaled_of_job(fake->job) : scaled_of_object(the_object()),
+	struct survey_result result = { .of = o->of,
 		.scalers = list,
 		.triggers = &said,
 		.count = 1,
@@ -322,45 +304,45 @@ static void tell(const char *key, survey_fn fn, void *arg, double value, int64_t
 
 	said.fallback_replicas = fake->fallback_replicas;
 	said.fallback_trouble = err ? fake->no_fallback : NULL;
-	result.composite = is_job(key) ? NULL : fake->composite;
+	result.composite = o->kind == SCALED_JOB ? NULL : fake->composite;
 	fn(arg, &result);
 }
 
-static bool tell_unknown(const char *key, const char *metric, survey_fn fn, void *arg)
+static bool tell_unknown(struct object *o, const char *metric, survey_fn fn, void *arg)
 {
 	struct err err = { 0 };
 	struct survey_result result = { .err = &err };
 
 	if (!metric || (fake->composite && !strcasecmp(metric, VERDICT_COMPOSITE_NAME)))
 		metric = metric_name;
-	if (!lacks(key, metric, &err))
+	if (!lacks(o, metric, &err))
 		return false;
 	fn(arg, &result);
 	return true;
 }
 
-bool survey_peek(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn, void *arg)
+bool survey_peek(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn, void *arg)
 {
 	struct answer answer = { 0 };
 	struct err err = { 0 };
 
 	(void)cache;
 	fake->cached = terms->cached;
-	if (tell_unknown(key, terms->metric, fn, arg))
+	if (tell_unknown(o, terms->metric, fn, arg))
 		return true;
 	switch (readings_peek(NULL, &question, terms->max_age_ms, &answer, &err)) {
 	case READINGS_NONE: return false;
-	case READINGS_FAILURE: tell(key, fn, arg, fake->value, 0, &err); return true;
-	case READINGS_ANSWER: tell(key, fn, arg, answer.value, answer.answered_at_ms, NULL);
+	case READINGS_FAILURE: tell(o, fn, arg, fake->value, 0, &err); return true;
+	case READINGS_ANSWER: tell(o, fn, arg, answer.value, answer.answered_at_ms, NULL);
 	}
 	return true;
 }
 
-struct survey *survey_start(struct cache *cache, const char *key, const struct survey_terms *terms, survey_fn fn,
+struct survey *survey_start(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn,
 	void *arg)
 {
 	(void)cache;
-	(void)key;
+	(void)o;
 	assert(!fake->fn);
 	fake->asked++;
 	fake->fn = fn;
@@ -390,9 +372,10 @@ static survey_fn take_wait(struct fake_cache *f)
 static void end_wait(struct fake_cache *f, double value, const struct err *err)
 {
 	survey_fn fn = take_wait(f);
+	struct object *o = f->object_gone ? &f->records[SCALED_OBJECT] : record_of(SCALED_OBJECT);
 
-	if (!tell_unknown(KEY, metric_name, fn, f->arg))
-		tell(KEY, fn, f->arg, value, loop_now_ms(f->cache.loop), err);
+	if (!tell_unknown(o, metric_name, fn, f->arg))
+		tell(o, fn, f->arg, value, loop_now_ms(f->cache.loop), err);
 }
 
 void fake_cache_answer(struct fake_cache *f, double value)

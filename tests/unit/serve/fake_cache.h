@@ -54,8 +54,9 @@ struct fake_cache {
 	void *arg;
 	int64_t deadline_ms, max_age_ms;
 	bool cached;
-	store_listener listener;
-	void *listener_arg;
+	struct object records[2]; /* of the ScaledObject, of the ScaledJob */
+	struct store_events events;
+	void *events_arg;
 };
 
 struct fake_cache *fake_cache_new(struct loop *loop);

@@ -277,7 +277,7 @@ static void what_is_unknown_is_404_by_name(void **state)
 	room_expect_status(room_get(ROOM_API "/namespaces/attic/s0-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"no ScaledObject is known in namespace \"attic\"");
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound",
-		"shop/gone does not exist");
+		"scaledobject shop/gone not found");
 	room_expect_status(room_get(ROOM_API "/namespaces/shop/s1-redis-jobs" ROOM_SELECTOR), 404, "NotFound",
 		"has no metric s1-redis-jobs");
 	room.cache->synced = false;
@@ -303,7 +303,7 @@ static void a_scaledjob_is_404_and_told_apart(void **state)
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=drain"), 404, "NotFound",
 		"shop/drain is a ScaledJob: its metrics are not served");
 	room_expect_status(room_get(ROOM_METRIC "?labelSelector=scaledobject.keda.sh/name=gone"), 404, "NotFound",
-		"shop/gone does not exist");
+		"scaledobject shop/gone not found");
 	room_expect_status(room_get(ROOM_API "/namespaces/scaledjobs%2Fshop/"
 					     "s0-redis-jobs?labelSelector=scaledobject.keda.sh/name=drain"),
 		400, "BadRequest", "\"scaledjobs/shop\" cannot be the name of a namespace");

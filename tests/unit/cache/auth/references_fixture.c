@@ -10,14 +10,18 @@
 
 #include "references_fixture.h"
 
+#include "../../fakes/fakeobjects.h"
 #include "base/base64.h"
 #include "base/log.h"
 #include "base/mem.h"
 
 struct references_fixture t;
 
-static void on_change(void *arg, const char *owner)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
+	const char *owner = o->key;
+
+	assert_int_equal(changes, OBJECT_NEEDS);
 	assert_ptr_equal(arg, &t);
 	t.told++;
 	if (strlen(t.all) + strlen(owner) + 2 < sizeof(t.all)) {
@@ -56,6 +60,7 @@ int teardown(void **state)
 {
 	(void)state;
 	references_free(t.references);
+	fakeobjects_end();
 	fakeloop_advance(0);
 	fakecluster_end();
 	fakeloop_end();
@@ -100,7 +105,7 @@ void put_numbered(int from, int to)
 enum reference_state ask(const char *owner, const char *name, const char *key, const char **value)
 {
 	const char *dropped;
-	enum reference_state state = references_key(t.references, owner, KEYDATA_SECRET, "shop", name, key,
+	enum reference_state state = references_key(t.references, fakeobject(owner), KEYDATA_SECRET, "shop", name, key,
 		value ? value : &dropped, &t.err);
 
 	err_clear(state == REFERENCE_FOUND ? &t.err : NULL);
@@ -113,9 +118,9 @@ const char *round_of(const char *owner, const char *name, const char *key)
 	const char *value;
 	enum reference_state state;
 
-	references_begin(t.references, owner);
+	holdings_begin(fakeobject(owner));
 	state = ask(owner, name, key, &value);
-	references_end(t.references, owner);
+	holdings_end(fakeobject(owner));
 	assert_int_equal(state == REFERENCE_FOUND, value != NULL);
 	snprintf(kept, sizeof(kept), "%s", value ? value : t.err.msg);
 	return kept;
@@ -125,39 +130,41 @@ enum reference_state state_of(const char *owner, const char *name, const char *k
 {
 	enum reference_state state;
 
-	references_begin(t.references, owner);
+	holdings_begin(fakeobject(owner));
 	state = ask(owner, name, key, NULL);
-	references_end(t.references, owner);
+	holdings_end(fakeobject(owner));
 	return state;
 }
 
 void want_numbered(int from, int to)
 {
 	for (int i = from; i <= to; i++) {
-		char name[16];
+		char name[16], owner[24];
 
 		snprintf(name, sizeof(name), "s%d", i);
-		state_of(name, name, "key");
+		snprintf(owner, sizeof(owner), "shop/s%d", i);
+		state_of(owner, name, "key");
 	}
 }
 
 void assert_numbered(int from, int to, const char *expected)
 {
 	for (int i = from; i <= to; i++) {
-		char name[16];
+		char name[16], owner[24];
 
 		snprintf(name, sizeof(name), "s%d", i);
-		assert_string_equal(round_of(name, name, "key"), expected);
+		snprintf(owner, sizeof(owner), "shop/s%d", i);
+		assert_string_equal(round_of(owner, name, "key"), expected);
 	}
 }
 
 void release_numbered(int from, int to)
 {
 	for (int i = from; i <= to; i++) {
-		char name[16];
+		char owner[24];
 
-		snprintf(name, sizeof(name), "s%d", i);
-		references_release(t.references, name);
+		snprintf(owner, sizeof(owner), "shop/s%d", i);
+		holdings_release(fakeobject(owner));
 	}
 }
 

@@ -8,6 +8,8 @@
 
 #include <cmocka.h>
 
+#include "../../fakes/fakeobjects.h"
+
 #include "base/mem.h"
 #include "cache/auth/holders.h"
 
@@ -28,10 +30,11 @@ static void on_unheld(void *arg, struct held *held)
 	free(held);
 }
 
-static void on_owner(void *arg, const char *owner)
+static void on_owner(void *arg, struct object *o, unsigned changes)
 {
 	(void)arg;
-	strcat(told, owner);
+	assert_int_equal(changes, OBJECT_NEEDS);
+	strcat(told, o->key);
 	strcat(told, " ");
 }
 
@@ -46,7 +49,7 @@ static void take(const char *owner, const char *key)
 		held = &thing->held;
 		holders_add(&h, held, key);
 	}
-	holders_take(&h, owner, held);
+	holdings_take(fakeobject(owner), held);
 }
 
 static int setup(void **state)
@@ -54,28 +57,36 @@ static int setup(void **state)
 	(void)state;
 	gone[0] = told[0] = '\0';
 	holders_init(&h, on_unheld, &h);
+	holders_listen(&h, on_owner, NULL);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fakeobjects_end();
 	return 0;
 }
 
 static void what_is_not_asked_for_again_goes(void **state)
 {
 	(void)state;
-	holders_begin(&h, "web");
-	take("web", "a");
-	take("web", "b");
-	take("web", "b");
-	holders_end(&h, "web");
+	holdings_begin(fakeobject("shop/web"));
+	take("shop/web", "a");
+	take("shop/web", "b");
+	take("shop/web", "b");
+	holdings_end(fakeobject("shop/web"));
 	assert_string_equal(gone, "");
-	holders_begin(&h, "web");
-	take("web", "b");
-	take("web", "c");
-	holders_end(&h, "web");
+	holdings_begin(fakeobject("shop/web"));
+	take("shop/web", "b");
+	take("shop/web", "c");
+	holdings_end(fakeobject("shop/web"));
 	assert_string_equal(gone, "a ");
 	assert_null(holders_find(&h, "a"));
-	holders_begin(&h, "web");
-	holders_end(&h, "web");
+	holdings_begin(fakeobject("shop/web"));
+	holdings_end(fakeobject("shop/web"));
 	assert_int_equal(strlen(gone), strlen("a b c "));
-	assert_null(h.owners);
+	assert_null(fakeobject("shop/web")->holdings.holds);
 	assert_null(h.things);
 	holders_done(&h);
 }
@@ -83,20 +94,20 @@ static void what_is_not_asked_for_again_goes(void **state)
 static void a_thing_stays_while_somebody_holds_it(void **state)
 {
 	(void)state;
-	take("web", "a");
-	take("api", "a");
-	take("api", "b");
-	holders_tell(holders_find(&h, "a"), on_owner, NULL);
-	assert_string_equal(told, "web api ");
-	holders_release(&h, "web");
-	holders_release(&h, "web");
+	take("shop/web", "a");
+	take("shop/api", "a");
+	take("shop/api", "b");
+	holders_tell(holders_find(&h, "a"));
+	assert_string_equal(told, "shop/web shop/api ");
+	holdings_release(fakeobject("shop/web"));
+	holdings_release(fakeobject("shop/web"));
 	assert_string_equal(gone, "");
 	told[0] = '\0';
-	holders_tell(holders_find(&h, "a"), on_owner, NULL);
-	assert_string_equal(told, "api ");
-	holders_release(&h, "api");
+	holders_tell(holders_find(&h, "a"));
+	assert_string_equal(told, "shop/api ");
+	holdings_release(fakeobject("shop/api"));
 	assert_int_equal(strlen(gone), strlen("a b "));
-	take("web", "a");
+	take("shop/web", "a");
 	holders_done(&h);
 	assert_null(h.things);
 }
@@ -104,8 +115,8 @@ static void a_thing_stays_while_somebody_holds_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(what_is_not_asked_for_again_goes, setup),
-		cmocka_unit_test_setup(a_thing_stays_while_somebody_holds_it, setup),
+		cmocka_unit_test_setup_teardown(what_is_not_asked_for_again_goes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thing_stays_while_somebody_holds_it, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,11 +16,13 @@
 
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
+#include "../../fakes/fakeobjects.h"
 #include "../../fakes/fakevault.h"
 
 #include "base/base64.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "cache/auth/holders.h"
 #include "cache/auth/lookups.h"
 #include "cache/auth/vaultvalues.h"
 
@@ -38,8 +40,11 @@ static struct {
 	struct err err;
 } t;
 
-static void on_owner(void *arg, const char *owner)
+static void on_owner(void *arg, struct object *o, unsigned changes)
 {
+	const char *owner = o->key;
+
+	assert_int_equal(changes, OBJECT_NEEDS);
 	assert_ptr_equal(arg, &t);
 	assert_true(strlen(t.told) + strlen(owner) + 2 < sizeof(t.told));
 	strcat(t.told, owner);
@@ -54,12 +59,18 @@ static void on_line(void *arg, enum log_level level, const char *line)
 	assert_null(strstr(line, "token-"));
 }
 
+static void on_triggerauth(void *arg, const char *key)
+{
+	lookups_follow(arg, key);
+}
+
 static void begin(const struct lookups_config *config)
 {
 	t.store = store_new(t.kube, NULL);
 	t.references = references_new(t.kube);
 	t.lookups = lookups_new(t.kube, t.store, t.references, NULL, config);
 	lookups_listen(t.lookups, on_owner, &t);
+	store_listen(t.store, &(struct store_events){ .on_triggerauth = on_triggerauth }, t.lookups);
 }
 
 /* The store and the references go on telling lookups, and so end with them. */
@@ -68,6 +79,7 @@ static void end(void)
 	lookups_free(t.lookups);
 	references_free(t.references);
 	store_free(t.store);
+	fakeobjects_end();
 }
 
 static void start(const char *root, const char *vault_token)
@@ -129,13 +141,13 @@ static void expect_told(const char *owners)
 
 static enum reference_state find_auth(const char *owner, bool cluster)
 {
-	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject(owner));
 	const struct triggerauth *auth;
 	enum reference_state state;
 
 	err_clear(&t.err);
 	state = l->triggerauth(l->arg, cluster, "shop", "redis", &auth, &t.err);
-	lookups_end(t.lookups, owner);
+	lookups_end(t.lookups);
 	return state;
 }
 
@@ -168,7 +180,7 @@ static void authentications_are_waited_for_found_and_followed(void **state)
 	fakecluster_delete(TA);
 	fakeloop_advance(10);
 	expect_told("shop/web ");
-	lookups_release(t.lookups, "shop/web");
+	holdings_release(fakeobject("shop/web"));
 	fakecluster_apply(TA, "{'spec':{'env':[]}}");
 	fakeloop_advance(10);
 	expect_told("");
@@ -179,13 +191,13 @@ static void authentications_are_waited_for_found_and_followed(void **state)
 /* The value; NULL when there is none. */
 static const char *token(const char *owner, const char *account)
 {
-	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject(owner));
 	const char *value = NULL;
 	enum reference_state state;
 
 	err_clear(&t.err);
 	state = l->token(l->arg, "shop", account, &value, &t.err);
-	lookups_end(t.lookups, owner);
+	lookups_end(t.lookups);
 	assert_int_equal(state == REFERENCE_FOUND, value != NULL);
 	return value;
 }
@@ -216,8 +228,8 @@ static void a_token_is_asked_for_once_and_renewed_in_time(void **state)
 	expect_told("shop/web shop/api ");
 	assert_string_equal(token("shop/web", "worker"), "token-2 of worker");
 	/* Nobody needs it any more. */
-	lookups_release(t.lookups, "shop/web");
-	lookups_release(t.lookups, "shop/api");
+	holdings_release(fakeobject("shop/web"));
+	holdings_release(fakeobject("shop/api"));
 	fakeloop_advance(120 * MINUTE);
 	assert_int_equal(fakecluster_calls(KUBE_REVIEW, "/token"), 3);
 }
@@ -260,14 +272,14 @@ static void put_file(const char *text)
 
 static enum reference_state read_file(const char *path, const char *key, char value[64])
 {
-	const struct auth_lookup *l = lookups_begin(t.lookups, "shop/web");
+	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject("shop/web"));
 	const struct strmap *values = NULL;
 	enum reference_state state;
 
 	err_clear(&t.err);
 	state = l->file(l->arg, path, &values, &t.err);
 	snprintf(value, 64, "%s", state == REFERENCE_FOUND && strmap_get(values, key) ? strmap_get(values, key) : "");
-	lookups_end(t.lookups, "shop/web");
+	lookups_end(t.lookups);
 	return state;
 }
 
@@ -364,13 +376,13 @@ static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"),
 static const char *vault(const char *owner, const struct triggerauth_vault *v)
 {
 	const struct triggerauth auth = { .vault = (struct triggerauth_vault *)(uintptr_t)v };
-	const struct auth_lookup *l = lookups_begin(t.lookups, owner);
+	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject(owner));
 	const char *value = NULL;
 	enum reference_state state;
 
 	err_clear(&t.err);
 	state = l->vault(l->arg, &auth, 0, "shop", &value, &t.err);
-	lookups_end(t.lookups, owner);
+	lookups_end(t.lookups);
 	return state == REFERENCE_FOUND ? value : NULL;
 }
 
@@ -407,8 +419,8 @@ static void a_value_of_vault_is_shared_and_read_again(void **state)
 	fakeloop_advance(60000);
 	expect_told("shop/web shop/api ");
 	assert_string_equal(vault("shop/api", &v), "s3cret2");
-	lookups_release(t.lookups, "shop/web");
-	lookups_release(t.lookups, "shop/api");
+	holdings_release(fakeobject("shop/web"));
+	holdings_release(fakeobject("shop/api"));
 }
 
 static void vault_failures_are_told_once_by_kind(void **state)
@@ -515,7 +527,7 @@ static void own_tokens_are_shown_to_trusted_servers_only(void **state)
 		v.service_account_name = TEXT("worker");
 		vault("shop/web", &v);
 		assert_int_not_equal(t.err.kind, ERR_DENIED);
-		lookups_release(t.lookups, "shop/web");
+		holdings_release(fakeobject("shop/web"));
 	}
 }
 

@@ -14,6 +14,8 @@
 
 #include "references_fixture.h"
 
+#include "../../fakes/fakeobjects.h"
+
 /* ---- More than eight names ---- */
 
 static void the_ninth_name_makes_it_one_watch(void **state)
@@ -41,17 +43,18 @@ static void the_ninth_name_makes_it_one_watch(void **state)
 	fakecluster_delete(SECRET("s4"));
 	fakecluster_delete(SECRET("s19"));
 	fakeloop_advance(3);
-	assert_string_equal(t.all, "s3 s4 ");
+	assert_string_equal(t.all, "shop/s3 shop/s4 ");
 	assert_numbered(3, 3, "v2");
-	assert_int_equal(state_of("s4", "s4", "key"), REFERENCE_MISSING);
+	assert_int_equal(state_of("shop/s4", "s4", "key"), REFERENCE_MISSING);
 	/* Other kinds and namespaces stand for themselves. */
 	put("/api/v1/namespaces/bank/secrets/s1", "key", "of the bank", NULL);
-	references_key(t.references, "x", KEYDATA_SECRET, "bank", "s1", "key", &(const char *){ NULL }, &t.err);
+	references_key(t.references, fakeobject("shop/x"), KEYDATA_SECRET, "bank", "s1", "key", &(const char *){ NULL },
+		&t.err);
 	assert_int_equal(fakecluster_watches("/bank/secrets/s1"), 1);
 	/* It stays as long as there is anything to see. */
 	release_numbered(2, 10);
 	assert_int_equal(fakecluster_watches(EVERY_SECRET), 1);
-	references_release(t.references, "s1");
+	holdings_release(fakeobject("shop/s1"));
 	assert_int_equal(fakecluster_watches(EVERY_SECRET), 0);
 	want_numbered(1, 1);
 	assert_int_equal(fakecluster_watches(SECRET("s1")), 1);
@@ -79,7 +82,7 @@ static void an_old_list_undoes_nothing(void **state)
 	want_numbered(1, 8);
 	put_numbered(9, 9);
 	fakeloop_advance(10);
-	assert_int_equal(state_of("s8", "s8", "key"), REFERENCE_MISSING);
+	assert_int_equal(state_of("shop/s8", "s8", "key"), REFERENCE_MISSING);
 	want_numbered(9, 9);
 	fakeloop_advance(5); /* the list is taken */
 	forget_told();
@@ -87,14 +90,14 @@ static void an_old_list_undoes_nothing(void **state)
 	put(SECRET("s8"), "key", "v2", NULL);
 	fakecluster_delete(SECRET("s6"));
 	fakeloop_advance(5);
-	assert_string_equal(t.all, "s5 s8 s6 ");
+	assert_string_equal(t.all, "shop/s5 shop/s8 shop/s6 ");
 	for (int i = 0; i < 60; i++) {
 		assert_numbered(5, 5, "v2");
 		assert_numbered(8, 8, "v2");
-		assert_int_equal(state_of("s6", "s6", "key"), REFERENCE_MISSING);
+		assert_int_equal(state_of("shop/s6", "s6", "key"), REFERENCE_MISSING);
 		fakeloop_advance(5);
 	}
-	assert_string_equal(t.all, "s5 s8 s6 s9 ");
+	assert_string_equal(t.all, "shop/s5 shop/s8 shop/s6 shop/s9 ");
 	assert_numbered(1, 4, "v1");
 	assert_numbered(9, 9, "v1");
 	assert_int_equal(watches(), 1);
@@ -112,10 +115,10 @@ static void deleted_in_the_switch(void **state)
 	forget_told();
 	want_numbered(9, 9);
 	fakeloop_advance(10);
-	assert_string_equal(t.all, "s9 s2 ");
-	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+	assert_string_equal(t.all, "shop/s9 shop/s2 ");
+	assert_int_equal(state_of("shop/s2", "s2", "key"), REFERENCE_MISSING);
 	fakeloop_advance(2000);
-	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+	assert_int_equal(state_of("shop/s2", "s2", "key"), REFERENCE_MISSING);
 	assert_int_equal(fakecluster_calls(KUBE_GET, SECRET("s2")), 1);
 }
 
@@ -127,10 +130,10 @@ static void a_name_wanted_after_the_list_began(void **state)
 	fakeloop_advance(10);
 	forget_told();
 	want_numbered(10, 10);
-	assert_int_equal(state_of("none", "none", "key"), REFERENCE_UNREAD);
+	assert_int_equal(state_of("shop/none", "none", "key"), REFERENCE_UNREAD);
 	fakeloop_advance(10);
 	assert_numbered(10, 10, "v1");
-	assert_int_equal(state_of("none", "none", "key"), REFERENCE_MISSING);
+	assert_int_equal(state_of("shop/none", "none", "key"), REFERENCE_MISSING);
 	assert_int_equal(t.told, 2);
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 2);
 	/* In the middle of a list. */
@@ -138,10 +141,10 @@ static void a_name_wanted_after_the_list_began(void **state)
 	fakecluster_relist("");
 	fakeloop_advance(25);
 	want_numbered(11, 12);
-	assert_int_equal(state_of("nil", "nil", "key"), REFERENCE_UNREAD);
+	assert_int_equal(state_of("shop/nil", "nil", "key"), REFERENCE_UNREAD);
 	fakeloop_advance(200);
 	assert_numbered(1, 12, "v1");
-	assert_int_equal(state_of("nil", "nil", "key"), REFERENCE_MISSING);
+	assert_int_equal(state_of("shop/nil", "nil", "key"), REFERENCE_MISSING);
 	assert_int_equal(t.told, 5);
 	assert_int_equal(watches(), 1);
 	assert_int_equal(fakecluster_calls(KUBE_GET, ""), 5);
@@ -161,11 +164,11 @@ static void a_name_wanted_in_the_middle_of_the_first_list(void **state)
 		want_numbered(11, 19);
 		fakeloop_advance(30);
 		want_numbered(1, 1);
-		state_of("none", "none", "key");
+		state_of("shop/none", "none", "key");
 		fakeloop_advance(1000);
 		assert_numbered(1, 1, "v1");
 		assert_numbered(11, 19, "v1");
-		assert_int_equal(state_of("none", "none", "key"), REFERENCE_MISSING);
+		assert_int_equal(state_of("shop/none", "none", "key"), REFERENCE_MISSING);
 		assert_int_equal(t.told, 11);
 		assert_int_equal(fakecluster_calls(FAKECLUSTER_ANY, ""), 2);
 		teardown(state);
@@ -188,7 +191,7 @@ static void a_relist_finds_what_is_gone(void **state)
 		forget_told();
 		fakecluster_relist("");
 		fakeloop_advance(10);
-		assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
+		assert_int_equal(state_of("shop/s2", "s2", "key"), REFERENCE_MISSING);
 		assert_numbered(3, 3, "v2");
 		assert_numbered(4, names, "v1");
 		assert_int_equal(t.told, 2);
@@ -326,8 +329,8 @@ static void a_whole_that_worked_is_given_up_late(void **state)
 		fakeloop_advance(100);
 	}
 	assert_int_equal(watches(), 10);
-	assert_int_equal(state_of("s2", "s2", "key"), REFERENCE_MISSING);
-	assert_string_equal(t.all, "s10 s2 ");
+	assert_int_equal(state_of("shop/s2", "s2", "key"), REFERENCE_MISSING);
+	assert_string_equal(t.all, "shop/s10 shop/s2 ");
 	/* Given up for good when there is nobody left. */
 	release_numbered(1, 10);
 	fakeloop_advance(700000);
@@ -343,12 +346,12 @@ static void who_waits_hears_why(void **state)
 	fakecluster_trouble(SECRETS, ERR_TEMPORARY, "connection refused");
 	want_numbered(1, 1);
 	fakeloop_advance(10);
-	assert_string_equal(round_of("s1", "s1", "key"), "Secret shop/s1 is not read yet: connection refused");
+	assert_string_equal(round_of("shop/s1", "s1", "key"), "Secret shop/s1 is not read yet: connection refused");
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);
-	assert_string_equal(t.all, "s1 ");
+	assert_string_equal(t.all, "shop/s1 ");
 	want_numbered(2, 10);
 	fakeloop_advance(10);
-	assert_string_equal(round_of("s10", "s10", "key"),
+	assert_string_equal(round_of("shop/s10", "s10", "key"),
 		"Secret shop/s10 is not read yet: watching Secrets of namespace shop: connection refused");
 	assert_int_equal(t.warnings, 1); /* not one for each */
 	fakecluster_trouble(SECRETS, ERR_NONE, NULL);

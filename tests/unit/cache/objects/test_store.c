@@ -40,32 +40,38 @@ static struct {
 	char all[1024];           /* all keys told of, each with a blank */
 } t;
 
-static void on_change(void *arg, unsigned changes, const char *key)
+static void on_object(void *arg, struct object *o, unsigned changes)
 {
-	bool job = key && store_key_kind(key) == SCALED_JOB;
+	bool job = o->kind == SCALED_JOB;
 
 	assert_ptr_equal(arg, &t);
 	assert_int_not_equal(changes, 0);
+	assert_int_equal((changes & OBJECT_GONE) != 0, o->gone);
+	assert_ptr_equal(store_object(t.store, o->key), o->gone ? NULL : o);
 	t.told++;
-	t.told_objects += (changes & STORE_OBJECT) && !job;
-	t.told_jobs += (changes & STORE_OBJECT) && job;
-	t.told_hpas += (changes & (STORE_HPA | STORE_HPA_STATUS)) != 0;
-	t.told_synced += changes == STORE_SYNCED;
-	if (changes == STORE_TRIGGERAUTH) {
-		t.told_auths++;
-		t.told_known += key == NULL;
-		t.told--; /* what is counted in all are the objects, their HPAs and the sync */
-		snprintf(t.last_auth, sizeof(t.last_auth), "%s", key ? key : "");
-		return;
-	}
-	assert_int_equal(changes == STORE_SYNCED, key == NULL);
-	if (!key)
-		return;
-	snprintf(t.last, sizeof(t.last), "%s", key);
-	if (strlen(t.all) + strlen(key) + 2 < sizeof(t.all)) {
-		strcat(t.all, key);
+	t.told_objects += (changes & OBJECT_STORED) && !job;
+	t.told_jobs += (changes & OBJECT_STORED) && job;
+	t.told_hpas += (changes & (OBJECT_HPA | OBJECT_HPA_STATUS)) != 0;
+	snprintf(t.last, sizeof(t.last), "%s", o->key);
+	if (strlen(t.all) + strlen(o->key) + 2 < sizeof(t.all)) {
+		strcat(t.all, o->key);
 		strcat(t.all, " ");
 	}
+}
+
+static void on_triggerauth(void *arg, const char *key)
+{
+	assert_ptr_equal(arg, &t);
+	t.told_auths++;
+	t.told_known += key == NULL;
+	snprintf(t.last_auth, sizeof(t.last_auth), "%s", key ? key : "");
+}
+
+static void on_synced(void *arg)
+{
+	assert_ptr_equal(arg, &t);
+	t.told++;
+	t.told_synced++;
 }
 
 static void forget_told(void)
@@ -89,13 +95,15 @@ static void begin(const char *const *namespaces, size_t count)
 
 static int setup_unstarted(void **state)
 {
+	static const struct store_events events = { on_object, on_triggerauth, on_synced };
+
 	(void)state;
 	memset(&t, 0, sizeof(t));
 	log_set_sink(drop_line, NULL);
 	t.kube = fakecluster_start(fakeloop_start());
 	t.counters = counters_new();
 	t.store = store_new(t.kube, t.counters);
-	store_listen(t.store, on_change, &t);
+	store_listen(t.store, &events, &t);
 	return 0;
 }
 
@@ -133,9 +141,16 @@ static json_t *answer_of(const char *path)
 	return json_deep_copy(fakecluster_get(path));
 }
 
+static const struct scaledobject *object_of(const char *key)
+{
+	const struct object *o = store_object(t.store, key);
+
+	return o ? o->of.so : NULL;
+}
+
 static int32_t polling(const char *key)
 {
-	const struct scaledobject *so = store_scaledobject(t.store, key);
+	const struct scaledobject *so = object_of(key);
 
 	return so ? so->spec.polling_interval_s : -1;
 }
@@ -159,7 +174,7 @@ static void what_is_there_is_known_when_synced(void **state)
 	 * are
 	 */
 	assert_int_equal(t.told_hpas, 5);
-	assert_int_equal(store_scaledobject_count(t.store), 2);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
 	assert_int_equal(polling("shop/web"), 7);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	assert_null(store_hpa(t.store, "shop/others")); /* not marked as ours */
@@ -193,11 +208,11 @@ static void only_the_watched_namespaces_count(void **state)
 	fakeloop_advance(2000);
 	assert_true(store_synced(t.store));
 	assert_null(store_trouble(t.store));
-	assert_int_equal(store_scaledobject_count(t.store), 2);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
 	/* A relist of one namespace says nothing about the other's. */
 	fakecluster_relist("/namespaces/bank/");
 	fakeloop_advance(10);
-	assert_int_equal(store_scaledobject_count(t.store), 2);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 2);
 }
 
 static void a_missing_hpa_is_one_that_a_list_did_not_show(void **state)
@@ -247,14 +262,22 @@ static void changes_are_told_by_key(void **state)
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
 	assert_int_equal(t.told_objects, 3);
-	assert_null(store_scaledobject(t.store, "shop/web"));
+	assert_null(object_of("shop/web"));
 	assert_true(counted("ScaledObject") == 0);
 }
 
 static void an_hpas_change_is_told_to_its_object(void **state)
 {
 	(void)state;
+	/* One of an object that is not known is told when that is. */
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
+	fakeloop_advance(10);
+	assert_string_equal(t.all, "");
+	fakecluster_apply(WEB, "{'spec':{}}");
+	fakecluster_apply(SO("shop", "other"), "{'spec':{}}");
+	fakeloop_advance(10);
+	forget_told();
+	fakecluster_change(WEB_HPA, "{'spec':{'maxReplicas':3}}");
 	fakeloop_advance(10);
 	assert_string_equal(t.all, "shop/web ");
 	forget_told();
@@ -292,11 +315,11 @@ static void a_relist_sweeps_what_is_gone(void **state)
 	fakecluster_delete(SO("shop", "web-1"));
 	fakecluster_delete(SO("shop", "web-4"));
 	fakeloop_advance(10);
-	assert_int_equal(store_scaledobject_count(t.store), 5);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 5);
 	forget_told();
 	fakecluster_relist("/scaledobjects");
 	fakeloop_advance(10);
-	assert_int_equal(store_scaledobject_count(t.store), 3);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 3);
 	/* The unchanged ones are no news. */
 	assert_int_equal(t.told, 2);
 	/* A second list that is cut off and begun anew. */
@@ -304,7 +327,7 @@ static void a_relist_sweeps_what_is_gone(void **state)
 	fakeloop_advance(2);
 	fakecluster_relist("/scaledobjects");
 	fakeloop_advance(10);
-	assert_int_equal(store_scaledobject_count(t.store), 3);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 3);
 }
 
 /* An etcd that was restored from a backup counts from an earlier number. */
@@ -382,7 +405,7 @@ static void an_answer_about_a_deleted_object_raises_no_ghost(void **state)
 	forget_told();
 	store_learn_scaledobject(t.store, object);
 	store_learn_hpa(t.store, hpa);
-	assert_null(store_scaledobject(t.store, "shop/web"));
+	assert_null(object_of("shop/web"));
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
 	assert_int_equal(t.told, 0);
 	json_decref(object);
@@ -395,8 +418,10 @@ static void a_created_hpa_is_known_at_once_and_survives_the_list_under_way(void 
 
 	(void)state;
 	fakecluster_page(1, 5);
+	fakecluster_apply(WEB, "{'spec':{}}");
 	fakecluster_apply(HPA("shop", "a"), "{'metadata':{" MANAGED "}}");
 	fakecluster_apply(HPA("shop", "b"), "{'metadata':{" MANAGED "}}");
+	fakeloop_advance(10);
 	fakecluster_relist("");
 	fakeloop_advance(3);
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
@@ -456,6 +481,7 @@ static void the_deletion_of_a_predecessor_is_not_that_of_the_object(void **state
 static void what_a_write_did_not_find_is_forgotten(void **state)
 {
 	(void)state;
+	fakecluster_apply(WEB, "{'spec':{}}");
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "}}");
 	fakeloop_advance(10);
 	fakecluster_delete(WEB_HPA);
@@ -472,6 +498,7 @@ static void what_a_write_did_not_find_is_forgotten(void **state)
 
 static void what_cannot_be_read_harms_nobody(void **state)
 {
+	const struct scaledobject *web;
 	static const char *const answers[] = { "{}", "[]", "{'metadata':{'name':7}}", "{'metadata':{'name':''}}",
 		"{'kind':'Status','status':'Success'}" };
 
@@ -480,10 +507,10 @@ static void what_cannot_be_read_harms_nobody(void **state)
 	fakecluster_apply(SO("shop", "deep"), "{'metadata':{'labels':{'a':7}},'spec':{}}");
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "},'spec':7,'status':{'conditions':[1,{'type':2}]}}");
 	fakeloop_advance(10);
-	assert_non_null(store_scaledobject(t.store, "shop/web"));
-	assert_non_null(store_scaledobject(t.store, "shop/web")->spec_err);
+	web = object_of("shop/web");
+	assert_true(web && web->spec_err);
 	assert_non_null(store_hpa(t.store, "shop/keda-hpa-web"));
-	assert_null(store_scaledobject(t.store, "shop/deep"));
+	assert_null(object_of("shop/deep"));
 	for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		char text[128];
 		json_t *object;
@@ -499,13 +526,13 @@ static void what_cannot_be_read_harms_nobody(void **state)
 	}
 	store_learn_scaledobject(t.store, NULL);
 	store_learn_hpa(t.store, NULL);
-	assert_int_equal(store_scaledobject_count(t.store), 1);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 1);
 }
 
-static void add_polling(void *arg, const char *key, const struct scaledobject *so)
+static void add_polling(void *arg, struct object *o)
 {
-	assert_int_equal(strncmp(key, "shop/", 5), 0);
-	*(int *)arg += so->spec.polling_interval_s;
+	assert_int_equal(strncmp(o->key, "shop/", 5), 0);
+	*(int *)arg += o->of.so->spec.polling_interval_s;
 }
 
 static void each_object_is_shown_once(void **state)
@@ -516,7 +543,7 @@ static void each_object_is_shown_once(void **state)
 	fakecluster_apply(SO("shop", "a"), "{'spec':{'pollingInterval':1}}");
 	fakecluster_apply(SO("shop", "b"), "{'spec':{'pollingInterval':10}}");
 	fakeloop_advance(10);
-	store_each_scaledobject(t.store, add_polling, &sum);
+	store_each_object(t.store, add_polling, &sum);
 	assert_int_equal(sum, 11);
 }
 
@@ -552,7 +579,7 @@ static void keys_tell_the_kind(void **state)
 static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
 {
 	const char *trouble;
-	struct scaled of;
+	const struct object *object, *job;
 
 	(void)state;
 	assert_true(store_knows_scaledjobs(t.store, "shop", &trouble));
@@ -562,30 +589,28 @@ static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
 	assert_string_equal(t.all, "shop/web " WEB_JOB_KEY " ");
 	assert_int_equal(t.told_objects, 1);
 	assert_int_equal(t.told_jobs, 1);
-	assert_int_equal(store_scaledobject_count(t.store), 1);
-	assert_int_equal(store_scaledjob_count(t.store), 1);
+	assert_int_equal(store_count(t.store, SCALED_OBJECT), 1);
+	assert_int_equal(store_count(t.store, SCALED_JOB), 1);
 	assert_true(counted("ScaledJob") == 1);
-	assert_true(store_scaled(t.store, "shop/web", &of));
-	assert_int_equal(of.kind, SCALED_OBJECT);
-	assert_ptr_equal(of.so, store_scaledobject(t.store, "shop/web"));
-	assert_int_equal(of.polling_interval_s, 1);
-	assert_true(store_scaled(t.store, WEB_JOB_KEY, &of));
-	assert_int_equal(of.kind, SCALED_JOB);
-	assert_ptr_equal(of.sj, store_scaledjob(t.store, WEB_JOB_KEY));
-	assert_null(of.so);
-	assert_int_equal(of.polling_interval_s, 2);
-	assert_null(store_scaledobject(t.store, WEB_JOB_KEY));
-	assert_null(store_scaledjob(t.store, "shop/web"));
+	object = store_object(t.store, "shop/web");
+	assert_int_equal(object->kind, SCALED_OBJECT);
+	assert_string_equal(object->path, "shop/web");
+	assert_int_equal(object->of.polling_interval_s, 1);
+	job = store_object(t.store, WEB_JOB_KEY);
+	assert_int_equal(job->kind, SCALED_JOB);
+	assert_string_equal(job->path, "shop/web");
+	assert_null(job->of.so);
+	assert_int_equal(job->of.polling_interval_s, 2);
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
-	assert_false(store_scaled(t.store, "shop/web", &of));
-	assert_true(store_scaled(t.store, WEB_JOB_KEY, &of));
+	assert_null(store_object(t.store, "shop/web"));
+	assert_ptr_equal(store_object(t.store, WEB_JOB_KEY), job);
 	forget_told();
 	fakecluster_delete(WEB_JOB);
 	fakeloop_advance(10);
 	assert_string_equal(t.all, WEB_JOB_KEY " ");
 	assert_int_equal(t.told_jobs, 1);
-	assert_false(store_scaled(t.store, WEB_JOB_KEY, &of));
+	assert_null(store_object(t.store, WEB_JOB_KEY));
 }
 
 static void an_answer_about_a_scaledjob_is_ahead_of_the_watch(void **state)
@@ -599,7 +624,7 @@ static void an_answer_about_a_scaledjob_is_ahead_of_the_watch(void **state)
 	fakecluster_change(WEB_JOB, "{'spec':{'pollingInterval':3}}");
 	object = answer_of(WEB_JOB);
 	store_learn_scaledjob(t.store, object);
-	assert_int_equal(store_scaledjob(t.store, WEB_JOB_KEY)->spec.polling_interval_s, 3);
+	assert_int_equal(store_object(t.store, WEB_JOB_KEY)->of.polling_interval_s, 3);
 	assert_int_equal(t.told_jobs, 2);
 	assert_string_equal(t.last, WEB_JOB_KEY);
 	fakecluster_hold_watches(false);
@@ -639,33 +664,24 @@ struct shown {
 	char keys[256];
 };
 
-static void show(void *arg, const char *key, const struct scaled *of)
+static void show(void *arg, struct object *o)
 {
 	struct shown *s = arg;
 
-	assert_int_equal(of->kind, store_key_kind(key));
-	snprintf(s->keys + strlen(s->keys), sizeof(s->keys) - strlen(s->keys), "%s=%s ", key, of->meta->name);
-}
-
-static void show_job(void *arg, const char *key, const struct scaledjob *sj)
-{
-	struct shown *s = arg;
-
-	snprintf(s->keys + strlen(s->keys), sizeof(s->keys) - strlen(s->keys), "%s=%s ", key, sj->meta.name);
+	assert_int_equal(o->kind, store_key_kind(o->key));
+	snprintf(s->keys + strlen(s->keys), sizeof(s->keys) - strlen(s->keys), "%s=%s ", o->key, o->of.meta->name);
 }
 
 static void both_kinds_are_shown(void **state)
 {
-	struct shown all = { "" }, jobs = { "" };
+	struct shown all = { "" };
 
 	(void)state;
 	fakecluster_apply(WEB_JOB, "{'spec':{}}");
 	fakecluster_apply(WEB, "{'spec':{}}");
 	fakeloop_advance(10);
-	store_each_scaled(t.store, show, &all);
+	store_each_object(t.store, show, &all);
 	assert_string_equal(all.keys, "shop/web=web " WEB_JOB_KEY "=web ");
-	store_each_scaledjob(t.store, show_job, &jobs);
-	assert_string_equal(jobs.keys, WEB_JOB_KEY "=web ");
 }
 
 /* ---- TriggerAuthentications ---- */
@@ -674,9 +690,8 @@ static void both_kinds_are_shown(void **state)
 #define CTA(name)            "/apis/keda.sh/v1alpha1/clustertriggerauthentications/" name
 #define AUTH_SPEC            "{'spec':{'secretTargetRef':[{'parameter':'password','name':'redis','key':'pw'}]}}"
 
-static void count_auth(void *arg, const char *key, const struct triggerauth *auth)
+static void count_auth(void *arg, const struct triggerauth *auth)
 {
-	assert_non_null(key);
 	assert_non_null(auth);
 	(*(unsigned *)arg)++;
 }

@@ -24,10 +24,10 @@ static struct {
 	unsigned told, changes; /* how often; what, the last time */
 } t;
 
-static void on_change(void *arg, unsigned changes, const char *key)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
 	assert_ptr_equal(arg, &t);
-	assert_non_null(key);
+	assert_non_null(o);
 	t.told++;
 	t.changes = changes;
 }
@@ -47,7 +47,7 @@ static int setup(void **state)
 	t.store = store_new(fakecluster_start(fakeloop_start()), NULL);
 	store_start(t.store, NULL, 0);
 	fakeloop_advance(10);
-	store_listen(t.store, on_change, &t);
+	store_listen(t.store, &(struct store_events){ .on_object = on_change }, &t);
 	return 0;
 }
 
@@ -78,29 +78,29 @@ static void what_changed_is_told(void **state)
 		const char *path, *change;
 		unsigned changes;
 	} cases[] = {
-		{ WEB, "{'spec':{'pollingInterval':8}}", STORE_SPEC },
-		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", STORE_ANNOTATIONS },
-		{ WEB, "{'metadata':{'labels':{'a':'b'}}}", STORE_META },
-		{ WEB, "{'metadata':{'finalizers':['f']}}", STORE_META },
-		{ WEB, "{'metadata':{'finalizers':['g']}}", STORE_META },
-		{ WEB, "{'status':{'hpaName':'x'}}", STORE_STATUS },
-		{ WEB, "{'status':{'hpaName':'y'},'metadata':{'labels':null}}", STORE_STATUS | STORE_META },
+		{ WEB, "{'spec':{'pollingInterval':8}}", OBJECT_SPEC },
+		{ WEB, "{'metadata':{'annotations':{'a':'b'}}}", OBJECT_ANNOTATIONS },
+		{ WEB, "{'metadata':{'labels':{'a':'b'}}}", OBJECT_META },
+		{ WEB, "{'metadata':{'finalizers':['f']}}", OBJECT_META },
+		{ WEB, "{'metadata':{'finalizers':['g']}}", OBJECT_META },
+		{ WEB, "{'status':{'hpaName':'x'}}", OBJECT_STATUS },
+		{ WEB, "{'status':{'hpaName':'y'},'metadata':{'labels':null}}", OBJECT_STATUS | OBJECT_META },
 		{ WEB, "{'metadata':{'managedFields':[{}]}}", 0 },
-		{ WEB_JOB, "{'status':{'conditions':[]}}", STORE_STATUS },
-		{ WEB_JOB, "{'spec':{'maxReplicaCount':8}}", STORE_SPEC },
-		{ WEB_HPA, "{'spec':{'maxReplicas':8}}", STORE_HPA },
-		{ WEB_HPA, "{'metadata':{'annotations':{'a':'b'}}}", STORE_HPA },
+		{ WEB_JOB, "{'status':{'conditions':[]}}", OBJECT_STATUS },
+		{ WEB_JOB, "{'spec':{'maxReplicaCount':8}}", OBJECT_SPEC },
+		{ WEB_HPA, "{'spec':{'maxReplicas':8}}", OBJECT_HPA },
+		{ WEB_HPA, "{'metadata':{'annotations':{'a':'b'}}}", OBJECT_HPA },
 		{ WEB_HPA, "{'status':{'currentMetrics':[{}],'currentReplicas':2}}", 0 },
-		{ WEB_HPA, "{'status':{'desiredReplicas':2}}", STORE_HPA_STATUS },
-		{ WEB_HPA, "{'status':{'lastScaleTime':'2026-01-01T00:00:00Z'}}", STORE_HPA_STATUS },
-		{ WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'True'}]}}", STORE_HPA_STATUS },
+		{ WEB_HPA, "{'status':{'desiredReplicas':2}}", OBJECT_HPA_STATUS },
+		{ WEB_HPA, "{'status':{'lastScaleTime':'2026-01-01T00:00:00Z'}}", OBJECT_HPA_STATUS },
+		{ WEB_HPA, "{'status':{'conditions':[{'type':'ScalingActive','status':'True'}]}}", OBJECT_HPA_STATUS },
 		{ WEB_HPA,
 			"{'status':{'conditions':[{'type':'ScalingActive','status':'True'},{'type':'AbleToScale'}]}}",
 			0 },
 		{ WEB_HPA,
 			"{'metadata':{'ownerReferences':[{'kind':'ScaledObject','name':'web','uid':'v','controller':"
 			"true}]}}",
-			STORE_HPA },
+			OBJECT_HPA },
 	};
 
 	(void)state;
@@ -108,7 +108,7 @@ static void what_changed_is_told(void **state)
 	fakecluster_apply(WEB_JOB, "{'spec':{}}");
 	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':3}}");
 	fakeloop_advance(10);
-	assert_int_equal(t.changes, STORE_HPA | STORE_HPA_STATUS);
+	assert_int_equal(t.changes, OBJECT_HPA | OBJECT_HPA_STATUS);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		t.changes = 0;
 		fakecluster_change(cases[i].path, cases[i].change);
@@ -118,7 +118,7 @@ static void what_changed_is_told(void **state)
 	}
 	fakecluster_delete(WEB_JOB);
 	fakeloop_advance(10);
-	assert_int_equal(t.changes, STORE_GONE);
+	assert_int_equal(t.changes, OBJECT_GONE);
 }
 
 /* A status and finalizers that we wrote are no news; what others wrote meanwhile is. */
@@ -132,13 +132,48 @@ static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
 	fakecluster_change(WEB, "{'status':{'hpaName':'x'},'metadata':{'finalizers':['f']}}");
 	learn_web();
 	assert_int_equal(t.told, 0);
-	assert_string_equal(store_scaledobject(t.store, "shop/web")->status.hpa_name, "x");
+	assert_string_equal(store_object(t.store, "shop/web")->of.status->hpa_name, "x");
 	fakecluster_change(WEB, "{'status':{'hpaName':'y'},'spec':{'pollingInterval':8}}");
 	learn_web();
-	assert_int_equal(t.changes, STORE_SPEC);
+	assert_int_equal(t.changes, OBJECT_SPEC);
 	fakecluster_hold_watches(false);
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);
+}
+
+/*
+ * Deleted and made anew while the watch was away: nothing that is kept of the one is about the
+ * other, and who holds the old record sees that it is gone.
+ */
+static void one_made_anew_is_another_record(void **state)
+{
+	struct object *old;
+	json_t *anew;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakeloop_advance(10);
+	old = object_ref(store_object(t.store, "shop/web"));
+	assert_int_equal(old->of.polling_interval_s, 7);
+	t.told = 0;
+	fakecluster_hold_watches(true);
+	fakecluster_delete(WEB);
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':8}}");
+	anew = json_deep_copy(fakecluster_get(WEB));
+	store_learn_scaledobject(t.store, anew);
+	json_decref(anew);
+	assert_int_equal(t.told, 2);
+	assert_int_equal(t.changes, OBJECT_SPEC);
+	assert_true(old->gone);
+	assert_null(old->of.so);
+	assert_string_equal(old->path, "shop/web");
+	assert_ptr_not_equal(store_object(t.store, "shop/web"), old);
+	assert_string_not_equal(store_object(t.store, "shop/web")->uid, old->uid);
+	assert_int_equal(store_object(t.store, "shop/web")->of.polling_interval_s, 8);
+	object_unref(old);
+	fakecluster_hold_watches(false);
+	fakeloop_advance(10);
+	assert_int_equal(t.told, 2);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -147,6 +182,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_changed_is_told),
+		CASE(one_made_anew_is_another_record),
 		CASE(an_answer_tells_only_what_its_writer_does_not_know),
 	};
 

@@ -36,11 +36,24 @@ static struct {
 	unsigned told;
 } t;
 
-static void on_change(void *arg, const char *owner_key)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
 	(void)arg;
-	assert_string_equal(owner_key, "shop/web");
+	assert_string_equal(o->key, "shop/web");
+	assert_int_equal(changes, OBJECT_TARGET);
 	t.told++;
+}
+
+static void on_object(void *arg, struct object *o, unsigned changes)
+{
+	(void)arg;
+	targetref_follow(t.refs, o, changes);
+}
+
+static void on_synced(void *arg)
+{
+	(void)arg;
+	targets_open(t.targets);
 }
 
 static void drop_line(void *arg, enum log_level level, const char *line)
@@ -62,6 +75,7 @@ static int setup(void **state)
 	t.targets = targets_new(kube, t.kinds);
 	t.refs = targetref_new(t.store, t.targets, t.kinds);
 	targetref_listen(t.refs, on_change, NULL);
+	store_listen(t.store, &(struct store_events){ .on_object = on_object, .on_synced = on_synced }, NULL);
 	targets_start(t.targets, NULL, 0);
 	store_start(t.store, NULL, 0);
 	fakeloop_advance(10);
@@ -71,6 +85,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	(void)state;
+	store_clear(t.store);
 	targetref_free(t.refs);
 	targets_free(t.targets);
 	kinds_free(t.kinds);
@@ -86,7 +101,9 @@ static int replicas(void)
 {
 	const struct workload *w;
 
-	return targets_get(t.targets, "shop/web", &w) == TARGET_PRESENT ? w->replicas : -1;
+	const struct object *o = store_object(t.store, "shop/web");
+
+	return o && targets_get(o, &w) == TARGET_PRESENT ? w->replicas : -1;
 }
 
 static const char *found(const struct scaledobject *so, bool *waits)
@@ -108,7 +125,7 @@ static const char *found_now(void)
 {
 	bool waits;
 
-	return found(store_scaledobject(t.store, "shop/web"), &waits);
+	return found(store_object(t.store, "shop/web")->of.so, &waits);
 }
 
 static void kinds_lead_to_their_resources(void **state)
@@ -161,19 +178,19 @@ static void what_cannot_be_scaled_is_refused(void **state)
 	fakecluster_apply(OBJECT, OF_KIND("Report"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(), "invalid: kind Report of argoproj.io/v1alpha1 has no scale subresource");
-	assert_true(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
+	assert_true(targetref_unscalable(t.refs, store_object(t.store, "shop/web")->of.so));
 	assert_int_equal(t.told, 1);
 	fakecluster_apply(OBJECT, OF_KIND("Cluster"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(),
 		"invalid: kind Cluster of argoproj.io/v1alpha1 stands in no namespace, so it cannot be scaled by a "
 		"ScaledObject");
-	assert_false(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
+	assert_false(targetref_unscalable(t.refs, store_object(t.store, "shop/web")->of.so));
 	fakecluster_apply(OBJECT, OF_KIND("Rolout"));
 	fakeloop_advance(20);
 	assert_string_equal(found_now(), "missing: no kind Rolout in argoproj.io/v1alpha1: is its CRD installed?");
 	assert_int_equal(fakecluster_watches("argoproj.io"), 0);
-	assert_false(targetref_unscalable(t.refs, store_scaledobject(t.store, "shop/web")));
+	assert_false(targetref_unscalable(t.refs, store_object(t.store, "shop/web")->of.so));
 }
 
 static void the_kind_changes_while_we_run(void **state)
@@ -245,7 +262,7 @@ static void a_deletion_knows_the_resource_from_the_status(void **state)
 		fakecluster_apply(OBJECT, OF_KIND("Rollout"));
 		fakecluster_change(OBJECT, status);
 		fakeloop_advance(10);
-		assert_int_equal(targetref_stored(store_scaledobject(t.store, "shop/web"), group, version, resource),
+		assert_int_equal(targetref_stored(store_object(t.store, "shop/web")->of.so, group, version, resource),
 			cases[i].resource ? 0 : -1);
 		assert_string_equal(resource, cases[i].resource ? cases[i].resource : "");
 	}

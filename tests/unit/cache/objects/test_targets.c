@@ -14,6 +14,7 @@
 
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
+#include "../../fakes/fakeobjects.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -30,8 +31,11 @@ static struct {
 	char all[1024]; /* keys told of */
 } t;
 
-static void on_change(void *arg, const char *owner_key)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
+	const char *owner_key = o->key;
+
+	assert_int_equal(changes, OBJECT_TARGET);
 	assert_ptr_equal(arg, &t);
 	t.told++;
 	if (strlen(t.all) + strlen(owner_key) + 2 < sizeof(t.all)) {
@@ -86,6 +90,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	targets_free(t.targets);
+	fakeobjects_end();
 	kinds_free(t.kinds);
 	fakeloop_advance(0);
 	fakecluster_end();
@@ -98,7 +103,7 @@ static void want_in(const char *owner_key, const char *resource, const char *nam
 {
 	struct target_ref ref = { "apps", "v1", resource, namespace_, name };
 
-	targets_want(t.targets, owner_key, &ref);
+	targets_want(t.targets, fakeobject(owner_key), &ref);
 }
 
 static void want(const char *owner_key, const char *name)
@@ -109,7 +114,7 @@ static void want(const char *owner_key, const char *name)
 static enum target_state state_of(const char *owner_key)
 {
 	const struct workload *w;
-	enum target_state state = targets_get(t.targets, owner_key, &w);
+	enum target_state state = targets_get(fakeobject(owner_key), &w);
 
 	assert_int_equal(state == TARGET_PRESENT, w != NULL);
 	return state;
@@ -119,7 +124,7 @@ static int replicas(const char *owner_key)
 {
 	const struct workload *w;
 
-	return targets_get(t.targets, owner_key, &w) == TARGET_PRESENT ? w->replicas : -1;
+	return targets_get(fakeobject(owner_key), &w) == TARGET_PRESENT ? w->replicas : -1;
 }
 
 static unsigned reads(void)
@@ -177,7 +182,7 @@ static void lists_wait_until_the_wishes_are_said(void **state)
 	fakeloop_advance(900);
 	want("shop/b", "b");
 	want_in("shop/gone", "statefulsets", "shop", "gone");
-	targets_release(t.targets, "shop/gone");
+	targets_release(fakeobject("shop/gone"));
 	assert_int_equal(fakecluster_watches(""), 0);
 	targets_open(t.targets);
 	targets_open(t.targets);
@@ -257,12 +262,12 @@ static void a_target_may_be_shared(void **state)
 	fakecluster_change(WEB, REPLICAS(4));
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 2);
-	targets_release(t.targets, "shop/a");
+	targets_release(fakeobject("shop/a"));
 	assert_int_equal(state_of("shop/a"), TARGET_UNREAD);
 	assert_int_equal(replicas("shop/b"), 4);
 	assert_int_equal(fakecluster_watches(""), 1);
-	targets_release(t.targets, "shop/b");
-	targets_release(t.targets, "shop/b");
+	targets_release(fakeobject("shop/b"));
+	targets_release(fakeobject("shop/b"));
 	assert_int_equal(fakecluster_watches(""), 0);
 }
 
@@ -297,7 +302,7 @@ static void watches_keep_to_the_namespaces(void **state)
 	assert_int_equal(fakecluster_watches("/apis/apps/v1/namespaces/bank/deployments"), 1);
 	assert_int_equal(replicas("shop/web"), 3);
 	assert_int_equal(replicas("bank/web"), 5);
-	targets_release(t.targets, "bank/web");
+	targets_release(fakeobject("bank/web"));
 	assert_int_equal(fakecluster_watches(""), 1);
 }
 
@@ -363,7 +368,7 @@ static void a_read_that_fails_is_tried_again(void **state)
 	want("shop/web", "web");
 	fakeloop_advance(100);
 	assert_int_equal(state_of("shop/web"), TARGET_UNREAD);
-	assert_null(targets_trouble(t.targets, "shop/web")); /* what passes is no news */
+	assert_null(targets_trouble(fakeobject("shop/web"))); /* what passes is no news */
 	fakeloop_advance(1000);
 	assert_int_equal(replicas("shop/web"), 3);
 	assert_int_equal(reads(), 3);
@@ -382,14 +387,14 @@ static void a_read_that_keeps_failing_is_told_and_backed_off(void **state)
 		want("shop/web", "web");
 		fakeloop_advance(600000);
 		assert_non_null(
-			strstr(targets_trouble(t.targets, "shop/web"), "reading apps/v1/deployments/shop/web: "));
+			strstr(targets_trouble(fakeobject("shop/web")), "reading apps/v1/deployments/shop/web: "));
 		assert_true(t.told > 0);
 		assert_in_range(reads(), 10, 30);
-		assert_null(targets_trouble(t.targets, "shop/first"));
+		assert_null(targets_trouble(fakeobject("shop/first")));
 		fakecluster_heal();
 		fakeloop_advance(31000);
 		assert_int_equal(replicas("shop/web"), 3);
-		assert_null(targets_trouble(t.targets, "shop/web"));
+		assert_null(targets_trouble(fakeobject("shop/web")));
 		teardown(state);
 		setup(state);
 	}
@@ -447,12 +452,12 @@ static void releasing_while_it_is_read(void **state)
 	fakecluster_apply(WEB, REPLICAS(3));
 	begin_with_a_synced_kind();
 	want("shop/web", "web");
-	targets_release(t.targets, "shop/web");
+	targets_release(fakeobject("shop/web"));
 	assert_int_equal(fakecluster_under_way(), 0);
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "", FAKECLUSTER_ANY, 500);
 	want("shop/web", "web");
 	fakeloop_advance(100); /* it waits for the next try */
-	targets_release(t.targets, "shop/web");
+	targets_release(fakeobject("shop/web"));
 	fakeloop_advance(60000);
 	assert_int_equal(t.told, 0);
 }
@@ -472,7 +477,7 @@ static void learn(const char *version, int count)
 {
 	json_t *s = scale(version, count);
 
-	targets_learn_scale(t.targets, "shop/web", s);
+	targets_learn_scale(fakeobject("shop/web"), s);
 	json_decref(s);
 }
 
@@ -500,7 +505,7 @@ static void an_answered_write_is_ahead_of_the_watch(void **state)
 	/* An answer that is older than what the watch brought. */
 	learn("1", 9);
 	assert_int_equal(replicas("shop/web"), 3);
-	targets_get(t.targets, "shop/web", &w);
+	targets_get(fakeobject("shop/web"), &w);
 	assert_string_equal(w->resource_version, fakecluster_text(WEB, "metadata.resourceVersion"));
 }
 
@@ -514,8 +519,8 @@ static void odd_answers_are_ignored(void **state)
 	want("shop/web", "web");
 	learn("5", 1); /* not read yet */
 	fakeloop_advance(10);
-	targets_learn_scale(t.targets, "shop/web", empty);
-	targets_learn_scale(t.targets, "shop/web", NULL);
+	targets_learn_scale(fakeobject("shop/web"), empty);
+	targets_learn_scale(fakeobject("shop/web"), NULL);
 	assert_int_equal(replicas("shop/web"), 3);
 	json_decref(empty);
 }
@@ -529,11 +534,11 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 	fakecluster_trouble("/deployments", ERR_DENIED, "forbidden");
 	want("shop/web", "web");
 	fakeloop_advance(10);
-	assert_string_equal(targets_trouble(t.targets, "shop/web"), "watching apps/v1/deployments: forbidden");
+	assert_string_equal(targets_trouble(fakeobject("shop/web")), "watching apps/v1/deployments: forbidden");
 	assert_string_equal(t.all, "shop/web ");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	fakeloop_advance(2000);
-	assert_null(targets_trouble(t.targets, "shop/web"));
+	assert_null(targets_trouble(fakeobject("shop/web")));
 	assert_int_equal(replicas("shop/web"), 3);
 	/* Later it is no news: what was known still stands. */
 	forget_told();

@@ -13,6 +13,7 @@
 
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
+#include "../../fakes/fakeobjects.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -29,8 +30,11 @@ static struct {
 	unsigned told, warnings;
 } t;
 
-static void on_change(void *arg, const char *owner_key)
+static void on_change(void *arg, struct object *o, unsigned changes)
 {
+	const char *owner_key = o->key;
+
+	assert_int_equal(changes, OBJECT_TARGET);
 	(void)arg;
 	(void)owner_key;
 	t.told++;
@@ -69,6 +73,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	targets_free(t.targets);
+	fakeobjects_end();
 	kinds_free(t.kinds);
 	fakeloop_advance(0);
 	fakecluster_end();
@@ -81,14 +86,14 @@ static void want(const char *owner_key, const char *name)
 {
 	struct target_ref ref = { "argoproj.io", "v1alpha1", "rollouts", "shop", name };
 
-	targets_want(t.targets, owner_key, &ref);
+	targets_want(t.targets, fakeobject(owner_key), &ref);
 }
 
 static const struct workload *workload_of(const char *owner_key)
 {
 	const struct workload *w;
 
-	return targets_get(t.targets, owner_key, &w) == TARGET_PRESENT ? w : NULL;
+	return targets_get(fakeobject(owner_key), &w) == TARGET_PRESENT ? w : NULL;
 }
 
 static int replicas(const char *owner_key)
@@ -206,7 +211,7 @@ static void released_while_it_is_read(void **state)
 	want("shop/web", "web");
 	fakeloop_advance(10);
 	assert_int_equal(fakecluster_under_way(), 1);
-	targets_release(t.targets, "shop/web");
+	targets_release(fakeobject("shop/web"));
 	assert_int_equal(fakecluster_under_way(), 0);
 	fakeloop_advance(1000);
 	assert_int_equal(t.told, 0);
@@ -253,9 +258,9 @@ static void a_scale_that_cannot_be_read_is_told(void **state)
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "/scale", FAKECLUSTER_ANY, 500);
 	want("shop/web", "web");
 	fakeloop_advance(100);
-	assert_null(targets_trouble(t.targets, "shop/web"));
+	assert_null(targets_trouble(fakeobject("shop/web")));
 	fakeloop_advance(600000);
-	assert_string_equal(targets_trouble(t.targets, "shop/web"),
+	assert_string_equal(targets_trouble(fakeobject("shop/web")),
 		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 500 refused by the test");
 	assert_int_equal(t.told > 0, 1);
 	assert_int_equal(t.warnings, 2);
@@ -263,7 +268,7 @@ static void a_scale_that_cannot_be_read_is_told(void **state)
 	fakecluster_heal();
 	fakeloop_advance(40000);
 	assert_int_equal(replicas("shop/web"), 3);
-	assert_null(targets_trouble(t.targets, "shop/web"));
+	assert_null(targets_trouble(fakeobject("shop/web")));
 }
 
 static void our_own_write_is_known(void **state)
@@ -278,7 +283,7 @@ static void our_own_write_is_known(void **state)
 	fakecluster_change(WEB, SIZE(9));
 	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion",
 		fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 9);
-	targets_learn_scale(t.targets, "shop/web", scale);
+	targets_learn_scale(fakeobject("shop/web"), scale);
 	json_decref(scale);
 	assert_int_equal(replicas("shop/web"), 9);
 	fakeloop_advance(200);
@@ -306,7 +311,7 @@ static void then_scale_is_read_now_and_then(void **state)
 	want("shop/none", "none");
 	fakeloop_advance(10);
 	assert_int_equal(replicas("shop/web"), 3);
-	assert_null(targets_trouble(t.targets, "shop/web"));
+	assert_null(targets_trouble(fakeobject("shop/web")));
 	assert_null(workload_of("shop/none"));
 	assert_int_equal(t.told, 2);
 	assert_int_equal(t.warnings, 1);
@@ -333,9 +338,9 @@ static void then_scale_is_read_now_and_then(void **state)
 	fakeloop_advance(600000);
 	assert_in_range(scale_reads(), 100, 150); /* three targets */
 	assert_int_equal(t.warnings, 1);
-	targets_release(t.targets, "shop/web");
-	targets_release(t.targets, "shop/none");
-	targets_release(t.targets, "shop/b");
+	targets_release(fakeobject("shop/web"));
+	targets_release(fakeobject("shop/none"));
+	targets_release(fakeobject("shop/b"));
 	fakecluster_forget_calls();
 	fakeloop_advance(600000);
 	assert_int_equal(scale_reads(), 0);
@@ -389,7 +394,7 @@ static void an_older_answer_undoes_nothing(void **state)
 	fakecluster_change(WEB, REPLICAS(8));
 	scale = json_pack("{s:{s:s}, s:{s:i}}", "metadata", "resourceVersion",
 		fakecluster_text(WEB, "metadata.resourceVersion"), "spec", "replicas", 8);
-	targets_learn_scale(t.targets, "shop/web", scale);
+	targets_learn_scale(fakeobject("shop/web"), scale);
 	json_decref(scale);
 	assert_int_equal(replicas("shop/web"), 8);
 	fakeloop_advance(200);
@@ -404,7 +409,7 @@ static void a_scale_that_is_denied_too_is_told(void **state)
 	fakecluster_fail(FAKECLUSTER_REFUSE, KUBE_GET, "/scale", FAKECLUSTER_ANY, 403);
 	want("shop/web", "web");
 	fakeloop_advance(10);
-	assert_string_equal(targets_trouble(t.targets, "shop/web"),
+	assert_string_equal(targets_trouble(fakeobject("shop/web")),
 		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 403 refused by the test");
 	assert_int_equal(t.told, 1);
 	fakecluster_heal();

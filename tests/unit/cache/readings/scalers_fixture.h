@@ -7,27 +7,21 @@
  * time.
  */
 
-#include "cache/objects/targetref.h"
-#include "cache/readings/scalers.h"
+#include "cache/cache.h"
 #include "scalers/sources.h"
 
 struct scalers_fixture {
 	struct loop *loop;
 	struct scaler_sources sources;
-	struct store *store;
-	struct kinds *kinds;
-	struct targets *targets;
-	struct references *references;
-	struct lookups *lookups;
-	struct targetref *targetref;
-	struct descriptions *descriptions;
-	struct readings *readings;
-	struct scalers *scalers;
+	struct cache cache;
 	const char *key; /* of the one object there is: "shop/web" until the test sets another */
-	unsigned told;   /* how often scalers said that they are others */
+	unsigned told;   /* how often something that it needs was said to be different */
 };
 
 void scalers_fixture_start(struct scalers_fixture *f); /* everything has been listed when it returns */
 void scalers_fixture_end(struct scalers_fixture *f);
+struct object *scalers_fixture_object(const struct scalers_fixture *f); /* NULL */
+/* scalers_get of the object; as of one that is gone when there is none */
+int scalers_fixture_get(const struct scalers_fixture *f, struct built *out, struct err *err);
 
 #endif

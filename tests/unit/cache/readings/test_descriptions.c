@@ -58,7 +58,7 @@ static void expect(const char *said)
 	struct err err = { 0 };
 	char text[512] = "";
 
-	if (scalers_get(t.scalers, t.key, &built, &err)) {
+	if (scalers_fixture_get(&t, &built, &err)) {
 		snprintf(text, sizeof(text), "%s: %s", err_kind_name(err.kind), err.msg);
 	} else {
 		for (size_t i = 0; i < built.count; i++)
@@ -150,15 +150,15 @@ static void a_scaledjob_has_no_hpa_to_go_by(void **state)
 	fakecluster_trouble("horizontalpodautoscalers", ERR_DENIED, "forbidden");
 	apply("/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web",
 		"{'spec':{'jobTargetRef':{'template':{}},'triggers':[" TELLING("a") "]}}");
-	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), -1);
 	assert_int_equal(err.kind, ERR_WAITING);
 	fakeloop_advance(10);
-	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_int_equal(built.count, 1);
 	assert_true(built.list[0].undescribed);
 	fakesource_describe("a", "queue:5,load:2");
 	fakeloop_advance(7000);
-	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), 0);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_int_equal(built.count, 2);
 	assert_string_equal(built.list[1].metric_name, "s0-load");
 }

@@ -11,21 +11,17 @@
 
 #include <cmocka.h>
 
-#include "../../fakes/fakecluster.h"
-#include "../../fakes/fakeloop.h"
+#include "../../fakes/fakeobjects.h"
 
 #include "base/mem.h"
 #include "cache/readings/lastpoll.h"
 
-#define WEB       "/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/web"
 #define KEY       "default/web"
 #define OTHER_KEY "default/other"
 
 static const struct scaler_type type = { .name = "none", .free_data = free };
 
 static struct {
-	struct store *store;
-	struct lastpoll *lastpoll;
 	struct question *a, *b;
 } t;
 
@@ -37,11 +33,6 @@ static struct question *question(const char *key)
 static int setup(void **state)
 {
 	(void)state;
-	t.store = store_new(fakecluster_start(fakeloop_start()), NULL);
-	t.lastpoll = lastpoll_new(t.store);
-	store_start(t.store, NULL, 0);
-	fakecluster_apply(WEB, "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[]}}");
-	fakeloop_advance(100);
 	t.a = question("a");
 	t.b = question("b");
 	return 0;
@@ -52,11 +43,9 @@ static int teardown(void **state)
 	(void)state;
 	question_unref(t.a);
 	question_unref(t.b);
-	lastpoll_free(t.lastpoll);
-	store_free(t.store);
-	fakeloop_advance(0);
-	fakecluster_end();
-	fakeloop_end();
+	lastpoll_forget(fakeobject(KEY));
+	lastpoll_forget(fakeobject(OTHER_KEY));
+	fakeobjects_end();
 	return 0;
 }
 
@@ -64,7 +53,7 @@ static void put(const char *key, struct question *q, double value, int64_t at_ms
 {
 	struct answer answer = { .value = value, .asked_at_ms = at_ms - 1, .answered_at_ms = at_ms };
 
-	lastpoll_put(t.lastpoll, key, q, &answer, NULL, since_ms);
+	lastpoll_put(fakeobject(key), q, &answer, NULL, since_ms);
 }
 
 /* Its value; -1: a failure; -2: nothing. */
@@ -72,7 +61,7 @@ static double peek(const char *key, const struct question *q, int64_t since_ms)
 {
 	struct answer answer;
 
-	switch (lastpoll_peek(t.lastpoll, key, q, since_ms, &answer, NULL)) {
+	switch (lastpoll_peek(fakeobject(key), q, since_ms, &answer, NULL)) {
 	case READINGS_ANSWER: return answer.value;
 	case READINGS_FAILURE: return -1;
 	default: return -2;
@@ -106,9 +95,9 @@ static void a_failure_is_held_as_an_answer_is(void **state)
 	(void)state;
 	put(KEY, t.a, 1, 5, 0);
 	err_set(&err, ERR_TEMPORARY, "no route");
-	lastpoll_put(t.lastpoll, KEY, t.a, &answer, &err, 0);
+	lastpoll_put(fakeobject(KEY), t.a, &answer, &err, 0);
 	memset(&answer, 0, sizeof(answer));
-	assert_int_equal(lastpoll_peek(t.lastpoll, KEY, t.a, 0, &answer, &text), READINGS_FAILURE);
+	assert_int_equal(lastpoll_peek(fakeobject(KEY), t.a, 0, &answer, &text), READINGS_FAILURE);
 	assert_string_equal(text.msg, "no route");
 	assert_true(answer.asked_at_ms == 5 && answer.answered_at_ms == 10);
 	put(KEY, t.a, 2, 20, 0);
@@ -128,16 +117,15 @@ static void what_is_too_old_is_forgotten(void **state)
 	assert_true(peek(KEY, t.b, 0) == 2);
 }
 
-static void an_object_that_goes_leaves_nothing(void **state)
+static void what_is_forgotten_is_gone(void **state)
 {
 	(void)state;
 	put(KEY, t.a, 1, 10, 0);
-	fakecluster_change(WEB, "{'spec':{'pollingInterval':7}}");
-	fakeloop_advance(100);
-	assert_true(peek(KEY, t.a, 0) == 1);
-	fakecluster_delete(WEB);
-	fakeloop_advance(100);
+	put(OTHER_KEY, t.a, 2, 10, 0);
+	lastpoll_forget(fakeobject(KEY));
+	assert_null(fakeobject(KEY)->polled);
 	assert_true(peek(KEY, t.a, 0) == -2);
+	assert_true(peek(OTHER_KEY, t.a, 0) == 2);
 }
 
 int main(void)
@@ -147,7 +135,7 @@ int main(void)
 		CASE(each_object_has_its_own_of_a_shared_question),
 		CASE(a_failure_is_held_as_an_answer_is),
 		CASE(what_is_too_old_is_forgotten),
-		CASE(an_object_that_goes_leaves_nothing),
+		CASE(what_is_forgotten_is_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,13 +33,18 @@ static struct {
 	bool release; /* who is told gives it up */
 } t;
 
-static void on_wake(void *arg, const char *key)
+static void on_wake(void *arg, struct object *o)
 {
 	(void)arg;
 	t.told++;
-	snprintf(t.last, sizeof(t.last), "%s", key);
+	snprintf(t.last, sizeof(t.last), "%s", o->key);
 	if (t.release)
-		pushes_release(t.cache.pushes, key);
+		pushes_release(o);
+}
+
+static struct object *stored(const char *key)
+{
+	return store_object(t.cache.store, key);
 }
 
 /* An object on these sources. */
@@ -79,8 +84,9 @@ static int setup(void **state)
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	c->scalers = scalers_new(c->store, c->targets, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
 	c->pushes = pushes_new(&t.sources, c->scalers, c->counters);
+	cache_connect(c);
 	pushes_listen(c->pushes, on_wake, NULL);
 	targets_start(c->targets, NULL, 0);
 	store_start(c->store, NULL, 0);
@@ -94,6 +100,7 @@ static int teardown(void **state)
 	struct cache *c = &t.cache;
 
 	(void)state;
+	cache_forget(c);
 	pushes_free(c->pushes);
 	scalers_free(c->scalers);
 	readings_free(c->readings);
@@ -112,7 +119,7 @@ static int teardown(void **state)
 
 static void hold(const char *key)
 {
-	pushes_hold(t.cache.pushes, key);
+	pushes_hold(t.cache.pushes, stored(key));
 	pass(0);
 }
 
@@ -135,11 +142,11 @@ static void one_watch_for_all_who_ask(void **state)
 	assert_string_equal(t.last, "default/two");
 	assert_int_equal(pushes_stats(t.cache.pushes).wakes, 3);
 	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_ON], 2);
-	pushes_release(t.cache.pushes, "default/two");
+	pushes_release(stored("default/two"));
 	assert_int_equal(fakesource_watched("a"), 1);
 	assert_int_equal(fakesource_watched("b"), 0);
-	pushes_release(t.cache.pushes, "default/one");
-	pushes_release(t.cache.pushes, "default/one");
+	pushes_release(stored("default/one"));
+	pushes_release(stored("default/one"));
 	assert_int_equal(fakesource_watched("a"), 0);
 }
 
@@ -164,7 +171,7 @@ static void watches_follow_what_is_asked(void **state)
 	assert_int_equal(fakesource_watches_begun(), 2);
 	object("two", "b", "c");
 	assert_int_equal(fakesource_watched("a"), 1); /* not built yet */
-	assert_int_equal(scalers_get(t.cache.scalers, "default/two", &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/two"), &built, NULL), 0);
 	pass(0);
 	assert_int_equal(fakesource_watched("a"), 0);
 	assert_int_equal(fakesource_watched("b"), 1);
@@ -172,7 +179,7 @@ static void watches_follow_what_is_asked(void **state)
 	assert_int_equal(fakesource_watches_begun(), 3);
 	/* A change that asks the same. */
 	object("two", "b", "c");
-	assert_int_equal(scalers_get(t.cache.scalers, "default/two", &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/two"), &built, NULL), 0);
 	pass(0);
 	assert_int_equal(fakesource_watches_begun(), 3);
 }
@@ -186,11 +193,9 @@ static void what_cannot_be_built_leaves_them(void **state)
 	fakecluster_apply("/apis/keda.sh/v1alpha1/namespaces/default/scaledobjects/one",
 		"{'spec':{'scaleTargetRef':{'name':'one'},'triggers':[{'type':'scripted','metadata':{}}]}}");
 	pass(20);
-	assert_int_equal(scalers_get(t.cache.scalers, "default/one", &built, NULL), -1);
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/one"), &built, NULL), -1);
 	pass(0);
 	assert_int_equal(fakesource_watched("a"), 1);
-	hold("default/none"); /* no such object: nothing to watch, and no error */
-	pushes_release(t.cache.pushes, "default/none");
 }
 
 /* The first at once, those that follow together when the pace allows; the last is not lost. */
@@ -232,7 +237,7 @@ static void who_is_told_may_let_go(void **state)
 	fakesource_look("a");
 	pass(0);
 	fakesource_look("a");
-	pushes_release(t.cache.pushes, "default/one");
+	pushes_release(stored("default/one"));
 	t.told = 0;
 	pass(100);
 	assert_int_equal(t.told, 0);
@@ -244,7 +249,7 @@ static void what_there_is_to_say(void **state)
 	struct built built;
 
 	(void)state;
-	assert_int_equal(scalers_get(t.cache.scalers, "default/one", &built, NULL), 0);
+	assert_int_equal(scalers_get(t.cache.scalers, stored("default/one"), &built, NULL), 0);
 	assert_int_equal(pushes_report(t.cache.pushes, built.list[0].question, &report), PUSHES_UNHELD);
 	assert_int_equal(pushes_report(t.cache.pushes, NULL, &report), PUSHES_NONE);
 	hold("default/one");

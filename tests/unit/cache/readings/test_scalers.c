@@ -59,7 +59,7 @@ static struct question *question(size_t index)
 	struct built built;
 	struct err err = { 0 };
 
-	if (scalers_get(t.scalers, t.key, &built, &err))
+	if (scalers_fixture_get(&t, &built, &err))
 		fail_msg("%s", err.msg);
 	assert_true(index < built.count);
 	return question_ref(built.list[index].question);
@@ -78,17 +78,17 @@ static void expect_failure(enum err_kind kind, const char *begins)
 	struct built built;
 	struct err err = { 0 };
 
-	assert_int_equal(scalers_get(t.scalers, t.key, &built, &err), -1);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), -1);
 	if (err.kind != kind || strncmp(err.msg, begins, strlen(begins)) != 0)
 		fail_msg("%s: \"%s\", not \"%s\"", err_kind_name(err.kind), err.msg, begins);
-	assert_int_equal(scalers_get(t.scalers, t.key, &built, NULL), -1);
+	assert_int_equal(scalers_fixture_get(&t, &built, NULL), -1);
 }
 
 static enum target_state target_state(void)
 {
 	const struct workload *w;
 
-	return targets_get(t.targets, "shop/web", &w);
+	return targets_get(scalers_fixture_object(&t), &w);
 }
 
 /* ---- Getting and finding ---- */
@@ -99,14 +99,34 @@ static void triggers_are_built_in_their_order(void **state)
 	struct err err = { 0 };
 
 	(void)state;
-	expect_failure(ERR_MISSING, "scaledobject shop/web not found");
+	assert_null(scalers_fixture_object(&t));
 	apply(WEB, SPEC(TRIGGER("'source':'a'") "," TRIGGER("'source':'b','threshold':'9','activation':'3'")));
-	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, &err), 0);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_int_equal(built.count, 2);
 	assert_string_equal(built.list[0].metric_name, "s0-scripted-a");
 	assert_string_equal(built.list[1].metric_name, "s1-scripted-b");
 	assert_int_equal(built.list[1].target.milli, 9000);
 	assert_true(built.list[1].activation == 3);
+}
+
+/* Also for who held it while it went. */
+static void one_that_is_gone_has_none(void **state)
+{
+	struct built built;
+	struct err err = { 0 };
+	struct object *held;
+
+	(void)state;
+	apply(WEB, SPEC(TRIGGER("'source':'a'")));
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
+	held = object_ref(scalers_fixture_object(&t));
+	fakecluster_delete(WEB);
+	fakeloop_advance(10);
+	assert_null(scalers_fixture_object(&t));
+	assert_int_equal(scalers_get(t.cache.scalers, held, &built, &err), -1);
+	assert_int_equal(err.kind, ERR_MISSING);
+	assert_string_equal(err.msg, "scaledobject shop/web not found");
+	object_unref(held);
 }
 
 static void metrics_are_found_without_regard_to_case(void **state)
@@ -118,7 +138,7 @@ static void metrics_are_found_without_regard_to_case(void **state)
 	apply(WEB,
 		SPEC(TRIGGER("'source':'a'") "," TRIGGER(
 			"'source':'B'") ",{'type':'cpu','metricType':'Utilization','metadata':{'value':'60'}}"));
-	assert_int_equal(scalers_get(t.scalers, "shop/web", &built, &err), 0);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_ptr_equal(scalers_find(&built, "S1-Scripted-b", &err), &built.list[1]);
 	assert_null(scalers_find(&built, built.list[2].metric_name, &err)); /* nobody asks for it here */
 	assert_null(scalers_find(&built, "s2-scripted-b", &err));
@@ -145,7 +165,7 @@ static void what_was_built_stays_while_nothing_changes(void **state)
 	expect_key("scripted other");
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
-	expect_failure(ERR_MISSING, "scaledobject shop/web not found");
+	assert_null(scalers_fixture_object(&t));
 }
 
 static void ignore_answer(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
@@ -163,7 +183,7 @@ static void what_is_asked_already_is_kept_once(void **state)
 	(void)state;
 	apply(WEB, SPEC(TRIGGER("'source':'a'")));
 	first = question(0);
-	readings_ask(t.readings, first, 0, 0, INT64_MAX, ignore_answer, NULL);
+	readings_ask(t.cache.readings, first, 0, 0, INT64_MAX, ignore_answer, NULL);
 	apply(WEB, SPEC(TRIGGER("'source':'a','threshold':'9'") "," TRIGGER("'source':'b'")));
 	second = question(0);
 	assert_ptr_equal(first, second);
@@ -314,17 +334,17 @@ static void a_secret_is_waited_for_and_followed(void **state)
 	expect_failure(ERR_WAITING,
 		"trigger 0 (scripted): TriggerAuthentication shop/auth: secretTargetRef parameter \"source\": Secret "
 		"shop/creds is not read yet");
-	assert_true(scalers_questions(t.scalers, "shop/web") == 0);
+	assert_true(scalers_questions(scalers_fixture_object(&t)) == 0);
 	fakeloop_advance(10);
 	assert_int_equal(t.told, 1);
 	expect_key("scripted a");
-	before = scalers_questions(t.scalers, "shop/web");
+	before = scalers_questions(scalers_fixture_object(&t));
 	assert_true(before != 0);
 	/* Rotated: told at once, and the question is another. */
 	apply(SECRET, "{'data':{'source':'Yg=='}}");
 	assert_int_equal(t.told, 2);
 	expect_key("scripted b");
-	assert_true(scalers_questions(t.scalers, "shop/web") != before);
+	assert_true(scalers_questions(scalers_fixture_object(&t)) != before);
 	/* What is missing is the object's fault, and stays so until something changes. */
 	apply(SECRET, "{'data':{'other':'Yg=='}}");
 	assert_int_equal(t.told, 3);
@@ -400,7 +420,7 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	before = question(0);
 	t.key = JOB_KEY;
 	expect_key("scripted b");
-	assert_int_equal(scalers_get(t.scalers, JOB_KEY, &built, &err), 0);
+	assert_int_equal(scalers_fixture_get(&t, &built, &err), 0);
 	assert_int_equal(built.of.kind, SCALED_JOB);
 	assert_int_equal(built.count, 2);
 	assert_int_equal(built.list[0].target.milli, 9000);
@@ -419,12 +439,12 @@ static void a_scaledjob_is_no_scaledobject_of_its_name(void **state)
 	question_unref(before);
 	fakecluster_delete(WEB);
 	fakeloop_advance(10);
-	expect_failure(ERR_MISSING, "scaledobject shop/web not found");
+	assert_null(scalers_fixture_object(&t));
 	t.key = JOB_KEY;
 	expect_key("scripted c");
 	fakecluster_delete(JOB);
 	fakeloop_advance(10);
-	expect_failure(ERR_MISSING, "scaledjob shop/web not found");
+	assert_null(scalers_fixture_object(&t));
 }
 
 static void a_wrong_scaledjob_is_refused_as_ready_says_it(void **state)
@@ -519,6 +539,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		CASE(triggers_are_built_in_their_order),
+		CASE(one_that_is_gone_has_none),
 		CASE(metrics_are_found_without_regard_to_case),
 		CASE(what_was_built_stays_while_nothing_changes),
 		CASE(what_is_asked_already_is_kept_once),

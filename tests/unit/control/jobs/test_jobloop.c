@@ -202,7 +202,7 @@ static void the_journal_tells_why(void **state)
 	(void)state;
 	jobs_ready("worker", "");
 	queue("worker", 4);
-	j = journal_get(world.cache.journal, "scaledjobs/default/worker");
+	j = journal_get(world_object("scaledjobs/default/worker"));
 	assert_non_null(j);
 	assert_true(j->decided);
 	assert_int_equal(j->change_count, 1);
@@ -211,7 +211,7 @@ static void the_journal_tells_why(void **state)
 	assert_string_equal(j->changes[0].who, "kscaled");
 	assert_non_null(strstr(j->changes[0].why, "4"));
 	queue("worker", 6);
-	j = journal_get(world.cache.journal, "scaledjobs/default/worker");
+	j = journal_get(world_object("scaledjobs/default/worker"));
 	assert_int_equal(j->change_count, 2);
 	assert_int_equal(j->changes[1].from, 4);
 	assert_int_equal(j->changes[1].to, 6);

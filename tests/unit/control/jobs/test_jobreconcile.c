@@ -158,7 +158,7 @@ static void paused_it_leaves_its_jobs_alone(void **state)
 	jobs_expect("worker", "Paused", "True ScaledJobPaused ScaledJob is paused");
 	jobs_expect("worker", "Ready", "True ScaledJobReady ScaledJob is paused, skipping reconcile loop");
 	assert_int_equal(fakecluster_events_sent("ScaledJobPaused", "ScaledJob is paused"), 1);
-	assert_string_equal(journal_get(world.cache.journal, "scaledjobs/default/worker")->decision.rule, "paused");
+	assert_string_equal(journal_get(world_object("scaledjobs/default/worker"))->decision.rule, "paused");
 	asked = fakesource_asked("worker");
 	queue("worker", 30);
 	world_pass(MINUTE_MS);

@@ -26,13 +26,13 @@
 
 static unsigned builds, visits;
 
-int __real_scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err);
-int __wrap_scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err);
+int __real_scalers_build(struct scalers *s, struct object *o, struct err *err);
+int __wrap_scalers_build(struct scalers *s, struct object *o, struct err *err);
 
-int __wrap_scalers_build(struct scalers *s, struct object_scalers *o, const struct scaled *of, struct err *err)
+int __wrap_scalers_build(struct scalers *s, struct object *o, struct err *err)
 {
 	builds++;
-	return __real_scalers_build(s, o, of, err);
+	return __real_scalers_build(s, o, err);
 }
 
 /* Asked of every HPA that somebody looks at. */

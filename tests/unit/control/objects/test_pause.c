@@ -225,9 +225,9 @@ static void the_target_is_kept_at_its_paused_replicas(void **state)
 	assert_int_equal(fakecluster_number(WEB, "status.pausedReplicaCount"), 5);
 	assert_int_equal(fakecluster_number(WEB, "status.originalReplicaCount"), 3);
 	assert_int_equal(fakecluster_writes(), 3); /* the HPA, the replicas, the status */
-	assert_string_equal(journal_get(world.cache.journal, "default/web")->text,
+	assert_string_equal(journal_get(world_object("default/web"))->text,
 		"paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas");
-	assert_string_equal(journal_get(world.cache.journal, "default/web")->changes[0].why,
+	assert_string_equal(journal_get(world_object("default/web"))->changes[0].why,
 		"scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas");
 	fakecluster_forget_calls();
 	world_pass(HOUR_MS);

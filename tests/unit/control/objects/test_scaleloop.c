@@ -232,7 +232,7 @@ static void what_is_decided_and_done_stands_in_the_journal(void **state)
 	fakesource_answer("web", 7);
 	world_ready_object("web", 0, "");
 	world_pass(POLL_MS);
-	j = journal_get(world.cache.journal, "default/web");
+	j = journal_get(world_object("default/web"));
 	assert_non_null(j);
 	assert_string_equal(j->decision.rule, "active");
 	assert_string_equal(j->text, "the HPA scales: active by s0-scripted-web 7 of 5");
@@ -243,7 +243,7 @@ static void what_is_decided_and_done_stands_in_the_journal(void **state)
 	assert_string_equal(j->changes[0].why, "scaling from 0 to 1: active by s0-scripted-web 7 of 5");
 	fakesource_fail("web", "connection refused");
 	world_pass(POLL_MS);
-	j = journal_get(world.cache.journal, "default/web");
+	j = journal_get(world_object("default/web"));
 	assert_string_equal(j->decision.rule, "error-hold");
 	assert_string_equal(j->triggers[0].trouble, "source web: connection refused");
 	assert_int_equal(j->triggers[0].failures, 1);

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CONTROL_OBJECTS_OBJECT_H
-#define CONTROL_OBJECTS_OBJECT_H
+#ifndef CONTROL_OBJECTS_WORK_H
+#define CONTROL_OBJECTS_WORK_H
 
 /*
- * One ScaledObject or ScaledJob while we lead: what the modules of this room keep about it, each
- * its own part. Private to control/. The object is made when the store first shows it and freed
- * when the store has lost it and nothing of it is under way. What differs between the two is one
- * table of functions (struct object_kind).
+ * What is under way for one ScaledObject or ScaledJob while we lead: what the modules of this room
+ * keep about it, each its own part. Private to control/. Begun when the store first shows the
+ * object, ended at the end of the turn in which it is gone. What differs between the two is one
+ * table of functions (struct work_kind).
  */
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "base/hash.h"
 
 #include "cache/cache.h"
 #include "cache/objects/jobpods.h"
@@ -28,29 +26,29 @@
 #include "kube/events.h"
 #include "net/loop.h"
 
-struct object;
+struct work;
 
 /*
  * What differs between a ScaledObject and a ScaledJob. All are called with an object of their kind.
  */
-struct object_kind {
-	enum scaled_kind of;
-	void (*note)(struct object *o, const struct scaled *of); /* it came or changed, or (NULL) it goes */
+struct work_kind {
+	void (*note)(struct work *work); /* it came, changed or is gone */
 	/* a first look is too early: what it needs is being read. NULL: never */
-	bool (*awaits)(struct object *o, const struct scaled *of);
+	bool (*awaits)(struct work *work);
 	/*
 	 * looks, and starts the first write that is missing; the object is in the store, and no
 	 * write under way
 	 */
-	void (*reconcile)(struct object *o);
+	void (*reconcile)(struct work *work);
 	/*
 	 * true: something is read before the triggers are asked; polling_prepared() when it is
 	 * there. NULL: nothing ever is
 	 */
-	bool (*prepare)(struct object *o);
-	void (*unprepare)(struct object *o);                                  /* that is given up */
-	void (*decide)(struct object *o, const struct survey_result *result); /* what a look at the triggers leads to */
-	void (*stop)(struct object *o);                       /* nothing of its own is under way any more */
+	bool (*prepare)(struct work *work);
+	void (*unprepare)(struct work *work); /* that is given up */
+	/* what a look at the triggers leads to */
+	void (*decide)(struct work *work, const struct survey_result *result);
+	void (*stop)(struct work *work);                      /* nothing of its own is under way any more */
 	void (*learn)(struct store *s, const json_t *object); /* the answer to a write */
 };
 
@@ -61,26 +59,26 @@ struct control {
 	int64_t query_deadline_ms, wake_interval_ms; /* control_config says what they and the version are */
 	const char *version;
 	bool leading;
-	struct object *objects;
+	struct work *all;            /* by their prev and next */
 	struct loop_task turn;       /* reconciles what is dirty at the end of the turn */
 	struct loop_timer next_turn; /* the rest of it, when it was too much for one turn */
 	struct loop_timer settle;    /* after such a flood: what its writes took goes back to the system */
-	struct object *dirty;        /* objects to reconcile, first come first served */
-	struct object *dirty_last;
+	struct work *dirty;          /* objects to reconcile, first come first served */
+	struct work *dirty_last;
 	size_t dirty_count;
 	bool times_pruned;                              /* the installed CRD does not keep the conditions' times */
 	struct counters_family *errors[SCALED_JOB + 1]; /* by enum scaled_kind */
 	struct counters_family *scalings, *loop_latency, *queued, *reconciles, *jobs_created, *job_failures;
-	struct object *making;   /* jobmaker.c: those with a create that waits for its turn, in turn */
-	size_t creates;          /* under way */
-	struct object *sweeping; /* jobsweeper.c: the same of deletes */
+	struct work *making;   /* jobmaker.c: those with a create that waits for its turn, in turn */
+	size_t creates;        /* under way */
+	struct work *sweeping; /* jobsweeper.c: the same of deletes */
 	size_t deletes;
 };
 
 /* control/objects/reconcile.c: brings the cluster to what the object says, one write at a time. */
 struct reconcile_part {
 	bool dirty; /* waits in control.dirty */
-	struct object *dirty_next;
+	struct work *dirty_next;
 	struct kube_call *call;  /* the one write under way */
 	struct write *write;     /* its context, owned */
 	struct loop_timer again; /* back-off after a failure */
@@ -163,7 +161,7 @@ struct act_part {
 	char *path;         /* of the /scale it writes; owned */
 	unsigned conflicts; /* in a row */
 	bool missed;        /* another was decided while this one was under way */
-	void (*look_again)(struct object *o);
+	void (*look_again)(struct work *work);
 	int32_t from, to;
 	bool activation;
 	char *cause; /* what the Event of an activation says */
@@ -185,7 +183,7 @@ struct maker_part {
 	int32_t planned;       /* decided, and not sent yet */
 	struct making *making; /* those that were sent and are not settled */
 	bool queued;           /* in control.making */
-	struct object *next, *prev;
+	struct work *next, *prev;
 	int32_t from, made;    /* of this burst: Jobs that ran before it; that were created */
 	char *why;             /* jobs_explain's sentence; owned */
 	unsigned refusals;     /* so far */
@@ -201,7 +199,7 @@ struct sweep_part {
 	bool failed;                        /* a history delete of this round */
 	bool waits;                         /* for the end of the look under way */
 	bool queued;                        /* in control.sweeping */
-	struct object *next, *prev;
+	struct work *next, *prev;
 	unsigned failures;    /* rounds in a row */
 	int64_t retry_at_ms;  /* loop clock */
 	struct err *err;      /* of the last rollout; owned; NULL */
@@ -215,13 +213,12 @@ struct job_parts {
 	struct sweep_part sweep;
 };
 
-struct object {
+struct work {
 	struct control *control;
-	const struct object_kind *kind;
+	struct object *object; /* counted */
+	const struct work_kind *kind;
 	char *subject;      /* "scaledobject default/web", for the log; owned */
-	char *key;          /* of cache/objects/store; owned */
-	const char *name;   /* "default/web", inside it */
-	char *uid;          /* of the object last seen: a new one under the same name starts afresh */
+	bool looked;        /* once, at least */
 	int64_t generation; /* last reconciled with success */
 	bool said_gone;
 	struct reconcile_part reconcile;
@@ -231,32 +228,29 @@ struct object {
 	struct loop_part loop;
 	struct act_part act;
 	struct job_parts *job; /* owned; NULL of a ScaledObject */
-	UT_hash_handle hh;
+	struct work *prev, *next;
 };
 
-struct object *object_known(struct control *c, const char *key); /* NULL: none */
-bool object_find(const struct object *o, struct scaled *out);    /* as the store has it now; false: it is gone */
-
 /* queue.c: who waits to be reconciled. */
-void queue_mark(struct object *o); /* look at it at the end of this turn */
-void queue_remove(struct object *o);
+void queue_mark(struct work *work); /* look at it at the end of this turn */
+void queue_remove(struct work *work);
 
 /*
  * write.c: one write for reconcile at a time. When it is answered the object is looked at again,
  * after a back-off if it failed; the message of a failure starts with `doing`.
  */
-typedef void (*write_answer_fn)(struct object *o, const json_t *object);
-typedef bool (*write_failure_fn)(struct object *o, const struct err *err); /* true: dealt with, no back-off */
-void write_start(struct object *o, const struct kube_request *request, const char *doing, write_answer_fn on_success,
+typedef void (*write_answer_fn)(struct work *work, const json_t *object);
+typedef bool (*write_failure_fn)(struct work *work, const struct err *err); /* true: dealt with, no back-off */
+void write_start(struct work *work, const struct kube_request *request, const char *doing, write_answer_fn on_success,
 	write_failure_fn on_failure);
-bool write_must_wait(struct object *o);     /* true while a failed write backs off; looks again when that is over */
-bool write_is_news(const struct object *o); /* of one that failed: not a conflict that passes */
-void write_forgive(struct object *o);       /* what failed says nothing about what is tried now */
-void write_stop(struct object *o);
+bool write_must_wait(struct work *work);     /* true while a failed write backs off; looks again when that is over */
+bool write_is_news(const struct work *work); /* of one that failed: not a conflict that passes */
+void write_forgive(struct work *work);       /* what failed says nothing about what is tried now */
+void write_stop(struct work *work);
 
 /* reconcile.c */
-void reconcile_run(struct object *o);  /* looks, and starts the first write that is missing */
-void reconcile_stop(struct object *o); /* nothing under way any more */
+void reconcile_run(struct work *work);  /* looks, and starts the first write that is missing */
+void reconcile_stop(struct work *work); /* nothing under way any more */
 
 /*
  * pause.c: brings a paused object there: no HPA, the target at its paused replicas, if there are
@@ -268,85 +262,85 @@ enum pause_state {
 	PAUSE_DONE,
 	PAUSE_FAILED, /* *err */
 };
-enum pause_state pause_run(struct object *o, const struct scaledobject *so, const struct directives *directives,
+enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct directives *directives,
 	const struct err *target_err, struct err *err);
-void pause_forget(struct object *o); /* it is another pause, or none */
+void pause_forget(struct work *work); /* it is another pause, or none */
 
 /*
  * rivals.c: objects that lay claim to one target or one HPA name. One that changes its claims or
  * goes leads to a new look at those who share them.
  */
-void rivals_note(struct object *o, const struct scaledobject *so); /* NULL: it is gone */
+void rivals_note(struct work *work);
 /*
  * another was there first, as cache/admit has it; err may be NULL. Cheap while nobody lays the same
  * claim
  */
-bool rivals_refuse(const struct object *o, const struct scaledobject *so, struct err *err);
+bool rivals_refuse(const struct work *work, const struct scaledobject *so, struct err *err);
 
 /*
  * hpakeeper.c: the HPA of the object. False when all is as it should be or nothing can be done now
  * (write_err says why); true when a write was started.
  */
-bool hpakeeper_run(struct object *o, const struct scaledobject *so, json_t *desired);
+bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired);
 /*
  * Deletes the HPA of the object, whatever its name is or was; true when that was started. Its
  * answer leads to the next look, which asks again.
  */
-bool hpakeeper_remove(struct object *o, const struct scaledobject *so, const char *doing);
+bool hpakeeper_remove(struct work *work, const struct scaledobject *so, const char *doing);
 
 /* finalise.c: a deleted object. */
-void finalise_run(struct object *o, const struct scaledobject *so);
+void finalise_run(struct work *work, const struct scaledobject *so);
 /*
  * Adds or removes finalizers so that there is one of ours exactly while there is something to
  * restore. True when a write was started.
  */
-bool finalise_keep(struct object *o, const struct scaledobject *so);
+bool finalise_keep(struct work *work, const struct scaledobject *so);
 
 /* Takes KEDA's finalizer off an object of either kind; true when that was started. */
-bool finalise_release(struct object *o, const struct meta *meta, const char *doing);
+bool finalise_release(struct work *work, const struct meta *meta, const char *doing);
 
 /* status.c */
 /*
  * to be changed by decide/conditions, decide/jobs/jobconditions; taken over from the stored one at
  * first
  */
-struct scaledobject_status *status_wanted(struct object *o, const struct scaledobject_status *stored);
-void status_write(struct object *o); /* patches what differs from the stored one */
+struct scaledobject_status *status_wanted(struct work *work, const struct scaledobject_status *stored);
+void status_write(struct work *work); /* patches what differs from the stored one */
 /*
  * The same within delay_ms, so that a tick that is about to finish can say its part in one write.
  */
-void status_write_within(struct object *o, int64_t delay_ms);
-void status_stop(struct object *o);
-bool status_says(const struct object *o, const char *type); /* this condition is True in what is wanted */
+void status_write_within(struct work *work, int64_t delay_ms);
+void status_stop(struct work *work);
+bool status_says(const struct work *work, const char *type); /* this condition is True in what is wanted */
 
 /* polling.c */
 /* starts it, or follows a changed spec; the first look comes at once */
-void polling_start(struct object *o, const struct scaled *of);
+void polling_start(struct work *work, const struct scaled *of);
 /*
  * After a reconcile that found all as it should be: starts it, says so after a pause or when the
  * object became ready, looks at once at what is new (news: of the spec or a credential), and writes
  * the status.
  */
-void polling_follow(struct object *o, const struct scaled *of, bool became_ready, bool was_paused, bool news);
+void polling_follow(struct work *work, const struct scaled *of, bool became_ready, bool was_paused, bool news);
 /* an extra poll, now; one under way is given up for it */
-void polling_look(struct object *o);
-void polling_wake(struct object *o);     /* a source says "look now": at once, or at the end of the wake interval, with
+void polling_look(struct work *work);
+void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with
 					    readings that are asked for from now on */
-void polling_prepared(struct object *o); /* what the kind's prepare() began is there */
+void polling_prepared(struct work *work); /* what the kind's prepare() began is there */
 /* a look in so many ms, if no poll is due before that */
-void polling_arm_sooner(struct object *o, int64_t wait_ms);
-bool polling_busy(const struct object *o); /* a look is under way */
-void polling_stop(struct object *o);
-void polling_end(struct object *o, const struct meta *meta); /* the same, and it is said */
+void polling_arm_sooner(struct work *work, int64_t wait_ms);
+bool polling_busy(const struct work *work); /* a look is under way */
+void polling_stop(struct work *work);
+void polling_end(struct work *work, const struct meta *meta); /* the same, and it is said */
 /* Events and counts of what failed in it */
-void polling_say_failures(struct object *o, const struct survey_result *r);
+void polling_say_failures(struct work *work, const struct survey_result *r);
 /* one line when readings start to fail and one when they are good again, not one per poll */
-void polling_log_failing(struct object *o, const struct survey_result *r, bool failing);
+void polling_log_failing(struct work *work, const struct survey_result *r, bool failing);
 
 /* scaleloop.c */
-void scaleloop_decide(struct object *o, const struct survey_result *result);
+void scaleloop_decide(struct work *work, const struct survey_result *result);
 /* Into the journal: scale_mark's number, scale_explain's text. */
-void scaleloop_note(struct object *o, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
+void scaleloop_note(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
 	const char *text);
 
 /* act.c */
@@ -354,11 +348,11 @@ void scaleloop_note(struct object *o, const struct scale_facts *facts, const str
  * Nothing while a write is under way. why: scale_explain's; look_again: after a conflict, with the
  * newer replicas.
  */
-void act_scale(struct object *o, const struct scaledobject *so, const struct scale_facts *facts,
-	const struct scale_decision *d, const char *why, void (*look_again)(struct object *o));
-void act_stop(struct object *o);
+void act_scale(struct work *work, const struct scaledobject *so, const struct scale_facts *facts,
+	const struct scale_decision *d, const char *why, void (*look_again)(struct work *work));
+void act_stop(struct work *work);
 /* of the target's /scale; NULL for a target that cannot be; the caller owns it */
-char *act_scale_path(const struct object *o, const struct scaledobject *so);
+char *act_scale_path(const struct work *work, const struct scaledobject *so);
 /* the same, of anything */
 char *act_scale_path_of(const char *group, const char *version, const char *resource, const char *namespace_,
 	const char *name);
@@ -366,16 +360,16 @@ char *act_target_name(const struct scaledobject
 		*so); /* "Deployment default/web", as KEDA's Events name a target; the caller owns it */
 
 /* jobreconcile.c: brings a ScaledJob to what it says; what reconcile.c is for a ScaledObject. */
-void jobreconcile_run(struct object *o);
+void jobreconcile_run(struct work *work);
 
 /* jobloop.c: a tick of a ScaledJob. */
-bool jobloop_prepare(struct object *o); /* the Pods of its Jobs, if the strategy needs them */
-void jobloop_unprepare(struct object *o);
-void jobloop_decide(struct object *o, const struct survey_result *result);
+bool jobloop_prepare(struct work *work); /* the Pods of its Jobs, if the strategy needs them */
+void jobloop_unprepare(struct work *work);
+void jobloop_decide(struct work *work, const struct survey_result *result);
 /* for the journal: nothing is decided while it is paused */
-void jobloop_paused(struct object *o, const struct scaledjob *sj);
-void jobloop_note(struct object *o); /* cache/objects/jobs: one of its Jobs came, changed or went */
-void jobloop_stop(struct object *o);
+void jobloop_paused(struct work *work, const struct scaledjob *sj);
+void jobloop_note(struct work *work); /* cache/objects/jobs: one of its Jobs came, changed or went */
+void jobloop_stop(struct work *work);
 
 /*
  * jobmaker.c: every Job is created once. It has its name before it is sent, counts as running from
@@ -383,15 +377,15 @@ void jobloop_stop(struct object *o);
  * answer was lost.
  */
 /* so many now, instead of what was planned before and is not sent yet */
-void jobmaker_create(struct object *o, int32_t count, int32_t running, const char *why);
+void jobmaker_create(struct work *work, int32_t count, int32_t running, const char *why);
 /* Jobs that were sent, may be there, and are not in cache/objects/jobs yet */
-size_t jobmaker_unseen(const struct object *o);
-void jobmaker_look(struct object *o);    /* cache/objects/jobs knows more: that settles what was not sure */
-void jobmaker_forgive(struct object *o); /* what was refused is not wanted any more */
+size_t jobmaker_unseen(const struct work *work);
+void jobmaker_look(struct work *work);    /* cache/objects/jobs knows more: that settles what was not sure */
+void jobmaker_forgive(struct work *work); /* what was refused is not wanted any more */
 /* what is planned and not sent yet: what it was decided from is not so any more */
-void jobmaker_drop(struct object *o);
-void jobmaker_hold(struct object *o); /* nothing new is sent; what is not sure is looked up */
-void jobmaker_stop(struct object *o); /* all is dropped */
+void jobmaker_drop(struct work *work);
+void jobmaker_hold(struct work *work); /* nothing new is sent; what is not sure is looked up */
+void jobmaker_stop(struct work *work); /* all is dropped */
 
 /* jobsweeper.c: deletes Jobs that are finished and too many, and those of an earlier version. */
 enum sweep_state {
@@ -399,26 +393,26 @@ enum sweep_state {
 	SWEEP_BUSY,   /* an earlier version is being deleted; its end leads to the next look */
 	SWEEP_FAILED, /* that failed, *err; tried again after a back-off */
 };
-enum sweep_state jobsweeper_run(struct object *o, const struct scaledjob *sj, struct err *err);
-void jobsweeper_stop(struct object *o);
+enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err);
+void jobsweeper_stop(struct work *work);
 
 /* announce.c: Events about the object, with KEDA's reasons and words; meta: its own. */
-void announce(struct object *o, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
+void announce(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
 	__attribute__((format(printf, 5, 6)));
-void announce_gone(struct object *o);
-void announce_started(struct object *o, const struct scaled *of); /* it is polled from now on */
+void announce_gone(struct work *work);
+void announce_started(struct work *work, const struct scaled *of); /* it is polled from now on */
 /*
  * And logged; once, as long as the text is the same. words: of another Event before it; NULL: none.
  */
-void announce_check_failed(struct object *o, const struct meta *meta, const char *words, const char *text);
-void announce_check_passed(struct object *o); /* the next failure is told, whatever its text */
+void announce_check_failed(struct work *work, const struct meta *meta, const char *words, const char *text);
+void announce_check_passed(struct work *work); /* the next failure is told, whatever its text */
 /* an HPA of others scales its target; once; NULL: none does */
-void announce_rival(struct object *o, const struct meta *meta, const char *text);
+void announce_rival(struct work *work, const struct meta *meta, const char *text);
 /* keys of metadata that no parameter has, if there are any */
-void announce_unknown(struct object *o, const struct meta *meta);
+void announce_unknown(struct work *work, const struct meta *meta);
 /* that a push which was asked for is off, once, and anew when why is another */
-void announce_push(struct object *o, const struct meta *meta);
+void announce_push(struct work *work, const struct meta *meta);
 /* when its Fallback condition is no longer what it was */
-void announce_fallback(struct object *o, const struct meta *meta, bool was);
+void announce_fallback(struct work *work, const struct meta *meta, bool was);
 
 #endif
