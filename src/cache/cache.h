@@ -21,6 +21,7 @@
 #include "cache/objects/targets.h"
 #include "cache/readings/descriptions.h"
 #include "cache/readings/pushes.h"
+#include "cache/readings/questions.h"
 #include "cache/readings/readings.h"
 #include "cache/readings/scalers.h"
 
@@ -36,6 +37,7 @@ struct cache {
 	struct references *references;
 	struct lookups *lookups;
 	struct descriptions *descriptions;
+	struct questions questions;
 	struct targetref *targetref;
 	struct scalers *scalers;
 	struct readings *readings;

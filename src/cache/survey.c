@@ -353,8 +353,7 @@ static bool same_questions(const struct survey *s, const struct view *v)
 	if (v->asked != s->count)
 		return false;
 	for (size_t i = 0; i < v->built.count; i++)
-		if (v->built.list[i].question &&
-			strcmp(v->built.list[i].question->key, s->slots[n++].question->key) != 0)
+		if (v->built.list[i].question && v->built.list[i].question != s->slots[n++].question)
 			return false;
 	return true;
 }

@@ -29,6 +29,8 @@ void question_unref(struct question *q)
 {
 	if (!q || --q->refs > 0)
 		return;
+	if (q->on_end)
+		q->on_end(q);
 	q->type->free_data(q->data);
 	free(q->source);
 	free(q->key);

@@ -32,6 +32,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/hash.h"
 #include "base/metric.h"
 #include "base/strmap.h"
 #include "net/loop.h"
@@ -84,6 +85,13 @@ struct question {
 	 * question_new; belongs into the key
 	 */
 	int64_t timeout_ms;
+	/* of cache/readings: the table that shares it, and what each module there keeps of it */
+	struct questions *shared;           /* NULL: it is not shared */
+	void (*on_end)(struct question *q); /* before it is freed; NULL */
+	struct reading_entry *reading;
+	struct watched *watched;
+	struct described_question *described;
+	UT_hash_handle hh;
 };
 struct question *question_new(const struct scaler_type *type, char *key /* takes */, char *source /* takes */,
 	void *data /* takes */);

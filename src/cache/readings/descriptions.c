@@ -12,8 +12,8 @@
 #define RETRY_FIRST_MS 1000
 #define RETRY_MOST_MS  2000 /* nothing can be scaled by what is not known: soon after the server is back it is */
 
-struct entry {
-	struct held held; /* key: the question's */
+struct described_question {
+	struct held held; /* without a key */
 	struct descriptions *owner;
 	struct question *question;
 	bool known;
@@ -32,7 +32,7 @@ struct descriptions {
 
 /* ---- Asking ---- */
 
-static void failed(struct entry *e, const struct err *err)
+static void failed(struct described_question *e, const struct err *err)
 {
 	bool first = !e->known && !e->err;
 
@@ -45,7 +45,7 @@ static void failed(struct entry *e, const struct err *err)
 		holders_tell(&e->held);
 }
 
-static void take(struct entry *e, const struct description *description)
+static void take(struct described_question *e, const struct description *description)
 {
 	struct description copy = { 0 };
 
@@ -58,7 +58,7 @@ static void take(struct entry *e, const struct description *description)
 
 static void on_description(void *arg, const struct description *description, const struct err *err)
 {
-	struct entry *e = arg;
+	struct described_question *e = arg;
 
 	e->under_way = NULL;
 	if (err) {
@@ -78,7 +78,7 @@ static void on_description(void *arg, const struct description *description, con
 
 static void on_again(void *arg)
 {
-	struct entry *e = arg;
+	struct described_question *e = arg;
 	struct descriptions *d = e->owner;
 
 	if (!e->under_way)
@@ -90,7 +90,7 @@ static void on_again(void *arg)
 
 static void on_unheld(void *arg, struct held *held)
 {
-	struct entry *e = (struct entry *)held;
+	struct described_question *e = (struct described_question *)held;
 
 	(void)arg;
 	if (e->under_way)
@@ -98,13 +98,14 @@ static void on_unheld(void *arg, struct held *held)
 	loop_timer_done(&e->again);
 	description_done(&e->description);
 	err_keep(&e->err, NULL);
+	e->question->described = NULL;
 	question_unref(e->question);
 	free(e);
 }
 
-static struct entry *entry_new(struct descriptions *d, struct question *question)
+static struct described_question *entry_new(struct descriptions *d, struct question *question)
 {
-	struct entry *e = mem_zalloc(sizeof(*e));
+	struct described_question *e = mem_zalloc(sizeof(*e));
 
 	e->owner = d;
 	e->question = question_ref(question);
@@ -116,11 +117,11 @@ static struct entry *entry_new(struct descriptions *d, struct question *question
 enum reference_state descriptions_get(struct descriptions *d, struct object *owner, struct question *question,
 	const struct description **out, struct err *err)
 {
-	struct entry *e = (struct entry *)holders_find(&d->holders, question->key);
+	struct described_question *e = question->described;
 
 	if (!e) {
-		e = entry_new(d, question);
-		holders_add(&d->holders, &e->held, question->key);
+		e = question->described = entry_new(d, question);
+		holders_add(&d->holders, &e->held, NULL);
 	}
 	holdings_take(owner, &e->held);
 	*out = &e->description;
@@ -147,9 +148,6 @@ struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t de
 
 void descriptions_free(struct descriptions *d)
 {
-	if (!d)
-		return;
-	holders_done(&d->holders);
 	free(d);
 }
 

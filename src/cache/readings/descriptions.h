@@ -20,7 +20,7 @@
 struct descriptions;
 
 struct descriptions *descriptions_new(struct scaler_sources *sources, int64_t deadline_ms /* of one question */);
-void descriptions_free(struct descriptions *d);
+void descriptions_free(struct descriptions *d); /* after cache_forget */
 /* one; it only takes note, and begins no round */
 void descriptions_listen(struct descriptions *d, object_fn fn, void *arg);
 

@@ -2,15 +2,13 @@
 #include "cache/readings/pushes.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "scalers/sources.h"
 
 /* A question that is watched. */
-struct watch {
+struct watched {
 	struct pushes *owner;
 	struct question *question; /* counted */
 	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
@@ -19,13 +17,13 @@ struct watch {
 	bool called; /* since it was told on last */
 	int64_t told_at_ms;
 	struct loop_timer pace; /* when it may be told on again */
-	struct watch *next_called;
-	UT_hash_handle hh; /* by the question's key */
+	struct watched *next_called;
+	struct watched *prev, *next;
 };
 
 /* An object that asks a watched question. */
 struct link {
-	struct watch *watch;
+	struct watched *watch;
 	struct pushed *pushed;
 	bool stays;               /* while the object's questions are gone through */
 	struct link *prev, *next; /* of the watch */
@@ -47,10 +45,11 @@ struct pushes {
 	struct scalers *scalers;
 	struct pushed *held;
 	size_t held_count;
-	struct watch *watches;
+	struct watched *watches;
+	size_t watch_count;
 	bool following;         /* what is built meanwhile is built for us */
 	struct pushed *changed; /* their questions may be others; newest first */
-	struct watch *called;   /* to be told on at the end of this turn; newest first */
+	struct watched *called; /* to be told on at the end of this turn; newest first */
 	struct loop_task follow;
 	struct loop_task tell;
 	pushes_fn fn;
@@ -62,7 +61,7 @@ struct pushes {
 /* ---- Telling ---- */
 
 /* Who is told may hold and release. */
-static void tell_holders(struct pushes *p, struct watch *w)
+static void tell_holders(struct pushes *p, struct watched *w)
 {
 	const char *type = w->question->type->name; /* types are for ever */
 	struct link *link;
@@ -84,16 +83,16 @@ static void tell_holders(struct pushes *p, struct watch *w)
 	free(objects);
 }
 
-static void put_called(struct watch *w)
+static void put_called(struct watched *w)
 {
 	w->next_called = w->owner->called;
 	w->owner->called = w;
 	loop_task_queue(w->owner->sources->loop, &w->owner->tell);
 }
 
-static void take_called(struct watch *w)
+static void take_called(struct watched *w)
 {
-	struct watch **at = &w->owner->called;
+	struct watched **at = &w->owner->called;
 
 	while (*at && *at != w)
 		at = &(*at)->next_called;
@@ -106,7 +105,7 @@ static void on_tell(void *arg)
 	struct pushes *p = arg;
 
 	while (p->called) {
-		struct watch *w = p->called;
+		struct watched *w = p->called;
 
 		p->called = w->next_called;
 		w->called = false;
@@ -126,7 +125,7 @@ static void on_pace(void *arg)
  */
 static void on_look(void *arg)
 {
-	struct watch *w = arg;
+	struct watched *w = arg;
 	int64_t wait_ms = w->told_at_ms + PUSHES_PACE_MS - loop_now_ms(w->owner->sources->loop);
 
 	if (w->called)
@@ -140,31 +139,25 @@ static void on_look(void *arg)
 
 /* ---- Watches ---- */
 
-static struct watch *watch_find(const struct pushes *p, const char *key)
+static struct watched *watch_new(struct pushes *p, struct question *q)
 {
-	struct watch *w;
-
-	HASH_FIND_STR(p->watches, key, w);
-	return w;
-}
-
-static struct watch *watch_new(struct pushes *p, struct question *q)
-{
-	struct watch *w = mem_zalloc(sizeof(*w));
+	struct watched *w = q->watched = mem_zalloc(sizeof(*w));
 
 	w->owner = p;
 	w->question = question_ref(q);
-	w->too_many = HASH_COUNT(p->watches) >= PUSHES_WATCHES_MAX;
+	w->too_many = p->watch_count++ >= PUSHES_WATCHES_MAX;
 	loop_timer_init(&w->pace, p->sources->loop, on_pace, w);
-	HASH_ADD_KEYPTR(hh, p->watches, w->question->key, strlen(w->question->key), w);
+	DL_APPEND(p->watches, w);
 	if (!w->too_many)
 		w->handle = q->type->watch(p->sources, w->question, on_look, w);
 	return w;
 }
 
-static void watch_free(struct watch *w)
+static void watch_free(struct watched *w)
 {
-	HASH_DEL(w->owner->watches, w);
+	DL_DELETE(w->owner->watches, w);
+	w->owner->watch_count--;
+	w->question->watched = NULL;
 	if (w->handle)
 		w->question->type->unwatch(w->handle);
 	take_called(w);
@@ -173,7 +166,7 @@ static void watch_free(struct watch *w)
 	free(w);
 }
 
-static void link_new(struct pushed *h, struct watch *w)
+static void link_new(struct pushed *h, struct watched *w)
 {
 	struct link *link = mem_zalloc(sizeof(*link));
 
@@ -210,7 +203,7 @@ static void drop_links(struct pushed *h)
 static void follow_question(struct pushed *h, struct question *q)
 {
 	struct pushes *p = h->owner;
-	struct watch *w = watch_find(p, q->key);
+	struct watched *w = q->watched;
 
 	for (struct link *link = h->links; w && link; link = link->next_of_pushed) {
 		if (link->watch == w) {
@@ -310,16 +303,16 @@ void pushes_release(struct object *o)
 	object_unref(o);
 }
 
-static struct watch_report report_of(const struct watch *w)
+static struct watch_report report_of(const struct watched *w)
 {
 	if (w->too_many)
 		return (struct watch_report){ .state = WATCH_OFF, .why = "too many questions are watched already" };
 	return w->question->type->watch_report(w->handle);
 }
 
-enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report)
+enum pushes_state pushes_report(const struct question *q, struct watch_report *report)
 {
-	struct watch *w = q && q->type->watch ? watch_find(p, q->key) : NULL;
+	struct watched *w = q && q->type->watch ? q->watched : NULL;
 
 	if (!q || !q->type->watch || (w && !w->handle && !w->too_many))
 		return PUSHES_NONE;
@@ -333,7 +326,7 @@ struct pushes_stats pushes_stats(const struct pushes *p)
 {
 	struct pushes_stats stats = { .held = p->held_count, .wakes = p->wakes };
 
-	for (const struct watch *w = p->watches; w; w = w->hh.next)
+	for (const struct watched *w = p->watches; w; w = w->next)
 		if (w->handle || w->too_many)
 			stats.watches[report_of(w).state]++;
 	return stats;

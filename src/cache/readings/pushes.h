@@ -52,7 +52,7 @@ enum pushes_state {
 	PUSHES_UNHELD,   /* it may have, but nobody here works with it: a standby, or a paused object */
 	PUSHES_REPORTED, /* *report says it; its text is good until the next report */
 };
-enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report);
+enum pushes_state pushes_report(const struct question *q, struct watch_report *report);
 
 struct pushes_stats {
 	size_t held;

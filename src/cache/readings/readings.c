@@ -2,9 +2,8 @@
 #include "cache/readings/readings.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <utlist.h>
 
-#include "base/hash.h"
 #include "base/mem.h"
 #include "scalers/sources.h"
 
@@ -23,7 +22,7 @@ struct ring {
 	struct ring *prev, *next;
 };
 
-struct entry {
+struct reading_entry {
 	struct readings *owner;
 	struct question *question;
 	enum entry_state state;
@@ -37,7 +36,7 @@ struct entry {
 	void *ask; /* the scaler's handle while ASKING */
 	struct ring waiters;
 	struct ring next_waiters; /* for whom the query under way began too early */
-	UT_hash_handle hh;
+	struct reading_entry *prev, *next;
 };
 
 struct readings_wait {
@@ -57,8 +56,8 @@ struct readings {
 	struct scaler_sources *sources;
 	struct loop *loop;
 	struct readings_config config;
-	struct entry *entries;
-	struct entry *last;     /* found last: who asks looks twice */
+	struct reading_entry *entries;
+	size_t entry_count;
 	struct ring remembered; /* waiters that are answered from memory */
 	struct loop_timer sweep;
 	size_t asking, waiters;
@@ -129,38 +128,27 @@ static void wait_finish(struct readings_wait *w, const struct answer *answer, co
 
 /* ---- Entries ---- */
 
-static struct entry *entry_find(struct readings *r, const char *key)
+static struct reading_entry *entry_get(struct readings *r, struct question *q)
 {
-	struct entry *e;
-
-	if (r->last && strcmp(r->last->question->key, key) == 0)
-		return r->last;
-	HASH_FIND_STR(r->entries, key, e);
-	if (e)
-		r->last = e;
-	return e;
-}
-
-static struct entry *entry_get(struct readings *r, struct question *q)
-{
-	struct entry *e = entry_find(r, q->key);
+	struct reading_entry *e = q->reading;
 
 	if (e)
 		return e;
-	e = mem_zalloc(sizeof(*e));
+	e = q->reading = mem_zalloc(sizeof(*e));
 	e->owner = r;
 	e->question = question_ref(q);
 	ring_init(&e->waiters);
 	ring_init(&e->next_waiters);
-	HASH_ADD_KEYPTR(hh, r->entries, e->question->key, strlen(e->question->key), e);
+	DL_APPEND(r->entries, e);
+	r->entry_count++;
 	return e;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct reading_entry *e)
 {
-	HASH_DELETE(hh, e->owner->entries, e);
-	if (e->owner->last == e)
-		e->owner->last = NULL;
+	DL_DELETE(e->owner->entries, e);
+	e->owner->entry_count--;
+	e->question->reading = NULL;
 	if (e->ask) {
 		e->question->type->cancel(e->ask);
 		e->owner->asking--;
@@ -174,7 +162,7 @@ static void entry_free(struct entry *e)
 	free(e);
 }
 
-static void entry_ask(struct entry *e);
+static void entry_ask(struct reading_entry *e);
 
 /*
  * One completed query counts once, however many asked: everybody who waited gets the same answer or
@@ -182,7 +170,7 @@ static void entry_ask(struct entry *e);
  */
 static void on_answer(void *arg, const struct answer *given, const struct err *err)
 {
-	struct entry *e = arg;
+	struct reading_entry *e = arg;
 	struct readings *r = e->owner;
 	struct ring finished;
 	struct answer answer = {
@@ -228,7 +216,7 @@ int64_t readings_patience_ms(const struct readings *r, const struct question *q)
 	return ms > r->config.ask_timeout_ms ? ms : r->config.ask_timeout_ms;
 }
 
-static void entry_ask(struct entry *e)
+static void entry_ask(struct reading_entry *e)
 {
 	struct readings *r = e->owner;
 
@@ -240,7 +228,7 @@ static void entry_ask(struct entry *e)
 		on_answer, e);
 }
 
-static enum readings_found entry_peek(const struct entry *e, int64_t now_ms, int64_t max_age_ms)
+static enum readings_found entry_peek(const struct reading_entry *e, int64_t now_ms, int64_t max_age_ms)
 {
 	if (e->has_answer && now_ms - e->answer.answered_at_ms < max_age_ms)
 		return READINGS_ANSWER;
@@ -253,24 +241,12 @@ static void on_sweep(void *arg)
 {
 	struct readings *r = arg;
 	int64_t now_ms = loop_now_ms(r->loop);
-	struct entry *e, *next;
+	struct reading_entry *e, *next;
 
-	HASH_ITER (hh, r->entries, e, next)
+	DL_FOREACH_SAFE (r->entries, e, next)
 		if (e->state != ASKING && !ring_first(&e->waiters) && now_ms - e->touched_at_ms > FORGET_AFTER_MS)
 			entry_free(e);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);
-}
-
-struct question *readings_share(struct readings *r, struct question *q)
-{
-	struct entry *e = entry_find(r, q->key);
-	struct question *known;
-
-	if (!e)
-		return q;
-	known = question_ref(e->question);
-	question_unref(q);
-	return known;
 }
 
 /* ---- Asking ---- */
@@ -278,7 +254,7 @@ struct question *readings_share(struct readings *r, struct question *q)
 enum readings_found readings_peek(struct readings *r, const struct question *q, int64_t max_age_ms,
 	struct answer *answer, struct err *err)
 {
-	struct entry *e = entry_find(r, q->key);
+	struct reading_entry *e = q->reading;
 	int64_t now_ms = loop_now_ms(r->loop);
 	enum readings_found found;
 
@@ -344,13 +320,13 @@ uint64_t readings_mark(const struct readings *r)
 }
 
 /* The newest query there was began before the mark: neither its answer nor itself will do. */
-static bool too_early(const struct entry *e, uint64_t after)
+static bool too_early(const struct reading_entry *e, uint64_t after)
 {
 	return e && e->number < after;
 }
 
 /* Joins the query under way, or the next one when that began too early. */
-static void wait_for_query(struct entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
+static void wait_for_query(struct reading_entry *e, struct readings_wait *w, uint64_t after, int64_t deadline_ms)
 {
 	struct readings *r = e->owner;
 	bool next = e->state == ASKING && too_early(e, after);
@@ -370,7 +346,7 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 {
 	struct readings_wait *w = wait_new(r, q, fn, arg);
 	enum readings_found found;
-	struct entry *e;
+	struct reading_entry *e;
 	struct err err;
 
 	if (r->waiters > r->config.max_waiters) {
@@ -384,7 +360,7 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 	 * While asking, what is in memory is older than the query under way, whose number is the
 	 * entry's.
 	 */
-	e = after ? entry_find(r, q->key) : NULL;
+	e = after ? q->reading : NULL;
 	found = e && (e->state == ASKING || too_early(e, after)) ? READINGS_NONE
 								 : readings_peek(r, q, max_age_ms, &w->answer, &err);
 	if (found == READINGS_FAILURE)
@@ -420,11 +396,11 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 
 void readings_free(struct readings *r)
 {
-	struct entry *e, *next;
+	struct reading_entry *e, *next;
 
 	if (!r)
 		return;
-	HASH_ITER (hh, r->entries, e, next)
+	DL_FOREACH_SAFE (r->entries, e, next)
 		entry_free(e);
 	while (ring_first(&r->remembered))
 		wait_free(ring_first(&r->remembered));
@@ -435,7 +411,7 @@ void readings_free(struct readings *r)
 struct readings_stats readings_stats(const struct readings *r)
 {
 	return (struct readings_stats){
-		.entries = HASH_COUNT(r->entries),
+		.entries = r->entry_count,
 		.asking = r->asking,
 		.waiters = r->waiters,
 		.questions = r->questions,

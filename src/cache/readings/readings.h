@@ -3,7 +3,8 @@
 #define CACHE_READINGS_READINGS_H
 
 /*
- * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks. A reading
+ * THE shared cache: one entry per question (idle, asking, fresh, failed), whoever asks; questions
+ * with one key are one (cache/readings/questions), or are asked twice. A reading
  * younger than the asker's max age is answered from memory; otherwise all askers join the one query
  * that is under way. Every asker has a deadline of its own: a hung source delays only those who ask
  * about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead
@@ -29,12 +30,6 @@ struct readings_config {
 
 struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config);
 void readings_free(struct readings *r); /* waiters are dropped without callbacks */
-
-/*
- * Takes q and gives the question that is asked already under its key, or else q: built anew with
- * each change of an object, it would stand in memory twice.
- */
-struct question *readings_share(struct readings *r, struct question *q);
 
 enum readings_found { READINGS_ANSWER, READINGS_FAILURE, READINGS_NONE };
 /*

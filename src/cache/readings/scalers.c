@@ -131,14 +131,14 @@ void scalers_on_built(struct scalers *s, scalers_fn fn, void *arg)
 }
 
 struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct descriptions *descriptions,
-	struct readings *readings)
+	struct questions *questions)
 {
 	struct scalers *s = mem_zalloc(sizeof(*s));
 
 	s->store = store;
 	s->lookups = lookups;
 	s->descriptions = descriptions;
-	s->readings = readings;
+	s->questions = questions;
 	return s;
 }
 

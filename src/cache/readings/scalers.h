@@ -22,7 +22,7 @@
 #include "cache/objects/store.h"
 #include "cache/objects/targets.h"
 #include "cache/readings/descriptions.h"
-#include "cache/readings/readings.h"
+#include "cache/readings/questions.h"
 #include "decide/formula/formula.h"
 #include "scalers/scaler.h"
 
@@ -43,7 +43,7 @@ struct built {            /* borrowed until the loop turns */
 };
 
 struct scalers *scalers_new(struct store *store, struct lookups *lookups, struct descriptions *descriptions,
-	struct readings *readings);
+	struct questions *questions);
 void scalers_free(struct scalers *s); /* after cache_forget */
 
 /*

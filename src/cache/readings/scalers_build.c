@@ -137,9 +137,11 @@ static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, s
 static int expand(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
 	const struct description *d;
-	enum reference_state state = descriptions_get(s->descriptions, o, whole->question, &d, err);
+	enum reference_state state;
 	int failed = -1;
 
+	whole->question = questions_share(s->questions, whole->question);
+	state = descriptions_get(s->descriptions, o, whole->question, &d, err);
 	if (state == REFERENCE_MISSING)
 		return stand_in(s, o, whole, err);
 	if (state == REFERENCE_FOUND)
@@ -229,7 +231,7 @@ static void share_questions(struct scalers *s, struct built_scalers *b)
 {
 	for (size_t i = 0; i < b->count; i++)
 		if (b->list[i].question)
-			b->list[i].question = readings_share(s->readings, b->list[i].question);
+			b->list[i].question = questions_share(s->questions, b->list[i].question);
 }
 
 int scalers_validate(const struct scaled *of, struct err *err)

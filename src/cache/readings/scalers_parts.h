@@ -26,7 +26,7 @@ struct scalers {
 	struct store *store;
 	struct lookups *lookups;
 	struct descriptions *descriptions;
-	struct readings *readings;
+	struct questions *questions;
 	scalers_fn on_built;
 	void *on_built_arg;
 };

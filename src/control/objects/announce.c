@@ -83,7 +83,7 @@ static char *push_trouble(const struct work *work, bool *settled)
 	for (size_t i = 0; *settled && i < built.count; i++) {
 		const struct scaler *s = &built.list[i];
 		struct watch_report report;
-		enum pushes_state state = pushes_report(work->control->cache->pushes, s->question, &report);
+		enum pushes_state state = pushes_report(s->question, &report);
 
 		if (state == PUSHES_UNHELD ||
 			(state == PUSHES_REPORTED && report.tell &&

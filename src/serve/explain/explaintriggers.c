@@ -95,7 +95,7 @@ const char *explaintriggers_push_word(enum watch_state state)
 static void write_push(const struct page *p, const struct scaler *s)
 {
 	struct watch_report report = { .why = "" };
-	enum pushes_state state = pushes_report(p->cache->pushes, s->question, &report);
+	enum pushes_state state = pushes_report(s->question, &report);
 
 	if (state == PUSHES_NONE) {
 		jsonout_null(p->j, "push");

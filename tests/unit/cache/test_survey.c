@@ -100,7 +100,7 @@ static int setup(void **state)
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &config);
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
 	c->health = health_new(c->store, &c->leadership);
 	c->leadership.leading = true;
 	cache_connect(c);

@@ -51,7 +51,7 @@ static void process_start(void)
 	c->lookups = lookups_new(kube, c->store, c->references, NULL, &lookups_config);
 	c->descriptions = descriptions_new(&world.sources, 3000);
 	c->readings = readings_new(&world.sources, &config);
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
 	c->pushes = pushes_new(&world.sources, c->scalers, c->counters);
 	c->health = health_new(c->store, &c->leadership);
 	cache_connect(c);

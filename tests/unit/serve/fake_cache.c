@@ -392,9 +392,8 @@ void fake_cache_fail(struct fake_cache *f, const char *message)
 }
 
 /* Whatever has a question is watched. */
-enum pushes_state pushes_report(const struct pushes *p, const struct question *q, struct watch_report *report)
+enum pushes_state pushes_report(const struct question *q, struct watch_report *report)
 {
-	(void)p;
 	if (!q)
 		return PUSHES_NONE;
 	*report = (struct watch_report){ .state = WATCH_OFF, .why = "turn it on" };

@@ -49,7 +49,7 @@ void scalers_fixture_start(struct scalers_fixture *f)
 	c->descriptions = descriptions_new(&f->sources, 3000);
 	c->readings = readings_new(&f->sources,
 		&(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
 	f->key = "shop/web";
 	f->told = 0;
 	cache_connect(c);

@@ -84,7 +84,7 @@ static int setup(void **state)
 	c->lookups = lookups_new(t.kube, c->store, c->references, NULL, &lookups);
 	c->descriptions = descriptions_new(&t.sources, 3000);
 	c->readings = readings_new(&t.sources, &(struct readings_config){ .ask_timeout_ms = 3000, .max_waiters = 100 });
-	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, c->readings);
+	c->scalers = scalers_new(c->store, c->lookups, c->descriptions, &c->questions);
 	c->pushes = pushes_new(&t.sources, c->scalers, c->counters);
 	cache_connect(c);
 	pushes_listen(c->pushes, on_wake, NULL);
@@ -250,11 +250,11 @@ static void what_there_is_to_say(void **state)
 
 	(void)state;
 	assert_int_equal(scalers_get(t.cache.scalers, stored("default/one"), &built, NULL), 0);
-	assert_int_equal(pushes_report(t.cache.pushes, built.list[0].question, &report), PUSHES_UNHELD);
-	assert_int_equal(pushes_report(t.cache.pushes, NULL, &report), PUSHES_NONE);
+	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_UNHELD);
+	assert_int_equal(pushes_report(NULL, &report), PUSHES_NONE);
 	hold("default/one");
 	fakesource_report("a", WATCH_OFF, "turn it on", true);
-	assert_int_equal(pushes_report(t.cache.pushes, built.list[0].question, &report), PUSHES_REPORTED);
+	assert_int_equal(pushes_report(built.list[0].question, &report), PUSHES_REPORTED);
 	assert_int_equal(report.state, WATCH_OFF);
 	assert_string_equal(report.why, "turn it on");
 	assert_int_equal(pushes_stats(t.cache.pushes).watches[WATCH_OFF], 1);

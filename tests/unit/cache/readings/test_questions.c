@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One question under each key, as long as somebody counts it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/mem.h"
+#include "cache/readings/questions.h"
+
+static struct questions questions;
+static unsigned freed;
+
+static void free_data(void *data)
+{
+	free(data);
+	freed++;
+}
+
+static const struct scaler_type type = { .name = "none", .free_data = free_data };
+
+static struct question *question(const char *key)
+{
+	return questions_share(&questions, question_new(&type, mem_dup(key), mem_dup("a source"), NULL));
+}
+
+static void those_of_one_key_are_one(void **state)
+{
+	struct question *first = question("a"), *second = question("a"), *other = question("b");
+
+	(void)state;
+	assert_ptr_equal(first, second);
+	assert_ptr_not_equal(first, other);
+	assert_int_equal(freed, 1); /* what was brought the second time */
+	assert_ptr_equal(questions_share(&questions, other), other);
+	question_unref(second);
+	assert_ptr_equal(question("a"), first);
+	question_unref(first);
+	question_unref(first);
+	question_unref(other);
+	assert_int_equal(freed, 4);
+	assert_null(questions.all);
+}
+
+static void one_that_ended_is_made_anew(void **state)
+{
+	(void)state;
+	freed = 0;
+	for (unsigned i = 1; i <= 3; i++) {
+		question_unref(question("a"));
+		assert_int_equal(freed, i);
+		assert_null(questions.all);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(those_of_one_key_are_one),
+		cmocka_unit_test(one_that_ended_is_made_anew),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
