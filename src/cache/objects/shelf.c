@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kube/informer.h"
@@ -130,6 +131,27 @@ static void replace(struct shelf *s, struct item *item, void *object)
 }
 
 /*
+ * The item that this version of this object stands in already, as the echo of a write that was
+ * answered; NULL: none.
+ */
+static struct item *item_of_version(struct shelf *s, const json_t *json)
+{
+	const json_t *metadata = json_object_get(json, "metadata");
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	snprintf(key, sizeof(key), "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "",
+		json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"));
+	item = item_find(s, key);
+	return item &&
+			strcmp(meta_of(item->object)->resource_version,
+				json_str_or_empty(metadata, "resourceVersion")) == 0 &&
+			strcmp(meta_of(item->object)->uid, json_str_or_empty(metadata, "uid")) == 0
+		? item
+		: NULL;
+}
+
+/*
  * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
  * backwards).
  */
@@ -159,8 +181,11 @@ static struct item *take(struct shelf *s, const json_t *json, bool authoritative
 static void on_object(void *arg, const json_t *object)
 {
 	struct source *source = arg;
-	struct item *item = take(source->owner, object, source->informer.listing);
+	bool listing = source->informer.listing;
+	struct item *item = listing ? NULL : item_of_version(source->owner, object);
 
+	if (!item)
+		item = take(source->owner, object, listing);
 	if (!item)
 		return;
 	item->source = source;
