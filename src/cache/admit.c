@@ -15,6 +15,7 @@
 #include "decide/validate/validate.h"
 #include "net/loop.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 
 #define WARNINGS_MAX 16
 #define LIST_MAX     "500" /* more LimitRanges in one namespace are told, not looked at */

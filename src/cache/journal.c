@@ -100,7 +100,7 @@ static void take_triggers(struct journal_object *o, const struct journal_facts *
 		o->triggers = o->trigger_count > 0 ? mem_array(o->trigger_count, sizeof(*o->triggers)) : NULL;
 	}
 	for (size_t i = 0; i < o->trigger_count; i++) {
-		const struct scale_trigger *from = &facts->triggers[i];
+		const struct verdict_trigger *from = &facts->triggers[i];
 		const struct err *trouble = from->source_err ? from->source_err : from->err;
 		struct journal_trigger *to = &o->triggers[i];
 

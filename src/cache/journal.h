@@ -37,7 +37,7 @@ struct journal_verdict {  /* what was decided, of either kind of object */
 
 struct journal_facts { /* what it was decided on; borrowed */
 	int64_t now_unix_ms;
-	const struct scale_trigger *triggers;
+	const struct verdict_trigger *triggers;
 	size_t trigger_count;
 	const struct composite *composite; /* NULL: there is none */
 };

@@ -42,7 +42,7 @@ struct found {
 /* Room for what is told: parallel arrays. */
 struct room {
 	struct found *found;
-	struct scale_trigger *triggers;
+	struct verdict_trigger *triggers;
 	const struct scaler **scalers;
 };
 
@@ -194,9 +194,9 @@ static int32_t failures_in_a_row(const struct view *v, const struct found *f)
 	return health_note(health, v->object, f->scaler->metric_name, !f->err, f->completed_at_ms);
 }
 
-static struct scale_trigger trigger_of(const struct view *v, const struct found *f)
+static struct verdict_trigger trigger_of(const struct view *v, const struct found *f)
 {
-	struct scale_trigger t = {
+	struct verdict_trigger t = {
 		.metric_name = f->scaler->metric_name,
 		.trigger_name = f->scaler->trigger_name,
 		.metric = scaler_metric_spec(f->scaler),
@@ -222,7 +222,7 @@ static void note_age(struct survey_result *result, const struct found *f)
 
 static void tell(const struct view *v, const struct room *room, survey_fn fn, void *arg)
 {
-	struct scale_trigger *triggers = room->triggers;
+	struct verdict_trigger *triggers = room->triggers;
 	struct composite composite;
 	struct verdict_facts facts = { .spec = spec_of(v),
 		.formula = v->built.formula,
@@ -299,7 +299,7 @@ bool survey_peek(struct cache *cache, struct object *o, const struct survey_term
 	struct err err;
 	struct found found;
 	const struct scaler *scaler;
-	struct scale_trigger trigger;
+	struct verdict_trigger trigger;
 	struct room room = { &found, &trigger, &scaler };
 
 	if (look(cache, o, terms, &v, &err)) {

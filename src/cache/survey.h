@@ -49,7 +49,7 @@ struct survey_result { /* everything is borrowed until the callback returns */
 	const struct err *err;
 	struct scaled of;
 	const struct scaler *const *scalers; /* parallel to triggers */
-	const struct scale_trigger *triggers;
+	const struct verdict_trigger *triggers;
 	size_t count;
 	size_t resource_count;             /* cpu and memory triggers, which are not asked */
 	const struct composite *composite; /* NULL: the object has none, or one metric was asked for by name */

@@ -8,6 +8,7 @@
 #include "cache/readings/triggerparams.h"
 #include "decide/validate/validate.h"
 #include "scalers/params.h"
+#include "scalers/scalerbuild.h"
 
 #define FIELD_SIZE 512
 

@@ -195,7 +195,7 @@ static bool trigger_active(const void *arg, const char *metric)
 	const struct scale_facts *facts = arg;
 
 	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct scale_trigger *t = &facts->triggers[i];
+		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (strcmp(t->metric_name, metric) == 0)
 			return t->err == NULL && t->reading.active;
@@ -212,7 +212,7 @@ static struct metric_health *health_of(struct scaledobject_status *status, const
 }
 
 /* A count that only grows is not written: a threshold or an edge must be crossed. */
-static void record_health(const struct scale_trigger *t, int32_t threshold, struct scaledobject_status *status)
+static void record_health(const struct verdict_trigger *t, int32_t threshold, struct scaledobject_status *status)
 {
 	struct metric_health *h = health_of(status, t->metric_name);
 	bool failing = t->failures > 0, over = t->failures > threshold;
@@ -234,7 +234,7 @@ static void record_health(const struct scale_trigger *t, int32_t threshold, stru
  * KEDA's sentence, and behind it which trigger and why; what was told stays as it does in Ready
  * (say_ready).
  */
-static void say_fallback(const struct scale_trigger *t, bool news, int64_t now_unix_ms, int64_t generation,
+static void say_fallback(const struct verdict_trigger *t, bool news, int64_t now_unix_ms, int64_t generation,
 	struct conditions *c)
 {
 	static const char sentence[] = "At least one trigger is falling back on this scaled object";
@@ -250,11 +250,11 @@ static void say_fallback(const struct scale_trigger *t, bool news, int64_t now_u
 	conditions_set(c, FALLBACK, CONDITION_TRUE, "FallbackExists", message, now_unix_ms, generation);
 }
 
-void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count,
+void conditions_after_count(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
 	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	struct conditions *c = &status->conditions;
-	const struct scale_trigger *falling_back = NULL;
+	const struct verdict_trigger *falling_back = NULL;
 
 	if (count == 0 || !verdict_fallback_valid(&so->spec))
 		return;

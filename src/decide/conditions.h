@@ -63,7 +63,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
  * in scale_facts. Health is written on edges only (design 6): Happy <-> Failing, and when the count
  * passes failureThreshold, numberOfFailures as of that moment. Only with a valid fallback.
  */
-void conditions_after_count(const struct scaledobject *so, const struct scale_trigger *triggers, size_t count,
+void conditions_after_count(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
 	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status);
 
 #endif

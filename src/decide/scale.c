@@ -72,7 +72,7 @@ static struct scale_decision observe(const struct scale_facts *facts)
 	int first_active = -1, first_failing = -1;
 
 	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct scale_trigger *t = &facts->triggers[i];
+		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (t->err != NULL) {
 			if (first_failing < 0)
@@ -155,7 +155,7 @@ static bool only_fallback(const struct scale_facts *facts, const struct scale_de
 	if (facts->composite != NULL)
 		return facts->composite->falling_back;
 	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct scale_trigger *t = &facts->triggers[i];
+		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (t->err == NULL && t->reading.active && !t->falling_back)
 			return false;

@@ -22,36 +22,16 @@
 #include "base/metric.h"
 #include "crd/condition.h"
 #include "crd/scaledobject.h"
+#include "decide/verdict.h"
 
 struct directives; /* decide/directives.h */
-struct composite;  /* decide/verdict.h */
-
-struct scale_trigger {           /* one external trigger's outcome this tick; strings borrowed */
-	const char *metric_name; /* "s0-redis-jobs" */
-	struct reading reading;
-	const struct err *err; /* NULL: reading is good */
-	/* For decide/verdict, which puts a fallback in the place of a failed reading. */
-	const char *trigger_name;     /* what a formula calls it; NULL */
-	struct metric_spec metric;    /* its target; the name is metric_name */
-	double activation;            /* a value above it is active; for the sentence */
-	const struct err *source_err; /* what the source said, also while falling back; NULL */
-	int32_t failures;             /* in a row, this one counted */
-	bool falling_back;            /* reading is the fallback's, err is NULL */
-	/*
-	 * while falling_back: the replicas that it stands for; -1: the formula gets nil (behavior
-	 * scalingModifiers)
-	 */
-	double fallback_replicas;
-	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a
-					 constant; NULL */
-};
 
 struct scale_facts {
 	const struct scaledobject_spec *spec;
 	int64_t created_unix_ms;
 	int64_t now_unix_ms;
-	const struct directives *directives;  /* what the annotations say; NULL: nothing */
-	const struct scale_trigger *triggers; /* external ones only */
+	const struct directives *directives;    /* what the annotations say; NULL: nothing */
+	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
 	/* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */
 	size_t resource_count;

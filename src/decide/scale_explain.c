@@ -25,7 +25,7 @@ static void add_measure(struct sentence *s, double value, const struct metric_sp
 
 enum pick { PICK_ACTIVE, PICK_READ, PICK_FALLBACK, PICK_FAILING };
 
-static bool picked(const struct scale_trigger *t, enum pick pick)
+static bool picked(const struct verdict_trigger *t, enum pick pick)
 {
 	switch (pick) {
 	case PICK_FAILING: return t->err != NULL;
@@ -45,7 +45,7 @@ static bool any(const struct scale_facts *facts, enum pick pick)
 }
 
 /* "s0-redis-jobs falls back to 5 replicas after 4 failures: connection refused" */
-static void add_fallback(struct sentence *s, const struct scale_trigger *t)
+static void add_fallback(struct sentence *s, const struct verdict_trigger *t)
 {
 	if (t->fallback_replicas < 0)
 		sentence_add(s, "%s is nil in the formula", t->metric_name);
@@ -57,7 +57,7 @@ static void add_fallback(struct sentence *s, const struct scale_trigger *t)
 		sentence_add(s, ": %s", t->source_err->msg);
 }
 
-static void add_failing(struct sentence *s, const struct scale_trigger *t)
+static void add_failing(struct sentence *s, const struct verdict_trigger *t)
 {
 	sentence_add(s, "%s (%s", t->metric_name, t->err->msg);
 	if (t->fallback_trouble != NULL)
@@ -71,7 +71,7 @@ static void add_triggers(struct sentence *s, const struct scale_facts *facts, en
 	size_t named = 0, more = 0;
 
 	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct scale_trigger *t = &facts->triggers[i];
+		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (!picked(t, pick))
 			continue;
@@ -295,7 +295,7 @@ static void add_active_names(struct sentence *s, const struct scale_facts *facts
 		return;
 	}
 	for (size_t i = 0; i < facts->trigger_count; i++) {
-		const struct scale_trigger *t = &facts->triggers[i];
+		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (t->err != NULL || !t->reading.active)
 			continue;

@@ -10,7 +10,7 @@
 
 #define MS_PER_DAY 86400000
 
-static uint64_t mix_trigger(uint64_t mark, const struct scale_trigger *t)
+static uint64_t mix_trigger(uint64_t mark, const struct verdict_trigger *t)
 {
 	unsigned flags = t->reading.active | (unsigned)t->falling_back << 1 | (unsigned)(t->err != NULL) << 2;
 

@@ -75,7 +75,7 @@ static const char *find_value(const struct verdict_facts *facts, const struct me
 	return NULL;
 }
 
-static const char *fall_back(const struct verdict_facts *facts, struct scale_trigger *t)
+static const char *fall_back(const struct verdict_facts *facts, struct verdict_trigger *t)
 {
 	struct metric_spec composite;
 	const struct metric_spec *metric = &t->metric;
@@ -114,7 +114,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct scale_tri
 /* What is no number would reach the HPA as 0. */
 static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source's answer is not a finite number" };
 
-static void settle(const struct verdict_facts *facts, struct scale_trigger *t)
+static void settle(const struct verdict_facts *facts, struct verdict_trigger *t)
 {
 	const struct fallback *f = facts->spec != NULL ? facts->spec->fallback : NULL;
 
@@ -134,7 +134,7 @@ static void settle(const struct verdict_facts *facts, struct scale_trigger *t)
 
 /* ---- The composite ---- */
 
-static const struct scale_trigger *first_falling_back(const struct verdict_facts *facts)
+static const struct verdict_trigger *first_falling_back(const struct verdict_facts *facts)
 {
 	for (size_t i = 0; i < facts->count; i++)
 		if (facts->triggers[i].falling_back && facts->triggers[i].fallback_replicas >= 0)
@@ -142,7 +142,7 @@ static const struct scale_trigger *first_falling_back(const struct verdict_facts
 	return NULL;
 }
 
-static const struct scale_trigger *first_failing(const struct verdict_facts *facts)
+static const struct verdict_trigger *first_failing(const struct verdict_facts *facts)
 {
 	for (size_t i = 0; i < facts->count; i++)
 		if (facts->triggers[i].err != NULL)
@@ -208,7 +208,7 @@ static void evaluate(const struct verdict_facts *facts, double activation, struc
 
 static void compose(const struct verdict_facts *facts, struct composite *c)
 {
-	const struct scale_trigger *t;
+	const struct verdict_trigger *t;
 	double activation;
 
 	if (!verdict_activation_target(facts->spec, &activation)) {

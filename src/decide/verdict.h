@@ -24,11 +24,31 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/metric.h"
 #include "crd/scaledobject.h"
 #include "decide/formula/formula.h"
-#include "decide/scale.h"
 
 #define VERDICT_COMPOSITE_NAME "composite-metric"
+
+struct verdict_trigger {         /* one external trigger's outcome this tick; strings borrowed */
+	const char *metric_name; /* "s0-redis-jobs" */
+	struct reading reading;
+	const struct err *err; /* NULL: reading is good */
+	/* What a fallback in the place of a failed reading goes by, and what it comes to. */
+	const char *trigger_name;     /* what a formula calls it; NULL */
+	struct metric_spec metric;    /* its target; the name is metric_name */
+	double activation;            /* a value above it is active; for the sentence */
+	const struct err *source_err; /* what the source said, also while falling back; NULL */
+	int32_t failures;             /* in a row, this one counted */
+	bool falling_back;            /* reading is the fallback's, err is NULL */
+	/*
+	 * while falling_back: the replicas that it stands for; -1: the formula gets nil (behavior
+	 * scalingModifiers)
+	 */
+	double fallback_replicas;
+	const char *fallback_trouble; /* why it should fall back but cannot ("the target has no ready pods"); a
+					 constant; NULL */
+};
 
 struct composite {    /* the one metric of scalingModifiers */
 	bool failing; /* value is no good: err */
@@ -49,7 +69,7 @@ struct verdict_facts {
 	 * external ones in order, with source_err, reading, failures, metric and names set; err,
 	 * falling_back, fallback_..., and in their case reading, are filled in
 	 */
-	struct scale_trigger *triggers;
+	struct verdict_trigger *triggers;
 	size_t count;
 	bool replicas_known;
 	int32_t replicas;       /* the target's spec.replicas */

@@ -199,11 +199,6 @@ struct scaler_type {
 	struct question *(*narrow)(const struct question *question, const char *metric, size_t position);
 };
 
-/*
- * Looks the type up and builds. On failure *out needs no scaler_done; the error starts with
- * `trigger <index> (<type>)`. An unknown type: ERR_INVALID naming it.
- */
-int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err);
 void scaler_done(struct scaler *s);
 /* The scaler of one of the metrics that an undescribed one stands for. */
 void scaler_narrow(const struct scaler *whole, const struct described *metric, size_t position, struct scaler *out);

@@ -146,7 +146,7 @@ static void reply_composite(struct request *r, const struct survey_result *resul
 
 static void reply_trigger(struct request *r, const struct survey_result *result)
 {
-	const struct scale_trigger *t = &result->triggers[0];
+	const struct verdict_trigger *t = &result->triggers[0];
 
 	if (t->err)
 		reply_failure(r, t->metric_name, t->err, t->fallback_trouble);

@@ -32,7 +32,7 @@ static void status_survives(const struct scaledobject *so)
 static void check_decisions(const struct scaledobject *so, struct scaledobject_status *status)
 {
 	static const struct err down = { .kind = ERR_TEMPORARY, .msg = "down" };
-	struct scale_trigger triggers[2] = { { .metric_name = "s0-x", .reading = { 1, true } },
+	struct verdict_trigger triggers[2] = { { .metric_name = "s0-x", .reading = { 1, true } },
 		{ .metric_name = "s1-y", .err = &down } };
 	char text[200];
 

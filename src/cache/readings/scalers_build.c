@@ -12,6 +12,7 @@
 #include "cache/readings/scalers_parts.h"
 #include "cache/readings/triggerparams.h"
 #include "decide/validate/validate.h"
+#include "scalers/scalerbuild.h"
 
 /* What they are built from. */
 struct material {

@@ -96,7 +96,7 @@ void polling_say_failures(struct work *work, const struct survey_result *r)
 }
 
 /* A fallback stands in for a source that cannot be read; that is none that can be. */
-static const struct err *source_trouble(const struct scale_trigger *t)
+static const struct err *source_trouble(const struct verdict_trigger *t)
 {
 	return t->err ? t->err : t->source_err;
 }

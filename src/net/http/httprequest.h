@@ -10,8 +10,9 @@
 
 #include <curl/curl.h>
 
+#include "base/err.h"
 #include "net/http/httpbody.h"
-#include "net/http/httpc.h"
+#include "net/http/httpterms.h"
 
 /* Owns copies of what the handle refers to, but for the server, which the request borrows. */
 struct httprequest {

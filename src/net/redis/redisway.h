@@ -12,7 +12,7 @@
 
 #include "base/hash.h"
 #include "net/redis/redismap.h"
-#include "net/redis/redisrouter.h"
+#include "net/redis/redissite.h"
 
 struct redisrouter {
 	struct loop *loop;
@@ -45,7 +45,7 @@ struct redisway {
 struct redisrouter_follower {
 	struct redisway *way;
 	struct redisrouter_follower *prev, *next;
-	redisrouter_follow_fn fn;
+	void (*fn)(void *arg, struct redisendpoint *endpoint); /* redisrouter_follow_fn */
 	void *arg;
 	unsigned slot;
 	struct redisendpoint *told; /* one count */

@@ -15,37 +15,10 @@
 
 #include "base/err.h"
 #include "net/loop.h"
+#include "net/vault/vaultterms.h"
 
 struct vault_pool;
 struct vault_call;
-
-struct vault_server {           /* borrowed texts */
-	const char *address;    /* "https://vault.example:8200", with or without a path */
-	const char *namespace_; /* X-Vault-Namespace; NULL */
-};
-
-struct vault_login { /* exactly one of token and jwt */
-	const char *token;
-	/*
-	 * POST auth/<mount>/login. Another jwt is another login, even of the same account: only
-	 * Vault can tell whose it is
-	 */
-	const char *jwt, *role, *mount;
-};
-
-enum vault_engine {
-	VAULT_ENGINE_ANY /* 2 when the answer has a `data` in its data */,
-	VAULT_ENGINE_KV2,
-	VAULT_ENGINE_KV1,
-	VAULT_ENGINE_PKI
-};
-
-struct vault_secret {
-	enum vault_engine engine;
-	const char *path, *key;
-	/* PKI; NULL when absent */
-	const char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
-};
 
 /*
  * value (borrowed for the call) or err, never both. good_for_ms: when it should be read again (two

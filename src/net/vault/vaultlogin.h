@@ -20,8 +20,8 @@
 #include "base/err.h"
 #include "net/http/httpc.h"
 #include "net/loop.h"
-#include "net/vault/vault.h"
 #include "net/vault/vaultrequest.h"
+#include "net/vault/vaultterms.h"
 
 struct vaultlogin;
 

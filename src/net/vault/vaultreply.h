@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/vault/vault.h"
+#include "net/vault/vaultterms.h"
 
 /*
  * The answer's object, owned by the caller; NULL and *err for anything that is no success:

@@ -13,14 +13,4 @@
 extern const struct scaler_type external_scaler_type;
 extern const struct scaler_type external_push_scaler_type;
 
-/* The rest is for scalers/external/externalpush alone: what a question is about. */
-struct external_question;
-struct grpcendpoint *external_endpoint(const struct external_question *q);
-const struct buf *external_reference(const struct external_question *q); /* a packed ScaledObjectRef */
-/*
- * Puts the source before the message, and takes the words of a server out of it that has repeated a
- * value of the target's environment.
- */
-void external_name_error(const struct question *question, struct err *err);
-
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
+#include "scalers/external/externalquestion.h"
 #include "scalers/sources.h"
 
 #define AGAIN_FIRST_MS 2000
@@ -41,7 +41,7 @@ static void lose(struct push *p, const struct err *err)
 	struct err named = *err;
 
 	p->stream = NULL;
-	external_name_error(p->question, &named);
+	externalquestion_name_error(p->question, &named);
 	p->state = WATCH_FAILING;
 	p->was_lost = true;
 	err_keep(&p->err, &named);
@@ -125,15 +125,15 @@ static void on_again(void *arg)
 		.on_message = on_message,
 		.on_end = on_end };
 	struct push *p = arg;
-	const struct external_question *q = p->question->data;
-	const struct buf *reference = external_reference(q);
+	const struct externalquestion *q = p->question->data;
+	const struct buf *reference = &q->source->reference;
 
 	if (p->stream) {
 		on_open(p);
 		return;
 	}
 	loop_timer_set(&p->again, SETTLED_MS);
-	p->stream = grpc_stream(p->sources->grpc, external_endpoint(q), "/externalscaler.ExternalScaler/StreamIsActive",
+	p->stream = grpc_stream(p->sources->grpc, q->source->endpoint, "/externalscaler.ExternalScaler/StreamIsActive",
 		buf_text(reference), reference->len, &events, p);
 }
 

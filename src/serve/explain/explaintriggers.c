@@ -62,7 +62,7 @@ static void write_reading(const struct page *p, const struct scaler *s, bool kno
  * judged: what the verdict made of it; NULL where there is none because another trigger was never
  * read.
  */
-static void write_last(const struct page *p, const struct scaler *s, const struct scale_trigger *judged)
+static void write_last(const struct page *p, const struct scaler *s, const struct verdict_trigger *judged)
 {
 	struct err err = { 0 };
 	struct answer answer = { 0 };
@@ -107,7 +107,7 @@ static void write_push(const struct page *p, const struct scaler *s)
 	jsonout_end_object(p->j);
 }
 
-static const struct scale_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
+static const struct verdict_trigger *judged_as(const struct survey_result *result, const struct scaler *s)
 {
 	for (size_t i = 0; result && i < result->count; i++)
 		if (result->scalers[i]->index == s->index &&

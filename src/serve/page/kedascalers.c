@@ -50,7 +50,7 @@ static void on_fallen_back(void *arg, const struct survey_result *result)
 	struct sample *sample = arg;
 
 	for (size_t i = 0; !result->err && i < result->count; i++) {
-		const struct scale_trigger *t = &result->triggers[i];
+		const struct verdict_trigger *t = &result->triggers[i];
 
 		if (t->falling_back && t->fallback_replicas >= 0 && strcmp(t->metric_name, sample->metric) == 0) {
 			sample->reading = t->reading;

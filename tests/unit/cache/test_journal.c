@@ -105,7 +105,7 @@ static int teardown(void **state)
 
 /* ---- Decisions ---- */
 
-static void decide(enum scale_rule rule, int32_t replicas, const char *text, const struct scale_trigger *triggers,
+static void decide(enum scale_rule rule, int32_t replicas, const char *text, const struct verdict_trigger *triggers,
 	size_t count, const struct composite *composite)
 {
 	struct journal_facts facts = { .now_unix_ms = fakeloop_wall_ms(),
@@ -144,7 +144,7 @@ static void the_newest_decision_is_whole(void **state)
 {
 	struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" },
 		   late = { .kind = ERR_TEMPORARY, .msg = "timed out" };
-	struct scale_trigger triggers[] = {
+	struct verdict_trigger triggers[] = {
 		{ .metric_name = "s0-redis-jobs", .reading = { 12.5, true } },
 		{ .metric_name = "s1-redis-mail", .err = &down, .failures = 3 },
 		{ .metric_name = "s2-redis-fax",
@@ -225,7 +225,7 @@ static void only_different_decisions_are_kept(void **state)
 static void the_same_decision_allocates_nothing(void **state)
 {
 	struct err down = { .kind = ERR_TEMPORARY, .msg = "connection refused" };
-	struct scale_trigger triggers[] = { { .metric_name = "s0-redis-jobs", .err = &down },
+	struct verdict_trigger triggers[] = { { .metric_name = "s0-redis-jobs", .err = &down },
 		{ .metric_name = "s1-redis-mail", .reading = { 1, true } } };
 	struct composite composite = { .failing = true, .err = { .kind = ERR_INVALID, .msg = "column 3: % by zero" } };
 	struct journal_object before;

@@ -159,7 +159,7 @@ static void on_survey(void *arg, const struct survey_result *r)
 	assert_string_equal(r->of.meta->name, "web");
 	assert_int_equal(r->of.kind, store_key_kind(t.key));
 	for (size_t i = 0; i < r->count; i++) {
-		const struct scale_trigger *one = &r->triggers[i];
+		const struct verdict_trigger *one = &r->triggers[i];
 
 		assert_string_equal(one->metric_name, r->scalers[i]->metric_name);
 		if (one->err)

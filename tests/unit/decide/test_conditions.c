@@ -228,7 +228,7 @@ static void test_broken_spec(void **state)
 /* ---- After a tick ---- */
 
 struct tick {
-	struct scale_trigger triggers[2];
+	struct verdict_trigger triggers[2];
 	struct scale_facts facts;
 	struct scale_decision d;
 };
@@ -246,7 +246,7 @@ static void tick(const struct scaledobject *so, const char *letters, int32_t rep
 				    .replicas = replicas,
 				    .last_active_unix_ms = last_active } };
 	for (int i = 0; i < 2; i++)
-		t->triggers[i] = (struct scale_trigger){ .metric_name = metrics[i].name,
+		t->triggers[i] = (struct verdict_trigger){ .metric_name = metrics[i].name,
 			.reading = { 1, letters[i] != 'i' },
 			.err = letters[i] == 'E' ? &source_down : NULL };
 	t->d = scale_decide(&t->facts);
@@ -639,8 +639,8 @@ static void test_health(void **state)
 	assert_string_equal(said(&so->status, "Fallback"), "Unknown : ");
 	assert_int_equal(so->status.health_count, 0);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct scale_trigger triggers[2] = { { .metric_name = metrics[0].name,
-							     .failures = steps[i].failures[0] },
+		struct verdict_trigger triggers[2] = { { .metric_name = metrics[0].name,
+							       .failures = steps[i].failures[0] },
 			{ .metric_name = metrics[1].name,
 				.failures = steps[i].failures[1],
 				.fallback_trouble = steps[i].trouble } };
@@ -676,8 +676,8 @@ static void test_health(void **state)
 /* Without a valid fallback nobody keeps count; nor of metrics that the status does not name. */
 static void test_health_not_kept(void **state)
 {
-	struct scale_trigger failing = { .metric_name = metrics[0].name, .failures = 100 },
-			     other = { .metric_name = "s7-gone", .failures = 1 };
+	struct verdict_trigger failing = { .metric_name = metrics[0].name, .failures = 100 },
+			       other = { .metric_name = "s7-gone", .failures = 1 };
 	struct scaledobject *so = object_with("null"), *with = object_of(WITH_FALLBACK, "null");
 
 	(void)state;
@@ -715,7 +715,7 @@ static void test_fallback_names_the_cause(void **state)
 	(void)state;
 	conditions_after_reconcile(so, &all_set_up, T, &so->status);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct scale_trigger triggers[] = { { .metric_name = metrics[0].name },
+		struct verdict_trigger triggers[] = { { .metric_name = metrics[0].name },
 			{ .metric_name = "s1-redis-mail", .failures = 9, .source_err = steps[i].err } };
 
 		conditions_after_count(so, triggers, 2, steps[i].news, T, &so->status);

@@ -337,14 +337,14 @@ static struct scaledobject_spec spec_of(const struct row *r)
 	};
 }
 
-static size_t make_triggers(const char *letters, struct scale_trigger *out)
+static size_t make_triggers(const char *letters, struct verdict_trigger *out)
 {
 	static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d",
 		"s4-redis-e", "s5-redis-f", "s6-redis-g", "s7-redis-h" };
 	size_t count = strlen(letters);
 
 	for (size_t i = 0; i < count; i++)
-		out[i] = (struct scale_trigger){
+		out[i] = (struct verdict_trigger){
 			.metric_name = names[i],
 			/* a failing one's reading must not count */
 			.reading = { .value = letters[i] == 'A' ? 12
@@ -408,7 +408,7 @@ static void check_row(const struct wide_row *wide)
 {
 	const struct row *r = &wide->row;
 	struct scaledobject_spec spec = spec_of(r);
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct directives says = directives_of(wide->says);
 	struct composite composite = composite_of(wide->composite != '\0' ? wide->composite : 'i');
 	struct scale_facts facts = {
@@ -481,7 +481,7 @@ static void test_messages(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct row r = { .min = NONE, .idle = NONE, .cooldown_s = NONE, .initial_s = NONE };
 		struct scaledobject_spec spec = spec_of(&r);
-		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct verdict_trigger triggers[TRIGGERS_MAX];
 		struct scale_facts facts = {
 			.spec = &spec,
 			.created_unix_ms = T,
@@ -534,7 +534,7 @@ static void test_first_fallback(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct verdict_trigger triggers[TRIGGERS_MAX];
 		struct scale_facts facts = { .triggers = triggers,
 			.trigger_count = make_triggers(cases[i].triggers, triggers) };
 
@@ -632,7 +632,7 @@ static void test_properties(void **state)
 			.cooldown_s = random_count(),
 			.initial_s = random_count() };
 		struct scaledobject_spec spec = spec_of(&r);
-		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct verdict_trigger triggers[TRIGGERS_MAX];
 		char letters[TRIGGERS_MAX + 1], text[64];
 		int32_t replicas = random_count();
 		struct scale_facts facts = {
@@ -781,7 +781,7 @@ static void test_explain(void **state)
 		const struct told *t = &sentences[i];
 		struct row r = { .min = t->min, .idle = NONE, .cooldown_s = NONE, .initial_s = 7200 };
 		struct scaledobject_spec spec = spec_of(&r);
-		struct scale_trigger triggers[TRIGGERS_MAX];
+		struct verdict_trigger triggers[TRIGGERS_MAX];
 		struct directives says = directives_of(t->says);
 		struct composite composite = composite_of(t->composite != '\0' ? t->composite : 'i');
 		struct scale_facts facts = {
@@ -823,7 +823,7 @@ static void test_mark(void **state)
 		.initial_cooldown_s = NONE,
 		.max_replicas = NONE };
 	struct err other = { .kind = ERR_TEMPORARY, .msg = "refused" };
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct composite composite = composite_of('A');
 	struct directives says = { .paused_replicas = INT32_UNSET };
 	struct scale_facts facts = { .spec = &spec,
@@ -896,7 +896,7 @@ static void test_explain_details(void **state)
 		.cooldown_s = NONE,
 		.initial_cooldown_s = NONE,
 		.max_replicas = NONE };
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct composite composite = composite_of('A');
 	struct scale_facts facts = { .spec = &spec,
 		.now_unix_ms = NOW,
@@ -936,7 +936,7 @@ static void test_explain_cut(void **state)
 		.idle_replicas = NONE,
 		.cooldown_s = NONE,
 		.initial_cooldown_s = NONE };
-	struct scale_trigger trigger = { .metric_name = "s0-\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x98",
+	struct verdict_trigger trigger = { .metric_name = "s0-\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x98",
 		.reading = { 1, true } };
 	struct scale_facts facts = { .spec = &spec,
 		.now_unix_ms = NOW,
@@ -964,7 +964,7 @@ static void test_explain_cut(void **state)
 
 static void test_active_names(void **state)
 {
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct scale_facts facts = { .triggers = triggers, .trigger_count = make_triggers("AiEA", triggers) };
 	struct scale_decision d = { .active = true };
 	char text[64];

@@ -32,7 +32,7 @@ struct life {
 	int32_t replicas, ready;
 	int64_t now, created, last_active;
 	/* of the newest tick */
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct composite composite;
 	struct scale_facts facts;
 	struct scale_decision d;
@@ -182,7 +182,7 @@ static void look(struct life *l)
 		.ready_replicas = l->ready };
 
 	for (size_t i = 0; i < l->trigger_count; i++)
-		l->triggers[i] = (struct scale_trigger){
+		l->triggers[i] = (struct verdict_trigger){
 			.metric_name = names[i],
 			.trigger_name = variables[i],
 			.metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } },

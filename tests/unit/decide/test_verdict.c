@@ -17,7 +17,7 @@ static const char *const trigger_names[TRIGGERS_MAX] = { "a", "b", "c" };
 struct given {
 	struct scaledobject *so;
 	struct formula *formula;
-	struct scale_trigger triggers[TRIGGERS_MAX];
+	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct verdict_facts facts;
 	struct composite composite;
 };
@@ -28,9 +28,9 @@ static void parse_triggers(const char *texts, struct given *g)
 
 	while ((piece = strsep(&rest, " ")) != NULL) {
 		size_t i = g->facts.count++;
-		struct scale_trigger *t = &g->triggers[i];
+		struct verdict_trigger *t = &g->triggers[i];
 
-		*t = (struct scale_trigger){ .metric_name = metric_names[i],
+		*t = (struct verdict_trigger){ .metric_name = metric_names[i],
 			.trigger_name = trigger_names[i],
 			.metric = { .name = metric_names[i], .target = { 5000, QUANTITY_DECIMAL_SI } } };
 		if (*piece == '!') {
@@ -150,7 +150,7 @@ static void test_fallback(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct given *g = given(cases[i].spec, cases[i].trigger, cases[i].replicas, cases[i].ready);
-		struct scale_trigger *t = &g->triggers[0];
+		struct verdict_trigger *t = &g->triggers[0];
 		bool as_said = !cases[i].falling_back;
 
 		t->metric.target_type = cases[i].type;

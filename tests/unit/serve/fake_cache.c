@@ -291,7 +291,7 @@ static void tell(const struct object *o, survey_fn fn, void *arg, double value, 
 	const struct err *err)
 {
 	const struct scaler *list[] = { &all[0] };
-	struct scale_trigger said = { .metric_name = metric_name,
+	struct verdict_trigger said = { .metric_name = metric_name,
 		.source_err = err,
 		.err = fake->falls_back ? NULL : err,
 		.falling_back = err && fake->falls_back,

@@ -13,6 +13,7 @@
 
 #include "../pairs.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 
 static int build(const char *type, const char *metric_type, const char *metadata, struct scaler *out, struct err *err)
 {

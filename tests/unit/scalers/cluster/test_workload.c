@@ -21,6 +21,7 @@
 #include "scalers/cluster/podtable.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

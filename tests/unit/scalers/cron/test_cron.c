@@ -16,6 +16,7 @@
 #include "scalers/cron/cron.h"
 #include "scalers/cron/cronwindow.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))

@@ -16,6 +16,7 @@
 #include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 #define NEEDED "scalerAddress=s:1"

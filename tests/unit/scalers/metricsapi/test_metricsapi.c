@@ -21,6 +21,7 @@
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 /* ---- Parameters ---- */

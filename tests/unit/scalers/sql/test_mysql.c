@@ -15,6 +15,7 @@
 #include "net/mysql/mysqlpool.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 
 static int build(const char *metadata, const char *auth, const char *env, const char *metric_type, struct scaler *out,

@@ -13,6 +13,7 @@
 
 #include "../pairs.h"
 #include "scalers/scaler.h"
+#include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
 #include "scalers/sql/pgquery.h"
 

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NET_VAULT_VAULTTERMS_H
+#define NET_VAULT_VAULTTERMS_H
+
+/* What Vault is told: which server, by which login, what is read there. All texts are borrowed. */
+
+struct vault_server {
+	const char *address;    /* "https://vault.example:8200", with or without a path */
+	const char *namespace_; /* X-Vault-Namespace; NULL */
+};
+
+struct vault_login { /* exactly one of token and jwt */
+	const char *token;
+	/*
+	 * POST auth/<mount>/login. Another jwt is another login, even of the same account: only
+	 * Vault can tell whose it is
+	 */
+	const char *jwt, *role, *mount;
+};
+
+enum vault_engine {
+	VAULT_ENGINE_ANY /* 2 when the answer has a `data` in its data */,
+	VAULT_ENGINE_KV2,
+	VAULT_ENGINE_KV1,
+	VAULT_ENGINE_PKI
+};
+
+struct vault_secret {
+	enum vault_engine engine;
+	const char *path, *key;
+	/* PKI; NULL when absent */
+	const char *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
+};
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/external/externalquestion.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fingerprint.h"
+#include "base/mem.h"
+#include "scalers/external/externalmessages.h"
+
+#define FROM_ENV     "FromEnv"
+#define MESSAGE_MAX  ((size_t)2 << 20) /* of ours: an object is no larger */
+#define HIDDEN_LEAST 4                 /* shorter values of the environment are no secrets, and stand in any text */
+
+/* How the server is reached, as it is written. Owns its texts. */
+struct fields {
+	char *address, *ca, *cert, *key;
+	bool tls, insecure;
+};
+
+#define AT(field) offsetof(struct fields, field)
+static const struct param_row rows[] = {
+	{ "scalerAddress", PARAM_TEXT, "m", AT(address), .required = true, .help = "host:port of the server" },
+	{ "enableTLS", PARAM_BOOL, "m", AT(tls), .help = "TLS" },
+	{ "unsafeSsl", PARAM_BOOL, "m", AT(insecure), .help = "TLS that verifies nothing" },
+	{ "caCert", PARAM_TEXT, "a", AT(ca), .help = "authority that signs the server, PEM" },
+	{ "tlsClientCert", PARAM_TEXT, "a", AT(cert), .help = "client certificate, PEM" },
+	{ "tlsClientKey", PARAM_TEXT, "a", AT(key), .help = "its key, PEM" },
+	{ "*", PARAM_OTHERS, "m", .help = "what the server is told" },
+};
+const struct param_table externalquestion_table = PARAM_TABLE(rows);
+
+/* ---- What a trigger says ---- */
+
+static void source_unref(struct externalquestion_source *s)
+{
+	if (--s->count > 0)
+		return;
+	grpcendpoint_unref(s->endpoint);
+	free(s->namespace_);
+	free(s->object);
+	free(s->key);
+	free(s->name);
+	strmap_done_secret(&s->metadata);
+	strmap_done(&s->variables);
+	buf_done_secret(&s->reference);
+	free(s);
+}
+
+static bool is_variable(const char *key)
+{
+	size_t len = strlen(key), suffix = sizeof(FROM_ENV) - 1;
+
+	return len > suffix && strcmp(key + len - suffix, FROM_ENV) == 0;
+}
+
+static char *trimmed(const char *text)
+{
+	size_t len;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	len = strlen(text);
+	while (len > 0 && isspace((unsigned char)text[len - 1]))
+		len--;
+	return mem_dupn(text, len);
+}
+
+/*
+ * The key stays as it is, the value becomes the variable's; one that is not there or empty is not
+ * sent (A.9). One that is there and cannot be had is an error.
+ */
+static int take_variable(const struct scaler_params *params, const struct strmap_pair *pair,
+	struct externalquestion_source *s, struct err *err)
+{
+	MEM_AUTO char *variable = trimmed(pair->value);
+	const char *value = params->env ? strmap_get(params->env, variable) : NULL;
+	const char *why = params->unresolved ? strmap_get(params->unresolved, variable) : NULL;
+
+	if (!value && why)
+		return err_set(err, ERR_INVALID,
+			"parameter \"%s\": environment variable %s of the target's container %s", pair->key, variable,
+			why);
+	if (!value || !*value)
+		return 0;
+	strmap_set(&s->metadata, pair->key, value);
+	strmap_set(&s->variables, pair->key, "");
+	return 0;
+}
+
+/* Values of the authentication are never sent. */
+static int take_metadata(const struct scaler_params *params, struct externalquestion_source *s, struct err *err)
+{
+	for (size_t i = 0; i < params->metadata->count; i++) {
+		const struct strmap_pair *pair = &params->metadata->pairs[i];
+
+		if (!is_variable(pair->key))
+			strmap_set(&s->metadata, pair->key, pair->value);
+		else if (take_variable(params, pair, s, err))
+			return -1;
+	}
+	return 0;
+}
+
+static int make_endpoint(const struct fields *f, struct externalquestion_source *s, struct err *err)
+{
+	const struct grpcendpoint_config config = { .target = f->address,
+		.tls = f->tls || f->ca || f->cert,
+		.insecure = f->insecure,
+		.ca_pem = f->ca,
+		.cert_pem = f->cert,
+		.key_pem = f->key };
+
+	if (!f->cert != !f->key)
+		return err_set(err, ERR_INVALID,
+			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given",
+			f->cert ? "tlsClientCert" : "tlsClientKey");
+	s->endpoint = grpcendpoint_new(&config, err);
+	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
+}
+
+/* 1: some values are unknown, and the source is nothing. */
+static int read_source(const struct scaler_params *params, struct externalquestion_source *s, struct err *err)
+{
+	struct fields f = { 0 };
+	int rc = params_read(&externalquestion_table, params, &f, err);
+
+	if (rc == 0)
+		rc = make_endpoint(&f, s, err);
+	params_done(&externalquestion_table, &f);
+	return rc == 0 ? take_metadata(params, s, err) : rc;
+}
+
+/*
+ * What a server is told decides what it answers: all of it is in the key, values of the environment
+ * as fingerprints.
+ */
+static char *key_of(const struct externalquestion_source *s)
+{
+	const char **texts = mem_array(2 + 2 * s->metadata.count, sizeof(*texts));
+	char fingerprint[FINGERPRINT_TEXT], *key;
+	size_t count = 0;
+
+	texts[count++] = s->namespace_;
+	texts[count++] = s->object;
+	for (size_t i = 0; i < s->metadata.count; i++) {
+		texts[count++] = s->metadata.pairs[i].key;
+		texts[count++] = s->metadata.pairs[i].value;
+	}
+	key = mem_printf("%s %s %s", s->type->name, grpcendpoint_key(s->endpoint),
+		fingerprint_of(texts, count, fingerprint));
+	free(texts);
+	return key;
+}
+
+static struct question *make_question(struct externalquestion_source *s, const char *metric, size_t position)
+{
+	struct externalquestion *q = mem_zalloc(sizeof(*q));
+
+	s->count++;
+	q->source = s;
+	q->position = position;
+	buf_init(&q->request, MESSAGE_MAX);
+	if (metric) {
+		q->metric = mem_dup(metric);
+		externalmessages_put_request(&q->request, s->namespace_, s->object, &s->metadata, metric);
+	}
+	return question_new(s->type, metric ? mem_printf("%s metric %s", s->key, metric) : mem_dup(s->key),
+		mem_dup(s->name), q);
+}
+
+int externalquestion_build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out,
+	char **metric_name, struct err *err)
+{
+	struct externalquestion_source *s = mem_zalloc(sizeof(*s));
+	int rc;
+
+	s->count = 1;
+	s->type = type;
+	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
+	s->object = mem_dup(params->object ? params->object : "");
+	buf_init(&s->reference, MESSAGE_MAX);
+	rc = params_metric_type(params, &out->target_type, err) ? -1 : read_source(params, s, err);
+	if (rc == 0) {
+		s->key = key_of(s);
+		s->name = mem_printf("external %s", grpcendpoint_address(s->endpoint));
+		externalmessages_put_ref(&s->reference, s->namespace_, s->object, &s->metadata);
+		out->question = make_question(s, NULL, 0);
+	}
+	out->undescribed = true;
+	out->target = quantity_from_int(1);
+	*metric_name = mem_dup(type->name);
+	source_unref(s);
+	return rc < 0 ? -1 : 0;
+}
+
+struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position)
+{
+	const struct externalquestion *q = question->data;
+
+	return make_question(q->source, metric, position);
+}
+
+void externalquestion_free(void *data)
+{
+	struct externalquestion *q = data;
+
+	source_unref(q->source);
+	buf_done_secret(&q->request);
+	free(q->metric);
+	free(q);
+}
+
+void externalquestion_name_error(const struct question *question, struct err *err)
+{
+	const struct externalquestion_source *s = ((const struct externalquestion *)question->data)->source;
+
+	for (size_t i = 0; i < s->variables.count; i++) {
+		const char *value = strmap_get(&s->metadata, s->variables.pairs[i].key);
+
+		if (strlen(value) >= HIDDEN_LEAST && strstr(err->msg, value))
+			err_set(err, err->kind, "its words are not shown, as they repeat the value of %s",
+				s->variables.pairs[i].key);
+	}
+	err_wrap(err, "%s", question->source);
+}

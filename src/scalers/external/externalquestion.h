@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SCALERS_EXTERNAL_EXTERNALQUESTION_H
+#define SCALERS_EXTERNAL_EXTERNALQUESTION_H
+
+/*
+ * What a trigger of type external or external-push says, and what its server is told about it: the
+ * data of its questions, for scalers/external and its push.
+ */
+
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/strmap.h"
+#include "net/grpc/grpcendpoint.h"
+#include "scalers/params.h"
+#include "scalers/scaler.h"
+
+/*
+ * One trigger of one object, as its server gets to know it; shared by the questions about its
+ * metrics.
+ */
+struct externalquestion_source {
+	unsigned count;
+	const struct scaler_type *type;
+	struct grpcendpoint *endpoint;
+	char *namespace_, *object;
+	struct strmap metadata;  /* as sent: variables are there by value */
+	struct strmap variables; /* its keys that came from the environment */
+	struct buf reference;
+	char *key, *name; /* of the question as a whole */
+};
+
+struct externalquestion { /* the data of a question */
+	struct externalquestion_source *source;
+	char *metric;       /* NULL: which metrics are there is not known */
+	size_t position;    /* among them */
+	struct buf request; /* packed; empty without a metric */
+};
+
+extern const struct param_table externalquestion_table;
+
+/* The functions of struct scaler_type, but that a build is told the type. */
+int externalquestion_build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out,
+	char **metric_name, struct err *err);
+struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position);
+void externalquestion_free(void *data);
+
+/*
+ * Puts the source before the message, and takes the words of a server out of it that has repeated a
+ * value of the target's environment.
+ */
+void externalquestion_name_error(const struct question *question, struct err *err);
+
+#endif

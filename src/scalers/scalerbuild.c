@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "scalers/scalerbuild.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "scalers/params.h"
+
+int scaler_build(const struct scaler_params *params, struct scaler *out, struct err *err)
+{
+	const struct scaler_type *type = scaler_type_find(params->type);
+	struct scaler_params tracked = *params;
+	char *name = NULL;
+	int failed;
+
+	memset(out, 0, sizeof(*out));
+	if (!type) {
+		err_set(err, ERR_INVALID, "no scaler found for type: %s (this version has: %s)", params->type,
+			scaler_type_names());
+		return err_wrap(err, "trigger %d", params->index);
+	}
+	out->type = type;
+	out->index = params->index;
+	tracked.tables = type->tables;
+	failed = type->build(&tracked, out, &name, err);
+	if (!failed)
+		out->unknown = params_unknown(&tracked);
+	if (failed) {
+		free(name);
+		scaler_done(out);
+		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
+	}
+	out->trigger_name = mem_dup(params->name);
+	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name)
+								: mem_dup(name);
+	free(name);
+	return 0;
+}
