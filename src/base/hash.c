@@ -60,7 +60,7 @@ uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len)
 	return s.v0 ^ s.v1 ^ s.v2 ^ s.v3;
 }
 
-unsigned hash_of(const void *bytes, size_t len)
+uint64_t hash_long(const void *bytes, size_t len)
 {
 	static uint64_t key[2];
 	static bool made;
@@ -70,5 +70,10 @@ unsigned hash_of(const void *bytes, size_t len)
 		key[1] = fingerprint_random();
 		made = true;
 	}
-	return (unsigned)hash_keyed(key[0], key[1], bytes, len);
+	return hash_keyed(key[0], key[1], bytes, len);
+}
+
+unsigned hash_of(const void *bytes, size_t len)
+{
+	return (unsigned)hash_long(bytes, len);
 }

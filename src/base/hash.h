@@ -13,8 +13,9 @@
 
 #include "base/mem.h"
 
-/* under the key of the process */
+/* under the key of the process; of the long one hash_of is a part */
 unsigned hash_of(const void *bytes, size_t len);
+uint64_t hash_long(const void *bytes, size_t len);
 /* SipHash-1-3 itself (words in the machine's byte order) */
 uint64_t hash_keyed(uint64_t key0, uint64_t key1, const void *bytes, size_t len);
 

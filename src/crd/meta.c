@@ -128,6 +128,15 @@ int meta_decode_slim(const json_t *object, struct meta *out, struct err *err)
 	return decode(object, false, out, err);
 }
 
+bool meta_renew(struct meta *m, const char *version, size_t len)
+{
+	if (len > strlen(m->resource_version))
+		return false;
+	memcpy(m->resource_version, version, len);
+	m->resource_version[len] = '\0';
+	return true;
+}
+
 void meta_done(struct meta *m)
 {
 	free(m->namespace_);

@@ -45,6 +45,11 @@ int meta_decode(const json_t *object, struct meta *out, struct err *err); /* of 
  */
 int meta_decode_slim(const json_t *object, struct meta *out, struct err *err);
 void meta_done(struct meta *m);
+/*
+ * Another resourceVersion of the same content, in the room of the one that stands there. false: it
+ * is longer.
+ */
+bool meta_renew(struct meta *m, const char *version, size_t len);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */
 

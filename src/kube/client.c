@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "kube/client_parts.h"
-#include "kube/managedfields.h"
+#include "kube/objecttext.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
@@ -385,7 +385,7 @@ static void on_answered(struct kube_call *c, const struct httpc_response *respon
 	json_t *object = NULL;
 
 	if (response->len > 0 && c->answer != KUBE_ANSWER_IGNORED) {
-		object = managedfields_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
+		object = objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
 		if (!object) {
 			/*
 			 * Not the API server's doing but of something in between, which may pass.

@@ -57,7 +57,7 @@ enum kube_verb {
 
 /* What becomes of a good answer's body. */
 enum kube_answer {
-	KUBE_ANSWER_STRIPPED, /* an object without metadata.managedFields (kube/managedfields.h) */
+	KUBE_ANSWER_STRIPPED, /* an object without what hardly anybody reads (kube/objecttext.h) */
 	KUBE_ANSWER_WHOLE,
 	KUBE_ANSWER_IGNORED, /* it is not parsed: the callback gets none */
 };

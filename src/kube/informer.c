@@ -43,6 +43,16 @@ static void on_object(void *arg, const json_t *object)
 	i->events->on_object(i->arg, object);
 }
 
+/* What was not asked for is known well enough. */
+static bool on_text(void *arg, const struct objecttext *text)
+{
+	struct informer *i = arg;
+
+	if (i->name && text->print && !objecttext_says(&text->name, i->name))
+		return true;
+	return i->events->on_text && i->events->on_text(i->arg, text);
+}
+
 static void on_deleted(void *arg, const json_t *object)
 {
 	struct informer *i = arg;
@@ -128,7 +138,7 @@ static void on_trouble(void *arg, const struct err *err)
 void informer_start(struct informer *i, struct kube *kube, const struct informer_config *config,
 	const struct informer_events *events, void *arg)
 {
-	static const struct watch_events heard = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	static const struct watch_events heard = { on_list, on_object, on_deleted, on_synced, on_trouble, on_text };
 	MEM_AUTO char *by_name = config->name ? mem_printf("metadata.name=%s", config->name) : NULL;
 	struct watch_config watched = {
 		.path = config->path,

@@ -33,15 +33,16 @@ struct informer_config {
 	const char *failing;        /* what its trouble begins with; NULL: "watching <subject>"; "": nothing */
 	const char *grant;          /* what its trouble names when we may not: "grant list and watch on jobs" */
 	bool quiet;                 /* its user logs troubles, or calls informer_log */
-	bool managed_fields;        /* objects with metadata.managedFields (kube/managedfields.h) */
+	bool managed_fields;        /* whole objects, with their managedFields (kube/objecttext.h) */
 };
 
 struct informer_events {            /* all but on_object and on_deleted may be NULL; it may be stopped in each */
 	void (*on_list)(void *arg); /* a list begins: `list` is another number */
-	void (*on_object)(void *arg, const json_t *object);   /* listed, added or changed */
-	void (*on_deleted)(void *arg, const json_t *object);  /* NULL: a whole list did not bring the named one */
-	void (*on_synced)(void *arg);                         /* a list was read to its end; not for a name */
-	void (*on_trouble)(void *arg, const struct err *err); /* `trouble` is another; err: the watch's own */
+	void (*on_object)(void *arg, const json_t *object);        /* listed, added or changed */
+	void (*on_deleted)(void *arg, const json_t *object);       /* NULL: a whole list did not bring the named one */
+	void (*on_synced)(void *arg);                              /* a list was read to its end; not for a name */
+	void (*on_trouble)(void *arg, const struct err *err);      /* `trouble` is another; err: the watch's own */
+	bool (*on_text)(void *arg, const struct objecttext *text); /* kube/watch's; it may not be stopped in it */
 };
 
 struct informer {

@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/managedfields.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
@@ -351,10 +350,8 @@ static void on_status(void *arg, int status)
 		loop_timer_set(&w->timer, SETTLE_MS);
 }
 
-static void learn_version(struct watch *w, const json_t *object)
+static void learn_version(struct watch *w, const char *version)
 {
-	const char *version = meta_text(object, "resourceVersion");
-
 	if (!*version || strlen(version) > URL_MAX_BYTES / 16)
 		return;
 	free(w->version);
@@ -366,6 +363,15 @@ static struct err *new_verdict(struct watch *w)
 	if (!w->verdict)
 		w->verdict = mem_zalloc(sizeof *w->verdict);
 	return w->verdict;
+}
+
+/* An event came: the stream works. */
+static void on_heard(struct watch *w)
+{
+	if (!w->heard) {
+		w->heard = true;
+		on_works(w);
+	}
 }
 
 /* false: the stream ends, for the verdict. */
@@ -383,11 +389,8 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 	 * First the version: if the receiver fails to keep an object, asking for it again would not
 	 * help.
 	 */
-	learn_version(w, object);
-	if (!w->heard) {
-		w->heard = true;
-		on_works(w);
-	}
+	learn_version(w, meta_text(object, "resourceVersion"));
+	on_heard(w);
 	if (w->state == WATCH_STOPPED)
 		return false;
 	if (strcmp(type, "ADDED") == 0 || strcmp(type, "MODIFIED") == 0)
@@ -397,10 +400,9 @@ static bool on_event(struct watch *w, const char *type, const json_t *object)
 	return w->state != WATCH_STOPPED; /* BOOKMARK, and what later servers may send, only bring a version */
 }
 
-static bool on_line(void *arg, const char *line, size_t len)
+static bool on_json(struct watch *w, const char *json, size_t len)
 {
-	struct watch *w = arg;
-	json_t *event = managedfields_parse(line, len, w->managed_fields);
+	json_t *event = json_parse(json, len, NULL);
 	bool go;
 
 	if (!event) { /* not quoted: it may be a Secret's */
@@ -409,6 +411,35 @@ static bool on_line(void *arg, const char *line, size_t len)
 	}
 	go = on_event(w, json_str_or_empty(event, "type"), json_object_get(event, "object"));
 	json_decref(event);
+	return go;
+}
+
+static bool is_known(struct watch *w, const struct objecttext *text)
+{
+	MEM_AUTO char *version = NULL;
+
+	if (!w->events.on_text || !w->events.on_text(w->arg, text) || !text->print)
+		return false;
+	version = mem_dupn(text->version.at, text->version.len);
+	learn_version(w, version);
+	on_heard(w);
+	return true;
+}
+
+static bool on_line(void *arg, const char *line, size_t len)
+{
+	struct watch *w = arg;
+	struct objecttext text;
+	char *room;
+	bool go;
+
+	if (w->managed_fields)
+		return on_json(w, line, len);
+	room = mem_alloc(len);
+	objecttext_read(&text, line, len, room);
+	go = is_known(w, &text) ? w->state != WATCH_STOPPED : on_json(w, text.json, text.len);
+	mem_wipe(room, len); /* it may be a Secret */
+	free(room);
 	return go;
 }
 

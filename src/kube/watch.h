@@ -17,6 +17,7 @@
 
 #include "base/err.h"
 #include "kube/client.h"
+#include "kube/objecttext.h"
 
 struct watch;
 
@@ -27,7 +28,7 @@ struct watch_config {
 	const char *field_selector; /* "metadata.name=x"; copied */
 	int page;                   /* objects per chunk; 0: 50 */
 	const char *subject;        /* for the log: "scaledobjects"; copied */
-	bool managed_fields;        /* objects with metadata.managedFields (kube/managedfields.h) */
+	bool managed_fields;        /* whole objects, with their managedFields (kube/objecttext.h) */
 };
 
 struct watch_events {
@@ -41,6 +42,12 @@ struct watch_events {
 	 * ERR_MISSING: no such resource (CRD not installed).
 	 */
 	void (*on_trouble)(void *arg, const struct err *err);
+	/*
+	 * Optional: the text of an event, before it is parsed; not with managed_fields. true, where
+	 * it has a print: the receiver knows the object so already, it is not handed on. The watch
+	 * may not be stopped in it.
+	 */
+	bool (*on_text)(void *arg, const struct objecttext *text);
 };
 
 /* Stop it before its client is freed. */

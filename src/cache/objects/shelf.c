@@ -17,15 +17,17 @@ struct source {
 	struct shelf *owner;
 	char *namespace_; /* NULL: everywhere */
 	struct informer informer;
-	bool known; /* what is there, by a first list */
+	bool known;     /* what is there, by a first list */
+	uint64_t print; /* of the last event's text; 0: it has none */
 };
 
 struct item { /* one allocation: of some kinds there are tens of thousands */
 	void *object;
 	void *beside; /* the listener's */
 	struct source *source;
-	unsigned list; /* the list it was last seen in */
-	bool learned;  /* from the answer to a write; the watch has not told of it yet */
+	uint64_t print; /* of the text it was decoded from, its version apart; 0: nobody knows */
+	unsigned list;  /* the list it was last seen in */
+	bool learned;   /* from the answer to a write; the watch has not told of it yet */
 	UT_hash_handle hh;
 	char key[];
 };
@@ -131,31 +133,10 @@ static void replace(struct shelf *s, struct item *item, void *object)
 }
 
 /*
- * The item that this version of this object stands in already, as the echo of a write that was
- * answered; NULL: none.
- */
-static struct item *item_of_version(struct shelf *s, const json_t *json)
-{
-	const json_t *metadata = json_object_get(json, "metadata");
-	char key[SHELF_KEY_MAX];
-	struct item *item;
-
-	snprintf(key, sizeof(key), "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "",
-		json_str_or_empty(metadata, "namespace"), json_str_or_empty(metadata, "name"));
-	item = item_find(s, key);
-	return item &&
-			strcmp(meta_of(item->object)->resource_version,
-				json_str_or_empty(metadata, "resourceVersion")) == 0 &&
-			strcmp(meta_of(item->object)->uid, json_str_or_empty(metadata, "uid")) == 0
-		? item
-		: NULL;
-}
-
-/*
  * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
- * backwards).
+ * backwards). print: of the text that json was; 0: unknown.
  */
-static struct item *take(struct shelf *s, const json_t *json, bool authoritative)
+static struct item *take(struct shelf *s, const json_t *json, bool authoritative, uint64_t print)
 {
 	struct err err = { 0 };
 	void *object = s->kind->decode(json, &err);
@@ -174,23 +155,58 @@ static struct item *take(struct shelf *s, const json_t *json, bool authoritative
 	}
 	if (!item)
 		item = item_add(s, key);
+	item->print = print;
 	replace(s, item, object);
 	return item;
+}
+
+/* The watch tells of it as it is kept. */
+static void mark_seen(struct source *source, struct item *item)
+{
+	item->source = source;
+	item->list = source->informer.list;
+	item->learned = false;
 }
 
 static void on_object(void *arg, const json_t *object)
 {
 	struct source *source = arg;
 	bool listing = source->informer.listing;
-	struct item *item = listing ? NULL : item_of_version(source->owner, object);
+	struct item *item = take(source->owner, object, listing, listing ? 0 : source->print);
 
+	if (item)
+		mark_seen(source, item);
+}
+
+static struct item *item_of_text(struct shelf *s, const struct objecttext *text)
+{
+	char key[SHELF_KEY_MAX];
+	struct item *item;
+
+	snprintf(key, sizeof(key), "%s%.*s/%.*s", s->kind->key_prefix ? s->kind->key_prefix : "",
+		(int)text->namespace_.len, text->namespace_.at, (int)text->name.len, text->name.at);
+	item = item_find(s, key);
+	return item && objecttext_says(&text->uid, meta_of(item->object)->uid) ? item : NULL;
+}
+
+/*
+ * What is kept already: the echo of a write that was answered, or a later version in which nothing
+ * is different that is read here.
+ */
+static bool on_text(void *arg, const struct objecttext *text)
+{
+	struct source *source = arg;
+	struct item *item = text->print ? item_of_text(source->owner, text) : NULL;
+
+	source->print = text->print;
 	if (!item)
-		item = take(source->owner, object, listing);
-	if (!item)
-		return;
-	item->source = source;
-	item->list = source->informer.list;
-	item->learned = false;
+		return false;
+	if (!objecttext_says(&text->version, meta_of(item->object)->resource_version) &&
+		(item->print != text->print || !meta_renew(item->object, text->version.at, text->version.len)))
+		return false;
+	item->print = text->print;
+	mark_seen(source, item);
+	return true;
 }
 
 static void on_deleted(void *arg, const json_t *object)
@@ -320,6 +336,7 @@ void shelf_free(struct shelf *s)
 static void source_start(struct shelf *s, struct source *source, const char *namespace_)
 {
 	static const struct informer_events events = {
+		.on_text = on_text,
 		.on_object = on_object,
 		.on_deleted = on_deleted,
 		.on_synced = on_synced,
@@ -443,7 +460,7 @@ void shelf_learn(struct shelf *s, const json_t *object)
 	if (!object || meta_decode(object, &meta, NULL))
 		return; /* an empty answer: the watch will tell */
 	source = source_of(s, meta.namespace_);
-	item = is_gone(source, &meta) ? NULL : take(s, object, false);
+	item = is_gone(source, &meta) ? NULL : take(s, object, false, 0);
 	meta_done(&meta);
 	if (item && source) {
 		item->source = source;

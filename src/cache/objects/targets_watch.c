@@ -147,7 +147,7 @@ char *targets_watch_path(const char *group, const char *version, const char *res
 void targets_watch_start(void *arg)
 {
 	struct place *place = arg;
-	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 	struct informer_config config = { .path = place->path,
 		.subject = place->key,
 		.quiet = true,

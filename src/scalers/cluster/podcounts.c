@@ -249,7 +249,7 @@ static void on_idle(void *arg)
 
 static void place_start(struct place *p, const struct podcounts_of *of)
 {
-	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 	char namespace_[ESCAPED_SIZE];
 	MEM_AUTO char *path = mem_printf("/api/v1/namespaces/%s/pods",
 		kube_escape(of->namespace_, namespace_, sizeof(namespace_)) ? namespace_ : "");

@@ -111,7 +111,14 @@ static void on_trouble(void *arg, const struct err *err)
 	say(err ? "trouble " : "well ");
 }
 
-static const struct informer_events all = { on_list, on_object, on_deleted, on_synced, on_trouble };
+static bool on_text(void *arg, const struct objecttext *text)
+{
+	assert_ptr_equal(arg, &t);
+	say("text ");
+	return objecttext_says(&text->version, "7");
+}
+
+static const struct informer_events all = { on_list, on_object, on_deleted, on_synced, on_trouble, on_text };
 static const struct informer_events least = { .on_object = on_object, .on_deleted = on_deleted };
 
 static void start(const struct informer_config *config, const struct informer_events *events)
@@ -249,6 +256,34 @@ static void one_name_is_all_that_is_looked_at(void **state)
 	expect_said("list +x ");
 }
 
+static bool tell_text(const char *name, const char *version)
+{
+	const struct objecttext text = { .name = { name, strlen(name) },
+		.version = { version, strlen(version) },
+		.print = 1 };
+
+	return t.to.on_text(t.arg, &text);
+}
+
+static void a_text_is_asked_about_where_it_was_asked_for(void **state)
+{
+	static const struct informer_config named = { .path = "/p", .name = "x", .subject = "thing x" },
+					    whole = { .path = "/p", .subject = "things" };
+
+	(void)state;
+	start(&named, &all);
+	assert_true(tell_text("y", "1"));
+	expect_said("");
+	assert_false(tell_text("x", "1"));
+	assert_true(tell_text("x", "7"));
+	expect_said("text text ");
+	start(&whole, &all);
+	assert_true(tell_text("y", "7"));
+	expect_said("text ");
+	start(&whole, &least);
+	assert_false(tell_text("y", "7"));
+}
+
 static void not_every_event_needs_an_ear(void **state)
 {
 	static const struct informer_config config = { .path = "/p", .subject = "things" };
@@ -371,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hands_on_what_comes, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_two_lists_have_one_number, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_name_is_all_that_is_looked_at, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_text_is_asked_about_where_it_was_asked_for, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(not_every_event_needs_an_ear, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(an_older_state_is_told_from_a_newer_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_trouble_has_one_text_and_one_line, set_up, tear_down),

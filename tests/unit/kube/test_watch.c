@@ -67,7 +67,7 @@ static void on_trouble(void *arg, const struct err *err)
 	tell(arg, err ? "!" : "", err ? err_kind_name(err->kind) : "ok");
 }
 
-static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble };
+static const struct watch_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 
 static int set_up(void **state)
 {
@@ -194,6 +194,41 @@ static void managed_fields_come_to_who_asks(void **state)
 		f->watch = NULL;
 	}
 #undef MANAGED
+}
+
+static bool on_text(void *arg, const struct objecttext *text)
+{
+	bool known = objecttext_says(&text->name, "known");
+
+	tell(arg, known ? "=" : "?", known ? "known" : "new");
+	return known;
+}
+
+static void what_its_receiver_knows_is_not_handed_on(void **state)
+{
+#define WITH_UID(type, name, version)                                                                                  \
+	"{\"type\":\"" type "\",\"object\":{\"metadata\":{\"name\":\"" name                                            \
+	"\",\"uid\":\"u\",\"resourceVersion\":\"" version "\"}}}\n"
+	struct watch_config config = { .path = "/apis/g/v1/things", .page = 2, .subject = "things" };
+	struct watch_events asking = events;
+	struct fixture *f = *state;
+	struct fakeapi_request *r;
+
+	asking.on_text = on_text;
+	f->watch = watch_start(f->kube, &config, &asking, f);
+	fakeapi_reply(fakeapi_expect(f->api, FIRST_PAGE), 200, LIST("10", "", OBJECT("a", "1")));
+	told(f, "list +a synced");
+	r = fakeapi_expect(f->api, WATCH_FROM("10"));
+	fakeapi_stream_start(r);
+	fakeapi_stream_send(r, WITH_UID("ADDED", "b", "11") EVENT("MODIFIED", "known", "12"));
+	told(f, "?new +b =known +known"); /* the second has no uid, so no print */
+	fakeapi_stream_send(r,
+		WITH_UID("MODIFIED", "known", "13") WITH_UID("DELETED", "known", "14")
+			WITH_UID("MODIFIED", "known", "15"));
+	told(f, "=known =known -known =known");
+	fakeapi_stream_end(r);
+	fakeapi_expect(f->api, WATCH_FROM("15"));
+#undef WITH_UID
 }
 
 static void selectors_are_encoded(void **state)
@@ -573,6 +608,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(pages_then_events),
 		TEST(managed_fields_come_to_who_asks),
+		TEST(what_its_receiver_knows_is_not_handed_on),
 		TEST(selectors_are_encoded),
 		TEST(lists_are_consistent),
 		TEST(bookmarks_move_the_version),

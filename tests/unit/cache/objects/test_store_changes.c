@@ -141,6 +141,85 @@ static void an_answer_tells_only_what_its_writer_does_not_know(void **state)
 	assert_int_equal(t.told, 1);
 }
 
+static const char *version_of(const char *path)
+{
+	return json_str_or_empty(json_object_get(fakecluster_get(path), "metadata"), "resourceVersion");
+}
+
+/* One event after the other, and what is kept of the HPA then. */
+static const struct hpa *hpa_after(const char *change)
+{
+	fakecluster_change(WEB_HPA, change);
+	fakeloop_advance(10);
+	return store_hpa(t.store, "shop/keda-hpa-web");
+}
+
+/* What differs in nothing that is read is not decoded; its version is known all the same. */
+static void the_same_in_another_version_is_kept(void **state)
+{
+	const struct hpa *first, *later;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':3}}");
+	for (int i = 0; i < 10; i++) /* their versions have two digits */
+		hpa_after("{'status':{'currentMetrics':[{}]}}");
+	first = hpa_after("{'status':{'currentReplicas':1}}");
+	t.told = 0;
+	later = hpa_after("{'status':{'currentMetrics':[{'a':1}]},'metadata':{'managedFields':[{}]}}");
+	assert_ptr_equal(later, first);
+	assert_string_equal(later->meta.resource_version, version_of(WEB_HPA));
+	assert_int_equal(t.told, 0);
+	later = hpa_after("{'status':{'currentMetrics':[{'a':2}],'currentReplicas':2}}");
+	assert_int_equal(later->current_replicas, 2);
+	later = hpa_after("{'spec':{'maxReplicas':4}}");
+	assert_true(t.changes & OBJECT_HPA);
+	/* Deleted, and made anew with the same words: another object. */
+	fakecluster_delete(WEB_HPA);
+	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':4}}");
+	fakeloop_advance(10);
+	assert_string_equal(store_hpa(t.store, "shop/keda-hpa-web")->meta.uid,
+		json_str_or_empty(json_object_get(fakecluster_get(WEB_HPA), "metadata"), "uid"));
+}
+
+/* A list is true whatever was known: after it the text is compared with its events alone. */
+static void what_a_list_brought_is_read_again(void **state)
+{
+	const struct hpa *first;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakecluster_apply(WEB_HPA, "{'metadata':{" MANAGED "," OWNED_BY("web") "},'spec':{'maxReplicas':3}}");
+	fakeloop_advance(10);
+	fakecluster_relist("horizontalpodautoscalers");
+	fakeloop_advance(10);
+	first = hpa_after("{'status':{'currentMetrics':[{}]}}");
+	assert_non_null(first);
+	assert_string_equal(first->meta.resource_version, version_of(WEB_HPA));
+}
+
+/* The echo of an answered write is not decoded: it stands there already. */
+static void the_echo_of_a_write_is_known(void **state)
+{
+	const struct object *o;
+	const struct scaledobject *kept;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakeloop_advance(10);
+	fakecluster_change(WEB, "{'status':{'hpaName':'x'}}");
+	learn_web();
+	o = store_object(t.store, "shop/web");
+	kept = o->of.so;
+	t.told = 0;
+	fakeloop_advance(10);
+	assert_ptr_equal(o->of.so, kept);
+	assert_int_equal(t.told, 0);
+	fakecluster_change(WEB, "{'status':{'hpaName':'y'}}");
+	fakeloop_advance(10);
+	assert_string_equal(o->of.status->hpa_name, "y");
+}
+
 /*
  * Deleted and made anew while the watch was away: nothing that is kept of the one is about the
  * other, and who holds the old record sees that it is gone.
@@ -182,6 +261,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(what_changed_is_told),
+		CASE(the_same_in_another_version_is_kept),
+		CASE(what_a_list_brought_is_read_again),
+		CASE(the_echo_of_a_write_is_known),
 		CASE(one_made_anew_is_another_record),
 		CASE(an_answer_tells_only_what_its_writer_does_not_know),
 	};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KUBE_OBJECTTEXT_H
+#define KUBE_OBJECTTEXT_H
+
+/*
+ * An object as the API server sends it, before it is parsed: to parse it is most of what it costs.
+ *
+ * What hardly anybody reads is stripped from the text, as controller-runtime's
+ * TransformStripManagedFields does from the object:
+ * - metadata.managedFields, which client wrote which field: often more than half of the text;
+ * - status.currentMetrics, an HPA's measured values: they change with each of its syncs.
+ *
+ * Of a watch event the text says, too, which object and which version it brings, and by its print
+ * whether anything else differs from an event before: so an object that is known already, or that
+ * differs in what is stripped only, need not be parsed.
+ */
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct objecttext_part {
+	const char *at; /* not ended by a NUL; NULL: it is not said, or not in plain characters */
+	size_t len;
+};
+
+struct objecttext {
+	const char *json; /* stripped */
+	size_t len;
+	/*
+	 * Of an ADDED or MODIFIED event's object. The namespace is empty for a cluster-wide one.
+	 */
+	struct objecttext_part namespace_, name, uid, version;
+	/*
+	 * Of the object's text without its version, under the key of the process; 0: no such event.
+	 */
+	uint64_t print;
+};
+
+/*
+ * Reads an object, a list or a watch event. room holds len bytes and takes the stripped text, which
+ * *out borrows. An object's own metadata and status are meant, those of the items of a list, or of
+ * a watch event's object; those deeper inside, as in a Pod template, stay. What is not JSON stays
+ * as it is from there on.
+ */
+void objecttext_read(struct objecttext *out, const char *json, size_t len, char *room);
+
+bool objecttext_says(const struct objecttext_part *part, const char *text);
+
+/* json_parse of what is left, or, to keep all, of json itself. NULL: it is not JSON. */
+json_t *objecttext_parse(const char *json, size_t len, bool keep);
+
+#endif
