@@ -12,7 +12,9 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 {
 	struct cache *c = arg;
 
-	if (c->targetref)
+	if (changes & OBJECT_GONE)
+		targets_release(o);
+	else if (c->targetref)
 		targetref_follow(c->targetref, o, changes);
 	scalers_follow(o, changes);
 	journal_follow(c->store, o, changes);

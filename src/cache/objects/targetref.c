@@ -105,9 +105,7 @@ static void want(struct targetref *t, struct object *o)
 /* An annotation may be why the spec cannot be followed. */
 void targetref_follow(struct targetref *t, struct object *o, unsigned changes)
 {
-	if (changes & OBJECT_GONE)
-		targets_release(o);
-	else if (o->of.so && (changes & (OBJECT_SPEC | OBJECT_ANNOTATIONS)))
+	if (o->of.so && (changes & (OBJECT_SPEC | OBJECT_ANNOTATIONS)))
 		want(t, o);
 }
 

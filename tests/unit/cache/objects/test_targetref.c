@@ -47,7 +47,10 @@ static void on_change(void *arg, struct object *o, unsigned changes)
 static void on_object(void *arg, struct object *o, unsigned changes)
 {
 	(void)arg;
-	targetref_follow(t.refs, o, changes);
+	if (changes & OBJECT_GONE)
+		targets_release(o);
+	else
+		targetref_follow(t.refs, o, changes);
 }
 
 static void on_synced(void *arg)
