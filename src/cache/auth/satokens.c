@@ -4,27 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "cache/auth/holders.h"
+#include "cache/auth/fetched.h"
 
-#define RETRY_FIRST_MS 1000
-#define RETRY_MOST_MS  60000
 #define RENEW_LEAST_MS 10000
 #define NAME_MAX_BYTES (3 * 253 + 1)
 
 struct token {
-	struct held held; /* key "shop/worker" */
+	struct fetched fetched; /* key "shop/worker" */
 	struct satokens *owner;
 	char *path;
-	char *value;     /* NULL: none yet */
-	struct err *err; /* why the last try failed; NULL */
-	unsigned failures;
 	struct kube_call *call;
-	struct loop_timer again;
 };
 
 struct satokens {
@@ -33,45 +25,20 @@ struct satokens {
 	struct holders holders;
 };
 
-static void tell(struct token *t)
-{
-	holders_tell(&t->held);
-}
-
 /* ---- Asking ---- */
-
-static void forget_err(struct token *t)
-{
-	free(t->err);
-	t->err = NULL;
-}
-
-static void name_failure(const struct token *t, struct err *err)
-{
-	if (err->kind == ERR_MISSING)
-		err_set(err, ERR_MISSING, "ServiceAccount %s does not exist", t->held.key);
-	else if (err->kind == ERR_DENIED)
-		err_wrap(err, "a token of ServiceAccount %s (create on serviceaccounts/token)", t->held.key);
-	else
-		err_wrap(err, "a token of ServiceAccount %s", t->held.key);
-}
 
 static void failed(struct token *t, const struct err *err)
 {
+	const char *key = t->fetched.held.key;
 	struct err named = *err;
-	bool news;
 
-	name_failure(t, &named);
-	news = !t->err || t->err->kind != named.kind || strcmp(t->err->msg, named.msg) != 0;
-	loop_timer_set(&t->again, loop_backoff_ms(t->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
-	if (!news)
-		return;
-	log_warn("tokens", "%s%s", named.msg, t->value ? "; the old one stays in use" : "");
-	forget_err(t);
-	t->err = mem_alloc(sizeof(*t->err));
-	*t->err = named;
-	if (!t->value)
-		tell(t);
+	if (err->kind == ERR_MISSING)
+		err_set(&named, ERR_MISSING, "ServiceAccount %s does not exist", key);
+	else if (err->kind == ERR_DENIED)
+		err_wrap(&named, "a token of ServiceAccount %s (create on serviceaccounts/token)", key);
+	else
+		err_wrap(&named, "a token of ServiceAccount %s", key);
+	fetched_failed(&t->fetched, &named, "tokens", "the old one stays in use");
 }
 
 /* When 80 % of its life is over; the server may have given it another one than was asked for. */
@@ -99,18 +66,10 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 		err_set(&empty, ERR_TEMPORARY, "the answer has no token");
 		err = &empty;
 	}
-	if (err) {
+	if (err)
 		failed(t, err);
-		return;
-	}
-	t->failures = 0;
-	forget_err(t);
-	loop_timer_set(&t->again, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
-	if (t->value && strcmp(t->value, value) == 0)
-		return;
-	mem_free_secret(t->value);
-	t->value = mem_dup(value);
-	tell(t);
+	else
+		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
 }
 
 static void ask(void *arg)
@@ -133,9 +92,7 @@ static void on_unheld(void *arg, struct held *held)
 
 	(void)arg;
 	kube_cancel(t->call);
-	loop_timer_done(&t->again);
-	mem_free_secret(t->value);
-	forget_err(t);
+	fetched_done(&t->fetched);
 	free(t->path);
 	free(t);
 }
@@ -153,8 +110,8 @@ static struct token *token_get(struct satokens *s, const char *namespace_, const
 	t = mem_zalloc(sizeof(*t));
 	t->owner = s;
 	t->path = mem_printf("/api/v1/namespaces/%s/serviceaccounts/%s/token", namespace_, escaped);
-	loop_timer_init(&t->again, kube_loop(s->kube), ask, t);
-	holders_add(&s->holders, &t->held, key);
+	loop_timer_init(&t->fetched.again, kube_loop(s->kube), ask, t);
+	holders_add(&s->holders, &t->fetched.held, key);
 	ask(t);
 	return t;
 }
@@ -170,19 +127,15 @@ enum reference_state satokens_get(struct satokens *s, struct object *owner, cons
 		err_set(err, ERR_MISSING, "\"%.253s\" is no name of a ServiceAccount", service_account);
 		return REFERENCE_MISSING;
 	}
-	holdings_take(owner, &t->held);
-	*token = t->value;
-	if (t->value)
+	if (fetched_get(&t->fetched, owner, token, err))
 		return REFERENCE_FOUND;
-	if (!t->err) {
-		err_set(err, ERR_WAITING, "the token of ServiceAccount %s is not read yet", t->held.key);
+	if (!t->fetched.err) {
+		err_set(err, ERR_WAITING, "the token of ServiceAccount %s is not read yet", t->fetched.held.key);
 		return REFERENCE_UNREAD;
 	}
-	if (err)
-		*err = *t->err;
-	if (t->err->kind == ERR_MISSING)
+	if (t->fetched.err->kind == ERR_MISSING)
 		return REFERENCE_MISSING;
-	return t->err->kind == ERR_TEMPORARY ? REFERENCE_UNREAD : REFERENCE_DENIED;
+	return t->fetched.err->kind == ERR_TEMPORARY ? REFERENCE_UNREAD : REFERENCE_DENIED;
 }
 
 struct satokens *satokens_new(struct kube *kube, int64_t life_ms)

@@ -7,30 +7,21 @@
 #include "base/base64.h"
 #include "base/fingerprint.h"
 #include "base/json.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "cache/auth/holders.h"
+#include "cache/auth/fetched.h"
 #include "kube/files.h"
 
 #define READ_DEADLINE_MS    10000
 #define READ_AGAIN_MS       60000 /* when the server does not say for how long a value is good */
 #define READ_AGAIN_LEAST_MS 1000
 #define READ_AGAIN_MOST_MS  (24 * 3600 * INT64_C(1000))
-#define RETRY_FIRST_MS      1000
-#define RETRY_MOST_MS       60000
 #define JWT_BYTES_MAX       (1 << 20)
 
 struct value {
-	struct held held; /* key: fingerprint of the source */
+	struct fetched fetched; /* key: fingerprint of the source */
 	struct vaultvalues *owner;
-	char *address, *namespace_, *token, *jwt, *role, *mount, *jwt_file;
-	enum vault_engine engine;
-	char *path, *secret_key, *common_name, *alt_names, *ip_sans, *uri_sans, *other_sans, *ttl, *format;
-	char *text;      /* NULL: not read yet */
-	struct err *err; /* why the last reading failed; NULL */
-	unsigned failures;
+	struct vaultvalues_source source; /* with texts of its own */
 	struct vault_call *call;
-	struct loop_timer again;
 };
 
 struct vaultvalues {
@@ -94,33 +85,12 @@ int vaultvalues_read_jwt(const char *path, char **jwt, struct err *err)
 
 /* ---- Reading ---- */
 
-static void tell(struct value *v)
-{
-	holders_tell(&v->held);
-}
-
-static void forget_err(struct value *v)
-{
-	free(v->err);
-	v->err = NULL;
-}
-
 static void failed(struct value *v, const struct err *err)
 {
 	struct err named = *err;
-	bool news;
 
-	err_wrap(&named, "Vault %s", v->address);
-	news = !v->err || v->err->kind != named.kind || strcmp(v->err->msg, named.msg) != 0;
-	loop_timer_set(&v->again, loop_backoff_ms(v->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
-	if (!news)
-		return;
-	log_warn("vault", "%s%s", named.msg, v->text ? "; the value read before stays in use" : "");
-	forget_err(v);
-	v->err = mem_alloc(sizeof(*v->err));
-	*v->err = named;
-	if (!v->text)
-		tell(v);
+	err_wrap(&named, "Vault %s", v->source.server.address);
+	fetched_failed(&v->fetched, &named, "vault", "the value read before stays in use");
 }
 
 /*
@@ -141,29 +111,19 @@ static void on_value(void *arg, const char *text, int64_t good_for_ms, const str
 	struct value *v = arg;
 
 	v->call = NULL;
-	if (err) {
+	if (err)
 		failed(v, err);
-		return;
-	}
-	v->failures = 0;
-	forget_err(v);
-	loop_timer_set(&v->again, read_in_ms(good_for_ms));
-	if (v->text && strcmp(v->text, text) == 0)
-		return;
-	mem_free_secret(v->text);
-	v->text = mem_dup(text);
-	tell(v);
+	else
+		fetched_take(&v->fetched, text, read_in_ms(good_for_ms));
 }
 
 static void ask(struct value *v, const char *jwt)
 {
-	struct vault_server server = { v->address, v->namespace_ };
-	struct vault_login login = { .token = v->token, .jwt = jwt, .role = v->role, .mount = v->mount };
-	struct vault_secret secret = { v->engine, v->path, v->secret_key, v->common_name, v->alt_names, v->ip_sans,
-		v->uri_sans, v->other_sans, v->ttl, v->format };
+	struct vault_login login = v->source.login;
 
-	v->call = vault_read(v->owner->pool, &server, &login, &secret, loop_now_ms(v->owner->loop) + READ_DEADLINE_MS,
-		on_value, v);
+	login.jwt = jwt;
+	v->call = vault_read(v->owner->pool, &v->source.server, &login, &v->source.secret,
+		loop_now_ms(v->owner->loop) + READ_DEADLINE_MS, on_value, v);
 }
 
 static void on_again(void *arg)
@@ -174,9 +134,9 @@ static void on_again(void *arg)
 
 	if (v->call)
 		return;
-	if (!v->jwt_file) {
-		ask(v, v->jwt);
-	} else if (vaultvalues_read_jwt(v->jwt_file, &jwt, &err)) {
+	if (!v->source.jwt_file) {
+		ask(v, v->source.login.jwt);
+	} else if (vaultvalues_read_jwt(v->source.jwt_file, &jwt, &err)) {
 		failed(v, &err);
 	} else {
 		ask(v, jwt);
@@ -186,90 +146,82 @@ static void on_again(void *arg)
 
 /* ---- Keeping ---- */
 
+#define TEXTS 16
+
+/*
+ * What the value is known by, but for the engine. The jwt is renewed, so it is none of it: whose it
+ * is, or where it lies, is.
+ */
+static void list_texts(struct vaultvalues_source *s, const char **texts[TEXTS])
+{
+	const char **const all[TEXTS] = { &s->server.address, &s->server.namespace_, &s->login.token, &s->login.role,
+		&s->login.mount, &s->jwt_file, &s->jwt_of, &s->secret.path, &s->secret.key, &s->secret.common_name,
+		&s->secret.alt_names, &s->secret.ip_sans, &s->secret.uri_sans, &s->secret.other_sans, &s->secret.ttl,
+		&s->secret.format };
+
+	memcpy(texts, all, sizeof(all));
+}
+
+static void free_text(const char *text)
+{
+	mem_free_secret((char *)(uintptr_t)text);
+}
+
 static void on_unheld(void *arg, struct held *held)
 {
 	struct value *v = (struct value *)held;
-	char *const texts[] = { v->address, v->namespace_, v->role, v->mount, v->jwt_file, v->path, v->secret_key,
-		v->common_name, v->alt_names, v->ip_sans, v->uri_sans, v->other_sans, v->ttl, v->format };
+	const char **texts[TEXTS];
 
 	(void)arg;
 	vault_cancel(v->call);
-	loop_timer_done(&v->again);
-	mem_free_secret(v->token);
-	mem_free_secret(v->jwt);
-	mem_free_secret(v->text);
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(texts[i]);
-	forget_err(v);
+	fetched_done(&v->fetched);
+	list_texts(&v->source, texts);
+	for (size_t i = 0; i < TEXTS; i++)
+		free_text(*texts[i]);
+	free_text(v->source.login.jwt);
 	free(v);
 }
 
-/*
- * The jwt is renewed, so it is no part of what the value is known by: whose it is, or where it
- * lies, is.
- */
-static char *key_of(const struct vaultvalues_source *s, char out[FINGERPRINT_TEXT])
+static char *key_of(const struct vaultvalues_source *source, char out[FINGERPRINT_TEXT])
 {
-	char engine[2] = { (char)('0' + (int)s->secret.engine), '\0' };
-	const char *const texts[] = {
-		s->server.address,
-		s->server.namespace_,
-		s->login.token,
-		s->login.role,
-		s->login.mount,
-		s->jwt_file,
-		s->jwt_of,
-		engine,
-		s->secret.path,
-		s->secret.key,
-		s->secret.common_name,
-		s->secret.alt_names,
-		s->secret.ip_sans,
-		s->secret.uri_sans,
-		s->secret.other_sans,
-		s->secret.ttl,
-		s->secret.format,
-	};
+	struct vaultvalues_source s = *source;
+	const char engine[2] = { (char)('0' + (int)s.secret.engine), '\0' };
+	const char **texts[TEXTS], *known_by[TEXTS + 1];
 
-	return fingerprint_of(texts, sizeof(texts) / sizeof(texts[0]), out);
+	list_texts(&s, texts);
+	for (size_t i = 0; i < TEXTS; i++)
+		known_by[i] = *texts[i];
+	known_by[TEXTS] = engine;
+	return fingerprint_of(known_by, TEXTS + 1, out);
 }
 
-static struct value *value_new(struct vaultvalues *owner, const struct vaultvalues_source *s)
+static struct value *value_new(struct vaultvalues *owner, const struct vaultvalues_source *source)
 {
 	struct value *v = mem_zalloc(sizeof(*v));
+	const char **texts[TEXTS];
 
 	v->owner = owner;
-	v->address = mem_dup(s->server.address);
-	v->namespace_ = mem_dup(s->server.namespace_);
-	v->token = mem_dup(s->login.token);
-	v->jwt = mem_dup(s->login.jwt);
-	v->role = mem_dup(s->login.role);
-	v->mount = mem_dup(s->login.mount);
-	v->jwt_file = mem_dup(s->jwt_file);
-	v->engine = s->secret.engine;
-	v->path = mem_dup(s->secret.path);
-	v->secret_key = mem_dup(s->secret.key);
-	v->common_name = mem_dup(s->secret.common_name);
-	v->alt_names = mem_dup(s->secret.alt_names);
-	v->ip_sans = mem_dup(s->secret.ip_sans);
-	v->uri_sans = mem_dup(s->secret.uri_sans);
-	v->other_sans = mem_dup(s->secret.other_sans);
-	v->ttl = mem_dup(s->secret.ttl);
-	v->format = mem_dup(s->secret.format);
-	loop_timer_init(&v->again, owner->loop, on_again, v);
-	loop_timer_set(&v->again, 0); /* not from inside the question for it */
+	v->source = *source;
+	list_texts(&v->source, texts);
+	for (size_t i = 0; i < TEXTS; i++)
+		*texts[i] = mem_dup(*texts[i]);
+	v->source.login.jwt = mem_dup(source->login.jwt);
+	loop_timer_init(&v->fetched.again, owner->loop, on_again, v);
+	loop_timer_set(&v->fetched.again, 0); /* not from inside the question for it */
 	return v;
 }
 
 /* What failed with an older token may succeed with this one. */
 static void renew_jwt(struct value *v, const char *jwt)
 {
-	if (!jwt || (v->jwt && strcmp(v->jwt, jwt) == 0))
+	const char *old = v->source.login.jwt;
+
+	if (!jwt || (old && strcmp(old, jwt) == 0))
 		return;
-	mem_free_secret(v->jwt);
-	v->jwt = mem_dup(jwt);
-	if (v->err && !v->call)
-		loop_timer_set(&v->again, 0);
+	v->source.login.jwt = mem_dup(jwt);
+	free_text(old);
+	if (v->fetched.err && !v->call)
+		loop_timer_set(&v->fetched.again, 0);
 }
 
 enum reference_state vaultvalues_get(struct vaultvalues *owner, struct object *owner_key,
@@ -280,22 +232,19 @@ enum reference_state vaultvalues_get(struct vaultvalues *owner, struct object *o
 
 	if (!v) {
 		v = value_new(owner, source);
-		holders_add(&owner->holders, &v->held, key);
+		holders_add(&owner->holders, &v->fetched.held, key);
 	}
-	holdings_take(owner_key, &v->held);
 	renew_jwt(v, source->login.jwt);
-	*value = v->text;
-	if (v->text)
+	if (fetched_get(&v->fetched, owner_key, value, err))
 		return REFERENCE_FOUND;
-	if (!v->err) {
-		err_set(err, ERR_WAITING, "%s of Vault %s is not read yet", v->path, v->address);
+	if (!v->fetched.err) {
+		err_set(err, ERR_WAITING, "%s of Vault %s is not read yet", v->source.secret.path,
+			v->source.server.address);
 		return REFERENCE_UNREAD;
 	}
-	if (err)
-		*err = *v->err;
-	if (v->err->kind == ERR_TEMPORARY)
+	if (v->fetched.err->kind == ERR_TEMPORARY)
 		return REFERENCE_UNREAD;
-	return v->err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
+	return v->fetched.err->kind == ERR_DENIED ? REFERENCE_DENIED : REFERENCE_MISSING;
 }
 
 struct vaultvalues *vaultvalues_new(struct loop *loop, struct vault_pool *pool)
