@@ -209,10 +209,8 @@ static bool is_controller_manager(const char *manager)
 static const struct hpa *hpa_of(const struct store *store, const struct object *o)
 {
 	const struct scaledobject *so = o->of.so;
-	char name[254], key[STORE_KEY_MAX];
 
-	return so ? store_hpa(store, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key))
-		  : NULL;
+	return so ? store_hpa_named(store, so) : NULL;
 }
 
 static void name_hpa(struct journal_change *c, const struct hpa *hpa)

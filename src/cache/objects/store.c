@@ -599,14 +599,9 @@ struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *a
 	return o;
 }
 
-bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble)
+bool store_knows(const struct store *s, enum scaled_kind kind, const char *namespace_, const char **trouble)
 {
-	return shelf_knows(s->shelves[KIND_SCALEDOBJECT], namespace_, trouble);
-}
-
-bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble)
-{
-	return shelf_knows(s->shelves[KIND_SCALEDJOB], namespace_, trouble);
+	return shelf_knows(shelf_of(s, kind), namespace_, trouble);
 }
 
 bool store_synced_scaledjobs(const struct store *s, const char **trouble)
@@ -615,21 +610,11 @@ bool store_synced_scaledjobs(const struct store *s, const char **trouble)
 	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
 }
 
-static void learn(struct store *s, enum kind kind, const json_t *object)
+void store_learn(struct store *s, enum scaled_kind kind, const json_t *object)
 {
 	s->learning = true;
-	shelf_learn(s->shelves[kind], object);
+	shelf_learn(shelf_of(s, kind), object);
 	s->learning = false;
-}
-
-void store_learn_scaledobject(struct store *s, const json_t *object)
-{
-	learn(s, KIND_SCALEDOBJECT, object);
-}
-
-void store_learn_scaledjob(struct store *s, const json_t *object)
-{
-	learn(s, KIND_SCALEDJOB, object);
 }
 
 /* ---- HPAs ---- */
@@ -639,6 +624,13 @@ const struct hpa *store_hpa(const struct store *s, const char *key)
 	const struct hpa *hpa = shelf_get(s->shelves[KIND_HPA], key);
 
 	return hpa && !hpa->slim ? hpa : NULL;
+}
+
+const struct hpa *store_hpa_named(const struct store *s, const struct scaledobject *so)
+{
+	char name[254], key[STORE_KEY_MAX];
+
+	return store_hpa(s, store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
 }
 
 const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, size_t *at)

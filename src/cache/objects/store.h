@@ -60,10 +60,12 @@ void store_each_object(const struct store *s, void (*fn)(void *arg, struct objec
 size_t store_count(const struct store *s, enum scaled_kind kind);
 
 /*
- * Whether all ScaledObjects of this namespace were listed. If not, *trouble says why they cannot
- * be, or is NULL. Told as OBJECT_HPA of each when it changes.
+ * Whether all objects of this kind in this namespace were listed. If not, *trouble says why they
+ * cannot be (there may be no such CRD), or is NULL. Of ScaledObjects told as OBJECT_HPA of each
+ * when it changes.
  */
-bool store_knows_scaledobjects(const struct store *s, const char *namespace_, const char **trouble);
+bool store_knows(const struct store *s, enum scaled_kind kind, const char *namespace_, const char **trouble);
+bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* the same of all that are watched */
 /*
  * What a ScaledObject lays claim to, as marks of cache/objects/index, and those that lay claim to
  * one; it is among them itself. Two claims may meet by chance: decide/validate says whether the
@@ -74,13 +76,9 @@ struct store_claims {
 };
 struct store_claims store_claims_of(const struct scaledobject *so);
 struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at); /* as index_next */
-/*
- * Whether all ScaledJobs of this namespace were listed. If not, *trouble says why they cannot be
- * (there may be no such CRD), or is NULL.
- */
-bool store_knows_scaledjobs(const struct store *s, const char *namespace_, const char **trouble);
-bool store_synced_scaledjobs(const struct store *s, const char **trouble); /* the same of all that are watched */
-const struct hpa *store_hpa(const struct store *s, const char *key);       /* NULL: unknown, or somebody else's */
+const struct hpa *store_hpa(const struct store *s, const char *key); /* NULL: unknown, or somebody else's */
+const struct hpa *store_hpa_named(const struct store *s,
+	const struct scaledobject *so); /* by the name that it asks for */
 /*
  * The next HPA that kscaled does not manage and that may scale this target (store_claims_of); NULL
  * at the end.
@@ -108,8 +106,7 @@ void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const s
  * that the next decision does not work from an older one. Older versions that still come from the
  * watch are told apart by resourceVersion and skipped.
  */
-void store_learn_scaledobject(struct store *s, const json_t *object);
-void store_learn_scaledjob(struct store *s, const json_t *object);
+void store_learn(struct store *s, enum scaled_kind kind, const json_t *object);
 void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object);

@@ -101,9 +101,7 @@ static bool is_of(const struct hpa_external *metric, const char *prefix, const s
 static int recall(const struct scalers *s, const struct scaledobject *so, const struct scaler *whole,
 	struct description *d, struct err *err)
 {
-	char name[254], key[STORE_KEY_MAX];
-	const struct hpa *hpa = store_hpa(s->store,
-		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	const struct hpa *hpa = store_hpa_named(s->store, so);
 	MEM_AUTO char *prefix = mem_printf("s%d-", whole->index);
 	const char *trouble = NULL;
 

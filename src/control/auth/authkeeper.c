@@ -216,7 +216,7 @@ static bool jobs_known_to(const struct entry *e, const char *users)
 	if (*users || e->users[SCALED_JOB])
 		return true;
 	return is_cluster(e->key) ? store_synced_scaledjobs(store, &trouble)
-				  : store_knows_scaledjobs(store, namespace_, &trouble);
+				  : store_knows(store, SCALED_JOB, namespace_, &trouble);
 }
 
 static void take_users(struct entry *e, struct authusers *users)

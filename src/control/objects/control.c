@@ -50,7 +50,6 @@ static const struct work_kind object_kind = {
 	.reconcile = reconcile_run,
 	.decide = scaleloop_decide,
 	.stop = stop_object,
-	.learn = store_learn_scaledobject,
 };
 
 static const struct work_kind job_kind = {
@@ -60,7 +59,6 @@ static const struct work_kind job_kind = {
 	.unprepare = jobloop_unprepare,
 	.decide = jobloop_decide,
 	.stop = stop_job,
-	.learn = store_learn_scaledjob,
 };
 
 /* ---- Its life ---- */

@@ -31,7 +31,7 @@ static char *object_path(const struct work *work, const struct meta *meta)
 static void on_stored(struct work *work, const json_t *object)
 {
 	if (object && json_object_get(object, "spec")) /* the last finalizer gone: a Status may come instead */
-		work->kind->learn(work->control->cache->store, object);
+		store_learn(work->control->cache->store, work->object->kind, object);
 }
 
 /* The watch will say so in a moment, and nobody else hears of it; if it does not, we look again. */

@@ -133,7 +133,7 @@ static int wish_alone(struct work *work, const struct scaledobject *so, struct w
 	const struct store *store = work->control->cache->store;
 	const char *trouble;
 
-	if (!store_knows_scaledobjects(store, so->meta.namespace_, &trouble)) {
+	if (!store_knows(store, SCALED_OBJECT, so->meta.namespace_, &trouble)) {
 		wish->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
 	}

@@ -11,21 +11,14 @@
 #include "base/timestamp.h"
 #include "control/objects/work.h"
 
-static const struct hpa *hpa_of(const struct work *work, const struct scaledobject *so)
-{
-	char name[254], key[STORE_KEY_MAX];
-
-	return store_hpa(work->control->cache->store,
-		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
-}
-
 static void say_status(struct work *work, const struct scale_facts *facts, const struct scale_decision *d,
 	const struct scaledobject *so)
 {
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
 	bool was_falling_back = status_says(work, "Fallback");
 
-	conditions_after_tick(so, facts, d, hpa_of(work, so), facts->now_unix_ms, wanted);
+	conditions_after_tick(so, facts, d, store_hpa_named(work->control->cache->store, so), facts->now_unix_ms,
+		wanted);
 	announce_fallback(work, &so->meta, was_falling_back);
 	status_write(work);
 }

@@ -91,7 +91,7 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	}
 	work->status.failures = 0;
 	work->status.said_failure = false;
-	work->kind->learn(c->cache->store, object);
+	store_learn(c->cache->store, work->object->kind, object);
 	if (work->object->gone)
 		return;
 	work->kind->note(work);

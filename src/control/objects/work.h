@@ -48,8 +48,7 @@ struct work_kind {
 	void (*unprepare)(struct work *work); /* that is given up */
 	/* what a look at the triggers leads to */
 	void (*decide)(struct work *work, const struct survey_result *result);
-	void (*stop)(struct work *work);                      /* nothing of its own is under way any more */
-	void (*learn)(struct store *s, const json_t *object); /* the answer to a write */
+	void (*stop)(struct work *work); /* nothing of its own is under way any more */
 };
 
 struct control {

@@ -22,11 +22,9 @@ struct view { /* all borrowed */
 static void view_make(struct view *v, struct cache *cache, struct object *o)
 {
 	const struct scaled *of = &o->of;
-	char name[254], hpa_key[STORE_KEY_MAX];
 
 	*v = (struct view){ .cache = cache, .object = o, .of = of, .so = of->so };
-	v->hpa = store_hpa(cache->store,
-		store_key(of->meta->namespace_, scaledobject_hpa_name(of->so, name, sizeof(name)), hpa_key));
+	v->hpa = store_hpa_named(cache->store, of->so);
 	v->journal = journal_get(o);
 	v->target = targets_get(o, &v->workload);
 	/* An annotation that cannot be read is in Ready. */

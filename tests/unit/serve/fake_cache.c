@@ -158,10 +158,13 @@ void cache_listen(struct cache *c, const struct store_events *events, void *arg)
 	fake->events_arg = arg;
 }
 
-const struct hpa *store_hpa(const struct store *s, const char *key)
+const struct hpa *store_hpa_named(const struct store *s, const struct scaledobject *so)
 {
+	char name[254];
+
 	(void)s;
-	return !strcmp(key, "shop/keda-hpa-web") ? fake->hpa : NULL;
+	scaledobject_hpa_name(so, name, sizeof(name));
+	return !strcmp(so->meta.namespace_, "shop") && !strcmp(name, "keda-hpa-web") ? fake->hpa : NULL;
 }
 
 static void tell_gone(struct fake_cache *f, struct object *o)

@@ -341,7 +341,7 @@ static void a_list_is_true_whatever_was_known(void **state)
 	newer = answer_of(WEB);
 	json_object_set_new(json_object_get(newer, "metadata"), "resourceVersion", json_string("999999"));
 	json_object_set_new(json_object_get(newer, "spec"), "pollingInterval", json_integer(9));
-	store_learn_scaledobject(t.store, newer);
+	store_learn(t.store, SCALED_OBJECT, newer);
 	json_decref(newer);
 	assert_int_equal(polling("shop/web"), 9);
 	fakecluster_relist("");
@@ -363,7 +363,7 @@ static void an_answer_is_ahead_of_the_watch(void **state)
 	fakecluster_change(WEB, "{'spec':{'pollingInterval':3}}");
 	object = answer_of(WEB);
 	forget_told();
-	store_learn_scaledobject(t.store, object);
+	store_learn(t.store, SCALED_OBJECT, object);
 	assert_int_equal(polling("shop/web"), 3);
 	assert_int_equal(t.told_objects, 1);
 	/* The watch comes by the older one, and by the same one: no news, and nothing is undone. */
@@ -383,7 +383,7 @@ static void an_older_answer_is_skipped(void **state)
 	object = answer_of(WEB);
 	fakecluster_change(WEB, "{'spec':{'pollingInterval':2}}");
 	fakeloop_advance(10);
-	store_learn_scaledobject(t.store, object);
+	store_learn(t.store, SCALED_OBJECT, object);
 	assert_int_equal(polling("shop/web"), 2);
 	json_decref(object);
 }
@@ -403,7 +403,7 @@ static void an_answer_about_a_deleted_object_raises_no_ghost(void **state)
 	fakecluster_delete(WEB_HPA);
 	fakeloop_advance(10);
 	forget_told();
-	store_learn_scaledobject(t.store, object);
+	store_learn(t.store, SCALED_OBJECT, object);
 	store_learn_hpa(t.store, hpa);
 	assert_null(object_of("shop/web"));
 	assert_null(store_hpa(t.store, "shop/keda-hpa-web"));
@@ -469,7 +469,7 @@ static void the_deletion_of_a_predecessor_is_not_that_of_the_object(void **state
 	fakecluster_delete(WEB);
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':2}}");
 	anew = answer_of(WEB);
-	store_learn_scaledobject(t.store, anew);
+	store_learn(t.store, SCALED_OBJECT, anew);
 	fakecluster_hold_watches(false);
 	forget_told();
 	fakeloop_advance(10);
@@ -520,11 +520,11 @@ static void what_cannot_be_read_harms_nobody(void **state)
 			*c = *c == '\'' ? '"' : *c;
 		object = json_loads(text, 0, NULL);
 		assert_non_null(object);
-		store_learn_scaledobject(t.store, object);
+		store_learn(t.store, SCALED_OBJECT, object);
 		store_learn_hpa(t.store, object);
 		json_decref(object);
 	}
-	store_learn_scaledobject(t.store, NULL);
+	store_learn(t.store, SCALED_OBJECT, NULL);
 	store_learn_hpa(t.store, NULL);
 	assert_int_equal(store_count(t.store, SCALED_OBJECT), 1);
 }
@@ -582,7 +582,7 @@ static void a_scaledjob_stands_beside_a_scaledobject_of_its_name(void **state)
 	const struct object *object, *job;
 
 	(void)state;
-	assert_true(store_knows_scaledjobs(t.store, "shop", &trouble));
+	assert_true(store_knows(t.store, SCALED_JOB, "shop", &trouble));
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':1}}");
 	fakecluster_apply(WEB_JOB, "{'spec':{'pollingInterval':2}}");
 	fakeloop_advance(10);
@@ -623,7 +623,7 @@ static void an_answer_about_a_scaledjob_is_ahead_of_the_watch(void **state)
 	fakecluster_hold_watches(true);
 	fakecluster_change(WEB_JOB, "{'spec':{'pollingInterval':3}}");
 	object = answer_of(WEB_JOB);
-	store_learn_scaledjob(t.store, object);
+	store_learn(t.store, SCALED_JOB, object);
 	assert_int_equal(store_object(t.store, WEB_JOB_KEY)->of.polling_interval_s, 3);
 	assert_int_equal(t.told_jobs, 2);
 	assert_string_equal(t.last, WEB_JOB_KEY);
@@ -646,13 +646,13 @@ static void without_scaledjobs_the_rest_goes_on(void **state)
 	assert_true(store_synced(t.store));
 	assert_null(store_trouble(t.store));
 	assert_int_equal(t.told_synced, 1);
-	assert_false(store_knows_scaledjobs(t.store, "shop", &trouble));
+	assert_false(store_knows(t.store, SCALED_JOB, "shop", &trouble));
 	assert_string_equal(trouble, "watching scaledjobs: the server could not find the requested resource");
 	assert_false(store_synced_scaledjobs(t.store, &trouble));
 	assert_string_equal(trouble, "watching scaledjobs: the server could not find the requested resource");
 	fakecluster_trouble("/scaledjobs", ERR_NONE, NULL);
 	fakeloop_advance(2000);
-	assert_true(store_knows_scaledjobs(t.store, "shop", &trouble));
+	assert_true(store_knows(t.store, SCALED_JOB, "shop", &trouble));
 	assert_null(trouble);
 	assert_true(store_synced_scaledjobs(t.store, &trouble));
 	assert_null(trouble);

@@ -67,7 +67,7 @@ static void learn_web(void)
 {
 	json_t *answer = json_deep_copy(fakecluster_get(WEB));
 
-	store_learn_scaledobject(t.store, answer);
+	store_learn(t.store, SCALED_OBJECT, answer);
 	json_decref(answer);
 }
 
@@ -239,7 +239,7 @@ static void one_made_anew_is_another_record(void **state)
 	fakecluster_delete(WEB);
 	fakecluster_apply(WEB, "{'spec':{'pollingInterval':8}}");
 	anew = json_deep_copy(fakecluster_get(WEB));
-	store_learn_scaledobject(t.store, anew);
+	store_learn(t.store, SCALED_OBJECT, anew);
 	json_decref(anew);
 	assert_int_equal(t.told, 2);
 	assert_int_equal(t.changes, OBJECT_SPEC);
