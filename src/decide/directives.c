@@ -84,3 +84,10 @@ int directives_read(const struct scaledobject *so, struct directives *out, struc
 	*out = d;
 	return 0;
 }
+
+bool directives_same(const struct directives *a, const struct directives *b)
+{
+	return a->paused == b->paused && a->paused_replicas == b->paused_replicas &&
+		a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
+		a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
+}

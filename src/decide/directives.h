@@ -44,6 +44,8 @@ int directives_read(const struct scaledobject *so, struct directives *out, struc
  */
 int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
 
+bool directives_same(const struct directives *a, const struct directives *b);
+
 /* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */
 bool directives_read_bool(const char *text, bool *out);
 

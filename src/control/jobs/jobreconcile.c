@@ -31,30 +31,29 @@
 /* What the object asks for, as far as it can be told now. */
 struct wish {
 	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
-	bool paused_known, paused;
-	const char *words;    /* of KEDA's Event about what is wrong, where we say more; NULL */
-	const char **metrics; /* names; borrowed, the array is owned. NULL: not known */
+	const struct directives *directives; /* no more than whether it is paused; NULL: it cannot be read */
+	const char *words;                   /* of KEDA's Event about what is wrong, where we say more; NULL */
+	const char **metrics;                /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
 
 /* ---- The outcome ---- */
 
-/* The status as it is from now on, and what about it is news. */
-static void conclude(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+/* The status as it is from now on, and what about it is news. True when it was not Ready before. */
+static bool conclude(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
 {
-	struct job_outcome outcome = { .err = err, .paused_known = wish->paused_known, .paused = wish->paused };
+	struct job_outcome outcome = {
+		.err = err,
+		.paused_known = wish->directives != NULL,
+		.paused = wish->directives && wish->directives->paused,
+		.metric_names = err ? NULL : wish->metrics,
+		.metric_count = err ? 0 : wish->metric_count,
+	};
 	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
-	bool was_paused = status_says(work, "Paused");
+	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused");
 
-	if (!err) {
-		outcome.metric_names = wish->metrics;
-		outcome.metric_count = wish->metric_count;
-	}
 	jobconditions_after_reconcile(sj, &outcome, timestamp_now_ms(), wanted);
-	if (status_says(work, "Paused") && !was_paused)
-		announce(work, &sj->meta, "Normal", "ScaledJobPaused", "ScaledJob is paused");
-	if (was_paused && !status_says(work, "Paused"))
-		announce(work, &sj->meta, "Normal", "ScaledJobUnpaused", "ScaledJob is unpaused");
+	return announce_turn(work, was_ready, was_paused);
 }
 
 static void report_failure(struct work *work, const struct scaledjob *sj, const struct wish *wish,
@@ -62,51 +61,27 @@ static void report_failure(struct work *work, const struct scaledjob *sj, const 
 {
 	conclude(work, sj, wish, err);
 	status_write(work);
-	announce_check_failed(work, &sj->meta, wish->words, err->msg);
+	announce_check_failed(work, wish->words, err->msg);
 }
 
-/* True when it was not Ready before. */
 static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	bool was_ready = status_wanted(work, &sj->status) && status_says(work, "Ready");
-
 	write_forgive(work);
 	announce_check_passed(work);
-	conclude(work, sj, wish, NULL);
-	if (was_ready || !status_says(work, "Ready"))
-		return false;
-	announce(work, &sj->meta, "Normal", "ScaledJobReady", "ScaledJob is ready for scaling");
-	return true;
+	return conclude(work, sj, wish, NULL);
 }
 
-static void stop_loop(struct work *work, const struct scaledjob *sj)
+static void stop_loop(struct work *work)
 {
-	polling_end(work, &sj->meta);
+	polling_end(work);
 	jobmaker_hold(work);
-}
-
-/* What the spec says anew is not left to the next poll, nor is another credential. */
-static bool take_news(struct work *work, const struct scaledjob *sj)
-{
-	struct reconcile_part *r = &work->reconcile;
-	bool changed = work->generation != sj->meta.generation;
-	uint64_t questions = scalers_questions(work->object);
-	bool news = changed || r->questions != questions;
-
-	work->generation = sj->meta.generation;
-	r->questions = questions;
-	if (changed)
-		announce_unknown(work, &sj->meta);
-	return news;
 }
 
 static void report_success(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
 	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
-	bool became_ready = conclude_well(work, sj, wish), news = take_news(work, sj);
-	struct scaled of = scaled_of_job(sj);
 
-	polling_follow(work, &of, became_ready, was_paused, news);
+	polling_follow(work, wish->directives, conclude_well(work, sj, wish), was_paused);
 }
 
 /*
@@ -118,7 +93,7 @@ static void failed(struct work *work, const struct scaledjob *sj, const struct w
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		stop_loop(work, sj);
+		stop_loop(work);
 	report_failure(work, sj, wish, err);
 }
 
@@ -129,13 +104,11 @@ static void failed(struct work *work, const struct scaledjob *sj, const struct w
 static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct wish *wish,
 	const struct err *err)
 {
-	struct scaled of = scaled_of_job(sj);
-
 	if (wish->waits || !scaledjob_min(&sj->spec)) {
 		failed(work, sj, wish, err);
 		return;
 	}
-	polling_start(work, &of);
+	polling_start(work);
 	report_failure(work, sj, wish, err);
 }
 
@@ -143,7 +116,7 @@ static void failed_scalers(struct work *work, const struct scaledjob *sj, const 
 static bool release(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
 	if (!write_must_wait(work))
-		return finalise_release(work, &sj->meta, "writing the object's finalizers");
+		return finalise_release(work, "writing the object's finalizers");
 	if (write_is_news(work))
 		report_failure(work, sj, wish, work->reconcile.write_err);
 	return true;
@@ -217,7 +190,7 @@ static void reconcile_scaled(struct work *work, const struct scaledjob *sj, stru
 /* An object that is paused need not be right. */
 static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct wish *wish)
 {
-	stop_loop(work, sj);
+	stop_loop(work);
 	jobsweeper_stop(work);
 	if (release(work, sj, wish))
 		return;
@@ -249,22 +222,23 @@ static void note_asked(struct work *work, const struct scaledjob *sj, bool pause
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
 	struct wish wish = { .waits = false };
+	struct directives directives = { 0 };
 	struct err err = { 0 };
 
-	if (directives_read_paused(&sj->meta.annotations, &wish.paused, &err)) {
+	if (directives_read_paused(&sj->meta.annotations, &directives.paused, &err)) {
 		failed(work, sj, &wish, &err);
 		return;
 	}
-	wish.paused_known = true;
-	note_asked(work, sj, wish.paused);
-	if (wish.paused)
+	wish.directives = &directives;
+	note_asked(work, sj, directives.paused);
+	if (directives.paused)
 		reconcile_paused(work, sj, &wish);
 	else
 		reconcile_scaled(work, sj, &wish);
 	free(wish.metrics);
 }
 
-static void reconcile_deleted(struct work *work, const struct scaledjob *sj)
+static void reconcile_deleted(struct work *work)
 {
 	polling_stop(work);
 	jobloop_stop(work);
@@ -273,7 +247,7 @@ static void reconcile_deleted(struct work *work, const struct scaledjob *sj)
 	status_stop(work);
 	announce_gone(work);
 	if (!write_must_wait(work))
-		finalise_release(work, &sj->meta, "releasing the deleted object");
+		finalise_release(work, "releasing the deleted object");
 }
 
 void jobreconcile_run(struct work *work)
@@ -281,7 +255,7 @@ void jobreconcile_run(struct work *work)
 	const struct scaledjob *sj = work->object->of.sj;
 
 	if (sj->meta.deleted_unix_ms)
-		reconcile_deleted(work, sj);
+		reconcile_deleted(work);
 	else
 		reconcile_living(work, sj);
 }

@@ -137,16 +137,15 @@ static void failed(struct work *work, const struct sweep *s, const struct err *e
 
 static void tell_rollout(struct work *work)
 {
-	const struct scaled *of = &work->object->of;
 	struct sweep_part *p = &work->job->sweep;
 
 	if (p->rollouts == 0 || work->object->gone)
 		return;
 	if (p->err) {
-		announce(work, of->meta, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
+		announce(work, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
 		return;
 	}
-	announce(work, of->meta, "Normal", "ScaledJobRolloutCleanupCompleted",
+	announce(work, "Normal", "ScaledJobRolloutCleanupCompleted",
 		"Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	log_info(work->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
 }
@@ -230,14 +229,14 @@ static void serve(struct control *c)
 
 /* ---- Asked from outside ---- */
 
-static void round_start(struct work *work, const struct scaledjob *sj)
+static void round_start(struct work *work)
 {
 	struct sweep_part *p = &work->job->sweep;
 
 	p->queued = true;
 	DL_APPEND2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
 	if (p->rollouts > 0)
-		announce(work, &sj->meta, "Normal", "ScaledJobRolloutCleanupStarted",
+		announce(work, "Normal", "ScaledJobRolloutCleanupStarted",
 			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	serve(work->control);
 }
@@ -253,7 +252,7 @@ enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, s
 		err_keep(&p->err, NULL);
 		round_plan(work, sj);
 		if (p->count > 0)
-			round_start(work, sj);
+			round_start(work);
 		else
 			round_end(work);
 	}

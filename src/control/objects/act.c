@@ -26,11 +26,11 @@ static void announce_done(struct work *work, const struct scaledobject *so)
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (work->act.activation)
-		announce(work, &so->meta, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
+		announce(work, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
 			work->act.from, work->act.to, work->act.cause);
 	else if (work->act.to < work->act.from)
-		announce(work, &so->meta, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d",
-			target, work->act.from, work->act.to);
+		announce(work, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target,
+			work->act.from, work->act.to);
 	journal_scaled(work->object, timestamp_now_ms(), work->act.from, work->act.to, work->act.why);
 	log_info(work->subject, "scaled %s: %s", target, work->act.why);
 }
@@ -40,10 +40,10 @@ static void announce_failed(struct work *work, const struct scaledobject *so, co
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (work->act.activation)
-		announce(work, &so->meta, "Warning", "KEDAScaleTargetActivationFailed",
-			"Failed to scale %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
+		announce(work, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s",
+			target, work->act.from, work->act.to, err->msg);
 	else if (work->act.to < work->act.from)
-		announce(work, &so->meta, "Warning", "KEDAScaleTargetDeactivationFailed",
+		announce(work, "Warning", "KEDAScaleTargetDeactivationFailed",
 			"Failed to deactivate %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 	log_warn(work->subject, "scaling %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 }

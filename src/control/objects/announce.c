@@ -15,7 +15,7 @@
  */
 #define PUSH_AGAIN_MS 30000
 
-void announce(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
+static void send(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *text)
 {
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
@@ -25,39 +25,61 @@ void announce(struct work *work, const struct meta *meta, const char *type, cons
 		.uid = meta->uid,
 		.resource_version = meta->resource_version,
 	};
-	char *text;
-	va_list ap;
 
-	va_start(ap, note);
-	text = mem_vprintf(note, ap);
-	va_end(ap);
 	/*
 	 * KEDA's reconciler passes the message as the action, which the API limits to 128
 	 * characters; the reason always fits.
 	 */
 	events_send(work->control->events, &about, type, reason, reason, text);
-	free(text);
 }
 
-void announce_fallback(struct work *work, const struct meta *meta, bool was)
+void announce(struct work *work, const char *type, const char *reason, const char *note, ...)
+{
+	MEM_AUTO char *text = NULL;
+	va_list ap;
+
+	va_start(ap, note);
+	text = mem_vprintf(note, ap);
+	va_end(ap);
+	send(work, work->object->of.meta, type, reason, text);
+}
+
+void announce_fallback(struct work *work, bool was)
 {
 	bool is = status_says(work, "Fallback");
 
 	if (is && !was) {
-		announce(work, meta, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+		announce(work, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
 		log_warn(work->subject, "fallback is active");
 	}
 	if (was && !is) {
-		announce(work, meta, "Normal", "ScaledObjectFallbackDeactivated",
+		announce(work, "Normal", "ScaledObjectFallbackDeactivated",
 			"ScaledObject fallback is no longer active");
 		log_info(work->subject, "fallback is no longer active");
 	}
 }
 
+bool announce_turn(struct work *work, bool was_ready, bool was_paused)
+{
+	bool job = work->object->kind == SCALED_JOB, is_paused = status_says(work, "Paused");
+	bool became_ready = !was_ready && status_says(work, "Ready");
+
+	if (is_paused && !was_paused)
+		announce(work, "Normal", job ? "ScaledJobPaused" : "ScaledObjectPaused", "%s is paused",
+			scaled_kind_name(work->object->kind));
+	if (was_paused && !is_paused)
+		announce(work, "Normal", job ? "ScaledJobUnpaused" : "ScaledObjectUnpaused",
+			job ? "ScaledJob is unpaused" : "pause annotation removed for ScaledObject");
+	if (became_ready)
+		announce(work, "Normal", job ? "ScaledJobReady" : "ScaledObjectReady", "%s is ready for scaling",
+			scaled_kind_name(work->object->kind));
+	return became_ready;
+}
+
 /*
  * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
  */
-void announce_unknown(struct work *work, const struct meta *meta)
+void announce_unknown(struct work *work)
 {
 	struct built built;
 
@@ -65,7 +87,7 @@ void announce_unknown(struct work *work, const struct meta *meta)
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		if (built.list[i].unknown)
-			announce(work, meta, "Warning", "KEDAScalerInfo",
+			announce(work, "Warning", "KEDAScalerInfo",
 				"Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown,
 				built.list[i].type->name, built.list[i].index);
 }
@@ -99,7 +121,7 @@ static char *push_trouble(const struct work *work, bool *settled)
 	return work->loop.said_push ? mem_dup(work->loop.said_push) : NULL;
 }
 
-void announce_push(struct work *work, const struct meta *meta)
+void announce_push(struct work *work)
 {
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 	bool settled;
@@ -110,19 +132,21 @@ void announce_push(struct work *work, const struct meta *meta)
 	text = push_trouble(work, &settled);
 	work->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
 	if (text && (!work->loop.said_push || strcmp(text, work->loop.said_push) != 0))
-		announce(work, meta, "Warning", "KEDAScalerInfo", "%s", text);
+		announce(work, "Warning", "KEDAScalerInfo", "%s", text);
 	free(work->loop.said_push);
 	work->loop.said_push = text;
 }
 
-void announce_started(struct work *work, const struct scaled *of)
+void announce_started(struct work *work)
 {
+	const struct scaled *of = &work->object->of;
+
 	for (size_t i = 0; i < of->trigger_count; i++)
-		announce(work, of->meta, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
-	announce(work, of->meta, "Normal", "KEDAScalersStarted", "Started scalers watch");
+		announce(work, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	announce(work, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 
-void announce_check_failed(struct work *work, const struct meta *meta, const char *words, const char *text)
+void announce_check_failed(struct work *work, const char *words, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
 	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(work->object->kind));
@@ -133,8 +157,8 @@ void announce_check_failed(struct work *work, const struct meta *meta, const cha
 	r->said_error = mem_dup(text);
 	log_warn(work->subject, "%s", text);
 	if (words)
-		announce(work, meta, "Warning", reason, "%s", words);
-	announce(work, meta, "Warning", reason, "%s", text);
+		announce(work, "Warning", reason, "%s", words);
+	announce(work, "Warning", reason, "%s", text);
 }
 
 void announce_check_passed(struct work *work)
@@ -143,13 +167,13 @@ void announce_check_passed(struct work *work)
 	work->reconcile.said_error = NULL;
 }
 
-void announce_rival(struct work *work, const struct meta *meta, const char *text)
+void announce_rival(struct work *work, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
 
 	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
 		log_warn(work->subject, "%s", text);
-		announce(work, meta, "Warning", "HPAConflict", "%s", text);
+		announce(work, "Warning", "HPAConflict", "%s", text);
 	}
 	free(r->said_rival);
 	r->said_rival = mem_dup(text);
@@ -162,22 +186,21 @@ void announce_rival(struct work *work, const struct meta *meta, const char *text
 void announce_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);
-	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
+	MEM_AUTO char *namespace_ = mem_dup(work->object->path);
+	char *slash = strchr(namespace_, '/');
+	const struct meta meta = {
+		.namespace_ = namespace_,
+		.name = slash + 1,
+		.uid = work->object->uid,
+		.resource_version = (char[]){ "" },
+	};
 	MEM_AUTO char *reason = mem_printf("%sDeleted", kind);
 	MEM_AUTO char *note = mem_printf("%s was deleted", kind);
-	struct events_object about = {
-		.api_version = "keda.sh/v1alpha1",
-		.kind = kind,
-		.namespace_ = namespace_,
-		.name = work->object->path + strlen(namespace_) + 1,
-		.uid = work->object->uid,
-		.resource_version = "",
-	};
 
 	if (work->said_gone)
 		return;
+	*slash = '\0';
 	work->said_gone = true;
-	events_send(work->control->events, &about, "Normal", "KEDAScalersStopped", "KEDAScalersStopped",
-		"Stopped scalers watch");
-	events_send(work->control->events, &about, "Warning", reason, reason, note);
+	send(work, &meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+	send(work, &meta, "Warning", reason, note);
 }

@@ -86,8 +86,10 @@ bool finalise_keep(struct work *work, const struct scaledobject *so)
 	return true;
 }
 
-bool finalise_release(struct work *work, const struct meta *meta, const char *doing)
+bool finalise_release(struct work *work, const char *doing)
 {
+	const struct meta *meta = work->object->of.meta;
+
 	if (!meta_has_finalizer(meta, KEDA_FINALIZER))
 		return false;
 	write_finalizers(work, meta, false, doing);

@@ -67,7 +67,7 @@ static void say_failed(struct work *work, const struct survey_result *r, const c
 	const struct meta *meta = r->of.meta;
 
 	counters_add(work->control->errors[r->of.kind], (const char *const[]){ meta->namespace_, meta->name }, 1);
-	announce(work, meta, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
+	announce(work, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
 		err->msg);
 }
 
@@ -280,8 +280,9 @@ static int64_t last_active_at_start(const struct work *work, const struct scaled
 									    : stored->last_active_unix_ms;
 }
 
-void polling_start(struct work *work, const struct scaled *of)
+void polling_start(struct work *work)
 {
+	const struct scaled *of = &work->object->of;
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 	int64_t interval_ms = (int64_t)of->polling_interval_s * 1000;
 
@@ -323,13 +324,33 @@ void polling_stop(struct work *work)
 	work->loop.was_failing = false;
 }
 
-void polling_follow(struct work *work, const struct scaled *of, bool became_ready, bool was_paused, bool news)
+/*
+ * What the annotations or the spec say anew is not left to the next poll, nor is another
+ * credential.
+ */
+static bool take_news(struct work *work, const struct directives *says)
 {
-	bool first = !work->loop.running;
+	struct reconcile_part *r = &work->reconcile;
+	int64_t generation = work->object->of.meta->generation;
+	uint64_t questions = scalers_questions(work->object);
+	bool changed = work->generation != generation;
+	bool news = changed || r->questions != questions || !directives_same(&r->directives, says);
+
+	work->generation = generation;
+	r->questions = questions;
+	r->directives = *says;
+	if (changed)
+		announce_unknown(work);
+	return news;
+}
+
+void polling_follow(struct work *work, const struct directives *says, bool became_ready, bool was_paused)
+{
+	bool first = !work->loop.running, news = take_news(work, says);
 
 	if (first && (became_ready || was_paused))
-		announce_started(work, of);
-	polling_start(work, of);
+		announce_started(work);
+	polling_start(work);
 	if (became_ready || first || news) {
 		work->loop.owed = true;
 		polling_look(work);
@@ -339,9 +360,9 @@ void polling_follow(struct work *work, const struct scaled *of, bool became_read
 	}
 }
 
-void polling_end(struct work *work, const struct meta *meta)
+void polling_end(struct work *work)
 {
 	if (work->loop.running)
-		announce(work, meta, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+		announce(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 	polling_stop(work);
 }

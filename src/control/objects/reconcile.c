@@ -187,71 +187,34 @@ static const struct hpa *hpa_of(const struct work *work, const struct scaledobje
 		: NULL;
 }
 
-/* The status as it is from now on, and what about it is news. */
-static void conclude(struct work *work, const struct scaledobject *so, struct reconcile_outcome *outcome)
+/* The status as it is from now on, and what about it is news. True when it was not Ready before. */
+static bool conclude(struct work *work, const struct scaledobject *so, const struct wish *wish, const struct err *err)
 {
+	struct reconcile_outcome outcome = outcome_of(wish, err);
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
-	bool was_paused = status_says(work, "Paused"), was_falling_back = status_says(work, "Fallback");
+	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused"),
+	     was_falling_back = status_says(work, "Fallback"), became_ready;
 
-	outcome->hpa = hpa_of(work, so, wanted);
-	conditions_after_reconcile(so, outcome, timestamp_now_ms(), wanted);
-	if (status_says(work, "Paused") && !was_paused)
-		announce(work, &so->meta, "Normal", "ScaledObjectPaused", "ScaledObject is paused");
-	if (was_paused && !status_says(work, "Paused"))
-		announce(work, &so->meta, "Normal", "ScaledObjectUnpaused",
-			"pause annotation removed for ScaledObject");
-	announce_fallback(work, &so->meta, was_falling_back);
+	outcome.hpa = hpa_of(work, so, wanted);
+	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
+	became_ready = announce_turn(work, was_ready, was_paused);
+	announce_fallback(work, was_falling_back);
+	return became_ready;
 }
 
 static void report_failure(struct work *work, const struct scaledobject *so, const struct wish *wish,
 	const struct err *err)
 {
-	struct reconcile_outcome outcome = outcome_of(wish, err);
-
-	conclude(work, so, &outcome);
+	conclude(work, so, wish, err);
 	status_write(work);
-	announce_check_failed(work, &so->meta, wish->words, err->msg);
+	announce_check_failed(work, wish->words, err->msg);
 }
 
-/* True when it was not Ready before. */
 static bool conclude_well(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
-	struct reconcile_outcome outcome = outcome_of(wish, NULL);
-	bool was_ready = status_wanted(work, &so->status) && status_says(work, "Ready");
-
 	write_forgive(work);
 	announce_check_passed(work);
-	conclude(work, so, &outcome);
-	if (was_ready || !status_says(work, "Ready"))
-		return false;
-	announce(work, &so->meta, "Normal", "ScaledObjectReady", "ScaledObject is ready for scaling");
-	return true;
-}
-
-static bool same_directives(const struct directives *a, const struct directives *b)
-{
-	return a->paused == b->paused && a->paused_replicas == b->paused_replicas &&
-		a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&
-		a->force_active == b->force_active && a->transfer_hpa == b->transfer_hpa;
-}
-
-/*
- * What the annotations or the spec say anew is not left to the next poll, nor is another
- * credential.
- */
-static bool take_news(struct work *work, const struct scaledobject *so, const struct wish *wish)
-{
-	struct reconcile_part *r = &work->reconcile;
-	bool changed = work->generation != so->meta.generation;
-	uint64_t questions = scalers_questions(work->object);
-	bool news = changed || r->questions != questions || !same_directives(&r->directives, wish->directives);
-
-	work->generation = so->meta.generation;
-	r->questions = questions;
-	r->directives = *wish->directives;
-	if (changed)
-		announce_unknown(work, &so->meta);
-	return news;
+	return conclude(work, so, wish, NULL);
 }
 
 /*
@@ -263,18 +226,17 @@ static void say_rival(struct work *work, const struct scaledobject *so)
 	struct err err = { 0 };
 	bool rival = admit_among_hpas(work->control->cache->store, so, &err) < 0;
 
-	announce_rival(work, &so->meta, rival ? err.msg : NULL);
+	announce_rival(work, rival ? err.msg : NULL);
 }
 
 static void report_success(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
 	bool was_paused = status_wanted(work, &so->status) && status_says(work, "Paused");
-	bool became_ready = conclude_well(work, so, wish), news = take_news(work, so, wish);
-	struct scaled of = scaled_of_object(so);
+	bool became_ready = conclude_well(work, so, wish);
 
 	say_rival(work, so);
 	health_keep(work->object, wish->metrics, wish->metric_count);
-	polling_follow(work, &of, became_ready, was_paused, news);
+	polling_follow(work, wish->directives, became_ready, was_paused);
 }
 
 /*
@@ -286,7 +248,7 @@ static void failed(struct work *work, const struct scaledobject *so, const struc
 	if (wish->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
-		polling_end(work, &so->meta);
+		polling_end(work);
 	/* Two HPAs on one target would stop each other. */
 	if (wish->refused && !write_must_wait(work) &&
 		hpakeeper_remove(work, so, "deleting the HPA of a refused ScaledObject"))
@@ -314,12 +276,6 @@ static void reconcile_scaled(struct work *work, const struct scaledobject *so, s
 
 /* ---- Paused ---- */
 
-static void stop_scaling(struct work *work, const struct scaledobject *so)
-{
-	polling_end(work, &so->meta);
-	act_stop(work);
-}
-
 /*
  * The target is not needed to be paused, only to be kept at a number; and who was refused it does
  * not keep it there, or two would fight about it.
@@ -329,7 +285,8 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	struct err target_err = { 0 }, err = { 0 };
 	bool targeted;
 
-	stop_scaling(work, so);
+	polling_end(work);
+	act_stop(work);
 	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(work, so, wish, &target_err) &&
 		!wish_target(work, so, wish, &target_err);
 	wish->words = NULL; /* what fails from here on is another thing */
@@ -358,7 +315,7 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 {
 	struct reconcile_part *r = &work->reconcile;
 	bool turned = r->paused != says->paused,
-	     changed = r->seen_generation != so->meta.generation || !same_directives(&r->seen, says);
+	     changed = r->seen_generation != so->meta.generation || !directives_same(&r->seen, says);
 
 	r->paused = says->paused;
 	r->seen_generation = so->meta.generation;

@@ -19,7 +19,7 @@ static void say_status(struct work *work, const struct scale_facts *facts, const
 
 	conditions_after_tick(so, facts, d, store_hpa_named(work->control->cache->store, so), facts->now_unix_ms,
 		wanted);
-	announce_fallback(work, &so->meta, was_falling_back);
+	announce_fallback(work, was_falling_back);
 	status_write(work);
 }
 
@@ -107,7 +107,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 	if (d.act)
 		act_scale(work, r->of.so, &facts, &d, why, polling_look);
 	say_status(work, &facts, &d, r->of.so);
-	announce_push(work, r->of.meta);
+	announce_push(work);
 	arm_for_cooldown(work, &facts, &d);
 }
 

@@ -59,12 +59,12 @@ static void notice_pruning(struct work *work, const struct scaledobject_status *
 }
 
 /* Said once until a write succeeds; nothing else of the object can tell it. */
-static void note_failure(struct work *work, const struct meta *meta, const struct err *err)
+static void note_failure(struct work *work, const struct err *err)
 {
 	MEM_AUTO char *reason = mem_printf("%sUpdateFailed", scaled_kind_name(work->object->kind));
 
 	if (!work->status.said_failure)
-		announce(work, meta, "Warning", reason, "Its status could not be written: %s", err->msg);
+		announce(work, "Warning", reason, "Its status could not be written: %s", err->msg);
 	work->status.said_failure = true;
 	log_warn(work->subject, "writing its status: %s; trying again", err->msg);
 }
@@ -84,7 +84,7 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 		 * newer one.
 		 */
 		if (err->kind != ERR_CONFLICT)
-			note_failure(work, of->meta, err);
+			note_failure(work, err);
 		loop_timer_set(&work->status.again,
 			loop_backoff_ms(work->status.failures++, err->kind == ERR_CONFLICT ? 50 : 500, 60000));
 		return;

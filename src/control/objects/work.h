@@ -296,7 +296,7 @@ void finalise_run(struct work *work, const struct scaledobject *so);
 bool finalise_keep(struct work *work, const struct scaledobject *so);
 
 /* Takes KEDA's finalizer off an object of either kind; true when that was started. */
-bool finalise_release(struct work *work, const struct meta *meta, const char *doing);
+bool finalise_release(struct work *work, const char *doing);
 
 /* status.c */
 /*
@@ -314,13 +314,13 @@ bool status_says(const struct work *work, const char *type); /* this condition i
 
 /* polling.c */
 /* starts it, or follows a changed spec; the first look comes at once */
-void polling_start(struct work *work, const struct scaled *of);
+void polling_start(struct work *work);
 /*
  * After a reconcile that found all as it should be: starts it, says so after a pause or when the
- * object became ready, looks at once at what is new (news: of the spec or a credential), and writes
- * the status.
+ * object became ready, looks at once at what is new (of the spec, the annotations or a credential),
+ * and writes the status.
  */
-void polling_follow(struct work *work, const struct scaled *of, bool became_ready, bool was_paused, bool news);
+void polling_follow(struct work *work, const struct directives *says, bool became_ready, bool was_paused);
 /* an extra poll, now; one under way is given up for it */
 void polling_look(struct work *work);
 void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with
@@ -330,7 +330,7 @@ void polling_prepared(struct work *work); /* what the kind's prepare() began is 
 void polling_arm_sooner(struct work *work, int64_t wait_ms);
 bool polling_busy(const struct work *work); /* a look is under way */
 void polling_stop(struct work *work);
-void polling_end(struct work *work, const struct meta *meta); /* the same, and it is said */
+void polling_end(struct work *work); /* the same, and it is said */
 /* Events and counts of what failed in it */
 void polling_say_failures(struct work *work, const struct survey_result *r);
 /* one line when readings start to fail and one when they are good again, not one per poll */
@@ -395,23 +395,25 @@ enum sweep_state {
 enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err);
 void jobsweeper_stop(struct work *work);
 
-/* announce.c: Events about the object, with KEDA's reasons and words; meta: its own. */
-void announce(struct work *work, const struct meta *meta, const char *type, const char *reason, const char *note, ...)
-	__attribute__((format(printf, 5, 6)));
+/* announce.c: Events about the object, which is stored, with KEDA's reasons and words. */
+void announce(struct work *work, const char *type, const char *reason, const char *note, ...)
+	__attribute__((format(printf, 4, 5)));
 void announce_gone(struct work *work);
-void announce_started(struct work *work, const struct scaled *of); /* it is polled from now on */
+void announce_started(struct work *work); /* it is polled from now on */
 /*
  * And logged; once, as long as the text is the same. words: of another Event before it; NULL: none.
  */
-void announce_check_failed(struct work *work, const struct meta *meta, const char *words, const char *text);
+void announce_check_failed(struct work *work, const char *words, const char *text);
 void announce_check_passed(struct work *work); /* the next failure is told, whatever its text */
 /* an HPA of others scales its target; once; NULL: none does */
-void announce_rival(struct work *work, const struct meta *meta, const char *text);
+void announce_rival(struct work *work, const char *text);
 /* keys of metadata that no parameter has, if there are any */
-void announce_unknown(struct work *work, const struct meta *meta);
+void announce_unknown(struct work *work);
 /* that a push which was asked for is off, once, and anew when why is another */
-void announce_push(struct work *work, const struct meta *meta);
+void announce_push(struct work *work);
 /* when its Fallback condition is no longer what it was */
-void announce_fallback(struct work *work, const struct meta *meta, bool was);
+void announce_fallback(struct work *work, bool was);
+/* The same of Paused and Ready; true when it became ready. */
+bool announce_turn(struct work *work, bool was_ready, bool was_paused);
 
 #endif
