@@ -211,7 +211,7 @@ static int start_base(struct daemon *d, struct err *err)
 
 static int start_kube(struct daemon *d, struct err *err)
 {
-	if (kube_config_load(d->options->kubeconfig, &d->kube_config, err))
+	if (kube_config_load(d->options->kubeconfig, KUBE_CONFIG_MOUNT, &d->kube_config, err))
 		return -1;
 	d->namespace_ = own_namespace(d);
 	split_namespaces(d);

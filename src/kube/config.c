@@ -10,10 +10,9 @@
 #include "base/text.h"
 #include "kube/kubeconfig.h"
 
-#define SERVICE_ACCOUNT_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
-#define PEM_SIZE_MAX          (1024 * 1024)
-#define TOKEN_SIZE_MAX        (64 * 1024) /* goes into a header; the API server takes 1 MiB of headers at most */
-#define NAMESPACE_SIZE_MAX    1024
+#define PEM_SIZE_MAX       (1024 * 1024)
+#define TOKEN_SIZE_MAX     (64 * 1024) /* goes into a header; the API server takes 1 MiB of headers at most */
+#define NAMESPACE_SIZE_MAX 1024
 
 /* ---- Reading what a source names ---- */
 
@@ -198,7 +197,7 @@ static int load_mount(const char *mount, struct kube_config *out, struct err *er
 
 /* ---- In and out ---- */
 
-static int load(const char *path, const char *mount, struct kube_config *out, struct err *err)
+int kube_config_load(const char *path, const char *mount, struct kube_config *out, struct err *err)
 {
 	struct err failed;
 
@@ -210,16 +209,6 @@ static int load(const char *path, const char *mount, struct kube_config *out, st
 	if (err)
 		*err = failed;
 	return -1;
-}
-
-int kube_config_load(const char *path, struct kube_config *out, struct err *err)
-{
-	return load(path, SERVICE_ACCOUNT_MOUNT, out, err);
-}
-
-int kube_config_load_in_cluster(const char *mount, struct kube_config *out, struct err *err)
-{
-	return load(NULL, mount, out, err);
 }
 
 static bool config_equal(const struct kube_config *a, const struct kube_config *b)
@@ -240,7 +229,7 @@ int kube_config_refresh(struct kube_config *config, bool *changed, struct err *e
 		return 0;
 	if (!config->kubeconfig_path)
 		mount = mem_dupn(config->token_file, strlen(config->token_file) - strlen("/token"));
-	if (load(config->kubeconfig_path, mount, &fresh, err) < 0)
+	if (kube_config_load(config->kubeconfig_path, mount, &fresh, err) < 0)
 		return err_wrap(err, "reading the credentials again");
 	*changed = !config_equal(config, &fresh);
 	kube_config_done(config);

@@ -29,14 +29,14 @@ struct kube_config {
 	struct files files;    /* everything that was read, so that a refresh knows whether to read again */
 };
 
+#define KUBE_CONFIG_MOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
+
 /*
  * path: from --kubeconfig or $KUBECONFIG (a colon list merges like kubectl: the first file that
- * sets a thing wins); NULL: in-cluster, from the usual mount and KUBERNETES_SERVICE_HOST/PORT.
+ * sets a thing wins); NULL: in-cluster, from the service account at mount (the token's folder) and
+ * KUBERNETES_SERVICE_HOST/PORT.
  */
-int kube_config_load(const char *path, struct kube_config *out, struct err *err);
-
-/* The same from a service account mounted at another place (the token's folder); for tests. */
-int kube_config_load_in_cluster(const char *mount, struct kube_config *out, struct err *err);
+int kube_config_load(const char *path, const char *mount, struct kube_config *out, struct err *err);
 
 /*
  * Reads changed files again. *changed says whether credentials or the server differ. A file that is

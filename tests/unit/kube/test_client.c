@@ -290,7 +290,7 @@ static struct kube *client_with_token_file(struct client_fixture *f, struct kube
 
 	write_file(path, text);
 	write_file(token, "old");
-	if (kube_config_load(path, config, &err) < 0)
+	if (kube_config_load(path, NULL, config, &err) < 0)
 		fail_msg("%s", err.msg);
 	return kube_new(f->loop, config, NULL, NULL);
 }

@@ -76,7 +76,7 @@ static void kubeconfig_with_files(void **state)
 	struct kube_config config;
 	struct err err = { .msg = "" };
 
-	if (kube_config_load(path, &config, &err) < 0)
+	if (kube_config_load(path, NULL, &config, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_string_equal(config.server, "https://h:6443");
 	assert_string_equal(config.ca_pem, PEM);
@@ -96,15 +96,15 @@ static void a_list_may_have_missing_files(void **state)
 	struct err err = { .msg = "" };
 
 	put(f, "second", "clusters: [{name: k, cluster: {server: 'https://second'}}]\n");
-	if (kube_config_load(list, &config, &err) < 0)
+	if (kube_config_load(list, NULL, &config, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_string_equal(config.server, "https://second");
 	assert_string_equal(config.token, "one");
 	kube_config_done(&config);
-	assert_int_equal(kube_config_load(none, &config, &err), -1);
+	assert_int_equal(kube_config_load(none, NULL, &config, &err), -1);
 	assert_int_equal(err.kind, ERR_MISSING);
 	assert_non_null(strstr(err.msg, "gone"));
-	assert_int_equal(kube_config_load("::", &config, &err), -1);
+	assert_int_equal(kube_config_load("::", NULL, &config, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 }
 
@@ -132,7 +132,7 @@ static void what_is_read_is_checked(void **state)
 		put(f, "pki/ca.pem", PEM);
 		put(f, "config", KUBECONFIG);
 		put(f, cases[i].name, cases[i].text);
-		assert_int_equal(kube_config_load(path, &config, &err), -1);
+		assert_int_equal(kube_config_load(path, NULL, &config, &err), -1);
 		assert_null(config.server);
 		if (!strstr(err.msg, cases[i].word) || !strstr(err.msg, cases[i].name))
 			fail_msg("case %zu: \"%s\"", i, err.msg);
@@ -145,7 +145,7 @@ static void a_folder_is_no_file(void **state)
 	struct kube_config config;
 	struct err err;
 
-	assert_int_equal(kube_config_load(f->path, &config, &err), -1);
+	assert_int_equal(kube_config_load(f->path, NULL, &config, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_non_null(strstr(err.msg, "not a regular file"));
 }
@@ -158,7 +158,7 @@ static void refresh_sees_what_changed(void **state)
 	struct err err;
 	bool changed = true;
 
-	assert_int_equal(kube_config_load(path, &config, &err), 0);
+	assert_int_equal(kube_config_load(path, NULL, &config, &err), 0);
 	assert_int_equal(kube_config_refresh(&config, &changed, &err), 0);
 	assert_false(changed);
 	put(f, "token", "second");
@@ -184,7 +184,7 @@ static void a_broken_file_keeps_the_old_values(void **state)
 	struct err err;
 	bool changed;
 
-	assert_int_equal(kube_config_load(path, &config, &err), 0);
+	assert_int_equal(kube_config_load(path, NULL, &config, &err), 0);
 	remove(token);
 	assert_int_equal(kube_config_refresh(&config, &changed, &err), -1);
 	assert_false(changed);
@@ -208,7 +208,7 @@ static void in_cluster(void **state)
 
 	put(f, "ca.crt", PEM);
 	put(f, "namespace", "kscaled\n");
-	if (kube_config_load_in_cluster(f->path, &config, &err) < 0)
+	if (kube_config_load(NULL, f->path, &config, &err) < 0)
 		fail_msg("%s", err.msg);
 	assert_string_equal(config.server, "https://10.0.0.1:443");
 	assert_string_equal(config.token, "one");
@@ -222,7 +222,7 @@ static void in_cluster(void **state)
 	kube_config_done(&config);
 
 	setenv("KUBERNETES_SERVICE_HOST", "fd00::1", 1);
-	assert_int_equal(kube_config_load_in_cluster(f->path, &config, &err), 0);
+	assert_int_equal(kube_config_load(NULL, f->path, &config, &err), 0);
 	assert_string_equal(config.server, "https://[fd00::1]:443");
 	kube_config_done(&config);
 }
@@ -238,7 +238,7 @@ static void a_swapped_link_is_seen(void **state)
 
 	put(f, "ca.crt", PEM);
 	put(f, "target", "two");
-	assert_int_equal(kube_config_load_in_cluster(f->path, &config, &err), 0);
+	assert_int_equal(kube_config_load(NULL, f->path, &config, &err), 0);
 	assert_null(config.namespace_);
 	remove(token);
 	assert_int_equal(symlink("target", token), 0);
@@ -255,7 +255,7 @@ static void not_in_a_pod(void **state)
 	struct err err;
 
 	unsetenv("KUBERNETES_SERVICE_HOST");
-	assert_int_equal(kube_config_load_in_cluster(f->path, &config, &err), -1);
+	assert_int_equal(kube_config_load(NULL, f->path, &config, &err), -1);
 	assert_int_equal(err.kind, ERR_INVALID);
 	assert_non_null(strstr(err.msg, "--kubeconfig"));
 }
