@@ -152,14 +152,6 @@ static void on_apiservice(void *arg)
 	tell_foreign(c);
 }
 
-bool certs_foreign_apiservice(const struct certs *c, char *who, size_t size)
-{
-	const char *foreign = apiservice_foreign(c->apiservice);
-
-	snprintf(who, size, "%s", foreign ? foreign : "");
-	return foreign != NULL;
-}
-
 /* ---- In ---- */
 
 void certs_set_leading(struct certs *c, bool leading)

@@ -62,10 +62,4 @@ void certs_reload(struct certs *c); /* SIGHUP: the user's files now */
  */
 const char *certs_trouble(const struct certs *c);
 
-/*
- * Whose Service the APIService points to, as on_foreign tells it; false: nobody else's, as far as
- * is known.
- */
-bool certs_foreign_apiservice(const struct certs *c, char *who, size_t size);
-
 #endif
