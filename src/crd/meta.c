@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "crd/shape.h"
 
@@ -172,4 +173,34 @@ const struct owner_ref *meta_controller(const struct meta *m)
 		if (m->owners[i].controller)
 			return &m->owners[i];
 	return NULL;
+}
+
+static bool is_among(const char *const *list, const char *name)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
+char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add)
+{
+	struct buf body = BUF_INIT(1 << 20);
+	const char *between = "";
+
+	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");
+	buf_put_json(&body, m->resource_version);
+	buf_puts(&body, ",\"finalizers\":[");
+	for (size_t i = 0; i < m->finalizer_count; i++) {
+		if (is_among(drop, m->finalizers[i]))
+			continue;
+		buf_puts(&body, between);
+		buf_put_json(&body, m->finalizers[i]);
+		between = ",";
+	}
+	if (add) {
+		buf_puts(&body, between);
+		buf_put_json(&body, add);
+	}
+	buf_puts(&body, "]}}");
+	return buf_take(&body);
 }

@@ -51,6 +51,13 @@ void meta_done(struct meta *m);
  */
 bool meta_renew(struct meta *m, const char *version, size_t len);
 bool meta_has_finalizer(const struct meta *m, const char *finalizer);
+/*
+ * A merge patch of the finalizers: without those of the list `drop`, which ends with NULL, and with
+ * `add` (NULL: none). It is the whole list under the object's resourceVersion: when somebody
+ * changed it meanwhile, the write fails and is tried anew on what there is then. The caller owns
+ * it.
+ */
+char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add);
 const struct owner_ref *meta_controller(const struct meta *m); /* borrowed; NULL when none */
 
 #endif

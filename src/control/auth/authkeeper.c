@@ -121,29 +121,13 @@ static void patch(struct entry *e, const char *subresource, const char *body)
 	e->call = kube_call(e->keeper->kube, &request, on_written, e);
 }
 
-/*
- * Under the object's resourceVersion: when somebody changed the list meanwhile, the write fails and
- * is tried anew on what there is then.
- */
 static void release(struct entry *e, const struct triggerauth *t)
 {
-	struct buf body = BUF_INIT(1 << 20);
-	bool first = true;
+	static const char *const drop[] = { KEDA_FINALIZER, NULL };
+	MEM_AUTO char *body = meta_finalizers_patch(&t->meta, drop, NULL);
 
-	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");
-	buf_put_json(&body, t->meta.resource_version);
-	buf_puts(&body, ",\"finalizers\":[");
-	for (size_t i = 0; i < t->meta.finalizer_count; i++) {
-		if (strcmp(t->meta.finalizers[i], KEDA_FINALIZER) == 0)
-			continue;
-		buf_puts(&body, first ? "" : ",");
-		buf_put_json(&body, t->meta.finalizers[i]);
-		first = false;
-	}
-	buf_puts(&body, "]}}");
 	e->releasing = true;
-	patch(e, "", buf_text(&body));
-	buf_done(&body);
+	patch(e, "", body);
 }
 
 static bool differs(const struct entry *e, const struct triggerauth *t, enum scaled_kind kind)
@@ -315,12 +299,6 @@ static struct entry *entry_new(struct authkeeper *k, const char *key, const stru
 	return e;
 }
 
-static void on_gone(struct entry *e)
-{
-	announce_changed(e, "Deleted", "was deleted");
-	entry_free(e);
-}
-
 /*
  * What is there when its list comes is nothing new: we, or the leader before us, told it long ago.
  */
@@ -353,7 +331,8 @@ static void on_authentication(struct authkeeper *k, const char *key)
 	} else if (t) {
 		on_new(k, key, t);
 	} else if (e) {
-		on_gone(e);
+		announce_changed(e, "Deleted", "was deleted");
+		entry_free(e);
 	}
 }
 

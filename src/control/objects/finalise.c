@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "control/objects/work.h"
@@ -21,12 +20,6 @@
 
 /* So often a restore is tried before the object is let go without it. */
 #define RESTORE_TRIES 5
-
-static char *object_path(const struct work *work, const struct meta *meta)
-{
-	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled", meta->namespace_,
-		scaled_kind_resource(work->object->kind), meta->name);
-}
 
 static void on_stored(struct work *work, const json_t *object)
 {
@@ -43,36 +36,15 @@ static bool gone_is_fine(struct work *work, const struct err *err)
 	return true;
 }
 
-/*
- * The whole list under the object's resourceVersion: when somebody changed it meanwhile, the write
- * fails and is tried anew on what there is then.
- */
 static void write_finalizers(struct work *work, const struct meta *meta, bool ours, const char *doing)
 {
-	struct buf body = BUF_INIT(1 << 20);
-	MEM_AUTO char *path = object_path(work, meta);
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .priority = KUBE_NORMAL };
-	bool first = true;
+	static const char *const drop[] = { KEDA_FINALIZER, OUR_FINALIZER, NULL };
+	MEM_AUTO char *path = mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/%s/%s?fieldManager=kscaled",
+		meta->namespace_, scaled_kind_resource(work->object->kind), meta->name);
+	MEM_AUTO char *body = meta_finalizers_patch(meta, drop, ours ? OUR_FINALIZER : NULL);
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_NORMAL };
 
-	buf_puts(&body, "{\"metadata\":{\"resourceVersion\":");
-	buf_put_json(&body, meta->resource_version);
-	buf_puts(&body, ",\"finalizers\":[");
-	for (size_t i = 0; i < meta->finalizer_count; i++) {
-		const char *name = meta->finalizers[i];
-
-		if (strcmp(name, KEDA_FINALIZER) == 0 || strcmp(name, OUR_FINALIZER) == 0)
-			continue;
-		if (!first)
-			buf_putc(&body, ',');
-		buf_put_json(&body, name);
-		first = false;
-	}
-	if (ours)
-		buf_puts(&body, first ? "\"" OUR_FINALIZER "\"" : ",\"" OUR_FINALIZER "\"");
-	buf_puts(&body, "]}}");
-	request.body = buf_text(&body);
 	write_start(work, &request, doing, on_stored, gone_is_fine);
-	buf_done(&body);
 }
 
 bool finalise_keep(struct work *work, const struct scaledobject *so)
@@ -97,12 +69,6 @@ bool finalise_release(struct work *work, const char *doing)
 }
 
 /* ---- Deleted ---- */
-
-/* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
-static bool remove_hpa(struct work *work, const struct scaledobject *so)
-{
-	return hpakeeper_remove(work, so, "deleting the HPA of a deleted object");
-}
 
 static void on_restored(struct work *work, const json_t *scale)
 {
@@ -171,7 +137,8 @@ void finalise_run(struct work *work, const struct scaledobject *so)
 	if (write_must_wait(work) ||
 		(ours && !store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)))
 		return;
-	if (ours && (remove_hpa(work, so) || restore(work, so)))
+	/* The HPA goes first, or it would undo what is restored; also one of an earlier name. */
+	if (ours && (hpakeeper_remove(work, so, "deleting the HPA of a deleted object") || restore(work, so)))
 		return;
 	write_finalizers(work, &so->meta, false, "releasing the deleted object");
 }
