@@ -110,19 +110,14 @@ static bool is_news(const struct wanted *w, const struct strmap *data, const str
 		!text_equal(strmap_get(&o->unreadable, w->key), strmap_get(unreadable, w->key));
 }
 
-static const char *trouble_of(const struct referenced *o)
-{
-	return o->trouble ? o->trouble->msg : NULL;
-}
-
-/* What is known of it stays. */
-static void does_not_decode(struct referenced *o, const struct err *err)
+/* Its owners hear of it once; what is known of it stays. */
+static void set_trouble(struct referenced *o, const struct err *err, enum log_level level, const char *what)
 {
 	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
 
-	if (text_equal(trouble_of(o), err->msg))
+	if (o->trouble && strcmp(o->trouble->msg, err->msg) == 0)
 		return;
-	log_error(subject, "does not decode and is left alone: %s", err->msg);
+	log_line(level, subject, "%s: %s", what, err->msg);
 	err_keep(&o->trouble, err);
 	references_object_tell_waiting(o);
 }
@@ -156,7 +151,7 @@ void references_object_take(struct referenced *o, const struct view *from, const
 	if (keydata_decode(o->place->kind, json, is_wanted, o, &data, &unreadable, &err) < 0) {
 		strmap_done_secret(&data);
 		strmap_done(&unreadable);
-		does_not_decode(o, &err);
+		set_trouble(o, &err, LOG_LEVEL_ERROR, "does not decode and is left alone");
 		return;
 	}
 	for (size_t i = 0; i < o->wanted_count; i++)
@@ -172,26 +167,14 @@ void references_object_take(struct referenced *o, const struct view *from, const
 
 /* ---- Reading one object ---- */
 
-/* Tried again for ever; its owners hear why when it does not pass by itself. */
-static void read_failed(struct referenced *o, const struct err *err, unsigned failures)
-{
-	MEM_AUTO char *subject = mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(o));
-
-	if (err->kind == ERR_TEMPORARY && failures < READ_FAILURES_TOLD)
-		return;
-	if (text_equal(trouble_of(o), err->msg))
-		return;
-	log_warn(subject, "cannot be read: %s", err->msg);
-	err_keep(&o->trouble, err);
-	references_object_tell_waiting(o);
-}
-
 static void on_read(void *arg, const json_t *json, const struct err *err, unsigned failures)
 {
 	struct referenced *o = arg;
 
+	/* Tried again for ever; its owners hear why when it does not pass by itself. */
 	if (failures > 0) {
-		read_failed(o, err, failures);
+		if (err->kind != ERR_TEMPORARY || failures >= READ_FAILURES_TOLD)
+			set_trouble(o, err, LOG_LEVEL_WARN, "cannot be read");
 		return;
 	}
 	/* A list under way may have passed it already. */
@@ -298,12 +281,6 @@ struct wanted *references_object_want(struct references *r, enum keydata_kind ki
 	return w;
 }
 
-static void forget_value(struct referenced *o, const char *key)
-{
-	strmap_remove_secret(&o->data, key);
-	strmap_remove(&o->unreadable, key);
-}
-
 /* Values that nobody wants any more. */
 static void trim(struct referenced *o)
 {
@@ -325,12 +302,14 @@ void references_object_unwant(void *references, struct held *wanted)
 	(void)references;
 	o->wanted_count--;
 	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
-	if (o->wanted_count == 0)
+	if (o->wanted_count == 0) {
 		object_free(o);
-	else if (!*w->key)
+	} else if (!*w->key) {
 		trim(o);
-	else if (!wants_all(o))
-		forget_value(o, w->key);
+	} else if (!wants_all(o)) {
+		strmap_remove_secret(&o->data, w->key);
+		strmap_remove(&o->unreadable, w->key);
+	}
 	free(w->key);
 	free(w);
 }

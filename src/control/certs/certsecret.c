@@ -50,14 +50,9 @@ const char *certsecret_trouble(const struct certsecret *s)
 
 /* ---- What the Secret holds ---- */
 
-static bool has_good(const struct certsecret *s)
-{
-	return s->good.serving.cert_pem != NULL;
-}
-
 const struct certpack *certsecret_pack(const struct certsecret *s)
 {
-	return has_good(s) ? &s->good : NULL;
+	return s->good.serving.cert_pem ? &s->good : NULL;
 }
 
 static void keep_good(struct certsecret *s)

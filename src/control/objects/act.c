@@ -11,11 +11,6 @@
 /* Conflicts in a row that are no failure: the HPA controller writes /scale, too. */
 #define CONFLICTS_USUAL 3
 
-static void count(struct control *c, const char *result)
-{
-	counters_add(c->scalings, (const char *const[]){ result }, 1);
-}
-
 char *act_target_name(const struct scaledobject *so)
 {
 	return mem_printf("%s %s/%s", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
@@ -117,11 +112,10 @@ static void read_again(struct work *work)
 static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 {
 	struct work *work = arg;
-	struct control *c = work->control;
 	const struct scaledobject *so = work->object->of.so;
 
 	work->act.call = NULL;
-	count(c, err ? err_kind_name(err->kind) : "ok");
+	counters_add(work->control->scalings, (const char *const[]){ err ? err_kind_name(err->kind) : "ok" }, 1);
 	if (!so || other_target(work, so))
 		return;
 	/* One that never ends is a failure like others. */

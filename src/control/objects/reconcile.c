@@ -150,12 +150,6 @@ static int wish_make(struct work *work, const struct scaledobject *so, struct wi
 	return 0;
 }
 
-static void wish_done(struct wish *wish)
-{
-	json_decref(wish->desired);
-	free(wish->metrics);
-}
-
 /* ---- The outcome ---- */
 
 static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
@@ -217,24 +211,17 @@ static bool conclude_well(struct work *work, const struct scaledobject *so, cons
 	return conclude(work, so, wish, NULL);
 }
 
-/*
- * Two HPAs on one target overrule each other. Ours was there first, or the webhook would have said
- * so: it stays.
- */
-static void say_rival(struct work *work, const struct scaledobject *so)
-{
-	struct err err = { 0 };
-	bool rival = admit_among_hpas(work->control->cache->store, so, &err) < 0;
-
-	announce_rival(work, rival ? err.msg : NULL);
-}
-
 static void report_success(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
 	bool was_paused = status_wanted(work, &so->status) && status_says(work, "Paused");
 	bool became_ready = conclude_well(work, so, wish);
+	struct err err = { 0 };
 
-	say_rival(work, so);
+	/*
+	 * Two HPAs on one target overrule each other. Ours was there first, or the webhook would
+	 * have said so: it stays.
+	 */
+	announce_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
 	health_keep(work->object, wish->metrics, wish->metric_count);
 	polling_follow(work, wish->directives, became_ready, was_paused);
 }
@@ -344,7 +331,8 @@ static void reconcile_living(struct work *work, const struct scaledobject *so)
 		reconcile_paused(work, so, &wish);
 	else
 		reconcile_scaled(work, so, &wish);
-	wish_done(&wish);
+	json_decref(wish.desired);
+	free(wish.metrics);
 }
 
 void reconcile_run(struct work *work)

@@ -23,13 +23,6 @@ static void say_status(struct work *work, const struct scale_facts *facts, const
 	status_write(work);
 }
 
-/* The end of a cooldown is not left to the next poll. */
-static void arm_for_cooldown(struct work *work, const struct scale_facts *facts, const struct scale_decision *d)
-{
-	if (d->until_unix_ms > facts->now_unix_ms)
-		polling_arm_sooner(work, d->until_unix_ms - facts->now_unix_ms + 1);
-}
-
 void scaleloop_note(struct work *work, const struct scale_facts *facts, const struct scale_decision *d, uint64_t mark,
 	const char *text)
 {
@@ -73,12 +66,6 @@ static uint64_t print_of(struct scale_failure f)
 	return f.err ? fingerprint_fast(f.metric_name, strlen(f.metric_name)) + f.err->kind : 0;
 }
 
-/* What fails first and what falls back first, and how, as one number; 0: nothing does. */
-static uint64_t cause_of(const struct scale_facts *facts)
-{
-	return print_of(scale_failure(facts)) + 31 * print_of(scale_fallback(facts));
-}
-
 static void decide(struct work *work, const struct survey_result *r, const struct directives *directives)
 {
 	struct scale_facts facts = {
@@ -95,7 +82,8 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d = scale_decide(&facts);
-	uint64_t cause = cause_of(&facts);
+	/* What fails first and what falls back first, and how; 0: nothing does. */
+	uint64_t cause = print_of(scale_failure(&facts)) + 31 * print_of(scale_fallback(&facts));
 	char why[512];
 
 	facts.cause_is_news = cause != work->loop.cause;
@@ -108,7 +96,9 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 		act_scale(work, r->of.so, &facts, &d, why, polling_look);
 	say_status(work, &facts, &d, r->of.so);
 	announce_push(work);
-	arm_for_cooldown(work, &facts, &d);
+	/* The end of a cooldown is not left to the next poll. */
+	if (d.until_unix_ms > facts.now_unix_ms)
+		polling_arm_sooner(work, d.until_unix_ms - facts.now_unix_ms + 1);
 }
 
 void scaleloop_decide(struct work *work, const struct survey_result *result)
