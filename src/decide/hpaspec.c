@@ -39,10 +39,7 @@ static json_t *make_labels(const struct scaledobject *so, const char *hpa_name, 
 	json_t *object;
 
 	name_label(&labels, hpa_name);
-	strmap_set(&labels, "app.kubernetes.io/version", version);
-	strmap_set(&labels, "app.kubernetes.io/part-of", so->meta.name);
-	strmap_set(&labels, "app.kubernetes.io/managed-by", "kscaled");
-	inherit_labels(&so->meta, EXCLUDED_LABELS, &labels);
+	inherit_labels(&so->meta, version, EXCLUDED_LABELS, &labels);
 	/*
 	 * After the user's: the one is what metric requests carry, the other what our watch selects
 	 * on.
@@ -74,17 +71,13 @@ static json_t *make_annotations(const struct scaledobject *so)
 
 static json_t *make_metadata(const struct scaledobject *so, const char *version)
 {
-	json_t *metadata = json_object();
 	char name[NAME_SIZE];
 
 	scaledobject_hpa_name(so, name, sizeof(name));
-	json_object_set_new(metadata, "name", json_string(name));
-	json_object_set_new(metadata, "namespace", json_string(so->meta.namespace_));
-	json_object_set_new(metadata, "labels", make_labels(so, name, version));
-	if (so->meta.annotations.count > 0)
-		json_object_set_new(metadata, "annotations", make_annotations(so));
-	json_object_set_new(metadata, "ownerReferences", inherit_owners(OWNER_KIND, &so->meta));
-	return metadata;
+	return json_pack("{s:s, s:s, s:o, s:o*, s:o}", "name", name, "namespace", so->meta.namespace_, "labels",
+		make_labels(so, name, version), "annotations",
+		so->meta.annotations.count > 0 ? make_annotations(so) : NULL, "ownerReferences",
+		inherit_owners(OWNER_KIND, &so->meta));
 }
 
 /* ---- Spec ---- */
@@ -94,37 +87,24 @@ static json_t *make_target(const struct metric_spec *metric)
 	static const char *const fields[] = { [METRIC_AVERAGE_VALUE] = "averageValue",
 		[METRIC_VALUE] = "value",
 		[METRIC_UTILIZATION] = "averageUtilization" };
-	json_t *target = json_object();
 	char text[QUANTITY_TEXT_MAX];
 
-	json_object_set_new(target, "type", json_string(metric_target_type_name(metric->target_type)));
-	json_object_set_new(target, fields[metric->target_type],
+	return json_pack("{s:s, s:o}", "type", metric_target_type_name(metric->target_type),
+		fields[metric->target_type],
 		metric->target_type == METRIC_UTILIZATION ? json_integer(metric->target.milli / 1000)
 							  : json_string(quantity_format(metric->target, text)));
-	return target;
 }
 
 static json_t *make_external(const struct scaledobject *so, const struct metric_spec *metric)
 {
-	json_t *external = json_object(), *identifier = json_object(), *selector = json_object(),
-	       *labels = json_object();
-
-	json_object_set_new(labels, SELECTOR_KEY, json_string(so->meta.name));
-	json_object_set_new(selector, "matchLabels", labels);
-	json_object_set_new(identifier, "name", json_string(metric->name));
-	json_object_set_new(identifier, "selector", selector);
-	json_object_set_new(external, "metric", identifier);
-	return external;
+	return json_pack("{s:{s:s, s:{s:{s:s}}}}", "metric", "name", metric->name, "selector", "matchLabels",
+		SELECTOR_KEY, so->meta.name);
 }
 
 static json_t *make_resource(const struct metric_spec *metric)
 {
-	json_t *resource = json_object();
-
-	json_object_set_new(resource, "name", json_string(metric->name));
-	if (metric->kind == METRIC_CONTAINER_RESOURCE)
-		json_object_set_new(resource, "container", json_string(metric->container));
-	return resource;
+	return json_pack("{s:s, s:s*}", "name", metric->name, "container",
+		metric->kind == METRIC_CONTAINER_RESOURCE ? metric->container : NULL);
 }
 
 /* How each kind is written, in the order of its type's name, by which KEDA sorts. */
@@ -139,13 +119,10 @@ static const struct {
 
 static json_t *make_metric(const struct scaledobject *so, const struct metric_spec *metric, size_t kind)
 {
-	json_t *object = json_object(),
-	       *body = metric->kind == METRIC_EXTERNAL ? make_external(so, metric) : make_resource(metric);
+	json_t *body = metric->kind == METRIC_EXTERNAL ? make_external(so, metric) : make_resource(metric);
 
 	json_object_set_new(body, "target", make_target(metric));
-	json_object_set_new(object, "type", json_string(kinds[kind].type));
-	json_object_set_new(object, kinds[kind].field, body);
-	return object;
+	return json_pack("{s:s, s:o}", "type", kinds[kind].type, kinds[kind].field, body);
 }
 
 /*
@@ -231,16 +208,14 @@ static int find_composite(const struct scaledobject *so, struct metric_spec *out
 /* "Disabled" for the direction, whatever else the user wrote about it. */
 static void disable(json_t **behavior, const char *direction)
 {
-	json_t *rules;
+	json_t *rules = json_object_get(*behavior, direction);
 
 	if (*behavior == NULL)
 		*behavior = json_object();
-	rules = json_object_get(*behavior, direction);
-	if (!json_is_object(rules)) {
-		rules = json_object();
-		json_object_set_new(*behavior, direction, rules);
-	}
-	json_object_set_new(rules, "selectPolicy", json_string("Disabled"));
+	if (json_is_object(rules))
+		json_object_set_new(rules, "selectPolicy", json_string("Disabled"));
+	else
+		json_object_set_new(*behavior, direction, json_pack("{s:s}", "selectPolicy", "Disabled"));
 }
 
 /* NULL is no error by itself: there may be nothing to say. */
@@ -263,14 +238,10 @@ static int make_behavior(const struct scaledobject *so, json_t **out, struct err
 
 static json_t *make_scale_target(const struct scaledobject_spec *s, const char *group, const char *version)
 {
-	json_t *target = json_object();
-	char *api_version = mem_printf("%s%s%s", group, *group != '\0' ? "/" : "", version);
+	MEM_AUTO char *api_version = mem_printf("%s%s%s", group, *group != '\0' ? "/" : "", version);
 
-	json_object_set_new(target, "apiVersion", json_string(api_version));
-	json_object_set_new(target, "kind", json_string(scaledobject_target_kind(s)));
-	json_object_set_new(target, "name", json_string(s->target_name != NULL ? s->target_name : ""));
-	free(api_version);
-	return target;
+	return json_pack("{s:s, s:s, s:s}", "apiVersion", api_version, "kind", scaledobject_target_kind(s), "name",
+		s->target_name != NULL ? s->target_name : "");
 }
 
 static json_t *make_spec(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
@@ -280,33 +251,24 @@ static json_t *make_spec(const struct scaledobject *so, const struct metric_spec
 	char group[GROUP_VERSION_SIZE], version[GROUP_VERSION_SIZE];
 	struct metric_spec composite;
 	int has_composite = find_composite(so, &composite, err);
-	json_t *spec, *behavior;
+	json_t *behavior;
 
 	if (has_composite < 0 || check_metrics(so, metrics, count, has_composite == 1, err) < 0 ||
 		scaledobject_target_gv(s, group, version, sizeof(group), err) < 0 ||
 		make_behavior(so, &behavior, err) < 0)
 		return NULL;
-	spec = json_object();
-	json_object_set_new(spec, "scaleTargetRef", make_scale_target(s, group, version));
-	json_object_set_new(spec, "minReplicas", json_integer(scaledobject_hpa_min(s)));
-	json_object_set_new(spec, "maxReplicas", json_integer(scaledobject_hpa_max(s)));
-	json_object_set_new(spec, "metrics", make_metrics(so, metrics, count, has_composite == 1 ? &composite : NULL));
-	if (behavior != NULL)
-		json_object_set_new(spec, "behavior", behavior);
-	return spec;
+	return json_pack("{s:o, s:i, s:i, s:o, s:o*}", "scaleTargetRef", make_scale_target(s, group, version),
+		"minReplicas", (int)scaledobject_hpa_min(s), "maxReplicas", (int)scaledobject_hpa_max(s), "metrics",
+		make_metrics(so, metrics, count, has_composite == 1 ? &composite : NULL), "behavior", behavior);
 }
 
 json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
 	const char *version, struct err *err)
 {
-	json_t *object, *spec = make_spec(so, metrics, count, err);
+	json_t *spec = make_spec(so, metrics, count, err);
 
 	if (spec == NULL)
 		return NULL;
-	object = json_object();
-	json_object_set_new(object, "apiVersion", json_string("autoscaling/v2"));
-	json_object_set_new(object, "kind", json_string("HorizontalPodAutoscaler"));
-	json_object_set_new(object, "metadata", make_metadata(so, version));
-	json_object_set_new(object, "spec", spec);
-	return object;
+	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "autoscaling/v2", "kind", "HorizontalPodAutoscaler",
+		"metadata", make_metadata(so, version), "spec", spec);
 }

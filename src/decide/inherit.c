@@ -16,10 +16,13 @@ static bool in_list(const char *list, const char *key)
 	return false;
 }
 
-void inherit_labels(const struct meta *from, const char *exclusion, struct strmap *labels)
+void inherit_labels(const struct meta *from, const char *version, const char *exclusion, struct strmap *labels)
 {
 	const char *excluded = strmap_get(&from->annotations, exclusion);
 
+	strmap_set(labels, "app.kubernetes.io/version", version);
+	strmap_set(labels, "app.kubernetes.io/part-of", from->name);
+	strmap_set(labels, "app.kubernetes.io/managed-by", "kscaled");
 	for (size_t i = 0; i < from->labels.count; i++)
 		if (!in_list(excluded, from->labels.pairs[i].key))
 			strmap_set(labels, from->labels.pairs[i].key, from->labels.pairs[i].value);
@@ -27,16 +30,8 @@ void inherit_labels(const struct meta *from, const char *exclusion, struct strma
 
 json_t *inherit_owners(const char *kind, const struct meta *owner)
 {
-	json_t *list = json_array(), *one = json_object();
-
-	json_object_set_new(one, "apiVersion", json_string(OWNER_API_VERSION));
-	json_object_set_new(one, "kind", json_string(kind));
-	json_object_set_new(one, "name", json_string(owner->name));
-	json_object_set_new(one, "uid", json_string(owner->uid));
-	json_object_set_new(one, "controller", json_true());
-	json_object_set_new(one, "blockOwnerDeletion", json_true());
-	json_array_append_new(list, one);
-	return list;
+	return json_pack("[{s:s, s:s, s:s, s:s, s:b, s:b}]", "apiVersion", OWNER_API_VERSION, "kind", kind, "name",
+		owner->name, "uid", owner->uid, "controller", 1, "blockOwnerDeletion", 1);
 }
 
 json_t *inherit_map(const struct strmap *map)

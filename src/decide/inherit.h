@@ -13,11 +13,11 @@
 #include "crd/meta.h"
 
 /*
- * The labels of `from` over those that are in *labels already, but for the keys in the
+ * Kubernetes' recommended labels, and over them those of `from`, but for the keys in the
  * comma-separated list that the annotation `exclusion` of `from` holds; its parts are taken as they
- * stand (keda-core.md 1.5).
+ * stand (keda-core.md 1.5). app.kubernetes.io/name is the caller's, before.
  */
-void inherit_labels(const struct meta *from, const char *exclusion, struct strmap *labels);
+void inherit_labels(const struct meta *from, const char *version, const char *exclusion, struct strmap *labels);
 
 /*
  * metadata.ownerReferences: the one controller, of group keda.sh, whose deletion waits for what it

@@ -23,10 +23,7 @@ static json_t *make_labels(const struct scaledjob *sj, const char *version)
 	json_t *object;
 
 	strmap_set(&labels, "app.kubernetes.io/name", sj->meta.name);
-	strmap_set(&labels, "app.kubernetes.io/version", version);
-	strmap_set(&labels, "app.kubernetes.io/part-of", sj->meta.name);
-	strmap_set(&labels, "app.kubernetes.io/managed-by", "kscaled");
-	inherit_labels(&sj->meta, EXCLUDED_LABELS, &labels);
+	inherit_labels(&sj->meta, version, EXCLUDED_LABELS, &labels);
 	strmap_set(&labels, JOB_OWNER_LABEL, sj->meta.name); /* after the user's: by it the Job is found again */
 	object = inherit_map(&labels);
 	strmap_done(&labels);
@@ -50,13 +47,8 @@ static json_t *make_annotations(const struct scaledjob *sj)
 
 static json_t *make_metadata(const struct scaledjob *sj, const char *version)
 {
-	json_t *metadata = json_object();
-
-	json_object_set_new(metadata, "namespace", json_string(sj->meta.namespace_));
-	json_object_set_new(metadata, "labels", make_labels(sj, version));
-	json_object_set_new(metadata, "annotations", make_annotations(sj));
-	json_object_set_new(metadata, "ownerReferences", inherit_owners(OWNER_KIND, &sj->meta));
-	return metadata;
+	return json_pack("{s:s, s:o, s:o, s:o}", "namespace", sj->meta.namespace_, "labels", make_labels(sj, version),
+		"annotations", make_annotations(sj), "ownerReferences", inherit_owners(OWNER_KIND, &sj->meta));
 }
 
 /* ---- Spec ---- */
@@ -109,16 +101,12 @@ static json_t *make_spec(const struct scaledjob *sj, struct err *err)
 
 json_t *jobspec_make(const struct scaledjob *sj, const char *version, struct err *err)
 {
-	json_t *spec = make_spec(sj, err), *job;
+	json_t *spec = make_spec(sj, err);
 
 	if (spec == NULL)
 		return NULL;
-	job = json_object();
-	json_object_set_new(job, "apiVersion", json_string("batch/v1"));
-	json_object_set_new(job, "kind", json_string("Job"));
-	json_object_set_new(job, "metadata", make_metadata(sj, version));
-	json_object_set_new(job, "spec", spec);
-	return job;
+	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "batch/v1", "kind", "Job", "metadata",
+		make_metadata(sj, version), "spec", spec);
 }
 
 /* ---- Name ---- */
