@@ -15,8 +15,18 @@
 #define PAUSED     STATUSPARTS_PAUSED
 #define HPA_ACTIVE "HPAActive"
 
-#define REASON_CHECK_FAILED "ScaledObjectCheckFailed"
-#define MESSAGE_PAUSED      "ScaledObject is paused"
+static const struct statusparts_words words = {
+	.ready = "ScaledObjectReady",
+	.ready_message = "ScaledObject is defined correctly and is ready for scaling",
+	.ready_paused_message = "ScaledObject is paused",
+	.refused = "ScaledObjectCheckFailed",
+	.refused_message = "ScaledObject check failed",
+	.paused = "ScaledObjectPaused",
+	.paused_message = "ScaledObject is paused",
+	.unpaused = "ScaledObjectUnpaused",
+	.unpaused_message = "pause annotation removed for ScaledObject",
+	.lowered = (const char *const[]){ "TriggerError", "PartialTriggerError", "ErrorGettingCurrentReplicas", NULL },
+};
 
 static void replace_owned(const char **text, char *with)
 {
@@ -26,18 +36,10 @@ static void replace_owned(const char **text, char *with)
 
 /* ---- After a reconcile ---- */
 
-static void say_no_fallback(struct conditions *c, int64_t now_unix_ms, int64_t generation)
+static void say_no_fallback(const struct statusparts *p)
 {
-	conditions_set(c, FALLBACK, CONDITION_FALSE, "NoFallbackFound", "No fallbacks are active on this scaled object",
-		now_unix_ms, generation);
-}
-
-static void first_sight(struct conditions *c, int64_t now_unix_ms, int64_t generation)
-{
-	statusparts_first_sight(c, READY, CONDITION_UNKNOWN, now_unix_ms, generation);
-	statusparts_first_sight(c, ACTIVE, CONDITION_UNKNOWN, now_unix_ms, generation);
-	statusparts_first_sight(c, FALLBACK, CONDITION_UNKNOWN, now_unix_ms, generation);
-	statusparts_first_sight(c, PAUSED, CONDITION_FALSE, now_unix_ms, generation);
+	statusparts_say(p, FALLBACK, CONDITION_FALSE, "NoFallbackFound",
+		"No fallbacks are active on this scaled object");
 }
 
 static void record_target(const struct reconcile_outcome *o, struct scaledobject_status *status)
@@ -89,103 +91,57 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 	statusparts_prune(status);
 }
 
-/*
- * Ready is lowered by the loop for what only a poll can see; while reconcile finds nothing wrong,
- * only a poll can raise it again.
- */
-static bool lowered_by_loop(const struct condition *ready)
-{
-	static const char *const reasons[] = { "TriggerError", "PartialTriggerError", "ErrorGettingCurrentReplicas" };
-
-	for (size_t i = 0; ready != NULL && i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (strcmp(ready->reason, reasons[i]) == 0)
-			return true;
-	return false;
-}
-
 /* keda-core.md 2.3 rows 1 to 3. */
-static void record_pause(const struct directives *says, int64_t now_unix_ms, int64_t generation,
-	struct scaledobject_status *status)
+static void record_pause(const struct statusparts *p, const struct directives *says)
 {
-	struct conditions *c = &status->conditions;
-	const struct condition *was = conditions_get(c, PAUSED);
-
-	if (says == NULL)
-		return;
-	status->paused_replicas = says->paused ? says->paused_replicas : INT32_UNSET;
-	if (says->paused || says->scale_in_paused || says->scale_out_paused)
-		conditions_set(c, PAUSED, CONDITION_TRUE, "ScaledObjectPaused", MESSAGE_PAUSED, now_unix_ms,
-			generation);
-	else if (was->status != CONDITION_FALSE)
-		conditions_set(c, PAUSED, CONDITION_FALSE, "ScaledObjectUnpaused",
-			"pause annotation removed for ScaledObject", now_unix_ms, generation);
-}
-
-static void set_up(const struct directives *says, struct scaledobject_status *status, int64_t now_unix_ms,
-	int64_t generation)
-{
-	struct conditions *c = &status->conditions;
-	const struct condition *ready = conditions_get(c, READY);
-	bool paused = says != NULL && says->paused;
-
-	if (lowered_by_loop(ready) && !paused)
-		statusparts_confirm(c, ready, now_unix_ms, generation);
-	else
-		conditions_set(c, READY, CONDITION_TRUE, "ScaledObjectReady",
-			paused ? MESSAGE_PAUSED : "ScaledObject is defined correctly and is ready for scaling",
-			now_unix_ms, generation);
+	p->status->paused_replicas = says->paused ? says->paused_replicas : INT32_UNSET;
+	statusparts_pause(p, says->paused || says->scale_in_paused || says->scale_out_paused);
 }
 
 /* keda-core.md 3.4, last paragraph. */
-static void mirror_hpa(const struct hpa *hpa, int64_t now_unix_ms, int64_t generation, struct conditions *c)
+static void mirror_hpa(const struct statusparts *p, const struct hpa *hpa)
 {
-	char *message;
+	MEM_AUTO char *message = NULL;
 
 	if (hpa == NULL || *hpa->scaling_active_status == '\0')
 		return;
 	if (strcmp(hpa->scaling_active_status, "True") == 0) {
-		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "HPAActive", "HPA is actively scaling", now_unix_ms,
-			generation);
+		statusparts_say(p, HPA_ACTIVE, CONDITION_TRUE, "HPAActive", "HPA is actively scaling");
 		return;
 	}
 	if (strcmp(hpa->scaling_active_reason, "ScalingDisabled") == 0) {
-		conditions_set(c, HPA_ACTIVE, CONDITION_TRUE, "ScalingDisabled", hpa->scaling_active_message,
-			now_unix_ms, generation);
+		statusparts_say(p, HPA_ACTIVE, CONDITION_TRUE, "ScalingDisabled", hpa->scaling_active_message);
 		return;
 	}
 	message = mem_printf("HPA is not actively scaling: %s", hpa->scaling_active_message);
-	conditions_set(c, HPA_ACTIVE, CONDITION_FALSE,
-		*hpa->scaling_active_reason != '\0' ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message,
-		now_unix_ms, generation);
-	free(message);
+	statusparts_say(p, HPA_ACTIVE, CONDITION_FALSE,
+		*hpa->scaling_active_reason != '\0' ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message);
 }
 
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms,
 	struct scaledobject_status *status)
 {
-	int64_t generation = so->meta.generation;
+	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
 
 	record_target(o, status);
 	if (so->spec_err == NULL)
 		statusparts_triggers(so->spec.triggers, so->spec.trigger_count, status);
 	record_metrics(so, o, status);
-	first_sight(&status->conditions, now_unix_ms, generation);
-	statusparts_looked_at(&status->conditions, PAUSED, generation);
-	statusparts_looked_at(&status->conditions, FALLBACK, generation);
+	statusparts_first_sight(&p, READY, CONDITION_UNKNOWN);
+	statusparts_first_sight(&p, ACTIVE, CONDITION_UNKNOWN);
+	statusparts_first_sight(&p, FALLBACK, CONDITION_UNKNOWN);
+	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
+	statusparts_looked_at(&p, PAUSED);
+	statusparts_looked_at(&p, FALLBACK);
 	if (!verdict_fallback_valid(&so->spec)) {
-		say_no_fallback(&status->conditions, now_unix_ms, generation);
+		say_no_fallback(&p);
 		free_health(status);
 	}
-	record_pause(o->directives, now_unix_ms, generation, status);
-	if (o->err == NULL) {
-		set_up(o->directives, status, now_unix_ms, generation);
-		return;
-	}
-	conditions_set(&status->conditions, READY, CONDITION_FALSE, REASON_CHECK_FAILED, o->err->msg, now_unix_ms,
-		generation);
-	conditions_set(&status->conditions, ACTIVE, CONDITION_UNKNOWN, "UnknownState", "ScaledObject check failed",
-		now_unix_ms, generation);
-	mirror_hpa(o->hpa, now_unix_ms, generation, &status->conditions);
+	if (o->directives != NULL)
+		record_pause(&p, o->directives);
+	statusparts_reconciled(&p, o->err, o->directives != NULL && o->directives->paused);
+	if (o->err != NULL)
+		mirror_hpa(&p, o->hpa);
 }
 
 /* ---- After a tick ---- */
@@ -234,88 +190,74 @@ static void record_health(const struct verdict_trigger *t, int32_t threshold, st
  * KEDA's sentence, and behind it which trigger and why; what was told stays as it does in Ready
  * (say_ready).
  */
-static void say_fallback(const struct verdict_trigger *t, bool news, int64_t now_unix_ms, int64_t generation,
-	struct conditions *c)
+static void say_fallback(const struct statusparts *p, const struct verdict_trigger *t, bool news)
 {
 	static const char sentence[] = "At least one trigger is falling back on this scaled object";
-	const struct condition *told = conditions_get(c, FALLBACK);
-	MEM_AUTO char *message = NULL;
+	MEM_AUTO char *message = t->source_err ? mem_printf("%s: %s: %s", sentence, t->metric_name, t->source_err->msg)
+					       : NULL;
 
-	if (told && told->status == CONDITION_TRUE && !news)
-		message = mem_dup(told->message);
-	else if (t->source_err)
-		message = mem_printf("%s: %s: %s", sentence, t->metric_name, t->source_err->msg);
+	statusparts_say_once(p, FALLBACK, CONDITION_TRUE, "FallbackExists", message ? message : sentence, !news);
+}
+
+static void record_counts(const struct statusparts *p, const struct scaledobject_spec *spec,
+	const struct verdict_trigger *triggers, size_t count, bool cause_is_news)
+{
+	const struct verdict_trigger *falling_back = NULL;
+
+	if (count == 0 || !verdict_fallback_valid(spec))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		record_health(&triggers[i], spec->fallback->failure_threshold, p->status);
+		if (!falling_back && triggers[i].failures > spec->fallback->failure_threshold &&
+			triggers[i].fallback_trouble == NULL)
+			falling_back = &triggers[i];
+	}
+	if (falling_back)
+		say_fallback(p, falling_back, cause_is_news);
 	else
-		message = mem_dup(sentence);
-	conditions_set(c, FALLBACK, CONDITION_TRUE, "FallbackExists", message, now_unix_ms, generation);
+		say_no_fallback(p);
 }
 
 void conditions_after_count(const struct scaledobject *so, const struct verdict_trigger *triggers, size_t count,
 	bool cause_is_news, int64_t now_unix_ms, struct scaledobject_status *status)
 {
-	struct conditions *c = &status->conditions;
-	const struct verdict_trigger *falling_back = NULL;
+	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
 
-	if (count == 0 || !verdict_fallback_valid(&so->spec))
-		return;
-	for (size_t i = 0; i < count; i++) {
-		record_health(&triggers[i], so->spec.fallback->failure_threshold, status);
-		if (!falling_back && triggers[i].failures > so->spec.fallback->failure_threshold &&
-			triggers[i].fallback_trouble == NULL)
-			falling_back = &triggers[i];
-	}
-	if (falling_back)
-		say_fallback(falling_back, cause_is_news, now_unix_ms, so->meta.generation, c);
-	else
-		say_no_fallback(c, now_unix_ms, so->meta.generation);
+	record_counts(&p, &so->spec, triggers, count, cause_is_news);
 }
 
 /*
  * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a
- * failure stays while it is the same trigger and the same kind of error: a text that is another at
- * each poll (times, ports, "refused" and then "timed out") would be a write at each poll.
+ * failure stays while it is the same trigger and the same kind of error.
  */
-static void say_ready(const struct scale_facts *facts, const struct scale_decision *d, int64_t now_unix_ms,
-	int64_t generation, struct conditions *c)
+static void say_ready(const struct statusparts *p, const struct scale_facts *facts, const struct scale_decision *d)
 {
-	const struct condition *told = conditions_get(c, READY);
 	struct scale_failure cause = scale_failure(facts);
-	MEM_AUTO char *message = NULL;
+	MEM_AUTO char *message = d->failing && cause.err && facts->replicas_known
+		? mem_printf("%s: %s: %s", d->ready_message, cause.metric_name, cause.err->msg)
+		: NULL;
 
-	if (!d->failing || !cause.err || !facts->replicas_known)
-		message = mem_dup(d->ready_message);
-	else if (told && told->status == d->ready && strcmp(told->reason, d->ready_reason) == 0 &&
-		!facts->cause_is_news)
-		message = mem_dup(told->message);
-	else
-		message = mem_printf("%s: %s: %s", d->ready_message, cause.metric_name, cause.err->msg);
-	conditions_set(c, READY, d->ready, d->ready_reason, message, now_unix_ms, generation);
+	statusparts_say_once(p, READY, d->ready, d->ready_reason, message ? message : d->ready_message,
+		message && !facts->cause_is_news);
 }
 
 void conditions_after_tick(const struct scaledobject *so, const struct scale_facts *facts,
 	const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status)
 {
-	struct conditions *c = &status->conditions;
-	int64_t generation = so->meta.generation;
-	/*
-	 * What reconcile found wrong stands until reconcile finds it right: a loop that still runs
-	 * by an older spec must not hide it, nor flap with it.
-	 */
-	bool ours = !statusparts_ready_is_false(c, REASON_CHECK_FAILED);
-	bool sets_active = ours && d->active_reason != NULL;
+	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
+	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason != NULL;
 
 	if (d->rule == SCALE_RULE_PAUSED)
 		return;
-	statusparts_last_active(d->active, sets_active && !statusparts_is_true(c, ACTIVE), d->last_active_unix_ms,
-		now_unix_ms, status);
+	statusparts_last_active(&p, d->active, sets_active && !statusparts_is_true(&status->conditions, ACTIVE),
+		d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
-	conditions_after_count(so, facts->triggers, facts->trigger_count, facts->cause_is_news, now_unix_ms, status);
+	record_counts(&p, &so->spec, facts->triggers, facts->trigger_count, facts->cause_is_news);
 	if (ours && d->ready_reason != NULL)
-		say_ready(facts, d, now_unix_ms, generation, c);
+		say_ready(&p, facts, d);
 	if (sets_active)
-		conditions_set(c, ACTIVE, d->active_status, d->active_reason, d->active_message, now_unix_ms,
-			generation);
+		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);
 	if (d->rule != SCALE_RULE_REPLICAS_UNKNOWN)
-		mirror_hpa(hpa, now_unix_ms, generation, c);
+		mirror_hpa(&p, hpa);
 }

@@ -13,36 +13,79 @@
 
 /* ---- Conditions ---- */
 
-void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms,
-	int64_t generation)
+void statusparts_say(const struct statusparts *p, const char *type, enum condition_status status, const char *reason,
+	const char *message)
 {
-	if (conditions_get(c, type) == NULL)
-		conditions_set(c, type, status, "", "", now_unix_ms, generation);
+	conditions_set(&p->status->conditions, type, status, reason, message, p->now_unix_ms, p->generation);
 }
 
-void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation)
+void statusparts_say_once(const struct statusparts *p, const char *type, enum condition_status status,
+	const char *reason, const char *message, bool stands)
 {
-	/* Copies, as conditions_set may free what conditions_get lent. */
-	char *type = mem_dup(was->type), *reason = mem_dup(was->reason), *message = mem_dup(was->message);
+	const struct condition *told = conditions_get(&p->status->conditions, type);
+	bool same = stands && told != NULL && told->status == status && strcmp(told->reason, reason) == 0;
+	/* A copy, as conditions_set may free what conditions_get lent. */
+	MEM_AUTO char *kept = same ? mem_dup(told->message) : NULL;
 
-	conditions_set(c, type, was->status, reason, message, now_unix_ms, generation);
-	free(type);
-	free(reason);
-	free(message);
+	statusparts_say(p, type, status, reason, same ? kept : message);
 }
 
-void statusparts_looked_at(struct conditions *c, const char *type, int64_t generation)
+void statusparts_first_sight(const struct statusparts *p, const char *type, enum condition_status status)
 {
+	if (conditions_get(&p->status->conditions, type) == NULL)
+		statusparts_say(p, type, status, "", "");
+}
+
+void statusparts_looked_at(const struct statusparts *p, const char *type)
+{
+	struct conditions *c = &p->status->conditions;
+
 	for (size_t i = 0; i < c->count; i++)
 		if (strcmp(c->list[i].type, type) == 0)
-			c->list[i].observed_generation = generation;
+			c->list[i].observed_generation = p->generation;
 }
 
-bool statusparts_ready_is_false(const struct conditions *c, const char *reason)
+void statusparts_pause(const struct statusparts *p, bool paused)
 {
-	const struct condition *ready = conditions_get(c, STATUSPARTS_READY);
+	const struct statusparts_words *w = p->words;
 
-	return ready != NULL && ready->status == CONDITION_FALSE && strcmp(ready->reason, reason) == 0;
+	if (paused)
+		statusparts_say(p, STATUSPARTS_PAUSED, CONDITION_TRUE, w->paused, w->paused_message);
+	else if (conditions_get(&p->status->conditions, STATUSPARTS_PAUSED)->status != CONDITION_FALSE)
+		statusparts_say(p, STATUSPARTS_PAUSED, CONDITION_FALSE, w->unpaused, w->unpaused_message);
+}
+
+/* The reason, when the loop lowered Ready; NULL. */
+static const char *lowered_by_loop(const struct statusparts *p, const struct condition *ready)
+{
+	for (const char *const *reason = p->words->lowered; *reason != NULL; reason++)
+		if (strcmp(ready->reason, *reason) == 0)
+			return *reason;
+	return NULL;
+}
+
+void statusparts_reconciled(const struct statusparts *p, const struct err *err, bool paused)
+{
+	const struct statusparts_words *w = p->words;
+	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
+	const char *lowered = lowered_by_loop(p, ready);
+
+	if (err != NULL) {
+		statusparts_say(p, STATUSPARTS_READY, CONDITION_FALSE, w->refused, err->msg);
+		statusparts_say(p, STATUSPARTS_ACTIVE, CONDITION_UNKNOWN, "UnknownState", w->refused_message);
+	} else if (lowered != NULL && !paused) {
+		statusparts_say_once(p, STATUSPARTS_READY, ready->status, lowered, "", true);
+	} else {
+		statusparts_say(p, STATUSPARTS_READY, CONDITION_TRUE, w->ready,
+			paused ? w->ready_paused_message : w->ready_message);
+	}
+}
+
+bool statusparts_is_refused(const struct statusparts *p)
+{
+	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
+
+	return ready != NULL && ready->status == CONDITION_FALSE && strcmp(ready->reason, p->words->refused) == 0;
 }
 
 bool statusparts_is_true(const struct conditions *c, const char *type)
@@ -182,11 +225,12 @@ void statusparts_activity(statusparts_active_fn active, const void *arg, struct 
 		status->activity[i].active = active(arg, status->activity[i].metric);
 }
 
-void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms,
-	struct scaledobject_status *status)
+void statusparts_last_active(const struct statusparts *p, bool active, bool edge, int64_t last_unix_ms)
 {
+	struct scaledobject_status *status = p->status;
+
 	if (active && (edge || status->last_active_unix_ms == 0))
-		status->last_active_unix_ms = now_unix_ms;
+		status->last_active_unix_ms = p->now_unix_ms;
 	if (!active && last_unix_ms > status->last_active_unix_ms)
 		status->last_active_unix_ms = last_unix_ms;
 }

@@ -11,22 +11,53 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "crd/scaledobject.h"
 
 #define STATUSPARTS_READY  "Ready"
 #define STATUSPARTS_ACTIVE "Active"
 #define STATUSPARTS_PAUSED "Paused"
 
+/* KEDA's reasons and messages for one kind. */
+struct statusparts_words {
+	const char *ready, *ready_message, *ready_paused_message;
+	const char *refused, *refused_message;
+	const char *paused, *paused_message, *unpaused, *unpaused_message;
+	const char *const *lowered; /* reasons of a Ready that the loop lowered; NULL-terminated */
+};
+
+/* Whose status becomes the wanted one, when, and what generation of the object that is about. */
+struct statusparts {
+	const struct statusparts_words *words;
+	struct scaledobject_status *status;
+	int64_t now_unix_ms, generation;
+};
+
 /* ---- Conditions ---- */
 
-/* What nobody has said anything about yet is there all the same. */
-void statusparts_first_sight(struct conditions *c, const char *type, enum condition_status status, int64_t now_unix_ms,
-	int64_t generation);
-/* Sets a condition to what it is already, so that its generation moves on. */
-void statusparts_confirm(struct conditions *c, const struct condition *was, int64_t now_unix_ms, int64_t generation);
-/* The same without a word: what this reconcile has found still to be so. */
-void statusparts_looked_at(struct conditions *c, const char *type, int64_t generation);
-bool statusparts_ready_is_false(const struct conditions *c, const char *reason);
+void statusparts_say(const struct statusparts *p, const char *type, enum condition_status status, const char *reason,
+	const char *message);
+/*
+ * stands: the message that was told with this status and reason stays. A text that is another at
+ * each poll (times, ports, "refused" and then "timed out") would be a write at each poll.
+ */
+void statusparts_say_once(const struct statusparts *p, const char *type, enum condition_status status,
+	const char *reason, const char *message, bool stands);
+/* A condition that nobody has said anything about yet is there all the same. */
+void statusparts_first_sight(const struct statusparts *p, const char *type, enum condition_status status);
+/* What this reconcile has found still to be so: its generation moves on. */
+void statusparts_looked_at(const struct statusparts *p, const char *type);
+void statusparts_pause(const struct statusparts *p, bool paused);
+/*
+ * Ready as a reconcile found it; err NULL: all is set up. What only a poll can see lowers Ready in
+ * the loop; while reconcile finds nothing wrong, only a poll can raise it again.
+ */
+void statusparts_reconciled(const struct statusparts *p, const struct err *err, bool paused);
+/*
+ * What reconcile found wrong stands until reconcile finds it right: a loop that still runs by an
+ * older spec must not hide it, nor flap with it.
+ */
+bool statusparts_is_refused(const struct statusparts *p);
 bool statusparts_is_true(const struct conditions *c, const char *type);
 
 /* ---- Triggers and their metrics ---- */
@@ -51,7 +82,6 @@ void statusparts_activity(statusparts_active_fn active, const void *arg, struct 
  * while active (`last`) is stamped with the first poll that finds no activity; then it does not
  * move, so there is nothing more to write.
  */
-void statusparts_last_active(bool active, bool edge, int64_t last_unix_ms, int64_t now_unix_ms,
-	struct scaledobject_status *status);
+void statusparts_last_active(const struct statusparts *p, bool active, bool edge, int64_t last_unix_ms);
 
 #endif

@@ -10,16 +10,21 @@
 #define ACTIVE STATUSPARTS_ACTIVE
 #define PAUSED STATUSPARTS_PAUSED
 
-#define REASON_CHECK_FAILED "ScaledJobCheckFailed"
+static const struct statusparts_words words = {
+	.ready = "ScaledJobReady",
+	.ready_message = "ScaledJob is defined correctly and is ready to scaling",
+	.ready_paused_message = "ScaledJob is paused, skipping reconcile loop",
+	.refused = "ScaledJobCheckFailed",
+	.refused_message = "ScaledJob check failed",
+	.paused = "ScaledJobPaused",
+	.paused_message = "ScaledJob is paused",
+	.unpaused = "ScaledJobUnpaused",
+	.unpaused_message = "ScaledJob is unpaused",
+	.lowered = (const char *const[]){ "TriggerError", "PartialTriggerError", "ErrorGettingJobs", "ErrorGettingPods",
+		"KEDAJobCreateFailed", NULL },
+};
 
 /* ---- After a reconcile ---- */
-
-static void first_sight(struct conditions *c, int64_t now_unix_ms, int64_t generation)
-{
-	statusparts_first_sight(c, READY, CONDITION_UNKNOWN, now_unix_ms, generation);
-	statusparts_first_sight(c, ACTIVE, CONDITION_UNKNOWN, now_unix_ms, generation);
-	statusparts_first_sight(c, PAUSED, CONDITION_FALSE, now_unix_ms, generation);
-}
 
 static void record_metrics(const struct job_outcome *o, struct scaledobject_status *status)
 {
@@ -32,64 +37,21 @@ static void record_metrics(const struct job_outcome *o, struct scaledobject_stat
 	statusparts_prune(status);
 }
 
-static void record_pause(const struct job_outcome *o, int64_t now_unix_ms, int64_t generation, struct conditions *c)
-{
-	if (!o->paused_known)
-		return;
-	if (o->paused)
-		conditions_set(c, PAUSED, CONDITION_TRUE, "ScaledJobPaused", "ScaledJob is paused", now_unix_ms,
-			generation);
-	else if (conditions_get(c, PAUSED)->status != CONDITION_FALSE)
-		conditions_set(c, PAUSED, CONDITION_FALSE, "ScaledJobUnpaused", "ScaledJob is unpaused", now_unix_ms,
-			generation);
-}
-
-/*
- * Ready is lowered by the loop for what only a poll can see; while reconcile finds nothing wrong,
- * only a poll can raise it again.
- */
-static bool lowered_by_loop(const struct condition *ready)
-{
-	static const char *const reasons[] = { "TriggerError", "PartialTriggerError", "ErrorGettingJobs",
-		"ErrorGettingPods", "KEDAJobCreateFailed" };
-
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
-		if (strcmp(ready->reason, reasons[i]) == 0)
-			return true;
-	return false;
-}
-
-static void set_up(bool paused, int64_t now_unix_ms, int64_t generation, struct conditions *c)
-{
-	const struct condition *ready = conditions_get(c, READY);
-
-	if (lowered_by_loop(ready) && !paused)
-		statusparts_confirm(c, ready, now_unix_ms, generation);
-	else
-		conditions_set(c, READY, CONDITION_TRUE, "ScaledJobReady",
-			paused ? "ScaledJob is paused, skipping reconcile loop"
-			       : "ScaledJob is defined correctly and is ready to scaling",
-			now_unix_ms, generation);
-}
-
 void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_outcome *o, int64_t now_unix_ms,
 	struct scaledobject_status *status)
 {
-	struct conditions *c = &status->conditions;
-	int64_t generation = sj->meta.generation;
+	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
 
 	if (sj->spec_err == NULL)
 		statusparts_triggers(sj->spec.triggers, sj->spec.trigger_count, status);
 	record_metrics(o, status);
-	first_sight(c, now_unix_ms, generation);
-	statusparts_looked_at(c, PAUSED, generation);
-	record_pause(o, now_unix_ms, generation, c);
-	if (o->err == NULL) {
-		set_up(o->paused_known && o->paused, now_unix_ms, generation, c);
-		return;
-	}
-	conditions_set(c, READY, CONDITION_FALSE, REASON_CHECK_FAILED, o->err->msg, now_unix_ms, generation);
-	conditions_set(c, ACTIVE, CONDITION_UNKNOWN, "UnknownState", "ScaledJob check failed", now_unix_ms, generation);
+	statusparts_first_sight(&p, READY, CONDITION_UNKNOWN);
+	statusparts_first_sight(&p, ACTIVE, CONDITION_UNKNOWN);
+	statusparts_first_sight(&p, PAUSED, CONDITION_FALSE);
+	statusparts_looked_at(&p, PAUSED);
+	if (o->paused_known)
+		statusparts_pause(&p, o->paused);
+	statusparts_reconciled(&p, o->err, o->paused_known && o->paused);
 }
 
 /* ---- After a tick ---- */
@@ -109,49 +71,35 @@ static bool trigger_active(const void *arg, const char *metric)
 
 /*
  * KEDA's sentence, and behind it the cause, for whoever looks with kubectl only. What was told of a
- * failure stays while it is the same failure: a text that is another at each poll (times, ports,
- * the name of the Job that was refused) would be a write at each poll. Reconcile says "ready to
- * scaling" where the loop says "ready for scaling", both as KEDA does: that, too, stays as it was
- * told, or the two would write in turn.
+ * failure stays while it is the same failure (its text may name another Job each time). Reconcile
+ * says "ready to scaling" where the loop says "ready for scaling", both as KEDA does: that, too,
+ * stays as it was told, or the two would write in turn.
  */
-static void say_ready(const struct jobs_facts *facts, const struct jobs_decision *d, int64_t now_unix_ms,
-	int64_t generation, struct conditions *c)
+static void say_ready(const struct statusparts *p, const struct jobs_facts *facts, const struct jobs_decision *d)
 {
-	const struct condition *told = conditions_get(c, READY);
-	bool same = told != NULL && told->status == d->ready && strcmp(told->reason, d->ready_reason) == 0;
-	MEM_AUTO char *message = NULL;
 	char cause[ERR_MSG_MAX];
+	MEM_AUTO char *message = jobs_failure(facts, cause, sizeof(cause))
+		? mem_printf("%s: %s", d->ready_message, cause)
+		: NULL;
 
-	if (same && !facts->cause_is_news)
-		message = mem_dup(told->message);
-	else if (jobs_failure(facts, cause, sizeof(cause)))
-		message = mem_printf("%s: %s", d->ready_message, cause);
-	else
-		message = mem_dup(d->ready_message);
-	conditions_set(c, READY, d->ready, d->ready_reason, message, now_unix_ms, generation);
+	statusparts_say_once(p, READY, d->ready, d->ready_reason, message ? message : d->ready_message,
+		!facts->cause_is_news);
 }
 
 void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_facts *facts, const struct jobs_decision *d,
 	int64_t now_unix_ms, struct scaledobject_status *status)
 {
-	struct conditions *c = &status->conditions;
-	int64_t generation = sj->meta.generation;
-	/*
-	 * What reconcile found wrong stands until reconcile finds it right: a loop that still runs
-	 * by an older spec must not hide it, nor flap with it.
-	 */
-	bool ours = !statusparts_ready_is_false(c, REASON_CHECK_FAILED);
-	bool sets_active = ours && d->active_reason != NULL;
+	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
+	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason != NULL;
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
-	statusparts_last_active(d->active, sets_active && !statusparts_is_true(c, ACTIVE), d->last_active_unix_ms,
-		now_unix_ms, status);
+	statusparts_last_active(&p, d->active, sets_active && !statusparts_is_true(&status->conditions, ACTIVE),
+		d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	if (ours && d->ready_reason != NULL)
-		say_ready(facts, d, now_unix_ms, generation, c);
+		say_ready(&p, facts, d);
 	if (sets_active)
-		conditions_set(c, ACTIVE, d->active_status, d->active_reason, d->active_message, now_unix_ms,
-			generation);
+		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);
 }
