@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define NS_PER_MS UINT64_C(1000000)
 #define MAX_NS    ((uint64_t)INT64_MAX) /* Go's own limit, some 292 years */
 
@@ -33,7 +35,7 @@ static const struct unit *read_unit(const char **p)
 {
 	size_t len = strcspn(*p, ".0123456789");
 
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(units); i++) {
 		if (strlen(units[i].name) == len && memcmp(units[i].name, *p, len) == 0) {
 			*p += len;
 			return &units[i];

@@ -119,5 +119,5 @@ const char *err_kind_name(enum err_kind kind)
 		[ERR_BUG] = "bug",
 	};
 
-	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "unknown";
+	return (size_t)kind < MEM_COUNT(names) ? names[kind] : "unknown";
 }

@@ -23,7 +23,7 @@ static const char *const level_names[] = { "debug", "info", "warn", "error" };
 
 int log_level_parse(const char *text, enum log_level *out, struct err *err)
 {
-	for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(level_names); i++) {
 		if (strcmp(text, level_names[i]) == 0) {
 			*out = (enum log_level)i;
 			return 0;

@@ -19,6 +19,8 @@ char *mem_dupn(const char *bytes, size_t len);          /* len bytes and a termi
 char *mem_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 char *mem_vprintf(const char *fmt, va_list ap) __attribute__((format(printf, 1, 0)));
 
+#define MEM_COUNT(array) (sizeof(array) / sizeof((array)[0])) /* elements of an array, not of a pointer */
+
 /* Overwrites bytes in a way the compiler keeps, for buffers that held a secret. */
 void mem_wipe(void *ptr, size_t len);
 

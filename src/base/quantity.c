@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 /* A suffix multiplies by 10^ten or by 2^two. */
 static const struct suffix {
 	const char *text;
@@ -31,7 +33,6 @@ static const struct suffix {
 	{ "Ei", QUANTITY_BINARY_SI, 0, 60 },
 };
 
-#define SUFFIXES (sizeof(suffixes) / sizeof(suffixes[0]))
 /* Further digits of an exponent change nothing: the value is out of range or below a milli. */
 #define EXPONENT_LIMIT 100000000
 
@@ -58,7 +59,7 @@ static bool read_exponent(const char *text, int *out)
 
 static bool read_suffix(const char *text, struct suffix *out)
 {
-	for (size_t i = 0; i < SUFFIXES; i++) {
+	for (size_t i = 0; i < MEM_COUNT(suffixes); i++) {
 		if (strcmp(text, suffixes[i].text) == 0) {
 			*out = suffixes[i];
 			return true;

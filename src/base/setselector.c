@@ -43,7 +43,7 @@ static void advance(struct reader *r)
 	while (is_blank(*r->at))
 		r->at++;
 	r->token = (struct token){ *r->at ? WORD : END, r->at, 0 };
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(signs); i++) {
 		size_t len = strlen(signs[i].text);
 
 		if (strncmp(r->at, signs[i].text, len) == 0) {

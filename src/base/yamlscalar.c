@@ -47,7 +47,7 @@ static const struct {
 
 static json_t *read_word(const char *text)
 {
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(words); i++) {
 		if (strcmp(words[i].text, text) != 0)
 			continue;
 		return words[i].type == JSON_NULL ? json_null() : json_boolean(words[i].type == JSON_TRUE);

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/statusclient.h"
 
 #define ANSWER_MAX ((size_t)64 << 20)
@@ -34,7 +35,7 @@ const char *asking_kind(const char *word)
 		{ "scaledjobs", "scaledjob" },
 	};
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if (strcmp(words[i].word, word) == 0)
 			return words[i].kind;
 	return NULL;

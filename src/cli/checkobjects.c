@@ -393,7 +393,7 @@ static void judge_known(struct run *r, const struct document *doc, const char *k
 	schema_check(crdschema_get(r->schemas, kind), doc->json, on_schema, &r->findings);
 	schema_check(r->metadata_schema, doc->json, on_schema, &r->findings);
 	judge_metadata(r, doc->json);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (strcmp(kinds[i].kind, kind) == 0)
 			kinds[i].judge(r, doc);
 }

@@ -19,10 +19,8 @@ static const struct {
 	{ TRIGGERAUTH_CLUSTER_KIND, manifests_crd_clustertriggerauthentications },
 };
 
-#define CRDS (sizeof(crds) / sizeof(crds[0]))
-
 struct crdschema {
-	struct documents *read[CRDS];
+	struct documents *read[MEM_COUNT(crds)];
 };
 
 struct crdschema *crdschema_new(void)
@@ -34,7 +32,7 @@ void crdschema_free(struct crdschema *s)
 {
 	if (!s)
 		return;
-	for (size_t i = 0; i < CRDS; i++)
+	for (size_t i = 0; i < MEM_COUNT(crds); i++)
 		documents_free(s->read[i]);
 	free(s);
 }
@@ -43,14 +41,14 @@ static size_t position(const char *kind)
 {
 	size_t i = 0;
 
-	while (i < CRDS && strcmp(crds[i].kind, kind) != 0)
+	while (i < MEM_COUNT(crds) && strcmp(crds[i].kind, kind) != 0)
 		i++;
 	return i;
 }
 
 bool crdschema_knows(const char *kind)
 {
-	return position(kind) < CRDS;
+	return position(kind) < MEM_COUNT(crds);
 }
 
 const json_t *crdschema_get(struct crdschema *s, const char *kind)
@@ -58,7 +56,7 @@ const json_t *crdschema_get(struct crdschema *s, const char *kind)
 	size_t i = position(kind);
 	const json_t *versions;
 
-	if (i == CRDS)
+	if (i == MEM_COUNT(crds))
 		return NULL;
 	if (!s->read[i]) {
 		s->read[i] = documents_new();

@@ -108,7 +108,7 @@ static char *field_of(const char *message, const char **rest)
 	*rest = message;
 	if (message[len] != ' ' || len < 2 || message[len - 1] != ':')
 		return NULL;
-	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(roots); i++) {
 		size_t root = strlen(roots[i]);
 
 		if (strncmp(message, roots[i], root) != 0 || !strchr(".[:", message[root]))

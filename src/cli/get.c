@@ -125,8 +125,6 @@ static const struct kind {
 		add_job },
 };
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
-
 static bool is_wanted(const struct get_view *view, const struct kind *kind)
 {
 	return !view->kind || strcmp(view->kind, kind->word) == 0;
@@ -176,7 +174,7 @@ void get_render(const json_t *answer, const struct asking_screen *screen, const 
 	size_t count = 0;
 
 	tell_unread(answer, view, out);
-	for (size_t i = 0; i < KINDS; i++)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (is_wanted(view, &kinds[i]))
 			count += print_kind(&kinds[i], items, screen, view->wide, count > 0, out);
 	if (count == 0)

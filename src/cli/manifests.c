@@ -39,7 +39,7 @@ static bool is_namespace_of_kubernetes(const char *name)
 {
 	static const char *const names[] = { "default", "kube-system", "kube-public", "kube-node-lease" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;
 	return false;

@@ -290,7 +290,7 @@ static bool is_name(const char *message, const char *quote)
 {
 	static const char *const words[] = { "param ", "parameter ", "parameters ", "key ", "and " };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if ((size_t)(quote - message) >= strlen(words[i]) &&
 			strncmp(quote - strlen(words[i]), words[i], strlen(words[i])) == 0)
 			return true;

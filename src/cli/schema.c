@@ -121,7 +121,7 @@ static bool check_type(const struct check *c, const json_t *schema, const struct
 		tell(c, &spot->at, "must be a string or a whole number, not %s", name_of(spot->value));
 		return false;
 	}
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(types); i++) {
 		if (strcmp(types[i].name, wanted) != 0 || types[i].fits(spot->value))
 			continue;
 		tell(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value),

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define REPLICAS_DIGITS_MAX 10 /* 2147483647 */
 #define SHOWN_MAX           64 /* of a wrong value, in messages */
 
@@ -18,7 +20,7 @@ bool directives_read_bool(const char *text, bool *out)
 	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" },
 		{ "FALSE", "TRUE" }, { "False", "True" } };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(words); i++) {
 		if (strcmp(text, words[i][0]) == 0 || strcmp(text, words[i][1]) == 0) {
 			*out = strcmp(text, words[i][1]) == 0;
 			return true;

@@ -135,7 +135,7 @@ static json_t *make_metrics(const struct scaledobject *so, const struct metric_s
 {
 	json_t *list = json_array();
 
-	for (size_t kind = 0; kind < sizeof(kinds) / sizeof(kinds[0]); kind++) {
+	for (size_t kind = 0; kind < MEM_COUNT(kinds); kind++) {
 		bool replaced = kinds[kind].kind == METRIC_EXTERNAL && composite != NULL;
 
 		if (replaced)

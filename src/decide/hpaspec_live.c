@@ -2,6 +2,7 @@
 /*
  * The HPA that there is already: whose it is, whether it is as wanted, and what to write over it.
  */
+#include "base/mem.h"
 #include "decide/hpaspec.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static bool is_ours(const char *key)
 {
 	static const char *const families[] = { "autoscaling.keda.sh/", "scaledobject.keda.sh/", "kscaled.io/" };
 
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(families); i++)
 		if (strncmp(key, families[i], strlen(families[i])) == 0)
 			return true;
 	return false;

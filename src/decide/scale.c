@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "base/mem.h"
 #include "decide/directives.h"
 #include "decide/verdict.h"
 
@@ -282,5 +283,5 @@ const char *scale_rule_name(enum scale_rule rule)
 		[SCALE_RULE_SCALE_OUT_PAUSED] = "scale-out-paused",
 	};
 
-	return (size_t)rule < sizeof(names) / sizeof(names[0]) ? names[rule] : "unknown";
+	return (size_t)rule < MEM_COUNT(names) ? names[rule] : "unknown";
 }

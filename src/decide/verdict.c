@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 #define FIELD "spec.advanced.scalingModifiers"
 
 /* ---- Fallback ---- */
@@ -25,7 +27,7 @@ static bool read_behavior(const char *behavior, enum basis *out)
 		{ "scalingModifiers", BASIS_FORMULA },
 	};
 
-	for (size_t i = 0; i < sizeof(behaviors) / sizeof(behaviors[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(behaviors); i++) {
 		if (strcmp(behavior != NULL ? behavior : "", behaviors[i].name) == 0) {
 			*out = behaviors[i].basis;
 			return true;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "serve/access/frontproxy.h"
 #include "serve/apistatus.h"
 #include "serve/request.h"
@@ -49,8 +50,6 @@ static const struct check {
 	{ "front-proxy", READY, front_proxy_trouble },
 };
 
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
-
 static bool wanted(const struct request *r, const struct check *check, unsigned probe)
 {
 	if (!(check->probes & probe))
@@ -72,7 +71,7 @@ static void answer(struct request *r, unsigned probe, const char *name)
 	struct buf page = BUF_INIT(PAGE_MAX);
 	int failed = 0, asked = 0;
 
-	for (size_t i = 0; i < CHECKS; i++) {
+	for (size_t i = 0; i < MEM_COUNT(checks); i++) {
 		const char *trouble;
 
 		if (!wanted(r, &checks[i], probe))

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
+
 static const double bounds_s[] = { 0.00025, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 3 };
 
 /* What a stranger writes there must not become a series each. */
@@ -11,7 +13,7 @@ static const char *known_method(const char *method)
 {
 	static const char *const methods[] = { "GET", "HEAD", "POST" };
 
-	for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(methods); i++)
 		if (strcmp(methods[i], method) == 0)
 			return methods[i];
 	return "other";
@@ -29,7 +31,7 @@ struct traffic traffic_declare(struct counters *c)
 			request_labels),
 		.seconds = counters_declare_histogram(c, "kscaled_http_request_duration_seconds",
 			"From the whole request read to its answer handed over, by kind of path.", path_label, bounds_s,
-			sizeof(bounds_s) / sizeof(bounds_s[0])),
+			MEM_COUNT(bounds_s)),
 	};
 }
 

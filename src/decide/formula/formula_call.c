@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/formula/formula_parts.h"
 
 #define NAME_SHOWN_MAX 40
@@ -41,7 +42,7 @@ static const struct function {
 
 static const struct function *find(const char *name, size_t len)
 {
-	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(functions); i++)
 		if (strlen(functions[i].name) == len && memcmp(functions[i].name, name, len) == 0)
 			return &functions[i];
 	return NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/formula/formula_parts.h"
 
 #define NUMBER_SIZE 128
@@ -123,7 +124,7 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 	size_t len = 0;
 	bool real = false;
 
-	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(bases); i++)
 		if (text[0] == '0' && text[1] != '\0' && strchr(bases[i].prefix, text[1]) != NULL) {
 			base = bases[i].base;
 			digits = bases[i].digits;
@@ -179,7 +180,7 @@ static int read_name(struct formula_lexer *lexer, struct formula_token *token, s
 		len++;
 	token->kind = TOKEN_NAME;
 	token->len = len;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if (strlen(words[i].word) == len && memcmp(words[i].word, lexer->at, len) == 0)
 			token->kind = words[i].kind;
 	if (token->kind == TOKEN_END)
@@ -244,7 +245,7 @@ static int read_sign(struct formula_lexer *lexer, struct formula_token *token, s
 		{ "}", TOKEN_RBRACE },
 	};
 
-	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(signs); i++) {
 		size_t len = strlen(signs[i].sign);
 		if (strncmp(lexer->at, signs[i].sign, len) != 0)
 			continue;

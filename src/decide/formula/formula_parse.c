@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/formula/formula_parts.h"
 
 /* parser/operator/operator.go, one more as in formula_operators.c */
@@ -174,7 +175,7 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 
 	if (formula_parse_next(p) < 0)
 		return -1;
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if (strlen(words[i].word) == name.len && memcmp(words[i].word, name.text, name.len) == 0) {
 			formula_emit_constant(p, name.place, words[i].value);
 			*out = (struct formula_shape){ 0, (uint8_t)words[i].base };

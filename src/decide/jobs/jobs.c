@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/jobs/jobs_parts.h"
 
 #define COUNT_MAX                                                                                                      \
@@ -439,5 +440,5 @@ const char *jobs_rule_name(enum jobs_rule rule)
 		[JOBS_RULE_INACTIVE] = "inactive",
 	};
 
-	return (size_t)rule < sizeof(names) / sizeof(names[0]) ? names[rule] : "unknown";
+	return (size_t)rule < MEM_COUNT(names) ? names[rule] : "unknown";
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/directives.h"
 #include "decide/validate/validate_parts.h"
 #include "decide/verdict.h"
@@ -84,7 +85,7 @@ static int validate_periods(const struct scaledobject *so, struct err *err)
 		{ "spec.cooldownPeriod", s->cooldown_s, 0 },
 	};
 
-	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
 static int validate_replicas(const struct scaledobject *so, struct err *err)
@@ -103,7 +104,7 @@ static int validate_replicas(const struct scaledobject *so, struct err *err)
 		{ "spec.maxReplicaCount", s->max_replicas, 1 },
 	};
 
-	if (validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err) < 0)
+	if (validate_bounds(bounds, MEM_COUNT(bounds), err) < 0)
 		return -1;
 	if (min > max)
 		return err_set(err, ERR_INVALID,
@@ -208,14 +209,12 @@ static const struct {
 	{ validate_modifiers_fallback, "scaling-modifiers-fallback", NULL },
 };
 
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
-
-/* The first check that fails; CHECKS: none does. */
+/* The first check that fails; MEM_COUNT(checks): none does. */
 static size_t first_failing(const struct scaledobject *so, struct err *err)
 {
 	size_t i = 0;
 
-	while (i < CHECKS && checks[i].check(so, err) == 0)
+	while (i < MEM_COUNT(checks) && checks[i].check(so, err) == 0)
 		i++;
 	return i;
 }
@@ -225,15 +224,15 @@ int validate_scaledobject(const struct scaledobject *so, const char **reason, st
 	size_t i = first_failing(so, err);
 
 	if (reason != NULL)
-		*reason = i < CHECKS ? checks[i].reason : NULL;
-	return i < CHECKS ? -1 : 0;
+		*reason = i < MEM_COUNT(checks) ? checks[i].reason : NULL;
+	return i < MEM_COUNT(checks) ? -1 : 0;
 }
 
 void validate_every(const struct scaledobject *so, void (*on_fault)(void *arg, const struct err *err), void *arg)
 {
 	struct err err = { 0 };
 
-	for (size_t i = 0; i < CHECKS; i++)
+	for (size_t i = 0; i < MEM_COUNT(checks); i++)
 		if (checks[i].check(so, &err) < 0) {
 			on_fault(arg, &err);
 			if (checks[i].check == validate_decoded)
@@ -245,7 +244,7 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 {
 	size_t i = first_failing(so, err);
 
-	if (i == CHECKS)
+	if (i == MEM_COUNT(checks))
 		return 0;
 	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/mem.h"
 #include "decide/validate/validate.h"
 
 static bool given(const char *text)
@@ -99,7 +100,7 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 		{ check_oauth2, "incorrect-oauth2" },
 	};
 
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(checks); i++) {
 		if (reason != NULL)
 			*reason = checks[i].reason;
 		if (checks[i].check(t, err) < 0)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "decide/directives.h"
 #include "decide/jobs/jobs_parts.h"
 #include "decide/validate/validate.h"
@@ -107,7 +108,7 @@ static int validate_counts(const struct scaledjob *sj, struct err *err)
 		{ "spec.maxReplicaCount", sj->spec.max_jobs, 1 },
 	};
 
-	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
 static int validate_history(const struct scaledjob *sj, struct err *err)
@@ -117,14 +118,14 @@ static int validate_history(const struct scaledjob *sj, struct err *err)
 		{ "spec.failedJobsHistoryLimit", sj->spec.failed_history, 0 },
 	};
 
-	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
 static int validate_periods(const struct scaledjob *sj, struct err *err)
 {
 	const struct validate_bound bounds[] = { { "spec.pollingInterval", sj->spec.polling_interval_s, 1 } };
 
-	return validate_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
+	return validate_bounds(bounds, MEM_COUNT(bounds), err);
 }
 
 static int validate_annotations(const struct scaledjob *sj, struct err *err)
@@ -158,14 +159,12 @@ static const struct {
 	{ validate_annotations, "incorrect-annotations", NULL, false },
 };
 
-#define CHECKS (sizeof(checks) / sizeof(checks[0]))
-
-/* The first check that fails; CHECKS: none does. */
+/* The first check that fails; MEM_COUNT(checks): none does. */
 static size_t first_failing(const struct scaledjob *sj, bool admission, struct err *err)
 {
 	size_t i = 0;
 
-	while (i < CHECKS && ((admission && checks[i].admitted) || checks[i].check(sj, err) == 0))
+	while (i < MEM_COUNT(checks) && ((admission && checks[i].admitted) || checks[i].check(sj, err) == 0))
 		i++;
 	return i;
 }
@@ -175,15 +174,15 @@ int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct e
 	size_t i = first_failing(sj, true, err);
 
 	if (reason != NULL)
-		*reason = i < CHECKS ? checks[i].reason : NULL;
-	return i < CHECKS ? -1 : 0;
+		*reason = i < MEM_COUNT(checks) ? checks[i].reason : NULL;
+	return i < MEM_COUNT(checks) ? -1 : 0;
 }
 
 void validate_every_of_job(const struct scaledjob *sj, void (*on_fault)(void *arg, const struct err *err), void *arg)
 {
 	struct err err = { 0 };
 
-	for (size_t i = 0; i < CHECKS; i++)
+	for (size_t i = 0; i < MEM_COUNT(checks); i++)
 		if (checks[i].check(sj, &err) < 0) {
 			on_fault(arg, &err);
 			if (checks[i].check == validate_decoded)
@@ -195,7 +194,7 @@ int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err
 {
 	size_t i = first_failing(sj, false, err);
 
-	if (i == CHECKS)
+	if (i == MEM_COUNT(checks))
 		return 0;
 	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
 }
@@ -337,8 +336,8 @@ static const struct {
 		"] has no effect on a ScaledJob: minReplicaCount keeps Jobs without work" },
 };
 
-#define SURPRISES        (sizeof(surprises) / sizeof(surprises[0]))
-#define IDLE_ANNOTATIONS (sizeof(idle_annotations) / sizeof(idle_annotations[0]))
+#define SURPRISES        MEM_COUNT(surprises)
+#define IDLE_ANNOTATIONS MEM_COUNT(idle_annotations)
 _Static_assert(SURPRISES + IDLE_ANNOTATIONS <= VALIDATE_JOB_WARNINGS_MAX, "the caller's list has room for all of them");
 
 size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDATE_JOB_WARNINGS_MAX])

@@ -46,7 +46,7 @@ static void judge_numbers(const struct told *t, const json_t *job)
 	static const char *const names[] = { "activeDeadlineSeconds", "backoffLimit", "backoffLimitPerIndex",
 		"completions", "maxFailedIndexes", "parallelism", "ttlSecondsAfterFinished" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(names); i++) {
 		json_int_t value = json_integer_value(json_object_get(job, names[i]));
 
 		if (value < 0)

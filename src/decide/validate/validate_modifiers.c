@@ -2,6 +2,7 @@
 /* What fallback and scalingModifiers may say (keda-core.md 3.6, 3.7, 7.7). */
 #include <string.h>
 
+#include "base/mem.h"
 #include "decide/formula/formula.h"
 #include "decide/validate/validate.h"
 #include "decide/validate/validate_parts.h"
@@ -21,7 +22,7 @@ static bool is_behavior(const char *text)
 	static const char *const words[] = { "static", "currentReplicas", "currentReplicasIfHigher",
 		"currentReplicasIfLower", "scalingModifiers" };
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(words); i++)
 		if (strcmp(text, words[i]) == 0)
 			return true;
 	return false;

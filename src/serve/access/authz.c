@@ -55,7 +55,7 @@ static bool make_key(struct key *k, const struct identity *who, const struct rev
 		a->version, a->name };
 
 	k->len = 0;
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (!key_put(k, parts[i]))
 			return false;
 	return true;

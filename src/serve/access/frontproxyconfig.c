@@ -63,7 +63,7 @@ static int lists_decode(const json_t *data, struct frontproxy_config *c, struct 
 		{ "requestheader-extra-headers-prefix", &c->extra_prefixes },
 	};
 
-	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(lists); i++)
 		if (names_decode(lists[i].key, json_str_or_empty(data, lists[i].key), lists[i].names, err))
 			return -1;
 	if (!c->user_headers.count)

@@ -174,7 +174,7 @@ void kedascalers_write(const struct serve *s, struct buf *out)
 	double value;
 
 	store_each_object(s->cache->store, on_scaled, &all);
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(families); i++) {
 		exposition_family(out, families[i].name, "gauge", families[i].help);
 		for (size_t j = 0; j < all.count; j++)
 			if (families[i].of(&all.list[j], &value))

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/exposition.h"
+#include "base/mem.h"
 #include "serve/explain/explaintriggers.h"
 #include "serve/parts.h"
 
@@ -54,7 +55,7 @@ static void write_inside(const struct serve *s, struct buf *out)
 			s->status ? httpd_connections(s->status) : 0 },
 	};
 
-	write_figures(figures, sizeof(figures) / sizeof(figures[0]), out);
+	write_figures(figures, MEM_COUNT(figures), out);
 }
 
 static void write_pushes(const struct serve *s, struct buf *out)
@@ -139,7 +140,7 @@ static void write_process(struct buf *out)
 		{ "process_resident_memory_bytes", "gauge", "Resident memory size in bytes.", resident_bytes() },
 	};
 
-	write_figures(figures, sizeof(figures) / sizeof(figures[0]), out);
+	write_figures(figures, MEM_COUNT(figures), out);
 }
 
 void selfmetrics_write(const struct serve *s, struct buf *out)
