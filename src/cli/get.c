@@ -27,103 +27,99 @@ static const char help_text[] =
 
 /* ---- Cells ---- */
 
-/* A number's text; "" when it is not known. */
-static const char *number(const json_t *value, char text[24])
+static char *target_of(const json_t *item)
 {
-	text[0] = '\0';
-	if (json_is_integer(value))
-		snprintf(text, 24, "%lld", (long long)json_integer_value(value));
-	return text;
+	const json_t *target = json_object_get(item, "target");
+
+	return mem_printf("%s/%s", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
 }
 
-static const char *paused(const json_t *item)
+static char *paused(const json_t *item)
 {
 	const json_t *pausing = json_object_get(item, "pausing");
 	bool in = json_is_true(json_object_get(pausing, "scaleIn")),
 	     out = json_is_true(json_object_get(pausing, "scaleOut"));
 
 	if (json_is_true(json_object_get(item, "paused")) || (in && out))
-		return "True";
-	return in ? "ScaleIn" : out ? "ScaleOut" : "False";
+		return mem_dup("True");
+	return mem_dup(in ? "ScaleIn" : out ? "ScaleOut" : "False");
 }
 
 /* ---- A table of each kind ---- */
 
-static void add_object(struct table *t, const json_t *item, bool wide)
-{
-	const json_t *target = json_object_get(item, "target"), *hpa = json_object_get(item, "hpa");
-	MEM_AUTO char *target_name = mem_printf("%s/%s", json_str_or_empty(target, "kind"),
-		json_str_or_empty(target, "name"));
-	char min[24], max[24], current[24], desired[24];
-	const char *cells[TABLE_COLUMNS_MAX] = {
-		json_str_or_empty(item, "namespace"),
-		json_str_or_empty(item, "name"),
-		target_name,
-		number(json_object_get(item, "min"), min),
-		number(json_object_get(item, "max"), max),
-		number(json_object_get(target, "replicas"), current),
-		number(json_object_get(hpa, "desired"), desired),
-		json_str_or_empty(item, "ready"),
-		json_str_or_empty(item, "active"),
-		paused(item),
-	};
-	size_t n = 10;
-
-	if (wide) {
-		cells[n++] = json_str_or_empty(item, "fallback");
-		cells[n++] = json_str_or_empty(item, "triggersTypes");
-		cells[n++] = json_str_or_empty(hpa, "name");
-		cells[n++] = json_str_or_empty(item, "rule");
-	}
-	cells[n] = json_str_or_empty(item, "reason");
-	table_add(t, cells);
-}
-
-static void add_job(struct table *t, const json_t *item, bool wide)
-{
-	const json_t *jobs = json_object_get(item, "jobs");
-	char min[24], max[24], running[24], complete[24], failed[24];
-	const char *cells[TABLE_COLUMNS_MAX] = {
-		json_str_or_empty(item, "namespace"),
-		json_str_or_empty(item, "name"),
-		number(json_object_get(item, "min"), min),
-		number(json_object_get(item, "max"), max),
-		number(json_object_get(jobs, "running"), running),
-		json_str_or_empty(item, "ready"),
-		json_str_or_empty(item, "active"),
-		paused(item),
-	};
-	size_t n = 8;
-
-	if (wide) {
-		cells[n++] = json_str_or_empty(item, "strategy");
-		cells[n++] = number(json_object_get(jobs, "complete"), complete);
-		cells[n++] = number(json_object_get(jobs, "failed"), failed);
-		cells[n++] = json_str_or_empty(item, "triggersTypes");
-		cells[n++] = json_str_or_empty(item, "rule");
-	}
-	cells[n] = json_str_or_empty(item, "reason");
-	table_add(t, cells);
-}
+static const struct column {
+	const char *heading;
+	const char *part, *key;            /* where it stands in an item; part NULL: in the item itself */
+	bool wide;                         /* with -o wide only */
+	char *(*text)(const json_t *item); /* NULL: the text or number that stands there */
+} object_columns[] = {
+	{ "NAMESPACE", NULL, "namespace", false, NULL },
+	{ "NAME", NULL, "name", false, NULL },
+	{ "TARGET", NULL, NULL, false, target_of },
+	{ "MIN", NULL, "min", false, NULL },
+	{ "MAX", NULL, "max", false, NULL },
+	{ "CURRENT", "target", "replicas", false, NULL },
+	{ "DESIRED", "hpa", "desired", false, NULL },
+	{ "READY", NULL, "ready", false, NULL },
+	{ "ACTIVE", NULL, "active", false, NULL },
+	{ "PAUSED", NULL, NULL, false, paused },
+	{ "FALLBACK", NULL, "fallback", true, NULL },
+	{ "TRIGGERS", NULL, "triggersTypes", true, NULL },
+	{ "HPA", "hpa", "name", true, NULL },
+	{ "RULE", NULL, "rule", true, NULL },
+	{ "REASON", NULL, "reason", false, NULL },
+	{ 0 },
+}, job_columns[] = {
+	{ "NAMESPACE", NULL, "namespace", false, NULL },
+	{ "NAME", NULL, "name", false, NULL },
+	{ "MIN", NULL, "min", false, NULL },
+	{ "MAX", NULL, "max", false, NULL },
+	{ "RUNNING", "jobs", "running", false, NULL },
+	{ "READY", NULL, "ready", false, NULL },
+	{ "ACTIVE", NULL, "active", false, NULL },
+	{ "PAUSED", NULL, NULL, false, paused },
+	{ "STRATEGY", NULL, "strategy", true, NULL },
+	{ "COMPLETE", "jobs", "complete", true, NULL },
+	{ "FAILED", "jobs", "failed", true, NULL },
+	{ "TRIGGERS", NULL, "triggersTypes", true, NULL },
+	{ "RULE", NULL, "rule", true, NULL },
+	{ "REASON", NULL, "reason", false, NULL },
+	{ 0 },
+};
 
 static const struct kind {
 	const char *word, *name;
-	const char *const *headings, *const *wide_headings;
-	void (*add)(struct table *t, const json_t *item, bool wide);
+	const struct column *columns;
 } kinds[] = {
-	{ "scaledobject", "ScaledObject",
-		(const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY",
-			"ACTIVE", "PAUSED", "REASON", NULL },
-		(const char *const[]){ "NAMESPACE", "NAME", "TARGET", "MIN", "MAX", "CURRENT", "DESIRED", "READY",
-			"ACTIVE", "PAUSED", "FALLBACK", "TRIGGERS", "HPA", "RULE", "REASON", NULL },
-		add_object },
-	{ "scaledjob", "ScaledJob",
-		(const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED",
-			"REASON", NULL },
-		(const char *const[]){ "NAMESPACE", "NAME", "MIN", "MAX", "RUNNING", "READY", "ACTIVE", "PAUSED",
-			"STRATEGY", "COMPLETE", "FAILED", "TRIGGERS", "RULE", "REASON", NULL },
-		add_job },
+	{ "scaledobject", "ScaledObject", object_columns },
+	{ "scaledjob", "ScaledJob", job_columns },
 };
+
+/* The caller owns it; "" when it is not known. */
+static char *cell(const struct column *c, const json_t *item)
+{
+	const json_t *value;
+
+	if (c->text)
+		return c->text(item);
+	value = json_object_get(c->part ? json_object_get(item, c->part) : item, c->key);
+	if (json_is_integer(value))
+		return mem_printf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return mem_dup(json_is_string(value) ? json_string_value(value) : "");
+}
+
+static void add_item(struct table *table, const struct column *columns, const json_t *item, bool wide)
+{
+	char *cells[TABLE_COLUMNS_MAX];
+	size_t count = 0;
+
+	for (const struct column *c = columns; c->heading; c++)
+		if (wide || !c->wide)
+			cells[count++] = cell(c, item);
+	table_add(table, (const char *const *)cells);
+	while (count > 0)
+		free(cells[--count]);
+}
 
 static bool is_wanted(const struct get_view *view, const struct kind *kind)
 {
@@ -134,13 +130,17 @@ static bool is_wanted(const struct get_view *view, const struct kind *kind)
 static size_t print_kind(const struct kind *kind, const json_t *items, const struct asking_screen *screen, bool wide,
 	bool apart, struct buf *out)
 {
+	const char *headings[TABLE_COLUMNS_MAX + 1] = { NULL };
 	struct table table;
 	const json_t *item;
-	size_t i, count;
+	size_t i, count = 0;
 
-	table_init(&table, wide ? kind->wide_headings : kind->headings);
+	for (const struct column *c = kind->columns; c->heading; c++)
+		if (wide || !c->wide)
+			headings[count++] = c->heading;
+	table_init(&table, headings);
 	json_array_foreach(items, i, item) if (strcmp(json_str_or_empty(item, "kind"), kind->name) == 0)
-		kind->add(&table, item, wide);
+		add_item(&table, kind->columns, item, wide);
 	count = table.rows;
 	if (count > 0 && apart)
 		buf_putc(out, '\n');

@@ -94,6 +94,14 @@ void jsonout_int(struct jsonout *j, const char *key, int64_t value)
 	buf_printf(j->out, "%lld", (long long)value);
 }
 
+void jsonout_int_known(struct jsonout *j, const char *key, bool known, int64_t value)
+{
+	if (known)
+		jsonout_int(j, key, value);
+	else
+		jsonout_null(j, key);
+}
+
 void jsonout_double(struct jsonout *j, const char *key, double value)
 {
 	if (!isfinite(value)) {

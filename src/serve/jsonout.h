@@ -31,6 +31,7 @@ void jsonout_end_array(struct jsonout *j);
 
 void jsonout_text(struct jsonout *j, const char *key, const char *value); /* NULL: null */
 void jsonout_bool(struct jsonout *j, const char *key, bool value);
+void jsonout_int_known(struct jsonout *j, const char *key, bool known, int64_t value); /* null while it is not */
 void jsonout_int(struct jsonout *j, const char *key, int64_t value);
 void jsonout_double(struct jsonout *j, const char *key, double value);  /* what is no number: null */
 void jsonout_time(struct jsonout *j, const char *key, int64_t unix_ms); /* RFC 3339 with milliseconds; 0: null */

@@ -7,21 +7,11 @@
 #include "base/mem.h"
 #include "net/http/httppath.h"
 #include "serve/apistatus.h"
-#include "serve/explain/explainjob.h"
-#include "serve/explain/explainobject.h"
 #include "serve/explain/explainparts.h"
 #include "serve/nearnames.h"
 #include "serve/request.h"
 
 #define ANSWER_MAX ((size_t)32 << 20)
-
-static void write_members(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
-{
-	if (o->kind == SCALED_JOB)
-		explainjob_write(j, cache, o, whole);
-	else
-		explainobject_write(j, cache, o, whole);
-}
 
 static void reply(struct request *r, struct buf *out)
 {
@@ -72,7 +62,7 @@ static void reply_object(struct request *r, struct object *o, const char *also)
 
 	jsonout_object(&j, NULL);
 	explainparts_leader(&j, &cache->leadership);
-	write_members(&j, cache, o, true);
+	explainparts_write(&j, cache, o, true);
 	jsonout_text(&j, "also", also);
 	jsonout_end_object(&j);
 	reply(r, &out);
@@ -188,7 +178,7 @@ static void reply_list(struct request *r, struct list *list)
 	jsonout_array(&j, "items");
 	for (size_t i = 0; i < list->count; i++) {
 		jsonout_object(&j, NULL);
-		write_members(&j, cache, list->items[i], false);
+		explainparts_write(&j, cache, list->items[i], false);
 		jsonout_end_object(&j);
 	}
 	jsonout_end_array(&j);

@@ -7,7 +7,8 @@
 #include "cache/cache.h"
 #include "serve/jsonout.h"
 
-/* The members of an item of the list; whole: those of an explanation, too. */
-void explainjob_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole);
+/* The members min to paused; why_paused: "paused", left alone when it is not. */
+void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *why_paused);
+void explainjob_write_jobs(struct jsonout *j, const struct cache *cache, const struct object *o);
 
 #endif

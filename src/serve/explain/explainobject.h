@@ -7,7 +7,11 @@
 #include "cache/cache.h"
 #include "serve/jsonout.h"
 
-/* The members of an item of the list; whole: those of an explanation, too. */
-void explainobject_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole);
+#define EXPLAINOBJECT_PAUSED_MAX 64
+/*
+ * The members target to forced; why_paused: "paused at 3 replicas", left alone when it is not.
+ */
+void explainobject_write_spec(struct jsonout *j, const struct object *o, char *why_paused);
+void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const struct scaledobject *so);
 
 #endif

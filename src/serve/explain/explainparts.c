@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "serve/explain/explainjob.h"
+#include "serve/explain/explainobject.h"
+#include "serve/explain/explaintriggers.h"
+
 void explainparts_leader(struct jsonout *j, const struct leadership *l)
 {
 	jsonout_object(j, "leader");
@@ -12,24 +16,11 @@ void explainparts_leader(struct jsonout *j, const struct leadership *l)
 	jsonout_end_object(j);
 }
 
-void explainparts_number(struct jsonout *j, const char *key, bool known, int64_t value)
-{
-	if (known)
-		jsonout_int(j, key, value);
-	else
-		jsonout_null(j, key);
-}
-
-void explainparts_condition(struct jsonout *j, const char *key, const struct conditions *all, const char *type)
+static void write_condition(struct jsonout *j, const char *key, const struct conditions *all, const char *type)
 {
 	const struct condition *c = conditions_get(all, type);
 
 	jsonout_text(j, key, c ? condition_status_name(c->status) : NULL);
-}
-
-const struct journal_object *explainparts_decided(const struct cache *cache, const struct journal_object *o)
-{
-	return cache->leadership.leading && o && o->decided ? o : NULL;
 }
 
 static const char *find_reason(const struct conditions *all, const struct journal_object *decided, const char *refusal,
@@ -48,7 +39,7 @@ static const char *find_reason(const struct conditions *all, const struct journa
 	return active ? active->message : NULL;
 }
 
-void explainparts_reason(struct jsonout *j, const struct conditions *all, const struct journal_object *decided,
+static void write_reason(struct jsonout *j, const struct conditions *all, const struct journal_object *decided,
 	const char *refusal, const char *paused)
 {
 	const char *reason = find_reason(all, decided, refusal, paused);
@@ -105,10 +96,72 @@ static void write_decisions(struct jsonout *j, const struct journal_object *o, c
 	jsonout_end_array(j);
 }
 
-void explainparts_history(struct jsonout *j, const struct conditions *all, const struct journal_object *o,
-	const char *number)
+static void write_item(struct jsonout *j, struct cache *cache, const struct object *o,
+	const struct journal_object *decided)
 {
-	write_conditions(j, all);
-	write_changes(j, o);
-	write_decisions(j, o, number);
+	const struct conditions *conditions = &o->of.status->conditions;
+	char paused[EXPLAINOBJECT_PAUSED_MAX] = "";
+	bool job = o->kind == SCALED_JOB;
+
+	jsonout_text(j, "kind", scaled_kind_name(o->kind));
+	jsonout_text(j, "namespace", o->of.meta->namespace_);
+	jsonout_text(j, "name", o->of.meta->name);
+	if (job)
+		explainjob_write_spec(j, o->of.sj, paused);
+	else
+		explainobject_write_spec(j, o, paused);
+	write_condition(j, "ready", conditions, "Ready");
+	write_condition(j, "active", conditions, "Active");
+	if (!job)
+		write_condition(j, "fallback", conditions, "Fallback");
+	jsonout_text(j, "triggersTypes", o->of.status->triggers_types);
+	if (job)
+		explainjob_write_jobs(j, cache, o);
+	else
+		explainobject_write_hpa(j, cache, o->of.so);
+	write_reason(j, conditions, decided, job ? "ScaledJobCheckFailed" : "ScaledObjectCheckFailed",
+		*paused ? paused : NULL);
+}
+
+static void write_decision(struct jsonout *j, const struct journal_object *o, bool job)
+{
+	const struct journal_verdict *d = &o->decision;
+
+	jsonout_object(j, "decision");
+	jsonout_text(j, "rule", d->rule);
+	jsonout_text(j, "text", o->text);
+	if (!job)
+		jsonout_bool(j, "act", d->act);
+	jsonout_int(j, job ? "create" : "replicas", d->replicas);
+	jsonout_bool(j, "active", d->active);
+	if (!job)
+		jsonout_bool(j, "forced", d->forced);
+	jsonout_bool(j, "failing", d->failing);
+	if (!job)
+		jsonout_time(j, "until", d->until_unix_ms);
+	jsonout_time(j, "decidedAt", o->decided_at_unix_ms);
+	jsonout_end_object(j);
+}
+
+void explainparts_write(struct jsonout *j, struct cache *cache, struct object *o, bool whole)
+{
+	const struct journal_object *journal = journal_get(o);
+	/* On a standby it was overtaken long ago: it is history, and stands among the decisions. */
+	const struct journal_object *decided = cache->leadership.leading && journal && journal->decided ? journal
+													: NULL;
+	bool job = o->kind == SCALED_JOB;
+
+	write_item(j, cache, o, decided);
+	if (!whole)
+		return;
+	jsonout_time(j, "created", o->of.meta->created_unix_ms);
+	jsonout_int(j, "generation", o->of.meta->generation);
+	explaintriggers_write(j, cache, o);
+	if (decided)
+		write_decision(j, decided, job);
+	else
+		jsonout_null(j, "decision");
+	write_conditions(j, &o->of.status->conditions);
+	write_changes(j, journal);
+	write_decisions(j, journal, job ? "create" : "replicas");
 }
