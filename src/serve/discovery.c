@@ -103,47 +103,17 @@ void discovery_handle_groups(struct request *r)
 	reply_document(r, forms[chosen < 0 ? 0 : chosen]);
 }
 
-void discovery_handle_group(struct request *r)
-{
-	reply_document(r, DOCUMENT_GROUP);
-}
-
-void discovery_handle_resources(struct request *r)
-{
-	reply_document(r, DOCUMENT_RESOURCES);
-}
-
-void discovery_handle_version(struct request *r)
-{
-	reply_document(r, DOCUMENT_VERSION);
-}
-
 /*
  * OpenAPI is JSON only: who insists on protobuf is told so rather than given what they cannot read.
  */
-static void reply_openapi(struct request *r, enum document which)
+void discovery_handle(struct request *r)
 {
 	static const char *const offers[] = { "application/json", NULL };
 
-	if (accept_choose(httpd_header(r->http, "Accept"), offers) < 0)
+	if (r->route->kind == ROUTE_KIND_OPENAPI && accept_choose(httpd_header(r->http, "Accept"), offers) < 0)
 		apistatus_reply(r, APISTATUS_NOT_ACCEPTABLE, "only application/json is available here");
 	else
-		reply_document(r, which);
-}
-
-void discovery_handle_openapi_v2(struct request *r)
-{
-	reply_openapi(r, DOCUMENT_OPENAPI_V2);
-}
-
-void discovery_handle_openapi_v3(struct request *r)
-{
-	reply_openapi(r, DOCUMENT_OPENAPI_V3);
-}
-
-void discovery_handle_openapi_v3_group(struct request *r)
-{
-	reply_openapi(r, DOCUMENT_OPENAPI_V3_GROUP);
+		reply_document(r, (enum document)r->route->of);
 }
 
 static void on_route(void *arg, const struct route *route)

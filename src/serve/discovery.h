@@ -18,12 +18,10 @@ void discovery_free(struct discovery *d);
 
 void discovery_handle_paths(struct request *r);  /* / */
 void discovery_handle_groups(struct request *r); /* /apis: plain, or aggregated discovery */
-void discovery_handle_group(struct request *r);  /* /apis/external.metrics.k8s.io */
-/* /apis/external.metrics.k8s.io/v1beta1: also the aggregator's availability probe */
-void discovery_handle_resources(struct request *r);
-void discovery_handle_version(struct request *r);
-void discovery_handle_openapi_v2(struct request *r);
-void discovery_handle_openapi_v3(struct request *r);
-void discovery_handle_openapi_v3_group(struct request *r);
+/*
+ * The document that the route names; /apis/external.metrics.k8s.io/v1beta1 is also the aggregator's
+ * availability probe.
+ */
+void discovery_handle(struct request *r);
 
 #endif

@@ -37,14 +37,14 @@ static const char *front_proxy_trouble(const struct serve *s)
 	return frontproxy_trouble(s->frontproxy);
 }
 
-enum { HEALTH = 1, LIVE = 2, READY = 4 };
+enum { READY = 1 << PROBES_READY, ALL = READY | 1 << PROBES_LIVE | 1 << PROBES_HEALTH };
 
 static const struct check {
 	const char *name;
 	unsigned probes;
 	const char *(*trouble)(const struct serve *s);
 } checks[] = {
-	{ "ping", HEALTH | LIVE | READY, ping_trouble },
+	{ "ping", ALL, ping_trouble },
 	{ "objects", READY, objects_trouble },
 	{ "certificate", READY, certificate_trouble },
 	{ "front-proxy", READY, front_proxy_trouble },
@@ -65,8 +65,11 @@ static void reply_text(struct request *r, int status, struct buf *page)
 	buf_done(page);
 }
 
-static void answer(struct request *r, unsigned probe, const char *name)
+void probes_handle(struct request *r)
 {
+	static const char
+		*const names[] = { [PROBES_HEALTH] = "healthz", [PROBES_LIVE] = "livez", [PROBES_READY] = "readyz" };
+	const char *name = names[r->route->of];
 	bool verbose = httpd_query(r->http, "verbose") != NULL;
 	struct buf page = BUF_INIT(PAGE_MAX);
 	int failed = 0, asked = 0;
@@ -74,7 +77,7 @@ static void answer(struct request *r, unsigned probe, const char *name)
 	for (size_t i = 0; i < MEM_COUNT(checks); i++) {
 		const char *trouble;
 
-		if (!wanted(r, &checks[i], probe))
+		if (!wanted(r, &checks[i], 1u << r->route->of))
 			continue;
 		trouble = checks[i].trouble(r->serve);
 		if (trouble)
@@ -96,19 +99,4 @@ static void answer(struct request *r, unsigned probe, const char *name)
 	else
 		buf_puts(&page, "ok");
 	reply_text(r, failed ? 503 : 200, &page);
-}
-
-void probes_handle_health(struct request *r)
-{
-	answer(r, HEALTH, "healthz");
-}
-
-void probes_handle_live(struct request *r)
-{
-	answer(r, LIVE, "livez");
-}
-
-void probes_handle_ready(struct request *r)
-{
-	answer(r, READY, "readyz");
 }

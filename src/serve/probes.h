@@ -10,8 +10,7 @@
 
 struct request;
 
-void probes_handle_health(struct request *r);
-void probes_handle_live(struct request *r);
-void probes_handle_ready(struct request *r);
+enum probes_probe { PROBES_HEALTH, PROBES_LIVE, PROBES_READY }; /* a route's `of` */
+void probes_handle(struct request *r);
 
 #endif

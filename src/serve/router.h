@@ -46,6 +46,7 @@ struct route {
 	enum route_access access; /* on the secure port; the status port asks nobody */
 	const char *methods;      /* "GET, HEAD": as the Allow header says it */
 	void (*handle)(struct request *r);
+	int of; /* which document, probe or kind of object, for its handler */
 };
 
 #define ROUTER_PARTS_MAX 2

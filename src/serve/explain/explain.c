@@ -68,46 +68,23 @@ static void reply_object(struct request *r, struct object *o, const char *also)
 	reply(r, &out);
 }
 
-void explain_handle_any(struct request *r)
+void explain_handle(struct request *r)
 {
 	const struct store *store = r->serve->cache->store;
+	enum nearnames_kind kind = (enum nearnames_kind)r->route->of;
+	struct object *object = NULL, *job = NULL;
 	struct wanted w;
-	struct object *object, *job;
 
 	if (!read_path(r, &w))
 		return;
-	object = store_find(store, SCALED_OBJECT, w.namespace_, w.name);
-	job = store_find(store, SCALED_JOB, w.namespace_, w.name);
-	if (object)
-		reply_object(r, object, job ? scaled_kind_name(SCALED_JOB) : NULL);
-	else if (job)
-		reply_object(r, job, NULL);
+	if (kind != NEARNAMES_SCALEDJOB)
+		object = store_find(store, SCALED_OBJECT, w.namespace_, w.name);
+	if (kind != NEARNAMES_SCALEDOBJECT)
+		job = store_find(store, SCALED_JOB, w.namespace_, w.name);
+	if (object || job)
+		reply_object(r, object ? object : job, object && job ? scaled_kind_name(SCALED_JOB) : NULL);
 	else
-		reply_unknown(r, &w, NEARNAMES_ANY);
-}
-
-static void handle_one(struct request *r, enum scaled_kind kind, enum nearnames_kind wanted_kind)
-{
-	struct wanted w;
-	struct object *o;
-
-	if (!read_path(r, &w))
-		return;
-	o = store_find(r->serve->cache->store, kind, w.namespace_, w.name);
-	if (o)
-		reply_object(r, o, NULL);
-	else
-		reply_unknown(r, &w, wanted_kind);
-}
-
-void explain_handle_scaledobject(struct request *r)
-{
-	handle_one(r, SCALED_OBJECT, NEARNAMES_SCALEDOBJECT);
-}
-
-void explain_handle_scaledjob(struct request *r)
-{
-	handle_one(r, SCALED_JOB, NEARNAMES_SCALEDJOB);
+		reply_unknown(r, &w, kind);
 }
 
 /* ---- All of them ---- */

@@ -86,9 +86,7 @@
 
 struct request;
 
-void explain_handle_any(struct request *r); /* whichever there is */
-void explain_handle_scaledobject(struct request *r);
-void explain_handle_scaledjob(struct request *r);
+void explain_handle(struct request *r); /* whichever kind the route names (enum nearnames_kind) */
 void explain_handle_list(struct request *r);
 
 #endif
