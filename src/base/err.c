@@ -47,20 +47,27 @@ static void put_message(struct err *err, const char *draft)
 }
 
 /* Drafts first: the arguments may well point into *err. */
-int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap)
 {
 	char draft[DRAFT_MAX];
-	va_list ap;
 
 	if (err == NULL)
 		return -1;
-	va_start(ap, fmt);
 	vsnprintf(draft, sizeof(draft), fmt, ap);
-	va_end(ap);
 	err->kind = kind;
 	err->http_status = 0;
 	err->retry_after_ms = 0;
 	put_message(err, draft);
+	return -1;
+}
+
+int err_set(struct err *err, enum err_kind kind, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	err_vset(err, kind, fmt, ap);
+	va_end(ap);
 	return -1;
 }
 

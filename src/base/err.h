@@ -10,6 +10,7 @@
  * 10.0.0.7:6379: timed out". No secret value is ever put in.
  */
 
+#include <stdarg.h>
 #include <stdint.h>
 
 enum err_kind {
@@ -42,6 +43,7 @@ struct err {
  * ERR_INVALID, ...)`.
  */
 int err_set(struct err *err, enum err_kind kind, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+int err_vset(struct err *err, enum err_kind kind, const char *fmt, va_list ap) __attribute__((format(printf, 3, 0)));
 
 /* Puts "<text>: " before the message of *err (may be NULL), keeps its kind; returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -10,8 +10,6 @@
 #include "base/mem.h"
 #include "decide/formula/formula_parts.h"
 
-#define NAME_SHOWN_MAX 40
-
 enum takes { TAKES_ARRAY, TAKES_NUMBER, TAKES_MANY, TAKES_PREDICATE, MAY_TAKE_PREDICATE };
 
 static const struct function {
@@ -53,11 +51,6 @@ bool formula_call_exists(const char *name, size_t len)
 	return find(name, len) != NULL;
 }
 
-static struct formula_shape simple(enum formula_base base)
-{
-	return (struct formula_shape){ 0, (uint8_t)base };
-}
-
 /* ---- Functions of values ---- */
 
 /*
@@ -69,7 +62,7 @@ static bool join_many(struct formula_shape *result, uint32_t before, struct form
 	if (before > 0 && result->base == SHAPE_ANY)
 		return true;
 	if (argument.arrays > 0 || formula_types_open(argument))
-		*result = simple(SHAPE_ANY);
+		*result = formula_types_simple(SHAPE_ANY);
 	else if (!formula_types_number(argument))
 		return false;
 	else if (before == 0)
@@ -108,17 +101,17 @@ static int call_many(struct formula_parser *p, const struct formula_token *name,
 static struct formula_shape result_of(enum formula_op op, struct formula_shape argument)
 {
 	if (op == OP_LEN || op == OP_INT)
-		return simple(SHAPE_INT);
+		return formula_types_simple(SHAPE_INT);
 	if (op == OP_ABS)
-		return formula_types_open(argument) ? simple(SHAPE_ANY) : argument;
-	return simple(SHAPE_FLOAT);
+		return formula_types_open(argument) ? formula_types_simple(SHAPE_ANY) : argument;
+	return formula_types_simple(SHAPE_FLOAT);
 }
 
 static int call_one(struct formula_parser *p, const struct formula_token *name, const struct function *fn,
 	const struct formula_shape *piped, struct formula_shape *out)
 {
 	struct formula_place place = p->now.place;
-	struct formula_shape argument = piped != NULL ? *piped : simple(SHAPE_UNKNOWN);
+	struct formula_shape argument = piped != NULL ? *piped : formula_types_simple(SHAPE_UNKNOWN);
 
 	if (piped == NULL) {
 		if (p->now.kind == TOKEN_RPAREN)
@@ -131,7 +124,7 @@ static int call_one(struct formula_parser *p, const struct formula_token *name, 
 	if (p->now.kind != TOKEN_RPAREN)
 		return formula_wrong(p->err, p->now.place, "%s takes one argument: ) is missing here", fn->name);
 	if (fn->takes == TAKES_ARRAY ? argument.arrays == 0 && !formula_types_open(argument)
-				     : !formula_types_number(argument) && !formula_types_open(argument))
+				     : !formula_types_numeric(argument))
 		return formula_wrong(p->err, place, "%s takes %s, not %s", fn->name,
 			fn->takes == TAKES_ARRAY ? "an array" : "a number", formula_types_name(argument));
 	formula_emit(p, name->place, (enum formula_op)fn->code, 0, 0);
@@ -145,14 +138,15 @@ static struct formula_shape loop_result(enum formula_loop kind, struct formula_s
 	struct formula_shape predicate, bool bare)
 {
 	switch (kind) {
-	case LOOP_FILTER: return array.arrays > 0 ? array : formula_types_array_of(simple(SHAPE_ANY));
+	case LOOP_FILTER: return array.arrays > 0 ? array : formula_types_array_of(formula_types_simple(SHAPE_ANY));
 	case LOOP_MAP: return formula_types_array_of(predicate);
-	case LOOP_COUNT: return simple(SHAPE_INT);
+	case LOOP_COUNT: return formula_types_simple(SHAPE_INT);
 	case LOOP_SUM:
 		if (bare || (predicate.arrays == 0 && predicate.base != SHAPE_UNKNOWN))
 			return predicate;
-		return predicate.arrays > 0 ? formula_types_array_of(simple(SHAPE_ANY)) : simple(SHAPE_ANY);
-	default: return simple(SHAPE_BOOL);
+		return predicate.arrays > 0 ? formula_types_array_of(formula_types_simple(SHAPE_ANY))
+					    : formula_types_simple(SHAPE_ANY);
+	default: return formula_types_simple(SHAPE_BOOL);
 	}
 }
 
@@ -160,10 +154,7 @@ static struct formula_shape loop_result(enum formula_loop kind, struct formula_s
 static int parse_predicate(struct formula_parser *p, struct formula_shape *out)
 {
 	if (p->now.kind == TOKEN_LBRACE)
-		return formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0 ||
-				formula_parse_expect(p, TOKEN_RBRACE) < 0
-			? -1
-			: 0;
+		return formula_parse_enclosed(p, TOKEN_RBRACE, out);
 	if (formula_parse_expression(p, out) < 0)
 		return -1;
 	if (p->now.kind == TOKEN_SEMICOLON)
@@ -272,7 +263,7 @@ int formula_call(struct formula_parser *p, const struct formula_token *name, con
 
 	if (fn == NULL)
 		return formula_wrong(p->err, name->place, "unknown function %.*s (there are %s)",
-			name->len < NAME_SHOWN_MAX ? (int)name->len : NAME_SHOWN_MAX, name->text,
+			formula_lex_shown(name), name->text,
 			"len min max abs ceil floor round int float sum mean median count any all none one filter map");
 	if (formula_parse_next(p) < 0)
 		return -1;

@@ -9,6 +9,16 @@
 #define NUMBER_SIZE 128
 #define SHOWN_MAX   40 /* bytes of the formula in a message */
 
+int formula_lex_shown(const struct formula_token *token)
+{
+	return token->len < SHOWN_MAX ? (int)token->len : SHOWN_MAX;
+}
+
+bool formula_lex_is(const struct formula_token *token, const char *word)
+{
+	return strlen(word) == token->len && memcmp(word, token->text, token->len) == 0;
+}
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -83,7 +93,7 @@ static int number_value(struct formula_token *token, unsigned base, bool real, s
 {
 	char text[NUMBER_SIZE], *end;
 	size_t len = 0, skip = base == 10 ? 0 : 2;
-	int shown = token->len < SHOWN_MAX ? (int)token->len : SHOWN_MAX;
+	int shown = formula_lex_shown(token);
 
 	if (token->len >= sizeof(text))
 		return formula_wrong(err, token->place, "the number %.*s... is too long", shown, token->text);
@@ -146,8 +156,7 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 	token->len = len;
 	if (!range && is_name(text[len]))
 		return formula_wrong(err, token->place, "%.*s%c is no number, and a name begins with a letter",
-			len < SHOWN_MAX ? (int)len : SHOWN_MAX, text,
-			(unsigned char)text[len] < 0x80 ? text[len] : '?');
+			formula_lex_shown(token), text, (unsigned char)text[len] < 0x80 ? text[len] : '?');
 	if (number_value(token, base, real, err) < 0)
 		return -1;
 	advance(lexer, len);
@@ -181,7 +190,7 @@ static int read_name(struct formula_lexer *lexer, struct formula_token *token, s
 	token->kind = TOKEN_NAME;
 	token->len = len;
 	for (size_t i = 0; i < MEM_COUNT(words); i++)
-		if (strlen(words[i].word) == len && memcmp(words[i].word, lexer->at, len) == 0)
+		if (formula_lex_is(token, words[i].word))
 			token->kind = words[i].kind;
 	if (token->kind == TOKEN_END)
 		return formula_wrong(err, token->place, "%.*s is for texts, which a formula here cannot have", (int)len,

@@ -39,8 +39,7 @@ operators[] = {
 static int mismatched(struct formula_parser *p, struct formula_place place, const struct operator* o,
 	struct formula_shape a, struct formula_shape b)
 {
-	bool whole = (o->op == OP_MODULO || o->op == OP_RANGE) && (formula_types_number(a) || formula_types_open(a)) &&
-		(formula_types_number(b) || formula_types_open(b));
+	bool whole = (o->op == OP_MODULO || o->op == OP_RANGE) && formula_types_numeric(a) && formula_types_numeric(b);
 
 	return formula_wrong(p->err, place, "%s does not fit %s and %s%s", o->sign, formula_types_name(a),
 		formula_types_name(b), whole ? ": it takes integers, so write int(...)" : "");
@@ -63,7 +62,7 @@ static int parse_lazy(struct formula_parser *p, struct formula_place place, cons
 	}
 	if (!formula_types_truth(*left) || !formula_types_truth(right))
 		return mismatched(p, place, o, *left, right);
-	*left = (struct formula_shape){ 0, SHAPE_BOOL };
+	*left = formula_types_simple(SHAPE_BOOL);
 	return 0;
 }
 

@@ -9,9 +9,8 @@
 #include "decide/formula/formula_parts.h"
 
 /* parser/operator/operator.go, one more as in formula_operators.c */
-#define PRECEDENCE_NOT   51
-#define PRECEDENCE_SIGN  91
-#define TOKENS_SHOWN_MAX 40
+#define PRECEDENCE_NOT  51
+#define PRECEDENCE_SIGN 91
 
 /* ---- Tokens ---- */
 
@@ -23,7 +22,6 @@ int formula_parse_next(struct formula_parser *p)
 int formula_parse_unexpected(struct formula_parser *p)
 {
 	const struct formula_token *t = &p->now;
-	int shown = t->len < TOKENS_SHOWN_MAX ? (int)t->len : TOKENS_SHOWN_MAX;
 
 	if (t->kind == TOKEN_END)
 		return formula_wrong(p->err, t->place, "the formula ends too early");
@@ -32,7 +30,7 @@ int formula_parse_unexpected(struct formula_parser *p)
 	if (t->kind == TOKEN_HASH)
 		return formula_wrong(p->err, t->place,
 			"# is an element of an array within a predicate, as in count([a, b], # > 1)");
-	return formula_wrong(p->err, t->place, "unexpected %.*s", shown, t->text);
+	return formula_wrong(p->err, t->place, "unexpected %.*s", formula_lex_shown(t), t->text);
 }
 
 int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind)
@@ -46,11 +44,12 @@ int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind)
 static int unknown_name(struct formula_parser *p, const struct formula_token *name)
 {
 	char list[200] = "";
-	size_t used = 0, shown = name->len < TOKENS_SHOWN_MAX ? name->len : TOKENS_SHOWN_MAX;
+	size_t used = 0;
+	int shown = formula_lex_shown(name);
 
 	if (formula_call_exists(name->text, name->len))
-		return formula_wrong(p->err, name->place, "%.*s is a function: write %.*s(...)", (int)shown, name->text,
-			(int)shown, name->text);
+		return formula_wrong(p->err, name->place, "%.*s is a function: write %.*s(...)", shown, name->text,
+			shown, name->text);
 	for (size_t i = 0; i < p->variable_count; i++) {
 		const char *variable = p->variables[i];
 		if (strncmp(variable, name->text, name->len) == 0 &&
@@ -58,7 +57,7 @@ static int unknown_name(struct formula_parser *p, const struct formula_token *na
 			return formula_wrong(p->err, name->place,
 				"unknown name \"%.*s\": a formula cannot say %.63s; name that trigger with letters, "
 				"digits and _ only",
-				(int)shown, name->text, variable);
+				shown, name->text, variable);
 		int len = snprintf(list + used, sizeof(list) - used, "%s%.63s",
 			i == 0                               ? ""
 				: i + 1 == p->variable_count ? " and "
@@ -70,7 +69,7 @@ static int unknown_name(struct formula_parser *p, const struct formula_token *na
 			break;
 		}
 	}
-	return formula_wrong(p->err, name->place, "unknown name \"%.*s\" (the triggers are %s)", (int)shown, name->text,
+	return formula_wrong(p->err, name->place, "unknown name \"%.*s\" (the triggers are %s)", shown, name->text,
 		p->variable_count == 0 ? "without names" : list);
 }
 
@@ -86,7 +85,7 @@ static bool find_variable(const struct formula_parser *p, const struct formula_t
 {
 	for (size_t i = 0; i < p->variable_count; i++) {
 		*out = (uint32_t)i;
-		if (strncmp(p->variables[i], name->text, name->len) == 0 && p->variables[i][name->len] == '\0')
+		if (formula_lex_is(name, p->variables[i]))
 			return true;
 	}
 	return false;
@@ -105,7 +104,7 @@ static int parse_variable(struct formula_parser *p, const struct formula_token *
 	if (!find_variable(p, name, &index))
 		return unknown_name(p, name);
 	formula_emit(p, name->place, OP_VARIABLE, index, 1);
-	*out = (struct formula_shape){ 0, SHAPE_FLOAT };
+	*out = formula_types_simple(SHAPE_FLOAT);
 	return 0;
 }
 
@@ -176,9 +175,9 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 	if (formula_parse_next(p) < 0)
 		return -1;
 	for (size_t i = 0; i < MEM_COUNT(words); i++)
-		if (strlen(words[i].word) == name.len && memcmp(words[i].word, name.text, name.len) == 0) {
+		if (formula_lex_is(&name, words[i].word)) {
 			formula_emit_constant(p, name.place, words[i].value);
-			*out = (struct formula_shape){ 0, (uint8_t)words[i].base };
+			*out = formula_types_simple(words[i].base);
 			return 0;
 		}
 	if (p->now.kind != TOKEN_LPAREN)
@@ -186,7 +185,7 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 	uint32_t ignored;
 	if (find_variable(p, &name, &ignored) || find_scope(p, &name) != NULL)
 		return formula_wrong(p->err, name.place, "%.*s is a trigger or variable here, not a function",
-			name.len < TOKENS_SHOWN_MAX ? (int)name.len : TOKENS_SHOWN_MAX, name.text);
+			formula_lex_shown(&name), name.text);
 	return formula_call(p, &name, NULL, out) < 0 ? -1 : parse_postfix(p, out);
 }
 
@@ -201,23 +200,15 @@ static int parse_unary(struct formula_parser *p, struct formula_shape *out)
 		return formula_wrong(p->err, sign.place,
 			"%.*s takes true or false, not %s: put what it is about in parentheses, as in %.*s (a > 1)",
 			(int)sign.len, sign.text, formula_types_name(*out), (int)sign.len, sign.text);
-	if (!logic && !formula_types_number(*out) && !formula_types_open(*out))
+	if (!logic && !formula_types_numeric(*out))
 		return formula_wrong(p->err, sign.place, "%.*s takes a number, not %s", (int)sign.len, sign.text,
 			formula_types_name(*out));
 	if (logic)
-		*out = (struct formula_shape){ 0, SHAPE_BOOL };
+		*out = formula_types_simple(SHAPE_BOOL);
 	if (!logic && formula_types_open(*out))
-		*out = (struct formula_shape){ 0, SHAPE_UNKNOWN };
+		*out = formula_types_simple(SHAPE_UNKNOWN);
 	if (sign.kind != TOKEN_PLUS)
 		formula_emit(p, sign.place, logic ? OP_NOT : OP_NEGATE, 0, 0);
-	return parse_postfix(p, out);
-}
-
-static int parse_parentheses(struct formula_parser *p, struct formula_shape *out)
-{
-	if (formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0 ||
-		formula_parse_expect(p, TOKEN_RPAREN) < 0)
-		return -1;
 	return parse_postfix(p, out);
 }
 
@@ -231,7 +222,7 @@ static int parse_item(struct formula_parser *p, struct formula_shape *out)
 		return -1;
 	if (p->now.kind == TOKEN_NAME && p->now.text == sign.text + 1)
 		return formula_wrong(p->err, sign.place, "#%.*s is not supported, only # alone",
-			p->now.len < TOKENS_SHOWN_MAX ? (int)p->now.len : TOKENS_SHOWN_MAX, p->now.text);
+			formula_lex_shown(&p->now), p->now.text);
 	formula_emit(p, sign.place, OP_ITEM, 0, 1);
 	*out = p->items[p->loop_count - 1];
 	return parse_postfix(p, out);
@@ -246,7 +237,7 @@ int formula_parse_primary(struct formula_parser *p, struct formula_shape *out)
 	case TOKEN_BANG:
 	case TOKEN_MINUS:
 	case TOKEN_PLUS: return parse_unary(p, out);
-	case TOKEN_LPAREN: return parse_parentheses(p, out);
+	case TOKEN_LPAREN: return formula_parse_enclosed(p, TOKEN_RPAREN, out) < 0 ? -1 : parse_postfix(p, out);
 	case TOKEN_HASH: return parse_item(p, out);
 	case TOKEN_NAME: return parse_name(p, out);
 	case TOKEN_LBRACKET: return parse_array(p, out) < 0 ? -1 : parse_postfix(p, out);
@@ -254,12 +245,12 @@ int formula_parse_primary(struct formula_parser *p, struct formula_shape *out)
 	case TOKEN_INT:
 		formula_emit_constant(p, token.place,
 			(struct formula_cell){ TAG_INT, 0, { .integer = token.number.integer } });
-		*out = (struct formula_shape){ 0, SHAPE_INT };
+		*out = formula_types_simple(SHAPE_INT);
 		return formula_parse_next(p);
 	case TOKEN_FLOAT:
 		formula_emit_constant(p, token.place,
 			(struct formula_cell){ TAG_FLOAT, 0, { .real = token.number.real } });
-		*out = (struct formula_shape){ 0, SHAPE_FLOAT };
+		*out = formula_types_simple(SHAPE_FLOAT);
 		return formula_parse_next(p);
 	default: return formula_parse_unexpected(p);
 	}
@@ -316,10 +307,7 @@ static int parse_ternary(struct formula_parser *p, struct formula_shape *out)
 
 static int parse_block(struct formula_parser *p, struct formula_shape *out)
 {
-	return formula_parse_expect(p, TOKEN_LBRACE) < 0 || formula_parse_sequence(p, out) < 0 ||
-			formula_parse_expect(p, TOKEN_RBRACE) < 0
-		? -1
-		: 0;
+	return p->now.kind == TOKEN_LBRACE ? formula_parse_enclosed(p, TOKEN_RBRACE, out) : formula_parse_unexpected(p);
 }
 
 /* if a > 1 { 2 } else { 3 } */
@@ -355,7 +343,7 @@ static int parse_let(struct formula_parser *p)
 	name = p->now;
 	if (formula_parse_expect(p, TOKEN_NAME) < 0)
 		return -1;
-	int shown = name.len < TOKENS_SHOWN_MAX ? (int)name.len : TOKENS_SHOWN_MAX;
+	int shown = formula_lex_shown(&name);
 	if (find_scope(p, &name) != NULL || find_variable(p, &name, &slot))
 		return formula_wrong(p->err, name.place, "%.*s exists already: choose another name", shown, name.text);
 	if (formula_call_exists(name.text, name.len))
@@ -417,12 +405,19 @@ int formula_parse_sequence(struct formula_parser *p, struct formula_shape *out)
 	return 0;
 }
 
+int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind close, struct formula_shape *out)
+{
+	if (formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0)
+		return -1;
+	return formula_parse_expect(p, close);
+}
+
 /* ---- The whole ---- */
 
 /* float() around it, as KEDA puts it. */
 static int must_be_number(struct formula_parser *p, struct formula_shape s)
 {
-	if (formula_types_number(s) || formula_types_open(s))
+	if (formula_types_numeric(s))
 		return 0;
 	return err_set(p->err, ERR_INVALID, "the formula gives %s: it must give a number", formula_types_name(s));
 }

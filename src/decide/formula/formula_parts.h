@@ -95,6 +95,10 @@ int formula_lex_next(struct formula_lexer *lexer, struct formula_token *out, str
 /* "column 9: <text>", "line 2, column 9: <text>"; ERR_INVALID; returns -1. */
 int formula_wrong(struct err *err, struct formula_place place, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+int formula_vwrong(struct err *err, struct formula_place place, const char *fmt, va_list ap)
+	__attribute__((format(printf, 3, 0)));
+int formula_lex_shown(const struct formula_token *token); /* how many of its bytes a message shows */
+bool formula_lex_is(const struct formula_token *token, const char *word);
 
 /* ---- Code ---- */
 
@@ -190,8 +194,10 @@ struct formula_shape {
 	uint8_t base;    /* enum formula_base */
 };
 
+struct formula_shape formula_types_simple(enum formula_base base);
 bool formula_types_open(struct formula_shape s); /* known only when it runs */
 bool formula_types_number(struct formula_shape s);
+bool formula_types_numeric(struct formula_shape s); /* a number, or open */
 bool formula_types_truth(struct formula_shape s);   /* a boolean, or open */
 bool formula_types_integer(struct formula_shape s); /* an integer, or open */
 struct formula_shape formula_types_element(struct formula_shape array);
@@ -236,6 +242,8 @@ int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind)
 int formula_parse_expression(struct formula_parser *p, struct formula_shape *out);
 int formula_parse_sequence(struct formula_parser *p, struct formula_shape *out);
 int formula_parse_unexpected(struct formula_parser *p);
+/* a sequence from its opening sign to its closing one */
+int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind close, struct formula_shape *out);
 /* what binds at least as strongly; 0: a whole expression */
 int formula_parse_at(struct formula_parser *p, int precedence, struct formula_shape *out);
 int formula_parse_primary(struct formula_parser *p, struct formula_shape *out);

@@ -12,13 +12,12 @@
 
 int formula_run_wrong(struct formula_machine *m, const char *fmt, ...)
 {
-	char text[ERR_MSG_MAX];
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
+	formula_vwrong(m->err, (struct formula_place){ m->at->line, m->at->column }, fmt, ap);
 	va_end(ap);
-	return formula_wrong(m->err, (struct formula_place){ m->at->line, m->at->column }, "%s", text);
+	return -1;
 }
 
 int formula_run_spend(struct formula_machine *m, uint64_t steps)

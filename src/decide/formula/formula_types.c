@@ -17,7 +17,7 @@ static bool is(struct formula_shape s, enum formula_base base)
 	return s.arrays == 0 && s.base == base;
 }
 
-static struct formula_shape simple(enum formula_base base)
+struct formula_shape formula_types_simple(enum formula_base base)
 {
 	return (struct formula_shape){ 0, (uint8_t)base };
 }
@@ -30,6 +30,11 @@ bool formula_types_open(struct formula_shape s)
 bool formula_types_number(struct formula_shape s)
 {
 	return is(s, SHAPE_INT) || is(s, SHAPE_FLOAT);
+}
+
+bool formula_types_numeric(struct formula_shape s)
+{
+	return formula_types_number(s) || formula_types_open(s);
 }
 
 bool formula_types_truth(struct formula_shape s)
@@ -45,7 +50,7 @@ bool formula_types_integer(struct formula_shape s)
 struct formula_shape formula_types_element(struct formula_shape array)
 {
 	if (array.arrays == 0)
-		return simple(SHAPE_UNKNOWN);
+		return formula_types_simple(SHAPE_UNKNOWN);
 	array.arrays--;
 	return array;
 }
@@ -76,7 +81,7 @@ static unsigned kind_of(struct formula_shape s)
 
 struct formula_shape formula_types_join(struct formula_shape elements, struct formula_shape next)
 {
-	return kind_of(elements) == kind_of(next) ? next : simple(SHAPE_ANY);
+	return kind_of(elements) == kind_of(next) ? next : formula_types_simple(SHAPE_ANY);
 }
 
 struct formula_shape formula_types_either(struct formula_shape a, struct formula_shape b)
@@ -86,11 +91,11 @@ struct formula_shape formula_types_either(struct formula_shape a, struct formula
 	if (is(b, SHAPE_NIL))
 		return a;
 	if (!assignable(a, b))
-		return simple(SHAPE_UNKNOWN);
+		return formula_types_simple(SHAPE_UNKNOWN);
 	if (a.arrays > 0 && b.arrays > 0) {
 		struct formula_shape first = formula_types_element(a), second = formula_types_element(b);
 		if (!assignable(first, second) || !assignable(second, first))
-			return formula_types_array_of(simple(SHAPE_ANY));
+			return formula_types_array_of(formula_types_simple(SHAPE_ANY));
 	}
 	return a;
 }
@@ -101,7 +106,7 @@ struct formula_shape formula_types_coalesce(struct formula_shape a, struct formu
 		return b;
 	if (is(b, SHAPE_NIL) || assignable(b, a))
 		return a;
-	return simple(SHAPE_UNKNOWN);
+	return formula_types_simple(SHAPE_UNKNOWN);
 }
 
 static bool comparable(struct formula_shape a, struct formula_shape b)
@@ -111,18 +116,12 @@ static bool comparable(struct formula_shape a, struct formula_shape b)
 		assignable(a, b);
 }
 
-/* Both are numbers, or one is and the other may be. */
-static bool numbers(struct formula_shape a, struct formula_shape b)
-{
-	return (formula_types_number(a) || formula_types_open(a)) && (formula_types_number(b) || formula_types_open(b));
-}
-
 static bool arithmetic(struct formula_shape a, struct formula_shape b, struct formula_shape *out)
 {
-	*out = simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN
-			: is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT)   ? SHAPE_FLOAT
-								     : SHAPE_INT);
-	return numbers(a, b);
+	*out = formula_types_simple(formula_types_open(a) || formula_types_open(b) ? SHAPE_UNKNOWN
+			: is(a, SHAPE_FLOAT) || is(b, SHAPE_FLOAT)                 ? SHAPE_FLOAT
+										   : SHAPE_INT);
+	return formula_types_numeric(a) && formula_types_numeric(b);
 }
 
 static bool membership(struct formula_shape a, struct formula_shape b)
@@ -132,21 +131,25 @@ static bool membership(struct formula_shape a, struct formula_shape b)
 
 bool formula_types_binary(enum formula_op op, struct formula_shape a, struct formula_shape b, struct formula_shape *out)
 {
-	*out = simple(SHAPE_BOOL);
+	*out = formula_types_simple(SHAPE_BOOL);
 	switch (op) {
 	case OP_ADD:
 	case OP_SUBTRACT:
 	case OP_MULTIPLY: return arithmetic(a, b, out);
 	case OP_DIVIDE:
-	case OP_POWER: *out = simple(SHAPE_FLOAT); return numbers(a, b);
-	case OP_MODULO: *out = simple(SHAPE_INT); return formula_types_integer(a) && formula_types_integer(b);
+	case OP_POWER:
+		*out = formula_types_simple(SHAPE_FLOAT);
+		return formula_types_numeric(a) && formula_types_numeric(b);
+	case OP_MODULO:
+		*out = formula_types_simple(SHAPE_INT);
+		return formula_types_integer(a) && formula_types_integer(b);
 	case OP_RANGE:
-		*out = formula_types_array_of(simple(SHAPE_INT));
+		*out = formula_types_array_of(formula_types_simple(SHAPE_INT));
 		return formula_types_integer(a) && formula_types_integer(b);
 	case OP_EQUAL:
 	case OP_NOT_EQUAL: return comparable(a, b);
 	case OP_IN: return membership(a, b);
-	default: return numbers(a, b); /* < <= > >= */
+	default: return formula_types_numeric(a) && formula_types_numeric(b); /* < <= > >= */
 	}
 }
 

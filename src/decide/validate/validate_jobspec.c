@@ -22,14 +22,11 @@ struct told {
 static void __attribute__((format(printf, 2, 3))) tell(const struct told *t, const char *fmt, ...)
 {
 	struct err err;
-	char *text;
 	va_list ap;
 
 	va_start(ap, fmt);
-	text = mem_vprintf(fmt, ap);
+	err_vset(&err, ERR_INVALID, fmt, ap);
 	va_end(ap);
-	err_set(&err, ERR_INVALID, "%s", text);
-	free(text);
 	t->on_fault(t->arg, &err);
 }
 
