@@ -11,4 +11,12 @@ static inline bool text_equal(const char *a, const char *b)
 	return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
+/* words: NULL-terminated */
+static inline bool text_is_one_of(const char *text, const char *const *words)
+{
+	while (*words && strcmp(text, *words) != 0)
+		words++;
+	return *words != NULL;
+}
+
 #endif

@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "base/json.h"
-#include "base/mem.h"
 #include "base/timestamp.h"
 #include "cli/explaintext_parts.h"
 #include "cli/plaintext.h"
@@ -23,8 +22,10 @@
 /* ---- Values ---- */
 
 /* A number as people write it: no more digits than needed. */
-const char *explaintext_number(const json_t *value, char text[32])
+const char *explaintext_number(const json_t *object, const char *key, char text[32])
 {
+	const json_t *value = json_object_get(object, key);
+
 	if (json_is_integer(value))
 		snprintf(text, 32, "%lld", (long long)json_integer_value(value));
 	else if (json_is_real(value))
@@ -139,18 +140,17 @@ static void say_target(const struct explaintext_page *p, const json_t *answer)
 
 	buf_printf(&line, "%s %s: ", json_str_or_empty(target, "kind"), json_str_or_empty(target, "name"));
 	if (strcmp(json_str_or_empty(target, "state"), "present") == 0) {
-		buf_printf(&line, "%s replicas", explaintext_number(json_object_get(target, "replicas"), a));
+		buf_printf(&line, "%s replicas", explaintext_number(target, "replicas", a));
 		if (json_is_integer(json_object_get(target, "ready")))
-			buf_printf(&line, ", %s ready", explaintext_number(json_object_get(target, "ready"), a));
+			buf_printf(&line, ", %s ready", explaintext_number(target, "ready", a));
 	} else if (strcmp(json_str_or_empty(target, "state"), "missing") == 0) {
 		buf_puts(&line, "does not exist");
 	} else {
 		buf_puts(&line, "not read yet");
 	}
-	buf_printf(&line, "; %s to %s", explaintext_number(json_object_get(answer, "min"), a),
-		explaintext_number(json_object_get(answer, "max"), b));
+	buf_printf(&line, "; %s to %s", explaintext_number(answer, "min", a), explaintext_number(answer, "max", b));
 	if (json_is_integer(json_object_get(answer, "idle")))
-		buf_printf(&line, ", idle %s", explaintext_number(json_object_get(answer, "idle"), a));
+		buf_printf(&line, ", idle %s", explaintext_number(answer, "idle", a));
 	if (*json_str_or_empty(target, "trouble"))
 		buf_printf(&line, "; %s", json_str_or_empty(target, "trouble"));
 	explaintext_field_of(p, "Target", &line);
@@ -166,14 +166,12 @@ static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 	if (!json_is_object(jobs))
 		buf_puts(&line, "known to the leader alone");
 	else if (json_is_true(json_object_get(jobs, "known")))
-		buf_printf(&line, "%s running, %s complete, %s failed",
-			explaintext_number(json_object_get(jobs, "running"), a),
-			explaintext_number(json_object_get(jobs, "complete"), b),
-			explaintext_number(json_object_get(jobs, "failed"), c));
+		buf_printf(&line, "%s running, %s complete, %s failed", explaintext_number(jobs, "running", a),
+			explaintext_number(jobs, "complete", b), explaintext_number(jobs, "failed", c));
 	else
 		buf_puts(&line, "not read yet");
-	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(json_object_get(answer, "min"), a),
-		explaintext_number(json_object_get(answer, "max"), b), json_str_or_empty(answer, "strategy"));
+	buf_printf(&line, "; %s to %s; strategy %s", explaintext_number(answer, "min", a),
+		explaintext_number(answer, "max", b), json_str_or_empty(answer, "strategy"));
 	if (json_array_size(json_object_get(answer, "triggers")) > 1)
 		buf_printf(&line, ", %s of the triggers", json_str_or_empty(answer, "calculation"));
 	if (*json_str_or_empty(jobs, "trouble"))
@@ -189,7 +187,7 @@ static void say_directives(const struct explaintext_page *p, const json_t *answe
 
 	if (json_is_true(json_object_get(answer, "paused")))
 		buf_printf(&line, "paused%s%s%s", json_is_integer(replicas) ? " at " : "",
-			json_is_integer(replicas) ? explaintext_number(replicas, a) : "",
+			json_is_integer(replicas) ? explaintext_number(pausing, "replicas", a) : "",
 			json_is_integer(replicas) ? " replicas" : "");
 	if (json_is_true(json_object_get(pausing, "scaleIn")))
 		buf_printf(&line, "%sscaling in is paused", line.len ? ", " : "");
@@ -268,9 +266,8 @@ static void say_hpa(const struct explaintext_page *p, const json_t *answer)
 		return;
 	}
 	buf_printf(&line, "%s: %s to %s; sees %s, wants %s", json_str_or_empty(hpa, "name"),
-		explaintext_number(json_object_get(hpa, "min"), a), explaintext_number(json_object_get(hpa, "max"), b),
-		explaintext_number(json_object_get(hpa, "current"), c),
-		explaintext_number(json_object_get(hpa, "desired"), d));
+		explaintext_number(hpa, "min", a), explaintext_number(hpa, "max", b),
+		explaintext_number(hpa, "current", c), explaintext_number(hpa, "desired", d));
 	if (time_of(hpa, "lastScaleTime"))
 		buf_printf(&line, "; last scaled %s", clock_of(p, time_of(hpa, "lastScaleTime"), when));
 	explaintext_field_of(p, "HPA", &line);
@@ -328,10 +325,8 @@ static void add_change(const struct explaintext_page *p, struct table *table, co
 	char when[64], from[32], to[32], who[300];
 
 	table_add(table,
-		(const char *const[]){ clock_of(p, time_of(one, "at"), when),
-			explaintext_number(json_object_get(one, "from"), from),
-			explaintext_number(json_object_get(one, "to"), to), who_of(one, who),
-			json_str_or_empty(one, "why") });
+		(const char *const[]){ clock_of(p, time_of(one, "at"), when), explaintext_number(one, "from", from),
+			explaintext_number(one, "to", to), who_of(one, who), json_str_or_empty(one, "why") });
 }
 
 /* Only kscaled creates Jobs. */
@@ -344,7 +339,7 @@ static void add_creation(const struct explaintext_page *p, struct table *table, 
 	snprintf(jobs, sizeof(jobs), "%" JSON_INTEGER_FORMAT, to - from);
 	table_add(table,
 		(const char *const[]){ clock_of(p, time_of(one, "at"), when), jobs,
-			explaintext_number(json_object_get(one, "to"), running), json_str_or_empty(one, "why") });
+			explaintext_number(one, "to", running), json_str_or_empty(one, "why") });
 }
 
 static void say_changes(const struct explaintext_page *p, const json_t *answer)
@@ -388,7 +383,7 @@ static void say_decisions(const struct explaintext_page *p, const json_t *answer
 			break;
 		table_add(&table,
 			(const char *const[]){ clock_of(p, time_of(one, "at"), when), json_str_or_empty(one, "rule"),
-				explaintext_number(json_object_get(one, is_job(answer) ? "create" : "replicas"), count),
+				explaintext_number(one, is_job(answer) ? "create" : "replicas", count),
 				json_str_or_empty(one, "text") });
 	}
 	buf_putc(p->out, '\n');

@@ -20,7 +20,7 @@ struct explaintext_page { /* borrowed */
  * A number as people write it; "?" when it is none. "3.2 s", "4 min", "5 h", "6 d". Both return
  * text.
  */
-const char *explaintext_number(const json_t *value, char text[32]);
+const char *explaintext_number(const json_t *object, const char *key, char text[32]);
 const char *explaintext_age(double seconds, char text[32]);
 
 /*

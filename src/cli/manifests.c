@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cli/manifests_text.h"
 #include "cli/outsidehost.h"
 #include "config.h"
@@ -33,17 +34,6 @@ struct plan {
 	struct outsidehost host;
 	FILE *out;
 };
-
-/* They exist in every cluster, and `kubectl delete -f` on what we print should not go for them. */
-static bool is_namespace_of_kubernetes(const char *name)
-{
-	static const char *const names[] = { "default", "kube-system", "kube-public", "kube-node-lease" };
-
-	for (size_t i = 0; i < MEM_COUNT(names); i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
 
 static int check_label(const char *option, const char *text, struct err *err)
 {
@@ -185,6 +175,8 @@ static const char *service_text(const struct plan *plan)
 
 static void print_all(const struct plan *plan)
 {
+	/* In every cluster: `kubectl delete -f` on what we print should not go for them. */
+	static const char *const of_kubernetes[] = { "default", "kube-system", "kube-public", "kube-node-lease", NULL };
 	char port[16];
 	struct word words[] = {
 		{ "WATCHED", "" }, /* the first: print_rights sets it */
@@ -210,7 +202,7 @@ static void print_all(const struct plan *plan)
 	};
 
 	snprintf(port, sizeof(port), "%d", plan->host.port);
-	if (!is_namespace_of_kubernetes(plan->namespace_))
+	if (!text_is_one_of(plan->namespace_, of_kubernetes))
 		print_document(plan->out, words, manifests_namespace);
 	print_document(plan->out, words, manifests_crd_scaledobjects);
 	print_document(plan->out, words, manifests_crd_scaledjobs);

@@ -44,26 +44,6 @@ tell(const struct check *c, const struct json_at *at, const char *fmt, ...)
 
 /* ---- Types ---- */
 
-static bool is_string(const json_t *v)
-{
-	return json_is_string(v);
-}
-static bool is_boolean(const json_t *v)
-{
-	return json_is_boolean(v);
-}
-static bool is_object(const json_t *v)
-{
-	return json_is_object(v);
-}
-static bool is_array(const json_t *v)
-{
-	return json_is_array(v);
-}
-static bool is_number(const json_t *v)
-{
-	return json_is_number(v);
-}
 static bool is_integer(const json_t *v)
 {
 	return json_is_integer(v) || (json_is_real(v) && trunc(json_real_value(v)) == json_real_value(v));
@@ -71,14 +51,14 @@ static bool is_integer(const json_t *v)
 
 static const struct type {
 	const char *name, *a_name;
-	bool (*fits)(const json_t *value);
+	unsigned fits; /* a bit for each type of jansson's */
 } types[] = {
-	{ "string", "a string", is_string },
-	{ "integer", "a whole number", is_integer },
-	{ "number", "a number", is_number },
-	{ "boolean", "true or false", is_boolean },
-	{ "object", "an object", is_object },
-	{ "array", "a list", is_array },
+	{ "string", "a string", 1u << JSON_STRING },
+	{ "integer", "a whole number", 1u << JSON_INTEGER },
+	{ "number", "a number", 1u << JSON_INTEGER | 1u << JSON_REAL },
+	{ "boolean", "true or false", 1u << JSON_TRUE | 1u << JSON_FALSE },
+	{ "object", "an object", 1u << JSON_OBJECT },
+	{ "array", "a list", 1u << JSON_ARRAY },
 };
 
 static const char *name_of(const json_t *value)
@@ -114,15 +94,17 @@ static const char *advice(const char *wanted, const json_t *value)
 static bool check_type(const struct check *c, const json_t *schema, const struct spot *spot)
 {
 	const char *wanted = json_str_or_empty(schema, "type");
+	/* 3.0 is a whole number, too. */
+	unsigned is = 1u << (is_integer(spot->value) ? JSON_INTEGER : json_typeof(spot->value));
 
 	if (json_is_true(json_object_get(schema, "x-kubernetes-int-or-string"))) {
-		if (is_string(spot->value) || is_integer(spot->value))
+		if (json_is_string(spot->value) || is_integer(spot->value))
 			return true;
 		tell(c, &spot->at, "must be a string or a whole number, not %s", name_of(spot->value));
 		return false;
 	}
 	for (size_t i = 0; i < MEM_COUNT(types); i++) {
-		if (strcmp(types[i].name, wanted) != 0 || types[i].fits(spot->value))
+		if (strcmp(types[i].name, wanted) != 0 || types[i].fits & is)
 			continue;
 		tell(c, &spot->at, "must be %s, not %s%s", types[i].a_name, name_of(spot->value),
 			advice(wanted, spot->value));

@@ -4,18 +4,11 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "decide/directives.h"
 #include "decide/jobs/jobs_parts.h"
 #include "decide/validate/validate.h"
 #include "decide/validate/validate_parts.h"
-
-static bool is_one_of(const char *text, const char *const *words)
-{
-	for (; *words != NULL; words++)
-		if (strcmp(text, *words) == 0)
-			return true;
-	return false;
-}
 
 /* ---- The rules ---- */
 
@@ -253,7 +246,7 @@ static bool has_idle_conditions(const struct scaledjob *sj)
  */
 static bool is_unknown(const char *word, const char *const *known)
 {
-	return word != NULL && !is_one_of(word, known);
+	return word != NULL && !text_is_one_of(word, known);
 }
 
 static bool has_unknown_strategy(const struct scaledjob *sj)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "decide/formula/formula.h"
 #include "decide/validate/validate.h"
 #include "decide/validate/validate_parts.h"
@@ -17,17 +18,6 @@ static bool given(const char *text)
 
 /* ---- Fallback ---- */
 
-static bool is_behavior(const char *text)
-{
-	static const char *const words[] = { "static", "currentReplicas", "currentReplicasIfHigher",
-		"currentReplicasIfLower", "scalingModifiers" };
-
-	for (size_t i = 0; i < MEM_COUNT(words); i++)
-		if (strcmp(text, words[i]) == 0)
-			return true;
-	return false;
-}
-
 static bool has_external_trigger(const struct scaledobject_spec *s)
 {
 	for (size_t i = 0; i < s->trigger_count; i++)
@@ -38,6 +28,8 @@ static bool has_external_trigger(const struct scaledobject_spec *s)
 
 int validate_fallback(const struct scaledobject *so, struct err *err)
 {
+	static const char *const behaviors[] = { "static", "currentReplicas", "currentReplicasIfHigher",
+		"currentReplicasIfLower", "scalingModifiers", NULL };
 	const struct fallback *f = so->spec.fallback;
 
 	if (f == NULL)
@@ -48,7 +40,7 @@ int validate_fallback(const struct scaledobject *so, struct err *err)
 	if (f->replicas < 0)
 		return err_set(err, ERR_INVALID, "spec.fallback.replicas: %d is too small: at least 0",
 			(int)f->replicas);
-	if (given(f->behavior) && !is_behavior(f->behavior))
+	if (given(f->behavior) && !text_is_one_of(f->behavior, behaviors))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",

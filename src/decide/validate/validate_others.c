@@ -10,7 +10,6 @@
 #include "base/quantity.h"
 #include "decide/directives.h"
 #include "decide/validate/validate.h"
-#include "decide/validate/validate_parts.h"
 
 #define NAME_SIZE 254
 #define TYPE_SIZE (3 * NAME_SIZE)

@@ -6,22 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "decide/validate/validate.h"
-#include "decide/validate/validate_parts.h"
-
-static bool is_one_of(const char *text, const char *const *list)
-{
-	for (; *list != NULL; list++)
-		if (strcmp(text, *list) == 0)
-			return true;
-	return false;
-}
 
 bool validate_is_resource_type(const char *type)
 {
 	static const char *const resources[] = { "cpu", "memory", NULL };
 
-	return type != NULL && is_one_of(type, resources);
+	return type != NULL && text_is_one_of(type, resources);
 }
 
 static int check_metric_type(const struct trigger *t, size_t index, struct err *err)
@@ -30,7 +22,7 @@ static int check_metric_type(const struct trigger *t, size_t index, struct err *
 
 	if (t->metric_type == NULL || *t->metric_type == '\0')
 		return 0;
-	if (!is_one_of(t->metric_type, metric_types))
+	if (!text_is_one_of(t->metric_type, metric_types))
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].metricType: \"%s\" is unknown: AverageValue, Value or, for cpu and memory, "
 			"Utilization",
@@ -49,7 +41,7 @@ static int check_authentication(const struct trigger *t, size_t index, struct er
 
 	if (t->auth_name == NULL)
 		return 0;
-	if (t->auth_kind != NULL && !is_one_of(t->auth_kind, kinds))
+	if (t->auth_kind != NULL && !text_is_one_of(t->auth_kind, kinds))
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].authenticationRef.kind: \"%s\" is unknown: TriggerAuthentication or "
 			"ClusterTriggerAuthentication",
@@ -69,7 +61,7 @@ static int check_trigger(const struct trigger *t, size_t index, struct err *err)
 	if (t->type == NULL || *t->type == '\0')
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].type: missing: say what kind of source it is, like redis", index);
-	if (t->use_cached_metrics && is_one_of(t->type, live_only))
+	if (t->use_cached_metrics && text_is_one_of(t->type, live_only))
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].useCachedMetrics: property \"useCachedMetrics\" is not supported for "
 			"\"%s\" scaler: remove it",
