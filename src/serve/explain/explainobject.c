@@ -68,9 +68,7 @@ static void write_hpa_condition(struct jsonout *j, const char *type, const char 
 
 void explainobject_write_hpa(struct jsonout *j, const struct cache *cache, const struct scaledobject *so)
 {
-	char name[254], key[STORE_KEY_MAX];
-	const struct hpa *h = store_hpa(cache->store,
-		store_key(so->meta.namespace_, scaledobject_hpa_name(so, name, sizeof(name)), key));
+	const struct hpa *h = store_hpa_named(cache->store, so);
 
 	if (!h) {
 		jsonout_null(j, "hpa");
