@@ -30,7 +30,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	must(bytes <= 2 * len + 64);
 	strmap_done_secret(&parts);
 	e = pgendpoint_new(&(struct pgendpoint_config){ .connection = text }, &err);
-	must(!e || (pgendpoint_key(e) && pgendpoint_name(e)));
+	must(!e || (e->base.key && e->base.name));
 	pgendpoint_unref(e);
 	must(!pgquery_is_several(text) || strchr(text, ';'));
 	return 0;

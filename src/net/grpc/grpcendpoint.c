@@ -133,13 +133,3 @@ void grpcendpoint_unref(struct grpcendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
-
-const char *grpcendpoint_key(const struct grpcendpoint *e)
-{
-	return e->base.key;
-}
-
-const char *grpcendpoint_address(const struct grpcendpoint *e)
-{
-	return e->base.name;
-}

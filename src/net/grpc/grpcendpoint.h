@@ -3,8 +3,8 @@
 #define NET_GRPC_GRPCENDPOINT_H
 
 /*
- * An endpoint of net/grpc: where, and by which certificates. Shared and counted; its members are
- * for net/grpc alone.
+ * An endpoint of net/grpc: where, and by which certificates. Shared and counted. Others than
+ * net/grpc read of it base's key and name ("10.0.0.7:50051").
  */
 
 #include <stdbool.h>
@@ -34,8 +34,6 @@ struct grpcendpoint_config { /* borrowed texts, copied */
 /* counted; NULL: ERR_INVALID */
 struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, struct err *err);
 struct grpcendpoint *grpcendpoint_ref(struct grpcendpoint *e);
-void grpcendpoint_unref(struct grpcendpoint *e);                /* NULL is fine */
-const char *grpcendpoint_key(const struct grpcendpoint *e);     /* what tells it from others; no secret */
-const char *grpcendpoint_address(const struct grpcendpoint *e); /* "10.0.0.7:50051" */
+void grpcendpoint_unref(struct grpcendpoint *e); /* NULL is fine */
 
 #endif

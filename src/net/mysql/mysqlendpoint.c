@@ -107,12 +107,6 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	return e;
 }
 
-struct mysqlendpoint *mysqlendpoint_ref(struct mysqlendpoint *e)
-{
-	endpoint_ref(&e->base);
-	return e;
-}
-
 void mysqlendpoint_unref(struct mysqlendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);

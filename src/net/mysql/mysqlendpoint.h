@@ -49,7 +49,6 @@ struct mysqlendpoint {
  * the field. The caller owns one count.
  */
 struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *config, struct err *err);
-struct mysqlendpoint *mysqlendpoint_ref(struct mysqlendpoint *e);
 void mysqlendpoint_unref(struct mysqlendpoint *e); /* NULL is fine; wipes with the last count */
 
 #endif

@@ -466,16 +466,6 @@ void pgendpoint_unref(struct pgendpoint *e)
 	endpoint_unref(e ? &e->base : NULL);
 }
 
-const char *pgendpoint_key(const struct pgendpoint *e)
-{
-	return e->base.key;
-}
-
-const char *pgendpoint_name(const struct pgendpoint *e)
-{
-	return e->base.name;
-}
-
 /* ---- Messages ---- */
 
 /* libpq's texts have lines and tabs; a server may say anything at all. */

@@ -3,8 +3,8 @@
 #define NET_PG_PGENDPOINT_H
 
 /*
- * An endpoint of net/pg: which servers, with which settings. Shared and counted; its members are
- * for net/pg alone.
+ * An endpoint of net/pg: which servers, with which settings. Shared and counted. Others
+ * than net/pg read of it base's key and name ("db.shop:5432/orders").
  */
 
 #include <stdbool.h>
@@ -53,9 +53,6 @@ struct pgendpoint_config {
 struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct err *err);
 struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
 void pgendpoint_unref(struct pgendpoint *e); /* NULL is fine; wipes credentials with the last count */
-/* identity without secrets: servers, database, TLS, fingerprint of everything */
-const char *pgendpoint_key(const struct pgendpoint *e);
-const char *pgendpoint_name(const struct pgendpoint *e); /* for messages: "db.shop:5432/orders" */
 
 /*
  * text, with the password in it (should a server repeat it) replaced; one line; cut to what an err

@@ -21,7 +21,7 @@ static int cluster_question(const struct redissite *s, const char **argv)
 static int cluster_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 	struct redismap *map, struct err *err)
 {
-	const char *address = redisendpoint_address(guide);
+	const char *address = guide->base.name;
 
 	(void)s;
 	if (reply->type == REDIS_ERROR && strstr(reply->text, "cluster support disabled"))

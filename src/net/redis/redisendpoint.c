@@ -135,23 +135,3 @@ void redisendpoint_unref(struct redisendpoint *e)
 {
 	endpoint_unref(e ? &e->base : NULL);
 }
-
-const char *redisendpoint_key(const struct redisendpoint *e)
-{
-	return e->base.key;
-}
-
-const char *redisendpoint_address(const struct redisendpoint *e)
-{
-	return e->base.name;
-}
-
-const char *redisendpoint_server_key(const struct redisendpoint *e)
-{
-	return e->server_key;
-}
-
-int redisendpoint_database(const struct redisendpoint *e)
-{
-	return e->database;
-}

@@ -3,8 +3,8 @@
 #define NET_REDIS_REDISENDPOINT_H
 
 /*
- * An endpoint of net/redis: who and where, and the credentials. Shared and counted; its members are
- * for net/redis alone.
+ * An endpoint of net/redis: who and where, and the credentials. Shared and counted. Others
+ * than net/redis read of it base's key and name, server_key and database.
  */
 
 #include <stdbool.h>
@@ -48,10 +48,5 @@ struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *confi
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err);
 struct redisendpoint *redisendpoint_ref(struct redisendpoint *e);
 void redisendpoint_unref(struct redisendpoint *e); /* NULL is fine; wipes credentials with the last count */
-/* identity without secrets: address, database, TLS, fingerprint of the credentials */
-const char *redisendpoint_key(const struct redisendpoint *e);
-const char *redisendpoint_server_key(const struct redisendpoint *e); /* the same without the database */
-const char *redisendpoint_address(const struct redisendpoint *e);    /* for messages */
-int redisendpoint_database(const struct redisendpoint *e);
 
 #endif

@@ -140,7 +140,7 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 {
 	struct redisway *w = call->way;
 	MEM_AUTO char *address = NULL;
-	enum redismap_redirect redirect = redismap_read_redirect(text, redisendpoint_address(call->at), &address);
+	enum redismap_redirect redirect = redismap_read_redirect(text, call->at->base.name, &address);
 	struct redisendpoint *e;
 	struct err err;
 
@@ -149,10 +149,9 @@ static bool call_redirected(struct redisrouter_call *call, const char *text)
 	w->stale = w->stale || redirect == REDISMAP_MOVED;
 	if (call->redirects++ >= w->site->kind->redirects)
 		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to another node for the %dth time: %.100s",
-			redisendpoint_address(call->at), call->redirects, text);
+			call->at->base.name, call->redirects, text);
 	else if (!address)
-		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", redisendpoint_address(call->at),
-			text);
+		err_set(&err, ERR_TEMPORARY, "redis at %s: sent on to nowhere: %.100s", call->at->base.name, text);
 	e = address && call->redirects <= w->site->kind->redirects ? redisendpoint_at(w->site->like, address, &err)
 								   : NULL;
 	if (redisway_may_ask(w) && w->stale)
@@ -202,8 +201,7 @@ static void on_reply(void *arg, const struct redis_reply *reply, const struct er
 		if (call_redirected(call, reply->text))
 			return;
 		if (tells_to_look_elsewhere(reply->text)) {
-			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", redisendpoint_address(call->at),
-				reply->text);
+			err_set(&told, ERR_TEMPORARY, "redis at %s: %.300s", call->at->base.name, reply->text);
 			call_doubt(call, &told);
 			return;
 		}
@@ -245,7 +243,7 @@ static void call_place(struct redisrouter_call *call)
 	e = redisway_server(w, call->slot, &err);
 	if (!e)
 		call_fail_later(call, call->err ? call->err : &err);
-	else if (call->err && strcmp(redisendpoint_address(e), redisendpoint_address(call->at)) == 0)
+	else if (call->err && strcmp(e->base.name, call->at->base.name) == 0)
 		call_fail_later(call, call->err);
 	else
 		call_send(call, e, false);

@@ -23,7 +23,7 @@ static int sentinel_question(const struct redissite *s, const char **argv)
 static int sentinel_read(const struct redissite *s, const struct redisendpoint *guide, const struct redis_reply *reply,
 	struct redismap *map, struct err *err)
 {
-	const char *sentinel = redisendpoint_address(guide);
+	const char *sentinel = guide->base.name;
 	const struct redis_reply *host, *port;
 	MEM_AUTO char *address = NULL;
 

@@ -31,7 +31,7 @@ static void make_names(struct redissite *s, const char *const *addresses)
 	 * the master's name.
 	 */
 	s->key = mem_printf("%s %s %zu:%s (%s, %s)", s->kind->name, all, s->master ? strlen(s->master) : 0,
-		s->master ? s->master : "", redisendpoint_key(s->guides[0]), redisendpoint_key(s->like));
+		s->master ? s->master : "", s->guides[0]->base.key, s->like->base.key);
 	if (s->master)
 		s->name = mem_printf("%s %s of %s", s->kind->name, s->master, some);
 	else
@@ -99,14 +99,4 @@ void redissite_unref(struct redissite *s)
 	free(s->key);
 	free(s->name);
 	free(s);
-}
-
-const char *redissite_key(const struct redissite *s)
-{
-	return s->key;
-}
-
-const char *redissite_name(const struct redissite *s)
-{
-	return s->name;
 }

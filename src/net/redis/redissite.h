@@ -25,13 +25,6 @@ struct redissite;
 
 struct redissite *redissite_ref(struct redissite *s);
 void redissite_unref(struct redissite *s); /* NULL is fine; wipes credentials with the last count */
-/*
- * identity without secrets: kind, guides, master's name, database, TLS, fingerprints of the
- * credentials
- */
-const char *redissite_key(const struct redissite *s);
-const char *redissite_name(const struct redissite
-		*s); /* for messages: "redis-cluster a:6379,b:6379", "redis-sentinel mymaster of a:26379,b:26379" */
 
 /* ---- For those who make and route sites ---- */
 
@@ -58,7 +51,12 @@ struct redissite_kind {
 struct redissite {
 	unsigned count; /* of owners */
 	const struct redissite_kind *kind;
-	char *key, *name;
+	/*
+	 * identity without secrets: kind, guides, master's name, database, TLS, fingerprints of the
+	 * credentials
+	 */
+	char *key;
+	char *name;   /* for messages: "redis-cluster a:6379,b:6379", "redis-sentinel mymaster of a:26379" */
 	char *master; /* NULL for a cluster */
 	struct redisendpoint **guides;
 	size_t guide_count;

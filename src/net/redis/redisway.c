@@ -95,7 +95,7 @@ void redisway_tell(struct redisrouter_follower *f)
 	struct redisway *w = f->way;
 	struct redisendpoint *e = w->map_ms ? redisway_server(w, f->slot, NULL) : NULL;
 
-	if (!e || (f->told && strcmp(redisendpoint_address(e), redisendpoint_address(f->told)) == 0))
+	if (!e || (f->told && strcmp(e->base.name, f->told->base.name) == 0))
 		return;
 	redisendpoint_unref(f->told);
 	f->told = redisendpoint_ref(e);
@@ -158,7 +158,7 @@ static size_t add_servers(struct redisway *w, struct redisendpoint **endpoints, 
 		for (size_t n = 0; n < count && !known; n++)
 			known = endpoints[n] == e;
 		for (size_t n = 0; n < w->site->guide_count && !known; n++)
-			known = strcmp(redisendpoint_address(w->site->guides[n]), redisendpoint_address(e)) == 0;
+			known = strcmp(w->site->guides[n]->base.name, e->base.name) == 0;
 		if (!known)
 			endpoints[count++] = e;
 	}

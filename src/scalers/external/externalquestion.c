@@ -148,8 +148,7 @@ static char *key_of(const struct externalquestion_source *s)
 		texts[count++] = s->metadata.pairs[i].key;
 		texts[count++] = s->metadata.pairs[i].value;
 	}
-	key = mem_printf("%s %s %s", s->type->name, grpcendpoint_key(s->endpoint),
-		fingerprint_of(texts, count, fingerprint));
+	key = mem_printf("%s %s %s", s->type->name, s->endpoint->base.key, fingerprint_of(texts, count, fingerprint));
 	free(texts);
 	return key;
 }
@@ -184,7 +183,7 @@ int externalquestion_build(const struct scaler_type *type, const struct scaler_p
 	rc = params_metric_type(params, &out->target_type, err) ? -1 : read_source(params, s, err);
 	if (rc == 0) {
 		s->key = key_of(s);
-		s->name = mem_printf("external %s", grpcendpoint_address(s->endpoint));
+		s->name = mem_printf("external %s", s->endpoint->base.name);
 		externalmessages_put_ref(&s->reference, s->namespace_, s->object, &s->metadata);
 		out->question = make_question(s, NULL, 0);
 	}

@@ -17,12 +17,12 @@ void redisserver_done(struct redisserver *s)
 
 const char *redisserver_key(const struct redisserver *s)
 {
-	return s->site ? redissite_key(s->site) : redisendpoint_key(s->endpoint);
+	return s->site ? s->site->key : s->endpoint->base.key;
 }
 
 char *redisserver_name(const struct redisserver *s)
 {
-	return s->site ? mem_dup(redissite_name(s->site)) : mem_printf("redis %s", redisendpoint_address(s->endpoint));
+	return s->site ? mem_dup(s->site->name) : mem_printf("redis %s", s->endpoint->base.name);
 }
 
 struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,

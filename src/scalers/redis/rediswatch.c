@@ -208,9 +208,9 @@ static void settle(struct spot *spot)
 		spot->heard = false;
 		return;
 	}
-	prefix = snprintf(NULL, 0, "__keyspace@%d__:", redisendpoint_database(spot->endpoint));
+	prefix = snprintf(NULL, 0, "__keyspace@%d__:", spot->endpoint->database);
 	channel = mem_alloc((size_t)prefix + w->key_len + 1);
-	snprintf(channel, (size_t)prefix + 1, "__keyspace@%d__:", redisendpoint_database(spot->endpoint));
+	snprintf(channel, (size_t)prefix + 1, "__keyspace@%d__:", spot->endpoint->database);
 	memcpy(channel + prefix, w->key, w->key_len);
 	spot->sub = redissub_start(w->pool->subs, spot->endpoint, channel, (size_t)prefix + w->key_len, on_event, spot);
 }
@@ -298,7 +298,7 @@ static void on_again(void *arg)
 
 static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint *e)
 {
-	const char *key = redisendpoint_server_key(e);
+	const char *key = e->server_key;
 	struct server *s;
 
 	HASH_FIND_STR(p->servers, key, s);
@@ -309,7 +309,7 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 	s->endpoint = redisendpoint_ref(e);
 	loop_timer_init(&s->again, p->loop, on_again, s);
 	loop_timer_set(&s->again, 0);
-	key = redisendpoint_server_key(s->endpoint);
+	key = s->endpoint->server_key;
 	HASH_ADD_KEYPTR(hh, p->servers, key, strlen(key), s);
 	return s;
 }
@@ -358,12 +358,12 @@ static char *say_off(const struct spot *spot)
 	return mem_printf("redis %s does not announce changes of this kind (" SETTING
 			  " is \"%s\"); turn it on with: CONFIG SET " SETTING
 			  " %s (and the same in its configuration file, so that it stays)",
-		redisendpoint_address(spot->endpoint), s->flags, flags);
+		spot->endpoint->base.name, s->flags, flags);
 }
 
 static char *say_untold(const struct spot *spot)
 {
-	const char *address = redisendpoint_address(spot->endpoint), *needed = classes_of[spot->watch->classes].needed;
+	const char *address = spot->endpoint->base.name, *needed = classes_of[spot->watch->classes].needed;
 
 	if (!spot->sub)
 		return mem_printf("redis %s does not tell whether it announces changes (CONFIG GET: %s); if it is set "
@@ -378,7 +378,7 @@ static char *say_refused(const struct spot *spot, const char *why)
 {
 	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
 			  "&__keyspace@%d__:*",
-		redisendpoint_address(spot->endpoint), why, redisendpoint_database(spot->endpoint));
+		spot->endpoint->base.name, why, spot->endpoint->database);
 }
 
 /* On, though some kinds of things are not announced. */
@@ -391,7 +391,7 @@ static char *say_partly(const struct spot *spot)
 	wanted_flags(spot->server->flags, spot->watch->classes, flags);
 	return *flags
 		? mem_printf("redis %s announces only some kinds (" SETTING " is \"%s\"); all that matter are with %s",
-			  redisendpoint_address(spot->endpoint), spot->server->flags, flags)
+			  spot->endpoint->base.name, spot->server->flags, flags)
 		: mem_dup("");
 }
 
@@ -498,7 +498,7 @@ void rediswatch_stop(struct rediswatch *w)
 static struct spot *find_spot(struct spot *const *spots, size_t count, const struct redisendpoint *e)
 {
 	for (size_t i = 0; i < count; i++)
-		if (spots[i] && strcmp(redisendpoint_key(spots[i]->endpoint), redisendpoint_key(e)) == 0)
+		if (spots[i] && strcmp(spots[i]->endpoint->base.key, e->base.key) == 0)
 			return spots[i];
 	return NULL;
 }

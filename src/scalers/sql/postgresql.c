@@ -139,9 +139,9 @@ static struct question *make_question(const struct scaler_params *params, struct
 	*q = (struct pg_question){ .endpoint = endpoint, .query = f->query, .channel = f->channel };
 	f->query = f->channel = NULL;
 	return question_new(&postgresql_scaler_type,
-		mem_printf("%s%s%s query %s", pgendpoint_key(endpoint), q->channel ? " notified by " : "",
+		mem_printf("%s%s%s query %s", endpoint->base.key, q->channel ? " notified by " : "",
 			q->channel ? q->channel : "", q->query),
-		mem_printf("postgresql %s", pgendpoint_name(endpoint)), q);
+		mem_printf("postgresql %s", endpoint->base.name), q);
 }
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)

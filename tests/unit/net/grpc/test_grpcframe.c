@@ -205,8 +205,8 @@ static void targets_are_read_or_refused_by_name(void **state)
 			&err);
 
 		if (rows[i].said ? e != NULL || strcmp(err.msg, rows[i].said) != 0
-				 : e == NULL || strcmp(grpcendpoint_address(e), rows[i].address) != 0)
-			fail_msg("%s: \"%s\"", rows[i].target, e ? grpcendpoint_address(e) : err.msg);
+				 : e == NULL || strcmp(e->base.name, rows[i].address) != 0)
+			fail_msg("%s: \"%s\"", rows[i].target, e ? e->base.name : err.msg);
 		grpcendpoint_unref(e);
 	}
 }

@@ -167,7 +167,7 @@ static void sorted(void **state)
 		if (!e)
 			fail_msg("%s: %s", endpoints[i].text, err.msg);
 		settings = written(&e->settings);
-		assert_string_equal(pgendpoint_name(e), endpoints[i].name);
+		assert_string_equal(e->base.name, endpoints[i].name);
 		if (strcmp(settings, endpoints[i].settings) != 0)
 			fail_msg("%s: %s", endpoints[i].text, settings);
 		assert_string_equal(e->options ? e->options : "", endpoints[i].options ? endpoints[i].options : "");
@@ -247,9 +247,8 @@ static void keys(void **state)
 		struct pgendpoint *a = pgendpoint_new(&(struct pgendpoint_config){ .connection = pairs[i].a }, NULL),
 				  *b = pgendpoint_new(&(struct pgendpoint_config){ .connection = pairs[i].b }, NULL);
 
-		if ((strcmp(pgendpoint_key(a), pgendpoint_key(b)) == 0) != pairs[i].same)
-			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, pgendpoint_key(a),
-				pgendpoint_key(b));
+		if ((strcmp(a->base.key, b->base.key) == 0) != pairs[i].same)
+			fail_msg("%s and %s: \"%s\" and \"%s\"", pairs[i].a, pairs[i].b, a->base.key, b->base.key);
 		pgendpoint_unref(a);
 		pgendpoint_unref(b);
 	}

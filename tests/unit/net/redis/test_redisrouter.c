@@ -401,7 +401,7 @@ static void on_told(void *arg, struct redisendpoint *e)
 	struct told *t = arg;
 
 	t->times++;
-	snprintf(t->address, sizeof(t->address), "%s", redisendpoint_address(e));
+	snprintf(t->address, sizeof(t->address), "%s", e->base.name);
 }
 
 static void followers_are_told_of_each_owner(void **state)
