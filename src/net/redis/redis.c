@@ -367,11 +367,8 @@ struct redis_pool *redis_pool_new(struct loop *loop)
 
 void redis_pool_free(struct redis_pool *p)
 {
-	if (!p)
-		return;
-	p->guard.freed = true;
-	if (p->guard.depth == 0)
-		on_left(p);
+	if (p)
+		redislink_free_pool(&p->guard);
 }
 
 size_t redis_pool_connections(const struct redis_pool *p)

@@ -30,6 +30,13 @@ void redislink_leave(struct redislink_guard *g)
 		g->left(g->pool);
 }
 
+void redislink_free_pool(struct redislink_guard *g)
+{
+	g->freed = true;
+	if (g->depth == 0)
+		g->left(g->pool);
+}
+
 /* ---- Greeting ---- */
 
 static void wipe_wire(const void *bytes, size_t len, void *wire)

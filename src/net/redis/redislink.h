@@ -38,7 +38,8 @@ struct redislink_guard {
 	void *pool;
 };
 void redislink_enter(struct redislink_guard *g);
-void redislink_leave(struct redislink_guard *g); /* may free g */
+void redislink_leave(struct redislink_guard *g);     /* may free g */
+void redislink_free_pool(struct redislink_guard *g); /* now, or when no callback is on the stack any more */
 
 /* From the loop, never from inside redislink_open. */
 struct redislink_handler {

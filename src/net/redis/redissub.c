@@ -520,11 +520,8 @@ struct redissub_pool *redissub_pool_new(struct loop *loop)
 
 void redissub_pool_free(struct redissub_pool *p)
 {
-	if (!p)
-		return;
-	p->guard.freed = true;
-	if (p->guard.depth == 0)
-		on_left(p);
+	if (p)
+		redislink_free_pool(&p->guard);
 }
 
 size_t redissub_pool_connections(const struct redissub_pool *p)
