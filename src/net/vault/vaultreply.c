@@ -112,16 +112,27 @@ static int64_t span_ms(const json_t *seconds)
 	return (s < TTL_MAX_S ? s : TTL_MAX_S) * 1000;
 }
 
-int vaultreply_renewal(const json_t *answer, struct vaultreply_token *out, struct err *err)
+static int read_token(const json_t *answer, const char *member, const char *ttl, struct vaultreply_token *out,
+	struct err *err)
 {
-	const json_t *auth = json_object_get(answer, "auth");
+	const json_t *about = json_object_get(answer, member);
 
 	*out = (struct vaultreply_token){ .token = NULL };
-	if (!json_is_object(auth))
-		return err_set(err, ERR_TEMPORARY, "the answer has no `auth`");
-	out->ttl_ms = span_ms(json_object_get(auth, "lease_duration"));
-	out->renewable = json_is_true(json_object_get(auth, "renewable"));
+	if (!json_is_object(about))
+		return err_set(err, ERR_TEMPORARY, "the answer has no `%s`", member);
+	out->ttl_ms = span_ms(json_object_get(about, ttl));
+	out->renewable = json_is_true(json_object_get(about, "renewable"));
 	return 0;
+}
+
+int vaultreply_renewal(const json_t *answer, struct vaultreply_token *out, struct err *err)
+{
+	return read_token(answer, "auth", "lease_duration", out, err);
+}
+
+int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct err *err)
+{
+	return read_token(answer, "data", "ttl", out, err);
 }
 
 bool vaultreply_is_token(const char *text)
@@ -145,18 +156,6 @@ int vaultreply_login(const json_t *answer, struct vaultreply_token *out, struct 
 		!vaultreply_is_token(json_string_value(token)))
 		return err_set(err, ERR_TEMPORARY, "the answer has no token");
 	out->token = mem_dup(json_string_value(token));
-	return 0;
-}
-
-int vaultreply_lookup(const json_t *answer, struct vaultreply_token *out, struct err *err)
-{
-	const json_t *data = json_object_get(answer, "data");
-
-	*out = (struct vaultreply_token){ .token = NULL };
-	if (!json_is_object(data))
-		return err_set(err, ERR_TEMPORARY, "the answer has no `data`");
-	out->ttl_ms = span_ms(json_object_get(data, "ttl"));
-	out->renewable = json_is_true(json_object_get(data, "renewable"));
 	return 0;
 }
 
