@@ -76,7 +76,8 @@ static int use_key(SSL_CTX *ctx, const char *key_pem, const char *key_password, 
 	return result;
 }
 
-int tls_use_pair(SSL_CTX *ctx, const char *cert_pem, const char *key_pem, const char *key_password, struct err *err)
+/* A chain, leaf first, and its key; key_password may be NULL. */
+static int use_pair(SSL_CTX *ctx, const char *cert_pem, const char *key_pem, const char *key_password, struct err *err)
 {
 	if (use_chain(ctx, cert_pem, err) < 0)
 		return -1;
@@ -169,7 +170,7 @@ int tls_server_set_certificate(struct tls_server *s, const char *cert_pem, const
 
 	if (!ctx)
 		return err_set(err, ERR_BUG, "TLS context: %s", last_reason());
-	if (tls_use_pair(ctx, cert_pem, key_pem, NULL, err) < 0) {
+	if (use_pair(ctx, cert_pem, key_pem, NULL, err) < 0) {
 		SSL_CTX_free(ctx);
 		return -1;
 	}
@@ -295,7 +296,7 @@ static int set_up_client(SSL_CTX *ctx, const struct tls_client_config *config, s
 		return err_set(err, ERR_INVALID,
 			"a client certificate and its private key belong together: %s is missing",
 			config->cert_pem ? "the key" : "the certificate");
-	return tls_use_pair(ctx, config->cert_pem, config->key_pem, config->key_password, err);
+	return use_pair(ctx, config->cert_pem, config->key_pem, config->key_password, err);
 }
 
 SSL_CTX *tls_client_context(const struct tls_client_config *config, struct err *err)

@@ -76,12 +76,6 @@ void tls_explain(SSL *ssl, char *out, size_t size);
 void tls_explain_code(SSL *ssl, unsigned long code, char *out, size_t size);
 
 /*
- * Reads one certificate chain (leaf first) and its key into a context; what is wrong is named. For
- * both sides. key_password may be NULL.
- */
-int tls_use_pair(SSL_CTX *ctx, const char *cert_pem, const char *key_pem, const char *key_password, struct err *err);
-
-/*
  * Forgets the shared system trust store; it is loaded again when next needed (tests; a changed
  * /etc/ssl).
  */
