@@ -3,9 +3,9 @@
 #define NET_DNS_H
 
 /*
- * Names to addresses without blocking and without threads: libevent's evdns over /etc/resolv.conf
- * and /etc/hosts, both read again when they change. One query per lookup; nothing is cached here.
- * Costs nothing until the first name is asked for, and nothing waits while no query is open.
+ * Names to addresses without blocking and without threads (net/resolver). One query per lookup;
+ * nothing is cached here. Costs nothing until the first name is asked for, and nothing waits while
+ * no query is open.
  */
 
 #include <stddef.h>
@@ -14,15 +14,6 @@
 
 #include "base/err.h"
 #include "net/loop.h"
-
-/* ---- For net/loop, which owns it ---- */
-
-struct dns;
-struct dns *dns_new(struct event_base *base);
-void dns_free(struct dns *dns);               /* NULL is fine; lookups under way never call back */
-struct evdns_base *dns_base(struct dns *dns); /* borrowed; after a look whether the files changed */
-
-/* ---- For whoever connects ---- */
 
 #define DNS_ADDRESSES_MAX 16
 

@@ -10,7 +10,7 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/dns.h"
+#include "net/resolver.h"
 
 /* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
 #define TASK_ROUNDS_MAX 8
@@ -25,7 +25,7 @@ struct loop_signal {
 
 struct loop {
 	struct event_base *base;
-	struct dns *dns; /* NULL until somebody asks for a name */
+	struct resolver *resolver; /* NULL until somebody asks for a name */
 	struct loop_signal *signals;
 	struct loop_task *first, *last; /* work put off, oldest first */
 	bool stop;
@@ -128,7 +128,7 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	run_tasks(loop, UINT32_MAX);
-	dns_free(loop->dns);
+	resolver_free(loop->resolver);
 	/* Closed bufferevents and abandoned name queries end in libevent's own deferred calls. */
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
@@ -144,9 +144,9 @@ struct event_base *loop_base(struct loop *loop)
 
 struct evdns_base *loop_dns(struct loop *loop)
 {
-	if (!loop->dns)
-		loop->dns = dns_new(loop->base);
-	return dns_base(loop->dns);
+	if (!loop->resolver)
+		loop->resolver = resolver_new(loop->base);
+	return resolver_base(loop->resolver);
 }
 
 /* ---- Turns ---- */
