@@ -57,7 +57,7 @@ static void on_owner(void *arg, struct redisendpoint *endpoint)
 struct redisserver_watch *redisserver_watch_start(struct scaler_sources *sources, const struct redisserver *s,
 	const struct rediswatch_config *config, question_look_fn look, void *arg)
 {
-	struct rediswatch *watch = rediswatch_start(sources, config, look, arg);
+	struct rediswatch *watch = rediswatch_start(sources->redis_watches, config, look, arg);
 	struct redisserver_watch *w;
 
 	if (!watch)

@@ -12,7 +12,6 @@
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 #include "net/redis/redissub.h"
-#include "scalers/sources.h"
 
 #define ASK_MS 3000
 /*
@@ -466,15 +465,15 @@ const char *rediswatch_notify_key(enum rediswatch_notify notify)
 	return notify == REDISWATCH_AUTO ? " notify=auto" : notify == REDISWATCH_OFF ? " notify=off" : "";
 }
 
-struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config,
+struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct rediswatch_config *config,
 	question_look_fn look, void *arg)
 {
 	struct rediswatch *w;
 
-	if (config->notify == REDISWATCH_OFF || !sources->redis_watches)
+	if (config->notify == REDISWATCH_OFF || !p)
 		return NULL;
 	w = mem_zalloc(sizeof(*w));
-	w->pool = sources->redis_watches;
+	w->pool = p;
 	w->key = mem_dupn(config->key, config->key_len);
 	w->key_len = config->key_len;
 	w->notify = config->notify;

@@ -64,9 +64,9 @@ struct rediswatch_config {
 /*
  * Starts without any server: rediswatch_set_endpoints tells which. look: as struct scaler_type has
  * it, also when the report has changed in a way that people should hear of. NULL when notify is
- * off, or sources has no watches (as in tools that only check). Stop it with rediswatch_stop.
+ * off, or p is NULL (as in tools that only check). Stop it with rediswatch_stop.
  */
-struct rediswatch *rediswatch_start(struct scaler_sources *sources, const struct rediswatch_config *config,
+struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct rediswatch_config *config,
 	question_look_fn look, void *arg);
 void rediswatch_stop(struct rediswatch *w);
 

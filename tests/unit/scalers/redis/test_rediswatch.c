@@ -83,7 +83,7 @@ static struct rediswatch *start(struct world *w, enum rediswatch_notify notify, 
 {
 	const struct rediswatch_config config = { .key = "jobs", .key_len = 4, .notify = notify, .classes = classes };
 
-	return rediswatch_start(&w->sources, &config, on_look, w);
+	return rediswatch_start(w->sources.redis_watches, &config, on_look, w);
 }
 
 static void expect_report(struct world *w, enum watch_state state, const char *why)
