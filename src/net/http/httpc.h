@@ -70,4 +70,10 @@ void httpc_cancel(struct httpc_call *call); /* no callback any more; safe from i
  */
 void httpc_drop_connections(struct httpc *c);
 
+/*
+ * What a status that is no answer means to whoever waits: 401 and 403 denied, 404 missing, 408, 429
+ * and 5xx temporary, the rest invalid.
+ */
+enum err_kind httpc_status_kind(int status);
+
 #endif

@@ -15,9 +15,10 @@
 #include "net/web/webhost.h"
 #include "net/web/webtoken.h"
 
-#define BODY_MAX      ((size_t)1 << 20)
-#define REDIRECTS_MAX 10
-#define HEADERS_MAX   64
+#define BODY_MAX         ((size_t)1 << 20)
+#define REDIRECTS_MAX    10
+#define HEADERS_MAX      64
+#define TOKEN_ANSWER_MAX ((size_t)1 << 18)
 /* Connections kept for later, over all servers. */
 #define KEPT_MAX 256
 
@@ -473,15 +474,6 @@ void webget_cancel(struct webget_call *call)
 		detach(call);
 }
 
-enum err_kind webget_status_kind(int status)
-{
-	if (status == 401 || status == 403)
-		return ERR_DENIED;
-	if (status == 404)
-		return ERR_MISSING;
-	return status == 408 || status == 429 || status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
-}
-
 /* ---- Life ---- */
 
 static const char *environment(const char *name)
@@ -501,6 +493,26 @@ static void read_proxies(struct webget *w)
 	w->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
 }
 
+static void on_token_answer(void *arg, const struct webget_answer *answer, const struct err *err)
+{
+	if (err)
+		webtoken_answered(arg, 0, "", 0, err);
+	else
+		webtoken_answered(arg, answer->status, answer->body, answer->len, NULL);
+}
+
+/* A token's server has its turns, its names and its deadline as all others have. */
+static void post_for_token(void *arg, const char *url, struct webaccess *access, const char *form,
+	struct webtoken *token)
+{
+	const struct webget_request request = { .url = url,
+		.access = access,
+		.max_body = TOKEN_ANSWER_MAX,
+		.form = form };
+
+	webget_start(arg, &request, on_token_answer, token);
+}
+
 struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
 {
 	struct webget *w = mem_zalloc(sizeof(*w));
@@ -508,7 +520,7 @@ struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
 	w->loop = loop;
 	w->timeout_ms = timeout_ms;
 	w->hosts = webhost_table_new(loop);
-	w->tokens = webtoken_store_new(loop, w);
+	w->tokens = webtoken_store_new(loop, post_for_token, w);
 	read_proxies(w);
 	return w;
 }
@@ -523,9 +535,9 @@ void webget_free(struct webget *w)
 {
 	if (!w)
 		return;
-	webtoken_store_free(w->tokens);
 	while (w->calls)
 		detach(w->calls);
+	webtoken_store_free(w->tokens);
 	webhost_table_free(w->hosts);
 	httpc_free(w->http);
 	free(w);

@@ -77,10 +77,4 @@ typedef void (*webget_fn)(void *arg, const struct webget_answer *answer, const s
 struct webget_call *webget_start(struct webget *w, const struct webget_request *request, webget_fn fn, void *arg);
 void webget_cancel(struct webget_call *call); /* no callback any more; NULL is fine */
 
-/*
- * What a status that is no answer means to whoever waits: 401 and 403 denied, 404 missing, 408, 429
- * and 5xx temporary, the rest invalid.
- */
-enum err_kind webget_status_kind(int status);
-
 #endif

@@ -10,25 +10,24 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "net/http/httpc.h"
 #include "net/http/httpurl.h"
-#include "net/web/webget.h"
 
 #define FAILED_MS  1000
 #define FORGET_MS  600000
 #define FORM_MAX   ((size_t)1 << 18)
-#define ANSWER_MAX ((size_t)1 << 18)
 #define TOKEN_MAX  ((size_t)1 << 16)
 #define LIFE_MAX_S (10 * 365 * 86400.0)
 
 struct webtoken_wait {
-	struct token *owner;
+	struct webtoken *owner;
 	webtoken_fn fn;
 	void *arg;
 	struct loop_task task;
 	struct webtoken_wait *prev, *next;
 };
 
-struct token {
+struct webtoken {
 	struct webtoken_store *store;
 	struct webaccess *access;    /* one count */
 	const char *key;             /* inside access */
@@ -38,15 +37,16 @@ struct token {
 	int64_t failed_ms, used_ms;
 	bool in_form;     /* the client's id and secret go into the form */
 	bool tried_other; /* in this fetch */
-	struct webget_call *fetch;
+	bool fetching;
 	struct webtoken_wait *waits;
 	UT_hash_handle hh;
 };
 
 struct webtoken_store {
 	struct loop *loop;
-	struct webget *webget;
-	struct token *tokens;
+	webtoken_post_fn post;
+	void *post_arg;
+	struct webtoken *tokens;
 };
 
 /* ---- What the token's server says ---- */
@@ -68,7 +68,7 @@ static const char *error_code(const json_t *answer)
 static int refused(int status, const json_t *answer, struct err *err)
 {
 	const char *code = error_code(answer);
-	enum err_kind kind = status == 400 ? ERR_DENIED : webget_status_kind(status);
+	enum err_kind kind = status == 400 ? ERR_DENIED : httpc_status_kind(status);
 
 	err_set(err, kind, "no token: HTTP status %d%s%s", status, code ? ", " : "", code ? code : "");
 	if (err)
@@ -120,9 +120,9 @@ char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms,
 
 /* ---- Fetching ---- */
 
-static void start_fetch(struct token *t);
+static void start_fetch(struct webtoken *t);
 
-static void wake_all(struct token *t)
+static void wake_all(struct webtoken *t)
 {
 	struct webtoken_wait *w;
 
@@ -130,7 +130,7 @@ static void wake_all(struct token *t)
 		loop_task_queue(t->store->loop, &w->task);
 }
 
-static void keep_token(struct token *t, char *text /* takes */, int64_t life_ms)
+static void keep_token(struct webtoken *t, char *text /* takes */, int64_t life_ms)
 {
 	mem_free_secret(t->text);
 	t->text = text;
@@ -139,7 +139,7 @@ static void keep_token(struct token *t, char *text /* takes */, int64_t life_ms)
 	err_keep(&t->err, NULL);
 }
 
-static void keep_failure(struct token *t, struct err *err)
+static void keep_failure(struct webtoken *t, struct err *err)
 {
 	char where[256];
 
@@ -151,23 +151,22 @@ static void keep_failure(struct token *t, struct err *err)
 	t->failed_ms = loop_now_ms(t->store->loop);
 }
 
-static void on_fetched(void *arg, const struct webget_answer *answer, const struct err *transport)
+void webtoken_answered(struct webtoken *t, int status, const char *body, size_t len, const struct err *transport)
 {
-	struct token *t = arg;
 	struct err err = { 0 };
 	int64_t life_ms = 0;
 	char *text = NULL;
 
-	t->fetch = NULL;
+	t->fetching = false;
 	if (transport)
 		err = *transport;
 	else
-		text = webtoken_parse(answer->status, answer->body, answer->len, &life_ms, &err);
+		text = webtoken_parse(status, body, len, &life_ms, &err);
 	/*
 	 * Not every server takes Basic, though RFC 6749 says so; which way it is one cannot know
 	 * before.
 	 */
-	if (!text && answer && (answer->status == 400 || answer->status == 401) && !t->tried_other) {
+	if (!text && (status == 400 || status == 401) && !t->tried_other) {
 		t->tried_other = true;
 		t->in_form = !t->in_form;
 		start_fetch(t);
@@ -188,12 +187,11 @@ static void put_field(struct buf *form, const char *name, const char *value)
 	buf_put_percent(form, value, "");
 }
 
-static void start_fetch(struct token *t)
+static void start_fetch(struct webtoken *t)
 {
 	const struct webaccess_config *config = webaccess_config(t->access);
 	struct webaccess *access = webaccess_for_token(t->access, !t->in_form);
 	struct buf form = BUF_INIT(FORM_MAX);
-	struct webget_request request = { .url = config->oauth.token_url, .access = access, .max_body = ANSWER_MAX };
 
 	buf_reserve(&form, 4096);
 	put_field(&form, "grant_type", "client_credentials");
@@ -204,13 +202,13 @@ static void start_fetch(struct token *t)
 	}
 	if (config->oauth.params)
 		buf_printf(&form, "&%s", config->oauth.params);
-	request.form = buf_text(&form);
-	t->fetch = webget_start(t->store->webget, &request, on_fetched, t);
+	t->fetching = true;
+	t->store->post(t->store->post_arg, config->oauth.token_url, access, buf_text(&form), t);
 	buf_done_secret(&form);
 	webaccess_unref(access);
 }
 
-static void fetch(struct token *t)
+static void fetch(struct webtoken *t)
 {
 	t->tried_other = false;
 	start_fetch(t);
@@ -218,20 +216,19 @@ static void fetch(struct token *t)
 
 /* ---- Asking ---- */
 
-static struct token *token_find(struct webtoken_store *s, const struct webaccess *access)
+static struct webtoken *token_find(struct webtoken_store *s, const struct webaccess *access)
 {
 	const char *key = webaccess_token_key(access);
-	struct token *t = NULL;
+	struct webtoken *t = NULL;
 
 	if (key)
 		HASH_FIND_STR(s->tokens, key, t);
 	return t;
 }
 
-static void token_free(struct token *t)
+static void token_free(struct webtoken *t)
 {
 	HASH_DELETE(hh, t->store->tokens, t);
-	webget_cancel(t->fetch);
 	while (t->waits)
 		webtoken_cancel(t->waits);
 	mem_free_secret(t->text);
@@ -243,16 +240,16 @@ static void token_free(struct token *t)
 static void sweep(struct webtoken_store *s)
 {
 	int64_t now_ms = loop_now_ms(s->loop);
-	struct token *t, *next;
+	struct webtoken *t, *next;
 
 	HASH_ITER (hh, s->tokens, t, next)
-		if (!t->fetch && !t->waits && now_ms - t->used_ms > FORGET_MS)
+		if (!t->fetching && !t->waits && now_ms - t->used_ms > FORGET_MS)
 			token_free(t);
 }
 
-static struct token *token_get(struct webtoken_store *s, struct webaccess *access)
+static struct webtoken *token_get(struct webtoken_store *s, struct webaccess *access)
 {
-	struct token *t = token_find(s, access);
+	struct webtoken *t = token_find(s, access);
 
 	if (t)
 		return t;
@@ -265,13 +262,13 @@ static struct token *token_get(struct webtoken_store *s, struct webaccess *acces
 	return t;
 }
 
-static bool is_good(const struct token *t, int64_t now_ms)
+static bool is_good(const struct webtoken *t, int64_t now_ms)
 {
 	return t->text && (!t->ends_ms || now_ms < t->ends_ms);
 }
 
 /* Four fifths of its life are over, and nobody tried just now. */
-static bool is_due(const struct token *t, int64_t now_ms)
+static bool is_due(const struct webtoken *t, int64_t now_ms)
 {
 	if (t->err && now_ms - t->failed_ms < FAILED_MS)
 		return false;
@@ -281,7 +278,7 @@ static bool is_due(const struct token *t, int64_t now_ms)
 static void on_wait(void *arg)
 {
 	struct webtoken_wait *w = arg;
-	struct token *t = w->owner;
+	struct webtoken *t = w->owner;
 	webtoken_fn fn = w->fn;
 	void *fn_arg = w->arg;
 	struct err err;
@@ -300,7 +297,7 @@ static void on_wait(void *arg)
 
 struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *access, webtoken_fn fn, void *arg)
 {
-	struct token *t = token_get(s, access);
+	struct webtoken *t = token_get(s, access);
 	struct webtoken_wait *w = mem_zalloc(sizeof(*w));
 	int64_t now_ms = loop_now_ms(s->loop);
 
@@ -310,9 +307,9 @@ struct webtoken_wait *webtoken_ask(struct webtoken_store *s, struct webaccess *a
 	w->arg = arg;
 	loop_task_init(&w->task, on_wait, w);
 	DL_APPEND(t->waits, w);
-	if (!t->fetch && is_due(t, now_ms))
+	if (!t->fetching && is_due(t, now_ms))
 		fetch(t);
-	if (!t->fetch || is_good(t, now_ms))
+	if (!t->fetching || is_good(t, now_ms))
 		loop_task_queue(s->loop, &w->task);
 	return w;
 }
@@ -328,7 +325,7 @@ void webtoken_cancel(struct webtoken_wait *w)
 
 void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, const char *token)
 {
-	struct token *t = token_find(s, access);
+	struct webtoken *t = token_find(s, access);
 
 	if (!t || !t->text || strcmp(t->text, token) != 0)
 		return;
@@ -336,18 +333,19 @@ void webtoken_reject(struct webtoken_store *s, const struct webaccess *access, c
 	t->text = NULL;
 }
 
-struct webtoken_store *webtoken_store_new(struct loop *loop, struct webget *webget)
+struct webtoken_store *webtoken_store_new(struct loop *loop, webtoken_post_fn post, void *arg)
 {
 	struct webtoken_store *s = mem_zalloc(sizeof(*s));
 
 	s->loop = loop;
-	s->webget = webget;
+	s->post = post;
+	s->post_arg = arg;
 	return s;
 }
 
 void webtoken_store_free(struct webtoken_store *s)
 {
-	struct token *t, *next;
+	struct webtoken *t, *next;
 
 	if (!s)
 		return;

@@ -7,7 +7,7 @@
  * (webaccess_token_key), fetched when first needed, shared by all who ask, renewed in the
  * background when four fifths of its life are over, and again after a server refused it. The
  * client's id and secret go as Basic, and, when the token's server does not take that, in the form;
- * the way that worked is kept. Part of net/web/webget, through which it asks.
+ * the way that worked is kept. Part of net/web/webget, which posts for it.
  */
 
 #include <stddef.h>
@@ -16,12 +16,20 @@
 #include "net/loop.h"
 #include "net/web/webaccess.h"
 
-struct webget;
+struct webtoken;
 struct webtoken_store;
 struct webtoken_wait;
 
-struct webtoken_store *webtoken_store_new(struct loop *loop, struct webget *webget);
-void webtoken_store_free(struct webtoken_store *s); /* who waits is dropped without callbacks */
+/*
+ * Posts the form (a secret, borrowed) to the server of tokens. What comes back, a failure of the
+ * transport with status 0, is told by webtoken_answered, never before the function returned.
+ */
+typedef void (*webtoken_post_fn)(void *arg, const char *url, struct webaccess *a, const char *form, struct webtoken *t);
+void webtoken_answered(struct webtoken *t, int status, const char *body, size_t len, const struct err *transport);
+
+struct webtoken_store *webtoken_store_new(struct loop *loop, webtoken_post_fn post, void *arg);
+/* who waits is dropped without callbacks; no post is under way any more */
+void webtoken_store_free(struct webtoken_store *s);
 
 /*
  * token (borrowed; a secret) or err. Exactly once, never before webtoken_ask has returned. A

@@ -6,6 +6,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/http/httpc.h"
 #include "net/http/httpurl.h"
 #include "scalers/httpauth.h"
 #include "scalers/metricsapi/metricsapi_parts.h"
@@ -183,7 +184,7 @@ int metricsapi_number(const struct metricsapi_question *q, const struct webget_a
 	struct err *err)
 {
 	if (answer->status != 200) {
-		err_set(err, webget_status_kind(answer->status), "api returned %d", answer->status);
+		err_set(err, httpc_status_kind(answer->status), "api returned %d", answer->status);
 		err->http_status = answer->status;
 		return -1;
 	}

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "net/web/webget.h"
+#include "net/http/httpc.h"
 
 /* Of a server's own words so much is repeated. */
 #define WORDS_MAX 200
@@ -155,7 +155,7 @@ static enum promreply refused(int status, const json_t *root, struct err *err)
 		buf_puts(&words, words.len > 0 ? ": " : "");
 		put_words(&words, text);
 	}
-	err_set(err, good ? ERR_INVALID : webget_status_kind(status), "%s",
+	err_set(err, good ? ERR_INVALID : httpc_status_kind(status), "%s",
 		words.len > 0 ? buf_text(&words) : "the answer says error, and not which");
 	if (err)
 		err->http_status = good ? 0 : status;

@@ -366,11 +366,6 @@ void webget_cancel(struct webget_call *call)
 		end_call(call);
 }
 
-enum err_kind webget_status_kind(int status)
-{
-	return status >= 500 ? ERR_TEMPORARY : ERR_INVALID;
-}
-
 struct kube_call *__wrap_kube_call(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg);
 struct kube_call *__wrap_kube_call(struct kube *k, const struct kube_request *request, kube_fn fn, void *arg)
 {
