@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/apistatus.h"
 
-#include <stdlib.h>
-
-#include "base/mem.h"
-#include "serve/request.h"
-
-#define STATUS_MAX 16384
-
 /*
  * A 503 carries no Retry-After: client-go would then sleep and ask again up to ten times, and one
  * failing source would hold a worker of the HPA controller meanwhile.
  */
-static const struct {
-	int code;
-	const char *reason;
-	const char *header, *value;
-} statuses[] = {
+static const struct apistatus_terms statuses[] = {
 	[APISTATUS_BAD_REQUEST] = { 400, "BadRequest", NULL, NULL },
 	[APISTATUS_UNAUTHORIZED] = { 401, "Unauthorized", "WWW-Authenticate", "Bearer" },
 	[APISTATUS_FORBIDDEN] = { 403, "Forbidden", NULL, NULL },
@@ -39,19 +28,7 @@ void apistatus_write(struct buf *out, enum apistatus what, const char *message)
 	buf_printf(out, "\"code\":%d}\n", statuses[what].code);
 }
 
-void apistatus_reply(struct request *r, enum apistatus what, const char *fmt, ...)
+const struct apistatus_terms *apistatus_terms(enum apistatus what)
 {
-	struct buf body = BUF_INIT(STATUS_MAX);
-	va_list ap;
-	char *message;
-
-	va_start(ap, fmt);
-	message = mem_vprintf(fmt, ap);
-	va_end(ap);
-	apistatus_write(&body, what, message);
-	if (statuses[what].header)
-		httpd_add_header(r->http, statuses[what].header, statuses[what].value);
-	request_reply(r, statuses[what].code, "application/json", body.data, body.len);
-	buf_done(&body);
-	free(message);
+	return &statuses[what];
 }

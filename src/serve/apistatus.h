@@ -7,11 +7,7 @@
  * message for people (k8s.io/apimachinery pkg/apis/meta/v1/types.go).
  */
 
-#include <stdint.h>
-
 #include "base/buf.h"
-
-struct request;
 
 enum apistatus {
 	APISTATUS_BAD_REQUEST,
@@ -26,13 +22,13 @@ enum apistatus {
 	APISTATUS_UNAVAILABLE,
 };
 
-void apistatus_write(struct buf *out, enum apistatus what, const char *message);
+struct apistatus_terms {
+	int code;
+	const char *reason;
+	const char *header, *value; /* that the code asks for; NULL */
+};
+const struct apistatus_terms *apistatus_terms(enum apistatus what);
 
-/*
- * Ends the request with this Status, and with the header its code asks for (401: WWW-Authenticate,
- * 429: Retry-After).
- */
-void apistatus_reply(struct request *r, enum apistatus what, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+void apistatus_write(struct buf *out, enum apistatus what, const char *message);
 
 #endif

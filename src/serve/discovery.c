@@ -8,7 +8,6 @@
 #include "base/fingerprint.h"
 #include "base/mem.h"
 #include "serve/accept.h"
-#include "serve/apistatus.h"
 #include "serve/documents.h"
 #include "serve/machine.h"
 #include "serve/request.h"
@@ -111,7 +110,7 @@ void discovery_handle(struct request *r)
 	static const char *const offers[] = { "application/json", NULL };
 
 	if (r->route->kind == ROUTE_KIND_OPENAPI && accept_choose(httpd_header(r->http, "Accept"), offers) < 0)
-		apistatus_reply(r, APISTATUS_NOT_ACCEPTABLE, "only application/json is available here");
+		request_refuse(r, APISTATUS_NOT_ACCEPTABLE, "only application/json is available here");
 	else
 		reply_document(r, (enum document)r->route->of);
 }

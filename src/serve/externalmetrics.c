@@ -8,7 +8,7 @@
 #include "base/selector.h"
 #include "base/strmap.h"
 #include "base/timestamp.h"
-#include "serve/apistatus.h"
+#include "cache/survey.h"
 #include "serve/page/kedascalers.h"
 #include "serve/request.h"
 
@@ -129,7 +129,7 @@ static void count_failures(struct request *r, const struct survey_result *result
 
 static void reply_failure(struct request *r, const char *metric, const struct err *err, const char *no_fallback)
 {
-	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s%s%s%s", metric, err->msg,
+	request_refuse(r, APISTATUS_UNAVAILABLE, "metric %s: %s%s%s%s", metric, err->msg,
 		no_fallback ? " (fallback cannot be used: " : "", no_fallback ? no_fallback : "",
 		no_fallback ? ")" : "");
 }
@@ -177,15 +177,15 @@ static void reply_missing(struct request *r, const char *text)
 
 	store_each_object(store, on_object, &search);
 	if (!store_synced(store))
-		apistatus_reply(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
+		request_refuse(r, APISTATUS_UNAVAILABLE, "the ScaledObjects were not read yet%s%s",
 			store_trouble(store) ? ": " : "", store_trouble(store) ? store_trouble(store) : "");
 	else if (!find(r, SCALED_OBJECT) && find(r, SCALED_JOB))
-		apistatus_reply(r, APISTATUS_NOT_FOUND,
+		request_refuse(r, APISTATUS_NOT_FOUND,
 			"%s is a ScaledJob: its metrics are not served, no HorizontalPodAutoscaler scales it", r->key);
 	else if (!search.found)
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
+		request_refuse(r, APISTATUS_NOT_FOUND, "no ScaledObject is known in namespace \"%s\"", r->namespace_);
 	else
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", text);
+		request_refuse(r, APISTATUS_NOT_FOUND, "%s", text);
 }
 
 /* ---- Asking ---- */
@@ -197,14 +197,14 @@ static void reply_error(struct request *r, const struct err *err)
 		return;
 	}
 	count_object(r);
-	apistatus_reply(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->metric, err->msg);
+	request_refuse(r, APISTATUS_UNAVAILABLE, "metric %s: %s", r->metric, err->msg);
 }
 
 static void on_survey(void *arg, const struct survey_result *result)
 {
 	struct request *r = arg;
 
-	r->survey = NULL;
+	r->give_up = NULL;
 	if (result->err) {
 		reply_error(r, result->err);
 		return;
@@ -214,6 +214,11 @@ static void on_survey(void *arg, const struct survey_result *result)
 		reply_composite(r, result);
 	else
 		reply_trigger(r, result);
+}
+
+static void cancel_survey(void *survey)
+{
+	survey_cancel(survey);
 }
 
 static void reply_unknown(struct request *r)
@@ -231,7 +236,7 @@ void externalmetrics_handle(struct request *r)
 	struct err err;
 
 	if (find_key(r, &err)) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
+		request_refuse(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
 	o = find(r, SCALED_OBJECT);
@@ -241,7 +246,6 @@ void externalmetrics_handle(struct request *r)
 	}
 	if (survey_peek(s->cache, o, &terms, on_survey, r))
 		return;
-	request_wait(r);
 	terms.deadline_ms = loop_now_ms(s->loop) + s->metrics_deadline_ms;
-	r->survey = survey_start(s->cache, o, &terms, on_survey, r);
+	request_wait(r, survey_start(s->cache, o, &terms, on_survey, r), cancel_survey);
 }

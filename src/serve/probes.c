@@ -5,7 +5,6 @@
 
 #include "base/mem.h"
 #include "serve/access/frontproxy.h"
-#include "serve/apistatus.h"
 #include "serve/request.h"
 
 #define PAGE_MAX 16384
@@ -89,7 +88,7 @@ void probes_handle(struct request *r)
 	}
 	if (!asked) {
 		buf_done(&page);
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "%s has no such check", name);
+		request_refuse(r, APISTATUS_NOT_FOUND, "%s has no such check", name);
 		return;
 	}
 	if (!failed && !verbose)

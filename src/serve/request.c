@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "serve/request.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include <utlist.h>
 
+#include "base/log.h"
 #include "base/mem.h"
-#include "serve/accesslog.h"
-#include "serve/apistatus.h"
 #include "serve/traffic.h"
-#include "serve/webhook.h"
 
 #define GROUP   "external.metrics.k8s.io"
 #define VERSION "v1beta1"
 
-#define STATUS_CLIENT_LEFT 499 /* as others log it; nobody receives it */
+#define STATUS_MAX         16384 /* bytes of a refusal */
+#define STATUS_CLIENT_LEFT 499   /* as others log it; nobody receives it */
 
 static int64_t clock_us(void)
 {
@@ -26,16 +26,34 @@ static int64_t clock_us(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-/* ---- The end ---- */
+/* ---- The access log ---- */
 
-static void stop_waiting(struct request *r)
+/* The part that the client's own request tells; the caller owns it. */
+static char *describe(const struct request *r)
 {
-	authn_cancel(r->authn);
-	authz_cancel(r->authz);
-	survey_cancel(r->survey);
-	webhook_cancel(r->admission);
-	DL_DELETE(r->serve->waiting, r);
+	const char *agent = httpd_header(r->http, "User-Agent");
+
+	return mem_printf("%s %.2048s from=%s agent=%.256s", r->method, httpd_uri(r->http), httpd_peer(r->http),
+		agent ? agent : "-");
 }
+
+/* One line per request at debug; costs nothing at other levels. Code 499: the client left. */
+static void log_access(const struct request *r, int status, int64_t took_us)
+{
+	MEM_AUTO char *now = NULL;
+
+	if (!log_enabled(LOG_LEVEL_DEBUG))
+		return;
+	if (!r->logged && r->http)
+		now = describe(r);
+	log_debug("access", "%s user=%.256s code=%d latency=%lld.%03lldms",
+		r->logged     ? r->logged
+			: now ? now
+			      : r->method,
+		r->user ? r->user->user.name : "-", status, (long long)(took_us / 1000), (long long)(took_us % 1000));
+}
+
+/* ---- The end ---- */
 
 static void finish(struct request *r, int status)
 {
@@ -43,9 +61,11 @@ static void finish(struct request *r, int status)
 
 	traffic_count(&r->serve->traffic, r->port, r->route ? r->route->kind : ROUTE_KIND_UNKNOWN, r->method, status,
 		took_us);
-	accesslog_write(r, status, took_us);
+	log_access(r, status, took_us);
+	if (r->give_up)
+		r->give_up(r->wait);
 	if (r->waiting)
-		stop_waiting(r);
+		DL_DELETE(r->serve->waiting, r);
 	identity_unref(r->user);
 	free(r->logged);
 	free(r);
@@ -59,6 +79,24 @@ void request_reply(struct request *r, int status, const char *content_type, cons
 	httpd_reply(http, status, content_type, body, len);
 }
 
+void request_refuse(struct request *r, enum apistatus what, const char *fmt, ...)
+{
+	const struct apistatus_terms *terms = apistatus_terms(what);
+	struct buf body = BUF_INIT(STATUS_MAX);
+	va_list ap;
+	char *message;
+
+	va_start(ap, fmt);
+	message = mem_vprintf(fmt, ap);
+	va_end(ap);
+	apistatus_write(&body, what, message);
+	if (terms->header)
+		httpd_add_header(r->http, terms->header, terms->value);
+	request_reply(r, terms->code, "application/json", body.data, body.len);
+	buf_done(&body);
+	free(message);
+}
+
 static void on_gone(void *arg)
 {
 	struct request *r = arg;
@@ -67,12 +105,15 @@ static void on_gone(void *arg)
 	finish(r, STATUS_CLIENT_LEFT);
 }
 
-void request_wait(struct request *r)
+void request_wait(struct request *r, void *wait, void (*give_up)(void *wait))
 {
+	r->wait = wait;
+	r->give_up = give_up;
 	if (r->waiting)
 		return;
 	r->waiting = true;
-	r->logged = accesslog_describe(r);
+	if (log_enabled(LOG_LEVEL_DEBUG))
+		r->logged = describe(r);
 	DL_APPEND(r->serve->waiting, r);
 	httpd_on_gone(r->http, on_gone, r);
 }
@@ -80,7 +121,7 @@ void request_wait(struct request *r)
 void request_end_all(struct serve *s)
 {
 	while (s->waiting)
-		apistatus_reply(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
+		request_refuse(s->waiting, APISTATUS_UNAVAILABLE, "kscaled is stopping");
 }
 
 /* ---- Step 3: may they? ---- */
@@ -91,18 +132,23 @@ static void refuse_access(struct request *r, const struct err *err)
 		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
 						      : APISTATUS_UNAVAILABLE;
 
-	apistatus_reply(r, what, "%s", err->msg);
+	request_refuse(r, what, "%s", err->msg);
 }
 
 static void on_authorised(void *arg, const struct err *err)
 {
 	struct request *r = arg;
 
-	r->authz = NULL;
+	r->give_up = NULL;
 	if (err)
 		refuse_access(r, err);
 	else
 		r->route->handle(r);
+}
+
+static void cancel_authz(void *wait)
+{
+	authz_cancel(wait);
 }
 
 /* HEAD is asked for as GET: it shows less. */
@@ -133,7 +179,7 @@ static void authorise(struct request *r)
 	struct err err;
 
 	if (decode_names(r)) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST,
+		request_refuse(r, APISTATUS_BAD_REQUEST,
 			"the namespace or the metric's name in the path is too long or badly encoded");
 		return;
 	}
@@ -141,7 +187,8 @@ static void authorise(struct request *r)
 	switch (authz_peek(r->serve->authz, r->user, &access, &err)) {
 	case AUTHZ_ALLOWED: r->route->handle(r); return;
 	case AUTHZ_DENIED: refuse_access(r, &err); return;
-	case AUTHZ_UNKNOWN: request_wait(r); r->authz = authz_ask(r->serve->authz, r->user, &access, on_authorised, r);
+	case AUTHZ_UNKNOWN:
+		request_wait(r, authz_ask(r->serve->authz, r->user, &access, on_authorised, r), cancel_authz);
 	}
 }
 
@@ -153,13 +200,13 @@ static bool check_route(struct request *r)
 		size_t len;
 		const char *path = httpd_raw_path(r->http, &len);
 
-		apistatus_reply(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s", len < 512 ? (int)len : 512,
+		request_refuse(r, APISTATUS_NOT_FOUND, "the server has nothing at %.*s", len < 512 ? (int)len : 512,
 			path);
 		return false;
 	}
 	if (!router_allows(r->route, r->method)) {
 		httpd_add_header(r->http, "Allow", r->route->methods);
-		apistatus_reply(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method,
+		request_refuse(r, APISTATUS_METHOD_NOT_ALLOWED, "%s is not allowed here; allowed: %s", r->method,
 			r->route->methods);
 		return false;
 	}
@@ -174,14 +221,14 @@ static void refuse_user(struct request *r, const struct err *err)
 		: err->http_status == 429             ? APISTATUS_TOO_MANY_REQUESTS
 						      : APISTATUS_UNAVAILABLE;
 
-	apistatus_reply(r, what, "%s", err->msg);
+	request_refuse(r, what, "%s", err->msg);
 }
 
 static void on_authenticated(void *arg, struct identity *user, const struct err *err)
 {
 	struct request *r = arg;
 
-	r->authn = NULL;
+	r->give_up = NULL;
 	if (err) {
 		refuse_user(r, err);
 		return;
@@ -189,6 +236,11 @@ static void on_authenticated(void *arg, struct identity *user, const struct err 
 	r->user = identity_ref(user);
 	if (check_route(r))
 		authorise(r);
+}
+
+static void cancel_authn(void *wait)
+{
+	authn_cancel(wait);
 }
 
 static void authenticate(struct request *r)
@@ -201,7 +253,7 @@ static void authenticate(struct request *r)
 			authorise(r);
 		return;
 	case AUTHN_REFUSED: refuse_user(r, &err); return;
-	case AUTHN_UNKNOWN: request_wait(r); r->authn = authn_ask(r->serve->authn, r->http, on_authenticated, r);
+	case AUTHN_UNKNOWN: request_wait(r, authn_ask(r->serve->authn, r->http, on_authenticated, r), cancel_authn);
 	}
 }
 

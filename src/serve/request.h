@@ -13,15 +13,13 @@
 #include <stdint.h>
 
 #include "cache/objects/store.h"
-#include "cache/survey.h"
 #include "net/http/httpd.h"
 #include "serve/access/authn.h"
 #include "serve/access/authz.h"
 #include "serve/access/identity.h"
+#include "serve/apistatus.h"
 #include "serve/parts.h"
 #include "serve/router.h"
-
-struct webhook_call;
 
 #define REQUEST_NAMESPACE_MAX 64
 #define REQUEST_METRIC_MAX    1024
@@ -42,11 +40,8 @@ struct request {
 	char *logged;
 	struct request *prev, *next; /* in serve->waiting while it waits */
 	bool waiting;
-	/* What it waits for; at most one is set. */
-	struct authn_wait *authn;
-	struct authz_wait *authz;
-	struct survey *survey;
-	struct webhook_call *admission;
+	void *wait; /* what it waits for, and how that is given up; give_up NULL: nothing */
+	void (*give_up)(void *wait);
 	/* Metric reads: decoded from the path (and, by the handler, from the selector). */
 	char namespace_[REQUEST_NAMESPACE_MAX];
 	char metric[REQUEST_METRIC_MAX];
@@ -56,13 +51,16 @@ struct request {
 void request_start(struct serve *s, enum route_port port, struct httpd_request *http);
 
 /*
- * A handler's reply will come later: if the client leaves before, what the request waits for is
- * cancelled and the request ends.
+ * The next step, or a handler's reply, will come later: if the client leaves before, what the
+ * request waits for is given up and the request ends. What came sets give_up back to NULL.
  */
-void request_wait(struct request *r);
+void request_wait(struct request *r, void *wait, void (*give_up)(void *wait));
 
 /* Answers, logs, counts, and ends the request: `r` is gone. */
 void request_reply(struct request *r, int status, const char *content_type, const void *body, size_t len);
+
+/* The same with a Status, and with the header that its code asks for. */
+void request_refuse(struct request *r, enum apistatus what, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Answers all that wait with 503, for the end of the server. */
 void request_end_all(struct serve *s);

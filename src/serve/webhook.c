@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "decide/validate/validate.h"
 #include "serve/admissionreview.h"
-#include "serve/apistatus.h"
 
 #define ANSWER_MAX        (1 << 20)
 #define TIME_MS           8000 /* for the facts; the API server waits 10 s by default ... */
@@ -89,10 +88,11 @@ static void call_free(struct webhook_call *call)
 	free(call);
 }
 
-void webhook_cancel(struct webhook_call *call)
+/* The client left, or the server ends. */
+static void give_up(void *arg)
 {
-	if (!call)
-		return;
+	struct webhook_call *call = arg;
+
 	admit_cancel(call->wait);
 	call_free(call);
 }
@@ -111,7 +111,7 @@ static void on_verdict(void *arg, const struct admit_verdict *verdict)
 	struct webhook_call *call = arg;
 	struct request *r = call->request;
 
-	r->admission = NULL;
+	r->give_up = NULL;
 	count_refusal(call, verdict);
 	reply(r, call->uid, verdict);
 	call_free(call);
@@ -146,8 +146,7 @@ static void ask(struct request *r, const struct admissionreview *review, const c
 	call->namespace_ = mem_dup(review->namespace_);
 	call->uid = mem_dup(review->uid);
 	count_validation(call);
-	request_wait(r);
-	r->admission = call;
+	request_wait(r, call, give_up);
 	call->wait = admit_ask(r->serve->cache->admit, &request, on_verdict, call);
 }
 
@@ -171,18 +170,18 @@ void webhook_handle(struct request *r)
 	size_t len;
 
 	if (!is_json(httpd_header(r->http, "Content-Type"))) {
-		apistatus_reply(r, APISTATUS_UNSUPPORTED_MEDIA_TYPE,
+		request_refuse(r, APISTATUS_UNSUPPORTED_MEDIA_TYPE,
 			"an AdmissionReview as application/json is wanted here");
 		return;
 	}
 	if (r->serve->webhook->under_way >= WEBHOOK_CALLS_MAX) {
-		apistatus_reply(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once",
+		request_refuse(r, APISTATUS_TOO_MANY_REQUESTS, "%d objects are being judged: too many at once",
 			WEBHOOK_CALLS_MAX);
 		return;
 	}
 	body = httpd_body(r->http, &len);
 	if (admissionreview_read(body, len, kind_of(r), &review, &err) < 0) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
+		request_refuse(r, APISTATUS_BAD_REQUEST, "%s", err.msg);
 		return;
 	}
 	if (strcmp(review.operation, "CREATE") == 0)

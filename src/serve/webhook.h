@@ -16,7 +16,6 @@
 #include "serve/request.h"
 
 struct webhook;
-struct webhook_call;
 
 #define WEBHOOK_SCALEDOBJECT       "/validate-keda-sh-v1alpha1-scaledobject"
 #define WEBHOOK_SCALEDJOB          "/validate-keda-sh-v1alpha1-scaledjob"
@@ -30,6 +29,5 @@ struct webhook *webhook_new(struct counters *counters);
 void webhook_free(struct webhook *w); /* no call is under way any more */
 
 void webhook_handle(struct request *r);
-void webhook_cancel(struct webhook_call *call); /* the client left, or the server ends; NULL is fine */
 
 #endif

@@ -6,7 +6,6 @@
 
 #include "base/mem.h"
 #include "net/http/httppath.h"
-#include "serve/apistatus.h"
 #include "serve/explain/explainparts.h"
 #include "serve/nearnames.h"
 #include "serve/request.h"
@@ -16,7 +15,7 @@
 static void reply(struct request *r, struct buf *out)
 {
 	if (buf_failed(out))
-		apistatus_reply(r, APISTATUS_INTERNAL_ERROR,
+		request_refuse(r, APISTATUS_INTERNAL_ERROR,
 			"the answer would be longer than %zu bytes: ask with ?namespace=", ANSWER_MAX);
 	else
 		request_reply(r, 200, "application/json", out->data, out->len);
@@ -38,7 +37,7 @@ static bool read_path(struct request *r, struct wanted *w)
 {
 	if (part(r, 0, w->namespace_, sizeof(w->namespace_)) && part(r, 1, w->name, sizeof(w->name)))
 		return true;
-	apistatus_reply(r, APISTATUS_BAD_REQUEST,
+	request_refuse(r, APISTATUS_BAD_REQUEST,
 		"the path must be /explain/NAMESPACE/NAME, /explain/scaledobjects/NAMESPACE/NAME or "
 		"/explain/scaledjobs/NAMESPACE/NAME");
 	return false;
@@ -49,7 +48,7 @@ static void reply_unknown(struct request *r, const struct wanted *w, enum nearna
 	struct buf text = BUF_INIT(4096);
 
 	nearnames_explain(r->serve->cache->store, kind, w->namespace_, w->name, &text);
-	apistatus_reply(r, APISTATUS_NOT_FOUND, "%s", buf_text(&text));
+	request_refuse(r, APISTATUS_NOT_FOUND, "%s", buf_text(&text));
 	buf_done(&text);
 }
 
@@ -168,7 +167,7 @@ void explain_handle_list(struct request *r)
 	struct list list = { .items = NULL };
 
 	if (!read_query(r, &list)) {
-		apistatus_reply(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s",
+		request_refuse(r, APISTATUS_BAD_REQUEST, "kind: \"%.80s\" is neither %s nor %s",
 			httpd_query(r->http, "kind"), scaled_kind_word(SCALED_OBJECT), scaled_kind_word(SCALED_JOB));
 		return;
 	}

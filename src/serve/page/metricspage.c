@@ -2,7 +2,6 @@
 #include "serve/page/metricspage.h"
 
 #include "base/exposition.h"
-#include "serve/apistatus.h"
 #include "serve/page/kedametrics.h"
 #include "serve/page/selfmetrics.h"
 #include "serve/request.h"
@@ -18,7 +17,7 @@ void metricspage_handle(struct request *r)
 	selfmetrics_write(s, &page);
 	kedametrics_write(s, &page);
 	if (buf_failed(&page))
-		apistatus_reply(r, APISTATUS_INTERNAL_ERROR, "the page would be longer than %zu bytes", PAGE_MAX);
+		request_refuse(r, APISTATUS_INTERNAL_ERROR, "the page would be longer than %zu bytes", PAGE_MAX);
 	else
 		request_reply(r, 200, EXPOSITION_CONTENT_TYPE, page.data, page.len);
 	buf_done(&page);
