@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/client.h"
 
-#include <config.h> /* configure's; in quotes it would be the one of this folder */
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -11,13 +10,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "kube/client_parts.h"
 #include "kube/objecttext.h"
+#include "kube/session.h"
 #include "kube/status.h"
 #include "kube/stream.h"
 
 #define DEADLINE_DEFAULT_MS 10000
-#define REFRESH_EVERY_MS    30000       /* a mounted token is replaced by kubelet well before it ends */
 #define TOO_MANY_WAIT_MS    1000        /* after a 429 that does not say how long, as client-go waits */
 #define LIST_SIZE_MAX       (32u << 20) /* of one page; an object is at most 1.5 MiB (etcd's limit) */
 
@@ -43,8 +41,6 @@ static const struct room {
 	[KUBE_BACKGROUND] = { 8, IN_FLIGHT_MAX, false },
 };
 
-const char kube_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
-
 static const struct verb {
 	const char *name; /* in metrics */
 	const char *method;
@@ -69,6 +65,24 @@ enum call_state {
 	CALL_WAITING, /* as long as the server asked for; then queued again */
 	CALL_FAILING, /* its callback comes at the end of this turn */
 	CALL_DONE,    /* no callback any more */
+};
+
+struct kube {
+	struct session session; /* shared with the streams */
+	struct httpc *call_pool;
+	struct streams streams;
+	int64_t writes_until_ms; /* 0: no limit */
+
+	/*
+	 * A call is in one of these lists: in its priority's queue until it is sent, then among
+	 * those under way.
+	 */
+	struct kube_call *queued[KUBE_PRIORITIES];
+	struct kube_call *under_way;
+	unsigned queued_count[KUBE_PRIORITIES];
+	unsigned sent_count, sent_by[KUBE_PRIORITIES];
+
+	struct counters_family *in_flight, *waiting; /* as session.requests */
 };
 
 struct kube_call {
@@ -98,6 +112,49 @@ static void on_timer(void *arg);
 static void on_fail_task(void *arg);
 static void on_done(void *arg, const struct httpc_response *response, const struct err *err);
 
+/* ---- Credentials ---- */
+
+/* A new token goes with the next request; anything else needs new connections. */
+static bool same_connection(const struct credentials *a, const struct credentials *b)
+{
+	return text_equal(a->server, b->server) && text_equal(a->reach.ca_pem, b->reach.ca_pem) &&
+		text_equal(a->reach.cert_pem, b->reach.cert_pem) && text_equal(a->reach.key_pem, b->reach.key_pem) &&
+		text_equal(a->reach.tls_server_name, b->reach.tls_server_name) &&
+		text_equal(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
+}
+
+/*
+ * Reads the credentials again when their files changed; true when the next request will be sent
+ * with others.
+ */
+static bool refresh(struct kube *k, struct err *err)
+{
+	struct credentials *old = k->session.credentials;
+	bool changed;
+
+	k->session.refreshed_at_ms = loop_now_ms(k->session.loop);
+	if (kube_config_refresh(k->session.config, &changed, err) < 0 || !changed)
+		return false;
+	k->session.credentials = credentials_new(k->session.config);
+	if (!same_connection(old, k->session.credentials)) {
+		httpc_drop_connections(k->call_pool);
+		stream_reset_links(&k->streams);
+	}
+	credentials_release(old);
+	log_debug("kube", "the credentials changed (%s)", k->session.config->source);
+	return true;
+}
+
+static void on_refresh_task(void *arg)
+{
+	struct kube *k = arg;
+	struct err err;
+
+	err_clear(&err);
+	if (!refresh(k, &err) && err.kind != ERR_NONE)
+		log_debug("kube", "%s; going on with those at hand", err.msg);
+}
+
 /* ---- States and lists ---- */
 
 static struct kube_call **list_of(struct kube_call *c)
@@ -107,7 +164,7 @@ static struct kube_call **list_of(struct kube_call *c)
 
 static void show_gauges(struct kube *k)
 {
-	if (!k->requests)
+	if (!k->session.requests)
 		return;
 	counters_set(k->in_flight, NULL, k->sent_count);
 	for (int p = 0; p < KUBE_PRIORITIES; p++)
@@ -147,7 +204,7 @@ static void call_leave(struct kube_call *c)
 	DL_DELETE(*list, c);
 	count_state(c, -1);
 	loop_timer_cancel(&c->timer);
-	loop_task_cancel(c->k->loop, &c->fail_task);
+	loop_task_cancel(c->k->session.loop, &c->fail_task);
 	httpc_cancel(c->http);
 	c->http = NULL;
 	credentials_release(c->credentials);
@@ -162,7 +219,7 @@ static void call_enter(struct kube_call *c, enum call_state to)
 	call_leave(c);
 	c->state = to;
 	if (to == CALL_DONE) {
-		loop_free_later(k->loop, c, call_free);
+		loop_free_later(k->session.loop, c, call_free);
 	} else {
 		struct kube_call **list = list_of(c);
 
@@ -171,15 +228,15 @@ static void call_enter(struct kube_call *c, enum call_state to)
 		count_state(c, 1);
 	}
 	if (to == CALL_QUEUED)
-		loop_timer_set(&c->timer, c->deadline_at_ms - loop_now_ms(k->loop));
+		loop_timer_set(&c->timer, c->deadline_at_ms - loop_now_ms(k->session.loop));
 	if (to == CALL_FAILING)
-		loop_task_queue(k->loop, &c->fail_task);
+		loop_task_queue(k->session.loop, &c->fail_task);
 	show_gauges(k);
 }
 
 static int64_t left_ms(const struct kube_call *c)
 {
-	return c->deadline_at_ms - loop_now_ms(c->k->loop);
+	return c->deadline_at_ms - loop_now_ms(c->k->session.loop);
 }
 
 static void call_fail_later(struct kube_call *c, const struct err *err)
@@ -205,7 +262,7 @@ static bool has_room(const struct kube *k, enum kube_priority priority)
  */
 static char *url_of(const struct kube_call *c, int64_t within_ms)
 {
-	const char *server = c->k->credentials->server;
+	const char *server = c->k->session.credentials->server;
 
 	if (!c->verb->writes)
 		return mem_printf("%s%s", server, c->path);
@@ -217,24 +274,24 @@ static void call_send(struct kube_call *c, int64_t within_ms)
 {
 	struct kube *k = c->k;
 	MEM_AUTO char *url = url_of(c, within_ms);
-	const char *headers[] = { "Accept: application/json", kube_user_agent, c->body ? c->verb->content_type : NULL,
-		NULL };
+	const char *headers[] = { "Accept: application/json", session_user_agent,
+		c->body ? c->verb->content_type : NULL, NULL };
 	struct httpc_request request = {
 		.method = c->verb->method,
 		.url = url,
 		.headers = headers,
-		.bearer = k->credentials->token,
+		.bearer = k->session.credentials->token,
 		.body = c->body,
 		.body_len = c->body ? strlen(c->body) : 0,
 		.deadline_ms = within_ms,
 		.in_time = c->verb->writes,
 		.max_body = c->max_body,
-		.server = &k->credentials->reach,
+		.server = &k->session.credentials->reach,
 	};
 	static const struct httpc_events events = { .on_done = on_done };
 
 	call_enter(c, CALL_SENT);
-	c->credentials = credentials_hold(k->credentials);
+	c->credentials = credentials_hold(k->session.credentials);
 	c->http = httpc_start(k->call_pool, &request, &events, c);
 }
 
@@ -321,7 +378,7 @@ static void on_no_answer(struct kube_call *c, const struct err *err)
 {
 	struct err wrapped = *err;
 
-	kube_count_request(c->k, c->verb->name, 0);
+	session_count(&c->k->session, c->verb->name, 0);
 	if (err->kind == ERR_TEMPORARY && !c->verb->writes && !c->resent_after_break && left_ms(c) > 0) {
 		c->resent_after_break = true;
 		send_again(c);
@@ -340,7 +397,7 @@ static bool with_other_credentials(struct kube_call *c, struct err *err)
 	c->resent_with_credentials = true;
 	err_clear(&refresh_err);
 	/* Another call's answer may have led to new ones already. */
-	if (c->credentials != c->k->credentials || kube_refresh(c->k, &refresh_err))
+	if (c->credentials != c->k->session.credentials || refresh(c->k, &refresh_err))
 		return true;
 	if (refresh_err.kind != ERR_NONE)
 		err_wrap(err, "%s", refresh_err.msg);
@@ -412,7 +469,7 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	}
 	log_debug("kube", "%s %s: %d in %lld ms", c->verb->method, c->path, response->status,
 		(long long)response->took_ms);
-	kube_count_request(c->k, c->verb->name, response->status);
+	session_count(&c->k->session, c->verb->name, response->status);
 	if (response->status >= 200 && response->status <= 299)
 		on_answered(c, response);
 	else
@@ -443,7 +500,7 @@ struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *re
 	struct kube_call *c = mem_zalloc(sizeof *c);
 	int64_t deadline_ms = request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_DEFAULT_MS;
 
-	kube_refresh_if_due(k);
+	session_refresh_if_due(&k->session);
 	c->k = k;
 	c->priority = request->priority;
 	c->verb = &verbs[request->verb];
@@ -451,11 +508,11 @@ struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *re
 	c->answer = request->answer;
 	c->path = mem_dup(request->path);
 	c->body = mem_dup(request->body);
-	c->deadline_at_ms = loop_now_ms(k->loop) + deadline_ms;
+	c->deadline_at_ms = loop_now_ms(k->session.loop) + deadline_ms;
 	c->fn = fn;
 	c->arg = arg;
 	c->free_arg = free_arg;
-	loop_timer_init(&c->timer, k->loop, on_timer, c);
+	loop_timer_init(&c->timer, k->session.loop, on_timer, c);
 	loop_task_init(&c->fail_task, on_fail_task, c);
 	c->state = CALL_QUEUED;
 	DL_APPEND(k->queued[c->priority], c);
@@ -509,64 +566,7 @@ void kube_set_write_limit(struct kube *k, int64_t until_ms)
 	k->writes_until_ms = until_ms;
 }
 
-/* ---- Credentials ---- */
-
-/* A new token goes with the next request; anything else needs new connections. */
-static bool same_connection(const struct credentials *a, const struct credentials *b)
-{
-	return text_equal(a->server, b->server) && text_equal(a->reach.ca_pem, b->reach.ca_pem) &&
-		text_equal(a->reach.cert_pem, b->reach.cert_pem) && text_equal(a->reach.key_pem, b->reach.key_pem) &&
-		text_equal(a->reach.tls_server_name, b->reach.tls_server_name) &&
-		text_equal(a->reach.proxy_url, b->reach.proxy_url) && a->reach.insecure == b->reach.insecure;
-}
-
-bool kube_refresh(struct kube *k, struct err *err)
-{
-	struct credentials *old = k->credentials;
-	bool changed;
-
-	k->refreshed_at_ms = loop_now_ms(k->loop);
-	if (kube_config_refresh(k->config, &changed, err) < 0 || !changed)
-		return false;
-	k->credentials = credentials_new(k->config);
-	if (!same_connection(old, k->credentials)) {
-		httpc_drop_connections(k->call_pool);
-		kube_watch_pool_reset(k);
-	}
-	credentials_release(old);
-	log_debug("kube", "the credentials changed (%s)", k->config->source);
-	return true;
-}
-
-void kube_refresh_if_due(struct kube *k)
-{
-	if (loop_now_ms(k->loop) - k->refreshed_at_ms >= REFRESH_EVERY_MS)
-		loop_task_queue(k->loop, &k->refresh_task);
-}
-
-static void on_refresh_task(void *arg)
-{
-	struct kube *k = arg;
-	struct err err;
-
-	err_clear(&err);
-	if (!kube_refresh(k, &err) && err.kind != ERR_NONE)
-		log_debug("kube", "%s; going on with those at hand", err.msg);
-}
-
 /* ---- The client ---- */
-
-void kube_count_request(struct kube *k, const char *verb, int http_status)
-{
-	char code[16] = "error";
-	const char *labels[] = { verb, code };
-
-	if (!k->requests)
-		return;
-	if (http_status > 0)
-		snprintf(code, sizeof code, "%d", http_status);
-	counters_add(k->requests, labels, 1);
-}
 
 static void declare_counters(struct kube *k, struct counters *counters)
 {
@@ -575,7 +575,7 @@ static void declare_counters(struct kube *k, struct counters *counters)
 
 	if (!counters)
 		return;
-	k->requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total",
+	k->session.requests = counters_declare(counters, COUNTERS_COUNTER, "kscaled_kube_requests_total",
 		"Requests to the API server; code \"error\" when no answer came.", by_verb);
 	k->in_flight = counters_declare(counters, COUNTERS_GAUGE, "kscaled_kube_requests_in_flight",
 		"Requests to the API server under way, watches apart.", plain);
@@ -588,11 +588,12 @@ struct kube *kube_new(struct loop *loop, struct kube_config *config, struct coun
 	static const struct httpc_config call_config = { .max_connections_per_host = 0, .max_streams = 0 };
 	struct kube *k = mem_zalloc(sizeof *k);
 
-	k->loop = loop;
-	k->config = config;
-	k->credentials = credentials_new(config);
-	k->refreshed_at_ms = loop_now_ms(loop);
-	loop_task_init(&k->refresh_task, on_refresh_task, k);
+	k->session.loop = loop;
+	k->streams.session = &k->session;
+	k->session.config = config;
+	k->session.credentials = credentials_new(config);
+	k->session.refreshed_at_ms = loop_now_ms(loop);
+	loop_task_init(&k->session.refresh_task, on_refresh_task, k);
 	declare_counters(k, counters);
 	k->call_pool = httpc_new(loop, &call_config, err);
 	if (!k->call_pool) {
@@ -615,21 +616,26 @@ void kube_free(struct kube *k)
 	for (int p = 0; p < KUBE_PRIORITIES; p++)
 		drop_calls(&k->queued[p]);
 	drop_calls(&k->under_way);
-	stream_free_links(k);
-	loop_task_cancel(k->loop, &k->refresh_task);
+	stream_free_links(&k->streams);
+	loop_task_cancel(k->session.loop, &k->session.refresh_task);
 	httpc_free(k->call_pool);
-	credentials_release(k->credentials);
+	credentials_release(k->session.credentials);
 	free(k);
 }
 
 void kube_watch_pool_reset(struct kube *k)
 {
-	stream_reset_links(k);
+	stream_reset_links(&k->streams);
+}
+
+struct streams *kube_streams(struct kube *k)
+{
+	return &k->streams;
 }
 
 struct loop *kube_loop(struct kube *k)
 {
-	return k->loop;
+	return k->session.loop;
 }
 
 char *kube_escape(const char *text, char *out, size_t size)

@@ -22,6 +22,7 @@
 
 struct kube;
 struct kube_call;
+struct streams;
 
 struct kube *kube_new(struct loop *loop, struct kube_config *config /* borrowed, outlives */,
 	struct counters *counters /* borrowed, may be NULL */, struct err *err);
@@ -111,6 +112,7 @@ void kube_abort_writes(struct kube *k);
 void kube_set_write_limit(struct kube *k, int64_t until_ms);
 
 struct loop *kube_loop(struct kube *k);
+struct streams *kube_streams(struct kube *k); /* for kube/watch */
 
 /* A path segment, percent-encoded; into out (cut never: returns NULL when it does not fit). */
 char *kube_escape(const char *text, char *out, size_t size);

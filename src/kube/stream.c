@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "kube/client_parts.h"
 
 /*
  * A first stream that is connected but not answered for so long (a server that makes requests
@@ -16,7 +15,7 @@
 
 /* One connection's worth of streams. */
 struct stream_link {
-	struct kube *k;
+	struct session *session; /* borrowed */
 	struct stream_link *prev, *next;
 	struct httpc *pool;
 	struct kube_stream *streams;
@@ -60,21 +59,21 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 static void stream_send(struct kube_stream *s)
 {
 	static const struct httpc_events events = { .on_status = on_status, .on_data = on_data, .on_done = on_done };
-	struct kube *k = s->link->k;
-	const char *headers[] = { "Accept: application/json", kube_user_agent, NULL };
-	MEM_AUTO char *url = mem_printf("%s%s", k->credentials->server, s->path);
+	struct session *session = s->link->session;
+	const char *headers[] = { "Accept: application/json", session_user_agent, NULL };
+	MEM_AUTO char *url = mem_printf("%s%s", session->credentials->server, s->path);
 	struct httpc_request request = {
 		.method = "GET",
 		.url = url,
 		.headers = headers,
-		.bearer = k->credentials->token,
+		.bearer = session->credentials->token,
 		.silence_ms = s->silence_ms,
-		.server = &k->credentials->reach,
+		.server = &session->credentials->reach,
 	};
 
 	s->state = STREAM_STARTED;
-	s->credentials = credentials_hold(k->credentials);
-	s->heard_at_ms = loop_now_ms(k->loop);
+	s->credentials = credentials_hold(session->credentials);
+	s->heard_at_ms = loop_now_ms(session->loop);
 	s->age = s->link->age;
 	s->http = httpc_start(s->link->pool, &request, &events, s);
 }
@@ -128,7 +127,7 @@ static void link_fail_waiting(struct stream_link *l, const struct err *err)
 		if (s->state != STREAM_WAITING)
 			continue;
 		s->state = STREAM_FAILING;
-		loop_task_queue(l->k->loop, &s->fail_task);
+		loop_task_queue(l->session->loop, &s->fail_task);
 	}
 }
 
@@ -158,8 +157,8 @@ static void stream_end(struct kube_stream *s)
 	if (l->ahead == s)
 		link_nobody_ahead(l);
 	s->state = STREAM_ENDED;
-	loop_task_cancel(l->k->loop, &s->fail_task);
-	loop_free_later(l->k->loop, s, stream_free);
+	loop_task_cancel(l->session->loop, &s->fail_task);
+	loop_free_later(l->session->loop, s, stream_free);
 }
 
 static void on_fail_task(void *arg)
@@ -178,14 +177,14 @@ static void on_status(void *arg, int status)
 	struct kube_stream *s = arg;
 	struct stream_link *l = s->link;
 
-	s->heard_at_ms = loop_now_ms(l->k->loop);
+	s->heard_at_ms = loop_now_ms(l->session->loop);
 	s->state = STREAM_ANSWERED;
 	if (s->age == l->age)
 		l->answered++;
 	if (l->ahead == s)
 		link_nobody_ahead(l);
 	link_go_on(l);
-	kube_count_request(l->k, "watch", status);
+	session_count(l->session, "watch", status);
 	if (s->events.on_status)
 		s->events.on_status(s->arg, status);
 }
@@ -194,7 +193,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct kube_stream *s = arg;
 
-	s->heard_at_ms = loop_now_ms(s->link->k->loop);
+	s->heard_at_ms = loop_now_ms(s->link->session->loop);
 	return s->events.on_data(s->arg, bytes, len);
 }
 
@@ -212,7 +211,7 @@ static void reset_if_silent(struct kube_stream *s)
 {
 	struct stream_link *l = s->link;
 
-	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->k->loop) - s->heard_at_ms < s->silence_ms)
+	if (s->silence_ms == 0 || s->age != l->age || loop_now_ms(l->session->loop) - s->heard_at_ms < s->silence_ms)
 		return;
 	log_debug("kube", "a watch heard nothing for %lld s: dialling anew", (long long)(s->silence_ms / 1000));
 	link_reset(l);
@@ -226,10 +225,10 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 	s->http = NULL;
 	if (err) {
-		kube_count_request(l->k, "watch", 0);
+		session_count(l->session, "watch", 0);
 		reset_if_silent(s);
 	} else if (response->status == 401) {
-		kube_refresh(l->k, NULL);
+		session_refresh_soon(l->session);
 	}
 	stream_end(s);
 	if (was_ahead && err)
@@ -241,29 +240,29 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 
 /* ---- In and out ---- */
 
-static struct stream_link *link_with_room(struct kube *k)
+static struct stream_link *link_with_room(struct streams *all)
 {
 	static const struct httpc_config config = { .max_connections_per_host = 0, .max_streams = 0 };
 	struct stream_link *l;
 
-	DL_FOREACH (k->links, l)
+	DL_FOREACH (all->links, l)
 		if (l->count < STREAM_LINK_MAX)
 			return l;
 	l = mem_zalloc(sizeof *l);
-	l->k = k;
-	l->pool = httpc_new(k->loop, &config, NULL); /* the client has one already, so that libcurl works */
-	loop_timer_init(&l->ahead_timer, k->loop, on_ahead_timer, l);
-	DL_APPEND(k->links, l);
+	l->session = all->session;
+	l->pool = httpc_new(l->session->loop, &config, NULL); /* the client has one already, so that libcurl works */
+	loop_timer_init(&l->ahead_timer, l->session->loop, on_ahead_timer, l);
+	DL_APPEND(all->links, l);
 	return l;
 }
 
-struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms,
+struct kube_stream *kube_stream_start(struct streams *all, const char *path, int64_t silence_ms,
 	const struct httpc_events *events, void *arg)
 {
 	struct kube_stream *s = mem_zalloc(sizeof *s);
 
-	kube_refresh_if_due(k);
-	s->link = link_with_room(k);
+	session_refresh_if_due(all->session);
+	s->link = link_with_room(all);
 	s->path = mem_dup(path);
 	s->events = *events;
 	s->arg = arg;
@@ -288,19 +287,19 @@ void kube_stream_cancel(struct kube_stream *s)
 	link_go_on(l);
 }
 
-void stream_reset_links(struct kube *k)
+void stream_reset_links(struct streams *all)
 {
 	struct stream_link *l;
 
-	DL_FOREACH (k->links, l)
+	DL_FOREACH (all->links, l)
 		link_reset(l);
 }
 
-void stream_free_links(struct kube *k)
+void stream_free_links(struct streams *all)
 {
 	struct stream_link *l, *next;
 
-	DL_FOREACH_SAFE (k->links, l, next) {
+	DL_FOREACH_SAFE (all->links, l, next) {
 		while (l->streams) {
 			httpc_cancel(l->streams->http);
 			l->streams->http = NULL;
@@ -308,7 +307,7 @@ void stream_free_links(struct kube *k)
 		}
 		loop_timer_done(&l->ahead_timer);
 		httpc_free(l->pool);
-		DL_DELETE(k->links, l);
+		DL_DELETE(all->links, l);
 		free(l);
 	}
 }

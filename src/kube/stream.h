@@ -15,19 +15,25 @@
 
 #include <stdint.h>
 
-#include "kube/client.h"
+#include "kube/session.h"
 
 #define STREAM_LINK_MAX 90 /* the API server allows 100 on a connection */
 
 struct kube_stream;
+struct stream_link;
+
+struct streams {                   /* of one client */
+	struct session *session;   /* borrowed */
+	struct stream_link *links; /* made as they are needed */
+};
 
 /* path as in kube_request; events (on_data is needed) and arg as in httpc_start. */
-struct kube_stream *kube_stream_start(struct kube *k, const char *path, int64_t silence_ms,
+struct kube_stream *kube_stream_start(struct streams *all, const char *path, int64_t silence_ms,
 	const struct httpc_events *events, void *arg);
 void kube_stream_cancel(struct kube_stream *s); /* no callback any more; safe from inside them; NULL is fine */
 
 /* For kube/client: all links. */
-void stream_reset_links(struct kube *k); /* new streams use new connections */
-void stream_free_links(struct kube *k);  /* and cancels their streams */
+void stream_reset_links(struct streams *all); /* new streams use new connections */
+void stream_free_links(struct streams *all);  /* and cancels their streams */
 
 #endif

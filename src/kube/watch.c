@@ -108,7 +108,7 @@ static void start_stream(struct watch *w)
 	w->lines = watch_lines_new(LINE_MAX_BYTES);
 	w->stream_status = 0;
 	w->heard = false;
-	w->stream = kube_stream_start(w->k, buf_text(&path), SILENCE_MS, &stream_events, w);
+	w->stream = kube_stream_start(kube_streams(w->k), buf_text(&path), SILENCE_MS, &stream_events, w);
 	buf_done(&path);
 }
 

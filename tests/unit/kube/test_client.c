@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "client_fixture.h"
+#include "kube/stream.h"
 
 static double count_of(struct client_fixture *f, const char *verb, const char *code)
 {
@@ -352,6 +353,49 @@ static void denied_credentials_are_read_again_once(void **state)
 	assert_int_equal(bad.err.kind, ERR_DENIED);
 
 	free(fresh.object);
+	kube_free(kube);
+	kube_config_done(&config);
+	remove_folder(folder);
+}
+
+static bool on_data(void *arg, const char *bytes, size_t len)
+{
+	(void)arg;
+	(void)bytes;
+	(void)len;
+	return true;
+}
+
+static void on_stream_done(void *arg, const struct httpc_response *response, const struct err *err)
+{
+	assert_null(err);
+	assert_int_equal(response->status, 401);
+	*(bool *)arg = true;
+}
+
+/* The next stream is sent with what its files say now. */
+static void a_denied_stream_has_the_credentials_read_again(void **state)
+{
+	static const struct httpc_events events = { .on_data = on_data, .on_done = on_stream_done };
+	struct client_fixture *f = *state;
+	char folder[] = "client-test-XXXXXX";
+	struct kube_config config;
+	struct kube *kube;
+	struct fakeapi_request *r;
+	bool done = false;
+	MEM_AUTO char *token = NULL;
+
+	assert_non_null(mkdtemp(folder));
+	kube = client_with_token_file(f, &config, folder);
+	token = mem_printf("%s/token", folder);
+	kube_stream_start(kube_streams(kube), "/w", 0, &events, &done);
+	r = fakeapi_next(f->api);
+	assert_string_equal(r->authorization, "Bearer old");
+	write_file(token, "renewed");
+	fakeapi_reply(r, 401, "{}");
+	fakeapi_turn_until(f->api, &done);
+	kube_stream_start(kube_streams(kube), "/w", 0, &events, &done);
+	assert_string_equal(fakeapi_next(f->api)->authorization, "Bearer renewed");
 	kube_free(kube);
 	kube_config_done(&config);
 	remove_folder(folder);
@@ -801,6 +845,7 @@ int main(void)
 		TEST(reads_survive_a_cut_and_writes_do_not),
 		TEST(a_read_is_tried_twice_only),
 		TEST(denied_credentials_are_read_again_once),
+		TEST(a_denied_stream_has_the_credentials_read_again),
 		TEST(credentials_that_cannot_be_read_are_told),
 		TEST(calls_wait_by_priority),
 		TEST(no_class_starves),

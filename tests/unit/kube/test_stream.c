@@ -10,6 +10,7 @@
 #include "base/counters.h"
 #include "base/mem.h"
 #include "fakeapi.h"
+#include "kube/client.h"
 #include "kube/stream.h"
 
 struct fixture {
@@ -88,7 +89,7 @@ static const struct httpc_events events = { .on_status = on_status, .on_data = o
 
 static void start(struct fixture *f, struct outcome *o, int64_t silence_ms)
 {
-	o->stream = kube_stream_start(f->kube, "/w?x=y", silence_ms, &events, o);
+	o->stream = kube_stream_start(kube_streams(f->kube), "/w?x=y", silence_ms, &events, o);
 	assert_false(o->done);
 }
 

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kube/session.h"
+
+#include <config.h> /* configure's; in quotes it would be the one of this folder */
+#include <stdio.h>
+
+#define REFRESH_EVERY_MS 30000 /* a mounted token is replaced by kubelet well before it ends */
+
+const char session_user_agent[] = "User-Agent: kscaled/" PACKAGE_VERSION;
+
+void session_count(const struct session *s, const char *verb, int http_status)
+{
+	char code[16] = "error";
+	const char *labels[] = { verb, code };
+
+	if (!s->requests)
+		return;
+	if (http_status > 0)
+		snprintf(code, sizeof code, "%d", http_status);
+	counters_add(s->requests, labels, 1);
+}
+
+void session_refresh_soon(struct session *s)
+{
+	loop_task_queue(s->loop, &s->refresh_task);
+}
+
+void session_refresh_if_due(struct session *s)
+{
+	if (loop_now_ms(s->loop) - s->refreshed_at_ms >= REFRESH_EVERY_MS)
+		session_refresh_soon(s);
+}
