@@ -47,7 +47,7 @@ struct hpa {
 	 */
 	struct hpa_external *externals;
 	size_t external_count;
-	uint64_t spec_fingerprint; /* of hpa_spec_normal(spec) */
+	uint64_t spec_fingerprint; /* hpa_spec_fingerprint */
 	/* What it says (status.conditions ScalingActive; "" when absent); crd/phrase's. */
 	const char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
 	int32_t current_replicas, desired_replicas;
@@ -62,16 +62,16 @@ struct hpa *hpa_decode_slim(const json_t *object, struct err *err);
 void hpa_free(struct hpa *h);
 
 /*
- * The spec as the API server stores it: its defaults filled in, quantities canonical, keys sorted,
- * nulls and empty lists gone (but for policies, which are then wrong); so a desired spec and the
- * same one read back have the same text and an equal comparison means nothing to write. The caller
- * owns the text. (Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go; behavior's
+ * The spec as the API server stores it: its defaults filled in, quantities canonical, nulls and
+ * empty lists gone (but for policies, which are then wrong); so a desired spec and the same one
+ * read back are equal but for the order of keys, and that means nothing to write. The caller owns
+ * it. (Defaults: k8s.io/kubernetes pkg/apis/autoscaling/v2/defaults.go; behavior's
  * absent policies and windows.) Fields that Kubernetes 1.36 does not know are left out on both
  * sides: neither what the API server prunes nor what a later one fills in by itself is a
  * difference. Something that is no object counts as an empty one.
  */
-char *hpa_spec_normal(const json_t *spec);
-uint64_t hpa_spec_fingerprint(const json_t *spec);
+json_t *hpa_spec_normal(const json_t *spec);
+uint64_t hpa_spec_fingerprint(const json_t *spec); /* json_digest of that */
 
 /*
  * spec.behavior as text to keep and to write: its tolerances, which may be written as numbers,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
 
@@ -329,29 +329,23 @@ static void normal_spec(json_t *spec)
 	drop_empty_lists(spec);
 }
 
-char *hpa_spec_normal(const json_t *spec)
+json_t *hpa_spec_normal(const json_t *spec)
 {
 	json_t *copy = json_is_object(spec) ? json_deep_copy(spec) : json_object();
-	size_t size;
-	char *text;
 
 	if (copy == NULL) /* only when it contains itself */
 		copy = json_object();
 	normal_spec(copy);
-	size = json_dumpb(copy, NULL, 0, JSON_SORT_KEYS | JSON_COMPACT);
-	text = mem_zalloc(size + 1);
-	json_dumpb(copy, text, size, JSON_SORT_KEYS | JSON_COMPACT);
-	json_decref(copy);
-	return text;
+	return copy;
 }
 
 uint64_t hpa_spec_fingerprint(const json_t *spec)
 {
-	char *text = hpa_spec_normal(spec);
-	uint64_t hash = fingerprint_fast(text, strlen(text));
+	json_t *normal = hpa_spec_normal(spec);
+	uint64_t digest = json_digest(normal);
 
-	free(text);
-	return hash;
+	json_decref(normal);
+	return digest;
 }
 
 char *hpa_behavior_text(const json_t *behavior)

@@ -33,19 +33,21 @@ static int get_word(const struct json_at *at, const char *key, char **out, struc
 static int decode_template(const struct json_at *spec, struct scaledjob_spec *out, struct err *err)
 {
 	struct json_at at = json_field(spec, "jobTargetRef");
-	char path[PATH_TEXT];
+	char path[PATH_TEXT], *text;
 	size_t size;
 
 	if (at.value == NULL)
 		return 0; /* for decide/validate to tell: KEDA has words for it */
 	if (shape_object(&at, err) < 0)
 		return -1;
-	size = json_dumpb(at.value, NULL, 0, JSON_SORT_KEYS | JSON_COMPACT);
-	if (size > SCALEDJOB_TEMPLATE_BYTES_MAX)
+	text = json_dumps(at.value, JSON_SORT_KEYS | JSON_COMPACT);
+	size = strlen(text);
+	if (size > SCALEDJOB_TEMPLATE_BYTES_MAX) {
+		free(text);
 		return err_set(err, ERR_INVALID, "%s: too long: %zu bytes, at most %d",
 			json_path(&at, path, sizeof(path)), size, SCALEDJOB_TEMPLATE_BYTES_MAX);
-	out->template_text = mem_zalloc(size + 1);
-	json_dumpb(at.value, out->template_text, size, JSON_SORT_KEYS | JSON_COMPACT);
+	}
+	out->template_text = text;
 	snprintf(out->template_print, sizeof(out->template_print), "%016" PRIx64,
 		fingerprint_fast(out->template_text, size));
 	return 0;

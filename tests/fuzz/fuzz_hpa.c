@@ -33,15 +33,17 @@ static json_t *wanted_hpa(void)
 
 static void check_normal(const json_t *spec)
 {
-	char *text = hpa_spec_normal(spec), *again;
-	json_t *parsed = json_parse(text, strlen(text), NULL);
+	json_t *normal = hpa_spec_normal(spec), *parsed, *again;
+	char *text = json_text(normal);
 
+	parsed = json_parse(text, strlen(text), NULL);
 	must(parsed != NULL);
 	again = hpa_spec_normal(parsed);
-	must(strcmp(text, again) == 0);
+	must(json_equal(normal, again));
 	must(hpa_spec_fingerprint(spec) == hpa_spec_fingerprint(parsed));
 	free(text);
-	free(again);
+	json_decref(normal);
+	json_decref(again);
 	json_decref(parsed);
 }
 

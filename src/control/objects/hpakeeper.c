@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fingerprint.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -217,13 +216,6 @@ static bool remove_old(struct work *work, const struct scaledobject *so, const c
 
 /* ---- The look ---- */
 
-static uint64_t fingerprint(const json_t *desired)
-{
-	MEM_AUTO char *text = json_text(desired);
-
-	return fingerprint_fast(text, strlen(text));
-}
-
 bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *desired)
 {
 	struct reconcile_part *r = &work->reconcile;
@@ -239,7 +231,7 @@ bool hpakeeper_run(struct work *work, const struct scaledobject *so, json_t *des
 	}
 	json_decref(r->desired);
 	r->desired = json_incref(desired);
-	r->wanted_hpa = fingerprint(desired);
+	r->wanted_hpa = json_digest(desired);
 	if (!live) {
 		create(work, so, desired);
 		return true;

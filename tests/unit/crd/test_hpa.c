@@ -3,10 +3,19 @@
 
 #include "given.h"
 
+static char *normal_of(const json_t *spec)
+{
+	json_t *normal = hpa_spec_normal(spec);
+	char *text = json_dumps(normal, JSON_SORT_KEYS | JSON_COMPACT);
+
+	json_decref(normal);
+	return text;
+}
+
 static char *normal(const char *quoted)
 {
 	json_t *spec = given_json(quoted);
-	char *text = hpa_spec_normal(spec);
+	char *text = normal_of(spec);
 
 	json_decref(spec);
 	return text;
@@ -139,7 +148,7 @@ static void test_golden(void **state)
 static char *normal_target(const char *quantity)
 {
 	json_t *spec = json_pack("{s:[{s:{s:{s:s}}}]}", "metrics", "external", "target", "averageValue", quantity);
-	char *text = hpa_spec_normal(spec), *start, *value;
+	char *text = normal_of(spec), *start, *value;
 
 	json_decref(spec);
 	start = strstr(text, "averageValue\":\"") + strlen("averageValue\":\"");
@@ -221,7 +230,7 @@ static void test_odd_specs(void **state)
 		free(text);
 	}
 	{
-		char *text = hpa_spec_normal(NULL), *empty = normal("{}");
+		char *text = normal_of(NULL), *empty = normal("{}");
 
 		assert_string_equal(text, empty);
 		free(text);
