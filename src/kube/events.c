@@ -36,8 +36,9 @@
  * last use, so the first is forgotten first.
  */
 struct memory {
-	char print[FINGERPRINT_TEXT]; /* the key */
-	char *path;                   /* of the Event, for patches */
+	uint64_t print;  /* the key */
+	uint64_t number; /* ends the Event's name */
+	char *path;      /* of the Event, for patches; NULL until there is a repeat: there are few */
 	unsigned count;
 	int64_t seen_at_ms;    /* last, loop clock */
 	int64_t written_at_ms; /* created or patched, loop clock */
@@ -51,7 +52,7 @@ struct memory {
 struct job {
 	struct events *events;
 	struct job *prev, *next;
-	char print[FINGERPRINT_TEXT];
+	uint64_t print;
 	struct kube_request request; /* owns path and body */
 	int tries;
 	struct kube_call *call; /* NULL: waits */
@@ -97,14 +98,14 @@ static char *cut(const char *text, size_t max)
 }
 
 /* "<object's name>.<random hex>", a DNS name like the object's. */
-static char *event_name(const char *object_name)
+static char *event_name(const char *object_name, uint64_t number)
 {
 	MEM_AUTO char *stem = cut(object_name, NAME_MAX_BYTES - 17);
 	size_t len = strlen(stem);
 
 	while (len > 0 && !isalnum((unsigned char)stem[len - 1]))
 		stem[--len] = '\0';
-	return mem_printf("%s.%016llx", stem, (unsigned long long)fingerprint_random());
+	return mem_printf("%s.%016llx", stem, (unsigned long long)number);
 }
 
 static void put_field(struct buf *b, const char *name, const char *value)
@@ -155,11 +156,11 @@ static void memory_forget(struct events *e, struct memory *m)
 	free(m);
 }
 
-static struct memory *memory_find(struct events *e, const char *print)
+static struct memory *memory_find(struct events *e, uint64_t print)
 {
 	struct memory *m;
 
-	HASH_FIND_STR(e->memories, print, m);
+	HASH_FIND(hh, e->memories, &print, sizeof print, m);
 	return m;
 }
 
@@ -175,15 +176,15 @@ static void memory_trim(struct events *e, int64_t now_ms)
 	}
 }
 
-static struct memory *memory_new(struct events *e, const char *print, char *path, int64_t now_ms)
+static struct memory *memory_new(struct events *e, uint64_t print, uint64_t number, int64_t now_ms)
 {
 	struct memory *m;
 
 	memory_trim(e, now_ms);
 	m = mem_zalloc(sizeof *m);
-	memcpy(m->print, print, sizeof m->print);
-	m->path = path;
-	HASH_ADD_STR(e->memories, print, m);
+	m->print = print;
+	m->number = number;
+	HASH_ADD(hh, e->memories, print, sizeof m->print, m);
 	return m;
 }
 
@@ -193,7 +194,7 @@ static void memory_seen(struct events *e, struct memory *m, int64_t now_ms)
 	m->seen_at_ms = now_ms;
 	m->seen_unix_ms = timestamp_now_ms();
 	HASH_DEL(e->memories, m);
-	HASH_ADD_STR(e->memories, print, m);
+	HASH_ADD(hh, e->memories, print, sizeof m->print, m);
 }
 
 /* ---- The queue ---- */
@@ -234,7 +235,7 @@ static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, cha
 	m->writing = true;
 	m->written_count = m->count;
 	j->events = e;
-	memcpy(j->print, m->print, sizeof j->print);
+	j->print = m->print;
 	j->request = (struct kube_request){ .verb = verb,
 		.path = path,
 		.body = body,
@@ -266,7 +267,7 @@ static void write_series_if_due(struct events *e, struct memory *m, int64_t now_
 		enqueue_series(e, m);
 }
 
-static void on_written(struct events *e, const char *print)
+static void on_written(struct events *e, uint64_t print)
 {
 	struct memory *m = memory_find(e, print);
 
@@ -331,9 +332,15 @@ static void on_pause_over(void *arg)
 
 /* ---- In ---- */
 
-static char *collection_path(const char *namespace_)
+/* Events about what has no namespace live in "default" (client-go: tools/events, recorder). */
+static const char *namespace_of(const struct events_object *about)
 {
-	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_);
+	return about->namespace_ && *about->namespace_ ? about->namespace_ : "default";
+}
+
+static char *collection_path(const struct events_object *about)
+{
+	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_of(about));
 }
 
 /*
@@ -347,15 +354,12 @@ static bool is_plain(const char *text)
 	return kube_escape(text, out, sizeof out) && strcmp(text, out) == 0 && *text;
 }
 
-static void send_new(struct events *e, const struct events_object *about, const char *print, const char *type,
+static void send_new(struct events *e, const struct events_object *about, uint64_t print, const char *type,
 	const char *reason, const char *action, const char *note)
 {
-	/*
-	 * Events about what has no namespace live in "default" (client-go: tools/events, recorder).
-	 */
-	const char *namespace_ = about->namespace_ && *about->namespace_ ? about->namespace_ : "default";
-	MEM_AUTO char *name = event_name(about->name);
-	MEM_AUTO char *collection = collection_path(namespace_);
+	const char *namespace_ = namespace_of(about);
+	uint64_t number = fingerprint_random();
+	MEM_AUTO char *name = event_name(about->name, number);
 	char *body = is_plain(namespace_) && is_plain(name)
 		? event_json(e, about, namespace_, name, type, reason, action, note)
 		: NULL;
@@ -366,17 +370,34 @@ static void send_new(struct events *e, const struct events_object *about, const 
 		count(e, "failed");
 		return;
 	}
-	m = memory_new(e, print, mem_printf("%s/%s", collection, name), now_ms);
+	m = memory_new(e, print, number, now_ms);
 	memory_seen(e, m, now_ms);
-	enqueue(e, m, KUBE_CREATE, mem_dup(collection), body);
+	enqueue(e, m, KUBE_CREATE, collection_path(about), body);
 }
 
-static void send_repeat(struct events *e, struct memory *m)
+static void send_repeat(struct events *e, const struct events_object *about, struct memory *m)
 {
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
+	MEM_AUTO char *name = event_name(about->name, m->number);
+	MEM_AUTO char *collection = collection_path(about);
 
+	if (!m->path)
+		m->path = mem_printf("%s/%s", collection, name);
 	memory_seen(e, m, now_ms);
 	write_series_if_due(e, m, now_ms);
+}
+
+/* Of all parts, under the key of the process: who chooses a note cannot hide another's Event. */
+static uint64_t print_of(const char *const *parts, size_t count)
+{
+	uint64_t print = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t pair[] = { print, parts[i] ? hash_long(parts[i], strlen(parts[i])) : 0 };
+
+		print = hash_long(pair, sizeof pair);
+	}
+	return print;
 }
 
 void events_send(struct events *e, const struct events_object *about, const char *type, const char *reason,
@@ -387,21 +408,21 @@ void events_send(struct events *e, const struct events_object *about, const char
 	MEM_AUTO char *cut_note = cut(note, NOTE_MAX);
 	const char *parts[] = { about->api_version, about->kind, about->namespace_, about->name, about->uid, type,
 		cut_reason, cut_action, cut_note };
-	char print[FINGERPRINT_TEXT];
+	uint64_t print;
 	struct memory *m;
 
 	if (e->held) {
 		count(e, "held");
 		return;
 	}
-	fingerprint_of(parts, sizeof parts / sizeof *parts, print);
+	print = print_of(parts, sizeof parts / sizeof *parts);
 	m = memory_find(e, print);
 	if (m && loop_now_ms(kube_loop(e->k)) - m->seen_at_ms >= REMEMBERED_FOR_MS && !m->writing) {
 		memory_forget(e, m);
 		m = NULL;
 	}
 	if (m)
-		send_repeat(e, m);
+		send_repeat(e, about, m);
 	else
 		send_new(e, about, print, type, cut_reason, cut_action, cut_note);
 }
