@@ -79,8 +79,9 @@ char *fingerprint_of(const char *const *strings, size_t count, char out[FINGERPR
 		abort();
 	mem_wipe(framed, size);
 	free(framed);
-	for (size_t i = 0; i < SHOWN_BYTES; i++)
-		snprintf(out + 2 * i, 3, "%02x", digest[i]);
+	for (size_t i = 0; i < 2 * SHOWN_BYTES; i++)
+		out[i] = "0123456789abcdef"[(digest[i / 2] >> (i % 2 ? 0 : 4)) & 15];
+	out[2 * SHOWN_BYTES] = '\0';
 	return out;
 }
 
