@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <event2/event.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -82,10 +83,16 @@ static void on_libevent_log(int severity, const char *msg)
 
 struct loop *loop_new(struct err *err)
 {
-	struct event_config *config = event_config_new();
+	struct event_config *config;
 	struct loop *loop;
 	struct event_base *base;
 
+	/*
+	 * By itself libevent takes each header of a request from calloc, which in glibc passes the
+	 * thread's cache of freed blocks by; told to use malloc, it clears them itself.
+	 */
+	event_set_mem_functions(malloc, realloc, free);
+	config = event_config_new();
 	if (!config) {
 		err_set(err, ERR_BUG, "event loop: no configuration");
 		return NULL;
