@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <utlist.h>
 
 #include "base/hash.h"
@@ -101,6 +102,8 @@ struct httpd {
 	struct conn *by_bev; /* hash */
 	int count;           /* without the refused */
 	size_t got;          /* sum over conns */
+	time_t dated;        /* the second that date is of */
+	char date[50];
 	struct loop_timer sweep, accept_again;
 	struct httpd *next;
 };
@@ -541,6 +544,17 @@ void httpd_add_header(struct httpd_request *r, const char *name, const char *val
 	evhttp_add_header(evhttp_request_get_output_headers(r->req), name, value);
 }
 
+/* evhttp would write it out anew for each reply. */
+static const char *date_of(struct httpd *h)
+{
+	time_t now = time(NULL);
+
+	if (now != h->dated)
+		evutil_date_rfc1123(h->date, sizeof(h->date), gmtime(&now));
+	h->dated = now;
+	return h->date;
+}
+
 /* The reply's last byte is with the kernel; evhttp turns to the next request. */
 static void on_reply_sent(struct evhttp_request *req, void *arg)
 {
@@ -562,6 +576,7 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	char length[24];
 
+	httpd_add_header(r, "Date", date_of(c->h));
 	if (content_type)
 		httpd_add_header(r, "Content-Type", content_type);
 	if (method == EVHTTP_REQ_HEAD || method == EVHTTP_REQ_CONNECT) { /* evhttp says no length for these */
