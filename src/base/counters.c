@@ -116,13 +116,13 @@ struct counters_family *counters_declare_histogram(struct counters *c, const cha
 }
 
 /* The key of a series, built on the stack unless it is long. */
-struct key {
+struct series_key {
 	char *bytes;
 	size_t len;
 	char small[KEY_ON_STACK];
 };
 
-static void key_init(struct key *k, const struct counters_family *f, const char *const *values)
+static void key_init(struct series_key *k, const struct counters_family *f, const char *const *values)
 {
 	size_t sizes[LABELS_MAX];
 
@@ -139,13 +139,13 @@ static void key_init(struct key *k, const struct counters_family *f, const char 
 	}
 }
 
-static void key_done(struct key *k)
+static void key_done(struct series_key *k)
 {
 	if (k->bytes != k->small)
 		free(k->bytes);
 }
 
-static struct series *add_series(struct counters_family *f, const struct key *k)
+static struct series *add_series(struct counters_family *f, const struct series_key *k)
 {
 	if (f->registry->series_count >= SERIES_MAX) {
 		f->registry->dropped++;
@@ -165,7 +165,7 @@ static struct series *add_series(struct counters_family *f, const struct key *k)
 /* The series with these label values, made when `make` says so; NULL when there is none. */
 static struct series *find_series(struct counters_family *f, const char *const *values, bool make)
 {
-	struct key k;
+	struct series_key k;
 	struct series *s;
 
 	key_init(&k, f, values);
@@ -209,7 +209,7 @@ void counters_observe(struct counters_family *f, const char *const *label_values
 
 double counters_get(const struct counters_family *f, const char *const *label_values)
 {
-	struct key k;
+	struct series_key k;
 	struct series *s;
 
 	key_init(&k, f, label_values);

@@ -35,12 +35,12 @@ static const struct field {
 /* ---- Reading ---- */
 
 /* A piece of the expression, which begins at `whole`. */
-struct piece {
+struct cron_piece {
 	const char *whole, *start;
 	size_t len;
 };
 
-static int wrong(const struct piece *p, const struct field *f, const char *what, struct err *err)
+static int wrong(const struct cron_piece *p, const struct field *f, const char *what, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "\"%.*s\": %s \"%.*s\" (character %zu): %s", SHOWN, p->whole, f->name,
 		p->len < SHOWN ? (int)p->len : SHOWN, p->start, (size_t)(p->start - p->whole) + 1, what);
@@ -50,22 +50,22 @@ static int wrong(const struct piece *p, const struct field *f, const char *what,
  * Cuts p at the first of `c`: the front is returned, p keeps what is behind, with start NULL when
  * there was no such character.
  */
-static struct piece cut(struct piece *p, char c)
+static struct cron_piece cut(struct cron_piece *p, char c)
 {
 	const char *at = memchr(p->start, c, p->len);
-	struct piece front = { p->whole, p->start, at ? (size_t)(at - p->start) : p->len };
+	struct cron_piece front = { p->whole, p->start, at ? (size_t)(at - p->start) : p->len };
 
 	p->start = at ? at + 1 : NULL;
 	p->len = at ? p->len - front.len - 1 : 0;
 	return front;
 }
 
-static bool is_star(const struct piece *p)
+static bool is_star(const struct cron_piece *p)
 {
 	return p->len == 1 && (*p->start == '*' || *p->start == '?');
 }
 
-static bool read_digits(const struct piece *p, unsigned *out)
+static bool read_digits(const struct cron_piece *p, unsigned *out)
 {
 	unsigned value = 0;
 
@@ -81,7 +81,7 @@ static bool read_digits(const struct piece *p, unsigned *out)
 	return true;
 }
 
-static int read_value(const struct piece *p, const struct field *f, unsigned *out, struct err *err)
+static int read_value(const struct cron_piece *p, const struct field *f, unsigned *out, struct err *err)
 {
 	for (unsigned i = 0; f->names && f->names[i]; i++) {
 		if (p->len == strlen(f->names[i]) && strncasecmp(p->start, f->names[i], p->len) == 0) {
@@ -106,10 +106,10 @@ static int read_value(const struct piece *p, const struct field *f, unsigned *ou
 }
 
 /* What stands before the step: all, one value, or a range. */
-static int read_range(struct piece p, const struct field *f, bool has_step, unsigned *from, unsigned *to,
+static int read_range(struct cron_piece p, const struct field *f, bool has_step, unsigned *from, unsigned *to,
 	struct err *err)
 {
-	struct piece high = p, low = cut(&high, '-');
+	struct cron_piece high = p, low = cut(&high, '-');
 
 	if (is_star(&p)) {
 		*from = f->least;
@@ -126,9 +126,9 @@ static int read_range(struct piece p, const struct field *f, bool has_step, unsi
 	return 0;
 }
 
-static int read_item(struct piece p, const struct field *f, uint64_t *bits, struct err *err)
+static int read_item(struct cron_piece p, const struct field *f, uint64_t *bits, struct err *err)
 {
-	struct piece step = p, range = cut(&step, '/');
+	struct cron_piece step = p, range = cut(&step, '/');
 	unsigned from, to, by = 1;
 
 	if (read_range(range, f, step.start != NULL, &from, &to, err))
@@ -145,13 +145,13 @@ static int read_item(struct piece p, const struct field *f, uint64_t *bits, stru
 }
 
 /* Empty items of a list count for nothing, as there. */
-static int read_field(const struct piece *whole, const struct field *f, uint64_t *bits, struct err *err)
+static int read_field(const struct cron_piece *whole, const struct field *f, uint64_t *bits, struct err *err)
 {
-	struct piece rest = *whole;
+	struct cron_piece rest = *whole;
 
 	*bits = 0;
 	while (rest.start) {
-		struct piece item = cut(&rest, ',');
+		struct cron_piece item = cut(&rest, ',');
 
 		if (item.len > 0 && read_item(item, f, bits, err))
 			return -1;
@@ -186,7 +186,7 @@ static int read_zone(const char *text, const char **at, struct cronexpr *e, stru
 	return 0;
 }
 
-static size_t split(const char *whole, const char *at, struct piece pieces[FIELDS])
+static size_t split(const char *whole, const char *at, struct cron_piece pieces[FIELDS])
 {
 	size_t count = 0;
 
@@ -201,14 +201,14 @@ static size_t split(const char *whole, const char *at, struct piece pieces[FIELD
 		while (*at && !is_blank(*at))
 			at++;
 		if (count < FIELDS)
-			pieces[count] = (struct piece){ whole, start, (size_t)(at - start) };
+			pieces[count] = (struct cron_piece){ whole, start, (size_t)(at - start) };
 		count++;
 	}
 }
 
 int cronexpr_parse(const char *text, struct cronexpr *out, struct err *err)
 {
-	struct piece pieces[FIELDS];
+	struct cron_piece pieces[FIELDS];
 	struct cronexpr e = { 0 };
 	const char *at;
 	size_t count;

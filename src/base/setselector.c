@@ -14,15 +14,15 @@
 
 enum token_kind { END, WORD, SIGN /* = == != > < */, NOT, OPEN, CLOSE, COMMA };
 
-struct token {
+struct lexeme {
 	enum token_kind kind;
 	const char *start;
 	size_t len;
 };
 
-struct reader {
+struct set_reader {
 	const char *whole, *at;
-	struct token token; /* that is to be read next */
+	struct lexeme token; /* that is to be read next */
 	struct buf out;
 	struct err *err;
 };
@@ -32,7 +32,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-static void advance(struct reader *r)
+static void advance(struct set_reader *r)
 {
 	static const struct {
 		const char *text;
@@ -42,12 +42,12 @@ static void advance(struct reader *r)
 
 	while (is_blank(*r->at))
 		r->at++;
-	r->token = (struct token){ *r->at ? WORD : END, r->at, 0 };
+	r->token = (struct lexeme){ *r->at ? WORD : END, r->at, 0 };
 	for (size_t i = 0; i < MEM_COUNT(signs); i++) {
 		size_t len = strlen(signs[i].text);
 
 		if (strncmp(r->at, signs[i].text, len) == 0) {
-			r->token = (struct token){ signs[i].kind, r->at, len };
+			r->token = (struct lexeme){ signs[i].kind, r->at, len };
 			r->at += len;
 			return;
 		}
@@ -56,24 +56,24 @@ static void advance(struct reader *r)
 	r->at += r->token.len;
 }
 
-static int wrong(struct reader *r, const char *what)
+static int wrong(struct set_reader *r, const char *what)
 {
 	return err_set(r->err, ERR_INVALID, "\"%.*s\" (character %zu): %s", SHOWN, r->whole,
 		(size_t)(r->token.start - r->whole) + 1, what);
 }
 
-static bool is_word(const struct reader *r, const char *word)
+static bool is_word(const struct set_reader *r, const char *word)
 {
 	return r->token.kind == WORD && r->token.len == strlen(word) && memcmp(r->token.start, word, r->token.len) == 0;
 }
 
-static void put(struct reader *r)
+static void put(struct set_reader *r)
 {
 	buf_append(&r->out, r->token.start, r->token.len);
 	advance(r);
 }
 
-static int read_key(struct reader *r)
+static int read_key(struct set_reader *r)
 {
 	if (r->token.kind != WORD)
 		return wrong(r, "the key of a label is missing");
@@ -84,7 +84,7 @@ static int read_key(struct reader *r)
 }
 
 /* An empty value is one. */
-static int read_value(struct reader *r)
+static int read_value(struct set_reader *r)
 {
 	if (r->token.kind != WORD)
 		return 0;
@@ -95,7 +95,7 @@ static int read_value(struct reader *r)
 }
 
 /* "(a,b)" */
-static int read_set(struct reader *r)
+static int read_set(struct set_reader *r)
 {
 	if (r->token.kind != OPEN)
 		return wrong(r, "behind \"in\" and \"notin\" values in brackets are needed, as in (a,b)");
@@ -115,7 +115,7 @@ static int read_set(struct reader *r)
 	return 0;
 }
 
-static int read_number(struct reader *r)
+static int read_number(struct set_reader *r)
 {
 	if (r->token.kind != WORD || r->token.len > 18 || strspn(r->token.start, "0123456789") < r->token.len)
 		return wrong(r, "behind \"<\" and \">\" a whole number is needed");
@@ -123,7 +123,7 @@ static int read_number(struct reader *r)
 	return 0;
 }
 
-static int read_operator(struct reader *r)
+static int read_operator(struct set_reader *r)
 {
 	bool compares = *r->token.start == '<' || *r->token.start == '>';
 
@@ -144,7 +144,7 @@ static int read_operator(struct reader *r)
 	return 0;
 }
 
-static int read_requirement(struct reader *r)
+static int read_requirement(struct set_reader *r)
 {
 	bool negated = r->token.kind == NOT;
 
@@ -159,7 +159,7 @@ static int read_requirement(struct reader *r)
 	return read_operator(r);
 }
 
-static int read_all(struct reader *r)
+static int read_all(struct set_reader *r)
 {
 	if (strlen(r->whole) > TEXT_MAX_LEN)
 		return err_set(r->err, ERR_INVALID, "\"%.*s...\" is longer than %d characters", SHOWN, r->whole,
@@ -177,7 +177,7 @@ static int read_all(struct reader *r)
 
 char *setselector_normal(const char *text, struct err *err)
 {
-	struct reader r = { .whole = text, .at = text, .out = BUF_INIT(2 * TEXT_MAX_LEN), .err = err };
+	struct set_reader r = { .whole = text, .at = text, .out = BUF_INIT(2 * TEXT_MAX_LEN), .err = err };
 	int rc;
 
 	advance(&r);

@@ -14,14 +14,14 @@
 #define NAME_MAX_LEN 127
 
 /* A zone that somebody holds. Few: a list will do. */
-struct held {
-	struct held *prev, *next;
+struct held_zone {
+	struct held_zone *prev, *next;
 	char *name;
 	struct zone *zone;
 	size_t count;
 };
 
-static struct held *all;
+static struct held_zone *all;
 
 static const char *directory(void)
 {
@@ -81,9 +81,9 @@ static struct zone *load(const char *name, struct err *err)
 	return z;
 }
 
-static struct held *find(const char *name)
+static struct held_zone *find(const char *name)
 {
-	struct held *h;
+	struct held_zone *h;
 
 	DL_FOREACH (all, h)
 		if (strcmp(h->name, name) == 0)
@@ -93,7 +93,7 @@ static struct held *find(const char *name)
 
 const struct zone *zonefile_get(const char *name, struct err *err)
 {
-	struct held *h = find(name);
+	struct held_zone *h = find(name);
 	struct zone *z;
 
 	if (h) {
@@ -118,7 +118,7 @@ const struct zone *zonefile_get(const char *name, struct err *err)
 
 void zonefile_put(const struct zone *z)
 {
-	struct held *h;
+	struct held_zone *h;
 
 	DL_FOREACH (all, h)
 		if (h->zone == z)

@@ -13,11 +13,11 @@
 #define FAR_S (INT64_C(1) << 40)
 
 /* What is left to read. */
-struct text {
+struct rule_text {
 	const char *at, *end;
 };
 
-static bool take(struct text *t, char c)
+static bool take(struct rule_text *t, char c)
 {
 	if (t->at == t->end || *t->at != c)
 		return false;
@@ -25,12 +25,12 @@ static bool take(struct text *t, char c)
 	return true;
 }
 
-static bool is_digit(const struct text *t)
+static bool is_digit(const struct rule_text *t)
 {
 	return t->at < t->end && *t->at >= '0' && *t->at <= '9';
 }
 
-static bool take_number(struct text *t, int least, int most, int *out)
+static bool take_number(struct rule_text *t, int least, int most, int *out)
 {
 	int value = 0;
 
@@ -46,7 +46,7 @@ static bool take_number(struct text *t, int least, int most, int *out)
 }
 
 /* "CET", or "<+0330>". */
-static bool take_name(struct text *t)
+static bool take_name(struct rule_text *t)
 {
 	const char *start = t->at;
 	bool quoted = take(t, '<');
@@ -60,7 +60,7 @@ static bool take_name(struct text *t)
 }
 
 /* [+-]hh[:mm[:ss]] in seconds. */
-static bool take_time(struct text *t, int hours_max, int32_t *out)
+static bool take_time(struct rule_text *t, int hours_max, int32_t *out)
 {
 	bool negative = take(t, '-');
 	int hours = 0, minutes = 0, seconds = 0;
@@ -82,7 +82,7 @@ static bool take_time(struct text *t, int hours_max, int32_t *out)
 }
 
 /* POSIX counts westwards. */
-static bool take_offset(struct text *t, int32_t *out)
+static bool take_offset(struct rule_text *t, int32_t *out)
 {
 	if (!take_time(t, HOURS_OFFSET_MAX, out))
 		return false;
@@ -90,7 +90,7 @@ static bool take_offset(struct text *t, int32_t *out)
 	return true;
 }
 
-static bool take_change(struct text *t, struct zonerule_change *c)
+static bool take_change(struct rule_text *t, struct zonerule_change *c)
 {
 	bool read;
 
@@ -109,7 +109,7 @@ static bool take_change(struct text *t, struct zonerule_change *c)
 	return read && (!take(t, '/') || take_time(t, HOURS_CHANGE_MAX, &c->time_s));
 }
 
-static bool take_daylight(struct text *t, struct zonerule *r)
+static bool take_daylight(struct rule_text *t, struct zonerule *r)
 {
 	r->has_daylight = true;
 	r->daylight_s = r->standard_s + 3600;
@@ -122,7 +122,7 @@ static bool take_daylight(struct text *t, struct zonerule *r)
 
 int zonerule_parse(const char *text, size_t len, struct zonerule *out, struct err *err)
 {
-	struct text t = { text, text + len };
+	struct rule_text t = { text, text + len };
 	struct zonerule r = { 0 };
 
 	if (!take_name(&t) || !take_offset(&t, &r.standard_s) || (t.at < t.end && !take_daylight(&t, &r)) ||

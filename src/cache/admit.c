@@ -101,7 +101,7 @@ static void on_verdict(void *arg)
 
 /* ---- Other ScaledObjects: from memory ---- */
 
-struct search {
+struct rival_search {
 	const struct scaledobject *so;
 	bool older_only;
 	const char *reason;
@@ -127,14 +127,14 @@ static bool was_first(const struct scaledobject *other, const struct scaledobjec
 	return strcmp(other->meta.name, so->meta.name) < 0;
 }
 
-static void look_at(struct search *s, const struct scaledobject *other)
+static void look_at(struct rival_search *s, const struct scaledobject *other)
 {
 	if (other && s->found == 0 && (!s->older_only || was_first(other, s->so)))
 		s->found = validate_beside(s->so, other, &s->reason, s->err);
 }
 
 /* Those of its namespace that name the same target or the same HPA. */
-static void search_others(const struct store *store, struct search *s)
+static void search_others(const struct store *store, struct rival_search *s)
 {
 	struct store_claims claims = store_claims_of(s->so);
 	const struct object *o;
@@ -147,7 +147,7 @@ static void search_others(const struct store *store, struct search *s)
 
 int admit_among_others(const struct store *store, const struct scaledobject *so, struct err *err)
 {
-	struct search search = { .so = so, .older_only = true, .err = err };
+	struct rival_search search = { .so = so, .older_only = true, .err = err };
 
 	search_others(store, &search);
 	return search.found;
@@ -313,7 +313,7 @@ static void warn_of_scaledobject(struct admit_wait *w)
 
 static int judge_scaledobject(struct admit_wait *w, const json_t *object, const char **reason, struct err *err)
 {
-	struct search search = { .err = err };
+	struct rival_search search = { .err = err };
 
 	w->so = scaledobject_decode(object, err);
 	if (!w->so || check_namespace(&w->so->meta, err) < 0)

@@ -21,7 +21,7 @@
 #define WAIT_STEP_MS 25
 
 /* What would be asked now. Borrowed until the loop turns. */
-struct view {
+struct survey_view {
 	struct cache *cache;
 	struct object *object;
 	const struct survey_terms *terms;
@@ -31,7 +31,7 @@ struct view {
 };
 
 /* What one question gave. */
-struct found {
+struct sampled {
 	const struct scaler *scaler;
 	struct answer answer;
 	const struct err *err; /* NULL: answer is good */
@@ -41,7 +41,7 @@ struct found {
 
 /* Room for what is told: parallel arrays. */
 struct room {
-	struct found *found;
+	struct sampled *found;
 	struct verdict_trigger *triggers;
 	const struct scaler **scalers;
 };
@@ -86,12 +86,12 @@ static void *room_make(struct room *room, size_t count, size_t size)
 /* ---- What is asked ---- */
 
 /* What fallback and scalingModifiers stand in; NULL of a ScaledJob. */
-static const struct scaledobject_spec *spec_of(const struct view *v)
+static const struct scaledobject_spec *spec_of(const struct survey_view *v)
 {
 	return v->built.of.so ? &v->built.of.so->spec : NULL;
 }
 
-static int look_at_one(struct view *v, const char *metric, struct err *err)
+static int look_at_one(struct survey_view *v, const char *metric, struct err *err)
 {
 	const struct scaler *one = scalers_find(&v->built, metric, err);
 
@@ -103,7 +103,7 @@ static int look_at_one(struct view *v, const char *metric, struct err *err)
 	return 0;
 }
 
-static int look(struct cache *cache, struct object *o, const struct survey_terms *terms, struct view *v,
+static int look(struct cache *cache, struct object *o, const struct survey_terms *terms, struct survey_view *v,
 	struct err *err)
 {
 	const char *metric = terms->metric;
@@ -124,30 +124,30 @@ static int look(struct cache *cache, struct object *o, const struct survey_terms
 
 /* ---- UseCachedMetrics ---- */
 
-static bool uses_cached(const struct view *v, const struct scaler *s)
+static bool uses_cached(const struct survey_view *v, const struct scaler *s)
 {
 	return v->built.of.triggers[s->index].use_cached_metrics;
 }
 
-static int64_t held_since(const struct view *v)
+static int64_t held_since(const struct survey_view *v)
 {
 	return loop_now_ms(v->cache->loop) - (int64_t)v->built.of.polling_interval_s * 1000 - CACHED_SLACK_MS;
 }
 
-static enum readings_found peek_lastpoll(const struct view *v, const struct scaler *s, struct answer *answer,
+static enum readings_found peek_lastpoll(const struct survey_view *v, const struct scaler *s, struct answer *answer,
 	struct err *err)
 {
 	return lastpoll_peek(v->object, s->question, held_since(v), answer, err);
 }
 
 /* What is held for the HPA. */
-static enum readings_found peek_held(const struct view *v, const struct scaler *s, struct answer *answer,
+static enum readings_found peek_held(const struct survey_view *v, const struct scaler *s, struct answer *answer,
 	struct err *err)
 {
 	return v->terms->cached && uses_cached(v, s) ? peek_lastpoll(v, s, answer, err) : READINGS_NONE;
 }
 
-static bool failure_is_held(const struct view *v, const struct scaler *s)
+static bool failure_is_held(const struct survey_view *v, const struct scaler *s)
 {
 	struct answer answer;
 
@@ -158,7 +158,7 @@ static bool failure_is_held(const struct view *v, const struct scaler *s)
  * Held is what a timed poll brings, and on a replica without polls what a request for the HPA
  * brings. A wake-up serves activation only, but a good answer always ends a failure that is held.
  */
-static void hold(const struct view *v, const struct found *f)
+static void hold(const struct survey_view *v, const struct sampled *f)
 {
 	struct answer answer = f->answer;
 
@@ -172,7 +172,7 @@ static void hold(const struct view *v, const struct found *f)
 
 /* ---- What it says ---- */
 
-static void read_target(const struct view *v, struct verdict_facts *facts)
+static void read_target(const struct survey_view *v, struct verdict_facts *facts)
 {
 	const struct workload *w;
 
@@ -185,7 +185,7 @@ static void read_target(const struct view *v, struct verdict_facts *facts)
 }
 
 /* An answer ends what failed in a row, whatever led to it. */
-static int32_t failures_in_a_row(const struct view *v, const struct found *f)
+static int32_t failures_in_a_row(const struct survey_view *v, const struct sampled *f)
 {
 	struct health *health = v->cache->health;
 
@@ -194,7 +194,7 @@ static int32_t failures_in_a_row(const struct view *v, const struct found *f)
 	return health_note(health, v->object, f->scaler->metric_name, !f->err, f->completed_at_ms);
 }
 
-static struct verdict_trigger trigger_of(const struct view *v, const struct found *f)
+static struct verdict_trigger trigger_of(const struct survey_view *v, const struct sampled *f)
 {
 	struct verdict_trigger t = {
 		.metric_name = f->scaler->metric_name,
@@ -210,7 +210,7 @@ static struct verdict_trigger trigger_of(const struct view *v, const struct foun
 	return t;
 }
 
-static void note_age(struct survey_result *result, const struct found *f)
+static void note_age(struct survey_result *result, const struct sampled *f)
 {
 	if (f->err)
 		return;
@@ -220,7 +220,7 @@ static void note_age(struct survey_result *result, const struct found *f)
 		result->asked_at_ms = f->answer.asked_at_ms;
 }
 
-static void tell(const struct view *v, const struct room *room, survey_fn fn, void *arg)
+static void tell(const struct survey_view *v, const struct room *room, survey_fn fn, void *arg)
 {
 	struct verdict_trigger *triggers = room->triggers;
 	struct composite composite;
@@ -235,7 +235,7 @@ static void tell(const struct view *v, const struct room *room, survey_fn fn, vo
 		.resource_count = v->built.count - v->asked };
 
 	for (size_t i = 0; i < v->asked; i++) {
-		const struct found *f = &room->found[i];
+		const struct sampled *f = &room->found[i];
 
 		room->scalers[i] = f->scaler;
 		triggers[i] = trigger_of(v, f);
@@ -260,7 +260,7 @@ static void tell_error(const struct err *err, survey_fn fn, void *arg)
 
 /* ---- From memory ---- */
 
-static bool peek_one(const struct view *v, const struct scaler *s, struct found *f, struct err *err)
+static bool peek_one(const struct survey_view *v, const struct scaler *s, struct sampled *f, struct err *err)
 {
 	enum readings_found found = peek_held(v, s, &f->answer, err);
 
@@ -275,7 +275,7 @@ static bool peek_one(const struct view *v, const struct scaler *s, struct found 
 	return true;
 }
 
-static bool peek_all(const struct view *v, survey_fn fn, void *arg)
+static bool peek_all(const struct survey_view *v, survey_fn fn, void *arg)
 {
 	struct room room;
 	struct err *errs = room_make(&room, v->asked, sizeof(*errs));
@@ -295,9 +295,9 @@ static bool peek_all(const struct view *v, survey_fn fn, void *arg)
 
 bool survey_peek(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn, void *arg)
 {
-	struct view v;
+	struct survey_view v;
 	struct err err;
-	struct found found;
+	struct sampled found;
 	const struct scaler *scaler;
 	struct verdict_trigger trigger;
 	struct room room = { &found, &trigger, &scaler };
@@ -346,7 +346,7 @@ void survey_cancel(struct survey *s)
  * Whether the answers are to what would be asked now. Thresholds may be others: they are judged by
  * now.
  */
-static bool same_questions(const struct survey *s, const struct view *v)
+static bool same_questions(const struct survey *s, const struct survey_view *v)
 {
 	size_t n = 0;
 
@@ -358,7 +358,7 @@ static bool same_questions(const struct survey *s, const struct view *v)
 	return true;
 }
 
-static void tell_slots(struct survey *s, const struct view *v)
+static void tell_slots(struct survey *s, const struct survey_view *v)
 {
 	for (size_t i = 0, n = 0; i < v->built.count; i++)
 		if (v->built.list[i].question)
@@ -375,7 +375,7 @@ static bool may_wait(const struct survey *s, const struct err *err)
 
 static void finish(struct survey *s)
 {
-	struct view v;
+	struct survey_view v;
 	struct err err;
 
 	if (look(s->cache, s->object, &s->terms, &v, &err)) {
@@ -402,7 +402,7 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 {
 	struct slot *slot = arg;
 	struct survey *s = slot->survey;
-	struct found *f = &s->room.found[slot - s->slots];
+	struct sampled *f = &s->room.found[slot - s->slots];
 
 	slot->wait = NULL;
 	f->completed_at_ms = completed_at_ms;
@@ -427,7 +427,7 @@ static int64_t deadline_of(const struct survey *s, const struct question *q)
 }
 
 /* False: it must be asked for. */
-static bool take_held(struct slot *slot, struct found *f, const struct view *v, const struct scaler *scaler)
+static bool take_held(struct slot *slot, struct sampled *f, const struct survey_view *v, const struct scaler *scaler)
 {
 	struct err err;
 	enum readings_found found = peek_held(v, scaler, &f->answer, &err);
@@ -440,12 +440,12 @@ static bool take_held(struct slot *slot, struct found *f, const struct view *v, 
 	return f->held;
 }
 
-static void ask(struct survey *s, const struct view *v)
+static void ask(struct survey *s, const struct survey_view *v)
 {
 	s->slots = room_make(&s->room, v->asked, sizeof(*s->slots));
 	for (size_t i = 0; i < v->built.count; i++) {
 		const struct scaler *scaler = &v->built.list[i];
-		struct found *f = &s->room.found[s->count];
+		struct sampled *f = &s->room.found[s->count];
 		struct slot *slot = &s->slots[s->count];
 
 		if (!scaler->question)
@@ -465,7 +465,7 @@ static void ask(struct survey *s, const struct view *v)
 
 static void begin(struct survey *s)
 {
-	struct view v;
+	struct survey_view v;
 	struct err err;
 	bool wrong;
 

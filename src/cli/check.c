@@ -35,7 +35,7 @@ static const char help_text[] =
 	"\n"
 	"Exit status: 0 all is well, 1 something is wrong, 2 something could not be read.\n";
 
-struct request {
+struct check_request {
 	struct checkobjects_params params;
 	bool strict;
 };
@@ -105,7 +105,7 @@ static int read_file(struct documents *documents, const char *file)
 
 /* ---- All of it ---- */
 
-static int run(const struct request *request, char *const *files, int count)
+static int run(const struct check_request *request, char *const *files, int count)
 {
 	struct documents *documents = documents_new();
 	struct checkobjects_result found;
@@ -148,7 +148,7 @@ int cli_check(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
-	struct request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
+	struct check_request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
 	int c;
 
 	argv[0] = name;

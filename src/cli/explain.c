@@ -25,13 +25,13 @@ static const char help_text[] =
 	"                               where kscaled answers (default: as the daemon's)\n"
 	"      --help                   print this text\n";
 
-struct arguments {
+struct explain_arguments {
 	const char *address, *namespace_, *kind /* NULL: either */, *object;
 	bool json, help;
 };
 
 /* [KIND] NAME */
-static bool take_words(struct arguments *a, char *const *words, int count)
+static bool take_words(struct explain_arguments *a, char *const *words, int count)
 {
 	if (count == 2) {
 		a->kind = asking_kind(words[0]);
@@ -46,7 +46,7 @@ static bool take_words(struct arguments *a, char *const *words, int count)
 	return count == 1 || (count == 2 && a->kind);
 }
 
-static bool read_options(int argc, char **argv, struct arguments *a)
+static bool read_options(int argc, char **argv, struct explain_arguments *a)
 {
 	static const struct option options[] = {
 		{ "namespace", required_argument, NULL, 'n' },
@@ -79,7 +79,7 @@ static bool read_options(int argc, char **argv, struct arguments *a)
  * "/explain/shop/web", "/explain/scaledjobs/shop/web"; the caller owns it. NULL, and it was said
  * why: these cannot be names.
  */
-static char *path_of(const struct arguments *a)
+static char *path_of(const struct explain_arguments *a)
 {
 	const char *slash = strchr(a->object, '/'), *name = slash ? slash + 1 : a->object;
 	MEM_AUTO char *namespace_ = slash ? mem_dupn(a->object, (size_t)(slash - a->object))
@@ -103,7 +103,7 @@ static char *path_of(const struct arguments *a)
 int cli_explain(int argc, char **argv, const char *status_address)
 {
 	static char name[] = "kscaled explain"; /* what getopt's own messages begin with */
-	struct arguments a = { .address = status_address };
+	struct explain_arguments a = { .address = status_address };
 	MEM_AUTO char *path = NULL;
 	int64_t now_unix_ms = timestamp_now_ms();
 

@@ -186,13 +186,13 @@ void get_render(const json_t *answer, const struct asking_screen *screen, const 
 
 /* ---- The command ---- */
 
-struct arguments {
+struct get_arguments {
 	const char *address, *namespace_;
 	struct get_view view;
 	bool json, help;
 };
 
-static bool take_format(struct arguments *a, const char *text)
+static bool take_format(struct get_arguments *a, const char *text)
 {
 	a->json = strcmp(text, "json") == 0;
 	a->view.wide = strcmp(text, "wide") == 0;
@@ -201,7 +201,7 @@ static bool take_format(struct arguments *a, const char *text)
 	return a->json || a->view.wide;
 }
 
-static bool read_arguments(int argc, char **argv, struct arguments *a)
+static bool read_arguments(int argc, char **argv, struct get_arguments *a)
 {
 	static const struct option options[] = {
 		{ "namespace", required_argument, NULL, 'n' },
@@ -243,7 +243,7 @@ static bool read_arguments(int argc, char **argv, struct arguments *a)
 }
 
 /* "/objects", "/objects?namespace=shop&kind=scaledjob"; the caller owns it. */
-static char *path_of(const struct arguments *a)
+static char *path_of(const struct get_arguments *a)
 {
 	const char *kind = a->view.kind, *namespace_ = a->namespace_;
 
@@ -257,7 +257,7 @@ static char *path_of(const struct arguments *a)
 int cli_get(int argc, char **argv, const char *status_address)
 {
 	static char name[] = "kscaled get"; /* what getopt's own messages begin with */
-	struct arguments a = { .address = status_address };
+	struct get_arguments a = { .address = status_address };
 	MEM_AUTO char *path = NULL;
 
 	argv[0] = name;

@@ -152,12 +152,12 @@ static const struct triggerauth *triggerauth_of(struct offline *o, const struct 
 }
 
 /* Names of variables and of the containers that have them. */
-struct wanted {
+struct wanted_names {
 	struct strmap variables;
 	struct strmap containers;
 };
 
-static void find_wanted(struct offline *o, const struct scaled *of, struct wanted *w)
+static void find_wanted(struct offline *o, const struct scaled *of, struct wanted_names *w)
 {
 	auth_variable_names(of, &w->variables);
 	if (of->env_source_container && *of->env_source_container)
@@ -175,7 +175,7 @@ static void find_wanted(struct offline *o, const struct scaled *of, struct wante
 		strmap_set(&w->containers, "main", "");
 }
 
-static void wanted_done(struct wanted *w)
+static void wanted_done(struct wanted_names *w)
 {
 	strmap_done(&w->variables);
 	strmap_done(&w->containers);
@@ -190,7 +190,7 @@ static void add_ends(struct strmap *any, const char *name)
 
 void offline_begin(struct offline *o, const struct scaled *of)
 {
-	struct wanted w = { 0 };
+	struct wanted_names w = { 0 };
 
 	find_wanted(o, of, &w);
 	for (size_t i = 0; i < w.variables.count; i++)
@@ -222,7 +222,7 @@ static json_t *container_with_all(const char *name, const struct strmap *variabl
 static json_t *target_with_all(struct offline *o, const struct scaled *of)
 {
 	json_t *containers = json_array();
-	struct wanted w = { 0 };
+	struct wanted_names w = { 0 };
 
 	find_wanted(o, of, &w);
 	for (size_t i = 0; i < w.containers.count; i++)

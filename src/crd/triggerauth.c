@@ -452,7 +452,7 @@ static void env_free(struct triggerauth_env *env, size_t count)
 	free(env);
 }
 
-static void tokens_free(struct triggerauth_token *tokens, size_t count)
+static void service_tokens_free(struct triggerauth_token *tokens, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		free(tokens[i].parameter);
@@ -472,7 +472,7 @@ void triggerauth_free(struct triggerauth *t)
 	env_free(t->env, t->env_count);
 	free(t->file_path);
 	vault_free(t->vault);
-	tokens_free(t->tokens, t->token_count);
+	service_tokens_free(t->tokens, t->token_count);
 	oauth2_free(t->oauth2);
 	free(t->used_by_scaledobjects);
 	free(t->used_by_scaledjobs);

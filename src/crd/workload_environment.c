@@ -86,7 +86,7 @@ static int expand_name(struct environment *e, const char *reference, size_t len,
 }
 
 /* What stands in a text: plain bytes, a dollar sign, or a reference whose name is handed on. */
-struct piece {
+struct env_piece {
 	const char *text;
 	size_t len;
 	bool reference;
@@ -98,20 +98,20 @@ struct piece {
  * the end alone; the container itself sees one dollar sign, and so do we. last_close: the last ')'
  * of all, looked for once, or "$($($(" takes the square of its length.
  */
-static bool next_piece(const char **text, const char *last_close, struct piece *out)
+static bool next_piece(const char **text, const char *last_close, struct env_piece *out)
 {
 	const char *at = *text, *close;
 
 	if (*at == '\0')
 		return false;
-	*out = (struct piece){ .text = at, .len = strcspn(at, "$") };
+	*out = (struct env_piece){ .text = at, .len = strcspn(at, "$") };
 	if (out->len > 0) {
 		*text += out->len;
 		return true;
 	}
 	close = at[1] == '(' && last_close != NULL && at < last_close ? strchr(at, ')') : NULL;
 	if (close != NULL) {
-		*out = (struct piece){ .text = at + 2, .len = (size_t)(close - at - 2), .reference = true };
+		*out = (struct env_piece){ .text = at + 2, .len = (size_t)(close - at - 2), .reference = true };
 		*text = close + 1;
 		return true;
 	}
@@ -123,7 +123,7 @@ static bool next_piece(const char **text, const char *last_close, struct piece *
 static int expand(struct environment *e, const char *text, struct buf *out, char **why)
 {
 	const char *last_close = strrchr(text, ')');
-	struct piece piece;
+	struct env_piece piece;
 
 	while (next_piece(&text, last_close, &piece)) {
 		if (!piece.reference)
@@ -159,7 +159,7 @@ static void add_value(struct environment *e, const struct workload_env *env)
 static void need_referred(struct environment *e, const char *text)
 {
 	const char *last_close = strrchr(text, ')');
-	struct piece piece;
+	struct env_piece piece;
 
 	while (next_piece(&text, last_close, &piece)) {
 		MEM_AUTO char *name = piece.reference && piece.len > 0 ? mem_dupn(piece.text, piece.len) : NULL;

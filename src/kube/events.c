@@ -49,9 +49,9 @@ struct memory {
 };
 
 /* One write that waits or is under way. */
-struct job {
+struct event_write {
 	struct events *events;
-	struct job *prev, *next;
+	struct event_write *prev, *next;
 	uint64_t print;
 	struct kube_request request; /* owns path and body */
 	int tries;
@@ -62,7 +62,7 @@ struct events {
 	struct kube *k;
 	char *controller, *instance;
 	struct memory *memories;
-	struct job *waiting, *sent;
+	struct event_write *waiting, *sent;
 	unsigned waiting_count, sent_count;
 	unsigned failures; /* in a row: the queue pauses */
 	struct loop_timer pause;
@@ -199,7 +199,7 @@ static void memory_seen(struct events *e, struct memory *m, int64_t now_ms)
 
 /* ---- The queue ---- */
 
-static void job_free(struct job *j)
+static void event_write_free(struct event_write *j)
 {
 	kube_cancel(j->call);
 	free((char *)(uintptr_t)j->request.path);
@@ -208,29 +208,29 @@ static void job_free(struct job *j)
 }
 
 /* A write that will not be made: the next of its kind starts afresh. */
-static void job_drop(struct job *j, const char *outcome)
+static void event_write_drop(struct event_write *j, const char *outcome)
 {
 	struct memory *m = memory_find(j->events, j->print);
 
 	if (m)
 		memory_forget(j->events, m);
 	count(j->events, outcome);
-	job_free(j);
+	event_write_free(j);
 }
 
 static void drop_oldest_waiting(struct events *e, const char *outcome)
 {
-	struct job *j = e->waiting;
+	struct event_write *j = e->waiting;
 
 	DL_DELETE(e->waiting, j);
 	e->waiting_count--;
-	job_drop(j, outcome);
+	event_write_drop(j, outcome);
 }
 
 /* Takes path and body. */
 static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, char *path, char *body)
 {
-	struct job *j = mem_zalloc(sizeof *j);
+	struct event_write *j = mem_zalloc(sizeof *j);
 
 	m->writing = true;
 	m->written_count = m->count;
@@ -280,7 +280,7 @@ static void on_written(struct events *e, uint64_t print)
 	write_series_if_due(e, m, m->written_at_ms);
 }
 
-static void try_again(struct events *e, struct job *j)
+static void try_again(struct events *e, struct event_write *j)
 {
 	DL_PREPEND(e->waiting, j);
 	e->waiting_count++;
@@ -289,7 +289,7 @@ static void try_again(struct events *e, struct job *j)
 
 static void on_sent(void *arg, const json_t *object, const struct err *err)
 {
-	struct job *j = arg;
+	struct event_write *j = arg;
 	struct events *e = j->events;
 
 	(void)object;
@@ -298,7 +298,7 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 	e->sent_count--;
 	if (!err) {
 		on_written(e, j->print);
-		job_free(j);
+		event_write_free(j);
 	} else if (err->kind == ERR_TEMPORARY && ++j->tries < TRIES) {
 		try_again(e, j);
 	} else {
@@ -307,7 +307,7 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 		 * gone: nothing that would help.
 		 */
 		log_debug("events", "%s: %s", j->request.path, err->msg);
-		job_drop(j, "failed");
+		event_write_drop(j, "failed");
 	}
 	send_waiting(e);
 }
@@ -315,7 +315,7 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 static void send_waiting(struct events *e)
 {
 	while (e->waiting && e->sent_count < SENT_MAX && !loop_timer_pending(&e->pause)) {
-		struct job *j = e->waiting;
+		struct event_write *j = e->waiting;
 
 		DL_DELETE(e->waiting, j);
 		e->waiting_count--;
@@ -430,14 +430,14 @@ void events_send(struct events *e, const struct events_object *about, const char
 static void forget_everything(struct events *e)
 {
 	struct memory *m, *next;
-	struct job *j;
+	struct event_write *j;
 
 	while (e->waiting)
 		drop_oldest_waiting(e, "held");
 	while ((j = e->sent)) {
 		DL_DELETE(e->sent, j);
 		e->sent_count--;
-		job_free(j);
+		event_write_free(j);
 	}
 	HASH_ITER (hh, e->memories, m, next)
 		memory_forget(e, m);

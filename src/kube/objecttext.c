@@ -28,7 +28,7 @@ static const struct member {
 };
 
 /* How far the text was read. An object's own metadata is at one depth, by what is around it. */
-struct place {
+struct text_place {
 	const char *at;
 	size_t depth;
 	size_t own; /* the depth of an object's metadata and status: 2, 3 in "object", 4 in "items" */
@@ -83,7 +83,7 @@ static bool follows(const char *begin, const char *at, const char *text)
 	return (size_t)(at - begin) >= len && memcmp(at - len, text, len) == 0;
 }
 
-static void enter(struct place *p, const char *json)
+static void enter(struct text_place *p, const char *json)
 {
 	p->depth++;
 	if (p->depth == 2)
@@ -94,7 +94,7 @@ static void enter(struct place *p, const char *json)
 								 : ELSEWHERE;
 }
 
-static const struct member *member_at(const struct place *p, const char *end)
+static const struct member *member_at(const struct text_place *p, const char *end)
 {
 	if (p->where == ELSEWHERE || p->depth != p->own)
 		return NULL;
@@ -107,7 +107,7 @@ static const struct member *member_at(const struct place *p, const char *end)
 }
 
 /* The next one from p->at on, which moves there. NULL: there is none. */
-static const struct member *find(const char *json, const char *end, struct place *p)
+static const struct member *find(const char *json, const char *end, struct text_place *p)
 {
 	const struct member *found;
 
@@ -159,7 +159,7 @@ static uint64_t print_of(const struct objecttext *t, const char *object)
 void objecttext_read(struct objecttext *out, const char *json, size_t len, char *room)
 {
 	const char *end = json + len, *kept = json, *object;
-	struct place p = { .at = json };
+	struct text_place p = { .at = json };
 	const struct member *m;
 	char *written = room;
 

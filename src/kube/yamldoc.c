@@ -20,13 +20,13 @@ static int parser_error(const yaml_parser_t *parser, struct err *err)
 		parser->problem ? parser->problem : "not YAML");
 }
 
-struct counts {
+struct yaml_counts {
 	int depth, nodes, anchors;
 	bool ended;
 };
 
 /* The caps, over one event. */
-static int count_event(struct counts *n, const yaml_event_t *event, struct err *err)
+static int count_event(struct yaml_counts *n, const yaml_event_t *event, struct err *err)
 {
 	const yaml_char_t *anchor = NULL;
 
@@ -63,7 +63,7 @@ static int count_event(struct counts *n, const yaml_event_t *event, struct err *
 /* A first pass over the events only, so that no tree is built from hostile input. */
 static int check_caps(const char *text, size_t len, struct err *err)
 {
-	struct counts counts = { 0, 0, 0, false };
+	struct yaml_counts counts = { 0, 0, 0, false };
 	yaml_parser_t parser;
 	int rc = 0;
 

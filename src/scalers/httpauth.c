@@ -24,7 +24,7 @@ static const struct {
 #define MODES (sizeof(modes) / sizeof(modes[0]))
 
 /* What was read. Owns its texts, most of which are secrets. */
-struct fields {
+struct httpauth_fields {
 	struct param_list modes;
 	char *bearer, *username, *password, *header_name, *header_value;
 	char *api_key, *key_name;
@@ -43,7 +43,7 @@ static const char *const methods[] = { [HEADER] = "header", [QUERY] = "query", N
 static const char *const owners[] = { [POD] = "pod", [OPERATOR] = "operator", NULL };
 
 /* Sources as keda-scalers.md C.5 and A.4 have them. */
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct httpauth_fields, field)
 static const struct param_row rows[] = {
 	{ "authModes|authMode", PARAM_LIST, "ma", AT(modes),
 		.help = "as whom: apiKey, basic, tls, bearer, custom, oauth" },
@@ -96,7 +96,7 @@ static const struct param_row cloud_rows[] = {
 };
 const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
 
-static void fields_done(struct fields *f)
+static void fields_done(struct httpauth_fields *f)
 {
 	params_done(&httpauth_table, f);
 	params_done(&httpauth_api_key_table, f);
@@ -157,7 +157,7 @@ static void join_scopes(char *scopes)
 		*to = '\0';
 }
 
-static int check_header(const struct fields *f, unsigned wanted, struct err *err)
+static int check_header(const struct httpauth_fields *f, unsigned wanted, struct err *err)
 {
 	if (f->method == HEADER && wanted & API_KEY && wanted & CUSTOM)
 		return err_set(err, ERR_INVALID,
@@ -171,7 +171,7 @@ static int check_header(const struct fields *f, unsigned wanted, struct err *err
 #define STATIC_KEYS "give awsAccessKeyID and awsSecretAccessKey by a TriggerAuthentication"
 
 /* Keys alone are somebody else's, as in KEDA. */
-static int check_cloud(const struct fields *f, struct err *err)
+static int check_cloud(const struct httpauth_fields *f, struct err *err)
 {
 	if (f->owner == OPERATOR)
 		return err_set(err, ERR_INVALID,
@@ -192,8 +192,8 @@ static int worse(int a, int b)
 	return a < 0 || b < 0 ? -1 : a | b;
 }
 
-static int read_fields(const struct scaler_params *params, unsigned features, struct fields *f, unsigned *wanted,
-	struct err *err)
+static int read_fields(const struct scaler_params *params, unsigned features, struct httpauth_fields *f,
+	unsigned *wanted, struct err *err)
 {
 	int rc = params_read(&httpauth_table, params, f, err);
 
@@ -213,7 +213,8 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 }
 
 /* A user in the URL counts when nothing else says who we are. */
-static int read_url(const char *name, const char *text, unsigned wanted, struct fields *f, char **url, struct err *err)
+static int read_url(const char *name, const char *text, unsigned wanted, struct httpauth_fields *f, char **url,
+	struct err *err)
 {
 	char *user = NULL, *password = NULL;
 
@@ -229,7 +230,7 @@ static int read_url(const char *name, const char *text, unsigned wanted, struct 
 	return 0;
 }
 
-static struct webaccess *make_access(const struct fields *f, unsigned wanted, struct err *err)
+static struct webaccess *make_access(const struct httpauth_fields *f, unsigned wanted, struct err *err)
 {
 	const char *api_name = f->key_name ? f->key_name : f->method == QUERY ? "api_key" : "X-API-KEY";
 	bool by_header = wanted & API_KEY && f->method == HEADER, by_query = wanted & API_KEY && f->method == QUERY;
@@ -265,7 +266,7 @@ static struct webaccess *make_access(const struct fields *f, unsigned wanted, st
 int httpauth_read(const struct scaler_params *params, const char *name, const char *url, unsigned features,
 	struct httpauth *out, struct err *err)
 {
-	struct fields f = { 0 };
+	struct httpauth_fields f = { 0 };
 	unsigned wanted = 0;
 	int rc = read_fields(params, features, &f, &wanted, err);
 

@@ -26,7 +26,7 @@ static const struct param_row all_types_rows[] = {
 static const struct param_table all_types = PARAM_TABLE(all_types_rows);
 
 /* What is known of one value. */
-struct found {
+struct found_value {
 	char *text; /* owned; NULL: absent */
 	char place; /* of where it stands */
 	bool unknown;
@@ -238,7 +238,7 @@ char *params_unknown(const struct scaler_params *params)
  * are made of others.
  */
 static void take(const struct scaler_params *params, const struct strmap *from, const char *key, char place,
-	struct found *out)
+	struct found_value *out)
 {
 	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
 	out->place = place;
@@ -250,7 +250,7 @@ static void take(const struct scaler_params *params, const struct strmap *from, 
  * is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
  * nothing either, *absent is the error: never an empty value in silence.
  */
-static int from_env(const struct scaler_params *params, const char *name, struct found *out, struct err *absent,
+static int from_env(const struct scaler_params *params, const char *name, struct found_value *out, struct err *absent,
 	struct err *err)
 {
 	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
@@ -272,7 +272,7 @@ static int from_env(const struct scaler_params *params, const char *name, struct
 	return 0;
 }
 
-static int from_place(const struct scaler_params *params, char place, const char *name, struct found *out,
+static int from_place(const struct scaler_params *params, char place, const char *name, struct found_value *out,
 	struct err *absent, struct err *err)
 {
 	if (place == ENV)
@@ -298,11 +298,12 @@ static int missing(const struct scaler_params *params, const struct param_row *r
 	return -1;
 }
 
-static int find(const struct scaler_params *params, const struct param_row *row, struct found *out, struct err *err)
+static int find(const struct scaler_params *params, const struct param_row *row, struct found_value *out,
+	struct err *err)
 {
 	struct err absent = { 0 };
 
-	*out = (struct found){ .place = METADATA };
+	*out = (struct found_value){ .place = METADATA };
 	for (const char *place = row->where; *place; place++) {
 		const char *names = row->names;
 		char name[PARAM_NAME_SIZE];
@@ -383,7 +384,7 @@ static bool json_number(const char *text)
 	return *c == '\0';
 }
 
-static int read_int64(const struct param_row *row, const struct found *f, int64_t *out, struct err *err)
+static int read_int64(const struct param_row *row, const struct found_value *f, int64_t *out, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
 	long long value;
@@ -399,7 +400,7 @@ static int read_int64(const struct param_row *row, const struct found *f, int64_
 		first_name(row, name), value, row->least, row->most);
 }
 
-static int read_bool(const struct param_row *row, const struct found *f, bool *out, struct err *err)
+static int read_bool(const struct param_row *row, const struct found_value *f, bool *out, struct err *err)
 {
 	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
 	static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
@@ -413,7 +414,8 @@ static int read_bool(const struct param_row *row, const struct found *f, bool *o
 	return wrong(row, f->place, f->text, "true or false", err);
 }
 
-static int read_switch(const struct param_row *row, const struct found *f, enum param_switch *out, struct err *err)
+static int read_switch(const struct param_row *row, const struct found_value *f, enum param_switch *out,
+	struct err *err)
 {
 	bool on;
 
@@ -423,7 +425,7 @@ static int read_switch(const struct param_row *row, const struct found *f, enum 
 	return 0;
 }
 
-static int read_double(const struct param_row *row, const struct found *f, double *out, struct err *err)
+static int read_double(const struct param_row *row, const struct found_value *f, double *out, struct err *err)
 {
 	double value = json_number(f->text) ? strtod(f->text, NULL) : HUGE_VAL;
 
@@ -433,7 +435,7 @@ static int read_double(const struct param_row *row, const struct found *f, doubl
 	return 0;
 }
 
-static int read_duration(const struct param_row *row, const struct found *f, int64_t *out_ms, struct err *err)
+static int read_duration(const struct param_row *row, const struct found_value *f, int64_t *out_ms, struct err *err)
 {
 	long long number;
 
@@ -449,7 +451,7 @@ static int read_duration(const struct param_row *row, const struct found *f, int
 	return 0;
 }
 
-static int read_choice(const struct param_row *row, const struct found *f, unsigned *out, struct err *err)
+static int read_choice(const struct param_row *row, const struct found_value *f, unsigned *out, struct err *err)
 {
 	struct buf must = BUF_INIT(512);
 
@@ -467,7 +469,7 @@ static int read_choice(const struct param_row *row, const struct found *f, unsig
 	return -1;
 }
 
-static void read_list(struct found *f, struct param_list *out)
+static void read_list(struct found_value *f, struct param_list *out)
 {
 	char *rest = f->text, *piece;
 
@@ -479,7 +481,7 @@ static void read_list(struct found *f, struct param_list *out)
 	}
 }
 
-static int read_map(const struct param_row *row, struct found *f, struct strmap *out, struct err *err)
+static int read_map(const struct param_row *row, struct found_value *f, struct strmap *out, struct err *err)
 {
 	char *rest = f->text, *piece;
 
@@ -500,7 +502,7 @@ static int read_map(const struct param_row *row, struct found *f, struct strmap 
  * The target of a metric as a float threshold. What is not above 0, and what rounds to 0, is
  * refused here: KEDA lets some of it through and the API server then refuses the whole HPA.
  */
-static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found *f,
+static int read_target(const struct scaler_params *params, const struct param_row *row, const struct found_value *f,
 	struct quantity *out, struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
@@ -521,7 +523,7 @@ static int read_target(const struct scaler_params *params, const struct param_ro
 		f->text);
 }
 
-static int store(const struct scaler_params *params, const struct param_row *row, struct found *f, void *field,
+static int store(const struct scaler_params *params, const struct param_row *row, struct found_value *f, void *field,
 	struct err *err)
 {
 	char name[PARAM_NAME_SIZE];
@@ -550,7 +552,7 @@ static int store(const struct scaler_params *params, const struct param_row *row
 
 static int read_row(const struct scaler_params *params, const struct param_row *row, void *field, struct err *err)
 {
-	struct found f;
+	struct found_value f;
 	int failed = find(params, row, &f, err);
 
 	if (!failed && (!f.unknown || (f.text && row->kind == PARAM_REFUSED))) {
@@ -585,7 +587,7 @@ int params_read_when(const struct param_table *t, const struct scaler_params *pa
 
 bool params_is_unknown(const struct param_table *t, const struct scaler_params *params, size_t at)
 {
-	struct found f = { 0 };
+	struct found_value f = { 0 };
 
 	for (size_t i = 0; i < t->count && !f.unknown; i++) {
 		if (t->rows[i].at != at || t->rows[i].kind >= PARAM_IGNORED)

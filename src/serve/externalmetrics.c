@@ -154,14 +154,14 @@ static void reply_trigger(struct request *r, const struct survey_result *result)
 		reply_value(r, t->metric_name, t->reading.value, result->answered_at_ms);
 }
 
-struct search {
+struct namespace_search {
 	const char *namespace_;
 	bool found;
 };
 
 static void on_object(void *arg, struct object *o)
 {
-	struct search *search = arg;
+	struct namespace_search *search = arg;
 
 	search->found |= o->kind == SCALED_OBJECT && strcmp(o->of.meta->namespace_, search->namespace_) == 0;
 }
@@ -172,7 +172,7 @@ static void on_object(void *arg, struct object *o)
  */
 static void reply_missing(struct request *r, const char *text)
 {
-	struct search search = { r->namespace_, false };
+	struct namespace_search search = { r->namespace_, false };
 	const struct store *store = r->serve->cache->store;
 
 	store_each_object(store, on_object, &search);

@@ -22,7 +22,7 @@ struct near_object {
 	const struct meta *meta;
 };
 
-struct search {
+struct near_search {
 	enum nearnames_kind kind;
 	const char *namespace_, *name;
 	struct near_object near[NEAR_MAX];
@@ -32,7 +32,7 @@ struct search {
 	bool more;
 };
 
-static void note_namespace(struct search *s, const char *namespace_)
+static void note_namespace(struct near_search *s, const char *namespace_)
 {
 	for (size_t i = 0; i < s->namespace_count; i++)
 		if (strcmp(s->namespaces[i], namespace_) == 0)
@@ -50,7 +50,7 @@ static bool is_asked_for(enum nearnames_kind asked, enum scaled_kind kind)
 
 static void on_object(void *arg, struct object *o)
 {
-	struct search *s = arg;
+	struct near_search *s = arg;
 	const struct meta *meta = o->of.meta;
 	bool here = strcmp(meta->namespace_, s->namespace_) == 0;
 
@@ -61,7 +61,7 @@ static void on_object(void *arg, struct object *o)
 		s->near[s->near_count++] = (struct near_object){ o->kind, meta };
 }
 
-static void say_namespaces(const struct search *s, struct buf *out)
+static void say_namespaces(const struct near_search *s, struct buf *out)
 {
 	buf_puts(out, "; there are some in ");
 	for (size_t i = 0; i < s->namespace_count; i++)
@@ -70,7 +70,7 @@ static void say_namespaces(const struct search *s, struct buf *out)
 		buf_puts(out, ", ...");
 }
 
-static void say_near(const struct search *s, struct buf *out)
+static void say_near(const struct near_search *s, struct buf *out)
 {
 	enum scaled_kind usual = s->kind == NEARNAMES_SCALEDJOB ? SCALED_JOB : SCALED_OBJECT;
 
@@ -107,7 +107,7 @@ static const char *unread(const struct store *store, enum nearnames_kind kind, c
 void nearnames_explain(const struct store *store, enum nearnames_kind kind, const char *namespace_, const char *name,
 	struct buf *out)
 {
-	struct search s = { .kind = kind, .namespace_ = namespace_, .name = name };
+	struct near_search s = { .kind = kind, .namespace_ = namespace_, .name = name };
 	const char *trouble, *missing = unread(store, kind, &trouble);
 
 	store_each_object(store, on_object, &s);

@@ -46,7 +46,7 @@ void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 
 /* ---- crd/workload's questions, asked of the look-up ---- */
 
-struct place {
+struct env_source {
 	const struct auth_lookup *lookup;
 	const char *namespace_;
 };
@@ -54,14 +54,14 @@ struct place {
 static int read_key(void *arg, enum keydata_kind kind, const char *name, const char *key, const char **value,
 	struct err *err)
 {
-	const struct place *p = arg;
+	const struct env_source *p = arg;
 
 	return auth_key(p->lookup, kind, p->namespace_, name, key, value, err) == REFERENCE_FOUND ? 0 : -1;
 }
 
 static int read_all(void *arg, enum keydata_kind kind, const char *name, const struct strmap **data, struct err *err)
 {
-	const struct place *p = arg;
+	const struct env_source *p = arg;
 
 	return auth_all(p->lookup, kind, p->namespace_, name, data, err) == REFERENCE_FOUND ? 0 : -1;
 }
@@ -70,7 +70,7 @@ int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, co
 	const char *container, const struct strmap *wanted, struct strmap *env, struct strmap *unresolved,
 	struct err *err)
 {
-	struct place place = { lookup, of->meta->namespace_ };
+	struct env_source place = { lookup, of->meta->namespace_ };
 	const struct workload_lookup questions = { .arg = &place, .key = read_key, .all = read_all };
 
 	return workload_environment(target, container, wanted, &questions, env, unresolved, err);

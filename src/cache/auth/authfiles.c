@@ -76,7 +76,7 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
  * False when nothing is different for those who need it. A good file that turns bad has until the
  * next look to become good again.
  */
-static bool file_read(struct authfiles *f, struct file *file)
+static bool file_reread(struct authfiles *f, struct file *file)
 {
 	struct strmap values = { 0 };
 	struct err err = { 0 };
@@ -110,7 +110,7 @@ static void on_look(void *arg)
 
 		if (!files_changed(&file->stamp) && !file->doubtful)
 			continue;
-		if (file_read(f, file))
+		if (file_reread(f, file))
 			holders_tell(held);
 	}
 	if (f->holders.things)
@@ -161,7 +161,7 @@ static struct file *file_get(struct authfiles *f, const char *path)
 		return file;
 	file = mem_zalloc(sizeof(*file));
 	holders_add(&f->holders, &file->held, path);
-	file_read(f, file);
+	file_reread(f, file);
 	if (!loop_timer_pending(&f->look))
 		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
 	return file;

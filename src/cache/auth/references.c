@@ -41,10 +41,10 @@ static bool is_possible(enum keydata_kind kind, const char *namespace_, const ch
 }
 
 /* NULL: *err says why that cannot be asked for. */
-static struct wanted *ask_for(struct references *r, struct object *owner, enum keydata_kind kind,
+static struct wanted_key *ask_for(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, struct err *err)
 {
-	struct wanted *w;
+	struct wanted_key *w;
 
 	if (!is_possible(kind, namespace_, name, err))
 		return NULL;
@@ -62,7 +62,7 @@ static struct wanted *ask_for(struct references *r, struct object *owner, enum k
 
 /* ---- Answering ---- */
 
-static enum reference_state answer_missing(const struct wanted *w, struct err *err)
+static enum reference_state answer_missing(const struct wanted_key *w, struct err *err)
 {
 	const struct referenced *o = w->object;
 	const char *why = strmap_get(&o->unreadable, w->key);
@@ -81,10 +81,10 @@ static enum reference_state answer_missing(const struct wanted *w, struct err *e
 	return REFERENCE_MISSING;
 }
 
-static enum reference_state answer_waiting(const struct wanted *w, struct err *err)
+static enum reference_state answer_waiting(const struct wanted_key *w, struct err *err)
 {
 	const struct referenced *o = w->object;
-	const struct view *view = o->own ? o->own : o->place->whole;
+	const struct reference_watch *view = o->own ? o->own : o->place->whole;
 	const struct err *trouble = o->trouble ? o->trouble : view->informer.trouble;
 
 	if (informer_is_denied(trouble) && (o->trouble || view->only)) {
@@ -103,7 +103,7 @@ static enum reference_state answer_waiting(const struct wanted *w, struct err *e
 	return REFERENCE_UNREAD;
 }
 
-static enum reference_state answer(const struct wanted *w, bool found, struct err *err)
+static enum reference_state answer(const struct wanted_key *w, bool found, struct err *err)
 {
 	if (!w)
 		return REFERENCE_MISSING;
@@ -115,7 +115,7 @@ static enum reference_state answer(const struct wanted *w, bool found, struct er
 enum reference_state references_key(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const char *key, const char **value, struct err *err)
 {
-	struct wanted *w;
+	struct wanted_key *w;
 
 	*value = NULL;
 	if (!*key) {
@@ -131,7 +131,7 @@ enum reference_state references_key(struct references *r, struct object *owner, 
 enum reference_state references_all(struct references *r, struct object *owner, enum keydata_kind kind,
 	const char *namespace_, const char *name, const struct strmap **data, struct err *err)
 {
-	struct wanted *w = ask_for(r, owner, kind, namespace_, name, ALL_KEYS, err);
+	struct wanted_key *w = ask_for(r, owner, kind, namespace_, name, ALL_KEYS, err);
 
 	*data = w && w->known && w->object->state == REFERENCE_FOUND ? &w->object->data : NULL;
 	return answer(w, *data != NULL, err);

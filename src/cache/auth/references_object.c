@@ -89,7 +89,7 @@ static void settle(struct referenced *o, enum reference_state state)
 }
 
 /* Its version stays: an older list may still hold it. */
-void references_object_gone(struct referenced *o, const struct view *from)
+void references_object_gone(struct referenced *o, const struct reference_watch *from)
 {
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->news = o->state != REFERENCE_MISSING;
@@ -98,7 +98,7 @@ void references_object_gone(struct referenced *o, const struct view *from)
 	settle(o, REFERENCE_MISSING);
 }
 
-static bool is_news(const struct wanted *w, const struct strmap *data, const struct strmap *unreadable)
+static bool is_news(const struct wanted_key *w, const struct strmap *data, const struct strmap *unreadable)
 {
 	const struct referenced *o = w->object;
 
@@ -127,7 +127,7 @@ static void set_trouble(struct referenced *o, const struct err *err, enum log_le
  * brought it. Only what one and the same watch lists anew is true even if older: an etcd that was
  * restored counts backwards.
  */
-static bool is_outdated(const struct referenced *o, const struct view *from, const char *version)
+static bool is_outdated(const struct referenced *o, const struct reference_watch *from, const char *version)
 {
 	int order = o->version ? version_compare(version, o->version) : 1;
 
@@ -136,7 +136,7 @@ static bool is_outdated(const struct referenced *o, const struct view *from, con
 	return order == 0 && o->state != REFERENCE_UNREAD && !o->incomplete;
 }
 
-void references_object_take(struct referenced *o, const struct view *from, const json_t *json)
+void references_object_take(struct referenced *o, const struct reference_watch *from, const json_t *json)
 {
 	const char *version = json_str_or_empty(json_object_get(json, "metadata"), "resourceVersion");
 	struct strmap data = { 0 }, unreadable = { 0 };
@@ -247,7 +247,7 @@ static void object_free(struct referenced *o)
 }
 
 /* A key of which nothing was kept until now. */
-static void become_known(struct wanted *w)
+static void become_known(struct wanted_key *w)
 {
 	struct referenced *o = w->object;
 
@@ -259,11 +259,11 @@ static void become_known(struct wanted *w)
 	references_object_read(o);
 }
 
-struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
+struct wanted_key *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name, const char *key)
 {
 	struct referenced *o = object_get(r, kind, namespace_, name);
-	struct wanted *w;
+	struct wanted_key *w;
 	bool found;
 	size_t at = key_at(o, key, &found);
 
@@ -294,7 +294,7 @@ static void trim(struct referenced *o)
 
 void references_object_unwant(void *references, struct held *wanted)
 {
-	struct wanted *w = (struct wanted *)wanted;
+	struct wanted_key *w = (struct wanted_key *)wanted;
 	struct referenced *o = w->object;
 	bool found;
 	size_t at = key_at(o, w->key, &found);

@@ -22,8 +22,8 @@
 #define REFERENCES_OBJECT_ARGS(o) keydata_kind_name((o)->place->kind), (o)->place->namespace_, (o)->name
 
 /* One watch: of one object by its name, or of all that is in a place. */
-struct view {
-	struct place *place;
+struct reference_watch {
+	struct reference_place *place;
 	struct referenced *only; /* NULL: the whole place */
 	struct informer informer;
 	char *subject; /* "Secret shop/redis", "Secrets of namespace shop" */
@@ -31,31 +31,31 @@ struct view {
 };
 
 /* One kind in one namespace, while something in it is referred to. */
-struct place {
+struct reference_place {
 	struct references *r;
 	char *key; /* "Secret/shop" */
 	enum keydata_kind kind;
-	const char *namespace_;  /* inside key */
-	struct view *whole;      /* NULL: by name */
-	struct loop_timer timer; /* with a whole view: gives it up; without: tries it again */
+	const char *namespace_;        /* inside key */
+	struct reference_watch *whole; /* NULL: by name */
+	struct loop_timer timer;       /* with a whole view: gives it up; without: tries it again */
 	struct referenced *objects;
 	size_t count;
 	UT_hash_handle hh;
 };
 
 struct referenced {
-	struct place *place;
-	char *key;                  /* "Secret/shop/redis" */
-	const char *name;           /* inside key */
-	enum reference_state state; /* UNREAD, MISSING or FOUND */
-	char *version;              /* of the newest state that was brought; NULL */
-	const struct view *source;  /* who brought that; NULL: a read, or a view that is no more */
-	struct strmap data;         /* of the keys that are wanted */
-	struct strmap unreadable;   /* their keys -> reasons */
-	struct wanted **wanted;     /* sorted by key */
+	struct reference_place *place;
+	char *key;                            /* "Secret/shop/redis" */
+	const char *name;                     /* inside key */
+	enum reference_state state;           /* UNREAD, MISSING or FOUND */
+	char *version;                        /* of the newest state that was brought; NULL */
+	const struct reference_watch *source; /* who brought that; NULL: a read, or a view that is no more */
+	struct strmap data;                   /* of the keys that are wanted */
+	struct strmap unreadable;             /* their keys -> reasons */
+	struct wanted_key **wanted;           /* sorted by key */
 	size_t wanted_count;
 	bool incomplete;                /* FOUND, and a key was wanted later */
-	struct view *own;               /* by name; NULL: the place's whole view sees it */
+	struct reference_watch *own;    /* by name; NULL: the place's whole view sees it */
 	unsigned seen;                  /* the place's list it was last seen in */
 	struct refetch *read;           /* a GET, until it is answered; NULL */
 	struct err *trouble;            /* of reading it; NULL: none */
@@ -64,7 +64,7 @@ struct referenced {
 };
 
 /* One key of one object that somebody holds. */
-struct wanted {
+struct wanted_key {
 	struct held held; /* without a key of its own */
 	struct referenced *object;
 	char *key;  /* "": all of them */
@@ -74,9 +74,9 @@ struct wanted {
 
 struct references {
 	struct kube *kube;
-	struct holders holders; /* of struct wanted */
+	struct holders holders; /* of struct wanted_key */
 	struct referenced *objects;
-	struct place *places;
+	struct reference_place *places;
 	size_t watches;
 	size_t down; /* views that fail, and not because they are denied */
 };
@@ -86,21 +86,22 @@ struct references {
 /* NULL */
 struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name);
-struct wanted *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
+struct wanted_key *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name, const char *key);
 /* holders_init's on_unheld: nobody asks for it any more; with its last key the object is freed */
 void references_object_unwant(void *references, struct held *wanted);
 
-void references_object_take(struct referenced *o, const struct view *from /* NULL: a read */, const json_t *json);
-void references_object_gone(struct referenced *o, const struct view *from /* NULL: a read */);
+void references_object_take(struct referenced *o, const struct reference_watch *from /* NULL: a read */,
+	const json_t *json);
+void references_object_gone(struct referenced *o, const struct reference_watch *from /* NULL: a read */);
 void references_object_read(struct referenced *o); /* by a GET, until it succeeds */
 void references_object_tell_waiting(struct referenced *o);
 
 /* ---- references_watch.c ---- */
 
-struct place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_);
-char *references_watch_path(const struct place *place); /* of the collection; the caller owns it */
-void references_watch_add(struct referenced *o);        /* it is in its place's list: sees to it that it is seen */
-void references_watch_remove(struct referenced *o);     /* out of its place, which goes with the last one */
+struct reference_place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_);
+char *references_watch_path(const struct reference_place *place); /* of the collection; the caller owns it */
+void references_watch_add(struct referenced *o);    /* it is in its place's list: sees to it that it is seen */
+void references_watch_remove(struct referenced *o); /* out of its place, which goes with the last one */
 
 #endif

@@ -39,21 +39,21 @@ static const struct informer_events events = {
 
 /* ---- Views ---- */
 
-char *references_watch_path(const struct place *place)
+char *references_watch_path(const struct reference_place *place)
 {
 	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, resources[place->kind]);
 }
 
-static char *subject_of(const struct view *view)
+static char *subject_of(const struct reference_watch *view)
 {
 	if (view->only)
 		return mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(view->only));
 	return mem_printf("%ss of namespace %s", keydata_kind_name(view->place->kind), view->place->namespace_);
 }
 
-static struct view *view_new(struct place *place, struct referenced *only)
+static struct reference_watch *view_new(struct reference_place *place, struct referenced *only)
 {
-	struct view *view = mem_zalloc(sizeof(*view));
+	struct reference_watch *view = mem_zalloc(sizeof(*view));
 	MEM_AUTO char *path = references_watch_path(place);
 	struct informer_config config = {
 		.path = path,
@@ -72,7 +72,7 @@ static struct view *view_new(struct place *place, struct referenced *only)
 }
 
 /* What it saw is kept, and is nobody's until somebody else sees it. */
-static void view_free(struct view *view)
+static void view_free(struct reference_watch *view)
 {
 	struct referenced *o = view->only;
 
@@ -96,7 +96,7 @@ static void own_view_end(struct referenced *o)
 	o->own = NULL;
 }
 
-static void whole_end(struct place *place)
+static void whole_end(struct reference_place *place)
 {
 	if (place->whole)
 		view_free(place->whole);
@@ -106,9 +106,9 @@ static void whole_end(struct place *place)
 /* ---- What a view brings ---- */
 
 /* The referenced object that this JSON is about, or NULL: everything else is dropped right here. */
-static struct referenced *object_of(const struct view *view, const json_t *json)
+static struct referenced *object_of(const struct reference_watch *view, const json_t *json)
 {
-	const struct place *place = view->place;
+	const struct reference_place *place = view->place;
 
 	if (view->only)
 		return view->only;
@@ -118,7 +118,7 @@ static struct referenced *object_of(const struct view *view, const json_t *json)
 
 static void on_object(void *arg, const json_t *json)
 {
-	struct view *view = arg;
+	struct reference_watch *view = arg;
 	struct referenced *o = object_of(view, json);
 
 	if (!o)
@@ -129,7 +129,7 @@ static void on_object(void *arg, const json_t *json)
 }
 
 /* The list did not bring it: it is gone, unless who brought it knows more than this list. */
-static void not_listed(const struct view *view, struct referenced *o)
+static void not_listed(const struct reference_watch *view, struct referenced *o)
 {
 	if (o->read)
 		return;
@@ -141,7 +141,7 @@ static void not_listed(const struct view *view, struct referenced *o)
 
 static void on_deleted(void *arg, const json_t *json)
 {
-	struct view *view = arg;
+	struct reference_watch *view = arg;
 	struct referenced *o = object_of(view, json);
 
 	/* A read, or the other watch, may have brought the one that was made anew meanwhile. */
@@ -155,8 +155,8 @@ static void on_deleted(void *arg, const json_t *json)
 
 static void on_synced(void *arg)
 {
-	const struct view *view = arg;
-	struct place *place = view->place;
+	const struct reference_watch *view = arg;
+	struct reference_place *place = view->place;
 	struct referenced *o;
 
 	DL_FOREACH (place->objects, o)
@@ -175,7 +175,7 @@ static void see_by_name(struct referenced *o)
 }
 
 /* The view may be in the middle of its callback. */
-static void whole_give_up(struct place *place)
+static void whole_give_up(struct reference_place *place)
 {
 	struct referenced *o;
 
@@ -187,7 +187,7 @@ static void whole_give_up(struct place *place)
 
 static void on_place_timer(void *arg)
 {
-	struct place *place = arg;
+	struct reference_place *place = arg;
 
 	if (place->whole)
 		whole_give_up(place);
@@ -200,7 +200,7 @@ static bool may_pass(const struct err *err)
 	return !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
 }
 
-static void whole_judge(struct place *place, const struct err *err)
+static void whole_judge(struct reference_place *place, const struct err *err)
 {
 	if (may_pass(err))
 		loop_timer_cancel(&place->timer);
@@ -214,7 +214,7 @@ static void whole_judge(struct place *place, const struct err *err)
  * One line for a server that is away, however many watches it had; one for each thing that must be
  * granted.
  */
-static void log_trouble(struct view *view, const struct err *err)
+static void log_trouble(struct reference_watch *view, const struct err *err)
 {
 	struct references *r = view->place->r;
 	bool down = err && !informer_is_denied(err);
@@ -233,8 +233,8 @@ static void log_trouble(struct view *view, const struct err *err)
 /* Who waits hears why. What is known is still served. */
 static void on_trouble(void *arg, const struct err *err)
 {
-	struct view *view = arg;
-	struct place *place = view->place;
+	struct reference_watch *view = arg;
+	struct reference_place *place = view->place;
 	struct referenced *o;
 
 	log_trouble(view, err);
@@ -249,10 +249,10 @@ static void on_trouble(void *arg, const struct err *err)
 
 /* ---- Places ---- */
 
-struct place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_)
+struct reference_place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s", keydata_kind_name(kind), namespace_);
-	struct place *place;
+	struct reference_place *place;
 
 	HASH_FIND_STR(r->places, key, place);
 	if (place)
@@ -267,7 +267,7 @@ struct place *references_watch_place(struct references *r, enum keydata_kind kin
 	return place;
 }
 
-static void place_free(struct place *place)
+static void place_free(struct reference_place *place)
 {
 	HASH_DELETE(hh, place->r->places, place);
 	whole_end(place);
@@ -278,7 +278,7 @@ static void place_free(struct place *place)
 
 void references_watch_add(struct referenced *o)
 {
-	struct place *place = o->place;
+	struct reference_place *place = o->place;
 
 	DL_APPEND(place->objects, o);
 	place->count++;
@@ -292,7 +292,7 @@ void references_watch_add(struct referenced *o)
 
 void references_watch_remove(struct referenced *o)
 {
-	struct place *place = o->place;
+	struct reference_place *place = o->place;
 
 	own_view_end(o);
 	DL_DELETE(place->objects, o);

@@ -12,7 +12,7 @@
 #define RENEW_LEAST_MS 10000
 #define NAME_MAX_BYTES (3 * 253 + 1)
 
-struct token {
+struct satoken {
 	struct fetched fetched; /* key "shop/worker" */
 	struct satokens *owner;
 	char *path;
@@ -27,7 +27,7 @@ struct satokens {
 
 /* ---- Asking ---- */
 
-static void failed(struct token *t, const struct err *err)
+static void failed(struct satoken *t, const struct err *err)
 {
 	const char *key = t->fetched.held.key;
 	struct err named = *err;
@@ -42,7 +42,7 @@ static void failed(struct token *t, const struct err *err)
 }
 
 /* When 80 % of its life is over; the server may have given it another one than was asked for. */
-static int64_t renew_in_ms(const struct token *t, const char *expires)
+static int64_t renew_in_ms(const struct satoken *t, const char *expires)
 {
 	int64_t until_ms = 0, life_ms = t->owner->life_ms;
 
@@ -56,7 +56,7 @@ static int64_t renew_in_ms(const struct token *t, const char *expires)
 
 static void on_answer(void *arg, const json_t *object, const struct err *err)
 {
-	struct token *t = arg;
+	struct satoken *t = arg;
 	const json_t *status = json_object_get(object, "status");
 	const char *value = json_str_or_empty(status, "token");
 	struct err empty = { 0 };
@@ -74,7 +74,7 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 
 static void ask(void *arg)
 {
-	struct token *t = arg;
+	struct satoken *t = arg;
 	MEM_AUTO char *body = mem_printf("{\"apiVersion\":\"authentication.k8s.io/"
 					 "v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":%lld}}",
 		(long long)(t->owner->life_ms / 1000));
@@ -88,7 +88,7 @@ static void ask(void *arg)
 
 static void on_unheld(void *arg, struct held *held)
 {
-	struct token *t = (struct token *)held;
+	struct satoken *t = (struct satoken *)held;
 
 	(void)arg;
 	kube_cancel(t->call);
@@ -97,10 +97,10 @@ static void on_unheld(void *arg, struct held *held)
 	free(t);
 }
 
-static struct token *token_get(struct satokens *s, const char *namespace_, const char *service_account)
+static struct satoken *token_get(struct satokens *s, const char *namespace_, const char *service_account)
 {
 	MEM_AUTO char *key = mem_printf("%s/%s", namespace_, service_account);
-	struct token *t = (struct token *)holders_find(&s->holders, key);
+	struct satoken *t = (struct satoken *)holders_find(&s->holders, key);
 	char escaped[NAME_MAX_BYTES];
 
 	if (t)
@@ -119,7 +119,7 @@ static struct token *token_get(struct satokens *s, const char *namespace_, const
 enum reference_state satokens_get(struct satokens *s, struct object *owner, const char *namespace_,
 	const char *service_account, const char **token, struct err *err)
 {
-	struct token *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
+	struct satoken *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
 		? token_get(s, namespace_, service_account)
 		: NULL;
 

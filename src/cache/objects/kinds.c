@@ -17,7 +17,7 @@
 #define RESOURCES_MAX  2000 /* of one group and version */
 
 /* One group and version: all of its resources, as the last answer had them. */
-struct entry {
+struct kind_entry {
 	struct kinds *owner;
 	char *key; /* "argoproj.io/v1alpha1"; "v1" for the core group */
 	struct resource *resources;
@@ -40,7 +40,7 @@ struct resource {
 
 struct kinds {
 	struct kube *kube;
-	struct entry *entries;
+	struct kind_entry *entries;
 	kinds_fn fn;
 	void *arg;
 };
@@ -55,7 +55,7 @@ static const struct {
 
 /* ---- One answer ---- */
 
-static void resources_done(struct entry *e)
+static void resources_done(struct kind_entry *e)
 {
 	for (size_t i = 0; i < e->count; i++) {
 		free(e->resources[i].kind);
@@ -75,7 +75,7 @@ static bool is_resource_name(const char *name)
 		strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == len;
 }
 
-static struct resource *resource_named(struct entry *e, const char *name, size_t len)
+static struct resource *resource_named(struct kind_entry *e, const char *name, size_t len)
 {
 	for (size_t i = 0; i < e->count; i++)
 		if (strncmp(e->resources[i].name, name, len) == 0 && e->resources[i].name[len] == '\0')
@@ -83,7 +83,7 @@ static struct resource *resource_named(struct entry *e, const char *name, size_t
 	return NULL;
 }
 
-static void take_resource(struct entry *e, const json_t *one)
+static void take_resource(struct kind_entry *e, const json_t *one)
 {
 	const char *name = json_str_or_empty(one, "name"), *kind = json_str_or_empty(one, "kind");
 
@@ -93,7 +93,7 @@ static void take_resource(struct entry *e, const json_t *one)
 		json_is_true(json_object_get(one, "namespaced")), false };
 }
 
-static void take_scale(struct entry *e, const json_t *one)
+static void take_scale(struct kind_entry *e, const json_t *one)
 {
 	const char *name = json_str_or_empty(one, "name"), *slash = strchr(name, '/');
 	struct resource *r = slash && strcmp(slash, "/scale") == 0 ? resource_named(e, name, (size_t)(slash - name))
@@ -103,7 +103,7 @@ static void take_scale(struct entry *e, const json_t *one)
 		r->scalable = true;
 }
 
-static uint64_t print_of(const struct entry *e)
+static uint64_t print_of(const struct kind_entry *e)
 {
 	uint64_t print = e->known;
 
@@ -118,7 +118,7 @@ static uint64_t print_of(const struct entry *e)
  * An APIResourceList; NULL: there is no such group and version. True when it is another than the
  * last.
  */
-static bool take_list(struct entry *e, const json_t *list)
+static bool take_list(struct kind_entry *e, const json_t *list)
 {
 	const json_t *all = json_object_get(list, "resources"), *one;
 	size_t i, room = json_array_size(all) < RESOURCES_MAX ? json_array_size(all) : RESOURCES_MAX;
@@ -135,7 +135,7 @@ static bool take_list(struct entry *e, const json_t *list)
 
 /* ---- Looking ---- */
 
-static void entry_free(struct entry *e)
+static void entry_free(struct kind_entry *e)
 {
 	HASH_DELETE(hh, e->owner->entries, e);
 	kube_cancel(e->call);
@@ -146,13 +146,13 @@ static void entry_free(struct entry *e)
 	free(e);
 }
 
-static void set_trouble(struct entry *e, char *trouble)
+static void set_trouble(struct kind_entry *e, char *trouble)
 {
 	free(e->trouble);
 	e->trouble = trouble;
 }
 
-static void tell(struct entry *e, bool changed)
+static void tell(struct kind_entry *e, bool changed)
 {
 	struct kinds *k = e->owner;
 
@@ -162,7 +162,7 @@ static void tell(struct entry *e, bool changed)
 }
 
 /* What somebody wants may be missing, and come any moment. */
-static int64_t pause_ms(struct entry *e)
+static int64_t pause_ms(struct kind_entry *e)
 {
 	if (e->trouble)
 		return loop_backoff_ms(e->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
@@ -178,7 +178,7 @@ static int64_t pause_ms(struct entry *e)
 /* A failure keeps what was known: only an answer takes it away. */
 static void on_answer(void *arg, const json_t *object, const struct err *err)
 {
-	struct entry *e = arg;
+	struct kind_entry *e = arg;
 	bool failed = err ? err->kind != ERR_MISSING : !json_is_array(json_object_get(object, "resources"));
 	bool changed;
 
@@ -200,7 +200,7 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 
 static void look(void *arg)
 {
-	struct entry *e = arg;
+	struct kind_entry *e = arg;
 	MEM_AUTO char *path = mem_printf("/%s/%s", strchr(e->key, '/') ? "apis" : "api", e->key);
 	struct kube_request request = { .verb = KUBE_GET, .path = path, .priority = KUBE_NORMAL };
 
@@ -212,7 +212,7 @@ static void look(void *arg)
 
 static void on_again(void *arg)
 {
-	struct entry *e = arg;
+	struct kind_entry *e = arg;
 
 	if (e->asked)
 		look(e);
@@ -220,18 +220,18 @@ static void on_again(void *arg)
 		entry_free(e);
 }
 
-static struct entry *find(struct kinds *k, const char *group, const char *version)
+static struct kind_entry *find(struct kinds *k, const char *group, const char *version)
 {
 	MEM_AUTO char *key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
-	struct entry *e;
+	struct kind_entry *e;
 
 	HASH_FIND_STR(k->entries, key, e);
 	return e;
 }
 
-static struct entry *make(struct kinds *k, const char *group, const char *version)
+static struct kind_entry *make(struct kinds *k, const char *group, const char *version)
 {
-	struct entry *e;
+	struct kind_entry *e;
 
 	if (HASH_COUNT(k->entries) >= KINDS_MAX)
 		return NULL;
@@ -258,7 +258,7 @@ static bool is_apps_v1(const char *group, const char *version, const char *kind,
 	return false;
 }
 
-static enum kind_state unread(const struct entry *e, bool *wrong, struct err *err)
+static enum kind_state unread(const struct kind_entry *e, bool *wrong, struct err *err)
 {
 	*wrong = !e || e->trouble;
 	if (!e)
@@ -270,14 +270,14 @@ static enum kind_state unread(const struct entry *e, bool *wrong, struct err *er
 }
 
 /* What is missing is looked for sooner than what is known is refreshed. */
-static void ask_in_vain(struct entry *e)
+static void ask_in_vain(struct kind_entry *e)
 {
 	if (!e->in_vain && loop_timer_pending(&e->again))
 		loop_timer_set(&e->again, AGAIN_FIRST_MS);
 	e->in_vain = true;
 }
 
-static const struct resource *resource_of(const struct entry *e, const char *kind)
+static const struct resource *resource_of(const struct kind_entry *e, const char *kind)
 {
 	for (size_t i = 0; i < e->count; i++)
 		if (strcmp(e->resources[i].kind, kind) == 0)
@@ -289,7 +289,7 @@ enum kind_state kinds_get(struct kinds *k, const char *group, const char *versio
 	bool *wrong, struct err *err)
 {
 	const struct resource *r;
-	struct entry *e;
+	struct kind_entry *e;
 
 	*wrong = false;
 	if (is_apps_v1(group, version, kind, out))
@@ -323,7 +323,7 @@ enum kind_state kinds_get(struct kinds *k, const char *group, const char *versio
 
 void kinds_doubt(struct kinds *k, const char *group, const char *version)
 {
-	struct entry *e = find(k, group, version);
+	struct kind_entry *e = find(k, group, version);
 
 	if (!e)
 		return;
@@ -347,7 +347,7 @@ struct kinds *kinds_new(struct kube *kube)
 
 void kinds_free(struct kinds *k)
 {
-	struct entry *e, *next;
+	struct kind_entry *e, *next;
 
 	if (!k)
 		return;

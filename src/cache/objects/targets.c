@@ -40,7 +40,7 @@ static struct target *target_get(struct targets *t, const struct target_ref *ref
 
 static void target_free(struct target *target)
 {
-	struct place *place = target->place;
+	struct target_place *place = target->place;
 
 	HASH_DELETE(hh, place->owner->targets, target);
 	targets_object_read_stop(target);
@@ -120,7 +120,7 @@ void targets_learn_scale(const struct object *o, const json_t *scale)
 
 void targets_open(struct targets *t)
 {
-	struct place *place, *next;
+	struct target_place *place, *next;
 
 	loop_timer_cancel(&t->open_late);
 	if (t->open)

@@ -103,7 +103,7 @@ void targets_object_scale_stop(struct target *target)
 /* Of a kind that may not be watched: all that is known of it. Takes w. */
 static void take_scale_alone(struct target *target, struct workload *w)
 {
-	const struct place *place = target->place;
+	const struct target_place *place = target->place;
 
 	if (target->workload && strcmp(target->workload->uid, w->uid) == 0 &&
 		version_compare(w->resource_version, target->workload->resource_version) < 0) {
@@ -137,7 +137,7 @@ static void make_sure(struct target *target, struct workload *w)
 static void on_scale(void *arg, const json_t *scale, const struct err *err, unsigned failures)
 {
 	struct target *target = arg;
-	struct place *place = target->place;
+	struct target_place *place = target->place;
 	struct err wrong = { 0 };
 	struct workload *w = err ? NULL : workload_decode_scale(scale, &wrong);
 
@@ -161,7 +161,7 @@ static void on_scale(void *arg, const json_t *scale, const struct err *err, unsi
 
 static struct refetch *refetch_of(struct target *target, const char *subresource, refetch_fn fn)
 {
-	const struct place *place = target->place;
+	const struct target_place *place = target->place;
 	MEM_AUTO char *collection = targets_watch_path(place->group, place->version, place->resource,
 		target->namespace_);
 	MEM_AUTO char *path = mem_printf("%s/%s%s", collection, target->name, subresource);

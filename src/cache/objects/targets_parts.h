@@ -21,7 +21,7 @@
 struct target;
 
 /* One kind in one namespace (or everywhere): a watch while at least one object of it is wanted. */
-struct place {
+struct target_place {
 	struct targets *owner;
 	char *key; /* "apps/v1/deployments" or "apps/v1/deployments in shop" */
 	char *group, *version, *resource, *path;
@@ -40,7 +40,7 @@ struct place {
  * refused).
  */
 struct target {
-	struct place *place;
+	struct target_place *place;
 	char *key;        /* "apps/v1/deployments/shop/web" */
 	const char *name; /* inside it */
 	char *namespace_; /* the place may be all namespaces */
@@ -63,7 +63,7 @@ struct targets {
 	size_t namespace_count;
 	bool open; /* lists may begin */
 	struct loop_timer open_late;
-	struct place *places;
+	struct target_place *places;
 	struct target *targets;
 	object_fn fn;
 	void *arg;
@@ -87,8 +87,8 @@ void targets_object_scale_stop(struct target *target);
 /* targets_watch.c */
 /* of a collection; NULL: everywhere; the caller owns it */
 char *targets_watch_path(const char *group, const char *version, const char *resource, const char *namespace_);
-struct place *targets_watch_get(struct targets *t, const struct target_ref *ref);
-void targets_watch_free(struct place *place);
+struct target_place *targets_watch_get(struct targets *t, const struct target_ref *ref);
+void targets_watch_free(struct target_place *place);
 void targets_watch_start(void *place);
 
 #endif

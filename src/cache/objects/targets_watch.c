@@ -12,7 +12,7 @@
 #define WATCH_AGAIN_MAX_MS   300000
 
 /* The wanted object that this JSON is about, or NULL: everything else is dropped right here. */
-static struct target *target_of(struct place *place, const json_t *object)
+static struct target *target_of(struct target_place *place, const json_t *object)
 {
 	const json_t *meta = json_object_get(object, "metadata");
 	const char *namespace_ = json_string_value(json_object_get(meta, "namespace"));
@@ -27,7 +27,7 @@ static struct target *target_of(struct place *place, const json_t *object)
 }
 
 /* The watch may be had after all. */
-static void place_allow(struct place *place)
+static void place_allow(struct target_place *place)
 {
 	struct target *target, *next;
 
@@ -41,14 +41,14 @@ static void place_allow(struct place *place)
 
 static void on_list(void *arg)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 
 	place_allow(place);
 }
 
 static void on_object(void *arg, const json_t *object)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 	struct target *target = target_of(place, object);
 
 	if (!target)
@@ -60,7 +60,7 @@ static void on_object(void *arg, const json_t *object)
 
 static void on_deleted(void *arg, const json_t *object)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 	struct target *target = target_of(place, object);
 	const struct workload *newest;
 
@@ -77,7 +77,7 @@ static void on_deleted(void *arg, const json_t *object)
 
 static void on_synced(void *arg)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 	struct target *target, *next;
 
 	HASH_ITER (hh, place->owner->targets, target, next)
@@ -86,7 +86,7 @@ static void on_synced(void *arg)
 }
 
 /* Who waits for the list hears why it does not come. */
-static void tell_unread(struct place *place)
+static void tell_unread(struct target_place *place)
 {
 	struct target *target, *next;
 
@@ -99,7 +99,7 @@ static void tell_unread(struct place *place)
  * The rules that kscaled brings let it write every /scale, but the kinds to be watched are named
  * there one by one.
  */
-static void place_deny(struct place *place, const struct err *err)
+static void place_deny(struct target_place *place, const struct err *err)
 {
 	struct target *target, *next;
 
@@ -122,7 +122,7 @@ static void place_deny(struct place *place, const struct err *err)
 
 static void on_trouble(void *arg, const struct err *err)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 
 	if (err && err->kind == ERR_DENIED && !place->default_role) {
 		place_deny(place, err);
@@ -146,7 +146,7 @@ char *targets_watch_path(const char *group, const char *version, const char *res
 
 void targets_watch_start(void *arg)
 {
-	struct place *place = arg;
+	struct target_place *place = arg;
 	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 	struct informer_config config = { .path = place->path,
 		.subject = place->key,
@@ -156,12 +156,12 @@ void targets_watch_start(void *arg)
 	informer_start(&place->informer, place->owner->kube, &config, &events, place);
 }
 
-struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
+struct target_place *targets_watch_get(struct targets *t, const struct target_ref *ref)
 {
 	const char *namespace_ = t->namespace_count > 0 ? ref->namespace_ : NULL;
 	MEM_AUTO char *key = mem_printf("%s/%s/%s%s%s", ref->group, ref->version, ref->resource,
 		namespace_ ? " in " : "", namespace_ ? namespace_ : "");
-	struct place *place;
+	struct target_place *place;
 
 	HASH_FIND_STR(t->places, key, place);
 	if (place)
@@ -183,7 +183,7 @@ struct place *targets_watch_get(struct targets *t, const struct target_ref *ref)
 	return place;
 }
 
-void targets_watch_free(struct place *place)
+void targets_watch_free(struct target_place *place)
 {
 	HASH_DELETE(hh, place->owner->places, place);
 	informer_stop(&place->informer);

@@ -13,7 +13,7 @@ struct watched {
 	struct question *question; /* counted */
 	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
 	bool too_many;
-	struct link *links;
+	struct push_link *links;
 	bool called; /* since it was told on last */
 	int64_t told_at_ms;
 	struct loop_timer pace; /* when it may be told on again */
@@ -22,19 +22,19 @@ struct watched {
 };
 
 /* An object that asks a watched question. */
-struct link {
+struct push_link {
 	struct watched *watch;
 	struct pushed *pushed;
-	bool stays;               /* while the object's questions are gone through */
-	struct link *prev, *next; /* of the watch */
-	struct link *next_of_pushed;
+	bool stays;                    /* while the object's questions are gone through */
+	struct push_link *prev, *next; /* of the watch */
+	struct push_link *next_of_pushed;
 };
 
 /* An object that somebody works with. */
 struct pushed {
 	struct pushes *owner;
 	struct object *object; /* counted */
-	struct link *links;
+	struct push_link *links;
 	bool changed; /* waits in pushes.changed */
 	struct pushed *next_changed;
 	struct pushed *prev, *next; /* in pushes.held */
@@ -64,7 +64,7 @@ struct pushes {
 static void tell_holders(struct pushes *p, struct watched *w)
 {
 	const char *type = w->question->type->name; /* types are for ever */
-	struct link *link;
+	struct push_link *link;
 	size_t count = 0, told = 0;
 	struct object **objects;
 
@@ -168,7 +168,7 @@ static void watch_free(struct watched *w)
 
 static void link_new(struct pushed *h, struct watched *w)
 {
-	struct link *link = mem_zalloc(sizeof(*link));
+	struct push_link *link = mem_zalloc(sizeof(*link));
 
 	link->watch = w;
 	link->pushed = h;
@@ -181,10 +181,10 @@ static void link_new(struct pushed *h, struct watched *w)
 /* Drops those that do not stay. */
 static void drop_links(struct pushed *h)
 {
-	struct link **at = &h->links;
+	struct push_link **at = &h->links;
 
 	while (*at) {
-		struct link *link = *at;
+		struct push_link *link = *at;
 
 		if (link->stays) {
 			at = &link->next_of_pushed;
@@ -205,7 +205,7 @@ static void follow_question(struct pushed *h, struct question *q)
 	struct pushes *p = h->owner;
 	struct watched *w = q->watched;
 
-	for (struct link *link = h->links; w && link; link = link->next_of_pushed) {
+	for (struct push_link *link = h->links; w && link; link = link->next_of_pushed) {
 		if (link->watch == w) {
 			link->stays = true;
 			return;
@@ -229,7 +229,7 @@ static void follow(struct pushed *h)
 	h->owner->following = false;
 	if (failed)
 		return;
-	for (struct link *link = h->links; link; link = link->next_of_pushed)
+	for (struct push_link *link = h->links; link; link = link->next_of_pushed)
 		link->stays = false;
 	for (size_t i = 0; i < built.count; i++) {
 		struct question *q = built.list[i].question;
@@ -293,7 +293,7 @@ void pushes_release(struct object *o)
 		return;
 	if (h->changed)
 		LL_DELETE2(h->owner->changed, h, next_changed);
-	for (struct link *link = h->links; link; link = link->next_of_pushed)
+	for (struct push_link *link = h->links; link; link = link->next_of_pushed)
 		link->stays = false;
 	drop_links(h);
 	DL_DELETE(h->owner->held, h);

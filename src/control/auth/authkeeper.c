@@ -17,7 +17,7 @@
 #define CONFLICT_RETRY_MS 50
 
 /* One object that we have seen. */
-struct entry {
+struct kept_auth {
 	struct authkeeper *keeper;
 	char *key; /* "shop/redis", "/redis" */
 	char *uid;
@@ -41,7 +41,7 @@ struct authkeeper {
 	struct kube *kube;
 	struct events *events;
 	bool leading;
-	struct entry *entries;
+	struct kept_auth *entries;
 	struct loop_timer gather;
 };
 
@@ -64,9 +64,9 @@ static const struct triggerauth *stored(const struct authkeeper *k, const char *
 
 /* ---- Writing ---- */
 
-static void keep(struct entry *e);
+static void keep(struct kept_auth *e);
 
-static char *path_of(const struct entry *e, const char *subresource)
+static char *path_of(const struct kept_auth *e, const char *subresource)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
 	const char *name = e->key + strlen(namespace_) + 1;
@@ -83,7 +83,7 @@ static void on_again(void *arg)
 	keep(arg);
 }
 
-static void failed(struct entry *e, const struct err *err)
+static void failed(struct kept_auth *e, const struct err *err)
 {
 	if (err->kind == ERR_MISSING)
 		return; /* deleted meanwhile: the watch says so */
@@ -96,7 +96,7 @@ static void failed(struct entry *e, const struct err *err)
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
 {
-	struct entry *e = arg;
+	struct kept_auth *e = arg;
 
 	e->call = NULL;
 	if (err) {
@@ -113,7 +113,7 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	keep(e);
 }
 
-static void patch(struct entry *e, const char *subresource, const char *body)
+static void patch(struct kept_auth *e, const char *subresource, const char *body)
 {
 	MEM_AUTO char *path = path_of(e, subresource);
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_STATUS };
@@ -121,7 +121,7 @@ static void patch(struct entry *e, const char *subresource, const char *body)
 	e->call = kube_call(e->keeper->kube, &request, on_written, e);
 }
 
-static void release(struct entry *e, const struct triggerauth *t)
+static void release(struct kept_auth *e, const struct triggerauth *t)
 {
 	static const char *const drop[] = { KEDA_FINALIZER, NULL };
 	MEM_AUTO char *body = meta_finalizers_patch(&t->meta, drop, NULL);
@@ -130,14 +130,14 @@ static void release(struct entry *e, const struct triggerauth *t)
 	patch(e, "", body);
 }
 
-static bool differs(const struct entry *e, const struct triggerauth *t, enum scaled_kind kind)
+static bool differs(const struct kept_auth *e, const struct triggerauth *t, enum scaled_kind kind)
 {
 	const char *is = kind == SCALED_JOB ? t->used_by_scaledjobs : t->used_by_scaledobjects;
 
 	return e->users[kind] && strcmp(is ? is : "", e->users[kind]) != 0;
 }
 
-static void write_users(struct entry *e, const struct triggerauth *t)
+static void write_users(struct kept_auth *e, const struct triggerauth *t)
 {
 	struct buf body = BUF_INIT(16 * AUTHKEEPER_LIST_MAX);
 	bool first = true;
@@ -160,7 +160,7 @@ static void write_users(struct entry *e, const struct triggerauth *t)
 }
 
 /* Level-triggered: the first thing that is not as it should be. */
-static void keep(struct entry *e)
+static void keep(struct kept_auth *e)
 {
 	const struct triggerauth *t = stored(e->keeper, e->key);
 	bool held = t && meta_has_finalizer(&t->meta, KEDA_FINALIZER);
@@ -191,7 +191,7 @@ static void gather_soon(struct authkeeper *k)
 }
 
 /* ScaledJobs that cannot be listed use nothing that we know of; what is stored about them stays. */
-static bool jobs_known_to(const struct entry *e, const char *users)
+static bool jobs_known_to(const struct kept_auth *e, const char *users)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
 	const struct store *store = e->keeper->cache->store;
@@ -203,7 +203,7 @@ static bool jobs_known_to(const struct entry *e, const char *users)
 				  : store_knows(store, SCALED_JOB, namespace_, &trouble);
 }
 
-static void take_users(struct entry *e, struct authusers *users)
+static void take_users(struct kept_auth *e, struct authusers *users)
 {
 	char *text = authusers_text(users, e->key, AUTHKEEPER_LIST_MAX);
 
@@ -218,7 +218,7 @@ static void take_users(struct entry *e, struct authusers *users)
 static void on_gather(void *arg)
 {
 	struct authkeeper *k = arg;
-	struct entry *e, *next;
+	struct kept_auth *e, *next;
 
 	for (enum scaled_kind kind = SCALED_OBJECT; kind <= SCALED_JOB; kind++) {
 		struct authusers users = { .kind = kind };
@@ -234,7 +234,7 @@ static void on_gather(void *arg)
 
 /* ---- What came, changed and went ---- */
 
-static void announce(const struct entry *e, const char *what, const char *note)
+static void announce_auth(const struct kept_auth *e, const char *what, const char *note)
 {
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
 	MEM_AUTO char *reason = mem_printf("%s%s", kind_of(e->key), what);
@@ -250,21 +250,21 @@ static void announce(const struct entry *e, const char *what, const char *note)
 	events_send(e->keeper->events, &about, "Normal", reason, reason, note);
 }
 
-static void announce_added(const struct entry *e)
+static void announce_added(const struct kept_auth *e)
 {
 	MEM_AUTO char *note = mem_printf("New %s configured", kind_of(e->key));
 
-	announce(e, "Added", note);
+	announce_auth(e, "Added", note);
 }
 
-static void announce_changed(const struct entry *e, const char *what, const char *verb)
+static void announce_changed(const struct kept_auth *e, const char *what, const char *verb)
 {
 	MEM_AUTO char *note = mem_printf("%s %s %s", kind_of(e->key), strchr(e->key, '/') + 1, verb);
 
-	announce(e, what, note);
+	announce_auth(e, what, note);
 }
 
-static void entry_stop(struct entry *e)
+static void entry_stop(struct kept_auth *e)
 {
 	kube_cancel(e->call);
 	e->call = NULL;
@@ -274,7 +274,7 @@ static void entry_stop(struct entry *e)
 	e->released = false;
 }
 
-static void entry_free(struct entry *e)
+static void entry_free(struct kept_auth *e)
 {
 	entry_stop(e);
 	loop_timer_done(&e->again);
@@ -286,9 +286,9 @@ static void entry_free(struct entry *e)
 	free(e);
 }
 
-static struct entry *entry_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
+static struct kept_auth *entry_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
 {
-	struct entry *e = mem_zalloc(sizeof(*e));
+	struct kept_auth *e = mem_zalloc(sizeof(*e));
 
 	e->keeper = k;
 	e->key = mem_dup(key);
@@ -305,7 +305,7 @@ static struct entry *entry_new(struct authkeeper *k, const char *key, const stru
 static void on_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
 {
 	const char *trouble;
-	struct entry *e = entry_new(k, key, t);
+	struct kept_auth *e = entry_new(k, key, t);
 
 	if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
 		announce_added(e);
@@ -314,7 +314,7 @@ static void on_new(struct authkeeper *k, const char *key, const struct triggerau
 static void on_authentication(struct authkeeper *k, const char *key)
 {
 	const struct triggerauth *t = stored(k, key);
-	struct entry *e;
+	struct kept_auth *e;
 
 	HASH_FIND_STR(k->entries, key, e);
 	if (e && t && strcmp(e->uid, t->meta.uid) != 0) { /* deleted and made anew */
@@ -359,7 +359,7 @@ static void on_synced(void *arg)
 
 void authkeeper_set_leading(struct authkeeper *k, bool leading)
 {
-	struct entry *e, *next;
+	struct kept_auth *e, *next;
 
 	if (k->leading == leading)
 		return;
@@ -387,7 +387,7 @@ struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct
 
 void authkeeper_free(struct authkeeper *k)
 {
-	struct entry *e, *next;
+	struct kept_auth *e, *next;
 
 	if (!k)
 		return;

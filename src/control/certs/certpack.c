@@ -33,11 +33,11 @@ void certpack_copy(struct certpack *to, const struct certpack *from)
 
 /* ---- Judging ---- */
 
-struct span {
+struct validity {
 	int64_t from, due, end; /* unix ms */
 };
 
-static int read_span(const char *cert_pem, struct span *out, struct err *err)
+static int read_span(const char *cert_pem, struct validity *out, struct err *err)
 {
 	struct x509_facts facts;
 
@@ -52,11 +52,11 @@ static int read_span(const char *cert_pem, struct span *out, struct err *err)
 }
 
 /* Readable and valid at the moment; else why. */
-static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct span *span, char *why, size_t size)
+static bool is_valid(const char *what, const char *cert_pem, int64_t now, struct validity *span, char *why, size_t size)
 {
 	struct err err;
 
-	*span = (struct span){ 0 };
+	*span = (struct validity){ 0 };
 	if (read_span(cert_pem, span, &err) != 0) {
 		snprintf(why, size, "%s: %.200s", what, err.msg);
 		return false;
@@ -85,7 +85,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 void certpack_judge(const struct certpack *p, const char *const *dns_names, int64_t now, struct certpack_state *out)
 {
-	struct span ca, serving;
+	struct validity ca, serving;
 	char ignored[256];
 	bool ca_valid, ca_signs;
 
@@ -113,7 +113,7 @@ void certpack_judge(const struct certpack *p, const char *const *dns_names, int6
 
 static bool is_alive(const char *cert_pem, int64_t now)
 {
-	struct span span;
+	struct validity span;
 	struct err err;
 
 	return cert_pem && read_span(cert_pem, &span, &err) == 0 && now < span.end;

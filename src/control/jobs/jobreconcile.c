@@ -29,7 +29,7 @@
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
 /* What the object asks for, as far as it can be told now. */
-struct wish {
+struct job_wish {
 	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
 	const struct directives *directives; /* no more than whether it is paused; NULL: it cannot be read */
 	const char *words;                   /* of KEDA's Event about what is wrong, where we say more; NULL */
@@ -40,7 +40,7 @@ struct wish {
 /* ---- The outcome ---- */
 
 /* The status as it is from now on, and what about it is news. True when it was not Ready before. */
-static bool conclude(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static bool conclude(struct work *work, const struct scaledjob *sj, const struct job_wish *wish, const struct err *err)
 {
 	struct job_outcome outcome = {
 		.err = err,
@@ -56,7 +56,7 @@ static bool conclude(struct work *work, const struct scaledjob *sj, const struct
 	return announce_turn(work, was_ready, was_paused);
 }
 
-static void report_failure(struct work *work, const struct scaledjob *sj, const struct wish *wish,
+static void report_failure(struct work *work, const struct scaledjob *sj, const struct job_wish *wish,
 	const struct err *err)
 {
 	conclude(work, sj, wish, err);
@@ -64,7 +64,7 @@ static void report_failure(struct work *work, const struct scaledjob *sj, const 
 	announce_check_failed(work, wish->words, err->msg);
 }
 
-static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct wish *wish)
+static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
 {
 	write_forgive(work);
 	announce_check_passed(work);
@@ -77,7 +77,7 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
-static void report_success(struct work *work, const struct scaledjob *sj, const struct wish *wish)
+static void report_success(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
 {
 	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
 
@@ -88,7 +88,7 @@ static void report_success(struct work *work, const struct scaledjob *sj, const 
  * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
  * may pass by itself leaves it running.
  */
-static void failed(struct work *work, const struct scaledjob *sj, const struct wish *wish, const struct err *err)
+static void failed(struct work *work, const struct scaledjob *sj, const struct job_wish *wish, const struct err *err)
 {
 	if (wish->waits)
 		return;
@@ -101,7 +101,7 @@ static void failed(struct work *work, const struct scaledjob *sj, const struct w
  * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
  * could never be built.
  */
-static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct wish *wish,
+static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct job_wish *wish,
 	const struct err *err)
 {
 	if (wish->waits || !scaledjob_min(&sj->spec)) {
@@ -113,7 +113,7 @@ static void failed_scalers(struct work *work, const struct scaledjob *sj, const 
 }
 
 /* True while a write is under way or its failure backs off. */
-static bool release(struct work *work, const struct scaledjob *sj, const struct wish *wish)
+static bool release(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
 {
 	if (!write_must_wait(work))
 		return finalise_release(work, "writing the object's finalizers");
@@ -124,7 +124,7 @@ static bool release(struct work *work, const struct scaledjob *sj, const struct 
 
 /* ---- What the object asks for ---- */
 
-static int wish_jobs(struct work *work, const struct scaledjob *sj, struct wish *wish, struct err *err)
+static int wish_jobs(struct work *work, const struct scaledjob *sj, struct job_wish *wish, struct err *err)
 {
 	const char *trouble;
 
@@ -144,7 +144,7 @@ static int wish_jobs(struct work *work, const struct scaledjob *sj, struct wish 
 	return 0;
 }
 
-static void wish_metrics(const struct built *built, struct wish *wish)
+static void wish_metrics(const struct built *built, struct job_wish *wish)
 {
 	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
 	for (size_t i = 0; i < built->count; i++) {
@@ -158,7 +158,7 @@ static void wish_metrics(const struct built *built, struct wish *wish)
 	}
 }
 
-static int wish_scalers(struct work *work, struct wish *wish, struct err *err)
+static int wish_scalers(struct work *work, struct job_wish *wish, struct err *err)
 {
 	struct built built;
 
@@ -171,7 +171,7 @@ static int wish_scalers(struct work *work, struct wish *wish, struct err *err)
 	return 0;
 }
 
-static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct wish *wish)
+static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct job_wish *wish)
 {
 	struct err err = { 0 };
 
@@ -188,7 +188,7 @@ static void reconcile_scaled(struct work *work, const struct scaledjob *sj, stru
 }
 
 /* An object that is paused need not be right. */
-static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct wish *wish)
+static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
 {
 	stop_loop(work);
 	jobsweeper_stop(work);
@@ -221,7 +221,7 @@ static void note_asked(struct work *work, const struct scaledjob *sj, bool pause
 
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
-	struct wish wish = { .waits = false };
+	struct job_wish wish = { .waits = false };
 	struct directives directives = { 0 };
 	struct err err = { 0 };
 

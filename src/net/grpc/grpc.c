@@ -28,7 +28,7 @@
  * The way to one endpoint. A curl multi of its own: connections of one are never taken for another,
  * whatever libcurl compares.
  */
-struct link {
+struct grpc_link {
 	struct grpc_pool *pool;
 	struct grpcendpoint *endpoint;
 	struct httpc *http;
@@ -41,13 +41,13 @@ struct link {
 
 struct grpc_pool {
 	struct loop *loop;
-	struct link *links;
+	struct grpc_link *links;
 	struct loop_timer sweep;
 	size_t calls;
 };
 
 struct grpc_call {
-	struct link *link;
+	struct grpc_link *link;
 	struct grpc_call *prev, *next;
 	struct httpc_call *http;
 	const char *path;    /* the caller's literal */
@@ -86,7 +86,7 @@ static bool by_proxy(void)
 	return false;
 }
 
-static struct reach *new_reach(struct link *l)
+static struct reach *new_reach(struct grpc_link *l)
 {
 	struct httpurl_place place;
 	struct reach *r;
@@ -98,11 +98,11 @@ static struct reach *new_reach(struct link *l)
 	return r;
 }
 
-static struct link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct err *err)
+static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct err *err)
 {
 	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
 		.max_streams = STREAMS_MAX };
-	struct link *l;
+	struct grpc_link *l;
 	struct httpc *http;
 
 	HASH_FIND_STR(p->links, e->base.key, l);
@@ -123,7 +123,7 @@ static struct link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct
 	return l;
 }
 
-static void link_free(struct link *l)
+static void link_free(struct grpc_link *l)
 {
 	struct grpc_call *call, *next;
 
@@ -141,7 +141,7 @@ static void on_sweep(void *arg)
 {
 	struct grpc_pool *p = arg;
 	int64_t now_ms = loop_now_ms(p->loop);
-	struct link *l, *next;
+	struct grpc_link *l, *next;
 
 	HASH_ITER (hh, p->links, l, next)
 		if (!l->calls && now_ms - l->used_ms >= IDLE_MS)
@@ -154,7 +154,7 @@ static void on_sweep(void *arg)
 
 static void call_free(struct grpc_call *call)
 {
-	struct link *l = call->link;
+	struct grpc_link *l = call->link;
 
 	DL_DELETE(l->calls, call);
 	l->pool->calls--;
@@ -309,7 +309,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 
 static void on_late(void *arg);
 
-static struct grpc_call *call_new(struct link *l, const char *method, void *arg)
+static struct grpc_call *call_new(struct grpc_link *l, const char *method, void *arg)
 {
 	struct grpc_call *call = mem_zalloc(sizeof(*call));
 
@@ -384,7 +384,7 @@ static void on_late(void *arg)
 
 static void hold(struct grpc_call *call, const void *message, size_t len)
 {
-	struct link *l = call->link;
+	struct grpc_link *l = call->link;
 
 	call->waits = true;
 	call->attempts = reach_attempts(l->reach);
@@ -395,7 +395,7 @@ static void hold(struct grpc_call *call, const void *message, size_t len)
 
 static void on_reach(void *arg)
 {
-	struct link *l = arg;
+	struct grpc_link *l = arg;
 
 	loop_task_queue(l->pool->loop, &l->settle);
 }
@@ -406,7 +406,7 @@ static void on_reach(void *arg)
  */
 static void on_settle(void *arg)
 {
-	struct link *l = arg;
+	struct grpc_link *l = arg;
 	struct grpc_call *call;
 
 	if (reach_lost(l->reach) && reach_is_trying(l->reach))
@@ -434,7 +434,7 @@ static void on_settle(void *arg)
 struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
 {
-	struct link *l = link_get(p, e, NULL);
+	struct grpc_link *l = link_get(p, e, NULL);
 	struct grpc_call *call;
 
 	if (!l)
@@ -452,7 +452,7 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const 
 struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, const struct grpc_stream_events *events, void *arg)
 {
-	struct link *l = link_get(p, e, NULL);
+	struct grpc_link *l = link_get(p, e, NULL);
 	struct grpc_call *call;
 
 	if (!l)
@@ -477,7 +477,7 @@ struct grpc_pool *grpc_pool_new(struct loop *loop)
 
 void grpc_pool_free(struct grpc_pool *p)
 {
-	struct link *l, *next;
+	struct grpc_link *l, *next;
 
 	if (!p)
 		return;

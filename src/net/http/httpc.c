@@ -22,20 +22,20 @@
  * callbacks, so what they want done is noted on the call (`ended`) and done when libcurl has
  * returned.
  */
-struct pool {
+struct httpc_pool {
 	struct httpc *c;
 	struct httpmulti *multi;
 	struct httpc_call *calls;
 	struct httpclear_pool clear;
 	bool untidy;  /* calls wait to be freed or added */
 	bool retired; /* takes no new requests, goes with its last */
-	struct pool *prev, *next;
+	struct httpc_pool *prev, *next;
 };
 
 struct httpc {
 	struct loop *loop;
 	struct httpc_config config;
-	struct pool *pools;       /* the first one takes new requests */
+	struct httpc_pool *pools; /* the first one takes new requests */
 	struct httpc_call *unfit; /* calls that were refused before they got to a pool */
 	unsigned depth;           /* callbacks on the stack */
 	bool freed;               /* as soon as depth is 0 */
@@ -43,7 +43,7 @@ struct httpc {
 
 struct httpc_call {
 	struct httpc *c;
-	struct pool *pool; /* NULL when unfit */
+	struct httpc_pool *pool; /* NULL when unfit */
 	struct httpc_call *prev, *next;
 	struct httpc_events events;
 	void *arg;
@@ -83,7 +83,7 @@ static CURL *take_easy(void)
 /* Outside of libcurl only. */
 static void call_free(struct httpc_call *call)
 {
-	struct pool *pool = call->pool;
+	struct httpc_pool *pool = call->pool;
 
 	loop_timer_done(&call->timer);
 	loop_task_cancel(call->c->loop, &call->unfit_task);
@@ -108,7 +108,7 @@ static void on_curl_returned(void *arg);
 /* Those that have ended meanwhile are still there, as we are inside. */
 static void each_transfer(void *arg, httpmulti_do_fn what)
 {
-	struct pool *pool = arg;
+	struct httpc_pool *pool = arg;
 	struct httpc_call *call;
 
 	DL_FOREACH (pool->calls, call)
@@ -116,9 +116,9 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 			what(pool->multi, call->easy);
 }
 
-static struct pool *pool_new(struct httpc *c)
+static struct httpc_pool *httpc_pool_new(struct httpc *c)
 {
-	struct pool *pool = mem_zalloc(sizeof(*pool));
+	struct httpc_pool *pool = mem_zalloc(sizeof(*pool));
 	CURLM *handle;
 
 	pool->c = c;
@@ -135,7 +135,7 @@ static struct pool *pool_new(struct httpc *c)
 	return pool;
 }
 
-static void pool_free(struct pool *pool)
+static void httpc_pool_free(struct httpc_pool *pool)
 {
 	struct httpc_call *call, *next;
 
@@ -148,11 +148,11 @@ static void pool_free(struct pool *pool)
 
 static void httpc_really_free(struct httpc *c)
 {
-	struct pool *pool, *next_pool;
+	struct httpc_pool *pool, *next_pool;
 	struct httpc_call *call, *next_call;
 
 	DL_FOREACH_SAFE (c->pools, pool, next_pool)
-		pool_free(pool);
+		httpc_pool_free(pool);
 	DL_FOREACH_SAFE (c->unfit, call, next_call)
 		call_free(call);
 	mem_free_ptr(&c);
@@ -166,7 +166,7 @@ static void add_to_curl(struct httpc_call *call)
 	call->added = true;
 }
 
-static void tidy_pool(struct pool *pool)
+static void tidy_pool(struct httpc_pool *pool)
 {
 	struct httpc_call *call, *next;
 
@@ -182,7 +182,7 @@ static void tidy_pool(struct pool *pool)
 /* No callback is on the stack any more: does what could not be done under one. May free c. */
 static void tidy(struct httpc *c)
 {
-	struct pool *pool, *next;
+	struct httpc_pool *pool, *next;
 
 	if (c->depth > 0)
 		return;
@@ -198,7 +198,7 @@ static void tidy(struct httpc *c)
 		while (pool->untidy || pool->clear.changed)
 			tidy_pool(pool);
 		if (pool->retired && !pool->calls)
-			pool_free(pool);
+			httpc_pool_free(pool);
 	}
 }
 
@@ -424,7 +424,7 @@ static void take_out(struct httpc_call *call)
 /* Tells the owners of finished transfers. */
 static void on_curl_returned(void *arg)
 {
-	struct pool *pool = arg;
+	struct httpc_pool *pool = arg;
 	struct httpc *c = pool->c;
 	struct httpc_call *call;
 	CURLcode code;
@@ -565,13 +565,13 @@ struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, st
 	c = mem_zalloc(sizeof(*c));
 	c->loop = loop;
 	c->config = *config;
-	pool_new(c);
+	httpc_pool_new(c);
 	return c;
 }
 
 void httpc_free(struct httpc *c)
 {
-	struct pool *pool;
+	struct httpc_pool *pool;
 	struct httpc_call *call;
 
 	if (!c)
@@ -587,10 +587,10 @@ void httpc_free(struct httpc *c)
 
 void httpc_drop_connections(struct httpc *c)
 {
-	struct pool *old = c->pools;
+	struct httpc_pool *old = c->pools;
 
 	old->retired = true;
-	pool_new(c);
+	httpc_pool_new(c);
 	tidy(c);
 }
 

@@ -54,25 +54,25 @@ enum phase {
 };
 
 /* Decoded text that was handed out, freed with the request. */
-struct text {
-	struct text *next;
+struct decoded_text {
+	struct decoded_text *next;
 	char bytes[];
 };
 
 /* Lives in its connection: HTTP/1.1 answers one after the other. */
 struct httpd_request {
-	struct conn *conn;
+	struct httpd_conn *conn;
 	struct evhttp_request *req; /* NULL when there is no request */
 	struct httppath target;
 	int64_t started_ms;
-	struct text *texts;
+	struct decoded_text *texts;
 	void (*gone_fn)(void *arg);
 	void *gone_arg;
 };
 
-struct conn {
+struct httpd_conn {
 	struct httpd *h;
-	struct conn *prev, *next;
+	struct httpd_conn *prev, *next;
 	UT_hash_handle hh; /* by bev */
 	struct bufferevent *bev;
 	struct evhttp_connection *evcon; /* NULL until settled */
@@ -98,11 +98,11 @@ struct httpd {
 	struct evhttp *http;
 	struct evhttp_bound_socket *bound;
 	uint16_t port;
-	struct conn *conns;  /* list */
-	struct conn *by_bev; /* hash */
-	int count;           /* without the refused */
-	size_t got;          /* sum over conns */
-	time_t dated;        /* the second that date is of */
+	struct httpd_conn *conns;  /* list */
+	struct httpd_conn *by_bev; /* hash */
+	int count;                 /* without the refused */
+	size_t got;                /* sum over conns */
+	time_t dated;              /* the second that date is of */
 	char date[50];
 	struct loop_timer sweep, accept_again;
 	struct httpd *next;
@@ -113,13 +113,13 @@ static struct httpd *servers;
 
 /* ---- Connections ---- */
 
-static void set_phase(struct conn *c, enum phase phase)
+static void set_phase(struct httpd_conn *c, enum phase phase)
 {
 	c->phase = phase;
 	c->since_ms = loop_now_ms(c->h->loop);
 }
 
-static void forget_got(struct conn *c)
+static void forget_got(struct httpd_conn *c)
 {
 	c->h->got -= c->got;
 	c->got = 0;
@@ -127,7 +127,7 @@ static void forget_got(struct conn *c)
 
 static void free_texts(struct httpd_request *r)
 {
-	struct text *t;
+	struct decoded_text *t;
 
 	while ((t = r->texts) != NULL) {
 		r->texts = t->next;
@@ -154,7 +154,7 @@ static void request_gone(struct httpd_request *r)
 		fn(r->gone_arg);
 }
 
-static void conn_free(struct conn *c)
+static void conn_free(struct httpd_conn *c)
 {
 	struct httpd *h = c->h;
 
@@ -176,7 +176,7 @@ static void conn_free(struct conn *c)
 /* libevent is about to free the connection. */
 static void on_close(struct evhttp_connection *evcon, void *arg)
 {
-	struct conn *c = arg;
+	struct httpd_conn *c = arg;
 
 	(void)evcon;
 	if (c->ssl && c->phase == PHASE_IDLE && SSL_is_init_finished(c->ssl)) {
@@ -187,7 +187,7 @@ static void on_close(struct evhttp_connection *evcon, void *arg)
 	conn_free(c);
 }
 
-static void conn_settle(struct conn *c)
+static void conn_settle(struct httpd_conn *c)
 {
 	bufferevent_event_cb event_cb;
 	void *evcon;
@@ -214,7 +214,7 @@ static void conn_settle(struct conn *c)
 
 static void on_settle(void *arg)
 {
-	struct conn *c = arg;
+	struct httpd_conn *c = arg;
 
 	if (!c->evcon)
 		conn_settle(c);
@@ -225,7 +225,7 @@ static void on_settle(void *arg)
 /* Bytes came, before evhttp looks at them. */
 static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
-	struct conn *c = arg;
+	struct httpd_conn *c = arg;
 	struct httpd *h = c->h;
 
 	(void)input;
@@ -247,7 +247,7 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 static bool make_room(struct httpd *h)
 {
 	int64_t limit_ms = loop_now_ms(h->loop) - GIVE_WAY_MS;
-	struct conn *c, *oldest = NULL;
+	struct httpd_conn *c, *oldest = NULL;
 
 	DL_FOREACH (h->conns, c) {
 		if (c->evcon && !c->refused && c->phase <= PHASE_IDLE && c->since_ms <= limit_ms &&
@@ -264,7 +264,7 @@ static bool make_room(struct httpd *h)
  * Never NULL: evhttp would serve plain HTTP instead. A connection that may not be is marked refused
  * and gets a bare socket until this turn ends.
  */
-static struct bufferevent *new_bufferevent(struct httpd *h, struct conn *c, struct event_base *base)
+static struct bufferevent *new_bufferevent(struct httpd *h, struct httpd_conn *c, struct event_base *base)
 {
 	struct bufferevent *bev = NULL;
 
@@ -285,7 +285,7 @@ static struct bufferevent *new_bufferevent(struct httpd *h, struct conn *c, stru
 static struct bufferevent *on_accept(struct event_base *base, void *arg)
 {
 	struct httpd *h = arg;
-	struct conn *c = mem_zalloc(sizeof(*c));
+	struct httpd_conn *c = mem_zalloc(sizeof(*c));
 
 	loop_enter(h->loop);
 	c->h = h;
@@ -306,7 +306,7 @@ static struct bufferevent *on_accept(struct event_base *base, void *arg)
 
 /* ---- Deadlines ---- */
 
-static bool is_overdue(const struct httpd_config *config, const struct conn *c, int64_t now_ms)
+static bool is_overdue(const struct httpd_config *config, const struct httpd_conn *c, int64_t now_ms)
 {
 	int64_t waited_ms = now_ms - c->since_ms;
 
@@ -337,7 +337,7 @@ static void on_sweep(void *arg)
 {
 	struct httpd *h = arg;
 	int64_t now_ms = loop_now_ms(h->loop);
-	struct conn *c, *next;
+	struct httpd_conn *c, *next;
 
 	loop_timer_set(&h->sweep, sweep_interval(&h->config));
 	DL_FOREACH_SAFE (h->conns, c, next) {
@@ -354,7 +354,7 @@ static void on_sweep(void *arg)
  * Reading goes on while the handler has the request, to learn that the client left; what it sends
  * meanwhile stays in the buffer (evhttp would abort on it).
  */
-static void watch_for_leaving(struct conn *c)
+static void watch_for_leaving(struct httpd_conn *c)
 {
 	bufferevent_data_cb write_cb;
 	bufferevent_event_cb event_cb;
@@ -381,7 +381,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 	struct evhttp_connection *evcon = evhttp_request_get_connection(req);
 	struct bufferevent *bev = evhttp_connection_get_bufferevent(evcon);
 	struct httpd_request *r;
-	struct conn *c;
+	struct httpd_conn *c;
 	const char *fault;
 
 	HASH_FIND_PTR(h->by_bev, &bev, c);
@@ -405,7 +405,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 
 static char *keep_text(struct httpd_request *r, size_t size)
 {
-	struct text *t = mem_alloc(sizeof(*t) + size);
+	struct decoded_text *t = mem_alloc(sizeof(*t) + size);
 
 	t->next = r->texts;
 	r->texts = t;
@@ -491,7 +491,7 @@ const char *httpd_body(const struct httpd_request *r, size_t *len)
 
 const char *httpd_peer(const struct httpd_request *r)
 {
-	struct conn *c = r->conn;
+	struct httpd_conn *c = r->conn;
 	MEM_AUTO char *peer = NULL;
 	char *address;
 	uint16_t port;
@@ -523,7 +523,7 @@ void *httpd_connection_data(const struct httpd_request *r)
 
 void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_fn)(void *))
 {
-	struct conn *c = r->conn;
+	struct httpd_conn *c = r->conn;
 
 	if (c->data && c->data_free)
 		c->data_free(c->data);
@@ -558,7 +558,7 @@ static const char *date_of(struct httpd *h)
 /* The reply's last byte is with the kernel; evhttp turns to the next request. */
 static void on_reply_sent(struct evhttp_request *req, void *arg)
 {
-	struct conn *c = arg;
+	struct httpd_conn *c = arg;
 	size_t ahead = evbuffer_get_length(bufferevent_get_input(c->bev));
 
 	(void)req;
@@ -571,7 +571,7 @@ static void on_reply_sent(struct evhttp_request *req, void *arg)
 
 void httpd_reply(struct httpd_request *r, int status, const char *content_type, const void *body, size_t len)
 {
-	struct conn *c = r->conn;
+	struct httpd_conn *c = r->conn;
 	struct evhttp_request *req = r->req;
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	char length[24];
@@ -678,14 +678,14 @@ struct httpd *httpd_new(struct loop *loop, const struct httpd_config *config, ht
 }
 
 /* Best effort, past the bufferevent, which would write in a later turn. */
-static bool write_now(struct conn *c, const void *bytes, size_t len)
+static bool write_now(struct httpd_conn *c, const void *bytes, size_t len)
 {
 	if (c->ssl)
 		return SSL_write(c->ssl, bytes, (int)len) == (int)len;
 	return send(bufferevent_getfd(c->bev), bytes, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
 }
 
-static void say_farewell(struct conn *c)
+static void say_farewell(struct httpd_conn *c)
 {
 	static const char unavailable[] =
 		"HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain\r\nContent-Length: 14\r\nConnection: "
@@ -708,7 +708,7 @@ static void say_farewell(struct conn *c)
 
 void httpd_free(struct httpd *h)
 {
-	struct conn *c, *next;
+	struct httpd_conn *c, *next;
 
 	if (!h)
 		return;

@@ -19,7 +19,7 @@ struct mysqlpool_call {
 	struct mysqlvalue value;
 };
 
-struct conn {
+struct mysql_conn {
 	struct pool_slot *slot;
 	struct mysqlendpoint *endpoint; /* borrowed */
 	struct dial *dial;              /* until there is a socket */
@@ -39,7 +39,7 @@ struct conn {
 
 static void on_lost(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "the server closed the connection");
@@ -48,14 +48,14 @@ static void on_lost(void *arg)
 
 static const char *opening(const void *connection)
 {
-	const struct conn *c = connection;
+	const struct mysql_conn *c = connection;
 
 	return c && c->io ? "logging in: timed out" : "connecting: timed out";
 }
 
 static void on_timeout(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 	struct err err;
 
 	err_set(&err, ERR_TEMPORARY, "%s%s", opening(c), c->io ? " (is it a MySQL or MariaDB server?)" : "");
@@ -64,14 +64,14 @@ static void on_timeout(void *arg)
 
 static void operation_open(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 
 	c->failed = mysqlsession_open(&c->session, c->limit_ms, &c->err);
 }
 
 static void on_opened(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 
 	if (c->failed) {
 		pool_lost(c->slot, &c->err);
@@ -84,7 +84,7 @@ static void on_opened(void *arg)
 
 static void on_dialed(void *arg, int fd, const struct err *dial_err)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 	struct err err;
 
 	c->dial = NULL;
@@ -101,7 +101,7 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 
 static void *open_connection(struct pool_slot *slot, struct endpoint *e, const struct pool_call *first)
 {
-	struct conn *c = mem_zalloc(sizeof(*c));
+	struct mysql_conn *c = mem_zalloc(sizeof(*c));
 	/* The server's own word comes before we cut the line. */
 	int64_t limit_ms = (first->deadline_ms - first->asked_ms) * 9 / 10;
 
@@ -116,7 +116,7 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 
 static void close_connection(void *connection)
 {
-	struct conn *c = connection;
+	struct mysql_conn *c = connection;
 
 	dial_cancel(c->dial);
 	if (c->io)
@@ -131,14 +131,14 @@ static void close_connection(void *connection)
 
 static void operation_ask(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 
 	c->failed = mysqlsession_ask(&c->session, c->query, &c->value, &c->usable, &c->err);
 }
 
 static void on_asked(void *arg)
 {
-	struct conn *c = arg;
+	struct mysql_conn *c = arg;
 	struct mysqlpool_call *call = (struct mysqlpool_call *)pool_slot_call(c->slot);
 
 	if (c->failed && !c->usable) {
@@ -155,7 +155,7 @@ static void on_asked(void *arg)
 
 static int send_query(void *connection, struct pool_call *call, struct err *err)
 {
-	struct conn *c = connection;
+	struct mysql_conn *c = connection;
 
 	(void)err;
 	c->query = call->query;

@@ -33,7 +33,7 @@ enum step {
 	PINGING,
 };
 
-struct channel {
+struct pg_channel {
 	UT_hash_handle hh;
 	char *name;
 	bool listened;    /* said to the server, on this connection */
@@ -43,7 +43,7 @@ struct channel {
 
 struct pg_listener {
 	struct pg_listenserver *server;
-	struct channel *channel;
+	struct pg_channel *channel;
 	pg_listen_fn fn;
 	void *arg;
 	struct pg_listener *prev, *next;
@@ -53,7 +53,7 @@ struct pg_listenserver {
 	struct pg_pool *pool;
 	struct pgendpoint *endpoint; /* one count */
 	UT_hash_handle hh;
-	struct channel *channels; /* hash by name */
+	struct pg_channel *channels; /* hash by name */
 	struct pgconn *conn;
 	enum step step;
 	enum pg_listen_state state; /* for people */
@@ -76,7 +76,7 @@ static void go(struct pg_listenserver *s);
 static void on_ring(void *arg)
 {
 	struct pg_listenserver *s = arg;
-	struct channel *c, *next_channel;
+	struct pg_channel *c, *next_channel;
 	struct pg_listener *l, *next;
 
 	if (s->state != PG_LISTEN_ON)
@@ -90,7 +90,7 @@ static void on_ring(void *arg)
 	}
 }
 
-static void ring(struct pg_listenserver *s, struct channel *c)
+static void ring(struct pg_listenserver *s, struct pg_channel *c)
 {
 	c->rung = true;
 	loop_task_queue(s->pool->loop, &s->ring);
@@ -98,7 +98,7 @@ static void ring(struct pg_listenserver *s, struct channel *c)
 
 static void ring_all(struct pg_listenserver *s)
 {
-	for (struct channel *c = s->channels; c; c = c->hh.next)
+	for (struct pg_channel *c = s->channels; c; c = c->hh.next)
 		ring(s, c);
 }
 
@@ -119,7 +119,7 @@ static void hang_up(struct pg_listenserver *s, int64_t rest_ms)
 	s->echo_call = NULL;
 	pgconn_free(s->conn);
 	s->conn = NULL;
-	for (struct channel *c = s->channels; c; c = c->hh.next)
+	for (struct pg_channel *c = s->channels; c; c = c->hh.next)
 		c->listened = false;
 	s->step = RESTING;
 	loop_timer_set(&s->timer, rest_ms);
@@ -154,7 +154,7 @@ static void put_command(struct buf *sql, const char *command, const char *channe
 	buf_puts(sql, "\";");
 }
 
-static void channel_free(struct pg_listenserver *s, struct channel *c)
+static void channel_free(struct pg_listenserver *s, struct pg_channel *c)
 {
 	HASH_DEL(s->channels, c);
 	free(c->name);
@@ -165,7 +165,7 @@ static void channel_free(struct pg_listenserver *s, struct channel *c)
 static char *listen_statement(struct pg_listenserver *s)
 {
 	struct buf sql = BUF_INIT(STATEMENT_MAX);
-	struct channel *c, *next;
+	struct pg_channel *c, *next;
 
 	HASH_ITER (hh, s->channels, c, next) {
 		if (!c->listeners) {
@@ -290,7 +290,7 @@ static void on_finished(void *arg)
 static void on_notified(void *arg, const char *name)
 {
 	struct pg_listenserver *s = arg;
-	struct channel *c;
+	struct pg_channel *c;
 
 	if (strcmp(name, s->echo) == 0) {
 		on_echo(s);
@@ -328,7 +328,7 @@ static void open_connection(struct pg_listenserver *s)
 
 static void server_free(struct pg_listenserver *s)
 {
-	struct channel *c, *next;
+	struct pg_channel *c, *next;
 
 	hang_up(s, 0);
 	HASH_ITER (hh, s->channels, c, next)
@@ -344,7 +344,7 @@ static void server_free(struct pg_listenserver *s)
 
 static bool is_wanted(const struct pg_listenserver *s)
 {
-	for (const struct channel *c = s->channels; c; c = c->hh.next) {
+	for (const struct pg_channel *c = s->channels; c; c = c->hh.next) {
 		if (c->listeners)
 			return true;
 	}

@@ -29,7 +29,7 @@
  * pipeline until its reply has come.
  */
 struct redis_call {
-	struct conn *conn; /* NULL once it failed: then it hangs on the pool */
+	struct redis_conn *conn; /* NULL once it failed: then it hangs on the pool */
 	struct redis_pool *pool;
 	struct redis_call *prev, *next;
 	redis_fn fn; /* NULL: cancelled or told, only its slot is left */
@@ -40,7 +40,7 @@ struct redis_call {
 	struct err *err; /* once it failed */
 };
 
-struct conn {
+struct redis_conn {
 	struct redis_pool *pool;
 	struct redisendpoint *endpoint; /* one count */
 	UT_hash_handle hh;              /* by the endpoint's key */
@@ -58,14 +58,14 @@ struct conn {
 
 struct redis_pool {
 	struct loop *loop;
-	struct conn *conns;        /* hash */
+	struct redis_conn *conns;  /* hash */
 	struct redis_call *failed; /* to be told at the end of this turn */
 	struct loop_task tell_failed;
 	struct redislink_guard guard;
 };
 
-static void conn_fail(struct conn *c, const struct err *why);
-static void conn_free(struct conn *c);
+static void conn_fail(struct redis_conn *c, const struct err *why);
+static void conn_free(struct redis_conn *c);
 
 /* ---- Calls ---- */
 
@@ -78,7 +78,7 @@ static void call_free(struct redis_call *call)
 
 static void leave_conn(struct redis_call *call)
 {
-	struct conn *c = call->conn;
+	struct redis_conn *c = call->conn;
 
 	if (call->wire)
 		DL_DELETE(c->unsent, call);
@@ -100,7 +100,7 @@ static void fail_later(struct redis_call *call, const struct err *why)
 /* A slot that nobody waits for keeps the pipeline's order. */
 static void leave_empty_slot(struct redis_call *call)
 {
-	struct conn *c = call->conn;
+	struct redis_conn *c = call->conn;
 	struct redis_call *slot = mem_zalloc(sizeof(*slot));
 
 	slot->conn = c;
@@ -128,7 +128,7 @@ static void on_tell_failed(void *arg)
 
 /* ---- Deadlines ---- */
 
-static void watch_deadline(struct conn *c, int64_t deadline_ms)
+static void watch_deadline(struct redis_conn *c, int64_t deadline_ms)
 {
 	if (c->next_deadline_ms && c->next_deadline_ms <= deadline_ms)
 		return;
@@ -138,7 +138,7 @@ static void watch_deadline(struct conn *c, int64_t deadline_ms)
 
 static void expire(struct redis_call *call)
 {
-	const struct conn *c = call->conn;
+	const struct redis_conn *c = call->conn;
 	const char *what = !call->wire                     ? "no answer in time"
 		: c->link.state == REDISLINK_SHAKING_HANDS ? REDISLINK_SHAKING_TIMED_OUT
 							   : "connecting: timed out";
@@ -157,7 +157,7 @@ static void expire(struct redis_call *call)
 /* Looks at all commands; the next look is due when the earliest that is left ends. */
 static void on_deadline(void *arg)
 {
-	struct conn *c = arg;
+	struct redis_conn *c = arg;
 	int64_t now_ms = loop_now_ms(c->pool->loop);
 	struct redis_call *call, *next;
 	struct err err;
@@ -195,7 +195,7 @@ static void on_deadline(void *arg)
 
 static void send_call(struct redis_call *call)
 {
-	struct conn *c = call->conn;
+	struct redis_conn *c = call->conn;
 
 	evbuffer_add(bufferevent_get_output(c->link.bev), call->wire, call->wire_len);
 	redisFreeCommand(call->wire);
@@ -213,7 +213,7 @@ static void send_call(struct redis_call *call)
 
 static void on_reply(void *arg, const struct redis_reply *reply)
 {
-	struct conn *c = arg;
+	struct redis_conn *c = arg;
 	struct redis_call *call = c->sent;
 	struct err err;
 
@@ -232,7 +232,7 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 
 /* ---- Connecting and losing ---- */
 
-static void fail_calls(struct conn *c, struct redis_call **list)
+static void fail_calls(struct redis_conn *c, struct redis_call **list)
 {
 	struct redis_call *call, *next;
 
@@ -249,7 +249,7 @@ static void fail_calls(struct conn *c, struct redis_call **list)
  * Ends the connection and everything on it; the next one is made when somebody asks, not before the
  * back-off is over.
  */
-static void conn_fail(struct conn *c, const struct err *why)
+static void conn_fail(struct redis_conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	redislink_close(&c->link);
@@ -264,7 +264,7 @@ static void conn_fail(struct conn *c, const struct err *why)
 
 static void on_opened(void *arg)
 {
-	struct conn *c = arg;
+	struct redis_conn *c = arg;
 	struct redis_call *call, *next;
 
 	DL_FOREACH_SAFE (c->unsent, call, next) {
@@ -275,7 +275,7 @@ static void on_opened(void *arg)
 
 static void on_failed(void *arg, const struct err *why, bool idle)
 {
-	struct conn *c = arg;
+	struct redis_conn *c = arg;
 
 	if (idle && !c->sent)
 		redislink_close(&c->link); /* nobody waited: an idle connection that the server ended is no failure */
@@ -285,13 +285,13 @@ static void on_failed(void *arg, const struct err *why, bool idle)
 
 static void on_backoff_over(void *arg)
 {
-	struct conn *c = arg;
+	struct redis_conn *c = arg;
 
 	if (c->unsent)
 		redislink_open(&c->link);
 }
 
-static void dial_when_allowed(struct conn *c)
+static void dial_when_allowed(struct redis_conn *c)
 {
 	int64_t left_ms = c->retry_ms - loop_now_ms(c->pool->loop);
 
@@ -301,12 +301,12 @@ static void dial_when_allowed(struct conn *c)
 		loop_timer_set(&c->backoff, left_ms);
 }
 
-static struct conn *conn_new(struct redis_pool *p, struct redisendpoint *e)
+static struct redis_conn *conn_new(struct redis_pool *p, struct redisendpoint *e)
 {
 	static const struct redislink_handler handler = { .opened = on_opened,
 		.replied = on_reply,
 		.failed = on_failed };
-	struct conn *c = mem_zalloc(sizeof(*c));
+	struct redis_conn *c = mem_zalloc(sizeof(*c));
 
 	c->pool = p;
 	c->endpoint = redisendpoint_ref(e);
@@ -327,7 +327,7 @@ static void free_calls(struct redis_call **list)
 	}
 }
 
-static void conn_free(struct conn *c)
+static void conn_free(struct redis_conn *c)
 {
 	redislink_done(&c->link);
 	free_calls(&c->unsent);
@@ -344,7 +344,7 @@ static void conn_free(struct conn *c)
 static void on_left(void *arg)
 {
 	struct redis_pool *p = arg;
-	struct conn *c, *next;
+	struct redis_conn *c, *next;
 
 	if (!p->guard.freed)
 		return;
@@ -375,14 +375,14 @@ size_t redis_pool_connections(const struct redis_pool *p)
 {
 	size_t count = 0;
 
-	for (const struct conn *c = p->conns; c; c = c->hh.next)
+	for (const struct redis_conn *c = p->conns; c; c = c->hh.next)
 		count += c->link.state != REDISLINK_CLOSED;
 	return count;
 }
 
 /* Formats the command and decides whether it may go; 0 or -1 with the reason. */
-static int admit(struct conn *c, struct redis_call *call, int argc, const char *const *argv, const size_t *argv_len,
-	struct err *err)
+static int admit(struct redis_conn *c, struct redis_call *call, int argc, const char *const *argv,
+	const size_t *argv_len, struct err *err)
 {
 	const char *address = c->endpoint->base.name;
 	int len;
@@ -396,7 +396,7 @@ static int admit(struct conn *c, struct redis_call *call, int argc, const char *
 	return 0;
 }
 
-static void enqueue(struct conn *c, struct redis_call *call)
+static void enqueue(struct redis_conn *c, struct redis_call *call)
 {
 	call->conn = c;
 	c->waiting++;
@@ -415,7 +415,7 @@ struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, 
 	const size_t *argv_len, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	struct redis_call *call = mem_zalloc(sizeof(*call));
-	struct conn *c;
+	struct redis_conn *c;
 	struct err err;
 
 	call->pool = p;
@@ -434,7 +434,7 @@ struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, 
 
 bool redis_rests(const struct redis_pool *p, const struct redisendpoint *e)
 {
-	const struct conn *c;
+	const struct redis_conn *c;
 
 	HASH_FIND_STR(p->conns, e->base.key, c);
 	return c && c->link.state == REDISLINK_CLOSED &&

@@ -28,8 +28,8 @@
  * One channel on one connection. Lives while somebody listens to it, or a command about it is
  * unanswered.
  */
-struct channel {
-	struct conn *conn;
+struct redis_channel {
+	struct redissub_conn *conn;
 	char *name;
 	size_t len;
 	struct redissub *listeners;
@@ -47,7 +47,7 @@ struct channel {
 };
 
 struct redissub {
-	struct channel *channel;
+	struct redis_channel *channel;
 	redissub_fn fn; /* NULL: stopped; freed when no callback is on the stack */
 	void *arg;
 	struct loop_task joined; /* tells who came later that the channel is subscribed to */
@@ -60,19 +60,19 @@ struct redissub {
  * them.
  */
 struct expected {
-	struct channel *channel; /* NULL: a PING */
+	struct redis_channel *channel; /* NULL: a PING */
 	struct expected *next;
 };
 
-struct conn {
+struct redissub_conn {
 	struct redissub_pool *pool;
 	struct redisendpoint *endpoint; /* one count */
 	UT_hash_handle hh;              /* by the endpoint's server_key */
 	struct redislink link;
 	struct expected *expected; /* oldest first */
 	struct expected *expected_last;
-	struct channel *channels; /* hash by name */
-	size_t listening;         /* over all channels */
+	struct redis_channel *channels; /* hash by name */
+	size_t listening;               /* over all channels */
 	unsigned failures;
 	struct err last_err;
 	int64_t sent_ms;         /* on this connection */
@@ -81,16 +81,16 @@ struct conn {
 
 struct redissub_pool {
 	struct loop *loop;
-	struct conn *conns;
+	struct redissub_conn *conns;
 	struct redissub *stopped; /* to be freed */
 	struct redislink_guard guard;
 };
 
-static void conn_fail(struct conn *c, const struct err *why);
+static void conn_fail(struct redissub_conn *c, const struct err *why);
 
 /* ---- Listeners and channels ---- */
 
-static void channel_free(struct channel *ch)
+static void channel_free(struct redis_channel *ch)
 {
 	HASH_DEL(ch->conn->channels, ch);
 	loop_timer_done(&ch->muted);
@@ -99,7 +99,7 @@ static void channel_free(struct channel *ch)
 	free(ch);
 }
 
-static void channel_drop(struct channel *ch)
+static void channel_drop(struct redis_channel *ch)
 {
 	if (!ch->listeners && ch->unanswered == 0 && !ch->asked)
 		channel_free(ch);
@@ -107,7 +107,7 @@ static void channel_drop(struct channel *ch)
 
 static void bury(struct redissub *s)
 {
-	struct channel *ch = s->channel;
+	struct redis_channel *ch = s->channel;
 
 	DL_DELETE(ch->listeners, s);
 	free(s);
@@ -118,7 +118,7 @@ static void bury(struct redissub *s)
  * Whoever is added meanwhile stands at the end and may be told, too; who is stopped stays in the
  * list until nobody walks it.
  */
-static void tell(struct channel *ch, const char *message, size_t len)
+static void tell(struct redis_channel *ch, const char *message, size_t len)
 {
 	struct redissub *s;
 
@@ -143,7 +143,7 @@ static void on_joined_already(void *arg)
 
 /* ---- Sending ---- */
 
-static void expect(struct conn *c, struct channel *ch)
+static void expect(struct redissub_conn *c, struct redis_channel *ch)
 {
 	struct expected *e = mem_zalloc(sizeof(*e));
 
@@ -158,7 +158,7 @@ static void expect(struct conn *c, struct channel *ch)
 	c->sent_ms = loop_now_ms(c->pool->loop);
 }
 
-static void send_command(struct conn *c, const char *verb, struct channel *ch)
+static void send_command(struct redissub_conn *c, const char *verb, struct redis_channel *ch)
 {
 	const char *argv[] = { verb, ch ? ch->name : NULL };
 	const size_t lens[] = { strlen(verb), ch ? ch->len : 0 };
@@ -173,7 +173,7 @@ static void send_command(struct conn *c, const char *verb, struct channel *ch)
 }
 
 /* Asks for the channel, or leaves it, as it is wanted now. */
-static void settle(struct channel *ch)
+static void settle(struct redis_channel *ch)
 {
 	bool wanted = ch->listening > 0 && !loop_timer_pending(&ch->muted);
 
@@ -192,7 +192,7 @@ static void on_muted(void *arg)
 /*
  * Nothing that a channel says in a storm is news: what it comes to is read when it is joined again.
  */
-static void count_message(struct channel *ch)
+static void count_message(struct redis_channel *ch)
 {
 	int64_t now_ms = loop_now_ms(ch->conn->pool->loop);
 
@@ -208,10 +208,10 @@ static void count_message(struct channel *ch)
 
 /* ---- Receiving ---- */
 
-static void take_message(struct conn *c, const struct redis_reply *reply)
+static void take_message(struct redissub_conn *c, const struct redis_reply *reply)
 {
 	const struct redis_reply *name = reply->elements[1], *message = reply->elements[2];
-	struct channel *ch;
+	struct redis_channel *ch;
 
 	if (name->type != REDIS_STRING || message->type != REDIS_STRING)
 		return;
@@ -223,7 +223,7 @@ static void take_message(struct conn *c, const struct redis_reply *reply)
 		count_message(ch);
 }
 
-static void take_refusal(struct channel *ch, const char *text)
+static void take_refusal(struct redis_channel *ch, const char *text)
 {
 	free(ch->refusal);
 	ch->refusal = mem_printf("%.200s", text);
@@ -234,7 +234,7 @@ static void take_refusal(struct channel *ch, const char *text)
 /*
  * The answer to the newest command about a channel says how it stands; those before it are history.
  */
-static void take_answer(struct conn *c, struct channel *ch, const struct redis_reply *reply)
+static void take_answer(struct redissub_conn *c, struct redis_channel *ch, const struct redis_reply *reply)
 {
 	c->failures = 0;
 	if (--ch->unanswered > 0)
@@ -255,9 +255,9 @@ static void take_answer(struct conn *c, struct channel *ch, const struct redis_r
 
 static void on_reply(void *arg, const struct redis_reply *reply)
 {
-	struct conn *c = arg;
+	struct redissub_conn *c = arg;
 	struct expected *e = c->expected;
-	struct channel *ch = e ? e->channel : NULL;
+	struct redis_channel *ch = e ? e->channel : NULL;
 	struct err err;
 
 	if (reply->type == REDIS_ARRAY && reply->count == 3 && reply->elements[0]->type == REDIS_STRING &&
@@ -278,7 +278,7 @@ static void on_reply(void *arg, const struct redis_reply *reply)
 
 /* ---- Connecting and losing ---- */
 
-static void forget_expected(struct conn *c)
+static void forget_expected(struct redissub_conn *c)
 {
 	while (c->expected) {
 		struct expected *e = c->expected;
@@ -290,9 +290,9 @@ static void forget_expected(struct conn *c)
 	}
 }
 
-static void conn_close(struct conn *c)
+static void conn_close(struct redissub_conn *c)
 {
-	struct channel *ch, *next;
+	struct redis_channel *ch, *next;
 
 	redislink_close(&c->link);
 	forget_expected(c);
@@ -308,7 +308,7 @@ static void conn_close(struct conn *c)
  * Who is called back at the moment may hold a channel: those that nobody wants go when the
  * connection is used or freed.
  */
-static void conn_fail(struct conn *c, const struct err *why)
+static void conn_fail(struct redissub_conn *c, const struct err *why)
 {
 	err_set(&c->last_err, why->kind, "redis at %s: %s", c->endpoint->base.name, why->msg);
 	conn_close(c);
@@ -317,8 +317,8 @@ static void conn_fail(struct conn *c, const struct err *why)
 
 static void on_opened(void *arg)
 {
-	struct conn *c = arg;
-	struct channel *ch, *next;
+	struct redissub_conn *c = arg;
+	struct redis_channel *ch, *next;
 
 	c->sent_ms = loop_now_ms(c->pool->loop);
 	HASH_ITER (hh, c->channels, ch, next) {
@@ -336,9 +336,9 @@ static void on_failed(void *arg, const struct err *why, bool idle)
 	conn_fail(arg, why);
 }
 
-static void conn_free(struct conn *c)
+static void conn_free(struct redissub_conn *c)
 {
-	struct channel *ch, *next;
+	struct redis_channel *ch, *next;
 
 	conn_close(c);
 	HASH_ITER (hh, c->channels, ch, next) {
@@ -358,9 +358,9 @@ static void conn_free(struct conn *c)
 }
 
 /* Channels that were refused are asked for again: a right may have been given meanwhile. */
-static void ask_refused_again(struct conn *c, int64_t now_ms)
+static void ask_refused_again(struct redissub_conn *c, int64_t now_ms)
 {
-	for (struct channel *ch = c->channels; ch; ch = ch->hh.next) {
+	for (struct redis_channel *ch = c->channels; ch; ch = ch->hh.next) {
 		if (!ch->refusal || ch->unanswered > 0 || now_ms - ch->refused_at_ms < REFUSED_MS)
 			continue;
 		ch->asked = false;
@@ -368,7 +368,7 @@ static void ask_refused_again(struct conn *c, int64_t now_ms)
 	}
 }
 
-static void look_at_open(struct conn *c)
+static void look_at_open(struct redissub_conn *c)
 {
 	int64_t now_ms = loop_now_ms(c->pool->loop), silent_ms = now_ms - c->link.heard_ms;
 	struct err err;
@@ -386,7 +386,7 @@ static void look_at_open(struct conn *c)
 
 static void on_timer(void *arg)
 {
-	struct conn *c = arg;
+	struct redissub_conn *c = arg;
 
 	if (c->listening == 0)
 		conn_free(c);
@@ -398,12 +398,12 @@ static void on_timer(void *arg)
 
 /* ---- For everybody ---- */
 
-static struct conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
+static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
 {
 	static const struct redislink_handler handler = { .opened = on_opened,
 		.replied = on_reply,
 		.failed = on_failed };
-	struct conn *c;
+	struct redissub_conn *c;
 
 	HASH_FIND_STR(p->conns, e->server_key, c);
 	if (c)
@@ -418,9 +418,9 @@ static struct conn *conn_get(struct redissub_pool *p, struct redisendpoint *e)
 	return c;
 }
 
-static struct channel *channel_get(struct conn *c, const char *name, size_t len)
+static struct redis_channel *channel_get(struct redissub_conn *c, const char *name, size_t len)
 {
-	struct channel *ch;
+	struct redis_channel *ch;
 
 	HASH_FIND(hh, c->channels, name, len, ch);
 	if (ch)
@@ -455,7 +455,7 @@ struct redissub *redissub_start(struct redissub_pool *p, struct redisendpoint *e
 void redissub_stop(struct redissub *s)
 {
 	struct redissub_pool *p;
-	struct channel *ch;
+	struct redis_channel *ch;
 
 	if (!s || !s->fn)
 		return;
@@ -476,7 +476,7 @@ void redissub_stop(struct redissub *s)
 
 enum redissub_state redissub_state(const struct redissub *s, const char **why)
 {
-	const struct channel *ch = s->channel;
+	const struct redis_channel *ch = s->channel;
 
 	*why = "";
 	if (ch->refusal) {
@@ -494,7 +494,7 @@ enum redissub_state redissub_state(const struct redissub *s, const char **why)
 static void on_left(void *arg)
 {
 	struct redissub_pool *p = arg;
-	struct conn *c, *next;
+	struct redissub_conn *c, *next;
 
 	while (p->stopped) {
 		struct redissub *s = p->stopped;
@@ -528,7 +528,7 @@ size_t redissub_pool_connections(const struct redissub_pool *p)
 {
 	size_t count = 0;
 
-	for (const struct conn *c = p->conns; c; c = c->hh.next)
+	for (const struct redissub_conn *c = p->conns; c; c = c->hh.next)
 		count += c->link.state != REDISLINK_CLOSED;
 	return count;
 }

@@ -17,17 +17,17 @@
 #define ESCAPED_SIZE (3 * 253 + 1)
 
 /* What is told: it changes only when a list is whole. */
-struct counts {
+struct pod_counts {
 	size_t pods, nodes;
 };
 
 /* One namespace and selector. */
-struct place {
+struct counted_place {
 	struct podcounts *owner;
 	char *key;
 	struct informer informer;
 	struct podtable table;
-	struct counts counts;
+	struct pod_counts counts;
 	bool known;          /* a list was read to its end */
 	int64_t troubled_ms; /* since then the watch fails (loop clock); 0: it works */
 	struct podcounts_wait *waits;
@@ -40,7 +40,7 @@ struct place {
 
 struct podcounts_wait {
 	struct podcounts_wait *prev, *next;
-	struct place *place;
+	struct counted_place *place;
 	bool nodes, due;
 	podcounts_fn fn;
 	void *arg;
@@ -49,7 +49,7 @@ struct podcounts_wait {
 
 struct podcounts_watch {
 	struct podcounts_watch *prev, *next;
-	struct place *place;
+	struct counted_place *place;
 	bool nodes;
 	size_t told; /* the count at the last look */
 	question_look_fn look;
@@ -59,10 +59,10 @@ struct podcounts_watch {
 
 struct podcounts {
 	struct kube *kube;
-	struct place *places;
+	struct counted_place *places;
 };
 
-static struct loop *loop_of(const struct place *p)
+static struct loop *loop_of(const struct counted_place *p)
 {
 	return kube_loop(p->owner->kube);
 }
@@ -77,7 +77,7 @@ static bool is_lasting(const struct err *err)
 	return err->kind != ERR_TEMPORARY && err->kind != ERR_GONE;
 }
 
-static enum standing standing_of(const struct place *p)
+static enum standing standing_of(const struct counted_place *p)
 {
 	const struct err *trouble = p->informer.trouble;
 
@@ -88,12 +88,12 @@ static enum standing standing_of(const struct place *p)
 	return trouble && loop_now_ms(loop_of(p)) - p->troubled_ms > STALE_MS ? STANDING_FAILED : STANDING_COUNT;
 }
 
-static size_t count_of(const struct place *p, bool nodes)
+static size_t count_of(const struct counted_place *p, bool nodes)
 {
 	return nodes ? p->counts.nodes : p->counts.pods;
 }
 
-static void rest(struct place *p)
+static void rest(struct counted_place *p)
 {
 	if (!p->waits && !p->watchers)
 		loop_timer_set(&p->idle, IDLE_MS);
@@ -122,7 +122,7 @@ static void wait_finish(struct podcounts_wait *w, const struct err *err)
  * Who is answered may ask anew, which is another matter, and cancel others: each time from the
  * front.
  */
-static void answer(struct place *p)
+static void answer(struct counted_place *p)
 {
 	enum standing standing = standing_of(p);
 	struct podcounts_wait *w;
@@ -143,7 +143,7 @@ static void answer(struct place *p)
 	} while (w);
 }
 
-static void tell_watchers(struct place *p)
+static void tell_watchers(struct counted_place *p)
 {
 	struct podcounts_watch *w;
 
@@ -165,16 +165,16 @@ static void tell_watchers(struct place *p)
 
 static void on_settle(void *arg)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	if (p->known && !p->informer.listing)
-		p->counts = (struct counts){ podtable_pods(&p->table), podtable_nodes(&p->table) };
+		p->counts = (struct pod_counts){ podtable_pods(&p->table), podtable_nodes(&p->table) };
 	if (p->known)
 		tell_watchers(p);
 	answer(p);
 }
 
-static void settle(struct place *p)
+static void settle(struct counted_place *p)
 {
 	loop_task_queue(loop_of(p), &p->settle);
 }
@@ -183,14 +183,14 @@ static void settle(struct place *p)
 
 static void on_list(void *arg)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	podtable_list(&p->table);
 }
 
 static void on_object(void *arg, const json_t *object)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	podtable_take(&p->table, object);
 	if (!p->informer.listing)
@@ -199,7 +199,7 @@ static void on_object(void *arg, const json_t *object)
 
 static void on_deleted(void *arg, const json_t *object)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	podtable_drop(&p->table, object);
 	settle(p);
@@ -207,7 +207,7 @@ static void on_deleted(void *arg, const json_t *object)
 
 static void on_synced(void *arg)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	podtable_listed(&p->table);
 	p->tell = p->tell || !p->known;
@@ -219,7 +219,7 @@ static void on_synced(void *arg)
 
 static void on_trouble(void *arg, const struct err *err)
 {
-	struct place *p = arg;
+	struct counted_place *p = arg;
 
 	if (!err)
 		p->troubled_ms = 0;
@@ -231,7 +231,7 @@ static void on_trouble(void *arg, const struct err *err)
 
 /* ---- Places ---- */
 
-static void place_free(struct place *p)
+static void place_free(struct counted_place *p)
 {
 	HASH_DELETE(hh, p->owner->places, p);
 	informer_stop(&p->informer);
@@ -247,7 +247,7 @@ static void on_idle(void *arg)
 	place_free(arg);
 }
 
-static void place_start(struct place *p, const struct podcounts_of *of)
+static void place_start(struct counted_place *p, const struct podcounts_of *of)
 {
 	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 	char namespace_[ESCAPED_SIZE];
@@ -266,10 +266,10 @@ static void place_start(struct place *p, const struct podcounts_of *of)
 	informer_start(&p->informer, p->owner->kube, &config, &events, p);
 }
 
-static struct place *place_get(struct podcounts *c, const struct podcounts_of *of)
+static struct counted_place *place_get(struct podcounts *c, const struct podcounts_of *of)
 {
 	MEM_AUTO char *key = mem_printf("pods in %s (%s)", of->namespace_, of->selector);
-	struct place *p;
+	struct counted_place *p;
 
 	HASH_FIND_STR(c->places, key, p);
 	if (p)
@@ -302,7 +302,7 @@ struct podcounts_wait *podcounts_ask(struct podcounts *c, const struct podcounts
 	podcounts_fn fn, void *arg)
 {
 	struct podcounts_wait *w = mem_zalloc(sizeof(*w));
-	struct place *p = place_get(c, of);
+	struct counted_place *p = place_get(c, of);
 	int64_t left_ms = deadline_ms - loop_now_ms(kube_loop(c->kube));
 
 	w->place = p;
@@ -353,7 +353,7 @@ void podcounts_unwatch(struct podcounts_watch *w)
 
 struct watch_report podcounts_watch_report(const struct podcounts_watch *w)
 {
-	const struct place *p = w->place;
+	const struct counted_place *p = w->place;
 	const char *why = informer_trouble(&p->informer);
 
 	if (why)
@@ -378,7 +378,7 @@ struct podcounts *podcounts_new(struct kube *kube)
 
 void podcounts_free(struct podcounts *c)
 {
-	struct place *p, *next;
+	struct counted_place *p, *next;
 
 	if (!c)
 		return;

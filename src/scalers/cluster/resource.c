@@ -7,11 +7,11 @@
 #include "base/mem.h"
 #include "scalers/params.h"
 
-struct fields {
+struct resource_fields {
 	char *value, *container, *old_type;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct resource_fields, field)
 static const struct param_row rows[] = {
 	{ "type", PARAM_TEXT, "m", AT(old_type), .help = "until KEDA 2.18 metricType stood here: an error" },
 	{ "containerName", PARAM_TEXT, "m", AT(container), .help = "the container that counts; without one: the Pod" },
@@ -49,7 +49,8 @@ static int read_average_value(const struct scaler_params *params, const char *te
 	return 0;
 }
 
-static int read_target(const struct scaler_params *params, const struct fields *f, struct scaler *out, struct err *err)
+static int read_target(const struct scaler_params *params, const struct resource_fields *f, struct scaler *out,
+	struct err *err)
 {
 	static const struct {
 		const char *metric_type;
@@ -74,7 +75,7 @@ static int read_target(const struct scaler_params *params, const struct fields *
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct fields f = { 0 };
+	struct resource_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err) || read_target(params, &f, out, err) ? -1 : 0;
 
 	out->kind = f.container ? METRIC_CONTAINER_RESOURCE : METRIC_RESOURCE;

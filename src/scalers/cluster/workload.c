@@ -14,14 +14,14 @@ struct workload_question {
 	bool nodes;
 };
 
-struct fields {
+struct workload_fields {
 	char *selector;
 	struct quantity target;
 	double activation;
 	bool nodes;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct workload_fields, field)
 static const struct param_row rows[] = {
 	{ "podSelector", PARAM_TEXT, "m", AT(selector), .required = true, .help = "label selector of the Pods" },
 	{ "value", PARAM_TARGET, "m", AT(target), .help = "target: as many per replica" },
@@ -45,7 +45,7 @@ static int workload_build(const struct scaler_params *params, struct scaler *out
 {
 	const char *namespace_ = params->namespace_ ? params->namespace_ : "";
 	struct workload_question *q;
-	struct fields f = { 0 };
+	struct workload_fields f = { 0 };
 	char *selector = NULL;
 
 	if (params_read(&table, params, &f, err) == 0 && params_metric_type(params, &out->target_type, err) == 0) {

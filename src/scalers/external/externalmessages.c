@@ -94,14 +94,14 @@ static void give(void *arg, void *bytes)
 	free(bytes);
 }
 
-struct reader {
+struct message_reader {
 	size_t left;
 	ProtobufCAllocator allocator;
 	ProtobufCMessage *message;
 };
 
-static int read_message(struct reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes, size_t len,
-	struct err *err)
+static int read_message(struct message_reader *r, const ProtobufCMessageDescriptor *descriptor, const void *bytes,
+	size_t len, struct err *err)
 {
 	r->left = READ_BYTES_MAX;
 	r->allocator = (ProtobufCAllocator){ .alloc = take, .free = give, .allocator_data = &r->left };
@@ -111,14 +111,14 @@ static int read_message(struct reader *r, const ProtobufCMessageDescriptor *desc
 		: err_set(err, ERR_INVALID, "the answer is no %s, or too large a one", descriptor->short_name);
 }
 
-static void reader_done(struct reader *r)
+static void reader_done(struct message_reader *r)
 {
 	protobuf_c_message_free_unpacked(r->message, &r->allocator);
 }
 
 int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct err *err)
 {
-	struct reader r;
+	struct message_reader r;
 
 	if (read_message(&r, &externalscaler__is_active_response__descriptor, bytes, len, err))
 		return -1;
@@ -195,7 +195,7 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 int externalmessages_get_description(const void *bytes, size_t len, struct description *out, struct err *err)
 {
 	const Externalscaler__GetMetricSpecResponse *message;
-	struct reader r;
+	struct message_reader r;
 	int failed = 0;
 
 	if (read_message(&r, &externalscaler__get_metric_spec_response__descriptor, bytes, len, err))
@@ -225,7 +225,7 @@ static double value_of(const Externalscaler__MetricValue *v)
 int externalmessages_get_value(const void *bytes, size_t len, double *out, struct err *err)
 {
 	const Externalscaler__GetMetricsResponse *message;
-	struct reader r;
+	struct message_reader r;
 	int failed = 0;
 
 	if (read_message(&r, &externalscaler__get_metrics_response__descriptor, bytes, len, err))

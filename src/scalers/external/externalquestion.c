@@ -14,12 +14,12 @@
 #define HIDDEN_LEAST 4                 /* shorter values of the environment are no secrets, and stand in any text */
 
 /* How the server is reached, as it is written. Owns its texts. */
-struct fields {
+struct external_fields {
 	char *address, *ca, *cert, *key;
 	bool tls, insecure;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct external_fields, field)
 static const struct param_row rows[] = {
 	{ "scalerAddress", PARAM_TEXT, "m", AT(address), .required = true, .help = "host:port of the server" },
 	{ "enableTLS", PARAM_BOOL, "m", AT(tls), .help = "TLS" },
@@ -103,7 +103,7 @@ static int take_metadata(const struct scaler_params *params, struct externalques
 	return 0;
 }
 
-static int make_endpoint(const struct fields *f, struct externalquestion_source *s, struct err *err)
+static int make_endpoint(const struct external_fields *f, struct externalquestion_source *s, struct err *err)
 {
 	const struct grpcendpoint_config config = { .target = f->address,
 		.tls = f->tls || f->ca || f->cert,
@@ -123,7 +123,7 @@ static int make_endpoint(const struct fields *f, struct externalquestion_source 
 /* 1: some values are unknown, and the source is nothing. */
 static int read_source(const struct scaler_params *params, struct externalquestion_source *s, struct err *err)
 {
-	struct fields f = { 0 };
+	struct external_fields f = { 0 };
 	int rc = params_read(&externalquestion_table, params, &f, err);
 
 	if (rc == 0)

@@ -12,31 +12,31 @@
 #include "scalers/metricsapi/jsonpath_parts.h"
 
 /* The text of one path (that of a condition is a piece of the whole one) and where we are in it. */
-struct reader {
+struct path_reader {
 	const char *whole; /* for positions */
 	const char *at, *end;
 	int nested;
 	struct err *err;
 };
 
-static struct jsonpath *compile(struct reader *r);
+static struct jsonpath *compile(struct path_reader *r);
 
-static int wrong_at(const struct reader *r, const char *at, const char *what)
+static int wrong_at(const struct path_reader *r, const char *at, const char *what)
 {
 	return err_set(r->err, ERR_INVALID, "position %zu: %s", (size_t)(at - r->whole) + 1, what);
 }
 
-static int wrong(const struct reader *r, const char *what)
+static int wrong(const struct path_reader *r, const char *what)
 {
 	return wrong_at(r, r->at, what);
 }
 
-static bool at_end(const struct reader *r)
+static bool at_end(const struct path_reader *r)
 {
 	return r->at == r->end;
 }
 
-static bool looking_at(const struct reader *r, char c)
+static bool looking_at(const struct path_reader *r, char c)
 {
 	return !at_end(r) && *r->at == c;
 }
@@ -104,7 +104,7 @@ static const struct {
 	{ "%", JSONPATH_LIKE },
 };
 
-static int read_operator(struct reader *r, struct jsonpath_condition *c)
+static int read_operator(struct path_reader *r, struct jsonpath_condition *c)
 {
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
 		size_t len = strlen(operators[i].text);
@@ -127,7 +127,7 @@ static void trim(const char **start, const char **end)
 }
 
 /* "text" as JSON writes it, or bare. */
-static int read_right_side(struct reader *r, struct jsonpath_condition *c)
+static int read_right_side(struct path_reader *r, struct jsonpath_condition *c)
 {
 	json_t *value;
 	char *behind;
@@ -156,9 +156,9 @@ static int read_right_side(struct reader *r, struct jsonpath_condition *c)
 	return 0;
 }
 
-static int read_left_side(struct reader *r, const char *end, struct jsonpath_condition *c)
+static int read_left_side(struct path_reader *r, const char *end, struct jsonpath_condition *c)
 {
-	struct reader left = { r->whole, r->at, end, r->nested + 1, r->err };
+	struct path_reader left = { r->whole, r->at, end, r->nested + 1, r->err };
 
 	trim(&left.at, &left.end);
 	r->at = end;
@@ -170,9 +170,9 @@ static int read_left_side(struct reader *r, const char *end, struct jsonpath_con
 	return c->of ? 0 : -1;
 }
 
-static int read_condition(struct reader *r, struct jsonpath_step *step)
+static int read_condition(struct path_reader *r, struct jsonpath_step *step)
 {
-	struct reader inner = { r->whole, r->at + 2, closing(r->at + 2, r->end), r->nested, r->err };
+	struct path_reader inner = { r->whole, r->at + 2, closing(r->at + 2, r->end), r->nested, r->err };
 
 	if (!inner.end)
 		return wrong(r, "the parenthesis behind # is not closed");
@@ -213,7 +213,7 @@ static const struct {
 };
 
 /* @name. 1: it is none, but a field whose name begins so. */
-static int read_modifier(struct reader *r, struct jsonpath_step *step)
+static int read_modifier(struct path_reader *r, struct jsonpath_step *step)
 {
 	size_t len = 1;
 
@@ -251,7 +251,7 @@ static bool read_index(const char *text, size_t *out)
 }
 
 /* A name, up to the next . or |. Patterns keep their backslashes. */
-static int read_name(struct reader *r, struct jsonpath_step *step)
+static int read_name(struct path_reader *r, struct jsonpath_step *step)
 {
 	const char *start = r->at;
 	struct buf plain = BUF_INIT(JSONPATH_LENGTH_MAX), pattern = BUF_INIT(2 * JSONPATH_LENGTH_MAX);
@@ -283,7 +283,7 @@ static int read_name(struct reader *r, struct jsonpath_step *step)
 }
 
 /* Begins at something that is no name. */
-static int read_step(struct reader *r, struct jsonpath_step *step)
+static int read_step(struct path_reader *r, struct jsonpath_step *step)
 {
 	size_t left = (size_t)(r->end - r->at);
 	int rc = 1;
@@ -304,7 +304,7 @@ static int read_step(struct reader *r, struct jsonpath_step *step)
 }
 
 /* A . or a | and one more step, or the end. */
-static int read_separator(struct reader *r, bool *piped)
+static int read_separator(struct path_reader *r, bool *piped)
 {
 	if (at_end(r))
 		return 0;
@@ -315,7 +315,7 @@ static int read_separator(struct reader *r, bool *piped)
 	return 1;
 }
 
-static struct jsonpath *compile(struct reader *r)
+static struct jsonpath *compile(struct path_reader *r)
 {
 	struct jsonpath *p = mem_zalloc(sizeof(*p));
 	bool piped = false;
@@ -342,7 +342,7 @@ static struct jsonpath *compile(struct reader *r)
 
 struct jsonpath *jsonpath_compile(const char *text, struct err *err)
 {
-	struct reader r = { text, text, text + strlen(text), 0, err };
+	struct path_reader r = { text, text, text + strlen(text), 0, err };
 
 	if (r.end - r.at > JSONPATH_LENGTH_MAX) {
 		err_set(err, ERR_INVALID, "longer than %d characters", JSONPATH_LENGTH_MAX);

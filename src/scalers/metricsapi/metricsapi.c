@@ -29,7 +29,7 @@ static const char *const aggregations[] = { [METRICSAPI_AVERAGE] = "average",
 	NULL };
 
 /* As they are written. Owns its texts. */
-struct fields {
+struct metricsapi_fields {
 	char *url, *location;
 	enum metricsapi_format format;
 	struct quantity target;
@@ -38,7 +38,7 @@ struct fields {
 	enum metricsapi_aggregation aggregation;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct metricsapi_fields, field)
 static const struct param_row rows[] = {
 	{ "url", PARAM_TEXT, "m", AT(url), .required = true, .help = "what is fetched" },
 	{ "format", PARAM_CHOICE, "m", AT(format), .otherwise = "json", .words = formats, .help = "of the answer" },
@@ -90,7 +90,7 @@ static int compile(struct metricsapi_question *q, struct err *err)
 }
 
 /* 1: some values are unknown, and q lacks what they are needed for. */
-static int read_question(const struct scaler_params *params, struct fields *f, struct metricsapi_question *q,
+static int read_question(const struct scaler_params *params, struct metricsapi_fields *f, struct metricsapi_question *q,
 	struct err *err)
 {
 	struct httpauth auth;
@@ -133,7 +133,7 @@ static void put_question(struct scaler *out, struct metricsapi_question *q /* ta
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct metricsapi_question *q = mem_zalloc(sizeof(*q));
-	struct fields f = { 0 };
+	struct metricsapi_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err)
 		? -1
 		: read_question(params, &f, q, err);

@@ -18,7 +18,7 @@
 struct metricsapi_ask;
 
 /* One server. */
-struct target {
+struct asked_server {
 	struct metricsapi_ask *ask;
 	char *url;                /* owned */
 	struct webget_call *call; /* NULL before and after */
@@ -30,8 +30,8 @@ struct metricsapi_ask {
 	int64_t deadline_ms;
 	question_fn fn;
 	void *arg;
-	struct kube_call *listing; /* the EndpointSlices; NULL before and after */
-	struct target *targets;    /* owned */
+	struct kube_call *listing;    /* the EndpointSlices; NULL before and after */
+	struct asked_server *targets; /* owned */
 	size_t count, started, under_way, good;
 	double sum, max, min;
 	struct err err; /* of the first that failed */
@@ -111,7 +111,7 @@ static void start_more(struct metricsapi_ask *ask);
  * The transport names the server by itself, the one that a redirect led to; but not with each
  * error.
  */
-static void note_failure(struct target *target, const struct err *failure)
+static void note_failure(struct asked_server *target, const struct err *failure)
 {
 	struct metricsapi_ask *ask = target->ask;
 	char origin[256];
@@ -129,7 +129,7 @@ static void note_failure(struct target *target, const struct err *failure)
 
 static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
 {
-	struct target *target = arg;
+	struct asked_server *target = arg;
 	struct metricsapi_ask *ask = target->ask;
 	struct err err = { 0 };
 	double value = 0;
@@ -156,7 +156,7 @@ static void start_more(struct metricsapi_ask *ask)
 	const struct metricsapi_question *q = question_of(ask);
 
 	while (ask->started < ask->count && ask->under_way < AT_ONCE) {
-		struct target *target = &ask->targets[ask->started++];
+		struct asked_server *target = &ask->targets[ask->started++];
 		struct webget_request request = { .url = target->url,
 			.access = q->access,
 			.timeout_ms = q->timeout_ms,

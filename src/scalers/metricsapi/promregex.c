@@ -34,7 +34,7 @@ struct promregex {
 
 /* ---- From RE2's syntax to PCRE2's ---- */
 
-struct reader {
+struct regex_reader {
 	const char *at;
 	struct buf out;  /* the same for PCRE2 */
 	bool repeatable; /* there is something in front that * may stand behind */
@@ -57,7 +57,7 @@ static const struct {
 };
 
 /* Behind a backslash. *class: it stands for several characters. */
-static int read_escape(struct reader *in, bool in_brackets, bool *class)
+static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 {
 	char letter = *in->at;
 
@@ -82,7 +82,7 @@ static int read_escape(struct reader *in, bool in_brackets, bool *class)
 }
 
 /* Behind the [. A ] that stands first is one; a - behind \d is one, too. */
-static int read_brackets(struct reader *in)
+static int read_brackets(struct regex_reader *in)
 {
 	bool class = false, first = true;
 
@@ -108,7 +108,7 @@ static int read_brackets(struct reader *in)
 	return 0;
 }
 
-static int read_group(struct reader *in)
+static int read_group(struct regex_reader *in)
 {
 	if (in->at[0] == '*')
 		return wrong(in->err, "(*...) is not supported");
@@ -134,7 +134,7 @@ static long read_count(const char **at)
  * The length of {n}, {n,} or {n,m}; 0: it is none, and the brace is a character, as in RE2. -1: it
  * is wrong.
  */
-static int counts_length(const struct reader *in)
+static int counts_length(const struct regex_reader *in)
 {
 	const char *at = in->at + 1;
 	long least = read_count(&at), most = least;
@@ -153,7 +153,7 @@ static int counts_length(const struct reader *in)
 }
 
 /* The length of a repetition: 0: there is none; -1: it is wrong. */
-static int repetition_length(const struct reader *in)
+static int repetition_length(const struct regex_reader *in)
 {
 	if (*in->at == '{')
 		return counts_length(in);
@@ -164,7 +164,7 @@ static int repetition_length(const struct reader *in)
  * A ? behind one only says which match is taken, and here there is but one. What else follows would
  * be PCRE2's alone.
  */
-static int read_repetition(struct reader *in, int length)
+static int read_repetition(struct regex_reader *in, int length)
 {
 	if (!in->repeatable)
 		return wrong(in->err, "there is nothing to repeat before * + ? or {n}");
@@ -176,7 +176,7 @@ static int read_repetition(struct reader *in, int length)
 	return length > 0 ? wrong(in->err, "two repetitions stand one behind the other") : length;
 }
 
-static int read_one(struct reader *in)
+static int read_one(struct regex_reader *in)
 {
 	bool class;
 	char c = *in->at++;
@@ -190,7 +190,7 @@ static int read_one(struct reader *in)
 	return c == '[' ? read_brackets(in) : c == '(' ? read_group(in) : 0;
 }
 
-static int translate(struct reader *in)
+static int translate(struct regex_reader *in)
 {
 	while (*in->at) {
 		int length = repetition_length(in);
@@ -259,7 +259,7 @@ static int compile(struct promregex *r, const struct buf *pattern, struct err *e
 
 struct promregex *promregex_compile(const char *text, struct err *err)
 {
-	struct reader in = { .at = text, .out = BUF_INIT(TRANSLATION_MAX), .err = err };
+	struct regex_reader in = { .at = text, .out = BUF_INIT(TRANSLATION_MAX), .err = err };
 	struct promregex *r = mem_zalloc(sizeof(*r));
 	int rc = strlen(text) > PROMREGEX_LENGTH_MAX ? wrong(err, "longer than 512 characters") : translate(&in);
 

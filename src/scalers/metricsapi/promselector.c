@@ -8,28 +8,28 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-struct reader {
+struct selector_reader {
 	const char *whole, *at;
 	struct err *err;
 };
 
-static int wrong_at(const struct reader *r, const char *at, const char *what)
+static int wrong_at(const struct selector_reader *r, const char *at, const char *what)
 {
 	return err_set(r->err, ERR_INVALID, "position %zu: %s", (size_t)(at - r->whole) + 1, what);
 }
 
-static int wrong(const struct reader *r, const char *what)
+static int wrong(const struct selector_reader *r, const char *what)
 {
 	return wrong_at(r, r->at, what);
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct selector_reader *r)
 {
 	r->at += strspn(r->at, " \t\r\n");
 }
 
 /* A label's name, or with colons a series'. NULL: none begins here. */
-static char *read_bare_name(struct reader *r, bool colons)
+static char *read_bare_name(struct selector_reader *r, bool colons)
 {
 	size_t len = 0;
 
@@ -41,7 +41,7 @@ static char *read_bare_name(struct reader *r, bool colons)
 }
 
 /* What is behind a backslash in quotes: as Go writes texts, as far as labels need it. */
-static int read_escape(struct reader *r, struct buf *out)
+static int read_escape(struct selector_reader *r, struct buf *out)
 {
 	static const char names[] = "abfnrtv\\'\"", meanings[] = "\a\b\f\n\r\t\v\\'\"";
 	const char *known = *r->at ? strchr(names, *r->at) : NULL;
@@ -56,7 +56,7 @@ static int read_escape(struct reader *r, struct buf *out)
 }
 
 /* "text", 'text' or `text` (where a backslash is one). */
-static int read_quoted(struct reader *r, char **out)
+static int read_quoted(struct selector_reader *r, char **out)
 {
 	struct buf text = BUF_INIT(PROMSELECTOR_LENGTH_MAX + 1);
 	const char *start = r->at;
@@ -91,7 +91,7 @@ static const struct {
 } operators[] = { { "!=", PROMSELECTOR_UNEQUAL }, { "=~", PROMSELECTOR_FITS }, { "!~", PROMSELECTOR_UNFITS },
 	{ "=", PROMSELECTOR_EQUAL } };
 
-static int read_operator(struct reader *r, enum promselector_operator *out)
+static int read_operator(struct selector_reader *r, enum promselector_operator *out)
 {
 	skip_blanks(r);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
@@ -106,7 +106,7 @@ static int read_operator(struct reader *r, enum promselector_operator *out)
 }
 
 /* __name__ is what the series is called. */
-static int keep_name(const struct reader *r, const char *at, struct promselector *s, char *name /* takes */)
+static int keep_name(const struct selector_reader *r, const char *at, struct promselector *s, char *name /* takes */)
 {
 	if (s->name) {
 		free(name);
@@ -116,7 +116,8 @@ static int keep_name(const struct reader *r, const char *at, struct promselector
 	return 0;
 }
 
-static int add_matcher(struct reader *r, struct promselector *s, struct promselector_matcher *m, const char *at)
+static int add_matcher(struct selector_reader *r, struct promselector *s, struct promselector_matcher *m,
+	const char *at)
 {
 	if (strcmp(m->label, "__name__") == 0) {
 		char *name = m->value;
@@ -140,7 +141,7 @@ static int add_matcher(struct reader *r, struct promselector *s, struct promsele
 }
 
 /* `label="value"`, or `"name"` alone. */
-static int read_matcher(struct reader *r, struct promselector *s)
+static int read_matcher(struct selector_reader *r, struct promselector *s)
 {
 	struct promselector_matcher m = { .label = read_bare_name(r, false) };
 	const char *at = r->at;
@@ -162,7 +163,7 @@ static int read_matcher(struct reader *r, struct promselector *s)
 	return rc;
 }
 
-static int read_matchers(struct reader *r, struct promselector *s)
+static int read_matchers(struct selector_reader *r, struct promselector *s)
 {
 	r->at++;
 	skip_blanks(r);
@@ -180,7 +181,7 @@ static int read_matchers(struct reader *r, struct promselector *s)
 	return 0;
 }
 
-static int read_selector(struct reader *r, struct promselector *s)
+static int read_selector(struct selector_reader *r, struct promselector *s)
 {
 	if (strlen(r->whole) > PROMSELECTOR_LENGTH_MAX)
 		return err_set(r->err, ERR_INVALID, "longer than %d characters", PROMSELECTOR_LENGTH_MAX);
@@ -203,7 +204,7 @@ static int read_selector(struct reader *r, struct promselector *s)
 
 struct promselector *promselector_compile(const char *text, struct err *err)
 {
-	struct reader r = { text, text, err };
+	struct selector_reader r = { text, text, err };
 	struct promselector *s = mem_zalloc(sizeof(*s));
 
 	if (read_selector(&r, s) == 0)

@@ -79,7 +79,7 @@ char *serviceurls_request(const struct serviceurls *s)
 
 /* ---- Its endpoints ---- */
 
-struct found {
+struct found_endpoints {
 	const struct serviceurls *service;
 	struct strmap seen; /* pods and URLs */
 	char **urls;
@@ -118,7 +118,7 @@ static uint16_t choose_port(const json_t *ports, uint16_t wanted)
 }
 
 /* Whether it is new. */
-static bool note(struct found *f, const char *what)
+static bool note(struct found_endpoints *f, const char *what)
 {
 	if (strmap_get(&f->seen, what))
 		return false;
@@ -126,7 +126,7 @@ static bool note(struct found *f, const char *what)
 	return true;
 }
 
-static int add_endpoint(struct found *f, const json_t *endpoint, uint16_t port)
+static int add_endpoint(struct found_endpoints *f, const json_t *endpoint, uint16_t port)
 {
 	const char *address = json_string_value(json_array_get(json_object_get(endpoint, "addresses"), 0));
 	const char *pod = json_str_or_empty(json_object_get(endpoint, "targetRef"), "uid");
@@ -155,7 +155,7 @@ static int add_endpoint(struct found *f, const json_t *endpoint, uint16_t port)
 	return 0;
 }
 
-static int add_slice(struct found *f, const json_t *slice)
+static int add_slice(struct found_endpoints *f, const json_t *slice)
 {
 	const json_t *endpoints = json_object_get(slice, "endpoints"), *endpoint;
 	uint16_t port = choose_port(json_object_get(slice, "ports"), f->service->port);
@@ -172,7 +172,7 @@ static int add_slice(struct found *f, const json_t *slice)
 
 int serviceurls_of(const struct serviceurls *s, const json_t *list, char ***urls, size_t *count, struct err *err)
 {
-	struct found f = { .service = s, .err = err };
+	struct found_endpoints f = { .service = s, .err = err };
 	const json_t *slice;
 	int rc = 0;
 	size_t i;

@@ -22,7 +22,7 @@ struct level {
 	size_t seen; /* elements of that name inside the one above that is being read */
 };
 
-struct search {
+struct xml_search {
 	XML_Parser parser;
 	struct level *levels; /* owned */
 	size_t count;
@@ -34,7 +34,7 @@ struct search {
 	struct err err;
 };
 
-static void stop(struct search *s, const char *what)
+static void stop(struct xml_search *s, const char *what)
 {
 	if (s->err.kind == ERR_NONE)
 		err_set(&s->err, ERR_INVALID, "%s", what);
@@ -49,7 +49,7 @@ static bool is_named(const char *element, const char *wanted)
 }
 
 /* Whether this element, inside of one that is on the path, is the next on it. */
-static bool is_next(struct search *s, const char *element)
+static bool is_next(struct xml_search *s, const char *element)
 {
 	struct level *level = &s->levels[s->matched];
 
@@ -67,7 +67,7 @@ static bool is_next(struct search *s, const char *element)
 	return level->seen == 1;
 }
 
-static void read_attribute(struct search *s, const char **attributes)
+static void read_attribute(struct xml_search *s, const char **attributes)
 {
 	for (; *attributes; attributes += 2) {
 		if (!is_named(attributes[0], s->attribute))
@@ -80,7 +80,7 @@ static void read_attribute(struct search *s, const char **attributes)
 
 static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
 {
-	struct search *s = arg;
+	struct xml_search *s = arg;
 
 	if (s->matched == s->count && s->depth >= s->count)
 		s->nested = true; /* counts for the text alone */
@@ -101,7 +101,7 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 
 static void XMLCALL on_end(void *arg, const char *element)
 {
-	struct search *s = arg;
+	struct xml_search *s = arg;
 
 	(void)element;
 	if (s->matched == s->depth)
@@ -111,7 +111,7 @@ static void XMLCALL on_end(void *arg, const char *element)
 
 static void XMLCALL on_text(void *arg, const char *text, int len)
 {
-	struct search *s = arg;
+	struct xml_search *s = arg;
 
 	if (s->attribute || s->matched != s->count || s->depth != s->count)
 		return;
@@ -149,7 +149,7 @@ int xmlvalue_check(const struct dotpath *path, struct err *err)
 	return 0;
 }
 
-static void read_path(const struct dotpath *path, struct search *s)
+static void read_path(const struct dotpath *path, struct xml_search *s)
 {
 	s->levels = mem_array(path->count, sizeof(*s->levels));
 	for (size_t i = 0; i < path->count; i++) {
@@ -168,7 +168,7 @@ static void read_path(const struct dotpath *path, struct search *s)
 
 /* ---- The answer ---- */
 
-static int number(const struct search *s, double *out, struct err *err)
+static int number(const struct xml_search *s, double *out, struct err *err)
 {
 	const char *text = buf_text(&s->text);
 	size_t len = s->text.len;
@@ -188,7 +188,7 @@ static int number(const struct search *s, double *out, struct err *err)
 		err);
 }
 
-static int parse(struct search *s, const char *answer, size_t len, struct err *err)
+static int parse(struct xml_search *s, const char *answer, size_t len, struct err *err)
 {
 	if (len > INT_MAX)
 		return err_set(err, ERR_INVALID, "the answer is too long");
@@ -209,7 +209,7 @@ static int parse(struct search *s, const char *answer, size_t len, struct err *e
 
 int xmlvalue_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
 {
-	struct search s = { .parser = XML_ParserCreate(NULL), .text = BUF_INIT(TEXT_MAX) };
+	struct xml_search s = { .parser = XML_ParserCreate(NULL), .text = BUF_INIT(TEXT_MAX) };
 	struct err own = { 0 };
 	int rc;
 

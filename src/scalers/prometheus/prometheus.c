@@ -32,7 +32,7 @@ struct prometheus_question {
 };
 
 /* As they are written. Owns its texts. */
-struct fields {
+struct prometheus_fields {
 	char *server, *query, *namespace_;
 	struct strmap parameters, headers;
 	bool empty_is_zero;
@@ -40,7 +40,7 @@ struct fields {
 	double activation;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct prometheus_fields, field)
 static const struct param_row rows[] = {
 	{ "serverAddress", PARAM_TEXT, "m", AT(server), .required = true, .help = "URL of the server" },
 	{ "queryParameters", PARAM_MAP, "m", AT(parameters), .help = "more parameters of the request" },
@@ -130,7 +130,7 @@ static char *make_key(const struct prometheus_question *q)
 }
 
 /* What this trigger asks for wins over queryParameters of the same name. */
-static struct prometheus_question *make_question(struct fields *f, struct httpauth *auth, struct err *err)
+static struct prometheus_question *make_question(struct prometheus_fields *f, struct httpauth *auth, struct err *err)
 {
 	struct prometheus_question *q = mem_zalloc(sizeof(*q));
 
@@ -150,7 +150,7 @@ static struct prometheus_question *make_question(struct fields *f, struct httpau
 	return NULL;
 }
 
-static int build_question(struct scaler *out, struct fields *f, struct httpauth *auth, struct err *err)
+static int build_question(struct scaler *out, struct prometheus_fields *f, struct httpauth *auth, struct err *err)
 {
 	struct prometheus_question *q = make_question(f, auth, err);
 	char where[256];
@@ -165,7 +165,7 @@ static int build_question(struct scaler *out, struct fields *f, struct httpauth 
 
 static int prometheus_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct fields f = { 0 };
+	struct prometheus_fields f = { 0 };
 	struct httpauth auth = { 0 };
 	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
 

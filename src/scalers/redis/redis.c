@@ -28,12 +28,12 @@ static const char length_script[] = "local t=redis.call('TYPE',KEYS[1]).ok "
 				    "if t=='hash' then return redis.call('HLEN',KEYS[1]) end "
 				    "return redis.error_reply('ERR unsupported key type: '..t)";
 
-struct fields {
+struct redis_fields {
 	char *list;
 	int64_t length, activation;
 };
 
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct redis_fields, field)
 static const struct param_row rows[] = {
 	{ "listName", PARAM_TEXT, "m", AT(list), .required = true, .help = "the key" },
 	{ "listLength", PARAM_INT64, "m", AT(length), .otherwise = "5", .help = "target: as many per replica" },
@@ -41,8 +41,8 @@ static const struct param_row rows[] = {
 };
 static const struct param_table table = PARAM_TABLE(rows);
 
-static void make_question(struct scaler *out, const struct fields *f, const struct redisserver *server /* takes */,
-	enum rediswatch_notify notify)
+static void make_question(struct scaler *out, const struct redis_fields *f,
+	const struct redisserver *server /* takes */, enum rediswatch_notify notify)
 {
 	struct redis_question *q = mem_zalloc(sizeof(*q));
 
@@ -59,7 +59,7 @@ static int redis_build(const struct scaler_params *params, struct scaler *out, c
 {
 	struct redisserver server = { 0 };
 	enum rediswatch_notify notify;
-	struct fields f = { 0 };
+	struct redis_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err) ||
 			redisparams_check_target(params, "listLength", &f.length, err) ||
 			params_metric_type(params, &out->target_type, err)

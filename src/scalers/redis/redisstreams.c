@@ -19,7 +19,7 @@ struct stream_question {
 	enum rediswatch_notify notify;
 };
 
-struct fields {
+struct redisstreams_fields {
 	char *stream, *group;
 	int64_t targets[3]; /* by mode */
 	int64_t activation;
@@ -29,7 +29,7 @@ struct fields {
  * A group chooses between lag and pending entries, no group the length; what belongs to another
  * mode is read, so that it is well-formed, and does not matter (A.2).
  */
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct redisstreams_fields, field)
 static const struct param_row rows[] = {
 	{ "stream", PARAM_TEXT, "m", AT(stream), .required = true, .help = "the key" },
 	{ "consumerGroup", PARAM_TEXT, "m", AT(group), .help = "whose entries count; without one: all" },
@@ -77,7 +77,7 @@ static void streams_free_data(void *data)
 	free(q);
 }
 
-static void make_question(struct scaler *out, struct fields *f, enum mode mode,
+static void make_question(struct scaler *out, struct redisstreams_fields *f, enum mode mode,
 	const struct redisserver *server /* takes */, enum rediswatch_notify notify)
 {
 	struct stream_question *q = mem_zalloc(sizeof(*q));
@@ -99,7 +99,7 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 {
 	struct redisserver server = { 0 };
 	enum rediswatch_notify notify;
-	struct fields f = { 0 };
+	struct redisstreams_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err);
 	enum mode mode = !f.group ? LENGTH : f.targets[LAG] != 0 ? LAG : PENDING;
 

@@ -37,7 +37,7 @@ struct server {
 	struct rediswatch_pool *pool;
 	struct redisendpoint *endpoint; /* one count; any of those on this server */
 	UT_hash_handle hh;              /* by the endpoint's server_key */
-	struct spot *spots;
+	struct watched_key *spots;
 	struct redis_call *call;
 	struct loop_timer again;
 	int64_t asked_ms;
@@ -47,13 +47,13 @@ struct server {
 };
 
 /* One key on one server. */
-struct spot {
+struct watched_key {
 	struct rediswatch *watch;
 	struct server *server;
-	struct redisendpoint *endpoint; /* one count */
-	struct redissub *sub;           /* NULL: not subscribed to */
-	bool heard;                     /* a notification came: it is on, whatever the server tells */
-	struct spot *prev, *next;       /* of the server */
+	struct redisendpoint *endpoint;  /* one count */
+	struct redissub *sub;            /* NULL: not subscribed to */
+	bool heard;                      /* a notification came: it is on, whatever the server tells */
+	struct watched_key *prev, *next; /* of the server */
 };
 
 struct rediswatch {
@@ -64,7 +64,7 @@ struct rediswatch {
 	enum rediswatch_classes classes;
 	question_look_fn look;
 	void *arg;
-	struct spot **spots; /* owned; usually one */
+	struct watched_key **spots; /* owned; usually one */
 	size_t count;
 };
 
@@ -165,7 +165,7 @@ static void ask_server(struct server *s);
 
 static void on_event(void *arg, const char *message, size_t len)
 {
-	struct spot *spot = arg;
+	struct watched_key *spot = arg;
 	struct server *s = spot->server;
 
 	(void)len;
@@ -183,7 +183,7 @@ static void on_event(void *arg, const char *message, size_t len)
  * A server that does not tell is only bothered with a subscription when somebody asked for push by
  * name.
  */
-static bool wants_subscription(const struct spot *spot)
+static bool wants_subscription(const struct watched_key *spot)
 {
 	switch (spot->server->state) {
 	case ANSWER_NONE: return spot->sub; /* it stays as it was: what failed is a question, not the subscription */
@@ -193,7 +193,7 @@ static bool wants_subscription(const struct spot *spot)
 	return false;
 }
 
-static void settle(struct spot *spot)
+static void settle(struct watched_key *spot)
 {
 	MEM_AUTO char *channel = NULL;
 	struct rediswatch *w = spot->watch;
@@ -222,7 +222,7 @@ static int64_t again_ms(const struct server *s, bool failed)
 		return AGAIN_FAILED_MS;
 	if (s->state == ANSWER_UNTOLD)
 		return AGAIN_UNTOLD_MS;
-	for (const struct spot *spot = s->spots; spot; spot = spot->next)
+	for (const struct watched_key *spot = s->spots; spot; spot = spot->next)
 		if (!is_on(s->flags, spot->watch->classes))
 			return AGAIN_OFF_MS;
 	return AGAIN_ON_MS;
@@ -249,7 +249,7 @@ static void take_setting(struct server *s, const struct redis_reply *reply)
  */
 static void tell_all(struct server *s, bool news)
 {
-	struct spot *spot, *next;
+	struct watched_key *spot, *next;
 
 	DL_FOREACH_SAFE (s->spots, spot, next) {
 		settle(spot);
@@ -322,9 +322,9 @@ static void server_free(struct server *s)
 	free(s);
 }
 
-static struct spot *spot_new(struct rediswatch *w, struct redisendpoint *e)
+static struct watched_key *spot_new(struct rediswatch *w, struct redisendpoint *e)
 {
-	struct spot *spot = mem_zalloc(sizeof(*spot));
+	struct watched_key *spot = mem_zalloc(sizeof(*spot));
 
 	spot->watch = w;
 	spot->endpoint = redisendpoint_ref(e);
@@ -334,7 +334,7 @@ static struct spot *spot_new(struct rediswatch *w, struct redisendpoint *e)
 	return spot;
 }
 
-static void spot_free(struct spot *spot)
+static void spot_free(struct watched_key *spot)
 {
 	struct server *s = spot->server;
 
@@ -348,7 +348,7 @@ static void spot_free(struct spot *spot)
 
 /* ---- What there is to say ---- */
 
-static char *say_off(const struct spot *spot)
+static char *say_off(const struct watched_key *spot)
 {
 	const struct server *s = spot->server;
 	char flags[64];
@@ -360,7 +360,7 @@ static char *say_off(const struct spot *spot)
 		spot->endpoint->base.name, s->flags, flags);
 }
 
-static char *say_untold(const struct spot *spot)
+static char *say_untold(const struct watched_key *spot)
 {
 	const char *address = spot->endpoint->base.name, *needed = classes_of[spot->watch->classes].needed;
 
@@ -373,7 +373,7 @@ static char *say_untold(const struct spot *spot)
 		address, spot->server->why, needed);
 }
 
-static char *say_refused(const struct spot *spot, const char *why)
+static char *say_refused(const struct watched_key *spot, const char *why)
 {
 	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
 			  "&__keyspace@%d__:*",
@@ -381,7 +381,7 @@ static char *say_refused(const struct spot *spot, const char *why)
 }
 
 /* On, though some kinds of things are not announced. */
-static char *say_partly(const struct spot *spot)
+static char *say_partly(const struct watched_key *spot)
 {
 	char flags[64];
 
@@ -394,7 +394,7 @@ static char *say_partly(const struct spot *spot)
 		: mem_dup("");
 }
 
-static enum watch_state report_subscribed(const struct spot *spot, char **text)
+static enum watch_state report_subscribed(const struct watched_key *spot, char **text)
 {
 	const char *why;
 
@@ -413,7 +413,7 @@ static enum watch_state report_subscribed(const struct spot *spot, char **text)
 }
 
 /* The caller owns *text; NULL for none. */
-static enum watch_state report_spot(const struct spot *spot, char **text)
+static enum watch_state report_spot(const struct watched_key *spot, char **text)
 {
 	const struct server *s = spot->server;
 
@@ -494,7 +494,7 @@ void rediswatch_stop(struct rediswatch *w)
 	free(w);
 }
 
-static struct spot *find_spot(struct spot *const *spots, size_t count, const struct redisendpoint *e)
+static struct watched_key *find_spot(struct watched_key *const *spots, size_t count, const struct redisendpoint *e)
 {
 	for (size_t i = 0; i < count; i++)
 		if (spots[i] && strcmp(spots[i]->endpoint->base.key, e->base.key) == 0)
@@ -504,13 +504,13 @@ static struct spot *find_spot(struct spot *const *spots, size_t count, const str
 
 void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const *endpoints, size_t count)
 {
-	struct spot **old = w->spots;
+	struct watched_key **old = w->spots;
 	size_t old_count = w->count;
 
 	w->spots = mem_array(count + 1, sizeof(*w->spots));
 	w->count = 0;
 	for (size_t i = 0; i < count && i < REDISWATCH_ENDPOINTS_MAX; i++) {
-		struct spot *spot;
+		struct watched_key *spot;
 
 		if (find_spot(w->spots, w->count, endpoints[i]))
 			continue; /* given twice */

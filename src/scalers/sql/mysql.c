@@ -32,7 +32,7 @@ static const char *const tls_words[] = {
 #define TLS_UNSAID (sizeof(tls_words) / sizeof(tls_words[0]))
 
 /* As they are written. Owns its texts. */
-struct fields {
+struct mysql_fields {
 	char *query;
 	struct quantity target;
 	double activation;
@@ -45,7 +45,7 @@ struct fields {
  * Orders of look-up as KEDA has them; tls and the four behind it are ours, and so are hostFromEnv
  * and its like, of which KEDA's manual speaks.
  */
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct mysql_fields, field)
 static const struct param_row rows[] = {
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "gives one number" },
 	{ "queryValue", PARAM_TARGET, "m", AT(target), .required = true, .help = "target: as much per replica" },
@@ -70,7 +70,7 @@ static const struct param_table table = PARAM_TABLE(rows);
  * Without a connection string. KEDA joins host and port before the driver splits them again: what
  * is wrong is said here.
  */
-static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err *err)
+static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
 {
 	MEM_AUTO char *joined = NULL;
 
@@ -97,7 +97,7 @@ static int read_single(const struct fields *f, struct mysqldsn *dsn, struct err 
 	return 0;
 }
 
-static int read_tls(const struct fields *f, struct mysqldsn *dsn, struct err *err)
+static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
 		return err_set(err, ERR_INVALID, "parameter \"tls\": the connection string says tls already");
@@ -120,7 +120,7 @@ static int read_tls(const struct fields *f, struct mysqldsn *dsn, struct err *er
 }
 
 /* As the driver does it: the names for the connection, then all variables in one statement. */
-static struct mysqlendpoint *make_endpoint(const struct fields *f, const struct mysqldsn *d, struct err *err)
+static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const struct mysqldsn *d, struct err *err)
 {
 	MEM_AUTO char *names = d->charset || d->collation
 		? mem_printf("SET NAMES %s%s%s", d->charset ? d->charset : "utf8mb4", d->collation ? " COLLATE " : "",
@@ -150,7 +150,7 @@ static struct mysqlendpoint *make_endpoint(const struct fields *f, const struct 
 }
 
 /* A connection string has the last word. */
-static struct mysqlendpoint *read_endpoint(const struct fields *f, struct err *err)
+static struct mysqlendpoint *read_endpoint(const struct mysql_fields *f, struct err *err)
 {
 	struct mysqldsn dsn = { .native_passwords = true };
 	struct mysqlendpoint *endpoint = NULL;
@@ -166,7 +166,7 @@ static struct mysqlendpoint *read_endpoint(const struct fields *f, struct err *e
  * With a connection string KEDA takes what follows its last slash, parameters and all; what could
  * be a password there is refused by the parser.
  */
-static char *make_name(const struct fields *f)
+static char *make_name(const struct mysql_fields *f)
 {
 	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
 	const char *database = f->string ? slash ? slash + 1 : f->string : f->database;
@@ -174,7 +174,7 @@ static char *make_name(const struct fields *f)
 	return params_normalise(mem_printf("mysql-%s", database ? database : ""));
 }
 
-static struct question *make_question(struct fields *f, struct err *err)
+static struct question *make_question(struct mysql_fields *f, struct err *err)
 {
 	struct mysqlendpoint *endpoint = read_endpoint(f, err);
 	struct mysql_question *q;
@@ -190,7 +190,7 @@ static struct question *make_question(struct fields *f, struct err *err)
 }
 
 /* The parts of an address are judged together, whatever else is unknown. */
-static int judge_address(const struct scaler_params *params, const struct fields *f, struct err *err)
+static int judge_address(const struct scaler_params *params, const struct mysql_fields *f, struct err *err)
 {
 	static const size_t parts[] = { AT(string), AT(host), AT(port), AT(user) };
 	struct mysqldsn dsn = { 0 };
@@ -207,7 +207,7 @@ static int judge_address(const struct scaler_params *params, const struct fields
 
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct fields f = { .tls = TLS_UNSAID };
+	struct mysql_fields f = { .tls = TLS_UNSAID };
 	int rc = params_read(&table, params, &f, err);
 
 	if (rc >= 0 && params_metric_type(params, &out->target_type, err))

@@ -24,7 +24,7 @@ struct pg_question {
 /* ---- Parameters ---- */
 
 /* As they are written. Owns its texts. */
-struct fields {
+struct postgresql_fields {
 	char *query, *channel;
 	struct quantity target;
 	double activation;
@@ -37,7 +37,7 @@ struct fields {
  * Orders of look-up as keda-scalers.md A.3 has them; ca, cert, key and keyPassword are ours, named
  * as elsewhere.
  */
-#define AT(field) offsetof(struct fields, field)
+#define AT(field) offsetof(struct postgresql_fields, field)
 static const struct param_row rows[] = {
 	{ "query", PARAM_TEXT, "m", AT(query), .required = true, .help = "one statement that gives one number" },
 	{ "notifyChannel", PARAM_TEXT, "m", AT(channel), .help = "a NOTIFY there wakes the trigger" },
@@ -58,7 +58,7 @@ static const struct param_row rows[] = {
 static const struct param_table table = PARAM_TABLE(rows);
 
 /* Without a connection string all five are needed; KEDA asks for them one by one, in this order. */
-static int check_parts(const struct scaler_params *params, const struct fields *f, struct err *err)
+static int check_parts(const struct scaler_params *params, const struct postgresql_fields *f, struct err *err)
 {
 	const struct {
 		const char *name, *value;
@@ -80,7 +80,8 @@ static int check_parts(const struct scaler_params *params, const struct fields *
 	return 0;
 }
 
-static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct fields *f, struct err *err)
+static struct pgendpoint *make_endpoint(const struct scaler_params *params, const struct postgresql_fields *f,
+	struct err *err)
 {
 	struct pgendpoint_config config = {
 		.connection = f->connection,
@@ -105,7 +106,7 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	return endpoint;
 }
 
-static int check_question(const struct fields *f, struct err *err)
+static int check_question(const struct postgresql_fields *f, struct err *err)
 {
 	if (pgquery_is_several(f->query))
 		return err_set(err, ERR_INVALID,
@@ -128,7 +129,7 @@ static void free_data(void *data)
 	free(q);
 }
 
-static struct question *make_question(const struct scaler_params *params, struct fields *f, struct err *err)
+static struct question *make_question(const struct scaler_params *params, struct postgresql_fields *f, struct err *err)
 {
 	struct pgendpoint *endpoint = make_endpoint(params, f, err);
 	struct pg_question *q;
@@ -146,7 +147,7 @@ static struct question *make_question(const struct scaler_params *params, struct
 
 static int build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
-	struct fields f = { 0 };
+	struct postgresql_fields f = { 0 };
 	int rc = params_read(&table, params, &f, err);
 
 	if (rc >= 0 && (check_question(&f, err) || params_metric_type(params, &out->target_type, err)))

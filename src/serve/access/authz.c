@@ -24,7 +24,7 @@ struct authz_wait {
 	char *forbidden; /* what a no is told as */
 };
 
-struct question {
+struct access_question {
 	const struct identity *who;
 	const struct review_access *access;
 };
@@ -33,12 +33,12 @@ struct question {
 
 /* The user first: nobody outside can foresee its keyed fingerprint, or choose keys that collide. */
 
-struct key {
+struct access_key {
 	char bytes[KEY_MAX];
 	size_t len;
 };
 
-static bool key_put(struct key *k, const char *text)
+static bool key_put(struct access_key *k, const char *text)
 {
 	size_t len = text ? strlen(text) + 1 : 1;
 
@@ -49,7 +49,7 @@ static bool key_put(struct key *k, const char *text)
 	return true;
 }
 
-static bool make_key(struct key *k, const struct identity *who, const struct review_access *a)
+static bool make_key(struct access_key *k, const struct identity *who, const struct review_access *a)
 {
 	const char *const parts[] = { who->fingerprint, a->verb, a->path, a->namespace_, a->resource, a->group,
 		a->version, a->name };
@@ -91,7 +91,7 @@ static void on_review(void *arg, bool allowed, const char *reason, const struct 
 static struct kube_call *start(void *owner, const void *question, struct verdicts_entry *entry)
 {
 	struct authz *a = owner;
-	const struct question *q = question;
+	const struct access_question *q = question;
 
 	return review_access(a->kube, &q->who->user, q->access, on_review, entry);
 }
@@ -100,7 +100,7 @@ enum authz_found authz_peek(struct authz *a, const struct identity *who, const s
 	struct err *err)
 {
 	const struct verdict *verdict;
-	struct key key;
+	struct access_key key;
 	char *forbidden;
 
 	if (who->master)
@@ -158,9 +158,9 @@ static void on_verdict(void *arg, const struct verdict *verdict, const struct er
 struct authz_wait *authz_ask(struct authz *a, struct identity *who, const struct review_access *access, authz_fn fn,
 	void *arg)
 {
-	struct question question = { who, access };
+	struct access_question question = { who, access };
 	struct authz_wait *w = mem_zalloc(sizeof(*w));
-	struct key key;
+	struct access_key key;
 
 	make_key(&key, who, access); /* a key cut short was refused by authz_peek before */
 	w->fn = fn;

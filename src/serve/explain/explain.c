@@ -24,7 +24,7 @@ static void reply(struct request *r, struct buf *out)
 
 /* ---- One object ---- */
 
-struct wanted {
+struct wanted_object {
 	char namespace_[254], name[254];
 };
 
@@ -33,7 +33,7 @@ static bool part(const struct request *r, size_t i, char *out, size_t size)
 	return httppath_decode(r->parts.list[i].text, r->parts.list[i].len, false, out, size) == 0 && *out;
 }
 
-static bool read_path(struct request *r, struct wanted *w)
+static bool read_path(struct request *r, struct wanted_object *w)
 {
 	if (part(r, 0, w->namespace_, sizeof(w->namespace_)) && part(r, 1, w->name, sizeof(w->name)))
 		return true;
@@ -43,7 +43,7 @@ static bool read_path(struct request *r, struct wanted *w)
 	return false;
 }
 
-static void reply_unknown(struct request *r, const struct wanted *w, enum nearnames_kind kind)
+static void reply_unknown(struct request *r, const struct wanted_object *w, enum nearnames_kind kind)
 {
 	struct buf text = BUF_INIT(4096);
 
@@ -72,7 +72,7 @@ void explain_handle(struct request *r)
 	const struct store *store = r->serve->cache->store;
 	enum nearnames_kind kind = (enum nearnames_kind)r->route->of;
 	struct object *object = NULL, *job = NULL;
-	struct wanted w;
+	struct wanted_object w;
 
 	if (!read_path(r, &w))
 		return;

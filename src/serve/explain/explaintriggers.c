@@ -6,7 +6,7 @@
 
 #include "cache/survey.h"
 
-struct page {
+struct triggers_page {
 	struct jsonout *j;
 	struct cache *cache;
 	struct object *object;
@@ -25,7 +25,7 @@ static void write_seconds(struct jsonout *j, const char *key, int64_t ms)
 	jsonout_double(j, key, (double)ms / 1000);
 }
 
-static void write_spec(const struct page *p, const struct scaler *s)
+static void write_spec(const struct triggers_page *p, const struct scaler *s)
 {
 	jsonout_int(p->j, "index", s->index);
 	jsonout_text(p->j, "type", s->type->name);
@@ -38,7 +38,7 @@ static void write_spec(const struct page *p, const struct scaler *s)
 		write_quantity(p->j, "target", s->target);
 }
 
-static void write_reading(const struct page *p, const struct scaler *s, bool known, struct reading reading,
+static void write_reading(const struct triggers_page *p, const struct scaler *s, bool known, struct reading reading,
 	const struct answer *answer)
 {
 	jsonout_double(p->j, "activation", s->activation);
@@ -62,7 +62,7 @@ static void write_reading(const struct page *p, const struct scaler *s, bool kno
  * judged: what the verdict made of it; NULL where there is none because another trigger was never
  * read.
  */
-static void write_last(const struct page *p, const struct scaler *s, const struct verdict_trigger *judged)
+static void write_last(const struct triggers_page *p, const struct scaler *s, const struct verdict_trigger *judged)
 {
 	struct err err = { 0 };
 	struct answer answer = { 0 };
@@ -92,7 +92,7 @@ const char *explaintriggers_push_word(enum watch_state state)
 }
 
 /* Whether its source wakes us; null when this trigger has no push. */
-static void write_push(const struct page *p, const struct scaler *s)
+static void write_push(const struct triggers_page *p, const struct scaler *s)
 {
 	struct watch_report report = { .why = "" };
 	enum pushes_state state = pushes_report(s->question, &report);
@@ -116,7 +116,7 @@ static const struct verdict_trigger *judged_as(const struct survey_result *resul
 	return NULL;
 }
 
-static void write_trigger(const struct page *p, const struct scaler *s, const struct survey_result *result)
+static void write_trigger(const struct triggers_page *p, const struct scaler *s, const struct survey_result *result)
 {
 	jsonout_object(p->j, NULL);
 	write_spec(p, s);
@@ -128,7 +128,7 @@ static void write_trigger(const struct page *p, const struct scaler *s, const st
 	jsonout_end_object(p->j);
 }
 
-static void write_composite(const struct page *p, const struct composite *c)
+static void write_composite(const struct triggers_page *p, const struct composite *c)
 {
 	struct jsonout *j = p->j;
 	struct metric_spec metric;
@@ -155,7 +155,7 @@ static void write_composite(const struct page *p, const struct composite *c)
 }
 
 /* result NULL: some trigger was never read, so there is no verdict on all of them. */
-static void write_all(const struct page *p, const struct survey_result *result)
+static void write_all(const struct triggers_page *p, const struct survey_result *result)
 {
 	struct built built = { 0 };
 	struct err err = { 0 };
@@ -181,7 +181,7 @@ static void on_survey(void *arg, const struct survey_result *result)
 
 void explaintriggers_write(struct jsonout *j, struct cache *cache, struct object *o)
 {
-	struct page p = { j, cache, o, &o->of };
+	struct triggers_page p = { j, cache, o, &o->of };
 	struct survey_terms terms = { .max_age_ms = INT64_MAX };
 
 	if (!survey_peek(cache, o, &terms, on_survey, &p))
