@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/timestamp.h"
-#include "crd/phrase.h"
+#include "crd/intern.h"
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
@@ -30,18 +30,18 @@ static enum condition_status status_of(const char *name)
 
 static void condition_done(struct condition *c)
 {
-	phrase_free(c->type);
-	phrase_free(c->reason);
-	phrase_free(c->message);
+	intern_free(c->type);
+	intern_free(c->reason);
+	intern_free(c->message);
 }
 
 static int decode_one(const struct json_at *at, struct condition *out, struct err *err)
 {
 	MEM_AUTO char *status = NULL;
 
-	if (shape_object(at, err) < 0 || phrase_get(at, "type", &out->type, err) < 0 ||
-		json_get_string(at, "status", &status, err) < 0 || phrase_get(at, "reason", &out->reason, err) < 0 ||
-		phrase_get(at, "message", &out->message, err) < 0 ||
+	if (shape_object(at, err) < 0 || intern_get(at, "type", &out->type, err) < 0 ||
+		json_get_string(at, "status", &status, err) < 0 || intern_get(at, "reason", &out->reason, err) < 0 ||
+		intern_get(at, "message", &out->message, err) < 0 ||
 		json_get_time(at, "lastTransitionTime", &out->since_unix_ms, err) < 0 ||
 		json_get_int64(at, "observedGeneration", &out->observed_generation, err) < 0)
 		return -1;
@@ -49,9 +49,9 @@ static int decode_one(const struct json_at *at, struct condition *out, struct er
 		return shape_missing(at, "type", err);
 	out->status = status_of(status != NULL ? status : "");
 	if (out->reason == NULL)
-		out->reason = phrase_dup("");
+		out->reason = intern_dup("");
 	if (out->message == NULL)
-		out->message = phrase_dup("");
+		out->message = intern_dup("");
 	return 0;
 }
 
@@ -122,9 +122,9 @@ void conditions_copy(struct conditions *to, const struct conditions *from)
 	to->count = from->count;
 	for (size_t i = 0; i < from->count; i++) {
 		to->list[i] = from->list[i];
-		to->list[i].type = phrase_dup(from->list[i].type);
-		to->list[i].reason = phrase_dup(from->list[i].reason);
-		to->list[i].message = phrase_dup(from->list[i].message);
+		to->list[i].type = intern_dup(from->list[i].type);
+		to->list[i].reason = intern_dup(from->list[i].reason);
+		to->list[i].message = intern_dup(from->list[i].message);
 	}
 }
 
@@ -147,10 +147,10 @@ static struct condition *append(struct conditions *c, const char *type, int64_t 
 
 	c->list = mem_resize(c->list, c->count + 1, sizeof(*c->list));
 	added = &c->list[c->count++];
-	*added = (struct condition){ .type = phrase_dup(type),
+	*added = (struct condition){ .type = intern_dup(type),
 		.status = CONDITION_UNKNOWN,
-		.reason = phrase_dup(""),
-		.message = phrase_dup(""),
+		.reason = intern_dup(""),
+		.message = intern_dup(""),
 		.since_unix_ms = now_unix_ms };
 	return added;
 }
@@ -160,7 +160,7 @@ static bool replace(const char **text, const char *with)
 {
 	if (strcmp(*text, with) == 0)
 		return false;
-	phrase_set(text, with);
+	intern_set(text, with);
 	return true;
 }
 

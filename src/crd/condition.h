@@ -16,7 +16,7 @@
 
 enum condition_status { CONDITION_UNKNOWN, CONDITION_TRUE, CONDITION_FALSE };
 
-/* Its texts are crd/phrase's. */
+/* Its texts are crd/intern's. */
 struct condition {
 	const char *type;
 	enum condition_status status;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crd/phrase.h"
+#include "crd/intern.h"
 #include "crd/shape.h"
 
 #define CONDITIONS_MAX 100
@@ -14,7 +14,7 @@
 
 static void take_text(const json_t *object, const char *key, const char **out)
 {
-	phrase_set(out, json_str_or_empty(object, key));
+	intern_set(out, json_str_or_empty(object, key));
 }
 
 static enum condition_status status_of(const json_t *condition)
@@ -28,16 +28,16 @@ static enum condition_status status_of(const json_t *condition)
 
 static void says_done(struct hpa_says *s)
 {
-	phrase_free(s->reason);
-	phrase_free(s->message);
+	intern_free(s->reason);
+	intern_free(s->message);
 }
 
 static void take_says(const json_t *condition, enum condition_status usual, struct hpa_says *out)
 {
 	says_done(out);
 	out->status = status_of(condition);
-	out->reason = phrase_dup(json_str_or_empty(condition, "reason"));
-	out->message = out->status == usual ? NULL : phrase_dup(json_str_or_empty(condition, "message"));
+	out->reason = intern_dup(json_str_or_empty(condition, "reason"));
+	out->message = out->status == usual ? NULL : intern_dup(json_str_or_empty(condition, "message"));
 }
 
 static void take_condition(const json_t *one, struct hpa *out)
@@ -69,9 +69,9 @@ static void decode_conditions(const struct json_at *status, struct hpa *out)
 /* The status is the HPA controller's; what cannot be read of it is as if it were not there yet. */
 static void decode_status(const struct json_at *status, struct hpa *out)
 {
-	out->scaling_active_status = phrase_dup("");
-	out->scaling_active_reason = phrase_dup("");
-	out->scaling_active_message = phrase_dup("");
+	out->scaling_active_status = intern_dup("");
+	out->scaling_active_reason = intern_dup("");
+	out->scaling_active_message = intern_dup("");
 	if (!json_is_object(status->value))
 		return;
 	json_get_int32(status, "currentReplicas", &out->current_replicas, NULL);
@@ -120,8 +120,8 @@ static void decode_target(const json_t *object, struct hpa *out)
 
 	if (strcmp(json_str_or_empty(annotations, OWNERSHIP), "false") == 0)
 		return;
-	out->target_api_version = phrase_dup(json_str_or_empty(target, "apiVersion"));
-	out->target_kind = phrase_dup(json_str_or_empty(target, "kind"));
+	out->target_api_version = intern_dup(json_str_or_empty(target, "apiVersion"));
+	out->target_kind = intern_dup(json_str_or_empty(target, "kind"));
 	out->target_name = mem_dup(json_str_or_empty(target, "name"));
 }
 
@@ -160,12 +160,12 @@ void hpa_free(struct hpa *h)
 	if (h == NULL)
 		return;
 	meta_done(&h->meta);
-	phrase_free(h->target_api_version);
-	phrase_free(h->target_kind);
+	intern_free(h->target_api_version);
+	intern_free(h->target_kind);
 	free(h->target_name);
-	phrase_free(h->scaling_active_status);
-	phrase_free(h->scaling_active_reason);
-	phrase_free(h->scaling_active_message);
+	intern_free(h->scaling_active_status);
+	intern_free(h->scaling_active_reason);
+	intern_free(h->scaling_active_message);
 	says_done(&h->able_to_scale);
 	says_done(&h->scaling_limited);
 	for (size_t i = 0; i < h->external_count; i++)

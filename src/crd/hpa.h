@@ -19,7 +19,7 @@
 
 struct hpa_says { /* another condition of the status */
 	enum condition_status status;
-	const char *reason; /* crd/phrase's; NULL: there is no such condition */
+	const char *reason; /* crd/intern's; NULL: there is no such condition */
 	/*
 	 * the same; only where it tells of something unusual (AbleToScale=False,
 	 * ScalingLimited=True): 500 HPAs say the same otherwise; NULL
@@ -39,7 +39,7 @@ struct hpa {
 	 * What it scales, as it is written there; a target_name of NULL: it does not matter, as the
 	 * HPA says itself (annotation validations.keda.sh/hpa-ownership).
 	 */
-	const char *target_api_version, *target_kind; /* crd/phrase's */
+	const char *target_api_version, *target_kind; /* crd/intern's */
 	char *target_name;                            /* owned */
 	/*
 	 * owned; what a source that names its metrics itself had said when the HPA was made: all
@@ -48,7 +48,7 @@ struct hpa {
 	struct hpa_external *externals;
 	size_t external_count;
 	uint64_t spec_fingerprint; /* hpa_spec_fingerprint */
-	/* What it says (status.conditions ScalingActive; "" when absent); crd/phrase's. */
+	/* What it says (status.conditions ScalingActive; "" when absent); crd/intern's. */
 	const char *scaling_active_status, *scaling_active_reason, *scaling_active_message;
 	int32_t current_replicas, desired_replicas;
 	/* For people only. */

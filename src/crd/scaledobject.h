@@ -53,7 +53,7 @@ struct metric_activity {
 	bool active;
 };
 
-struct scaledobject_status {                                               /* single texts are crd/phrase's */
+struct scaledobject_status {                                               /* single texts are crd/intern's */
 	const char *target_kind;                                           /* "apps/v1.Deployment" */
 	const char *gvkr_group, *gvkr_version, *gvkr_kind, *gvkr_resource; /* all or none */
 	int32_t original_replicas;                                         /* INT32_UNSET */

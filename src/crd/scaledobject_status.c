@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/timestamp.h"
-#include "crd/phrase.h"
+#include "crd/intern.h"
 #include "crd/shape.h"
 
 #define NAMES_MAX                                                                                                      \
@@ -22,17 +22,17 @@ static void decode_gvkr(const struct json_at *status, struct scaledobject_status
 
 	if (!json_is_object(at.value))
 		return;
-	phrase_get(&at, "group", &out->gvkr_group, NULL);
-	phrase_get(&at, "version", &out->gvkr_version, NULL);
-	phrase_get(&at, "kind", &out->gvkr_kind, NULL);
-	phrase_get(&at, "resource", &out->gvkr_resource, NULL);
+	intern_get(&at, "group", &out->gvkr_group, NULL);
+	intern_get(&at, "version", &out->gvkr_version, NULL);
+	intern_get(&at, "kind", &out->gvkr_kind, NULL);
+	intern_get(&at, "resource", &out->gvkr_resource, NULL);
 	if (out->gvkr_group != NULL && out->gvkr_version != NULL && out->gvkr_kind != NULL &&
 		out->gvkr_resource != NULL)
 		return;
-	phrase_clear(&out->gvkr_group);
-	phrase_clear(&out->gvkr_version);
-	phrase_clear(&out->gvkr_kind);
-	phrase_clear(&out->gvkr_resource);
+	intern_clear(&out->gvkr_group);
+	intern_clear(&out->gvkr_version);
+	intern_clear(&out->gvkr_kind);
+	intern_clear(&out->gvkr_resource);
 }
 
 /* A string without a NUL inside, else NULL. Borrowed. */
@@ -117,21 +117,21 @@ void scaledobject_status_decode(const struct json_at *at, struct scaledobject_st
 	out->original_replicas = out->paused_replicas = INT32_UNSET;
 	if (!json_is_object(at->value))
 		return;
-	phrase_get(at, "scaleTargetKind", &out->target_kind, NULL);
+	intern_get(at, "scaleTargetKind", &out->target_kind, NULL);
 	decode_gvkr(at, out);
 	json_get_int32(at, "originalReplicaCount", &out->original_replicas, NULL);
 	json_get_time(at, "lastActiveTime", &out->last_active_unix_ms, NULL);
 	decode_names(at, "externalMetricNames", &out->external_metric_names, &out->external_metric_count);
 	decode_names(at, "resourceMetricNames", &out->resource_metric_names, &out->resource_metric_count);
-	phrase_get(at, "compositeScalerName", &out->composite_scaler_name, NULL);
+	intern_get(at, "compositeScalerName", &out->composite_scaler_name, NULL);
 	conditions = json_field(at, "conditions");
 	conditions_decode(&conditions, &out->conditions, NULL);
 	decode_health(at, out);
 	decode_activity(at, out);
 	json_get_int32(at, "pausedReplicaCount", &out->paused_replicas, NULL);
-	phrase_get(at, "hpaName", &out->hpa_name, NULL);
-	phrase_get(at, "triggersTypes", &out->triggers_types, NULL);
-	phrase_get(at, "authenticationsTypes", &out->authentications_types, NULL);
+	intern_get(at, "hpaName", &out->hpa_name, NULL);
+	intern_get(at, "triggersTypes", &out->triggers_types, NULL);
+	intern_get(at, "authenticationsTypes", &out->authentications_types, NULL);
 }
 
 /* ---- Writing ---- */
@@ -369,20 +369,20 @@ static void copy_activity(struct scaledobject_status *to, const struct scaledobj
 void scaledobject_status_copy(struct scaledobject_status *to, const struct scaledobject_status *from)
 {
 	*to = *from;
-	to->target_kind = phrase_dup(from->target_kind);
-	to->gvkr_group = phrase_dup(from->gvkr_group);
-	to->gvkr_version = phrase_dup(from->gvkr_version);
-	to->gvkr_kind = phrase_dup(from->gvkr_kind);
-	to->gvkr_resource = phrase_dup(from->gvkr_resource);
+	to->target_kind = intern_dup(from->target_kind);
+	to->gvkr_group = intern_dup(from->gvkr_group);
+	to->gvkr_version = intern_dup(from->gvkr_version);
+	to->gvkr_kind = intern_dup(from->gvkr_kind);
+	to->gvkr_resource = intern_dup(from->gvkr_resource);
 	to->external_metric_names = copy_names(from->external_metric_names, from->external_metric_count);
 	to->resource_metric_names = copy_names(from->resource_metric_names, from->resource_metric_count);
-	to->composite_scaler_name = phrase_dup(from->composite_scaler_name);
+	to->composite_scaler_name = intern_dup(from->composite_scaler_name);
 	conditions_copy(&to->conditions, &from->conditions);
 	copy_health(to, from);
 	copy_activity(to, from);
-	to->hpa_name = phrase_dup(from->hpa_name);
-	to->triggers_types = phrase_dup(from->triggers_types);
-	to->authentications_types = phrase_dup(from->authentications_types);
+	to->hpa_name = intern_dup(from->hpa_name);
+	to->triggers_types = intern_dup(from->triggers_types);
+	to->authentications_types = intern_dup(from->authentications_types);
 }
 
 static void free_names(char **names, size_t count)
@@ -394,14 +394,14 @@ static void free_names(char **names, size_t count)
 
 void scaledobject_status_done(struct scaledobject_status *s)
 {
-	phrase_free(s->target_kind);
-	phrase_free(s->gvkr_group);
-	phrase_free(s->gvkr_version);
-	phrase_free(s->gvkr_kind);
-	phrase_free(s->gvkr_resource);
+	intern_free(s->target_kind);
+	intern_free(s->gvkr_group);
+	intern_free(s->gvkr_version);
+	intern_free(s->gvkr_kind);
+	intern_free(s->gvkr_resource);
 	free_names(s->external_metric_names, s->external_metric_count);
 	free_names(s->resource_metric_names, s->resource_metric_count);
-	phrase_free(s->composite_scaler_name);
+	intern_free(s->composite_scaler_name);
 	conditions_done(&s->conditions);
 	for (size_t i = 0; i < s->health_count; i++)
 		free(s->health[i].metric);
@@ -409,9 +409,9 @@ void scaledobject_status_done(struct scaledobject_status *s)
 	for (size_t i = 0; i < s->activity_count; i++)
 		free(s->activity[i].metric);
 	free(s->activity);
-	phrase_free(s->hpa_name);
-	phrase_free(s->triggers_types);
-	phrase_free(s->authentications_types);
+	intern_free(s->hpa_name);
+	intern_free(s->triggers_types);
+	intern_free(s->authentications_types);
 	memset(s, 0, sizeof(*s));
 	s->original_replicas = s->paused_replicas = INT32_UNSET;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "crd/phrase.h"
+#include "crd/intern.h"
 #include "decide/statusparts.h"
 #include "decide/verdict.h"
 
@@ -30,8 +30,8 @@ static const struct statusparts_words words = {
 
 static void replace_owned(const char **text, char *with)
 {
-	phrase_free(*text);
-	*text = phrase_take(with);
+	intern_free(*text);
+	*text = intern_take(with);
 }
 
 /* ---- After a reconcile ---- */
@@ -51,15 +51,15 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 		 * The core group has no name, which leaves the slash in front: KEDA's own spelling.
 		 */
 		replace_owned(&status->target_kind, mem_printf("%s/%s.%s", group, o->version, o->kind));
-		phrase_set(&status->gvkr_group, group);
-		phrase_set(&status->gvkr_version, o->version);
-		phrase_set(&status->gvkr_kind, o->kind);
-		phrase_set(&status->gvkr_resource, o->resource);
+		intern_set(&status->gvkr_group, group);
+		intern_set(&status->gvkr_version, o->version);
+		intern_set(&status->gvkr_kind, o->kind);
+		intern_set(&status->gvkr_resource, o->resource);
 	}
 	if (status->original_replicas == INT32_UNSET && o->replicas != INT32_UNSET)
 		status->original_replicas = o->replicas;
 	if (o->hpa_name != NULL)
-		phrase_set(&status->hpa_name, o->hpa_name);
+		intern_set(&status->hpa_name, o->hpa_name);
 }
 
 static void free_health(struct scaledobject_status *status)
@@ -79,7 +79,7 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 		return;
 	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
 	statusparts_free_names(&status->resource_metric_names, &status->resource_metric_count);
-	phrase_set(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
+	intern_set(&status->composite_scaler_name, verdict_has_composite(&so->spec) ? VERDICT_COMPOSITE_NAME : NULL);
 	for (size_t i = 0; i < o->metric_count; i++) {
 		if (o->metrics[i].kind == METRIC_EXTERNAL)
 			statusparts_add_name(&status->external_metric_names, &status->external_metric_count,

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/strmap.h"
-#include "crd/phrase.h"
+#include "crd/intern.h"
 
 #define TYPES_TEXT_MAX 65536 /* triggersTypes: at most SCALEDOBJECT_TRIGGERS_MAX short words */
 
@@ -99,8 +99,8 @@ bool statusparts_is_true(const struct conditions *c, const char *type)
 
 static void replace_owned(const char **text, char *with)
 {
-	phrase_free(*text);
-	*text = phrase_take(with);
+	intern_free(*text);
+	*text = intern_take(with);
 }
 
 typedef const char *(*trigger_text_fn)(const struct trigger *t);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crd/phrase.h"
+#include "crd/intern.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,14 +97,14 @@ static bool is_phrase(const char *text)
 	return (uintptr_t)text - (uintptr_t)phrases < sizeof(phrases);
 }
 
-const char *phrase_dup(const char *text)
+const char *intern_dup(const char *text)
 {
 	const char *phrase = text != NULL ? find(text) : NULL;
 
 	return phrase != NULL ? phrase : mem_dup(text);
 }
 
-const char *phrase_take(char *text)
+const char *intern_take(char *text)
 {
 	const char *phrase = text != NULL ? find(text) : NULL;
 
@@ -114,35 +114,35 @@ const char *phrase_take(char *text)
 	return phrase;
 }
 
-void phrase_free(const char *text)
+void intern_free(const char *text)
 {
 	if (!is_phrase(text))
 		free((void *)(uintptr_t)text);
 }
 
-void phrase_set(const char **slot, const char *text)
+void intern_set(const char **slot, const char *text)
 {
-	const char *copy = phrase_dup(text);
+	const char *copy = intern_dup(text);
 
-	phrase_free(*slot);
+	intern_free(*slot);
 	*slot = copy;
 }
 
-void phrase_clear(const char **slot)
+void intern_clear(const char **slot)
 {
-	phrase_free(*slot);
+	intern_free(*slot);
 	*slot = NULL;
 }
 
-int phrase_get(const struct json_at *at, const char *key, const char **out, struct err *err)
+int intern_get(const struct json_at *at, const char *key, const char **out, struct err *err)
 {
 	char *text = NULL;
 
 	if (json_get_string(at, key, &text, err) < 0)
 		return -1;
 	if (text != NULL) {
-		phrase_free(*out);
-		*out = phrase_take(text);
+		intern_free(*out);
+		*out = intern_take(text);
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "crd/phrase.h"
+#include "crd/intern.h"
 
 #include "given.h"
 
@@ -8,16 +8,16 @@
 static void usual_ones_stand_once(void **state)
 {
 	char own[] = "ScaledObjectReady";
-	const char *a = phrase_dup(own), *b = phrase_take(mem_dup(own));
+	const char *a = intern_dup(own), *b = intern_take(mem_dup(own));
 
 	(void)state;
 	assert_string_equal(a, own);
 	assert_ptr_not_equal(a, own);
 	assert_ptr_equal(a, b);
-	assert_ptr_equal(phrase_dup(""), phrase_take(mem_dup("")));
-	phrase_free(a);
-	phrase_free(b);
-	phrase_free(a); /* nothing happens to it */
+	assert_ptr_equal(intern_dup(""), intern_take(mem_dup("")));
+	intern_free(a);
+	intern_free(b);
+	intern_free(a); /* nothing happens to it */
 	assert_string_equal(b, own);
 }
 
@@ -25,22 +25,22 @@ static void others_are_copies(void **state)
 {
 	char own[] = "Read"; /* how a usual one begins */
 	char *taken = mem_dup("Readyy");
-	const char *a = phrase_dup(own), *b = phrase_take(taken);
+	const char *a = intern_dup(own), *b = intern_take(taken);
 
 	(void)state;
 	assert_string_equal(a, "Read");
 	assert_ptr_not_equal(a, own);
 	assert_ptr_equal(b, taken);
-	phrase_free(a);
-	phrase_free(b);
+	intern_free(a);
+	intern_free(b);
 }
 
 static void null_is_none(void **state)
 {
 	(void)state;
-	assert_null(phrase_dup(NULL));
-	assert_null(phrase_take(NULL));
-	phrase_free(NULL);
+	assert_null(intern_dup(NULL));
+	assert_null(intern_take(NULL));
+	intern_free(NULL);
 }
 
 static void slots(void **state)
@@ -48,15 +48,15 @@ static void slots(void **state)
 	const char *slot = NULL;
 
 	(void)state;
-	phrase_set(&slot, "something of its own");
-	phrase_set(&slot, slot); /* the text that it replaces */
+	intern_set(&slot, "something of its own");
+	intern_set(&slot, slot); /* the text that it replaces */
 	assert_string_equal(slot, "something of its own");
-	phrase_set(&slot, "Ready");
-	assert_ptr_equal(slot, phrase_dup("Ready"));
-	phrase_set(&slot, "another");
-	phrase_clear(&slot);
+	intern_set(&slot, "Ready");
+	assert_ptr_equal(slot, intern_dup("Ready"));
+	intern_set(&slot, "another");
+	intern_clear(&slot);
 	assert_null(slot);
-	phrase_clear(&slot);
+	intern_clear(&slot);
 }
 
 static void of_json(void **state)
@@ -67,16 +67,16 @@ static void of_json(void **state)
 	const char *text = NULL;
 
 	(void)state;
-	assert_int_equal(phrase_get(&at, "type", &text, &err), 0);
-	assert_ptr_equal(text, phrase_dup("Ready"));
-	assert_int_equal(phrase_get(&at, "absent", &text, &err), 0);
+	assert_int_equal(intern_get(&at, "type", &text, &err), 0);
+	assert_ptr_equal(text, intern_dup("Ready"));
+	assert_int_equal(intern_get(&at, "absent", &text, &err), 0);
 	assert_string_equal(text, "Ready");
-	assert_int_equal(phrase_get(&at, "other", &text, &err), 0);
+	assert_int_equal(intern_get(&at, "other", &text, &err), 0);
 	assert_string_equal(text, "something");
-	assert_int_equal(phrase_get(&at, "wrong", &text, &err), -1);
+	assert_int_equal(intern_get(&at, "wrong", &text, &err), -1);
 	assert_string_equal(text, "something");
 	assert_int_equal(err.kind, ERR_INVALID);
-	phrase_free(text);
+	intern_free(text);
 	json_decref(object);
 }
 
