@@ -13,7 +13,7 @@
 #include "net/grpc/grpcstatus.h"
 #include "net/http/httpc.h"
 #include "net/http/httpurl.h"
-#include "net/reach.h"
+#include "net/probe.h"
 
 #define IDLE_MS 60000
 /*
@@ -32,7 +32,7 @@ struct grpc_link {
 	struct grpc_pool *pool;
 	struct grpcendpoint *endpoint;
 	struct httpc *http;
-	struct reach *reach;
+	struct probe *probe;
 	struct loop_task settle; /* those that wait */
 	struct grpc_call *calls;
 	int64_t used_ms; /* loop clock */
@@ -72,7 +72,7 @@ struct grpc_call {
 /* ---- Links ---- */
 
 static void on_sweep(void *arg);
-static void on_reach(void *arg);
+static void on_probe(void *arg);
 static void on_settle(void *arg);
 
 /* Where a proxy leads nobody here can know: then each call finds out by itself. */
@@ -86,14 +86,14 @@ static bool by_proxy(void)
 	return false;
 }
 
-static struct reach *new_reach(struct grpc_link *l)
+static struct probe *new_probe(struct grpc_link *l)
 {
 	struct httpurl_place place;
-	struct reach *r;
+	struct probe *r;
 
 	if (httpurl_place(l->endpoint->url, &place, NULL))
 		return NULL;
-	r = reach_new(l->pool->loop, place.host, place.port, on_reach, l);
+	r = probe_new(l->pool->loop, place.host, place.port, on_probe, l);
 	httpurl_place_done(&place);
 	return r;
 }
@@ -115,7 +115,7 @@ static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e, s
 	l->pool = p;
 	l->endpoint = grpcendpoint_ref(e);
 	l->http = http;
-	l->reach = by_proxy() ? NULL : new_reach(l);
+	l->probe = by_proxy() ? NULL : new_probe(l);
 	loop_task_init(&l->settle, on_settle, l);
 	HASH_ADD_KEYPTR(hh, p->links, e->base.key, strlen(e->base.key), l);
 	if (!loop_timer_pending(&p->sweep))
@@ -130,7 +130,7 @@ static void link_free(struct grpc_link *l)
 	DL_FOREACH_SAFE (l->calls, call, next)
 		grpc_cancel(call);
 	HASH_DEL(l->pool->links, l);
-	reach_free(l->reach);
+	probe_free(l->probe);
 	loop_task_cancel(l->pool->loop, &l->settle);
 	httpc_free(l->http);
 	grpcendpoint_unref(l->endpoint);
@@ -222,8 +222,8 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	bool failed = judge(call, response, transport, &err) != 0;
 
 	call->http = NULL;
-	if (transport && transport->kind == ERR_TEMPORARY && !is_late(call) && call->link->reach)
-		reach_doubt(call->link->reach);
+	if (transport && transport->kind == ERR_TEMPORARY && !is_late(call) && call->link->probe)
+		probe_doubt(call->link->probe);
 	if (failed)
 		err_wrap(&err, "%s", call->method);
 	tell(call, failed ? &err : NULL);
@@ -368,7 +368,7 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 
 static void fail_lost(struct grpc_call *call)
 {
-	struct err err = *reach_lost(call->link->reach);
+	struct err err = *probe_lost(call->link->probe);
 
 	err_wrap(&err, "%s", call->method);
 	tell(call, &err);
@@ -378,7 +378,7 @@ static void on_late(void *arg)
 {
 	struct grpc_call *call = arg;
 
-	if (reach_lost(call->link->reach)) /* or it begins at the end of this turn */
+	if (probe_lost(call->link->probe)) /* or it begins at the end of this turn */
 		fail_lost(call);
 }
 
@@ -387,13 +387,13 @@ static void hold(struct grpc_call *call, const void *message, size_t len)
 	struct grpc_link *l = call->link;
 
 	call->waits = true;
-	call->attempts = reach_attempts(l->reach);
+	call->attempts = probe_attempts(l->probe);
 	buf_append(&call->held, message, len);
 	loop_timer_set(&call->late, left_until(l->pool, call->deadline_ms));
-	reach_want(l->reach);
+	probe_want(l->probe);
 }
 
-static void on_reach(void *arg)
+static void on_probe(void *arg)
 {
 	struct grpc_link *l = arg;
 
@@ -409,18 +409,18 @@ static void on_settle(void *arg)
 	struct grpc_link *l = arg;
 	struct grpc_call *call;
 
-	if (reach_lost(l->reach) && reach_is_trying(l->reach))
+	if (probe_lost(l->probe) && probe_is_trying(l->probe))
 		return;
 	DL_FOREACH (l->calls, call) {
 		if (!call->waits)
 			continue;
-		if (reach_lost(l->reach) && call->attempts < reach_attempts(l->reach)) {
+		if (probe_lost(l->probe) && call->attempts < probe_attempts(l->probe)) {
 			loop_task_queue(l->pool->loop, &l->settle);
 			fail_lost(call);
 			return;
 		}
-		if (reach_lost(l->reach)) {
-			reach_want(l->reach);
+		if (probe_lost(l->probe)) {
+			probe_want(l->probe);
 			return;
 		}
 		call->waits = false;
@@ -442,7 +442,7 @@ struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const 
 	call = call_new(l, method, arg);
 	call->fn = fn;
 	call->deadline_ms = deadline_ms;
-	if (reach_lost(l->reach))
+	if (probe_lost(l->probe))
 		hold(call, message, len);
 	else
 		begin(call, message, len, left_until(p, deadline_ms));

@@ -10,7 +10,7 @@
  * connection: unlike a Redis connection's (net/dns) its answer is libcurl's own to keep. A
  * half-open link is noticed by TCP (net/dial's options), a server that accepts and says nothing by
  * the deadline that every unary call has. Nothing is retried here but what HTTP/2 says was not
- * processed. While nobody answers at the address (net/reach, by net/dns) unary calls wait for the
+ * processed. While nobody answers at the address (net/probe, by net/dns) unary calls wait for the
  * next attempt to connect, or their deadline; streams have a back-off of their own, their owner's.
  */
 

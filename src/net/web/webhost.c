@@ -11,7 +11,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/dns.h"
-#include "net/reach.h"
+#include "net/probe.h"
 
 /* Addresses this old are looked up again; a lookup that failed is not tried again for so long. */
 #define ADDRESSES_MS 30000
@@ -30,7 +30,7 @@ struct webhost {
 	int64_t looked_ms, used_ms;
 	int64_t http1_until_ms;
 	struct dns_lookup *lookup;
-	struct reach *reach; /* NULL: behind a proxy */
+	struct probe *probe; /* NULL: behind a proxy */
 	struct webhost_turn *waiting;
 	unsigned under_way;
 	struct loop_task pump;
@@ -117,15 +117,15 @@ static void refuse_first(struct webhost *h, const char *why)
  */
 static void wait_for_reach(struct webhost *h)
 {
-	if (reach_is_trying(h->reach))
+	if (probe_is_trying(h->probe))
 		return;
-	if (h->waiting->attempts < reach_attempts(h->reach))
-		refuse_first(h, reach_lost(h->reach)->msg);
+	if (h->waiting->attempts < probe_attempts(h->probe))
+		refuse_first(h, probe_lost(h->probe)->msg);
 	else
-		reach_want(h->reach);
+		probe_want(h->probe);
 }
 
-static void on_reach(void *arg)
+static void on_probe(void *arg)
 {
 	struct webhost *h = arg;
 
@@ -142,7 +142,7 @@ static void on_pump(void *arg)
 		refuse_first(h, h->err ? h->err->msg : "the name cannot be looked up");
 		return;
 	}
-	if (reach_lost(h->reach)) {
+	if (probe_lost(h->probe)) {
 		wait_for_reach(h);
 		return;
 	}
@@ -161,7 +161,7 @@ void webhost_wait(struct webhost *h, struct webhost_turn *turn, void (*fn)(void 
 	*turn = (struct webhost_turn){ .host = h,
 		.fn = fn,
 		.arg = arg,
-		.attempts = h->reach ? reach_attempts(h->reach) : 0 };
+		.attempts = h->probe ? probe_attempts(h->probe) : 0 };
 	DL_APPEND(h->waiting, turn);
 	h->used_ms = loop_now_ms(h->table->loop);
 	look_up_if_due(h);
@@ -187,13 +187,13 @@ void webhost_leave(struct webhost_turn *turn)
 void webhost_unanswered(struct webhost *h)
 {
 	h->stale = true;
-	if (h->reach)
-		reach_doubt(h->reach);
+	if (h->probe)
+		probe_doubt(h->probe);
 }
 
 const struct err *webhost_lost(const struct webhost *h)
 {
-	return reach_lost(h->reach);
+	return probe_lost(h->probe);
 }
 
 void webhost_hung(struct webhost *h)
@@ -234,7 +234,7 @@ static void host_free(struct webhost *h)
 		turn->host = NULL;
 	dns_lookup_cancel(h->lookup);
 	loop_task_cancel(h->table->loop, &h->pump);
-	reach_free(h->reach);
+	probe_free(h->probe);
 	err_keep(&h->err, NULL);
 	free(h->addresses);
 	free(h->origin);
@@ -269,7 +269,7 @@ struct webhost *webhost_get(struct webhost_table *t, const struct httpurl_place 
 	h->origin = origin;
 	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
 	h->port = place->port;
-	h->reach = by_proxy ? NULL : reach_new(t->loop, place->host, place->port, on_reach, h);
+	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, on_probe, h);
 	loop_task_init(&h->pump, on_pump, h);
 	HASH_ADD_KEYPTR(hh, t->hosts, h->origin, strlen(h->origin), h);
 	return h;

@@ -52,7 +52,7 @@ void webhost_leave(struct webhost_turn *turn); /* no longer waiting or under way
 const char *webhost_addresses(const struct webhost *h); /* for httpc_request.addresses; NULL: nothing to say */
 /*
  * a connection failed: the name is looked up before the next, and whether anybody answers there
- * (net/reach): while nobody does, turns wait
+ * (net/probe): while nobody does, turns wait
  */
 void webhost_unanswered(struct webhost *h);
 /* why nobody gets a turn: the server cannot be reached; NULL */

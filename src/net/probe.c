@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "net/reach.h"
+#include "net/probe.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,11 +10,11 @@
 /* A lost SYN is sent again after a second: one more, then a new attempt. */
 #define ATTEMPT_MS 2000
 
-struct reach {
+struct probe {
 	struct loop *loop;
 	char *host;
 	uint16_t port;
-	reach_fn fn;
+	probe_fn fn;
 	void *arg;
 	struct dial *dial; /* NULL between two attempts */
 	struct loop_timer again;
@@ -26,7 +26,7 @@ struct reach {
 
 static void on_dialled(void *arg, int fd, const struct err *err)
 {
-	struct reach *r = arg;
+	struct probe *r = arg;
 
 	r->dial = NULL;
 	if (fd >= 0)
@@ -38,14 +38,14 @@ static void on_dialled(void *arg, int fd, const struct err *err)
 
 static void on_again(void *arg)
 {
-	struct reach *r = arg;
+	struct probe *r = arg;
 
 	r->began_ms = loop_now_ms(r->loop);
 	r->attempts++;
 	r->dial = dial_start(r->loop, r->host, r->port, ATTEMPT_MS, on_dialled, r);
 }
 
-void reach_want(struct reach *r)
+void probe_want(struct probe *r)
 {
 	int64_t due_ms;
 
@@ -58,30 +58,30 @@ void reach_want(struct reach *r)
 	loop_timer_set(&r->again, due_ms > 0 ? due_ms : 0);
 }
 
-void reach_doubt(struct reach *r)
+void probe_doubt(struct probe *r)
 {
 	if (!r->failures)
-		reach_want(r);
+		probe_want(r);
 }
 
-const struct err *reach_lost(const struct reach *r)
+const struct err *probe_lost(const struct probe *r)
 {
 	return r ? r->lost : NULL;
 }
 
-bool reach_is_trying(const struct reach *r)
+bool probe_is_trying(const struct probe *r)
 {
 	return r->dial;
 }
 
-unsigned reach_attempts(const struct reach *r)
+unsigned probe_attempts(const struct probe *r)
 {
 	return r->attempts;
 }
 
-struct reach *reach_new(struct loop *loop, const char *host, uint16_t port, reach_fn fn, void *arg)
+struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, probe_fn fn, void *arg)
 {
-	struct reach *r = mem_zalloc(sizeof(*r));
+	struct probe *r = mem_zalloc(sizeof(*r));
 
 	r->loop = loop;
 	r->host = mem_dup(host);
@@ -92,7 +92,7 @@ struct reach *reach_new(struct loop *loop, const char *host, uint16_t port, reac
 	return r;
 }
 
-void reach_free(struct reach *r)
+void probe_free(struct probe *r)
 {
 	if (!r)
 		return;
