@@ -179,7 +179,7 @@ static void say_jobs(const struct explaintext_page *p, const json_t *answer)
 	explaintext_field_of(p, "Jobs", &line);
 }
 
-static void say_directives(const struct explaintext_page *p, const json_t *answer)
+static void say_annotations(const struct explaintext_page *p, const json_t *answer)
 {
 	const json_t *pausing = json_object_get(answer, "pausing"), *replicas = json_object_get(pausing, "replicas");
 	struct buf line = EXPLAINTEXT_LINE();
@@ -403,7 +403,7 @@ void explaintext_render(const json_t *answer, const struct asking_screen *screen
 		say_jobs(&p, answer);
 	else
 		say_target(&p, answer);
-	say_directives(&p, answer);
+	say_annotations(&p, answer);
 	say_decision(&p, answer);
 	if (!is_job(answer))
 		say_hpa(&p, answer);

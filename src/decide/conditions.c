@@ -92,7 +92,7 @@ static void record_metrics(const struct scaledobject *so, const struct reconcile
 }
 
 /* keda-core.md 2.3 rows 1 to 3. */
-static void record_pause(const struct statusparts *p, const struct directives *says)
+static void record_pause(const struct statusparts *p, const struct annotations *says)
 {
 	p->status->paused_replicas = says->paused ? says->paused_replicas : INT32_UNSET;
 	statusparts_pause(p, says->paused || says->scale_in_paused || says->scale_out_paused);
@@ -137,9 +137,9 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 		say_no_fallback(&p);
 		free_health(status);
 	}
-	if (o->directives != NULL)
-		record_pause(&p, o->directives);
-	statusparts_reconciled(&p, o->err, o->directives != NULL && o->directives->paused);
+	if (o->annotations != NULL)
+		record_pause(&p, o->annotations);
+	statusparts_reconciled(&p, o->err, o->annotations != NULL && o->annotations->paused);
 	if (o->err != NULL)
 		mirror_hpa(&p, o->hpa);
 }

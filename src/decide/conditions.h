@@ -15,7 +15,7 @@
 #include "base/metric.h"
 #include "crd/hpa.h"
 #include "crd/scaledobject.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/scale.h"
 
 /* The outcome of one reconcile. Strings borrowed. */
@@ -32,7 +32,7 @@ struct reconcile_outcome {
 	 * what the annotations say, for Paused and pausedReplicaCount; NULL: they cannot be read,
 	 * Paused stays
 	 */
-	const struct directives *directives;
+	const struct annotations *annotations;
 };
 
 /*

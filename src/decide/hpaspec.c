@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/quantity.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/inherit.h"
 #include "decide/verdict.h"
 
@@ -222,16 +222,16 @@ static void disable(json_t **behavior, const char *direction)
 static int make_behavior(const struct scaledobject *so, json_t **out, struct err *err)
 {
 	const char *written = so->spec.hpa_behavior;
-	struct directives directives;
+	struct annotations annotations;
 
 	*out = NULL;
-	if (directives_read(so, &directives, err) < 0)
+	if (annotations_read(so, &annotations, err) < 0)
 		return -1;
 	if (written != NULL && (*out = json_parse(written, strlen(written), err)) == NULL)
 		return -1;
-	if (directives.scale_in_paused)
+	if (annotations.scale_in_paused)
 		disable(out, "scaleDown");
-	if (directives.scale_out_paused)
+	if (annotations.scale_out_paused)
 		disable(out, "scaleUp");
 	return 0;
 }

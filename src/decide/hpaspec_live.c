@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 
 #define OWNER_KIND  "ScaledObject"
 #define OWNER_GROUP "keda.sh/"
@@ -46,12 +46,12 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 
 enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *live_object)
 {
-	struct directives directives;
+	struct annotations annotations;
 
 	if (is_ours_already(so, live_object))
 		return HPASPEC_OURS;
-	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || directives_read(so, &directives, NULL) < 0 ||
-		!directives.transfer_hpa)
+	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || annotations_read(so, &annotations, NULL) < 0 ||
+		!annotations.transfer_hpa)
 		return HPASPEC_FOREIGN;
 	return HPASPEC_TAKEABLE;
 }
@@ -137,10 +137,10 @@ static bool may_take(const json_t *desired)
 {
 	const char *text = json_string_value(
 		json_object_get(json_object_get(json_object_get(desired, "metadata"), "annotations"),
-			DIRECTIVES_TRANSFER_HPA));
+			ANNOTATION_TRANSFER_HPA));
 	bool yes;
 
-	return text != NULL && directives_read_bool(text, &yes) && yes;
+	return text != NULL && annotations_read_bool(text, &yes) && yes;
 }
 
 /*

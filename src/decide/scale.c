@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 #include "base/mem.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/verdict.h"
 
 #define MS_PER_S 1000
@@ -41,11 +41,11 @@ static void say_active(struct scale_decision *d, enum condition_status status, c
 	d->active_message = message;
 }
 
-static const struct directives no_directives = { .paused_replicas = INT32_UNSET };
+static const struct annotations no_annotations = { .paused_replicas = INT32_UNSET };
 
-static const struct directives *directives_of(const struct scale_facts *facts)
+static const struct annotations *annotations_of(const struct scale_facts *facts)
 {
-	return facts->directives != NULL ? facts->directives : &no_directives;
+	return facts->annotations != NULL ? facts->annotations : &no_annotations;
 }
 
 /* No trigger at all means that nothing is known, which must not look like "nothing to do". */
@@ -68,7 +68,7 @@ static struct scale_decision observe(const struct scale_facts *facts)
 {
 	struct scale_decision d = { .replicas = facts->replicas > 0 ? facts->replicas : 0,
 		.trigger = -1,
-		.forced = directives_of(facts)->force_active };
+		.forced = annotations_of(facts)->force_active };
 	const struct composite *composite = facts->composite;
 	int first_active = -1, first_failing = -1;
 
@@ -142,7 +142,7 @@ static void act(struct scale_decision *d, enum scale_rule rule, int32_t replicas
 
 static void raise_to(const struct scale_facts *facts, struct scale_decision *d, enum scale_rule rule, int32_t replicas)
 {
-	if (directives_of(facts)->scale_out_paused)
+	if (annotations_of(facts)->scale_out_paused)
 		d->rule = SCALE_RULE_SCALE_OUT_PAUSED;
 	else
 		act(d, rule, replicas);
@@ -197,7 +197,7 @@ static void decide_scale_in(const struct scale_facts *facts, struct scale_decisi
 	int64_t end = never ? add_seconds(facts->created_unix_ms, initial_s)
 			    : add_seconds(d->last_active_unix_ms, scaledobject_cooldown_s(spec));
 
-	if (directives_of(facts)->scale_in_paused) {
+	if (annotations_of(facts)->scale_in_paused) {
 		d->rule = SCALE_RULE_SCALE_IN_PAUSED; /* KEDA speaks of no cooldown then, either */
 		return;
 	}
@@ -238,7 +238,7 @@ static struct scale_decision decide_paused(const struct scale_facts *facts)
 		.replicas = facts->replicas > 0 ? facts->replicas : 0,
 		.trigger = -1,
 		.last_active_unix_ms = facts->last_active_unix_ms };
-	int32_t kept = directives_of(facts)->paused_replicas;
+	int32_t kept = annotations_of(facts)->paused_replicas;
 
 	if (kept >= 0 && facts->replicas_known && kept != facts->replicas)
 		act(&d, SCALE_RULE_PAUSED, kept);
@@ -249,7 +249,7 @@ struct scale_decision scale_decide(const struct scale_facts *facts)
 {
 	struct scale_decision d;
 
-	if (directives_of(facts)->paused)
+	if (annotations_of(facts)->paused)
 		return decide_paused(facts);
 	d = observe(facts);
 	judge_ready(facts, &d);

@@ -24,13 +24,13 @@
 #include "crd/scaledobject.h"
 #include "decide/verdict.h"
 
-struct directives; /* decide/directives.h */
+struct annotations; /* decide/annotations.h */
 
 struct scale_facts {
 	const struct scaledobject_spec *spec;
 	int64_t created_unix_ms;
 	int64_t now_unix_ms;
-	const struct directives *directives;    /* what the annotations say; NULL: nothing */
+	const struct annotations *annotations;  /* what the annotations say; NULL: nothing */
 	const struct verdict_trigger *triggers; /* external ones only */
 	size_t trigger_count;
 	/* cpu and memory triggers: alone they keep an object active (keda-core.md 3.3 step 6) */

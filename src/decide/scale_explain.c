@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/timestamp.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/sentence.h"
 #include "decide/verdict.h"
 
@@ -111,7 +111,7 @@ static void add_composite(struct sentence *s, const struct scale_facts *facts)
 static void add_activity(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
 	if (d->forced)
-		sentence_add(s, "annotation " DIRECTIVES_FORCE);
+		sentence_add(s, "annotation " ANNOTATION_FORCE);
 	else if (facts->composite != NULL && facts->composite->active)
 		add_composite(s, facts);
 	else if (any(facts, PICK_ACTIVE))
@@ -219,22 +219,22 @@ static void explain_deactivate(struct sentence *s, const struct scale_facts *fac
 
 static void explain_paused(struct sentence *s, const struct scale_facts *facts, const struct scale_decision *d)
 {
-	const struct directives *says = facts->directives;
+	const struct annotations *says = facts->annotations;
 
 	if (says == NULL || says->paused_replicas == INT32_UNSET)
-		sentence_add(s, "paused by annotation " DIRECTIVES_PAUSED);
+		sentence_add(s, "paused by annotation " ANNOTATION_PAUSED);
 	else if (d->act)
-		sentence_add(s, "scaling from %d to %d: paused at these by annotation " DIRECTIVES_PAUSED_REPLICAS,
+		sentence_add(s, "scaling from %d to %d: paused at these by annotation " ANNOTATION_PAUSED_REPLICAS,
 			(int)facts->replicas, (int)d->replicas);
 	else
-		sentence_add(s, "paused at %d replica%s by annotation " DIRECTIVES_PAUSED_REPLICAS,
+		sentence_add(s, "paused at %d replica%s by annotation " ANNOTATION_PAUSED_REPLICAS,
 			(int)says->paused_replicas, says->paused_replicas == 1 ? "" : "s");
 }
 
 static void explain_scale_out_paused(struct sentence *s, const struct scale_facts *facts,
 	const struct scale_decision *d)
 {
-	sentence_add(s, "held at %d by annotation " DIRECTIVES_PAUSED_OUT ": ", (int)d->replicas);
+	sentence_add(s, "held at %d by annotation " ANNOTATION_PAUSED_OUT ": ", (int)d->replicas);
 	if (d->active) {
 		sentence_add(s, "active by ");
 		add_activity(s, facts, d);
@@ -276,7 +276,7 @@ char *scale_explain(const struct scale_facts *facts, const struct scale_decision
 		break;
 	case SCALE_RULE_PAUSED: explain_paused(&s, facts, d); break;
 	case SCALE_RULE_SCALE_IN_PAUSED:
-		sentence_add(&s, "held at %d by annotation " DIRECTIVES_PAUSED_IN ": ", (int)d->replicas);
+		sentence_add(&s, "held at %d by annotation " ANNOTATION_PAUSED_IN ": ", (int)d->replicas);
 		add_quiet(&s, facts);
 		break;
 	case SCALE_RULE_SCALE_OUT_PAUSED: explain_scale_out_paused(&s, facts, d); break;

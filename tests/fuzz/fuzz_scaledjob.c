@@ -11,7 +11,7 @@
 
 #include "base/mem.h"
 #include "crd/scaled.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/jobs/jobconditions.h"
 #include "decide/jobs/jobs.h"
 #include "decide/jobs/jobspec.h"
@@ -134,7 +134,7 @@ static void check_conditions(const struct scaledjob *sj)
 	struct scaledobject_status wanted = { 0 }, again = { 0 };
 
 	o.err = check_judgement(sj, &err) ? NULL : &err;
-	o.paused_known = directives_read_paused(&sj->meta.annotations, &o.paused, NULL) == 0;
+	o.paused_known = annotations_read_paused(&sj->meta.annotations, &o.paused, NULL) == 0;
 	scaledobject_status_copy(&wanted, &sj->status);
 	jobconditions_after_reconcile(sj, &o, T, &wanted);
 	scaledobject_status_copy(&again, &wanted);

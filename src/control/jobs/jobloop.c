@@ -303,7 +303,7 @@ static void keep_minimum(struct work *work, const struct scaledjob *sj)
 void jobloop_decide(struct work *work, const struct survey_result *result)
 {
 	const struct scaledjob *sj = work->object->of.sj;
-	bool paused, held = !sj || directives_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
+	bool paused, held = !sj || annotations_read_paused(&sj->meta.annotations, &paused, NULL) || paused;
 
 	/* What is wrong with the object reconcile says, in Ready; a pause is its work, too. */
 	if (held || result->err)

@@ -31,9 +31,9 @@
 /* What the object asks for, as far as it can be told now. */
 struct job_wish {
 	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
-	const struct directives *directives; /* no more than whether it is paused; NULL: it cannot be read */
-	const char *words;                   /* of KEDA's Event about what is wrong, where we say more; NULL */
-	const char **metrics;                /* names; borrowed, the array is owned. NULL: not known */
+	const struct annotations *annotations; /* no more than whether it is paused; NULL: it cannot be read */
+	const char *words;                     /* of KEDA's Event about what is wrong, where we say more; NULL */
+	const char **metrics;                  /* names; borrowed, the array is owned. NULL: not known */
 	size_t metric_count;
 };
 
@@ -44,8 +44,8 @@ static bool conclude(struct work *work, const struct scaledjob *sj, const struct
 {
 	struct job_outcome outcome = {
 		.err = err,
-		.paused_known = wish->directives != NULL,
-		.paused = wish->directives && wish->directives->paused,
+		.paused_known = wish->annotations != NULL,
+		.paused = wish->annotations && wish->annotations->paused,
 		.metric_names = err ? NULL : wish->metrics,
 		.metric_count = err ? 0 : wish->metric_count,
 	};
@@ -81,7 +81,7 @@ static void report_success(struct work *work, const struct scaledjob *sj, const 
 {
 	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
 
-	polling_follow(work, wish->directives, conclude_well(work, sj, wish), was_paused);
+	polling_follow(work, wish->annotations, conclude_well(work, sj, wish), was_paused);
 }
 
 /*
@@ -222,16 +222,16 @@ static void note_asked(struct work *work, const struct scaledjob *sj, bool pause
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
 	struct job_wish wish = { .waits = false };
-	struct directives directives = { 0 };
+	struct annotations annotations = { 0 };
 	struct err err = { 0 };
 
-	if (directives_read_paused(&sj->meta.annotations, &directives.paused, &err)) {
+	if (annotations_read_paused(&sj->meta.annotations, &annotations.paused, &err)) {
 		failed(work, sj, &wish, &err);
 		return;
 	}
-	wish.directives = &directives;
-	note_asked(work, sj, directives.paused);
-	if (directives.paused)
+	wish.annotations = &annotations;
+	note_asked(work, sj, annotations.paused);
+	if (annotations.paused)
 		reconcile_paused(work, sj, &wish);
 	else
 		reconcile_scaled(work, sj, &wish);

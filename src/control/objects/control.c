@@ -25,9 +25,9 @@ static void stop_object(struct work *work)
 static bool awaits_target(struct work *work)
 {
 	const struct scaled *of = &work->object->of;
-	struct directives says;
+	struct annotations says;
 
-	return !of->meta->deleted_unix_ms && directives_read(of->so, &says, NULL) == 0 && !says.paused &&
+	return !of->meta->deleted_unix_ms && annotations_read(of->so, &says, NULL) == 0 && !says.paused &&
 		targets_reads(work->object);
 }
 

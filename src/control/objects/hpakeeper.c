@@ -65,7 +65,7 @@ static void refuse(struct err *err, const char *name, const json_t *live)
 	err_set(err, ERR_INVALID,
 		"the HPA %s exists already and belongs to %s, not to this ScaledObject: delete it, or choose another "
 		"name in spec.advanced.horizontalPodAutoscalerConfig.name, "
-		"or let it be taken over with that name written there and the annotation " DIRECTIVES_TRANSFER_HPA
+		"or let it be taken over with that name written there and the annotation " ANNOTATION_TRANSFER_HPA
 		": \"true\"",
 		name, owner_of(live, owner));
 }

@@ -99,7 +99,7 @@ static enum pause_state keep_at(struct work *work, const struct scaledobject *so
 
 /* What the loop would decide, as it would say it. */
 static struct scale_decision decide(struct work *work, const struct scaledobject *so,
-	const struct directives *directives)
+	const struct annotations *annotations)
 {
 	const struct workload *w;
 	char text[512];
@@ -107,7 +107,7 @@ static struct scale_decision decide(struct work *work, const struct scaledobject
 		.spec = &so->spec,
 		.created_unix_ms = so->meta.created_unix_ms,
 		.now_unix_ms = timestamp_now_ms(),
-		.directives = directives,
+		.annotations = annotations,
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
 	};
 	struct scale_decision d;
@@ -123,7 +123,7 @@ static struct scale_decision decide(struct work *work, const struct scaledobject
 
 /* ---- Both ---- */
 
-enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct directives *directives,
+enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct annotations *annotations,
 	const struct err *target_err, struct err *err)
 {
 	const char *trouble;
@@ -138,12 +138,12 @@ enum pause_state pause_run(struct work *work, const struct scaledobject *so, con
 	}
 	if (hpakeeper_remove(work, so, HPA_STEP))
 		return PAUSE_BUSY;
-	if (target_err && directives->paused_replicas != INT32_UNSET) {
+	if (target_err && annotations->paused_replicas != INT32_UNSET) {
 		*err = *target_err;
 		err_wrap(err, SCALE_STEP);
 		return PAUSE_FAILED;
 	}
-	d = decide(work, so, directives);
+	d = decide(work, so, annotations);
 	if (!d.act || targets_get(work->object, &w) != TARGET_PRESENT)
 		return PAUSE_DONE;
 	return keep_at(work, so, w, d.replicas);

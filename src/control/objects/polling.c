@@ -328,23 +328,23 @@ void polling_stop(struct work *work)
  * What the annotations or the spec say anew is not left to the next poll, nor is another
  * credential.
  */
-static bool take_news(struct work *work, const struct directives *says)
+static bool take_news(struct work *work, const struct annotations *says)
 {
 	struct reconcile_part *r = &work->reconcile;
 	int64_t generation = work->object->of.meta->generation;
 	uint64_t questions = scalers_questions(work->object);
 	bool changed = work->generation != generation;
-	bool news = changed || r->questions != questions || !directives_same(&r->directives, says);
+	bool news = changed || r->questions != questions || !annotations_same(&r->annotations, says);
 
 	work->generation = generation;
 	r->questions = questions;
-	r->directives = *says;
+	r->annotations = *says;
 	if (changed)
 		announce_unknown(work);
 	return news;
 }
 
-void polling_follow(struct work *work, const struct directives *says, bool became_ready, bool was_paused)
+void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused)
 {
 	bool first = !work->loop.running, news = take_news(work, says);
 

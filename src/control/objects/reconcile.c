@@ -41,8 +41,8 @@ struct wish {
 	bool waits;        /* something is not read yet: whoever reads it leads back here */
 	bool refused;      /* another ScaledObject has the target or the HPA */
 	const char *words; /* of KEDA's Event about what is wrong, where they are always the same; NULL */
-	const struct directives *directives; /* NULL: they cannot be read */
-	struct metric_spec *metrics;         /* borrowed names */
+	const struct annotations *annotations; /* NULL: they cannot be read */
+	struct metric_spec *metrics;           /* borrowed names */
 	size_t metric_count;
 	bool undescribed; /* a trigger's metrics are not known */
 	json_t *desired;  /* owned; NULL: no metric is known, so the HPA is left as it is */
@@ -154,7 +154,7 @@ static int wish_make(struct work *work, const struct scaledobject *so, struct wi
 
 static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
 {
-	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas, .directives = wish->directives };
+	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas, .annotations = wish->annotations };
 
 	if (wish->resource[0]) {
 		outcome.group = wish->group;
@@ -223,7 +223,7 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	 */
 	announce_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
 	health_keep(work->object, wish->metrics, wish->metric_count);
-	polling_follow(work, wish->directives, became_ready, was_paused);
+	polling_follow(work, wish->annotations, became_ready, was_paused);
 }
 
 /*
@@ -285,7 +285,7 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
 	}
 	if (finalise_keep(work, so))
 		return;
-	switch (pause_run(work, so, wish->directives, targeted ? NULL : &target_err, &err)) {
+	switch (pause_run(work, so, wish->annotations, targeted ? NULL : &target_err, &err)) {
 	case PAUSE_BUSY: break;
 	case PAUSE_FAILED: report_failure(work, so, wish, &err); break;
 	case PAUSE_DONE: conclude_well(work, so, wish); status_write(work);
@@ -298,11 +298,11 @@ static void reconcile_paused(struct work *work, const struct scaledobject *so, s
  * What failed on the way to one thing says nothing about another: who mends his object does not
  * wait for the back-off that its faults led to.
  */
-static void note_asked(struct work *work, const struct scaledobject *so, const struct directives *says)
+static void note_asked(struct work *work, const struct scaledobject *so, const struct annotations *says)
 {
 	struct reconcile_part *r = &work->reconcile;
 	bool turned = r->paused != says->paused,
-	     changed = r->seen_generation != so->meta.generation || !directives_same(&r->seen, says);
+	     changed = r->seen_generation != so->meta.generation || !annotations_same(&r->seen, says);
 
 	r->paused = says->paused;
 	r->seen_generation = so->meta.generation;
@@ -318,16 +318,16 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 static void reconcile_living(struct work *work, const struct scaledobject *so)
 {
 	struct wish wish = { .replicas = INT32_UNSET };
-	struct directives directives;
+	struct annotations annotations;
 	struct err err = { 0 };
 
-	if (directives_read(so, &directives, &err)) {
+	if (annotations_read(so, &annotations, &err)) {
 		failed(work, so, &wish, &err);
 		return;
 	}
-	wish.directives = &directives;
-	note_asked(work, so, &directives);
-	if (directives.paused)
+	wish.annotations = &annotations;
+	note_asked(work, so, &annotations);
+	if (annotations.paused)
 		reconcile_paused(work, so, &wish);
 	else
 		reconcile_scaled(work, so, &wish);

@@ -66,13 +66,13 @@ static uint64_t print_of(struct scale_failure f)
 	return f.err ? fingerprint_fast(f.metric_name, strlen(f.metric_name)) + f.err->kind : 0;
 }
 
-static void decide(struct work *work, const struct survey_result *r, const struct directives *directives)
+static void decide(struct work *work, const struct survey_result *r, const struct annotations *annotations)
 {
 	struct scale_facts facts = {
 		.spec = &r->of.so->spec,
 		.created_unix_ms = r->of.meta->created_unix_ms,
 		.now_unix_ms = timestamp_now_ms(),
-		.directives = directives,
+		.annotations = annotations,
 		.triggers = r->triggers,
 		.trigger_count = r->count,
 		.resource_count = r->resource_count,
@@ -104,16 +104,16 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 void scaleloop_decide(struct work *work, const struct survey_result *result)
 {
 	const struct workload *w;
-	struct directives directives;
+	struct annotations annotations;
 
 	/*
 	 * What is wrong with the object reconcile says, in Ready; or it waits, as for another
 	 * target that was named a moment ago. A pause is its work, too, and a target that is
 	 * another's, which it may not have looked at yet.
 	 */
-	if (result->err || directives_read(result->of.so, &directives, NULL) || directives.paused ||
+	if (result->err || annotations_read(result->of.so, &annotations, NULL) || annotations.paused ||
 		rivals_refuse(work, result->of.so, NULL))
 		queue_mark(work);
 	else if (targets_get(work->object, &w) != TARGET_UNREAD)
-		decide(work, result, &directives);
+		decide(work, result, &annotations);
 }

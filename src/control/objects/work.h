@@ -17,8 +17,8 @@
 #include "cache/objects/jobpods.h"
 #include "cache/survey.h"
 #include "crd/scaled.h"
+#include "decide/annotations.h"
 #include "decide/conditions.h"
-#include "decide/directives.h"
 #include "decide/jobs/jobconditions.h"
 #include "decide/jobs/jobs.h"
 #include "decide/scale.h"
@@ -92,12 +92,12 @@ struct reconcile_part {
 	char *said_error;    /* the text of the last Event ScaledObjectCheckFailed; NULL */
 	char *said_rival;    /* the text of the last Event about an HPA of others; NULL: there is none */
 	unsigned restore_failures;
-	bool restored;                /* replicas are as they were before us */
-	bool paused;                  /* at the last look */
-	int64_t seen_generation;      /* at the last look */
-	struct directives seen;       /* what the annotations said then */
-	struct directives directives; /* what they said when all was as it should be */
-	uint64_t questions;           /* and what was asked */
+	bool restored;                  /* replicas are as they were before us */
+	bool paused;                    /* at the last look */
+	int64_t seen_generation;        /* at the last look */
+	struct annotations seen;        /* what the annotations said then */
+	struct annotations annotations; /* what they said when all was as it should be */
+	uint64_t questions;             /* and what was asked */
 };
 
 /* control/objects/pause.c: while the object is paused. */
@@ -261,7 +261,7 @@ enum pause_state {
 	PAUSE_DONE,
 	PAUSE_FAILED, /* *err */
 };
-enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct directives *directives,
+enum pause_state pause_run(struct work *work, const struct scaledobject *so, const struct annotations *annotations,
 	const struct err *target_err, struct err *err);
 void pause_forget(struct work *work); /* it is another pause, or none */
 
@@ -320,7 +320,7 @@ void polling_start(struct work *work);
  * object became ready, looks at once at what is new (of the spec, the annotations or a credential),
  * and writes the status.
  */
-void polling_follow(struct work *work, const struct directives *says, bool became_ready, bool was_paused);
+void polling_follow(struct work *work, const struct annotations *says, bool became_ready, bool was_paused);
 /* an extra poll, now; one under way is given up for it */
 void polling_look(struct work *work);
 void polling_wake(struct work *work);     /* a source says "look now": at once, or at the end of the wake interval, with

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/jobs/jobs.h"
 
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/jobs/jobs_parts.h"
 #include "decide/sentence.h"
 
@@ -246,7 +246,7 @@ char *jobs_explain(const struct jobs_facts *facts, const struct jobs_decision *d
 	struct sentence s = sentence_in(out, size);
 
 	switch (d->rule) {
-	case JOBS_RULE_PAUSED: sentence_add(&s, "paused by annotation " DIRECTIVES_PAUSED); break;
+	case JOBS_RULE_PAUSED: sentence_add(&s, "paused by annotation " ANNOTATION_PAUSED); break;
 	case JOBS_RULE_JOBS_UNKNOWN:
 	case JOBS_RULE_PODS_UNKNOWN: explain_unknown(&s, facts, d); break;
 	case JOBS_RULE_BELOW_MIN: explain_below_min(&s, facts, d); break;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/validate/validate_parts.h"
 #include "decide/verdict.h"
 
@@ -174,9 +174,9 @@ static int validate_decoded(const struct scaledobject *so, struct err *err)
 
 static int validate_annotations(const struct scaledobject *so, struct err *err)
 {
-	struct directives directives;
+	struct annotations annotations;
 
-	return directives_read(so, &directives, err);
+	return annotations_read(so, &annotations, err);
 }
 
 static int validate_spec_triggers(const struct scaledobject *so, struct err *err)

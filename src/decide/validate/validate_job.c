@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/jobs/jobs_parts.h"
 #include "decide/validate/validate.h"
 #include "decide/validate/validate_parts.h"
@@ -125,7 +125,7 @@ static int validate_annotations(const struct scaledjob *sj, struct err *err)
 {
 	bool paused;
 
-	return directives_read_paused(&sj->meta.annotations, &paused, err);
+	return annotations_read_paused(&sj->meta.annotations, &paused, err);
 }
 
 /*
@@ -315,17 +315,17 @@ static const struct {
 static const struct {
 	const char *annotation, *text;
 } idle_annotations[] = {
-	{ DIRECTIVES_PAUSED_REPLICAS,
-		"metadata.annotations[" DIRECTIVES_PAUSED_REPLICAS "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+	{ ANNOTATION_PAUSED_REPLICAS,
+		"metadata.annotations[" ANNOTATION_PAUSED_REPLICAS "] has no effect on a ScaledJob: " ANNOTATION_PAUSED
 		" pauses it" },
-	{ DIRECTIVES_PAUSED_IN,
-		"metadata.annotations[" DIRECTIVES_PAUSED_IN
+	{ ANNOTATION_PAUSED_IN,
+		"metadata.annotations[" ANNOTATION_PAUSED_IN
 		"] has no effect on a ScaledJob: its running Jobs are never ended for having too little to do" },
-	{ DIRECTIVES_PAUSED_OUT,
-		"metadata.annotations[" DIRECTIVES_PAUSED_OUT "] has no effect on a ScaledJob: " DIRECTIVES_PAUSED
+	{ ANNOTATION_PAUSED_OUT,
+		"metadata.annotations[" ANNOTATION_PAUSED_OUT "] has no effect on a ScaledJob: " ANNOTATION_PAUSED
 		" pauses it" },
-	{ DIRECTIVES_FORCE,
-		"metadata.annotations[" DIRECTIVES_FORCE
+	{ ANNOTATION_FORCE,
+		"metadata.annotations[" ANNOTATION_FORCE
 		"] has no effect on a ScaledJob: minReplicaCount keeps Jobs without work" },
 };
 

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/quantity.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/validate/validate.h"
 
 #define NAME_SIZE 254
@@ -117,15 +117,15 @@ static bool scales_target(const struct hpa *hpa, const struct scaledobject *so)
 static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const char **reason, struct err *err)
 {
 	const char *name = hpa->meta.name;
-	struct directives directives;
+	struct annotations annotations;
 	char type[TYPE_SIZE];
 
 	if (!scales_target(hpa, so) || is_owner(&hpa->meta, so))
 		return 0;
-	if (directives_read(so, &directives, NULL) < 0 || !directives.transfer_hpa) {
+	if (annotations_read(so, &annotations, NULL) < 0 || !annotations.transfer_hpa) {
 		err_set(err, ERR_INVALID,
 			"spec.scaleTargetRef: the workload '%s' of type '%s' is already managed by the hpa '%s': "
-			"delete that, or let it be taken over by annotation " DIRECTIVES_TRANSFER_HPA
+			"delete that, or let it be taken over by annotation " ANNOTATION_TRANSFER_HPA
 			": \"true\" and spec.advanced.horizontalPodAutoscalerConfig.name",
 			so->spec.target_name, target_type(&so->spec, type), name);
 		return refuse(reason, "other-hpa");

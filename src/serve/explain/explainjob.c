@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "decide/directives.h"
+#include "decide/annotations.h"
 
 void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *why_paused)
 {
@@ -12,7 +12,7 @@ void explainjob_write_spec(struct jsonout *j, const struct scaledjob *sj, char *
 	bool paused;
 
 	/* An annotation that cannot be read is in Ready. */
-	directives_read_paused(&sj->meta.annotations, &paused, NULL);
+	annotations_read_paused(&sj->meta.annotations, &paused, NULL);
 	if (paused)
 		strcpy(why_paused, "paused");
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "decide/directives.h"
+#include "decide/annotations.h"
 
 static void write_target(struct jsonout *j, const struct object *o)
 {
@@ -30,11 +30,11 @@ static void write_target(struct jsonout *j, const struct object *o)
 void explainobject_write_spec(struct jsonout *j, const struct object *o, char *why_paused)
 {
 	const struct scaledobject_spec *spec = &o->of.so->spec;
-	struct directives d = { 0 };
+	struct annotations d = { 0 };
 	bool at_number;
 
 	/* An annotation that cannot be read is in Ready. */
-	directives_read(o->of.so, &d, NULL);
+	annotations_read(o->of.so, &d, NULL);
 	at_number = d.paused && d.paused_replicas != INT32_UNSET;
 	if (at_number)
 		snprintf(why_paused, EXPLAINOBJECT_PAUSED_MAX, "paused at %d replicas", (int)d.paused_replicas);

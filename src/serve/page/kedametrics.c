@@ -7,7 +7,7 @@
 #include "base/exposition.h"
 #include "base/hash.h"
 #include "base/mem.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "serve/machine.h"
 #include "serve/page/kedascalers.h"
 #include "serve/parts.h"
@@ -50,9 +50,9 @@ void kedametrics_declare(struct serve *s)
 static void on_paused(void *arg, struct object *o)
 {
 	struct buf *out = arg;
-	struct directives d;
+	struct annotations d;
 
-	if (!o->of.so || directives_read(o->of.so, &d, NULL))
+	if (!o->of.so || annotations_read(o->of.so, &d, NULL))
 		return; /* what it means to say is in Ready */
 	exposition_sample(out, "keda_scaled_object_paused", object_labels,
 		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, d.paused);
@@ -63,7 +63,7 @@ static void on_paused_job(void *arg, struct object *o)
 	struct buf *out = arg;
 	bool paused;
 
-	if (!o->of.sj || directives_read_paused(&o->of.meta->annotations, &paused, NULL))
+	if (!o->of.sj || annotations_read_paused(&o->of.meta->annotations, &paused, NULL))
 		return; /* as above */
 	exposition_sample(out, "kscaled_scaled_job_paused", job_labels,
 		(const char *const[]){ o->of.meta->namespace_, o->of.meta->name }, paused);

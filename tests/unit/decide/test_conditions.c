@@ -12,10 +12,10 @@ static const struct metric_spec metrics[] = {
 	{ .name = "s1-redis-mail", .target = { 5000, QUANTITY_DECIMAL_SI } },
 };
 
-static const struct directives unpaused = { .paused_replicas = INT32_UNSET };
+static const struct annotations unpaused = { .paused_replicas = INT32_UNSET };
 
 static const struct reconcile_outcome all_set_up = {
-	.directives = &unpaused,
+	.annotations = &unpaused,
 	.group = "apps",
 	.version = "v1",
 	.kind = "Deployment",
@@ -499,11 +499,11 @@ static void test_hpa_active_beside_failed_check(void **state)
 
 /* ---- Pausing ---- */
 
-static void reconcile_with(struct scaledobject *so, const struct directives *says, const struct err *err)
+static void reconcile_with(struct scaledobject *so, const struct annotations *says, const struct err *err)
 {
 	struct reconcile_outcome o = all_set_up;
 
-	o.directives = says;
+	o.annotations = says;
 	o.err = err;
 	conditions_after_reconcile(so, &o, T, &so->status);
 }
@@ -516,7 +516,7 @@ static void test_pausing(void **state)
 {
 	static const struct err wrong = { .kind = ERR_INVALID, .msg = "wrong" };
 	static const struct {
-		struct directives says;
+		struct annotations says;
 		const struct err *err;
 		const char *paused, *ready;
 		int32_t replicas;
@@ -549,7 +549,7 @@ static void test_pausing(void **state)
 /* What the loop said before it was stopped does not stand for as long as it is. */
 static void test_pausing_while_failing(void **state)
 {
-	static const struct directives paused = { .paused = true, .paused_replicas = INT32_UNSET };
+	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET };
 	struct scaledobject *so = object_with(
 		"{'conditions':[{'type':'Ready','status':'False','reason':'TriggerError','message':'m'},{'type':'"
 		"Active','status':'True','reason':'ScalerActive'}]}");
@@ -566,7 +566,7 @@ static void test_pausing_while_failing(void **state)
 /* Annotations that cannot be read say nothing. */
 static void test_pause_unreadable(void **state)
 {
-	static const struct directives paused = { .paused = true, .paused_replicas = 4 };
+	static const struct annotations paused = { .paused = true, .paused_replicas = 4 };
 	static const struct err wrong = { .kind = ERR_INVALID, .msg = "neither true nor false" };
 	struct scaledobject *so = object_with("null");
 
@@ -727,7 +727,7 @@ static void test_fallback_names_the_cause(void **state)
 /* A tick says it, too; and a tick that only finds the object paused says nothing at all. */
 static void test_tick_counts(void **state)
 {
-	static const struct directives paused = { .paused = true, .paused_replicas = INT32_UNSET };
+	static const struct annotations paused = { .paused = true, .paused_replicas = INT32_UNSET };
 	struct scaledobject *so = object_of(WITH_FALLBACK, "null");
 	struct scaledobject_status before = { 0 };
 	struct tick t;
@@ -746,7 +746,7 @@ static void test_tick_counts(void **state)
 	scaledobject_status_copy(&before, &so->status);
 	t.triggers[0].failures = 0;
 	t.triggers[0].reading.active = t.triggers[1].reading.active = false;
-	t.facts.directives = &paused;
+	t.facts.annotations = &paused;
 	t.d = scale_decide(&t.facts);
 	conditions_after_tick(so, &t.facts, &t.d, NULL, T + 1000, &so->status);
 	assert_null(scaledobject_status_patch(&before, &so->status, true));

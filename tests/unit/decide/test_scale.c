@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/scale.h"
 
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/verdict.h"
 
 #include "../crd/given.h"
@@ -361,9 +361,9 @@ static size_t make_triggers(const char *letters, struct verdict_trigger *out)
 	return count;
 }
 
-static struct directives directives_of(const char *says)
+static struct annotations annotations_of(const char *says)
 {
-	struct directives d = { .paused_replicas = INT32_UNSET };
+	struct annotations d = { .paused_replicas = INT32_UNSET };
 
 	for (; says != NULL && *says != '\0'; says++) {
 		d.paused = d.paused || *says == 'P';
@@ -409,10 +409,10 @@ static void check_row(const struct wide_row *wide)
 	const struct row *r = &wide->row;
 	struct scaledobject_spec spec = spec_of(r);
 	struct verdict_trigger triggers[TRIGGERS_MAX];
-	struct directives says = directives_of(wide->says);
+	struct annotations says = annotations_of(wide->says);
 	struct composite composite = composite_of(wide->composite != '\0' ? wide->composite : 'i');
 	struct scale_facts facts = {
-		.directives = wide->says != NULL ? &says : NULL,
+		.annotations = wide->says != NULL ? &says : NULL,
 		.composite = wide->composite != '\0' ? &composite : NULL,
 		.resource_count = wide->resources,
 		.spec = &spec,
@@ -496,7 +496,7 @@ static void test_messages(void **state)
 
 		assert_string_equal(d.ready_message, cases[i].ready);
 		assert_string_equal(d.active_message, cases[i].active);
-		facts.directives = &(const struct directives){ .force_active = true, .paused_replicas = INT32_UNSET };
+		facts.annotations = &(const struct annotations){ .force_active = true, .paused_replicas = INT32_UNSET };
 		assert_string_equal(scale_decide(&facts).active_message,
 			"Scaling is performed because activation is being forced by annotation");
 	}
@@ -782,7 +782,7 @@ static void test_explain(void **state)
 		struct row r = { .min = t->min, .idle = NONE, .cooldown_s = NONE, .initial_s = 7200 };
 		struct scaledobject_spec spec = spec_of(&r);
 		struct verdict_trigger triggers[TRIGGERS_MAX];
-		struct directives says = directives_of(t->says);
+		struct annotations says = annotations_of(t->says);
 		struct composite composite = composite_of(t->composite != '\0' ? t->composite : 'i');
 		struct scale_facts facts = {
 			.spec = &spec,
@@ -790,7 +790,7 @@ static void test_explain(void **state)
 			.now_unix_ms = NOW,
 			.triggers = triggers,
 			.trigger_count = make_triggers(t->triggers, triggers),
-			.directives = &says,
+			.annotations = &says,
 			.composite = t->composite != '\0' ? &composite : NULL,
 			.resource_count = t->resources,
 			.replicas_known = t->replicas >= 0,
@@ -825,10 +825,10 @@ static void test_mark(void **state)
 	struct err other = { .kind = ERR_TEMPORARY, .msg = "refused" };
 	struct verdict_trigger triggers[TRIGGERS_MAX];
 	struct composite composite = composite_of('A');
-	struct directives says = { .paused_replicas = INT32_UNSET };
+	struct annotations says = { .paused_replicas = INT32_UNSET };
 	struct scale_facts facts = { .spec = &spec,
 		.now_unix_ms = NOW,
-		.directives = &says,
+		.annotations = &says,
 		.triggers = triggers,
 		.trigger_count = make_triggers("AE", triggers),
 		.composite = &composite,

@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "../crd/given.h"
-#include "decide/directives.h"
+#include "decide/annotations.h"
 #include "decide/verdict.h"
 
 #define T            1700000000000
@@ -23,7 +23,7 @@ struct life {
 	struct fallback fallback;
 	struct scaling_modifiers modifiers;
 	struct formula *formula;
-	struct directives says;
+	struct annotations says;
 	size_t trigger_count, resource_count;
 	double values[TRIGGERS_MAX];
 	bool down[TRIGGERS_MAX];
@@ -196,7 +196,7 @@ static void look(struct life *l)
 		.spec = &l->spec,
 		.created_unix_ms = l->created,
 		.now_unix_ms = l->now,
-		.directives = &l->says,
+		.annotations = &l->says,
 		.triggers = l->triggers,
 		.trigger_count = l->trigger_count,
 		.resource_count = l->resource_count,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decide/directives.h"
+#include "decide/annotations.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static int wrong(const char *key, const char *value, const char *must, struct er
 }
 
 /* Go's strconv.ParseBool, as KEDA reads it; but what it cannot read is not taken as true. */
-bool directives_read_bool(const char *text, bool *out)
+bool annotations_read_bool(const char *text, bool *out)
 {
 	static const char *const words[][2] = { { "0", "1" }, { "f", "t" }, { "F", "T" }, { "false", "true" },
 		{ "FALSE", "TRUE" }, { "False", "True" } };
@@ -34,14 +34,14 @@ static int read_bool(const struct strmap *annotations, const char *key, bool *ou
 	const char *value = strmap_get(annotations, key);
 
 	*out = false;
-	if (value == NULL || directives_read_bool(value, out))
+	if (value == NULL || annotations_read_bool(value, out))
 		return 0;
 	return wrong(key, value, "is neither true nor false", err);
 }
 
 static int read_replicas(const struct strmap *annotations, int32_t *out, struct err *err)
 {
-	const char *value = strmap_get(annotations, DIRECTIVES_PAUSED_REPLICAS);
+	const char *value = strmap_get(annotations, ANNOTATION_PAUSED_REPLICAS);
 	size_t digits;
 	long long number;
 
@@ -51,32 +51,32 @@ static int read_replicas(const struct strmap *annotations, int32_t *out, struct 
 	digits = strspn(value, "0123456789");
 	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && value[digits] == '\0' ? strtoll(value, NULL, 10) : -1;
 	if (number < 0 || number > INT32_MAX)
-		return wrong(DIRECTIVES_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
+		return wrong(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
 	*out = (int32_t)number;
 	return 0;
 }
 
-int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err)
+int annotations_read_paused(const struct strmap *annotations, bool *paused, struct err *err)
 {
-	return read_bool(annotations, DIRECTIVES_PAUSED, paused, err);
+	return read_bool(annotations, ANNOTATION_PAUSED, paused, err);
 }
 
-int directives_read(const struct scaledobject *so, struct directives *out, struct err *err)
+int annotations_read(const struct scaledobject *so, struct annotations *out, struct err *err)
 {
 	const struct strmap *annotations = &so->meta.annotations;
-	bool says_paused = strmap_get(annotations, DIRECTIVES_PAUSED) != NULL;
-	struct directives d = { .paused_replicas = INT32_UNSET };
+	bool says_paused = strmap_get(annotations, ANNOTATION_PAUSED) != NULL;
+	struct annotations d = { .paused_replicas = INT32_UNSET };
 
 	if (annotations->count == 0) { /* as nearly always, at each poll */
 		*out = d;
 		return 0;
 	}
-	if (read_bool(annotations, DIRECTIVES_PAUSED, &d.paused, err) < 0 ||
+	if (read_bool(annotations, ANNOTATION_PAUSED, &d.paused, err) < 0 ||
 		read_replicas(annotations, &d.paused_replicas, err) < 0 ||
-		read_bool(annotations, DIRECTIVES_PAUSED_IN, &d.scale_in_paused, err) < 0 ||
-		read_bool(annotations, DIRECTIVES_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
-		read_bool(annotations, DIRECTIVES_FORCE, &d.force_active, err) < 0 ||
-		read_bool(annotations, DIRECTIVES_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
+		read_bool(annotations, ANNOTATION_PAUSED_IN, &d.scale_in_paused, err) < 0 ||
+		read_bool(annotations, ANNOTATION_PAUSED_OUT, &d.scale_out_paused, err) < 0 ||
+		read_bool(annotations, ANNOTATION_FORCE, &d.force_active, err) < 0 ||
+		read_bool(annotations, ANNOTATION_TRANSFER_HPA, &d.transfer_hpa, err) < 0)
 		return -1;
 	/* A number alone pauses; beside a "false" it waits for that to become true. */
 	if (!says_paused)
@@ -87,7 +87,7 @@ int directives_read(const struct scaledobject *so, struct directives *out, struc
 	return 0;
 }
 
-bool directives_same(const struct directives *a, const struct directives *b)
+bool annotations_same(const struct annotations *a, const struct annotations *b)
 {
 	return a->paused == b->paused && a->paused_replicas == b->paused_replicas &&
 		a->scale_in_paused == b->scale_in_paused && a->scale_out_paused == b->scale_out_paused &&

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "decide/directives.h"
+#include "decide/annotations.h"
 
 #include "../crd/given.h"
 
 #define NONE          INT32_UNSET
 #define A(key, value) "'autoscaling.keda.sh/" key "':'" value "'"
 
-static int read_given(const char *annotations, struct directives *out, struct err *err)
+static int read_given(const char *annotations, struct annotations *out, struct err *err)
 {
 	char *text = mem_printf("{'metadata':{'name':'web','annotations':{%s}},'spec':{" GIVEN_TARGET "," GIVEN_TRIGGERS
 				"}}",
 		annotations);
 	struct scaledobject *so = given_scaledobject(text);
-	int rc = directives_read(so, out, err);
+	int rc = annotations_read(so, out, err);
 
 	scaledobject_free(so);
 	free(text);
@@ -23,7 +23,7 @@ static void test_read(void **state)
 {
 	static const struct {
 		const char *annotations;
-		struct directives wanted;
+		struct annotations wanted;
 	} cases[] = {
 		{ "", { false, NONE, false, false, false, false } },
 		{ "'autoscaling.keda.sh/other':'x','paused':'true'", { false, NONE, false, false, false, false } },
@@ -47,8 +47,8 @@ static void test_read(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const struct directives *w = &cases[i].wanted;
-		struct directives d = { 0 };
+		const struct annotations *w = &cases[i].wanted;
+		struct annotations d = { 0 };
 		struct err err = { 0 };
 
 		if (read_given(cases[i].annotations, &d, &err) < 0)
@@ -106,7 +106,7 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct directives d = { .paused_replicas = 77 };
+		struct annotations d = { .paused_replicas = 77 };
 		struct err err = { 0 };
 
 		assert_int_equal(read_given(cases[i].annotations, &d, &err), -1);
@@ -144,7 +144,7 @@ static void test_read_paused(void **state)
 		bool paused = true;
 		struct err err = { 0 };
 
-		if (directives_read_paused(&sj->meta.annotations, &paused, &err) != cases[i].rc ||
+		if (annotations_read_paused(&sj->meta.annotations, &paused, &err) != cases[i].rc ||
 			paused != cases[i].paused)
 			fail_msg("%s: paused %d, %s", cases[i].annotations, paused, err.msg);
 		if (cases[i].rc < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef DECIDE_DIRECTIVES_H
-#define DECIDE_DIRECTIVES_H
+#ifndef DECIDE_ANNOTATIONS_H
+#define DECIDE_ANNOTATIONS_H
 
 /*
  * What the annotations of a ScaledObject or ScaledJob tell kscaled to do (keda-core.md 1.5). Each
@@ -15,14 +15,14 @@
 #include "base/strmap.h"
 #include "crd/scaledobject.h"
 
-#define DIRECTIVES_PAUSED          "autoscaling.keda.sh/paused"
-#define DIRECTIVES_PAUSED_REPLICAS "autoscaling.keda.sh/paused-replicas"
-#define DIRECTIVES_PAUSED_IN       "autoscaling.keda.sh/paused-scale-in"
-#define DIRECTIVES_PAUSED_OUT      "autoscaling.keda.sh/paused-scale-out"
-#define DIRECTIVES_FORCE           "autoscaling.keda.sh/force-activation"
-#define DIRECTIVES_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
+#define ANNOTATION_PAUSED          "autoscaling.keda.sh/paused"
+#define ANNOTATION_PAUSED_REPLICAS "autoscaling.keda.sh/paused-replicas"
+#define ANNOTATION_PAUSED_IN       "autoscaling.keda.sh/paused-scale-in"
+#define ANNOTATION_PAUSED_OUT      "autoscaling.keda.sh/paused-scale-out"
+#define ANNOTATION_FORCE           "autoscaling.keda.sh/force-activation"
+#define ANNOTATION_TRANSFER_HPA    "scaledobject.keda.sh/transfer-hpa-ownership"
 
-struct directives {
+struct annotations {
 	bool paused; /* nothing is scaled, there is no HPA. paused: "true", or paused-replicas without a paused: "false"
 			beside it */
 	int32_t paused_replicas; /* while paused the target is kept at these; INT32_UNSET: left as it is */
@@ -36,17 +36,17 @@ struct directives {
  * ERR_INVALID: `metadata.annotations[autoscaling.keda.sh/paused]: "yes" is neither true nor false`;
  * paused-replicas must be a whole number from 0 to 2147483647.
  */
-int directives_read(const struct scaledobject *so, struct directives *out, struct err *err);
+int annotations_read(const struct scaledobject *so, struct annotations *out, struct err *err);
 
 /*
  * Of a ScaledJob: autoscaling.keda.sh/paused alone counts (keda-core.md 4.1). *paused is set in any
  * case, to false where it cannot be read: ERR_INVALID as above.
  */
-int directives_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
+int annotations_read_paused(const struct strmap *annotations, bool *paused, struct err *err);
 
-bool directives_same(const struct directives *a, const struct directives *b);
+bool annotations_same(const struct annotations *a, const struct annotations *b);
 
 /* One annotation's text as Go's ParseBool reads it; false when it is no boolean. */
-bool directives_read_bool(const char *text, bool *out);
+bool annotations_read_bool(const char *text, bool *out);
 
 #endif
