@@ -209,10 +209,10 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 
 	jobconditions_after_tick(sj, facts, d, facts->now_unix_ms, wanted);
 	if (status_says(work, "Active") && !was_active)
-		announce(work, "Normal", "ScaledJobActive", "%s",
+		recorder_event(work, "Normal", "ScaledJobActive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is active");
 	if (was_active && !status_says(work, "Active"))
-		announce(work, "Normal", "ScaledJobInactive", "%s",
+		recorder_event(work, "Normal", "ScaledJobInactive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is inactive");
 	status_write(work);
 }
@@ -274,7 +274,7 @@ static void decide(struct work *work, const struct survey_result *r)
 	polling_log_failing(work, r, d.failing);
 	act(work, &facts, &d, text);
 	say_status(work, sj, &facts, &d);
-	announce_push(work);
+	recorder_push(work);
 }
 
 /*

@@ -167,7 +167,7 @@ static void tell(struct work *work)
 	struct maker_part *p = &work->job->maker;
 
 	if (p->made > 0 && !work->object->gone) {
-		announce(work, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
+		recorder_event(work, "Normal", "KEDAJobsCreated", "Created %d jobs", p->made);
 		journal_scaled(work->object, timestamp_now_ms(), p->from, p->from + p->made, p->why ? p->why : "");
 		log_info(work->subject, "%s (%d created)", p->why ? p->why : "", p->made);
 	}
@@ -226,8 +226,8 @@ static void tell_refusal(struct making *m, const struct err *err)
 
 	if (p->refusal != err->kind && !work->object->gone) {
 		p->refusal = err->kind;
-		announce(work, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m), m->name,
-			cause);
+		recorder_event(work, "Warning", "KEDAJobCreateFailed", "Failed to create job %.*s: %s", stem_len(m),
+			m->name, cause);
 		if (news)
 			log_warn(work->subject, "creating Jobs: %s; each poll tries again", cause);
 	}

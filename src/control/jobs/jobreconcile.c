@@ -53,7 +53,7 @@ static bool conclude(struct work *work, const struct scaledjob *sj, const struct
 	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused");
 
 	jobconditions_after_reconcile(sj, &outcome, timestamp_now_ms(), wanted);
-	return announce_turn(work, was_ready, was_paused);
+	return recorder_turn(work, was_ready, was_paused);
 }
 
 static void report_failure(struct work *work, const struct scaledjob *sj, const struct job_wish *wish,
@@ -61,13 +61,13 @@ static void report_failure(struct work *work, const struct scaledjob *sj, const 
 {
 	conclude(work, sj, wish, err);
 	status_write(work);
-	announce_check_failed(work, wish->words, err->msg);
+	recorder_check_failed(work, wish->words, err->msg);
 }
 
 static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
 {
 	write_forgive(work);
-	announce_check_passed(work);
+	recorder_check_passed(work);
 	return conclude(work, sj, wish, NULL);
 }
 
@@ -245,7 +245,7 @@ static void reconcile_deleted(struct work *work)
 	jobmaker_stop(work);
 	jobsweeper_stop(work);
 	status_stop(work);
-	announce_gone(work);
+	recorder_gone(work);
 	if (!write_must_wait(work))
 		finalise_release(work, "releasing the deleted object");
 }

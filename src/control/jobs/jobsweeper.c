@@ -142,10 +142,10 @@ static void tell_rollout(struct work *work)
 	if (p->rollouts == 0 || work->object->gone)
 		return;
 	if (p->err) {
-		announce(work, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
+		recorder_event(work, "Warning", "ScaledJobRolloutCleanupFailed", "%s", p->err->msg);
 		return;
 	}
-	announce(work, "Normal", "ScaledJobRolloutCleanupCompleted",
+	recorder_event(work, "Normal", "ScaledJobRolloutCleanupCompleted",
 		"Deleted %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	log_info(work->subject, "deleted %zu Job%s of its previous version", p->rollouts, p->rollouts == 1 ? "" : "s");
 }
@@ -236,7 +236,7 @@ static void round_start(struct work *work)
 	p->queued = true;
 	DL_APPEND2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
 	if (p->rollouts > 0)
-		announce(work, "Normal", "ScaledJobRolloutCleanupStarted",
+		recorder_event(work, "Normal", "ScaledJobRolloutCleanupStarted",
 			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
 	serve(work->control);
 }

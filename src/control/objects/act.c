@@ -16,29 +16,29 @@ char *act_target_name(const struct scaledobject *so)
 	return mem_printf("%s %s/%s", scaledobject_target_kind(&so->spec), so->meta.namespace_, so->spec.target_name);
 }
 
-static void announce_done(struct work *work, const struct scaledobject *so)
+static void recorder_done(struct work *work, const struct scaledobject *so)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (work->act.activation)
-		announce(work, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
+		recorder_event(work, "Normal", "KEDAScaleTargetActivated", "Scaled %s from %d to %d, %s", target,
 			work->act.from, work->act.to, work->act.cause);
 	else if (work->act.to < work->act.from)
-		announce(work, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target,
+		recorder_event(work, "Normal", "KEDAScaleTargetDeactivated", "Deactivated %s from %d to %d", target,
 			work->act.from, work->act.to);
 	journal_scaled(work->object, timestamp_now_ms(), work->act.from, work->act.to, work->act.why);
 	log_info(work->subject, "scaled %s: %s", target, work->act.why);
 }
 
-static void announce_failed(struct work *work, const struct scaledobject *so, const struct err *err)
+static void recorder_failed(struct work *work, const struct scaledobject *so, const struct err *err)
 {
 	MEM_AUTO char *target = act_target_name(so);
 
 	if (work->act.activation)
-		announce(work, "Warning", "KEDAScaleTargetActivationFailed", "Failed to scale %s from %d to %d: %s",
-			target, work->act.from, work->act.to, err->msg);
+		recorder_event(work, "Warning", "KEDAScaleTargetActivationFailed",
+			"Failed to scale %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 	else if (work->act.to < work->act.from)
-		announce(work, "Warning", "KEDAScaleTargetDeactivationFailed",
+		recorder_event(work, "Warning", "KEDAScaleTargetDeactivationFailed",
 			"Failed to deactivate %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 	log_warn(work->subject, "scaling %s from %d to %d: %s", target, work->act.from, work->act.to, err->msg);
 }
@@ -125,11 +125,11 @@ static void on_scaled(void *arg, const json_t *scale, const struct err *err)
 	}
 	work->act.conflicts = 0;
 	if (err) {
-		announce_failed(work, so, err);
+		recorder_failed(work, so, err);
 		return; /* the next poll decides anew */
 	}
 	targets_learn_scale(work->object, scale);
-	announce_done(work, so);
+	recorder_done(work, so);
 	/*
 	 * Work came while the target was being scaled to zero, say: nobody wakes us for that again.
 	 */

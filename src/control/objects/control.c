@@ -217,7 +217,7 @@ static void take_turn(struct work *work)
 
 	if (work->object->gone) {
 		log_info(work->subject, "is gone; stopped scaling it");
-		announce_gone(work);
+		recorder_gone(work);
 		work_free(work);
 		return;
 	}

@@ -131,7 +131,7 @@ void finalise_run(struct work *work, const struct scaledobject *so)
 	polling_stop(work);
 	act_stop(work);
 	status_stop(work);
-	announce_gone(work);
+	recorder_gone(work);
 	if (!ours && !meta_has_finalizer(&so->meta, KEDA_FINALIZER))
 		return; /* others' finalizers: not ours to wait for */
 	if (write_must_wait(work) ||

@@ -37,7 +37,7 @@ static void on_scaled(struct work *work, const json_t *scale)
 		return;
 	log_warn(work->subject, "is paused at %d replicas, but somebody scales %s; it is set back each time",
 		work->pause.to, target);
-	announce(work, "Warning", "ScaledObjectPaused",
+	recorder_event(work, "Warning", "ScaledObjectPaused",
 		"ScaledObject is paused at %d replicas, but somebody scales %s; it is set back each time",
 		work->pause.to, target);
 }

@@ -67,7 +67,7 @@ static void say_failed(struct work *work, const struct survey_result *r, const c
 	const struct meta *meta = r->of.meta;
 
 	counters_add(work->control->errors[r->of.kind], (const char *const[]){ meta->namespace_, meta->name }, 1);
-	announce(work, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
+	recorder_event(work, "Warning", r->composite ? "KEDAMetricSourceFailed" : "KEDAScalerFailed", "%s: %s", what,
 		err->msg);
 }
 
@@ -340,7 +340,7 @@ static bool take_news(struct work *work, const struct annotations *says)
 	r->questions = questions;
 	r->annotations = *says;
 	if (changed)
-		announce_unknown(work);
+		recorder_unknown(work);
 	return news;
 }
 
@@ -349,7 +349,7 @@ void polling_follow(struct work *work, const struct annotations *says, bool beca
 	bool first = !work->loop.running, news = take_news(work, says);
 
 	if (first && (became_ready || was_paused))
-		announce_started(work);
+		recorder_started(work);
 	polling_start(work);
 	if (became_ready || first || news) {
 		work->loop.owed = true;
@@ -363,6 +363,6 @@ void polling_follow(struct work *work, const struct annotations *says, bool beca
 void polling_end(struct work *work)
 {
 	if (work->loop.running)
-		announce(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
+		recorder_event(work, "Normal", "KEDAScalersStopped", "Stopped scalers watch");
 	polling_stop(work);
 }

@@ -191,8 +191,8 @@ static bool conclude(struct work *work, const struct scaledobject *so, const str
 
 	outcome.hpa = hpa_of(work, so, wanted);
 	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
-	became_ready = announce_turn(work, was_ready, was_paused);
-	announce_fallback(work, was_falling_back);
+	became_ready = recorder_turn(work, was_ready, was_paused);
+	recorder_fallback(work, was_falling_back);
 	return became_ready;
 }
 
@@ -201,13 +201,13 @@ static void report_failure(struct work *work, const struct scaledobject *so, con
 {
 	conclude(work, so, wish, err);
 	status_write(work);
-	announce_check_failed(work, wish->words, err->msg);
+	recorder_check_failed(work, wish->words, err->msg);
 }
 
 static bool conclude_well(struct work *work, const struct scaledobject *so, const struct wish *wish)
 {
 	write_forgive(work);
-	announce_check_passed(work);
+	recorder_check_passed(work);
 	return conclude(work, so, wish, NULL);
 }
 
@@ -221,7 +221,7 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	 * Two HPAs on one target overrule each other. Ours was there first, or the webhook would
 	 * have said so: it stays.
 	 */
-	announce_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
+	recorder_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
 	health_keep(work->object, wish->metrics, wish->metric_count);
 	polling_follow(work, wish->annotations, became_ready, was_paused);
 }

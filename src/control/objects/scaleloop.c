@@ -19,7 +19,7 @@ static void say_status(struct work *work, const struct scale_facts *facts, const
 
 	conditions_after_tick(so, facts, d, store_hpa_named(work->control->cache->store, so), facts->now_unix_ms,
 		wanted);
-	announce_fallback(work, was_falling_back);
+	recorder_fallback(work, was_falling_back);
 	status_write(work);
 }
 
@@ -95,7 +95,7 @@ static void decide(struct work *work, const struct survey_result *r, const struc
 	if (d.act)
 		act_scale(work, r->of.so, &facts, &d, why, polling_look);
 	say_status(work, &facts, &d, r->of.so);
-	announce_push(work);
+	recorder_push(work);
 	/* The end of a cooldown is not left to the next poll. */
 	if (d.until_unix_ms > facts.now_unix_ms)
 		polling_arm_sooner(work, d.until_unix_ms - facts.now_unix_ms + 1);

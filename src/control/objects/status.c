@@ -64,7 +64,7 @@ static void note_failure(struct work *work, const struct err *err)
 	MEM_AUTO char *reason = mem_printf("%sUpdateFailed", scaled_kind_name(work->object->kind));
 
 	if (!work->status.said_failure)
-		announce(work, "Warning", reason, "Its status could not be written: %s", err->msg);
+		recorder_event(work, "Warning", reason, "Its status could not be written: %s", err->msg);
 	work->status.said_failure = true;
 	log_warn(work->subject, "writing its status: %s; trying again", err->msg);
 }

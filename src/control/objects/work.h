@@ -395,25 +395,25 @@ enum sweep_state {
 enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err);
 void jobsweeper_stop(struct work *work);
 
-/* announce.c: Events about the object, which is stored, with KEDA's reasons and words. */
-void announce(struct work *work, const char *type, const char *reason, const char *note, ...)
+/* recorder.c: Events about the object, which is stored, with KEDA's reasons and words. */
+void recorder_event(struct work *work, const char *type, const char *reason, const char *note, ...)
 	__attribute__((format(printf, 4, 5)));
-void announce_gone(struct work *work);
-void announce_started(struct work *work); /* it is polled from now on */
+void recorder_gone(struct work *work);
+void recorder_started(struct work *work); /* it is polled from now on */
 /*
  * And logged; once, as long as the text is the same. words: of another Event before it; NULL: none.
  */
-void announce_check_failed(struct work *work, const char *words, const char *text);
-void announce_check_passed(struct work *work); /* the next failure is told, whatever its text */
+void recorder_check_failed(struct work *work, const char *words, const char *text);
+void recorder_check_passed(struct work *work); /* the next failure is told, whatever its text */
 /* an HPA of others scales its target; once; NULL: none does */
-void announce_rival(struct work *work, const char *text);
+void recorder_rival(struct work *work, const char *text);
 /* keys of metadata that no parameter has, if there are any */
-void announce_unknown(struct work *work);
+void recorder_unknown(struct work *work);
 /* that a push which was asked for is off, once, and anew when why is another */
-void announce_push(struct work *work);
+void recorder_push(struct work *work);
 /* when its Fallback condition is no longer what it was */
-void announce_fallback(struct work *work, bool was);
+void recorder_fallback(struct work *work, bool was);
 /* The same of Paused and Ready; true when it became ready. */
-bool announce_turn(struct work *work, bool was_ready, bool was_paused);
+bool recorder_turn(struct work *work, bool was_ready, bool was_paused);
 
 #endif

@@ -33,7 +33,7 @@ static void send(struct work *work, const struct meta *meta, const char *type, c
 	events_send(work->control->events, &about, type, reason, reason, text);
 }
 
-void announce(struct work *work, const char *type, const char *reason, const char *note, ...)
+void recorder_event(struct work *work, const char *type, const char *reason, const char *note, ...)
 {
 	MEM_AUTO char *text = NULL;
 	va_list ap;
@@ -44,34 +44,34 @@ void announce(struct work *work, const char *type, const char *reason, const cha
 	send(work, work->object->of.meta, type, reason, text);
 }
 
-void announce_fallback(struct work *work, bool was)
+void recorder_fallback(struct work *work, bool was)
 {
 	bool is = status_says(work, "Fallback");
 
 	if (is && !was) {
-		announce(work, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
+		recorder_event(work, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
 		log_warn(work->subject, "fallback is active");
 	}
 	if (was && !is) {
-		announce(work, "Normal", "ScaledObjectFallbackDeactivated",
+		recorder_event(work, "Normal", "ScaledObjectFallbackDeactivated",
 			"ScaledObject fallback is no longer active");
 		log_info(work->subject, "fallback is no longer active");
 	}
 }
 
-bool announce_turn(struct work *work, bool was_ready, bool was_paused)
+bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 {
 	bool job = work->object->kind == SCALED_JOB, is_paused = status_says(work, "Paused");
 	bool became_ready = !was_ready && status_says(work, "Ready");
 
 	if (is_paused && !was_paused)
-		announce(work, "Normal", job ? "ScaledJobPaused" : "ScaledObjectPaused", "%s is paused",
+		recorder_event(work, "Normal", job ? "ScaledJobPaused" : "ScaledObjectPaused", "%s is paused",
 			scaled_kind_name(work->object->kind));
 	if (was_paused && !is_paused)
-		announce(work, "Normal", job ? "ScaledJobUnpaused" : "ScaledObjectUnpaused",
+		recorder_event(work, "Normal", job ? "ScaledJobUnpaused" : "ScaledObjectUnpaused",
 			job ? "ScaledJob is unpaused" : "pause annotation removed for ScaledObject");
 	if (became_ready)
-		announce(work, "Normal", job ? "ScaledJobReady" : "ScaledObjectReady", "%s is ready for scaling",
+		recorder_event(work, "Normal", job ? "ScaledJobReady" : "ScaledObjectReady", "%s is ready for scaling",
 			scaled_kind_name(work->object->kind));
 	return became_ready;
 }
@@ -79,7 +79,7 @@ bool announce_turn(struct work *work, bool was_ready, bool was_paused)
 /*
  * KEDA's words, when it is told to check (keda-scalers.md C.2); what may have been meant is ours.
  */
-void announce_unknown(struct work *work)
+void recorder_unknown(struct work *work)
 {
 	struct built built;
 
@@ -87,7 +87,7 @@ void announce_unknown(struct work *work)
 		return;
 	for (size_t i = 0; i < built.count; i++)
 		if (built.list[i].unknown)
-			announce(work, "Warning", "KEDAScalerInfo",
+			recorder_event(work, "Warning", "KEDAScalerInfo",
 				"Unmatched input property %s in scaler %s (trigger %d)", built.list[i].unknown,
 				built.list[i].type->name, built.list[i].index);
 }
@@ -121,7 +121,7 @@ static char *push_trouble(const struct work *work, bool *settled)
 	return work->loop.said_push ? mem_dup(work->loop.said_push) : NULL;
 }
 
-void announce_push(struct work *work)
+void recorder_push(struct work *work)
 {
 	int64_t now_ms = loop_now_ms(work->control->cache->loop);
 	bool settled;
@@ -132,21 +132,21 @@ void announce_push(struct work *work)
 	text = push_trouble(work, &settled);
 	work->loop.push_settled_until_ms = settled && !text ? now_ms + PUSH_AGAIN_MS : 0;
 	if (text && (!work->loop.said_push || strcmp(text, work->loop.said_push) != 0))
-		announce(work, "Warning", "KEDAScalerInfo", "%s", text);
+		recorder_event(work, "Warning", "KEDAScalerInfo", "%s", text);
 	free(work->loop.said_push);
 	work->loop.said_push = text;
 }
 
-void announce_started(struct work *work)
+void recorder_started(struct work *work)
 {
 	const struct scaled *of = &work->object->of;
 
 	for (size_t i = 0; i < of->trigger_count; i++)
-		announce(work, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
-	announce(work, "Normal", "KEDAScalersStarted", "Started scalers watch");
+		recorder_event(work, "Normal", "KEDAScalersStarted", "Scaler %s is built", of->triggers[i].type);
+	recorder_event(work, "Normal", "KEDAScalersStarted", "Started scalers watch");
 }
 
-void announce_check_failed(struct work *work, const char *words, const char *text)
+void recorder_check_failed(struct work *work, const char *words, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
 	MEM_AUTO char *reason = mem_printf("%sCheckFailed", scaled_kind_name(work->object->kind));
@@ -157,23 +157,23 @@ void announce_check_failed(struct work *work, const char *words, const char *tex
 	r->said_error = mem_dup(text);
 	log_warn(work->subject, "%s", text);
 	if (words)
-		announce(work, "Warning", reason, "%s", words);
-	announce(work, "Warning", reason, "%s", text);
+		recorder_event(work, "Warning", reason, "%s", words);
+	recorder_event(work, "Warning", reason, "%s", text);
 }
 
-void announce_check_passed(struct work *work)
+void recorder_check_passed(struct work *work)
 {
 	free(work->reconcile.said_error);
 	work->reconcile.said_error = NULL;
 }
 
-void announce_rival(struct work *work, const char *text)
+void recorder_rival(struct work *work, const char *text)
 {
 	struct reconcile_part *r = &work->reconcile;
 
 	if (text && (!r->said_rival || strcmp(r->said_rival, text) != 0)) {
 		log_warn(work->subject, "%s", text);
-		announce(work, "Warning", "HPAConflict", "%s", text);
+		recorder_event(work, "Warning", "HPAConflict", "%s", text);
 	}
 	free(r->said_rival);
 	r->said_rival = mem_dup(text);
@@ -183,7 +183,7 @@ void announce_rival(struct work *work, const char *text)
  * Deleted: the loop has stopped and nothing of ours is left. Said once, from the key alone, as the
  * object may be gone already.
  */
-void announce_gone(struct work *work)
+void recorder_gone(struct work *work)
 {
 	const char *kind = scaled_kind_name(work->object->kind);
 	MEM_AUTO char *namespace_ = mem_dup(work->object->path);
