@@ -29,7 +29,7 @@
 #define SCALERS_STEP "Failed to ensure ScaledJob is correctly created"
 
 /* What the object asks for, as far as it can be told now. */
-struct job_wish {
+struct desired_job {
 	bool waits; /* something is not read or deleted yet: whoever does that leads back here */
 	const struct annotations *annotations; /* no more than whether it is paused; NULL: it cannot be read */
 	const char *words;                     /* of KEDA's Event about what is wrong, where we say more; NULL */
@@ -40,14 +40,15 @@ struct job_wish {
 /* ---- The outcome ---- */
 
 /* The status as it is from now on, and what about it is news. True when it was not Ready before. */
-static bool conclude(struct work *work, const struct scaledjob *sj, const struct job_wish *wish, const struct err *err)
+static bool conclude(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
+	const struct err *err)
 {
 	struct job_outcome outcome = {
 		.err = err,
-		.paused_known = wish->annotations != NULL,
-		.paused = wish->annotations && wish->annotations->paused,
-		.metric_names = err ? NULL : wish->metrics,
-		.metric_count = err ? 0 : wish->metric_count,
+		.paused_known = desired->annotations != NULL,
+		.paused = desired->annotations && desired->annotations->paused,
+		.metric_names = err ? NULL : desired->metrics,
+		.metric_count = err ? 0 : desired->metric_count,
 	};
 	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
 	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused");
@@ -56,19 +57,19 @@ static bool conclude(struct work *work, const struct scaledjob *sj, const struct
 	return recorder_turn(work, was_ready, was_paused);
 }
 
-static void report_failure(struct work *work, const struct scaledjob *sj, const struct job_wish *wish,
+static void report_failure(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
-	conclude(work, sj, wish, err);
+	conclude(work, sj, desired, err);
 	status_write(work);
-	recorder_check_failed(work, wish->words, err->msg);
+	recorder_check_failed(work, desired->words, err->msg);
 }
 
-static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
+static bool conclude_well(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
 	write_forgive(work);
 	recorder_check_passed(work);
-	return conclude(work, sj, wish, NULL);
+	return conclude(work, sj, desired, NULL);
 }
 
 static void stop_loop(struct work *work)
@@ -77,64 +78,65 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
-static void report_success(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
+static void report_success(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
 	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
 
-	polling_follow(work, wish->annotations, conclude_well(work, sj, wish), was_paused);
+	polling_follow(work, desired->annotations, conclude_well(work, sj, desired), was_paused);
 }
 
 /*
  * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
  * may pass by itself leaves it running.
  */
-static void failed(struct work *work, const struct scaledjob *sj, const struct job_wish *wish, const struct err *err)
+static void failed(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
+	const struct err *err)
 {
-	if (wish->waits)
+	if (desired->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		stop_loop(work);
-	report_failure(work, sj, wish, err);
+	report_failure(work, sj, desired, err);
 }
 
 /*
  * The Jobs of minReplicaCount need no trigger: the loop keeps them, also of one whose triggers
  * could never be built.
  */
-static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct job_wish *wish,
+static void failed_scalers(struct work *work, const struct scaledjob *sj, const struct desired_job *desired,
 	const struct err *err)
 {
-	if (wish->waits || !scaledjob_min(&sj->spec)) {
-		failed(work, sj, wish, err);
+	if (desired->waits || !scaledjob_min(&sj->spec)) {
+		failed(work, sj, desired, err);
 		return;
 	}
 	polling_start(work);
-	report_failure(work, sj, wish, err);
+	report_failure(work, sj, desired, err);
 }
 
 /* True while a write is under way or its failure backs off. */
-static bool release(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
+static bool release(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
 	if (!write_must_wait(work))
 		return finalise_release(work, "writing the object's finalizers");
 	if (write_is_news(work))
-		report_failure(work, sj, wish, work->reconcile.write_err);
+		report_failure(work, sj, desired, work->reconcile.write_err);
 	return true;
 }
 
 /* ---- What the object asks for ---- */
 
-static int wish_jobs(struct work *work, const struct scaledjob *sj, struct job_wish *wish, struct err *err)
+static int desired_jobs(struct work *work, const struct scaledjob *sj, struct desired_job *desired, struct err *err)
 {
 	const char *trouble;
 
 	if (!jobs_known(work->control->cache->jobs, sj->meta.namespace_, &trouble)) {
-		wish->waits = !trouble;
-		wish->words = JOBS_STEP;
+		desired->waits = !trouble;
+		desired->words = JOBS_STEP;
 		return err_set(err, ERR_TEMPORARY, JOBS_STEP ": %s", trouble ? trouble : "not read yet");
 	}
 	switch (jobsweeper_run(work, sj, err)) {
-	case SWEEP_BUSY: wish->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
+	case SWEEP_BUSY: desired->waits = true; return err_set(err, ERR_TEMPORARY, "Jobs are being deleted");
 	case SWEEP_FAILED:
 		if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 			err->kind = ERR_TEMPORARY; /* of a Job, not of the object */
@@ -144,57 +146,57 @@ static int wish_jobs(struct work *work, const struct scaledjob *sj, struct job_w
 	return 0;
 }
 
-static void wish_metrics(const struct built *built, struct job_wish *wish)
+static void desired_metrics(const struct built *built, struct desired_job *desired)
 {
-	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
+	desired->metrics = mem_array(built->count + 1, sizeof(*desired->metrics));
 	for (size_t i = 0; i < built->count; i++) {
 		if (built->list[i].undescribed) {
-			free(wish->metrics);
-			wish->metrics = NULL;
+			free(desired->metrics);
+			desired->metrics = NULL;
 			return;
 		}
 		if (built->list[i].kind == METRIC_EXTERNAL)
-			wish->metrics[wish->metric_count++] = built->list[i].metric_name;
+			desired->metrics[desired->metric_count++] = built->list[i].metric_name;
 	}
 }
 
-static int wish_scalers(struct work *work, struct job_wish *wish, struct err *err)
+static int desired_scalers(struct work *work, struct desired_job *desired, struct err *err)
 {
 	struct built built;
 
 	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
-		wish->waits = err->kind == ERR_WAITING;
-		wish->words = SCALERS_STEP;
+		desired->waits = err->kind == ERR_WAITING;
+		desired->words = SCALERS_STEP;
 		return err_wrap(err, SCALERS_STEP);
 	}
-	wish_metrics(&built, wish);
+	desired_metrics(&built, desired);
 	return 0;
 }
 
-static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct job_wish *wish)
+static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct desired_job *desired)
 {
 	struct err err = { 0 };
 
 	if (validate_scaledjob_for_reconcile(sj, &err))
-		failed(work, sj, wish, &err);
-	else if (release(work, sj, wish))
+		failed(work, sj, desired, &err);
+	else if (release(work, sj, desired))
 		return;
-	else if (wish_jobs(work, sj, wish, &err))
-		failed(work, sj, wish, &err);
-	else if (wish_scalers(work, wish, &err))
-		failed_scalers(work, sj, wish, &err);
+	else if (desired_jobs(work, sj, desired, &err))
+		failed(work, sj, desired, &err);
+	else if (desired_scalers(work, desired, &err))
+		failed_scalers(work, sj, desired, &err);
 	else
-		report_success(work, sj, wish);
+		report_success(work, sj, desired);
 }
 
 /* An object that is paused need not be right. */
-static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct job_wish *wish)
+static void reconcile_paused(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
 	stop_loop(work);
 	jobsweeper_stop(work);
-	if (release(work, sj, wish))
+	if (release(work, sj, desired))
 		return;
-	conclude_well(work, sj, wish);
+	conclude_well(work, sj, desired);
 	jobloop_paused(work, sj);
 	status_write(work);
 }
@@ -221,21 +223,21 @@ static void note_asked(struct work *work, const struct scaledjob *sj, bool pause
 
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
-	struct job_wish wish = { .waits = false };
+	struct desired_job desired = { .waits = false };
 	struct annotations annotations = { 0 };
 	struct err err = { 0 };
 
 	if (annotations_read_paused(&sj->meta.annotations, &annotations.paused, &err)) {
-		failed(work, sj, &wish, &err);
+		failed(work, sj, &desired, &err);
 		return;
 	}
-	wish.annotations = &annotations;
+	desired.annotations = &annotations;
 	note_asked(work, sj, annotations.paused);
 	if (annotations.paused)
-		reconcile_paused(work, sj, &wish);
+		reconcile_paused(work, sj, &desired);
 	else
-		reconcile_scaled(work, sj, &wish);
-	free(wish.metrics);
+		reconcile_scaled(work, sj, &desired);
+	free(desired.metrics);
 }
 
 static void reconcile_deleted(struct work *work)

@@ -35,7 +35,7 @@
 #define NO_SUBRESOURCE "Target resource doesn't expose /scale subresource"
 
 /* What the object asks for, as far as it can be told now. */
-struct wish {
+struct desired {
 	char group[254], version[254], resource[254], kind[600], hpa_name[254];
 	int32_t replicas;
 	bool waits;        /* something is not read yet: whoever reads it leads back here */
@@ -58,27 +58,27 @@ void reconcile_stop(struct work *work)
 
 /* ---- What the object asks for ---- */
 
-static int wish_target(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int desired_target(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	const struct workload *w;
 	const char *trouble = targets_trouble(work->object);
 	struct targetref *refs = work->control->cache->targetref;
 
-	if (targetref_find(refs, so, wish->group, wish->version, wish->resource, &wish->waits, err)) {
-		wish->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
+	if (targetref_find(refs, so, desired->group, desired->version, desired->resource, &desired->waits, err)) {
+		desired->words = targetref_unscalable(refs, so) ? NO_SUBRESOURCE : NULL;
 		return err_wrap(err, TARGET_STEP);
 	}
-	snprintf(wish->kind, sizeof(wish->kind), "%s", scaledobject_target_kind(&so->spec));
+	snprintf(desired->kind, sizeof(desired->kind), "%s", scaledobject_target_kind(&so->spec));
 	switch (targets_get(work->object, &w)) {
 	case TARGET_UNREAD:
-		wish->waits = !trouble;
+		desired->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, TARGET_STEP ": %s", trouble ? trouble : "not read yet");
 	case TARGET_MISSING:
-		wish->words = NOT_FOUND;
-		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", wish->kind, so->meta.namespace_,
+		desired->words = NOT_FOUND;
+		err_set(err, ERR_MISSING, NOT_FOUND ": %s %s/%s", desired->kind, so->meta.namespace_,
 			so->spec.target_name);
 		return err_wrap(err, TARGET_STEP);
-	case TARGET_PRESENT: wish->replicas = w->replicas;
+	case TARGET_PRESENT: desired->replicas = w->replicas;
 	}
 	return 0;
 }
@@ -88,39 +88,39 @@ static int wish_target(struct work *work, const struct scaledobject *so, struct 
  * where it can speak for the object all the same: by the composite, which is the object's own, or
  * by spec.fallback, which then says how many replicas there are.
  */
-static void wish_metrics(const struct scaledobject *so, const struct built *built, struct wish *wish)
+static void desired_metrics(const struct scaledobject *so, const struct built *built, struct desired *desired)
 {
 	bool speaks = verdict_has_composite(&so->spec) || verdict_fallback_valid(&so->spec);
 
-	wish->metrics = mem_array(built->count + 1, sizeof(*wish->metrics));
+	desired->metrics = mem_array(built->count + 1, sizeof(*desired->metrics));
 	for (size_t i = 0; i < built->count; i++) {
 		if (built->list[i].undescribed && !speaks)
-			wish->undescribed = true;
+			desired->undescribed = true;
 		else
-			wish->metrics[wish->metric_count++] = scaler_metric_spec(&built->list[i]);
+			desired->metrics[desired->metric_count++] = scaler_metric_spec(&built->list[i]);
 	}
 }
 
-static int wish_hpa(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int desired_hpa(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	struct built built;
 	const char *trouble;
 
 	if (!store_knows_hpas(work->control->cache->store, so->meta.namespace_, &trouble)) {
-		wish->waits = !trouble;
+		desired->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, SPEC_STEP ": %s", trouble ? trouble : "not read yet");
 	}
 	if (scalers_get(work->control->cache->scalers, work->object, &built, err)) {
-		wish->waits = err->kind == ERR_WAITING;
+		desired->waits = err->kind == ERR_WAITING;
 		return err_wrap(err, SPEC_STEP);
 	}
-	wish_metrics(so, &built, wish);
-	if (wish->undescribed && wish->metric_count == 0)
+	desired_metrics(so, &built, desired);
+	if (desired->undescribed && desired->metric_count == 0)
 		return 0; /* no HPA is made, and one that is there stays as it is; the loop says why */
-	wish->desired = hpaspec_make(so, wish->metrics, wish->metric_count, work->control->version, err);
-	if (!wish->desired)
+	desired->desired = hpaspec_make(so, desired->metrics, desired->metric_count, work->control->version, err);
+	if (!desired->desired)
 		return err_wrap(err, SPEC_STEP);
-	scaledobject_hpa_name(so, wish->hpa_name, sizeof(wish->hpa_name));
+	scaledobject_hpa_name(so, desired->hpa_name, sizeof(desired->hpa_name));
 	return 0;
 }
 
@@ -128,44 +128,46 @@ static int wish_hpa(struct work *work, const struct scaledobject *so, struct wis
  * Of a list that is half read nobody can say who was there first: the HPA of a later one would be
  * made, and fight for a moment.
  */
-static int wish_alone(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int desired_alone(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	const struct store *store = work->control->cache->store;
 	const char *trouble;
 
 	if (!store_knows(store, SCALED_OBJECT, so->meta.namespace_, &trouble)) {
-		wish->waits = !trouble;
+		desired->waits = !trouble;
 		return err_set(err, ERR_TEMPORARY, "%s", trouble ? trouble : "the ScaledObjects are not read yet");
 	}
-	wish->refused = rivals_refuse(work, so, err);
-	return wish->refused ? -1 : 0;
+	desired->refused = rivals_refuse(work, so, err);
+	return desired->refused ? -1 : 0;
 }
 
-static int wish_make(struct work *work, const struct scaledobject *so, struct wish *wish, struct err *err)
+static int desired_make(struct work *work, const struct scaledobject *so, struct desired *desired, struct err *err)
 {
 	/* The spec's own faults are named before anything that is looked up because of it. */
-	if (validate_for_reconcile(so, err) || wish_alone(work, so, wish, err) || wish_target(work, so, wish, err) ||
-		wish_hpa(work, so, wish, err))
+	if (validate_for_reconcile(so, err) || desired_alone(work, so, desired, err) ||
+		desired_target(work, so, desired, err) || desired_hpa(work, so, desired, err))
 		return -1;
 	return 0;
 }
 
 /* ---- The outcome ---- */
 
-static struct reconcile_outcome outcome_of(const struct wish *wish, const struct err *err)
+static struct reconcile_outcome outcome_of(const struct desired *desired, const struct err *err)
 {
-	struct reconcile_outcome outcome = { .err = err, .replicas = wish->replicas, .annotations = wish->annotations };
+	struct reconcile_outcome outcome = { .err = err,
+		.replicas = desired->replicas,
+		.annotations = desired->annotations };
 
-	if (wish->resource[0]) {
-		outcome.group = wish->group;
-		outcome.version = wish->version;
-		outcome.kind = wish->kind;
-		outcome.resource = wish->resource;
+	if (desired->resource[0]) {
+		outcome.group = desired->group;
+		outcome.version = desired->version;
+		outcome.kind = desired->kind;
+		outcome.resource = desired->resource;
 	}
-	if (!err && wish->desired) {
-		outcome.hpa_name = wish->hpa_name;
-		outcome.metrics = wish->metrics;
-		outcome.metric_count = wish->metric_count;
+	if (!err && desired->desired) {
+		outcome.hpa_name = desired->hpa_name;
+		outcome.metrics = desired->metrics;
+		outcome.metric_count = desired->metric_count;
 	}
 	return outcome;
 }
@@ -182,9 +184,10 @@ static const struct hpa *hpa_of(const struct work *work, const struct scaledobje
 }
 
 /* The status as it is from now on, and what about it is news. True when it was not Ready before. */
-static bool conclude(struct work *work, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+static bool conclude(struct work *work, const struct scaledobject *so, const struct desired *desired,
+	const struct err *err)
 {
-	struct reconcile_outcome outcome = outcome_of(wish, err);
+	struct reconcile_outcome outcome = outcome_of(desired, err);
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
 	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused"),
 	     was_falling_back = status_says(work, "Fallback"), became_ready;
@@ -196,25 +199,25 @@ static bool conclude(struct work *work, const struct scaledobject *so, const str
 	return became_ready;
 }
 
-static void report_failure(struct work *work, const struct scaledobject *so, const struct wish *wish,
+static void report_failure(struct work *work, const struct scaledobject *so, const struct desired *desired,
 	const struct err *err)
 {
-	conclude(work, so, wish, err);
+	conclude(work, so, desired, err);
 	status_write(work);
-	recorder_check_failed(work, wish->words, err->msg);
+	recorder_check_failed(work, desired->words, err->msg);
 }
 
-static bool conclude_well(struct work *work, const struct scaledobject *so, const struct wish *wish)
+static bool conclude_well(struct work *work, const struct scaledobject *so, const struct desired *desired)
 {
 	write_forgive(work);
 	recorder_check_passed(work);
-	return conclude(work, so, wish, NULL);
+	return conclude(work, so, desired, NULL);
 }
 
-static void report_success(struct work *work, const struct scaledobject *so, const struct wish *wish)
+static void report_success(struct work *work, const struct scaledobject *so, const struct desired *desired)
 {
 	bool was_paused = status_wanted(work, &so->status) && status_says(work, "Paused");
-	bool became_ready = conclude_well(work, so, wish);
+	bool became_ready = conclude_well(work, so, desired);
 	struct err err = { 0 };
 
 	/*
@@ -222,43 +225,44 @@ static void report_success(struct work *work, const struct scaledobject *so, con
 	 * have said so: it stays.
 	 */
 	recorder_rival(work, admit_among_hpas(work->control->cache->store, so, &err) < 0 ? err.msg : NULL);
-	health_keep(work->object, wish->metrics, wish->metric_count);
-	polling_follow(work, wish->annotations, became_ready, was_paused);
+	health_keep(work->object, desired->metrics, desired->metric_count);
+	polling_follow(work, desired->annotations, became_ready, was_paused);
 }
 
 /*
  * A spec that cannot be followed stops the loop: nothing is scaled by a rule nobody can read. What
  * may pass by itself leaves it running.
  */
-static void failed(struct work *work, const struct scaledobject *so, const struct wish *wish, const struct err *err)
+static void failed(struct work *work, const struct scaledobject *so, const struct desired *desired,
+	const struct err *err)
 {
-	if (wish->waits)
+	if (desired->waits)
 		return;
 	if (err->kind == ERR_INVALID || err->kind == ERR_MISSING)
 		polling_end(work);
 	/* Two HPAs on one target would stop each other. */
-	if (wish->refused && !write_must_wait(work) &&
+	if (desired->refused && !write_must_wait(work) &&
 		hpakeeper_remove(work, so, "deleting the HPA of a refused ScaledObject"))
 		return;
-	report_failure(work, so, wish, err);
+	report_failure(work, so, desired, err);
 }
 
-static void write_failed(struct work *work, const struct scaledobject *so, const struct wish *wish)
+static void write_failed(struct work *work, const struct scaledobject *so, const struct desired *desired)
 {
 	if (write_is_news(work))
-		report_failure(work, so, wish, work->reconcile.write_err);
+		report_failure(work, so, desired, work->reconcile.write_err);
 }
 
-static void reconcile_scaled(struct work *work, const struct scaledobject *so, struct wish *wish)
+static void reconcile_scaled(struct work *work, const struct scaledobject *so, struct desired *desired)
 {
 	struct err err = { 0 };
 
-	if (wish_make(work, so, wish, &err))
-		failed(work, so, wish, &err);
+	if (desired_make(work, so, desired, &err))
+		failed(work, so, desired, &err);
 	else if (write_must_wait(work))
-		write_failed(work, so, wish);
-	else if (!finalise_keep(work, so) && !(wish->desired && hpakeeper_run(work, so, wish->desired)))
-		report_success(work, so, wish);
+		write_failed(work, so, desired);
+	else if (!finalise_keep(work, so) && !(desired->desired && hpakeeper_run(work, so, desired->desired)))
+		report_success(work, so, desired);
 }
 
 /* ---- Paused ---- */
@@ -267,28 +271,28 @@ static void reconcile_scaled(struct work *work, const struct scaledobject *so, s
  * The target is not needed to be paused, only to be kept at a number; and who was refused it does
  * not keep it there, or two would fight about it.
  */
-static void reconcile_paused(struct work *work, const struct scaledobject *so, struct wish *wish)
+static void reconcile_paused(struct work *work, const struct scaledobject *so, struct desired *desired)
 {
 	struct err target_err = { 0 }, err = { 0 };
 	bool targeted;
 
 	polling_end(work);
 	act_stop(work);
-	targeted = !validate_for_reconcile(so, &target_err) && !wish_alone(work, so, wish, &target_err) &&
-		!wish_target(work, so, wish, &target_err);
-	wish->words = NULL; /* what fails from here on is another thing */
-	if (wish->waits)
+	targeted = !validate_for_reconcile(so, &target_err) && !desired_alone(work, so, desired, &target_err) &&
+		!desired_target(work, so, desired, &target_err);
+	desired->words = NULL; /* what fails from here on is another thing */
+	if (desired->waits)
 		return;
 	if (write_must_wait(work)) {
-		write_failed(work, so, wish);
+		write_failed(work, so, desired);
 		return;
 	}
 	if (finalise_keep(work, so))
 		return;
-	switch (pause_run(work, so, wish->annotations, targeted ? NULL : &target_err, &err)) {
+	switch (pause_run(work, so, desired->annotations, targeted ? NULL : &target_err, &err)) {
 	case PAUSE_BUSY: break;
-	case PAUSE_FAILED: report_failure(work, so, wish, &err); break;
-	case PAUSE_DONE: conclude_well(work, so, wish); status_write(work);
+	case PAUSE_FAILED: report_failure(work, so, desired, &err); break;
+	case PAUSE_DONE: conclude_well(work, so, desired); status_write(work);
 	}
 }
 
@@ -317,22 +321,22 @@ static void note_asked(struct work *work, const struct scaledobject *so, const s
 
 static void reconcile_living(struct work *work, const struct scaledobject *so)
 {
-	struct wish wish = { .replicas = INT32_UNSET };
+	struct desired desired = { .replicas = INT32_UNSET };
 	struct annotations annotations;
 	struct err err = { 0 };
 
 	if (annotations_read(so, &annotations, &err)) {
-		failed(work, so, &wish, &err);
+		failed(work, so, &desired, &err);
 		return;
 	}
-	wish.annotations = &annotations;
+	desired.annotations = &annotations;
 	note_asked(work, so, &annotations);
 	if (annotations.paused)
-		reconcile_paused(work, so, &wish);
+		reconcile_paused(work, so, &desired);
 	else
-		reconcile_scaled(work, so, &wish);
-	json_decref(wish.desired);
-	free(wish.metrics);
+		reconcile_scaled(work, so, &desired);
+	json_decref(desired.desired);
+	free(desired.metrics);
 }
 
 void reconcile_run(struct work *work)
