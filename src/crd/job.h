@@ -24,7 +24,7 @@
 
 enum job_state { JOB_RUNNING /* or waiting: not finished */, JOB_COMPLETE, JOB_FAILED };
 
-struct job { /* begins with its meta, as cache/objects/shelf wants it */
+struct job { /* begins with its meta, as cache/objects/indexer wants it */
 	struct meta meta;
 	char *owner;             /* the ScaledJob's name, of the label; "" when it has none */
 	char *owner_uid;         /* of the controlling ScaledJob; NULL when nothing, or something else, controls it */

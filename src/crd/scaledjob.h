@@ -45,7 +45,7 @@ struct scaledjob_spec {
 	size_t trigger_count;
 };
 
-struct scaledjob { /* begins with its meta, as cache/objects/shelf wants it */
+struct scaledjob { /* begins with its meta, as cache/objects/indexer wants it */
 	struct meta meta;
 	struct scaledjob_spec spec;
 	/*

@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "cache/objects/shelf.h"
+#include "cache/objects/indexer.h"
 #include "cache/objects/store.h"
 
 #define FIRST_ROOM 4
@@ -50,7 +50,7 @@ struct jobs {
 	size_t namespace_count;
 	jobs_fn fn;
 	void *arg;
-	struct shelf *shelf; /* NULL: closed */
+	struct indexer *indexer; /* NULL: closed */
 	struct owner *owners;
 	struct gone *gone; /* in the order in which they went */
 	size_t gone_count;
@@ -160,7 +160,7 @@ static int64_t finished_when(const struct jobs *j, const struct job *before, int
 		return 0;
 	if (before && before->state != JOB_RUNNING && strcmp(before->meta.uid, now->meta.uid) == 0)
 		return before_ms;
-	return before || shelf_knows(j->shelf, now->meta.namespace_, &trouble) ? loop_now_ms(j->loop) : 0;
+	return before || indexer_knows(j->indexer, now->meta.namespace_, &trouble) ? loop_now_ms(j->loop) : 0;
 }
 
 /* ---- Who was there a moment ago ---- */
@@ -199,7 +199,7 @@ static size_t gone_since(const struct jobs *j, const char *owner, int64_t since_
 	return count;
 }
 
-/* ---- The shelf ---- */
+/* ---- The indexer ---- */
 
 static void on_changed(void *arg, const void *before, const void *now, void **beside)
 {
@@ -276,7 +276,7 @@ static void *decode(const json_t *object, struct err *err)
 }
 
 /* No selector of ours but the label: KEDA counts by it alone, whoever set it. */
-static const struct shelf_kind kind = {
+static const struct indexer_kind kind = {
 	.kind = "Job",
 	.resource = "jobs",
 	.group_path = "/apis/batch/v1",
@@ -326,20 +326,20 @@ void jobs_listen(struct jobs *j, jobs_fn fn, void *arg)
 
 void jobs_open(struct jobs *j)
 {
-	static const struct shelf_events events = { on_changed, on_known, on_synced };
+	static const struct indexer_events events = { on_changed, on_known, on_synced };
 
-	if (j->shelf)
+	if (j->indexer)
 		return;
-	j->shelf = shelf_new(j->kube, &kind, j->objects, &events, j);
-	shelf_start(j->shelf, j->namespaces, j->namespace_count);
+	j->indexer = indexer_new(j->kube, &kind, j->objects, &events, j);
+	indexer_start(j->indexer, j->namespaces, j->namespace_count);
 }
 
 void jobs_close(struct jobs *j)
 {
 	struct owner *o, *next;
 
-	shelf_free(j->shelf);
-	j->shelf = NULL;
+	indexer_free(j->indexer);
+	j->indexer = NULL;
 	HASH_ITER (hh, j->owners, o, next)
 		owner_free(j, o);
 	while (j->gone)
@@ -349,7 +349,7 @@ void jobs_close(struct jobs *j)
 bool jobs_known(const struct jobs *j, const char *namespace_, const char **trouble)
 {
 	*trouble = NULL;
-	return j->shelf && shelf_knows(j->shelf, namespace_, trouble);
+	return j->indexer && indexer_knows(j->indexer, namespace_, trouble);
 }
 
 /* ---- Questions ---- */
@@ -366,7 +366,7 @@ const struct job *jobs_find(const struct jobs *j, const char *namespace_, const 
 {
 	char key[STORE_KEY_MAX];
 
-	return j->shelf ? shelf_get(j->shelf, store_key(namespace_, name, key)) : NULL;
+	return j->indexer ? indexer_get(j->indexer, store_key(namespace_, name, key)) : NULL;
 }
 
 size_t jobs_running(const struct jobs *j, const char *owner, int64_t since_ms)
@@ -398,10 +398,10 @@ void jobs_learn(struct jobs *j, const json_t *job)
 {
 	const json_t *meta = json_object_get(job, "metadata");
 
-	if (!j->shelf)
+	if (!j->indexer)
 		return;
 	if (json_object_get(json_object_get(meta, "labels"), JOB_OWNER_LABEL))
-		shelf_learn(j->shelf, job);
+		indexer_learn(j->indexer, job);
 	else
 		jobs_forget(j, json_str_or_empty(meta, "namespace"), json_str_or_empty(meta, "name"));
 }
@@ -410,6 +410,6 @@ void jobs_forget(struct jobs *j, const char *namespace_, const char *name)
 {
 	char key[STORE_KEY_MAX];
 
-	if (j->shelf)
-		shelf_forget(j->shelf, store_key(namespace_, name, key));
+	if (j->indexer)
+		indexer_forget(j->indexer, store_key(namespace_, name, key));
 }

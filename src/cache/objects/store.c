@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cache/objects/index.h"
-#include "cache/objects/shelf.h"
+#include "cache/objects/indexer.h"
 #include "decide/hpaspec.h"
 
 enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_CLUSTERTRIGGERAUTH, KINDS };
@@ -17,7 +17,7 @@ enum kind { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA, KIND_TRIGGERAUTH, KIND_
 #define JOB_KEY_PREFIX "scaledjobs/"
 
 struct store {
-	struct shelf *shelves[KINDS];
+	struct indexer *indexers[KINDS];
 	struct index hpas;       /* by the ScaledObject that they belong to */
 	struct index rival_hpas; /* those that kscaled does not manage, by what they scale */
 	struct index claims;     /* ScaledObjects by what they lay claim to */
@@ -340,7 +340,7 @@ static void on_neighbours_known(void *arg, const char *namespace_)
 {
 	struct store *s = arg;
 
-	shelf_each(s->shelves[KIND_SCALEDOBJECT], tell_waiting, &(struct waiting){ s, namespace_ });
+	indexer_each(s->indexers[KIND_SCALEDOBJECT], tell_waiting, &(struct waiting){ s, namespace_ });
 }
 
 static void on_triggerauth(void *arg, const void *before, const void *now, void **beside)
@@ -417,8 +417,8 @@ static void free_triggerauth(void *object)
 #define KEDA_PATH "/apis/keda.sh/v1alpha1"
 
 static const struct {
-	struct shelf_kind kind;
-	struct shelf_events events;
+	struct indexer_kind kind;
+	struct indexer_events events;
 } kinds[KINDS] = {
 	[KIND_SCALEDOBJECT] = {
 		{
@@ -490,14 +490,14 @@ struct store *store_new(struct kube *kube, struct counters *counters)
 		: NULL;
 
 	for (int kind = 0; kind < KINDS; kind++)
-		s->shelves[kind] = shelf_new(kube, &kinds[kind].kind, objects, &kinds[kind].events, s);
+		s->indexers[kind] = indexer_new(kube, &kinds[kind].kind, objects, &kinds[kind].events, s);
 	return s;
 }
 
 void store_clear(struct store *s)
 {
-	shelf_clear(s->shelves[KIND_SCALEDOBJECT]);
-	shelf_clear(s->shelves[KIND_SCALEDJOB]);
+	indexer_clear(s->indexers[KIND_SCALEDOBJECT]);
+	indexer_clear(s->indexers[KIND_SCALEDJOB]);
 }
 
 void store_free(struct store *s)
@@ -507,7 +507,7 @@ void store_free(struct store *s)
 	s->events = (struct store_events){ NULL, NULL, NULL };
 	store_clear(s);
 	for (int kind = 0; kind < KINDS; kind++)
-		shelf_free(s->shelves[kind]);
+		indexer_free(s->indexers[kind]);
 	index_done(&s->hpas);
 	index_done(&s->rival_hpas);
 	index_done(&s->claims);
@@ -517,13 +517,13 @@ void store_free(struct store *s)
 void store_start(struct store *s, const char *const *namespaces, size_t count)
 {
 	for (int kind = 0; kind < KINDS; kind++)
-		shelf_start(s->shelves[kind], namespaces, count);
+		indexer_start(s->indexers[kind], namespaces, count);
 }
 
 bool store_synced(const struct store *s)
 {
 	for (size_t i = 0; i < NEEDED; i++)
-		if (!shelf_synced(s->shelves[needed[i]]))
+		if (!indexer_synced(s->indexers[needed[i]]))
 			return false;
 	return true;
 }
@@ -533,7 +533,7 @@ const char *store_trouble(const struct store *s)
 	const char *trouble = NULL;
 
 	for (size_t i = 0; i < NEEDED && !trouble; i++)
-		trouble = shelf_trouble(s->shelves[needed[i]]);
+		trouble = indexer_trouble(s->indexers[needed[i]]);
 	return trouble;
 }
 
@@ -545,21 +545,21 @@ void store_listen(struct store *s, const struct store_events *events, void *arg)
 
 /* ---- ScaledObjects and ScaledJobs ---- */
 
-static struct shelf *shelf_of(const struct store *s, enum scaled_kind kind)
+static struct indexer *indexer_of(const struct store *s, enum scaled_kind kind)
 {
-	return s->shelves[kind == SCALED_JOB ? KIND_SCALEDJOB : KIND_SCALEDOBJECT];
+	return s->indexers[kind == SCALED_JOB ? KIND_SCALEDJOB : KIND_SCALEDOBJECT];
 }
 
 struct object *store_object(const struct store *s, const char *key)
 {
-	return shelf_beside(shelf_of(s, store_key_kind(key)), key);
+	return indexer_beside(indexer_of(s, store_key_kind(key)), key);
 }
 
 struct object *store_find(const struct store *s, enum scaled_kind kind, const char *namespace_, const char *name)
 {
 	char key[STORE_KEY_MAX];
 
-	return shelf_beside(shelf_of(s, kind),
+	return indexer_beside(indexer_of(s, kind),
 		kind == SCALED_JOB ? store_job_key(namespace_, name, key) : store_key(namespace_, name, key));
 }
 
@@ -580,13 +580,13 @@ void store_each_object(const struct store *s, void (*fn)(void *arg, struct objec
 {
 	struct each_object each = { fn, arg };
 
-	shelf_each(shelf_of(s, SCALED_OBJECT), on_each_object, &each);
-	shelf_each(shelf_of(s, SCALED_JOB), on_each_object, &each);
+	indexer_each(indexer_of(s, SCALED_OBJECT), on_each_object, &each);
+	indexer_each(indexer_of(s, SCALED_JOB), on_each_object, &each);
 }
 
 size_t store_count(const struct store *s, enum scaled_kind kind)
 {
-	return shelf_count(shelf_of(s, kind));
+	return indexer_count(indexer_of(s, kind));
 }
 
 struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *at)
@@ -601,19 +601,19 @@ struct object *store_next_claim(const struct store *s, uint64_t claim, size_t *a
 
 bool store_knows(const struct store *s, enum scaled_kind kind, const char *namespace_, const char **trouble)
 {
-	return shelf_knows(shelf_of(s, kind), namespace_, trouble);
+	return indexer_knows(indexer_of(s, kind), namespace_, trouble);
 }
 
 bool store_synced_scaledjobs(const struct store *s, const char **trouble)
 {
-	*trouble = shelf_trouble(s->shelves[KIND_SCALEDJOB]);
-	return shelf_synced(s->shelves[KIND_SCALEDJOB]);
+	*trouble = indexer_trouble(s->indexers[KIND_SCALEDJOB]);
+	return indexer_synced(s->indexers[KIND_SCALEDJOB]);
 }
 
 void store_learn(struct store *s, enum scaled_kind kind, const json_t *object)
 {
 	s->learning = true;
-	shelf_learn(shelf_of(s, kind), object);
+	indexer_learn(indexer_of(s, kind), object);
 	s->learning = false;
 }
 
@@ -621,7 +621,7 @@ void store_learn(struct store *s, enum scaled_kind kind, const json_t *object)
 
 const struct hpa *store_hpa(const struct store *s, const char *key)
 {
-	const struct hpa *hpa = shelf_get(s->shelves[KIND_HPA], key);
+	const struct hpa *hpa = indexer_get(s->indexers[KIND_HPA], key);
 
 	return hpa && !hpa->slim ? hpa : NULL;
 }
@@ -637,12 +637,12 @@ const struct hpa *store_next_rival_hpa(const struct store *s, uint64_t claim, si
 {
 	const char *key = index_next(&s->rival_hpas, claim, at);
 
-	return key ? shelf_get(s->shelves[KIND_HPA], key) : NULL;
+	return key ? indexer_get(s->indexers[KIND_HPA], key) : NULL;
 }
 
 bool store_knows_hpas(const struct store *s, const char *namespace_, const char **trouble)
 {
-	return shelf_knows(s->shelves[KIND_HPA], namespace_, trouble);
+	return indexer_knows(s->indexers[KIND_HPA], namespace_, trouble);
 }
 
 const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject *so, const char *except)
@@ -662,19 +662,19 @@ const struct hpa *store_hpa_of(const struct store *s, const struct scaledobject 
 
 void store_learn_hpa(struct store *s, const json_t *object)
 {
-	shelf_learn(s->shelves[KIND_HPA], object);
+	indexer_learn(s->indexers[KIND_HPA], object);
 }
 
 void store_forget_hpa(struct store *s, const char *key)
 {
-	shelf_forget(s->shelves[KIND_HPA], key);
+	indexer_forget(s->indexers[KIND_HPA], key);
 }
 
 /* ---- TriggerAuthentications ---- */
 
-static struct shelf *triggerauths(const struct store *s, bool cluster)
+static struct indexer *triggerauths(const struct store *s, bool cluster)
 {
-	return s->shelves[cluster ? KIND_CLUSTERTRIGGERAUTH : KIND_TRIGGERAUTH];
+	return s->indexers[cluster ? KIND_CLUSTERTRIGGERAUTH : KIND_TRIGGERAUTH];
 }
 
 const struct triggerauth *store_triggerauth(const struct store *s, bool cluster, const char *namespace_,
@@ -682,12 +682,12 @@ const struct triggerauth *store_triggerauth(const struct store *s, bool cluster,
 {
 	char key[STORE_KEY_MAX];
 
-	return shelf_get(triggerauths(s, cluster), store_key(cluster ? "" : namespace_, name, key));
+	return indexer_get(triggerauths(s, cluster), store_key(cluster ? "" : namespace_, name, key));
 }
 
 bool store_knows_triggerauths(const struct store *s, bool cluster, const char *namespace_, const char **trouble)
 {
-	return shelf_knows(triggerauths(s, cluster), cluster ? "" : namespace_, trouble);
+	return indexer_knows(triggerauths(s, cluster), cluster ? "" : namespace_, trouble);
 }
 
 struct each_triggerauth {
@@ -707,11 +707,11 @@ void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const s
 {
 	struct each_triggerauth each = { fn, arg };
 
-	shelf_each(triggerauths(s, false), on_each_triggerauth, &each);
-	shelf_each(triggerauths(s, true), on_each_triggerauth, &each);
+	indexer_each(triggerauths(s, false), on_each_triggerauth, &each);
+	indexer_each(triggerauths(s, true), on_each_triggerauth, &each);
 }
 
 void store_learn_triggerauth(struct store *s, bool cluster, const json_t *object)
 {
-	shelf_learn(triggerauths(s, cluster), object);
+	indexer_learn(triggerauths(s, cluster), object);
 }

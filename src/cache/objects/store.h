@@ -4,11 +4,11 @@
 
 /*
  * The objects we know: ScaledObjects, ScaledJobs, HPAs, TriggerAuthentications and
- * ClusterTriggerAuthentications, each kind on a shelf (cache/objects/shelf) that watches keep. Each
- * change of one of the first two is told by its record (cache/objects/object) and what changed,
- * never by content: who hears it looks. A kind that kscaled can do without (no CRD, no right to
- * watch it) stops nothing: whoever needs one of it is told why there is none. Owns the decoded
- * objects; a pointer handed out is good until the loop turns.
+ * ClusterTriggerAuthentications, each kind in an indexer (cache/objects/indexer) that watches keep.
+ * Each change of one of the first two is told by its record (cache/objects/object) and what
+ * changed, never by content: who hears it looks. A kind that kscaled can do without (no CRD, no
+ * right to watch it) stops nothing: whoever needs one of it is told why there is none. Owns the
+ * decoded objects; a pointer handed out is good until the loop turns.
  *
  * All HPAs are watched, by one watch without a selector, so that one that is labelled, adopted or
  * let go never falls between two. Those that kscaled manages or a ScaledObject owns are kept whole;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cache/objects/shelf.h"
+#include "cache/objects/indexer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 /* The watch of one namespace (or of all). */
 struct source {
-	struct shelf *owner;
+	struct indexer *owner;
 	char *namespace_; /* NULL: everywhere */
 	struct informer informer;
 	bool known;     /* what is there, by a first list */
@@ -32,10 +32,10 @@ struct item { /* one allocation: of some kinds there are tens of thousands */
 	char key[];
 };
 
-struct shelf {
+struct indexer {
 	struct kube *kube;
-	const struct shelf_kind *kind;
-	const struct shelf_events *events;
+	const struct indexer_kind *kind;
+	const struct indexer_events *events;
 	void *arg;
 	struct item *items;
 	struct item *last; /* found last: one poll asks for the same object many times */
@@ -51,14 +51,14 @@ static const struct meta *meta_of(const void *object)
 	return object;
 }
 
-static char *key_of(const struct shelf *s, const struct meta *meta, char out[SHELF_KEY_MAX])
+static char *key_of(const struct indexer *s, const struct meta *meta, char out[INDEXER_KEY_MAX])
 {
-	snprintf(out, SHELF_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_,
+	snprintf(out, INDEXER_KEY_MAX, "%s%s/%s", s->kind->key_prefix ? s->kind->key_prefix : "", meta->namespace_,
 		meta->name);
 	return out;
 }
 
-static struct item *item_find(struct shelf *s, const char *key)
+static struct item *item_find(struct indexer *s, const char *key)
 {
 	struct item *item;
 
@@ -70,13 +70,13 @@ static struct item *item_find(struct shelf *s, const char *key)
 	return item;
 }
 
-static void count_items(struct shelf *s)
+static void count_items(struct indexer *s)
 {
 	if (s->objects)
 		counters_set(s->objects, (const char *const[]){ s->kind->kind }, HASH_COUNT(s->items));
 }
 
-static struct item *item_add(struct shelf *s, const char *key)
+static struct item *item_add(struct indexer *s, const char *key)
 {
 	size_t len = strlen(key);
 	struct item *item = mem_zalloc(sizeof(*item) + len + 1);
@@ -88,7 +88,7 @@ static struct item *item_add(struct shelf *s, const char *key)
 }
 
 /* The object is the caller's from now on. */
-static void *item_remove(struct shelf *s, struct item *item)
+static void *item_remove(struct indexer *s, struct item *item)
 {
 	void *object = item->object;
 
@@ -101,7 +101,7 @@ static void *item_remove(struct shelf *s, struct item *item)
 }
 
 /* It is gone before the listener looks. */
-static void drop(struct shelf *s, struct item *item)
+static void drop(struct indexer *s, struct item *item)
 {
 	void *beside = item->beside, *object = item_remove(s, item);
 
@@ -109,7 +109,7 @@ static void drop(struct shelf *s, struct item *item)
 	s->kind->free(object);
 }
 
-void shelf_clear(struct shelf *s)
+void indexer_clear(struct indexer *s)
 {
 	struct item *item, *next;
 
@@ -120,7 +120,7 @@ void shelf_clear(struct shelf *s)
 /* ---- Taking in ---- */
 
 /* Takes the new content. */
-static void replace(struct shelf *s, struct item *item, void *object)
+static void replace(struct indexer *s, struct item *item, void *object)
 {
 	void *before = item->object;
 
@@ -136,11 +136,11 @@ static void replace(struct shelf *s, struct item *item, void *object)
  * `authoritative`: from a list, which is true whatever we knew (an etcd that was restored counts
  * backwards). print: of the text that json was; 0: unknown.
  */
-static struct item *take(struct shelf *s, const json_t *json, bool authoritative, uint64_t print)
+static struct item *take(struct indexer *s, const json_t *json, bool authoritative, uint64_t print)
 {
 	struct err err = { 0 };
 	void *object = s->kind->decode(json, &err);
-	char key[SHELF_KEY_MAX];
+	char key[INDEXER_KEY_MAX];
 	struct item *item;
 
 	if (!object) {
@@ -178,9 +178,9 @@ static void on_object(void *arg, const json_t *object)
 		mark_seen(source, item);
 }
 
-static struct item *item_of_text(struct shelf *s, const struct objecttext *text)
+static struct item *item_of_text(struct indexer *s, const struct objecttext *text)
 {
-	char key[SHELF_KEY_MAX];
+	char key[INDEXER_KEY_MAX];
 	struct item *item;
 
 	snprintf(key, sizeof(key), "%s%.*s/%.*s", s->kind->key_prefix ? s->kind->key_prefix : "",
@@ -213,7 +213,7 @@ static void on_deleted(void *arg, const json_t *object)
 {
 	struct source *source = arg;
 	struct meta meta = { 0 };
-	char key[SHELF_KEY_MAX];
+	char key[INDEXER_KEY_MAX];
 	struct item *item;
 
 	/* What could be taken in must get out again, whatever else stands in it. */
@@ -241,7 +241,7 @@ static bool is_ahead(const struct item *item, const char *list_version)
 static void on_synced(void *arg)
 {
 	struct source *source = arg;
-	struct shelf *s = source->owner;
+	struct indexer *s = source->owner;
 	const char *version = informer_version(&source->informer);
 	struct item *item, *next;
 
@@ -257,7 +257,7 @@ static void on_synced(void *arg)
 static void on_trouble(void *arg, const struct err *err)
 {
 	struct source *source = arg;
-	const struct shelf *s = source->owner;
+	const struct indexer *s = source->owner;
 
 	if (err && err->kind == ERR_MISSING && !s->kind->optional)
 		log_error(s->kind->resource,
@@ -272,10 +272,10 @@ static void on_trouble(void *arg, const struct err *err)
 
 /* ---- The house around it ---- */
 
-struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct counters_family *objects,
-	const struct shelf_events *events, void *arg)
+struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind, struct counters_family *objects,
+	const struct indexer_events *events, void *arg)
 {
-	struct shelf *s = mem_zalloc(sizeof(*s));
+	struct indexer *s = mem_zalloc(sizeof(*s));
 
 	s->kube = kube;
 	s->kind = kind;
@@ -285,9 +285,9 @@ struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind, struct
 	return s;
 }
 
-static void shelf_dispose(void *arg)
+static void indexer_dispose(void *arg)
 {
-	struct shelf *s = arg;
+	struct indexer *s = arg;
 	struct item *item, *next;
 
 	for (size_t i = 0; i < s->source_count; i++)
@@ -318,9 +318,9 @@ static void ignore_synced(void *arg)
 }
 
 /* The watches end at once; the rest may be in the midst of telling of a change. */
-void shelf_free(struct shelf *s)
+void indexer_free(struct indexer *s)
 {
-	static const struct shelf_events deaf = { ignore_change, ignore_known, ignore_synced };
+	static const struct indexer_events deaf = { ignore_change, ignore_known, ignore_synced };
 
 	if (!s)
 		return;
@@ -330,10 +330,10 @@ void shelf_free(struct shelf *s)
 		counters_set(s->objects, (const char *const[]){ s->kind->kind }, 0);
 	s->objects = NULL;
 	s->events = &deaf;
-	loop_free_later(kube_loop(s->kube), s, shelf_dispose);
+	loop_free_later(kube_loop(s->kube), s, indexer_dispose);
 }
 
-static void source_start(struct shelf *s, struct source *source, const char *namespace_)
+static void source_start(struct indexer *s, struct source *source, const char *namespace_)
 {
 	static const struct informer_events events = {
 		.on_text = on_text,
@@ -358,7 +358,7 @@ static void source_start(struct shelf *s, struct source *source, const char *nam
 	informer_start(&source->informer, s->kube, &config, &events, source);
 }
 
-void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
+void indexer_start(struct indexer *s, const char *const *namespaces, size_t count)
 {
 	bool one = count == 0 || s->kind->cluster_wide;
 
@@ -368,7 +368,7 @@ void shelf_start(struct shelf *s, const char *const *namespaces, size_t count)
 		source_start(s, &s->sources[i], one ? NULL : namespaces[i]);
 }
 
-bool shelf_synced(const struct shelf *s)
+bool indexer_synced(const struct indexer *s)
 {
 	for (size_t i = 0; i < s->source_count; i++)
 		if (!s->sources[i].known)
@@ -376,7 +376,7 @@ bool shelf_synced(const struct shelf *s)
 	return s->source_count > 0;
 }
 
-const char *shelf_trouble(const struct shelf *s)
+const char *indexer_trouble(const struct indexer *s)
 {
 	for (size_t i = 0; i < s->source_count; i++)
 		if (s->sources[i].informer.trouble)
@@ -384,7 +384,7 @@ const char *shelf_trouble(const struct shelf *s)
 	return NULL;
 }
 
-static struct source *source_of(const struct shelf *s, const char *namespace_)
+static struct source *source_of(const struct indexer *s, const char *namespace_)
 {
 	for (size_t i = 0; i < s->source_count; i++)
 		if (!s->sources[i].namespace_ || strcmp(s->sources[i].namespace_, namespace_) == 0)
@@ -392,7 +392,7 @@ static struct source *source_of(const struct shelf *s, const char *namespace_)
 	return NULL;
 }
 
-bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble)
+bool indexer_knows(const struct indexer *s, const char *namespace_, const char **trouble)
 {
 	const struct source *source = source_of(s, namespace_);
 
@@ -400,26 +400,26 @@ bool shelf_knows(const struct shelf *s, const char *namespace_, const char **tro
 	return source && source->informer.synced;
 }
 
-const void *shelf_get(struct shelf *s, const char *key)
+const void *indexer_get(struct indexer *s, const char *key)
 {
 	const struct item *item = item_find(s, key);
 
 	return item ? item->object : NULL;
 }
 
-void *shelf_beside(struct shelf *s, const char *key)
+void *indexer_beside(struct indexer *s, const char *key)
 {
 	const struct item *item = item_find(s, key);
 
 	return item ? item->beside : NULL;
 }
 
-size_t shelf_count(const struct shelf *s)
+size_t indexer_count(const struct indexer *s)
 {
 	return HASH_COUNT(s->items);
 }
 
-void shelf_each(const struct shelf *s, void (*fn)(void *arg, const void *object, void *beside), void *arg)
+void indexer_each(const struct indexer *s, void (*fn)(void *arg, const void *object, void *beside), void *arg)
 {
 	struct item *item, *next;
 
@@ -444,14 +444,14 @@ static bool is_watched(const struct source *source, const struct meta *meta)
 static bool is_gone(const struct source *source, const struct meta *meta)
 {
 	const char *seen = source ? informer_version(&source->informer) : "";
-	char key[SHELF_KEY_MAX];
+	char key[INDEXER_KEY_MAX];
 
 	return *seen && is_watched(source, meta) && !item_find(source->owner, key_of(source->owner, meta, key)) &&
 		version_compare(meta->resource_version, seen) <= 0;
 }
 
 /* A written object belongs to the source that watches its namespace. */
-void shelf_learn(struct shelf *s, const json_t *object)
+void indexer_learn(struct indexer *s, const json_t *object)
 {
 	struct meta meta = { 0 };
 	struct source *source;
@@ -468,7 +468,7 @@ void shelf_learn(struct shelf *s, const json_t *object)
 	}
 }
 
-void shelf_forget(struct shelf *s, const char *key)
+void indexer_forget(struct indexer *s, const char *key)
 {
 	struct item *item = item_find(s, key);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CACHE_OBJECTS_SHELF_H
-#define CACHE_OBJECTS_SHELF_H
+#ifndef CACHE_OBJECTS_INDEXER_H
+#define CACHE_OBJECTS_INDEXER_H
 
 /*
  * The objects of one kind, kept by watches: one in each watched namespace, or one for all.
- * cache/objects/store has a shelf per kind and knows what the kinds mean; a shelf knows nothing of
- * them but that a decoded object begins with its struct meta. Owns the decoded objects; a pointer
- * handed out is good until the loop turns.
+ * cache/objects/store has an indexer per kind and knows what the kinds mean; an indexer knows
+ * nothing of them but that a decoded object begins with its struct meta. Owns the decoded objects;
+ * a pointer handed out is good until the loop turns.
  */
 
 #include <jansson.h>
@@ -18,12 +18,12 @@
 #include "crd/meta.h"
 #include "kube/client.h"
 
-struct shelf;
+struct indexer;
 
-#define SHELF_PREFIX_MAX 11 /* bytes of a key_prefix */
-#define SHELF_KEY_MAX    (SHELF_PREFIX_MAX + 253 + 1 + 253 + 1)
+#define INDEXER_PREFIX_MAX 11 /* bytes of a key_prefix */
+#define INDEXER_KEY_MAX    (INDEXER_PREFIX_MAX + 253 + 1 + 253 + 1)
 
-struct shelf_kind {                 /* outlives the shelf */
+struct indexer_kind {               /* outlives the indexer */
 	const char *kind;           /* "ScaledObject" */
 	const char *resource;       /* "scaledobjects": in paths and in the log */
 	const char *group_path;     /* "/apis/keda.sh/v1alpha1" */
@@ -43,7 +43,7 @@ struct shelf_kind {                 /* outlives the shelf */
 	void (*free)(void *object);
 };
 
-struct shelf_events {
+struct indexer_events {
 	/*
 	 * It came (before NULL), went (now NULL: it is not found any more) or has another version.
 	 * Both are borrowed for the call. *beside is the listener's: what he keeps with the object,
@@ -58,32 +58,32 @@ struct shelf_events {
 	void (*on_synced)(void *arg); /* a list was read to its end */
 };
 
-struct shelf *shelf_new(struct kube *kube, const struct shelf_kind *kind,
-	struct counters_family *objects /* gauge by kind; NULL */, const struct shelf_events *events, void *arg);
+struct indexer *indexer_new(struct kube *kube, const struct indexer_kind *kind,
+	struct counters_family *objects /* gauge by kind; NULL */, const struct indexer_events *events, void *arg);
 /*
  * also from inside its events: none comes any more, so whoever keeps something beside the objects
  * clears first; they go at the end of the turn
  */
-void shelf_free(struct shelf *s);
-void shelf_clear(struct shelf *s); /* all that are there are gone, which is told */
+void indexer_free(struct indexer *s);
+void indexer_clear(struct indexer *s); /* all that are there are gone, which is told */
 
 /* Starts the watches: in each of the namespaces, or (count 0) everywhere. */
-void shelf_start(struct shelf *s, const char *const *namespaces, size_t count);
+void indexer_start(struct indexer *s, const char *const *namespaces, size_t count);
 
-bool shelf_synced(const struct shelf *s);         /* every watch has had a full list */
-const char *shelf_trouble(const struct shelf *s); /* why a watch fails at the moment; NULL when all is well */
+bool indexer_synced(const struct indexer *s);         /* every watch has had a full list */
+const char *indexer_trouble(const struct indexer *s); /* why a watch fails at the moment; NULL when all is well */
 /*
  * Whether the objects of this namespace were listed, so that one that is not here is not there. If
  * not, *trouble says why they cannot be, or is NULL.
  */
-bool shelf_knows(const struct shelf *s, const char *namespace_, const char **trouble);
+bool indexer_knows(const struct indexer *s, const char *namespace_, const char **trouble);
 
-const void *shelf_get(struct shelf *s, const char *key); /* NULL when unknown */
-void *shelf_beside(struct shelf *s, const char *key);    /* on_changed's *beside; NULL when unknown, too */
-size_t shelf_count(const struct shelf *s);
-void shelf_each(const struct shelf *s, void (*fn)(void *arg, const void *object, void *beside), void *arg);
+const void *indexer_get(struct indexer *s, const char *key); /* NULL when unknown */
+void *indexer_beside(struct indexer *s, const char *key);    /* on_changed's *beside; NULL when unknown, too */
+size_t indexer_count(const struct indexer *s);
+void indexer_each(const struct indexer *s, void (*fn)(void *arg, const void *object, void *beside), void *arg);
 
-void shelf_learn(struct shelf *s, const json_t *object); /* the answer to a write; NULL: nothing was said */
-void shelf_forget(struct shelf *s, const char *key);     /* a write met "not found" */
+void indexer_learn(struct indexer *s, const json_t *object); /* the answer to a write; NULL: nothing was said */
+void indexer_forget(struct indexer *s, const char *key);     /* a write met "not found" */
 
 #endif
