@@ -93,6 +93,7 @@ struct kube_call {
 	const struct verb *verb;
 	size_t max_body;
 	enum kube_answer answer;
+	kube_known_fn is_known;
 	char *path;
 	char *body; /* maybe secret; NULL */
 	int64_t deadline_at_ms;
@@ -436,14 +437,34 @@ static void on_refused(struct kube_call *c, const struct httpc_response *respons
 	call_finish(c, NULL, &err);
 }
 
+/* NULL: it is known, or not JSON. */
+static json_t *read_answer(const struct kube_call *c, const struct httpc_response *response, bool *known)
+{
+	struct objecttext text;
+	json_t *object;
+	char *room;
+
+	*known = false;
+	if (!c->is_known)
+		return objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
+	room = mem_alloc(response->len);
+	objecttext_read(&text, response->body, response->len, room);
+	*known = c->is_known(c->arg, &text);
+	object = *known ? NULL : json_parse(text.json, text.len, NULL);
+	mem_wipe(room, response->len);
+	free(room);
+	return object;
+}
+
 static void on_answered(struct kube_call *c, const struct httpc_response *response)
 {
 	struct err err;
 	json_t *object = NULL;
+	bool known;
 
 	if (response->len > 0 && c->answer != KUBE_ANSWER_IGNORED) {
-		object = objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
-		if (!object) {
+		object = read_answer(c, response, &known);
+		if (!object && !known) {
 			/*
 			 * Not the API server's doing but of something in between, which may pass.
 			 * The parser's words would quote the body, which may be secret.
@@ -506,6 +527,7 @@ struct kube_call *kube_call_owning(struct kube *k, const struct kube_request *re
 	c->verb = &verbs[request->verb];
 	c->max_body = request->verb == KUBE_LIST ? LIST_SIZE_MAX : 0;
 	c->answer = request->answer;
+	c->is_known = request->is_known;
 	c->path = mem_dup(request->path);
 	c->body = mem_dup(request->body);
 	c->deadline_at_ms = loop_now_ms(k->session.loop) + deadline_ms;

@@ -63,6 +63,13 @@ enum kube_answer {
 	KUBE_ANSWER_IGNORED, /* it is not parsed: the callback gets none */
 };
 
+/*
+ * Whether what was answered is known already in this very version, as when the watch was quicker;
+ * arg: the callback's.
+ */
+struct objecttext;
+typedef bool (*kube_known_fn)(void *arg, const struct objecttext *text);
+
 struct kube_request {
 	enum kube_verb verb;
 	const char
@@ -71,6 +78,7 @@ struct kube_request {
 	int64_t deadline_ms; /* from now, queueing included; 0: 10,000 */
 	enum kube_priority priority;
 	enum kube_answer answer;
+	kube_known_fn is_known; /* what is known is not parsed, and the callback gets none; NULL: nothing is */
 };
 
 /*
@@ -80,10 +88,10 @@ struct kube_request {
  * without http_status or with a 5xx says that nothing was done. The server is told how long it has
  * (`timeout`), so what it has taken in ends with the deadline, too, whoever could cancel it.
  *
- * On success `object` is the JSON of the answer (borrowed; NULL when its body is empty or ignored)
- * and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict (AlreadyExists
- * too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport temporary; its
- * message is the server's own.
+ * On success `object` is the JSON of the answer (borrowed; NULL when its body is empty, ignored or
+ * known) and err NULL. A failing answer's Status becomes err: 404 missing, 409 conflict
+ * (AlreadyExists too), 410 gone, 401/403 denied, 400/405/413/415/422 invalid, 429/5xx and transport
+ * temporary; its message is the server's own.
  */
 typedef void (*kube_fn)(void *arg, const json_t *object, const struct err *err);
 

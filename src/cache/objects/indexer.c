@@ -450,6 +450,13 @@ static bool is_gone(const struct source *source, const struct meta *meta)
 		version_compare(meta->resource_version, seen) <= 0;
 }
 
+bool indexer_has(struct indexer *s, const struct objecttext *text)
+{
+	const struct item *item = text->name.at && text->namespace_.at ? item_of_text(s, text) : NULL;
+
+	return item && objecttext_says(&text->version, meta_of(item->object)->resource_version);
+}
+
 /* A written object belongs to the source that watches its namespace. */
 void indexer_learn(struct indexer *s, const json_t *object)
 {

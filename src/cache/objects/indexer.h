@@ -83,7 +83,8 @@ void *indexer_beside(struct indexer *s, const char *key);    /* on_changed's *be
 size_t indexer_count(const struct indexer *s);
 void indexer_each(const struct indexer *s, void (*fn)(void *arg, const void *object, void *beside), void *arg);
 
-void indexer_learn(struct indexer *s, const json_t *object); /* the answer to a write; NULL: nothing was said */
-void indexer_forget(struct indexer *s, const char *key);     /* a write met "not found" */
+bool indexer_has(struct indexer *s, const struct objecttext *text); /* this very version of an object */
+void indexer_learn(struct indexer *s, const json_t *object);        /* the answer to a write; NULL: nothing was said */
+void indexer_forget(struct indexer *s, const char *key);            /* a write met "not found" */
 
 #endif

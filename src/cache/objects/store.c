@@ -610,6 +610,16 @@ bool store_synced_scaledjobs(const struct store *s, const char **trouble)
 	return indexer_synced(s->indexers[KIND_SCALEDJOB]);
 }
 
+bool store_has(const struct store *s, const struct objecttext *text)
+{
+	static const enum kind written[] = { KIND_SCALEDOBJECT, KIND_SCALEDJOB, KIND_HPA };
+
+	for (size_t i = 0; i < MEM_COUNT(written); i++)
+		if (indexer_has(s->indexers[written[i]], text))
+			return true;
+	return false;
+}
+
 void store_learn(struct store *s, enum scaled_kind kind, const json_t *object)
 {
 	s->learning = true;

@@ -106,6 +106,7 @@ void store_each_triggerauth(const struct store *s, void (*fn)(void *arg, const s
  * that the next decision does not work from an older one. Older versions that still come from the
  * watch are told apart by resourceVersion and skipped.
  */
+bool store_has(const struct store *s, const struct objecttext *text); /* this very version of it */
 void store_learn(struct store *s, enum scaled_kind kind, const json_t *object);
 void store_learn_hpa(struct store *s, const json_t *object);
 void store_forget_hpa(struct store *s, const char *key); /* a write met "not found" */

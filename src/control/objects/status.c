@@ -100,6 +100,13 @@ static void on_patched(void *arg, const json_t *object, const struct err *err)
 	status_write(work);
 }
 
+static bool is_known(void *arg, const struct objecttext *text)
+{
+	const struct work *work = arg;
+
+	return store_has(work->control->cache->store, text);
+}
+
 void status_write(struct work *work)
 {
 	const struct scaled *of = &work->object->of;
@@ -107,7 +114,7 @@ void status_write(struct work *work)
 	MEM_AUTO char *patch = NULL;
 	MEM_AUTO char *body = NULL;
 	MEM_AUTO char *path = NULL;
-	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_STATUS };
+	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .priority = KUBE_STATUS, .is_known = is_known };
 
 	if (!work->status.known || work->status.call || work->object->gone)
 		return;

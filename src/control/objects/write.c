@@ -46,18 +46,28 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	free(w);
 }
 
+static bool is_known(void *arg, const struct objecttext *text)
+{
+	const struct write *w = arg;
+
+	return store_has(w->work->control->cache->store, text);
+}
+
 void write_start(struct work *work, const struct kube_request *request, const char *doing, write_answer_fn on_success,
 	write_failure_fn on_failure)
 {
 	size_t size = strlen(doing) + 1;
 	struct write *w = mem_zalloc(sizeof(*w) + size);
+	struct kube_request asked = *request;
 
+	if (request->verb != KUBE_GET)
+		asked.is_known = is_known;
 	w->work = work;
 	w->on_success = on_success;
 	w->on_failure = on_failure;
 	memcpy(w->doing, doing, size);
 	work->reconcile.write = w;
-	work->reconcile.call = kube_call(work->control->kube, request, on_written, w);
+	work->reconcile.call = kube_call(work->control->kube, &asked, on_written, w);
 }
 
 /*

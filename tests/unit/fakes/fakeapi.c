@@ -14,6 +14,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "kube/objecttext.h"
 
 #define ARRIVE_MS   1
 #define DEADLINE_MS 10000
@@ -45,6 +46,7 @@ struct kube_call {
 	char *path; /* of lists with its query */
 	json_t *body;
 	kube_fn fn;
+	kube_known_fn is_known;
 	void *arg;
 	struct loop_timer timer;
 	int64_t deadline_ms;
@@ -182,6 +184,19 @@ static void arrive(struct kube_call *c)
 		loop_timer_set(&c->timer, fake.answer_ms);
 }
 
+/* As the client does: from the text. */
+static bool is_known(const struct kube_call *c)
+{
+	MEM_AUTO char *json = c->answer ? json_text(c->answer) : mem_dup("");
+	MEM_AUTO char *room = mem_dup(json);
+	struct objecttext text;
+
+	if (!c->is_known)
+		return false;
+	objecttext_read(&text, json, strlen(json), room);
+	return c->is_known(c->arg, &text);
+}
+
 static void on_timer(void *arg)
 {
 	struct kube_call *c = arg;
@@ -195,7 +210,7 @@ static void on_timer(void *arg)
 		return;
 	}
 	err = c->err;
-	answer = err.kind == ERR_NONE ? json_incref(c->answer) : NULL;
+	answer = err.kind == ERR_NONE && !is_known(c) ? json_incref(c->answer) : NULL;
 	call_free(c);
 	fn(fn_arg, answer, err.kind == ERR_NONE ? NULL : &err);
 	json_decref(answer);
@@ -246,6 +261,7 @@ struct kube_call *kube_call(struct kube *k, const struct kube_request *request, 
 	if (request->body && !(c->body = json_parse(request->body, strlen(request->body), &err)))
 		fail_msg("%s: %s", request->body, err.msg);
 	c->fn = fn;
+	c->is_known = request->is_known;
 	c->arg = arg;
 	c->deadline_ms = loop_now_ms(fakecluster_loop()) +
 		(request->deadline_ms > 0 ? request->deadline_ms : DEADLINE_MS);

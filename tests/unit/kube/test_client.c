@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "client_fixture.h"
+#include "kube/objecttext.h"
 #include "kube/stream.h"
 
 static double count_of(struct client_fixture *f, const char *verb, const char *code)
@@ -95,6 +96,42 @@ static void answers_are_parsed_as_far_as_asked_for(void **state)
 		assert_false(o.failed);
 		if (want[answer])
 			assert_string_equal(o.object, want[answer]);
+		else
+			assert_null(o.object);
+		free(o.object);
+	}
+}
+
+static bool is_version_7(void *arg, const struct objecttext *text)
+{
+	(void)arg;
+	return objecttext_says(&text->version, "7");
+}
+
+static void known_versions_are_not_parsed(void **state)
+{
+	static const struct {
+		const char *answer, *said;
+	} rows[] = {
+		{ "{\"metadata\":{\"name\":\"x\",\"uid\":\"u\",\"resourceVersion\":\"7\"}}", NULL },
+		{ "{\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"8\",\"managedFields\":[{}]}}",
+			"{\"metadata\":{\"name\":\"x\",\"resourceVersion\":\"8\"}}" },
+	};
+	struct client_fixture *f = *state;
+
+	for (size_t i = 0; i < 2; i++) {
+		struct outcome o = { .done = false };
+
+		client_start(f, &o,
+			(struct kube_request){ .verb = KUBE_UPDATE,
+				.path = "/a",
+				.body = "{}",
+				.is_known = is_version_7 });
+		fakeapi_reply(fakeapi_next(f->api), 200, rows[i].answer);
+		client_wait(f, &o);
+		assert_false(o.failed);
+		if (rows[i].said)
+			assert_string_equal(o.object, rows[i].said);
 		else
 			assert_null(o.object);
 		free(o.object);
@@ -836,6 +873,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(verbs),
 		TEST(answers_are_parsed_as_far_as_asked_for),
+		TEST(known_versions_are_not_parsed),
 		TEST(answers),
 		TEST(an_empty_answer_is_one),
 		TEST(no_server),

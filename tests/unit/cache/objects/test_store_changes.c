@@ -12,6 +12,7 @@
 
 #include "base/log.h"
 #include "cache/objects/store.h"
+#include "kube/objecttext.h"
 
 #define WEB            "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define WEB_JOB        "/apis/keda.sh/v1alpha1/namespaces/shop/scaledjobs/web"
@@ -119,6 +120,37 @@ static void what_changed_is_told(void **state)
 	fakecluster_delete(WEB_JOB);
 	fakeloop_advance(10);
 	assert_int_equal(t.changes, OBJECT_GONE);
+}
+
+static struct objecttext_part part(const char *text)
+{
+	return (struct objecttext_part){ text, strlen(text) };
+}
+
+/* The watch was quicker than the answer: by object and version. */
+static void what_is_kept_is_known_by_its_version(void **state)
+{
+	const struct meta *meta;
+	struct objecttext text;
+
+	(void)state;
+	fakecluster_apply(WEB, "{'spec':{'pollingInterval':7}}");
+	fakeloop_advance(10);
+	meta = store_object(t.store, "shop/web")->of.meta;
+	text = (struct objecttext){ .namespace_ = part("shop"),
+		.name = part("web"),
+		.uid = part(meta->uid),
+		.version = part(meta->resource_version) };
+	assert_true(store_has(t.store, &text));
+	text.version = part("1234567");
+	assert_false(store_has(t.store, &text));
+	text.version = part(meta->resource_version);
+	text.uid = part("another");
+	assert_false(store_has(t.store, &text));
+	text.uid = part(meta->uid);
+	text.name = part("wob");
+	assert_false(store_has(t.store, &text));
+	assert_false(store_has(t.store, &(struct objecttext){ .namespace_ = part("") }));
 }
 
 /* A status and finalizers that we wrote are no news; what others wrote meanwhile is. */
@@ -264,6 +296,7 @@ int main(void)
 		CASE(the_same_in_another_version_is_kept),
 		CASE(what_a_list_brought_is_read_again),
 		CASE(the_echo_of_a_write_is_known),
+		CASE(what_is_kept_is_known_by_its_version),
 		CASE(one_made_anew_is_another_record),
 		CASE(an_answer_tells_only_what_its_writer_does_not_know),
 	};
