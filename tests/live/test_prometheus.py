@@ -315,7 +315,11 @@ def test_redirects(kscaled, stage, credentials, source):
 def check_outage(stage, message):
     """Told, not scaled in, and a neighbour on a healthy server goes on."""
     stage.wait_failing()
-    assert message in failure(stage), failure(stage)
+
+    def told():  # a poll that was under way when the server went says so first
+        assert message in failure(stage), failure(stage)
+        return True
+    eventually(told)
     throughout(lambda: stage.replicas() == 3, until=after(1.5))
     assert value(stage, 0, "neighbour") == "7"
 
