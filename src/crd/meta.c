@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "crd/shape.h"
 
 #define FINALIZERS_MAX 1000
@@ -175,13 +176,6 @@ const struct owner_ref *meta_controller(const struct meta *m)
 	return NULL;
 }
 
-static bool is_among(const char *const *list, const char *name)
-{
-	while (*list && strcmp(*list, name) != 0)
-		list++;
-	return *list != NULL;
-}
-
 char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const char *add)
 {
 	struct buf body = BUF_INIT(1 << 20);
@@ -191,7 +185,7 @@ char *meta_finalizers_patch(const struct meta *m, const char *const *drop, const
 	buf_put_json(&body, m->resource_version);
 	buf_puts(&body, ",\"finalizers\":[");
 	for (size_t i = 0; i < m->finalizer_count; i++) {
-		if (is_among(drop, m->finalizers[i]))
+		if (text_is_one_of(m->finalizers[i], drop))
 			continue;
 		buf_puts(&body, between);
 		buf_put_json(&body, m->finalizers[i]);

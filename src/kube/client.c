@@ -93,7 +93,7 @@ struct kube_call {
 	const struct verb *verb;
 	size_t max_body;
 	enum kube_answer answer;
-	kube_known_fn is_known;
+	objecttext_known_fn is_known;
 	char *path;
 	char *body; /* maybe secret; NULL */
 	int64_t deadline_at_ms;
@@ -437,33 +437,15 @@ static void on_refused(struct kube_call *c, const struct httpc_response *respons
 	call_finish(c, NULL, &err);
 }
 
-/* NULL: it is known, or not JSON. */
-static json_t *read_answer(const struct kube_call *c, const struct httpc_response *response, bool *known)
-{
-	struct objecttext text;
-	json_t *object;
-	char *room;
-
-	*known = false;
-	if (!c->is_known)
-		return objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
-	room = mem_alloc(response->len);
-	objecttext_read(&text, response->body, response->len, room);
-	*known = c->is_known(c->arg, &text);
-	object = *known ? NULL : json_parse(text.json, text.len, NULL);
-	mem_wipe(room, response->len);
-	free(room);
-	return object;
-}
-
 static void on_answered(struct kube_call *c, const struct httpc_response *response)
 {
 	struct err err;
 	json_t *object = NULL;
-	bool known;
+	bool known = false;
 
 	if (response->len > 0 && c->answer != KUBE_ANSWER_IGNORED) {
-		object = read_answer(c, response, &known);
+		object = c->is_known ? objecttext_parse_news(response->body, response->len, c->is_known, c->arg, &known)
+				     : objecttext_parse(response->body, response->len, c->answer == KUBE_ANSWER_WHOLE);
 		if (!object && !known) {
 			/*
 			 * Not the API server's doing but of something in between, which may pass.

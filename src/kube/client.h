@@ -17,6 +17,7 @@
 #include "base/counters.h"
 #include "base/err.h"
 #include "kube/config.h"
+#include "kube/objecttext.h"
 #include "net/http/httpc.h"
 #include "net/loop.h"
 
@@ -63,13 +64,6 @@ enum kube_answer {
 	KUBE_ANSWER_IGNORED, /* it is not parsed: the callback gets none */
 };
 
-/*
- * Whether what was answered is known already in this very version, as when the watch was quicker;
- * arg: the callback's.
- */
-struct objecttext;
-typedef bool (*kube_known_fn)(void *arg, const struct objecttext *text);
-
 struct kube_request {
 	enum kube_verb verb;
 	const char
@@ -78,7 +72,12 @@ struct kube_request {
 	int64_t deadline_ms; /* from now, queueing included; 0: 10,000 */
 	enum kube_priority priority;
 	enum kube_answer answer;
-	kube_known_fn is_known; /* what is known is not parsed, and the callback gets none; NULL: nothing is */
+	/*
+	 * Whether what was answered is known in this very version, as when the watch was quicker;
+	 * its arg is the callback's. What is known is not parsed, and the callback gets none. NULL:
+	 * nothing is.
+	 */
+	objecttext_known_fn is_known;
 };
 
 /*

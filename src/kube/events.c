@@ -343,6 +343,14 @@ static char *collection_path(const struct events_object *about)
 	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_of(about));
 }
 
+static char *event_path(const struct events_object *about, uint64_t number)
+{
+	MEM_AUTO char *collection = collection_path(about);
+	MEM_AUTO char *name = event_name(about->name, number);
+
+	return mem_printf("%s/%s", collection, name);
+}
+
 /*
  * Namespaces and names come from the API server and need no escaping in a path; anything else is
  * not sent.
@@ -378,11 +386,9 @@ static void send_new(struct events *e, const struct events_object *about, uint64
 static void send_repeat(struct events *e, const struct events_object *about, struct memory *m)
 {
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
-	MEM_AUTO char *name = event_name(about->name, m->number);
-	MEM_AUTO char *collection = collection_path(about);
 
 	if (!m->path)
-		m->path = mem_printf("%s/%s", collection, name);
+		m->path = event_path(about, m->number);
 	memory_seen(e, m, now_ms);
 	write_series_if_due(e, m, now_ms);
 }

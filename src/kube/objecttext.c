@@ -98,7 +98,7 @@ static const struct member *member_at(const struct text_place *p, const char *en
 {
 	if (p->where == ELSEWHERE || p->depth != p->own)
 		return NULL;
-	for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(members); i++)
 		/* The second character decides mostly. */
 		if (members[i].where == p->where && end - p->at > 1 && p->at[1] == members[i].key[1] &&
 			begins(p->at, end, members[i].key))
@@ -141,7 +141,7 @@ static const char *object_of(const char *json, size_t len)
 {
 	static const char *const events[] = { "{\"type\":\"ADDED\",\"object\":", "{\"type\":\"MODIFIED\",\"object\":" };
 
-	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(events); i++)
 		if (begins(json, json + len, events[i]))
 			return json + strlen(events[i]);
 	return NULL;
@@ -198,18 +198,25 @@ bool objecttext_says(const struct objecttext_part *part, const char *text)
 	return part->at && strlen(text) == part->len && memcmp(part->at, text, part->len) == 0;
 }
 
-json_t *objecttext_parse(const char *json, size_t len, bool keep)
+json_t *objecttext_parse_news(const char *json, size_t len, objecttext_known_fn is_known, void *arg, bool *known)
 {
 	struct objecttext text;
 	json_t *parsed;
-	char *room;
+	char *room = mem_alloc(len);
 
-	if (keep || !memmem(json, len, members[0].key, strlen(members[0].key)))
-		return json_parse(json, len, NULL);
-	room = mem_alloc(len);
 	objecttext_read(&text, json, len, room);
-	parsed = json_parse(text.json, text.len, NULL);
+	*known = is_known && is_known(arg, &text);
+	parsed = *known ? NULL : json_parse(text.json, text.len, NULL);
 	mem_wipe(room, len); /* it may be a Secret */
 	free(room);
 	return parsed;
+}
+
+json_t *objecttext_parse(const char *json, size_t len, bool keep)
+{
+	bool known;
+
+	if (keep || !memmem(json, len, members[0].key, strlen(members[0].key)))
+		return json_parse(json, len, NULL);
+	return objecttext_parse_news(json, len, NULL, NULL, &known);
 }

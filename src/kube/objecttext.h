@@ -10,7 +10,7 @@
  * - metadata.managedFields, which client wrote which field: often more than half of the text;
  * - status.currentMetrics, an HPA's measured values: they change with each of its syncs.
  *
- * Of a watch event the text says, too, which object and which version it brings, and by its print
+ * The text says, too, which object it is in which version, and of a watch event, by its print,
  * whether anything else differs from an event before: so an object that is known already, or that
  * differs in what is stripped only, need not be parsed.
  */
@@ -29,11 +29,12 @@ struct objecttext {
 	const char *json; /* stripped */
 	size_t len;
 	/*
-	 * Of an ADDED or MODIFIED event's object. The namespace is empty for a cluster-wide one.
+	 * Of one object, alone or in a watch event. The namespace is empty for a cluster-wide one.
 	 */
 	struct objecttext_part namespace_, name, uid, version;
 	/*
-	 * Of the object's text without its version, under the key of the process; 0: no such event.
+	 * Of an ADDED or MODIFIED event: of the object's text without its version, under the key of
+	 * the process. 0: it is no such event.
 	 */
 	uint64_t print;
 };
@@ -50,5 +51,9 @@ bool objecttext_says(const struct objecttext_part *part, const char *text);
 
 /* json_parse of what is left, or, to keep all, of json itself. NULL: it is not JSON. */
 json_t *objecttext_parse(const char *json, size_t len, bool keep);
+
+typedef bool (*objecttext_known_fn)(void *arg, const struct objecttext *text);
+/* json_parse of what is left, unless the object is known: then *known and NULL. */
+json_t *objecttext_parse_news(const char *json, size_t len, objecttext_known_fn is_known, void *arg, bool *known);
 
 #endif

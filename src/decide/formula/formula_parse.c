@@ -356,6 +356,8 @@ static int parse_let(struct formula_parser *p)
 	return formula_parse_expect(p, TOKEN_SEMICOLON);
 }
 
+static int parse_sequence(struct formula_parser *p, struct formula_shape *out);
+
 static int parse_lets(struct formula_parser *p, struct formula_shape *out)
 {
 	uint32_t scopes = p->scope_count, locals = p->locals;
@@ -363,7 +365,7 @@ static int parse_lets(struct formula_parser *p, struct formula_shape *out)
 	while (p->now.kind == TOKEN_LET)
 		if (parse_let(p) < 0)
 			return -1;
-	if (formula_parse_sequence(p, out) < 0)
+	if (parse_sequence(p, out) < 0)
 		return -1;
 	p->scope_count = scopes;
 	p->locals = locals;
@@ -393,7 +395,7 @@ int formula_parse_expression(struct formula_parser *p, struct formula_shape *out
 	return formula_parse_at(p, 0, out);
 }
 
-int formula_parse_sequence(struct formula_parser *p, struct formula_shape *out)
+static int parse_sequence(struct formula_parser *p, struct formula_shape *out)
 {
 	if (formula_parse_expression(p, out) < 0)
 		return -1;
@@ -407,7 +409,7 @@ int formula_parse_sequence(struct formula_parser *p, struct formula_shape *out)
 
 int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind close, struct formula_shape *out)
 {
-	if (formula_parse_next(p) < 0 || formula_parse_sequence(p, out) < 0)
+	if (formula_parse_next(p) < 0 || parse_sequence(p, out) < 0)
 		return -1;
 	return formula_parse_expect(p, close);
 }
@@ -431,7 +433,7 @@ int formula_parse(struct formula_parser *p, const char *text)
 		return -1;
 	if (p->now.kind == TOKEN_END)
 		return err_set(p->err, ERR_INVALID, "the formula is empty");
-	if ((p->out->may_be_nil ? formula_parse_sequence(p, &shape) : formula_parse_expression(p, &shape)) < 0)
+	if ((p->out->may_be_nil ? parse_sequence(p, &shape) : formula_parse_expression(p, &shape)) < 0)
 		return -1;
 	if (p->now.kind != TOKEN_END)
 		return formula_parse_unexpected(p);

@@ -240,7 +240,6 @@ int formula_parse(struct formula_parser *p, const char *text); /* writes p->out 
 int formula_parse_next(struct formula_parser *p);
 int formula_parse_expect(struct formula_parser *p, enum formula_token_kind kind);
 int formula_parse_expression(struct formula_parser *p, struct formula_shape *out);
-int formula_parse_sequence(struct formula_parser *p, struct formula_shape *out);
 int formula_parse_unexpected(struct formula_parser *p);
 /* a sequence from its opening sign to its closing one */
 int formula_parse_enclosed(struct formula_parser *p, enum formula_token_kind close, struct formula_shape *out);

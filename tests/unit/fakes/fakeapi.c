@@ -46,7 +46,7 @@ struct kube_call {
 	char *path; /* of lists with its query */
 	json_t *body;
 	kube_fn fn;
-	kube_known_fn is_known;
+	objecttext_known_fn is_known;
 	void *arg;
 	struct loop_timer timer;
 	int64_t deadline_ms;
