@@ -221,7 +221,7 @@ static void many(void **state)
 	for (int i = 0; i < MANY; i++) {
 		g[i].w = web;
 		get(&g[i], w->plain_url, "/hold",
-			(struct webget_request){ .timeout_ms = i < WEBHOST_CONNECTIONS ? 8000 : 3000 });
+			(struct webget_request){ .timeout_ms = i < WEBHOST_UNDER_WAY ? 8000 : 3000 });
 	}
 	UNTIL(w->f, w->held_count == WEBHOST_CONNECTIONS);
 	get(&other, w->secure_url, "/", (struct webget_request){ .timeout_ms = 2000 });
