@@ -321,7 +321,7 @@ start_kscaled() {
 	say 'Starting kscaled'
 	mkdir "$work/state"
 	setsid "$kscaled" run --kubeconfig "$work/kubeconfig" ${bind:+--bind-address "$bind"} --secure-port "$port" --status-address "127.0.0.1:$(free_port)" \
-		--state-dir "$work/state" >"$work/kscaled.log" 2>&1 &
+		--state-dir "$work/state" --allow-local-sources >"$work/kscaled.log" 2>&1 &
 	kscaled_pid=$!
 	for ((i = 0; i < 60; i++)); do
 		[ "$(apiservice status)" != True ] || return 0

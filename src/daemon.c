@@ -22,6 +22,7 @@
 #include "kube/config.h"
 #include "kube/events.h"
 #include "net/notify.h"
+#include "net/sourcerules.h"
 #include "net/tlsrules.h"
 #include "net/vault/vault.h"
 #include "scalers/sources.h"
@@ -325,6 +326,9 @@ static int start_serve(struct daemon *d, struct err *err)
 	d->serve = serve_new(&d->cache, d->kube, d->tls, &serve, err);
 	if (!d->serve)
 		return -1;
+	*loop_source_rules(d->loop) = (struct sourcerules){ .judges = true,
+		.allow_local = o->allow_local_sources,
+		.own_ports = { (uint16_t)serve_secure_port(d->serve), (uint16_t)serve_status_port(d->serve) } };
 	log_info("kscaled", "serving external metrics on port %u, status on port %u", serve_secure_port(d->serve),
 		serve_status_port(d->serve));
 	return 0;

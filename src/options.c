@@ -120,6 +120,8 @@ static const struct option {
 		0, 0, "URL[,URL]",
 		"Vault servers that may see kscaled's own tokens (hashiCorpVault); without it any that an object "
 		"names" },
+	{ "allow-local-sources", "KSCALED_ALLOW_LOCAL_SOURCES", NULL, BOOL, AT(allow_local_sources), "false", 0, 0,
+		"BOOL", "triggers' servers, and Vault, may be on loopback or behind Unix sockets" },
 	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",
 		"KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h",
 		HOUR, 6 * HOUR, "DURATION", "life of the service account tokens that triggers are given" },

@@ -45,6 +45,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	char *keda_namespace; /* NULL: KEDA is not looked for */
 	bool take_over;
 	bool restrict_secret_access;
+	bool allow_local_sources;       /* net/sourcerules */
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */
 	char *vault_trusted_addresses;  /* "a,b"; NULL: any may see our own tokens */

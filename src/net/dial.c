@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "net/dns.h"
+#include "net/sourcerules.h"
 
 #define DEAD_PEER_MS 15000
 
@@ -96,6 +97,8 @@ static void on_writable(evutil_socket_t fd, short what, void *arg);
 /* 1: under way, 0: connected, -1: failed (d->err). */
 static int attempt(struct dial *d, const struct dns_address *address)
 {
+	if (sourcerules_judge(loop_source_rules(d->loop), (const struct sockaddr *)&address->sa, address->len, &d->err))
+		return -1;
 	d->fd = socket(address->sa.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (d->fd < 0)
 		return err_set(&d->err, ERR_TEMPORARY, "making a socket: %s", strerror(errno));

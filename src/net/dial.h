@@ -5,8 +5,8 @@
 /*
  * Connects a stream socket: looks the name up, then tries its addresses one after the other, each
  * with its share of the time left. The socket that comes out is non-blocking, TCP_NODELAY, with
- * keepalive and TCP_USER_TIMEOUT, so that a half-open link is noticed. Knows nothing of what is
- * spoken on it.
+ * keepalive and TCP_USER_TIMEOUT, so that a half-open link is noticed. Connects only where a
+ * trigger's server may be (net/sourcerules). Knows nothing of what is spoken on it.
  */
 
 #include <stdint.h>

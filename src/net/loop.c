@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "net/resolver.h"
+#include "net/sourcerules.h"
 
 /* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
 #define TASK_ROUNDS_MAX 8
@@ -27,6 +28,7 @@ struct loop_signal {
 struct loop {
 	struct event_base *base;
 	struct resolver *resolver; /* NULL until somebody asks for a name */
+	struct sourcerules source_rules;
 	struct loop_signal *signals;
 	struct loop_task *first, *last; /* work put off, oldest first */
 	bool stop;
@@ -147,6 +149,11 @@ void loop_free(struct loop *loop)
 struct event_base *loop_base(struct loop *loop)
 {
 	return loop->base;
+}
+
+struct sourcerules *loop_source_rules(struct loop *loop)
+{
+	return &loop->source_rules;
 }
 
 struct evdns_base *loop_dns(struct loop *loop)

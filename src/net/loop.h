@@ -16,6 +16,7 @@
 struct event_base;
 struct evdns_base;
 struct loop;
+struct sourcerules;
 
 typedef void (*loop_fn)(void *arg);
 
@@ -26,6 +27,8 @@ void loop_free(struct loop *loop); /* runs the work put off, then frees; timers 
 struct event_base *loop_base(struct loop *loop); /* borrowed, for the rest of net */
 struct evdns_base *loop_dns(struct loop *loop);  /* borrowed; made when first asked for, from /etc/resolv.conf and
 						    /etc/hosts, so that "localhost" works without a server */
+struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; where triggers' servers may be */
+
 /* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
 int64_t loop_now_ms(const struct loop *loop);
 

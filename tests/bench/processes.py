@@ -96,7 +96,7 @@ class Kscaled(Process):
     def __init__(self, binary, folder, kubeconfig, secure_port, *flags, under=()):
         self.secure_port, self.status_port = secure_port, free_port()
         arguments = [*under, binary, "run", "--kubeconfig", kubeconfig, "--namespace", "kscaled", "--bind-address", "127.0.0.1", "--secure-port", str(secure_port),
-                     "--status-address", f"127.0.0.1:{self.status_port}", "--state-dir", f"{folder}/state", *flags]
+                     "--status-address", f"127.0.0.1:{self.status_port}", "--state-dir", f"{folder}/state", "--allow-local-sources", *flags]
         os.makedirs(f"{folder}/state", exist_ok=True)
         super().__init__(arguments, f"{folder}/kscaled.log")
 

@@ -121,6 +121,7 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->keda_namespace, b->keda_namespace);
 	assert_int_equal(a->take_over, b->take_over);
 	assert_int_equal(a->restrict_secret_access, b->restrict_secret_access);
+	assert_int_equal(a->allow_local_sources, b->allow_local_sources);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
 	same_text(a->vault_trusted_addresses, b->vault_trusted_addresses);
@@ -207,9 +208,11 @@ static void authentication(void **state)
 
 	(void)state;
 	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
-		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h"),
+		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h",
+		       "--allow-local-sources"),
 		&o);
 	assert_true(o.restrict_secret_access);
+	assert_true(o.allow_local_sources);
 	assert_string_equal(o.cluster_object_namespace, "ops");
 	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
 	assert_string_equal(o.vault_trusted_addresses, "https://vault:8200");
@@ -526,7 +529,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 33);
+	assert_int_equal(count, 34);
 	free(help);
 }
 
@@ -561,7 +564,8 @@ static void the_manual_has_every_option(void **state)
 
 /*
  * A commented line "#name = value" of the sample is the default (but for the two that depend on
- * where kscaled runs): what is loaded from the uncommented file is what is loaded from none.
+ * where kscaled runs): what is loaded from the uncommented file is what is loaded from none. One
+ * option is set: on a host, sources stand beside kscaled.
  */
 static void the_sample_has_every_option_with_its_default(void **state)
 {
@@ -571,6 +575,7 @@ static void the_sample_has_every_option_with_its_default(void **state)
 
 	(void)state;
 	each_option(stands_in_sample, sample);
+	assert_non_null(strstr(sample, "\n#allow-local-sources = false\nallow-local-sources = true\n"));
 	for (char *rest = sample, *line; (line = strsep(&rest, "\n")) != NULL;) {
 		bool depends = strncmp(line, "#kubeconfig ", 12) == 0 || strncmp(line, "#namespace ", 11) == 0;
 		if (line[0] == '#' && line[1] >= 'a' && line[1] <= 'z' && !depends)

@@ -101,7 +101,8 @@ static struct probe *new_probe(struct grpc_link *l)
 static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct err *err)
 {
 	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
-		.max_streams = STREAMS_MAX };
+		.max_streams = STREAMS_MAX,
+		.foreign = true };
 	struct grpc_link *l;
 	struct httpc *http;
 

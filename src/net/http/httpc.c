@@ -12,6 +12,7 @@
 #include "net/http/httpmulti.h"
 #include "net/http/httprequest.h"
 #include "net/http/httpurl.h"
+#include "net/sourcerules.h"
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
@@ -55,7 +56,8 @@ struct httpc_call {
 	bool streaming; /* on_data takes the body */
 	struct httpclear_call clear;
 	bool told_status;
-	bool refused; /* on_data said no */
+	bool refused;          /* on_data said no */
+	struct err *forbidden; /* owned; why no socket was made, of the last address; NULL */
 	int status;
 	int64_t started_ms, heard_ms;    /* heard: of the last bytes */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
@@ -97,6 +99,7 @@ static void call_free(struct httpc_call *call)
 	else
 		DL_DELETE(call->c->unfit, call);
 	httprequest_done(&call->request);
+	err_keep(&call->forbidden, NULL);
 	buf_done_secret(&call->body); /* Secrets are read through here */
 	mem_free_ptr(&call);
 }
@@ -285,6 +288,22 @@ static bool may_send_body(const void *arg)
 	return !call->ended && !is_late(call);
 }
 
+static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	struct httpc_call *call = arg;
+	struct err err;
+
+	(void)purpose;
+	if (!httpclear_may_open(&call->clear))
+		return CURL_SOCKET_BAD;
+	if (call->c->config.foreign &&
+		sourcerules_judge(loop_source_rules(call->c->loop), &address->addr, address->addrlen, &err)) {
+		err_keep(&call->forbidden, &err);
+		return CURL_SOCKET_BAD;
+	}
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
 static void set_callbacks(struct httpc_call *call)
 {
 	CURL *easy = call->easy;
@@ -297,6 +316,10 @@ static void set_callbacks(struct httpc_call *call)
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_curl_data);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+	if (call->c->config.foreign || call->clear.pool) {
+		curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_socket_wanted);
+		curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+	}
 }
 
 /* ---- How a call ends ---- */
@@ -350,6 +373,8 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where,
 			(long long)call->request.connect_ms);
+	else if (code == CURLE_COULDNT_CONNECT && call->forbidden)
+		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->forbidden->msg);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
 	else if (code == CURLE_COULDNT_RESOLVE_HOST || code == CURLE_COULDNT_RESOLVE_PROXY)
@@ -533,10 +558,10 @@ struct httpc_call *httpc_start(struct httpc *c, const struct httpc_request *requ
 	call->easy = take_easy();
 	if (httprequest_init(&call->request, request, call->easy, may_send_body, call, &call->unfit_err) < 0)
 		return start_unfit(call);
-	set_callbacks(call);
 	call->pool = c->pools;
 	if (call->request.http2 && httpclear_is_needed(call->request.url))
 		httpclear_init(&call->clear, &call->pool->clear);
+	set_callbacks(call);
 	DL_APPEND(call->pool->calls, call);
 	watch_limits(call);
 	if (httpmulti_inside(call->pool->multi))

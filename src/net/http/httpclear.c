@@ -2,7 +2,6 @@
 #include "net/http/httpclear.h"
 
 #include <strings.h>
-#include <sys/socket.h>
 
 bool httpclear_is_needed(const char *url)
 {
@@ -48,15 +47,11 @@ static int on_curl_connected(void *arg, char *remote, char *local, int remote_po
 	return CURL_PREREQFUNC_OK;
 }
 
-static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
+bool httpclear_may_open(struct httpclear_call *call)
 {
-	struct httpclear_call *call = arg;
-
-	(void)purpose;
-	if (!call->joins)
-		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	call->stranded = true;
-	return CURL_SOCKET_BAD;
+	if (call->joins)
+		call->stranded = true;
+	return !call->joins;
 }
 
 void httpclear_set(struct httpclear_call *call, CURL *easy)
@@ -72,6 +67,4 @@ void httpclear_set(struct httpclear_call *call, CURL *easy)
 	curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, opens ? 1L : 0L);
 	curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_curl_connected);
 	curl_easy_setopt(easy, CURLOPT_PREREQDATA, call);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_socket_wanted);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
 }

@@ -32,6 +32,7 @@ bool httpclear_is_needed(const char *url);
 void httpclear_init(struct httpclear_call *call, struct httpclear_pool *pool);
 bool httpclear_must_wait(const struct httpclear_call *call);
 void httpclear_set(struct httpclear_call *call, CURL *easy); /* before it is added to the multi */
+bool httpclear_may_open(struct httpclear_call *call);        /* libcurl wants a socket for it */
 /*
  * libcurl has ended it, but only because there was no connection: it is to be taken out and added
  * again, when it need not wait

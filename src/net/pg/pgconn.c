@@ -15,6 +15,7 @@
 #include "net/pemfile.h"
 #include "net/pg/pgendpoint.h"
 #include "net/pg/pgpump.h"
+#include "net/sourcerules.h"
 
 #define TEXT_MAX       1024
 #define NO_FILE        "/dev/null/none" /* never there: what libpq would look for in a home directory */
@@ -380,11 +381,29 @@ static int64_t share_ms(const struct pgconn *c)
 	return left_ms <= 0 ? 0 : left_ms / (int64_t)left;
 }
 
+/* Whether a server may be there. */
+static int judge_address(const struct pgconn *c, struct err *err)
+{
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
+	const struct sourcerules *rules = loop_source_rules(c->loop);
+
+	if (c->address < c->address_count)
+		return sourcerules_judge(rules, (const struct sockaddr *)&c->addresses[c->address].sa,
+			c->addresses[c->address].len, err);
+	return sourcerules_judge_path(rules, h->host, err);
+}
+
 static void try_address(struct pgconn *c)
 {
 	struct parameters p = { .count = 0 };
+	struct err err;
 
 	c->reached = false;
+	if (judge_address(c, &err)) {
+		keep_reason(c, &err, false);
+		next_address(c);
+		return;
+	}
 	if (open_pems(c, &c->err)) {
 		lose(c, c->err.kind, c->err.msg);
 		return;

@@ -227,7 +227,8 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 	p->loop = loop;
 	p->ca_file = mem_dup(ca_file);
 	p->skip_verify = skip_verify;
-	p->c = httpc_new(loop, &(struct httpc_config){ .max_connections_per_host = CONNECTIONS_PER_HOST }, NULL);
+	p->c = httpc_new(loop,
+		&(struct httpc_config){ .max_connections_per_host = CONNECTIONS_PER_HOST, .foreign = true }, NULL);
 	if (p->c == NULL)
 		abort(); /* libcurl does not start: out of memory */
 	loop_timer_init(&p->sweep, loop, on_sweep, p);

@@ -418,7 +418,8 @@ static void begin(struct webget_call *call)
 static int make_http(struct webget *w, struct err *err)
 {
 	struct httpc_config config = { .max_connections_per_host = WEBHOST_CONNECTIONS,
-		.max_connections_kept = KEPT_MAX };
+		.max_connections_kept = KEPT_MAX,
+		.foreign = true };
 
 	if (!w->http)
 		w->http = httpc_new(w->loop, &config, err);

@@ -108,6 +108,7 @@ class Daemon(Process):
             "kubeconfig": installation.kubeconfig,
             "namespace": installation.namespace,
             "bind-address": "127.0.0.1",
+            "allow-local-sources": "true",
             "secure-port": self.port,
             "status-address": f"127.0.0.1:{self.status_port}",
             "state-dir": self.state_dir,

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/sourcerules.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* An address as 16 bytes, IPv4 mapped, and how many of its first bits count. */
+struct address_block {
+	uint8_t prefix[16];
+	uint8_t bits;
+	bool local; /* --allow-local-sources opens it */
+	const char *what;
+};
+
+#define MAPPED(a, b, c, d)                                                                                             \
+	{                                                                                                              \
+		0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, a, b, c, d                                                   \
+	}
+
+static const struct address_block blocks[] = {
+	{ MAPPED(127, 0, 0, 0), 96 + 8, true, "a loopback address" },
+	{ MAPPED(0, 0, 0, 0), 96 + 8, true, "this host (RFC 1122)" },
+	{ { [15] = 1 }, 128, true, "a loopback address" },
+	{ { 0 }, 128, true, "this host (RFC 4291)" },
+	{ MAPPED(169, 254, 0, 0), 96 + 16, false, "a link-local address, where clouds have their metadata" },
+	{ { 0xfe, 0x80 }, 10, false, "a link-local address" },
+	{ { 0xfd, 0x00, 0x0e, 0xc2 }, 32, false, "a metadata address of AWS" },
+	{ { 0xfd, 0x20, 0x00, 0xce }, 32, false, "a metadata address of Google Cloud" },
+	{ MAPPED(100, 100, 100, 200), 128, false, "the metadata address of Alibaba Cloud" },
+	{ MAPPED(168, 63, 129, 16), 128, false, "the metadata address of Azure" },
+	{ MAPPED(192, 0, 0, 192), 128, false, "the metadata address of Oracle Cloud" },
+	{ MAPPED(224, 0, 0, 0), 96 + 4, false, "a multicast address" },
+	{ MAPPED(255, 255, 255, 255), 128, false, "the broadcast address" },
+	{ { 0xff }, 8, false, "a multicast address" },
+};
+
+/* Prefixes of IPv6 addresses that stand for an IPv4 address at the end: RFC 6052, RFC 8215. */
+static const struct {
+	uint8_t prefix[12];
+} translated[] = { { { 0x00, 0x64, 0xff, 0x9b } }, { { 0x00, 0x64, 0xff, 0x9b, 0x00, 0x01 } } };
+
+static bool plain_address(const struct sockaddr *address, uint8_t out[16])
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	if (address->sa_family == AF_INET) {
+		memcpy(out, mapped, sizeof(mapped));
+		memcpy(out + 12, &((const struct sockaddr_in *)address)->sin_addr, 4);
+		return true;
+	}
+	if (address->sa_family != AF_INET6)
+		return false;
+	memcpy(out, &((const struct sockaddr_in6 *)address)->sin6_addr, 16);
+	for (size_t i = 0; i < sizeof(translated) / sizeof(translated[0]); i++)
+		if (memcmp(out, translated[i].prefix, 12) == 0)
+			memcpy(out, mapped, sizeof(mapped));
+	return true;
+}
+
+static bool is_in(const uint8_t address[16], const struct address_block *b)
+{
+	unsigned whole = b->bits / 8, rest = b->bits % 8;
+
+	return memcmp(address, b->prefix, whole) == 0 &&
+		(rest == 0 || (address[whole] ^ b->prefix[whole]) >> (8 - rest) == 0);
+}
+
+static int refuse(const struct sockaddr *address, const char *what, const char *option, struct err *err)
+{
+	char text[INET6_ADDRSTRLEN] = "?";
+
+	if (address->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)address)->sin6_addr, text, sizeof(text));
+	return err_set(err, ERR_TEMPORARY, "%s is %s, where no trigger's server may be%s", text, what, option);
+}
+
+/* Whether this host has the address: only then can a socket have it. */
+static bool is_ours(const struct sockaddr *address, socklen_t len)
+{
+	struct sockaddr_storage any_port = { 0 };
+	int fd = socket(address->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool ours;
+
+	memcpy(&any_port, address, len);
+	if (address->sa_family == AF_INET)
+		((struct sockaddr_in *)&any_port)->sin_port = 0;
+	else
+		((struct sockaddr_in6 *)&any_port)->sin6_port = 0;
+	ours = fd >= 0 && bind(fd, (const struct sockaddr *)&any_port, len) == 0;
+	if (fd >= 0)
+		close(fd);
+	return ours;
+}
+
+static bool is_own_port(const struct sourcerules *rules, const struct sockaddr *address)
+{
+	uint16_t port = ntohs(address->sa_family == AF_INET ? ((const struct sockaddr_in *)address)->sin_port
+							    : ((const struct sockaddr_in6 *)address)->sin6_port);
+
+	for (size_t i = 0; i < SOURCERULES_PORTS_MAX; i++)
+		if (port != 0 && rules->own_ports[i] == port)
+			return true;
+	return false;
+}
+
+int sourcerules_judge(const struct sourcerules *rules, const struct sockaddr *address, socklen_t len, struct err *err)
+{
+	uint8_t plain[16];
+
+	if (!rules->judges)
+		return 0;
+	if (address->sa_family == AF_UNIX)
+		return sourcerules_judge_path(rules, ((const struct sockaddr_un *)address)->sun_path, err);
+	if (!plain_address(address, plain) || len > sizeof(struct sockaddr_storage))
+		return err_set(err, ERR_TEMPORARY, "an address of family %d, where no trigger's server may be",
+			address->sa_family);
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
+		if (is_in(plain, &blocks[i]) && !(blocks[i].local && rules->allow_local))
+			return refuse(address, blocks[i].what,
+				blocks[i].local ? " (--allow-local-sources would allow it)" : "", err);
+	if (is_own_port(rules, address) && is_ours(address, len))
+		return refuse(address, "this host, and the port one of kscaled's own", "", err);
+	return 0;
+}
+
+int sourcerules_judge_path(const struct sourcerules *rules, const char *path, struct err *err)
+{
+	if (!rules->judges || rules->allow_local)
+		return 0;
+	return err_set(err, ERR_TEMPORARY,
+		"%s is a Unix socket, where no trigger's server may be (--allow-local-sources would allow it)", path);
+}
