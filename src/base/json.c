@@ -90,6 +90,35 @@ json_t *json_parse(const char *text, size_t len, struct err *err)
 	return value;
 }
 
+/*
+ * Each value but the first stands behind one of `,`, `[`, `{` and `:`, so there are no more than
+ * those. In a text of JSON they mean nothing. A short text cannot have too many.
+ */
+bool json_is_bearable(const char *text, size_t len, struct err *err)
+{
+	const char *end = text + len;
+	size_t values = 1;
+
+	if (len < JSON_FOREIGN_VALUES_MAX)
+		return true;
+	for (const char *at = text; at < end && values <= JSON_FOREIGN_VALUES_MAX; at++) {
+		if (*at == '"')
+			for (at++; at < end && *at != '"'; at++)
+				at += *at == '\\';
+		else
+			values += *at == ',' || *at == '[' || *at == '{' || *at == ':';
+	}
+	if (values <= JSON_FOREIGN_VALUES_MAX)
+		return true;
+	err_set(err, ERR_INVALID, "it has more than %d values and names", JSON_FOREIGN_VALUES_MAX);
+	return false;
+}
+
+json_t *json_parse_foreign(const char *text, size_t len, struct err *err)
+{
+	return json_is_bearable(text, len, err) ? json_parse(text, len, err) : NULL;
+}
+
 struct json_at json_root(const json_t *value)
 {
 	return (struct json_at){ json_is_null(value) ? NULL : value, NULL, NULL, 0 };

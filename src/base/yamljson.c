@@ -21,7 +21,7 @@ struct yamljson {
 	yaml_parser_t parser;
 	yaml_event_t event;
 	const char *text;
-	size_t len;
+	size_t len, values_max;
 	/* Of the document that is being read: */
 	struct anchor *anchors;
 	struct places *places;
@@ -30,7 +30,7 @@ struct yamljson {
 	struct err *err;
 };
 
-struct yamljson *yamljson_new(const char *text, size_t len)
+struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max)
 {
 	struct yamljson *y = mem_zalloc(sizeof(*y));
 
@@ -39,6 +39,7 @@ struct yamljson *yamljson_new(const char *text, size_t len)
 	yaml_parser_set_input_string(&y->parser, (const unsigned char *)text, len);
 	y->text = text;
 	y->len = len;
+	y->values_max = values_max;
 	return y;
 }
 
@@ -133,10 +134,11 @@ static void end_anchor(struct anchor *a, json_t *value, size_t weight)
 static int count(struct yamljson *y, size_t weight)
 {
 	y->weight += weight;
-	if (y->weight <= YAMLJSON_VALUES_MAX)
+	if (y->weight <= y->values_max)
 		return 0;
-	fail(y, "the document has too many values, aliases counted with what they stand for: at most 1000000");
-	return -1;
+	return err_set(y->err, ERR_INVALID,
+		"line %zu: the document has too many values, aliases counted with what they stand for: at most %zu",
+		y->event.start_mark.line + 1, y->values_max);
 }
 
 static json_t *build_alias(struct yamljson *y)

@@ -16,12 +16,15 @@
 #include "base/err.h"
 #include "base/places.h"
 
-#define YAMLJSON_DEPTH_MAX  100
-#define YAMLJSON_VALUES_MAX 1000000 /* of one document, aliases counted with all that is below them */
+#define YAMLJSON_DEPTH_MAX 100
+
+/* Of one document, aliases counted with all that is below them: of a file, and of a stranger. */
+#define YAMLJSON_VALUES_MAX         1000000
+#define YAMLJSON_FOREIGN_VALUES_MAX 32768 /* some 20 ms */
 
 struct yamljson;
 
-struct yamljson *yamljson_new(const char *text, size_t len); /* borrows the text */
+struct yamljson *yamljson_new(const char *text, size_t len, size_t values_max); /* borrows the text */
 void yamljson_free(struct yamljson *y);
 
 /*

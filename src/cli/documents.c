@@ -144,7 +144,7 @@ static void add_whole(struct documents *d, const char *file, struct whole *w, si
 
 static int read_yaml(struct documents *d, const char *file, const char *text, size_t len, struct err *err)
 {
-	struct yamljson *y = yamljson_new(text, len);
+	struct yamljson *y = yamljson_new(text, len, YAMLJSON_VALUES_MAX);
 	int rc;
 
 	do {
@@ -177,7 +177,7 @@ static size_t skip_space(const char *text, size_t len, size_t at)
  */
 static void find_places(struct whole *w, const char *text, size_t len, size_t lines_before)
 {
-	struct yamljson *y = yamljson_new(text, len);
+	struct yamljson *y = yamljson_new(text, len, YAMLJSON_VALUES_MAX);
 
 	if (yamljson_next(y, &w->twin, &w->places, NULL) <= 0)
 		places_done(&w->places);

@@ -60,7 +60,7 @@ int admissionreview_read(const char *body, size_t len, const char *kind, struct 
 	const json_t *request;
 
 	memset(out, 0, sizeof(*out));
-	out->document = json_parse(body, len, err);
+	out->document = json_parse_foreign(body, len, err);
 	if (!out->document)
 		return err_wrap(err, "the body");
 	request = json_object_get(out->document, "request");

@@ -44,7 +44,7 @@ static json_t *jwt_part(const char *text, size_t len)
 	standard[padded] = '\0';
 	decoded = base64_decode(standard, &bytes);
 	if (decoded) {
-		value = json_parse(decoded, bytes, NULL);
+		value = json_parse_foreign(decoded, bytes, NULL);
 		mem_wipe(decoded, bytes);
 	}
 	free(decoded);

@@ -87,7 +87,7 @@ static void explain(int status, const json_t *answer, const char *const *secrets
 json_t *vaultreply_parse(int status, const char *body, size_t len, const char *const *secrets, struct err *err)
 {
 	bool success = status >= 200 && status <= 299;
-	json_t *answer = json_parse(body, len, NULL);
+	json_t *answer = json_parse_foreign(body, len, NULL);
 
 	if (!success) {
 		explain(status, answer, secrets, err);

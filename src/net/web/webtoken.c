@@ -97,7 +97,7 @@ static int64_t life_of(const json_t *answer)
 
 char *webtoken_parse(int status, const char *body, size_t len, int64_t *life_ms, struct err *err)
 {
-	json_t *answer = json_parse(body, len, NULL);
+	json_t *answer = json_parse_foreign(body, len, NULL);
 	const char *text = json_str_or_empty(answer, "access_token"), *type = json_str_or_empty(answer, "token_type");
 	char *token = NULL;
 

@@ -3,23 +3,32 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "base/mem.h"
+#include "base/json.h"
 #include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricsapi/jsonpath_parts.h"
 #include "scalers/metricvalue.h"
 
-#define VISITS_MAX 1000000 /* some tens of milliseconds */
+/* A step is a character that is compared: two nanoseconds. What else costs is worth so many: */
+#define STEPS_MAX 5000000
+#define VISIT     50  /* a value that is looked at */
+#define REBUILD   800 /* a field that is put into another object */
 
 struct walk {
-	size_t visits;
+	size_t steps; /* left; 0: it was enough */
 };
 
 static json_t *run(struct walk *w, const struct jsonpath *p, json_t *value);
 
 /* False: it is enough. */
+static bool spend(struct walk *w, size_t steps)
+{
+	w->steps = steps < w->steps ? w->steps - steps : 0;
+	return w->steps > 0;
+}
+
 static bool visit(struct walk *w)
 {
-	return w->visits <= VISITS_MAX && ++w->visits <= VISITS_MAX;
+	return spend(w, VISIT);
 }
 
 /* ---- Names ---- */
@@ -41,7 +50,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 {
 	const char *star = NULL, *retry = NULL;
 
-	while (*text) {
+	while (*text && spend(w, 1)) {
 		if (*pattern == '*') {
 			star = ++pattern;
 			retry = text;
@@ -51,7 +60,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 		} else if (*pattern && pattern[*pattern == '\\' && pattern[1] != '\0'] == *text) {
 			pattern += 1 + (*pattern == '\\' && pattern[1] != '\0');
 			text++;
-		} else if (star && visit(w)) {
+		} else if (star) {
 			pattern = star;
 			text = retry += character_length(retry);
 		} else {
@@ -60,7 +69,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 	}
 	while (*pattern == '*')
 		pattern++;
-	return *pattern == '\0';
+	return w->steps > 0 && *pattern == '\0';
 }
 
 /* ---- Conditions ---- */
@@ -126,7 +135,7 @@ static json_t *reversed(struct walk *w, json_t *value)
 	if (json_is_object(value)) { /* only their order counts, to patterns and @values */
 		json_t *pairs = json_array();
 
-		json_object_foreach(value, key, one) if (visit(w))
+		json_object_foreach(value, key, one) if (spend(w, REBUILD))
 			json_array_append_new(pairs, json_pack("[sO]", key, one));
 		for (i = json_array_size(pairs); i > 0; i--)
 			json_object_set(out, json_string_value(json_array_get(json_array_get(pairs, i - 1), 0)),
@@ -308,17 +317,20 @@ static json_t *load(const char *answer, size_t len, json_error_t *where)
 
 int jsonpath_number(const struct jsonpath *p, const char *answer, size_t len, double *out, struct err *err)
 {
-	struct walk w = { 0 };
+	struct walk w = { STEPS_MAX };
 	json_error_t where;
-	json_t *root = load(answer, len, &where), *value;
+	json_t *root, *value;
 	int rc;
 
+	if (!json_is_bearable(answer, len, err))
+		return err_wrap(err, "the answer is too large");
+	root = load(answer, len, &where);
 	if (!root)
 		return metricvalue_bad_json(&where, err);
 	value = run(&w, p, root);
-	if (w.visits > VISITS_MAX)
-		rc = err_set(err, ERR_INVALID,
-			"the answer is too large for that path: it leads through more than %d values", VISITS_MAX);
+	if (w.steps == 0)
+		rc = err_set(err, ERR_INVALID, "the answer is too large for that path: it takes more than %d steps",
+			STEPS_MAX);
 	else
 		rc = metricvalue_of_json(value, out, err);
 	json_decref(value);

@@ -49,7 +49,7 @@ static int find(const struct dotpath *path, const json_t *root, double *out, str
 
 int yamlpath_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
 {
-	struct yamljson *y = yamljson_new(answer, len);
+	struct yamljson *y = yamljson_new(answer, len, YAMLJSON_FOREIGN_VALUES_MAX);
 	struct places places = { 0 };
 	json_t *root = NULL;
 	int rc = yamljson_next(y, &root, &places, err);

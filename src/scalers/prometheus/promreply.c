@@ -175,15 +175,24 @@ static enum promreply no_json(const char *content_type, struct err *err)
 	return PROMREPLY_FAILED;
 }
 
+static enum promreply too_large(struct err *err)
+{
+	err_wrap(err, "the query must return one element, and the answer is too large");
+	return PROMREPLY_FAILED;
+}
+
 enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
 	struct err *err)
 {
-	json_t *root = json_parse(body, len, NULL);
+	bool bearable = json_is_bearable(body, len, err);
+	json_t *root = bearable ? json_parse(body, len, NULL) : NULL;
 	enum promreply reply;
 
 	*value = 0;
 	if (status < 200 || status > 299 || strcmp(json_str_or_empty(root, "status"), "error") == 0)
 		reply = refused(status, root, err);
+	else if (!bearable)
+		reply = too_large(err);
 	else if (!json_is_object(root))
 		reply = no_json(content_type, err);
 	else

@@ -42,6 +42,31 @@ static void parses(void **state)
 	}
 }
 
+/* A sign inside of a text is none. */
+static void what_strangers_send_is_counted(void **state)
+{
+	struct buf text = BUF_INIT(2 << 20);
+	struct err err = { 0 };
+
+	(void)state;
+	buf_puts(&text, "[\",[{:\\\",\"");
+	for (int i = 3; i < JSON_FOREIGN_VALUES_MAX; i += 2)
+		buf_puts(&text, ",{}");
+	assert_true(json_is_bearable(text.data, text.len, &err));
+	assert_true(json_is_bearable(text.data, text.len - 4, &err)); /* cut off behind a { */
+	buf_puts(&text, "]");
+	json_decref(parsed(buf_text(&text)));
+	buf_puts(&text, ",{}");
+	assert_false(json_is_bearable(text.data, text.len, &err));
+	assert_string_equal(err.msg, "it has more than 100000 values and names");
+	assert_int_equal(err.kind, ERR_INVALID);
+	assert_null(json_parse_foreign(text.data, text.len, &err));
+	buf_done(&text);
+	assert_true(json_is_bearable("\"a\\", 3, &err)); /* no end of the quotes, nothing behind the backslash */
+	assert_null(json_parse_foreign("\"a\\", 3, &err));
+	assert_non_null(strstr(err.msg, "JSON, line 1"));
+}
+
 static void the_last_of_two_wins(void **state)
 {
 	json_t *value = parsed("{\"a\":1,\"a\":2}");
@@ -395,6 +420,7 @@ int main(void)
 		cmocka_unit_test(digests_tell_values_apart),
 		cmocka_unit_test(one_strange_object_does_not_spoil_the_list),
 		cmocka_unit_test(parses),
+		cmocka_unit_test(what_strangers_send_is_counted),
 		cmocka_unit_test(the_last_of_two_wins),
 		cmocka_unit_test(depth_is_limited),
 		cmocka_unit_test(paths),

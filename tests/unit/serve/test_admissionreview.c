@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "serve/admissionreview.h"
 
@@ -90,6 +91,23 @@ static void what_is_wrong_is_said(void **state)
 	}
 }
 
+/* Anybody may send one: what it costs to hold is known before it is parsed. */
+static void too_many_values_are_refused(void **state)
+{
+	struct admissionreview r;
+	struct buf body = BUF_INIT(1 << 20);
+	struct err err;
+
+	(void)state;
+	buf_puts(&body, "{\"request\":{\"object\":{\"a\":[{}");
+	for (int i = 0; i < JSON_FOREIGN_VALUES_MAX / 2; i++)
+		buf_puts(&body, ",{}");
+	buf_puts(&body, "]}}}");
+	assert_int_equal(admissionreview_read(body.data, body.len, "ScaledObject", &r, &err), -1);
+	assert_string_equal(err.msg, "the body: it has more than 100000 values and names");
+	buf_done(&body);
+}
+
 static void long_texts_are_cut(void **state)
 {
 	char *body = mem_zalloc(200001);
@@ -143,6 +161,7 @@ int main(void)
 		cmocka_unit_test(a_review_is_read),
 		cmocka_unit_test(nulls_are_absent),
 		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(too_many_values_are_refused),
 		cmocka_unit_test(long_texts_are_cut),
 		cmocka_unit_test(answers),
 	};

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/yamljson.h"
 #include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/metricsapi/yamlpath.h"
@@ -116,11 +117,21 @@ static void yaml(void **state)
 		"&d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\n"
 		"f: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\ng: &g [*f,*f,*f,*f,*f,*f,*f,*f,*f]\nh: &h "
 		"[*g,*g,*g,*g,*g,*g,*g,*g,*g]\ni: 5\n";
+	struct buf many = BUF_INIT(1 << 20);
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		look(&cases[i], yamlpath_number);
 	look(&(struct looked){ "i", laughs, 0, "too many values" }, yamlpath_number);
+	/* Of the values that are borne: the mapping, the list, 5. */
+	buf_puts(&many, "i: 5\na: [0");
+	for (int i = 4; i < YAMLJSON_FOREIGN_VALUES_MAX; i++)
+		buf_puts(&many, ",1");
+	buf_puts(&many, "]");
+	look(&(struct looked){ "i", buf_text(&many), 5, NULL }, yamlpath_number);
+	buf_puts(&many, "\nb: 1");
+	look(&(struct looked){ "i", buf_text(&many), 0, "line 3: the document has too many values" }, yamlpath_number);
+	buf_done(&many);
 }
 
 static void xml(void **state)

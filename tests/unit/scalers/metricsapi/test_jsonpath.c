@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricvalue.h"
@@ -180,28 +181,48 @@ static void what_is_no_number_is_an_error(void **state)
 /* Neither takes long. */
 static void costs_are_bounded(void **state)
 {
+	static const char too_many_steps[] = "the answer is too large for that path: it takes more than 5000000 steps";
 	struct buf json = BUF_INIT(16 << 20);
 	struct err err = { 0 };
 	double value;
 
 	(void)state;
+	/* Of the values and names that are borne: {, a, :, [, 0. */
 	buf_puts(&json, "{\"a\":[0");
-	for (int i = 0; i < 1100000; i++)
+	for (int i = 4; i < JSON_FOREIGN_VALUES_MAX; i++)
 		buf_puts(&json, ",1");
 	buf_puts(&json, "]}");
-	assert_int_equal(number("a.#(==1)#|#", json.data, &value, &err), -1);
-	assert_string_equal(err.msg,
-		"the answer is too large for that path: it leads through more than 1000000 values");
 	assert_int_equal(number("a.#", json.data, &value, &err), 0);
-	assert_true(value == 1100001);
+	assert_true(value == JSON_FOREIGN_VALUES_MAX - 3);
+	assert_int_equal(number("a.#(>0)#|#(>0)#|#", json.data, &value, &err), -1);
+	assert_string_equal(err.msg, too_many_steps);
+	assert_int_equal(number("a|@reverse|@reverse|@reverse|@reverse|@reverse|@reverse|@reverse|@reverse|"
+				"@reverse|@reverse|@reverse|@reverse|@reverse|@reverse|#",
+				 json.data, &value, &err),
+		-1);
+	assert_string_equal(err.msg, too_many_steps);
+	buf_puts(&json, ",");
+	assert_int_equal(number("a.#", json.data, &value, &err), -1);
+	assert_string_equal(err.msg, "the answer is too large: it has more than 100000 values and names");
 	buf_reset(&json);
+	/* A pattern is put to each place of a long text. */
 	buf_puts(&json, "{\"");
 	for (int i = 0; i < 1000000; i++)
 		buf_putc(&json, 'a');
 	buf_puts(&json, "\":1}");
-	assert_int_equal(number("*a*a*a*a*a*a*a*b", json.data, &value, &err), -1);
+	assert_int_equal(number("*aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab", json.data, &value, &err), -1);
+	assert_string_equal(err.msg, too_many_steps);
 	buf_reset(&json);
-	for (int i = 0; i < 100000; i++)
+	/* The fields of an object are put into another one. */
+	buf_puts(&json, "{\"x\":1");
+	for (int i = 0; i < 10000; i++)
+		buf_printf(&json, ",\"%d\":1", i);
+	buf_puts(&json, "}");
+	assert_int_equal(number("@reverse|@reverse|x", json.data, &value, &err), -1);
+	assert_string_equal(err.msg, too_many_steps);
+	assert_int_equal(number("@this|@this|x", json.data, &value, &err), 0);
+	buf_reset(&json);
+	for (int i = 0; i < 50000; i++)
 		buf_putc(&json, '[');
 	assert_int_equal(number("a", json.data, &value, &err), -1);
 	assert_non_null(strstr(err.msg, "nested too deep"));

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "base/buf.h"
+#include "base/json.h"
 #include "scalers/prometheus/promreply.h"
 
 #define OK "{\"status\":\"success\",\"data\":{\"resultType\":"
@@ -84,6 +86,21 @@ static void table(void **state)
 		check(&rows[i]);
 }
 
+static void too_large(void **state)
+{
+	struct buf body = BUF_INIT(1 << 20);
+
+	(void)state;
+	buf_puts(&body, OK "\"vector\",\"result\":[{}");
+	for (int i = 0; i < JSON_FOREIGN_VALUES_MAX / 2; i++)
+		buf_puts(&body, ",{}");
+	buf_puts(&body, "]}}");
+	check(&(struct row){ body.data, PROMREPLY_FAILED, 0,
+		"the query must return one element, and the answer is too large: it has more than 100000 values", 0 });
+	check(&(struct row){ body.data, PROMREPLY_FAILED, 0, "HTTP status 503", 503 });
+	buf_done(&body);
+}
+
 static void kinds(void **state)
 {
 	static const struct {
@@ -122,7 +139,8 @@ static void words(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(table), cmocka_unit_test(kinds), cmocka_unit_test(words) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(table), cmocka_unit_test(too_large),
+		cmocka_unit_test(kinds), cmocka_unit_test(words) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
