@@ -27,16 +27,29 @@ struct store {
 	bool told_synced;
 };
 
+/* Cut where it does not fit: what is longer is no name. Not by printf, as each GET makes two. */
+static char *put_key(const char *const parts[4], char out[STORE_KEY_MAX])
+{
+	char *at = out, *end = out + STORE_KEY_MAX - 1;
+
+	for (size_t i = 0; i < 4; i++) {
+		size_t len = strnlen(parts[i], (size_t)(end - at));
+
+		memcpy(at, parts[i], len);
+		at += len;
+	}
+	*at = '\0';
+	return out;
+}
+
 char *store_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
 {
-	snprintf(out, STORE_KEY_MAX, "%s/%s", namespace_, name);
-	return out;
+	return put_key((const char *const[]){ "", namespace_, "/", name }, out);
 }
 
 char *store_job_key(const char *namespace_, const char *name, char out[STORE_KEY_MAX])
 {
-	snprintf(out, STORE_KEY_MAX, JOB_KEY_PREFIX "%s/%s", namespace_, name);
-	return out;
+	return put_key((const char *const[]){ JOB_KEY_PREFIX, namespace_, "/", name }, out);
 }
 
 /* A namespace may be called "scaledjobs": its ScaledObjects' keys have one slash, not two. */

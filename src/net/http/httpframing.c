@@ -10,6 +10,8 @@
 #include <event2/http_struct.h>
 #include <event2/keyvalq_struct.h>
 
+#include "base/text.h"
+
 /* RFC 9110 5.6.2 */
 static const unsigned char is_token_char[256] = {
 	['0' ... '9'] = 1,
@@ -58,9 +60,9 @@ const char *httpframing_fault(const struct evhttp_request *req)
 	TAILQ_FOREACH (header, req->input_headers, next) {
 		if (!is_token(header->key))
 			return "header name";
-		if (strcasecmp(header->key, "Content-Length") == 0 && (lengths++ || !is_number(header->value)))
+		if (text_equal_nocase(header->key, "Content-Length") && (lengths++ || !is_number(header->value)))
 			return "Content-Length";
-		if (strcasecmp(header->key, "Transfer-Encoding") == 0 &&
+		if (text_equal_nocase(header->key, "Transfer-Encoding") &&
 			(encodings++ || strcasecmp(header->value, "chunked") != 0))
 			return "Transfer-Encoding";
 	}

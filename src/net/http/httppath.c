@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/http/httppath.h"
 
+#include <stdint.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -46,6 +47,13 @@ static int hex_digit(char c)
 
 static bool is_utf8(const char *text, size_t len)
 {
+	uint64_t eight;
+
+	for (; len >= sizeof(eight); text += sizeof(eight), len -= sizeof(eight)) {
+		memcpy(&eight, text, sizeof(eight));
+		if (eight & 0x8080808080808080)
+			break;
+	}
 	while (len > 0) {
 		size_t n = utf8_step(text, len);
 
@@ -79,12 +87,32 @@ static size_t take_byte(const char *text, size_t len, bool plus_is_space, char *
 	return 3;
 }
 
+/* How much of text stands for itself. */
+static size_t plain_length(const char *text, size_t len, bool plus_is_space)
+{
+	const char *end = memchr(text, '%', len);
+
+	if (end)
+		len = (size_t)(end - text);
+	if (plus_is_space && (end = memchr(text, '+', len)))
+		len = (size_t)(end - text);
+	return strnlen(text, len);
+}
+
 int httppath_decode(const char *text, size_t len, bool plus_is_space, char *out, size_t size)
 {
 	size_t used = 0;
 
 	while (len > 0 && used + 1 < size) {
-		size_t taken = take_byte(text, len, plus_is_space, &out[used]);
+		size_t room = size - 1 - used, taken = plain_length(text, len < room ? len : room, plus_is_space);
+
+		memcpy(out + used, text, taken);
+		used += taken;
+		text += taken;
+		len -= taken;
+		if (len == 0 || used + 1 == size)
+			break;
+		taken = take_byte(text, len, plus_is_space, &out[used]);
 
 		if (taken == 0 || out[used] == '\0')
 			break;

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/informer.h"
 #include "net/x509.h"
 #include "serve/access/frontproxyconfig.h"
@@ -172,7 +173,7 @@ struct collect {
 static bool is_among(const struct frontproxy_names *names, const char *name)
 {
 	for (size_t i = 0; i < names->count; i++)
-		if (!strcasecmp(name, names->list[i]))
+		if (text_equal_nocase(name, names->list[i]))
 			return true;
 	return false;
 }
@@ -181,10 +182,10 @@ static bool is_among(const struct frontproxy_names *names, const char *name)
 static const char *behind_prefix(const struct frontproxy_config *c, const char *name)
 {
 	for (size_t i = 0; i < c->extra_prefixes.count; i++) {
-		size_t len = strlen(c->extra_prefixes.list[i]);
+		const char *behind = text_behind_nocase(name, c->extra_prefixes.list[i]);
 
-		if (!strncasecmp(name, c->extra_prefixes.list[i], len))
-			return name + len;
+		if (behind)
+			return behind;
 	}
 	return NULL;
 }
@@ -262,15 +263,17 @@ struct comparison {
 static void compare_header(void *arg, const char *name, const char *value)
 {
 	struct comparison *c = arg;
-	size_t name_size = strlen(name) + 1, size = name_size + strlen(value) + 1;
+	const char *known;
 
 	if (!c->same)
 		return;
-	if (size <= (size_t)(c->end - c->at) && !memcmp(c->at, name, name_size) &&
-		!memcmp(c->at + name_size, value, size - name_size))
-		c->at += size;
-	else
+	if (c->at < c->end && strcmp(c->at, name) == 0) {
+		known = c->at + strlen(name) + 1;
+		c->same = strcmp(known, value) == 0;
+		c->at = known + strlen(known) + 1;
+	} else {
 		c->same = !names_user(c->config, name);
+	}
 }
 
 static bool remembers(const struct frontproxy *f, const struct httpd_request *r, const struct frontproxy_memo *memo)
