@@ -118,8 +118,9 @@ static const struct option {
 		"folder of the files that ClusterTriggerAuthentications name (filePath); without it none is read" },
 	{ "vault-trusted-addresses", "KSCALED_VAULT_TRUSTED_ADDRESSES", NULL, TEXT, AT(vault_trusted_addresses), NULL,
 		0, 0, "URL[,URL]",
-		"Vault servers that may see kscaled's own tokens (hashiCorpVault); without it any that an object "
-		"names" },
+		"Vault servers where TriggerAuthentications may have kscaled log in as itself (hashiCorpVault): "
+		"without "
+		"it none, * any that an object names" },
 	{ "allow-local-sources", "KSCALED_ALLOW_LOCAL_SOURCES", NULL, BOOL, AT(allow_local_sources), "false", 0, 0,
 		"BOOL", "triggers' servers, and Vault, may be on loopback or behind Unix sockets" },
 	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",

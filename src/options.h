@@ -48,7 +48,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	bool allow_local_sources;       /* net/sourcerules */
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */
-	char *vault_trusted_addresses;  /* "a,b"; NULL: any may see our own tokens */
+	char *vault_trusted_addresses;  /* "a,b", "*"; NULL: none */
 	int64_t bound_service_account_token_expiry_ms;
 
 	char *config;      /* the file that was read, or NULL */

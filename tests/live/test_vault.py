@@ -72,12 +72,28 @@ def read_each_minute(shared_kscaled, module_stage, locked_redis, vault):
 
 # --- what its environment says: each with a kscaled of its own ---
 
-def test_token_of_the_environment_wins(launch, stage, credentials, locked_redis, vault):
-    put_everywhere(vault, stage.namespace)
-    launch(env={"VAULT_TOKEN": vault.token()}).wait_serving()
-    credentials.authentication(**by_token(vault, secret(f"secret/data/{stage.namespace}"), token="not-a-token-of-this-vault"))
-    locked_redis.scaledobject(stage, "it", ref())
-    locked_redis.wait_read(stage, "it")
+def test_token_of_the_environment(launch, stage, credentials, locked_redis, vault):
+    """For who has none of his own, and may have kscaled's: of a ClusterTriggerAuthentication, or at an address that is listed."""
+    n = stage.namespace
+    put_everywhere(vault, n)
+    one = secret(f"secret/data/{n}")
+    without = by_token(vault, one)
+    del without["hashiCorpVault"]["credential"]
+    credentials.cluster_authentication(n, **without)
+    for name, spec in {"without": without, "wrong": by_token(vault, one, token="not-a-token-of-this-vault"), "own": by_token(vault, one)}.items():
+        credentials.authentication(name, **spec)
+        locked_redis.scaledobject(stage, name, ref(name))
+    locked_redis.scaledobject(stage, "cluster", ref(n, cluster=True))
+    daemon = launch("unlisted", env={"VAULT_TOKEN": vault.token()}).wait_serving()
+    for name in ("own", "cluster"):
+        locked_redis.wait_read(stage, name)
+    message_of(stage, "without", f"{n}/without", vault.address, "--vault-trusted-addresses", "credential.token")
+    message_of(stage, "wrong", "403")
+    daemon.term()
+    launch("listed", env={"VAULT_TOKEN": vault.token()}, options={"vault_trusted_addresses": f"https://another:8200,{vault.address}"}).wait_serving()
+    for name in ("own", "cluster", "without"):
+        locked_redis.wait_read(stage, name)
+    message_of(stage, "wrong", "403")
 
 
 def test_https(launch, stage, credentials, locked_redis, tmp_path):
@@ -142,8 +158,9 @@ def test_certificates(kscaled, stage, credentials, vault, start_redis, tmp_path)
 
 # --- who may ---
 
-def test_login_by_service_account(kscaled, token_rights, stage, credentials, locked_redis, vault, cluster):
+def test_login_by_service_account(launch, token_rights, stage, credentials, locked_redis, vault, cluster):
     """By name, of the object's namespace; and by a token in a file. It is the role that lets in."""
+    kscaled = launch(options={"vault_trusted_addresses": vault.address}).wait_serving()
     n = stage.namespace
     put_everywhere(vault, n)
     vault.role(n, "visitor", n)

@@ -29,7 +29,7 @@ struct lookups {
 	struct authfiles *files;
 	struct holders triggerauths;
 	struct auth_lookup lookup;
-	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: any */
+	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: none */
 	struct object *owner;                                  /* of the round under way; NULL */
 };
 
@@ -172,49 +172,69 @@ static const char *bare_address(const char *text, size_t *len)
 	return text;
 }
 
-/* Whether our own tokens may be shown there. */
-static bool is_trusted(const struct lookups *l, const char *address)
+/* One address of the list, without what means nothing around it; false at the end. */
+static bool next_address(const char **rest, const char **one, size_t *len)
 {
-	size_t wanted_len = strlen(address), len;
-	const char *wanted = bare_address(address, &wanted_len), *rest = l->vault_trusted;
-
-	for (; rest && *rest; rest += *rest == ',') {
-		const char *one = rest;
-
-		len = strcspn(rest, ",");
-		rest += len;
-		one = bare_address(one, &len);
-		if (len > 0 && len == wanted_len && strncasecmp(one, wanted, len) == 0)
-			return true;
-	}
-	return !l->vault_trusted;
+	if (!**rest)
+		return false;
+	*len = strcspn(*rest, ",");
+	*one = *rest;
+	*rest += *len + ((*rest)[*len] == ',');
+	*one = bare_address(*one, len);
+	return true;
 }
 
-static enum reference_state distrust(const struct triggerauth_vault *v, const char *what, struct err *err)
+/*
+ * Whether the object may have kscaled log in there as itself. Who may write a
+ * ClusterTriggerAuthentication is trusted with that; who writes a namespaced one may run the server
+ * that it names.
+ */
+static bool may_use_own_login(const struct lookups *l, const struct triggerauth *t)
 {
-	err_set(err, ERR_DENIED, "address \"%.200s\" is none of --vault-trusted-addresses, which alone may see %s",
-		v->address, what);
+	size_t wanted_len = strlen(t->vault->address), len;
+	const char *wanted = bare_address(t->vault->address, &wanted_len), *rest = l->vault_trusted, *one;
+
+	if (!*t->meta.namespace_)
+		return true;
+	while (rest && next_address(&rest, &one, &len))
+		if (len > 0 && ((len == 1 && *one == '*') || (len == wanted_len && strncasecmp(one, wanted, len) == 0)))
+			return true;
+	return false;
+}
+
+/* The same whether there is such a login or not. */
+static enum reference_state distrust(const struct triggerauth_vault *v, const char *instead, struct err *err)
+{
+	err_set(err, ERR_DENIED,
+		"address \"%.200s\" is none of --vault-trusted-addresses, where alone a TriggerAuthentication may have "
+		"kscaled log in as itself: give %s",
+		v->address, instead);
 	return REFERENCE_DENIED;
 }
 
-static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth_vault *v,
+static enum reference_state login_by_token(const struct lookups *l, const struct triggerauth *t,
 	struct vaultvalues_source *source, struct err *err)
 {
-	bool trusted = is_trusted(l, v->address);
+	const struct triggerauth_vault *v = t->vault;
 
-	source->login.token = l->vault_token && trusted ? l->vault_token : v->token;
-	if (source->login.token && *source->login.token)
+	source->login.token = v->token;
+	if (v->token && *v->token)
 		return REFERENCE_FOUND;
-	if (l->vault_token && !trusted)
-		return distrust(v, "VAULT_TOKEN: give credential.token", err);
+	if (!may_use_own_login(l, t))
+		return distrust(v, "credential.token", err);
+	source->login.token = l->vault_token;
+	if (l->vault_token)
+		return REFERENCE_FOUND;
 	return refuse(err,
 		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
 }
 
 /* `whose` keeps the name of the service account for the source. */
-static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth_vault *v, const char *namespace_,
+static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth *t, const char *namespace_,
 	struct vaultvalues_source *source, char **whose, struct err *err)
 {
+	const struct triggerauth_vault *v = t->vault;
+
 	source->login.mount = v->mount;
 	source->login.role = v->role;
 	if (v->service_account_name && *v->service_account_name) {
@@ -222,8 +242,8 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 		source->jwt_of = *whose;
 		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, &source->login.jwt, err);
 	}
-	if (!is_trusted(l, v->address))
-		return distrust(v, "a token that kscaled reads from a file: name credential.serviceAccountName", err);
+	if (!may_use_own_login(l, t))
+		return distrust(v, "credential.serviceAccountName", err);
 	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file
 									       : SERVICE_ACCOUNT_TOKEN;
 	return REFERENCE_FOUND;
@@ -253,8 +273,8 @@ static enum reference_state find_vault(void *arg, const struct triggerauth *t, s
 			s->other_sans, s->ttl, s->format },
 	};
 	MEM_AUTO char *whose = NULL;
-	enum reference_state state = v->kubernetes ? login_by_jwt(l, v, namespace_, &source, &whose, err)
-						   : login_by_token(l, v, &source, err);
+	enum reference_state state = v->kubernetes ? login_by_jwt(l, t, namespace_, &source, &whose, err)
+						   : login_by_token(l, t, &source, err);
 
 	return state == REFERENCE_FOUND ? vaultvalues_get(l->vault, l->owner, &source, out, err) : state;
 }

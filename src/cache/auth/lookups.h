@@ -24,12 +24,15 @@ struct lookups_config { /* copied */
 	/* whose Secrets, ConfigMaps and service accounts a ClusterTriggerAuthentication means */
 	const char *cluster_namespace;
 	bool restrict_secrets;
-	const char *file_root;     /* NULL: filePath is denied */
-	int64_t token_life_ms;     /* of bound service account tokens */
-	const char *vault_token;   /* VAULT_TOKEN; wins over credential.token; NULL */
-	const char *vault_trusted; /* addresses "a,b" of the Vaults that may see vault_token, or a token that is read
-				      from a file of ours; NULL, "": any. Whoever writes a TriggerAuthentication writes
-				      the address in it */
+	const char *file_root;   /* NULL: filePath is denied */
+	int64_t token_life_ms;   /* of bound service account tokens */
+	const char *vault_token; /* VAULT_TOKEN, for objects without one of their own; NULL */
+	/*
+	 * addresses "a,b" of the Vaults where a namespaced TriggerAuthentication may have kscaled
+	 * log in as itself, as whoever writes one writes the address in it; "*": any, NULL, "":
+	 * none. A ClusterTriggerAuthentication may anywhere.
+	 */
+	const char *vault_trusted;
 };
 
 /* All are borrowed and outlive it. */

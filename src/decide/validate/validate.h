@@ -136,6 +136,12 @@ int validate_surroundings(const struct scaledobject *so, const struct validate_f
  */
 int validate_triggerauth(const struct triggerauth *t, const char **reason, struct err *err);
 
+/*
+ * What depends on how kscaled was started: a namespaced one that has kscaled log in to Vault as
+ * itself. A static text, NULL when there is nothing to say.
+ */
+const char *validate_triggerauth_warning(const struct triggerauth *t);
+
 /* ---- What is allowed, but not what it seems ---- */
 
 #define VALIDATE_WARNINGS_MAX 4

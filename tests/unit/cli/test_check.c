@@ -32,6 +32,10 @@
 	KEDA("TriggerAuthentication", "redis")                                                                         \
 	"  secretTargetRef:\n  - {parameter: " parameter ", name: redis, key: " key "}\n"
 
+#define VAULT(kind, login)                                                                                             \
+	KEDA(kind, "a")                                                                                                \
+	"  hashiCorpVault: {address: 'http://v', secrets: [{parameter: p, path: a, key: b}], " login "}\n"
+
 #define SJ(spec) KEDA("ScaledJob", "j") spec
 #define JOB(container)                                                                                                 \
 	"  jobTargetRef: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i" container           \
@@ -97,6 +101,12 @@ static void good_ones_are_quiet(void **state)
 		WITH_AUTH("listName: jobs") NEXT KEDA("TriggerAuthentication",
 			"redis") "  hashiCorpVault: {address: 'http://v', authentication: token, credential: {token: "
 				 "hunter2}, secrets: [{parameter: address, path: a, key: b}]}\n",
+		VAULT("TriggerAuthentication",
+			"authentication: kubernetes, mount: k, role: r, credential: "
+			"{serviceAccountName: worker}"),
+		"apiVersion: keda.sh/v1alpha1\nkind: ClusterTriggerAuthentication\nmetadata: {name: a}\nspec:\n  "
+		"hashiCorpVault: {address: 'http://v', authentication: token, secrets: [{parameter: p, path: a, key: "
+		"b}]}\n",
 		/* What is in the input is used. */
 		WITH_AUTH("listName: jobs") NEXT AUTH("addr", "address")
 			NEXT SECRET("redis", "data: {addr: cmVkaXM6NjM3OQ==}"),
@@ -174,6 +184,14 @@ static void bad_ones_are_told(void **state)
 			"neither true nor false\n"
 			"f:8: ScaledObject default/a: spec.minReplicaCount: 5 is more than maxReplicaCount 4: lower "
 			"one or raise the other\n" },
+		{ VAULT("TriggerAuthentication", "authentication: token"),
+			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault.credential: without token "
+			"kscaled shows its own VAULT_TOKEN, which needs the address in its --vault-trusted-addresses, "
+			"or a ClusterTriggerAuthentication\n" },
+		{ VAULT("TriggerAuthentication", "authentication: kubernetes, mount: k, role: r"),
+			"f:5: TriggerAuthentication shop/a: warning: spec.hashiCorpVault.credential: without "
+			"serviceAccountName kscaled logs in as itself, which needs the address in its "
+			"--vault-trusted-addresses, or a ClusterTriggerAuthentication\n" },
 		{ SO("a") TARGET "  minReplicaCount: 3\n  idleReplicaCount: 1\n" REDIS,
 			"f:7: ScaledObject shop/a: warning: spec.idleReplicaCount of more than 0 does not hold: the "
 			"HPA goes on and raises the workload to minReplicaCount again, and so on in turns: only 0 "

@@ -82,12 +82,9 @@ static void end(void)
 	fakeobjects_end();
 }
 
-static void start(const char *root, const char *vault_token)
+static void start(const char *root)
 {
-	begin(&(struct lookups_config){ .cluster_namespace = "ops",
-		.file_root = root,
-		.token_life_ms = 60 * MINUTE,
-		.vault_token = vault_token });
+	begin(&(struct lookups_config){ .cluster_namespace = "ops", .file_root = root, .token_life_ms = 60 * MINUTE });
 }
 
 static int setup(void **state)
@@ -99,7 +96,7 @@ static int setup(void **state)
 	log_set_sink(on_line, NULL);
 	t.kube = fakecluster_start(fakeloop_start());
 	fakevault_start();
-	start(t.root, NULL);
+	start(t.root);
 	return 0;
 }
 
@@ -361,7 +358,7 @@ static void no_file_is_read_outside_the_folder(void **state)
 		expect_err(ERR_INVALID, message);
 	}
 	end();
-	start(NULL, NULL);
+	start(NULL);
 	assert_int_equal(read_file("auth.json", "x", value), REFERENCE_DENIED);
 	expect_err(ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
 }
@@ -373,9 +370,11 @@ static struct triggerauth_vault_secret secret = { .parameter = TEXT("password"),
 	.path = TEXT("kv/redis"),
 	.key = TEXT("pw") };
 
-static const char *vault(const char *owner, const struct triggerauth_vault *v)
+/* As a namespaced object of shop; with "" in its place, as one of the whole cluster. */
+static const char *vault_of(const char *namespace_, const char *owner, const struct triggerauth_vault *v)
 {
-	const struct triggerauth auth = { .vault = (struct triggerauth_vault *)(uintptr_t)v };
+	const struct triggerauth auth = { .meta = { .namespace_ = (char *)(uintptr_t)namespace_ },
+		.vault = (struct triggerauth_vault *)(uintptr_t)v };
 	const struct auth_lookup *l = lookups_begin(t.lookups, fakeobject(owner));
 	const char *value = NULL;
 	enum reference_state state;
@@ -384,6 +383,11 @@ static const char *vault(const char *owner, const struct triggerauth_vault *v)
 	state = l->vault(l->arg, &auth, 0, "shop", &value, &t.err);
 	lookups_end(t.lookups);
 	return state == REFERENCE_FOUND ? value : NULL;
+}
+
+static const char *vault(const char *owner, const struct triggerauth_vault *v)
+{
+	return vault_of("shop", owner, v);
 }
 
 static void a_value_of_vault_is_shared_and_read_again(void **state)
@@ -449,86 +453,130 @@ static void vault_failures_are_told_once_by_kind(void **state)
 	assert_string_equal(vault("shop/web", &v), "s3cret");
 }
 
+static void own_login(const char *vault_token, const char *trusted)
+{
+	end();
+	begin(&(struct lookups_config){ .cluster_namespace = "ops",
+		.file_root = t.root,
+		.token_life_ms = 60 * MINUTE,
+		.vault_token = vault_token,
+		.vault_trusted = trusted });
+}
+
 static void logins_need_what_they_need(void **state)
 {
+	static const char needs[] =
+		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled";
 	struct triggerauth_vault v = { .address = TEXT("https://vault"), .secrets = &secret, .secret_count = 1 };
 
 	(void)state;
+	own_login(NULL, "*");
 	fakevault_value("s3cret", 0);
 	assert_null(vault("shop/web", &v));
-	expect_err(ERR_INVALID,
-		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
-	end();
-	start(NULL, "from-env");
-	v.kubernetes = false;
-	v.token = TEXT("t");
+	expect_err(ERR_INVALID, needs);
+	assert_null(vault_of("", "shop/web", &v));
+	expect_err(ERR_INVALID, needs);
+	own_login("from-env", "*");
 	vault("shop/web", &v);
 	fakeloop_advance(10);
 	assert_string_equal(fakevault_last(), "https://vault kv/redis pw from-env - -");
+	v.token = TEXT("theirs");
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw theirs - -");
+}
+
+static void expect_distrust(const char *address, const char *instead)
+{
+	MEM_AUTO char *wanted = mem_printf("address \"%s\" is none of --vault-trusted-addresses, where alone a "
+					   "TriggerAuthentication may "
+					   "have kscaled log in as itself: give %s",
+		address, instead);
+
+	expect_err(ERR_DENIED, wanted);
 }
 
 /* Whoever writes the object writes the address, and might read there what is shown to it. */
-static void own_tokens_are_shown_to_trusted_servers_only(void **state)
+static void kscaled_logs_in_as_itself_at_trusted_servers_only(void **state)
 {
+	static const char list[] = "https://vault/, https://second:8200/base,,";
 	static const struct {
-		const char *address;
-		bool trusted;
+		const char *trusted, *address;
+		bool is;
 	} cases[] = {
-		{ "https://vault", true },
-		{ "https://vault/", true },
-		{ "HTTPS://Vault", true },
-		{ "https://second:8200/base", true },
-		{ "https://vault.evil", false },
-		{ "https://vaul", false },
-		{ "http://vault", false },
-		{ "https://vault:8200", false },
-		{ "https://second:8200", false },
-		{ "", false },
+		{ list, "https://vault", true },
+		{ list, "https://vault/", true },
+		{ list, "HTTPS://Vault", true },
+		{ list, "https://second:8200/base", true },
+		{ list, "https://vault.evil", false },
+		{ list, "https://vaul", false },
+		{ list, "http://vault", false },
+		{ list, "https://vault:8200", false },
+		{ list, "https://second:8200", false },
+		{ list, "", false },
+		{ list, "*", false },
+		{ NULL, "https://vault", false },
+		{ "", "https://vault", false },
+		{ "https://*", "https://vault", false },
+		{ "*", "https://vault", true },
+		{ "https://second, *", "https://vault", true },
 	};
-	struct lookups_config config = { .cluster_namespace = "ops",
-		.token_life_ms = 60 * MINUTE,
-		.vault_token = "own",
-		.vault_trusted = "https://vault/, https://second:8200/base,," };
 
 	(void)state;
-	end();
-	begin(&config);
-	watch();
-	fakecluster_apply(WORKER, "{}");
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct triggerauth_vault v = { .address = (char *)(uintptr_t)cases[i].address,
+		const char *address = cases[i].address;
+		struct triggerauth_vault v = { .address = (char *)(uintptr_t)address,
 			.secrets = &secret,
 			.secret_count = 1,
 			.mount = TEXT("k8s"),
 			.role = TEXT("r") };
-		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", cases[i].address);
-		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", cases[i].address);
-		MEM_AUTO char *denied = mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone "
-						   "may see VAULT_TOKEN: give credential.token",
-			cases[i].address);
-		MEM_AUTO char *unread =
-			mem_printf("address \"%s\" is none of --vault-trusted-addresses, which alone may see a token "
-				   "that kscaled reads from a file: name credential.serviceAccountName",
-				cases[i].address);
+		MEM_AUTO char *seen = mem_printf("%s kv/redis pw own - -", address);
+		MEM_AUTO char *theirs = mem_printf("%s kv/redis pw theirs - -", address);
+		unsigned reads;
 
+		own_login("own", cases[i].trusted);
+		watch();
+		fakecluster_apply(WORKER, "{}");
+		reads = fakevault_reads();
 		assert_null(vault("shop/web", &v));
-		if (!cases[i].trusted)
-			expect_err(ERR_DENIED, denied);
-		v.token = TEXT("theirs"); /* the object's own may go anywhere */
+		if (!cases[i].is)
+			expect_distrust(address, "credential.token");
+		fakeloop_advance(10);
+		assert_int_equal(fakevault_reads() > reads, cases[i].is);
+		/* Who writes one for the whole cluster may have it anywhere. */
+		vault_of("", "shop/web", &v);
+		fakeloop_advance(10);
+		assert_string_equal(fakevault_last(), seen);
+		/* The object's own goes first, and anywhere. */
+		v.token = TEXT("theirs");
 		vault("shop/web", &v);
 		fakeloop_advance(10);
-		assert_string_equal(fakevault_last(), cases[i].trusted ? seen : theirs);
+		assert_string_equal(fakevault_last(), theirs);
 		v.kubernetes = true;
 		assert_null(vault("shop/web", &v));
-		if (cases[i].trusted)
+		if (cases[i].is)
 			assert_int_equal(t.err.kind, ERR_WAITING);
 		else
-			expect_err(ERR_DENIED, unread);
+			expect_distrust(address, "credential.serviceAccountName");
+		vault_of("", "shop/web", &v);
+		assert_int_not_equal(t.err.kind, ERR_DENIED);
 		v.service_account_name = TEXT("worker");
 		vault("shop/web", &v);
 		assert_int_not_equal(t.err.kind, ERR_DENIED);
 		holdings_release(fakeobject("shop/web"));
+		fakecluster_delete(WORKER);
 	}
+}
+
+/* Whether there is a token to be had is nobody's business who may not have it. */
+static void who_may_not_hears_the_same_without_a_token(void **state)
+{
+	struct triggerauth_vault v = { .address = TEXT("https://vault"), .secrets = &secret, .secret_count = 1 };
+
+	(void)state;
+	own_login(NULL, NULL);
+	assert_null(vault("shop/web", &v));
+	expect_distrust("https://vault", "credential.token");
 }
 
 static void a_service_account_logs_in_with_its_newest_token(void **state)
@@ -590,6 +638,7 @@ static void only_a_service_accounts_token_is_sent(void **state)
 	char *jwt;
 
 	(void)state;
+	own_login(NULL, "https://vault");
 	fakevault_value("s3cret", 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		put_file(wrong[i]);
@@ -621,7 +670,8 @@ int main(void)
 		CASE(a_value_of_vault_is_shared_and_read_again),
 		CASE(vault_failures_are_told_once_by_kind),
 		CASE(logins_need_what_they_need),
-		CASE(own_tokens_are_shown_to_trusted_servers_only),
+		CASE(kscaled_logs_in_as_itself_at_trusted_servers_only),
+		CASE(who_may_not_hears_the_same_without_a_token),
 		CASE(a_service_account_logs_in_with_its_newest_token),
 		CASE(only_a_service_accounts_token_is_sent),
 	};
