@@ -75,3 +75,20 @@ def test_own_login_at_listed_addresses(launch, stage, credentials, locked_redis,
     credentials.authentication("it", **by_token(thief.url))
     locked_redis.scaledobject(stage, "it", ref("it"))
     eventually(lambda: OWN in thief.tokens())
+
+
+def test_no_redirect_carries_a_token(launch, stage, credentials, locked_redis, thief):
+    """Wherever a Vault leads, nobody else is shown a token, be it kscaled's or the object's."""
+    launch(env={"VAULT_TOKEN": OWN}).wait_serving()
+    leading = ThievingVault()
+    try:
+        leading.lead_to = thief.url.replace("127.0.0.1", "localhost")
+        credentials.cluster_authentication(stage.namespace, **by_token(leading.url))
+        credentials.authentication("it", **by_token(leading.url, "hvs.of-the-tenant"))
+        locked_redis.scaledobject(stage, "cluster", ref(stage.namespace, cluster=True))
+        locked_redis.scaledobject(stage, "it", ref("it"))
+        for name in ("cluster", "it"):
+            eventually(lambda name=name: f"redirected to another server, {leading.lead_to}" in stage.condition("Ready", name).get("message", ""))
+        assert {OWN, "hvs.of-the-tenant"} <= leading.tokens() and not thief.asked
+    finally:
+        leading.end()

@@ -153,13 +153,17 @@ void httpurl_place_done(struct httpurl_place *p)
 	mem_free_ptr(&p->host);
 }
 
+bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b)
+{
+	return strcmp(a->scheme, b->scheme) == 0 && strcmp(a->host, b->host) == 0 && a->port == b->port;
+}
+
 bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_place *to)
 {
-	if (strcmp(from->host, to->host) != 0)
-		return false;
-	if (strcmp(from->scheme, to->scheme) == 0)
-		return from->port == to->port;
-	return strcmp(to->scheme, "https") == 0;
+	if (httpurl_is_same(from, to))
+		return true;
+	return strcmp(from->host, to->host) == 0 && strcmp(from->scheme, "http") == 0 &&
+		strcmp(to->scheme, "https") == 0;
 }
 
 char *httpurl_with_parameter(const char *url, const char *name, const char *value)

@@ -45,6 +45,8 @@ struct httpurl_place {
 int httpurl_place(const char *url, struct httpurl_place *out, struct err *err);
 void httpurl_place_done(struct httpurl_place *p);
 
+bool httpurl_is_same(const struct httpurl_place *a, const struct httpurl_place *b); /* scheme, host and port */
+
 /* Whether credentials meant for one place may go to another: the same, or the same host by TLS. */
 bool httpurl_may_follow(const struct httpurl_place *from, const struct httpurl_place *to);
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/mem.h"
 #include "net/http/httpurl.h"
@@ -44,15 +43,33 @@ static void tell(struct vaultrequest *r, const json_t *answer, size_t size, cons
 	fn(arg, answer, size, err);
 }
 
-/* As Vault's own client: one redirect, and none that gives up TLS. */
+static bool is_here(const struct vaultrequest *r, const char *location)
+{
+	struct httpurl_place here = { 0 }, there = { 0 };
+	bool is = httpurl_place(r->url, &here, NULL) == 0 && httpurl_place(location, &there, NULL) == 0 &&
+		httpurl_is_same(&here, &there);
+
+	httpurl_place_done(&here);
+	httpurl_place_done(&there);
+	return is;
+}
+
+/*
+ * One redirect, as Vault's own client, but none to another server: the token would go along to
+ * wherever the first one says, and so would the service account's token of a login.
+ */
 static int follow(struct vaultrequest *r, const struct httpc_response *response, struct err *err)
 {
+	char origin[ORIGIN_TEXT];
+
 	if (*response->location == '\0')
 		return err_set(err, ERR_TEMPORARY, "HTTP %d leads nowhere", response->status);
 	if (r->redirected)
 		return err_set(err, ERR_TEMPORARY, "redirected more than once");
-	if (strncasecmp(r->url, "https:", 6) == 0 && strncasecmp(response->location, "https:", 6) != 0)
-		return err_set(err, ERR_TEMPORARY, "redirected from HTTPS to something else");
+	if (!is_here(r, response->location))
+		return err_set(err, ERR_TEMPORARY,
+			"redirected to another server, %s, which is shown no token: give that as the address",
+			httpurl_origin(response->location, origin, sizeof(origin)));
 	r->redirected = true;
 	free(r->url);
 	r->url = mem_dup(response->location);

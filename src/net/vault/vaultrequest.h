@@ -3,8 +3,8 @@
 #define NET_VAULT_VAULTREQUEST_H
 
 /*
- * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect (a
- * standby sends to the active server; never from HTTPS to HTTP), the caps, and the answer as JSON
+ * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect and
+ * none to another server, which would be shown the token, the caps, and the answer as JSON
  * or an error in words. Knows nothing of logins.
  */
 

@@ -304,37 +304,59 @@ static void too_much_is_refused(void **state)
 	free(big);
 }
 
-static void a_standby_leads_to_the_active_server(void **state)
+static void a_redirect_leads_back_to_the_same_server(void **state)
 {
 	struct vaultserver *s = *state;
 	struct vault_secret key = pki("private_key");
 	struct outcome o = { 0 };
 
-	s->standby = true;
+	s->redirects = 1;
+	strcpy(s->active_url, s->url);
 	outcome_read(&o, s, &vaultserver_by_jwt, &key); /* a POST stays one, with its body */
 	UNTIL(s->f, o.done);
 	assert_string_equal(o.value, "KEY-1");
 	assert_string_equal(s->last_body, "{\"common_name\":\"a.example\",\"ttl\":\"1h\"}");
 	assert_string_equal(s->last_token, "t-1");
-}
-
-static void other_redirects_are_not_followed(void **state)
-{
-	struct vaultserver *s = *state;
-	struct outcome o = { 0 };
-
-	s->standby = true;
-	strcpy(s->active_url, s->url); /* to itself, without end */
+	o = (struct outcome){ 0 };
+	s->redirects = 100;
 	outcome_secret(&o, s, "secret/x", "pw");
 	UNTIL(s->f, o.done);
 	assert_non_null(strstr(o.err.msg, "redirected more than once"));
+}
+
+/* Its body has the token of a service account, its header the one of Vault. */
+static void no_redirect_leads_to_another_server(void **state)
+{
+	struct vaultserver *s = *state;
+	const struct vault_login *const logins[] = { &vaultserver_by_token, &vaultserver_by_jwt };
+	const struct vault_secret secret = { .path = "secret/x", .key = "pw" };
+	MEM_AUTO char *downgrade = mem_dup(s->url), *told = NULL;
+
+	told = mem_printf("redirected to another server, %s, which is shown no token: give that as the address",
+		s->active_url);
+	for (size_t i = 0; i < MEM_COUNT(logins); i++) {
+		struct outcome o = { 0 };
+
+		s->redirects = 100;
+		outcome_read(&o, s, logins[i], &secret);
+		UNTIL(s->f, o.done);
+		assert_non_null(strstr(o.err.msg, told));
+		assert_int_equal(o.err.kind, ERR_TEMPORARY);
+		assert_string_equal(s->last_uri, ""); /* nobody saw anything */
+	}
+	/* The same host without TLS is another one. */
 	vault_pool_free(s->pool);
 	s->pool = vault_pool_new(s->f->loop, NULL, true);
+	strcpy(s->active_url, downgrade);
 	strcpy(s->url, s->secure_url);
-	outcome_secret(&o, s, "secret/x", "pw");
-	UNTIL(s->f, o.done);
-	assert_non_null(strstr(o.err.msg, "redirected from HTTPS to something else"));
-	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	{
+		struct outcome o = { 0 };
+
+		outcome_secret(&o, s, "secret/x", "pw");
+		UNTIL(s->f, o.done);
+		assert_non_null(strstr(o.err.msg, "redirected to another server, http://"));
+		assert_string_equal(s->last_uri, "");
+	}
 }
 
 static void certificates_are_verified(void **state)
@@ -481,8 +503,8 @@ int main(void)
 		T(a_server_in_trouble_is_temporary),
 		T(nobody_listens),
 		T(too_much_is_refused),
-		T(a_standby_leads_to_the_active_server),
-		T(other_redirects_are_not_followed),
+		T(a_redirect_leads_back_to_the_same_server),
+		T(no_redirect_leads_to_another_server),
 		T(certificates_are_verified),
 		T(each_call_has_its_own_deadline),
 		T(cancelled_calls_hear_nothing),

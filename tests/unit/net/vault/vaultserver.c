@@ -107,7 +107,8 @@ static void on_request(void *arg, struct httpd_request *r)
 	struct vaultserver *s = arg;
 	char location[512];
 
-	if (s->standby) { /* leads to the active server, once */
+	if (s->redirects > 0) {
+		s->redirects--;
 		snprintf(location, sizeof(location), "%s%s", s->active_url, httpd_uri(r));
 		httpd_add_header(r, "Location", location);
 		httpd_reply(r, 307, NULL, "", 0);

@@ -19,14 +19,15 @@
 struct vaultserver {
 	struct fixture *f;
 	struct tls_server *tls;
-	struct httpd *plain, *secure, *active; /* active: where a standby's redirect leads */
+	struct httpd *plain, *secure, *active; /* active: another server, which must see nothing */
 	struct vault_pool *pool;
 	char url[64], secure_url[64], active_url[64];
 	const char *namespace_; /* for reads; NULL */
 	/* What it does. */
 	char token[64]; /* the one that is good: "t-1" */
 	int64_t ttl_s;  /* of tokens */
-	bool renewable, standby, hold, deny_lookup;
+	bool renewable, hold, deny_lookup;
+	unsigned redirects;    /* so many requests are led to active_url */
 	int status;            /* of everything; 0: as usual */
 	const char *secret;    /* body of all answers below secret/, with ' for " */
 	int64_t certificate_s; /* life of certificates; 0: the answer does not say */
