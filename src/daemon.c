@@ -251,6 +251,10 @@ static struct lookups *make_lookups(struct daemon *d)
 		.token_life_ms = o->bound_service_account_token_expiry_ms,
 		.vault_token = getenv("VAULT_TOKEN"),
 		.vault_trusted = o->vault_trusted_addresses,
+		.own_namespace = d->namespace_,
+		.vault_jwt_file = o->vault_jwt_file,
+		.vault_jwt_audience = o->vault_jwt_audience,
+		.vault_credential_dir = o->vault_credential_dir,
 	};
 
 	return lookups_new(d->kube, d->cache.store, d->cache.references, d->vault, &config);

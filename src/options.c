@@ -121,6 +121,15 @@ static const struct option {
 		"Vault servers where TriggerAuthentications may have kscaled log in as itself (hashiCorpVault): "
 		"without "
 		"it none, * any that an object names" },
+	{ "vault-jwt-file", "KSCALED_VAULT_JWT_FILE", NULL, TEXT, AT(vault_jwt_file), NULL, 0, 0, "PATH",
+		"token of a service account that kscaled logs in to Vault with; without it one of its own is asked "
+		"for" },
+	{ "vault-jwt-audience", "KSCALED_VAULT_JWT_AUDIENCE", NULL, TEXT, AT(vault_jwt_audience), "vault", 0, 0, "TEXT",
+		"audience of that token, which Vault's role must have: it opens nothing else" },
+	{ "vault-credential-dir", "KSCALED_VAULT_CREDENTIAL_DIR", NULL, TEXT, AT(vault_credential_dir), NULL, 0, 0,
+		"DIR",
+		"folder of the tokens that objects name for Vault (credential.serviceAccount); without it none is "
+		"read" },
 	{ "allow-local-sources", "KSCALED_ALLOW_LOCAL_SOURCES", NULL, BOOL, AT(allow_local_sources), "false", 0, 0,
 		"BOOL", "triggers' servers, and Vault, may be on loopback or behind Unix sockets" },
 	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",
@@ -507,6 +516,9 @@ static int check_together(const struct options *o, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"%s is missing: tls-cert-file and tls-private-key-file belong together",
 			o->tls_cert_file == NULL ? "tls-cert-file" : "tls-private-key-file");
+	if (o->vault_jwt_audience == NULL)
+		return err_set(err, ERR_INVALID,
+			"vault-jwt-audience must not be empty: the token would be one for the API server");
 	if (o->state_dir == NULL)
 		return err_set(err, ERR_INVALID, "state-dir must not be empty");
 	return 0;

@@ -49,6 +49,9 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	char *cluster_object_namespace; /* NULL: the own namespace */
 	char *filepath_auth_root_path;  /* NULL: no files are read */
 	char *vault_trusted_addresses;  /* "a,b", "*"; NULL: none */
+	char *vault_jwt_file;           /* NULL: a token is asked for */
+	char *vault_jwt_audience;
+	char *vault_credential_dir; /* NULL: no files are read */
 	int64_t bound_service_account_token_expiry_ms;
 
 	char *config;      /* the file that was read, or NULL */

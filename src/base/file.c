@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,4 +51,26 @@ int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf
 	result = read_open(fd, kind, st, out, err);
 	close(fd);
 	return result;
+}
+
+char *file_beneath(const char *root, const char *path, struct err *err)
+{
+	char *folder = realpath(root, NULL), *found = NULL;
+	MEM_AUTO char *whole = *path == '/' ? mem_dup(path) : mem_printf("%s/%s", root, path);
+	size_t len = folder ? strlen(folder) : 0;
+
+	if (!folder) {
+		err_set(err, ERR_INVALID, "the folder it should be in: %s", strerror(errno));
+		return NULL;
+	}
+	found = realpath(whole, NULL);
+	if (!found) {
+		err_set(err, ERR_INVALID, "%s", strerror(errno));
+	} else if (strncmp(found, folder, len) != 0 || found[len] != '/') {
+		err_set(err, ERR_INVALID, "lies outside of the folder %s", folder);
+		free(found);
+		found = NULL;
+	}
+	free(folder);
+	return found;
 }

@@ -24,6 +24,14 @@ enum file_kind {
  */
 int file_read(const char *path, enum file_kind kind, struct stat *st, struct buf *out, struct err *err);
 
+/*
+ * `path`, relative to the folder `root` or absolute, as it is with all symbolic links followed,
+ * when that lies below root; the caller owns it. NULL: there is nothing of that name, or it
+ * lies elsewhere (ERR_INVALID, which does not name the path). Who may write below root could
+ * change it before it is opened.
+ */
+char *file_beneath(const char *root, const char *path, struct err *err);
+
 /* To the end, or until the buffer has failed. -1: errno. */
 int file_read_fd(int fd, struct buf *out);
 

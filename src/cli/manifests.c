@@ -194,7 +194,10 @@ static void print_all(const struct plan *plan)
 		{ "SERVICE_PORT", plan->outside && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
 		{ "SECRET_RULES", plan->restrict_secrets ? "" : manifests_rules_secrets },
 		{ "TOKEN_RULES", plan->tokens ? manifests_rules_tokens : manifests_rules_no_tokens },
-		{ "OWN_TOKEN_RULES", plan->tokens ? manifests_rules_tokens : "" },
+		{ "OWN_TOKEN_RULES",
+			plan->tokens            ? manifests_rules_tokens
+				: plan->outside ? manifests_rules_own_token
+						: "" },
 		{ "RESTRICT_SECRETS", plan->restrict_secrets ? "true" : "false" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
 		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },

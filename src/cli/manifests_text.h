@@ -31,5 +31,6 @@ extern const char manifests_deployment[];
 extern const char manifests_rules_secrets[];
 extern const char manifests_rules_tokens[];
 extern const char manifests_rules_no_tokens[];
+extern const char manifests_rules_own_token[];
 
 #endif

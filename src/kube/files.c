@@ -44,6 +44,24 @@ int files_read(struct files *f, const char *path, size_t cap, char **text, size_
 	return 0;
 }
 
+int files_read_beneath(struct files *f, const char *root, const char *path, size_t cap, char **text, size_t *len,
+	struct err *err)
+{
+	MEM_AUTO char *named = *path == '/' ? mem_dup(path) : mem_printf("%s/%s", root, path);
+	MEM_AUTO char *found = file_beneath(root, path, err);
+	struct buf out = BUF_INIT(cap);
+	struct stat st;
+
+	remember(f, named, stat(named, &st) == 0 ? stamp_of(&st) : 0);
+	if (!found || file_read(found, FILE_REGULAR, NULL, &out, err)) {
+		buf_done_secret(&out);
+		return err_wrap(err, "%s", named);
+	}
+	*len = out.len;
+	*text = buf_take(&out);
+	return 0;
+}
+
 bool files_changed(const struct files *f)
 {
 	for (size_t i = 0; i < f->count; i++) {

@@ -31,6 +31,13 @@ struct files_entry {
  */
 int files_read(struct files *f, const char *path, size_t cap, char **text, size_t *len, struct err *err);
 
+/*
+ * The same of a path that somebody else chose, which must lie below `root` as base/file's
+ * file_beneath has it.
+ */
+int files_read_beneath(struct files *f, const char *root, const char *path, size_t cap, char **text, size_t *len,
+	struct err *err);
+
 bool files_changed(const struct files *f); /* follows symbolic links, as mounted service accounts need */
 void files_done(struct files *f);
 

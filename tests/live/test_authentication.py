@@ -86,7 +86,7 @@ def test_files(launch, stage, credentials, locked_redis, tmp_path):
     n = stage.namespace
     credentials.cluster_authentication(f"{n}-good", filePath="sub/good.json", **from_secret("does-not-exist"))
     locked_redis.scaledobject(stage, "good", ref(f"{n}-good", cluster=True))
-    wrong = {"up": "../outside.json", "absolute": str(root / "sub" / "good.json"), "missing": "missing.json", "list": "list.json", "number": "number.json", "folder": "sub"}
+    wrong = {"up": "../outside.json", "absolute": str(root / "sub" / "good.json"), "missing": "missing.json", "list": "list.json", "number": "number.json", "folder": "sub", "link": "link"}
     for name, path in wrong.items():
         credentials.cluster_authentication(f"{n}-{name}", filePath=path)
         locked_redis.scaledobject(stage, name, ref(f"{n}-{name}", cluster=True))

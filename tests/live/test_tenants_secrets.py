@@ -34,10 +34,13 @@ def own_jwt(cluster, daemon):
 
 
 def wait_denied(stage, name, *words):
-    message = stage.wait_refused(name)
-    assert all(word in message for word in (f"TriggerAuthentication {stage.namespace}/{name}", "hashiCorpVault", *words)), message
-    assert OWN not in message
-    return message
+    """What Ready says, once all of that is in it."""
+    def told():
+        message = stage.wait_refused(name)
+        assert all(word in message for word in (f"TriggerAuthentication {stage.namespace}/{name}", "hashiCorpVault", *words)), message
+        assert OWN not in message
+        return message
+    return eventually(told)
 
 
 # --- Vault ---
@@ -92,3 +95,32 @@ def test_no_redirect_carries_a_token(launch, stage, credentials, locked_redis, t
         assert {OWN, "hvs.of-the-tenant"} <= leading.tokens() and not thief.asked
     finally:
         leading.end()
+
+
+def test_own_login_opens_nothing_else(launch, stage, credentials, locked_redis, cluster, thief):
+    """What kscaled shows a Vault as itself, where it may, is no token for the API server."""
+    launch(options={"vault_trusted_addresses": thief.url}).wait_serving()
+    credentials.authentication("it", **by_kubernetes(thief.url))
+    locked_redis.scaledobject(stage, "it", ref("it"))
+    token = eventually(lambda: next((token for token in thief.tokens() if token.count(".") == 2), None))
+    review = lambda **spec: cluster.request("/apis/authentication.k8s.io/v1/tokenreviews", "POST", body={"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token, **spec}}).json["status"]
+    assert not review().get("authenticated")
+    assert review(audiences=["vault"])["user"]["username"] == "system:serviceaccount:kscaled:kscaled"
+
+
+def test_files_tell_nothing(launch, stage, credentials, locked_redis, cluster, thief, tmp_path):
+    """Where files may be named at all, those outside of the folder are not read, and sound as those that are not there."""
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    outside = tmp_path / "outside"
+    outside.write_text(cluster.token("kscaled", "kscaled"))
+    (folder / "link").symlink_to(outside)
+    (folder / "nonsense").write_text("root:x:0:0")
+    launch(options={"vault_trusted_addresses": thief.url, "vault_credential_dir": folder}).wait_serving()
+    paths = {"none": folder / "none", "nonsense": folder / "nonsense", "outside": outside, "link": folder / "link", "up": folder / ".." / "outside", "passwd": "/etc/passwd", "shadow": "/etc/shadow", "etc": "/etc"}
+    for name, path in paths.items():
+        credentials.authentication(name, **by_kubernetes(thief.url, serviceAccount=str(path)))
+        locked_redis.scaledobject(stage, name, ref(name))
+    told = {name: wait_denied(stage, name, "credential.serviceAccount", str(path)).replace(f"{stage.namespace}/{name}", "it").replace(str(path), "it") for name, path in paths.items()}
+    assert len(set(told.values())) == 1, told
+    assert not thief.asked

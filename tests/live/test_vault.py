@@ -158,22 +158,25 @@ def test_certificates(kscaled, stage, credentials, vault, start_redis, tmp_path)
 
 # --- who may ---
 
-def test_login_by_service_account(launch, token_rights, stage, credentials, locked_redis, vault, cluster):
+def test_login_by_service_account(launch, token_rights, stage, credentials, locked_redis, vault, cluster, tmp_path):
     """By name, of the object's namespace; and by a token in a file. It is the role that lets in."""
-    kscaled = launch(options={"vault_trusted_addresses": vault.address}).wait_serving()
+    folder = tmp_path / "credentials"
+    folder.mkdir()
+    launch(options={"vault_trusted_addresses": vault.address, "vault_credential_dir": folder}).wait_serving()
     n = stage.namespace
     put_everywhere(vault, n)
     vault.role(n, "visitor", n)
     for name in ("visitor", "stranger"):
         cluster.core.create_namespaced_service_account(n, {"metadata": {"name": name}})
     one = secret(f"secret/data/{n}")
-    file = kscaled.state_dir / "visitor.jwt"
+    file = folder / "visitor.jwt"
     file.write_text(cluster.token(n, "visitor") + "\n")
-    nonsense = kscaled.state_dir / "nonsense"
+    nonsense = folder / "nonsense"
     nonsense.write_text("root:x:0:0\n")
     specs = {
         "by-name": by_kubernetes(vault, one, role=n, serviceAccountName="visitor"),
         "by-file": by_kubernetes(vault, one, role=n, serviceAccount=str(file)),
+        "by-its-name": by_kubernetes(vault, one, role=n, serviceAccount="visitor.jwt"),
         "stranger": by_kubernetes(vault, one, role=n, serviceAccountName="stranger"),
         "no-role": by_kubernetes(vault, one, role="nonsense", serviceAccountName="visitor"),
         "no-mount": by_kubernetes(vault, one, role=n, mount="elsewhere", serviceAccountName="visitor"),
@@ -184,13 +187,33 @@ def test_login_by_service_account(launch, token_rights, stage, credentials, lock
     for name, spec in specs.items():
         credentials.authentication(name, **spec)
         locked_redis.scaledobject(stage, name, ref(name))
-    for name in ("by-name", "by-file"):
+    for name in ("by-name", "by-file", "by-its-name"):
         locked_redis.wait_read(stage, name)
     told = {"stranger": ("auth/kubernetes/login", "403"), "no-role": ("auth/kubernetes/login", "role"), "no-mount": ("auth/elsewhere/login",), "no-account": (f"{n}/nobody",), "no-jwt": (str(nonsense),),
             "no-file": ("/nonexistent/token",)}
     for name, words in told.items():
         message = message_of(stage, name, "hashiCorpVault", f"{n}/{name}", *words)
         assert "root:x" not in message
+
+
+@pytest.mark.parametrize("source", ("asked for", "file"))
+def test_own_login(launch, stage, credentials, locked_redis, vault, cluster, tmp_path, source):
+    """As itself, with a token that opens nothing but Vault, which the API server gives it or a projected volume has. Without the right to make tokens of others."""
+    n = stage.namespace
+    put_everywhere(vault, n)
+    vault.role(n, "kscaled", "kscaled", audience="vault")
+    file = tmp_path / "token"
+    file.write_text(cluster.token("kscaled", "kscaled", audience="vault"))
+    launch(options={"vault_trusted_addresses": vault.address, **({"vault_jwt_file": file} if source == "file" else {})}).wait_serving()
+    one = secret(f"secret/data/{n}")
+    credentials.authentication("own", **by_kubernetes(vault, one, role=n))
+    credentials.authentication("as-in-keda", **by_kubernetes(vault, one, role=n, serviceAccount="/var/run/secrets/kubernetes.io/serviceaccount/token"))
+    credentials.cluster_authentication(n, **by_kubernetes(vault, one, role=n))
+    for name in ("own", "as-in-keda"):
+        locked_redis.scaledobject(stage, name, ref(name))
+    locked_redis.scaledobject(stage, "cluster", ref(n, cluster=True))
+    for name in ("own", "as-in-keda", "cluster"):
+        locked_redis.wait_read(stage, name)
 
 
 # --- how long it is good ---

@@ -125,6 +125,9 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
 	same_text(a->vault_trusted_addresses, b->vault_trusted_addresses);
+	same_text(a->vault_jwt_file, b->vault_jwt_file);
+	same_text(a->vault_jwt_audience, b->vault_jwt_audience);
+	same_text(a->vault_credential_dir, b->vault_credential_dir);
 	assert_true(a->bound_service_account_token_expiry_ms == b->bound_service_account_token_expiry_ms);
 }
 
@@ -147,6 +150,7 @@ static void defaults(void **state)
 		.log_level = LOG_LEVEL_INFO,
 		.log_format = LOG_FORMAT_TEXT,
 		.state_dir = (char[]){ "/var/lib/kscaled" },
+		.vault_jwt_audience = (char[]){ "vault" },
 		.keda_namespace = (char[]){ "keda" },
 		.take_over = false,
 		.bound_service_account_token_expiry_ms = 3600000,
@@ -331,6 +335,8 @@ static void wrong_config_files(void **state)
 		{ "= x\n", ":1: there is no option " },
 		{ "lease-duration = 0s\n", ":1: lease-duration: \"0s\" is out of range: 1s to 1h" },
 		{ "state-dir =\n", "state-dir must not be empty" },
+		{ "vault-jwt-audience =\n",
+			"vault-jwt-audience must not be empty: the token would be one for the API server" },
 	};
 
 	(void)state;
@@ -529,7 +535,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 34);
+	assert_int_equal(count, 37);
 	free(help);
 }
 

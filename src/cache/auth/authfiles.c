@@ -63,7 +63,7 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
 	int failed;
 
 	files_done(&file->stamp);
-	failed = files_read(&file->stamp, path, AUTHFILES_BYTES_MAX, &text, &len, err);
+	failed = files_read_beneath(&file->stamp, f->root, file->held.key, AUTHFILES_BYTES_MAX, &text, &len, err);
 	if (!failed && parse(text, len, values, err))
 		failed = err_wrap(err, "%s", path);
 	if (text)
@@ -79,7 +79,7 @@ static int read_values(struct authfiles *f, struct file *file, struct strmap *va
 static bool file_reread(struct authfiles *f, struct file *file)
 {
 	struct strmap values = { 0 };
-	struct err err = { 0 };
+	struct err err = { 0 }, told = { 0 };
 	bool failed = read_values(f, file, &values, &err) != 0, waits = failed && file->good && !file->doubtful;
 
 	file->doubtful = waits;
@@ -96,7 +96,10 @@ static bool file_reread(struct authfiles *f, struct file *file)
 	else
 		file->values = values;
 	file->good = !failed;
-	err_keep(&file->err, failed ? &err : NULL);
+	/* Who hears this may be anybody, and is told nothing about kscaled's machine. */
+	err_set(&told, ERR_INVALID,
+		"\"%.200s\" is no usable file below --filepath-auth-root-path: kscaled's log says why", file->held.key);
+	err_keep(&file->err, failed ? &told : NULL);
 	return true;
 }
 

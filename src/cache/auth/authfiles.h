@@ -24,8 +24,9 @@ void authfiles_free(struct authfiles *f);
 void authfiles_listen(struct authfiles *f, object_fn fn, void *arg); /* one */
 
 /*
- * path: relative, without "..". *values is borrowed until the loop turns. Never REFERENCE_UNREAD;
- * REFERENCE_MISSING with ERR_INVALID for a file that is there and wrong.
+ * path: relative, without ".."; links may not lead out of the folder. *values is borrowed until
+ * the loop turns. Never REFERENCE_UNREAD. REFERENCE_MISSING says the same of a file that is not
+ * there and of one that is wrong; the log says why.
  */
 enum reference_state authfiles_get(struct authfiles *f, struct object *owner, const char *path,
 	const struct strmap **values, struct err *err);

@@ -11,7 +11,12 @@
 #include "cache/auth/satokens.h"
 #include "cache/auth/vaultvalues.h"
 
-#define SERVICE_ACCOUNT_TOKEN "/var/run/secrets/kubernetes.io/serviceaccount/token"
+/*
+ * What KEDA logs in with when nothing is said. Here it stands for kscaled's own login, and is
+ * not read.
+ */
+#define KEDAS_TOKEN         "/var/run/secrets/kubernetes.io/serviceaccount/token"
+#define OWN_SERVICE_ACCOUNT "kscaled" /* as `kscaled manifests` has it */
 
 /* A TriggerAuthentication that somebody refers to, there or not: what its owners know of it. */
 struct referred {
@@ -29,8 +34,9 @@ struct lookups {
 	struct authfiles *files;
 	struct holders triggerauths;
 	struct auth_lookup lookup;
-	char *cluster_namespace, *vault_token, *vault_trusted; /* the last: NULL: none */
-	struct object *owner;                                  /* of the round under way; NULL */
+	char *own_namespace, *cluster_namespace;
+	char *vault_token, *vault_trusted, *vault_jwt_file, *vault_jwt_audience, *vault_credential_dir; /* NULL: none */
+	struct object *owner; /* of the round under way; NULL */
 };
 
 /* ---- Something changed ---- */
@@ -149,7 +155,7 @@ static enum reference_state find_token(void *arg, const char *namespace_, const 
 {
 	struct lookups *l = arg;
 
-	return satokens_get(l->tokens, l->owner, namespace_, service_account, out, err);
+	return satokens_get(l->tokens, l->owner, namespace_, service_account, NULL, out, err);
 }
 
 /* ---- Vault ---- */
@@ -229,6 +235,26 @@ static enum reference_state login_by_token(const struct lookups *l, const struct
 		"authentication \"token\" needs credential.token, or VAULT_TOKEN in the environment of kscaled");
 }
 
+static bool given(const char *text)
+{
+	return text && *text;
+}
+
+/* As kscaled itself, by a token that opens nothing but Vault. */
+static enum reference_state login_as_itself(struct lookups *l, struct vaultvalues_source *source, char **whose,
+	struct err *err)
+{
+	source->jwt_audience = l->vault_jwt_audience;
+	if (l->vault_jwt_file) {
+		source->jwt_file = l->vault_jwt_file;
+		return REFERENCE_FOUND;
+	}
+	*whose = mem_printf("%s/" OWN_SERVICE_ACCOUNT, l->own_namespace);
+	source->jwt_of = *whose;
+	return satokens_get(l->tokens, l->owner, l->own_namespace, OWN_SERVICE_ACCOUNT, l->vault_jwt_audience,
+		&source->login.jwt, err);
+}
+
 /* `whose` keeps the name of the service account for the source. */
 static enum reference_state login_by_jwt(struct lookups *l, const struct triggerauth *t, const char *namespace_,
 	struct vaultvalues_source *source, char **whose, struct err *err)
@@ -237,15 +263,20 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 
 	source->login.mount = v->mount;
 	source->login.role = v->role;
-	if (v->service_account_name && *v->service_account_name) {
+	if (given(v->service_account_name)) {
 		*whose = mem_printf("%s/%s", namespace_, v->service_account_name);
 		source->jwt_of = *whose;
-		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, &source->login.jwt, err);
+		return satokens_get(l->tokens, l->owner, namespace_, v->service_account_name, NULL, &source->login.jwt,
+			err);
 	}
 	if (!may_use_own_login(l, t))
 		return distrust(v, "credential.serviceAccountName", err);
-	source->jwt_file = v->service_account_file && *v->service_account_file ? v->service_account_file
-									       : SERVICE_ACCOUNT_TOKEN;
+	if (!given(v->service_account_file) || strcmp(v->service_account_file, KEDAS_TOKEN) == 0)
+		return login_as_itself(l, source, whose, err);
+	if (!l->vault_credential_dir)
+		return refuse(err, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
+	source->jwt_file = v->service_account_file;
+	source->jwt_root = l->vault_credential_dir;
 	return REFERENCE_FOUND;
 }
 
@@ -296,6 +327,11 @@ void lookups_end(struct lookups *l)
 
 /* ---- The house around it ---- */
 
+static char *given_copy(const char *text)
+{
+	return given(text) ? mem_dup(text) : NULL;
+}
+
 struct lookups *lookups_new(struct kube *kube, struct store *store, struct references *references,
 	struct vault_pool *vault, const struct lookups_config *config)
 {
@@ -306,9 +342,13 @@ struct lookups *lookups_new(struct kube *kube, struct store *store, struct refer
 	l->vault = vaultvalues_new(kube_loop(kube), vault);
 	l->tokens = satokens_new(kube, config->token_life_ms);
 	l->files = authfiles_new(kube_loop(kube), config->file_root);
+	l->own_namespace = mem_dup(config->own_namespace);
 	l->cluster_namespace = mem_dup(config->cluster_namespace);
-	l->vault_token = config->vault_token && *config->vault_token ? mem_dup(config->vault_token) : NULL;
-	l->vault_trusted = config->vault_trusted && *config->vault_trusted ? mem_dup(config->vault_trusted) : NULL;
+	l->vault_token = given_copy(config->vault_token);
+	l->vault_trusted = given_copy(config->vault_trusted);
+	l->vault_jwt_file = given_copy(config->vault_jwt_file);
+	l->vault_jwt_audience = given_copy(config->vault_jwt_audience);
+	l->vault_credential_dir = given_copy(config->vault_credential_dir);
 	l->lookup = (struct auth_lookup){
 		.arg = l,
 		.triggerauth = find_triggerauth,
@@ -334,6 +374,10 @@ void lookups_free(struct lookups *l)
 	authfiles_free(l->files);
 	mem_free_secret(l->vault_token);
 	free(l->vault_trusted);
+	free(l->vault_jwt_file);
+	free(l->vault_jwt_audience);
+	free(l->vault_credential_dir);
+	free(l->own_namespace);
 	free(l->cluster_namespace);
 	free(l);
 }

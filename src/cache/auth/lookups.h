@@ -33,6 +33,13 @@ struct lookups_config { /* copied */
 	 * none. A ClusterTriggerAuthentication may anywhere.
 	 */
 	const char *vault_trusted;
+	/*
+	 * The token that kscaled logs in to Vault with: a file, or NULL for one that it asks
+	 * for (ServiceAccount kscaled of own_namespace); for this audience and no other, so
+	 * that it opens nothing but Vault.
+	 */
+	const char *own_namespace, *vault_jwt_file, *vault_jwt_audience;
+	const char *vault_credential_dir; /* of files that objects name; NULL: none is read */
 };
 
 /* All are borrowed and outlive it. */

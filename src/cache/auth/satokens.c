@@ -4,17 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
 #include "cache/auth/fetched.h"
 
 #define RENEW_LEAST_MS 10000
+#define BODY_MAX_BYTES 4096
 #define NAME_MAX_BYTES (3 * 253 + 1)
 
 struct satoken {
-	struct fetched fetched; /* key "shop/worker" */
+	struct fetched fetched; /* key "shop/worker", with an audience "shop/worker for vault" */
 	struct satokens *owner;
+	char *account;  /* "shop/worker" */
+	char *audience; /* NULL */
 	char *path;
 	struct kube_call *call;
 };
@@ -29,7 +33,7 @@ struct satokens {
 
 static void failed(struct satoken *t, const struct err *err)
 {
-	const char *key = t->fetched.held.key;
+	const char *key = t->account;
 	struct err named = *err;
 
 	if (err->kind == ERR_MISSING)
@@ -75,13 +79,23 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 static void ask(void *arg)
 {
 	struct satoken *t = arg;
-	MEM_AUTO char *body = mem_printf("{\"apiVersion\":\"authentication.k8s.io/"
-					 "v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":%lld}}",
-		(long long)(t->owner->life_ms / 1000));
+	struct buf body = BUF_INIT(BODY_MAX_BYTES);
 	/* It asks and changes nothing: a standby needs tokens too. */
-	struct kube_request request = { .verb = KUBE_REVIEW, .path = t->path, .body = body, .priority = KUBE_NORMAL };
+	struct kube_request request = { .verb = KUBE_REVIEW, .path = t->path, .priority = KUBE_NORMAL };
 
+	buf_printf(&body,
+		"{\"apiVersion\":\"authentication.k8s.io/"
+		"v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":%lld",
+		(long long)(t->owner->life_ms / 1000));
+	if (t->audience) {
+		buf_puts(&body, ",\"audiences\":[");
+		buf_put_json(&body, t->audience);
+		buf_puts(&body, "]");
+	}
+	buf_puts(&body, "}}");
+	request.body = buf_text(&body);
 	t->call = kube_call(t->owner->kube, &request, on_answer, t);
+	buf_done(&body);
 }
 
 /* ---- Keeping ---- */
@@ -94,12 +108,16 @@ static void on_unheld(void *arg, struct held *held)
 	kube_cancel(t->call);
 	fetched_done(&t->fetched);
 	free(t->path);
+	free(t->account);
+	free(t->audience);
 	free(t);
 }
 
-static struct satoken *token_get(struct satokens *s, const char *namespace_, const char *service_account)
+static struct satoken *token_get(struct satokens *s, const char *namespace_, const char *service_account,
+	const char *audience)
 {
-	MEM_AUTO char *key = mem_printf("%s/%s", namespace_, service_account);
+	MEM_AUTO char *key = mem_printf("%s/%s%s%s", namespace_, service_account, audience ? " for " : "",
+		audience ? audience : "");
 	struct satoken *t = (struct satoken *)holders_find(&s->holders, key);
 	char escaped[NAME_MAX_BYTES];
 
@@ -109,6 +127,8 @@ static struct satoken *token_get(struct satokens *s, const char *namespace_, con
 		return NULL;
 	t = mem_zalloc(sizeof(*t));
 	t->owner = s;
+	t->account = mem_printf("%s/%s", namespace_, service_account);
+	t->audience = mem_dup(audience);
 	t->path = mem_printf("/api/v1/namespaces/%s/serviceaccounts/%s/token", namespace_, escaped);
 	loop_timer_init(&t->fetched.again, kube_loop(s->kube), ask, t);
 	holders_add(&s->holders, &t->fetched.held, key);
@@ -117,10 +137,10 @@ static struct satoken *token_get(struct satokens *s, const char *namespace_, con
 }
 
 enum reference_state satokens_get(struct satokens *s, struct object *owner, const char *namespace_,
-	const char *service_account, const char **token, struct err *err)
+	const char *service_account, const char *audience, const char **token, struct err *err)
 {
 	struct satoken *t = *service_account && *namespace_ && !strchr(service_account, '/') && *service_account != '.'
-		? token_get(s, namespace_, service_account)
+		? token_get(s, namespace_, service_account, audience)
 		: NULL;
 
 	if (!t) {
@@ -130,7 +150,7 @@ enum reference_state satokens_get(struct satokens *s, struct object *owner, cons
 	if (fetched_get(&t->fetched, owner, token, err))
 		return REFERENCE_FOUND;
 	if (!t->fetched.err) {
-		err_set(err, ERR_WAITING, "the token of ServiceAccount %s is not read yet", t->fetched.held.key);
+		err_set(err, ERR_WAITING, "the token of ServiceAccount %s is not read yet", t->account);
 		return REFERENCE_UNREAD;
 	}
 	if (t->fetched.err->kind == ERR_MISSING)

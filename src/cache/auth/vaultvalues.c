@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "base/fingerprint.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "cache/auth/fetched.h"
 #include "kube/files.h"
@@ -22,6 +23,7 @@ struct value {
 	struct vaultvalues *owner;
 	struct vaultvalues_source source; /* with texts of its own */
 	struct vault_call *call;
+	struct err *file_err; /* owned; what is wrong with the source's file; NULL */
 };
 
 struct vaultvalues {
@@ -52,35 +54,52 @@ static json_t *jwt_part(const char *text, size_t len)
 	return value;
 }
 
-static bool is_service_account(const char *jwt)
+/* One that the API server takes too would open more than Vault. */
+static bool is_for(const json_t *claims, const char *audience)
+{
+	const json_t *aud = json_object_get(claims, "aud");
+	const json_t *one = json_is_array(aud) && json_array_size(aud) == 1 ? json_array_get(aud, 0) : aud;
+
+	return json_is_string(one) && strcmp(json_string_value(one), audience) == 0;
+}
+
+static int check_jwt(const char *jwt, const struct vaultvalues_source *source, struct err *err)
 {
 	static const char wanted[] = "system:serviceaccount:";
 	const char *first = strchr(jwt, '.'), *second = first ? strchr(first + 1, '.') : NULL;
 	json_t *claims = second ? jwt_part(first + 1, (size_t)(second - first - 1)) : NULL;
-	bool is = strncmp(json_str_or_empty(claims, "sub"), wanted, strlen(wanted)) == 0;
+	int failed = 0;
 
+	if (strncmp(json_str_or_empty(claims, "sub"), wanted, strlen(wanted)) != 0)
+		failed = err_set(err, ERR_INVALID, "is no token of a service account");
+	else if (source->jwt_audience && !is_for(claims, source->jwt_audience))
+		failed = err_set(err, ERR_INVALID,
+			"is not a token for the audience \"%.100s\" (--vault-jwt-audience) alone",
+			source->jwt_audience);
 	json_decref(claims);
-	return is;
+	return failed;
 }
 
-int vaultvalues_read_jwt(const char *path, char **jwt, struct err *err)
+int vaultvalues_read_jwt(const struct vaultvalues_source *source, char **jwt, struct err *err)
 {
 	struct files stamp = { 0 };
 	size_t len = 0;
 	int failed;
 
 	*jwt = NULL;
-	failed = files_read(&stamp, path, JWT_BYTES_MAX, jwt, &len, err);
+	failed = source->jwt_root
+		? files_read_beneath(&stamp, source->jwt_root, source->jwt_file, JWT_BYTES_MAX, jwt, &len, err)
+		: files_read(&stamp, source->jwt_file, JWT_BYTES_MAX, jwt, &len, err);
 	files_done(&stamp);
 	if (failed)
 		return -1;
 	while (len > 0 && strchr(" \t\r\n", (*jwt)[len - 1]))
 		(*jwt)[--len] = '\0';
-	if (is_service_account(*jwt))
+	if (check_jwt(*jwt, source, err) == 0)
 		return 0;
 	mem_free_secret(*jwt);
 	*jwt = NULL;
-	return err_set(err, ERR_INVALID, "%s: is no token of a service account", path);
+	return err_wrap(err, "%s", source->jwt_file);
 }
 
 /* ---- Reading ---- */
@@ -126,6 +145,25 @@ static void ask(struct value *v, const char *jwt)
 		loop_now_ms(v->owner->loop) + READ_DEADLINE_MS, on_value, v);
 }
 
+/* Objects are told nothing about kscaled's machine, as whether there is such a file. */
+static void failed_file(struct value *v, const struct err *why)
+{
+	struct err err = { 0 };
+
+	if (!v->file_err || strcmp(v->file_err->msg, why->msg) != 0)
+		log_warn("vault", "%s", why->msg);
+	err_keep(&v->file_err, why);
+	if (v->source.jwt_root)
+		err_set(&err, ERR_INVALID,
+			"credential.serviceAccount \"%.200s\" is no usable token below --vault-credential-dir: "
+			"kscaled's "
+			"log says why",
+			v->source.jwt_file);
+	else
+		err_set(&err, ERR_INVALID, "--vault-jwt-file holds no usable token: kscaled's log says why");
+	failed(v, &err);
+}
+
 static void on_again(void *arg)
 {
 	struct value *v = arg;
@@ -136,9 +174,10 @@ static void on_again(void *arg)
 		return;
 	if (!v->source.jwt_file) {
 		ask(v, v->source.login.jwt);
-	} else if (vaultvalues_read_jwt(v->source.jwt_file, &jwt, &err)) {
-		failed(v, &err);
+	} else if (vaultvalues_read_jwt(&v->source, &jwt, &err)) {
+		failed_file(v, &err);
 	} else {
+		err_keep(&v->file_err, NULL);
 		ask(v, jwt);
 		mem_free_secret(jwt);
 	}
@@ -146,7 +185,7 @@ static void on_again(void *arg)
 
 /* ---- Keeping ---- */
 
-#define TEXTS 16
+#define TEXTS 18
 
 /*
  * What the value is known by, but for the engine. The jwt is renewed, so it is none of it: whose it
@@ -155,9 +194,9 @@ static void on_again(void *arg)
 static void list_texts(struct vaultvalues_source *s, const char **texts[TEXTS])
 {
 	const char **const all[TEXTS] = { &s->server.address, &s->server.namespace_, &s->login.token, &s->login.role,
-		&s->login.mount, &s->jwt_file, &s->jwt_of, &s->secret.path, &s->secret.key, &s->secret.common_name,
-		&s->secret.alt_names, &s->secret.ip_sans, &s->secret.uri_sans, &s->secret.other_sans, &s->secret.ttl,
-		&s->secret.format };
+		&s->login.mount, &s->jwt_file, &s->jwt_root, &s->jwt_audience, &s->jwt_of, &s->secret.path,
+		&s->secret.key, &s->secret.common_name, &s->secret.alt_names, &s->secret.ip_sans, &s->secret.uri_sans,
+		&s->secret.other_sans, &s->secret.ttl, &s->secret.format };
 
 	memcpy(texts, all, sizeof(all));
 }
@@ -174,6 +213,7 @@ static void on_unheld(void *arg, struct held *held)
 
 	(void)arg;
 	vault_cancel(v->call);
+	err_keep(&v->file_err, NULL);
 	fetched_done(&v->fetched);
 	list_texts(&v->source, texts);
 	for (size_t i = 0; i < TEXTS; i++)

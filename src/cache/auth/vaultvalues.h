@@ -19,8 +19,12 @@ struct vaultvalues;
 struct vaultvalues_source { /* borrowed texts, copied */
 	struct vault_server server;
 	struct vault_login login; /* jwt NULL with jwt_file: it is read there each time */
-	const char *jwt_file;     /* NULL */
-	const char *jwt_of;       /* whose the jwt is, as the jwt itself is renewed: "shop/worker"; NULL */
+	/*
+	 * NULL; below the folder jwt_root when that is not NULL, as an object chose it; when
+	 * that is NULL a token for jwt_audience and nobody else
+	 */
+	const char *jwt_file, *jwt_root, *jwt_audience;
+	const char *jwt_of; /* whose the jwt is, as the jwt itself is renewed: "shop/worker"; NULL */
 	struct vault_secret secret;
 };
 
@@ -36,10 +40,11 @@ enum reference_state vaultvalues_get(struct vaultvalues *v, struct object *owner
 	const struct vaultvalues_source *source, const char **value, struct err *err);
 
 /*
- * A service account's token as a file: regular, at most 1 MiB, a JWT whose subject is a service
- * account, so that nobody who may write a TriggerAuthentication can have other files sent to a
- * server of his. The caller owns *jwt and wipes it.
+ * A service account's token as the source's file: regular, at most 1 MiB, a JWT whose subject is a
+ * service account, so that nobody who may write a TriggerAuthentication can have other files sent
+ * to a server of his; and for the right audience. The caller owns *jwt and wipes it. The message
+ * tells of kscaled's machine: it is for the log.
  */
-int vaultvalues_read_jwt(const char *path, char **jwt, struct err *err);
+int vaultvalues_read_jwt(const struct vaultvalues_source *source, char **jwt, struct err *err);
 
 #endif

@@ -164,8 +164,8 @@ class Cluster:
 
     # --- accounts ---
 
-    def token(self, namespace, account, seconds=7200, bound_to_secret=None):
-        spec = {"expirationSeconds": seconds}
+    def token(self, namespace, account, seconds=7200, bound_to_secret=None, audience=None):
+        spec = {"expirationSeconds": seconds, **({"audiences": [audience]} if audience else {})}
         if bound_to_secret:
             spec["boundObjectRef"] = {"apiVersion": "v1", "kind": "Secret", "name": bound_to_secret}
         body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}

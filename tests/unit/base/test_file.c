@@ -109,6 +109,60 @@ static void pipes_when_they_are_wanted(void **state)
 	buf_done(&out);
 }
 
+/* root/in, root/sub/in, root/up -> ../out, root/to -> sub, and out beside the root. */
+static void what_leads_out_of_a_folder(void **state)
+{
+	MEM_AUTO char *root = mem_printf("%s/root", folder), *sub = mem_printf("%s/sub", root),
+		      *up = mem_printf("%s/up", root), *to = mem_printf("%s/to", root),
+		      *away = mem_printf("%s/away", root), *like = mem_printf("%s/root-like", folder), *in, *deep, *out,
+		      *beside;
+	const struct {
+		const char *path, *found; /* below the root; NULL: none */
+	} rows[] = {
+		{ "in", "in" },
+		{ "./in", "in" },
+		{ "sub/in", "sub/in" },
+		{ "sub/../in", "in" },
+		{ "to/in", "sub/in" },
+		{ NULL, "in" }, /* by its whole path */
+		{ "none", NULL },
+		{ "", NULL },
+		{ ".", NULL },
+		{ "..", NULL },
+		{ "../out", NULL },
+		{ "sub/../../out", NULL },
+		{ "up", NULL },
+		{ "away/hosts", NULL },
+		{ "../root-like/in", NULL },
+		{ "/etc/hosts", NULL },
+		{ "/", NULL },
+	};
+	struct err err;
+
+	(void)state;
+	assert_int_equal(mkdir(root, 0700) | mkdir(sub, 0700) | mkdir(like, 0700), 0);
+	assert_int_equal(symlink("../out", up) | symlink("sub", to) | symlink("/etc", away), 0);
+	in = made("root/in", 1);
+	deep = made("root/sub/in", 1);
+	out = made("out", 1);
+	beside = made("root-like/in", 1);
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *got = file_beneath(root, rows[i].path ? rows[i].path : in, &err);
+		MEM_AUTO char *wanted = mem_printf("%s/%s", root, rows[i].found ? rows[i].found : "");
+
+		if (rows[i].found) {
+			assert_non_null(got);
+			assert_string_equal(got, wanted);
+		} else {
+			assert_null(got);
+			assert_int_equal(err.kind, ERR_INVALID);
+		}
+	}
+	assert_null(file_beneath(away + strlen(folder) + 1, "in", &err)); /* a root that is not there */
+	unlink(in), unlink(deep), unlink(out), unlink(beside), unlink(up), unlink(to), unlink(away);
+	assert_int_equal(rmdir(sub) | rmdir(root) | rmdir(like), 0);
+}
+
 static int remove_folder(void **state)
 {
 	(void)state;
@@ -120,6 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(read_whole_up_to_the_cap),
 		cmocka_unit_test(what_is_no_file),
+		cmocka_unit_test(what_leads_out_of_a_folder),
 		cmocka_unit_test(pipes_when_they_are_wanted),
 	};
 

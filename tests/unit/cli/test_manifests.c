@@ -349,7 +349,7 @@ static void check_rule(const struct rule *r)
 }
 
 static struct {
-	size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, jobs;
+	size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, tokens_named, jobs;
 } counted;
 
 static void count_rule(const struct rule *r)
@@ -365,6 +365,8 @@ static void count_rule(const struct rule *r)
 		counted.jobs++;
 	if (rule_has(r, "resources", "serviceaccounts/token"))
 		*(here ? &counted.tokens_here : &counted.tokens_everywhere) += 1;
+	if (rule_has(r, "resources", "serviceaccounts/token") && rule_has(r, "resourceNames", "kscaled"))
+		counted.tokens_named++;
 }
 
 static void count_rules(const struct manifests_params *params)
@@ -381,9 +383,15 @@ static void count_rules(const struct manifests_params *params)
 static void rights_are_few(void **state)
 {
 	static const struct manifests_params restricted = { .restrict_secrets = true },
-					     tokens = { .service_account_tokens = true };
+					     tokens = { .service_account_tokens = true },
+					     outside = { .host = "k.example:8443" };
 
 	(void)state;
+	/* In a Pod a volume has the token of its own that a host asks for by name. */
+	count_rules(&outside);
+	assert_int_equal(counted.tokens_everywhere, 0);
+	assert_int_equal(counted.tokens_here, 1);
+	assert_int_equal(counted.tokens_named, 1);
 	count_rules(&variants[0]);
 	assert_int_equal(counted.secrets_everywhere, 1);
 	assert_int_equal(counted.secrets_here, 1);

@@ -36,7 +36,7 @@ static struct {
 	struct store *store;
 	struct references *references;
 	struct lookups *lookups;
-	char root[64], told[256];
+	char root[64], told[256], logged[512]; /* the last line */
 	struct err err;
 } t;
 
@@ -57,6 +57,7 @@ static void on_line(void *arg, enum log_level level, const char *line)
 	(void)level;
 	assert_null(strstr(line, "s3cret"));
 	assert_null(strstr(line, "token-"));
+	snprintf(t.logged, sizeof(t.logged), "%s", line);
 }
 
 static void on_triggerauth(void *arg, const char *key)
@@ -282,14 +283,15 @@ static enum reference_state read_file(const char *path, const char *key, char va
 
 static void a_file_is_read_again_when_it_changed(void **state)
 {
-	MEM_AUTO char *gone = mem_printf("%s/auth.json: No such file or directory", t.root);
-	MEM_AUTO char *wrong = mem_printf("%s/auth.json: \"user\" is no text", t.root);
-	MEM_AUTO char *no_json = mem_printf("%s/auth.json: is no JSON object", t.root);
+	/* The same of one that is not there and one that is wrong; which it is the log says. */
+	static const char wrong[] =
+		"\"auth.json\" is no usable file below --filepath-auth-root-path: kscaled's log says why";
 	char value[64];
 
 	(void)state;
 	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
-	expect_err(ERR_MISSING, gone);
+	expect_err(ERR_INVALID, wrong);
+	assert_non_null(strstr(t.logged, "auth.json: No such file or directory"));
 	put_file("{\"user\":\"one\"}");
 	fakeloop_advance(10000);
 	expect_told("shop/web ");
@@ -306,10 +308,12 @@ static void a_file_is_read_again_when_it_changed(void **state)
 	fakeloop_advance(20000);
 	assert_int_equal(read_file("auth.json", "user", value), REFERENCE_MISSING);
 	expect_err(ERR_INVALID, wrong);
+	assert_non_null(strstr(t.logged, "auth.json: \"user\" is no text"));
 	put_file("[\"s3cret\"]");
 	fakeloop_advance(10000);
 	read_file("auth.json", "user", value);
-	expect_err(ERR_INVALID, no_json);
+	expect_err(ERR_INVALID, wrong);
+	assert_non_null(strstr(t.logged, "auth.json: is no JSON object"));
 }
 
 /* Whoever writes it in place is met half-way at times. */
@@ -347,9 +351,21 @@ static void a_file_that_is_half_written_keeps_what_it_said(void **state)
 static void no_file_is_read_outside_the_folder(void **state)
 {
 	static const char *const paths[] = { "", "/etc/passwd", "..", "../x", "a/../../x", "a/.." };
+	MEM_AUTO char *link = mem_printf("%s/link", t.root);
 	char value[64];
 
 	(void)state;
+	put_file("{\"user\":\"one\"}");
+	assert_int_equal(symlink("/proc/self/cmdline", link), 0);
+	assert_int_equal(read_file("link", "x", value), REFERENCE_MISSING);
+	expect_err(ERR_INVALID, "\"link\" is no usable file below --filepath-auth-root-path: kscaled's log says why");
+	assert_non_null(strstr(t.logged, "lies outside of the folder"));
+	unlink(link);
+	assert_int_equal(symlink("auth.json", link), 0);
+	fakeloop_advance(10000);
+	assert_int_equal(read_file("link", "user", value), REFERENCE_FOUND);
+	assert_string_equal(value, "one");
+	unlink(link);
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
 		MEM_AUTO char *message =
 			mem_printf("\"%s\" must be a path below --filepath-auth-root-path, without \"..\"", paths[i]);
@@ -459,6 +475,9 @@ static void own_login(const char *vault_token, const char *trusted)
 	begin(&(struct lookups_config){ .cluster_namespace = "ops",
 		.file_root = t.root,
 		.token_life_ms = 60 * MINUTE,
+		.own_namespace = "home",
+		.vault_jwt_audience = "vault",
+		.vault_credential_dir = t.root,
 		.vault_token = vault_token,
 		.vault_trusted = trusted });
 }
@@ -620,20 +639,30 @@ static void put_jwt(const char *claims)
 	put_file(jwt);
 }
 
+static struct triggerauth_vault by_kubernetes(char *file)
+{
+	static char address[] = "https://vault", mount[] = "k8s", role[] = "r";
+
+	return (struct triggerauth_vault){
+		.address = address,
+		.kubernetes = true,
+		.mount = mount,
+		.role = role,
+		.service_account_file = file,
+		.secrets = &secret,
+		.secret_count = 1,
+	};
+}
+
 /* Who may write a TriggerAuthentication may not have any file sent to a server of his. */
 static void only_a_service_accounts_token_is_sent(void **state)
 {
 	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
-	MEM_AUTO char *message = mem_printf("Vault https://vault: %s: is no token of a service account", path);
-	const struct triggerauth_vault v = {
-		.address = TEXT("https://vault"),
-		.kubernetes = true,
-		.mount = TEXT("k8s"),
-		.role = TEXT("r"),
-		.service_account_file = path,
-		.secrets = &secret,
-		.secret_count = 1,
-	};
+	MEM_AUTO char *message = mem_printf("Vault https://vault: credential.serviceAccount \"%s\" is no usable token "
+					    "below --vault-credential-dir: kscaled's log says why",
+		path);
+	const struct triggerauth_vault v = by_kubernetes(path), relative = by_kubernetes(TEXT("auth.json"));
+	const struct vaultvalues_source source = { .jwt_file = path };
 	static const char *const wrong[] = { "s3cret", "", "a.b", "a.b.c", "eyJhbGciOiJub25lIn0.!!!.x" };
 	char *jwt;
 
@@ -642,7 +671,7 @@ static void only_a_service_accounts_token_is_sent(void **state)
 	fakevault_value("s3cret", 0);
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		put_file(wrong[i]);
-		assert_int_equal(vaultvalues_read_jwt(path, &jwt, &t.err), -1);
+		assert_int_equal(vaultvalues_read_jwt(&source, &jwt, &t.err), -1);
 		assert_null(jwt);
 	}
 	put_jwt("{\"sub\":\"alice\"}");
@@ -655,6 +684,127 @@ static void only_a_service_accounts_token_is_sent(void **state)
 	fakeloop_advance(5000);
 	assert_string_equal(vault("shop/web", &v), "s3cret");
 	assert_non_null(strstr(fakevault_last(), ".c2ln r k8s"));
+	vault("shop/web", &relative);
+	fakeloop_advance(10);
+	assert_string_equal(vault("shop/web", &relative), "s3cret");
+}
+
+/* Whatever is wrong with a file, and wherever it lies, whoever names it hears the same. */
+static void files_outside_of_the_folder_are_as_if_there_were_none(void **state)
+{
+	MEM_AUTO char *none = mem_printf("%s/none", t.root), *link = mem_printf("%s/link", t.root),
+		      *up = mem_printf("%s/../%s/none", t.root, t.root + strlen("/tmp/"));
+	char outside[] = "/tmp/lookups-outside-XXXXXX";
+	char *paths[] = { none, link, up, outside, TEXT("/etc/passwd"), TEXT("/etc"), TEXT("../../etc/passwd") };
+	const struct triggerauth_vault unread = by_kubernetes(none);
+	int fd = mkstemp(outside);
+	static const char jwt[] = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJzeXN0ZW06c2VydmljZWFjY291bnQ6czp4In0.c2ln";
+
+	(void)state;
+	assert_int_equal(write(fd, jwt, strlen(jwt)), strlen(jwt));
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(symlink(outside, link), 0);
+	own_login(NULL, "https://vault");
+	fakevault_value("s3cret", 0);
+	for (size_t i = 0; i < MEM_COUNT(paths); i++) {
+		const struct triggerauth_vault v = by_kubernetes(paths[i]);
+		MEM_AUTO char *message =
+			mem_printf("Vault https://vault: credential.serviceAccount \"%s\" is no usable "
+				   "token below --vault-credential-dir: kscaled's log says why",
+				paths[i]);
+
+		vault("shop/web", &v);
+		fakeloop_advance(10);
+		assert_null(vault("shop/web", &v));
+		expect_err(ERR_INVALID, message);
+	}
+	assert_int_equal(fakevault_reads(), 0);
+	unlink(link);
+	unlink(outside);
+	end();
+	begin(&(struct lookups_config){ .cluster_namespace = "ops",
+		.token_life_ms = 60 * MINUTE,
+		.own_namespace = "home",
+		.vault_jwt_audience = "vault",
+		.vault_trusted = "*" });
+	assert_null(vault("shop/web", &unread));
+	expect_err(ERR_INVALID, "credential.serviceAccount: no files are read: --vault-credential-dir is not set");
+}
+
+/* Its token for the API server, which opens every Secret, is none for Vault. */
+static void kscaled_logs_in_with_a_token_for_vault_alone(void **state)
+{
+	static const char own[] = "/api/v1/namespaces/home/serviceaccounts/kscaled";
+	char kedas[] = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+	char *files[] = { NULL, TEXT(""), kedas };
+
+	(void)state;
+	own_login(NULL, "https://vault");
+	watch();
+	fakecluster_apply(own, "{}");
+	fakevault_value("s3cret", 0);
+	for (size_t i = 0; i < MEM_COUNT(files); i++) {
+		const struct triggerauth_vault v = by_kubernetes(files[i]);
+
+		vault("shop/web", &v);
+		fakeloop_advance(10);
+		vault("shop/web", &v);
+		fakeloop_advance(10);
+		assert_string_equal(vault("shop/web", &v), "s3cret");
+	}
+	assert_string_equal(fakevault_last(), "https://vault kv/redis pw token-1 of kscaled r k8s");
+	assert_int_equal(fakevault_reads(), 1);
+	assert_string_equal(fakecluster_last_body(KUBE_REVIEW, "/serviceaccounts/kscaled/token"),
+		"{\"apiVersion\":\"authentication.k8s.io/"
+		"v1\",\"kind\":\"TokenRequest\",\"spec\":{\"expirationSeconds\":3600,\"audiences\":[\"vault\"]}}");
+}
+
+static void a_file_with_kscaleds_token_is_for_vault_alone(void **state)
+{
+	MEM_AUTO char *path = mem_printf("%s/auth.json", t.root);
+	static const struct {
+		const char *audience;
+		bool good;
+	} rows[] = {
+		{ "\"vault\"", true },
+		{ "[\"vault\"]", true },
+		{ "[\"vault\",\"https://kubernetes.default.svc\"]", false },
+		{ "[\"https://kubernetes.default.svc\"]", false },
+		{ "\"vaults\"", false },
+		{ "[]", false },
+		{ "null", false },
+	};
+	const struct triggerauth_vault v = by_kubernetes(NULL);
+	const struct vaultvalues_source source = { .jwt_file = path, .jwt_audience = "vault" };
+
+	(void)state;
+	for (size_t i = 0; i < MEM_COUNT(rows); i++) {
+		MEM_AUTO char *claims = mem_printf("{\"sub\":\"system:serviceaccount:home:kscaled\",\"aud\":%s}",
+			rows[i].audience);
+		char *jwt = NULL;
+
+		put_jwt(claims);
+		assert_int_equal(vaultvalues_read_jwt(&source, &jwt, &t.err), rows[i].good ? 0 : -1);
+		assert_int_equal(jwt != NULL, rows[i].good);
+		mem_free_secret(jwt);
+	}
+	assert_non_null(
+		strstr(t.err.msg, "auth.json: is not a token for the audience \"vault\" (--vault-jwt-audience) alone"));
+	end();
+	begin(&(struct lookups_config){ .cluster_namespace = "ops",
+		.token_life_ms = 60 * MINUTE,
+		.own_namespace = "home",
+		.vault_jwt_file = path,
+		.vault_jwt_audience = "vault",
+		.vault_trusted = "*" });
+	vault("shop/web", &v);
+	fakeloop_advance(10);
+	assert_null(vault("shop/web", &v));
+	expect_err(ERR_INVALID, "Vault https://vault: --vault-jwt-file holds no usable token: kscaled's log says why");
+	put_jwt("{\"sub\":\"system:serviceaccount:home:kscaled\",\"aud\":[\"vault\"]}");
+	fakevault_value("s3cret", 0);
+	fakeloop_advance(5000);
+	assert_string_equal(vault("shop/web", &v), "s3cret");
 }
 
 int main(void)
@@ -674,6 +824,9 @@ int main(void)
 		CASE(who_may_not_hears_the_same_without_a_token),
 		CASE(a_service_account_logs_in_with_its_newest_token),
 		CASE(only_a_service_accounts_token_is_sent),
+		CASE(files_outside_of_the_folder_are_as_if_there_were_none),
+		CASE(kscaled_logs_in_with_a_token_for_vault_alone),
+		CASE(a_file_with_kscaleds_token_is_for_vault_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
