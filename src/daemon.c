@@ -236,7 +236,8 @@ static int set_tls_rules(const struct options *o, struct err *err)
 {
 	struct tlsrules_config config = { .min_version = o->http_min_tls_version,
 		.ciphers = o->http_tls_cipher_list,
-		.ca_dirs = o->ca_dir };
+		.ca_dirs = o->ca_dir,
+		.required = o->require_tls };
 
 	return tlsrules_set(&config, err) ? err_wrap(err, "http-min-tls-version") : 0;
 }

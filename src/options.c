@@ -96,6 +96,8 @@ static const struct option {
 		"cipher suites for the same, by their IANA names; without it the usual good ones" },
 	{ "ca-dir", "KSCALED_CA_DIR", NULL, TEXT, AT(ca_dir), "/custom/ca", 0, 0, "DIR[,DIR]",
 		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist" },
+	{ "require-tls", "KSCALED_REQUIRE_TLS", NULL, BOOL, AT(require_tls), "false", 0, 0, "BOOL",
+		"refuse triggers that would ask Redis, PostgreSQL, MySQL or an external scaler without TLS" },
 	{ "log-level", "KSCALED_LOG_LEVEL", NULL, LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
 		"debug, info, warn or error" },
 	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT", "text or json" },

@@ -38,6 +38,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	char *http_min_tls_version; /* these three as net/tlsrules.h has them; the first is checked there */
 	char *http_tls_cipher_list; /* NULL: the usual */
 	char *ca_dir;               /* "a,b"; NULL: none */
+	bool require_tls;
 	enum log_level log_level;
 	enum log_format log_format;
 	char *identity; /* NULL: host or pod name and a nonce */

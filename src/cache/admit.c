@@ -279,7 +279,14 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 		params.auth_open = of->triggers[i].auth_name != NULL;
 		params.env_open = true;
 		if (scaler_build(&params, &scaler, &err)) {
-			warn(w, err.msg);
+			/*
+			 * What may be meant well is a warning, what this installation forbids
+			 * is not.
+			 */
+			if (err.kind == ERR_DENIED && !w->reason)
+				refuse(w, "requires-tls", &err);
+			else
+				warn(w, err.msg);
 			continue;
 		}
 		if (scaler.unknown)

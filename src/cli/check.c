@@ -17,6 +17,7 @@
 #include "cli/checkobjects.h"
 #include "cli/documents.h"
 #include "cli/outsidehost.h"
+#include "net/tlsrules.h"
 
 enum { ALL_WELL = 0, WRONG = 1, UNREADABLE = 2 };
 
@@ -28,6 +29,7 @@ static const char help_text[] =
 	"  -n, --namespace NS     namespace of objects that name none (default: default)\n"
 	"  --cluster-object-namespace NS\n"
 	"                         where what ClusterTriggerAuthentications refer to lies (default: kscaled)\n"
+	"  --require-tls          as kscaled with the same option: Redis, databases and external scalers by TLS only\n"
 	"  --complete             what is referred to (workloads, authentications, Secrets) must be in the input\n"
 	"  --strict               warnings count as problems\n"
 	"  -v, --verbose          a line for each object without problems, too\n"
@@ -37,7 +39,7 @@ static const char help_text[] =
 
 struct check_request {
 	struct checkobjects_params params;
-	bool strict;
+	bool strict, require_tls;
 };
 
 /* ---- Reading ---- */
@@ -141,6 +143,7 @@ int cli_check(int argc, char **argv)
 	static const struct option options[] = {
 		{ "namespace", required_argument, NULL, 'n' },
 		{ "cluster-object-namespace", required_argument, NULL, 'c' },
+		{ "require-tls", no_argument, NULL, 't' },
 		{ "complete", no_argument, NULL, 'C' },
 		{ "strict", no_argument, NULL, 's' },
 		{ "verbose", no_argument, NULL, 'v' },
@@ -149,7 +152,7 @@ int cli_check(int argc, char **argv)
 	};
 	static char name[] = "kscaled check"; /* what getopt's own messages begin with */
 	struct check_request request = { .params = { .namespace_ = "default", .cluster_namespace = "kscaled" } };
-	int c;
+	int c, status;
 
 	argv[0] = name;
 	optind = 0; /* glibc: begin anew, main may have used getopt before */
@@ -157,6 +160,7 @@ int cli_check(int argc, char **argv)
 		switch (c) {
 		case 'n': request.params.namespace_ = optarg; break;
 		case 'c': request.params.cluster_namespace = optarg; break;
+		case 't': request.require_tls = true; break;
 		case 'C': request.params.complete = true; break;
 		case 's': request.strict = true; break;
 		case 'v': request.params.verbose = true; break;
@@ -172,5 +176,8 @@ int cli_check(int argc, char **argv)
 		return UNREADABLE;
 	}
 	json_wipe_on_free();
-	return run(&request, argv + optind, argc - optind);
+	tlsrules_set(&(struct tlsrules_config){ .required = request.require_tls }, NULL);
+	status = run(&request, argv + optind, argc - optind);
+	tlsrules_done();
+	return status;
 }

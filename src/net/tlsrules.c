@@ -23,6 +23,7 @@ static struct {
 	char *suites12;  /* OpenSSL's names of those for TLS 1.2 and before; NULL: its own choice */
 	char *suites13;
 	char *ca_dirs;
+	bool required;
 } rules;
 
 void tlsrules_done(void)
@@ -104,9 +105,17 @@ int tlsrules_set(const struct tlsrules_config *config, struct err *err)
 	tlsrules_done();
 	rules.min_version = version;
 	rules.ca_dirs = mem_dup(config->ca_dirs);
+	rules.required = config->required;
 	if (config->ciphers)
 		read_ciphers(config->ciphers);
 	return 0;
+}
+
+int tlsrules_demand(bool is_tls, const char *instead, struct err *err)
+{
+	if (is_tls || !rules.required)
+		return 0;
+	return err_set(err, ERR_DENIED, "without TLS it is not asked, as kscaled runs with --require-tls: %s", instead);
 }
 
 void tlsrules_apply(SSL_CTX *ctx)

@@ -4,10 +4,12 @@
 
 /*
  * What the process as a whole demands of the servers that scalers ask over TLS: HTTP, gRPC and
- * Redis (keda-scalers.md C.6). Not of the API server and Vault, and not of databases, whose
- * libraries set up TLS themselves. Said once, before the first context; without that, TLS 1.2 and
- * the libraries' suites.
+ * Redis (keda-scalers.md C.6). Not of the API server and Vault, and of databases, whose libraries
+ * set up TLS themselves, only that there is any. Said once, before the first context; without that,
+ * TLS 1.2 and the libraries' suites.
  */
+
+#include <stdbool.h>
 
 #include "base/err.h"
 
@@ -27,11 +29,18 @@ struct tlsrules_config {
 	 * folders, separated by ',': their files are trusted besides the system's roots; NULL: none
 	 */
 	const char *ca_dirs;
+	bool required; /* --require-tls: Redis, databases and gRPC are not asked without */
 };
 
 /* ERR_INVALID: min_version is none. */
 int tlsrules_set(const struct tlsrules_config *config, struct err *err);
 void tlsrules_done(void);
+
+/*
+ * Whether a server may be asked: over TLS always, in the clear unless TLS is required. ERR_DENIED
+ * says `instead`, what its user should write.
+ */
+int tlsrules_demand(bool is_tls, const char *instead, struct err *err);
 
 /* Version and suites, for a client context. */
 void tlsrules_apply(SSL_CTX *ctx);

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tenant, who may write objects in one namespace and run the servers that they name, can learn of kscaled's own credentials: nothing. Servers are in rig/hostile."""
+import json
+
 import pytest
+from kubernetes.client import ApiException
 
 from rig.credentials import ref
+from rig.daemon import run
 from rig.hostile.thieving_vault import ThievingVault
+from rig.scripted import Scripted
 from rig.waiting import after, eventually, throughout
 
 OWN = "hvs.the-token-of-kscaled"
@@ -124,3 +129,46 @@ def test_files_tell_nothing(launch, stage, credentials, locked_redis, cluster, t
     told = {name: wait_denied(stage, name, "credential.serviceAccount", str(path)).replace(f"{stage.namespace}/{name}", "it").replace(str(path), "it") for name, path in paths.items()}
     assert len(set(told.values())) == 1, told
     assert not thief.asked
+
+
+# --- what goes in the clear ---
+
+CLEAR = {
+    "redis": ("redis", {"address": "127.0.0.1:1", "listName": "x"}, "enableTLS"),
+    "postgresql": ("postgresql", {"host": "127.0.0.1", "port": "1", "userName": "u", "dbName": "d", "sslmode": "prefer", "query": "SELECT 1", "targetQueryValue": "5"}, "sslmode"),
+    "mysql": ("mysql", {"host": "127.0.0.1", "username": "u", "tls": "preferred", "query": "SELECT 1", "queryValue": "5"}, "tls"),
+    "external": ("external", {"scalerAddress": "127.0.0.1:1"}, "enableTLS"),
+}
+
+
+def test_tls_may_be_required(launch, stage, tmp_path):
+    """Ready says so, and `kscaled check`, and nobody is asked."""
+    launch(options={"require_tls": "true"}).wait_serving()
+    silent = Scripted(lambda connection: connection.recv(1))
+    try:
+        port = silent.address.rpartition(":")[2]
+        for name, (kind, metadata, advice) in CLEAR.items():
+            metadata = {key: value.replace("127.0.0.1:1", silent.address) for key, value in metadata.items()}
+            document = stage.document(name, triggers=[{"type": kind, "metadata": {**metadata, **({"port": port} if "host" in metadata else {})}}])
+            stage.deployment(name)
+            stage.create(document)
+            message = stage.wait_refused(name)
+            assert f"trigger 0 ({kind})" in message and "--require-tls" in message and f"set {advice} to" in message, message
+            file = tmp_path / f"{name}.yaml"
+            file.write_text(json.dumps(document))
+            done = run("check", "--require-tls", str(file))
+            assert done.returncode == 1 and "--require-tls" in done.stdout, done.stdout
+            assert run("check", str(file)).returncode == 0
+        assert silent.accepted == 0
+    finally:
+        silent.end()
+
+
+def test_tls_is_required_at_the_door(launch, stage, restored):
+    """The webhook refuses it."""
+    restored.apply(webhook=True)
+    launch(options={"require_tls": "true"}).wait_serving()
+    restored.wait_judging()
+    with pytest.raises(ApiException) as refused:
+        stage.scaledobject()
+    assert "--require-tls" in refused.value.body and "denied the request" in refused.value.body

@@ -114,6 +114,7 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->http_min_tls_version, b->http_min_tls_version);
 	same_text(a->http_tls_cipher_list, b->http_tls_cipher_list);
 	same_text(a->ca_dir, b->ca_dir);
+	assert_int_equal(a->require_tls, b->require_tls);
 	assert_int_equal(a->log_level, b->log_level);
 	assert_int_equal(a->log_format, b->log_format);
 	same_text(a->identity, b->identity);

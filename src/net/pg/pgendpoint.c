@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "net/pg/pgstring.h"
 #include "net/tls.h"
+#include "net/tlsrules.h"
 
 #define OPTIONS_MAX  8192
 #define DEFAULT_PORT 5432
@@ -337,9 +338,15 @@ static int take_tls(struct pgendpoint *e, const struct pgendpoint_config *config
 	if ((e->base.tls.ca_pem || e->base.tls.cert_pem) && mode && strcmp(mode, "disable") == 0)
 		return err_set(err, ERR_INVALID, "parameter \"%s\" is given, but sslmode is disable",
 			e->base.tls.ca_pem ? "ca" : "cert");
-	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err))
+	if (take_root(e, root, mode && strncmp(mode, "verify", 6) == 0, err) || check_pems(e, err))
 		return -1;
-	return check_pems(e, err);
+	/*
+	 * take_root may have chosen one. What prefers TLS does without when somebody says that
+	 * there is none.
+	 */
+	mode = strmap_get(&e->settings, "sslmode");
+	return tlsrules_demand(mode && (strcmp(mode, "require") == 0 || strncmp(mode, "verify", 6) == 0),
+		"set sslmode to verify-full, verify-ca or require", err);
 }
 
 /* ---- The rest ---- */

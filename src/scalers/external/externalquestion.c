@@ -7,6 +7,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "net/tlsrules.h"
 #include "scalers/external/externalmessages.h"
 
 #define FROM_ENV     "FromEnv"
@@ -116,6 +117,8 @@ static int make_endpoint(const struct external_fields *f, struct externalquestio
 		return err_set(err, ERR_INVALID,
 			"parameters \"tlsClientCert\" and \"tlsClientKey\" belong together: only %s is given",
 			f->cert ? "tlsClientCert" : "tlsClientKey");
+	if (tlsrules_demand(config.tls, "set enableTLS to \"true\"", err))
+		return -1;
 	s->endpoint = grpcendpoint_new(&config, err);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
 }

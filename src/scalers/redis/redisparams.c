@@ -9,6 +9,7 @@
 #include "net/redis/rediscluster.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redissentinel.h"
+#include "net/tlsrules.h"
 
 /* How the server is reached, as it is written. */
 struct connection {
@@ -152,6 +153,9 @@ static int make_server(const struct connection *c, enum redisserver_mode mode, s
 		.server = config,
 	};
 
+	if (tlsrules_demand(config.tls, "set enableTLS to \"true\", or in the TriggerAuthentication tls to \"enable\"",
+		    err))
+		return -1;
 	switch (mode) {
 	case REDISSERVER_SINGLE: out->endpoint = redisendpoint_new(&config, err); break;
 	case REDISSERVER_CLUSTER: out->site = rediscluster_new(addresses, c->addresses.count, &config, err); break;

@@ -7,6 +7,7 @@
 #include "base/hostport.h"
 #include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
+#include "net/tlsrules.h"
 #include "scalers/params.h"
 #include "scalers/sources.h"
 #include "scalers/sql/mysqldsn.h"
@@ -97,6 +98,13 @@ static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struc
 	return 0;
 }
 
+/* What prefers TLS does without when somebody says that there is none. */
+static int demand_tls(const struct mysqldsn *dsn, struct err *err)
+{
+	return tlsrules_demand(dsn->tls == MYSQLENDPOINT_TLS_VERIFY || dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED,
+		"set tls to \"true\" or \"skip-verify\"", err);
+}
+
 static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct err *err)
 {
 	if (f->tls != TLS_UNSAID && dsn->tls_given)
@@ -107,7 +115,7 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 		return err_set(err, ERR_INVALID, "parameters \"cert\" and \"key\" belong together: only %s is given",
 			f->cert ? "cert" : "key");
 	if (!f->ca && !f->cert)
-		return 0;
+		return demand_tls(dsn, err);
 	if (f->tls == TLS_UNSAID && !dsn->tls_given)
 		dsn->tls = MYSQLENDPOINT_TLS_VERIFY;
 	if (dsn->tls == MYSQLENDPOINT_TLS_OFF)
@@ -116,7 +124,7 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 		return err_set(err, ERR_INVALID,
 			"parameter \"ca\" is given, but with tls=%s nothing is verified: leave one of them out",
 			tls_words[dsn->tls]);
-	return 0;
+	return demand_tls(dsn, err);
 }
 
 /* As the driver does it: the names for the connection, then all variables in one statement. */

@@ -144,6 +144,26 @@ static void expect_refused(const char *reason, const char *part)
 #define SO(name, spec) "{'metadata':{'name':'" name "','namespace':'shop'},'spec':{" spec "}}"
 #define WEB            SO("web", GIVEN_TARGET "," TRIGGERS)
 
+/* A parameter that cannot be read is a warning; what this installation does not allow is none. */
+static void what_is_forbidden_does_not_come_in(void **state)
+{
+	static const char forbidden[] = SO("web",
+		GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'forbidden'}}]");
+
+	(void)state;
+	judge("ScaledObject", forbidden, NULL);
+	expect_refused("requires-tls", "trigger 0 (scripted): forbidden here");
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'source':'a','activation':'x'}}]"),
+		NULL);
+	expect_allowed();
+	assert_int_equal(t.warning_count, 1);
+	/* Nobody has to know what the environment says. */
+	judge("ScaledObject",
+		SO("web", GIVEN_TARGET ",'triggers':[{'type':'scripted','metadata':{'sourceFromEnv':'X'}}]"), NULL);
+	expect_allowed();
+}
+
 static void a_good_object_comes_in(void **state)
 {
 	(void)state;
@@ -642,6 +662,7 @@ static void the_older_object_keeps_its_target(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(what_is_forbidden_does_not_come_in),
 		CASE(a_good_object_comes_in),
 		CASE(what_is_wrong_by_itself_asks_nobody),
 		CASE(other_objects_are_known_from_memory),

@@ -129,6 +129,8 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 
 	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
 		rc = -1;
+	if (rc == 0 && strcmp(f.source, "forbidden") == 0)
+		rc = err_set(err, ERR_DENIED, "forbidden here");
 	if (rc == 0) {
 		out->target = quantity_from_int(f.threshold);
 		out->activation = (double)f.activation;

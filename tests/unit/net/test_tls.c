@@ -195,7 +195,7 @@ static void remove_file(const char *folder, const char *name)
 
 static void set_rules(const char *version, const char *ciphers, const char *ca_dirs)
 {
-	struct tlsrules_config rules = { version, ciphers, ca_dirs };
+	struct tlsrules_config rules = { .min_version = version, .ciphers = ciphers, .ca_dirs = ca_dirs };
 	struct err err;
 
 	assert_int_equal(tlsrules_set(&rules, &err), 0);

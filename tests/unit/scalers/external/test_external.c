@@ -13,6 +13,7 @@
 
 #include "../pairs.h"
 #include "base/mem.h"
+#include "net/tlsrules.h"
 #include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
@@ -531,6 +532,42 @@ static void streams_say_look_now_and_come_back(void **state)
 	end();
 }
 
+/* Only what cannot end in the clear. */
+static void tls_may_be_required(void **state)
+{
+	static const struct {
+		const char *metadata, *auth;
+		bool is_tls;
+	} rows[] = {
+		{ NEEDED, NULL, false },
+		{ NEEDED "|enableTLS=false", NULL, false },
+		{ NEEDED "|enableTLS=true", NULL, true },
+		{ NEEDED "|enableTLS=true|unsafeSsl=true", NULL, true },
+		{ NEEDED, "caCert=y", true },
+	};
+	const struct tlsrules_config required = { .required = true };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		assert_int_equal(build("external", rows[i].metadata, rows[i].auth, "web", &s, &err), 0);
+		scaler_done(&s);
+		assert_int_equal(tlsrules_set(&required, &err), 0);
+		assert_int_equal(build("external", rows[i].metadata, rows[i].auth, "web", &s, &err),
+			rows[i].is_tls ? 0 : -1);
+		tlsrules_done();
+		if (rows[i].is_tls) {
+			scaler_done(&s);
+			continue;
+		}
+		assert_int_equal(err.kind, ERR_DENIED);
+		assert_non_null(strstr(err.msg,
+			"without TLS it is not asked, as kscaled runs with --require-tls: set enableTLS"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -543,6 +580,7 @@ int main(void)
 		cmocka_unit_test(values_are_judged),
 		cmocka_unit_test(small_bytes_do_not_take_much_memory),
 		cmocka_unit_test(a_metric_is_its_value_and_whether_there_is_work),
+		cmocka_unit_test(tls_may_be_required),
 		cmocka_unit_test(streams_say_look_now_and_come_back),
 	};
 

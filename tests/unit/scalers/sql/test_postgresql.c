@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "net/tlsrules.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
@@ -254,6 +255,46 @@ static void statements(void **state)
 	}
 }
 
+/* Only what cannot end in the clear. */
+static void tls_may_be_required(void **state)
+{
+	static const struct {
+		const char *metadata, *auth;
+		bool is_tls;
+	} rows[] = {
+		{ ASKS, "connection=host=a user=u", false },
+		{ ASKS, "connection=host=a user=u sslmode=disable", false },
+		{ ASKS, "connection=host=a user=u sslmode=allow", false },
+		{ ASKS, "connection=host=a user=u sslmode=prefer", false },
+		{ ASKS, "connection=host=a user=u sslmode=require", true },
+		{ ASKS, "connection=host=a user=u sslmode=verify-ca", true },
+		{ ASKS, "connection=postgres://u@a/d?sslmode=verify-full", true },
+		{ ASKS, "connection=host=a user=u sslrootcert=system", true },
+		{ ASKS, "host=a|port=1|userName=u|dbName=d|sslmode=disable", false },
+		{ PARTS ASKS, NULL, true },
+	};
+	const struct tlsrules_config required = { .required = true };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct scaler s;
+		struct err err = { 0 };
+
+		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), 0);
+		scaler_done(&s);
+		assert_int_equal(tlsrules_set(&required, &err), 0);
+		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), rows[i].is_tls ? 0 : -1);
+		tlsrules_done();
+		if (rows[i].is_tls) {
+			scaler_done(&s);
+			continue;
+		}
+		assert_int_equal(err.kind, ERR_DENIED);
+		assert_non_null(strstr(err.msg,
+			"without TLS it is not asked, as kscaled runs with --require-tls: set sslmode"));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +303,7 @@ int main(void)
 		cmocka_unit_test(questions),
 		cmocka_unit_test(unknown_keys),
 		cmocka_unit_test(watched),
+		cmocka_unit_test(tls_may_be_required),
 		cmocka_unit_test(statements),
 	};
 
