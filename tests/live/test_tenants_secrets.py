@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tenant, who may write objects in one namespace and run the servers that they name, can learn of kscaled's own credentials: nothing. Servers are in rig/hostile."""
 import json
+import pathlib
 
 import pytest
 from kubernetes.client import ApiException
 
-from rig.credentials import ref
+from rig.credentials import from_secret, ref
 from rig.daemon import run
 from rig.hostile.thieving_vault import ThievingVault
-from rig.scripted import Scripted
+from rig.scripted import Scripted, answers_once
 from rig.waiting import after, eventually, throughout
 
 OWN = "hvs.the-token-of-kscaled"
@@ -129,6 +130,29 @@ def test_files_tell_nothing(launch, stage, credentials, locked_redis, cluster, t
     told = {name: wait_denied(stage, name, "credential.serviceAccount", str(path)).replace(f"{stage.namespace}/{name}", "it").replace(str(path), "it") for name, path in paths.items()}
     assert len(set(told.values())) == 1, told
     assert not thief.asked
+
+
+def test_authorities_tell_nothing(kscaled, stage, credentials):
+    """Of PostgreSQL: a file that is there and one that is not sound the same."""
+    server = Scripted(answers_once(b"S"))  # "I do TLS": libpq now reads the file
+    try:
+        there = next(str(path) for path in pathlib.Path("/etc/ssl").iterdir() if path.is_file())
+        paths = {"there": there, "none": "/etc/ssl/there-is-no-such-file"}
+        for name, path in paths.items():
+            host, _, port = server.address.rpartition(":")
+            credentials.secret(name, connection=f"host={host} port={port} user=u sslmode=verify-ca sslrootcert={path}")
+            credentials.authentication(name, **from_secret(name, "connection", "connection"))
+            stage.deployment(name)
+            stage.scaledobject(name, triggers=[{"type": "postgresql", "metadata": {"query": "SELECT 1", "targetQueryValue": "5"}, "authenticationRef": {"name": name}}])
+        def message_of(name):
+            message = stage.condition("Ready", name).get("message", "")
+            assert "root" in message, message
+            return message
+
+        told = {name: eventually(lambda name=name: message_of(name)).replace(path, "it") for name, path in paths.items()}
+        assert told["there"] == told["none"]
+    finally:
+        server.end()
 
 
 # --- what goes in the clear ---

@@ -494,6 +494,15 @@ static void one_line(char *text)
 	*to = '\0';
 }
 
+/* libpq says whether there is such a file: that is nobody's business who may name one. */
+static void hide_file(char *text)
+{
+	static const char instead[] = "sslrootcert names no usable file";
+
+	if (strstr(text, "root certificate file \"") && strlen(text) >= strlen(instead))
+		strcpy(text, instead);
+}
+
 void pgendpoint_clean(const struct pgendpoint *e, char *text)
 {
 	const char *password = strmap_get(&e->settings, "password");
@@ -502,5 +511,6 @@ void pgendpoint_clean(const struct pgendpoint *e, char *text)
 	/* A shorter one is in every text, and replacing it would show where it is. */
 	for (char *found = text; len >= 4 && (found = strstr(found, password)) != NULL; found += len)
 		memset(found, '*', len);
+	hide_file(text);
 	one_line(text);
 }

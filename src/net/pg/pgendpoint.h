@@ -55,8 +55,8 @@ struct pgendpoint *pgendpoint_ref(struct pgendpoint *e);
 void pgendpoint_unref(struct pgendpoint *e); /* NULL is fine; wipes credentials with the last count */
 
 /*
- * text, with the password in it (should a server repeat it) replaced; one line; cut to what an err
- * holds. In place.
+ * text, with the password in it (should a server repeat it) replaced, and nothing about files of
+ * this host; one line; cut to what an err holds. In place.
  */
 void pgendpoint_clean(const struct pgendpoint *e, char *text);
 

@@ -266,6 +266,25 @@ static void cleaned(void **state)
 	pgendpoint_unref(e);
 }
 
+/* libpq's words for a file that is not there, and for one that is none of certificates. */
+static void files_are_not_told(void **state)
+{
+	struct pgendpoint *e =
+		pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=db user=me sslrootcert=/etc/ssl/x" },
+			NULL);
+	char missing[] = "connection to server at \"db\" failed: root certificate file \"/etc/ssl/x\" does not exist\n"
+			 "Either provide the file or change sslmode to disable server certificate verification.\n",
+	     wrong[] = "connection to server at \"db\" failed: could not read root certificate file \"/etc/ssl/x\": no "
+		       "certificate or crl found\n";
+
+	(void)state;
+	pgendpoint_clean(e, missing);
+	assert_string_equal(missing, "sslrootcert names no usable file");
+	pgendpoint_clean(e, wrong);
+	assert_string_equal(wrong, missing);
+	pgendpoint_unref(e);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +294,7 @@ int main(void)
 		cmocka_unit_test(not_taken),
 		cmocka_unit_test(keys),
 		cmocka_unit_test(cleaned),
+		cmocka_unit_test(files_are_not_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
