@@ -536,7 +536,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 37);
+	assert_int_equal(count, 38);
 	free(help);
 }
 

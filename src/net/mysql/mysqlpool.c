@@ -89,7 +89,12 @@ static void on_dialed(void *arg, int fd, const struct err *dial_err)
 
 	c->dial = NULL;
 	if (fd < 0) {
-		err_set(&err, dial_err->kind, "connecting: %s", dial_err->msg);
+		/*
+		 * Why a Unix socket cannot would tell whether there is a file of that name on
+		 * this host.
+		 */
+		err_set(&err, dial_err->kind, "connecting: %s",
+			c->endpoint->port ? dial_err->msg : "the Unix socket cannot be connected to");
 		pool_lost(c->slot, &err);
 		return;
 	}

@@ -494,13 +494,19 @@ static void one_line(char *text)
 	*to = '\0';
 }
 
-/* libpq says whether there is such a file: that is nobody's business who may name one. */
+/*
+ * libpq says whether there is such a file: that is nobody's business who may name one. What a
+ * server says behind a Unix socket is its own.
+ */
 static void hide_file(char *text)
 {
-	static const char instead[] = "sslrootcert names no usable file";
+	static const char file[] = "sslrootcert names no usable file",
+			  path[] = "the Unix socket cannot be connected to";
 
-	if (strstr(text, "root certificate file \"") && strlen(text) >= strlen(instead))
-		strcpy(text, instead);
+	if (strstr(text, "root certificate file \"") && strlen(text) >= strlen(file))
+		strcpy(text, file);
+	else if (strstr(text, "server on socket \"") && !strstr(text, "FATAL") && strlen(text) >= strlen(path))
+		strcpy(text, path);
 }
 
 void pgendpoint_clean(const struct pgendpoint *e, char *text)

@@ -98,10 +98,14 @@ static int read_single(const struct mysql_fields *f, struct mysqldsn *dsn, struc
 	return 0;
 }
 
-/* What prefers TLS does without when somebody says that there is none. */
+/*
+ * What prefers TLS does without when somebody says that there is none. A Unix socket leads nowhere
+ * else.
+ */
 static int demand_tls(const struct mysqldsn *dsn, struct err *err)
 {
-	return tlsrules_demand(dsn->tls == MYSQLENDPOINT_TLS_VERIFY || dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED,
+	return tlsrules_demand(dsn->port == 0 || dsn->tls == MYSQLENDPOINT_TLS_VERIFY ||
+			dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED,
 		"set tls to \"true\" or \"skip-verify\"", err);
 }
 

@@ -275,13 +275,23 @@ static void files_are_not_told(void **state)
 	char missing[] = "connection to server at \"db\" failed: root certificate file \"/etc/ssl/x\" does not exist\n"
 			 "Either provide the file or change sslmode to disable server certificate verification.\n",
 	     wrong[] = "connection to server at \"db\" failed: could not read root certificate file \"/etc/ssl/x\": no "
-		       "certificate or crl found\n";
+		       "certificate or crl found\n",
+	     none[] = "connection to server on socket \"/x/.s.PGSQL.5432\" failed: No such file or directory\n\tIs the "
+		      "server running locally and accepting connections on that socket?\n",
+	     folder[] = "connection to server on socket \"/etc/shadow/.s.PGSQL.5432\" failed: Not a directory\n",
+	     answered[] = "connection to server on socket \"/x/.s.PGSQL.5432\" failed: FATAL:  no such role\n";
 
 	(void)state;
 	pgendpoint_clean(e, missing);
 	assert_string_equal(missing, "sslrootcert names no usable file");
 	pgendpoint_clean(e, wrong);
 	assert_string_equal(wrong, missing);
+	pgendpoint_clean(e, none);
+	assert_string_equal(none, "the Unix socket cannot be connected to");
+	pgendpoint_clean(e, folder);
+	assert_string_equal(folder, none);
+	pgendpoint_clean(e, answered);
+	assert_non_null(strstr(answered, "FATAL: no such role"));
 	pgendpoint_unref(e);
 }
 

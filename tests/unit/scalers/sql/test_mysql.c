@@ -268,6 +268,20 @@ static void nobody_there(void **state)
 
 	(void)state;
 	sources.mysql = mysqlpool_new(sources.loop);
+	/* One that is there and one that is not sound the same. */
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(build(i ? Q "host=/etc/passwd|username=u" : Q "host=/etc/there-is-none|username=u",
+					 NULL, NULL, NULL, &s, &err),
+			0);
+		s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
+		while (told.kind == ERR_NONE)
+			loop_turn(sources.loop);
+		assert_string_equal(told.msg,
+			i ? "mysql at /etc/passwd: connecting: the Unix socket cannot be connected to"
+			  : "mysql at /etc/there-is-none: connecting: the Unix socket cannot be connected to");
+		told.kind = ERR_NONE;
+		scaler_done(&s);
+	}
 	assert_int_equal(build(Q "host=127.0.0.1|port=1|username=u", NULL, NULL, NULL, &s, &err), 0);
 	s.type->ask(&sources, s.question, loop_now_ms(sources.loop) + 5000, on_answer, &told);
 	while (told.kind == ERR_NONE)
@@ -294,6 +308,7 @@ static void tls_may_be_required(void **state)
 		{ Q AT "tls=preferred", NULL, false },
 		{ Q AT "tls=true", NULL, true },
 		{ Q AT "tls=skip-verify", NULL, true },
+		{ Q "host=/run/mysqld/mysqld.sock|username=u", NULL, true },
 		{ Q, "connectionString=u:p@tcp(h:1)/d", false },
 		{ Q, "connectionString=u:p@tcp(h:1)/d?tls=preferred", false },
 		{ Q, "connectionString=u:p@tcp(h:1)/d?tls=skip-verify", true },
