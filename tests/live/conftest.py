@@ -27,7 +27,7 @@ def pytest_sessionstart():
 
 
 # Files that take longest, the longest first: who begins them last makes all others wait (pytest -n).
-LONGEST = ()
+LONGEST = ("test_scaledjob_exact",)
 
 
 def pytest_collection_modifyitems(items):
