@@ -173,8 +173,8 @@ def test_second_trigger_is_named(kscaled, stage):
 
 @pytest.mark.parametrize("target, words, ours", [
     ({"name": "nobody"}, "Target resource doesn't exist", "Deployment"),
-    ({"name": "kube-root-ca.crt", "apiVersion": "v1", "kind": "ConfigMap"},
-     "Target resource doesn't expose /scale subresource", "ConfigMap"),
+    ({"name": "default", "apiVersion": "v1", "kind": "ServiceAccount"},
+     "Target resource doesn't expose /scale subresource", "ServiceAccount"),
 ], ids=["missing", "no-scale"])
 def test_wrong_targets_are_told_as_keda_does(kscaled, stage, target, words, ours):
     """One Event in KEDA's words and no others, by which people look for it, and one in ours."""

@@ -70,8 +70,11 @@ class Cluster:
     # --- life ---
 
     def _script(self, name, *arguments, timeout=1200):
-        # Several control planes run at once: rather some memory more than their garbage collected all the time.
+        # Several control planes run at once: rather some memory more than their garbage collected all the time,
+        # and rather one thread than several that look for work of each other.
         env = {**os.environ, "GOGC": "400"}
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            env["GOMAXPROCS"] = "1"
         done = subprocess.run([SCRIPTS / name, self.dir, *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               timeout=timeout, check=False, env=env)
         assert done.returncode == 0, f"tests/cluster/{name} {' '.join(arguments)}: {done.stdout}"
