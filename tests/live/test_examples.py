@@ -9,7 +9,6 @@ import datetime
 import json
 import pathlib
 import re
-import subprocess
 import time
 import zoneinfo
 
@@ -375,7 +374,7 @@ class Applied:
                 everything = [*workloads(stage.namespace, [target["name"]], servers.open.server.address), *everything]
             everything += mine
             example.before(stage, servers)
-        done = subprocess.run([cluster.kubectl_program, "--kubeconfig", cluster.kubeconfig, "apply", "-f", "-"], input=yaml.safe_dump_all(everything), text=True, capture_output=True, timeout=120, check=False)
+        done = cluster.run_kubectl("apply", "-f", "-", stdin=yaml.safe_dump_all(everything))
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         assert done.stdout.count("scaledobject.keda.sh/") + done.stdout.count("scaledjob.keda.sh/") == len(EXAMPLES)
 

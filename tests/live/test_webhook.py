@@ -2,7 +2,6 @@
 """The admission webhook as users meet it: kubectl says at once what is wrong, warns of what looks wrong, and goes on without us."""
 import copy
 import json
-import subprocess
 
 import pytest
 import urllib3
@@ -17,8 +16,7 @@ class Applied:
     """What kubectl said of one document."""
 
     def __init__(self, cluster, document, *arguments):
-        done = subprocess.run([cluster.kubectl_program, "--kubeconfig", cluster.kubeconfig, "apply", "-f", "-", *arguments], input=json.dumps(document), text=True, capture_output=True, timeout=60,
-                              check=False)
+        done = cluster.run_kubectl("apply", "-f", "-", *arguments, stdin=json.dumps(document))
         self.ok = done.returncode == 0
         self.text = done.stderr
         self.warnings = [line.removeprefix("Warning: ") for line in done.stderr.splitlines() if line.startswith("Warning: ")]
