@@ -21,6 +21,7 @@
 #include "control/objects/control.h"
 #include "kube/config.h"
 #include "kube/events.h"
+#include "net/kerberos.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
 #include "net/tlsrules.h"
@@ -41,6 +42,7 @@
 /* Everything that lives as long as the process, in the order in which it is started. */
 struct daemon {
 	const struct options *options;
+	int kerberos_fd;
 	struct loop *loop;
 	struct counters *counters;
 	struct kube_config kube_config;
@@ -205,6 +207,9 @@ static int start_base(struct daemon *d, struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	/* Secrets pass through this process: no core dumps, no attaching. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	d->kerberos_fd = kerberos_forbid(err);
+	if (d->kerberos_fd < 0)
+		return -1;
 	d->counters = counters_new();
 	d->loop = loop_new(err);
 	return d->loop ? 0 : -1;
@@ -429,11 +434,13 @@ static void stop(struct daemon *d)
 	loop_free(d->loop);
 	tlsrules_done();
 	counters_free(d->counters);
+	if (d->kerberos_fd >= 0)
+		close(d->kerberos_fd);
 }
 
 int daemon_run(const struct options *options)
 {
-	struct daemon d = { .options = options };
+	struct daemon d = { .options = options, .kerberos_fd = -1 };
 	struct err err = { 0 };
 	int failed;
 

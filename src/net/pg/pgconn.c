@@ -14,6 +14,7 @@
 #include "net/dns.h"
 #include "net/pemfile.h"
 #include "net/pg/pgendpoint.h"
+#include "net/pg/pglogin.h"
 #include "net/pg/pgpump.h"
 #include "net/sourcerules.h"
 
@@ -192,7 +193,7 @@ static void add_place(struct pgconn *c, struct parameters *p)
 
 static void fill(struct pgconn *c, struct parameters *p)
 {
-	static const char *const usual[][2] = {
+	const char *const usual[][2] = {
 		{ "application_name", "kscaled" },
 		{ "client_encoding", "UTF8" },
 		{ "sslmode", "prefer" },
@@ -202,6 +203,7 @@ static void fill(struct pgconn *c, struct parameters *p)
 		{ "keepalives_count", "3" },
 		{ "tcp_user_timeout", "15000" },
 		{ "gssencmode", "disable" },
+		{ "require_auth", PQlibVersion() >= 160000 ? "!gss,!sspi" : "" },
 		{ "passfile", NO_FILE },
 		{ "sslcert", NO_FILE },
 		{ "sslkey", NO_FILE },
@@ -295,13 +297,32 @@ static bool refuses_options(const char *text)
 		strcasestr(text, "statement_timeout") || strcasestr(text, "startup option");
 }
 
+static void login_refused(struct pgconn *c, const char *method)
+{
+	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
+	struct err err;
+
+	err_set(&err, ERR_DENIED,
+		"\"%s\", port %u, asks for a login by %s, which kscaled never makes: let this user in by password or "
+		"certificate (pg_hba.conf)",
+		*h->host ? h->host : h->hostaddr, h->port, method);
+	keep_reason(c, &err, true);
+	close_attempt(c);
+	next_address(c);
+}
+
 static void attempt_failed(struct pgconn *c)
 {
+	const char *refused = pgpump_refused(c->pump);
 	char text[TEXT_MAX];
 	struct err err;
 
 	snprintf(text, sizeof(text), "%s", PQerrorMessage(c->pg));
 	pgendpoint_clean(c->endpoint, text);
+	if (refused || pglogin_is_refusal(text)) {
+		login_refused(c, refused ? refused : "GSSAPI or SSPI");
+		return;
+	}
 	close_attempt(c);
 	if (c->asked_timeout && refuses_options(text)) {
 		*c->config.refuses_options = true;
@@ -420,7 +441,7 @@ static void try_address(struct pgconn *c)
 		return;
 	}
 	PQsetNoticeReceiver(c->pg, on_notice, c);
-	watch(c, EV_WRITE);
+	step_on(c, EV_WRITE); /* a Unix socket is connected at once */
 	loop_timer_set(&c->timer, share_ms(c));
 }
 
@@ -694,11 +715,11 @@ static void on_rewire(void *arg)
 			take_all(c);
 		return;
 	}
-	c->pump = pgpump_new(c->loop, PQsocket(c->pg), &err);
-	if (!c->pump && c->state == BUSY) /* without one a connection is made all the same */
-		lose(c, err.kind, err.msg);
-	else
+	c->pump = pgpump_new(c->loop, PQsocket(c->pg), c->state == CONNECTING, &err);
+	if (c->pump)
 		watch(c, c->wanted);
+	else
+		lose(c, err.kind, err.msg);
 }
 
 static void on_socket(evutil_socket_t fd, short what, void *arg)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/pg/pglogin.h"
 
 #define CHUNK_BYTES 16384
 
@@ -23,11 +24,33 @@ struct pgpump {
 	ino_t inode; /* of libpq's end */
 	size_t bytes;
 	bool ended; /* the server has, and libpq is told when it has got the rest */
+	bool watches_login;
+	struct pglogin login;
 };
 
 static void move(struct bufferevent *from, struct bufferevent *to)
 {
 	bufferevent_write_buffer(to, bufferevent_get_input(from));
+}
+
+static void end_server(struct pgpump *p)
+{
+	bufferevent_free(p->server);
+	p->server = NULL;
+	p->ended = true;
+	if (evbuffer_get_length(bufferevent_get_output(p->libpq)) == 0)
+		shutdown(bufferevent_getfd(p->libpq), SHUT_WR);
+}
+
+/* What libpq may see of what came. */
+static void move_to_libpq(struct pgpump *p)
+{
+	struct evbuffer *came = bufferevent_get_input(p->server);
+	size_t len = evbuffer_get_length(came);
+
+	if (p->watches_login)
+		len = pglogin_server(&p->login, evbuffer_pullup(came, -1), len);
+	evbuffer_remove_buffer(came, bufferevent_get_output(p->libpq), len);
 }
 
 static void on_server_read(struct bufferevent *bev, void *arg)
@@ -36,9 +59,11 @@ static void on_server_read(struct bufferevent *bev, void *arg)
 
 	loop_enter(p->loop);
 	p->bytes += evbuffer_get_length(bufferevent_get_input(bev));
-	move(bev, p->libpq);
 	/* No more until libpq has taken this. */
 	bufferevent_disable(bev, EV_READ);
+	move_to_libpq(p);
+	if (p->login.asks)
+		end_server(p);
 }
 
 static void on_libpq_written(struct bufferevent *bev, void *arg)
@@ -56,8 +81,17 @@ static void on_libpq_read(struct bufferevent *bev, void *arg)
 	struct pgpump *p = arg;
 
 	loop_enter(p->loop);
-	if (p->server)
-		move(bev, p->server);
+	if (!p->server)
+		return;
+	if (p->watches_login && p->login.state == PGLOGIN_SILENT) {
+		struct evbuffer *said = bufferevent_get_input(bev);
+
+		pglogin_client(&p->login, evbuffer_pullup(said, -1), evbuffer_get_length(said));
+		move_to_libpq(p); /* what came too early */
+	}
+	move(bev, p->server);
+	if (p->login.asks)
+		end_server(p);
 }
 
 /*
@@ -70,12 +104,9 @@ static void on_server_event(struct bufferevent *bev, short what, void *arg)
 
 	(void)what;
 	loop_enter(p->loop);
-	move(bev, p->libpq);
-	bufferevent_free(p->server);
-	p->server = NULL;
-	p->ended = true;
-	if (evbuffer_get_length(bufferevent_get_output(p->libpq)) == 0)
-		shutdown(bufferevent_getfd(p->libpq), SHUT_WR);
+	(void)bev;
+	move_to_libpq(p);
+	end_server(p);
 }
 
 static void on_libpq_event(struct bufferevent *bev, short what, void *arg)
@@ -99,7 +130,7 @@ static ino_t inode_of(int fd)
 	return fstat(fd, &st) == 0 ? st.st_ino : 0;
 }
 
-struct pgpump *pgpump_new(struct loop *loop, int fd, struct err *err)
+struct pgpump *pgpump_new(struct loop *loop, int fd, bool login, struct err *err)
 {
 	struct pgpump *p;
 	int pair[2], moved = fcntl(fd, F_DUPFD_CLOEXEC, 0);
@@ -114,6 +145,7 @@ struct pgpump *pgpump_new(struct loop *loop, int fd, struct err *err)
 	close(pair[0]);
 	p = mem_zalloc(sizeof(*p));
 	p->loop = loop;
+	p->watches_login = login;
 	p->inode = inode_of(fd);
 	p->server = bufferevent_socket_new(loop_base(loop), moved, BEV_OPT_CLOSE_ON_FREE);
 	p->libpq = bufferevent_socket_new(loop_base(loop), pair[1], BEV_OPT_CLOSE_ON_FREE);
@@ -177,4 +209,9 @@ void pgpump_restart(struct pgpump *p)
 size_t pgpump_bytes(const struct pgpump *p)
 {
 	return p ? p->bytes : 0;
+}
+
+const char *pgpump_refused(const struct pgpump *p)
+{
+	return p && !p->login.complained ? p->login.asks : NULL;
 }

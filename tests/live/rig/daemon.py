@@ -96,7 +96,8 @@ class Installation:
 class Daemon(Process):
     """One running kscaled."""
 
-    def __init__(self, installation, directory, name="kscaled", port=None, options=None, env=None, config=None):
+    def __init__(self, installation, directory, name="kscaled", port=None, options=None, env=None, config=None, under=()):
+        """under: words before the command, such as rig.nameserver.under."""
         self.installation = installation
         self.port = port or installation.port
         self.status_port = free_port()
@@ -115,7 +116,7 @@ class Daemon(Process):
             "log-level": "debug",
         }
         flags.update({key.replace("_", "-"): value for key, value in (options or {}).items()})
-        command = [program(), "run"] + [f"--{key}={value}" for key, value in flags.items() if value is not None]
+        command = [*under, program(), "run"] + [f"--{key}={value}" for key, value in flags.items() if value is not None]
         if config:
             command.append(f"--config={config}")
         clean = {"PATH": os.environ["PATH"], "HOME": str(self.state_dir), **(env or {})}
