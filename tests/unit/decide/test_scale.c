@@ -1,44 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "decide/scale.h"
 
-#include "decide/annotations.h"
-#include "decide/verdict.h"
-
 #include "../crd/given.h"
+#include "scale_letters.h"
 
-/* Times of the table: the object is created at 0 s of T, all in milliseconds. */
-#define T            1700000000000
-#define S            1000
-#define NONE         INT32_UNSET
-#define TRIGGERS_MAX 8
-
-static const struct err source_down = { .kind = ERR_TEMPORARY, .msg = "connecting to 10.0.0.7:6379: timed out" };
-
-struct row {
-	const char *name;
-	/* spec; 0 stands for itself, NONE for absent */
-	int32_t min, idle, cooldown_s, initial_s;
-	/*
-	 * facts: one letter per trigger: A active, i inactive, E failing, F falling back, Z falling
-	 * back to 0, and the replicas (-1: unknown)
-	 */
-	const char *triggers;
-	int32_t replicas;
-	int64_t last_active, now;
-	/* wanted */
-	enum scale_rule rule;
-	int32_t to; /* NONE: nothing is written */
-	const char *ready, *active;
-	int64_t last_active_out, until;
-	int trigger;
-};
-
-/*
- * With more facts: P paused, a digit for paused-replicas, I scale-in paused, O scale-out paused, f
- * forced; a letter as of a trigger; cpu and memory.
- */
+/* With more facts: says and composite are letters, resources are cpu and memory. */
 struct wide_row {
-	struct row row;
+	struct scale_row row;
 	const char *says;
 	char composite;
 	size_t resources;
@@ -50,9 +18,8 @@ struct wide_row {
 #define IS_ACTIVE  "True ScalerActive"
 #define NOT_ACTIVE "False ScalerNotActive"
 #define COOLS      "False ScalerCooldown"
-#define NOW        (T + 1000 * S)
 
-static const struct row rows[] = {
+static const struct scale_row rows[] = {
 	/* Active: keda-core.md 3.4, first three rows */
 	{ "active at 0, min unset", NONE, NONE, NONE, NONE, "A", 0, 0, NOW, SCALE_RULE_ACTIVATE, 1, READY, IS_ACTIVE,
 		NOW, 0, 0 },
@@ -325,71 +292,6 @@ static const struct wide_row wide_rows[] = {
 		.resources = 1 },
 };
 
-static struct scaledobject_spec spec_of(const struct row *r)
-{
-	return (struct scaledobject_spec){
-		.polling_interval_s = NONE,
-		.cooldown_s = r->cooldown_s,
-		.initial_cooldown_s = r->initial_s,
-		.idle_replicas = r->idle,
-		.min_replicas = r->min,
-		.max_replicas = NONE,
-	};
-}
-
-static size_t make_triggers(const char *letters, struct verdict_trigger *out)
-{
-	static const char *const names[TRIGGERS_MAX] = { "s0-redis-a", "s1-redis-b", "s2-redis-c", "s3-redis-d",
-		"s4-redis-e", "s5-redis-f", "s6-redis-g", "s7-redis-h" };
-	size_t count = strlen(letters);
-
-	for (size_t i = 0; i < count; i++)
-		out[i] = (struct verdict_trigger){
-			.metric_name = names[i],
-			/* a failing one's reading must not count */
-			.reading = { .value = letters[i] == 'A' ? 12
-					: letters[i] == 'F'     ? 25
-								: 0,
-				.active = strchr("iZ", letters[i]) == NULL },
-			.metric = { .name = names[i], .target = { 5000, QUANTITY_DECIMAL_SI } },
-			.err = letters[i] == 'E' ? &source_down : NULL,
-			.source_err = strchr("EFZ", letters[i]) != NULL ? &source_down : NULL,
-			.failures = strchr("EFZ", letters[i]) != NULL ? 4 : 0,
-			.falling_back = strchr("FZ", letters[i]) != NULL,
-			.fallback_replicas = letters[i] == 'F' ? 5 : 0,
-		};
-	return count;
-}
-
-static struct annotations annotations_of(const char *says)
-{
-	struct annotations d = { .paused_replicas = INT32_UNSET };
-
-	for (; says != NULL && *says != '\0'; says++) {
-		d.paused = d.paused || *says == 'P';
-		d.scale_in_paused = d.scale_in_paused || *says == 'I';
-		d.scale_out_paused = d.scale_out_paused || *says == 'O';
-		d.force_active = d.force_active || *says == 'f';
-		if (*says >= '0' && *says <= '9')
-			d.paused_replicas = *says - '0';
-	}
-	return d;
-}
-
-static struct composite composite_of(char letter)
-{
-	struct composite c = { .value = letter == 'A' ? 12
-			: letter == 'F'               ? 25
-						      : 0,
-		.active = strchr("AF", letter) != NULL,
-		.falling_back = strchr("FZ", letter) != NULL,
-		.failing = letter == 'E' };
-
-	if (c.failing)
-		err_set(&c.err, ERR_INVALID, "spec.advanced.scalingModifiers.formula: it does not work");
-	return c;
-}
-
 static void check_condition(const char *row, const char *wanted, enum condition_status status, const char *reason)
 {
 	char got[100];
@@ -406,11 +308,11 @@ static void check_condition(const char *row, const char *wanted, enum condition_
 
 static void check_row(const struct wide_row *wide)
 {
-	const struct row *r = &wide->row;
-	struct scaledobject_spec spec = spec_of(r);
+	const struct scale_row *r = &wide->row;
+	struct scaledobject_spec spec = row_spec(r);
 	struct verdict_trigger triggers[TRIGGERS_MAX];
-	struct annotations says = annotations_of(wide->says);
-	struct composite composite = composite_of(wide->composite != '\0' ? wide->composite : 'i');
+	struct annotations says = lettered_annotations(wide->says);
+	struct composite composite = lettered_composite(wide->composite != '\0' ? wide->composite : 'i');
 	struct scale_facts facts = {
 		.annotations = wide->says != NULL ? &says : NULL,
 		.composite = wide->composite != '\0' ? &composite : NULL,
@@ -419,7 +321,7 @@ static void check_row(const struct wide_row *wide)
 		.created_unix_ms = T,
 		.now_unix_ms = r->now,
 		.triggers = triggers,
-		.trigger_count = make_triggers(r->triggers, triggers),
+		.trigger_count = lettered_triggers(r->triggers, triggers),
 		.replicas_known = r->replicas >= 0,
 		.replicas = r->replicas,
 		.last_active_unix_ms = r->last_active,
@@ -479,15 +381,15 @@ static void test_messages(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct row r = { .min = NONE, .idle = NONE, .cooldown_s = NONE, .initial_s = NONE };
-		struct scaledobject_spec spec = spec_of(&r);
+		struct scale_row r = { .min = NONE, .idle = NONE, .cooldown_s = NONE, .initial_s = NONE };
+		struct scaledobject_spec spec = row_spec(&r);
 		struct verdict_trigger triggers[TRIGGERS_MAX];
 		struct scale_facts facts = {
 			.spec = &spec,
 			.created_unix_ms = T,
 			.now_unix_ms = NOW,
 			.triggers = triggers,
-			.trigger_count = make_triggers(cases[i].triggers, triggers),
+			.trigger_count = lettered_triggers(cases[i].triggers, triggers),
 			.replicas_known = true,
 			.replicas = cases[i].replicas,
 			.last_active_unix_ms = cases[i].last_active,
@@ -508,7 +410,7 @@ static void check_first(const char *triggers, struct scale_failure got, const ch
 		assert_null(got.err);
 		return;
 	}
-	if (got.err != &source_down)
+	if (got.err != &lettered_failure)
 		fail_msg("%s: nothing instead of %s", triggers, wanted);
 	assert_string_equal(got.metric_name, wanted);
 }
@@ -536,7 +438,7 @@ static void test_first_fallback(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct verdict_trigger triggers[TRIGGERS_MAX];
 		struct scale_facts facts = { .triggers = triggers,
-			.trigger_count = make_triggers(cases[i].triggers, triggers) };
+			.trigger_count = lettered_triggers(cases[i].triggers, triggers) };
 
 		check_first(cases[i].triggers, scale_fallback(&facts), cases[i].falls_back);
 		check_first(cases[i].triggers, scale_failure(&facts), cases[i].fails);
@@ -627,11 +529,11 @@ static void test_properties(void **state)
 	(void)state;
 	seed = 88172645463325252u;
 	for (int i = 0; i < 200000; i++) {
-		struct row r = { .min = random_count(),
+		struct scale_row r = { .min = random_count(),
 			.idle = random_count(),
 			.cooldown_s = random_count(),
 			.initial_s = random_count() };
-		struct scaledobject_spec spec = spec_of(&r);
+		struct scaledobject_spec spec = row_spec(&r);
 		struct verdict_trigger triggers[TRIGGERS_MAX];
 		char letters[TRIGGERS_MAX + 1], text[64];
 		int32_t replicas = random_count();
@@ -649,331 +551,13 @@ static void test_properties(void **state)
 		if (facts.now_unix_ms < 2)
 			facts.now_unix_ms = 2; /* 0 means never */
 		random_letters(letters);
-		facts.trigger_count = make_triggers(letters, triggers);
+		facts.trigger_count = lettered_triggers(letters, triggers);
 		check_properties(&facts, letters);
 		check_end_of_cooldown(facts);
 		d = scale_decide(&facts);
 		scale_explain(&facts, &d, text, sizeof(text));
 		assert_true(strlen(text) > 0 && strlen(text) < sizeof(text));
 	}
-}
-
-/* ---- Words ---- */
-
-struct told {
-	const char *triggers;
-	int32_t min, replicas;
-	int64_t last_active;
-	const char *text;
-	const char *says;
-	char composite;
-	size_t resources;
-	const char *cause; /* of the Event, when activated */
-};
-
-/* NOW is 2023-11-14T22:30:00Z. */
-static const struct told sentences[] = {
-	{ "iA", NONE, 0, 0, "scaling from 0 to 1: active by s1-redis-b 12 of 5", .cause = "triggered by s1-redis-b" },
-	{ "AA", NONE, 4, 0, "the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5", .cause = NULL },
-	{ "A", NONE, 9, 0, "the HPA scales, at maxReplicaCount 9: active by s0-redis-a 12 of 5", .cause = NULL },
-	{ "AE", NONE, 4, 0,
-		"the HPA scales: active by s0-redis-a 12 of 5; failing: s1-redis-b (connecting to 10.0.0.7:6379: timed "
-		"out)",
-		.cause = NULL },
-	{ "iE", NONE, 4, 0,
-		"held at 4: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out)",
-		.cause = NULL },
-	{ "", NONE, 4, 0, "held at 4: no trigger could be asked", .cause = NULL },
-	{ "i", NONE, 4, NOW, "cooling down until 22:35:00: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
-	{ "i", NONE, 4, 0,
-		"in the initial cooldown until 2023-11-15T00:13:20Z: no trigger is active (s0-redis-a 0 of 5)",
-		.cause = NULL },
-	{ "i", NONE, 4, T,
-		"scaling from 4 to 0: no trigger is active (s0-redis-a 0 of 5) and the cooldown of 300 s is over",
-		.cause = NULL },
-	{ "i", 2, 1, T, "scaling from 1 to 2: fewer than minReplicaCount, and no trigger is active (s0-redis-a 0 of 5)",
-		.cause = "triggered by " },
-	{ "i", NONE, 0, T, "at rest with 0: no trigger is active (s0-redis-a 0 of 5)", .cause = NULL },
-	{ "i", NONE, -1, T, "the replicas of the target cannot be read", .cause = NULL },
-	{ "AAAAAAA", NONE, 4, 0,
-		"the HPA scales: active by s0-redis-a 12 of 5, s1-redis-b 12 of 5, s2-redis-c 12 of 5, s3-redis-d 12 "
-		"of 5, s4-redis-e 12 of 5 and 2 more",
-		.cause = NULL },
-	/* annotations */
-	{ "A", NONE, 4, T, "paused by annotation autoscaling.keda.sh/paused", "P", .cause = NULL },
-	{ "A", NONE, 5, T, "paused at 5 replicas by annotation autoscaling.keda.sh/paused-replicas", "P5",
-		.cause = NULL },
-	{ "A", NONE, 1, T, "paused at 1 replica by annotation autoscaling.keda.sh/paused-replicas", "P1",
-		.cause = NULL },
-	{ "A", NONE, 3, T, "scaling from 3 to 5: paused at these by annotation autoscaling.keda.sh/paused-replicas",
-		"P5", .cause = "" },
-	{ "i", NONE, 4, T,
-		"held at 4 by annotation autoscaling.keda.sh/paused-scale-in: no trigger is active (s0-redis-a 0 of 5)",
-		"I", .cause = NULL },
-	{ "A", NONE, 0, T, "held at 0 by annotation autoscaling.keda.sh/paused-scale-out: active by s0-redis-a 12 of 5",
-		"O", .cause = NULL },
-	{ "i", 2, 1, T,
-		"held at 1 by annotation autoscaling.keda.sh/paused-scale-out: fewer than minReplicaCount, and no "
-		"trigger is active (s0-redis-a 0 of 5)",
-		"O", .cause = NULL },
-	{ "i", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f",
-		.cause = "caused by forced activation annotation" },
-	{ "A", NONE, 0, T, "scaling from 0 to 1: active by annotation autoscaling.keda.sh/force-activation", "f",
-		.cause = "caused by forced activation annotation" },
-	{ "E", NONE, 4, T,
-		"the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: s0-redis-a "
-		"(connecting to 10.0.0.7:6379: timed out)",
-		"f", .cause = NULL },
-	/* fallback */
-	{ "F", NONE, 4, T,
-		"the HPA scales: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: connecting "
-		"to 10.0.0.7:6379: timed out",
-		.cause = NULL },
-	{ "F", NONE, 0, T,
-		"scaling from 0 to 1: active by fallback; s0-redis-a falls back to 5 replicas after 4 failures: "
-		"connecting to 10.0.0.7:6379: timed out",
-		.cause = "triggered by s0-redis-a" },
-	{ "AF", NONE, 4, T,
-		"the HPA scales: active by s0-redis-a 12 of 5; s1-redis-b falls back to 5 replicas after 4 failures: "
-		"connecting to 10.0.0.7:6379: timed out",
-		.cause = NULL },
-	{ "Z", NONE, 4, T,
-		"scaling from 4 to 0: no trigger is active and the cooldown of 300 s is over; s0-redis-a falls back to "
-		"0 replicas after 4 failures: connecting to 10.0.0.7:6379: timed out",
-		.cause = NULL },
-	{ "iZ", NONE, 0, T,
-		"at rest with 0: no trigger is active (s0-redis-a 0 of 5); s1-redis-b falls back to 0 replicas after 4 "
-		"failures: connecting to 10.0.0.7:6379: timed out",
-		.cause = NULL },
-	/* composite */
-	{ "ii", NONE, 0, T, "scaling from 0 to 1: active by composite-metric 12 of 2.5 (active above 3)", NULL, 'A',
-		.cause = "triggered by composite-metric" },
-	{ "AA", NONE, 0, T, "at rest with 0: no trigger is active (composite-metric 0 of 2.5 (active above 3))", NULL,
-		'i', .cause = NULL },
-	{ "AA", NONE, 4, T,
-		"held at 4: no trigger is active, but failing: spec.advanced.scalingModifiers.formula: it does not "
-		"work",
-		NULL, 'E', .cause = NULL },
-	{ "AA", NONE, 4, T,
-		"the HPA scales: active by annotation autoscaling.keda.sh/force-activation; failing: "
-		"spec.advanced.scalingModifiers.formula: it does not work",
-		"f", 'E', .cause = NULL },
-	{ "iF", NONE, 4, T,
-		"the HPA scales: active by composite-metric 25 of 2.5 by fallback; s1-redis-b falls back to 5 replicas "
-		"after 4 failures: connecting to 10.0.0.7:6379: timed out",
-		NULL, 'F', .cause = NULL },
-	/* cpu and memory */
-	{ "", NONE, 4, T, "the HPA scales: active by cpu and memory triggers alone, which always are", NULL, '\0', 2,
-		.cause = NULL },
-	{ "", NONE, 0, T, "scaling from 0 to 1: active by cpu and memory triggers alone, which always are", NULL, '\0',
-		1, "triggered by cpu and memory triggers alone, which are always active" },
-};
-
-static void test_explain(void **state)
-{
-	uint64_t marks[sizeof(sentences) / sizeof(sentences[0])];
-	struct scaling_modifiers modifiers = { .formula = (char[]){ "a" },
-		.target = (char[]){ "2.5" },
-		.activation_target = (char[]){ "3" } };
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
-		const struct told *t = &sentences[i];
-		struct row r = { .min = t->min, .idle = NONE, .cooldown_s = NONE, .initial_s = 7200 };
-		struct scaledobject_spec spec = spec_of(&r);
-		struct verdict_trigger triggers[TRIGGERS_MAX];
-		struct annotations says = annotations_of(t->says);
-		struct composite composite = composite_of(t->composite != '\0' ? t->composite : 'i');
-		struct scale_facts facts = {
-			.spec = &spec,
-			.created_unix_ms = T,
-			.now_unix_ms = NOW,
-			.triggers = triggers,
-			.trigger_count = make_triggers(t->triggers, triggers),
-			.annotations = &says,
-			.composite = t->composite != '\0' ? &composite : NULL,
-			.resource_count = t->resources,
-			.replicas_known = t->replicas >= 0,
-			.replicas = t->replicas,
-			.last_active_unix_ms = t->last_active,
-		};
-		struct scale_decision d;
-		char text[512];
-
-		spec.max_replicas = 9;
-		spec.modifiers = t->composite != '\0' ? &modifiers : NULL;
-		d = scale_decide(&facts);
-		assert_ptr_equal(scale_explain(&facts, &d, text, sizeof(text)), text);
-		assert_string_equal(text, t->text);
-		if (d.act && d.rule == SCALE_RULE_ACTIVATE)
-			assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), t->cause);
-		marks[i] = scale_mark(&facts, &d);
-		assert_true(scale_mark(&facts, &d) == marks[i]);
-		for (size_t j = 0; j < i; j++)
-			assert_true(strcmp(sentences[j].text, t->text) == 0 || marks[j] != marks[i]);
-	}
-}
-
-/* Each fact that is told moves the mark, and what is only time does not. */
-static void test_mark(void **state)
-{
-	struct scaledobject_spec spec = { .min_replicas = NONE,
-		.idle_replicas = NONE,
-		.cooldown_s = NONE,
-		.initial_cooldown_s = NONE,
-		.max_replicas = NONE };
-	struct err other = { .kind = ERR_TEMPORARY, .msg = "refused" };
-	struct verdict_trigger triggers[TRIGGERS_MAX];
-	struct composite composite = composite_of('A');
-	struct annotations says = { .paused_replicas = INT32_UNSET };
-	struct scale_facts facts = { .spec = &spec,
-		.now_unix_ms = NOW,
-		.annotations = &says,
-		.triggers = triggers,
-		.trigger_count = make_triggers("AE", triggers),
-		.composite = &composite,
-		.replicas_known = true,
-		.replicas = 1 };
-	struct scale_decision d = scale_decide(&facts), later;
-	uint64_t mark = scale_mark(&facts, &d);
-
-	(void)state;
-	facts.now_unix_ms += 5000;
-	later = scale_decide(&facts);
-	assert_true(later.last_active_unix_ms != d.last_active_unix_ms);
-	assert_true(scale_mark(&facts, &later) == mark);
-#define MOVES(lvalue, value)                                                                                           \
-	do {                                                                                                           \
-		__typeof__(lvalue) was = (lvalue);                                                                     \
-		(lvalue) = (value);                                                                                    \
-		assert_true(scale_mark(&facts, &d) != mark);                                                           \
-		(lvalue) = was;                                                                                        \
-		assert_true(scale_mark(&facts, &d) == mark);                                                           \
-	} while (0)
-	MOVES(d.rule, SCALE_RULE_INACTIVE);
-	MOVES(d.act, !d.act);
-	MOVES(d.replicas, d.replicas + 1);
-	MOVES(d.active, !d.active);
-	MOVES(d.forced, !d.forced);
-	MOVES(d.failing, !d.failing);
-	MOVES(d.last_active_unix_ms, 0);
-	MOVES(d.until_unix_ms, NOW + 1);
-	MOVES(d.trigger, d.trigger + 1);
-	MOVES(spec.max_replicas, 7);
-	MOVES(spec.cooldown_s, 7);
-	MOVES(says.paused_replicas, 7);
-	MOVES(facts.replicas, 7);
-	MOVES(facts.resource_count, 1);
-	MOVES(facts.trigger_count, 1);
-	MOVES(facts.composite, NULL);
-	MOVES(composite.value, 7);
-	MOVES(composite.active, !composite.active);
-	MOVES(composite.failing, !composite.failing);
-	MOVES(composite.falling_back, !composite.falling_back);
-	MOVES(triggers[0].metric_name, "s0-redis-other");
-	MOVES(triggers[0].reading.value, 7);
-	MOVES(triggers[0].reading.active, false);
-	MOVES(triggers[0].metric.target.milli, 7);
-	MOVES(triggers[0].activation, 7);
-	MOVES(triggers[0].failures, 7);
-	MOVES(triggers[0].falling_back, true);
-	MOVES(triggers[0].fallback_replicas, 7);
-	MOVES(triggers[1].err, &other);
-	MOVES(triggers[0].source_err, &other);
-	MOVES(triggers[1].fallback_trouble, "no pod of the target is ready");
-#undef MOVES
-	d.until_unix_ms = NOW + 1;
-	mark = scale_mark(&facts, &d);
-	facts.now_unix_ms += 24 * 3600 * 1000;
-	assert_true(scale_mark(&facts, &d) != mark); /* the time is told with its day */
-}
-
-/* What a trigger's own activation is, why it has no fallback, and that a formula gets nil. */
-static void test_explain_details(void **state)
-{
-	struct scaledobject_spec spec = { .min_replicas = NONE,
-		.idle_replicas = NONE,
-		.cooldown_s = NONE,
-		.initial_cooldown_s = NONE,
-		.max_replicas = NONE };
-	struct verdict_trigger triggers[TRIGGERS_MAX];
-	struct composite composite = composite_of('A');
-	struct scale_facts facts = { .spec = &spec,
-		.now_unix_ms = NOW,
-		.triggers = triggers,
-		.trigger_count = make_triggers("iE", triggers),
-		.replicas_known = true,
-		.replicas = 1 };
-	struct scale_decision d;
-	char text[512];
-
-	(void)state;
-	triggers[0].activation = 2.5;
-	triggers[1].fallback_trouble = "no pod of the target is ready";
-	d = scale_decide(&facts);
-	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
-		"held at 1: no trigger is active, but failing: s1-redis-b (connecting to 10.0.0.7:6379: timed out; no "
-		"fallback: no pod of the target is ready)");
-	facts.trigger_count = 1;
-	facts.replicas = 0;
-	d = scale_decide(&facts);
-	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
-		"at rest with 0: no trigger is active (s0-redis-a 0 of 5 (active above 2.5))");
-	facts.trigger_count = make_triggers("F", triggers);
-	triggers[0].fallback_replicas = -1;
-	facts.composite = &composite;
-	facts.replicas = 3;
-	d = scale_decide(&facts);
-	assert_string_equal(scale_explain(&facts, &d, text, sizeof(text)),
-		"the HPA scales: active by composite-metric 12; s0-redis-a is nil in the formula after 4 failures: "
-		"connecting to 10.0.0.7:6379: timed out");
-}
-
-/* However little room there is, the text ends with a whole character. */
-static void test_explain_cut(void **state)
-{
-	struct scaledobject_spec spec = { .min_replicas = NONE,
-		.idle_replicas = NONE,
-		.cooldown_s = NONE,
-		.initial_cooldown_s = NONE };
-	struct verdict_trigger trigger = { .metric_name = "s0-\xC3\xA4\xE2\x82\xAC\xF0\x9F\x90\x98",
-		.reading = { 1, true } };
-	struct scale_facts facts = { .spec = &spec,
-		.now_unix_ms = NOW,
-		.triggers = &trigger,
-		.trigger_count = 1,
-		.replicas_known = true,
-		.replicas = 1 };
-	struct scale_decision d = scale_decide(&facts);
-	char whole[100], text[100];
-
-	(void)state;
-	scale_explain(&facts, &d, whole, sizeof(whole));
-	for (size_t size = 1; size <= strlen(whole) + 1; size++) {
-		size_t len;
-
-		memset(text, 'x', sizeof(text));
-		scale_explain(&facts, &d, text, size);
-		len = strlen(text);
-		assert_true(len < size && len + 4 > size - 1);
-		assert_memory_equal(text, whole, len);
-		assert_false(((unsigned char)whole[len] & 0xC0) == 0x80);
-	}
-	assert_string_equal(text, whole);
-}
-
-static void test_active_names(void **state)
-{
-	struct verdict_trigger triggers[TRIGGERS_MAX];
-	struct scale_facts facts = { .triggers = triggers, .trigger_count = make_triggers("AiEA", triggers) };
-	struct scale_decision d = { .active = true };
-	char text[64];
-
-	(void)state;
-	assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), "triggered by s0-redis-a;s3-redis-d");
-	assert_string_equal(scale_cause(&facts, &d, text, 26), "triggered by s0-redis-a;s");
-	facts.trigger_count = make_triggers("iE", triggers);
-	assert_string_equal(scale_cause(&facts, &d, text, sizeof(text)), "triggered by ");
 }
 
 static void test_rule_names(void **state)
@@ -994,11 +578,6 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_first_fallback),
 		cmocka_unit_test(test_properties),
-		cmocka_unit_test(test_explain),
-		cmocka_unit_test(test_explain_details),
-		cmocka_unit_test(test_mark),
-		cmocka_unit_test(test_explain_cut),
-		cmocka_unit_test(test_active_names),
 		cmocka_unit_test(test_rule_names),
 	};
 
