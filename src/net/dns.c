@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "net/dns.h"
 
-#include <event2/dns.h>
+#include <arpa/inet.h>
 #include <event2/util.h>
-#include <netdb.h>
-#include <stdio.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "net/names.h"
 
-/*
- * evdns may call back at once, later, or after it was cancelled, so a lookup lives until both its
- * evdns query and its owner are through with it: `query_open` is evdns' share, `fn` the owner's.
- */
 struct dns_lookup {
 	struct loop *loop;
-	struct evdns_getaddrinfo_request *query;
-	bool query_open;
-	int gai_error; /* 0 when the query went well */
+	struct names_asker asker;
 	char *host;
+	uint16_t port;
+	const char *why; /* a constant text, when there is no address */
 	dns_fn fn;
 	void *arg;
 	struct loop_task tell;
@@ -40,71 +36,62 @@ static void on_tell(void *arg)
 	if (l->count) {
 		l->fn(l->arg, l->addresses, l->count, NULL);
 	} else {
-		err_set(&err, ERR_TEMPORARY, "looking up %s: %s", l->host,
-			l->gai_error ? evutil_gai_strerror(l->gai_error) : "no address");
+		err_set(&err, ERR_TEMPORARY, "looking up %s: %s", l->host, l->why);
 		l->fn(l->arg, NULL, 0, &err);
 	}
 	lookup_free(l);
 }
 
-static bool have_address(const struct dns_lookup *l, const struct evutil_addrinfo *ai)
+static void set_port(struct dns_address *address, uint16_t port)
 {
-	for (size_t i = 0; i < l->count; i++) {
-		if (l->addresses[i].len == ai->ai_addrlen &&
-			memcmp(&l->addresses[i].sa, ai->ai_addr, ai->ai_addrlen) == 0)
-			return true;
-	}
-	return false;
+	if (address->sa.ss_family == AF_INET)
+		((struct sockaddr_in *)&address->sa)->sin_port = htons(port);
+	else if (address->sa.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&address->sa)->sin6_port = htons(port);
 }
 
-static void keep_addresses(struct dns_lookup *l, const struct evutil_addrinfo *list)
-{
-	for (; list && l->count < DNS_ADDRESSES_MAX; list = list->ai_next) {
-		if (list->ai_addrlen > sizeof(l->addresses[0].sa) || have_address(l, list))
-			continue;
-		memcpy(&l->addresses[l->count].sa, list->ai_addr, list->ai_addrlen);
-		l->addresses[l->count].len = (socklen_t)list->ai_addrlen;
-		l->count++;
-	}
-}
-
-static void on_query(int result, struct evutil_addrinfo *list, void *arg)
+static void on_found(void *arg, const struct dns_address *addresses, size_t count, const char *why)
 {
 	struct dns_lookup *l = arg;
 
-	l->query_open = false;
-	l->query = NULL;
-	l->gai_error = result;
-	if (l->fn) {
-		loop_enter(l->loop);
-		keep_addresses(l, list);
-		loop_task_queue(l->loop, &l->tell);
-	} else {
-		lookup_free(l);
+	for (l->count = 0; l->count < count; l->count++) {
+		l->addresses[l->count] = addresses[l->count];
+		set_port(&l->addresses[l->count], l->port);
 	}
-	if (list)
-		evutil_freeaddrinfo(list);
+	l->why = why;
+	loop_task_queue(l->loop, &l->tell);
+}
+
+/* An address that is written as such; an IPv6 one may name its interface ("fe80::1%eth0"). */
+static bool read_literal(const char *host, struct dns_address *address)
+{
+	struct evutil_addrinfo hints = { .ai_flags = EVUTIL_AI_NUMERICHOST, .ai_socktype = SOCK_STREAM }, *found;
+
+	if (evutil_getaddrinfo(host, NULL, &hints, &found))
+		return false;
+	memset(address, 0, sizeof(*address));
+	address->len = (socklen_t)found->ai_addrlen;
+	memcpy(&address->sa, found->ai_addr, found->ai_addrlen);
+	evutil_freeaddrinfo(found);
+	return true;
 }
 
 struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg)
 {
 	struct dns_lookup *l = mem_zalloc(sizeof(*l));
-	struct evutil_addrinfo hints = { .ai_family = AF_UNSPEC,
-		.ai_socktype = SOCK_STREAM,
-		.ai_protocol = IPPROTO_TCP };
-	struct evdns_getaddrinfo_request *query;
-	char service[8];
+	struct dns_address literal;
 
 	l->loop = loop;
 	l->host = mem_dup(host);
+	l->port = port;
 	l->fn = fn;
 	l->arg = arg;
+	l->asker = (struct names_asker){ .fn = on_found, .arg = l };
 	loop_task_init(&l->tell, on_tell, l);
-	l->query_open = true;
-	snprintf(service, sizeof(service), "%u", port);
-	query = evdns_getaddrinfo(loop_dns(loop), host, service, &hints, on_query, l);
-	if (l->query_open)
-		l->query = query;
+	if (read_literal(host, &literal))
+		on_found(l, &literal, 1, NULL);
+	else
+		names_ask(loop_names(loop), host, &l->asker);
 	return l;
 }
 
@@ -112,10 +99,8 @@ void dns_lookup_cancel(struct dns_lookup *l)
 {
 	if (!l)
 		return;
-	l->fn = NULL;
 	loop_task_cancel(l->loop, &l->tell);
-	if (l->query_open)
-		evdns_getaddrinfo_cancel(l->query); /* on_query comes later and frees */
-	else
-		lookup_free(l);
+	if (l->asker.name)
+		names_leave(loop_names(l->loop), &l->asker);
+	lookup_free(l);
 }

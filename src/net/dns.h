@@ -3,9 +3,9 @@
 #define NET_DNS_H
 
 /*
- * Names to addresses without blocking and without threads (net/resolver). One query per lookup;
- * nothing is cached here. Costs nothing until the first name is asked for, and nothing waits while
- * no query is open.
+ * Names to addresses without blocking and without threads: net/names says when a name server is
+ * asked, net/resolver asks it. Costs nothing until the first name is asked for, and nothing waits
+ * while nobody wants one.
  */
 
 #include <stddef.h>
@@ -13,14 +13,8 @@
 #include <sys/socket.h>
 
 #include "base/err.h"
+#include "net/dnsaddress.h"
 #include "net/loop.h"
-
-#define DNS_ADDRESSES_MAX 16
-
-struct dns_address {
-	struct sockaddr_storage sa;
-	socklen_t len;
-};
 
 /*
  * Addresses are borrowed for the call; count is 0 with err (temporary: the name may appear, the

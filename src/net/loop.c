@@ -11,7 +11,7 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/resolver.h"
+#include "net/names.h"
 #include "net/sourcerules.h"
 
 /* Tasks that queue tasks may go on for so many rounds before the sockets get their turn again. */
@@ -27,7 +27,7 @@ struct loop_signal {
 
 struct loop {
 	struct event_base *base;
-	struct resolver *resolver; /* NULL until somebody asks for a name */
+	struct names *names; /* NULL until somebody asks for a name */
 	struct sourcerules source_rules;
 	struct loop_signal *signals;
 	struct loop_task *first, *last; /* work put off, oldest first */
@@ -137,8 +137,8 @@ void loop_free(struct loop *loop)
 	if (!loop)
 		return;
 	run_tasks(loop, UINT32_MAX);
-	resolver_free(loop->resolver);
-	/* Closed bufferevents and abandoned name queries end in libevent's own deferred calls. */
+	names_free(loop->names);
+	/* Closed bufferevents end in libevent's own deferred calls. */
 	event_base_loop(loop->base, EVLOOP_NONBLOCK);
 	run_tasks(loop, UINT32_MAX);
 	free_signals(loop);
@@ -156,11 +156,16 @@ struct sourcerules *loop_source_rules(struct loop *loop)
 	return &loop->source_rules;
 }
 
-struct evdns_base *loop_dns(struct loop *loop)
+static void on_names_work(void *arg)
 {
-	if (!loop->resolver)
-		loop->resolver = resolver_new(loop->base);
-	return resolver_base(loop->resolver);
+	loop_enter(arg);
+}
+
+struct names *loop_names(struct loop *loop)
+{
+	if (!loop->names)
+		loop->names = names_new(loop->base, on_names_work, loop);
+	return loop->names;
 }
 
 /* ---- Turns ---- */

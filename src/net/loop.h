@@ -14,7 +14,7 @@
 #include "base/err.h"
 
 struct event_base;
-struct evdns_base;
+struct names;
 struct loop;
 struct sourcerules;
 
@@ -24,9 +24,8 @@ typedef void (*loop_fn)(void *arg);
 struct loop *loop_new(struct err *err);
 void loop_free(struct loop *loop); /* runs the work put off, then frees; timers must be done before */
 
-struct event_base *loop_base(struct loop *loop); /* borrowed, for the rest of net */
-struct evdns_base *loop_dns(struct loop *loop);  /* borrowed; made when first asked for, from /etc/resolv.conf and
-						    /etc/hosts, so that "localhost" works without a server */
+struct event_base *loop_base(struct loop *loop);          /* borrowed, for the rest of net */
+struct names *loop_names(struct loop *loop);              /* borrowed, for net/dns; made when first asked for */
 struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; where triggers' servers may be */
 
 /* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */

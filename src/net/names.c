@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/names.h"
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "net/resolver.h"
+
+#define SWEEP_MS  1000
+#define FORGET_MS 60000 /* how often a name has failed is remembered so long */
+
+enum name_state { IDLE, RESTING, QUEUED, ASKED };
+
+struct known_name {
+	char *host;
+	struct names *names;
+	enum name_state state;
+	struct names_asker *askers;
+	unsigned failures; /* in a row */
+	bool counts_as_failed;
+	int64_t until_ms; /* what is known stands, or the rest lasts, until then */
+	const char *why;  /* when there is no address; NULL: nothing is known */
+	size_t count;
+	struct dns_address *addresses;
+	struct event *rested;
+	struct known_name *prev, *next; /* in a queue */
+	UT_hash_handle hh;
+};
+
+struct names {
+	struct event_base *base;
+	void (*on_work)(void *arg);
+	void *arg;
+	struct resolver *resolver;
+	struct known_name *known;
+	struct known_name *fresh, *failed; /* queues */
+	size_t asked, failed_asked;
+	bool filling;
+	unsigned generation;
+	int64_t swept_ms;
+};
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_BOOTTIME, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- Names that are known ---- */
+
+static void forget(struct names *n, struct known_name *name)
+{
+	HASH_DEL(n->known, name);
+	if (name->rested)
+		event_free(name->rested);
+	mem_free_ptr(&name->addresses);
+	mem_free_ptr(&name->host);
+	mem_free_ptr(&name);
+}
+
+static void sweep(struct names *n, int64_t now)
+{
+	struct known_name *name, *next;
+
+	if (now - n->swept_ms < SWEEP_MS)
+		return;
+	n->swept_ms = now;
+	HASH_ITER (hh, n->known, name, next) {
+		if (!name->askers && name->state == IDLE && now >= name->until_ms + (name->failures ? FORGET_MS : 0))
+			forget(n, name);
+	}
+}
+
+/* Other servers and another search list may know better. */
+static void distrust(struct names *n)
+{
+	struct known_name *name, *next;
+
+	HASH_ITER (hh, n->known, name, next) {
+		name->until_ms = 0;
+		name->failures = 0;
+	}
+}
+
+static struct known_name *find(struct names *n, const char *host)
+{
+	struct known_name *name;
+
+	HASH_FIND_STR(n->known, host, name);
+	if (name || HASH_COUNT(n->known) >= NAMES_REMEMBER_MAX)
+		return name;
+	name = mem_zalloc(sizeof(*name));
+	name->host = mem_dup(host);
+	name->names = n;
+	HASH_ADD_KEYPTR(hh, n->known, name->host, strlen(name->host), name);
+	return name;
+}
+
+/* ---- Asking ---- */
+
+static void fill(struct names *n);
+
+static void tell_all(struct known_name *name, const struct dns_address *addresses, size_t count, const char *why)
+{
+	while (name->askers) {
+		struct names_asker *a = name->askers;
+
+		DL_DELETE(name->askers, a);
+		a->name = NULL;
+		a->fn(a->arg, addresses, count, why);
+	}
+}
+
+static void keep(struct known_name *name, const struct resolver_answer *answer)
+{
+	mem_free_ptr(&name->addresses);
+	name->count = answer->verdict == RESOLVER_FOUND ? answer->count : 0;
+	name->why = answer->verdict == RESOLVER_NONE ? answer->why : NULL;
+	if (name->count) {
+		name->addresses = mem_array(name->count, sizeof(*name->addresses));
+		memcpy(name->addresses, answer->addresses, name->count * sizeof(*name->addresses));
+	}
+}
+
+static int64_t kept_ms(struct known_name *name, const struct resolver_answer *answer)
+{
+	int64_t ms = NAMES_REST_MS;
+
+	if (answer->verdict != RESOLVER_FAILED) {
+		name->failures = 0;
+		ms = answer->verdict == RESOLVER_NONE ? NAMES_NONE_MS : answer->ttl_ms;
+		return ms < NAMES_KEEP_MAX_MS ? ms : NAMES_KEEP_MAX_MS;
+	}
+	for (unsigned i = 0; i < name->failures && ms < NAMES_REST_MAX_MS; i++)
+		ms *= 2;
+	name->failures++;
+	return ms < NAMES_REST_MAX_MS ? ms : NAMES_REST_MAX_MS;
+}
+
+static void on_answer(void *arg, const struct resolver_answer *answer)
+{
+	struct known_name *name = arg;
+	struct names *n = name->names;
+
+	n->asked--;
+	if (name->counts_as_failed)
+		n->failed_asked--;
+	name->state = IDLE;
+	keep(name, answer);
+	name->until_ms = now_ms() + kept_ms(name, answer);
+	tell_all(name, answer->addresses, answer->verdict == RESOLVER_FOUND ? answer->count : 0, answer->why);
+	fill(n);
+}
+
+static void put(struct names *n, struct known_name *name)
+{
+	name->counts_as_failed = name->failures > 0;
+	name->state = ASKED;
+	n->asked++;
+	if (name->counts_as_failed)
+		n->failed_asked++;
+	resolver_ask(n->resolver, name->host, on_answer, name);
+}
+
+/* The next name of a queue that somebody still waits for. */
+static struct known_name *next_of(struct known_name **queue)
+{
+	struct known_name *name;
+
+	while ((name = *queue) != NULL) {
+		DL_DELETE(*queue, name);
+		if (name->askers)
+			return name;
+		name->state = IDLE;
+	}
+	return NULL;
+}
+
+/* An answer may come at once, from a file: that must not ask for the next one in its own call. */
+static void fill(struct names *n)
+{
+	struct known_name *name;
+
+	if (n->filling)
+		return;
+	n->filling = true;
+	while (n->asked < NAMES_ASKED_MAX && (name = next_of(&n->fresh)) != NULL)
+		put(n, name);
+	while (n->asked < NAMES_ASKED_MAX && n->failed_asked < NAMES_FAILED_MAX && (name = next_of(&n->failed)) != NULL)
+		put(n, name);
+	n->filling = false;
+}
+
+static void enqueue(struct names *n, struct known_name *name)
+{
+	name->state = QUEUED;
+	if (name->failures)
+		DL_APPEND(n->failed, name);
+	else
+		DL_APPEND(n->fresh, name);
+	fill(n);
+}
+
+static void on_rested(evutil_socket_t fd, short what, void *arg)
+{
+	struct known_name *name = arg;
+	struct names *n = name->names;
+
+	(void)fd;
+	(void)what;
+	if (n->on_work)
+		n->on_work(n->arg);
+	name->state = IDLE;
+	if (name->askers)
+		enqueue(n, name);
+}
+
+static void rest(struct names *n, struct known_name *name, int64_t ms)
+{
+	struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+
+	if (!name->rested)
+		name->rested = evtimer_new(n->base, on_rested, name);
+	event_add(name->rested, &tv);
+	name->state = RESTING;
+}
+
+/* ---- Outside ---- */
+
+struct names *names_new(struct event_base *base, void (*on_work)(void *arg), void *arg)
+{
+	struct names *n = mem_zalloc(sizeof(*n));
+
+	n->base = base;
+	n->on_work = on_work;
+	n->arg = arg;
+	n->resolver = resolver_new(base, on_work, arg);
+	return n;
+}
+
+void names_free(struct names *n)
+{
+	struct known_name *name, *next;
+
+	if (!n)
+		return;
+	resolver_free(n->resolver);
+	HASH_ITER (hh, n->known, name, next) {
+		forget(n, name);
+	}
+	mem_free_ptr(&n);
+}
+
+void names_ask(struct names *n, const char *host, struct names_asker *a)
+{
+	int64_t now = now_ms();
+	unsigned generation = resolver_generation(n->resolver);
+	struct known_name *name;
+
+	sweep(n, now);
+	if (generation != n->generation)
+		distrust(n);
+	n->generation = generation;
+	name = find(n, host);
+	a->name = NULL;
+	if (!name) {
+		a->fn(a->arg, NULL, 0, "too many names are being looked up");
+		return;
+	}
+	if (name->state == IDLE && now < name->until_ms && (name->count || name->why)) {
+		a->fn(a->arg, name->addresses, name->count, name->why);
+		return;
+	}
+	a->name = name;
+	DL_APPEND(name->askers, a);
+	if (name->state == IDLE && name->failures && now < name->until_ms)
+		rest(n, name, name->until_ms - now);
+	else if (name->state == IDLE)
+		enqueue(n, name);
+}
+
+void names_leave(struct names *n, struct names_asker *a)
+{
+	(void)n;
+	if (a->name)
+		DL_DELETE(a->name->askers, a);
+	a->name = NULL;
+}
+
+struct resolver *names_resolver(struct names *n)
+{
+	return n->resolver;
+}
