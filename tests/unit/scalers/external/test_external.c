@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "../tlsrows.h"
 #include "base/mem.h"
-#include "net/tlsrules.h"
 #include "scalers/external/external.h"
 #include "scalers/external/externalmessages.h"
 #include "scalers/external/externalscaler.pb-c.h"
@@ -532,40 +532,23 @@ static void streams_say_look_now_and_come_back(void **state)
 	end();
 }
 
-/* Only what cannot end in the clear. */
+static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)
+{
+	return build("external", metadata, auth, "web", out, err);
+}
+
 static void tls_may_be_required(void **state)
 {
-	static const struct {
-		const char *metadata, *auth;
-		bool is_tls;
-	} rows[] = {
+	static const struct tlsrow rows[] = {
 		{ NEEDED, NULL, false },
 		{ NEEDED "|enableTLS=false", NULL, false },
 		{ NEEDED "|enableTLS=true", NULL, true },
 		{ NEEDED "|enableTLS=true|unsafeSsl=true", NULL, true },
 		{ NEEDED, "caCert=y", true },
 	};
-	const struct tlsrules_config required = { .required = true };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct scaler s;
-		struct err err = { 0 };
-
-		assert_int_equal(build("external", rows[i].metadata, rows[i].auth, "web", &s, &err), 0);
-		scaler_done(&s);
-		assert_int_equal(tlsrules_set(&required, &err), 0);
-		assert_int_equal(build("external", rows[i].metadata, rows[i].auth, "web", &s, &err),
-			rows[i].is_tls ? 0 : -1);
-		tlsrules_done();
-		if (rows[i].is_tls) {
-			scaler_done(&s);
-			continue;
-		}
-		assert_int_equal(err.kind, ERR_DENIED);
-		assert_non_null(strstr(err.msg,
-			"without TLS it is not asked, as kscaled runs with --require-tls: set enableTLS"));
-	}
+	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "set enableTLS");
 }
 
 int main(void)

@@ -12,8 +12,9 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
+#include "../tlsrows.h"
+#include "base/mem.h"
 #include "net/mysql/mysqlpool.h"
-#include "net/tlsrules.h"
 #include "scalers/params.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
@@ -296,13 +297,14 @@ static void nobody_there(void **state)
 	assert_int_equal(told.kind, ERR_NONE);
 }
 
-/* Only what cannot end in the clear. */
+static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)
+{
+	return build(metadata, auth, NULL, NULL, out, err);
+}
+
 static void tls_may_be_required(void **state)
 {
-	static const struct {
-		const char *metadata, *auth;
-		bool is_tls;
-	} rows[] = {
+	static const struct tlsrow rows[] = {
 		{ Q AT, NULL, false },
 		{ Q AT "tls=false", NULL, false },
 		{ Q AT "tls=preferred", NULL, false },
@@ -315,26 +317,9 @@ static void tls_may_be_required(void **state)
 		{ Q, "connectionString=u:p@tcp(h:1)/d?allowFallbackToPlaintext=true&tls=skip-verify", false },
 		{ Q, "connectionString=u:p@tcp(h:1)/d?tls=true", true },
 	};
-	const struct tlsrules_config required = { .required = true };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct scaler s;
-		struct err err = { 0 };
-
-		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), 0);
-		scaler_done(&s);
-		assert_int_equal(tlsrules_set(&required, &err), 0);
-		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), rows[i].is_tls ? 0 : -1);
-		tlsrules_done();
-		if (rows[i].is_tls) {
-			scaler_done(&s);
-			continue;
-		}
-		assert_int_equal(err.kind, ERR_DENIED);
-		assert_non_null(
-			strstr(err.msg, "without TLS it is not asked, as kscaled runs with --require-tls: set tls"));
-	}
+	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "set tls");
 }
 
 int main(void)

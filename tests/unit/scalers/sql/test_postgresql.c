@@ -12,7 +12,8 @@
 #include <cmocka.h>
 
 #include "../pairs.h"
-#include "net/tlsrules.h"
+#include "../tlsrows.h"
+#include "base/mem.h"
 #include "scalers/scaler.h"
 #include "scalers/scalerbuild.h"
 #include "scalers/sources.h"
@@ -255,13 +256,14 @@ static void statements(void **state)
 	}
 }
 
-/* Only what cannot end in the clear. */
+static int build_of_row(const char *metadata, const char *auth, struct scaler *out, struct err *err)
+{
+	return build(metadata, auth, NULL, NULL, out, err);
+}
+
 static void tls_may_be_required(void **state)
 {
-	static const struct {
-		const char *metadata, *auth;
-		bool is_tls;
-	} rows[] = {
+	static const struct tlsrow rows[] = {
 		{ ASKS, "connection=host=a user=u", false },
 		{ ASKS, "connection=host=a user=u sslmode=disable", false },
 		{ ASKS, "connection=host=a user=u sslmode=allow", false },
@@ -273,26 +275,9 @@ static void tls_may_be_required(void **state)
 		{ ASKS, "host=a|port=1|userName=u|dbName=d|sslmode=disable", false },
 		{ PARTS ASKS, NULL, true },
 	};
-	const struct tlsrules_config required = { .required = true };
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct scaler s;
-		struct err err = { 0 };
-
-		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), 0);
-		scaler_done(&s);
-		assert_int_equal(tlsrules_set(&required, &err), 0);
-		assert_int_equal(build(rows[i].metadata, rows[i].auth, NULL, NULL, &s, &err), rows[i].is_tls ? 0 : -1);
-		tlsrules_done();
-		if (rows[i].is_tls) {
-			scaler_done(&s);
-			continue;
-		}
-		assert_int_equal(err.kind, ERR_DENIED);
-		assert_non_null(strstr(err.msg,
-			"without TLS it is not asked, as kscaled runs with --require-tls: set sslmode"));
-	}
+	tlsrows_check(rows, MEM_COUNT(rows), build_of_row, "set sslmode");
 }
 
 int main(void)
