@@ -134,6 +134,10 @@ class Plane:
     def wait_ready(self, names, timeout):
         eventually(f"{len(names)} ready objects", lambda: self.all_ready(names), timeout, 1)
 
+    def is_ready(self, name):
+        conditions = self.api.get(f"{SO}/{name}").get("status", {}).get("conditions", [])
+        return {"Ready": "True"}.items() <= {c["type"]: c["status"] for c in conditions}.items()
+
     def all_ready(self, names, paused=None):
         """paused: "True" or "False", and the condition Paused is that, too."""
         wanted = set(names)
