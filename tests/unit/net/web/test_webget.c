@@ -226,9 +226,12 @@ static void many(void **state)
 	UNTIL(w->f, w->held_count == WEBHOST_CONNECTIONS);
 	get(&other, w->secure_url, "/", (struct webget_request){ .timeout_ms = 2000 });
 	expect_error(w, &other, ERR_TEMPORARY, "certificate");
-	for (int i = 0; i < MANY; i++)
+	for (int i = WEBHOST_UNDER_WAY; i < MANY; i++)
 		UNTIL(w->f, g[i].done);
+	/* Later, those whose time is not over yet may take the places of those whose time is. */
 	assert_int_equal(w->held_count, WEBHOST_CONNECTIONS);
+	for (int i = 0; i < WEBHOST_UNDER_WAY; i++)
+		UNTIL(w->f, g[i].done);
 	expect_error(w, &g[0], ERR_TEMPORARY, "no complete answer within 8000 ms");
 	expect_error(w, &g[MANY - 1], ERR_TEMPORARY, "other requests kept it busy for 3000 ms");
 	for (int i = 0; i < MANY; i++)
