@@ -62,3 +62,10 @@ void client_wait(struct client_fixture *f, struct outcome *o)
 	fakeapi_turn_until(f->api, &o->done);
 	assert_int_equal(o->times, 1);
 }
+
+double client_gauge(struct client_fixture *f, const char *name)
+{
+	static const char *const none[] = { NULL };
+
+	return counters_get(counters_declare(f->counters, COUNTERS_GAUGE, name, "", none), NULL);
+}

@@ -39,4 +39,7 @@ void client_on_outcome(void *outcome, const json_t *object, const struct err *er
 void client_start(struct client_fixture *f, struct outcome *o, struct kube_request request);
 void client_wait(struct client_fixture *f, struct outcome *o); /* until its callback came, once */
 
+/* A gauge without labels. */
+double client_gauge(struct client_fixture *f, const char *name);
+
 #endif
