@@ -6,7 +6,7 @@
  * What the endpoints of all protocols share: a server, whom we are there, and how it is trusted, as
  * an unchanging, counted value without I/O. Connections are shared by its key. A protocol's
  * endpoint begins with a struct endpoint and adds its own settings. (Over HTTP server and access
- * are told apart: net/web/webhost, net/web/webaccess.)
+ * are told apart: net/http/httphost, net/web/webaccess.)
  */
 
 #include <stddef.h>

@@ -32,6 +32,7 @@ void question_unref(struct question *q)
 		q->on_end(q);
 	q->type->free_data(q->data);
 	free(q->source);
+	free(q->namespace_);
 	free(q->key);
 	free(q);
 }
@@ -60,6 +61,7 @@ void scaler_narrow(const struct scaler *whole, const struct described *metric, s
 		.unknown = mem_dup(whole->unknown),
 		.question = whole->type->narrow(whole->question, metric->name, position),
 	};
+	out->question->namespace_ = mem_dup(whole->question->namespace_);
 }
 
 void description_add(struct description *d, const char *name, struct quantity target)

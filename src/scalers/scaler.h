@@ -77,6 +77,8 @@ struct question {
 	 */
 	char *key;
 	char *source; /* owned; the server in messages: "redis 10.0.0.7:6379" */
+	/* owned; of the objects that ask it; "": of several; NULL where it is not known */
+	char *namespace_;
 	const struct scaler_type *type;
 	void *data; /* owned; of the type */
 	/*
@@ -110,8 +112,8 @@ struct scaler {
 	enum metric_target_type target_type;
 	struct quantity target; /* more than 0; 0: a formula source without one */
 	double activation;
-	char *unknown; /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean
-			  "listLength"?)`; NULL: none */
+	char *unknown;   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean
+			    "listLength"?)`; NULL: none */
 	/*
 	 * stands for metrics that its source has not named yet: failing, and in no HPA (its target
 	 * means nothing)

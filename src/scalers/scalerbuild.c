@@ -24,13 +24,14 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 	out->index = params->index;
 	tracked.tables = type->tables;
 	failed = type->build(&tracked, out, &name, err);
-	if (!failed)
-		out->unknown = params_unknown(&tracked);
 	if (failed) {
 		free(name);
 		scaler_done(out);
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
 	}
+	out->unknown = params_unknown(&tracked);
+	if (out->question)
+		out->question->namespace_ = mem_dup(params->namespace_);
 	out->trigger_name = mem_dup(params->name);
 	out->metric_name = out->kind == METRIC_EXTERNAL && name ? mem_printf("s%d-%s", params->index, name)
 								: mem_dup(name);

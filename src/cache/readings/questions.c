@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/readings/questions.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/mem.h"
 
 static void on_end(struct question *q)
 {
 	HASH_DELETE(hh, q->shared->all, q);
+}
+
+/* What two namespaces ask alike is neither's alone. */
+static void add_asker(struct question *known, const struct question *q)
+{
+	const char *one = known->namespace_ ? known->namespace_ : "", *other = q->namespace_ ? q->namespace_ : "";
+
+	if (strcmp(one, other) != 0) {
+		free(known->namespace_);
+		known->namespace_ = mem_dup("");
+	}
 }
 
 struct question *questions_share(struct questions *t, struct question *q)
@@ -16,6 +30,7 @@ struct question *questions_share(struct questions *t, struct question *q)
 		return q;
 	HASH_FIND_STR(t->all, q->key, known);
 	if (known) {
+		add_asker(known, q);
 		question_ref(known);
 		question_unref(q);
 		return known;

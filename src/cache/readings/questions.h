@@ -15,7 +15,9 @@ struct questions { /* a value; zero is empty; outlives its questions */
 	struct question *all;
 };
 
-/* Takes q and gives the one under its key, counted. */
+/*
+ * Takes q and gives the one under its key, counted; its namespace_ becomes "" when q is of another.
+ */
 struct question *questions_share(struct questions *t, struct question *q);
 
 #endif

@@ -2,6 +2,7 @@
 #include "net/http/httpc.h"
 
 #include <curl/curl.h>
+#include <openssl/ssl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -271,14 +272,33 @@ static bool is_late(const struct httpc_call *call)
 	return call->deadline_ms && loop_now_ms(call->c->loop) >= call->started_ms + call->deadline_ms;
 }
 
+/* As TLS agreed on it (ALPN): libcurl itself says so only when the answer has come. */
+static bool has_http2_connection(struct httpc_call *call)
+{
+	struct curl_tlssessioninfo *tls = NULL;
+	const unsigned char *protocol = NULL;
+	unsigned len = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_TLS_SSL_PTR, &tls);
+	if (tls && tls->backend == CURLSSLBACKEND_OPENSSL && tls->internals)
+		SSL_get0_alpn_selected(tls->internals, &protocol, &len);
+	return call->request.http2 || (len == 2 && memcmp(protocol, "h2", 2) == 0);
+}
+
 /*
  * Before the request is sent. After a stop of the whole process libcurl would first send what had
  * been given to it, and then only learn that its time was over.
  */
 static int on_curl_ready_to_send(void *arg, char *peer, char *own, int peer_port, int own_port)
 {
+	struct httpc_call *call = arg;
+
 	(void)peer, (void)own, (void)peer_port, (void)own_port;
-	return is_late(arg) ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+	if (is_late(call))
+		return CURL_PREREQFUNC_ABORT;
+	if (call->events.on_connected && !call->ended)
+		call->events.on_connected(call->arg, has_http2_connection(call));
+	return CURL_PREREQFUNC_OK;
 }
 
 static bool may_send_body(const void *arg)

@@ -40,6 +40,11 @@ struct httpc_response {
 };
 
 struct httpc_events {
+	/*
+	 * Optional: it has its connection, its own or a share of one, and is about to be sent; not
+	 * of a call that is late. It only takes note: it neither starts nor cancels.
+	 */
+	void (*on_connected)(void *arg, bool http2);
 	/* Optional: the status came (once, before on_data). */
 	void (*on_status)(void *arg, int status);
 	/*

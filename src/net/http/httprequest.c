@@ -212,6 +212,8 @@ static void set_options(const struct httprequest *r, CURL *easy, const struct ht
 		curl_easy_setopt(easy, CURLOPT_CONNECT_TO, r->connect_to);
 	if (request->http1)
 		curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
+	if (request->at_once)
+		curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 0L);
 	if (request->signing)
 		set_signing(easy, request->signing);
 	if (r->addresses)

@@ -55,6 +55,11 @@ struct httpc_request {
 	 * https://; an answer in another version is an error (invalid)
 	 */
 	bool http2;
+	/*
+	 * it opens a connection rather than wait whether another one that is being opened may be
+	 * shared (HTTP/2): whoever starts requests sees to that (net/http/httphost)
+	 */
+	bool at_once;
 	/* cap on the answer's size; 0: 16 MiB. Not counted when on_data takes it piece by piece */
 	size_t max_body;
 	/*

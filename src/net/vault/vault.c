@@ -7,9 +7,8 @@
 
 #include "base/mem.h"
 
-#define LOGINS_MAX           1000
-#define CONNECTIONS_PER_HOST 8
-#define SWEEP_MS             60000
+#define LOGINS_MAX 1000
+#define SWEEP_MS   60000
 
 static void pool_really_free(struct vault_pool *p);
 
@@ -122,7 +121,7 @@ static struct vault_entry *find_login(struct vault_pool *p, const struct vault_s
 		return e;
 	if (make_room_for_login(p, err) < 0)
 		return NULL;
-	l = vaultlogin_new(p->loop, p->c, server, login, p->ca_file, p->skip_verify, err);
+	l = vaultlogin_new(&p->sender, server, login, p->ca_file, p->skip_verify, err);
 	if (l == NULL)
 		return NULL;
 	e = mem_zalloc(sizeof(*e));
@@ -227,10 +226,7 @@ struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool s
 	p->loop = loop;
 	p->ca_file = mem_dup(ca_file);
 	p->skip_verify = skip_verify;
-	p->c = httpc_new(loop,
-		&(struct httpc_config){ .max_connections_per_host = CONNECTIONS_PER_HOST, .foreign = true }, NULL);
-	if (p->c == NULL)
-		abort(); /* libcurl does not start: out of memory */
+	vaultrequest_sender_init(&p->sender, loop);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;
 }
@@ -247,7 +243,7 @@ static void pool_really_free(struct vault_pool *p)
 	HASH_ITER (hh, p->logins, e, next_entry)
 		entry_free(p, e);
 	loop_timer_done(&p->sweep);
-	httpc_free(p->c);
+	vaultrequest_sender_done(&p->sender);
 	free(p->ca_file);
 	free(p);
 }

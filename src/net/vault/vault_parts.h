@@ -14,7 +14,6 @@
 
 #include "base/fingerprint.h"
 #include "base/hash.h"
-#include "net/http/httpc.h"
 #include "net/vault/vault.h"
 #include "net/vault/vaultlogin.h"
 
@@ -70,7 +69,7 @@ struct vault_call {
 
 struct vault_pool {
 	struct loop *loop;
-	struct httpc *c;
+	struct vaultrequest_sender sender;
 	char *ca_file;
 	bool skip_verify;
 	struct vault_entry *logins;

@@ -19,8 +19,7 @@
 enum state { NONE, ASKING, READY, DOUBTING };
 
 struct vaultlogin {
-	struct loop *loop;
-	struct httpc *c;
+	const struct vaultrequest_sender *sender;
 	struct vaultrequest_server server; /* owns its texts, and trust.ca_pem */
 	char *jwt_body, *jwt;              /* by JWT: what is posted; NULL with a token that was given. Wiped */
 	char *path;                        /* by JWT: where to */
@@ -75,7 +74,7 @@ static void become(struct vaultlogin *l, enum state state, const struct err *err
 
 static bool ended(const struct vaultlogin *l)
 {
-	return l->ends_ms != 0 && loop_now_ms(l->loop) >= l->ends_ms;
+	return l->ends_ms != 0 && loop_now_ms(l->sender->loop) >= l->ends_ms;
 }
 
 /*
@@ -96,7 +95,7 @@ static void set_life(struct vaultlogin *l, const struct vaultreply_token *t)
 {
 	l->ttl_ms = t->ttl_ms;
 	l->renewable = t->renewable;
-	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->loop) + t->ttl_ms : 0;
+	l->ends_ms = t->ttl_ms > 0 ? loop_now_ms(l->sender->loop) + t->ttl_ms : 0;
 	plan_renewal(l);
 }
 
@@ -113,7 +112,7 @@ static void on_renewed(void *arg, const json_t *answer, size_t size, const struc
 		return;
 	}
 	/* Nobody need know: the token goes on until it ends, and is then had anew. */
-	left_ms = l->ends_ms - loop_now_ms(l->loop);
+	left_ms = l->ends_ms - loop_now_ms(l->sender->loop);
 	if (err != NULL && err->kind == ERR_TEMPORARY && err->http_status != 400 && left_ms > 2 * RENEW_AGAIN_MS)
 		loop_timer_set(&l->renew_timer, left_ms / 4 > RENEW_AGAIN_MS ? left_ms / 4 : RENEW_AGAIN_MS);
 	else
@@ -127,7 +126,8 @@ static void on_renew_timer(void *arg)
 	if (l->state != READY || ended(l) || l->renewal != NULL || !vaultlogin_in_use(l))
 		return;
 	l->used = false;
-	l->renewal = vaultrequest_start(l->c, &l->server, "auth/token/renew-self", l->token, "{}", NULL, on_renewed, l);
+	l->renewal = vaultrequest_start(l->sender, &l->server, "auth/token/renew-self", l->token, "{}", NULL,
+		on_renewed, l);
 }
 
 /* ---- Getting a token ---- */
@@ -191,9 +191,9 @@ static void ask(struct vaultlogin *l)
 	forget_token(l);
 	l->state = ASKING;
 	if (l->jwt != NULL)
-		l->asked = vaultrequest_start(l->c, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
+		l->asked = vaultrequest_start(l->sender, &l->server, l->path, NULL, l->jwt_body, l->jwt, on_asked, l);
 	else
-		l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
+		l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
 			on_asked, l);
 }
 
@@ -234,8 +234,8 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 		return;
 	}
 	l->state = DOUBTING;
-	l->asked = vaultrequest_start(l->c, &l->server, "auth/token/lookup-self", l->token, NULL, NULL, on_looked_up,
-		l);
+	l->asked = vaultrequest_start(l->sender, &l->server, "auth/token/lookup-self", l->token, NULL, NULL,
+		on_looked_up, l);
 	join(l, w);
 }
 
@@ -243,13 +243,13 @@ void vaultlogin_doubt(struct vaultlogin *l, struct vaultlogin_waiter *w, uint64_
 
 void vaultlogin_wait(struct vaultlogin *l, struct vaultlogin_waiter *w)
 {
-	l->used_ms = loop_now_ms(l->loop);
+	l->used_ms = loop_now_ms(l->sender->loop);
 	l->used = true;
 	join(l, w);
 	if (l->state == NONE || (l->state == READY && ended(l))) {
 		ask(l);
 	} else if (l->state == READY) {
-		loop_task_queue(l->loop, &l->ready_task);
+		loop_task_queue(l->sender->loop, &l->ready_task);
 		/* was out of use when it was time */
 		if (l->renewable && l->ttl_ms > 0 && l->renewal == NULL && !loop_timer_pending(&l->renew_timer))
 			loop_timer_set(&l->renew_timer, 0);
@@ -296,7 +296,7 @@ int64_t vaultlogin_ends_ms(const struct vaultlogin *l)
  */
 bool vaultlogin_in_use(const struct vaultlogin *l)
 {
-	int64_t now_ms = loop_now_ms(l->loop);
+	int64_t now_ms = loop_now_ms(l->sender->loop);
 
 	return l->waiters != NULL || now_ms < l->used_ms + IN_USE_MS || now_ms < l->needed_until_ms ||
 		(l->jwt == NULL && l->used && l->renewable && !ended(l));
@@ -334,7 +334,7 @@ static int take_address(struct vaultlogin *l, const char *address, struct err *e
 	if (len == scheme || strpbrk(address, "?#@ \t\r\n") != NULL)
 		return err_set(err, ERR_INVALID, "address: must be a host, perhaps with a port and a path");
 	l->server.address = mem_dupn(address, len);
-	return 0;
+	return httpurl_place(l->server.address, &l->server.place, err) < 0 ? err_wrap(err, "address") : 0;
 }
 
 static int take_login(struct vaultlogin *l, const struct vault_login *login, struct err *err)
@@ -365,6 +365,7 @@ static void really_free(void *arg)
 	struct vaultlogin *l = arg;
 
 	free(l->server.address);
+	httpurl_place_done(&l->server.place);
 	free(l->server.namespace_);
 	free((void *)(uintptr_t)l->server.trust.ca_pem);
 	mem_free_secret(l->jwt);
@@ -374,7 +375,7 @@ static void really_free(void *arg)
 	free(l);
 }
 
-struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const struct vault_server *server,
+struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err)
 {
 	struct vaultlogin *l = mem_zalloc(sizeof(*l));
@@ -385,9 +386,8 @@ struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const stru
 	l->server.namespace_ = mem_dup(server->namespace_);
 	l->server.trust.ca_pem = ca_pem;
 	l->server.trust.insecure = skip_verify;
-	l->loop = loop;
-	l->c = c;
-	loop_timer_init(&l->renew_timer, loop, on_renew_timer, l);
+	l->sender = sender;
+	loop_timer_init(&l->renew_timer, sender->loop, on_renew_timer, l);
 	loop_task_init(&l->ready_task, on_ready, l);
 	if (!bad)
 		return l;
@@ -407,6 +407,6 @@ void vaultlogin_free(struct vaultlogin *l)
 	vaultrequest_cancel(l->asked);
 	vaultrequest_cancel(l->renewal);
 	loop_timer_done(&l->renew_timer);
-	loop_task_cancel(l->loop, &l->ready_task);
-	loop_free_later(l->loop, l, really_free);
+	loop_task_cancel(l->sender->loop, &l->ready_task);
+	loop_free_later(l->sender->loop, l, really_free);
 }

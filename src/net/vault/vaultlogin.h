@@ -18,7 +18,6 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "net/http/httpc.h"
 #include "net/loop.h"
 #include "net/vault/vaultrequest.h"
 #include "net/vault/vaultterms.h"
@@ -40,10 +39,10 @@ struct vaultlogin_waiter { /* lives inside its owner; zero-initialised waits for
 };
 
 /*
- * All texts are copied. ERR_INVALID names what cannot be used: the address, the token, the mount,
- * the file of authorities (read here).
+ * sender: outlives it. All texts are copied. ERR_INVALID names what cannot be used: the address,
+ * the token, the mount, the file of authorities (read here).
  */
-struct vaultlogin *vaultlogin_new(struct loop *loop, struct httpc *c, const struct vault_server *server,
+struct vaultlogin *vaultlogin_new(const struct vaultrequest_sender *sender, const struct vault_server *server,
 	const struct vault_login *login, const char *ca_file, bool skip_verify, struct err *err);
 /* wipes; waiters hear nothing any more; the memory goes at the end of the turn */
 void vaultlogin_free(struct vaultlogin *l);

@@ -176,8 +176,8 @@ static void on_login(void *arg, const struct err *err)
 	} else {
 		r->state = READ_ASKING;
 		r->round = vaultlogin_round(l);
-		r->request = vaultrequest_start(r->pool->c, vaultlogin_server(l), r->path, vaultlogin_token(l), r->body,
-			NULL, on_answer, r);
+		r->request = vaultrequest_start(&r->pool->sender, vaultlogin_server(l), r->path, vaultlogin_token(l),
+			r->body, NULL, on_answer, r);
 	}
 }
 

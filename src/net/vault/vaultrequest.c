@@ -9,12 +9,15 @@
 #include "net/vault/vaultreply.h"
 
 #define ANSWER_MAX  ((size_t)1 << 20)
-#define DEADLINE_MS 30000 /* of the request; those who wait for it have their own */
+#define DEADLINE_MS 30000 /* of the request, its turn included; those who wait for it have their own */
 #define ORIGIN_TEXT 256
 
 struct vaultrequest {
-	struct httpc *c;
+	const struct vaultrequest_sender *sender;
+	struct httphost *host;
+	struct httphost_turn turn;
 	struct httpc_call *call;
+	struct loop_timer deadline;
 	const struct vaultrequest_server *server;
 	char *url, *token, *body, *secret; /* owned; all but url are wiped */
 	bool redirected;
@@ -24,6 +27,9 @@ struct vaultrequest {
 
 static void vaultrequest_free(struct vaultrequest *r)
 {
+	httpc_cancel(r->call);
+	httphost_leave(&r->turn);
+	loop_timer_done(&r->deadline);
 	free(r->url);
 	mem_free_secret(r->token);
 	mem_free_secret(r->body);
@@ -31,7 +37,7 @@ static void vaultrequest_free(struct vaultrequest *r)
 	free(r);
 }
 
-static void send_request(struct vaultrequest *r);
+static void wait_for_turn(struct vaultrequest *r);
 
 /* The end: r is gone when the owner hears of it. */
 static void tell(struct vaultrequest *r, const json_t *answer, size_t size, const struct err *err)
@@ -45,11 +51,9 @@ static void tell(struct vaultrequest *r, const json_t *answer, size_t size, cons
 
 static bool is_here(const struct vaultrequest *r, const char *location)
 {
-	struct httpurl_place here = { 0 }, there = { 0 };
-	bool is = httpurl_place(r->url, &here, NULL) == 0 && httpurl_place(location, &there, NULL) == 0 &&
-		httpurl_is_same(&here, &there);
+	struct httpurl_place there = { 0 };
+	bool is = httpurl_place(location, &there, NULL) == 0 && httpurl_is_same(&r->server->place, &there);
 
-	httpurl_place_done(&here);
 	httpurl_place_done(&there);
 	return is;
 }
@@ -91,14 +95,17 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	size_t size = 0;
 
 	r->call = NULL;
+	httphost_leave(&r->turn);
 	httpurl_origin(r->url, origin, sizeof(origin));
 	err_clear(&err);
 	if (failure != NULL) {
+		if (failure->kind == ERR_TEMPORARY)
+			httphost_unanswered(r->host);
 		err = *failure;
 		if (strncmp(err.msg, origin, strlen(origin)) != 0)
 			err_wrap(&err, "%s", origin);
 	} else if (is_redirect(response->status) && follow(r, response, &err) == 0) {
-		send_request(r);
+		wait_for_turn(r);
 		return;
 	} else if (err.kind == ERR_NONE) {
 		size = response->len;
@@ -111,9 +118,16 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	json_decref(answer);
 }
 
+static void on_connected(void *arg, bool http2)
+{
+	struct vaultrequest *r = arg;
+
+	httphost_connected(&r->turn, http2);
+}
+
 static void send_request(struct vaultrequest *r)
 {
-	static const struct httpc_events events = { .on_done = on_done };
+	static const struct httpc_events events = { .on_connected = on_connected, .on_done = on_done };
 	char *token = r->token != NULL ? mem_printf("X-Vault-Token: %s", r->token) : NULL;
 	char *namespace_ = r->server->namespace_ != NULL && *r->server->namespace_ != '\0'
 		? mem_printf("X-Vault-Namespace: %s", r->server->namespace_)
@@ -128,14 +142,16 @@ static void send_request(struct vaultrequest *r)
 		headers[count++] = namespace_;
 	if (r->body != NULL)
 		headers[count++] = "Content-Type: application/json";
-	r->call = httpc_start(r->c,
+	r->call = httpc_start(r->sender->http,
 		&(struct httpc_request){
 			.method = r->body != NULL ? "POST" : "GET",
 			.url = r->url,
 			.headers = headers,
 			.body = r->body,
 			.body_len = r->body != NULL ? strlen(r->body) : 0,
-			.deadline_ms = DEADLINE_MS,
+			.addresses = httphost_addresses(r->host),
+			.http1 = httphost_wants_http1(r->host),
+			.at_once = true,
 			.max_body = ANSWER_MAX,
 			.server = &r->server->trust,
 		},
@@ -144,12 +160,40 @@ static void send_request(struct vaultrequest *r)
 	free(namespace_);
 }
 
-struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path,
-	const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg)
+static void on_turn(void *arg, const struct err *err)
+{
+	struct vaultrequest *r = arg;
+
+	if (err != NULL)
+		tell(r, NULL, 0, err);
+	else
+		send_request(r);
+}
+
+static void wait_for_turn(struct vaultrequest *r)
+{
+	r->host = httphost_get(r->sender->hosts, &r->server->place);
+	httphost_wait(r->host, &r->turn, "", on_turn, r);
+}
+
+static void on_deadline(void *arg)
+{
+	struct vaultrequest *r = arg;
+	struct err err;
+
+	if (r->call != NULL)
+		httphost_hung(r->host);
+	err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %d ms", httphost_origin(r->host), DEADLINE_MS);
+	tell(r, NULL, 0, &err);
+}
+
+struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender,
+	const struct vaultrequest_server *server, const char *path, const char *token, const char *body,
+	const char *secret, vaultrequest_fn fn, void *arg)
 {
 	struct vaultrequest *r = mem_zalloc(sizeof(*r));
 
-	r->c = c;
+	r->sender = sender;
 	r->server = server;
 	r->url = mem_printf("%s/v1/%s", server->address, path);
 	r->token = mem_dup(token);
@@ -157,14 +201,31 @@ struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultreque
 	r->secret = mem_dup(secret);
 	r->fn = fn;
 	r->arg = arg;
-	send_request(r);
+	loop_timer_init(&r->deadline, sender->loop, on_deadline, r);
+	loop_timer_set(&r->deadline, DEADLINE_MS);
+	wait_for_turn(r);
 	return r;
 }
 
 void vaultrequest_cancel(struct vaultrequest *r)
 {
-	if (r == NULL)
-		return;
-	httpc_cancel(r->call);
-	vaultrequest_free(r);
+	if (r != NULL)
+		vaultrequest_free(r);
+}
+
+/* ---- The sender ---- */
+
+void vaultrequest_sender_init(struct vaultrequest_sender *s, struct loop *loop)
+{
+	s->loop = loop;
+	s->http = httpc_new(loop, &(struct httpc_config){ .foreign = true }, NULL);
+	if (s->http == NULL)
+		abort(); /* libcurl does not start: out of memory */
+	s->hosts = httphost_table_new(loop);
+}
+
+void vaultrequest_sender_done(struct vaultrequest_sender *s)
+{
+	httphost_table_free(s->hosts);
+	httpc_free(s->http);
 }

@@ -4,8 +4,8 @@
 
 /*
  * One request to a Vault server for net/vault and net/vault/vaultlogin: headers, one redirect and
- * none to another server, which would be shown the token, the caps, and the answer as JSON
- * or an error in words. Knows nothing of logins.
+ * none to another server, which would be shown the token, its turn there (net/http/httphost), the
+ * caps, and the answer as JSON or an error in words. Knows nothing of logins.
  */
 
 #include <jansson.h>
@@ -13,13 +13,26 @@
 
 #include "base/err.h"
 #include "net/http/httpc.h"
+#include "net/http/httphost.h"
+#include "net/http/httpurl.h"
+#include "net/loop.h"
 
 struct vaultrequest;
 
+/* What requests go out with; outlives them. */
+struct vaultrequest_sender {
+	struct loop *loop;
+	struct httpc *http;
+	struct httphost_table *hosts;
+};
+void vaultrequest_sender_init(struct vaultrequest_sender *s, struct loop *loop);
+void vaultrequest_sender_done(struct vaultrequest_sender *s);
+
 /* Borrowed until the callback, or until the end of the turn in which the request was cancelled. */
 struct vaultrequest_server {
-	char *address;    /* "https://vault:8200", no slash at the end */
-	char *namespace_; /* NULL */
+	char *address;              /* "https://vault:8200", no slash at the end */
+	struct httpurl_place place; /* where that leads */
+	char *namespace_;           /* NULL */
 	struct httpc_server trust;
 };
 
@@ -33,8 +46,9 @@ typedef void (*vaultrequest_fn)(void *arg, const json_t *answer, size_t size, co
  * path: encoded, below /v1/. token NULL: without. body NULL: GET, else POST. `secret`: besides the
  * token, a text that was sent and must not be repeated in an error; NULL. All are copied.
  */
-struct vaultrequest *vaultrequest_start(struct httpc *c, const struct vaultrequest_server *server, const char *path,
-	const char *token, const char *body, const char *secret, vaultrequest_fn fn, void *arg);
+struct vaultrequest *vaultrequest_start(const struct vaultrequest_sender *sender,
+	const struct vaultrequest_server *server, const char *path, const char *token, const char *body,
+	const char *secret, vaultrequest_fn fn, void *arg);
 void vaultrequest_cancel(struct vaultrequest *r); /* NULL is fine */
 
 #endif

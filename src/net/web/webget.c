@@ -11,8 +11,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "net/http/httpc.h"
+#include "net/http/httphost.h"
 #include "net/http/httpurl.h"
-#include "net/web/webhost.h"
 #include "net/web/webtoken.h"
 
 #define BODY_MAX         ((size_t)1 << 20)
@@ -26,11 +26,9 @@ struct webget {
 	struct loop *loop;
 	int64_t timeout_ms;
 	struct httpc *http; /* made when first needed */
-	struct webhost_table *hosts;
+	struct httphost_table *hosts;
 	struct webtoken_store *tokens;
 	struct webget_call *calls;
-	const char *http_proxy; /* HTTP_PROXY, which libcurl does not look at; borrowed from the environment */
-	bool http_by_proxy, https_by_proxy;
 	webget_exchange_fn watch; /* NULL */
 	void *watch_arg;
 };
@@ -45,6 +43,7 @@ struct webget_call {
 	void *arg;
 	char *url;         /* owned; of this step: redirects change it */
 	char *form;        /* owned, a secret; NULL */
+	char *namespace_;  /* owned */
 	const char *asker; /* borrowed; NULL */
 	size_t max_body;
 	struct strmap headers;      /* may hold secrets */
@@ -58,8 +57,8 @@ struct webget_call {
 	char *token; /* owned, a secret; NULL */
 	bool token_renewed;
 	bool measured; /* see webget_answer; of this step */
-	struct webhost *host;
-	struct webhost_turn turn;
+	struct httphost *host;
+	struct httphost_turn turn;
 	struct httpc_call *http;
 	int64_t since_ms;           /* loop clock: since when it waits for its turn, or for the answer */
 	struct httpc_server server; /* its texts are the access's */
@@ -84,6 +83,7 @@ static void call_free(void *ptr)
 	loop_timer_done(&call->deadline);
 	mem_free_secret(call->url);
 	mem_free_secret(call->form);
+	free(call->namespace_);
 	mem_free_secret(call->token);
 	strmap_done_secret(&call->headers);
 	httpurl_place_done(&call->place);
@@ -102,7 +102,7 @@ static void detach(struct webget_call *call)
 	loop_timer_cancel(&call->deadline);
 	webtoken_cancel(call->token_wait);
 	httpc_cancel(call->http);
-	webhost_leave(&call->turn);
+	httphost_leave(&call->turn);
 	loop_free_later(call->owner->loop, call, call_free);
 }
 
@@ -126,16 +126,16 @@ static void on_deadline(void *arg)
 	httpurl_origin(call->url, where, sizeof(where));
 	if (call->wait == FOR_TOKEN)
 		err_set(&err, ERR_TEMPORARY, "%s: no OAuth token for it within %lld ms", where, ms);
-	else if (call->wait == FOR_TURN && webhost_looking_up(call->host))
+	else if (call->wait == FOR_TURN && httphost_looking_up(call->host))
 		err_set(&err, ERR_TEMPORARY, "%s: the name was not looked up within %lld ms", where, ms);
-	else if (call->wait == FOR_TURN && webhost_lost(call->host))
-		err_set(&err, ERR_TEMPORARY, "%s: %s", where, webhost_lost(call->host)->msg);
+	else if (call->wait == FOR_TURN && httphost_lost(call->host))
+		err_set(&err, ERR_TEMPORARY, "%s: %s", where, httphost_lost(call->host)->msg);
 	else if (call->wait == FOR_TURN)
 		err_set(&err, ERR_TEMPORARY, "%s: other requests kept it busy for %lld ms", where, ms);
 	else
 		err_set(&err, ERR_TEMPORARY, "%s: no complete answer within %lld ms", where, ms);
 	if (call->wait == FOR_ANSWER)
-		webhost_hung(call->host);
+		httphost_hung(call->host);
 	fail(call, &err);
 }
 
@@ -205,9 +205,8 @@ static void make_lines(const struct webget_call *call, struct lines *lines)
 static void make_server(struct webget_call *call)
 {
 	const struct webaccess_config *c = call->access ? webaccess_config(call->access) : NULL;
-	bool plain = strcmp(call->place.scheme, "http") == 0;
 
-	call->server = (struct httpc_server){ .system_too = true, .proxy_url = plain ? call->owner->http_proxy : NULL };
+	call->server = (struct httpc_server){ .system_too = true, .proxy_url = httphost_proxy(call->host) };
 	if (!c)
 		return;
 	call->server.ca_pem = c->ca_pem;
@@ -262,10 +261,10 @@ static int redirect(struct webget_call *call, const char *location, struct err *
 	struct httpurl_place place;
 
 	if (++call->redirects > REDIRECTS_MAX)
-		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", webhost_origin(call->host),
+		return err_set(err, ERR_INVALID, "%s: redirected more than %d times", httphost_origin(call->host),
 			REDIRECTS_MAX);
 	if (httpurl_split_user(location, &url, &user, &password, err) < 0)
-		return err_wrap(err, "%s: redirected, and the new place", webhost_origin(call->host));
+		return err_wrap(err, "%s: redirected, and the new place", httphost_origin(call->host));
 	free(user);
 	mem_free_secret(password);
 	httpurl_place(url, &place, err);
@@ -300,12 +299,12 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	struct err failure;
 
 	call->http = NULL;
-	webhost_leave(&call->turn);
+	httphost_leave(&call->turn);
 	if (response)
 		tell_exchange(call, response->status);
 	if (err) {
 		if (err->kind == ERR_TEMPORARY)
-			webhost_unanswered(call->host);
+			httphost_unanswered(call->host);
 		fail(call, err);
 	} else if (response->status == 401 && call->token && !call->token_renewed) {
 		renew_token(call);
@@ -328,7 +327,16 @@ static void on_header(void *arg, const char *line, size_t len)
 			call->measured = true;
 }
 
-static const struct httpc_events http_events = { .on_header = on_header, .on_done = on_http };
+static void on_connected(void *arg, bool http2)
+{
+	struct webget_call *call = arg;
+
+	httphost_connected(&call->turn, http2);
+}
+
+static const struct httpc_events http_events = { .on_connected = on_connected,
+	.on_header = on_header,
+	.on_done = on_http };
 
 static void send(struct webget_call *call)
 {
@@ -346,7 +354,7 @@ static void send(struct webget_call *call)
 			: c           ? c->bearer
 				      : NULL,
 		.signing = make_signing(call, &signing) ? &signing : NULL,
-		.addresses = webhost_addresses(call->host),
+		.addresses = httphost_addresses(call->host),
 		.body = call->form,
 		.body_len = call->form ? strlen(call->form) : 0,
 		/*
@@ -355,7 +363,8 @@ static void send(struct webget_call *call)
 		 */
 		.connect_ms = call->timeout_ms > 10 ? call->timeout_ms / 10 * 9 : call->timeout_ms,
 		.max_body = call->max_body,
-		.http1 = webhost_wants_http1(call->host),
+		.http1 = httphost_wants_http1(call->host),
+		.at_once = true,
 		.server = &call->server,
 	};
 
@@ -381,13 +390,10 @@ static void on_turn(void *arg, const struct err *err)
 
 static void wait_for_turn(struct webget_call *call)
 {
-	bool by_proxy = strcmp(call->place.scheme, "http") == 0 ? call->owner->http_by_proxy
-								: call->owner->https_by_proxy;
-
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->host = webhost_get(call->owner->hosts, &call->place, by_proxy);
-	webhost_wait(call->host, &call->turn, on_turn, call);
+	call->host = httphost_get(call->owner->hosts, &call->place);
+	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
 static void on_token(void *arg, const char *token, const struct err *err)
@@ -417,9 +423,7 @@ static void begin(struct webget_call *call)
 
 static int make_http(struct webget *w, struct err *err)
 {
-	struct httpc_config config = { .max_connections_per_host = WEBHOST_CONNECTIONS,
-		.max_connections_kept = KEPT_MAX,
-		.foreign = true };
+	static const struct httpc_config config = { .max_connections_kept = KEPT_MAX, .foreign = true };
 
 	if (!w->http)
 		w->http = httpc_new(w->loop, &config, err);
@@ -452,6 +456,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->arg = arg;
 	call->url = mem_dup(request->url);
 	call->form = mem_dup(request->form);
+	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
 	call->asker = request->asker;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
 	call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
@@ -476,23 +481,6 @@ void webget_cancel(struct webget_call *call)
 }
 
 /* ---- Life ---- */
-
-static const char *environment(const char *name)
-{
-	const char *value = getenv(name);
-
-	return value && *value ? value : NULL;
-}
-
-/* The names that libcurl looks at, and Go's HTTP_PROXY, which it does not. */
-static void read_proxies(struct webget *w)
-{
-	bool all = environment("all_proxy") || environment("ALL_PROXY");
-
-	w->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
-	w->http_by_proxy = all || w->http_proxy || environment("http_proxy");
-	w->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
-}
 
 static void on_token_answer(void *arg, const struct webget_answer *answer, const struct err *err)
 {
@@ -520,9 +508,8 @@ struct webget *webget_new(struct loop *loop, int64_t timeout_ms)
 
 	w->loop = loop;
 	w->timeout_ms = timeout_ms;
-	w->hosts = webhost_table_new(loop);
+	w->hosts = httphost_table_new(loop);
 	w->tokens = webtoken_store_new(loop, post_for_token, w);
-	read_proxies(w);
 	return w;
 }
 
@@ -539,7 +526,7 @@ void webget_free(struct webget *w)
 	while (w->calls)
 		detach(w->calls);
 	webtoken_store_free(w->tokens);
-	webhost_table_free(w->hosts);
+	httphost_table_free(w->hosts);
 	httpc_free(w->http);
 	free(w);
 }

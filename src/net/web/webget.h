@@ -50,6 +50,8 @@ struct webget_request {
 	 * not told
 	 */
 	const char *asker;
+	const char *namespace_; /* whose request it is: turns go round by that (net/http/httphost); copied; NULL:
+				   nobody's */
 	/* NULL; else it is POSTed (net/web/webtoken), and nothing is followed. Copied and wiped */
 	const char *form;
 };

@@ -162,7 +162,8 @@ static void start_more(struct metricsapi_ask *ask)
 			.timeout_ms = q->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = metricsapi_body_max(q),
-			.asker = ask->question->type->name };
+			.asker = ask->question->type->name,
+			.namespace_ = ask->question->namespace_ };
 
 		ask->under_way++;
 		target->call = webget_start(ask->sources->web, &request, on_answer, target);

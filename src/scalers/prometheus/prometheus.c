@@ -258,7 +258,8 @@ static void *prometheus_ask(struct scaler_sources *sources, struct question *que
 		.access = q->access,
 		.timeout_ms = q->timeout_ms,
 		.deadline_ms = deadline_ms,
-		.asker = question->type->name };
+		.asker = question->type->name,
+		.namespace_ = question->namespace_ };
 	int64_t now_ms = timestamp_now_ms();
 
 	/* KEDA's whole seconds would be up to one behind what was scraped just now. */

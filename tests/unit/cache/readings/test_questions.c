@@ -56,11 +56,36 @@ static void one_that_ended_is_made_anew(void **state)
 	}
 }
 
+static struct question *asked_in(const char *namespace_)
+{
+	struct question *q = question_new(&type, mem_dup("a"), mem_dup("a source"), NULL);
+
+	q->namespace_ = mem_dup(namespace_);
+	return questions_share(&questions, q);
+}
+
+static void those_of_two_namespaces_are_neithers(void **state)
+{
+	struct question *q = asked_in("a");
+
+	(void)state;
+	assert_ptr_equal(asked_in("a"), q);
+	assert_string_equal(q->namespace_, "a");
+	assert_ptr_equal(asked_in("b"), q);
+	assert_string_equal(q->namespace_, "");
+	assert_ptr_equal(asked_in("a"), q);
+	assert_string_equal(q->namespace_, "");
+	for (int i = 0; i < 4; i++)
+		question_unref(q);
+	assert_null(questions.all);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(those_of_one_key_are_one),
 		cmocka_unit_test(one_that_ended_is_made_anew),
+		cmocka_unit_test(those_of_two_namespaces_are_neithers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

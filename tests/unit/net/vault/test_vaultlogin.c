@@ -246,11 +246,13 @@ static void waiters_come_and_go(void **state)
 {
 	struct vaultserver *s = *state;
 	struct err err;
-	struct httpc *c = httpc_new(s->f->loop, &(struct httpc_config){ 0 }, &err);
+	struct vaultrequest_sender sender;
 	struct vault_server server = { .address = s->url };
-	struct vaultlogin *l = vaultlogin_new(s->f->loop, c, &server, &vaultserver_by_token, NULL, false, &err);
+	struct vaultlogin *l;
 	struct wait w[3] = { 0 };
 
+	vaultrequest_sender_init(&sender, s->f->loop);
+	l = vaultlogin_new(&sender, &server, &vaultserver_by_token, NULL, false, &err);
 	for (size_t i = 0; i < 3; i++) {
 		w[i].waiter.fn = on_login;
 		w[i].waiter.arg = &w[i];
@@ -275,7 +277,7 @@ static void waiters_come_and_go(void **state)
 	assert_int_equal(w[1].done, 0);
 	vaultlogin_leave(&w[1].waiter); /* nothing happens */
 	vaultlogin_free(NULL);
-	httpc_free(c);
+	vaultrequest_sender_done(&sender);
 }
 
 int main(void)

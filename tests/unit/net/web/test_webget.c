@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
+#include "net/http/httphost.h"
 #include "net/http/httpurl.h"
 #include "net/web/webget.h"
-#include "net/web/webhost.h"
 #include "net/web/webtoken.h"
 
 #define MANY 100
@@ -221,21 +221,49 @@ static void many(void **state)
 	for (int i = 0; i < MANY; i++) {
 		g[i].w = web;
 		get(&g[i], w->plain_url, "/hold",
-			(struct webget_request){ .timeout_ms = i < WEBHOST_UNDER_WAY ? 8000 : 3000 });
+			(struct webget_request){ .timeout_ms = i < HTTPHOST_CONNECTIONS ? 8000 : 3000 });
 	}
-	UNTIL(w->f, w->held_count == WEBHOST_CONNECTIONS);
+	UNTIL(w->f, w->held_count == HTTPHOST_CONNECTIONS);
 	get(&other, w->secure_url, "/", (struct webget_request){ .timeout_ms = 2000 });
 	expect_error(w, &other, ERR_TEMPORARY, "certificate");
-	for (int i = WEBHOST_UNDER_WAY; i < MANY; i++)
+	for (int i = HTTPHOST_CONNECTIONS; i < MANY; i++)
 		UNTIL(w->f, g[i].done);
 	/* Later, those whose time is not over yet may take the places of those whose time is. */
-	assert_int_equal(w->held_count, WEBHOST_CONNECTIONS);
-	for (int i = 0; i < WEBHOST_UNDER_WAY; i++)
+	assert_int_equal(w->held_count, HTTPHOST_CONNECTIONS);
+	for (int i = 0; i < HTTPHOST_CONNECTIONS; i++)
 		UNTIL(w->f, g[i].done);
 	expect_error(w, &g[0], ERR_TEMPORARY, "no complete answer within 8000 ms");
 	expect_error(w, &g[MANY - 1], ERR_TEMPORARY, "other requests kept it busy for 3000 ms");
 	for (int i = 0; i < MANY; i++)
 		assert_int_equal(g[i].done, 1);
+	free(g);
+	webget_free(web);
+}
+
+/* A server that hangs takes no place of another's, though both have more to do than connections. */
+static void many_beside_a_hung(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 20000);
+	struct got hung[MANY] = { { .done = 0 } }, *g = mem_array(MANY, sizeof(*g));
+	struct err err;
+	struct httpurl_place place;
+	char other[64];
+
+	assert_int_equal(httpurl_place(w->plain_url, &place, &err), 0);
+	snprintf(other, sizeof(other), "http://localhost:%u", place.port);
+	httpurl_place_done(&place);
+	for (int i = 0; i < MANY; i++) {
+		hung[i].w = web;
+		get(&hung[i], w->plain_url, "/hold", (struct webget_request){ .timeout_ms = 60000 });
+	}
+	UNTIL(w->f, w->held_count == HTTPHOST_CONNECTIONS);
+	for (int i = 0; i < MANY; i++) {
+		g[i].w = web;
+		get(&g[i], other, "/x", (struct webget_request){ .timeout_ms = 8000 });
+	}
+	for (int i = 0; i < MANY; i++)
+		expect_body(w, &g[i], "GET /x");
 	free(g);
 	webget_free(web);
 }
@@ -255,96 +283,6 @@ static void many_answered(void **state)
 		expect_body(w, &g[i], "GET /x");
 	free(g);
 	webget_free(web);
-}
-
-/* ---- A server that is down ---- */
-
-struct waiter {
-	struct webhost_turn turn;
-	int told;
-	struct err err;
-};
-
-static void on_told(void *arg, const struct err *err)
-{
-	struct waiter *waiter = arg;
-
-	waiter->told++;
-	if (err)
-		waiter->err = *err;
-	webhost_leave(&waiter->turn);
-}
-
-static int listen_at(uint16_t port)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-		.sin_port = htons(port) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
-
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
-	assert_int_equal(bind(fd, (const struct sockaddr *)&sin, sizeof(sin)), 0);
-	assert_int_equal(listen(fd, 8), 0);
-	return fd;
-}
-
-/*
- * Whoever asks waits for the next attempt, of which there is one for all: the first who asks after
- * it is back has it.
- */
-static void lost(void **state)
-{
-	struct world *w = *state;
-	struct webhost_table *t = webhost_table_new(w->f->loop);
-	struct httpurl_place place = { .scheme = (char[]){ "http" },
-		.host = (char[]){ "127.0.0.1" },
-		.port = fixture_dead_port() };
-	struct webhost *h = webhost_get(t, &place, false);
-	struct waiter waiters[3] = { { .told = 0 } }, late = { .told = 0 };
-	struct client knock = { .fd = -1 };
-	char expected[64];
-	int fd;
-
-	webhost_unanswered(h);
-	UNTIL(w->f, webhost_lost(h));
-	for (int i = 0; i < 3; i++)
-		webhost_wait(h, &waiters[i].turn, on_told, &waiters[i]);
-	UNTIL(w->f, waiters[0].told && waiters[1].told && waiters[2].told);
-	snprintf(expected, sizeof(expected), "http://127.0.0.1:%u: Connection refused", place.port);
-	for (int i = 0; i < 3; i++)
-		assert_string_equal(waiters[i].err.msg, expected);
-	webhost_wait(h, &late.turn, on_told, &late);
-	fd = listen_at(place.port);
-	UNTIL(w->f, late.told);
-	assert_int_equal(late.err.kind, ERR_NONE);
-	assert_null(webhost_lost(h));
-	webhost_unanswered(h); /* whatever it did with a request: somebody is there */
-	UNTIL(w->f, client_accept(&knock, fd));
-	late.told = 0;
-	webhost_wait(h, &late.turn, on_told, &late);
-	UNTIL(w->f, late.told);
-	assert_int_equal(late.err.kind, ERR_NONE);
-	client_close(&knock);
-	close(fd);
-	webhost_table_free(t);
-}
-
-/* Where a proxy leads nobody here can know. */
-static void lost_behind_a_proxy(void **state)
-{
-	struct world *w = *state;
-	struct webhost_table *t = webhost_table_new(w->f->loop);
-	struct httpurl_place place = { .scheme = (char[]){ "http" },
-		.host = (char[]){ "127.0.0.1" },
-		.port = fixture_dead_port() };
-	struct webhost *h = webhost_get(t, &place, true);
-	struct waiter waiter = { .told = 0 };
-
-	webhost_unanswered(h);
-	webhost_wait(h, &waiter.turn, on_told, &waiter);
-	UNTIL(w->f, waiter.told);
-	assert_int_equal(waiter.err.kind, ERR_NONE);
-	webhost_table_free(t);
 }
 
 static void trust(void **state)
@@ -513,6 +451,7 @@ int main(void)
 		IN_WORLD(answers),
 		IN_WORLD(exchanges_are_told),
 		IN_WORLD(many),
+		IN_WORLD(many_beside_a_hung),
 		IN_WORLD(many_answered),
 		IN_WORLD(trust),
 		IN_WORLD(cancelled),
@@ -520,8 +459,6 @@ int main(void)
 		IN_WORLD(proxies),
 		cmocka_unit_test(token_answers),
 		cmocka_unit_test(following),
-		IN_WORLD(lost),
-		IN_WORLD(lost_behind_a_proxy),
 	};
 
 	world_without_proxies();

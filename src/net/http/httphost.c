@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/http/httphost.h"
+
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/buf.h"
+#include "base/hash.h"
+#include "base/hostport.h"
+#include "base/mem.h"
+#include "net/dns.h"
+#include "net/probe.h"
+
+/* Addresses this old are looked up again; a lookup that failed is not tried again for so long. */
+#define ADDRESSES_MS 30000
+#define FAILED_MS    1000
+#define FORGET_MS    300000
+#define HTTP1_MS     60000
+
+/* The requests of one namespace to one server; gone when there are none. */
+struct httphost_party {
+	char *namespace_; /* owned; the host's key */
+	unsigned under_way;
+	struct httphost_turn *waiting;
+	struct httphost_party **in; /* the list it is in: its host's resting or busy; NULL: nothing of it waits */
+	struct httphost_party *prev, *next;
+	UT_hash_handle hh;
+};
+
+enum protocol { UNKNOWN, HTTP1, HTTP2 };
+
+struct httphost {
+	struct httphost_table *table;
+	char *origin; /* owned; the table's key */
+	char *name;   /* owned; NULL when there is nothing to look up */
+	uint16_t port;
+	char *addresses; /* owned; NULL: not known */
+	bool stale;      /* they did not answer */
+	struct err *err; /* owned; of the last lookup, if it failed */
+	int64_t looked_ms, used_ms;
+	bool plain;
+	enum protocol protocol; /* of the last connection */
+	int64_t http1_until_ms;
+	struct dns_lookup *lookup;
+	struct probe *probe;           /* NULL: behind a proxy */
+	struct httphost_turn *waiting; /* all, in the order they came */
+	struct httphost_turn *running; /* in the order they started */
+	struct httphost_party *parties;
+	/* of whom something waits, the first is next: who has nothing under way; who has */
+	struct httphost_party *resting, *busy;
+	unsigned under_way, connecting;
+	struct loop_task pump;
+	struct loop_timer patience;
+	UT_hash_handle hh;
+};
+
+struct httphost_table {
+	struct loop *loop;
+	const char *http_proxy; /* borrowed from the environment; NULL: libcurl sees to it */
+	bool http_by_proxy, https_by_proxy;
+	struct httphost *hosts;
+};
+
+/* ---- Names ---- */
+
+static void put_address(struct buf *out, const struct dns_address *a)
+{
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (a->sa.ss_family == AF_INET6) {
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)&a->sa)->sin6_addr, text, sizeof(text));
+		buf_printf(out, "[%s]", text);
+	} else {
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)&a->sa)->sin_addr, text, sizeof(text));
+		buf_puts(out, text);
+	}
+}
+
+static void on_found(void *arg, const struct dns_address *addresses, size_t count, const struct err *err)
+{
+	struct httphost *h = arg;
+	struct buf out = BUF_INIT(4096);
+
+	h->lookup = NULL;
+	h->looked_ms = loop_now_ms(h->table->loop);
+	h->stale = false;
+	err_keep(&h->err, err);
+	if (!err) {
+		/* The plus makes it an ordinary entry of libcurl's cache, which ends. */
+		buf_printf(&out, "+%s:%u:", h->name, h->port);
+		for (size_t i = 0; i < count; i++) {
+			buf_puts(&out, i > 0 ? "," : "");
+			put_address(&out, &addresses[i]);
+		}
+		free(h->addresses);
+		h->addresses = buf_take(&out);
+	}
+	loop_task_queue(h->table->loop, &h->pump);
+}
+
+static void look_up_if_due(struct httphost *h)
+{
+	int64_t age_ms = loop_now_ms(h->table->loop) - h->looked_ms;
+
+	if (!h->name || h->lookup || (h->looked_ms && age_ms < FAILED_MS))
+		return;
+	if (!h->addresses || h->stale || age_ms > ADDRESSES_MS)
+		h->lookup = dns_lookup_start(h->table->loop, h->name, h->port, on_found, h);
+}
+
+bool httphost_looking_up(const struct httphost *h)
+{
+	return h->lookup && (!h->addresses || h->stale);
+}
+
+/* ---- Those who cannot have a turn ---- */
+
+/*
+ * Whoever is refused may free all of this in its callback: one at a time, the rest by another run.
+ */
+static void refuse_first(struct httphost *h, const char *why)
+{
+	struct httphost_turn *turn = h->waiting;
+	struct err err;
+
+	err_set(&err, ERR_TEMPORARY, "%s: %s", h->origin, why);
+	httphost_leave(turn);
+	if (h->waiting)
+		loop_task_queue(h->table->loop, &h->pump);
+	turn->fn(turn->arg, &err);
+}
+
+/*
+ * As with the connections of others (net/dial.h): who came before the attempt that failed is told
+ * so, who came later waits for the next.
+ */
+static void wait_for_reach(struct httphost *h)
+{
+	if (probe_is_trying(h->probe))
+		return;
+	if (h->waiting->attempts < probe_attempts(h->probe))
+		refuse_first(h, probe_lost(h->probe)->msg);
+	else
+		probe_want(h->probe);
+}
+
+static void on_probe(void *arg)
+{
+	struct httphost *h = arg;
+
+	loop_task_queue(h->table->loop, &h->pump);
+}
+
+/* ---- Parties ---- */
+
+static struct httphost_party *party_get(struct httphost *h, const char *namespace_)
+{
+	struct httphost_party *p;
+
+	HASH_FIND_STR(h->parties, namespace_, p);
+	if (!p) {
+		p = mem_zalloc(sizeof(*p));
+		p->namespace_ = mem_dup(namespace_);
+		HASH_ADD_KEYPTR(hh, h->parties, p->namespace_, strlen(p->namespace_), p);
+	}
+	return p;
+}
+
+static void party_free(struct httphost *h, struct httphost_party *p)
+{
+	HASH_DELETE(hh, h->parties, p);
+	free(p->namespace_);
+	free(p);
+}
+
+/* Into the list where it belongs, at its end; frees it when nothing of it is left. */
+static void party_settle(struct httphost *h, struct httphost_party *p)
+{
+	struct httphost_party **to = !p->waiting ? NULL : p->under_way > 0 ? &h->busy : &h->resting;
+
+	if (p->in)
+		DL_DELETE(*p->in, p);
+	p->in = to;
+	if (to)
+		DL_APPEND(*to, p);
+	else if (p->under_way == 0)
+		party_free(h, p);
+}
+
+/* ---- Who is next ---- */
+
+static unsigned limit_of(const struct httphost *h)
+{
+	return h->protocol == HTTP2 && !httphost_wants_http1(h) ? HTTPHOST_STREAMS : HTTPHOST_CONNECTIONS;
+}
+
+static bool has_room(const struct httphost *h)
+{
+	bool may_share = h->protocol != HTTP1 && !httphost_wants_http1(h);
+
+	return h->under_way < limit_of(h) && (!may_share || h->connecting == 0);
+}
+
+/*
+ * Until one that has nothing under way may start where there is no room: until fewer than the limit
+ * have started within the patience; or the one that connects has had its time.
+ */
+static int64_t patience_left_ms(const struct httphost *h)
+{
+	const struct httphost_turn *turn = h->running ? h->running->prev : NULL;
+
+	for (unsigned i = 1; h->under_way >= limit_of(h) && i < limit_of(h); i++)
+		turn = turn->prev;
+	return turn ? turn->started_ms + HTTPHOST_PATIENCE_MS - loop_now_ms(h->table->loop) : 0;
+}
+
+static struct httphost_party *next_party(const struct httphost *h)
+{
+	if (has_room(h))
+		return h->resting ? h->resting : h->busy;
+	return h->under_way < limit_of(h) + HTTPHOST_EXTRA && patience_left_ms(h) <= 0 ? h->resting : NULL;
+}
+
+static void start_first(struct httphost *h, struct httphost_party *p)
+{
+	struct httphost_turn *turn = p->waiting;
+
+	DL_DELETE2(p->waiting, turn, party_prev, party_next);
+	DL_DELETE(h->waiting, turn);
+	DL_APPEND(h->running, turn);
+	turn->under_way = turn->connecting = true;
+	turn->started_ms = loop_now_ms(h->table->loop);
+	h->under_way++;
+	h->connecting++;
+	p->under_way++;
+	party_settle(h, p);
+	turn->fn(turn->arg, NULL);
+}
+
+static void on_pump(void *arg)
+{
+	struct httphost *h = arg;
+	struct httphost_party *next;
+
+	if (httphost_looking_up(h) || !h->waiting)
+		return;
+	if (h->name && !h->addresses) {
+		refuse_first(h, h->err ? h->err->msg : "the name cannot be looked up");
+		return;
+	}
+	if (probe_lost(h->probe)) {
+		wait_for_reach(h);
+		return;
+	}
+	while ((next = next_party(h)) != NULL)
+		start_first(h, next);
+	if (h->resting && patience_left_ms(h) > 0)
+		loop_timer_set(&h->patience, patience_left_ms(h));
+}
+
+/* ---- Turns ---- */
+
+void httphost_wait(struct httphost *h, struct httphost_turn *turn, const char *namespace_,
+	void (*fn)(void *arg, const struct err *err), void *arg)
+{
+	*turn = (struct httphost_turn){ .host = h,
+		.party = party_get(h, namespace_),
+		.fn = fn,
+		.arg = arg,
+		.attempts = h->probe ? probe_attempts(h->probe) : 0 };
+	DL_APPEND(h->waiting, turn);
+	DL_APPEND2(turn->party->waiting, turn, party_prev, party_next);
+	if (!turn->party->in)
+		party_settle(h, turn->party);
+	h->used_ms = loop_now_ms(h->table->loop);
+	look_up_if_due(h);
+	loop_task_queue(h->table->loop, &h->pump);
+}
+
+void httphost_leave(struct httphost_turn *turn)
+{
+	struct httphost *h = turn->host;
+
+	if (!h)
+		return;
+	turn->host = NULL;
+	if (turn->under_way) {
+		DL_DELETE(h->running, turn);
+		h->under_way--;
+		h->connecting -= turn->connecting;
+		turn->party->under_way--;
+	} else {
+		DL_DELETE(h->waiting, turn);
+		DL_DELETE2(turn->party->waiting, turn, party_prev, party_next);
+	}
+	if (turn->under_way || !turn->party->waiting)
+		party_settle(h, turn->party);
+	if (turn->under_way && h->waiting)
+		loop_task_queue(h->table->loop, &h->pump);
+}
+
+void httphost_connected(struct httphost_turn *turn, bool http2)
+{
+	struct httphost *h = turn->host;
+
+	if (!h || !turn->connecting)
+		return;
+	turn->connecting = false;
+	h->connecting--;
+	if (!httphost_wants_http1(h))
+		h->protocol = http2 ? HTTP2 : HTTP1;
+	if (h->waiting)
+		loop_task_queue(h->table->loop, &h->pump);
+}
+
+void httphost_unanswered(struct httphost *h)
+{
+	h->stale = true;
+	if (h->probe)
+		probe_doubt(h->probe);
+}
+
+const struct err *httphost_lost(const struct httphost *h)
+{
+	return probe_lost(h->probe);
+}
+
+void httphost_hung(struct httphost *h)
+{
+	h->http1_until_ms = loop_now_ms(h->table->loop) + HTTP1_MS;
+}
+
+bool httphost_wants_http1(const struct httphost *h)
+{
+	return loop_now_ms(h->table->loop) < h->http1_until_ms;
+}
+
+const char *httphost_proxy(const struct httphost *h)
+{
+	return h->plain ? h->table->http_proxy : NULL;
+}
+
+const char *httphost_addresses(const struct httphost *h)
+{
+	return h->addresses;
+}
+
+const char *httphost_origin(const struct httphost *h)
+{
+	return h->origin;
+}
+
+/* ---- The table ---- */
+
+static bool is_literal(const char *host)
+{
+	unsigned char address[16];
+
+	return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
+}
+
+static void host_free(struct httphost *h)
+{
+	struct httphost_turn *turn, *next;
+	struct httphost_party *party, *after;
+
+	HASH_DELETE(hh, h->table->hosts, h);
+	DL_FOREACH_SAFE (h->waiting, turn, next)
+		turn->host = NULL;
+	DL_FOREACH_SAFE (h->running, turn, next)
+		turn->host = NULL;
+	HASH_ITER (hh, h->parties, party, after)
+		party_free(h, party);
+	loop_timer_done(&h->patience);
+	dns_lookup_cancel(h->lookup);
+	loop_task_cancel(h->table->loop, &h->pump);
+	probe_free(h->probe);
+	err_keep(&h->err, NULL);
+	free(h->addresses);
+	free(h->origin);
+	free(h->name);
+	free(h);
+}
+
+static void sweep(struct httphost_table *t)
+{
+	int64_t now_ms = loop_now_ms(t->loop);
+	struct httphost *h, *next;
+
+	HASH_ITER (hh, t->hosts, h, next)
+		if (!h->waiting && h->under_way == 0 && !h->lookup && now_ms - h->used_ms > FORGET_MS)
+			host_free(h);
+}
+
+struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place)
+{
+	bool plain = strcmp(place->scheme, "http") == 0, by_proxy = plain ? t->http_by_proxy : t->https_by_proxy;
+	MEM_AUTO char *where = hostport_join(place->host, place->port);
+	char *origin = mem_printf("%s://%s", place->scheme, where);
+	struct httphost *h;
+
+	HASH_FIND_STR(t->hosts, origin, h);
+	if (h) {
+		free(origin);
+		return h;
+	}
+	sweep(t);
+	h = mem_zalloc(sizeof(*h));
+	h->table = t;
+	h->origin = origin;
+	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
+	h->port = place->port;
+	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, on_probe, h);
+	h->plain = plain;
+	h->protocol = plain ? HTTP1 : UNKNOWN;
+	loop_task_init(&h->pump, on_pump, h);
+	loop_timer_init(&h->patience, t->loop, on_pump, h);
+	HASH_ADD_KEYPTR(hh, t->hosts, h->origin, strlen(h->origin), h);
+	return h;
+}
+
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+static void read_proxies(struct httphost_table *t)
+{
+	bool all = environment("all_proxy") || environment("ALL_PROXY");
+
+	t->http_proxy = environment("http_proxy") ? NULL : environment("HTTP_PROXY");
+	t->http_by_proxy = all || t->http_proxy || environment("http_proxy");
+	t->https_by_proxy = all || environment("https_proxy") || environment("HTTPS_PROXY");
+}
+
+struct httphost_table *httphost_table_new(struct loop *loop)
+{
+	struct httphost_table *t = mem_zalloc(sizeof(*t));
+
+	t->loop = loop;
+	read_proxies(t);
+	return t;
+}
+
+void httphost_table_free(struct httphost_table *t)
+{
+	struct httphost *h, *next;
+
+	if (!t)
+		return;
+	HASH_ITER (hh, t->hosts, h, next)
+		host_free(h);
+	free(t);
+}
