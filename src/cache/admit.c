@@ -257,10 +257,10 @@ static int check_namespace(const struct meta *meta, struct err *err)
 		meta->namespace_);
 }
 
-static void warn_of_unknown(struct admit_wait *w, const struct scaler *scaler)
+static void warn_of_metadata(struct admit_wait *w, const struct scaler *scaler, const char *what, const char *which)
 {
-	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata has what no parameter is named: %s", scaler->index,
-		scaler->type->name, scaler->unknown);
+	MEM_AUTO char *text = mem_printf("trigger %d (%s): metadata%s: %s", scaler->index, scaler->type->name, what,
+		which);
 
 	warn(w, text);
 }
@@ -290,7 +290,9 @@ static void warn_of_parameters(struct admit_wait *w, const struct scaled *of)
 			continue;
 		}
 		if (scaler.unknown)
-			warn_of_unknown(w, &scaler);
+			warn_of_metadata(w, &scaler, " has what no parameter is named", scaler.unknown);
+		if (scaler.shortened)
+			warn_of_metadata(w, &scaler, "", scaler.shortened);
 		scaler_done(&scaler);
 	}
 }

@@ -102,6 +102,13 @@ static void tell_unknown(const struct trial *j, size_t index, const struct scale
 		scaler->unknown);
 }
 
+static void tell_shortened(const struct trial *j, size_t index, const struct scaler *scaler)
+{
+	MEM_AUTO char *field = mem_printf("spec.triggers[%zu].metadata", index);
+
+	findings_warning(j->findings, field, "%s", scaler->shortened);
+}
+
 static void build(const struct trial *j, size_t index, const struct strmap *auth, struct checktriggers *out)
 {
 	struct scaler *next = &out->list[out->count];
@@ -123,6 +130,8 @@ static void build(const struct trial *j, size_t index, const struct strmap *auth
 	}
 	if (next->unknown)
 		tell_unknown(j, index, next);
+	if (next->shortened)
+		tell_shortened(j, index, next);
 	out->all = out->all && next->metric_name;
 	out->count++;
 }

@@ -68,6 +68,13 @@ static char *unknown_of(const json_t *one)
 	return *keys ? mem_printf("no parameter has this name: %s", keys) : NULL;
 }
 
+static char *shortened_of(const json_t *one)
+{
+	const char *what = json_str_or_empty(one, "shortened");
+
+	return *what ? mem_dup(what) : NULL;
+}
+
 static bool says(const json_t *one, text_fn text_of, const char *text)
 {
 	MEM_AUTO char *its = text_of(one);
@@ -145,4 +152,6 @@ void explaintext_triggers(const struct explaintext_page *p, const json_t *answer
 		say(p, "  push", triggers, i, push_of);
 	for (i = 0; i < json_array_size(triggers); i++)
 		say(p, "  metadata", triggers, i, unknown_of);
+	for (i = 0; i < json_array_size(triggers); i++)
+		say(p, "  metadata", triggers, i, shortened_of);
 }

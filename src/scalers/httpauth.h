@@ -33,6 +33,9 @@ enum {
 /* For the tables of the types: of all of them, and by what they know beside. */
 extern const struct param_table httpauth_table, httpauth_api_key_table, httpauth_cloud_table;
 
+/* A request that is waited for longer keeps its place at the server from those of others. */
+#define HTTPAUTH_TIMEOUT_MAX_MS 120000
+
 struct httpauth {
 	/* owned; http or https, host, no user, no fragment; path and query as they were written */
 	char *url;

@@ -441,13 +441,13 @@ static int read_duration(const struct param_row *row, const struct found_value *
 
 	errno = 0;
 	number = json_integer(f->text) ? strtoll(f->text, NULL, 10) : -1;
-	if (json_integer(f->text) && number >= 0 && errno != ERANGE) {
+	if (json_integer(f->text) && number >= 0 && errno != ERANGE)
 		*out_ms = number;
-		return 0;
-	}
-	if (json_integer(f->text) || duration_parse(f->text, out_ms, NULL))
+	else if (json_integer(f->text) || duration_parse(f->text, out_ms, NULL))
 		return wrong(row, f->place, f->text,
 			"a duration such as 30s, or a whole number of milliseconds, not negative", err);
+	if (row->most > 0 && *out_ms > row->most)
+		*out_ms = row->most;
 	return 0;
 }
 
@@ -564,6 +564,35 @@ static int read_row(const struct scaler_params *params, const struct param_row *
 	if (failed && params->about)
 		first_name(row, params->about);
 	return failed ? -1 : f.unknown;
+}
+
+static void put_shortened(const struct scaler_params *params, const struct param_row *row, struct buf *out)
+{
+	char name[PARAM_NAME_SIZE], most[DURATION_TEXT_MAX];
+	struct param_row unlimited = *row;
+	struct found_value f;
+	int64_t ms = 0;
+
+	unlimited.most = 0;
+	if (find(params, row, &f, NULL) == 0 && f.text && f.place == METADATA && !f.unknown &&
+		read_duration(&unlimited, &f, &ms, NULL) == 0 && ms > row->most)
+		buf_printf(out, "%s%s %s is more than the longest, %s, which is used", out->len > 0 ? "; " : "",
+			first_name(row, name), f.text, duration_format(row->most, most));
+	mem_free_secret(f.text);
+}
+
+char *params_shortened(const struct scaler_params *params)
+{
+	struct buf out = BUF_INIT(1024);
+
+	for (size_t i = 0; params->tables && params->tables[i]; i++) {
+		const struct param_table *t = params->tables[i];
+
+		for (const struct param_row *row = t->rows; row < t->rows + t->count; row++)
+			if (row->kind == PARAM_DURATION && row->most > 0)
+				put_shortened(params, row, &out);
+	}
+	return out.len > 0 ? buf_take(&out) : NULL;
 }
 
 int params_read_when(const struct param_table *t, const struct scaler_params *params, unsigned when, void *out,

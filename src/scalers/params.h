@@ -23,16 +23,20 @@
 #include "base/quantity.h"
 #include "scalers/scaler.h"
 
-enum param_kind {       /* and the field that it fills */
-	PARAM_TEXT,     /* char * */
-	PARAM_INT64,    /* int64_t: a whole number as JSON writes it */
-	PARAM_DOUBLE,   /* double: a number as JSON writes it */
-	PARAM_BOOL,     /* bool: Go's ParseBool */
-	PARAM_SWITCH,   /* enum param_switch: a bool that may have been left out */
-	PARAM_DURATION, /* int64_t, ms: a Go duration ("30s") or a whole number of milliseconds, not negative */
-	PARAM_CHOICE,   /* unsigned (or an enum): the index of one of the words */
-	PARAM_LIST,     /* struct param_list: texts separated by commas, each trimmed; empty ones are kept */
-	PARAM_MAP,      /* struct strmap: "k=v,k=v", exactly one '=' each, a later key wins */
+enum param_kind {     /* and the field that it fills */
+	PARAM_TEXT,   /* char * */
+	PARAM_INT64,  /* int64_t: a whole number as JSON writes it */
+	PARAM_DOUBLE, /* double: a number as JSON writes it */
+	PARAM_BOOL,   /* bool: Go's ParseBool */
+	PARAM_SWITCH, /* enum param_switch: a bool that may have been left out */
+	/*
+	 * int64_t, ms: a Go duration ("30s") or a whole number of milliseconds, not negative; what
+	 * is more than the row's `most` counts as that
+	 */
+	PARAM_DURATION,
+	PARAM_CHOICE, /* unsigned (or an enum): the index of one of the words */
+	PARAM_LIST,   /* struct param_list: texts separated by commas, each trimmed; empty ones are kept */
+	PARAM_MAP,    /* struct strmap: "k=v,k=v", exactly one '=' each, a later key wins */
 	/*
 	 * struct quantity: a threshold of 0.001 or more; 0 and less only for a formula, where it
 	 * may be left out
@@ -60,7 +64,7 @@ struct param_row {
 	unsigned when;            /* only read by params_read_when with one of these bits */
 	const char *otherwise;    /* the default, as one would write it; NULL: the field stays as it is */
 	const char *const *words; /* CHOICE; NULL-terminated */
-	int64_t least, most;      /* INT64; both 0: any number */
+	int64_t least, most;      /* INT64; both 0: any number. most: DURATION, ms, too */
 	const char *why;          /* REFUSED, DROPPED */
 	const char *help;         /* for people, in a few words */
 };
@@ -97,6 +101,11 @@ void params_done(const struct param_table *t, void *out);
  * NULL when there are none.
  */
 char *params_unknown(const struct scaler_params *params);
+/*
+ * For people, caller owns: durations of the metadata of which less is used than they say; NULL when
+ * there are none.
+ */
+char *params_shortened(const struct scaler_params *params);
 
 /* One spelling after the other from *names (row.names at first) into name; false at the end. */
 #define PARAM_NAME_SIZE 64

@@ -44,6 +44,7 @@ void scaler_done(struct scaler *s)
 	free(s->metric_name);
 	free(s->container);
 	free(s->unknown);
+	free(s->shortened);
 	memset(s, 0, sizeof(*s));
 }
 
@@ -59,6 +60,7 @@ void scaler_narrow(const struct scaler *whole, const struct described *metric, s
 		.target = metric->target,
 		.activation = whole->activation,
 		.unknown = mem_dup(whole->unknown),
+		.shortened = mem_dup(whole->shortened),
 		.question = whole->type->narrow(whole->question, metric->name, position),
 	};
 	out->question->namespace_ = mem_dup(whole->question->namespace_);

@@ -114,6 +114,7 @@ struct scaler {
 	double activation;
 	char *unknown;   /* keys of metadata that no parameter has, for people: `"listLenght" (did you mean
 			    "listLength"?)`; NULL: none */
+	char *shortened; /* for people: durations of which less is used than is said; NULL: none */
 	/*
 	 * stands for metrics that its source has not named yet: failing, and in no HPA (its target
 	 * means nothing)

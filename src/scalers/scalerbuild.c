@@ -30,6 +30,7 @@ int scaler_build(const struct scaler_params *params, struct scaler *out, struct 
 		return err_wrap(err, "trigger %d (%s)", params->index, params->type);
 	}
 	out->unknown = params_unknown(&tracked);
+	out->shortened = params_shortened(&tracked);
 	if (out->question)
 		out->question->namespace_ = mem_dup(params->namespace_);
 	out->trigger_name = mem_dup(params->name);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests of a tenant that hang: at a server that others ask, too, and at one of his own. Nobody else's are kept waiting."""
+import json
 import threading
 
 import pytest
 
 from rig import pki, scripted
+from rig.daemon import run
 from rig.http_source import HttpSource
 from rig.waiting import eventually
 
@@ -69,6 +71,9 @@ def test_a_shared_server(kscaled, module_stage, stage, source, hang):
     expect_answers(module_stage, "beside", lambda: len(source.to("/n")))
     assert hang.held == 8
     assert source.open <= 10
+    # An hour is shortened, and that is said.
+    said = json.loads(run("explain", f"{stage.namespace}/hostile", "-o", "json", f"--status-address=127.0.0.1:{kscaled.status_port}").stdout)
+    assert said["triggers"][0]["shortened"] == "timeout 1h is more than the longest, 2m, which is used", said["triggers"][0]
 
 
 def test_a_server_of_his_own(kscaled, module_stage, stage, tmp_path):

@@ -57,8 +57,8 @@
  *   trouble           why no trigger can be built; null
  *   triggers[]        {index, type, name, metric, metricType, target, activation, value, active,
  *                     ageSeconds, latencySeconds, error, failures, fallingBack, noFallback, push,
- *                     unknownKeys}; of cpu and memory triggers, which
- *                     the HPA controller reads, only the first six and the last. value and active
+ *                     unknownKeys, shortened}; of cpu and memory triggers, which the HPA controller
+ *                     reads, only the first six and the last two. value and active
  *                     are null while unknown, and a fallback's while fallingBack (then null when
  *                     the formula gets nil); error is the source's newest
  *                     failure, failures those in a row; noFallback says why none stands in. push is

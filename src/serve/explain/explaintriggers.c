@@ -125,6 +125,7 @@ static void write_trigger(const struct triggers_page *p, const struct scaler *s,
 		write_push(p, s);
 	}
 	jsonout_text(p->j, "unknownKeys", s->unknown);
+	jsonout_text(p->j, "shortened", s->shortened);
 	jsonout_end_object(p->j);
 }
 

@@ -206,6 +206,10 @@ static void bad_ones_are_told(void **state)
 				 "jobs\n      listLenght: '4'\n",
 			"f:11: ScaledObject shop/a: warning: spec.triggers[0].metadata.listLenght: no parameter of "
 			"redis has this name: \"listLenght\" (did you mean \"listLength\"?)\n" },
+		{ SO("a") TARGET "  triggers:\n  - type: metrics-api\n    metadata:\n      url: http://r\n"
+				 "      valueLocation: jobs\n      targetValue: '4'\n      timeout: 1h\n",
+			"f:8: ScaledObject shop/a: warning: spec.triggers[0].metadata: timeout 1h is more than the "
+			"longest, 2m, which is used\n" },
 		{ SO("a") TARGET "  triggers:\n  - {type: redis, metadata: {listname: jobs, address: 'r:1'}}\n",
 			"f:7: ScaledObject shop/a: spec.triggers[0].metadata.listName: missing required parameter "
 			"\"listName\" in [triggerMetadata] (is it \"listname\" in the metadata, mistyped?)\n" },

@@ -120,6 +120,9 @@ static void trust(void **state)
 	assert_true(webaccess_config(auth.access)->insecure);
 	assert_int_equal(auth.timeout_ms, 60000);
 	httpauth_done(&auth);
+	assert_int_equal(read_auth(M("timeout", "1h"), NULL, 0, &auth, &err), 0);
+	assert_int_equal(auth.timeout_ms, HTTPAUTH_TIMEOUT_MAX_MS);
+	httpauth_done(&auth);
 	assert_int_equal(read_auth(M("unsafeSsl", "false"), NULL, 0, &auth, &err), 0);
 	assert_string_equal(webaccess_key(auth.access), "open");
 	assert_null(webaccess_token_key(auth.access));

@@ -301,6 +301,45 @@ static void durations(void **state)
 		"milliseconds, not negative");
 }
 
+/* A duration beyond the row's most is not refused: it counts as that, and that is said. */
+static void long_durations_are_shortened(void **state)
+{
+	static const struct param_row rows[] = {
+		{ "timeout|wait", PARAM_DURATION, "m", 0, .most = 120000 },
+		{ "window", PARAM_DURATION, "ma", sizeof(int64_t), .most = 5000 },
+		{ "age", PARAM_DURATION, "m", 2 * sizeof(int64_t), .required = false },
+	};
+	static const struct param_table table = PARAM_TABLE(rows), *const tables[] = { &table, NULL };
+	int64_t ms[3] = { 0 };
+	struct err err;
+	char *said;
+
+	(void)state;
+	t.params.tables = tables;
+	strmap_set(&t.metadata, "wait", "2m");
+	strmap_set(&t.metadata, "age", "1h");
+	assert_int_equal(params_read(&table, &t.params, ms, &err), 0);
+	assert_null(params_shortened(&t.params));
+	strmap_set(&t.metadata, "wait", "1h");
+	strmap_set(&t.auth, "window", "10s"); /* not to be shown */
+	assert_int_equal(params_read(&table, &t.params, ms, &err), 0);
+	assert_int_equal(ms[0], 120000);
+	assert_int_equal(ms[1], 5000);
+	assert_int_equal(ms[2], 3600000);
+	said = params_shortened(&t.params);
+	assert_string_equal(said, "timeout 1h is more than the longest, 2m, which is used");
+	free(said);
+	strmap_set(&t.metadata, "window", "5001");
+	said = params_shortened(&t.params);
+	assert_string_equal(said,
+		"timeout 1h is more than the longest, 2m, which is used; window 5001 is more than the longest, 5s, "
+		"which is used");
+	free(said);
+	strmap_set(&t.metadata, "wait", "soon");
+	strmap_set(&t.metadata, "window", "1s");
+	assert_null(params_shortened(&t.params));
+}
+
 static void choices(void **state)
 {
 	static const char *const words[] = { "red", "green", NULL };
@@ -711,6 +750,7 @@ int main(void)
 		CASE(numbers),
 		CASE(switches),
 		CASE(durations),
+		CASE(long_durations_are_shortened),
 		CASE(choices),
 		CASE(lists),
 		CASE(maps),
