@@ -19,7 +19,7 @@
 #define FORGET_MS    300000
 #define HTTP1_MS     60000
 
-/* The requests of one namespace to one server; gone when there are none. */
+/* The requests of one namespace to one server; gone when there are none, but for the last one's. */
 struct httphost_party {
 	char *namespace_; /* owned; the host's key */
 	unsigned under_way;
@@ -185,7 +185,7 @@ static void party_settle(struct httphost *h, struct httphost_party *p)
 	p->in = to;
 	if (to)
 		DL_APPEND(*to, p);
-	else if (p->under_way == 0)
+	else if (p->under_way == 0 && HASH_COUNT(h->parties) > 1)
 		party_free(h, p);
 }
 
