@@ -219,6 +219,11 @@ void loop_stop(struct loop *loop)
 	loop->stop = true;
 }
 
+uint64_t loop_turns(const struct loop *loop)
+{
+	return loop->stats.turns;
+}
+
 struct loop_stats loop_stats(struct loop *loop, bool reset_longest)
 {
 	struct loop_stats stats = loop->stats;

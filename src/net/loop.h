@@ -87,6 +87,7 @@ struct loop_stats {
 	int64_t longest_lag_ms;  /* since the last reset: how late a timer was */
 };
 struct loop_stats loop_stats(struct loop *loop, bool reset_longest);
+uint64_t loop_turns(const struct loop *loop); /* another number in another turn */
 
 /* Back-off with jitter: 0 failures -> first_ms, doubling, at most max_ms, each +-20%. */
 int64_t loop_backoff_ms(unsigned failures, int64_t first_ms, int64_t max_ms);

@@ -5,6 +5,7 @@
 #include <utlist.h>
 
 #include "base/mem.h"
+#include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
 /* An entry that nobody asked for so long is forgotten; the next asker simply asks the source. */
@@ -33,7 +34,8 @@ struct reading_entry {
 	int64_t asked_at_ms;
 	uint64_t number; /* of the newest query; counted over all */
 	int64_t touched_at_ms;
-	void *ask; /* the scaler's handle while ASKING */
+	struct turns_wait turn; /* while ASKING, before it begins */
+	void *ask;              /* the scaler's handle while ASKING; NULL before it begins */
 	struct ring waiters;
 	struct ring next_waiters; /* for whom the query under way began too early */
 	struct reading_entry *prev, *next;
@@ -54,6 +56,7 @@ struct readings_wait {
 
 struct readings {
 	struct scaler_sources *sources;
+	struct turns *turns;
 	struct loop *loop;
 	struct readings_config config;
 	struct reading_entry *entries;
@@ -128,6 +131,8 @@ static void wait_finish(struct readings_wait *w, const struct answer *answer, co
 
 /* ---- Entries ---- */
 
+static void entry_begin(void *arg);
+
 static struct reading_entry *entry_get(struct readings *r, struct question *q)
 {
 	struct reading_entry *e = q->reading;
@@ -139,6 +144,7 @@ static struct reading_entry *entry_get(struct readings *r, struct question *q)
 	e->question = question_ref(q);
 	ring_init(&e->waiters);
 	ring_init(&e->next_waiters);
+	e->turn = (struct turns_wait){ .fn = entry_begin, .arg = e };
 	DL_APPEND(r->entries, e);
 	r->entry_count++;
 	return e;
@@ -149,10 +155,10 @@ static void entry_free(struct reading_entry *e)
 	DL_DELETE(e->owner->entries, e);
 	e->owner->entry_count--;
 	e->question->reading = NULL;
-	if (e->ask) {
+	if (e->ask)
 		e->question->type->cancel(e->ask);
-		e->owner->asking--;
-	}
+	e->owner->asking -= e->state == ASKING;
+	turns_give_up(&e->turn);
 	while (ring_first(&e->waiters))
 		wait_free(ring_first(&e->waiters));
 	while (ring_first(&e->next_waiters))
@@ -216,6 +222,15 @@ int64_t readings_patience_ms(const struct readings *r, const struct question *q)
 	return ms > r->config.ask_timeout_ms ? ms : r->config.ask_timeout_ms;
 }
 
+static void entry_begin(void *arg)
+{
+	struct reading_entry *e = arg;
+	struct readings *r = e->owner;
+
+	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question),
+		on_answer, e);
+}
+
 static void entry_ask(struct reading_entry *e)
 {
 	struct readings *r = e->owner;
@@ -224,8 +239,8 @@ static void entry_ask(struct reading_entry *e)
 	e->asked_at_ms = loop_now_ms(r->loop);
 	r->asking++;
 	e->number = ++r->questions;
-	e->ask = e->question->type->ask(r->sources, e->question, e->asked_at_ms + readings_patience_ms(r, e->question),
-		on_answer, e);
+	if (turns_begin(r->turns, &e->turn, e->question->namespace_ ? e->question->namespace_ : ""))
+		entry_begin(e);
 }
 
 static enum readings_found entry_peek(const struct reading_entry *e, int64_t now_ms, int64_t max_age_ms)
@@ -386,6 +401,7 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 	struct readings *r = mem_zalloc(sizeof(*r));
 
 	r->sources = sources;
+	r->turns = turns_new(sources->loop);
 	r->loop = sources->loop;
 	r->config = *config;
 	ring_init(&r->remembered);
@@ -405,6 +421,7 @@ void readings_free(struct readings *r)
 	while (ring_first(&r->remembered))
 		wait_free(ring_first(&r->remembered));
 	loop_timer_done(&r->sweep);
+	turns_free(r->turns);
 	free(r);
 }
 

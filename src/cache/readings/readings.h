@@ -8,7 +8,8 @@
  * younger than the asker's max age is answered from memory; otherwise all askers join the one query
  * that is under way. Every asker has a deadline of its own: a hung source delays only those who ask
  * about it. A failure is kept as an answer is, as long as the asker's max age says, so that a dead
- * source is not hammered. What nobody asked for in a minute is forgotten.
+ * source is not hammered. What nobody asked for in a minute is forgotten. Of very many that are due
+ * at once some begin in later turns of the loop (cache/readings/turns).
  */
 
 #include <stdbool.h>

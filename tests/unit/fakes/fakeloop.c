@@ -67,6 +67,11 @@ unsigned fakeloop_turns(void)
 	return fake.turns;
 }
 
+uint64_t loop_turns(const struct loop *loop)
+{
+	return loop->turns;
+}
+
 int64_t loop_now_ms(const struct loop *loop)
 {
 	return loop->now_ms;

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "cache/readings/readings.h"
+#include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
 #define FOREVER   3600000
@@ -28,7 +29,7 @@ static struct ask {
 	question_fn fn;
 	void *arg;
 	int64_t deadline_ms;
-} asks[64];
+} asks[256];
 static int ask_count, cancelled;
 
 static void *fake_ask(struct scaler_sources *sources, struct question *q, int64_t deadline_ms, question_fn fn,
@@ -458,6 +459,43 @@ static void freeing_drops_what_is_under_way(void **state)
 	f->readings = readings_new(&f->sources, &config);
 }
 
+/* Of many that are due at once some begin later; who is not wanted any more never does. */
+static void many_begin_in_several_turns(void **state)
+{
+	enum { MANY = TURNS_BEGIN_MAX + 20 };
+	struct fixture *f = *state;
+	struct question *questions[MANY];
+	struct heard heard[MANY];
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = MANY };
+
+	memset(heard, 0, sizeof(heard));
+	for (int round = 0; round < 2; round++) {
+		readings_free(f->readings);
+		f->readings = readings_new(&f->sources, &config);
+		ask_count = cancelled = 0;
+		fakeloop_advance(1);
+		for (int i = 0; i < MANY; i++) {
+			questions[i] = question_new(&fake_type, mem_printf("fake %d", i), mem_dup("fake server"), NULL);
+			readings_ask(f->readings, questions[i], 0, 0, loop_now_ms(f->loop) + FOREVER, on_heard,
+				&heard[i]);
+			question_unref(questions[i]);
+		}
+		assert_int_equal(ask_count, TURNS_BEGIN_MAX);
+		assert_int_equal(readings_stats(f->readings).asking, MANY);
+		if (round == 0) {
+			readings_free(f->readings);
+			assert_int_equal(cancelled, TURNS_BEGIN_MAX);
+			f->readings = readings_new(&f->sources, &config);
+			continue;
+		}
+		settle(f);
+		assert_int_equal(ask_count, MANY);
+	}
+	answer(MANY - 1, 7);
+	assert_int_equal(heard[MANY - 1].times, 1);
+	assert_true(heard[MANY - 1].value == 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -479,6 +517,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(many_begin_in_several_turns, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
