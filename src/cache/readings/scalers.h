@@ -12,7 +12,9 @@
  * (cache/readings/descriptions). While the source has never said it, they are those that the
  * object's HPA has for this trigger, as it was made from what the source said before we were
  * started; and if there are none (a ScaledJob has no HPA), one scaler stands for the trigger,
- * undescribed, which fails with the source's error.
+ * undescribed, which fails with the source's error. Each of them is asked for at every poll and
+ * stands in the HPA, and it is the source that says how many there are: of one object they are at
+ * most SCALERS_DESCRIBED_MAX.
  */
 
 #include <stddef.h>
@@ -25,6 +27,9 @@
 #include "cache/readings/questions.h"
 #include "decide/formula/formula.h"
 #include "scalers/scaler.h"
+
+/* More metrics that the sources of one object's triggers have named are refused (ERR_INVALID). */
+#define SCALERS_DESCRIBED_MAX 256
 
 struct scalers;
 

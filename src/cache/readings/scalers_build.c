@@ -82,10 +82,19 @@ static int check_one_metric(const struct scaled *of, const struct scaler *whole,
 		whole->question->source, d->count, d->metrics[0].name, d->metrics[1].name);
 }
 
-static void narrow(struct built_scalers *b, const struct scaler *whole, const struct description *d)
+/* Refuses what is too much for one object. who: names them, for the message. */
+static int narrow(struct built_scalers *b, const struct scaler *whole, const struct description *d, const char *who,
+	struct err *err)
 {
+	if (d->count > SCALERS_DESCRIBED_MAX - b->described)
+		return err_set(err, ERR_INVALID,
+			"%s names %zu metrics, and the triggers before it have %zu: an object may have %d of such "
+			"metrics in all; let the servers name fewer, or spread the triggers over several objects",
+			who, d->count, b->described, SCALERS_DESCRIBED_MAX);
+	b->described += d->count;
 	for (size_t i = 0; i < d->count; i++)
 		scaler_narrow(whole, &d->metrics[i], i, add(b));
+	return 0;
 }
 
 static bool is_of(const struct hpa_external *metric, const char *prefix, const struct scaler *whole)
@@ -117,19 +126,17 @@ static int recall(const struct scalers *s, const struct scaledobject *so, const 
 static int stand_in(struct scalers *s, struct object *o, struct scaler *whole, struct err *err)
 {
 	struct description d = { 0 };
+	int failed = o->kind == SCALED_OBJECT ? recall(s, o->of.so, whole, &d, err) : 0;
 
-	if (o->kind == SCALED_OBJECT && recall(s, o->of.so, whole, &d, err)) {
-		scaler_done(whole);
-		return -1;
-	}
-	if (d.count > 0) {
-		narrow(o->scalers, whole, &d);
-		scaler_done(whole);
-	} else {
+	if (!failed && d.count == 0) {
 		*add(o->scalers) = *whole;
+		return 0;
 	}
+	if (!failed)
+		failed = narrow(o->scalers, whole, &d, "for this trigger the object's HPA", err);
+	scaler_done(whole);
 	description_done(&d);
-	return 0;
+	return failed;
 }
 
 /* Takes whole. */
@@ -146,7 +153,7 @@ static int expand(struct scalers *s, struct object *o, struct scaler *whole, str
 	if (state == REFERENCE_FOUND)
 		failed = check_one_metric(&o->of, whole, d, err);
 	if (state == REFERENCE_FOUND && !failed)
-		narrow(o->scalers, whole, d);
+		failed = narrow(o->scalers, whole, d, whole->question->source, err);
 	scaler_done(whole);
 	return failed;
 }

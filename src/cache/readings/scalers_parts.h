@@ -19,6 +19,7 @@ struct built_scalers {
 	struct err *err;  /* owned; NULL: the list is good */
 	struct scaler *list;
 	size_t count;
+	size_t described;        /* of list: metrics that sources have named */
 	struct formula *formula; /* NULL without one */
 };
 

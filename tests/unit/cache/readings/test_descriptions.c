@@ -15,12 +15,14 @@
 #include "../../fakes/fakecluster.h"
 #include "../../fakes/fakeloop.h"
 #include "../../fakes/fakesource.h"
+#include "base/mem.h"
 #include "scalers_fixture.h"
 
 #define WEB             "/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web"
 #define HPA             "/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/keda-hpa-web"
 #define SPEC(triggers)  "{'spec':{'scaleTargetRef':{'name':'web'},'triggers':[" triggers "]}}"
 #define TELLING(source) "{'type':'telling','name':'t','metadata':{'source':'" source "'}}"
+#define UNNAMED(source) "{'type':'telling','metadata':{'source':'" source "'}}"
 #define REDIS           "{'type':'scripted','metadata':{'source':'r'}}"
 #define METRIC(name, target)                                                                                           \
 	"{'type':'External','external':{'metric':{'name':'" name                                                       \
@@ -208,6 +210,73 @@ static void a_formula_needs_one_metric(void **state)
 	expect("s0-queue 5000,");
 }
 
+/* "m0:1,m1:1,...", of count metrics. */
+static const char *many(int count)
+{
+	static char text[4096];
+	size_t len = 0;
+
+	for (int i = 0; i < count; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len, "%sm%d:1", i ? "," : "", i);
+	return text;
+}
+
+static size_t built_count(void)
+{
+	struct built built;
+	struct err err = { 0 };
+
+	if (scalers_fixture_get(&t, &built, &err))
+		fail_msg("%s", err.msg);
+	return built.count;
+}
+
+static void an_object_has_so_many_metrics_and_no_more(void **state)
+{
+	(void)state;
+	fakesource_describe("a", many(200));
+	fakesource_describe("b", many(56));
+	apply(WEB, SPEC(UNNAMED("a") "," UNNAMED("b") "," REDIS));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(built_count(), 257);
+	fakesource_describe("b", many(57));
+	fakeloop_advance(20000);
+	expect("invalid: trigger 1 (telling): source b names 57 metrics, and the triggers before it have 200: an "
+	       "object may have 256 of such metrics in all; let the servers name fewer, or spread the triggers over "
+	       "several objects");
+	fakesource_describe("b", many(1));
+	fakeloop_advance(20000);
+	assert_int_equal(built_count(), 202);
+}
+
+/* The HPA may be of a time when there was no such limit, or somebody wrote in it. */
+static void no_more_are_taken_from_the_hpa(void **state)
+{
+	static char text[80000];
+	size_t len = 0;
+	char *hpa;
+
+	(void)state;
+	for (int i = 0; i < 300; i++)
+		len += (size_t)snprintf(text + len, sizeof(text) - len,
+			"%s{'type':'External','external':{'metric':{'name':'s%d-m%d'},'target':{'type':'AverageValue',"
+			"'averageValue':'1'}}}",
+			i ? "," : "", i / 200, i);
+	hpa = mem_printf(HPA_OF("%s"), text);
+	fakesource_describe("a", NULL);
+	apply(HPA, hpa);
+	free(hpa);
+	apply(WEB, SPEC(TELLING("a")));
+	expect(WAITS);
+	fakeloop_advance(10);
+	assert_int_equal(built_count(), 200);
+	apply(WEB, SPEC(UNNAMED("a") "," UNNAMED("a")));
+	expect("invalid: trigger 1 (telling): for this trigger the object's HPA names 100 metrics, and the triggers "
+	       "before it have 200: an object may have 256 of such metrics in all; let the servers name fewer, or "
+	       "spread the triggers over several objects");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +289,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_not_needed_is_not_asked, setup, teardown),
 		cmocka_unit_test_setup_teardown(two_are_asked_at_the_same_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_formula_needs_one_metric, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_object_has_so_many_metrics_and_no_more, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_are_taken_from_the_hpa, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
