@@ -11,6 +11,7 @@
 #include "net/grpc/grpcendpoint.h"
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
+#include "net/grpc/grpcturns.h"
 #include "net/http/httpc.h"
 #include "net/http/httpurl.h"
 #include "net/probe.h"
@@ -23,6 +24,7 @@
 #define CONNECTIONS_MAX 32
 #define STREAMS_MAX     2000  /* on a server that takes them */
 #define OTHER_BODY_MAX  65536 /* of an answer that is no gRPC */
+#define WAITED_LEAST_MS 100   /* for a turn: is told when the call fails */
 
 /*
  * The way to one endpoint. A curl multi of its own: connections of one are never taken for another,
@@ -33,8 +35,10 @@ struct grpc_link {
 	struct grpcendpoint *endpoint;
 	struct httpc *http;
 	struct probe *probe;
-	struct loop_task settle; /* those that wait */
+	struct loop_task settle; /* those that are held */
 	struct grpc_call *calls;
+	struct grpc_call *held; /* until somebody answers; oldest first */
+	struct grpcturns_server turns;
 	int64_t used_ms; /* loop clock */
 	UT_hash_handle hh;
 };
@@ -43,6 +47,7 @@ struct grpc_pool {
 	struct loop *loop;
 	struct grpc_link *links;
 	struct loop_timer sweep;
+	struct grpcturns *turns;
 	size_t calls;
 };
 
@@ -52,10 +57,14 @@ struct grpc_call {
 	struct httpc_call *http;
 	const char *path;    /* the caller's literal */
 	int64_t deadline_ms; /* loop clock; 0: none */
-	struct buf held;     /* the message, while it waits */
-	bool waits;
-	unsigned attempts;      /* to reach the server, when it began to wait */
-	struct loop_timer late; /* while it waits */
+	void (*put)(void *arg, struct buf *message);
+	char *namespace_; /* of a unary call */
+	struct grpcturn turn;
+	int64_t asked_ms, waited_ms; /* loop clock: when it was to begin; how long it had to wait for its turn */
+	bool held;                   /* in link.held */
+	unsigned attempts;           /* to reach the server, when it began to be held */
+	struct grpc_call *held_prev, *held_next;
+	struct loop_timer late; /* until it begins */
 	const char *method;     /* behind the last '/', of the caller's literal */
 	struct grpcstatus status;
 	struct grpcframe frame;
@@ -153,16 +162,25 @@ static void on_sweep(void *arg)
 
 /* ---- How a call ends ---- */
 
+static void unhold(struct grpc_call *call)
+{
+	if (call->held)
+		DL_DELETE2(call->link->held, call, held_prev, held_next);
+	call->held = false;
+}
+
 static void call_free(struct grpc_call *call)
 {
 	struct grpc_link *l = call->link;
 
+	grpcturns_leave(&call->turn);
+	unhold(call);
 	DL_DELETE(l->calls, call);
 	l->pool->calls--;
 	l->used_ms = loop_now_ms(l->pool->loop);
 	grpcframe_done(&call->frame);
 	buf_done(&call->answer);
-	buf_done_secret(&call->held);
+	free(call->namespace_);
 	loop_timer_done(&call->late);
 	err_keep(&call->err, NULL);
 	free(call);
@@ -171,6 +189,7 @@ static void call_free(struct grpc_call *call)
 static void tell(struct grpc_call *call, const struct err *err)
 {
 	call->inside = true;
+	grpcturns_leave(&call->turn); /* its place is free for what is asked next */
 	if (call->streaming)
 		call->events.on_end(call->arg, err);
 	else if (err)
@@ -225,6 +244,8 @@ static void on_done(void *arg, const struct httpc_response *response, const stru
 	call->http = NULL;
 	if (transport && transport->kind == ERR_TEMPORARY && !is_late(call) && call->link->probe)
 		probe_doubt(call->link->probe);
+	if (failed && transport && call->waited_ms >= WAITED_LEAST_MS)
+		err_wrap(&err, "it had waited %lld ms for its turn", (long long)call->waited_ms);
 	if (failed)
 		err_wrap(&err, "%s", call->method);
 	tell(call, failed ? &err : NULL);
@@ -321,7 +342,6 @@ static struct grpc_call *call_new(struct grpc_link *l, const char *method, void 
 	loop_timer_init(&call->late, l->pool->loop, on_late, call);
 	grpcframe_init(&call->frame);
 	buf_init(&call->answer, GRPCFRAME_MESSAGE_MAX);
-	buf_init(&call->held, GRPCFRAME_MESSAGE_MAX);
 	DL_APPEND(l->calls, call);
 	l->pool->calls++;
 	return call;
@@ -365,7 +385,7 @@ static int64_t left_until(const struct grpc_pool *p, int64_t deadline_ms)
 	return left_ms > 1 ? left_ms : 1;
 }
 
-/* ---- A server that is down ---- */
+/* ---- A server that is down, or busy ---- */
 
 static void fail_lost(struct grpc_call *call)
 {
@@ -378,20 +398,57 @@ static void fail_lost(struct grpc_call *call)
 static void on_late(void *arg)
 {
 	struct grpc_call *call = arg;
+	struct err err = { 0 };
 
-	if (probe_lost(call->link->probe)) /* or it begins at the end of this turn */
+	if (call->held && probe_lost(call->link->probe)) {
 		fail_lost(call);
+		return;
+	}
+	err_set(&err, ERR_TEMPORARY,
+		"%s: its turn did not come within %lld ms: a namespace has at most %d calls to gRPC servers under way, "
+		"and one server is asked at most %d at once; ask less of them, or let them answer sooner",
+		call->method, (long long)(loop_now_ms(call->link->pool->loop) - call->asked_ms), GRPCTURNS_OF_NAMESPACE,
+		GRPCTURNS_OF_SERVER);
+	tell(call, &err);
 }
 
-static void hold(struct grpc_call *call, const void *message, size_t len)
+static void hold(struct grpc_call *call)
 {
 	struct grpc_link *l = call->link;
 
-	call->waits = true;
+	call->held = true;
 	call->attempts = probe_attempts(l->probe);
-	buf_append(&call->held, message, len);
-	loop_timer_set(&call->late, left_until(l->pool, call->deadline_ms));
+	DL_APPEND2(l->held, call, held_prev, held_next);
 	probe_want(l->probe);
+}
+
+/* It waits for somebody to answer, or for its turn: who is held takes nobody's. */
+static void line_up(struct grpc_call *call)
+{
+	struct grpc_link *l = call->link;
+
+	if (probe_lost(l->probe))
+		hold(call);
+	else
+		grpcturns_join(l->pool->turns, &call->turn, &l->turns, call->namespace_);
+}
+
+static void on_turn(struct grpcturn *turn)
+{
+	struct grpc_call *call = (struct grpc_call *)(void *)((char *)turn - offsetof(struct grpc_call, turn));
+	struct grpc_pool *p = call->link->pool;
+	struct buf message = BUF_INIT(GRPCFRAME_MESSAGE_MAX);
+
+	if (probe_lost(call->link->probe)) { /* since it waits */
+		grpcturns_leave(turn);
+		hold(call);
+		return;
+	}
+	loop_timer_cancel(&call->late);
+	call->waited_ms = loop_now_ms(p->loop) - call->asked_ms;
+	call->put(call->arg, &message);
+	begin(call, buf_text(&message), message.len, left_until(p, call->deadline_ms));
+	buf_done_secret(&message);
 }
 
 static void on_probe(void *arg)
@@ -408,45 +465,40 @@ static void on_probe(void *arg)
 static void on_settle(void *arg)
 {
 	struct grpc_link *l = arg;
-	struct grpc_call *call;
+	struct grpc_call *call = l->held;
 
-	if (probe_lost(l->probe) && probe_is_trying(l->probe))
+	if (!call || (probe_lost(l->probe) && probe_is_trying(l->probe)))
 		return;
-	DL_FOREACH (l->calls, call) {
-		if (!call->waits)
-			continue;
-		if (probe_lost(l->probe) && call->attempts < probe_attempts(l->probe)) {
-			loop_task_queue(l->pool->loop, &l->settle);
-			fail_lost(call);
-			return;
+	if (!probe_lost(l->probe)) {
+		while ((call = l->held) != NULL) {
+			unhold(call);
+			line_up(call);
 		}
-		if (probe_lost(l->probe)) {
-			probe_want(l->probe);
-			return;
-		}
-		call->waits = false;
-		loop_timer_cancel(&call->late);
-		begin(call, buf_text(&call->held), call->held.len, left_until(l->pool, call->deadline_ms));
+	} else if (call->attempts < probe_attempts(l->probe)) {
+		loop_task_queue(l->pool->loop, &l->settle);
+		fail_lost(call);
+	} else {
+		probe_want(l->probe);
 	}
 }
 
 /* ---- Calls ---- */
 
-struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
-	size_t len, int64_t deadline_ms, grpc_fn fn, void *arg)
+struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const struct grpc_request *request)
 {
 	struct grpc_link *l = link_get(p, e, NULL);
 	struct grpc_call *call;
 
 	if (!l)
 		abort(); /* libcurl does not start, which it did before */
-	call = call_new(l, method, arg);
-	call->fn = fn;
-	call->deadline_ms = deadline_ms;
-	if (probe_lost(l->probe))
-		hold(call, message, len);
-	else
-		begin(call, message, len, left_until(p, deadline_ms));
+	call = call_new(l, request->method, request->arg);
+	call->fn = request->fn;
+	call->put = request->put;
+	call->namespace_ = mem_dup(request->namespace_);
+	call->deadline_ms = request->deadline_ms;
+	call->asked_ms = loop_now_ms(p->loop);
+	loop_timer_set(&call->late, left_until(p, call->deadline_ms));
+	line_up(call);
 	return call;
 }
 
@@ -472,6 +524,7 @@ struct grpc_pool *grpc_pool_new(struct loop *loop)
 	struct grpc_pool *p = mem_zalloc(sizeof(*p));
 
 	p->loop = loop;
+	p->turns = grpcturns_new(loop, on_turn);
 	loop_timer_init(&p->sweep, loop, on_sweep, p);
 	return p;
 }
@@ -484,11 +537,14 @@ void grpc_pool_free(struct grpc_pool *p)
 		return;
 	HASH_ITER (hh, p->links, l, next)
 		link_free(l);
+	grpcturns_free(p->turns);
 	loop_timer_done(&p->sweep);
 	free(p);
 }
 
 struct grpc_stats grpc_stats(const struct grpc_pool *p)
 {
-	return (struct grpc_stats){ .links = HASH_COUNT(p->links), .calls = p->calls };
+	return (struct grpc_stats){ .links = HASH_COUNT(p->links),
+		.calls = p->calls,
+		.under_way = grpcturns_under_way(p->turns) };
 }

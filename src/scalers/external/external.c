@@ -22,6 +22,17 @@ static int external_push_build(const struct scaler_params *params, struct scaler
 	return externalquestion_build(&external_push_scaler_type, params, out, metric_name, err);
 }
 
+/* A call about a question; what its message is the caller says. */
+static struct grpc_call *call(struct scaler_sources *sources, const struct question *question,
+	const struct grpc_request *about)
+{
+	const struct externalquestion_source *s = ((const struct externalquestion *)question->data)->source;
+	struct grpc_request request = *about;
+
+	request.namespace_ = s->namespace_;
+	return grpc_unary(sources->grpc, s->endpoint, &request);
+}
+
 /* ---- Which metrics there are ---- */
 
 struct describe {
@@ -54,17 +65,27 @@ static void on_specs(void *arg, const void *bytes, size_t len, const struct err 
 	describe_free(d);
 }
 
+static void put_reference_to_describe(void *arg, struct buf *message)
+{
+	const struct describe *d = arg;
+
+	externalquestion_put_reference(d->question, message);
+}
+
 static void *external_describe(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	describe_fn fn, void *arg)
 {
-	const struct externalquestion *q = question->data;
 	struct describe *d = mem_zalloc(sizeof(*d));
 
 	d->question = question_ref(question);
 	d->fn = fn;
 	d->arg = arg;
-	d->call = grpc_unary(sources->grpc, q->source->endpoint, SERVICE "GetMetricSpec",
-		buf_text(&q->source->reference), q->source->reference.len, deadline_ms, on_specs, d);
+	d->call = call(sources, question,
+		&(struct grpc_request){ .method = SERVICE "GetMetricSpec",
+			.put = put_reference_to_describe,
+			.deadline_ms = deadline_ms,
+			.fn = on_specs,
+			.arg = d });
 	return d;
 }
 
@@ -167,11 +188,24 @@ static void on_described(void *arg, const struct description *description, const
 	fail(a, &err);
 }
 
+static void put_request(void *arg, struct buf *message)
+{
+	const struct ask *a = arg;
+
+	externalquestion_put_request(a->question, message);
+}
+
+static void put_reference(void *arg, struct buf *message)
+{
+	const struct ask *a = arg;
+
+	externalquestion_put_reference(a->question, message);
+}
+
 static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	question_fn fn, void *arg)
 {
 	const struct externalquestion *q = question->data;
-	const struct externalquestion_source *s = q->source;
 	struct ask *a = mem_zalloc(sizeof(*a));
 
 	a->question = question_ref(question);
@@ -181,10 +215,18 @@ static void *external_ask(struct scaler_sources *sources, struct question *quest
 		a->describe = external_describe(sources, question, deadline_ms, on_described, a);
 		return a;
 	}
-	a->value = grpc_unary(sources->grpc, s->endpoint, SERVICE "GetMetrics", buf_text(&q->request), q->request.len,
-		deadline_ms, on_value, a);
-	a->active = grpc_unary(sources->grpc, s->endpoint, SERVICE "IsActive", buf_text(&s->reference),
-		s->reference.len, deadline_ms, on_active, a);
+	a->value = call(sources, question,
+		&(struct grpc_request){ .method = SERVICE "GetMetrics",
+			.put = put_request,
+			.deadline_ms = deadline_ms,
+			.fn = on_value,
+			.arg = a });
+	a->active = call(sources, question,
+		&(struct grpc_request){ .method = SERVICE "IsActive",
+			.put = put_reference,
+			.deadline_ms = deadline_ms,
+			.fn = on_active,
+			.arg = a });
 	return a;
 }
 

@@ -163,11 +163,7 @@ static struct question *make_question(struct externalquestion_source *s, const c
 	s->count++;
 	q->source = s;
 	q->position = position;
-	buf_init(&q->request, MESSAGE_MAX);
-	if (metric) {
-		q->metric = mem_dup(metric);
-		externalmessages_put_request(&q->request, s->namespace_, s->object, &s->metadata, metric);
-	}
+	q->metric = mem_dup(metric);
 	return question_new(s->type, metric ? mem_printf("%s metric %s", s->key, metric) : mem_dup(s->key),
 		mem_dup(s->name), q);
 }
@@ -209,9 +205,24 @@ void externalquestion_free(void *data)
 	struct externalquestion *q = data;
 
 	source_unref(q->source);
-	buf_done_secret(&q->request);
 	free(q->metric);
 	free(q);
+}
+
+void externalquestion_put_reference(const struct question *question, struct buf *out)
+{
+	const struct externalquestion *q = question->data;
+
+	buf_reserve(out, q->source->reference.len);
+	buf_append(out, buf_text(&q->source->reference), q->source->reference.len);
+}
+
+void externalquestion_put_request(const struct question *question, struct buf *out)
+{
+	const struct externalquestion *q = question->data;
+	const struct externalquestion_source *s = q->source;
+
+	externalmessages_put_request(out, s->namespace_, s->object, &s->metadata, q->metric);
 }
 
 void externalquestion_name_error(const struct question *question, struct err *err)

@@ -32,9 +32,8 @@ struct externalquestion_source {
 
 struct externalquestion { /* the data of a question */
 	struct externalquestion_source *source;
-	char *metric;       /* NULL: which metrics are there is not known */
-	size_t position;    /* among them */
-	struct buf request; /* packed; empty without a metric */
+	char *metric;    /* NULL: which metrics are there is not known */
+	size_t position; /* among them */
 };
 
 extern const struct param_table externalquestion_table;
@@ -44,6 +43,10 @@ int externalquestion_build(const struct scaler_type *type, const struct scaler_p
 	char **metric_name, struct err *err);
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position);
 void externalquestion_free(void *data);
+
+/* What a server is told, packed: of the trigger, and of the question about one metric. */
+void externalquestion_put_reference(const struct question *question, struct buf *out);
+void externalquestion_put_request(const struct question *question, struct buf *out);
 
 /*
  * Puts the source before the message, and takes the words of a server out of it that has repeated a

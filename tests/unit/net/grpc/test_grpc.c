@@ -63,8 +63,9 @@ static int teardown(void **state)
 struct result {
 	struct grpc_call *call;
 	int done, opened;
-	char text[256]; /* messages, each followed by '|' in streams; or the error */
-	bool cancel;    /* at the first word */
+	const char *message; /* of a unary call: put when it begins */
+	char text[512];      /* messages, each followed by '|' in streams; or the error */
+	bool cancel;         /* at the first word */
 };
 
 static void note(struct result *r, const void *bytes, size_t len, const char *end)
@@ -111,12 +112,30 @@ static void on_end(void *arg, const struct err *err)
 
 static const struct grpc_stream_events events = { .on_open = on_open, .on_message = on_message, .on_end = on_end };
 
+static void put(void *arg, struct buf *message)
+{
+	const struct result *r = arg;
+
+	assert_non_null(r->message);
+	buf_puts(message, r->message);
+}
+
+static void ask_for(struct result *r, const char *namespace_, const char *message, int64_t within_ms)
+{
+	*r = (struct result){ .message = message };
+	r->call = grpc_unary(w.pool, w.endpoint,
+		&(struct grpc_request){ .method = METHOD,
+			.namespace_ = namespace_,
+			.put = put,
+			.deadline_ms = loop_now_ms(w.f->loop) + within_ms,
+			.fn = on_answer,
+			.arg = r });
+	assert_int_equal(r->done, 0);
+}
+
 static void ask(struct result *r, const char *message, int64_t within_ms)
 {
-	*r = (struct result){ 0 };
-	r->call = grpc_unary(w.pool, w.endpoint, METHOD, message, strlen(message), loop_now_ms(w.f->loop) + within_ms,
-		on_answer, r);
-	assert_int_equal(r->done, 0);
+	ask_for(r, "shop", message, within_ms);
 }
 
 static void listen_to(struct result *r)
@@ -431,6 +450,57 @@ static void a_server_that_is_lost_is_waited_for(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
 }
 
+/* ---- Turns ---- */
+
+static void no_more_are_under_way_than_may_be(void **state)
+{
+	struct result r[150], other;
+
+	(void)state;
+	w.answer = say_nothing;
+	for (size_t i = 0; i < 150; i++)
+		ask(&r[i], "x", 20000);
+	UNTIL(w.f, h2server_requests(w.server) >= 100);
+	fixture_linger(w.f, 50);
+	assert_int_equal(h2server_requests(w.server), 100);
+	assert_int_equal(grpc_stats(w.pool).under_way, 100);
+	assert_int_equal(grpc_stats(w.pool).calls, 150);
+	w.answer = answer_well;
+	ask_for(&other, "other", "y", 5000);
+	expect(&other, "r100");
+	for (size_t i = 0; i < 3; i++)
+		grpc_cancel(r[i].call);
+	for (size_t i = 100; i < 103; i++)
+		UNTIL(w.f, r[i].done); /* in their places, and on */
+	for (size_t i = 3; i < 150; i++)
+		if (!r[i].done)
+			grpc_cancel(r[i].call);
+	assert_int_equal(grpc_stats(w.pool).under_way, 0);
+	assert_int_equal(grpc_stats(w.pool).calls, 0);
+}
+
+static void waiting_for_a_turn_has_an_end(void **state)
+{
+	struct result r[100], late, last;
+
+	(void)state;
+	w.answer = say_nothing;
+	for (size_t i = 0; i < 100; i++)
+		ask(&r[i], "x", 1000);
+	UNTIL(w.f, grpc_stats(w.pool).under_way == 100);
+	ask(&late, NULL, 200); /* its message is never asked for */
+	ask(&last, "x", 1500);
+	UNTIL(w.f, late.done);
+	if (strncmp(late.text, "! Do: its turn did not come within 2", 36) != 0 ||
+		!strstr(late.text, "a namespace has at most 100 calls"))
+		fail_msg("\"%s\"", late.text);
+	UNTIL(w.f, last.done);
+	if (strncmp(last.text, "! Do: it had waited ", 20) != 0 || !strstr(last.text, "no complete answer within "))
+		fail_msg("\"%s\"", last.text);
+	for (size_t i = 0; i < 100; i++)
+		assert_int_equal(r[i].done, 1);
+}
+
 static size_t open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -582,6 +652,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_lost_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(no_more_are_under_way_than_may_be, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiting_for_a_turn_has_an_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(streams_bring_messages_until_they_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(calls_go_on_beside_a_stream, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_cancelled_is_not_told, setup, teardown),

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/grpc/grpcturns.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* What one namespace wants of one server; there is none when nothing waits. */
+struct grpcturns_lane {
+	struct grpcturns_share *share;
+	struct grpcturns_server *server;
+	struct grpcturn *waiting;           /* oldest first */
+	struct grpcturns_lane *prev, *next; /* of its share, whose turn it was last is last */
+	UT_hash_handle hh;
+};
+
+/* What one namespace has under way and wants; there is none when that is nothing. */
+struct grpcturns_share {
+	struct grpcturns *turns;
+	char *namespace_;
+	size_t under_way;
+	struct grpcturns_lane *lanes, *lanes_by_server;
+	bool ready;                          /* in grpcturns.ready: it has lanes, and not all that it may have */
+	struct grpcturns_share *prev, *next; /* there, whose turn it was last is last */
+	UT_hash_handle hh;
+};
+
+struct grpcturns {
+	struct loop *loop;
+	grpcturns_fn begin;
+	struct grpcturns_share *shares, *ready;
+	size_t under_way;
+	uint64_t loop_turn; /* of the loop, to which `begun` belongs */
+	size_t begun;
+	struct loop_task dispatch;
+	struct loop_timer next_turn;
+};
+
+/* ---- Shares and lanes ---- */
+
+static struct grpcturns_share *share_get(struct grpcturns *t, const char *namespace_)
+{
+	struct grpcturns_share *s;
+
+	HASH_FIND_STR(t->shares, namespace_, s);
+	if (s)
+		return s;
+	s = mem_zalloc(sizeof(*s));
+	s->turns = t;
+	s->namespace_ = mem_dup(namespace_);
+	HASH_ADD_KEYPTR(hh, t->shares, s->namespace_, strlen(s->namespace_), s);
+	return s;
+}
+
+/* Something of it has changed: whether it may begin calls, or is not needed any more. */
+static void share_settle(struct grpcturns_share *s)
+{
+	struct grpcturns *t = s->turns;
+	bool ready = s->lanes && s->under_way < GRPCTURNS_OF_NAMESPACE;
+
+	if (ready && !s->ready)
+		DL_APPEND(t->ready, s);
+	else if (!ready && s->ready)
+		DL_DELETE(t->ready, s);
+	s->ready = ready;
+	if (t->ready)
+		loop_task_queue(t->loop, &t->dispatch);
+	if (s->lanes || s->under_way)
+		return;
+	HASH_DEL(t->shares, s);
+	free(s->namespace_);
+	free(s);
+}
+
+static struct grpcturns_lane *lane_get(struct grpcturns_share *s, struct grpcturns_server *server)
+{
+	struct grpcturns_lane *lane;
+
+	HASH_FIND_PTR(s->lanes_by_server, &server, lane);
+	if (lane)
+		return lane;
+	lane = mem_zalloc(sizeof(*lane));
+	lane->share = s;
+	lane->server = server;
+	DL_APPEND(s->lanes, lane);
+	HASH_ADD_PTR(s->lanes_by_server, server, lane);
+	return lane;
+}
+
+/* The share is to be settled. */
+static void lane_leave(struct grpcturn *turn)
+{
+	struct grpcturns_lane *lane = turn->lane;
+
+	DL_DELETE(lane->waiting, turn);
+	turn->lane = NULL;
+	if (lane->waiting)
+		return;
+	DL_DELETE(lane->share->lanes, lane);
+	HASH_DEL(lane->share->lanes_by_server, lane);
+	free(lane);
+}
+
+/* ---- Whose turn it is ---- */
+
+static bool may_begin_in_this_turn(struct grpcturns *t)
+{
+	uint64_t now = loop_stats(t->loop, false).turns;
+
+	if (t->loop_turn != now)
+		t->begun = 0;
+	t->loop_turn = now;
+	return t->begun < GRPCTURNS_AT_ONCE;
+}
+
+static struct grpcturn *next_of(struct grpcturns_share *s)
+{
+	struct grpcturns_lane *lane;
+
+	DL_FOREACH (s->lanes, lane) {
+		if (lane->server->under_way >= GRPCTURNS_OF_SERVER)
+			continue;
+		DL_DELETE(s->lanes, lane);
+		DL_APPEND(s->lanes, lane);
+		return lane->waiting;
+	}
+	return NULL;
+}
+
+/* NULL: all that wait wait for others to end. */
+static struct grpcturn *next(struct grpcturns *t)
+{
+	struct grpcturns_share *s;
+	struct grpcturn *turn;
+
+	DL_FOREACH (t->ready, s) {
+		turn = next_of(s);
+		if (!turn)
+			continue;
+		DL_DELETE(t->ready, s);
+		DL_APPEND(t->ready, s);
+		return turn;
+	}
+	return NULL;
+}
+
+static void begin(struct grpcturns *t, struct grpcturn *turn)
+{
+	lane_leave(turn);
+	turn->share->under_way++;
+	turn->server->under_way++;
+	t->under_way++;
+	t->begun++;
+	share_settle(turn->share);
+	t->begin(turn);
+}
+
+static void on_dispatch(void *arg)
+{
+	struct grpcturns *t = arg;
+	struct grpcturn *turn;
+
+	while (may_begin_in_this_turn(t)) {
+		turn = next(t);
+		if (!turn)
+			return;
+		begin(t, turn);
+	}
+	if (t->ready)
+		loop_timer_set(&t->next_turn, 0);
+}
+
+/* ---- For everybody ---- */
+
+void grpcturns_join(struct grpcturns *t, struct grpcturn *turn, struct grpcturns_server *server, const char *namespace_)
+{
+	turn->share = share_get(t, namespace_);
+	turn->server = server;
+	turn->lane = lane_get(turn->share, server);
+	DL_APPEND(turn->lane->waiting, turn);
+	share_settle(turn->share);
+}
+
+void grpcturns_leave(struct grpcturn *turn)
+{
+	struct grpcturns_share *s = turn->share;
+
+	if (!s)
+		return;
+	if (turn->lane) {
+		lane_leave(turn);
+	} else {
+		s->under_way--;
+		s->turns->under_way--;
+		turn->server->under_way--;
+	}
+	*turn = (struct grpcturn){ .share = NULL };
+	share_settle(s);
+}
+
+size_t grpcturns_under_way(const struct grpcturns *t)
+{
+	return t->under_way;
+}
+
+struct grpcturns *grpcturns_new(struct loop *loop, grpcturns_fn begin_fn)
+{
+	struct grpcturns *t = mem_zalloc(sizeof(*t));
+
+	t->loop = loop;
+	t->begin = begin_fn;
+	loop_task_init(&t->dispatch, on_dispatch, t);
+	loop_timer_init(&t->next_turn, loop, on_dispatch, t);
+	return t;
+}
+
+void grpcturns_free(struct grpcturns *t)
+{
+	if (!t)
+		return;
+	loop_task_cancel(t->loop, &t->dispatch);
+	loop_timer_done(&t->next_turn);
+	free(t);
+}

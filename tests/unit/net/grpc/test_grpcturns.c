@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose call begins next, and how many at once. */
+#include "../fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "net/grpc/grpcturns.h"
+
+#define CALLS 600
+
+struct one { /* a call */
+	struct grpcturn turn;
+	char name;
+	bool begun, leaves; /* at once, from inside */
+};
+
+static struct {
+	struct fixture *f;
+	struct grpcturns *turns;
+	struct grpcturns_server servers[4];
+	struct one calls[CALLS];
+	size_t count;
+	char begun[CALLS + 1]; /* their names, in order */
+	size_t begun_count;
+} w;
+
+static void on_begin(struct grpcturn *turn)
+{
+	struct one *one = (struct one *)turn;
+
+	assert_false(one->begun);
+	one->begun = true;
+	w.begun[w.begun_count++] = one->name;
+	if (one->leaves)
+		grpcturns_leave(turn);
+}
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	memset(&w, 0, sizeof(w));
+	w.f = *state;
+	w.turns = grpcturns_new(w.f->loop, on_begin);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	for (size_t i = 0; i < w.count; i++)
+		grpcturns_leave(&w.calls[i].turn);
+	assert_int_equal(grpcturns_under_way(w.turns), 0);
+	for (size_t i = 0; i < MEM_COUNT(w.servers); i++)
+		assert_int_equal(w.servers[i].under_way, 0);
+	grpcturns_free(w.turns);
+	return fixture_teardown(state);
+}
+
+static struct one *join(char name, size_t server, const char *namespace_)
+{
+	struct one *one = &w.calls[w.count++];
+
+	assert_true(w.count <= CALLS);
+	one->name = name;
+	grpcturns_join(w.turns, &one->turn, &w.servers[server], namespace_);
+	return one;
+}
+
+static void join_many(size_t count, char name, size_t server, const char *namespace_)
+{
+	for (size_t i = 0; i < count; i++)
+		join(name, server, namespace_);
+}
+
+/* Until nothing begins any more. */
+static void settle(void)
+{
+	size_t before;
+
+	do {
+		before = w.begun_count;
+		fixture_linger(w.f, 5);
+	} while (w.begun_count != before);
+}
+
+static void calls_begin_in_the_order_in_which_they_came(void **state)
+{
+	(void)state;
+	for (char c = 'a'; c <= 'j'; c++)
+		join(c, 0, "shop");
+	assert_int_equal(w.begun_count, 0); /* not before the end of the turn */
+	settle();
+	assert_string_equal(w.begun, "abcdefghij");
+}
+
+static void so_many_begin_in_one_turn_of_the_loop(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 70; i++)
+		join('a', 0, "shop")->leaves = true;
+	for (size_t turn = 1; w.begun_count < 70; turn++) {
+		size_t before = w.begun_count;
+
+		loop_turn(w.f->loop);
+		if (w.begun_count - before > GRPCTURNS_AT_ONCE)
+			fail_msg("turn %zu: %zu", turn, w.begun_count - before);
+		assert_true(turn < 20); /* nor waits it for anything but the next turn */
+	}
+}
+
+static void a_namespace_has_so_many_under_way(void **state)
+{
+	(void)state;
+	join_many(80, 'a', 0, "shop");
+	join_many(80, 'b', 1, "shop");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE);
+	assert_int_equal(grpcturns_under_way(w.turns), GRPCTURNS_OF_NAMESPACE);
+	join_many(30, 'c', 0, "other");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE + 30);
+	for (size_t i = 0; i < 7; i++)
+		grpcturns_leave(&w.calls[i].turn);
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE + 37);
+}
+
+static void a_server_is_asked_so_many_at_once(void **state)
+{
+	(void)state;
+	join_many(90, 'a', 0, "one");
+	join_many(90, 'b', 0, "two");
+	join_many(90, 'c', 0, "three");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER);
+	/* Who waits there holds up nobody who asks another, not even himself. */
+	join_many(10, 'd', 1, "three");
+	join_many(10, 'e', 2, "four");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 20);
+	grpcturns_leave(&w.calls[0].turn);
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 21);
+}
+
+static void namespaces_take_turns_and_their_servers_too(void **state)
+{
+	(void)state;
+	join_many(6, 'a', 0, "one");
+	join_many(6, 'b', 1, "one");
+	join_many(3, 'c', 0, "two");
+	settle();
+	assert_string_equal(w.begun, "acbcacbabababab");
+}
+
+static void who_leaves_does_not_begin(void **state)
+{
+	struct one *second;
+
+	(void)state;
+	join('a', 0, "shop");
+	second = join('b', 0, "shop");
+	join('c', 0, "shop");
+	grpcturns_leave(&second->turn);
+	grpcturns_leave(&second->turn);
+	settle();
+	assert_string_equal(w.begun, "ac");
+}
+
+static void who_leaves_from_inside_makes_room(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < 300; i++)
+		join('a', 0, "shop")->leaves = true;
+	settle();
+	assert_int_equal(w.begun_count, 300);
+	assert_int_equal(grpcturns_under_way(w.turns), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(calls_begin_in_the_order_in_which_they_came, setup, teardown),
+		cmocka_unit_test_setup_teardown(so_many_begin_in_one_turn_of_the_loop, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_is_asked_so_many_at_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(namespaces_take_turns_and_their_servers_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_leaves_does_not_begin, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_leaves_from_inside_makes_room, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
