@@ -406,7 +406,8 @@ static void on_late(void *arg)
 	}
 	err_set(&err, ERR_TEMPORARY,
 		"%s: its turn did not come within %lld ms: a namespace has at most %d calls to gRPC servers under way, "
-		"and one server is asked at most %d at once; ask less of them, or let them answer sooner",
+		"half of them to one, and one server is asked at most %d at once; ask less of them, or let them answer "
+		"sooner",
 		call->method, (long long)(loop_now_ms(call->link->pool->loop) - call->asked_ms), GRPCTURNS_OF_NAMESPACE,
 		GRPCTURNS_OF_SERVER);
 	tell(call, &err);

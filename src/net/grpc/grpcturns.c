@@ -9,21 +9,22 @@
 #include "base/hash.h"
 #include "base/mem.h"
 
-/* What one namespace wants of one server; there is none when nothing waits. */
+/* What one namespace has under way at one server and wants of it; gone when that is nothing. */
 struct grpcturns_lane {
 	struct grpcturns_share *share;
 	struct grpcturns_server *server;
+	size_t under_way;
 	struct grpcturn *waiting;           /* oldest first */
-	struct grpcturns_lane *prev, *next; /* of its share, whose turn it was last is last */
+	struct grpcturns_lane *prev, *next; /* while something waits: of its share, whose turn it was last is last */
 	UT_hash_handle hh;
 };
 
-/* What one namespace has under way and wants; there is none when that is nothing. */
+/* What one namespace has under way at all servers and wants of them; gone when that is nothing. */
 struct grpcturns_share {
 	struct grpcturns *turns;
 	char *namespace_;
 	size_t under_way;
-	struct grpcturns_lane *lanes, *lanes_by_server;
+	struct grpcturns_lane *lanes, *lanes_by_server; /* where something waits; all */
 	bool ready;                          /* in grpcturns.ready: it has lanes, and not all that it may have */
 	struct grpcturns_share *prev, *next; /* there, whose turn it was last is last */
 	UT_hash_handle hh;
@@ -86,21 +87,30 @@ static struct grpcturns_lane *lane_get(struct grpcturns_share *s, struct grpctur
 	lane = mem_zalloc(sizeof(*lane));
 	lane->share = s;
 	lane->server = server;
-	DL_APPEND(s->lanes, lane);
 	HASH_ADD_PTR(s->lanes_by_server, server, lane);
 	return lane;
 }
 
-/* The share is to be settled. */
-static void lane_leave(struct grpcturn *turn)
+static void lane_join(struct grpcturns_lane *lane, struct grpcturn *turn)
 {
-	struct grpcturns_lane *lane = turn->lane;
+	if (!lane->waiting)
+		DL_APPEND(lane->share->lanes, lane);
+	DL_APPEND(lane->waiting, turn);
+	turn->waits = true;
+}
 
+static void lane_leave(struct grpcturns_lane *lane, struct grpcturn *turn)
+{
 	DL_DELETE(lane->waiting, turn);
-	turn->lane = NULL;
-	if (lane->waiting)
+	if (!lane->waiting)
+		DL_DELETE(lane->share->lanes, lane);
+	turn->waits = false;
+}
+
+static void lane_free_if_unused(struct grpcturns_lane *lane)
+{
+	if (lane->waiting || lane->under_way)
 		return;
-	DL_DELETE(lane->share->lanes, lane);
 	HASH_DEL(lane->share->lanes_by_server, lane);
 	free(lane);
 }
@@ -109,7 +119,7 @@ static void lane_leave(struct grpcturn *turn)
 
 static bool may_begin_in_this_turn(struct grpcturns *t)
 {
-	uint64_t now = loop_stats(t->loop, false).turns;
+	uint64_t now = loop_turns(t->loop);
 
 	if (t->loop_turn != now)
 		t->begun = 0;
@@ -117,12 +127,20 @@ static bool may_begin_in_this_turn(struct grpcturns *t)
 	return t->begun < GRPCTURNS_AT_ONCE;
 }
 
+static bool may_begin(const struct grpcturns_lane *lane)
+{
+	if (lane->under_way == 0)
+		return lane->server->under_way < GRPCTURNS_OF_SERVER + GRPCTURNS_EXTRA;
+	return lane->server->under_way < GRPCTURNS_OF_SERVER &&
+		lane->under_way < GRPCTURNS_OF_NAMESPACE - lane->share->under_way;
+}
+
 static struct grpcturn *next_of(struct grpcturns_share *s)
 {
 	struct grpcturns_lane *lane;
 
 	DL_FOREACH (s->lanes, lane) {
-		if (lane->server->under_way >= GRPCTURNS_OF_SERVER)
+		if (!may_begin(lane))
 			continue;
 		DL_DELETE(s->lanes, lane);
 		DL_APPEND(s->lanes, lane);
@@ -150,7 +168,8 @@ static struct grpcturn *next(struct grpcturns *t)
 
 static void begin(struct grpcturns *t, struct grpcturn *turn)
 {
-	lane_leave(turn);
+	lane_leave(turn->lane, turn);
+	turn->lane->under_way++;
 	turn->share->under_way++;
 	turn->server->under_way++;
 	t->under_way++;
@@ -181,7 +200,7 @@ void grpcturns_join(struct grpcturns *t, struct grpcturn *turn, struct grpcturns
 	turn->share = share_get(t, namespace_);
 	turn->server = server;
 	turn->lane = lane_get(turn->share, server);
-	DL_APPEND(turn->lane->waiting, turn);
+	lane_join(turn->lane, turn);
 	share_settle(turn->share);
 }
 
@@ -191,13 +210,15 @@ void grpcturns_leave(struct grpcturn *turn)
 
 	if (!s)
 		return;
-	if (turn->lane) {
-		lane_leave(turn);
+	if (turn->waits) {
+		lane_leave(turn->lane, turn);
 	} else {
+		turn->lane->under_way--;
 		s->under_way--;
 		s->turns->under_way--;
 		turn->server->under_way--;
 	}
+	lane_free_if_unused(turn->lane);
 	*turn = (struct grpcturn){ .share = NULL };
 	share_settle(s);
 }

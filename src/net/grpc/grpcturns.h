@@ -7,14 +7,20 @@
  * all servers, and so many begin in one turn of the loop, as each costs some time and, while it is
  * under way, some ten kilobytes. What is beyond waits: namespaces take turns, and so do the servers
  * that one asks; calls of one namespace to one server begin in the order in which they came. Who
- * waits for a server that is busy holds up nobody who asks another. For net/grpc/grpc.c.
+ * waits for a server that is busy holds up nobody who asks another.
+ *
+ * A server that hangs keeps its calls. So of what a namespace may have one server has no more than
+ * is left for others; and at a server where others have all there is, a namespace that has none may
+ * have one. For net/grpc/grpc.c.
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "net/loop.h"
 
 #define GRPCTURNS_OF_SERVER    200
+#define GRPCTURNS_EXTRA        100 /* beside these, each of another namespace */
 #define GRPCTURNS_OF_NAMESPACE 100
 #define GRPCTURNS_AT_ONCE      20 /* in one turn of the loop */
 
@@ -27,7 +33,8 @@ struct grpcturns_server { /* lives inside its owner, who ends its calls before i
 struct grpcturn { /* lives inside the call; zero: it is not in here */
 	struct grpcturns_share *share;
 	struct grpcturns_server *server;
-	struct grpcturns_lane *lane; /* while it waits; NULL */
+	struct grpcturns_lane *lane;
+	bool waits;
 	struct grpcturn *prev, *next;
 };
 

@@ -460,17 +460,17 @@ static void no_more_are_under_way_than_may_be(void **state)
 	w.answer = say_nothing;
 	for (size_t i = 0; i < 150; i++)
 		ask(&r[i], "x", 20000);
-	UNTIL(w.f, h2server_requests(w.server) >= 100);
+	UNTIL(w.f, h2server_requests(w.server) >= 50);
 	fixture_linger(w.f, 50);
-	assert_int_equal(h2server_requests(w.server), 100);
-	assert_int_equal(grpc_stats(w.pool).under_way, 100);
+	assert_int_equal(h2server_requests(w.server), 50);
+	assert_int_equal(grpc_stats(w.pool).under_way, 50);
 	assert_int_equal(grpc_stats(w.pool).calls, 150);
 	w.answer = answer_well;
 	ask_for(&other, "other", "y", 5000);
-	expect(&other, "r100");
+	expect(&other, "r50");
 	for (size_t i = 0; i < 3; i++)
 		grpc_cancel(r[i].call);
-	for (size_t i = 100; i < 103; i++)
+	for (size_t i = 50; i < 53; i++)
 		UNTIL(w.f, r[i].done); /* in their places, and on */
 	for (size_t i = 3; i < 150; i++)
 		if (!r[i].done)
@@ -481,13 +481,13 @@ static void no_more_are_under_way_than_may_be(void **state)
 
 static void waiting_for_a_turn_has_an_end(void **state)
 {
-	struct result r[100], late, last;
+	struct result r[50], late, last;
 
 	(void)state;
 	w.answer = say_nothing;
-	for (size_t i = 0; i < 100; i++)
+	for (size_t i = 0; i < 50; i++)
 		ask(&r[i], "x", 1000);
-	UNTIL(w.f, grpc_stats(w.pool).under_way == 100);
+	UNTIL(w.f, grpc_stats(w.pool).under_way == 50);
 	ask(&late, NULL, 200); /* its message is never asked for */
 	ask(&last, "x", 1500);
 	UNTIL(w.f, late.done);
@@ -497,7 +497,7 @@ static void waiting_for_a_turn_has_an_end(void **state)
 	UNTIL(w.f, last.done);
 	if (strncmp(last.text, "! Do: it had waited ", 20) != 0 || !strstr(last.text, "no complete answer within "))
 		fail_msg("\"%s\"", last.text);
-	for (size_t i = 0; i < 100; i++)
+	for (size_t i = 0; i < 50; i++)
 		assert_int_equal(r[i].done, 1);
 }
 

@@ -8,7 +8,10 @@
 #include "base/mem.h"
 #include "net/grpc/grpcturns.h"
 
-#define CALLS 600
+#define CALLS   600
+#define SERVERS 7
+/* each with no more than is left */
+#define ALL_OF_NAMESPACE (GRPCTURNS_OF_NAMESPACE * SERVERS / (SERVERS + 1))
 
 struct one { /* a call */
 	struct grpcturn turn;
@@ -19,7 +22,7 @@ struct one { /* a call */
 static struct {
 	struct fixture *f;
 	struct grpcturns *turns;
-	struct grpcturns_server servers[4];
+	struct grpcturns_server servers[SERVERS];
 	struct one calls[CALLS];
 	size_t count;
 	char begun[CALLS + 1]; /* their names, in order */
@@ -113,36 +116,58 @@ static void so_many_begin_in_one_turn_of_the_loop(void **state)
 static void a_namespace_has_so_many_under_way(void **state)
 {
 	(void)state;
-	join_many(80, 'a', 0, "shop");
-	join_many(80, 'b', 1, "shop");
+	for (size_t server = 0; server < SERVERS; server++)
+		join_many(80, 'a', server, "shop");
 	settle();
-	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE);
-	assert_int_equal(grpcturns_under_way(w.turns), GRPCTURNS_OF_NAMESPACE);
+	assert_in_range(w.begun_count, ALL_OF_NAMESPACE, GRPCTURNS_OF_NAMESPACE);
+	assert_int_equal(grpcturns_under_way(w.turns), w.begun_count);
 	join_many(30, 'c', 0, "other");
 	settle();
-	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE + 30);
-	for (size_t i = 0; i < 7; i++)
+	assert_in_range(w.begun_count, ALL_OF_NAMESPACE + 30, GRPCTURNS_OF_NAMESPACE + 30);
+}
+
+/* Whatever one server keeps, the namespace's others are asked as well. */
+static void a_server_has_no_more_than_it_leaves(void **state)
+{
+	(void)state;
+	join_many(100, 'a', 0, "shop");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE / 2);
+	join_many(100, 'b', 1, "shop");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE * 3 / 4);
+	join_many(1, 'c', 2, "shop");
+	settle();
+	assert_int_equal(w.begun[w.begun_count - 1], 'c');
+	for (size_t i = 0; i < GRPCTURNS_OF_NAMESPACE / 2; i++)
 		grpcturns_leave(&w.calls[i].turn);
 	settle();
-	assert_int_equal(w.begun_count, GRPCTURNS_OF_NAMESPACE + 37);
+	assert_in_range(w.servers[0].under_way, 25, 35);
+	assert_in_range(w.servers[1].under_way, 35, 45);
 }
 
 static void a_server_is_asked_so_many_at_once(void **state)
 {
+	static const char *const namespaces[] = { "one", "two", "three", "four" };
+
 	(void)state;
-	join_many(90, 'a', 0, "one");
-	join_many(90, 'b', 0, "two");
-	join_many(90, 'c', 0, "three");
+	for (size_t i = 0; i < MEM_COUNT(namespaces); i++)
+		join_many(60, 'a', 0, namespaces[i]);
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER);
 	/* Who waits there holds up nobody who asks another, not even himself. */
 	join_many(10, 'd', 1, "three");
-	join_many(10, 'e', 2, "four");
+	join_many(10, 'e', 2, "five");
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 20);
 	grpcturns_leave(&w.calls[0].turn);
 	settle();
 	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 21);
+	/* And who has nothing there is let in, with one call after the other. */
+	join_many(3, 'f', 0, "six");
+	settle();
+	assert_int_equal(w.begun_count, GRPCTURNS_OF_SERVER + 22);
+	assert_int_equal(w.begun[w.begun_count - 1], 'f');
 }
 
 static void namespaces_take_turns_and_their_servers_too(void **state)
@@ -185,6 +210,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(calls_begin_in_the_order_in_which_they_came, setup, teardown),
 		cmocka_unit_test_setup_teardown(so_many_begin_in_one_turn_of_the_loop, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_namespace_has_so_many_under_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_server_has_no_more_than_it_leaves, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_is_asked_so_many_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(namespaces_take_turns_and_their_servers_too, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_leaves_does_not_begin, setup, teardown),
