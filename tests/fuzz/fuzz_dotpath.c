@@ -18,6 +18,19 @@ static void check(int rc, double value, const struct err *err)
 	must(rc == 0 ? isfinite(value) : err->kind == ERR_INVALID && err->msg[0] != '\0');
 }
 
+/* As it comes: in two pieces. */
+static void check_xml(const struct dotpath *path, const char *answer, size_t len)
+{
+	struct xmlvalue *x = xmlvalue_new(path);
+	struct err err = { 0 };
+	double value = 0;
+
+	if (len > 1 && xmlvalue_feed(x, answer, len / 2) == 0)
+		xmlvalue_feed(x, answer + len / 2, len - len / 2);
+	check(xmlvalue_end(x, &value, &err), value, &err);
+	xmlvalue_free(x);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const uint8_t *newline = size > 0 ? memchr(data, '\n', size) : NULL;
@@ -34,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	check(yamlpath_number(&path, answer, len, &value, &err), value, &err);
 	if (xmlvalue_check(&path, &err) == 0)
-		check(xmlvalue_number(&path, answer, len, &value, &err), value, &err);
+		check_xml(&path, answer, len);
 	dotpath_done(&path);
 	return 0;
 }

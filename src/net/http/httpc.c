@@ -17,6 +17,9 @@
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
+/* In one turn of the loop, of foreign servers: what on_data takes of a call; bodies told. */
+#define TURN_BYTES ((size_t)1 << 15)
+#define TOLD_BYTES ((size_t)1 << 16)
 
 /*
  * One curl multi. A client has one that takes new requests, and, after httpc_drop_connections,
@@ -29,6 +32,9 @@ struct httpc_pool {
 	struct httpmulti *multi;
 	struct httpc_call *calls;
 	struct httpclear_pool clear;
+	struct loop_timer resume; /* what is paused, or not told yet */
+	uint64_t turn;            /* of the loop, in which so many bytes were told */
+	size_t told;
 	bool untidy;  /* calls wait to be freed or added */
 	bool retired; /* takes no new requests, goes with its last */
 	struct httpc_pool *prev, *next;
@@ -55,6 +61,9 @@ struct httpc_call {
 	bool added;     /* libcurl has it */
 	bool ended;     /* cancelled or told: to be freed when libcurl has returned */
 	bool streaming; /* on_data takes the body */
+	bool paused;    /* until the loop's next turn: */
+	uint64_t turn;  /* in which so many bytes were taken */
+	size_t taken;
 	struct httpclear_call clear;
 	bool told_status;
 	bool refused;          /* on_data said no */
@@ -120,6 +129,27 @@ static void each_transfer(void *arg, httpmulti_do_fn what)
 			what(pool->multi, call->easy);
 }
 
+static void each_paused(void *arg, httpmulti_do_fn what)
+{
+	struct httpc_pool *pool = arg;
+	struct httpc_call *call;
+
+	DL_FOREACH (pool->calls, call) {
+		if (!call->paused)
+			continue;
+		call->paused = false;
+		if (call->added && !call->ended)
+			what(pool->multi, call->easy);
+	}
+}
+
+static void on_resume(void *arg)
+{
+	struct httpc_pool *pool = arg;
+
+	httpmulti_resume(pool->multi, each_paused);
+}
+
 static struct httpc_pool *httpc_pool_new(struct httpc *c)
 {
 	struct httpc_pool *pool = mem_zalloc(sizeof(*pool));
@@ -127,6 +157,7 @@ static struct httpc_pool *httpc_pool_new(struct httpc *c)
 
 	pool->c = c;
 	pool->multi = httpmulti_new(c->loop, on_curl_returned, each_transfer, pool);
+	loop_timer_init(&pool->resume, c->loop, on_resume, pool);
 	handle = httpmulti_handle(pool->multi);
 	curl_multi_setopt(handle, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
 	if (c->config.max_connections_per_host > 0)
@@ -145,6 +176,7 @@ static void httpc_pool_free(struct httpc_pool *pool)
 
 	DL_FOREACH_SAFE (pool->calls, call, next)
 		call_free(call);
+	loop_timer_done(&pool->resume);
 	httpmulti_free(pool->multi);
 	DL_DELETE(pool->c->pools, pool);
 	mem_free_ptr(&pool);
@@ -250,6 +282,20 @@ static size_t on_curl_header(char *bytes, size_t size, size_t count, void *arg)
 	return call->ended ? 0 : len;
 }
 
+/*
+ * libcurl reads from a socket for as long as there is something to read: a server that is faster
+ * than we read what it says would not let us do anything else.
+ */
+static bool has_had_its_share(struct httpc_call *call)
+{
+	uint64_t now = loop_turns(call->c->loop);
+
+	if (call->turn != now)
+		call->taken = 0;
+	call->turn = now;
+	return call->taken >= TURN_BYTES;
+}
+
 static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct httpc_call *call = arg;
@@ -263,6 +309,12 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 		buf_append(&call->body, bytes, len);
 		return buf_failed(&call->body) ? 0 : len;
 	}
+	if (call->c->config.foreign && has_had_its_share(call)) {
+		call->paused = true;
+		loop_timer_set(&call->pool->resume, 0);
+		return CURL_WRITEFUNC_PAUSE;
+	}
+	call->taken += len;
 	call->refused = !call->events.on_data(call->arg, bytes, len);
 	return call->refused || call->ended ? 0 : len;
 }
@@ -467,6 +519,23 @@ static void take_out(struct httpc_call *call)
 }
 
 /* Tells the owners of finished transfers. */
+/*
+ * Whoever hears of a large answer of a stranger's reads it at once: the next are told in the next
+ * turn.
+ */
+static bool has_told_enough(struct httpc_pool *pool)
+{
+	uint64_t now = loop_turns(pool->c->loop);
+
+	if (pool->turn != now)
+		pool->told = 0;
+	pool->turn = now;
+	if (!pool->c->config.foreign || pool->told < TOLD_BYTES)
+		return false;
+	loop_timer_set(&pool->resume, 0);
+	return true;
+}
+
 static void on_curl_returned(void *arg)
 {
 	struct httpc_pool *pool = arg;
@@ -476,8 +545,9 @@ static void on_curl_returned(void *arg)
 	CURL *easy;
 
 	c->depth++;
-	while (!c->freed && (easy = httpmulti_next(pool->multi, &code)) != NULL) {
+	while (!c->freed && !has_told_enough(pool) && (easy = httpmulti_next(pool->multi, &code)) != NULL) {
 		curl_easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+		pool->told += call->body.len;
 		if (!call->ended && httpclear_goes_on(&call->clear))
 			take_out(call);
 		else if (!call->ended)

@@ -24,7 +24,12 @@ struct httpc_config {
 	int max_streams;              /* HTTP/2 streams per connection; 0: libcurl's default (100) */
 	/* open for later, over all hosts; 0: libcurl's default (four per transfer under way) */
 	int max_connections_kept;
-	bool foreign; /* strangers say where requests lead: only where a trigger's server may be (net/sourcerules) */
+	/*
+	 * strangers say where requests lead: only where a trigger's server may be
+	 * (net/sourcerules); and of what they send only so much is handed on in one turn of the
+	 * loop
+	 */
+	bool foreign;
 };
 struct httpc *httpc_new(struct loop *loop, const struct httpc_config *config, struct err *err);
 void httpc_free(struct httpc *c); /* cancels what is under way, without callbacks; safe from inside callbacks */

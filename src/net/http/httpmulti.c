@@ -85,6 +85,22 @@ static void on_look_after(void *arg)
 	m->on_returned(m->arg);
 }
 
+static void go_on(struct httpmulti *m, CURL *easy)
+{
+	int running;
+
+	curl_easy_pause(easy, CURLPAUSE_CONT);
+	curl_multi_socket_action(m->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+}
+
+void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each)
+{
+	m->inside = true;
+	each(m->arg, go_on);
+	m->inside = false;
+	m->on_returned(m->arg);
+}
+
 void httpmulti_hear(struct httpmulti *m)
 {
 	m->heard = true;

@@ -32,6 +32,9 @@ void httpmulti_hear(struct httpmulti *m); /* from inside: libcurl handed on byte
 void httpmulti_add(struct httpmulti *m, CURL *easy, bool maybe_http2); /* not from inside */
 void httpmulti_remove(struct httpmulti *m, CURL *easy);                /* not from inside */
 
+/* Transfers whose data was paused (CURL_WRITEFUNC_PAUSE) go on, those of each; not from inside. */
+void httpmulti_resume(struct httpmulti *m, httpmulti_each_fn each);
+
 /* The next finished transfer, still added; NULL when there is none. */
 CURL *httpmulti_next(struct httpmulti *m, CURLcode *result);
 

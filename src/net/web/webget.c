@@ -46,6 +46,8 @@ struct webget_call {
 	char *namespace_;  /* owned */
 	const char *asker; /* borrowed; NULL */
 	size_t max_body;
+	bool (*on_piece)(void *arg, const char *bytes, size_t len);
+	size_t taken;               /* by that */
 	struct strmap headers;      /* may hold secrets */
 	struct webaccess *access;   /* one count; after a redirect to a stranger only what trusts it; NULL */
 	struct httpurl_place place; /* where url leads */
@@ -302,7 +304,10 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	httphost_leave(&call->turn);
 	if (response)
 		tell_exchange(call, response->status);
-	if (err) {
+	if (err && call->taken > call->max_body) {
+		err_set(&failure, ERR_INVALID, "the answer is larger than %zu bytes", call->max_body);
+		fail(call, &failure);
+	} else if (err) {
 		if (err->kind == ERR_TEMPORARY)
 			httphost_unanswered(call->host);
 		fail(call, err);
@@ -334,6 +339,14 @@ static void on_connected(void *arg, bool http2)
 	httphost_connected(&call->turn, http2);
 }
 
+static bool on_data(void *arg, const char *bytes, size_t len)
+{
+	struct webget_call *call = arg;
+
+	call->taken += len;
+	return call->taken <= call->max_body && call->on_piece(call->arg, bytes, len);
+}
+
 static const struct httpc_events http_events = { .on_connected = on_connected,
 	.on_header = on_header,
 	.on_done = on_http };
@@ -344,6 +357,7 @@ static void send(struct webget_call *call)
 	char *with_key = c && c->query_name
 		? httpurl_with_parameter(call->url, c->query_name, c->query_value ? c->query_value : "")
 		: NULL;
+	struct httpc_events events = http_events;
 	struct lines lines = { .count = 0 };
 	struct httpc_signing signing;
 	struct httpc_request request = {
@@ -372,8 +386,10 @@ static void send(struct webget_call *call)
 	make_server(call);
 	call->wait = FOR_ANSWER;
 	call->measured = false;
+	call->taken = 0;
+	events.on_data = call->on_piece ? on_data : NULL;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->http = httpc_start(call->owner->http, &request, &http_events, call);
+	call->http = httpc_start(call->owner->http, &request, &events, call);
 	lines_done(&lines);
 	mem_free_secret(with_key);
 }
@@ -459,6 +475,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	call->namespace_ = mem_dup(request->namespace_ ? request->namespace_ : "");
 	call->asker = request->asker;
 	call->max_body = request->max_body ? request->max_body : BODY_MAX;
+	call->on_piece = request->on_piece;
 	call->timeout_ms = request->timeout_ms > 0 ? request->timeout_ms : w->timeout_ms;
 	call->access = webaccess_ref(request->access);
 	if (request->headers)

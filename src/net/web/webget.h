@@ -15,6 +15,7 @@
  * fetched once per client and shared (net/web/webtoken).
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,6 +53,11 @@ struct webget_request {
 	const char *asker;
 	const char *namespace_; /* whose request it is: turns go round by that (net/http/httphost); copied; NULL:
 				   nobody's */
+	/*
+	 * NULL; else takes an answer with a 2xx status as it comes, and there is no body at the
+	 * end. False: no more of it is wanted, and the call fails (invalid). It cancels nothing.
+	 */
+	bool (*on_piece)(void *arg, const char *bytes, size_t len);
 	/* NULL; else it is POSTed (net/web/webtoken), and nothing is followed. Copied and wiped */
 	const char *form;
 };

@@ -22,6 +22,7 @@ struct asked_server {
 	struct metricsapi_ask *ask;
 	char *url;                /* owned */
 	struct webget_call *call; /* NULL before and after */
+	struct metricsapi_reader reader;
 };
 
 struct metricsapi_ask {
@@ -46,6 +47,7 @@ static void ask_free(struct metricsapi_ask *ask)
 {
 	for (size_t i = 0; i < ask->count; i++) {
 		webget_cancel(ask->targets[i].call);
+		metricsapi_reader_done(&ask->targets[i].reader);
 		free(ask->targets[i].url);
 	}
 	free(ask->targets);
@@ -136,12 +138,13 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 
 	target->call = NULL;
 	ask->under_way--;
-	if (!answer)
+	if (!answer && !target->reader.refused)
 		note_failure(target, transport);
-	else if (metricsapi_number(question_of(ask), answer, &value, &err))
+	else if (metricsapi_number(question_of(ask), answer, &target->reader, &value, &err))
 		note_failure(target, &err);
 	else
 		add_value(ask, value);
+	metricsapi_reader_done(&target->reader);
 	if (ask->err.kind != ERR_NONE &&
 		(!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
 		fail(ask);
@@ -149,6 +152,13 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		finish(ask);
 	else
 		start_more(ask);
+}
+
+static bool on_piece(void *arg, const char *bytes, size_t len)
+{
+	struct asked_server *target = arg;
+
+	return metricsapi_feed(&target->reader, bytes, len);
 }
 
 static void start_more(struct metricsapi_ask *ask)
@@ -162,10 +172,12 @@ static void start_more(struct metricsapi_ask *ask)
 			.timeout_ms = q->timeout_ms,
 			.deadline_ms = ask->deadline_ms,
 			.max_body = metricsapi_body_max(q),
+			.on_piece = metricsapi_reads_pieces(q) ? on_piece : NULL,
 			.asker = ask->question->type->name,
 			.namespace_ = ask->question->namespace_ };
 
 		ask->under_way++;
+		metricsapi_reader_init(&target->reader, q);
 		target->call = webget_start(ask->sources->web, &request, on_answer, target);
 	}
 }

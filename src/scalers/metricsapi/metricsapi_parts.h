@@ -11,7 +11,9 @@
 #include "scalers/metricsapi/dotpath.h"
 #include "scalers/metricsapi/jsonpath.h"
 #include "scalers/metricsapi/promselector.h"
+#include "scalers/metricsapi/promtext.h"
 #include "scalers/metricsapi/serviceurls.h"
+#include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/scaler.h"
 
 enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRICSAPI_PROMETHEUS };
@@ -32,13 +34,29 @@ struct metricsapi_question {
 };
 
 /*
- * What is taken of an answer at most: reading it takes some tens of milliseconds, in which nothing
- * else is done. Pages and XML are read as they come, JSON and YAML become trees.
+ * What is taken of an answer at most. Pages and XML are read as they come; JSON and YAML become
+ * trees, which takes some milliseconds in which nothing else is done.
  */
 size_t metricsapi_body_max(const struct metricsapi_question *q);
-/* The number in an answer with any status. The error does not say which server it was. */
-int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer, double *out,
-	struct err *err);
+
+/* Reads a page or XML as it comes. */
+struct metricsapi_reader {
+	struct promtext *page; /* owned; one of these, by format */
+	struct xmlvalue *xml;
+	bool refused; /* it is none */
+	bool line_is_open;
+};
+bool metricsapi_reads_pieces(const struct metricsapi_question *q);
+void metricsapi_reader_init(struct metricsapi_reader *r, const struct metricsapi_question *q);
+void metricsapi_reader_done(struct metricsapi_reader *r);
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len); /* false: no more */
+
+/*
+ * The number in an answer with any status; of one that was read in pieces answer is NULL when the
+ * reader refused it. The error does not say which server it was.
+ */
+int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+	struct metricsapi_reader *r, double *out, struct err *err);
 
 void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg);

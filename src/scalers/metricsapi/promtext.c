@@ -10,31 +10,33 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define LABELS_MAX 256   /* of one series */
-#define VALUE_MAX  65536 /* of one label, or a name */
-#define NUMBER_MAX 128
-#define BUDGET     1000000 /* of all regular expressions together: some milliseconds */
+#define LINE_MAX_BYTES ((size_t)1 << 20)
+#define LABELS_MAX     256   /* of one series */
+#define VALUE_MAX      65536 /* of one label, or a name */
+#define NUMBER_MAX     128
+#define BUDGET         1000000 /* of all regular expressions together: some milliseconds */
 
 /* One line, without its end. */
 struct line {
 	const char *at, *end;
 };
 
-struct page {
+struct promtext {
 	const struct promselector *selector;
 	size_t number;                 /* of the line */
+	struct buf rest;               /* of a line, whose end has not come yet */
 	struct buf name, label, value; /* kept from line to line */
 	bool *given;                   /* owned; by matcher: the series has its label */
 	size_t budget;                 /* for regular expressions */
 	bool name_known;               /* some series has the name */
 	bool found;
 	double result;
-	struct err *err;
+	struct err err; /* what is wrong with it */
 };
 
-static int wrong(const struct page *p, const char *what)
+static int wrong(struct promtext *p, const char *what)
 {
-	return err_set(p->err, ERR_INVALID, "the answer is no page of metrics: line %zu: %s", p->number, what);
+	return err_set(&p->err, ERR_INVALID, "the answer is no page of metrics: line %zu: %s", p->number, what);
 }
 
 static bool at_end(const struct line *l)
@@ -60,7 +62,7 @@ static bool is_name(char c, bool first)
 	return isalpha((unsigned char)c) || c == '_' || c == ':' || (!first && isdigit((unsigned char)c));
 }
 
-static int read_bare(struct page *p, struct line *l, struct buf *out)
+static int read_bare(struct promtext *p, struct line *l, struct buf *out)
 {
 	const char *start = l->at;
 
@@ -74,7 +76,7 @@ static int read_bare(struct page *p, struct line *l, struct buf *out)
 }
 
 /* "text" with \\, \" and \n. */
-static int read_quoted(struct page *p, struct line *l, struct buf *out)
+static int read_quoted(struct promtext *p, struct line *l, struct buf *out)
 {
 	buf_reset(out);
 	for (l->at++; !looking_at(l, '"'); l->at++) {
@@ -92,7 +94,7 @@ static int read_quoted(struct page *p, struct line *l, struct buf *out)
 	return buf_failed(out) ? wrong(p, "a text in quotes is too long") : 0;
 }
 
-static int read_name(struct page *p, struct line *l, struct buf *out)
+static int read_name(struct promtext *p, struct line *l, struct buf *out)
 {
 	return looking_at(l, '"') ? read_quoted(p, l, out) : read_bare(p, l, out);
 }
@@ -100,7 +102,7 @@ static int read_name(struct page *p, struct line *l, struct buf *out)
 /* ---- Labels ---- */
 
 /* False: a matcher does not hold for this label. */
-static bool matches(struct page *p)
+static bool matches(struct promtext *p)
 {
 	bool holds = true;
 
@@ -115,7 +117,7 @@ static bool matches(struct page *p)
 	return holds;
 }
 
-static bool missing_labels_match(struct page *p)
+static bool missing_labels_match(struct promtext *p)
 {
 	for (size_t i = 0; i < p->selector->count; i++)
 		if (!p->given[i] && !promselector_holds(&p->selector->matchers[i], "", &p->budget))
@@ -123,7 +125,7 @@ static bool missing_labels_match(struct page *p)
 	return true;
 }
 
-static bool is_selected(const struct page *p)
+static bool is_selected(const struct promtext *p)
 {
 	return strcmp(buf_text(&p->name), p->selector->name) == 0;
 }
@@ -132,7 +134,7 @@ static bool is_selected(const struct page *p)
  * `name="value"`, or in quotes the series' own name: OpenMetrics' way of names that are none
  * otherwise.
  */
-static int read_label(struct page *p, struct line *l, bool *meant)
+static int read_label(struct promtext *p, struct line *l, bool *meant)
 {
 	bool quoted = looking_at(l, '"');
 
@@ -156,7 +158,7 @@ static int read_label(struct page *p, struct line *l, bool *meant)
 	return 0;
 }
 
-static int read_labels(struct page *p, struct line *l, bool *meant)
+static int read_labels(struct promtext *p, struct line *l, bool *meant)
 {
 	l->at++;
 	skip_blanks(l);
@@ -199,7 +201,7 @@ static bool read_number(struct line *l, double *out)
 }
 
 /* An exemplar: ` # {trace_id="x"} 0.5 1700000000`; not looked at. */
-static int skip_exemplar(struct page *p, struct line *l)
+static int skip_exemplar(struct promtext *p, struct line *l)
 {
 	skip_blanks(l);
 	if (at_end(l))
@@ -209,7 +211,7 @@ static int skip_exemplar(struct page *p, struct line *l)
 	return 0;
 }
 
-static int read_value(struct page *p, struct line *l, double *value)
+static int read_value(struct promtext *p, struct line *l, double *value)
 {
 	double time;
 
@@ -224,7 +226,7 @@ static int read_value(struct page *p, struct line *l, double *value)
 
 /* ---- Lines ---- */
 
-static int read_series(struct page *p, struct line *l)
+static int read_series(struct promtext *p, struct line *l)
 {
 	bool meant = true;
 	double value;
@@ -243,7 +245,7 @@ static int read_series(struct page *p, struct line *l)
 	if (p->found || !is_selected(p))
 		return 0;
 	if (p->budget == 0)
-		return err_set(p->err, ERR_INVALID,
+		return err_set(&p->err, ERR_INVALID,
 			"the answer is too large for the regular expressions of the selector");
 	p->name_known = true;
 	if (meant && missing_labels_match(p) && p->budget > 0) {
@@ -253,7 +255,7 @@ static int read_series(struct page *p, struct line *l)
 	return 0;
 }
 
-static int read_line(struct page *p, struct line l)
+static int read_line(struct promtext *p, struct line l)
 {
 	if (l.end > l.at && l.end[-1] == '\r')
 		l.end--;
@@ -261,32 +263,28 @@ static int read_line(struct page *p, struct line l)
 	return at_end(&l) || looking_at(&l, '#') ? 0 : read_series(p, &l);
 }
 
-static int read_page(struct page *p, const char *page, size_t len)
+/* Begun in the piece before, and ended here. */
+static int read_rest(struct promtext *p, const char *bytes, size_t len)
 {
-	const char *at = page, *end = page + len;
+	int rc;
 
-	if (memchr(page, '\0', len))
-		return err_set(p->err, ERR_INVALID, "the answer is no page of metrics: there is a zero byte in it");
-	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-
-		p->number++;
-		if (read_line(p, (struct line){ at, newline ? newline : end }))
-			return -1;
-		at = newline ? newline + 1 : end;
-	}
-	return 0;
+	buf_append(&p->rest, bytes, len);
+	if (buf_failed(&p->rest))
+		return wrong(p, "the line is too long");
+	rc = read_line(p, (struct line){ p->rest.data, p->rest.data + p->rest.len });
+	buf_reset(&p->rest);
+	return rc;
 }
 
-static int result(const struct page *p, double *out)
+static int result(struct promtext *p, double *out)
 {
 	if (!p->name_known)
-		return err_set(p->err, ERR_INVALID, "metric '%.200s' not found", p->selector->name);
+		return err_set(&p->err, ERR_INVALID, "metric '%.200s' not found", p->selector->name);
 	if (!p->found)
-		return err_set(p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels",
+		return err_set(&p->err, ERR_INVALID, "value not found: metric '%.200s' has no series with these labels",
 			p->selector->name);
 	if (!isfinite(p->result))
-		return err_set(p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by",
+		return err_set(&p->err, ERR_INVALID, "metric '%.200s' is %s, which is no number to scale by",
 			p->selector->name,
 			isnan(p->result)        ? "NaN"
 				: p->result > 0 ? "+Inf"
@@ -295,20 +293,66 @@ static int result(const struct page *p, double *out)
 	return 0;
 }
 
-int promtext_number(const struct promselector *selector, const char *page, size_t len, double *out, struct err *err)
-{
-	struct page p = { .selector = selector,
-		.name = BUF_INIT(VALUE_MAX),
-		.label = BUF_INIT(VALUE_MAX),
-		.value = BUF_INIT(VALUE_MAX),
-		.given = mem_array(selector->count + 1, sizeof(bool)),
-		.budget = BUDGET,
-		.err = err };
-	int rc = read_page(&p, page, len) || result(&p, out) ? -1 : 0;
+/* ---- The page ---- */
 
-	buf_done(&p.name);
-	buf_done(&p.label);
-	buf_done(&p.value);
-	free(p.given);
-	return rc;
+int promtext_feed(struct promtext *p, const char *bytes, size_t len)
+{
+	const char *at = bytes, *end = bytes + len, *newline;
+
+	if (p->err.kind != ERR_NONE)
+		return -1;
+	if (len > 0 && memchr(bytes, '\0', len))
+		return err_set(&p->err, ERR_INVALID, "the answer is no page of metrics: there is a zero byte in it");
+	for (; at < end && (newline = memchr(at, '\n', (size_t)(end - at))) != NULL; at = newline + 1) {
+		p->number++;
+		if (p->rest.len > 0 ? read_rest(p, at, (size_t)(newline - at))
+				    : read_line(p, (struct line){ at, newline }))
+			return -1;
+	}
+	buf_append(&p->rest, at, (size_t)(end - at));
+	if (!buf_failed(&p->rest))
+		return 0;
+	p->number++;
+	return wrong(p, "the line is too long");
+}
+
+int promtext_end(struct promtext *p, double *out, struct err *err)
+{
+	bool bad = p->err.kind != ERR_NONE;
+
+	if (!bad && p->rest.len > 0) {
+		p->number++;
+		bad = read_rest(p, "", 0) != 0;
+	}
+	if (!bad && result(p, out) == 0)
+		return 0;
+	if (err)
+		*err = p->err;
+	return -1;
+}
+
+struct promtext *promtext_new(const struct promselector *selector)
+{
+	struct promtext *p = mem_zalloc(sizeof(*p));
+
+	p->selector = selector;
+	buf_init(&p->rest, LINE_MAX_BYTES);
+	buf_init(&p->name, VALUE_MAX);
+	buf_init(&p->label, VALUE_MAX);
+	buf_init(&p->value, VALUE_MAX);
+	p->given = mem_array(selector->count + 1, sizeof(bool));
+	p->budget = BUDGET;
+	return p;
+}
+
+void promtext_free(struct promtext *p)
+{
+	if (!p)
+		return;
+	buf_done(&p->rest);
+	buf_done(&p->name);
+	buf_done(&p->label);
+	buf_done(&p->value);
+	free(p->given);
+	free(p);
 }

@@ -13,6 +13,11 @@
 
 #define DEPTH_MAX 256
 #define TEXT_MAX  1024 /* no number is longer */
+/*
+ * A tag or a comment that comes in pieces is read by expat from its beginning with each of them,
+ * unless it is a newer one.
+ */
+#define TOKEN_MAX ((XML_Index)1 << 18)
 
 /* One step of the path: an element's name and which of them. */
 struct level {
@@ -22,7 +27,7 @@ struct level {
 	size_t seen; /* elements of that name inside the one above that is being read */
 };
 
-struct xml_search {
+struct xmlvalue {
 	XML_Parser parser;
 	struct level *levels; /* owned */
 	size_t count;
@@ -30,11 +35,12 @@ struct xml_search {
 	size_t depth;          /* elements that are open */
 	size_t matched;        /* how many of them, from the root on, are on the path */
 	bool found, nested;
+	XML_Index fed;
 	struct buf text;
-	struct err err;
+	struct err err; /* what is wrong with it */
 };
 
-static void stop(struct xml_search *s, const char *what)
+static void stop(struct xmlvalue *s, const char *what)
 {
 	if (s->err.kind == ERR_NONE)
 		err_set(&s->err, ERR_INVALID, "%s", what);
@@ -49,7 +55,7 @@ static bool is_named(const char *element, const char *wanted)
 }
 
 /* Whether this element, inside of one that is on the path, is the next on it. */
-static bool is_next(struct xml_search *s, const char *element)
+static bool is_next(struct xmlvalue *s, const char *element)
 {
 	struct level *level = &s->levels[s->matched];
 
@@ -67,7 +73,7 @@ static bool is_next(struct xml_search *s, const char *element)
 	return level->seen == 1;
 }
 
-static void read_attribute(struct xml_search *s, const char **attributes)
+static void read_attribute(struct xmlvalue *s, const char **attributes)
 {
 	for (; *attributes; attributes += 2) {
 		if (!is_named(attributes[0], s->attribute))
@@ -80,7 +86,7 @@ static void read_attribute(struct xml_search *s, const char **attributes)
 
 static void XMLCALL on_start(void *arg, const char *element, const char **attributes)
 {
-	struct xml_search *s = arg;
+	struct xmlvalue *s = arg;
 
 	if (s->matched == s->count && s->depth >= s->count)
 		s->nested = true; /* counts for the text alone */
@@ -101,7 +107,7 @@ static void XMLCALL on_start(void *arg, const char *element, const char **attrib
 
 static void XMLCALL on_end(void *arg, const char *element)
 {
-	struct xml_search *s = arg;
+	struct xmlvalue *s = arg;
 
 	(void)element;
 	if (s->matched == s->depth)
@@ -111,7 +117,7 @@ static void XMLCALL on_end(void *arg, const char *element)
 
 static void XMLCALL on_text(void *arg, const char *text, int len)
 {
-	struct xml_search *s = arg;
+	struct xmlvalue *s = arg;
 
 	if (s->attribute || s->matched != s->count || s->depth != s->count)
 		return;
@@ -149,7 +155,7 @@ int xmlvalue_check(const struct dotpath *path, struct err *err)
 	return 0;
 }
 
-static void read_path(const struct dotpath *path, struct xml_search *s)
+static void read_path(const struct dotpath *path, struct xmlvalue *s)
 {
 	s->levels = mem_array(path->count, sizeof(*s->levels));
 	for (size_t i = 0; i < path->count; i++) {
@@ -168,7 +174,7 @@ static void read_path(const struct dotpath *path, struct xml_search *s)
 
 /* ---- The answer ---- */
 
-static int number(const struct xml_search *s, double *out, struct err *err)
+static int number(const struct xmlvalue *s, double *out, struct err *err)
 {
 	const char *text = buf_text(&s->text);
 	size_t len = s->text.len;
@@ -188,39 +194,53 @@ static int number(const struct xml_search *s, double *out, struct err *err)
 		err);
 }
 
-static int parse(struct xml_search *s, const char *answer, size_t len, struct err *err)
+int xmlvalue_feed(struct xmlvalue *s, const char *bytes, size_t len)
 {
+	if (s->err.kind != ERR_NONE)
+		return -1;
 	if (len > INT_MAX)
-		return err_set(err, ERR_INVALID, "the answer is too long");
+		return err_set(&s->err, ERR_INVALID, "the answer is too long");
+	if (XML_Parse(s->parser, bytes, (int)len, len == 0) != XML_STATUS_OK && s->err.kind == ERR_NONE)
+		err_set(&s->err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s",
+			XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
+			XML_ErrorString(XML_GetErrorCode(s->parser)));
+	s->fed += (XML_Index)len;
+	if (s->err.kind == ERR_NONE && s->fed - XML_GetCurrentByteIndex(s->parser) > TOKEN_MAX)
+		err_set(&s->err, ERR_INVALID, "a tag or a comment of the answer is too long");
+	return s->err.kind == ERR_NONE ? 0 : -1;
+}
+
+int xmlvalue_end(struct xmlvalue *s, double *out, struct err *err)
+{
+	if (xmlvalue_feed(s, "", 0) == 0)
+		return number(s, out, err);
+	if (err)
+		*err = s->err;
+	return -1;
+}
+
+struct xmlvalue *xmlvalue_new(const struct dotpath *path)
+{
+	struct xmlvalue *s = mem_zalloc(sizeof(*s));
+
+	s->parser = XML_ParserCreate(NULL);
+	if (!s->parser)
+		abort(); /* out of memory */
+	buf_init(&s->text, TEXT_MAX);
+	read_path(path, s);
 	XML_SetUserData(s->parser, s);
 	XML_SetElementHandler(s->parser, on_start, on_end);
 	XML_SetCharacterDataHandler(s->parser, on_text);
 	XML_SetStartDoctypeDeclHandler(s->parser, on_doctype);
-	if (XML_Parse(s->parser, answer, (int)len, 1) == XML_STATUS_OK && s->err.kind == ERR_NONE)
-		return 0;
-	if (s->err.kind != ERR_NONE) {
-		*err = s->err;
-		return -1;
-	}
-	return err_set(err, ERR_INVALID, "the answer is not XML: line %lu column %lu: %s",
-		XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
-		XML_ErrorString(XML_GetErrorCode(s->parser)));
+	return s;
 }
 
-int xmlvalue_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+void xmlvalue_free(struct xmlvalue *s)
 {
-	struct xml_search s = { .parser = XML_ParserCreate(NULL), .text = BUF_INIT(TEXT_MAX) };
-	struct err own = { 0 };
-	int rc;
-
-	if (!s.parser)
-		abort(); /* out of memory */
-	read_path(path, &s);
-	rc = parse(&s, answer, len, &own) || number(&s, out, &own) ? -1 : 0;
-	if (rc && err)
-		*err = own;
-	XML_ParserFree(s.parser);
-	buf_done(&s.text);
-	free(s.levels);
-	return rc;
+	if (!s)
+		return;
+	XML_ParserFree(s->parser);
+	buf_done(&s->text);
+	free(s->levels);
+	free(s);
 }

@@ -25,7 +25,13 @@
  */
 int xmlvalue_check(const struct dotpath *path, struct err *err);
 
-/* ERR_INVALID as jsonpath_number */
-int xmlvalue_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err);
+struct xmlvalue;
+
+struct xmlvalue *xmlvalue_new(const struct dotpath *path /* borrowed until the end */);
+void xmlvalue_free(struct xmlvalue *x); /* NULL is fine */
+/* The next bytes of the answer. -1: it is none, as xmlvalue_end says; no more of it is wanted. */
+int xmlvalue_feed(struct xmlvalue *x, const char *bytes, size_t len);
+/* There is no more. ERR_INVALID as jsonpath_number */
+int xmlvalue_end(struct xmlvalue *x, double *out, struct err *err);
 
 #endif

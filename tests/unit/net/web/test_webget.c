@@ -161,6 +161,95 @@ static void answers(void **state)
 	webget_free(web);
 }
 
+/* What came of an answer that is taken as it comes. */
+struct taken {
+	struct got got; /* first */
+	struct loop *loop;
+	size_t pieces, len, most;
+	uint64_t turn;
+	size_t in_turn, most_in_turn;
+};
+
+static bool on_piece(void *arg, const char *bytes, size_t len)
+{
+	struct taken *taken = arg;
+
+	assert_non_null(bytes);
+	assert_int_equal(taken->got.done, 0);
+	taken->in_turn = taken->turn == loop_turns(taken->loop) ? taken->in_turn + len : len;
+	taken->turn = loop_turns(taken->loop);
+	taken->most_in_turn = taken->in_turn > taken->most_in_turn ? taken->in_turn : taken->most_in_turn;
+	taken->pieces++;
+	taken->len += len;
+	return !taken->most || taken->len <= taken->most;
+}
+
+static void as_it_comes(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct taken big = { .got = { .w = web }, .loop = w->f->loop }, large = big, refused = big, moved = big,
+		     missing = big;
+
+	refused.most = 20000;
+	get(&big.got, w->plain_url, "/big", (struct webget_request){ .on_piece = on_piece, .max_body = 8 << 20 });
+	expect_body(w, &big.got, "");
+	assert_in_range(big.len, 1 << 20, (1 << 20) + 100);
+	assert_true(big.pieces > 10);
+	get(&large.got, w->plain_url, "/big", (struct webget_request){ .on_piece = on_piece, .max_body = 50000 });
+	expect_error(w, &large.got, ERR_INVALID, "the answer is larger than 50000 bytes");
+	assert_true(large.len <= 50000);
+	get(&refused.got, w->plain_url, "/big", (struct webget_request){ .on_piece = on_piece, .max_body = 8 << 20 });
+	expect_error(w, &refused.got, ERR_INVALID, "not accepted");
+	assert_true(refused.len < 50000);
+	get(&moved.got, w->plain_url, "/307", (struct webget_request){ .on_piece = on_piece });
+	expect_body(w, &moved.got, "");
+	assert_true(moved.len > 0);
+	get(&missing.got, w->plain_url, "/404", (struct webget_request){ .on_piece = on_piece });
+	expect_body(w, &missing.got, "not here");
+	assert_int_equal(missing.pieces, 0);
+	webget_free(web);
+}
+
+/* As much as the socket takes. */
+static size_t push(const struct client *c, const char *bytes, size_t len)
+{
+	ssize_t n = send(c->fd, bytes, len, MSG_NOSIGNAL);
+
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* It is all there at once: it is read piece by piece all the same, and other work has its time. */
+static void a_flood_is_read_in_turns(void **state)
+{
+	enum { FLOOD = 200000 };
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 20000);
+	struct taken taken = { .got = { .w = web }, .loop = w->f->loop };
+	struct client server = { .fd = -1 };
+	struct buf answer = BUF_INIT(2 * FLOOD);
+	uint16_t port;
+	int listener = fixture_listen(&port);
+	size_t sent = 0;
+	char url[64];
+
+	snprintf(url, sizeof(url), "http://127.0.0.1:%u", port);
+	get(&taken.got, url, "/", (struct webget_request){ .on_piece = on_piece, .max_body = FLOOD });
+	UNTIL(w->f, client_accept(&server, listener));
+	UNTIL(w->f, client_has(&server, "\r\n\r\n"));
+	buf_printf(&answer, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n", FLOOD);
+	for (int i = 0; i < FLOOD; i++)
+		buf_putc(&answer, 'x');
+	UNTIL(w->f, (sent += push(&server, answer.data + sent, answer.len - sent)) == answer.len);
+	expect_body(w, &taken.got, "");
+	assert_int_equal(taken.len, FLOOD);
+	assert_in_range(taken.most_in_turn, 1, 50000);
+	client_close(&server);
+	close(listener);
+	buf_done(&answer);
+	webget_free(web);
+}
+
 struct exchanges_seen {
 	int count, statuses[8];
 };
@@ -449,6 +538,8 @@ int main(void)
 		IN_WORLD(what_is_sent),
 		IN_WORLD(headers),
 		IN_WORLD(answers),
+		IN_WORLD(as_it_comes),
+		IN_WORLD(a_flood_is_read_in_turns),
 		IN_WORLD(exchanges_are_told),
 		IN_WORLD(many),
 		IN_WORLD(many_beside_a_hung),

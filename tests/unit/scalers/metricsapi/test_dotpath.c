@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Dot paths, and the numbers they lead to in YAML and XML. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,6 +70,31 @@ static void look(const struct looked *l, number_fn number)
 		       : rc != 0 || value != l->value)
 		fail_msg("%s of %s: %g %s, not %g %s", l->path, l->answer, value, err.msg, l->value,
 			l->message ? l->message : "");
+}
+
+static size_t piece; /* the answer comes in pieces of so many bytes */
+
+static int xml_number(const struct dotpath *path, const char *answer, size_t len, double *out, struct err *err)
+{
+	struct xmlvalue *x = xmlvalue_new(path);
+	int rc;
+
+	for (size_t at = 0; at < len; at += piece)
+		if (xmlvalue_feed(x, answer + at, len - at < piece ? len - at : piece))
+			break;
+	rc = xmlvalue_end(x, out, err);
+	xmlvalue_free(x);
+	return rc;
+}
+
+static void look_in_pieces(const struct looked *l)
+{
+	static const size_t pieces[] = { 1, 7, 16384, INT_MAX };
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
+		piece = pieces[i];
+		look(l, xml_number);
+	}
 }
 
 static void yaml(void **state)
@@ -188,7 +214,7 @@ static void xml(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		look(&cases[i], xmlvalue_number);
+		look_in_pieces(&cases[i]);
 	for (size_t i = 0; i < sizeof(bad_paths) / sizeof(bad_paths[0]); i++) {
 		struct dotpath p;
 		struct err err = { 0 };
@@ -200,7 +226,14 @@ static void xml(void **state)
 	}
 	for (int i = 0; i < 100000; i++)
 		buf_puts(&deep, "<a>");
-	look(&(struct looked){ "a", deep.data, 0, "nested too deep" }, xmlvalue_number);
+	look_in_pieces(&(struct looked){ "a", deep.data, 0, "nested too deep" });
+	buf_reset(&deep);
+	buf_puts(&deep, "<a>5<!--");
+	for (int i = 0; i < 300000; i++)
+		buf_putc(&deep, 'x');
+	buf_puts(&deep, "--></a>");
+	piece = 16384;
+	look(&(struct looked){ "a", deep.data, 0, "a tag or a comment of the answer is too long" }, xml_number);
 	buf_done(&deep);
 }
 

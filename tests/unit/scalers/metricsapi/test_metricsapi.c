@@ -322,6 +322,7 @@ struct webget_call {
 	webget_fn fn;
 	void *arg;
 	bool ended;
+	bool (*on_piece)(void *arg, const char *bytes, size_t len);
 };
 
 struct kube_call {
@@ -347,7 +348,7 @@ struct webget_call *webget_start(struct webget *w, const struct webget_request *
 	struct webget_call *call = &t.calls[t.started++];
 
 	(void)w;
-	*call = (struct webget_call){ mem_dup(request->url), fn, arg, false };
+	*call = (struct webget_call){ mem_dup(request->url), fn, arg, false, request->on_piece };
 	t.under_way++;
 	t.most = t.under_way > t.most ? t.under_way : t.most;
 	return call;
@@ -392,6 +393,20 @@ static void on_answer(void *arg, const struct answer *answer, const struct err *
 	t.err = err ? *err : (struct err){ 0 };
 }
 
+/* A page or XML comes as it is sent; false: no more of it is wanted. */
+static bool give_pieces(size_t call, const char *body, size_t len)
+{
+	struct webget_call *c = &t.calls[call];
+	struct err err = { 0 };
+
+	if (c->on_piece(c->arg, body, len / 2) && c->on_piece(c->arg, body + len / 2, len - len / 2))
+		return true;
+	err_set(&err, ERR_INVALID, "the answer was not accepted");
+	end_call(c);
+	c->fn(c->arg, NULL, &err);
+	return false;
+}
+
 static void give(size_t call, int status, const char *body)
 {
 	struct webget_answer answer = { .status = status,
@@ -400,6 +415,10 @@ static void give(size_t call, int status, const char *body)
 		.content_type = "",
 		.measured = !t.unmeasured };
 
+	if (t.calls[call].on_piece && status / 100 == 2 && !give_pieces(call, body, strlen(body)))
+		return;
+	if (t.calls[call].on_piece && status / 100 == 2)
+		answer.body = "", answer.len = 0;
 	end_call(&t.calls[call]);
 	t.calls[call].fn(t.calls[call].arg, &answer, NULL);
 }
@@ -477,6 +496,39 @@ static void one_url(void **state)
 	assert_string_equal(t.err.msg, "metrics-api: http://api.shop:8080: timed out");
 	assert_int_equal(t.err.kind, ERR_TEMPORARY);
 	done();
+}
+
+/* What is read as it comes says itself what is wrong with it, at the first piece that shows it. */
+static void pieces(void **state)
+{
+	static const struct {
+		const char *location;
+		int status;
+		const char *body;
+		double value;
+		const char *message;
+	} rows[] = {
+		{ "a|format=prometheus", 200, "b 1\na 12\n", 12, NULL },
+		{ "a|format=prometheus", 200, "b 1\na = 12\nc 5\n", 0, "is no page of metrics: line 2" },
+		{ "a|format=prometheus", 404, "no such page", 0, "api returned 404" },
+		{ "a|format=prometheus", 206, "a 12\n", 0, "api returned 206" },
+		{ "a.b|format=xml", 200, "<a><b>5</b></a>", 5, NULL },
+		{ "a.b|format=xml", 200, "<a><b>5</b></a", 0, "the answer is not XML" },
+		{ "a.b|format=xml", 200, "<a></b></a><x></x>", 0, "the answer is not XML: line 1 column 6" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char metadata[128];
+
+		snprintf(metadata, sizeof(metadata), "url=http://api.shop:8080/stats|targetValue=5|valueLocation=%s",
+			rows[i].location);
+		ask(metadata);
+		give(0, rows[i].status, rows[i].body);
+		if (rows[i].message ? !strstr(t.err.msg, rows[i].message) : t.value != rows[i].value)
+			fail_msg("%s: %g %s", rows[i].body, t.value, t.err.msg);
+		done();
+	}
 }
 
 /*
@@ -641,6 +693,7 @@ int main(void)
 		cmocka_unit_test(urls_of_services),
 		cmocka_unit_test(too_many_pods),
 		cmocka_unit_test(one_url),
+		cmocka_unit_test(pieces),
 		cmocka_unit_test(last_lines),
 		cmocka_unit_test(pods_are_put_together),
 		cmocka_unit_test(an_error_is_never_a_lower_value),

@@ -74,16 +74,39 @@ static const struct {
 	{ "utf{l=~\".\"}", 18, NULL },
 };
 
-static void look(const char *text, const char *answer, double value, const char *message)
+/* The page comes in pieces of so many bytes. */
+static int number(const struct promselector *s, const char *answer, size_t piece, double *out, struct err *err)
+{
+	struct promtext *t = promtext_new(s);
+	size_t len = strlen(answer);
+	int rc;
+
+	for (size_t at = 0; at < len; at += piece)
+		if (promtext_feed(t, answer + at, len - at < piece ? len - at : piece))
+			break;
+	rc = promtext_end(t, out, err);
+	promtext_free(t);
+	return rc;
+}
+
+static void look_by(size_t piece, const char *text, const char *answer, double value, const char *message)
 {
 	struct err err = { 0 };
 	struct promselector *s = promselector_compile(text, &err);
 	double found = -99;
-	int rc = s ? promtext_number(s, answer, strlen(answer), &found, &err) : -1;
+	int rc = s ? number(s, answer, piece, &found, &err) : -1;
 
 	promselector_free(s);
 	if (message ? rc == 0 || err.kind != ERR_INVALID || !strstr(err.msg, message) : rc != 0 || found != value)
-		fail_msg("%s: %g %s, not %g %s", text, found, err.msg, value, message ? message : "");
+		fail_msg("%s by %zu: %g %s, not %g %s", text, piece, found, err.msg, value, message ? message : "");
+}
+
+static void look(const char *text, const char *answer, double value, const char *message)
+{
+	static const size_t pieces[] = { 1, 7, 16384, SIZE_MAX / 2 };
+
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+		look_by(pieces[i], text, answer, value, message);
 }
 
 static void series_are_found(void **state)

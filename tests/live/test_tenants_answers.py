@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of a tenant's servers that are as large as they may be: they are read as they come, or counted before they are parsed."""
+import time
+
+import pytest
+
+from rig.http_source import HttpSource
+from rig.waiting import eventually
+
+MIB = 1 << 20
+TRIGGERS = 8
+
+
+def filled(unit, size, head="", tail=""):
+    return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
+
+
+ANSWERS = {
+    "prometheus": ("wanted", filled('up{instance="10.0.0.1:9100",job="node"} 1\n', 8 * MIB - 64) + "wanted 3\n"),
+    "xml": ("a.wanted", filled("<b n='1'/>", 8 * MIB - 64, "<a>", "<wanted>3</wanted></a>")),
+    "json": ("wanted", filled("1,", 190000, '{"list":[', '1],"wanted":3}')),
+    "yaml": ("wanted", filled("- 1\n", 120000, "list:\n") + "wanted: 3\n"),
+}
+
+
+@pytest.fixture
+def source():
+    source = HttpSource({f"/{name}": (200, {"Content-Type": "text/plain"}, answer) for name, (_, answer) in ANSWERS.items()})
+    yield source
+    source.end()
+
+
+@pytest.mark.alone  # the loop's longest turn
+def test_large_answers(launch, stage, module_stage, source):
+    daemon = launch().wait_serving()
+    module_stage.deployment("good")
+    module_stage.ready_scaledobject("good", pollingInterval=1, maxReplicaCount=3)
+    before = daemon.rss_mib()
+    daemon.metric("kscaled_loop_longest_turn_seconds")
+    for kind, (where, _) in ANSWERS.items():
+        stage.deployment(kind)
+        stage.scaledobject(kind, pollingInterval=1, maxReplicaCount=2, triggers=[
+            {"type": "metrics-api", "metadata": {"url": f"{source.url}/{kind}?{n}", "format": kind, "valueLocation": where, "targetValue": "1", "timeout": "20s"}} for n in range(TRIGGERS)])
+    for kind in ANSWERS:
+        stage.wait_ready(kind, timeout=60)
+        eventually(lambda kind=kind: stage.replicas(kind) == 2, timeout=60)
+    longest = 0
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        longest = max(longest, daemon.metric("kscaled_loop_longest_turn_seconds"))
+    module_stage.push(12)
+    eventually(lambda: module_stage.replicas("good") == 3)
+    grown = daemon.peak_mib() - before
+    print(f"longest turn {longest * 1000:.0f} ms, {grown:.1f} MiB more")
+    assert daemon.sanitized() or longest < 0.25, longest
+    assert daemon.sanitized() or grown < 40, grown
