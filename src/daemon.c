@@ -21,6 +21,7 @@
 #include "control/objects/control.h"
 #include "kube/config.h"
 #include "kube/events.h"
+#include "net/descriptors.h"
 #include "net/kerberos.h"
 #include "net/notify.h"
 #include "net/sourcerules.h"
@@ -46,6 +47,7 @@ struct daemon {
 	struct loop *loop;
 	struct counters *counters;
 	struct kube_config kube_config;
+	struct descriptors_plan descriptors;
 	char *namespace_;
 	char *identity;
 	char **watched; /* namespaces; NULL-terminated */
@@ -212,7 +214,11 @@ static int start_base(struct daemon *d, struct err *err)
 		return -1;
 	d->counters = counters_new();
 	d->loop = loop_new(err);
-	return d->loop ? 0 : -1;
+	if (!d->loop)
+		return -1;
+	d->descriptors = descriptors_plan(descriptors_raise(), (size_t)d->options->max_source_connections);
+	descriptors_set_total(loop_descriptors(d->loop), d->descriptors.sources);
+	return 0;
 }
 
 static int start_kube(struct daemon *d, struct err *err)
@@ -324,6 +330,7 @@ static int start_serve(struct daemon *d, struct err *err)
 		.status_address = o->status_address,
 		.metrics_max_age_ms = o->metrics_max_age_ms,
 		.metrics_deadline_ms = o->metrics_deadline_ms,
+		.max_connections = d->descriptors.accepted,
 		.version = PACKAGE_VERSION,
 	};
 

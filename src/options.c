@@ -23,6 +23,7 @@ enum type {
 	TEXT,
 	BOOL,
 	PORT,
+	COUNT,
 	DURATION,
 	MILLISECONDS /* a DURATION, or a bare number of them */,
 	LEVEL,
@@ -42,7 +43,7 @@ static const struct option {
 	enum type type;
 	size_t offset;
 	const char *initial; /* as text; NULL: nothing */
-	int64_t least, most; /* DURATION and MILLISECONDS, in ms */
+	int64_t least, most; /* DURATION and MILLISECONDS, in ms; COUNT */
 	const char *argument;
 	const char *help;
 } table[] = {
@@ -98,6 +99,10 @@ static const struct option {
 		"folders of certificates (PEM) that are trusted besides the system's, for the same; need not exist" },
 	{ "require-tls", "KSCALED_REQUIRE_TLS", NULL, BOOL, AT(require_tls), "false", 0, 0, "BOOL",
 		"refuse triggers that would ask Redis, PostgreSQL, MySQL or an external scaler without TLS" },
+	{ "max-source-connections", "KSCALED_MAX_SOURCE_CONNECTIONS", NULL, COUNT, AT(max_source_connections), "2048",
+		16, 65536, "COUNT",
+		"connections to servers of triggers at once, in shares by namespace; the limit of open files may say "
+		"less" },
 	{ "log-level", "KSCALED_LOG_LEVEL", NULL, LEVEL, AT(log_level), "info", 0, 0, "LEVEL",
 		"debug, info, warn or error" },
 	{ "log-format", "KSCALED_LOG_FORMAT", NULL, FORMAT, AT(log_format), "text", 0, 0, "FORMAT", "text or json" },
@@ -182,6 +187,18 @@ static int read_port(const char *text, uint16_t *out, struct err *err)
 	if (port < 0)
 		return err_set(err, ERR_INVALID, "\"%.64s\" is no port: 0 to 65535", text);
 	*out = (uint16_t)port;
+	return 0;
+}
+
+static int read_count(const struct option *option, const char *text, int64_t *out, struct err *err)
+{
+	size_t len = strlen(text);
+	long long count = len > 0 && len <= 9 && text[strspn(text, "0123456789")] == '\0' ? atoll(text) : -1;
+
+	if (count < option->least || count > option->most)
+		return err_set(err, ERR_INVALID, "\"%.64s\" is no number from %lld to %lld", text,
+			(long long)option->least, (long long)option->most);
+	*out = count;
 	return 0;
 }
 
@@ -305,6 +322,7 @@ static int set_value(struct options *o, const struct option *option, const char 
 	case TEXT: return put_text(text, member);
 	case BOOL: return read_bool(text, member, err);
 	case PORT: return read_port(text, member, err);
+	case COUNT: return read_count(option, text, member, err);
 	case DURATION: return read_duration(option, text, member, err);
 	case MILLISECONDS: return read_milliseconds(option, text, member, err);
 	case LEVEL: return log_level_parse(text, member, err);
@@ -561,8 +579,8 @@ int options_load(int argc, char **argv, struct options *out, struct err *err)
 
 static bool owns_text(enum type type)
 {
-	return type != BOOL && type != PORT && type != DURATION && type != MILLISECONDS && type != LEVEL &&
-		type != FORMAT;
+	return type != BOOL && type != PORT && type != COUNT && type != DURATION && type != MILLISECONDS &&
+		type != LEVEL && type != FORMAT;
 }
 
 void options_done(struct options *o)

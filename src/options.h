@@ -31,6 +31,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	int64_t lease_duration_ms; /* > renew_deadline_ms > retry_period_ms > 0 */
 	int64_t renew_deadline_ms;
 	int64_t retry_period_ms;
+	int64_t max_source_connections;
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
 	int64_t wake_interval_ms;

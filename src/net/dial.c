@@ -20,6 +20,7 @@
 struct dial {
 	struct loop *loop;
 	int64_t deadline_ms;
+	struct descriptors_hold *hold;
 	dial_fn fn;
 	void *arg;
 	struct dns_lookup *lookup;
@@ -68,6 +69,8 @@ static void on_tell(void *arg)
 	int fd = d->fd;
 
 	d->fd = -1;
+	if (fd < 0)
+		descriptors_give(d->hold, 0);
 	dial_free(d);
 	fn(fn_arg, fd, fd >= 0 ? NULL : &err);
 }
@@ -204,18 +207,22 @@ static void use_unix_path(struct dial *d, const char *path)
 	try_next(d);
 }
 
-struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms, dial_fn fn, void *arg)
+struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms,
+	struct descriptors_hold *hold, dial_fn fn, void *arg)
 {
 	struct dial *d = mem_zalloc(sizeof(*d));
 
 	d->loop = loop;
 	d->fd = -1;
 	d->deadline_ms = loop_now_ms(loop) + timeout_ms;
+	d->hold = hold;
 	d->fn = fn;
 	d->arg = arg;
 	loop_task_init(&d->tell, on_tell, d);
 	loop_timer_init(&d->timer, loop, on_timeout, d);
-	if (port == 0) {
+	if (descriptors_take(loop_descriptors(loop), hold, &d->err)) {
+		loop_task_queue(loop, &d->tell);
+	} else if (port == 0) {
 		use_unix_path(d, host);
 	} else {
 		d->lookup = dns_lookup_start(loop, host, port, on_addresses, d);
@@ -226,6 +233,8 @@ struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int6
 
 void dial_cancel(struct dial *d)
 {
-	if (d)
-		dial_free(d);
+	if (!d)
+		return;
+	descriptors_give(d->hold, 0);
+	dial_free(d);
 }

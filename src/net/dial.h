@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/descriptors.h"
 #include "net/loop.h"
 
 /*
@@ -30,9 +31,12 @@ typedef void (*dial_fn)(void *arg, int fd, const struct err *err);
 
 /*
  * host: a name or an IP literal (v6 without brackets), or, with port 0, the path of a Unix socket.
- * Called back exactly once, never before this returns.
+ * Called back exactly once, never before this returns. hold: who answers for the socket
+ * (net/descriptors), borrowed until the callback. With a socket it has what it wants, and the
+ * receiver gives it back; with an error, or after dial_cancel, it has nothing.
  */
-struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms, dial_fn fn, void *arg);
+struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int64_t timeout_ms,
+	struct descriptors_hold *hold, dial_fn fn, void *arg);
 void dial_cancel(struct dial *d); /* no callback any more; NULL is fine */
 
 /*

@@ -13,6 +13,7 @@ void *endpoint_new(size_t size, void (*done)(struct endpoint *e))
 
 	e->count = 1;
 	e->done = done;
+	e->namespace_ = mem_dup("");
 	return e;
 }
 
@@ -34,11 +35,29 @@ void endpoint_unref(struct endpoint *e)
 	e->done(e);
 	free(e->key);
 	free(e->name);
+	free(e->namespace_);
 	free_text(e->tls.ca_pem);
 	free_text(e->tls.cert_pem);
 	free_text(e->tls.key_pem);
 	free_text(e->tls.key_password);
 	free(e);
+}
+
+void endpoint_set_namespace(struct endpoint *e, const char *namespace_)
+{
+	free(e->namespace_);
+	e->namespace_ = mem_dup(namespace_ ? namespace_ : "");
+}
+
+void endpoint_share(struct endpoint *e, const struct endpoint *other)
+{
+	if (e != other && !e->shared)
+		e->shared = strcmp(e->namespace_, other->namespace_) != 0;
+}
+
+const char *endpoint_namespace(const struct endpoint *e)
+{
+	return e->shared ? "" : e->namespace_;
 }
 
 char *endpoint_dup_given(const char *text)

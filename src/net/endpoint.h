@@ -9,6 +9,7 @@
  * are told apart: net/http/httphost, net/web/webaccess.)
  */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/err.h"
@@ -19,6 +20,8 @@ struct endpoint {
 	unsigned count;               /* of owners */
 	char *key;                    /* identity without secrets: server, settings, fingerprint of the credentials */
 	char *name;                   /* for messages: "db.shop:5432" */
+	char *namespace_;             /* whose trigger named it first; "": not known */
+	bool shared;                  /* others use its connections, too */
 	struct tls_client_config tls; /* its texts are owned; NULL for none */
 	void (*done)(struct endpoint *e); /* frees and wipes what the protocol added */
 };
@@ -27,6 +30,12 @@ struct endpoint {
 void *endpoint_new(size_t size, void (*done)(struct endpoint *e));
 struct endpoint *endpoint_ref(struct endpoint *e);
 void endpoint_unref(struct endpoint *e); /* NULL is fine; wipes with the last count */
+
+void endpoint_set_namespace(struct endpoint *e, const char *namespace_); /* once; NULL is "" */
+/* Connections of e are used by whoever named `other`, too, which has the same key. */
+void endpoint_share(struct endpoint *e, const struct endpoint *other);
+/* Who answers for its connections (net/descriptors); borrowed; "": several. */
+const char *endpoint_namespace(const struct endpoint *e);
 
 /* NULL for what is not given or empty. */
 char *endpoint_dup_given(const char *text);

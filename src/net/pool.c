@@ -465,8 +465,10 @@ static struct pool_server *server_for(struct pool *p, struct endpoint *e)
 	struct pool_server *s;
 
 	HASH_FIND_STR(p->servers, e->key, s);
-	if (s)
+	if (s) {
+		endpoint_share(s->endpoint, e);
 		return s;
+	}
 	s = mem_zalloc(sizeof(*s));
 	s->pool = p;
 	s->endpoint = endpoint_ref(e);

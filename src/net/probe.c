@@ -17,6 +17,7 @@ struct probe {
 	probe_fn fn;
 	void *arg;
 	struct dial *dial; /* NULL between two attempts */
+	struct descriptors_hold hold;
 	struct loop_timer again;
 	int64_t began_ms; /* the last attempt; loop clock */
 	unsigned attempts;
@@ -31,6 +32,9 @@ static void on_dialled(void *arg, int fd, const struct err *err)
 	r->dial = NULL;
 	if (fd >= 0)
 		close(fd);
+	descriptors_give(&r->hold, 0);
+	if (r->hold.refused)
+		err = NULL;
 	r->failures = err ? r->failures + 1 : 0;
 	err_keep(&r->lost, err);
 	r->fn(r->arg);
@@ -42,7 +46,7 @@ static void on_again(void *arg)
 
 	r->began_ms = loop_now_ms(r->loop);
 	r->attempts++;
-	r->dial = dial_start(r->loop, r->host, r->port, ATTEMPT_MS, on_dialled, r);
+	r->dial = dial_start(r->loop, r->host, r->port, ATTEMPT_MS, &r->hold, on_dialled, r);
 }
 
 void probe_want(struct probe *r)
@@ -79,13 +83,15 @@ unsigned probe_attempts(const struct probe *r)
 	return r->attempts;
 }
 
-struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, probe_fn fn, void *arg)
+struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, const char *namespace_, probe_fn fn,
+	void *arg)
 {
 	struct probe *r = mem_zalloc(sizeof(*r));
 
 	r->loop = loop;
 	r->host = mem_dup(host);
 	r->port = port;
+	r->hold.namespace_ = namespace_;
 	r->fn = fn;
 	r->arg = arg;
 	loop_timer_init(&r->again, loop, on_again, r);

@@ -23,7 +23,12 @@ struct probe;
 /* An attempt has ended; probe_lost says how. Takes note only: it neither asks nor frees. */
 typedef void (*probe_fn)(void *arg);
 
-struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, probe_fn fn, void *arg);
+/*
+ * namespace_: who answers for the connections (net/descriptors.h); borrowed for its life. One that
+ * cannot be had tells nothing about the place.
+ */
+struct probe *probe_new(struct loop *loop, const char *host, uint16_t port, const char *namespace_, probe_fn fn,
+	void *arg);
 void probe_free(struct probe *r); /* NULL is fine */
 
 void probe_doubt(struct probe *r); /* there was no answer: looks whether the place is lost */

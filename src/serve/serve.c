@@ -33,6 +33,8 @@ static int listen_secure(struct serve *s, const struct serve_config *config, str
 	struct httpd_config http;
 
 	httpd_config_defaults(&http);
+	if (config->max_connections > 0)
+		http.max_connections = config->max_connections;
 	http.address = config->bind_address;
 	http.port = config->secure_port;
 	http.tls = s->tls;
@@ -48,6 +50,8 @@ static int listen_status(struct serve *s, const struct serve_config *config, str
 	if (!config->status_address || !*config->status_address)
 		return 0;
 	httpd_config_defaults(&http);
+	if (config->max_connections > 0)
+		http.max_connections = config->max_connections;
 	if (hostport_parse_listen(config->status_address, &at, err))
 		return err_wrap(err, "status address");
 	http.address = at.host;

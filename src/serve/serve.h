@@ -24,6 +24,7 @@ struct serve_config {
 	const char *status_address; /* "127.0.0.1:8080", ":8080" (all), "[::1]:8080"; "" turns it off */
 	int64_t metrics_max_age_ms;
 	int64_t metrics_deadline_ms;
+	int max_connections; /* of each port */
 	const char *version;
 };
 

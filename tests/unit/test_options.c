@@ -404,6 +404,10 @@ static void wrong_flags(void **state)
 		{ "--lease-duration=-15s", "flag --lease-duration: \"-15s\" is negative" },
 		{ "--lease-duration=2h", "flag --lease-duration: \"2h\" is out of range: 1s to 1h" },
 		{ "--http-timeout=0", "flag --http-timeout: \"0ms\" is out of range: 1ms to 1h" },
+		{ "--max-source-connections=15",
+			"flag --max-source-connections: \"15\" is no number from 16 to 65536" },
+		{ "--max-source-connections=1e3",
+			"flag --max-source-connections: \"1e3\" is no number from 16 to 65536" },
 		{ "--metrics-deadline=1ms", "flag --metrics-deadline: \"1ms\" is out of range: 10ms to 1m" },
 		{ "--bound-service-account-token-expiry=10m",
 			"flag --bound-service-account-token-expiry: \"10m\" is out of range: 1h to 6h" },
@@ -536,7 +540,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 38);
+	assert_int_equal(count, 39);
 	free(help);
 }
 

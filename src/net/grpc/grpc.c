@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/grpc/grpcendpoint.h"
 #include "net/grpc/grpcframe.h"
 #include "net/grpc/grpcstatus.h"
@@ -24,6 +25,7 @@
 #define CONNECTIONS_MAX 32
 #define STREAMS_MAX     2000  /* on a server that takes them */
 #define OTHER_BODY_MAX  65536 /* of an answer that is no gRPC */
+#define OF_LIBCURL      2     /* descriptors of a multi, to be woken by */
 #define WAITED_LEAST_MS 100   /* for a turn: is told when the call fails */
 
 /*
@@ -33,7 +35,8 @@
 struct grpc_link {
 	struct grpc_pool *pool;
 	struct grpcendpoint *endpoint;
-	struct httpc *http;
+	struct httpc *http;           /* NULL: not needed yet */
+	struct descriptors_hold hold; /* of libcurl's own descriptors, for each multi */
 	struct probe *probe;
 	struct loop_task settle; /* those that are held */
 	struct grpc_call *calls;
@@ -102,35 +105,48 @@ static struct probe *new_probe(struct grpc_link *l)
 
 	if (httpurl_place(l->endpoint->url, &place, NULL))
 		return NULL;
-	r = probe_new(l->pool->loop, place.host, place.port, on_probe, l);
+	r = probe_new(l->pool->loop, place.host, place.port, endpoint_namespace(&l->endpoint->base), on_probe, l);
 	httpurl_place_done(&place);
 	return r;
 }
 
-static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e, struct err *err)
+static struct grpc_link *link_get(struct grpc_pool *p, struct grpcendpoint *e)
 {
-	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
-		.max_streams = STREAMS_MAX,
-		.foreign = true };
 	struct grpc_link *l;
-	struct httpc *http;
 
 	HASH_FIND_STR(p->links, e->base.key, l);
-	if (l)
+	if (l) {
+		endpoint_share(&l->endpoint->base, &e->base);
 		return l;
-	http = httpc_new(p->loop, &config, err);
-	if (!http)
-		return NULL;
+	}
 	l = mem_zalloc(sizeof(*l));
 	l->pool = p;
 	l->endpoint = grpcendpoint_ref(e);
-	l->http = http;
 	l->probe = by_proxy() ? NULL : new_probe(l);
 	loop_task_init(&l->settle, on_settle, l);
 	HASH_ADD_KEYPTR(hh, p->links, e->base.key, strlen(e->base.key), l);
 	if (!loop_timer_pending(&p->sweep))
 		loop_timer_set(&p->sweep, IDLE_MS);
 	return l;
+}
+
+/* At its first call. -1: there are no descriptors for it. */
+static int link_open(struct grpc_link *l, struct err *err)
+{
+	static const struct httpc_config config = { .max_connections_per_host = CONNECTIONS_MAX,
+		.max_streams = STREAMS_MAX,
+		.foreign = true };
+
+	l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
+	l->hold.wants = OF_LIBCURL;
+	if (l->http)
+		return 0;
+	if (descriptors_take(loop_descriptors(l->pool->loop), &l->hold, err))
+		return -1;
+	l->http = httpc_new(l->pool->loop, &config, NULL);
+	if (!l->http)
+		abort(); /* libcurl does not start, which it did before */
+	return 0;
 }
 
 static void link_free(struct grpc_link *l)
@@ -143,6 +159,7 @@ static void link_free(struct grpc_link *l)
 	probe_free(l->probe);
 	loop_task_cancel(l->pool->loop, &l->settle);
 	httpc_free(l->http);
+	descriptors_give(&l->hold, 0);
 	grpcendpoint_unref(l->endpoint);
 	free(l);
 }
@@ -366,6 +383,7 @@ static void begin(struct grpc_call *call, const void *message, size_t len, int64
 		.deadline_ms = left_ms,
 		.http2 = true,
 		.max_body = OTHER_BODY_MAX,
+		.namespace_ = endpoint_namespace(&e->base),
 		.server = &e->server };
 
 	/* at most eight digits */
@@ -400,6 +418,12 @@ static void on_late(void *arg)
 	struct grpc_call *call = arg;
 	struct err err = { 0 };
 
+	if (call->err) { /* it never began */
+		err = *call->err;
+		err_wrap(&err, "%s", call->method);
+		tell(call, &err);
+		return;
+	}
 	if (call->held && probe_lost(call->link->probe)) {
 		fail_lost(call);
 		return;
@@ -485,36 +509,42 @@ static void on_settle(void *arg)
 
 /* ---- Calls ---- */
 
+/* False: it fails, but not before its caller has returned. */
+static bool may_begin(struct grpc_call *call)
+{
+	struct err err;
+
+	if (link_open(call->link, &err) == 0)
+		return true;
+	err_keep(&call->err, &err);
+	loop_timer_set(&call->late, 0);
+	return false;
+}
+
 struct grpc_call *grpc_unary(struct grpc_pool *p, struct grpcendpoint *e, const struct grpc_request *request)
 {
-	struct grpc_link *l = link_get(p, e, NULL);
-	struct grpc_call *call;
+	struct grpc_call *call = call_new(link_get(p, e), request->method, request->arg);
 
-	if (!l)
-		abort(); /* libcurl does not start, which it did before */
-	call = call_new(l, request->method, request->arg);
 	call->fn = request->fn;
 	call->put = request->put;
 	call->namespace_ = mem_dup(request->namespace_);
 	call->deadline_ms = request->deadline_ms;
 	call->asked_ms = loop_now_ms(p->loop);
 	loop_timer_set(&call->late, left_until(p, call->deadline_ms));
-	line_up(call);
+	if (may_begin(call))
+		line_up(call);
 	return call;
 }
 
 struct grpc_call *grpc_stream(struct grpc_pool *p, struct grpcendpoint *e, const char *method, const void *message,
 	size_t len, const struct grpc_stream_events *events, void *arg)
 {
-	struct grpc_link *l = link_get(p, e, NULL);
-	struct grpc_call *call;
+	struct grpc_call *call = call_new(link_get(p, e), method, arg);
 
-	if (!l)
-		abort();
-	call = call_new(l, method, arg);
 	call->streaming = true;
 	call->events = *events;
-	begin(call, message, len, 0);
+	if (may_begin(call))
+		begin(call, message, len, 0);
 	return call;
 }
 

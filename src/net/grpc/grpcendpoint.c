@@ -105,6 +105,7 @@ struct grpcendpoint *grpcendpoint_new(const struct grpcendpoint_config *config, 
 	if (read_target(config->target, &address, err))
 		return NULL;
 	e = endpoint_new(sizeof(*e), on_done);
+	endpoint_set_namespace(&e->base, config->namespace_);
 	tls = &e->base.tls;
 	e->base.name = address;
 	e->url = mem_printf("%s://%s", config->tls ? "https" : "http", address);

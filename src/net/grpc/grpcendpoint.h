@@ -19,7 +19,8 @@ struct grpcendpoint {
 	struct httpc_server server; /* of the TLS material */
 };
 
-struct grpcendpoint_config { /* borrowed texts, copied */
+struct grpcendpoint_config {    /* borrowed texts, copied */
+	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
 	/*
 	 * host:port, dns:host:port, dns:///host:port, [v6]:port; without a port 443. Other schemes
 	 * of gRPC are refused by name: among them unix:, as whoever writes an object has no

@@ -12,8 +12,8 @@
 #include "net/http/httpclear.h"
 #include "net/http/httpmulti.h"
 #include "net/http/httprequest.h"
+#include "net/http/httpsockets.h"
 #include "net/http/httpurl.h"
-#include "net/sourcerules.h"
 
 #define BODY_MAX          ((size_t)16 << 20)
 #define RETRY_AFTER_MAX_S 86400
@@ -32,8 +32,9 @@ struct httpc_pool {
 	struct httpmulti *multi;
 	struct httpc_call *calls;
 	struct httpclear_pool clear;
-	struct loop_timer resume; /* what is paused, or not told yet */
-	uint64_t turn;            /* of the loop, in which so many bytes were told */
+	struct httpsockets sockets; /* of a foreign client */
+	struct loop_timer resume;   /* what is paused, or not told yet */
+	uint64_t turn;              /* of the loop, in which so many bytes were told */
 	size_t told;
 	bool untidy;  /* calls wait to be freed or added */
 	bool retired; /* takes no new requests, goes with its last */
@@ -66,8 +67,9 @@ struct httpc_call {
 	size_t taken;
 	struct httpclear_call clear;
 	bool told_status;
-	bool refused;          /* on_data said no */
-	struct err *forbidden; /* owned; why no socket was made, of the last address; NULL */
+	bool refused;           /* on_data said no */
+	const char *namespace_; /* borrowed */
+	struct err *forbidden;  /* owned; why no socket was made, of the last address; NULL */
 	int status;
 	int64_t started_ms, heard_ms;    /* heard: of the last bytes */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
@@ -156,6 +158,7 @@ static struct httpc_pool *httpc_pool_new(struct httpc *c)
 	CURLM *handle;
 
 	pool->c = c;
+	pool->sockets.loop = c->loop;
 	pool->multi = httpmulti_new(c->loop, on_curl_returned, each_transfer, pool);
 	loop_timer_init(&pool->resume, c->loop, on_resume, pool);
 	handle = httpmulti_handle(pool->multi);
@@ -363,17 +366,27 @@ static bool may_send_body(const void *arg)
 static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct httpc_call *call = arg;
+	curl_socket_t fd;
 	struct err err;
 
 	(void)purpose;
 	if (!httpclear_may_open(&call->clear))
 		return CURL_SOCKET_BAD;
-	if (call->c->config.foreign &&
-		sourcerules_judge(loop_source_rules(call->c->loop), &address->addr, address->addrlen, &err)) {
+	if (!call->c->config.foreign)
+		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	fd = httpsockets_open(&call->pool->sockets, address, call->namespace_, &err);
+	if (fd == CURL_SOCKET_BAD)
 		err_keep(&call->forbidden, &err);
-		return CURL_SOCKET_BAD;
-	}
-	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	return fd;
+}
+
+/* It may be long after the request that it was opened for. */
+static int on_curl_socket_unwanted(void *arg, curl_socket_t fd)
+{
+	struct httpc_pool *pool = arg;
+
+	httpsockets_close(&pool->sockets, fd);
+	return 0;
 }
 
 static void set_callbacks(struct httpc_call *call)
@@ -391,6 +404,10 @@ static void set_callbacks(struct httpc_call *call)
 	if (call->c->config.foreign || call->clear.pool) {
 		curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_curl_socket_wanted);
 		curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+	}
+	if (call->c->config.foreign) {
+		curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, on_curl_socket_unwanted);
+		curl_easy_setopt(easy, CURLOPT_CLOSESOCKETDATA, call->pool);
 	}
 }
 
@@ -629,6 +646,7 @@ static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *
 
 	call->c = c;
 	call->events = *events;
+	call->namespace_ = request->namespace_;
 	call->arg = arg;
 	call->streaming = events->on_data != NULL;
 	call->started_ms = call->heard_ms = loop_now_ms(c->loop);

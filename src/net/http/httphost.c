@@ -33,8 +33,9 @@ enum protocol { UNKNOWN, HTTP1, HTTP2 };
 
 struct httphost {
 	struct httphost_table *table;
-	char *origin; /* owned; the table's key */
-	char *name;   /* owned; NULL when there is nothing to look up */
+	char *origin;     /* owned; the table's key */
+	char *namespace_; /* owned; who asked first */
+	char *name;       /* owned; NULL when there is nothing to look up */
 	uint16_t port;
 	char *addresses; /* owned; NULL: not known */
 	bool stale;      /* they did not answer */
@@ -380,6 +381,7 @@ static void host_free(struct httphost *h)
 	err_keep(&h->err, NULL);
 	free(h->addresses);
 	free(h->origin);
+	free(h->namespace_);
 	free(h->name);
 	free(h);
 }
@@ -394,7 +396,7 @@ static void sweep(struct httphost_table *t)
 			host_free(h);
 }
 
-struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place)
+struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_)
 {
 	bool plain = strcmp(place->scheme, "http") == 0, by_proxy = plain ? t->http_by_proxy : t->https_by_proxy;
 	MEM_AUTO char *where = hostport_join(place->host, place->port);
@@ -410,9 +412,10 @@ struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_pla
 	h = mem_zalloc(sizeof(*h));
 	h->table = t;
 	h->origin = origin;
+	h->namespace_ = mem_dup(namespace_);
 	h->name = by_proxy || is_literal(place->host) ? NULL : mem_dup(place->host);
 	h->port = place->port;
-	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, on_probe, h);
+	h->probe = by_proxy ? NULL : probe_new(t->loop, place->host, place->port, h->namespace_, on_probe, h);
 	h->plain = plain;
 	h->protocol = plain ? HTTP1 : UNKNOWN;
 	loop_task_init(&h->pump, on_pump, h);

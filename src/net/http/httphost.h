@@ -41,9 +41,10 @@ void httphost_table_free(struct httphost_table *t); /* turns that are left end w
 
 /*
  * Behind a proxy, a name is the proxy's to look up, and nobody is probed. Borrowed for the turn of
- * the loop, and while somebody waits there or is under way.
+ * the loop, and while somebody waits there or is under way. namespace_: who asks; the first one
+ * answers for probes.
  */
-struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place);
+struct httphost *httphost_get(struct httphost_table *t, const struct httpurl_place *place, const char *namespace_);
 
 /* One wait for one request; lives inside its owner. */
 struct httphost_turn {

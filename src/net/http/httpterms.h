@@ -42,6 +42,11 @@ struct httpc_request {
 				  looks it up, in a thread */
 	const void *body;      /* copied; NULL for none */
 	size_t body_len;
+	/*
+	 * who answers for the connection that it may open (net/descriptors), where strangers say
+	 * where it leads; borrowed as server is; NULL: nobody in particular
+	 */
+	const char *namespace_;
 	int64_t deadline_ms; /* from now to the last byte; 0: none (a watch) */
 	/*
 	 * a write that must not be carried out late: its body is not sent any more when the

@@ -88,6 +88,7 @@ struct mysqlendpoint *mysqlendpoint_new(const struct mysqlendpoint_config *c, st
 	if (check_address(c, err) || check_credentials(c, err))
 		return NULL;
 	e = endpoint_new(sizeof(*e), on_done);
+	endpoint_set_namespace(&e->base, c->namespace_);
 	if (take_tls(e, c, err)) {
 		mysqlendpoint_unref(e);
 		return NULL;

@@ -21,6 +21,7 @@ enum mysqlendpoint_tls {
 };
 
 struct mysqlendpoint_config {
+	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
 	const char *host; /* a name or an IP literal without brackets; or, with port 0, the path of a Unix socket */
 	uint16_t port;
 	const char *user;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/mysql/mysqlio.h"
 #include "net/mysql/mysqlsession.h"
@@ -22,8 +23,9 @@ struct mysqlpool_call {
 struct mysql_conn {
 	struct pool_slot *slot;
 	struct mysqlendpoint *endpoint; /* borrowed */
-	struct dial *dial;              /* until there is a socket */
-	struct mysqlio *io;             /* then */
+	struct descriptors_hold hold;
+	struct dial *dial;  /* until there is a socket */
+	struct mysqlio *io; /* then */
 	struct mysqlsession session;
 	struct loop_timer timer; /* while it is being opened */
 	int64_t limit_ms;        /* that the session carries */
@@ -78,6 +80,7 @@ static void on_opened(void *arg)
 		return;
 	}
 	loop_timer_cancel(&c->timer);
+	descriptors_give(&c->hold, 1);
 	mysqlio_watch(c->io, on_lost, c);
 	pool_opened(c->slot);
 }
@@ -112,10 +115,13 @@ static void *open_connection(struct pool_slot *slot, struct endpoint *e, const s
 
 	c->slot = slot;
 	c->endpoint = (struct mysqlendpoint *)e;
+	c->hold.namespace_ = endpoint_namespace(e);
+	c->hold.wants = 1U + !!e->tls.ca_pem + !!e->tls.cert_pem + !!e->tls.key_pem; /* files until it is connected */
 	c->limit_ms = limit_ms > LIMIT_LEAST_MS ? limit_ms : LIMIT_LEAST_MS;
 	loop_timer_init(&c->timer, pool_slot_loop(slot), on_timeout, c);
 	loop_timer_set(&c->timer, CONNECT_MS);
-	c->dial = dial_start(pool_slot_loop(slot), c->endpoint->host, c->endpoint->port, CONNECT_MS, on_dialed, c);
+	c->dial = dial_start(pool_slot_loop(slot), c->endpoint->host, c->endpoint->port, CONNECT_MS, &c->hold,
+		on_dialed, c);
 	return c;
 }
 
@@ -129,6 +135,7 @@ static void close_connection(void *connection)
 	mysqlsession_close(&c->session);
 	mysqlio_free(c->io);
 	loop_timer_done(&c->timer);
+	descriptors_give(&c->hold, 0);
 	free(c);
 }
 

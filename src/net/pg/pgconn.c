@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/dns.h"
 #include "net/pemfile.h"
@@ -50,7 +51,8 @@ struct pgconn {
 	int64_t deadline_ms;
 	struct loop_timer timer;
 	struct pemfile pems[3]; /* only while connecting */
-	bool reached;           /* this attempt's server was spoken to */
+	struct descriptors_hold hold;
+	bool reached;   /* this attempt's server was spoken to */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
 	bool err_reached;
@@ -119,6 +121,16 @@ static int open_pems(struct pgconn *c, struct err *err)
 			return -1;
 	}
 	return 0;
+}
+
+/* Of the socket, and of the files until it is connected. */
+static int take_descriptors(struct pgconn *c, struct err *err)
+{
+	const struct tls_client_config *tls = &c->endpoint->base.tls;
+
+	c->hold.namespace_ = endpoint_namespace(&c->endpoint->base);
+	c->hold.wants = 1U + !!tls->ca_pem + !!tls->cert_pem + !!tls->key_pem;
+	return descriptors_take(loop_descriptors(c->loop), &c->hold, err);
 }
 
 /* ---- The parameters of an attempt ---- */
@@ -232,6 +244,7 @@ static void close_all(struct pgconn *c)
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
+	descriptors_give(&c->hold, 0);
 	c->state = CLOSED;
 }
 
@@ -337,6 +350,7 @@ static void attempt_failed(struct pgconn *c)
 static void opened(struct pgconn *c)
 {
 	close_pems(c);
+	descriptors_give(&c->hold, 1);
 	mem_free_ptr(&c->addresses);
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
@@ -425,7 +439,7 @@ static void try_address(struct pgconn *c)
 		next_address(c);
 		return;
 	}
-	if (open_pems(c, &c->err)) {
+	if (take_descriptors(c, &c->err) || open_pems(c, &c->err)) {
 		lose(c, c->err.kind, c->err.msg);
 		return;
 	}

@@ -454,6 +454,7 @@ struct pgendpoint *pgendpoint_new(const struct pgendpoint_config *config, struct
 	struct strmap given = { 0 };
 	int failed;
 
+	endpoint_set_namespace(&e->base, config->namespace_);
 	failed = read_given(config, &given, err) || take_settings(e, config, &given, err);
 	strmap_done_secret(&given);
 	if (!failed)

@@ -38,6 +38,7 @@ struct pgendpoint {
 };
 
 struct pgendpoint_config {
+	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
 	const char *connection; /* "host=... user=..." or postgres://...; NULL: the next six. Secret, as it holds the
 				   password */
 	const char *host, *port, *user, *password, *dbname, *sslmode;

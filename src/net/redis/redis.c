@@ -425,6 +425,7 @@ struct redis_call *redis_command(struct redis_pool *p, struct redisendpoint *e, 
 	HASH_FIND_STR(p->conns, e->base.key, c);
 	if (!c)
 		c = conn_new(p, e);
+	endpoint_share(&c->endpoint->base, &e->base);
 	if (admit(c, call, argc, argv, argv_len, &err) == 0)
 		enqueue(c, call);
 	else

@@ -77,6 +77,7 @@ static struct redisendpoint *make(const struct redisendpoint_config *config, con
 {
 	struct redisendpoint *e = endpoint_new(sizeof(*e), on_done);
 
+	endpoint_set_namespace(&e->base, config->namespace_);
 	e->database = config->database;
 	e->username = endpoint_dup_given(config->username);
 	e->password = endpoint_dup_given(config->password);
@@ -114,6 +115,7 @@ struct redisendpoint *redisendpoint_new(const struct redisendpoint_config *confi
 struct redisendpoint *redisendpoint_at(const struct redisendpoint *like, const char *address, struct err *err)
 {
 	const struct redisendpoint_config config = {
+		.namespace_ = endpoint_namespace(&like->base),
 		.address = address,
 		.database = like->database,
 		.username = like->username,

@@ -25,7 +25,8 @@ struct redisendpoint {
 };
 
 struct redisendpoint_config {
-	const char *address; /* "host:port", "[v6]:port" or "/path/of/a/unix/socket" */
+	const char *namespace_; /* whose it is (net/endpoint.h); NULL: nobody's in particular */
+	const char *address;    /* "host:port", "[v6]:port" or "/path/of/a/unix/socket" */
 	int database;
 	const char *username; /* NULL or "" for none */
 	const char *password;

@@ -361,7 +361,9 @@ void redislink_init(struct redislink *l, struct loop *loop, const struct redisen
 void redislink_open(struct redislink *l)
 {
 	l->state = REDISLINK_DIALING;
-	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, REDISLINK_CONNECT_MS, on_dialed, l);
+	l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
+	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, REDISLINK_CONNECT_MS, &l->hold, on_dialed,
+		l);
 }
 
 void redislink_close(struct redislink *l)
@@ -372,6 +374,7 @@ void redislink_close(struct redislink *l)
 		bufferevent_free(l->bev);
 	l->bev = NULL;
 	l->ssl = NULL;
+	descriptors_give(&l->hold, 0);
 	redisreply_free(l->reader);
 	l->reader = NULL;
 	l->greetings_left = 0;

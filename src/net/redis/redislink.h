@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/descriptors.h"
 #include "net/loop.h"
 #include "net/redis/redisendpoint.h"
 
@@ -64,6 +65,7 @@ struct redislink {
 	bool queries; /* greets with SELECT and ROLE, too */
 	enum redislink_state state;
 	struct dial *dial;
+	struct descriptors_hold hold;
 	struct bufferevent *bev; /* NULL until there is a socket */
 	SSL_CTX *tls;            /* made at the first connection */
 	SSL *ssl;                /* owned by bev; NULL: plain */

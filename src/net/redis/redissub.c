@@ -406,8 +406,10 @@ static struct redissub_conn *conn_get(struct redissub_pool *p, struct redisendpo
 	struct redissub_conn *c;
 
 	HASH_FIND_STR(p->conns, e->server_key, c);
-	if (c)
+	if (c) {
+		endpoint_share(&c->endpoint->base, &e->base);
 		return c;
+	}
 	c = mem_zalloc(sizeof(*c));
 	c->pool = p;
 	c->endpoint = redisendpoint_ref(e);

@@ -172,7 +172,7 @@ static void on_turn(void *arg, const struct err *err)
 
 static void wait_for_turn(struct vaultrequest *r)
 {
-	r->host = httphost_get(r->sender->hosts, &r->server->place);
+	r->host = httphost_get(r->sender->hosts, &r->server->place, "");
 	httphost_wait(r->host, &r->turn, "", on_turn, r);
 }
 

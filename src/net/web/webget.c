@@ -10,6 +10,7 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/http/httpc.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
@@ -371,6 +372,7 @@ static void send(struct webget_call *call)
 		.addresses = httphost_addresses(call->host),
 		.body = call->form,
 		.body_len = call->form ? strlen(call->form) : 0,
+		.namespace_ = call->namespace_,
 		/*
 		 * A little less than all of it, so that a server that cannot be reached is told
 		 * from one that does not answer.
@@ -408,7 +410,7 @@ static void wait_for_turn(struct webget_call *call)
 {
 	call->wait = FOR_TURN;
 	call->since_ms = loop_now_ms(call->owner->loop);
-	call->host = httphost_get(call->owner->hosts, &call->place);
+	call->host = httphost_get(call->owner->hosts, &call->place, call->namespace_);
 	httphost_wait(call->host, &call->turn, call->namespace_, on_turn, call);
 }
 
@@ -439,7 +441,10 @@ static void begin(struct webget_call *call)
 
 static int make_http(struct webget *w, struct err *err)
 {
-	static const struct httpc_config config = { .max_connections_kept = KEPT_MAX, .foreign = true };
+	/* What idles must not keep others from connecting. */
+	size_t few = descriptors_total(loop_descriptors(w->loop)) / 8;
+	const struct httpc_config config = { .max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
+		.foreign = true };
 
 	if (!w->http)
 		w->http = httpc_new(w->loop, &config, err);

@@ -104,9 +104,11 @@ static int take_metadata(const struct scaler_params *params, struct externalques
 	return 0;
 }
 
-static int make_endpoint(const struct external_fields *f, struct externalquestion_source *s, struct err *err)
+static int make_endpoint(const struct external_fields *f, const char *namespace_, struct externalquestion_source *s,
+	struct err *err)
 {
-	const struct grpcendpoint_config config = { .target = f->address,
+	const struct grpcendpoint_config config = { .namespace_ = namespace_,
+		.target = f->address,
 		.tls = f->tls || f->ca || f->cert,
 		.insecure = f->insecure,
 		.ca_pem = f->ca,
@@ -130,7 +132,7 @@ static int read_source(const struct scaler_params *params, struct externalquesti
 	int rc = params_read(&externalquestion_table, params, &f, err);
 
 	if (rc == 0)
-		rc = make_endpoint(&f, s, err);
+		rc = make_endpoint(&f, params->namespace_, s, err);
 	params_done(&externalquestion_table, &f);
 	return rc == 0 ? take_metadata(params, s, err) : rc;
 }

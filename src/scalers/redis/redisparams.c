@@ -129,10 +129,12 @@ static int check_tls(const struct connection *c, struct err *err)
  * password is nobody: KEDA's client does not log in then, and what everybody may do is enough for
  * many.
  */
-static int make_server(const struct connection *c, enum redisserver_mode mode, struct redisserver *out, struct err *err)
+static int make_server(const struct connection *c, const char *namespace_, enum redisserver_mode mode,
+	struct redisserver *out, struct err *err)
 {
 	const char *const *addresses = (const char *const *)c->addresses.items;
 	struct redisendpoint_config config = {
+		.namespace_ = namespace_,
 		.address = addresses[0],
 		.database = mode == REDISSERVER_CLUSTER ? 0 : (int)c->database,
 		.username = c->password ? c->username : NULL,
@@ -175,7 +177,9 @@ int redisparams_read(const struct scaler_params *params, struct redisserver *ser
 		more = params_read(&redisparams_sentinel_table, params, &c, err);
 	rc = rc < 0 || more < 0 ? -1 : rc | more;
 	if (rc == 0)
-		rc = join_addresses(&c, err) || check_tls(&c, err) ? -1 : make_server(&c, mode, server, err);
+		rc = join_addresses(&c, err) || check_tls(&c, err)
+			? -1
+			: make_server(&c, params->namespace_, mode, server, err);
 	*notify = c.notify;
 	params_done(&redisparams_table, &c);
 	params_done(&redisparams_sentinel_table, &c);

@@ -132,7 +132,8 @@ static int read_tls(const struct mysql_fields *f, struct mysqldsn *dsn, struct e
 }
 
 /* As the driver does it: the names for the connection, then all variables in one statement. */
-static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const struct mysqldsn *d, struct err *err)
+static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const struct mysqldsn *d,
+	const char *namespace_, struct err *err)
 {
 	MEM_AUTO char *names = d->charset || d->collation
 		? mem_printf("SET NAMES %s%s%s", d->charset ? d->charset : "utf8mb4", d->collation ? " COLLATE " : "",
@@ -140,6 +141,7 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const s
 		: NULL;
 	char *variables = d->variables ? mem_printf("SET %s", d->variables) : NULL;
 	struct mysqlendpoint_config config = {
+		.namespace_ = namespace_,
 		.host = d->host,
 		.port = d->port,
 		.user = d->user,
@@ -162,14 +164,14 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const s
 }
 
 /* A connection string has the last word. */
-static struct mysqlendpoint *read_endpoint(const struct mysql_fields *f, struct err *err)
+static struct mysqlendpoint *read_endpoint(const struct mysql_fields *f, const char *namespace_, struct err *err)
 {
 	struct mysqldsn dsn = { .native_passwords = true };
 	struct mysqlendpoint *endpoint = NULL;
 
 	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
 		read_tls(f, &dsn, err) == 0)
-		endpoint = make_endpoint(f, &dsn, err);
+		endpoint = make_endpoint(f, &dsn, namespace_, err);
 	mysqldsn_done(&dsn);
 	return endpoint;
 }
@@ -186,9 +188,9 @@ static char *make_name(const struct mysql_fields *f)
 	return params_normalise(mem_printf("mysql-%s", database ? database : ""));
 }
 
-static struct question *make_question(struct mysql_fields *f, struct err *err)
+static struct question *make_question(struct mysql_fields *f, const char *namespace_, struct err *err)
 {
-	struct mysqlendpoint *endpoint = read_endpoint(f, err);
+	struct mysqlendpoint *endpoint = read_endpoint(f, namespace_, err);
 	struct mysql_question *q;
 
 	if (!endpoint)
@@ -225,7 +227,7 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
 		rc = -1;
 	if (rc == 0) {
-		out->question = make_question(&f, err);
+		out->question = make_question(&f, params->namespace_, err);
 		rc = out->question ? 0 : -1;
 	} else if (rc > 0 && judge_address(params, &f, err)) {
 		rc = -1;

@@ -84,6 +84,7 @@ static struct pgendpoint *make_endpoint(const struct scaler_params *params, cons
 	struct err *err)
 {
 	struct pgendpoint_config config = {
+		.namespace_ = params->namespace_,
 		.connection = f->connection,
 		.host = f->host,
 		.port = f->port,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/dns.h"
 #include "net/listen.h"
@@ -187,7 +188,7 @@ static void connects_and_tunes(void **state)
 	int value = 0;
 	socklen_t len = sizeof(value);
 
-	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, on_dialled, &d);
+	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &(struct descriptors_hold){ 0 }, on_dialled, &d);
 	assert_int_equal(d.calls, 0);
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
@@ -204,7 +205,7 @@ static void refused_is_said(void **state)
 	struct fixture *f = *state;
 	struct dialled d = { .fd = -1 };
 
-	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, on_dialled, &d);
+	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, &(struct descriptors_hold){ 0 }, on_dialled, &d);
 	UNTIL(f, d.calls == 1);
 	assert_int_equal(d.fd, -1);
 	assert_int_equal(d.err.kind, ERR_TEMPORARY);
@@ -220,7 +221,8 @@ static void the_second_address_helps(void **state)
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
 	nameserver_start(f, &ns);
-	dial_start(f->loop, "two.test", listen_port(server), 5000, on_dialled, &d); /* nobody listens on 127.0.0.2 */
+	dial_start(f->loop, "two.test", listen_port(server), 5000, &(struct descriptors_hold){ 0 }, on_dialled,
+		&d); /* nobody listens on 127.0.0.2 */
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
 	close(d.fd);
@@ -247,8 +249,8 @@ static void time_ends_every_phase(void **state)
 		clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		connect(clients[i], (const struct sockaddr *)&sin, sizeof(sin));
 	}
-	dial_start(f->loop, "silent.test", 80, 50, on_dialled, &lookup);
-	dial_start(f->loop, "127.0.0.1", port, 50, on_dialled, &connect_phase);
+	dial_start(f->loop, "silent.test", 80, 50, &(struct descriptors_hold){ 0 }, on_dialled, &lookup);
+	dial_start(f->loop, "127.0.0.1", port, 50, &(struct descriptors_hold){ 0 }, on_dialled, &connect_phase);
 	UNTIL(f, lookup.calls && connect_phase.calls);
 	assert_string_equal(lookup.err.msg, "looking up the name: timed out");
 	assert_int_equal(connect_phase.fd, -1);
@@ -275,9 +277,9 @@ static void unix_sockets(void **state)
 	long_path[sizeof(long_path) - 1] = '\0';
 	assert_int_equal(bind(server, (const struct sockaddr *)&sun, sizeof(sun)), 0);
 	listen(server, 5);
-	dial_start(f->loop, sun.sun_path, 0, 5000, on_dialled, &good);
-	dial_start(f->loop, missing, 0, 5000, on_dialled, &bad);
-	dial_start(f->loop, long_path, 0, 5000, on_dialled, &too_long);
+	dial_start(f->loop, sun.sun_path, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &good);
+	dial_start(f->loop, missing, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &bad);
+	dial_start(f->loop, long_path, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &too_long);
 	assert_int_equal(good.calls + bad.calls + too_long.calls, 0);
 	UNTIL(f, good.calls && bad.calls && too_long.calls);
 	assert_true(good.fd >= 0);
@@ -289,6 +291,42 @@ static void unix_sockets(void **state)
 	rmdir(folder);
 }
 
+static void a_descriptor_is_held_with_the_socket(void **state)
+{
+	struct fixture *f = *state;
+	struct descriptors *descriptors = loop_descriptors(f->loop);
+	struct descriptors_hold most = { .namespace_ = "a", .wants = 6 }, one = { .namespace_ = "a" };
+	struct dialled good = { .fd = -1 }, bad = { .fd = -1 };
+	struct err err;
+	int server = listen_tcp("127.0.0.1", 0, &err);
+
+	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &good);
+	assert_int_equal(1, descriptors_taken(descriptors));
+	UNTIL(f, good.calls);
+	assert_true(good.fd >= 0);
+	assert_int_equal(1, one.has);
+	descriptors_give(&one, 0);
+	close(good.fd);
+
+	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, &one, on_dialled, &bad);
+	UNTIL(f, bad.calls);
+	assert_int_equal(0, descriptors_taken(descriptors));
+	dial_cancel(dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &bad));
+	assert_int_equal(0, descriptors_taken(descriptors));
+
+	descriptors_set_total(descriptors, 16);
+	assert_int_equal(0, descriptors_take(descriptors, &most, &err));
+	bad = (struct dialled){ .fd = -1 };
+	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &bad);
+	assert_int_equal(0, bad.calls);
+	UNTIL(f, bad.calls);
+	assert_int_equal(-1, bad.fd);
+	assert_non_null(strstr(bad.err.msg, "namespace \"a\" has as many connections"));
+	assert_true(one.refused);
+	descriptors_give(&most, 0);
+	close(server);
+}
+
 static void cancelled_dials_never_call_back(void **state)
 {
 	struct fixture *f = *state;
@@ -297,7 +335,8 @@ static void cancelled_dials_never_call_back(void **state)
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
 	for (int turns = 0; turns < 6; turns++) { /* in each phase, connected but not told included */
-		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, on_dialled, &d);
+		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000,
+			&(struct descriptors_hold){ 0 }, on_dialled, &d);
 
 		for (int i = 0; i < turns && d.calls == 0; i++)
 			loop_turn(f->loop);
@@ -325,6 +364,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_second_address_helps, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(time_ends_every_phase, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(unix_sockets, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_descriptor_is_held_with_the_socket, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(cancelled_dials_never_call_back, fixture_setup, fixture_teardown),
 	};
 

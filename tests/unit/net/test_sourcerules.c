@@ -177,7 +177,7 @@ static struct ended dialled(struct loop *loop, const char *host, uint16_t port)
 {
 	struct ended e = { 0 };
 
-	dial_start(loop, host, port, 5000, on_dialled, &e);
+	dial_start(loop, host, port, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &e);
 	while (!e.told)
 		loop_turn(loop);
 	return e;

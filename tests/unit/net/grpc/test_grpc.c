@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/descriptors.h"
 #include "net/grpc/grpc.h"
 #include "net/grpc/grpcendpoint.h"
 
@@ -413,6 +414,36 @@ static void a_server_that_is_not_there(void **state)
 	w.server = h2server_start(w.f->loop, on_request, NULL); /* for the teardown */
 }
 
+/* Of three where two are needed to begin with, and one for the connection; then of none. */
+static void without_descriptors_a_call_fails(void **state)
+{
+	struct descriptors *descriptors = loop_descriptors(w.f->loop);
+	struct descriptors_hold others = { .namespace_ = "b", .wants = 6 };
+	struct result r[2] = { 0 };
+	struct err err;
+
+	(void)state;
+	w.answer = answer_well;
+	descriptors_set_total(descriptors, 16);
+	assert_int_equal(0, descriptors_take(descriptors, &others, &err));
+	ask(&r[0], "x", 5000);
+	expect(&r[0], "r0");
+	assert_int_equal(6 + 3, descriptors_taken(descriptors));
+	grpc_pool_free(w.pool);
+	w.pool = grpc_pool_new(w.f->loop);
+	assert_int_equal(6, descriptors_taken(descriptors));
+
+	descriptors_set_total(descriptors, 7);
+	ask(&r[0], "x", 5000);
+	listen_to(&r[1]);
+	UNTIL(w.f, r[0].done && r[1].done);
+	for (size_t i = 0; i < 2; i++)
+		assert_non_null(strstr(r[i].text, "as many connections to servers of triggers as there are"));
+	descriptors_give(&others, 0);
+	ask(&r[0], "x", 5000);
+	expect(&r[0], "r1");
+}
+
 /*
  * While nobody answers one attempt is made for all: a connection on which nothing is said, and then
  * theirs.
@@ -650,6 +681,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_connection_leads_to_another, setup, teardown),
 		cmocka_unit_test_setup_teardown(bad_answers_are_errors, setup, teardown),
 		cmocka_unit_test_setup_teardown(hundreds_of_outages_leave_nothing_behind, setup, teardown),
+		cmocka_unit_test_setup_teardown(without_descriptors_a_call_fails, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_lost_is_waited_for, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_server_that_is_not_there, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_are_under_way_than_may_be, setup, teardown),

@@ -73,7 +73,7 @@ static void scene_open(struct scene *s, struct fixture *f, const char *scheme)
 	struct httpurl_place place = { .scheme = name, .host = (char[]){ "192.0.2.1" }, .port = 1 };
 
 	*s = (struct scene){ .f = f, .table = table_behind_a_proxy(f), .all = mem_array(MANY, sizeof(*s->all)) };
-	s->host = httphost_get(s->table, &place);
+	s->host = httphost_get(s->table, &place, "");
 	free(name);
 }
 
@@ -269,7 +269,7 @@ static void lost(void **state)
 	struct httpurl_place place = { .scheme = (char[]){ "http" },
 		.host = (char[]){ "127.0.0.1" },
 		.port = fixture_dead_port() };
-	struct httphost *h = httphost_get(t, &place);
+	struct httphost *h = httphost_get(t, &place, "");
 	struct waiter waiters[3] = { { .told = 0 } }, late = { .told = 0 };
 	struct client knock = { .fd = -1 };
 	char expected[64];
@@ -307,7 +307,7 @@ static void lost_behind_a_proxy(void **state)
 	struct httpurl_place place = { .scheme = (char[]){ "http" },
 		.host = (char[]){ "127.0.0.1" },
 		.port = fixture_dead_port() };
-	struct httphost *h = httphost_get(t, &place);
+	struct httphost *h = httphost_get(t, &place, "");
 	struct waiter waiter = { .told = 0 };
 
 	httphost_unanswered(h);
