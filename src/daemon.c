@@ -21,6 +21,7 @@
 #include "control/objects/control.h"
 #include "kube/config.h"
 #include "kube/events.h"
+#include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/kerberos.h"
 #include "net/notify.h"
@@ -217,7 +218,8 @@ static int start_base(struct daemon *d, struct err *err)
 	if (!d->loop)
 		return -1;
 	d->descriptors = descriptors_plan(descriptors_raise(), (size_t)d->options->max_source_connections);
-	descriptors_set_total(loop_descriptors(d->loop), d->descriptors.sources);
+	*loop_descriptors(d->loop) = (struct shares){ .total = d->descriptors.sources, .few = DESCRIPTORS_FEW };
+	*loop_answers(d->loop) = (struct shares){ .total = ANSWERS_BYTES, .few = ANSWERS_FEW };
 	return 0;
 }
 

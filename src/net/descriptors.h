@@ -6,11 +6,7 @@
  * How many file descriptors there are, and who has those that lead to triggers' servers. The system
  * gives a process so many; what it needs itself (the API server, its listeners and who connects to
  * them, names, files) is put aside, and the rest is for connections to servers that objects name,
- * in shares by namespace: whoever names a thousand servers leaves others theirs.
- *
- * A namespace has no more than are left, and a quarter is kept for those that have few. So the
- * first that asks for all gets three eighths, the next half of that, and one that asks for its
- * first connections when others have taken what they could get gets them.
+ * in shares by namespace (base/shares): whoever names a thousand servers leaves others theirs.
  *
  * A connection is its endpoint's; one that several namespaces use is none's in particular, and
  * those have a share like a namespace's.
@@ -20,6 +16,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/shares.h"
 
 #define DESCRIPTORS_FEW 4 /* that a namespace may have of what is kept */
 
@@ -37,28 +34,19 @@ struct descriptors_plan {
 /* Of a limit. most: of sources; what memory allows. Pure. */
 struct descriptors_plan descriptors_plan(size_t limit, size_t most);
 
-/* A loop has one (loop_descriptors). */
-struct descriptors;
-struct descriptors_party;
-
-struct descriptors *descriptors_new(void);
-void descriptors_free(struct descriptors *d); /* all was given back */
-
-void descriptors_set_total(struct descriptors *d, size_t total); /* 0, as it begins: no limit */
-size_t descriptors_total(const struct descriptors *d);
-size_t descriptors_taken(const struct descriptors *d);
-
 /* Those of one connection; lives inside its owner. */
 struct descriptors_hold {
-	const char *namespace_; /* borrowed; NULL or "": of several, or nobody's */
+	const char *namespace_; /* borrowed until they are taken; NULL or "": of several, or nobody's */
 	unsigned wants;         /* at once; 0 is 1 */
-	unsigned has;           /* 0: nothing */
 	bool refused;           /* the last time */
-	struct descriptors_party *party;
+	struct shares_hold share;
 };
 
-/* -1: ERR_TEMPORARY, with what to do. One that has some stays as it is. */
-int descriptors_take(struct descriptors *d, struct descriptors_hold *h, struct err *err);
+/*
+ * From the loop's (loop_descriptors). -1: ERR_TEMPORARY, with what to do. One that has some stays
+ * as it is.
+ */
+int descriptors_take(struct shares *of, struct descriptors_hold *h, struct err *err);
 void descriptors_give(struct descriptors_hold *h, unsigned keep); /* back, all but so many; fine when it has less */
 
 #endif

@@ -11,7 +11,7 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "net/descriptors.h"
+#include "base/shares.h"
 #include "net/names.h"
 #include "net/sourcerules.h"
 
@@ -30,7 +30,7 @@ struct loop {
 	struct event_base *base;
 	struct names *names; /* NULL until somebody asks for a name */
 	struct sourcerules source_rules;
-	struct descriptors *descriptors;
+	struct shares descriptors, answers;
 	struct loop_signal *signals;
 	struct loop_task *first, *last; /* work put off, oldest first */
 	bool stop;
@@ -117,7 +117,6 @@ struct loop *loop_new(struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	loop = mem_zalloc(sizeof(*loop));
 	loop->base = base;
-	loop->descriptors = descriptors_new();
 	loop->clock_step_ms = clock_step_ms();
 	return loop;
 }
@@ -146,7 +145,6 @@ void loop_free(struct loop *loop)
 	run_tasks(loop, UINT32_MAX);
 	free_signals(loop);
 	event_base_free(loop->base);
-	descriptors_free(loop->descriptors);
 	mem_free_ptr(&loop);
 }
 
@@ -160,9 +158,14 @@ struct sourcerules *loop_source_rules(struct loop *loop)
 	return &loop->source_rules;
 }
 
-struct descriptors *loop_descriptors(struct loop *loop)
+struct shares *loop_descriptors(struct loop *loop)
 {
-	return loop->descriptors;
+	return &loop->descriptors;
+}
+
+struct shares *loop_answers(struct loop *loop)
+{
+	return &loop->answers;
 }
 
 static void on_names_work(void *arg)

@@ -16,7 +16,7 @@
 struct event_base;
 struct names;
 struct loop;
-struct descriptors;
+struct shares;
 struct sourcerules;
 
 typedef void (*loop_fn)(void *arg);
@@ -28,7 +28,12 @@ void loop_free(struct loop *loop); /* runs the work put off, then frees; timers 
 struct event_base *loop_base(struct loop *loop);          /* borrowed, for the rest of net */
 struct names *loop_names(struct loop *loop);              /* borrowed, for net/dns; made when first asked for */
 struct sourcerules *loop_source_rules(struct loop *loop); /* borrowed; where triggers' servers may be */
-struct descriptors *loop_descriptors(struct loop *loop);  /* borrowed; who has connections to them */
+/*
+ * Both borrowed: who has connections to them (net/descriptors); who has how many bytes of their
+ * answers (net/answers).
+ */
+struct shares *loop_descriptors(struct loop *loop);
+struct shares *loop_answers(struct loop *loop);
 
 /* monotonic, with the time in which the machine was suspended, read anew at each call, never 0 */
 int64_t loop_now_ms(const struct loop *loop);

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from rig.hostile.many import Halfway
 from rig.http_source import HttpSource
 from rig.waiting import eventually
 
@@ -54,3 +55,41 @@ def test_large_answers(launch, stage, module_stage, source):
     print(f"longest turn {longest * 1000:.0f} ms, {grown:.1f} MiB more")
     assert daemon.sanitized() or longest < 0.25, longest
     assert daemon.sanitized() or grown < 40, grown
+
+
+KINDS = {
+    "metrics-api": lambda at: {"type": "metrics-api", "metadata": {"url": f"http://{at}/", "valueLocation": "n", "targetValue": "5", "timeout": "8s"}},
+    "redis": lambda at: {"type": "redis", "metadata": {"address": at, "listName": "l", "listLength": "5"}},
+    "postgresql": lambda at: {"type": "postgresql", "metadata": {"host": at.partition(":")[0], "port": at.partition(":")[2], "userName": "u", "dbName": "d", "sslmode": "disable", "query": "SELECT 1", "targetQueryValue": "5"}},
+}
+
+
+@pytest.fixture
+def halfway():
+    halfway = Halfway(240)
+    yield halfway
+    halfway.end()
+
+
+@pytest.mark.alone  # memory
+def test_answers_that_do_not_end(launch, stage, module_stage, halfway):
+    """A megabyte each of hundreds of servers, but for the end."""
+    daemon = launch(options={"metrics_deadline": "8s"}).wait_serving()
+    module_stage.deployment("beside")
+    module_stage.ready_scaledobject("beside", pollingInterval=1, maxReplicaCount=3)
+    before = daemon.rss_mib()
+    of_kind = len(halfway.addresses) // len(KINDS)
+    for k, (kind, trigger) in enumerate(KINDS.items()):
+        stage.deployment(kind)
+        stage.scaledobject(kind, pollingInterval=1, triggers=[trigger(at) for at in halfway.addresses[k * of_kind:(k + 1) * of_kind]])
+    said = f'the answer is given up: namespace "{stage.namespace}" has as many bytes of answers on their way'
+    for kind in KINDS:
+        eventually(lambda kind=kind: any(f"{stage.namespace}/{kind}:" in line and said in line for line in daemon.log().splitlines()), timeout=60)
+    assert 1 * MIB < daemon.metric("kscaled_source_answer_bytes") <= 16 * MIB
+    module_stage.push(12)
+    eventually(lambda: module_stage.replicas("beside") == 3)
+    grown = daemon.peak_mib() - before
+    print(f"{halfway.served} answers, {grown:.1f} MiB more")
+    assert daemon.sanitized() or grown < 40, grown
+    stage.delete_all()
+    eventually(lambda: daemon.metric("kscaled_source_answer_bytes") == 0, timeout=60)

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A thousand servers of a tenant, where a process may have no more than 1,024 descriptors: everybody else has theirs, and he is told."""
-import contextlib
-import errno
-import socket
-
 import pytest
 
+from rig.hostile.many import Silent
 from rig.waiting import eventually
 
 LIMIT = 1024
@@ -13,41 +10,15 @@ SERVERS = 1000
 LIMITED = ["sh", "-c", f'ulimit -n {LIMIT} && exec "$@"', "sh"]
 KINDS = {
     "redis": lambda at: {"type": "redis", "metadata": {"address": at, "listName": "l", "listLength": "5"}},
-    "postgresql": lambda at: {"type": "postgresql", "metadata": {"connection": f"postgresql://u:p@{at}/d?sslmode=disable", "query": "SELECT 1", "targetQueryValue": "5"}},
+    "postgresql": lambda at: {"type": "postgresql", "metadata": {"host": at.partition(":")[0], "port": at.partition(":")[2], "userName": "u", "dbName": "d", "sslmode": "disable", "query": "SELECT 1", "targetQueryValue": "5"}},
     "metrics-api": lambda at: {"type": "metrics-api", "metadata": {"url": f"http://{at}/", "valueLocation": "n", "targetValue": "5", "timeout": "2m"}},
     "external": lambda at: {"type": "external", "metadata": {"scalerAddress": at}},
 }
 
 
-class ManyServers:
-    """So many addresses at which a connection is made, and never taken: whoever connects is not answered."""
-
-    def __init__(self, count):
-        self.sockets = []
-        port = 0
-        while len(self.sockets) < count:
-            n = len(self.sockets)
-            try:
-                self.sockets.append(socket.create_server((f"127.7.{n // 250}.{n % 250 + 1}", port), backlog=16))
-            except OSError as e:    # another process's port is ours at one of the addresses
-                if e.errno != errno.EADDRINUSE:
-                    raise
-                self.end()
-                port = 0
-            else:
-                port = self.sockets[0].getsockname()[1]
-        self.addresses = ["%s:%d" % s.getsockname() for s in self.sockets]
-
-    def end(self):
-        for s in self.sockets:
-            with contextlib.suppress(OSError):
-                s.close()
-        self.sockets = []
-
-
 @pytest.fixture
 def servers():
-    servers = ManyServers(SERVERS)
+    servers = Silent(SERVERS)
     yield servers
     servers.end()
 

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/grpc/grpcendpoint.h"
 #include "net/grpc/grpcframe.h"
@@ -71,7 +72,8 @@ struct grpc_call {
 	const char *method;     /* behind the last '/', of the caller's literal */
 	struct grpcstatus status;
 	struct grpcframe frame;
-	struct buf answer; /* of a unary call */
+	struct buf answer;         /* of a unary call */
+	struct answers_hold bytes; /* of frame and answer */
 	bool answered;
 	bool streaming;
 	bool inside, cancelled; /* a callback is on the stack; it has cancelled the call */
@@ -197,6 +199,7 @@ static void call_free(struct grpc_call *call)
 	l->used_ms = loop_now_ms(l->pool->loop);
 	grpcframe_done(&call->frame);
 	buf_done(&call->answer);
+	answers_release(&call->bytes);
 	free(call->namespace_);
 	loop_timer_done(&call->late);
 	err_keep(&call->err, NULL);
@@ -320,6 +323,13 @@ static bool take_message(struct grpc_call *call, struct err *err)
 	return true;
 }
 
+static int hold_bytes(struct grpc_call *call, struct err *err)
+{
+	call->bytes.namespace_ = call->namespace_ ? call->namespace_ : endpoint_namespace(&call->link->endpoint->base);
+	return answers_hold(loop_answers(call->link->pool->loop), &call->bytes,
+		call->frame.message.len + call->answer.len, err);
+}
+
 static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct grpc_call *call = arg;
@@ -338,7 +348,7 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 		call_free(call);
 		return false;
 	}
-	if (err.kind == ERR_NONE)
+	if (err.kind == ERR_NONE && hold_bytes(call, &err) == 0)
 		return true;
 	err_keep(&call->err, &err);
 	return false;

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "net/answers.h"
 #include "net/http/httpclear.h"
 #include "net/http/httpmulti.h"
 #include "net/http/httprequest.h"
@@ -59,17 +60,21 @@ struct httpc_call {
 	CURL *easy;
 	struct httprequest request;
 	struct buf body;
-	bool added;     /* libcurl has it */
-	bool ended;     /* cancelled or told: to be freed when libcurl has returned */
-	bool streaming; /* on_data takes the body */
-	bool paused;    /* until the loop's next turn: */
-	uint64_t turn;  /* in which so many bytes were taken */
+	struct answers_hold held; /* of body, from strangers */
+	bool added;               /* libcurl has it */
+	bool ended;               /* cancelled or told: to be freed when libcurl has returned */
+	bool streaming;           /* on_data takes the body */
+	bool paused;              /* until the loop's next turn: */
+	uint64_t turn;            /* in which so many bytes were taken */
 	size_t taken;
 	struct httpclear_call clear;
 	bool told_status;
-	bool refused;           /* on_data said no */
-	const char *namespace_; /* borrowed */
-	struct err *forbidden;  /* owned; why no socket was made, of the last address; NULL */
+	bool refused; /* on_data said no */
+	/*
+	 * owned; why no socket was made, of the last address, or no more of the answer was taken;
+	 * NULL
+	 */
+	struct err *forbidden;
 	int status;
 	int64_t started_ms, heard_ms;    /* heard: of the last bytes */
 	int64_t deadline_ms, silence_ms; /* spans, 0 for none */
@@ -112,6 +117,7 @@ static void call_free(struct httpc_call *call)
 		DL_DELETE(call->c->unfit, call);
 	httprequest_done(&call->request);
 	err_keep(&call->forbidden, NULL);
+	answers_release(&call->held);
 	buf_done_secret(&call->body); /* Secrets are read through here */
 	mem_free_ptr(&call);
 }
@@ -299,6 +305,20 @@ static bool has_had_its_share(struct httpc_call *call)
 	return call->taken >= TURN_BYTES;
 }
 
+/* 0 ends the call. */
+static size_t collect(struct httpc_call *call, const char *bytes, size_t len)
+{
+	struct err err;
+
+	if (call->c->config.foreign &&
+		answers_hold(loop_answers(call->c->loop), &call->held, call->body.len + len, &err)) {
+		err_keep(&call->forbidden, &err);
+		return 0;
+	}
+	buf_append(&call->body, bytes, len);
+	return buf_failed(&call->body) ? 0 : len;
+}
+
 static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 {
 	struct httpc_call *call = arg;
@@ -308,10 +328,8 @@ static size_t on_curl_data(char *bytes, size_t size, size_t count, void *arg)
 	httpmulti_hear(call->pool->multi);
 	if (call->ended)
 		return 0;
-	if (!takes_pieces(call)) {
-		buf_append(&call->body, bytes, len);
-		return buf_failed(&call->body) ? 0 : len;
-	}
+	if (!takes_pieces(call))
+		return collect(call, bytes, len);
 	if (call->c->config.foreign && has_had_its_share(call)) {
 		call->paused = true;
 		loop_timer_set(&call->pool->resume, 0);
@@ -374,7 +392,7 @@ static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, stru
 		return CURL_SOCKET_BAD;
 	if (!call->c->config.foreign)
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	fd = httpsockets_open(&call->pool->sockets, address, call->namespace_, &err);
+	fd = httpsockets_open(&call->pool->sockets, address, call->held.namespace_, &err);
 	if (fd == CURL_SOCKET_BAD)
 		err_keep(&call->forbidden, &err);
 	return fd;
@@ -462,7 +480,7 @@ static void explain(struct httpc_call *call, CURLcode code, struct err *err)
 	else if (code == CURLE_OPERATION_TIMEDOUT)
 		err_set(err, ERR_TEMPORARY, "%s: no connection within %lld ms", where,
 			(long long)call->request.connect_ms);
-	else if (code == CURLE_COULDNT_CONNECT && call->forbidden)
+	else if ((code == CURLE_COULDNT_CONNECT || code == CURLE_WRITE_ERROR) && call->forbidden)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, call->forbidden->msg);
 	else if (code == CURLE_COULDNT_CONNECT)
 		err_set(err, ERR_TEMPORARY, "%s: %s", where, error ? strerror((int)error) : "could not connect");
@@ -646,7 +664,7 @@ static struct httpc_call *call_new(struct httpc *c, const struct httpc_request *
 
 	call->c = c;
 	call->events = *events;
-	call->namespace_ = request->namespace_;
+	call->held.namespace_ = request->namespace_;
 	call->arg = arg;
 	call->streaming = events->on_data != NULL;
 	call->started_ms = call->heard_ms = loop_now_ms(c->loop);

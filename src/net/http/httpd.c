@@ -29,8 +29,17 @@
 #include "net/http/httppath.h"
 #include "net/listen.h"
 
-/* Bytes of unanswered requests over all connections; whoever sends more is cut off. */
-#define INPUT_TOTAL_MAX ((size_t)32 << 20)
+/*
+ * Bytes of unanswered requests over all connections: beyond, who has sent most of a request that is
+ * not whole yet is cut off.
+ */
+#define INPUT_TOTAL_MAX ((size_t)8 << 20)
+/*
+ * Bytes of answers that clients have not taken yet: beyond, a client is told to come again. One
+ * answer may have more.
+ */
+#define OUTPUT_TOTAL_MAX ((size_t)8 << 20)
+#define COME_AGAIN       "too much is on its way to other clients: come again\n"
 /*
  * What a request may bring besides its headers and body: chunk sizes, the start of the next
  * request.
@@ -82,6 +91,7 @@ struct httpd_conn {
 	enum phase phase;
 	int64_t since_ms; /* in this phase */
 	size_t got;       /* bytes of the request under way */
+	size_t sending;   /* of the reply */
 	bool refused;     /* one too many, or no certificate yet: ends with this turn */
 	bool doomed;      /* sent more than allowed: ends with this turn */
 	void *data;
@@ -101,7 +111,7 @@ struct httpd {
 	struct httpd_conn *conns;  /* list */
 	struct httpd_conn *by_bev; /* hash */
 	int count;                 /* without the refused */
-	size_t got;                /* sum over conns */
+	size_t got, sending;       /* sums over conns */
 	time_t dated;              /* the second that date is of */
 	char date[50];
 	struct loop_timer sweep, accept_again;
@@ -123,6 +133,12 @@ static void forget_got(struct httpd_conn *c)
 {
 	c->h->got -= c->got;
 	c->got = 0;
+}
+
+static void forget_sending(struct httpd_conn *c)
+{
+	c->h->sending -= c->sending;
+	c->sending = 0;
 }
 
 static void free_texts(struct httpd_request *r)
@@ -162,6 +178,7 @@ static void conn_free(struct httpd_conn *c)
 	if (c->request.req)
 		request_gone(&c->request);
 	forget_got(c);
+	forget_sending(c);
 	if (c->data && c->data_free)
 		c->data_free(c->data);
 	HASH_DEL(h->by_bev, c);
@@ -222,6 +239,25 @@ static void on_settle(void *arg)
 		evhttp_connection_free(c->evcon);
 }
 
+/* Of those whose request is not whole, c among them. */
+static struct httpd_conn *who_sent_most(struct httpd_conn *c)
+{
+	struct httpd_conn *other, *most = c;
+
+	DL_FOREACH (c->h->conns, other)
+		if (other->evcon && other->phase == PHASE_READING && other->got > most->got)
+			most = other;
+	return most;
+}
+
+static void cut_off(struct httpd_conn *c)
+{
+	c->doomed = true;
+	forget_got(c);
+	bufferevent_disable(c->bev, EV_READ);
+	loop_task_queue(c->h->loop, &c->settle);
+}
+
 /* Bytes came, before evhttp looks at them. */
 static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
 {
@@ -236,11 +272,10 @@ static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info
 		set_phase(c, PHASE_READING);
 	c->got += info->n_added;
 	h->got += info->n_added;
-	if (c->got <= h->config.max_headers + h->config.max_body + INPUT_SLACK && h->got <= INPUT_TOTAL_MAX)
-		return;
-	c->doomed = true;
-	bufferevent_disable(c->bev, EV_READ);
-	loop_task_queue(h->loop, &c->settle);
+	if (c->got > h->config.max_headers + h->config.max_body + INPUT_SLACK)
+		cut_off(c);
+	else if (h->got > INPUT_TOTAL_MAX)
+		cut_off(who_sent_most(c));
 }
 
 /* Closes the connection that has waited longest without a request. False when there is none. */
@@ -563,6 +598,7 @@ static void on_reply_sent(struct evhttp_request *req, void *arg)
 
 	(void)req;
 	loop_enter(c->h->loop);
+	forget_sending(c);
 	forget_got(c);
 	c->got = ahead;
 	c->h->got += ahead;
@@ -576,6 +612,13 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 	enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	char length[24];
 
+	if (len > ONE_RECORD_BYTES && c->h->sending > 0 && c->h->sending + len > OUTPUT_TOTAL_MAX) {
+		status = 503;
+		content_type = "text/plain";
+		body = COME_AGAIN;
+		len = strlen(COME_AGAIN);
+		httpd_add_header(r, "Retry-After", "1");
+	}
 	httpd_add_header(r, "Date", date_of(c->h));
 	if (content_type)
 		httpd_add_header(r, "Content-Type", content_type);
@@ -583,8 +626,11 @@ void httpd_reply(struct httpd_request *r, int status, const char *content_type, 
 		snprintf(length, sizeof(length), "%zu", len);
 		httpd_add_header(r, "Content-Length", length);
 	}
-	if (len && method != EVHTTP_REQ_HEAD)
+	if (len && method != EVHTTP_REQ_HEAD) {
+		c->sending = len;
+		c->h->sending += len;
 		evbuffer_add(evhttp_request_get_output_buffer(req), body, len);
+	}
 	r->req = NULL;
 	r->gone_fn = NULL;
 	set_phase(c, PHASE_WRITING);

@@ -5,7 +5,8 @@
 /*
  * An HTTP/1.1 server over evhttp, plain or TLS, that a stranger on the network cannot bring down:
  * connections are counted at accept, each handshake and each request has an absolute deadline (not
- * one per read), headers and bodies have caps, idle connections end. Knows nothing of paths or
+ * one per read), headers and bodies have caps, alone and all together, as have replies that nobody
+ * takes; idle connections end. Knows nothing of paths or
  * users: every request goes to one handler, which answers now or later, exactly once.
  */
 
@@ -87,7 +88,10 @@ void httpd_set_connection_data(struct httpd_request *r, void *data, void (*free_
 void httpd_on_gone(struct httpd_request *r, void (*fn)(void *arg), void *arg);
 
 void httpd_add_header(struct httpd_request *r, const char *name, const char *value); /* to the reply */
-/* Sends and ends the request; `r` is gone afterwards. HEAD gets no body. */
+/*
+ * Sends and ends the request; `r` is gone afterwards. HEAD gets no body. While clients have not
+ * taken 8 MiB, a long one is a 503 instead.
+ */
 void httpd_reply(struct httpd_request *r, int status, const char *content_type, const void *body, size_t len);
 
 #endif

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "net/answers.h"
 #include "net/mysql/coroutine.h"
 
 #define SOCKET_PLUGIN "pvio_socket" /* the connector finds its I/O plugin by this name */
@@ -35,7 +36,9 @@ struct mysqlio {
 	struct event *event; /* of fd: what the operation, or the watch, waits for */
 	struct loop_task step;
 	size_t max_bytes, bytes;
-	bool broken; /* whatever waits fails from now on */
+	struct answers_hold held; /* of these */
+	struct err *crowded;      /* owned; why it may have no more; NULL */
+	bool broken;              /* whatever waits fails from now on */
 	bool too_much, tls_required, refused_plain;
 };
 
@@ -69,6 +72,7 @@ static void go_on(struct mysqlio *io)
 	if (coroutine_resume(io->co))
 		return;
 	end_operation(io);
+	answers_release(&io->held);
 	if (ended)
 		ended(io->arg);
 }
@@ -288,6 +292,19 @@ static struct st_ma_pvio_methods methods = {
 	.shutdown = method_shutdown,
 };
 
+static bool may_have(struct mysqlio *io)
+{
+	struct err err;
+
+	io->too_much = io->bytes > io->max_bytes;
+	if (io->too_much)
+		return false;
+	if (answers_hold(loop_answers(io->loop), &io->held, io->bytes, &err) == 0)
+		return true;
+	err_keep(&io->crowded, &err);
+	return false;
+}
+
 /*
  * After each read, TLS or not: a server that sends without end would otherwise never let go of the
  * loop.
@@ -301,9 +318,8 @@ static void on_traffic(int mode, MYSQL *mysql, const unsigned char *buffer, size
 	if (!io || mode != 0 || (ssize_t)length <= 0)
 		return;
 	io->bytes += length;
-	if (io->bytes <= io->max_bytes || io->too_much)
+	if (io->broken || may_have(io))
 		return;
-	io->too_much = true;
 	io->broken = true;
 	shutdown(io->fd, SHUT_RDWR); /* what TLS has read ahead is little */
 }
@@ -327,11 +343,12 @@ static bool take_over_plugin(MYSQL *mysql)
 
 /* ---- For net/mysql/mysqlsession and net/mysql/mysqlpool ---- */
 
-struct mysqlio *mysqlio_new(struct loop *loop)
+struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_)
 {
 	struct mysqlio *io = mem_zalloc(sizeof(*io));
 
 	io->loop = loop;
+	io->held.namespace_ = namespace_;
 	io->fd = -1;
 	loop_task_init(&io->step, on_step, io);
 	return io;
@@ -344,6 +361,8 @@ void mysqlio_free(struct mysqlio *io)
 	forget_event(io);
 	if (io->fd >= 0)
 		close(io->fd);
+	answers_release(&io->held);
+	err_keep(&io->crowded, NULL);
 	mem_free_ptr(&io);
 }
 
@@ -362,6 +381,8 @@ void mysqlio_run(struct mysqlio *io, size_t max_bytes, mysqlio_fn operation, mys
 	mysqlio_watch(io, NULL, NULL);
 	io->max_bytes = max_bytes;
 	io->bytes = 0;
+	answers_release(&io->held);
+	err_keep(&io->crowded, NULL);
 	io->broken = io->too_much = io->refused_plain = false;
 	io->ended = ended;
 	io->arg = arg;
@@ -412,6 +433,11 @@ void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg)
 bool mysqlio_too_much(const struct mysqlio *io)
 {
 	return io->too_much;
+}
+
+const struct err *mysqlio_crowded(const struct mysqlio *io)
+{
+	return io->crowded;
 }
 
 bool mysqlio_refused_plain(const struct mysqlio *io)

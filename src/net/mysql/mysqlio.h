@@ -28,7 +28,8 @@
 struct mysqlio;
 typedef void (*mysqlio_fn)(void *arg);
 
-struct mysqlio *mysqlio_new(struct loop *loop);
+/* namespace_: who answers for what it reads (net/answers); borrowed for its life */
+struct mysqlio *mysqlio_new(struct loop *loop, const char *namespace_);
 /*
  * no operation under way (mysqlio_break); closes the socket if the connector has not; NULL is fine
  */
@@ -69,7 +70,9 @@ int mysqlio_connect(struct mysqlio *io, MYSQL *mysql, const char *host, const ch
  */
 void mysqlio_watch(struct mysqlio *io, mysqlio_fn lost, void *arg);
 
-bool mysqlio_too_much(const struct mysqlio *io);      /* the last operation got more than it may */
+bool mysqlio_too_much(const struct mysqlio *io); /* the last operation got more than it may */
+/* Why less than that is too much at the moment; NULL: it is not. */
+const struct err *mysqlio_crowded(const struct mysqlio *io);
 bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_require_tls stopped it */
 
 #endif

@@ -80,6 +80,8 @@ static int tell(const struct mysqlsession *s, const char *doing, unsigned number
 	if (mysqlio_too_much(s->io))
 		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
 			doing, MYSQLSESSION_ANSWER_MAX);
+	if (mysqlio_crowded(s->io))
+		return err_set(err, mysqlio_crowded(s->io)->kind, "%s: %s", doing, mysqlio_crowded(s->io)->msg);
 	if (*password && strstr(text, password))
 		return err_set(err, kind_of(number), "%s: error %u, whose text repeats the password and is not shown",
 			doing, number);

@@ -10,18 +10,18 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/dial.h"
 #include "net/dns.h"
 #include "net/pemfile.h"
 #include "net/pg/pgendpoint.h"
 #include "net/pg/pglogin.h"
+#include "net/pg/pgparameters.h"
 #include "net/pg/pgpump.h"
 #include "net/sourcerules.h"
 
-#define TEXT_MAX       1024
-#define NO_FILE        "/dev/null/none" /* never there: what libpq would look for in a home directory */
-#define PARAMETERS_MAX 48
+#define TEXT_MAX 1024
 #define GREETING_MAX                                                                                                   \
 	((size_t)256 << 10) /* bytes from a server that has not let us in yet: certificates, settings, a reason */
 
@@ -52,7 +52,8 @@ struct pgconn {
 	struct loop_timer timer;
 	struct pemfile pems[3]; /* only while connecting */
 	struct descriptors_hold hold;
-	bool reached;   /* this attempt's server was spoken to */
+	struct answers_hold bytes; /* what has come through the pump */
+	bool reached;              /* this attempt's server was spoken to */
 	struct err err; /* of the attempt that came furthest: that "::1" refuses says nothing when 127.0.0.1 says what
 			   is wrong */
 	bool err_reached;
@@ -133,106 +134,6 @@ static int take_descriptors(struct pgconn *c, struct err *err)
 	return descriptors_take(loop_descriptors(c->loop), &c->hold, err);
 }
 
-/* ---- The parameters of an attempt ---- */
-
-struct parameters {
-	const char *names[PARAMETERS_MAX + 1], *values[PARAMETERS_MAX + 1];
-	size_t count;
-	char port[8], address[64];
-	char *options;
-};
-
-/* The first one counts: what is said comes before what is usual. */
-static void add(struct parameters *p, const char *name, const char *value)
-{
-	for (size_t i = 0; i < p->count; i++) {
-		if (strcmp(p->names[i], name) == 0)
-			return;
-	}
-	if (!value || !*value || p->count == PARAMETERS_MAX)
-		return;
-	p->names[p->count] = name;
-	p->values[p->count++] = value;
-}
-
-static void add_pems(struct pgconn *c, struct parameters *p)
-{
-	static const char *const names[3] = { "sslrootcert", "sslcert", "sslkey" };
-
-	for (size_t i = 0; i < 3; i++)
-		add(p, names[i], c->pems[i].path);
-}
-
-static void add_options(struct pgconn *c, struct parameters *p)
-{
-	const char *own = c->endpoint->options;
-
-	c->asked_timeout = c->config.statement_timeout_ms > 0 && !c->endpoint->own_timeout &&
-		!*c->config.refuses_options;
-	if (c->asked_timeout)
-		p->options = mem_printf("%s%s-c statement_timeout=%lld", own ? own : "", own ? " " : "",
-			(long long)c->config.statement_timeout_ms);
-	else
-		p->options = mem_dup(own);
-	add(p, "options", p->options);
-}
-
-static const char *target_of(const struct pgconn *c)
-{
-	if (strcmp(c->endpoint->target, "prefer-standby") != 0)
-		return c->endpoint->target;
-	return c->second_round ? "any" : "standby";
-}
-
-static void add_place(struct pgconn *c, struct parameters *p)
-{
-	const struct pgendpoint_host *h = &c->endpoint->hosts[c->host];
-
-	snprintf(p->port, sizeof(p->port), "%u", h->port);
-	add(p, "host", h->host);
-	add(p, "port", p->port);
-	if (c->address_count) {
-		const struct dns_address *a = &c->addresses[c->address];
-
-		if (evutil_inet_ntop(a->sa.ss_family,
-			    a->sa.ss_family == AF_INET
-				    ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr
-				    : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
-			    p->address, sizeof(p->address)))
-			add(p, "hostaddr", p->address);
-	}
-}
-
-static void fill(struct pgconn *c, struct parameters *p)
-{
-	const char *const usual[][2] = {
-		{ "application_name", "kscaled" },
-		{ "client_encoding", "UTF8" },
-		{ "sslmode", "prefer" },
-		/* as net/dial */
-		{ "keepalives_idle", "7" },
-		{ "keepalives_interval", "3" },
-		{ "keepalives_count", "3" },
-		{ "tcp_user_timeout", "15000" },
-		{ "gssencmode", "disable" },
-		{ "require_auth", PQlibVersion() >= 160000 ? "!gss,!sspi" : "" },
-		{ "passfile", NO_FILE },
-		{ "sslcert", NO_FILE },
-		{ "sslkey", NO_FILE },
-		{ "sslrootcert", NO_FILE },
-		{ "sslcrl", NO_FILE },
-	};
-
-	add_place(c, p);
-	add_pems(c, p);
-	add_options(c, p);
-	add(p, "target_session_attrs", target_of(c));
-	for (size_t i = 0; i < c->endpoint->settings.count; i++)
-		add(p, c->endpoint->settings.pairs[i].key, c->endpoint->settings.pairs[i].value);
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		add(p, usual[i][0], usual[i][1]);
-}
-
 /* ---- Connecting ---- */
 
 static void close_all(struct pgconn *c)
@@ -245,6 +146,7 @@ static void close_all(struct pgconn *c)
 	c->address_count = 0;
 	loop_timer_cancel(&c->timer);
 	descriptors_give(&c->hold, 0);
+	answers_release(&c->bytes);
 	c->state = CLOSED;
 }
 
@@ -428,9 +330,22 @@ static int judge_address(const struct pgconn *c, struct err *err)
 	return sourcerules_judge_path(rules, h->host, err);
 }
 
+static void describe_attempt(struct pgconn *c, struct pgparameters *p)
+{
+	const struct pgparameters_of of = { .endpoint = c->endpoint,
+		.host = c->host,
+		.address = c->address_count ? &c->addresses[c->address] : NULL,
+		.pems = { c->pems[0].path, c->pems[1].path, c->pems[2].path },
+		.second_round = c->second_round,
+		.statement_timeout_ms = *c->config.refuses_options ? 0 : c->config.statement_timeout_ms };
+
+	pgparameters_fill(p, &of);
+	c->asked_timeout = p->asked_timeout;
+}
+
 static void try_address(struct pgconn *c)
 {
-	struct parameters p = { .count = 0 };
+	struct pgparameters p;
 	struct err err;
 
 	c->reached = false;
@@ -443,9 +358,9 @@ static void try_address(struct pgconn *c)
 		lose(c, c->err.kind, c->err.msg);
 		return;
 	}
-	fill(c, &p);
+	describe_attempt(c, &p);
 	c->pg = PQconnectStartParams(p.names, p.values, 0);
-	mem_free_secret(p.options);
+	pgparameters_done(&p);
 	if (!c->pg) {
 		lose(c, ERR_TEMPORARY, "no memory for a connection");
 		return;
@@ -648,12 +563,19 @@ static void flush(struct pgconn *c)
 /* What did not come at once may be as long as it likes: from now on it is counted. */
 static bool count_bytes(struct pgconn *c)
 {
+	struct err err;
+
+	c->bytes.namespace_ = endpoint_namespace(&c->endpoint->base);
 	if (c->state == BUSY && ++c->reads == 2 && !c->pump) {
 		rewire_later(c, c->watched);
 		return false; /* what is there comes through the pump */
 	}
 	if (c->state == BUSY && pgpump_bytes(c->pump) > PGCONN_ANSWER_MAX) {
 		lose(c, ERR_INVALID, "the answer is longer than 1 MiB: select one number (LIMIT 1, no long texts)");
+		return false;
+	}
+	if (answers_hold(loop_answers(c->loop), &c->bytes, pgpump_bytes(c->pump), &err)) {
+		lose(c, err.kind, err.msg);
 		return false;
 	}
 	return true;
@@ -698,6 +620,7 @@ static void tell_settled(struct pgconn *c)
 
 	c->settled = false;
 	c->state = IDLE;
+	answers_release(&c->bytes);
 	watch(c, EV_READ);
 	if (was_busy)
 		c->handler->finished(c->arg);

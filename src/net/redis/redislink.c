@@ -230,6 +230,10 @@ static void on_read(struct bufferevent *bev, void *arg)
 		evbuffer_drain(input, len);
 		if (!take_replies(l))
 			break;
+		if (answers_hold(loop_answers(l->loop), &l->bytes, redisreply_bytes(l->reader), &err)) {
+			l->handler->failed(l->arg, &err, false);
+			break;
+		}
 	}
 	redislink_leave(guard);
 }
@@ -361,7 +365,7 @@ void redislink_init(struct redislink *l, struct loop *loop, const struct redisen
 void redislink_open(struct redislink *l)
 {
 	l->state = REDISLINK_DIALING;
-	l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
+	l->bytes.namespace_ = l->hold.namespace_ = endpoint_namespace(&l->endpoint->base);
 	l->dial = dial_start(l->loop, l->endpoint->host, l->endpoint->port, REDISLINK_CONNECT_MS, &l->hold, on_dialed,
 		l);
 }
@@ -375,6 +379,7 @@ void redislink_close(struct redislink *l)
 	l->bev = NULL;
 	l->ssl = NULL;
 	descriptors_give(&l->hold, 0);
+	answers_release(&l->bytes);
 	redisreply_free(l->reader);
 	l->reader = NULL;
 	l->greetings_left = 0;

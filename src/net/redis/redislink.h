@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "net/answers.h"
 #include "net/descriptors.h"
 #include "net/loop.h"
 #include "net/redis/redisendpoint.h"
@@ -66,9 +67,10 @@ struct redislink {
 	enum redislink_state state;
 	struct dial *dial;
 	struct descriptors_hold hold;
-	struct bufferevent *bev; /* NULL until there is a socket */
-	SSL_CTX *tls;            /* made at the first connection */
-	SSL *ssl;                /* owned by bev; NULL: plain */
+	struct answers_hold bytes; /* of what reader keeps */
+	struct bufferevent *bev;   /* NULL until there is a socket */
+	SSL_CTX *tls;              /* made at the first connection */
+	SSL *ssl;                  /* owned by bev; NULL: plain */
 	struct redisreply *reader;
 	const char *greetings[REDISLINK_GREETINGS_MAX]; /* answers to come */
 	size_t greetings_left, greetings_count;

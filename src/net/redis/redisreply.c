@@ -181,3 +181,8 @@ int redisreply_next(struct redisreply *r, struct redis_reply **reply, struct err
 	*reply = object;
 	return 1;
 }
+
+size_t redisreply_bytes(const struct redisreply *r)
+{
+	return r->reader->len - r->reader->pos + r->bytes + r->elements * sizeof(struct redis_reply);
+}

@@ -49,6 +49,8 @@ void redisreply_free(struct redisreply *r); /* NULL is fine */
  */
 int redisreply_feed(struct redisreply *r, const void *bytes, size_t len, struct err *err);
 
+size_t redisreply_bytes(const struct redisreply *r); /* in memory of what is not a reply yet */
+
 /*
  * 1 with the next reply (redis_reply_free), 0 when more bytes are needed, -1 when the stream is
  * broken for good (ERR_TEMPORARY: another connection may do better).

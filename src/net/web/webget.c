@@ -10,7 +10,8 @@
 #include "base/base64.h"
 #include "base/buf.h"
 #include "base/mem.h"
-#include "net/descriptors.h"
+#include "base/shares.h"
+#include "net/answers.h"
 #include "net/http/httpc.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
@@ -47,8 +48,10 @@ struct webget_call {
 	char *namespace_;  /* owned */
 	const char *asker; /* borrowed; NULL */
 	size_t max_body;
-	bool (*on_piece)(void *arg, const char *bytes, size_t len);
+	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	size_t taken;               /* by that */
+	struct answers_hold kept;   /* and what it keeps */
+	struct err *crowded;        /* owned; why it may keep no more; NULL */
 	struct strmap headers;      /* may hold secrets */
 	struct webaccess *access;   /* one count; after a redirect to a stranger only what trusts it; NULL */
 	struct httpurl_place place; /* where url leads */
@@ -84,6 +87,8 @@ static void call_free(void *ptr)
 	struct webget_call *call = ptr;
 
 	loop_timer_done(&call->deadline);
+	answers_release(&call->kept);
+	err_keep(&call->crowded, NULL);
 	mem_free_secret(call->url);
 	mem_free_secret(call->form);
 	free(call->namespace_);
@@ -308,6 +313,8 @@ static void on_http(void *arg, const struct httpc_response *response, const stru
 	if (err && call->taken > call->max_body) {
 		err_set(&failure, ERR_INVALID, "the answer is larger than %zu bytes", call->max_body);
 		fail(call, &failure);
+	} else if (err && call->crowded) {
+		fail(call, call->crowded);
 	} else if (err) {
 		if (err->kind == ERR_TEMPORARY)
 			httphost_unanswered(call->host);
@@ -344,8 +351,17 @@ static bool on_data(void *arg, const char *bytes, size_t len)
 {
 	struct webget_call *call = arg;
 
+	size_t kept = 0;
+	struct err err;
+
 	call->taken += len;
-	return call->taken <= call->max_body && call->on_piece(call->arg, bytes, len);
+	if (call->taken > call->max_body || !call->on_piece(call->arg, bytes, len, &kept))
+		return false;
+	call->kept.namespace_ = call->namespace_;
+	if (answers_hold(loop_answers(call->owner->loop), &call->kept, kept, &err) == 0)
+		return true;
+	err_keep(&call->crowded, &err);
+	return false;
 }
 
 static const struct httpc_events http_events = { .on_connected = on_connected,
@@ -389,6 +405,7 @@ static void send(struct webget_call *call)
 	call->wait = FOR_ANSWER;
 	call->measured = false;
 	call->taken = 0;
+	answers_release(&call->kept);
 	events.on_data = call->on_piece ? on_data : NULL;
 	call->since_ms = loop_now_ms(call->owner->loop);
 	call->http = httpc_start(call->owner->http, &request, &events, call);
@@ -442,7 +459,7 @@ static void begin(struct webget_call *call)
 static int make_http(struct webget *w, struct err *err)
 {
 	/* What idles must not keep others from connecting. */
-	size_t few = descriptors_total(loop_descriptors(w->loop)) / 8;
+	size_t few = loop_descriptors(w->loop)->total / 8;
 	const struct httpc_config config = { .max_connections_kept = few > 0 && few < KEPT_MAX ? (int)few : KEPT_MAX,
 		.foreign = true };
 

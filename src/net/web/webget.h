@@ -56,8 +56,9 @@ struct webget_request {
 	/*
 	 * NULL; else takes an answer with a 2xx status as it comes, and there is no body at the
 	 * end. False: no more of it is wanted, and the call fails (invalid). It cancels nothing.
+	 * *kept is 0, and to be set to how many of all these bytes it has in memory.
 	 */
-	bool (*on_piece)(void *arg, const char *bytes, size_t len);
+	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 	/* NULL; else it is POSTed (net/web/webtoken), and nothing is followed. Copied and wiped */
 	const char *form;
 };

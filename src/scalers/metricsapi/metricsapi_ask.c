@@ -154,11 +154,11 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		start_more(ask);
 }
 
-static bool on_piece(void *arg, const char *bytes, size_t len)
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 {
 	struct asked_server *target = arg;
 
-	return metricsapi_feed(&target->reader, bytes, len);
+	return metricsapi_feed(&target->reader, bytes, len, kept);
 }
 
 static void start_more(struct metricsapi_ask *ask)

@@ -49,7 +49,8 @@ struct metricsapi_reader {
 bool metricsapi_reads_pieces(const struct metricsapi_question *q);
 void metricsapi_reader_init(struct metricsapi_reader *r, const struct metricsapi_question *q);
 void metricsapi_reader_done(struct metricsapi_reader *r);
-bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len); /* false: no more */
+/* false: no more; *kept: how many of the bytes so far it keeps */
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept);
 
 /*
  * The number in an answer with any status; of one that was read in pieces answer is NULL when the

@@ -316,6 +316,11 @@ int promtext_feed(struct promtext *p, const char *bytes, size_t len)
 	return wrong(p, "the line is too long");
 }
 
+size_t promtext_kept(const struct promtext *p)
+{
+	return p->rest.len;
+}
+
 int promtext_end(struct promtext *p, double *out, struct err *err)
 {
 	bool bad = p->err.kind != ERR_NONE;

@@ -23,6 +23,7 @@ struct promtext *promtext_new(const struct promselector *selector /* borrowed un
 void promtext_free(struct promtext *t); /* NULL is fine */
 /* The next bytes of the page. -1: it is none, as promtext_end says; no more of it is wanted. */
 int promtext_feed(struct promtext *t, const char *bytes, size_t len);
+size_t promtext_kept(const struct promtext *t); /* bytes, until the end of the line comes */
 /* There is no more. ERR_INVALID, without content of the page */
 int promtext_end(struct promtext *t, double *out, struct err *err);
 

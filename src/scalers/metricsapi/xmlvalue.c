@@ -17,7 +17,7 @@
  * A tag or a comment that comes in pieces is read by expat from its beginning with each of them,
  * unless it is a newer one.
  */
-#define TOKEN_MAX ((XML_Index)1 << 18)
+#define TOKEN_MAX ((size_t)1 << 18)
 
 /* One step of the path: an element's name and which of them. */
 struct level {
@@ -194,6 +194,11 @@ static int number(const struct xmlvalue *s, double *out, struct err *err)
 		err);
 }
 
+size_t xmlvalue_kept(const struct xmlvalue *s)
+{
+	return (size_t)(s->fed - XML_GetCurrentByteIndex(s->parser));
+}
+
 int xmlvalue_feed(struct xmlvalue *s, const char *bytes, size_t len)
 {
 	if (s->err.kind != ERR_NONE)
@@ -205,7 +210,7 @@ int xmlvalue_feed(struct xmlvalue *s, const char *bytes, size_t len)
 			XML_GetCurrentLineNumber(s->parser), XML_GetCurrentColumnNumber(s->parser) + 1,
 			XML_ErrorString(XML_GetErrorCode(s->parser)));
 	s->fed += (XML_Index)len;
-	if (s->err.kind == ERR_NONE && s->fed - XML_GetCurrentByteIndex(s->parser) > TOKEN_MAX)
+	if (s->err.kind == ERR_NONE && xmlvalue_kept(s) > TOKEN_MAX)
 		err_set(&s->err, ERR_INVALID, "a tag or a comment of the answer is too long");
 	return s->err.kind == ERR_NONE ? 0 : -1;
 }

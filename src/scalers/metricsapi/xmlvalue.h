@@ -31,6 +31,7 @@ struct xmlvalue *xmlvalue_new(const struct dotpath *path /* borrowed until the e
 void xmlvalue_free(struct xmlvalue *x); /* NULL is fine */
 /* The next bytes of the answer. -1: it is none, as xmlvalue_end says; no more of it is wanted. */
 int xmlvalue_feed(struct xmlvalue *x, const char *bytes, size_t len);
+size_t xmlvalue_kept(const struct xmlvalue *x); /* bytes, until the end of the tag or comment comes */
 /* There is no more. ERR_INVALID as jsonpath_number */
 int xmlvalue_end(struct xmlvalue *x, double *out, struct err *err);
 

@@ -294,27 +294,27 @@ static void unix_sockets(void **state)
 static void a_descriptor_is_held_with_the_socket(void **state)
 {
 	struct fixture *f = *state;
-	struct descriptors *descriptors = loop_descriptors(f->loop);
+	struct shares *descriptors = loop_descriptors(f->loop);
 	struct descriptors_hold most = { .namespace_ = "a", .wants = 6 }, one = { .namespace_ = "a" };
 	struct dialled good = { .fd = -1 }, bad = { .fd = -1 };
 	struct err err;
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
 	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &good);
-	assert_int_equal(1, descriptors_taken(descriptors));
+	assert_int_equal(1, descriptors->taken);
 	UNTIL(f, good.calls);
 	assert_true(good.fd >= 0);
-	assert_int_equal(1, one.has);
+	assert_int_equal(1, one.share.has);
 	descriptors_give(&one, 0);
 	close(good.fd);
 
 	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, &one, on_dialled, &bad);
 	UNTIL(f, bad.calls);
-	assert_int_equal(0, descriptors_taken(descriptors));
+	assert_int_equal(0, descriptors->taken);
 	dial_cancel(dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &bad));
-	assert_int_equal(0, descriptors_taken(descriptors));
+	assert_int_equal(0, descriptors->taken);
 
-	descriptors_set_total(descriptors, 16);
+	*descriptors = (struct shares){ .total = 16, .few = DESCRIPTORS_FEW };
 	assert_int_equal(0, descriptors_take(descriptors, &most, &err));
 	bad = (struct dialled){ .fd = -1 };
 	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &one, on_dialled, &bad);

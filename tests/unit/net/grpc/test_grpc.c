@@ -417,23 +417,23 @@ static void a_server_that_is_not_there(void **state)
 /* Of three where two are needed to begin with, and one for the connection; then of none. */
 static void without_descriptors_a_call_fails(void **state)
 {
-	struct descriptors *descriptors = loop_descriptors(w.f->loop);
+	struct shares *descriptors = loop_descriptors(w.f->loop);
 	struct descriptors_hold others = { .namespace_ = "b", .wants = 6 };
 	struct result r[2] = { 0 };
 	struct err err;
 
 	(void)state;
 	w.answer = answer_well;
-	descriptors_set_total(descriptors, 16);
+	*descriptors = (struct shares){ .total = 16, .few = DESCRIPTORS_FEW };
 	assert_int_equal(0, descriptors_take(descriptors, &others, &err));
 	ask(&r[0], "x", 5000);
 	expect(&r[0], "r0");
-	assert_int_equal(6 + 3, descriptors_taken(descriptors));
+	assert_int_equal(6 + 3, descriptors->taken);
 	grpc_pool_free(w.pool);
 	w.pool = grpc_pool_new(w.f->loop);
-	assert_int_equal(6, descriptors_taken(descriptors));
+	assert_int_equal(6, descriptors->taken);
 
-	descriptors_set_total(descriptors, 7);
+	descriptors->total = 7;
 	ask(&r[0], "x", 5000);
 	listen_to(&r[1]);
 	UNTIL(w.f, r[0].done && r[1].done);

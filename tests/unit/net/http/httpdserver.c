@@ -49,11 +49,12 @@ void server_on_request(void *arg, struct httpd_request *r)
 		httpd_reply(r, 200, "text/plain", body, len);
 		return;
 	}
-	if (strcmp(httpd_path(r), "/big") == 0) {
-		char *big = mem_zalloc(1 << 20);
+	if (strcmp(httpd_path(r), "/big") == 0 || strcmp(httpd_path(r), "/huge") == 0) {
+		size_t size = (size_t)1 << (httpd_path(r)[1] == 'b' ? 20 : 25);
+		char *big = mem_zalloc(size);
 
-		memset(big, 'x', 1 << 20);
-		httpd_reply(r, 200, "text/plain", big, 1 << 20);
+		memset(big, 'x', size);
+		httpd_reply(r, 200, "text/plain", big, size);
 		mem_free_ptr(&big);
 		return;
 	}

@@ -7,7 +7,8 @@
 
 /*
  * A server whose handler answers by the path: "/hold" keeps the request until the test replies,
- * "/echo" answers the body, "/big" a megabyte, everything else what it saw of the request.
+ * "/echo" answers the body, "/big" a megabyte, "/huge" 32, everything else what it saw of the
+ * request.
  */
 struct server {
 	struct fixture *f;

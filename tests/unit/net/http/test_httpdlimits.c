@@ -6,6 +6,7 @@
 
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/socket.h>
 
 #include "base/mem.h"
 #include "base/timestamp.h"
@@ -271,6 +272,68 @@ static void who_sends_too_much_ahead_is_cut_off(void **state)
 	mem_free_ptr(&junk);
 }
 
+/* Of four that send most of 3 MiB each one must go; a small request beside them is heard. */
+static void who_sent_most_gives_way(void **state)
+{
+	enum { CLIENTS = 4, BODY = 3 << 20, MOST = BODY - 50000 };
+	struct server *s = *state;
+	struct httpd_config config = server_defaults();
+	char *body = repeat("", 'x', MOST, "");
+	size_t sent[CLIENTS] = { 0 }, cut = 0;
+	struct client big[CLIENTS], small;
+
+	server_start(s, &config, false);
+	for (size_t i = 0; i < CLIENTS; i++) {
+		server_open_client(s, &big[i]);
+		client_send(&big[i], "POST /echo HTTP/1.1\r\nContent-Length: 3145728\r\n\r\n");
+	}
+	for (int turns = 0; turns < 20000 && cut == 0; turns++) {
+		for (size_t i = 0; i < CLIENTS; i++) {
+			ssize_t n = send(big[i].fd, body + sent[i], MOST - sent[i], MSG_NOSIGNAL);
+
+			sent[i] += n > 0 ? (size_t)n : 0;
+			cut += client_ended(&big[i]);
+		}
+		loop_turn(s->f->loop);
+	}
+	assert_int_equal(cut, 1);
+	server_open_client(s, &small);
+	client_send(&small, "GET / HTTP/1.1\r\n\r\n");
+	UNTIL(s->f, client_has(&small, "HTTP/1.1 200"));
+	assert_int_equal(s->requests, 1);
+	client_close(&small);
+	for (size_t i = 0; i < CLIENTS; i++)
+		client_close(&big[i]);
+	mem_free_ptr(&body);
+}
+
+static void what_nobody_takes_has_a_limit(void **state)
+{
+	struct server *s = *state;
+	struct httpd_config config = server_defaults();
+	struct client slow, other;
+
+	server_start(s, &config, false);
+	server_open_client(s, &slow);
+	server_open_client(s, &other);
+	client_send(&slow, "GET /huge HTTP/1.1\r\n\r\n"); /* more than sockets take */
+	UNTIL(s->f, s->requests == 1);
+	fixture_linger(s->f, 20);
+	client_send(&other, "GET /big HTTP/1.1\r\n\r\n");
+	UNTIL(s->f, client_has(&other, "come again"));
+	assert_true(client_has(&other, "HTTP/1.1 503 "));
+	assert_true(client_has(&other, "Retry-After: 1\r\n"));
+	client_forget(&other);
+	client_send(&other, "GET / HTTP/1.1\r\n\r\n"); /* a short one */
+	UNTIL(s->f, client_has(&other, "HTTP/1.1 200 "));
+	client_close(&slow);
+	UNTIL(s->f, httpd_connections(s->h) == 1);
+	client_forget(&other);
+	client_send(&other, "GET /big HTTP/1.1\r\n\r\n");
+	UNTIL(s->f, client_has(&other, "HTTP/1.1 200 "));
+	client_close(&other);
+}
+
 /* ---- TLS ---- */
 
 static void a_tls_port_never_speaks_plain(void **state)
@@ -367,6 +430,8 @@ int main(void)
 			server_teardown),
 		cmocka_unit_test_setup_teardown(bodies_up_to_the_cap_are_taken, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(who_sends_too_much_ahead_is_cut_off, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(who_sent_most_gives_way, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(what_nobody_takes_has_a_limit, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(a_tls_port_never_speaks_plain, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(tls_garbage_is_survived, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(the_certificate_is_swapped_under_live_connections, server_setup,

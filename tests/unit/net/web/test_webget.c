@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../http/httpcworld.h"
+#include "base/shares.h"
 #include "net/http/httphost.h"
 #include "net/http/httpurl.h"
 #include "net/web/webget.h"
@@ -168,9 +169,10 @@ struct taken {
 	size_t pieces, len, most;
 	uint64_t turn;
 	size_t in_turn, most_in_turn;
+	bool keeps;
 };
 
-static bool on_piece(void *arg, const char *bytes, size_t len)
+static bool on_piece(void *arg, const char *bytes, size_t len, size_t *kept)
 {
 	struct taken *taken = arg;
 
@@ -181,6 +183,7 @@ static bool on_piece(void *arg, const char *bytes, size_t len)
 	taken->most_in_turn = taken->in_turn > taken->most_in_turn ? taken->in_turn : taken->most_in_turn;
 	taken->pieces++;
 	taken->len += len;
+	*kept = taken->keeps ? taken->len : 0;
 	return !taken->most || taken->len <= taken->most;
 }
 
@@ -208,6 +211,28 @@ static void as_it_comes(void **state)
 	get(&missing.got, w->plain_url, "/404", (struct webget_request){ .on_piece = on_piece });
 	expect_body(w, &missing.got, "not here");
 	assert_int_equal(missing.pieces, 0);
+	webget_free(web);
+}
+
+/* Of answers that are kept, whole or in part, only so many bytes are in memory. */
+static void no_more_is_kept_than_may_be(void **state)
+{
+	struct world *w = *state;
+	struct webget *web = webget_new(w->f->loop, 3000);
+	struct taken kept = { .got = { .w = web }, .loop = w->f->loop, .keeps = true }, passed = kept, whole = kept;
+	struct shares *answers = loop_answers(w->f->loop);
+	static const char why[] = "the answer is given up: several namespaces together have as many bytes of answers";
+
+	passed.keeps = false;
+	*answers = (struct shares){ .total = 1 << 19 };
+	get(&kept.got, w->plain_url, "/big", (struct webget_request){ .on_piece = on_piece, .max_body = 8 << 20 });
+	expect_error(w, &kept.got, ERR_TEMPORARY, why);
+	assert_true(kept.len > 100000 && kept.len < 1 << 19);
+	get(&whole.got, w->plain_url, "/big", (struct webget_request){ .max_body = 8 << 20 });
+	expect_error(w, &whole.got, ERR_TEMPORARY, why);
+	get(&passed.got, w->plain_url, "/big", (struct webget_request){ .on_piece = on_piece, .max_body = 8 << 20 });
+	expect_body(w, &passed.got, "");
+	UNTIL(w->f, answers->taken == 0);
 	webget_free(web);
 }
 
@@ -539,6 +564,7 @@ int main(void)
 		IN_WORLD(headers),
 		IN_WORLD(answers),
 		IN_WORLD(as_it_comes),
+		IN_WORLD(no_more_is_kept_than_may_be),
 		IN_WORLD(a_flood_is_read_in_turns),
 		IN_WORLD(exchanges_are_told),
 		IN_WORLD(many),

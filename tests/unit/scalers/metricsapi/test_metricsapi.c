@@ -322,7 +322,7 @@ struct webget_call {
 	webget_fn fn;
 	void *arg;
 	bool ended;
-	bool (*on_piece)(void *arg, const char *bytes, size_t len);
+	bool (*on_piece)(void *arg, const char *bytes, size_t len, size_t *kept);
 };
 
 struct kube_call {
@@ -398,8 +398,9 @@ static bool give_pieces(size_t call, const char *body, size_t len)
 {
 	struct webget_call *c = &t.calls[call];
 	struct err err = { 0 };
+	size_t kept = 0;
 
-	if (c->on_piece(c->arg, body, len / 2) && c->on_piece(c->arg, body + len / 2, len - len / 2))
+	if (c->on_piece(c->arg, body, len / 2, &kept) && c->on_piece(c->arg, body + len / 2, len - len / 2, &kept))
 		return true;
 	err_set(&err, ERR_INVALID, "the answer was not accepted");
 	end_call(c);

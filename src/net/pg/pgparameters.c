@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "net/pg/pgparameters.h"
+
+#include <event2/util.h>
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define NO_FILE "/dev/null/none" /* never there: what libpq would look for in a home directory */
+
+/* The first one counts: what is said comes before what is usual. */
+static void add(struct pgparameters *p, const char *name, const char *value)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		if (strcmp(p->names[i], name) == 0)
+			return;
+	}
+	if (!value || !*value || p->count == PGPARAMETERS_MAX)
+		return;
+	p->names[p->count] = name;
+	p->values[p->count++] = value;
+}
+
+static void add_pems(struct pgparameters *p, const struct pgparameters_of *of)
+{
+	static const char *const names[3] = { "sslrootcert", "sslcert", "sslkey" };
+
+	for (size_t i = 0; i < 3; i++)
+		add(p, names[i], of->pems[i]);
+}
+
+static void add_options(struct pgparameters *p, const struct pgparameters_of *of)
+{
+	const char *own = of->endpoint->options;
+
+	p->asked_timeout = of->statement_timeout_ms > 0 && !of->endpoint->own_timeout;
+	if (p->asked_timeout)
+		p->options = mem_printf("%s%s-c statement_timeout=%lld", own ? own : "", own ? " " : "",
+			(long long)of->statement_timeout_ms);
+	else
+		p->options = mem_dup(own);
+	add(p, "options", p->options);
+}
+
+static const char *target_of(const struct pgparameters_of *of)
+{
+	if (strcmp(of->endpoint->target, "prefer-standby") != 0)
+		return of->endpoint->target;
+	return of->second_round ? "any" : "standby";
+}
+
+static void add_place(struct pgparameters *p, const struct pgparameters_of *of)
+{
+	const struct pgendpoint_host *h = &of->endpoint->hosts[of->host];
+
+	snprintf(p->port, sizeof(p->port), "%u", h->port);
+	add(p, "host", h->host);
+	add(p, "port", p->port);
+	if (of->address) {
+		const struct dns_address *a = of->address;
+
+		if (evutil_inet_ntop(a->sa.ss_family,
+			    a->sa.ss_family == AF_INET
+				    ? (const void *)&((const struct sockaddr_in *)&a->sa)->sin_addr
+				    : (const void *)&((const struct sockaddr_in6 *)&a->sa)->sin6_addr,
+			    p->address, sizeof(p->address)))
+			add(p, "hostaddr", p->address);
+	}
+}
+
+void pgparameters_fill(struct pgparameters *p, const struct pgparameters_of *of)
+{
+	const char *const usual[][2] = {
+		{ "application_name", "kscaled" },
+		{ "client_encoding", "UTF8" },
+		{ "sslmode", "prefer" },
+		/* as net/dial */
+		{ "keepalives_idle", "7" },
+		{ "keepalives_interval", "3" },
+		{ "keepalives_count", "3" },
+		{ "tcp_user_timeout", "15000" },
+		{ "gssencmode", "disable" },
+		{ "require_auth", PQlibVersion() >= 160000 ? "!gss,!sspi" : "" },
+		{ "passfile", NO_FILE },
+		{ "sslcert", NO_FILE },
+		{ "sslkey", NO_FILE },
+		{ "sslrootcert", NO_FILE },
+		{ "sslcrl", NO_FILE },
+	};
+
+	*p = (struct pgparameters){ .count = 0 };
+	add_place(p, of);
+	add_pems(p, of);
+	add_options(p, of);
+	add(p, "target_session_attrs", target_of(of));
+	for (size_t i = 0; i < of->endpoint->settings.count; i++)
+		add(p, of->endpoint->settings.pairs[i].key, of->endpoint->settings.pairs[i].value);
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		add(p, usual[i][0], usual[i][1]);
+}
+
+void pgparameters_done(struct pgparameters *p)
+{
+	mem_free_secret(p->options);
+	p->options = NULL;
+}
