@@ -39,7 +39,7 @@
  */
 #define SETTLE_MS 10000
 /* What may wait for readings at once, over all sources. */
-#define WAITERS_MAX 20000
+#define WAITERS_MAX 40000
 
 /* Everything that lives as long as the process, in the order in which it is started. */
 struct daemon {

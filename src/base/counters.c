@@ -9,9 +9,12 @@
 #include "base/exposition.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/shares.h"
 
 #define LABELS_MAX   8
-#define SERIES_MAX   20000
+#define SERIES_MAX   20000 /* without a namespace */
+#define SHARED_MAX   40000 /* with one */
+#define SHARED_FEW   64
 #define KEY_ON_STACK 512
 
 /* A series is found by its label values, each with its NUL, one behind the other. */
@@ -23,6 +26,7 @@ struct series {
 	 * NULL
 	 */
 	uint64_t *buckets;
+	struct shares_hold share; /* of a family that has namespaces */
 	size_t key_len;
 	char key[];
 };
@@ -35,6 +39,7 @@ struct counters_family {
 	char *help;
 	char *labels[LABELS_MAX + 1]; /* NULL-terminated */
 	size_t label_count;
+	size_t namespace_at;  /* in the labels; label_count: none */
 	const double *bounds; /* borrowed; of a histogram */
 	size_t bound_count;
 	struct series *series; /* owned */
@@ -42,21 +47,28 @@ struct counters_family {
 
 struct counters {
 	struct counters_family *families; /* owned, in the order of their declaration */
-	size_t series_count;
+	size_t series_count;              /* without a namespace */
+	struct shares shares;             /* of those with one */
 	uint64_t dropped;
 };
 
 struct counters *counters_new(void)
 {
-	return mem_zalloc(sizeof(struct counters));
+	struct counters *c = mem_zalloc(sizeof(*c));
+
+	c->shares = (struct shares){ .total = SHARED_MAX, .few = SHARED_FEW };
+	return c;
 }
 
 static void remove_series(struct counters_family *f, struct series *s)
 {
 	HASH_DEL(f->series, s);
+	if (s->share.has)
+		shares_give(&s->share, 1);
+	else
+		f->registry->series_count--;
 	free(s->buckets);
 	free(s);
-	f->registry->series_count--;
 }
 
 static void family_free(struct counters_family *f)
@@ -101,6 +113,8 @@ struct counters_family *counters_declare(struct counters *c, enum counters_type 
 	for (; label_names != NULL && label_names[f->label_count] != NULL && f->label_count < LABELS_MAX;
 		f->label_count++)
 		f->labels[f->label_count] = mem_dup(label_names[f->label_count]);
+	while (f->namespace_at < f->label_count && strcmp(f->labels[f->namespace_at], "namespace") != 0)
+		f->namespace_at++;
 	HASH_ADD_KEYPTR(hh, c->families, f->name, strlen(f->name), f);
 	return f;
 }
@@ -145,20 +159,37 @@ static void key_done(struct series_key *k)
 		free(k->bytes);
 }
 
+static bool take_room(struct counters_family *f, const struct series_key *k, struct shares_hold *share)
+{
+	struct counters *c = f->registry;
+	const char *namespace_ = k->bytes;
+
+	for (size_t i = 0; i < f->namespace_at && i < f->label_count; i++)
+		namespace_ += strlen(namespace_) + 1;
+	if (f->namespace_at < f->label_count)
+		return shares_take(&c->shares, share, namespace_, 1);
+	if (c->series_count >= SERIES_MAX)
+		return false;
+	c->series_count++;
+	return true;
+}
+
 static struct series *add_series(struct counters_family *f, const struct series_key *k)
 {
-	if (f->registry->series_count >= SERIES_MAX) {
+	struct shares_hold share = { 0 };
+
+	if (!take_room(f, k, &share)) {
 		f->registry->dropped++;
 		return NULL;
 	}
 	struct series *s = mem_zalloc(sizeof(*s) + k->len);
+	s->share = share;
 	s->key_len = k->len;
 	if (k->len > 0)
 		memcpy(s->key, k->bytes, k->len);
 	if (f->type == COUNTERS_HISTOGRAM)
 		s->buckets = mem_zalloc((f->bound_count + 1) * sizeof(*s->buckets));
 	HASH_ADD_KEYPTR(hh, f->series, s->key, s->key_len, s);
-	f->registry->series_count++;
 	return s;
 }
 

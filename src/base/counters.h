@@ -5,7 +5,8 @@
 /*
  * Counters, gauges and histograms for /metrics (base/exposition writes them). One registry per
  * daemon; families are declared once with help and label names, series appear when first touched
- * and can be dropped (an object that is gone). Series per registry are capped.
+ * and can be dropped (an object that is gone). Series per registry are capped; those that have a
+ * label "namespace" have shares by it (base/shares).
  */
 
 #include <stdbool.h>

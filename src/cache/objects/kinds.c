@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/shares.h"
 
 #define AGAIN_FIRST_MS 500
 #define AGAIN_MAX_MS   30000
@@ -25,6 +26,7 @@ struct kind_entry {
 	bool known;                            /* an answer came, be it that there is no such group */
 	char *trouble;                         /* why there is no answer; NULL */
 	uint64_t print;                        /* of the answer, to tell changes */
+	struct shares_hold share;              /* while it is not there */
 	bool asked;                            /* since the last look */
 	bool in_vain;                          /* for something that is not there, or cannot be scaled */
 	unsigned failures, doubts, vain_looks; /* in a row; doubts: to come */
@@ -41,6 +43,7 @@ struct resource {
 struct kinds {
 	struct kube *kube;
 	struct kind_entry *entries;
+	struct shares missing;
 	kinds_fn fn;
 	void *arg;
 };
@@ -129,6 +132,8 @@ static bool take_list(struct kind_entry *e, const json_t *list)
 	e->resources = room > 0 ? mem_array(room, sizeof(*e->resources)) : NULL;
 	json_array_foreach(all, i, one) take_resource(e, one);
 	json_array_foreach(all, i, one) take_scale(e, one);
+	if (e->count > 0)
+		shares_give(&e->share, 1);
 	e->print = print_of(e);
 	return e->print != before;
 }
@@ -140,6 +145,7 @@ static void entry_free(struct kind_entry *e)
 	HASH_DELETE(hh, e->owner->entries, e);
 	kube_cancel(e->call);
 	loop_timer_done(&e->again);
+	shares_give(&e->share, 1);
 	resources_done(e);
 	free(e->trouble);
 	free(e->key);
@@ -229,13 +235,16 @@ static struct kind_entry *find(struct kinds *k, const char *group, const char *v
 	return e;
 }
 
-static struct kind_entry *make(struct kinds *k, const char *group, const char *version)
+/* NULL: the namespace asks for too many that are not there. */
+static struct kind_entry *make(struct kinds *k, const char *namespace_, const char *group, const char *version)
 {
+	struct shares_hold share = { 0 };
 	struct kind_entry *e;
 
-	if (HASH_COUNT(k->entries) >= KINDS_MAX)
+	if (!shares_take(&k->missing, &share, namespace_, 1))
 		return NULL;
 	e = mem_zalloc(sizeof(*e));
+	e->share = share;
 	e->owner = k;
 	e->key = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 	loop_timer_init(&e->again, kube_loop(k->kube), on_again, e);
@@ -262,8 +271,9 @@ static enum kind_state unread(const struct kind_entry *e, bool *wrong, struct er
 {
 	*wrong = !e || e->trouble;
 	if (!e)
-		err_set(err, ERR_TEMPORARY, "more than %d groups and versions of scale targets are asked for at once",
-			KINDS_MAX);
+		err_set(err, ERR_TEMPORARY,
+			"this namespace names as many groups and versions of scale targets that are not there as are "
+			"looked for at once");
 	else
 		err_set(err, ERR_TEMPORARY, "%s", e->trouble ? e->trouble : "its kind is being looked for");
 	return KIND_UNREAD;
@@ -285,8 +295,8 @@ static const struct resource *resource_of(const struct kind_entry *e, const char
 	return NULL;
 }
 
-enum kind_state kinds_get(struct kinds *k, const char *group, const char *version, const char *kind, struct kind *out,
-	bool *wrong, struct err *err)
+enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *group, const char *version,
+	const char *kind, struct kind *out, bool *wrong, struct err *err)
 {
 	const struct resource *r;
 	struct kind_entry *e;
@@ -296,7 +306,7 @@ enum kind_state kinds_get(struct kinds *k, const char *group, const char *versio
 		return KIND_PRESENT;
 	e = find(k, group, version);
 	if (!e)
-		e = make(k, group, version);
+		e = make(k, namespace_, group, version);
 	if (e)
 		e->asked = true;
 	if (!e || !e->known)
@@ -342,6 +352,7 @@ struct kinds *kinds_new(struct kube *kube)
 	struct kinds *k = mem_zalloc(sizeof(*k));
 
 	k->kube = kube;
+	k->missing = (struct shares){ .total = KINDS_MAX, .few = KINDS_FEW };
 	return k;
 }
 

@@ -28,7 +28,12 @@ struct kind {
 	bool namespaced, scalable;
 };
 
-#define KINDS_MAX 300 /* groups with their versions asked for at once */
+/*
+ * Groups with their versions that are asked for although they are not there, in shares by namespace
+ * (base/shares): whoever names what does not exist keeps nobody's from being found.
+ */
+#define KINDS_MAX 300
+#define KINDS_FEW 4
 
 /*
  * After each look; `changed`: something became known, is gone, or it is known now why it cannot be
@@ -41,14 +46,14 @@ void kinds_free(struct kinds *k);
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg); /* one listener */
 
 /*
- * Starts looking when it is not known. group and version are names (DNS), as validate_for_reconcile
- * has them. *out (may be NULL) is set for KIND_PRESENT. KIND_MISSING: *err (may be NULL) is
- * ERR_MISSING, "no kind Rollout in argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD:
- * ERR_TEMPORARY with the reason when something is wrong (`*wrong`), else the first answer is
- * awaited.
+ * Starts looking when it is not known, for this namespace. group and version are names (DNS), as
+ * validate_for_reconcile has them. *out (may be NULL) is set for KIND_PRESENT. KIND_MISSING: *err
+ * (may be NULL) is ERR_MISSING, "no kind Rollout in argoproj.io/v1alpha1: is its CRD installed?".
+ * KIND_UNREAD: ERR_TEMPORARY with the reason when something is wrong (`*wrong`), else the first
+ * answer is awaited.
  */
-enum kind_state kinds_get(struct kinds *k, const char *group, const char *version, const char *kind, struct kind *out,
-	bool *wrong, struct err *err);
+enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *group, const char *version,
+	const char *kind, struct kind *out, bool *wrong, struct err *err);
 
 /*
  * Somebody met "not found" where this group and version should be: looked at again, now and a few

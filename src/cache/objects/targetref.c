@@ -44,7 +44,7 @@ int targetref_find(struct targetref *t, const struct scaledobject *so, char *gro
 		*waits = false;
 	if (scaledobject_target_gv(&so->spec, group, version, TARGETREF_TEXT, err))
 		return -1;
-	state = kinds_get(t->kinds, group, version, name, &kind, &wrong, err);
+	state = kinds_get(t->kinds, so->meta.namespace_, group, version, name, &kind, &wrong, err);
 	if (waits)
 		*waits = state == KIND_UNREAD && !wrong;
 	if (state != KIND_PRESENT || check_kind(group, version, name, &kind, err))
@@ -61,8 +61,8 @@ bool targetref_unscalable(struct targetref *t, const struct scaledobject *so)
 	bool wrong;
 
 	return !scaledobject_target_gv(&so->spec, group, version, TARGETREF_TEXT, NULL) &&
-		kinds_get(t->kinds, group, version, name, &kind, &wrong, NULL) == KIND_PRESENT && kind.namespaced &&
-		!kind.scalable;
+		kinds_get(t->kinds, so->meta.namespace_, group, version, name, &kind, &wrong, NULL) == KIND_PRESENT &&
+		kind.namespaced && !kind.scalable;
 }
 
 static bool same(const char *stored, const char *text)

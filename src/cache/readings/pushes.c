@@ -5,7 +5,10 @@
 #include <utlist.h>
 
 #include "base/mem.h"
+#include "base/shares.h"
 #include "scalers/sources.h"
+
+#define WATCHES_FEW 16
 
 /* A question that is watched. */
 struct watched {
@@ -13,6 +16,7 @@ struct watched {
 	struct question *question; /* counted */
 	void *handle;              /* of its type; NULL: it cannot be watched, or there are too many */
 	bool too_many;
+	struct shares_hold share;
 	struct push_link *links;
 	bool called; /* since it was told on last */
 	int64_t told_at_ms;
@@ -46,7 +50,7 @@ struct pushes {
 	struct pushed *held;
 	size_t held_count;
 	struct watched *watches;
-	size_t watch_count;
+	struct shares shares;   /* of the watches */
 	bool following;         /* what is built meanwhile is built for us */
 	struct pushed *changed; /* their questions may be others; newest first */
 	struct watched *called; /* to be told on at the end of this turn; newest first */
@@ -145,7 +149,7 @@ static struct watched *watch_new(struct pushes *p, struct question *q)
 
 	w->owner = p;
 	w->question = question_ref(q);
-	w->too_many = p->watch_count++ >= PUSHES_WATCHES_MAX;
+	w->too_many = !shares_take(&p->shares, &w->share, q->namespace_ ? q->namespace_ : "", 1);
 	loop_timer_init(&w->pace, p->sources->loop, on_pace, w);
 	DL_APPEND(p->watches, w);
 	if (!w->too_many)
@@ -156,7 +160,7 @@ static struct watched *watch_new(struct pushes *p, struct question *q)
 static void watch_free(struct watched *w)
 {
 	DL_DELETE(w->owner->watches, w);
-	w->owner->watch_count--;
+	shares_give(&w->share, 1);
 	w->question->watched = NULL;
 	if (w->handle)
 		w->question->type->unwatch(w->handle);
@@ -306,7 +310,8 @@ void pushes_release(struct object *o)
 static struct watch_report report_of(const struct watched *w)
 {
 	if (w->too_many)
-		return (struct watch_report){ .state = WATCH_OFF, .why = "too many questions are watched already" };
+		return (struct watch_report){ .state = WATCH_OFF,
+			.why = "too many questions of this namespace are watched already" };
 	return w->question->type->watch_report(w->handle);
 }
 
@@ -345,6 +350,7 @@ struct pushes *pushes_new(struct scaler_sources *sources, struct scalers *scaler
 
 	p->sources = sources;
 	p->scalers = scalers;
+	p->shares = (struct shares){ .total = PUSHES_WATCHES_MAX, .few = WATCHES_FEW };
 	p->wakes_by_type = counters_declare(counters, COUNTERS_COUNTER, "kscaled_push_wakes_total",
 		"Looks at objects that a source asked for, by type of trigger.", labels);
 	loop_task_init(&p->follow, on_follow, p);

@@ -24,7 +24,7 @@
 #include "scalers/scaler.h"
 
 #define PUSHES_PACE_MS 10
-/* Questions watched at once; of more it is said that they are not. */
+/* Questions watched at once, in shares by namespace; of more it is said that they are not. */
 #define PUSHES_WATCHES_MAX 20000
 
 struct pushes;

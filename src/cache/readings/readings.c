@@ -5,10 +5,12 @@
 #include <utlist.h>
 
 #include "base/mem.h"
+#include "base/shares.h"
 #include "cache/readings/turns.h"
 #include "scalers/sources.h"
 
 /* An entry that nobody asked for so long is forgotten; the next asker simply asks the source. */
+#define WAITERS_FEW     64 /* that a namespace may have of what is kept for those with few */
 #define FORGET_AFTER_MS 60000
 
 enum entry_state {
@@ -48,6 +50,7 @@ struct readings_wait {
 	void *arg;
 	struct loop_timer deadline; /* only set when the asker's deadline is before the query's */
 	struct question *question;
+	struct shares_hold share;
 	/* An answer or a failure from memory, handed over at the end of the turn. */
 	struct loop_task later;
 	struct answer answer; /* of a failure only its times; all 0 when it was not the source's */
@@ -64,6 +67,7 @@ struct readings {
 	struct ring remembered; /* waiters that are answered from memory */
 	struct loop_timer sweep;
 	size_t asking, waiters;
+	struct shares shares; /* of the second half of them */
 	uint64_t questions, from_memory;
 };
 
@@ -113,6 +117,7 @@ static void wait_free(struct readings_wait *w)
 	loop_timer_done(&w->deadline);
 	loop_task_cancel(w->owner->loop, &w->later);
 	question_unref(w->question);
+	shares_give(&w->share, 1);
 	w->owner->waiters--;
 	err_keep(&w->err, NULL);
 	free(w);
@@ -308,6 +313,15 @@ static void on_deadline(void *arg)
 	wait_finish(w, NULL, &err, 0);
 }
 
+/* While there is much room nobody counts whose they are. */
+static bool may_wait(struct readings_wait *w)
+{
+	struct readings *r = w->owner;
+	const char *namespace_ = w->question->namespace_ ? w->question->namespace_ : "";
+
+	return r->waiters <= r->config.max_waiters / 2 || shares_take(&r->shares, &w->share, namespace_, 1);
+}
+
 static struct readings_wait *wait_new(struct readings *r, struct question *q, readings_fn fn, void *arg)
 {
 	struct readings_wait *w = mem_zalloc(sizeof(*w));
@@ -364,9 +378,8 @@ struct readings_wait *readings_ask(struct readings *r, struct question *q, uint6
 	struct reading_entry *e;
 	struct err err;
 
-	if (r->waiters > r->config.max_waiters) {
-		err_set(&err, ERR_TEMPORARY, "%s: too many requests are waiting (%zu)", q->source,
-			r->config.max_waiters);
+	if (!may_wait(w)) {
+		err_set(&err, ERR_TEMPORARY, "%s: too many requests of this namespace are waiting", q->source);
 		err_keep(&w->err, &err);
 		answer_later(r, w);
 		return w;
@@ -404,6 +417,7 @@ struct readings *readings_new(struct scaler_sources *sources, const struct readi
 	r->turns = turns_new(sources->loop);
 	r->loop = sources->loop;
 	r->config = *config;
+	r->shares = (struct shares){ .total = config->max_waiters - config->max_waiters / 2, .few = WAITERS_FEW };
 	ring_init(&r->remembered);
 	loop_timer_init(&r->sweep, r->loop, on_sweep, r);
 	loop_timer_set(&r->sweep, FORGET_AFTER_MS);

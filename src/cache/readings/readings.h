@@ -26,7 +26,11 @@ struct readings_wait;
 struct readings_config {
 	int64_t ask_timeout_ms;  /* how long one query may take, whoever waits */
 	int64_t http_timeout_ms; /* of questions with QUESTION_TIMEOUT_HTTP, if longer */
-	size_t max_waiters;      /* askers held at once, over all entries; more are refused */
+	/*
+	 * askers held at once, over all entries: the half of them whoever comes, the rest in shares
+	 * by namespace (base/shares)
+	 */
+	size_t max_waiters;
 };
 
 struct readings *readings_new(struct scaler_sources *sources, const struct readings_config *config);

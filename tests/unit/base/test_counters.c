@@ -236,6 +236,32 @@ static void long_values(void **state)
 	counters_free(c);
 }
 
+/* Of those that a namespace has others keep theirs, and what belongs to nobody is beside them. */
+static void series_have_shares(void **state)
+{
+	struct counters *c = counters_new();
+	struct counters_family *f = counters_declare(c, COUNTERS_COUNTER, "x_total", "X.", LABELS("type", "namespace"));
+	struct counters_family *g = counters_declare(c, COUNTERS_GAUGE, "y", "Y.", NULL);
+	char name[16];
+	int most = 0;
+
+	(void)state;
+	for (int i = 0; i < 40000; i++) {
+		snprintf(name, sizeof(name), "%d", i);
+		counters_add(f, LABELS(name, "greedy"), 1);
+		most += counters_get(f, LABELS(name, "greedy")) == 1;
+	}
+	assert_int_equal(most, 15000);
+	counters_add(f, LABELS("redis", "modest"), 1);
+	assert_true(counters_get(f, LABELS("redis", "modest")) == 1);
+	counters_set(g, NO_LABELS, 1);
+	assert_true(counters_get(g, NO_LABELS) == 1);
+	counters_drop(f, "namespace", "greedy", NULL, NULL);
+	counters_add(f, LABELS("redis", "greedy"), 1);
+	assert_true(counters_get(f, LABELS("redis", "greedy")) == 1);
+	counters_free(c);
+}
+
 /* A registry holds 20,000 series, whatever asks for more; what is dropped makes room again. */
 static void series_are_capped(void **state)
 {
@@ -279,6 +305,7 @@ int main(void)
 		cmocka_unit_test(drops),
 		cmocka_unit_test(long_values),
 		cmocka_unit_test(series_are_capped),
+		cmocka_unit_test(series_have_shares),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

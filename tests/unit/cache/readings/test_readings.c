@@ -389,11 +389,41 @@ static void waiters_are_capped(void **state)
 		ask_for(f, 0, &h[i]);
 	settle(f);
 	assert_int_equal(h[4].times, 1);
-	assert_string_equal(h[4].err, "fake server: too many requests are waiting (4)");
+	assert_string_equal(h[4].err, "fake server: too many requests of this namespace are waiting");
 	assert_true(h[4].completed_at_ms == 0);
 	answer(0, 2);
 	assert_int_equal(h[3].times, 1);
 	assert_int_equal(readings_stats(f->readings).waiters, 0);
+}
+
+/* One namespace's that wait by the thousand leave room for another's. */
+static void waiters_have_shares(void **state)
+{
+	enum { MOST = 1000, HERS = 90 };
+	struct fixture *f = *state;
+	struct readings_config config = { .ask_timeout_ms = FOREVER, .max_waiters = MOST };
+	struct question *hers = question_new(&fake_type, mem_dup("fake hers"), mem_dup("fake server"), NULL);
+	struct heard *h = mem_array(MOST + HERS, sizeof(*h));
+	int refused = 0;
+
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	f->q->namespace_ = mem_dup("his");
+	hers->namespace_ = mem_dup("hers");
+	for (int i = 0; i < MOST; i++)
+		ask_for(f, 0, &h[i]);
+	for (int i = MOST; i < MOST + HERS; i++)
+		readings_ask(f->readings, hers, 0, 0, loop_now_ms(f->loop) + FOREVER, on_heard, &h[i]);
+	settle(f);
+	for (int i = 0; i < MOST; i++)
+		refused += h[i].times;
+	assert_in_range(refused, MOST / 4, MOST / 2);
+	for (int i = MOST; i < MOST + HERS; i++)
+		assert_int_equal(h[i].times, 0);
+	readings_free(f->readings);
+	f->readings = readings_new(&f->sources, &config);
+	question_unref(hers);
+	free(h);
 }
 
 /* A question with a time of its own has at least as long as all have. */
@@ -514,6 +544,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(it_does_not_join_what_began_before, setup, teardown),
 		cmocka_unit_test_setup_teardown(it_waits_no_longer_than_it_says, setup, teardown),
 		cmocka_unit_test_setup_teardown(waiters_are_capped, setup, teardown),
+		cmocka_unit_test_setup_teardown(waiters_have_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(questions_take_their_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_nobody_asks_for_any_more_is_forgotten, setup, teardown),
 		cmocka_unit_test_setup_teardown(freeing_drops_what_is_under_way, setup, teardown),
