@@ -4,29 +4,17 @@ import time
 
 import pytest
 
+from rig.hostile import large
 from rig.hostile.many import Halfway
-from rig.http_source import HttpSource
 from rig.waiting import eventually
 
 MIB = 1 << 20
 TRIGGERS = 8
 
 
-def filled(unit, size, head="", tail=""):
-    return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
-
-
-ANSWERS = {
-    "prometheus": ("wanted", filled('up{instance="10.0.0.1:9100",job="node"} 1\n', 8 * MIB - 64) + "wanted 3\n"),
-    "xml": ("a.wanted", filled("<b n='1'/>", 8 * MIB - 64, "<a>", "<wanted>3</wanted></a>")),
-    "json": ("wanted", filled("1,", 190000, '{"list":[', '1],"wanted":3}')),
-    "yaml": ("wanted", filled("- 1\n", 120000, "list:\n") + "wanted: 3\n"),
-}
-
-
 @pytest.fixture
 def source():
-    source = HttpSource({f"/{name}": (200, {"Content-Type": "text/plain"}, answer) for name, (_, answer) in ANSWERS.items()})
+    source = large.source()
     yield source
     source.end()
 
@@ -38,11 +26,11 @@ def test_large_answers(launch, stage, module_stage, source):
     module_stage.ready_scaledobject("good", pollingInterval=1, maxReplicaCount=3)
     before = daemon.rss_mib()
     daemon.metric("kscaled_loop_longest_turn_seconds")
-    for kind, (where, _) in ANSWERS.items():
+    for kind, (where, _) in large.ANSWERS.items():
         stage.deployment(kind)
         stage.scaledobject(kind, pollingInterval=1, maxReplicaCount=2, triggers=[
             {"type": "metrics-api", "metadata": {"url": f"{source.url}/{kind}?{n}", "format": kind, "valueLocation": where, "targetValue": "1", "timeout": "20s"}} for n in range(TRIGGERS)])
-    for kind in ANSWERS:
+    for kind in large.ANSWERS:
         stage.wait_ready(kind, timeout=60)
         eventually(lambda kind=kind: stage.replicas(kind) == 2, timeout=60)
     longest = 0
