@@ -52,7 +52,6 @@ static const struct verb {
 	[KUBE_CREATE] = { "create", "POST", "Content-Type: application/json", true },
 	[KUBE_UPDATE] = { "update", "PUT", "Content-Type: application/json", true },
 	[KUBE_MERGE_PATCH] = { "patch", "PATCH", "Content-Type: application/merge-patch+json", true },
-	[KUBE_JSON_PATCH] = { "patch", "PATCH", "Content-Type: application/json-patch+json", true },
 	[KUBE_DELETE] = { "delete", "DELETE", "Content-Type: application/json", true },
 	[KUBE_REVIEW] = { "create", "POST", "Content-Type: application/json", false },
 };

@@ -48,7 +48,6 @@ enum kube_verb {
 	KUBE_CREATE,
 	KUBE_UPDATE,
 	KUBE_MERGE_PATCH,
-	KUBE_JSON_PATCH,
 	KUBE_DELETE,
 	/*
 	 * a POST that asks and changes nothing (TokenReview, SubjectAccessReview): no write, so a
