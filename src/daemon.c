@@ -323,6 +323,7 @@ static int start_serve(struct daemon *d, struct err *err)
 		.cert_file = o->tls_cert_file,
 		.key_file = o->tls_private_key_file,
 		.take_over = o->take_over,
+		.webhook = o->webhook,
 		.on_foreign = on_foreign_apiservice,
 		.on_foreign_arg = d,
 	};

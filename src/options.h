@@ -46,6 +46,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	char *state_dir;
 	char *keda_namespace; /* NULL: KEDA is not looked for */
 	bool take_over;
+	bool webhook; /* control/certs/webhookconfig */
 	bool restrict_secret_access;
 	bool allow_local_sources;       /* net/sourcerules */
 	char *cluster_object_namespace; /* NULL: the own namespace */

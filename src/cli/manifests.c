@@ -13,8 +13,11 @@
 #include "cli/manifests_text.h"
 #include "cli/outsidehost.h"
 #include "config.h"
+#include "decide/validate/validate.h"
 
-#define LABEL_SIZE 64 /* one more than a label may have, so that a longer one is still seen to be too long */
+/* One more than each may have, so that a longer one is still seen to be too long. */
+#define LABEL_SIZE 64
+#define KIND_SIZE  (63 + 1 + 253 + 1)
 
 /* A word between @ signs in the templates, and what stands there instead. */
 struct word {
@@ -29,7 +32,8 @@ struct plan {
 	const char *image;
 	const char *watch_namespaces;
 	const char *namespace_selector; /* of the webhooks */
-	bool restrict_secrets, tokens, webhook;
+	const char *scale_kinds;        /* NULL: all */
+	bool restrict_secrets, tokens, webhook, jobs;
 	bool outside;
 	struct outsidehost host;
 	FILE *out;
@@ -67,31 +71,91 @@ static int check_image(const char *text, struct err *err)
 }
 
 /*
- * Copies the next of a comma list of names into label; false at the end. A name that does not fit
- * is cut, and then refused as a label.
+ * Copies the next of a comma list into out, which has room for len_max bytes and the end; false at
+ * the end. One that does not fit is cut, and then refused as too long.
  */
-static bool next_name(const char **rest, char label[LABEL_SIZE + 1])
+static bool next_item(const char **rest, char *out, size_t len_max)
 {
 	size_t len = strcspn(*rest, ",");
-	size_t kept = len < LABEL_SIZE ? len : LABEL_SIZE;
+	size_t kept = len < len_max ? len : len_max;
 
 	if (**rest == '\0')
 		return false;
-	memcpy(label, *rest, kept);
-	label[kept] = '\0';
+	memcpy(out, *rest, kept);
+	out[kept] = '\0';
 	*rest += len + ((*rest)[len] == ',');
 	return true;
+}
+
+static int check_list_end(const char *option, const char *list, struct err *err)
+{
+	size_t len = strlen(list);
+
+	if (len > 0 && list[len - 1] == ',')
+		return err_set(err, ERR_INVALID, "--%s: the list ends with a comma", option);
+	return 0;
 }
 
 static int check_watch_namespaces(const char *list, struct err *err)
 {
 	char label[LABEL_SIZE + 1];
-	size_t len = strlen(list);
 
-	if (len > 0 && list[len - 1] == ',')
-		return err_set(err, ERR_INVALID, "--watch-namespace: the list ends with a comma");
-	while (next_name(&list, label))
+	if (check_list_end("watch-namespace", list, err) < 0)
+		return -1;
+	while (next_item(&list, label, LABEL_SIZE))
 		if (check_label("watch-namespace", label, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- Kinds of scale targets: "rollouts.argoproj.io" ---- */
+
+/*
+ * Cuts text behind the resource; *group is its API group, a part of text or a constant, "" for the
+ * core group. As kubectl writes them, with the group left out where it is Kubernetes' own.
+ */
+static int split_kind(char *text, const char **group, struct err *err)
+{
+	static const struct {
+		const char *resource, *group;
+	} known[] = { { "deployments", "apps" }, { "statefulsets", "apps" }, { "replicasets", "apps" },
+		{ "replicationcontrollers", "" } };
+	char *dot = strchr(text, '.');
+
+	for (size_t i = 0; !dot && i < sizeof(known) / sizeof(known[0]); i++) {
+		if (strcmp(text, known[i].resource) != 0)
+			continue;
+		*group = known[i].group;
+		return 0;
+	}
+	if (dot)
+		*dot = '\0';
+	if (!dot || !outsidehost_is_label(text) || !validate_is_subdomain(dot + 1)) {
+		if (dot)
+			*dot = '.';
+		return err_set(err, ERR_INVALID,
+			"--scale-kinds: \"%.80s\" is no kind of scale target: write its plural and API group, as "
+			"\"rollouts.argoproj.io\"; the group may be left out of deployments, statefulsets, replicasets "
+			"and replicationcontrollers",
+			text);
+	}
+	*group = dot + 1;
+	return 0;
+}
+
+static int check_scale_kinds(const char *list, struct err *err)
+{
+	char kind[KIND_SIZE + 1];
+	const char *group;
+
+	if (!list)
+		return 0;
+	if (*list == '\0')
+		return err_set(err, ERR_INVALID, "--scale-kinds: the list is empty: \"*\" is every kind");
+	if (check_list_end("scale-kinds", list, err) < 0)
+		return -1;
+	while (next_item(&list, kind, KIND_SIZE))
+		if (split_kind(kind, &group, err) < 0)
 			return -1;
 	return 0;
 }
@@ -105,9 +169,12 @@ static int check(const struct manifests_params *params, struct plan *plan, struc
 	plan->restrict_secrets = params->restrict_secrets;
 	plan->tokens = params->service_account_tokens;
 	plan->webhook = !params->no_webhook;
+	plan->jobs = !params->no_scaledjobs;
+	plan->scale_kinds = params->scale_kinds && strcmp(params->scale_kinds, "*") != 0 ? params->scale_kinds : NULL;
 	plan->outside = params->host != NULL;
 	if (check_label("namespace", plan->namespace_, err) < 0 || check_service_name(plan->service_name, err) < 0 ||
-		check_image(plan->image, err) < 0 || check_watch_namespaces(plan->watch_namespaces, err) < 0)
+		check_image(plan->image, err) < 0 || check_watch_namespaces(plan->watch_namespaces, err) < 0 ||
+		check_scale_kinds(plan->scale_kinds, err) < 0)
 		return -1;
 	if (plan->outside && outsidehost_parse(params->host, &plan->host, err) < 0)
 		return err_wrap(err, "--host");
@@ -131,9 +198,8 @@ static const char *value_at(const struct word *words, const char *text, size_t *
 	return NULL;
 }
 
-static void print_document(FILE *out, const struct word *words, const char *text)
+static void print_text(FILE *out, const struct word *words, const char *text)
 {
-	fputs("---\n", out);
 	while (*text) {
 		size_t plain = strcspn(text, "@"), len;
 		const char *value;
@@ -148,21 +214,87 @@ static void print_document(FILE *out, const struct word *words, const char *text
 	}
 }
 
-static void print_rights(const struct plan *plan, struct word *words, struct word *watched)
+static void print_document(FILE *out, const struct word *words, const char *text)
+{
+	fputs("---\n", out);
+	print_text(out, words, text);
+}
+
+/* ---- Rights ---- */
+
+/* The words at the head of the table, which another role has otherwise. */
+enum { WORD_ROLE, WORD_BOUND, WORD_ROLE_NAME, WORD_IN_NAMESPACE };
+
+/* The rest of the role kscaled-scale. */
+static void print_scale_rules(const struct plan *plan)
+{
+	const char *rest = plan->scale_kinds, *group;
+	char kind[KIND_SIZE + 1];
+	struct err err;
+
+	if (!rest)
+		fputs(manifests_rules_scale_all, plan->out);
+	while (rest && next_item(&rest, kind, KIND_SIZE) && split_kind(kind, &group, &err) == 0) {
+		const struct word words[] = { { "SCALE_GROUP", group }, { "SCALE_RESOURCE", kind }, { NULL, NULL } };
+
+		print_text(plan->out, words, manifests_rules_scale_kind);
+	}
+}
+
+/*
+ * What it may do where it watches, in one namespace, or everywhere when that is NULL. The role that
+ * is put together by label is a ClusterRole in any case, and printed once.
+ */
+static void print_roles(const struct plan *plan, struct word *words, const char *namespace_)
+{
+	const struct {
+		const char *name, *text; /* NULL: the role is printed elsewhere */
+		bool wanted;
+	} roles[] = {
+		{ "kscaled-workloads", manifests_rbac_workloads, true },
+		{ "kscaled-scale", manifests_rbac_scale, true },
+		{ "kscaled-jobs", manifests_rbac_jobs, plan->jobs },
+		{ "kscaled-secrets", manifests_rbac_secrets, !plan->restrict_secrets },
+		{ "kscaled-tokens", manifests_rbac_tokens, plan->tokens },
+		{ "kscaled-scale-targets", NULL, !plan->scale_kinds },
+	};
+	MEM_AUTO char *in_namespace = namespace_ ? mem_printf("\n  namespace: \"%s\"", namespace_) : mem_dup("");
+
+	words[WORD_IN_NAMESPACE].value = in_namespace;
+	words[WORD_ROLE].value = namespace_ ? "Role" : "ClusterRole";
+	for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+		if (!roles[i].wanted)
+			continue;
+		words[WORD_ROLE_NAME].value = roles[i].name;
+		words[WORD_BOUND].value = roles[i].text ? words[WORD_ROLE].value : "ClusterRole";
+		if (roles[i].text)
+			print_document(plan->out, words, roles[i].text);
+		if (roles[i].text == manifests_rbac_scale)
+			print_scale_rules(plan);
+		print_document(plan->out, words, manifests_rbac_binding);
+	}
+	words[WORD_IN_NAMESPACE].value = "";
+}
+
+static void print_rights(const struct plan *plan, struct word *words)
 {
 	const char *rest = plan->watch_namespaces;
 	char label[LABEL_SIZE + 1];
+	bool in_default = *rest == '\0';
 
 	print_document(plan->out, words, manifests_serviceaccount);
 	print_document(plan->out, words, manifests_rbac);
+	if (!plan->scale_kinds)
+		print_document(plan->out, words, manifests_rbac_scale_targets);
 	if (*rest == '\0')
-		print_document(plan->out, words, manifests_rbac_all_namespaces);
-	watched->value = label;
-	while (next_name(&rest, label))
-		print_document(plan->out, words, manifests_rbac_one_namespace);
-	watched->value = "";
+		print_roles(plan, words, NULL);
+	while (next_item(&rest, label, LABEL_SIZE)) {
+		print_roles(plan, words, label);
+		in_default = in_default || strcmp(label, "default") == 0;
+	}
+	if (!in_default)
+		print_document(plan->out, words, manifests_rbac_events);
 	print_document(plan->out, words, manifests_rbac_own);
-	print_document(plan->out, words, manifests_rbac_scale_targets);
 	print_document(plan->out, words, manifests_rbac_aggregated);
 }
 
@@ -179,7 +311,10 @@ static void print_all(const struct plan *plan)
 	static const char *const of_kubernetes[] = { "default", "kube-system", "kube-public", "kube-node-lease", NULL };
 	char port[16];
 	struct word words[] = {
-		{ "WATCHED", "" }, /* the first: print_rights sets it */
+		[WORD_ROLE] = { "ROLE", "" },
+		[WORD_BOUND] = { "BOUND", "" },
+		[WORD_ROLE_NAME] = { "ROLE_NAME", "" },
+		[WORD_IN_NAMESPACE] = { "IN_NAMESPACE", "" },
 		{ "NAMESPACE", plan->namespace_ },
 		{ "SERVICE_NAME", plan->service_name },
 		{ "IMAGE", plan->image },
@@ -192,13 +327,14 @@ static void print_all(const struct plan *plan)
 		 * ClusterIP by the Service's port.
 		 */
 		{ "SERVICE_PORT", plan->outside && plan->host.kind == OUTSIDEHOST_NAME ? port : "443" },
-		{ "SECRET_RULES", plan->restrict_secrets ? "" : manifests_rules_secrets },
-		{ "TOKEN_RULES", plan->tokens ? manifests_rules_tokens : manifests_rules_no_tokens },
+		{ "WEBHOOK_RULES", plan->webhook ? manifests_rules_webhook : "" },
+		{ "LIMITRANGE_RULES", plan->webhook ? manifests_rules_limitranges : "" },
 		{ "OWN_TOKEN_RULES",
 			plan->tokens            ? manifests_rules_tokens
 				: plan->outside ? manifests_rules_own_token
 						: "" },
 		{ "RESTRICT_SECRETS", plan->restrict_secrets ? "true" : "false" },
+		{ "WEBHOOK", plan->webhook ? "true" : "false" },
 		{ "NAMESPACE_SELECTOR", plan->namespace_selector },
 		{ "FAMILY", plan->host.kind == OUTSIDEHOST_IPV6 ? "IPv6" : "IPv4" },
 		{ NULL, NULL },
@@ -211,7 +347,7 @@ static void print_all(const struct plan *plan)
 	print_document(plan->out, words, manifests_crd_scaledjobs);
 	print_document(plan->out, words, manifests_crd_triggerauthentications);
 	print_document(plan->out, words, manifests_crd_clustertriggerauthentications);
-	print_rights(plan, words, &words[0]);
+	print_rights(plan, words);
 	print_document(plan->out, words, service_text(plan));
 	print_document(plan->out, words, manifests_apiservice);
 	if (plan->webhook)
@@ -229,7 +365,7 @@ static char *namespace_selector(const char *watch_namespaces)
 	if (*watch_namespaces == '\0')
 		return mem_dup("{}");
 	buf_puts(&out, "{matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [");
-	for (const char *separator = ""; next_name(&watch_namespaces, label); separator = ", ")
+	for (const char *separator = ""; next_item(&watch_namespaces, label, LABEL_SIZE); separator = ", ")
 		buf_printf(&out, "%s\"%s\"", separator, label);
 	buf_puts(&out, "]}]}");
 	return buf_take(&out);
@@ -261,6 +397,9 @@ static const char help_text[] =
 	"  --service-name NAME    Service behind the APIService (default: kscaled)\n"
 	"  --watch-namespace NS[,NS]\n"
 	"                         limit the rights on workloads to these namespaces, which must exist (default: all)\n"
+	"  --scale-kinds KIND[,KIND]\n"
+	"                         kinds of workloads to scale, such as deployments,rollouts.argoproj.io (default: *)\n"
+	"  --no-scaledjobs        no rights on Jobs: ScaledJobs are not followed\n"
 	"  --restrict-secret-access\n"
 	"                         Secrets are read in the namespace of kscaled only (default: in those it watches)\n"
 	"  --service-account-tokens\n"
@@ -278,6 +417,8 @@ int cli_manifests(int argc, char **argv)
 		{ "image", required_argument, NULL, 'i' },
 		{ "service-name", required_argument, NULL, 's' },
 		{ "watch-namespace", required_argument, NULL, 'w' },
+		{ "scale-kinds", required_argument, NULL, 'k' },
+		{ "no-scaledjobs", no_argument, NULL, 'J' },
 		{ "restrict-secret-access", no_argument, NULL, 'r' },
 		{ "service-account-tokens", no_argument, NULL, 't' },
 		{ "no-webhook", no_argument, NULL, 'W' },
@@ -298,6 +439,8 @@ int cli_manifests(int argc, char **argv)
 		case 'i': params.image = optarg; break;
 		case 's': params.service_name = optarg; break;
 		case 'w': params.watch_namespaces = optarg; break;
+		case 'k': params.scale_kinds = optarg; break;
+		case 'J': params.no_scaledjobs = true; break;
 		case 'r': params.restrict_secrets = true; break;
 		case 't': params.service_account_tokens = true; break;
 		case 'W': params.no_webhook = true; break;

@@ -21,9 +21,15 @@ struct manifests_params {         /* every text is borrowed; NULL means the defa
 	const char *service_name; /* Service behind the APIService, a DNS-1035 label; "kscaled" */
 	const char *watch_namespaces; /* comma list of namespaces to which the rights on workloads are limited; "" and
 					 NULL: all */
-	bool restrict_secrets;        /* Secrets of the own namespace only */
-	bool service_account_tokens;  /* the right to make tokens of service accounts */
-	bool no_webhook;              /* no ValidatingWebhookConfiguration */
+	/*
+	 * comma list of the kinds that may be scaled, "rollouts.argoproj.io"; NULL and "*": every
+	 * kind with a scale sub-resource
+	 */
+	const char *scale_kinds;
+	bool no_scaledjobs;          /* no rights on Jobs */
+	bool restrict_secrets;       /* Secrets of the own namespace only */
+	bool service_account_tokens; /* the right to make tokens of service accounts */
+	bool no_webhook;             /* no ValidatingWebhookConfiguration, and no rights for it */
 };
 
 /*

@@ -15,8 +15,13 @@ extern const char manifests_crd_triggerauthentications[];
 extern const char manifests_crd_clustertriggerauthentications[];
 extern const char manifests_serviceaccount[];
 extern const char manifests_rbac[];
-extern const char manifests_rbac_all_namespaces[];
-extern const char manifests_rbac_one_namespace[];
+extern const char manifests_rbac_binding[];
+extern const char manifests_rbac_workloads[];
+extern const char manifests_rbac_scale[];
+extern const char manifests_rbac_jobs[];
+extern const char manifests_rbac_secrets[];
+extern const char manifests_rbac_tokens[];
+extern const char manifests_rbac_events[];
 extern const char manifests_rbac_own[];
 extern const char manifests_rbac_aggregated[];
 extern const char manifests_rbac_scale_targets[];
@@ -28,9 +33,11 @@ extern const char manifests_webhook[];
 extern const char manifests_deployment[];
 
 /* Rules that a role has or has not: put into it whole. */
-extern const char manifests_rules_secrets[];
+extern const char manifests_rules_webhook[];
+extern const char manifests_rules_limitranges[];
 extern const char manifests_rules_tokens[];
-extern const char manifests_rules_no_tokens[];
 extern const char manifests_rules_own_token[];
+extern const char manifests_rules_scale_all[];
+extern const char manifests_rules_scale_kind[];
 
 #endif

@@ -261,7 +261,7 @@ def restored(installation):
 def token_rights(restored, stage):
     """The manifests give the right to make tokens of service accounts only when asked to."""
     cluster = restored.cluster
-    cluster.kubectl("apply", "-f", "-", stdin=restored.manifests("--host", f"localhost:{restored.port}", "--no-webhook", "--service-account-tokens"))
+    restored.apply("--service-account-tokens")
     may = lambda: cluster.kubectl("auth", "can-i", "create", "serviceaccounts", "--subresource=token", "-n", stage.namespace, "--as=system:serviceaccount:kscaled:kscaled", check=False)
     eventually(lambda: may().strip() == "yes")
     yield

@@ -386,7 +386,7 @@ def test_taken_away_while_in_use(kscaled, stage, credentials, locked_redis, what
 def test_restricted_secret_access(launch, restored, stage, credentials, locked_redis, cluster):
     """Denied, and not looked for elsewhere; and what the manifests then grant is enough."""
     n = stage.namespace
-    cluster.kubectl("apply", "-f", "-", stdin=restored.manifests("--host", f"localhost:{restored.port}", "--no-webhook", "--restrict-secret-access"))
+    restored.apply("--restrict-secret-access")
     may = lambda where: cluster.kubectl("auth", "can-i", "get", "secrets", "-n", where, "--as=system:serviceaccount:kscaled:kscaled", check=False).strip()
     eventually(lambda: (may(n), may("kscaled")) == ("no", "yes"))
     daemon = launch(options={"restrict_secret_access": "true"}).wait_serving()

@@ -100,7 +100,7 @@ def test_without_rights(launch, restored, job_stage, record):
     daemon = launch().wait_serving()
     daemon.may_be_denied = True
     stage.ready_scaledjob(template=stage.job_template(STAYS))
-    role = "kscaled-workloads"
+    role = "kscaled-jobs"
     rules = restored.cluster.api.sanitize_for_serialization(restored.cluster.rbac.read_cluster_role(role).rules)
     (mine,) = [rule for rule in rules if "batch" in rule["apiGroups"]]
     mine["verbs"].remove("create")

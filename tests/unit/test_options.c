@@ -121,6 +121,7 @@ static void same_options(const struct options *a, const struct options *b)
 	same_text(a->state_dir, b->state_dir);
 	same_text(a->keda_namespace, b->keda_namespace);
 	assert_int_equal(a->take_over, b->take_over);
+	assert_int_equal(a->webhook, b->webhook);
 	assert_int_equal(a->restrict_secret_access, b->restrict_secret_access);
 	assert_int_equal(a->allow_local_sources, b->allow_local_sources);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
@@ -154,6 +155,7 @@ static void defaults(void **state)
 		.vault_jwt_audience = (char[]){ "vault" },
 		.keda_namespace = (char[]){ "keda" },
 		.take_over = false,
+		.webhook = true,
 		.bound_service_account_token_expiry_ms = 3600000,
 	};
 	struct options o;
@@ -214,10 +216,11 @@ static void authentication(void **state)
 	(void)state;
 	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
 		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h",
-		       "--allow-local-sources"),
+		       "--allow-local-sources", "--webhook=false"),
 		&o);
 	assert_true(o.restrict_secret_access);
 	assert_true(o.allow_local_sources);
+	assert_false(o.webhook);
 	assert_string_equal(o.cluster_object_namespace, "ops");
 	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
 	assert_string_equal(o.vault_trusted_addresses, "https://vault:8200");
@@ -540,7 +543,7 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 39);
+	assert_int_equal(count, 40);
 	free(help);
 }
 

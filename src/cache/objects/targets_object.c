@@ -86,7 +86,10 @@ static void reading_failed(struct target *target, bool scale, const struct err *
 		log_warn(target->key, "%scannot be read: %s", scale ? "its scale " : "", err->msg);
 	if (err->kind == ERR_TEMPORARY && failures < READ_FAILURES_TOLD)
 		return;
-	set_trouble(target, mem_printf("reading %s%s: %s", scale ? "the scale of " : "", target->key, err->msg));
+	set_trouble(target,
+		mem_printf("reading %s%s: %s%s%s", scale ? "the scale of " : "", target->key,
+			informer_is_denied(err) ? target->place->grant : "", informer_is_denied(err) ? ": " : "",
+			err->msg));
 	if (target->state == TARGET_UNREAD)
 		targets_object_tell(target);
 }

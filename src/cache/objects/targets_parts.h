@@ -25,6 +25,7 @@ struct target_place {
 	struct targets *owner;
 	char *key; /* "apps/v1/deployments" or "apps/v1/deployments in shop" */
 	char *group, *version, *resource, *path;
+	char *grant;       /* what to do when the kind may not be scaled */
 	bool default_role; /* Deployments and StatefulSets: whoever installs kscaled lets it watch them */
 	bool native;       /* Kubernetes' own: absent replicas are 1, absent readyReplicas 0 */
 	struct informer informer;

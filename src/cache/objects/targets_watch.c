@@ -150,6 +150,7 @@ void targets_watch_start(void *arg)
 	static const struct informer_events events = { on_list, on_object, on_deleted, on_synced, on_trouble, NULL };
 	struct informer_config config = { .path = place->path,
 		.subject = place->key,
+		.grant = place->grant,
 		.quiet = true,
 		.managed_fields = true };
 
@@ -173,6 +174,9 @@ struct target_place *targets_watch_get(struct targets *t, const struct target_re
 	place->version = mem_dup(ref->version);
 	place->resource = mem_dup(ref->resource);
 	place->path = targets_watch_path(ref->group, ref->version, ref->resource, namespace_);
+	place->grant = mem_printf("kscaled may not scale %s%s%s: apply `kscaled manifests` with it among the "
+				  "--scale-kinds",
+		ref->resource, *ref->group ? "." : "", ref->group);
 	place->native = !*ref->group || strcmp(ref->group, "apps") == 0;
 	place->default_role = strcmp(ref->group, "apps") == 0 &&
 		(strcmp(ref->resource, "deployments") == 0 || strcmp(ref->resource, "statefulsets") == 0);
@@ -192,6 +196,7 @@ void targets_watch_free(struct target_place *place)
 	free(place->version);
 	free(place->resource);
 	free(place->path);
+	free(place->grant);
 	free(place->key);
 	free(place);
 }

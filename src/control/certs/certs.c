@@ -33,7 +33,8 @@ struct certs {
 	struct certfiles *files; /* one of these two */
 	struct certsecret *secret;
 	struct apiservice *apiservice;
-	struct webhookconfig *webhookconfig; /* NULL with the user's files: its caBundle is the user's business, too */
+	struct webhookconfig
+		*webhookconfig; /* NULL: there is none, or the user's files make its caBundle the user's business */
 
 	char *served_cert, *served_ca; /* what the TLS server has from the Secret; NULL: nothing yet */
 	int64_t served_until_unix_ms;
@@ -113,7 +114,8 @@ static void pass_on_bundle(struct certs *c)
 	if (!bundle)
 		return;
 	apiservice_set_bundle(c->apiservice, bundle);
-	webhookconfig_set_bundle(c->webhookconfig, bundle);
+	if (c->webhookconfig)
+		webhookconfig_set_bundle(c->webhookconfig, bundle);
 }
 
 static void on_timer(void *arg)
@@ -222,10 +224,11 @@ static void start_secret(struct certs *c, const struct certs_config *config)
 		.ca_valid_s = config->ca_valid_s > 0 ? config->ca_valid_s : CA_VALID_S,
 	};
 
-	c->webhookconfig = webhookconfig_new(c->kube,
-		&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
-			.namespace_ = config->namespace_,
-			.service_name = config->service_name });
+	if (config->webhook)
+		c->webhookconfig = webhookconfig_new(c->kube,
+			&(struct webhookconfig_config){ .name = CERTS_WEBHOOKS,
+				.namespace_ = config->namespace_,
+				.service_name = config->service_name });
 	c->secret = certsecret_new(c->kube, &own, on_secret, c);
 }
 

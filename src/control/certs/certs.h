@@ -29,6 +29,7 @@ struct certs_config {
 	const char *namespace_, *service_name;
 	int service_port;                    /* of that Service, written only by a take-over; 0: 443 */
 	const char *cert_file, *key_file;    /* both or none; with them the caBundle is the user's business too */
+	bool webhook;                        /* there is a ValidatingWebhookConfiguration to look after */
 	bool take_over;                      /* repoint an APIService of somebody else to our Service */
 	int64_t serving_valid_s, ca_valid_s; /* 0: 365 days, 10 years */
 

@@ -10,6 +10,7 @@ import ssl
 import subprocess
 
 import urllib3
+import yaml
 
 from .cluster import Answer
 from .process import Process, free_port
@@ -52,11 +53,26 @@ class Installation:
 
     def apply(self, *more, webhook=False):
         """Also puts back what a test has changed. Without the webhook, which would refuse what most tests want to see in Ready. more: options of `kscaled manifests`."""
-        self.cluster.kubectl("apply", "-f", "-", stdin=self.manifests("--host", f"localhost:{self.port}", *([] if webhook else ["--no-webhook"]), *more))
+        documents = self.manifests("--host", f"localhost:{self.port}", *more).split("---\n")
         if not webhook:
+            # Not by --no-webhook, which would take away rights, too.
+            documents = [document for document in documents if "kind: ValidatingWebhookConfiguration" not in document]
             self.cluster.kubectl("delete", "validatingwebhookconfiguration", WEBHOOKS, "--ignore-not-found")
+        self.cluster.kubectl("apply", "-f", "-", stdin="---\n".join(documents))
+        self.prune(documents)
         if not self.kubeconfig.exists():
             self.cluster.write_kubeconfig(self.kubeconfig, self.namespace, self.cluster.token(self.namespace, "kscaled"))
+
+    def prune(self, documents):
+        """Takes away roles and bindings that were applied before and are not among the documents: apply leaves them."""
+        printed = {(one["kind"], one["metadata"].get("namespace"), one["metadata"]["name"]) for one in map(yaml.safe_load, documents) if one}
+        kinds = {"ClusterRoleBinding": "clusterrolebindings", "RoleBinding": "rolebindings", "ClusterRole": "clusterroles", "Role": "roles"}
+        for kind, plural in kinds.items():
+            root = "/apis/rbac.authorization.k8s.io/v1"
+            for one in self.cluster.request(f"{root}/{plural}?labelSelector=app.kubernetes.io/name=kscaled").json["items"]:
+                name, namespace = one["metadata"]["name"], one["metadata"].get("namespace")
+                if (kind, namespace, name) not in printed:
+                    self.cluster.request(f"{root}/{f'namespaces/{namespace}/' if namespace else ''}{plural}/{name}", "DELETE")
 
     def wait_judging(self):
         """The webhook is trusted, and the API server, which takes a moment to see a new configuration, asks it."""

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "cli/manifests.h"
 #include "yamldocs.h"
 
@@ -69,6 +70,12 @@ static const struct manifests_params variants[] = {
 		.service_name = "null",
 		.image = "registry.example.com:5000/a/kscaled@sha256:00",
 		.watch_namespaces = "123,no" },
+	{ .scale_kinds = "deployments,widgets.1.example",
+		.watch_namespaces = "default,a",
+		.no_scaledjobs = true,
+		.no_webhook = true,
+		.service_account_tokens = true,
+		.restrict_secrets = true },
 	{ .namespace_ = "0x1f", .service_name = "e1", .host = "1e3.5:80" },
 };
 
@@ -141,7 +148,7 @@ static void names_stay_texts(void **state)
 	assert_quoted(yamldocs_find(&p.docs, "APIService", "v1beta1.external.metrics.k8s.io"),
 		"spec|service|namespace");
 	done(&p);
-	print(&p, &variants[5]);
+	print(&p, &variants[6]);
 	assert_quoted(yamldocs_find(&p.docs, "Service", "e1"), "spec|externalName");
 	done(&p);
 }
@@ -267,17 +274,23 @@ static void rights_follow_the_watched_namespaces(void **state)
 		if (strcmp(yamldocs_text(doc, "roleRef|name"), "kscaled-workloads") != 0)
 			continue;
 		assert_string_equal(yamldocs_text(doc, "kind"), "RoleBinding");
+		assert_string_equal(yamldocs_text(doc, "roleRef|kind"), "Role");
 		assert_string_equal(yamldocs_text(doc, "metadata|namespace"), bindings == 0 ? "first" : "second");
 		bindings++;
 	}
 	assert_int_equal(bindings, 2);
 	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "metadata|namespace", "first");
+	assert_text(&p, "RoleBinding", "kscaled-scale-targets", "roleRef|kind", "ClusterRole");
+	assert_text(&p, "Role", "kscaled-secrets", "metadata|namespace", "first");
+	/* Events about what is in no namespace. */
+	assert_text(&p, "Role", "kscaled-events", "metadata|namespace", "default");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|4",
 		"--watch-namespace=first,second");
 	done(&p);
 
 	print(&p, &variants[0]);
 	assert_text(&p, "ClusterRoleBinding", "kscaled-workloads", "roleRef|name", "kscaled-workloads");
+	assert_text(&p, "ClusterRoleBinding", "kscaled-workloads", "roleRef|kind", "ClusterRole");
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|env|2|value", "");
 	done(&p);
 }
@@ -324,11 +337,25 @@ static size_t each_rule(struct printed *p, void (*fn)(const struct rule *rule))
 static void check_rule(const struct rule *r)
 {
 	static const char *const writes[] = { "create", "update", "patch", "delete", "deletecollection" };
+	/*
+	 * The only objects that are sent whole; and what an admission plugin asks for, which
+	 * nobody sends.
+	 */
+	static const char *const updated[] = { "horizontalpodautoscalers", "leases", "scaledobjects/finalizers",
+		"scaledjobs/finalizers" };
 	bool named = yamldocs_below(r->doc, r->node, "resourceNames") != NULL;
 
 	assert_non_null(yamldocs_below(r->doc, r->node, "verbs"));
 	assert_false(rule_has(r, "verbs", "*"));
 	assert_false(rule_has(r, "resources", "*/*"));
+	if (rule_has(r, "verbs", "update")) {
+		bool known = false;
+
+		for (size_t i = 0; i < sizeof(updated) / sizeof(updated[0]); i++)
+			known = known || rule_has(r, "resources", updated[i]);
+		assert_true(known);
+		assert_false(rule_has(r, "verbs", "patch"));
+	}
 	if (rule_has(r, "resources", "leases"))
 		assert_true(named || rule_has(r, "verbs", "create"));
 	/* Pods are only ever looked at in lists, Jobs are made and deleted, never changed. */
@@ -348,8 +375,31 @@ static void check_rule(const struct rule *r)
 	}
 }
 
+/* What is in no namespace, and what is put together by label, stays a ClusterRole. */
+static void limited_rights_are_roles(void **state)
+{
+	static const char *const cluster_wide[] = { "kscaled", "kscaled-scale-targets",
+		"kscaled-scale-targets-rollouts", "kscaled-external-metrics-reader", NULL };
+	const struct manifests_params params = { .watch_namespaces = "first,second", .service_account_tokens = true };
+	size_t roles = 0;
+	struct printed p;
+
+	(void)state;
+	print(&p, &params);
+	for (size_t i = 0; i < p.docs.count; i++) {
+		yaml_document_t *doc = &p.docs.docs[i];
+
+		if (strcmp(yamldocs_text(doc, "kind"), "ClusterRole") == 0)
+			assert_true(text_is_one_of(yamldocs_text(doc, "metadata|name"), cluster_wide));
+		roles += strcmp(yamldocs_text(doc, "kind"), "Role") == 0;
+	}
+	assert_int_equal(roles, 2 * 5 + 2);
+	done(&p);
+}
+
 static struct {
-	size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, tokens_named, jobs;
+	size_t secrets_everywhere, secrets_here, config_maps, tokens_everywhere, tokens_here, tokens_named, jobs,
+		job_owners, webhooks, limit_ranges, every_scale, scales, kinds;
 } counted;
 
 static void count_rule(const struct rule *r)
@@ -363,6 +413,13 @@ static void count_rule(const struct rule *r)
 	if (rule_has(r, "resources", "jobs") && rule_has(r, "verbs", "create") && rule_has(r, "verbs", "delete") &&
 		rule_has(r, "verbs", "watch"))
 		counted.jobs++;
+	counted.job_owners += rule_has(r, "resources", "scaledjobs/finalizers");
+	counted.webhooks += rule_has(r, "resources", "validatingwebhookconfigurations");
+	counted.limit_ranges += rule_has(r, "resources", "limitranges");
+	counted.every_scale += rule_has(r, "resources", "*/scale");
+	counted.scales += rule_has(r, "resources", "deployments/scale") || rule_has(r, "resources", "widgets/scale") ||
+		rule_has(r, "resources", "replicationcontrollers/scale");
+	counted.kinds += rule_has(r, "apiGroups", "apps") || rule_has(r, "apiGroups", "1.example");
 	if (rule_has(r, "resources", "serviceaccounts/token"))
 		*(here ? &counted.tokens_here : &counted.tokens_everywhere) += 1;
 	if (rule_has(r, "resources", "serviceaccounts/token") && rule_has(r, "resourceNames", "kscaled"))
@@ -384,7 +441,8 @@ static void rights_are_few(void **state)
 {
 	static const struct manifests_params restricted = { .restrict_secrets = true },
 					     tokens = { .service_account_tokens = true },
-					     outside = { .host = "k.example:8443" };
+					     outside = { .host = "k.example:8443" },
+					     no_jobs = { .no_scaledjobs = true }, no_webhook = { .no_webhook = true };
 
 	(void)state;
 	/* In a Pod a volume has the token of its own that a host asks for by name. */
@@ -398,6 +456,14 @@ static void rights_are_few(void **state)
 	assert_int_equal(counted.config_maps, 2);
 	assert_int_equal(counted.jobs, 1);
 	assert_int_equal(counted.tokens_everywhere + counted.tokens_here, 0);
+	assert_int_equal(counted.job_owners, 1);
+	assert_int_equal(counted.webhooks, 1);
+	assert_int_equal(counted.limit_ranges, 1);
+	assert_int_equal(counted.every_scale, 1);
+	count_rules(&no_jobs);
+	assert_int_equal(counted.jobs + counted.job_owners, 0);
+	count_rules(&no_webhook);
+	assert_int_equal(counted.webhooks + counted.limit_ranges, 0);
 	count_rules(&restricted);
 	assert_int_equal(counted.secrets_everywhere, 0);
 	assert_int_equal(counted.secrets_here, 1);
@@ -405,6 +471,33 @@ static void rights_are_few(void **state)
 	count_rules(&tokens);
 	assert_int_equal(counted.tokens_everywhere, 1);
 	assert_int_equal(counted.tokens_here, 1);
+}
+
+static void kinds_of_targets_may_be_named(void **state)
+{
+	static const struct manifests_params named = {
+		.scale_kinds = "deployments,widgets.1.example,replicationcontrollers"
+	};
+	static const struct manifests_params every = { .scale_kinds = "*" };
+	struct printed p;
+
+	(void)state;
+	count_rules(&named);
+	assert_int_equal(counted.every_scale, 0);
+	assert_int_equal(counted.scales, 3);
+	assert_int_equal(counted.kinds, 4); /* each to be read, and its scale */
+	print(&p, &named);
+	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|0|apiGroups|0", "apps");
+	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|0|resources|0", "deployments");
+	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|3|apiGroups|0", "1.example");
+	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|3|resources|0", "widgets/scale");
+	assert_text(&p, "ClusterRole", "kscaled-scale", "rules|4|apiGroups|0", "");
+	assert_quoted(yamldocs_find(&p.docs, "ClusterRole", "kscaled-scale"), "rules|3|apiGroups|0");
+	for (size_t i = 0; i < p.docs.count; i++) /* others are added by naming them, not by label */
+		assert_null(strstr(yamldocs_text(&p.docs.docs[i], "metadata|name"), "scale-targets"));
+	done(&p);
+	count_rules(&every);
+	assert_int_equal(counted.every_scale, 1);
 }
 
 static void the_daemon_is_told_what_it_may_read(void **state)
@@ -420,6 +513,10 @@ static void the_daemon_is_told_what_it_may_read(void **state)
 	print(&p, &variants[0]);
 	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|5",
 		"--restrict-secret-access=false");
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|6", "--webhook=true");
+	done(&p);
+	print(&p, &variants[5]);
+	assert_text(&p, "Deployment", "kscaled", "spec|template|spec|containers|0|args|6", "--webhook=false");
 	done(&p);
 }
 
@@ -464,6 +561,9 @@ static void the_webhook_is_optional_in_every_way(void **state)
 	EACH_VARIANT(p)
 	{
 		const char *namespace_ = variants[variant].namespace_ ? variants[variant].namespace_ : "kscaled";
+
+		if (variants[variant].no_webhook)
+			continue;
 
 		for (size_t i = 0; i < sizeof(webhooks) / sizeof(webhooks[0]); i++) {
 			const struct {
@@ -679,6 +779,17 @@ static void bad_parameters_print_nothing(void **state)
 		{ { .watch_namespaces = "a, b" }, "--watch-namespace" },
 		{ { .watch_namespaces = "a,0123456789012345678901234567890123456789012345678901234567890123456789" },
 			"--watch-namespace" },
+		{ { .scale_kinds = "" }, "--scale-kinds" },
+		{ { .scale_kinds = "deployments," }, "--scale-kinds: the list ends with a comma" },
+		{ { .scale_kinds = "deployments,,statefulsets" }, "--scale-kinds" },
+		{ { .scale_kinds = "deployments, statefulsets" }, "--scale-kinds" },
+		{ { .scale_kinds = "Deployment" }, "--scale-kinds: \"Deployment\" is no kind" },
+		{ { .scale_kinds = "rollouts" }, "--scale-kinds: \"rollouts\"" },
+		{ { .scale_kinds = "rollouts." }, "--scale-kinds: \"rollouts.\"" },
+		{ { .scale_kinds = ".argoproj.io" }, "--scale-kinds" },
+		{ { .scale_kinds = "rollouts.argoproj.io/scale" }, "--scale-kinds" },
+		{ { .scale_kinds = "rollouts.\"" }, "--scale-kinds" },
+		{ { .scale_kinds = "*,deployments" }, "--scale-kinds" },
 		{ { .host = "" }, "--host" },
 		{ { .host = "localhost:0" }, "--host" },
 		{ { .host = "fd00::1:8443" }, "brackets" },
@@ -786,6 +897,8 @@ int main(void)
 		cmocka_unit_test(namespaces_of_kubernetes_are_not_created),
 		cmocka_unit_test(rights_follow_the_watched_namespaces),
 		cmocka_unit_test(rights_are_few),
+		cmocka_unit_test(limited_rights_are_roles),
+		cmocka_unit_test(kinds_of_targets_may_be_named),
 		cmocka_unit_test(the_daemon_is_told_what_it_may_read),
 		cmocka_unit_test(other_kinds_of_targets_are_added_by_label),
 		cmocka_unit_test(the_webhook_is_optional_in_every_way),

@@ -293,7 +293,8 @@ static void trouble_says_what_to_grant(void **state)
 		const char *message, *trouble;
 	} cases[] = {
 		{ ERR_DENIED, "jobs.batch is forbidden",
-			"watching jobs: grant list and watch on jobs.batch: jobs.batch is forbidden" },
+			"watching jobs: grant list and watch on jobs.batch (`kscaled manifests` does without "
+			"--no-scaledjobs): jobs.batch is forbidden" },
 		{ ERR_TEMPORARY, "connection refused", "watching jobs: connection refused" },
 	};
 	const char *trouble;

@@ -534,7 +534,9 @@ static void a_watch_that_fails_is_told_to_who_waits(void **state)
 	fakecluster_trouble("/deployments", ERR_DENIED, "forbidden");
 	want("shop/web", "web");
 	fakeloop_advance(10);
-	assert_string_equal(targets_trouble(fakeobject("shop/web")), "watching apps/v1/deployments: forbidden");
+	assert_string_equal(targets_trouble(fakeobject("shop/web")),
+		"watching apps/v1/deployments: kscaled may not scale deployments.apps: apply `kscaled manifests` with "
+		"it among the --scale-kinds: forbidden");
 	assert_string_equal(t.all, "shop/web ");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	fakeloop_advance(2000);

@@ -410,7 +410,9 @@ static void a_scale_that_is_denied_too_is_told(void **state)
 	want("shop/web", "web");
 	fakeloop_advance(10);
 	assert_string_equal(targets_trouble(fakeobject("shop/web")),
-		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: HTTP 403 refused by the test");
+		"reading the scale of argoproj.io/v1alpha1/rollouts/shop/web: kscaled may not scale "
+		"rollouts.argoproj.io: apply `kscaled manifests` with it among the --scale-kinds: HTTP 403 refused by "
+		"the test");
 	assert_int_equal(t.told, 1);
 	fakecluster_heal();
 	fakeloop_advance(40000);

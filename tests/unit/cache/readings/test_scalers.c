@@ -250,7 +250,8 @@ static void the_environment_is_waited_for(void **state)
 	fakecluster_trouble("/deployments", ERR_DENIED, "forbidden");
 	fakeloop_advance(10);
 	expect_failure(ERR_TEMPORARY,
-		"the scale target's environment is not read yet: watching apps/v1/deployments: forbidden");
+		"the scale target's environment is not read yet: watching apps/v1/deployments: kscaled may "
+		"not scale deployments.apps: apply `kscaled manifests` with it among the --scale-kinds: forbidden");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	fakeloop_advance(2000);
 	expect_key("scripted a");

@@ -51,6 +51,7 @@ struct certs_config certs_usual(void)
 {
 	return (struct certs_config){ .namespace_ = "kscaled",
 		.service_name = "kscaled",
+		.webhook = true,
 		.on_foreign = on_foreign,
 		.on_foreign_arg = &t };
 }

@@ -114,6 +114,23 @@ static void who_was_faster_is_looked_at_again(void **state)
 	assert_int_equal(fake_logged_at(LOG_LEVEL_WARN, ""), 0);
 }
 
+/* `kscaled manifests --no-webhook` gives no right to look for one. */
+static void without_a_webhook_nobody_asks(void **state)
+{
+	struct certs_config config = certs_usual();
+
+	(void)state;
+	config.webhook = false;
+	put_our_apiservice();
+	put_ours();
+	certs_start_with(config);
+	certs_set_leading(t.certs, true);
+	fake_advance(5000);
+	assert_string_equal(bundle(0), "");
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, APISERVICE), 1);
+	assert_int_equal(fake_count(KUBE_MERGE_PATCH, CONFIG), 0);
+}
+
 static void a_failing_write_is_told_once_and_tried_again(void **state)
 {
 	(void)state;
@@ -173,6 +190,7 @@ int main(void)
 		T(it_may_come_later_and_go),
 		T(only_the_leader_writes),
 		T(who_was_faster_is_looked_at_again),
+		T(without_a_webhook_nobody_asks),
 		T(a_failing_write_is_told_once_and_tried_again),
 		T(who_takes_it_out_again_is_not_fought_at_full_speed),
 		T(a_watch_that_is_denied_is_told),

@@ -260,7 +260,9 @@ static void a_target_that_cannot_be_watched_is_told(void **state)
 	world_deployment("web", 0);
 	world_scaledobject("web", "");
 	world_pass(2000);
-	world_expect("web", "Ready", TARGET_STEP "watching apps/v1/deployments: deployments.apps is forbidden");
+	world_expect("web", "Ready",
+		TARGET_STEP "watching apps/v1/deployments: kscaled may not scale deployments.apps: apply `kscaled "
+			    "manifests` with it among the --scale-kinds: deployments.apps is forbidden");
 	fakecluster_trouble("/deployments", ERR_NONE, NULL);
 	world_pass(2000);
 	world_expect("web", "Ready", "True");
