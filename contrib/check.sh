@@ -9,8 +9,9 @@
 #   sanitizers  strict build with clang, the same tests under address and undefined
 #               behaviour sanitizers
 #   live        kscaled against real control planes (tests/cluster, tests/live), several at once;
-#               then by themselves the tests that measure, and what units of work cost, in
-#               instructions (tests/bench/instructions)
+#               then by themselves the tests that measure; whether all of them together used
+#               each right that the manifests give; and what units of work cost, in instructions
+#               (tests/bench/instructions)
 #
 #   --only unit|sanitizers|live   only that part
 #   --quick                       strict build with gcc, unit tests, layers, and the live tests of the
@@ -242,11 +243,19 @@ live_tests() {
 # test may.
 check_live() {
 	"$top/tests/vault/build" >/dev/null
-	live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
+	KSCALED_RIGHTS_DIR=$work/rights live_tests -m 'not alone' -n "$workers" --basetemp="$work/live"
 }
 
 # What measures has the machine for itself.
-check_live_alone() { live_tests -m alone --basetemp="$work/live-alone"; }
+check_live_alone() { KSCALED_RIGHTS_DIR=$work/rights live_tests -m alone --basetemp="$work/live-alone"; }
+
+# Both runs together: a right that none of their tests used is one too many, or a test is missing.
+check_rights() {
+	local venv
+	python_environment
+	"$work/gcc/src/kscaled" manifests --host localhost:8443 >"$work/manifests.yaml"
+	"$venv/bin/python" "$top/tests/live/rig/rights.py" "$work/manifests.yaml" "$work/rights"
+}
 
 # What each unit of work costs, in instructions, which a busy machine hardly changes.
 check_instructions() { "$top/tests/bench/instructions" --binary "$work/gcc/src/kscaled" --check; }
@@ -284,6 +293,7 @@ run_all() {
 	if wanted live; then
 		step 'live tests' check_live
 		step 'live tests, alone' check_live_alone
+		step 'rights' check_rights
 		step 'instructions' check_instructions
 	fi
 }

@@ -4,6 +4,7 @@ import itertools
 import os
 import re
 import sys
+import time
 
 import pytest
 
@@ -18,6 +19,7 @@ from rig.daemon import Daemon, Installation, program  # noqa: E402
 from rig.job_stage import JobRecord, JobStage  # noqa: E402
 from rig.job_worker import Worker  # noqa: E402
 from rig.redis_server import RedisServer  # noqa: E402
+from rig.rights import Audit  # noqa: E402
 from rig.stage import Stage  # noqa: E402
 from rig.waiting import eventually  # noqa: E402
 
@@ -55,6 +57,36 @@ def pytest_runtest_makereport():
                 report.sections.append((f"{one.name}, pid {one.pid}, {'alive' if one.alive() else f'ended with {one.popen.returncode}'}: {one.log_path}", one.tail()))
 
 
+# --- the rights that the manifests give are enough, by the word of the API server ---
+
+audited = []  # an Audit and its cluster, once there is one
+expected = []  # what the test that runs may be refused
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item):
+    expected[:] = [pattern for marker in item.iter_markers("refused") for pattern in marker.args]
+    for audit, _ in audited:
+        audit.begin(time.time(), expected)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown():
+    try:
+        return (yield)
+    finally:
+        refused = [one for audit, cluster in audited for one in audit.look(cluster.unsettled)]
+        assert not refused, "the API server refused what kscaled asked for, and the test has no marker refused that tells so: " + "; ".join(refused[:10])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish():
+    for audit, cluster in audited:
+        audit.look(cluster.unsettled)
+        if "KSCALED_RIGHTS_DIR" in os.environ:
+            audit.store(os.environ["KSCALED_RIGHTS_DIR"], os.environ.get("PYTEST_XDIST_WORKER", "alone"))
+
+
 # --- for all tests ---
 
 @pytest.fixture(scope="session")
@@ -65,7 +97,10 @@ def session_dir(tmp_path_factory):
 @pytest.fixture(scope="session")
 def cluster(session_dir):
     cluster = Cluster(session_dir / "cluster")
-    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s")
+    audit = Audit(session_dir)
+    cluster.up("--hpa-sync-period=1s", "--hpa-downscale-stabilization=1s", *audit.options(cluster.dir))
+    audit.begin(time.time(), expected)
+    audited.append((audit, cluster))
     yield cluster
     cluster.down()
 

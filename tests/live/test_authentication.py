@@ -167,9 +167,9 @@ def test_bound_service_account_token(token_rights, launch, stage, credentials, d
     eventually(lambda: any(who(cluster, token) == "system:serviceaccount:kscaled:kscaled" for token in doorkeeper.passwords))
 
 
+@pytest.mark.refused("create serviceaccounts/token")
 def test_token_without_the_right(kscaled, stage, credentials, locked_redis, cluster):
     """The message says what to grant."""
-    kscaled.may_be_denied = True
     cluster.core.create_namespaced_service_account(stage.namespace, {"metadata": {"name": "visitor"}})
     credentials.authentication(boundServiceAccountToken=[{"parameter": "password", "serviceAccountName": "visitor"}])
     locked_redis.scaledobject(stage, "it", ref())

@@ -7,8 +7,10 @@ from rig.daemon import Daemon
 from rig.stage import MERGE
 from rig.waiting import after, eventually, throughout
 
-RESOURCES = {"Widget": "widgets", "Gadget": "gadgets", "Report": "reports", "Globe": "globes"}
-FIELDS = {"Widget": "replicas", "Gadget": "size"}  # of spec: where each keeps its replicas
+pytestmark = pytest.mark.refused("list *.kscaled.test", "watch *.kscaled.test", "list replicationcontrollers")
+
+RESOURCES = {"Widget": "widgets", "Gadget": "gadgets", "Report": "reports", "Globe": "globes", "Rollout": "rollouts"}
+FIELDS = {"Widget": "replicas", "Gadget": "size"}  # of spec: where each keeps its replicas; others as Widget
 
 
 def open_object(**properties):
@@ -54,7 +56,7 @@ class Kinds:
     def create(self, kind, replicas, name="worker", env=None):
         template = {"spec": {"containers": [{"name": "main", "env": [{"name": key, "value": value} for key, value in (env or {}).items()]}]}}
         self.cluster.custom.create_namespaced_custom_object(self.group, "v1", self.stage.namespace, RESOURCES[kind], {
-            "apiVersion": self.api_version, "kind": kind, "metadata": {"name": name}, "spec": {FIELDS[kind]: replicas, "template": template}})
+            "apiVersion": self.api_version, "kind": kind, "metadata": {"name": name}, "spec": {FIELDS.get(kind, "replicas"): replicas, "template": template}})
         # What a controller would say; the HPA controller needs the selector.
         self.patch(kind, {"status": {"replicas": replicas, "selector": f"app={name}"}}, name, "/status")
 
@@ -64,10 +66,10 @@ class Kinds:
         assert answer.status == 200, answer
 
     def set(self, kind, replicas, name="worker"):
-        self.patch(kind, {"spec": {FIELDS[kind]: replicas}}, name)
+        self.patch(kind, {"spec": {FIELDS.get(kind, "replicas"): replicas}}, name)
 
     def replicas(self, kind, name="worker"):
-        return self.cluster.custom.get_namespaced_custom_object(self.group, "v1", self.stage.namespace, RESOURCES[kind], name)["spec"][FIELDS[kind]]
+        return self.cluster.custom.get_namespaced_custom_object(self.group, "v1", self.stage.namespace, RESOURCES[kind], name)["spec"][FIELDS.get(kind, "replicas")]
 
     def target(self, kind, name="worker"):
         return {"apiVersion": self.api_version, "kind": kind, "name": name}
@@ -122,7 +124,6 @@ def own_kscaled(shared_kscaled, installation, tmp_path_factory):
     """A kscaled of this file's own: rights that come and go leave refusals in its log, and the shared one, which comes after it, must never be refused anything."""
     shared_kscaled.stop()
     kscaled = Daemon(installation, tmp_path_factory.mktemp("custom-kinds"))
-    kscaled.may_be_denied = True
     try:
         yield kscaled.wait_serving()
         kscaled.term()
@@ -221,6 +222,23 @@ def test_restored_on_deletion(denied, stage, watched):
     stage.delete()
     eventually(stage.gone)
     eventually(lambda: watched.replicas("Gadget") == 2)
+
+
+def test_rollouts_need_no_role(denied, stage):
+    """Of Argo: the manifests bring the role to watch them."""
+    rollouts = Kinds(stage, "argoproj.io")
+    try:
+        rollouts.define("Rollout")
+        stage.push(3)
+        for name in ("worker", "late"):  # the second one is read by itself: the list is over
+            rollouts.create("Rollout", 0, name, env={"QUEUE": stage.redis.address})
+            stage.scaledobject(name, target=rollouts.target("Rollout", name), maxReplicaCount=1, triggers=[stage.trigger(address=None, addressFromEnv="QUEUE")])
+            stage.wait_ready(name)
+            eventually(lambda name=name: rollouts.replicas("Rollout", name) == 1)
+        assert "rollouts may not be watched" not in denied.log()
+        stage.delete_all()
+    finally:
+        rollouts.undefine("Rollout")
 
 
 def replication_controller(stage, name):

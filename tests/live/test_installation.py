@@ -66,6 +66,7 @@ def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, 
         other.deployment(replicas=0)
         other.ready_scaledobject(maxReplicaCount=1)
         daemon.check_alive()
+        assert "forbidden" not in daemon.log()  # the audit log is of the usual installation's account
         daemon.term()
     finally:
         daemon.expected_end = True
@@ -96,6 +97,11 @@ def test_rights_are_least(installation, cluster):
             "resourceAttributes": {key: value for key, value in attributes.items() if value is not None}}})
         return review.json["status"]["allowed"]
 
+    # Objects are sent whole to two kinds only; what is only watched is not read one by one.
+    for verb, resource, group in (("update", "scaledobjects", "keda.sh"), ("get", "scaledobjects", "keda.sh"), ("patch", "horizontalpodautoscalers", "autoscaling"), ("update", "events", "events.k8s.io")):
+        assert not may(verb, resource, group=group), (verb, resource)
+    assert not may("update", "deployments", group="apps", subresource="scale") and not may("update", "scaledobjects", group="keda.sh", subresource="status")
+    assert not may("patch", "leases", "kscaled", "coordination.k8s.io", "operator.keda.sh") and may("update", "leases", "kscaled", "coordination.k8s.io", "operator.keda.sh")
     for verb, resource in (("create", "secrets"), ("patch", "secrets"), ("delete", "secrets"), ("patch", "configmaps"), ("get", "pods"), ("create", "pods"), ("delete", "namespaces")):
         assert not may(verb, resource), (verb, resource)
     assert may("watch", "secrets") and may("watch", "configmaps") and may("list", "limitranges") and may("list", "pods") and may("watch", "pods")
@@ -107,6 +113,51 @@ def test_rights_are_least(installation, cluster):
     assert not may("patch", "deployments", group="apps") and may("patch", "deployments", group="apps", subresource="scale")
     assert all(may(verb, "jobs", group="batch") for verb in ("get", "list", "watch", "create", "delete")) and not may("patch", "jobs", group="batch") and not may("update", "jobs", group="batch")
     assert not may("create", "scaledobjects", group="keda.sh") and not may("delete", "scaledobjects", group="keda.sh")
+
+
+@pytest.mark.refused("list deployments.apps", "watch deployments.apps")
+def test_named_kinds_of_targets(launch, restored, cluster, stage):
+    """--scale-kinds: who names another kind is told so, and the rights on the others are enough."""
+    restored.apply("--scale-kinds", "statefulsets")
+    daemon = launch().wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.scaledobject(maxReplicaCount=1)
+    message = stage.wait_refused()
+    assert "kscaled may not scale deployments.apps" in message and "--scale-kinds" in message and "forbidden" in message, message
+    cluster.apps.create_namespaced_stateful_set(stage.namespace, {"metadata": {"name": "set"}, "spec": {
+        "replicas": 0, "serviceName": "set", "selector": {"matchLabels": {"app": "set"}}, "template": {
+            "metadata": {"labels": {"app": "set"}}, "spec": {"nodeName": "node-0", "containers": [{"name": "main", "image": "none"}]}}}})
+    stage.ready_scaledobject("set", target={"kind": "StatefulSet", "name": "set"}, maxReplicaCount=1)
+    eventually(lambda: cluster.apps.read_namespaced_stateful_set_scale("set", stage.namespace).spec.replicas == 1)
+    restored.apply("--scale-kinds", "deployments")
+    stage.delete("set")
+    stage.wait_ready(timeout=60)
+    eventually(lambda: stage.replicas() == 1)
+    assert daemon.alive()
+
+
+@pytest.mark.refused("list jobs.batch")
+def test_without_scaledjobs(launch, restored, job_stage):
+    """--no-scaledjobs: a ScaledJob is told why it is not followed, and is as soon as there are rights."""
+    restored.apply("--no-scaledjobs")
+    launch().wait_serving()
+    job_stage.scaledjob()
+    message = job_stage.wait_refused()
+    assert "--no-scaledjobs" in message and "jobs.batch is forbidden" in message, message
+    restored.apply()
+    job_stage.wait_ready(timeout=60)
+
+
+def test_without_the_webhook(launch, restored, stage):
+    """--no-webhook gives no rights for it, and --webhook=false asks for nothing that would be refused."""
+    restored.apply("--no-webhook")
+    daemon = launch(options={"webhook": "false"}).wait_serving()
+    stage.deployment(replicas=0)
+    stage.push(1)
+    stage.ready_scaledobject(maxReplicaCount=1)
+    eventually(lambda: stage.replicas() == 1)
+    assert "validatingwebhookconfigurations" not in daemon.log()
 
 
 def test_token_file_that_rotates(launch, installation, cluster, stage, tmp_path):

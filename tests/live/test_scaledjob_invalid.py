@@ -94,11 +94,11 @@ def test_a_template_that_the_api_server_refuses(kscaled, cluster, job_stage, rec
     assert tried <= 2 * polls, f"{tried} creates in {polls} polls: it is the same answer for each of the eight"
 
 
+@pytest.mark.refused("create jobs.batch")
 def test_without_rights(launch, restored, job_stage, record):
     """Installed by somebody who left Jobs out: said by name, and healed within a moment of the right being there."""
     stage = job_stage
-    daemon = launch().wait_serving()
-    daemon.may_be_denied = True
+    launch().wait_serving()
     stage.ready_scaledjob(template=stage.job_template(STAYS))
     role = "kscaled-jobs"
     rules = restored.cluster.api.sanitize_for_serialization(restored.cluster.rbac.read_cluster_role(role).rules)

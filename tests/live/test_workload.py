@@ -167,9 +167,9 @@ def test_restarted_api_server(kscaled, stage, pods, disturb):
     eventually(lambda: stage.replicas() == 4)
 
 
+@pytest.mark.refused("list pods", "watch pods")
 def test_forbidden(kscaled, stage, pods, installation, restored, cluster):
     """No role: an error that says so, never 0; the role comes back and so does the count."""
-    kscaled.may_be_denied = True
     role = json.loads(cluster.kubectl("get", "clusterrole", "kscaled-workloads", "-o", "json"))
     role["rules"] = [rule for rule in role["rules"] if rule["resources"] != ["pods"]]
     cluster.kubectl("replace", "-f", "-", stdin=json.dumps(role))

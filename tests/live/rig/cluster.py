@@ -6,6 +6,7 @@ import os
 import pathlib
 import shlex
 import subprocess
+import time
 import urllib.parse
 
 import urllib3
@@ -65,6 +66,7 @@ class Cluster:
         self.dir = pathlib.Path(directory)
         self.kubeconfig = self.dir / "kubeconfig"
         self.disturbed = False  # a component was stopped in this session
+        self.unsettled = []     # times, from and to, in which a component was started
         self.started = None     # the component that was started last, unless another was stopped since
 
     # --- life ---
@@ -116,8 +118,7 @@ class Cluster:
     def restart(self, component, *arguments):
         self.disturbed = True
         self.started = None
-        self._script("restart", component, *arguments, timeout=200)
-        self.started = component
+        self._start("restart", component, *arguments)
 
     def stop(self, component, *arguments):
         self.disturbed = True
@@ -125,7 +126,12 @@ class Cluster:
         self._script("stop", component, *arguments, timeout=200)
 
     def start(self, component):
-        self._script("start", component, timeout=200)
+        self._start("start", component)
+
+    def _start(self, script, component, *arguments):
+        begun = time.time()
+        self._script(script, component, *arguments, timeout=200)
+        self.unsettled.append((begun, time.time() + 1))
         self.started = component
 
     def compact(self):
