@@ -381,6 +381,19 @@ def test_taken_away_while_in_use(kscaled, stage, credentials, locked_redis, what
     assert stage.replicas("it") == 1
 
 
+def test_more_config_maps_than_are_watched_one_by_one(kscaled, stage, credentials, locked_redis):
+    """From the ninth on those of the namespace are watched together, and one that is named later is read by itself."""
+    for i in range(9):
+        credentials.config_map(f"map{i}", password=PASSWORD)
+    credentials.authentication("many", configMapTargetRef=[{"parameter": f"p{i}" if i else "password", "name": f"map{i}", "key": "password"} for i in range(9)])
+    locked_redis.scaledobject(stage, "it", ref("many"))
+    locked_redis.wait_read(stage, "it")
+    credentials.config_map("late", password=PASSWORD)
+    credentials.authentication("late", **from_config_map("late"))
+    locked_redis.scaledobject(stage, "late", ref("late"))
+    locked_redis.wait_read(stage, "late")
+
+
 # --- restricted Secrets ---
 
 def test_restricted_secret_access(launch, restored, stage, credentials, locked_redis, cluster):

@@ -125,13 +125,16 @@ def test_named_kinds_of_targets(launch, restored, cluster, stage):
     stage.scaledobject(maxReplicaCount=1)
     message = stage.wait_refused()
     assert "kscaled may not scale deployments.apps" in message and "--scale-kinds" in message and "forbidden" in message, message
-    cluster.apps.create_namespaced_stateful_set(stage.namespace, {"metadata": {"name": "set"}, "spec": {
-        "replicas": 0, "serviceName": "set", "selector": {"matchLabels": {"app": "set"}}, "template": {
-            "metadata": {"labels": {"app": "set"}}, "spec": {"nodeName": "node-0", "containers": [{"name": "main", "image": "none"}]}}}})
-    stage.ready_scaledobject("set", target={"kind": "StatefulSet", "name": "set"}, maxReplicaCount=1)
-    eventually(lambda: cluster.apps.read_namespaced_stateful_set_scale("set", stage.namespace).spec.replicas == 1)
+    for name in ("set", "late"):  # the second one is read by itself: the list is over
+        cluster.apps.create_namespaced_stateful_set(stage.namespace, {"metadata": {"name": name}, "spec": {
+            "replicas": 0, "serviceName": name, "selector": {"matchLabels": {"app": name}}, "template": {
+                "metadata": {"labels": {"app": name}}, "spec": {"nodeName": "node-0", "containers": [{"name": "main", "image": "none"}]}}}})
+        stage.ready_scaledobject(name, target={"kind": "StatefulSet", "name": name}, maxReplicaCount=1)
+        eventually(lambda name=name: cluster.apps.read_namespaced_stateful_set_scale(name, stage.namespace).spec.replicas == 1)
+    for name in ("set", "late"):
+        stage.delete(name)
+        eventually(lambda name=name: stage.gone(name))
     restored.apply("--scale-kinds", "deployments")
-    stage.delete("set")
     stage.wait_ready(timeout=60)
     eventually(lambda: stage.replicas() == 1)
     assert daemon.alive()
