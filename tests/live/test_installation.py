@@ -2,6 +2,7 @@
 """`kscaled manifests` applied, limited rights, tokens that rotate."""
 import pytest
 
+from rig.credentials import from_secret
 from rig.daemon import Installation
 from rig.waiting import after, eventually, throughout
 
@@ -33,7 +34,7 @@ def test_strict_validation(installation, cluster):
         cluster.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", "-", stdin=installation.manifests(*arguments))
 
 
-def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, stage):
+def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, stage, credentials):
     """Installed with rights in two namespaces only, in a namespace of another name: what is elsewhere is not looked at."""
     second = f"{stage.namespace}-b"
     cluster.create_namespace(second)
@@ -65,6 +66,9 @@ def test_watches_only_its_namespaces(shared_kscaled, launch, restored, cluster, 
         other.namespace = second
         other.deployment(replicas=0)
         other.ready_scaledobject(maxReplicaCount=1)
+        # What is in no namespace: its Events go to namespace default, where nothing else is watched.
+        credentials.cluster_authentication(stage.namespace, **from_secret())
+        eventually(lambda: [e for e in cluster.events.list_namespaced_event("default").items if e.regarding and e.regarding.name == stage.namespace])
         daemon.check_alive()
         assert "forbidden" not in daemon.log()  # the audit log is of the usual installation's account
         daemon.term()
