@@ -28,6 +28,7 @@
 #include "net/sourcerules.h"
 #include "net/tlsrules.h"
 #include "net/vault/vault.h"
+#include "sandbox.h"
 #include "scalers/sources.h"
 #include "serve/serve.h"
 
@@ -210,6 +211,7 @@ static int start_base(struct daemon *d, struct err *err)
 	signal(SIGPIPE, SIG_IGN);
 	/* Secrets pass through this process: no core dumps, no attaching. */
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	d->kerberos_fd = kerberos_forbid(err);
 	if (d->kerberos_fd < 0)
 		return -1;
@@ -399,6 +401,7 @@ static int start(struct daemon *d, struct err *err)
 	start_leader(d);
 	if (start_signals(d, err))
 		return -1;
+	sandbox_enter(d->options, &d->kube_config.files);
 	targets_start(d->cache.targets, (const char *const *)d->watched, d->watched_count);
 	cache_listen(&d->cache, &(struct store_events){ .on_synced = on_synced }, d);
 	jobs_start(d->cache.jobs, (const char *const *)d->watched, d->watched_count);

@@ -144,6 +144,9 @@ static const struct option {
 	{ "bound-service-account-token-expiry", "KSCALED_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY",
 		"KEDA_BOUND_SERVICE_ACCOUNT_TOKEN_EXPIRY", DURATION, AT(bound_service_account_token_expiry_ms), "1h",
 		HOUR, 6 * HOUR, "DURATION", "life of the service account tokens that triggers are given" },
+	{ "sandbox", "KSCALED_SANDBOX", NULL, BOOL, AT(sandbox), "true", 0, 0, "BOOL",
+		"once started, read only the files that options and libraries name, and run nothing, as far as the "
+		"kernel can hold it" },
 #undef AT
 };
 

@@ -56,6 +56,7 @@ struct options {                /* texts are owned; NULL where nothing was said 
 	char *vault_jwt_audience;
 	char *vault_credential_dir; /* NULL: no files are read */
 	int64_t bound_service_account_token_expiry_ms;
+	bool sandbox; /* src/sandbox */
 
 	char *config;      /* the file that was read, or NULL */
 	bool show_help;    /* --help was there: nothing else was looked at */

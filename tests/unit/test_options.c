@@ -124,6 +124,7 @@ static void same_options(const struct options *a, const struct options *b)
 	assert_int_equal(a->webhook, b->webhook);
 	assert_int_equal(a->restrict_secret_access, b->restrict_secret_access);
 	assert_int_equal(a->allow_local_sources, b->allow_local_sources);
+	assert_int_equal(a->sandbox, b->sandbox);
 	same_text(a->cluster_object_namespace, b->cluster_object_namespace);
 	same_text(a->filepath_auth_root_path, b->filepath_auth_root_path);
 	same_text(a->vault_trusted_addresses, b->vault_trusted_addresses);
@@ -157,6 +158,7 @@ static void defaults(void **state)
 		.take_over = false,
 		.webhook = true,
 		.bound_service_account_token_expiry_ms = 3600000,
+		.sandbox = true,
 	};
 	struct options o;
 
@@ -216,11 +218,12 @@ static void authentication(void **state)
 	(void)state;
 	loaded(ARGS("--restrict-secret-access", "--cluster-object-namespace=ops", "--filepath-auth-root-path=/etc/auth",
 		       "--vault-trusted-addresses=https://vault:8200", "--bound-service-account-token-expiry=6h",
-		       "--allow-local-sources", "--webhook=false"),
+		       "--allow-local-sources", "--webhook=false", "--sandbox=false"),
 		&o);
 	assert_true(o.restrict_secret_access);
 	assert_true(o.allow_local_sources);
 	assert_false(o.webhook);
+	assert_false(o.sandbox);
 	assert_string_equal(o.cluster_object_namespace, "ops");
 	assert_string_equal(o.filepath_auth_root_path, "/etc/auth");
 	assert_string_equal(o.vault_trusted_addresses, "https://vault:8200");
@@ -543,7 +546,8 @@ static void each_option(void (*fn)(const char *name, const char *text), const ch
 			count++;
 		}
 	}
-	assert_int_equal(count, 40);
+	assert_int_equal(count, 41);
+	assert_int_equal(count, 39);
 	free(help);
 }
 

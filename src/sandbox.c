@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/x509.h>
+
+#include "base/landlock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/syscallfilter.h"
+#include "config.h"
+
+#define SUBJECT "sandbox"
+
+/*
+ * What libraries read, also later: name look-ups, time zones, authorities (on Debian links from
+ * /etc to /usr/share), modules of OpenSSL, libc and the MariaDB connector, which are opened when
+ * they are first needed. /etc as a whole, because what is in it is replaced by renames; what is
+ * secret there is for root alone, whom kscaled is not. None of them need be there.
+ */
+static const char *const system_places[] = { "/etc", "/usr", "/lib", "/lib64", "/usr/local/share/ca-certificates",
+	"/proc/self", "/proc/stat", "/proc/sys/crypto", "/proc/sys/vm/overcommit_memory", "/sys/devices/system/cpu",
+	"/dev/null", "/dev/urandom", "/dev/random" };
+/* Links from there into /run, on hosts where a daemon keeps them. */
+static const char *const system_files[] = { "/etc/resolv.conf", "/etc/hosts", "/etc/localtime" };
+/* Where the environment leads libraries, and us. */
+static const char *const environment_places[] = { "TZDIR", "SSL_CERT_DIR", "OPENSSL_MODULES", "LD_LIBRARY_PATH" };
+static const char *const environment_files[] = { "SSL_CERT_FILE", "CURL_CA_BUNDLE", "OPENSSL_CONF", "VAULT_CACERT" };
+
+#define COUNT(array) (sizeof(array) / sizeof(array[0]))
+
+/* Each place of a list. */
+static void allow_list(struct landlock *l, const char *list, const char *separator)
+{
+	MEM_AUTO char *places = mem_dup(list);
+	char *rest = places, *place;
+
+	while ((place = strsep(&rest, separator)) != NULL)
+		if (*place)
+			landlock_allow(l, place);
+}
+
+static void allow_system(struct landlock *l)
+{
+	for (size_t i = 0; i < COUNT(system_places); i++)
+		landlock_allow(l, system_places[i]);
+	for (size_t i = 0; i < COUNT(system_files); i++)
+		landlock_allow_file(l, system_files[i]);
+	landlock_allow(l, X509_get_default_cert_dir());
+	landlock_allow_file(l, X509_get_default_cert_file());
+	for (size_t i = 0; i < COUNT(environment_places); i++)
+		allow_list(l, getenv(environment_places[i]), ":");
+	for (size_t i = 0; i < COUNT(environment_files); i++) {
+		const char *path = getenv(environment_files[i]);
+		if (path && *path)
+			landlock_allow_file(l, path);
+	}
+}
+
+/* A folder that an option names, and whose absence is worth a word. */
+static void allow_folder(struct landlock *l, const char *option, const char *path)
+{
+	if (path && !landlock_allow(l, path))
+		log_warn(SUBJECT, "%s: %s: %s; what comes there later can be read after a restart", option, path,
+			strerror(errno));
+}
+
+static void allow_options(struct landlock *l, const struct options *o)
+{
+	const char *const files[] = { o->tls_cert_file, o->tls_private_key_file, o->vault_jwt_file };
+
+	for (size_t i = 0; i < COUNT(files); i++)
+		if (files[i])
+			landlock_allow_file(l, files[i]);
+	allow_folder(l, "filepath-auth-root-path", o->filepath_auth_root_path);
+	allow_folder(l, "vault-credential-dir", o->vault_credential_dir);
+	allow_list(l, o->ca_dir, ","); /* net/tlsrules says what is missing */
+}
+
+static int restrict_files(const struct options *o, const struct files *files, int *version, struct err *err)
+{
+	struct landlock l;
+
+	landlock_begin(&l);
+	*version = l.version;
+	if (l.version > 0) {
+		allow_system(&l);
+		allow_options(&l, o);
+		for (size_t i = 0; i < files->count; i++)
+			landlock_allow_file(&l, files->entries[i].path);
+	}
+	return landlock_restrict(&l, err);
+}
+
+/*
+ * A program with sanitizers or coverage built in does what kscaled does not: the leak sanitizer
+ * makes a process that traces this one, coverage writes files at the end, reports run a symbolizer.
+ */
+#ifdef INSTRUMENTED
+#define IS_INSTRUMENTED true
+#else
+#define IS_INSTRUMENTED false
+#endif
+
+void sandbox_enter(const struct options *o, const struct files *files)
+{
+	struct err no_files = { 0 }, no_calls = { 0 };
+	int version, failed_files, failed_calls;
+
+	if (!o->sandbox || IS_INSTRUMENTED) {
+		log_info(SUBJECT, "off: %s",
+			o->sandbox ? "this build has sanitizers or coverage in it" : "by option sandbox");
+		return;
+	}
+	/* Files first: the other refuses the calls for it. */
+	failed_files = restrict_files(o, files, &version, &no_files);
+	failed_calls = syscallfilter_enter(&no_calls);
+	if (failed_files && failed_calls)
+		log_warn(SUBJECT, "none: %s; %s", no_files.msg, no_calls.msg);
+	else if (failed_files)
+		log_warn(SUBJECT, "system calls by seccomp; all files: %s", no_files.msg);
+	else if (failed_calls)
+		log_warn(SUBJECT, "files by Landlock, version %d; all system calls: %s", version, no_calls.msg);
+	else
+		log_info(SUBJECT, "files by Landlock, version %d; system calls by seccomp", version);
+}
