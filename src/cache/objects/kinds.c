@@ -241,7 +241,7 @@ static struct kind_entry *make(struct kinds *k, const char *namespace_, const ch
 	struct shares_hold share = { 0 };
 	struct kind_entry *e;
 
-	if (!shares_take(&k->missing, &share, namespace_, 1))
+	if (!shares_take(&k->missing, &share, namespace_ ? namespace_ : "", 1))
 		return NULL;
 	e = mem_zalloc(sizeof(*e));
 	e->share = share;

@@ -46,11 +46,11 @@ void kinds_free(struct kinds *k);
 void kinds_listen(struct kinds *k, kinds_fn fn, void *arg); /* one listener */
 
 /*
- * Starts looking when it is not known, for this namespace. group and version are names (DNS), as
- * validate_for_reconcile has them. *out (may be NULL) is set for KIND_PRESENT. KIND_MISSING: *err
- * (may be NULL) is ERR_MISSING, "no kind Rollout in argoproj.io/v1alpha1: is its CRD installed?".
- * KIND_UNREAD: ERR_TEMPORARY with the reason when something is wrong (`*wrong`), else the first
- * answer is awaited.
+ * Starts looking when it is not known, for this namespace (NULL: an object that has none). group
+ * and version are names (DNS), as validate_for_reconcile has them. *out (may be NULL) is set for
+ * KIND_PRESENT. KIND_MISSING: *err (may be NULL) is ERR_MISSING, "no kind Rollout in
+ * argoproj.io/v1alpha1: is its CRD installed?". KIND_UNREAD: ERR_TEMPORARY with the reason when
+ * something is wrong (`*wrong`), else the first answer is awaited.
  */
 enum kind_state kinds_get(struct kinds *k, const char *namespace_, const char *group, const char *version,
 	const char *kind, struct kind *out, bool *wrong, struct err *err);

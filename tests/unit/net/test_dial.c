@@ -167,12 +167,14 @@ struct dialled {
 	int calls;
 	int fd;
 	struct err err;
+	struct descriptors_hold hold;
 };
 
 static void on_dialled(void *arg, int fd, const struct err *err)
 {
 	struct dialled *d = arg;
 
+	descriptors_give(&d->hold, 0);
 	d->calls++;
 	d->fd = fd;
 	if (err)
@@ -188,7 +190,7 @@ static void connects_and_tunes(void **state)
 	int value = 0;
 	socklen_t len = sizeof(value);
 
-	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &(struct descriptors_hold){ 0 }, on_dialled, &d);
+	dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &d.hold, on_dialled, &d);
 	assert_int_equal(d.calls, 0);
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
@@ -205,7 +207,7 @@ static void refused_is_said(void **state)
 	struct fixture *f = *state;
 	struct dialled d = { .fd = -1 };
 
-	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, &(struct descriptors_hold){ 0 }, on_dialled, &d);
+	dial_start(f->loop, "127.0.0.1", fixture_dead_port(), 5000, &d.hold, on_dialled, &d);
 	UNTIL(f, d.calls == 1);
 	assert_int_equal(d.fd, -1);
 	assert_int_equal(d.err.kind, ERR_TEMPORARY);
@@ -221,7 +223,7 @@ static void the_second_address_helps(void **state)
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
 	nameserver_start(f, &ns);
-	dial_start(f->loop, "two.test", listen_port(server), 5000, &(struct descriptors_hold){ 0 }, on_dialled,
+	dial_start(f->loop, "two.test", listen_port(server), 5000, &d.hold, on_dialled,
 		&d); /* nobody listens on 127.0.0.2 */
 	UNTIL(f, d.calls == 1);
 	assert_true(d.fd >= 0);
@@ -249,8 +251,8 @@ static void time_ends_every_phase(void **state)
 		clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		connect(clients[i], (const struct sockaddr *)&sin, sizeof(sin));
 	}
-	dial_start(f->loop, "silent.test", 80, 50, &(struct descriptors_hold){ 0 }, on_dialled, &lookup);
-	dial_start(f->loop, "127.0.0.1", port, 50, &(struct descriptors_hold){ 0 }, on_dialled, &connect_phase);
+	dial_start(f->loop, "silent.test", 80, 50, &lookup.hold, on_dialled, &lookup);
+	dial_start(f->loop, "127.0.0.1", port, 50, &connect_phase.hold, on_dialled, &connect_phase);
 	UNTIL(f, lookup.calls && connect_phase.calls);
 	assert_string_equal(lookup.err.msg, "looking up the name: timed out");
 	assert_int_equal(connect_phase.fd, -1);
@@ -277,9 +279,9 @@ static void unix_sockets(void **state)
 	long_path[sizeof(long_path) - 1] = '\0';
 	assert_int_equal(bind(server, (const struct sockaddr *)&sun, sizeof(sun)), 0);
 	listen(server, 5);
-	dial_start(f->loop, sun.sun_path, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &good);
-	dial_start(f->loop, missing, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &bad);
-	dial_start(f->loop, long_path, 0, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &too_long);
+	dial_start(f->loop, sun.sun_path, 0, 5000, &good.hold, on_dialled, &good);
+	dial_start(f->loop, missing, 0, 5000, &bad.hold, on_dialled, &bad);
+	dial_start(f->loop, long_path, 0, 5000, &too_long.hold, on_dialled, &too_long);
 	assert_int_equal(good.calls + bad.calls + too_long.calls, 0);
 	UNTIL(f, good.calls && bad.calls && too_long.calls);
 	assert_true(good.fd >= 0);
@@ -335,8 +337,8 @@ static void cancelled_dials_never_call_back(void **state)
 	int server = listen_tcp("127.0.0.1", 0, &err);
 
 	for (int turns = 0; turns < 6; turns++) { /* in each phase, connected but not told included */
-		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000,
-			&(struct descriptors_hold){ 0 }, on_dialled, &d);
+		struct dial *dial = dial_start(f->loop, "127.0.0.1", listen_port(server), 5000, &d.hold, on_dialled,
+			&d);
 
 		for (int i = 0; i < turns && d.calls == 0; i++)
 			loop_turn(f->loop);

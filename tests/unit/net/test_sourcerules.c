@@ -175,11 +175,13 @@ static void on_dialled(void *arg, int fd, const struct err *err)
 
 static struct ended dialled(struct loop *loop, const char *host, uint16_t port)
 {
+	struct descriptors_hold hold = { 0 };
 	struct ended e = { 0 };
 
-	dial_start(loop, host, port, 5000, &(struct descriptors_hold){ 0 }, on_dialled, &e);
+	dial_start(loop, host, port, 5000, &hold, on_dialled, &e);
 	while (!e.told)
 		loop_turn(loop);
+	descriptors_give(&hold, 0);
 	return e;
 }
 
