@@ -10,7 +10,7 @@ from rig.process import free_port
 from rig.waiting import eventually
 
 OPTIONS = ("kubeconfig namespace watch-namespace bind-address secure-port status-address service-name tls-cert-file tls-private-key-file leader-elect lease-name lease-duration "
-           "renew-deadline retry-period identity state-dir keda-namespace take-over allow-local-sources metrics-max-age metrics-deadline log-level log-format config").split()
+           "renew-deadline retry-period identity state-dir keda-namespace take-over allow-local-sources sandbox metrics-max-age metrics-deadline log-level log-format config").split()
 
 
 def test_help_and_version():
