@@ -60,10 +60,11 @@ class Audit:
         for event in self._events():
             reference = event.get("objectRef", {})
             right = (event["verb"], reference.get("resource", ""), reference.get("subresource", ""), reference.get("apiGroup", ""))
-            if event.get("annotations", {}).get("authorization.k8s.io/decision") == "allow":
-                if reference:
-                    self.used.add(right)
-                continue
+            decision = event.get("annotations", {}).get("authorization.k8s.io/decision")
+            if decision == "allow" and reference:
+                self.used.add(right)
+            if decision != "forbid":
+                continue  # allowed; or never decided, as what a server that has too much to do puts off (429)
             when = datetime.datetime.fromisoformat(event["requestReceivedTimestamp"]).timestamp()
             if any(begin <= when <= end for begin, end in unsettled):
                 continue
