@@ -91,36 +91,6 @@ static void put(struct resolve *r, const char *source, const char *parameter, co
 
 /* ---- Keys ---- */
 
-static bool is_restricted(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_)
-{
-	return kind == KEYDATA_SECRET && lookup->restrict_secrets && strcmp(namespace_, lookup->cluster_namespace) != 0;
-}
-
-static enum reference_state deny(const struct auth_lookup *lookup, const char *namespace_, const char *name,
-	struct err *err)
-{
-	err_set(err, ERR_DENIED,
-		"Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_,
-		name, lookup->cluster_namespace);
-	return REFERENCE_DENIED;
-}
-
-enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
-	const char *name, const char *key, const char **out, struct err *err)
-{
-	if (is_restricted(lookup, kind, namespace_))
-		return deny(lookup, namespace_, name, err);
-	return lookup->key(lookup->arg, kind, namespace_, name, key, out, err);
-}
-
-enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
-	const char *name, const struct strmap **out, struct err *err)
-{
-	if (is_restricted(lookup, kind, namespace_))
-		return deny(lookup, namespace_, name, err);
-	return lookup->all(lookup->arg, kind, namespace_, name, out, err);
-}
-
 static void take_key(struct resolve *r, const char *source, const char *parameter, enum keydata_kind kind,
 	const char *name, const char *key)
 {
@@ -416,25 +386,6 @@ static void take_all(struct resolve *r)
 	from_env(r, "env");
 	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
 		sources[i].take(r, sources[i].name);
-}
-
-int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
-	const struct triggerauth **out, struct err *err)
-{
-	bool named = trigger->auth_kind && *trigger->auth_kind,
-	     cluster = named && strcmp(trigger->auth_kind, TRIGGERAUTH_CLUSTER_KIND) == 0;
-
-	*out = NULL;
-	if (!trigger->auth_name || !*trigger->auth_name)
-		return 0;
-	if (named && !cluster && strcmp(trigger->auth_kind, TRIGGERAUTH_KIND) != 0)
-		return err_set(err, ERR_INVALID,
-			"authenticationRef.kind \"%s\" is unknown: " TRIGGERAUTH_KIND " or " TRIGGERAUTH_CLUSTER_KIND,
-			trigger->auth_kind);
-	return lookup->triggerauth(lookup->arg, cluster, of->meta->namespace_, trigger->auth_name, out, err) ==
-			REFERENCE_FOUND
-		? 0
-		: -1;
 }
 
 int auth_params(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,

@@ -2,9 +2,14 @@
 #ifndef CACHE_AUTH_AUTH_PARTS_H
 #define CACHE_AUTH_AUTH_PARTS_H
 
-/* What auth.c and auth_environment.c, the two halves of cache/auth/auth.h, say to each other. */
+/*
+ * What the three files of cache/auth/auth.h say to each other: auth.c takes parameters from the
+ * sources, auth_environment.c from the target's container; both ask by auth_lookup.c.
+ */
 
 #include "cache/auth/auth.h"
+
+/* ---- auth_lookup.c ---- */
 
 /* The look-up's key and all, with the rule of restricted Secrets. */
 enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
@@ -18,6 +23,8 @@ enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kin
  */
 int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,
 	const struct triggerauth **out, struct err *err);
+
+/* ---- auth_environment.c ---- */
 
 /* crd/workload's environment with Secrets and ConfigMaps of the object's namespace. */
 int auth_variables(const struct auth_lookup *lookup, const struct scaled *of, const struct workload *target,

@@ -10,6 +10,107 @@
 
 #define ALL_KEYS ""
 
+/* ---- Wanting ---- */
+
+static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
+{
+	struct referenced *o = references_object_find(r, kind, namespace_, name);
+
+	if (o)
+		return o;
+	o = mem_zalloc(sizeof(*o));
+	o->place = references_watch_place(r, kind, namespace_);
+	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	o->name = strrchr(o->key, '/') + 1;
+	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
+	references_watch_add(o);
+	return o;
+}
+
+static void object_free(struct referenced *o)
+{
+	struct references *r = o->place->r;
+
+	HASH_DELETE(hh, r->objects, o);
+	references_object_read_stop(o);
+	references_watch_remove(o);
+	references_object_forget(o);
+	free(o->wanted);
+	free(o->version);
+	free(o->key);
+	free(o);
+}
+
+/* A key of which nothing was kept until now. */
+static void become_known(struct wanted_key *w)
+{
+	struct referenced *o = w->object;
+
+	w->known = o->state == REFERENCE_MISSING ||
+		(o->state == REFERENCE_FOUND && references_object_wants_all(o) && o->wanted[0]->known);
+	if (w->known || o->state == REFERENCE_UNREAD)
+		return;
+	o->incomplete = true;
+	references_object_read(o);
+}
+
+static struct wanted_key *want(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name,
+	const char *key)
+{
+	struct referenced *o = object_get(r, kind, namespace_, name);
+	struct wanted_key *w;
+	bool found;
+	size_t at = references_object_key_at(o, key, &found);
+
+	if (found)
+		return o->wanted[at];
+	w = mem_zalloc(sizeof(*w));
+	w->object = o;
+	w->key = mem_dup(key);
+	holders_add(&r->holders, &w->held, NULL);
+	o->wanted = mem_resize(o->wanted, o->wanted_count + 1, sizeof(*o->wanted));
+	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
+	o->wanted[at] = w;
+	o->wanted_count++;
+	become_known(w);
+	return w;
+}
+
+/* Values that nobody wants any more. */
+static void trim(struct referenced *o)
+{
+	for (size_t i = o->data.count; i-- > 0;)
+		if (!references_object_wants(o, o->data.pairs[i].key))
+			strmap_remove_secret(&o->data, o->data.pairs[i].key);
+	for (size_t i = o->unreadable.count; i-- > 0;)
+		if (!references_object_wants(o, o->unreadable.pairs[i].key))
+			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
+}
+
+/* holders_init's on_unheld: nobody asks for it any more; with its last key the object is freed */
+static void unwant(void *references, struct held *wanted)
+{
+	struct wanted_key *w = (struct wanted_key *)wanted;
+	struct referenced *o = w->object;
+	bool found;
+	size_t at = references_object_key_at(o, w->key, &found);
+
+	(void)references;
+	o->wanted_count--;
+	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
+	if (o->wanted_count == 0) {
+		object_free(o);
+	} else if (!*w->key) {
+		trim(o);
+	} else if (!references_object_wants_all(o)) {
+		strmap_remove_secret(&o->data, w->key);
+		strmap_remove(&o->unreadable, w->key);
+	}
+	free(w->key);
+	free(w);
+}
+
 /* ---- Asking ---- */
 
 /*
@@ -48,7 +149,7 @@ static struct wanted_key *ask_for(struct references *r, struct object *owner, en
 
 	if (!is_possible(kind, namespace_, name, err))
 		return NULL;
-	w = references_object_want(r, kind, namespace_, name, key);
+	w = want(r, kind, namespace_, name, key);
 	if (owner->holdings.count < REFERENCES_PER_OWNER_MAX || holdings_has(owner, &w->held)) {
 		holdings_take(owner, &w->held);
 		return w;
@@ -144,7 +245,7 @@ struct references *references_new(struct kube *kube)
 	struct references *r = mem_zalloc(sizeof(*r));
 
 	r->kube = kube;
-	holders_init(&r->holders, references_object_unwant, r);
+	holders_init(&r->holders, unwant, r);
 	return r;
 }
 

@@ -13,6 +13,24 @@
 
 #define READ_FAILURES_TOLD 3 /* in a row; what passes by itself is no news */
 
+/* ---- Where it is ---- */
+
+struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
+	const char *name)
+{
+	MEM_AUTO char *key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
+	struct referenced *o;
+
+	HASH_FIND_STR(r->objects, key, o);
+	return o;
+}
+
+char *references_object_collection(const struct reference_place *place)
+{
+	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_,
+		place->kind == KEYDATA_SECRET ? "secrets" : "configmaps");
+}
+
 /* ---- Telling ---- */
 
 void references_object_tell_waiting(struct referenced *o)
@@ -24,8 +42,7 @@ void references_object_tell_waiting(struct referenced *o)
 
 /* ---- Which keys ---- */
 
-/* Where the key is, or belongs. */
-static size_t key_at(const struct referenced *o, const char *key, bool *found)
+size_t references_object_key_at(const struct referenced *o, const char *key, bool *found)
 {
 	size_t low = 0, high = o->wanted_count;
 
@@ -43,33 +60,33 @@ static size_t key_at(const struct referenced *o, const char *key, bool *found)
 	return *found ? high : low;
 }
 
-static bool wants_all(const struct referenced *o)
+bool references_object_wants_all(const struct referenced *o)
 {
 	return o->wanted_count > 0 && !*o->wanted[0]->key;
 }
 
-static bool is_wanted(void *arg, const char *key)
+bool references_object_wants(void *arg, const char *key)
 {
 	const struct referenced *o = arg;
 	bool found;
 
-	if (wants_all(o))
+	if (references_object_wants_all(o))
 		return true;
-	key_at(o, key, &found);
+	references_object_key_at(o, key, &found);
 	return found;
 }
 
 /* ---- Taking in ---- */
 
 /* Whatever a read that is under way brings, we know it by now. */
-static void read_stop(struct referenced *o)
+void references_object_read_stop(struct referenced *o)
 {
 	refetch_free(o->read);
 	o->read = NULL;
 	err_keep(&o->trouble, NULL);
 }
 
-static void forget_values(struct referenced *o)
+void references_object_forget(struct referenced *o)
 {
 	strmap_done_secret(&o->data);
 	strmap_done(&o->unreadable);
@@ -80,7 +97,7 @@ static void settle(struct referenced *o, enum reference_state state)
 {
 	o->state = state;
 	o->incomplete = false;
-	read_stop(o);
+	references_object_read_stop(o);
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->known = true;
 	for (size_t i = 0; i < o->wanted_count; i++)
@@ -93,7 +110,7 @@ void references_object_gone(struct referenced *o, const struct reference_watch *
 {
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->news = o->state != REFERENCE_MISSING;
-	forget_values(o);
+	references_object_forget(o);
 	o->source = from;
 	settle(o, REFERENCE_MISSING);
 }
@@ -148,7 +165,7 @@ void references_object_take(struct referenced *o, const struct reference_watch *
 			o->source = from;
 		return;
 	}
-	if (keydata_decode(o->place->kind, json, is_wanted, o, &data, &unreadable, &err) < 0) {
+	if (keydata_decode(o->place->kind, json, references_object_wants, o, &data, &unreadable, &err) < 0) {
 		strmap_done_secret(&data);
 		strmap_done(&unreadable);
 		set_trouble(o, &err, LOG_LEVEL_ERROR, "does not decode and is left alone");
@@ -156,7 +173,7 @@ void references_object_take(struct referenced *o, const struct reference_watch *
 	}
 	for (size_t i = 0; i < o->wanted_count; i++)
 		o->wanted[i]->news = is_news(o->wanted[i], &data, &unreadable);
-	forget_values(o);
+	references_object_forget(o);
 	o->data = data;
 	o->unreadable = unreadable;
 	o->source = from;
@@ -195,121 +212,11 @@ static void on_read(void *arg, const json_t *json, const struct err *err, unsign
 
 void references_object_read(struct referenced *o)
 {
-	MEM_AUTO char *collection = references_watch_path(o->place);
+	MEM_AUTO char *collection = references_object_collection(o->place);
 	MEM_AUTO char *path = mem_printf("%s/%s", collection, o->name);
 
 	if (o->read)
 		return;
 	o->read = refetch_new(o->place->r->kube, path, on_read, o);
 	refetch_now(o->read);
-}
-
-/* ---- Wanting ---- */
-
-struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
-	const char *name)
-{
-	MEM_AUTO char *key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
-	struct referenced *o;
-
-	HASH_FIND_STR(r->objects, key, o);
-	return o;
-}
-
-static struct referenced *object_get(struct references *r, enum keydata_kind kind, const char *namespace_,
-	const char *name)
-{
-	struct referenced *o = references_object_find(r, kind, namespace_, name);
-
-	if (o)
-		return o;
-	o = mem_zalloc(sizeof(*o));
-	o->place = references_watch_place(r, kind, namespace_);
-	o->key = mem_printf("%s/%s/%s", keydata_kind_name(kind), namespace_, name);
-	o->name = strrchr(o->key, '/') + 1;
-	HASH_ADD_KEYPTR(hh, r->objects, o->key, strlen(o->key), o);
-	references_watch_add(o);
-	return o;
-}
-
-static void object_free(struct referenced *o)
-{
-	struct references *r = o->place->r;
-
-	HASH_DELETE(hh, r->objects, o);
-	read_stop(o);
-	references_watch_remove(o);
-	forget_values(o);
-	free(o->wanted);
-	free(o->version);
-	free(o->key);
-	free(o);
-}
-
-/* A key of which nothing was kept until now. */
-static void become_known(struct wanted_key *w)
-{
-	struct referenced *o = w->object;
-
-	w->known = o->state == REFERENCE_MISSING ||
-		(o->state == REFERENCE_FOUND && wants_all(o) && o->wanted[0]->known);
-	if (w->known || o->state == REFERENCE_UNREAD)
-		return;
-	o->incomplete = true;
-	references_object_read(o);
-}
-
-struct wanted_key *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
-	const char *name, const char *key)
-{
-	struct referenced *o = object_get(r, kind, namespace_, name);
-	struct wanted_key *w;
-	bool found;
-	size_t at = key_at(o, key, &found);
-
-	if (found)
-		return o->wanted[at];
-	w = mem_zalloc(sizeof(*w));
-	w->object = o;
-	w->key = mem_dup(key);
-	holders_add(&r->holders, &w->held, NULL);
-	o->wanted = mem_resize(o->wanted, o->wanted_count + 1, sizeof(*o->wanted));
-	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
-	o->wanted[at] = w;
-	o->wanted_count++;
-	become_known(w);
-	return w;
-}
-
-/* Values that nobody wants any more. */
-static void trim(struct referenced *o)
-{
-	for (size_t i = o->data.count; i-- > 0;)
-		if (!is_wanted(o, o->data.pairs[i].key))
-			strmap_remove_secret(&o->data, o->data.pairs[i].key);
-	for (size_t i = o->unreadable.count; i-- > 0;)
-		if (!is_wanted(o, o->unreadable.pairs[i].key))
-			strmap_remove(&o->unreadable, o->unreadable.pairs[i].key);
-}
-
-void references_object_unwant(void *references, struct held *wanted)
-{
-	struct wanted_key *w = (struct wanted_key *)wanted;
-	struct referenced *o = w->object;
-	bool found;
-	size_t at = key_at(o, w->key, &found);
-
-	(void)references;
-	o->wanted_count--;
-	memmove(o->wanted + at, o->wanted + at + 1, (o->wanted_count - at) * sizeof(*o->wanted));
-	if (o->wanted_count == 0) {
-		object_free(o);
-	} else if (!*w->key) {
-		trim(o);
-	} else if (!wants_all(o)) {
-		strmap_remove_secret(&o->data, w->key);
-		strmap_remove(&o->unreadable, w->key);
-	}
-	free(w->key);
-	free(w);
 }

@@ -5,10 +5,10 @@
 /*
  * What the three files of cache/auth/references say to each other; nobody else includes it.
  *
- *   references.c         what is asked, and the answers
- *   references_object.c  one object: its values, who is told, the GET for a key wanted late
+ *   references.c         which keys are wanted, and the answers
  *   references_watch.c   places (a kind in a namespace), and by which watches their objects are
  *                        seen
+ *   references_object.c  one object: its values, who is told, the GET for a key wanted late
  */
 
 #include "base/hash.h"
@@ -86,21 +86,24 @@ struct references {
 /* NULL */
 struct referenced *references_object_find(const struct references *r, enum keydata_kind kind, const char *namespace_,
 	const char *name);
-struct wanted_key *references_object_want(struct references *r, enum keydata_kind kind, const char *namespace_,
-	const char *name, const char *key);
-/* holders_init's on_unheld: nobody asks for it any more; with its last key the object is freed */
-void references_object_unwant(void *references, struct held *wanted);
+char *references_object_collection(const struct reference_place *place); /* its path; the caller owns it */
+
+/* Where the wanted key is, or belongs. */
+size_t references_object_key_at(const struct referenced *o, const char *key, bool *found);
+bool references_object_wants(void *referenced, const char *key);
+bool references_object_wants_all(const struct referenced *o);
 
 void references_object_take(struct referenced *o, const struct reference_watch *from /* NULL: a read */,
 	const json_t *json);
 void references_object_gone(struct referenced *o, const struct reference_watch *from /* NULL: a read */);
 void references_object_read(struct referenced *o); /* by a GET, until it succeeds */
+void references_object_read_stop(struct referenced *o);
+void references_object_forget(struct referenced *o); /* its values */
 void references_object_tell_waiting(struct referenced *o);
 
 /* ---- references_watch.c ---- */
 
 struct reference_place *references_watch_place(struct references *r, enum keydata_kind kind, const char *namespace_);
-char *references_watch_path(const struct reference_place *place); /* of the collection; the caller owns it */
 void references_watch_add(struct referenced *o);    /* it is in its place's list: sees to it that it is seen */
 void references_watch_remove(struct referenced *o); /* out of its place, which goes with the last one */
 

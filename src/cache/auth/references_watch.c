@@ -23,8 +23,6 @@
 #define WHOLE_GIVE_UP_MS 30000 /* one that worked: an API server that has just started may not know our rights yet */
 #define WHOLE_PAGE       20    /* of objects that may have 1 MiB each */
 
-static const char *const resources[] = { [KEYDATA_SECRET] = "secrets", [KEYDATA_CONFIG_MAP] = "configmaps" };
-
 static void on_object(void *arg, const json_t *json);
 static void on_deleted(void *arg, const json_t *json);
 static void on_synced(void *arg);
@@ -39,11 +37,6 @@ static const struct informer_events events = {
 
 /* ---- Views ---- */
 
-char *references_watch_path(const struct reference_place *place)
-{
-	return mem_printf("/api/v1/namespaces/%s/%s", place->namespace_, resources[place->kind]);
-}
-
 static char *subject_of(const struct reference_watch *view)
 {
 	if (view->only)
@@ -54,7 +47,7 @@ static char *subject_of(const struct reference_watch *view)
 static struct reference_watch *view_new(struct reference_place *place, struct referenced *only)
 {
 	struct reference_watch *view = mem_zalloc(sizeof(*view));
-	MEM_AUTO char *path = references_watch_path(place);
+	MEM_AUTO char *path = references_object_collection(place);
 	struct informer_config config = {
 		.path = path,
 		.name = only ? only->name : NULL,

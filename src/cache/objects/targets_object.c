@@ -23,6 +23,14 @@ struct target *targets_object_find(struct targets *t, const char *key)
 	return target;
 }
 
+char *targets_object_collection(const char *group, const char *version, const char *resource, const char *namespace_)
+{
+	MEM_AUTO char *root = *group ? mem_printf("/apis/%s/%s", group, version) : mem_printf("/api/%s", version);
+
+	return namespace_ ? mem_printf("%s/namespaces/%s/%s", root, namespace_, resource)
+			  : mem_printf("%s/%s", root, resource);
+}
+
 /* ---- Telling ---- */
 
 void targets_object_tell(struct target *target)
@@ -165,7 +173,7 @@ static void on_scale(void *arg, const json_t *scale, const struct err *err, unsi
 static struct refetch *refetch_of(struct target *target, const char *subresource, refetch_fn fn)
 {
 	const struct target_place *place = target->place;
-	MEM_AUTO char *collection = targets_watch_path(place->group, place->version, place->resource,
+	MEM_AUTO char *collection = targets_object_collection(place->group, place->version, place->resource,
 		target->namespace_);
 	MEM_AUTO char *path = mem_printf("%s/%s%s", collection, target->name, subresource);
 

@@ -72,6 +72,8 @@ struct targets {
 
 /* targets_object.c */
 struct target *targets_object_find(struct targets *t, const char *key);
+/* path of a collection; namespace_ NULL: everywhere; the caller owns it */
+char *targets_object_collection(const char *group, const char *version, const char *resource, const char *namespace_);
 /* its owners; who is told only takes note, and never calls back into this module from there */
 void targets_object_tell(struct target *target);
 void targets_object_missing(struct target *target);
@@ -86,8 +88,6 @@ void targets_object_poll(struct target *target); /* its /scale, now and then */
 void targets_object_scale_stop(struct target *target);
 
 /* targets_watch.c */
-/* of a collection; NULL: everywhere; the caller owns it */
-char *targets_watch_path(const char *group, const char *version, const char *resource, const char *namespace_);
 struct target_place *targets_watch_get(struct targets *t, const struct target_ref *ref);
 void targets_watch_free(struct target_place *place);
 void targets_watch_start(void *place);

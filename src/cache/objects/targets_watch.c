@@ -136,14 +136,6 @@ static void on_trouble(void *arg, const struct err *err)
 	tell_unread(place);
 }
 
-char *targets_watch_path(const char *group, const char *version, const char *resource, const char *namespace_)
-{
-	MEM_AUTO char *root = *group ? mem_printf("/apis/%s/%s", group, version) : mem_printf("/api/%s", version);
-
-	return namespace_ ? mem_printf("%s/namespaces/%s/%s", root, namespace_, resource)
-			  : mem_printf("%s/%s", root, resource);
-}
-
 void targets_watch_start(void *arg)
 {
 	struct target_place *place = arg;
@@ -173,7 +165,7 @@ struct target_place *targets_watch_get(struct targets *t, const struct target_re
 	place->group = mem_dup(ref->group);
 	place->version = mem_dup(ref->version);
 	place->resource = mem_dup(ref->resource);
-	place->path = targets_watch_path(ref->group, ref->version, ref->resource, namespace_);
+	place->path = targets_object_collection(ref->group, ref->version, ref->resource, namespace_);
 	place->grant = mem_printf("kscaled may not scale %s%s%s: apply `kscaled manifests` with it among the "
 				  "--scale-kinds",
 		ref->resource, *ref->group ? "." : "", ref->group);
