@@ -13,27 +13,12 @@
 #include "cli/plaintext.h"
 #include "cli/table.h"
 
-#define INDENT        10
 #define PROMPT_ROWS   1 /* what the shell writes below */
 #define CHANGES_LEAST 3
 #define HOUR_MS       3600000
 #define DAY_MS        (24 * HOUR_MS)
 
 /* ---- Values ---- */
-
-/* A number as people write it: no more digits than needed. */
-const char *explaintext_number(const json_t *object, const char *key, char text[32])
-{
-	const json_t *value = json_object_get(object, key);
-
-	if (json_is_integer(value))
-		snprintf(text, 32, "%lld", (long long)json_integer_value(value));
-	else if (json_is_real(value))
-		snprintf(text, 32, "%.6g", json_real_value(value));
-	else
-		strcpy(text, "?");
-	return text;
-}
 
 static int64_t time_of(const json_t *object, const char *key)
 {
@@ -42,24 +27,6 @@ static int64_t time_of(const json_t *object, const char *key)
 	if (*json_str_or_empty(object, key))
 		timestamp_parse(json_str_or_empty(object, key), &unix_ms, NULL);
 	return unix_ms;
-}
-
-/* "3.2 s", "4 min", "5 h", "6 d" */
-const char *explaintext_age(double seconds, char text[32])
-{
-	if (seconds < 0)
-		seconds = 0;
-	if (seconds < 10)
-		snprintf(text, 32, "%.1f s", seconds);
-	else if (seconds < 120)
-		snprintf(text, 32, "%.0f s", seconds);
-	else if (seconds < 7200)
-		snprintf(text, 32, "%.0f min", seconds / 60);
-	else if (seconds < 2 * 86400)
-		snprintf(text, 32, "%.0f h", seconds / 3600);
-	else
-		snprintf(text, 32, "%.0f d", seconds / 86400);
-	return text;
 }
 
 /* "10:00:05Z"; with its day when that is not today's. */
@@ -72,18 +39,6 @@ static const char *clock_of(const struct explaintext_page *p, int64_t unix_ms, c
 		return "?";
 	strftime(text, 64, unix_ms / DAY_MS == p->now_unix_ms / DAY_MS ? "%H:%M:%SZ" : "%m-%d %H:%M:%SZ", &tm);
 	return text;
-}
-
-/* Every line through here, so that none is longer than the screen. */
-void explaintext_field(const struct explaintext_page *p, const char *label, const char *text)
-{
-	plaintext_put_field(p->out, label, text, INDENT, p->screen->columns);
-}
-
-void explaintext_field_of(const struct explaintext_page *p, const char *label, struct buf *text)
-{
-	explaintext_field(p, label, buf_text(text));
-	buf_done(text);
 }
 
 /* ---- The object ---- */

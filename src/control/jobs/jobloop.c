@@ -205,13 +205,13 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 	const struct jobs_decision *d)
 {
 	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
-	bool was_active = status_says(work, "Active");
+	bool was_active = work_says(work, "Active");
 
 	jobconditions_after_tick(sj, facts, d, facts->now_unix_ms, wanted);
-	if (status_says(work, "Active") && !was_active)
+	if (work_says(work, "Active") && !was_active)
 		recorder_event(work, "Normal", "ScaledJobActive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is active");
-	if (was_active && !status_says(work, "Active"))
+	if (was_active && !work_says(work, "Active"))
 		recorder_event(work, "Normal", "ScaledJobInactive", "%s",
 			d->active_message ? d->active_message : "ScaledJob is inactive");
 	status_write(work);

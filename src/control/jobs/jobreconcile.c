@@ -51,7 +51,7 @@ static bool conclude(struct work *work, const struct scaledjob *sj, const struct
 		.metric_count = err ? 0 : desired->metric_count,
 	};
 	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
-	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused");
+	bool was_ready = work_says(work, "Ready"), was_paused = work_says(work, "Paused");
 
 	jobconditions_after_reconcile(sj, &outcome, timestamp_now_ms(), wanted);
 	return recorder_turn(work, was_ready, was_paused);
@@ -80,7 +80,7 @@ static void stop_loop(struct work *work)
 
 static void report_success(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
 {
-	bool was_paused = status_wanted(work, &sj->status) && status_says(work, "Paused");
+	bool was_paused = status_wanted(work, &sj->status) && work_says(work, "Paused");
 
 	polling_follow(work, desired->annotations, conclude_well(work, sj, desired), was_paused);
 }

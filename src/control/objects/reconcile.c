@@ -189,8 +189,8 @@ static bool conclude(struct work *work, const struct scaledobject *so, const str
 {
 	struct reconcile_outcome outcome = outcome_of(desired, err);
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
-	bool was_ready = status_says(work, "Ready"), was_paused = status_says(work, "Paused"),
-	     was_falling_back = status_says(work, "Fallback"), became_ready;
+	bool was_ready = work_says(work, "Ready"), was_paused = work_says(work, "Paused"),
+	     was_falling_back = work_says(work, "Fallback"), became_ready;
 
 	outcome.hpa = hpa_of(work, so, wanted);
 	conditions_after_reconcile(so, &outcome, timestamp_now_ms(), wanted);
@@ -216,7 +216,7 @@ static bool conclude_well(struct work *work, const struct scaledobject *so, cons
 
 static void report_success(struct work *work, const struct scaledobject *so, const struct desired *desired)
 {
-	bool was_paused = status_wanted(work, &so->status) && status_says(work, "Paused");
+	bool was_paused = status_wanted(work, &so->status) && work_says(work, "Paused");
 	bool became_ready = conclude_well(work, so, desired);
 	struct err err = { 0 };
 

@@ -46,7 +46,7 @@ void recorder_event(struct work *work, const char *type, const char *reason, con
 
 void recorder_fallback(struct work *work, bool was)
 {
-	bool is = status_says(work, "Fallback");
+	bool is = work_says(work, "Fallback");
 
 	if (is && !was) {
 		recorder_event(work, "Normal", "ScaledObjectFallbackActivated", "ScaledObject fallback is active");
@@ -61,8 +61,8 @@ void recorder_fallback(struct work *work, bool was)
 
 bool recorder_turn(struct work *work, bool was_ready, bool was_paused)
 {
-	bool job = work->object->kind == SCALED_JOB, is_paused = status_says(work, "Paused");
-	bool became_ready = !was_ready && status_says(work, "Ready");
+	bool job = work->object->kind == SCALED_JOB, is_paused = work_says(work, "Paused");
+	bool became_ready = !was_ready && work_says(work, "Ready");
 
 	if (is_paused && !was_paused)
 		recorder_event(work, "Normal", job ? "ScaledJobPaused" : "ScaledObjectPaused", "%s is paused",

@@ -15,7 +15,7 @@ static void say_status(struct work *work, const struct scale_facts *facts, const
 	const struct scaledobject *so)
 {
 	struct scaledobject_status *wanted = status_wanted(work, &so->status);
-	bool was_falling_back = status_says(work, "Fallback");
+	bool was_falling_back = work_says(work, "Fallback");
 
 	conditions_after_tick(so, facts, d, store_hpa_named(work->control->cache->store, so), facts->now_unix_ms,
 		wanted);

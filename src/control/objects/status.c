@@ -30,13 +30,6 @@ struct scaledobject_status *status_wanted(struct work *work, const struct scaled
 	return &work->status.wanted;
 }
 
-bool status_says(const struct work *work, const char *type)
-{
-	const struct condition *c = work->status.known ? conditions_get(&work->status.wanted.conditions, type) : NULL;
-
-	return c && c->status == CONDITION_TRUE;
-}
-
 /*
  * KEDA's own CRD prunes the conditions' times; then they are not compared any more, or every tick
  * would write them again.

@@ -298,6 +298,9 @@ bool finalise_keep(struct work *work, const struct scaledobject *so);
 /* Takes KEDA's finalizer off an object of either kind; true when that was started. */
 bool finalise_release(struct work *work, const char *doing);
 
+/* work.c */
+bool work_says(const struct work *work, const char *type); /* this condition is True in what is wanted */
+
 /* status.c */
 /*
  * to be changed by decide/conditions, decide/jobs/jobconditions; taken over from the stored one at
@@ -310,7 +313,6 @@ void status_write(struct work *work); /* patches what differs from the stored on
  */
 void status_write_within(struct work *work, int64_t delay_ms);
 void status_stop(struct work *work);
-bool status_says(const struct work *work, const char *type); /* this condition is True in what is wanted */
 
 /* polling.c */
 /* starts it, or follows a changed spec; the first look comes at once */

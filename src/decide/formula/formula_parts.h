@@ -291,10 +291,10 @@ struct formula_machine {
 /* trial: with made-up values, where a division by zero says nothing. */
 int formula_run(const struct formula *f, const struct formula_value *values, bool trial, struct formula_cell *out,
 	struct err *err);
-int formula_run_wrong(struct formula_machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-int formula_run_spend(struct formula_machine *m, uint64_t steps);                 /* -1: too many */
-int formula_run_take(struct formula_machine *m, uint64_t count, uint32_t *first); /* cells; -1: too many */
-struct formula_cell formula_run_element(const struct formula_machine *m, const struct formula_cell *array,
+int formula_machine_wrong(struct formula_machine *m, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int formula_machine_spend(struct formula_machine *m, uint64_t steps);                 /* -1: too many */
+int formula_machine_take(struct formula_machine *m, uint64_t count, uint32_t *first); /* cells; -1: too many */
+struct formula_cell formula_machine_element(const struct formula_machine *m, const struct formula_cell *array,
 	uint32_t index);
 
 /* Each puts its result in *a. */

@@ -5,51 +5,15 @@
  * elements of arrays.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "decide/formula/formula_parts.h"
-
-int formula_run_wrong(struct formula_machine *m, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	formula_vwrong(m->err, (struct formula_place){ m->at->line, m->at->column }, fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
-int formula_run_spend(struct formula_machine *m, uint64_t steps)
-{
-	if (steps >= m->steps)
-		return formula_run_wrong(m, "more than %d steps", FORMULA_STEPS_MAX);
-	m->steps -= (uint32_t)steps;
-	return 0;
-}
-
-int formula_run_take(struct formula_machine *m, uint64_t count, uint32_t *first)
-{
-	*first = m->used;
-	if (count > FORMULA_CELLS_MAX - m->used)
-		return formula_run_wrong(m, "too many elements: a formula can hold about %d", FORMULA_CELLS_MAX);
-	m->used += (uint32_t)count;
-	return 0;
-}
-
-struct formula_cell formula_run_element(const struct formula_machine *m, const struct formula_cell *array,
-	uint32_t index)
-{
-	if (array->tag == TAG_ARRAY)
-		return m->cells[array->is.first + index];
-	return (struct formula_cell){ TAG_INT, 0, { .integer = array->is.integer + index } };
-}
 
 static int make_array(struct formula_machine *m, struct formula_cell *elements, uint32_t count)
 {
 	uint32_t first;
 
-	if (formula_run_spend(m, count) < 0 || formula_run_take(m, count, &first) < 0)
+	if (formula_machine_spend(m, count) < 0 || formula_machine_take(m, count, &first) < 0)
 		return -1;
 	memcpy(&m->cells[first], elements, count * sizeof(*elements));
 	*elements = (struct formula_cell){ TAG_ARRAY, count, { .first = first } };
@@ -61,14 +25,14 @@ static int take_element(struct formula_machine *m, struct formula_cell *a, const
 	int64_t at;
 
 	if (a->tag != TAG_ARRAY && a->tag != TAG_RANGE)
-		return formula_run_wrong(m, "[] takes an element of an array, not of %s", formula_values_name(a));
+		return formula_machine_wrong(m, "[] takes an element of an array, not of %s", formula_values_name(a));
 	if (formula_values_whole(m, index, &at) < 0)
 		return -1;
 	int64_t from_start = at < 0 ? at + a->len : at;
 	if (from_start < 0 || from_start >= a->len)
-		return formula_run_wrong(m, "index %lld is out of range: the array has %u elements", (long long)at,
+		return formula_machine_wrong(m, "index %lld is out of range: the array has %u elements", (long long)at,
 			a->len);
-	*a = formula_run_element(m, a, (uint32_t)from_start);
+	*a = formula_machine_element(m, a, (uint32_t)from_start);
 	return 0;
 }
 
@@ -80,9 +44,9 @@ static int loop_begin(struct formula_machine *m, const struct formula_cell *arra
 	struct formula_frame *frame = &m->frames[m->frame_count];
 
 	if (array->tag != TAG_ARRAY && array->tag != TAG_RANGE)
-		return formula_run_wrong(m, "an array is needed here, not %s", formula_values_name(array));
+		return formula_machine_wrong(m, "an array is needed here, not %s", formula_values_name(array));
 	*frame = (struct formula_frame){ .array = *array, .sum = { TAG_INT, 0, { .integer = 0 } }, .kind = kind };
-	if ((kind == LOOP_FILTER || kind == LOOP_MAP) && formula_run_take(m, array->len, &frame->kept) < 0)
+	if ((kind == LOOP_FILTER || kind == LOOP_MAP) && formula_machine_take(m, array->len, &frame->kept) < 0)
 		return -1;
 	frame->mark = m->used;
 	m->frame_count++;
@@ -109,9 +73,9 @@ static int loop_count(struct formula_machine *m, struct formula_frame *frame, co
 		return 0;
 	}
 	if (said->tag != TAG_BOOL)
-		return formula_run_wrong(m, "true or false is needed here, not %s", formula_values_name(said));
+		return formula_machine_wrong(m, "true or false is needed here, not %s", formula_values_name(said));
 	if (said->is.truth && frame->kind == LOOP_FILTER)
-		m->cells[frame->kept + frame->count] = formula_run_element(m, &frame->array, frame->index);
+		m->cells[frame->kept + frame->count] = formula_machine_element(m, &frame->array, frame->index);
 	frame->count += said->is.truth;
 	return 0;
 }
@@ -166,7 +130,7 @@ static int jumps(struct formula_machine *m, enum formula_op op, const struct for
 	if (op == OP_JUMP_IF_VALUE)
 		return top->tag != TAG_NIL;
 	if (top->tag != TAG_BOOL)
-		return formula_run_wrong(m, "true or false is needed here, not %s", formula_values_name(top));
+		return formula_machine_wrong(m, "true or false is needed here, not %s", formula_values_name(top));
 	return top->is.truth == (op == OP_JUMP_IF_TRUE);
 }
 
@@ -212,7 +176,7 @@ static int execute(struct formula_machine *m)
 	for (const struct formula_insn *at = f->code; at < end; at++) {
 		m->at = at;
 		if (--m->steps == 0)
-			return formula_run_wrong(m, "more than %d steps", FORMULA_STEPS_MAX);
+			return formula_machine_wrong(m, "more than %d steps", FORMULA_STEPS_MAX);
 		switch ((enum formula_op)at->op) {
 		case OP_PUSH: *top++ = f->constants[at->arg]; break;
 		case OP_VARIABLE: *top++ = variable(&m->values[at->arg]); break;
@@ -232,7 +196,7 @@ static int execute(struct formula_machine *m)
 			at = rc == 0 ? f->code + at->arg - 1 : at;
 			break;
 		case OP_ITEM:
-			*top++ = formula_run_element(m, &m->frames[m->frame_count - 1].array,
+			*top++ = formula_machine_element(m, &m->frames[m->frame_count - 1].array,
 				m->frames[m->frame_count - 1].index);
 			break;
 		case OP_NEXT:

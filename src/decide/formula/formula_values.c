@@ -95,15 +95,15 @@ int formula_values_whole(struct formula_machine *m, const struct formula_cell *v
 		return 0;
 	}
 	if (value->tag != TAG_FLOAT)
-		return formula_run_wrong(m, "an integer is needed here, not %s", formula_values_name(value));
+		return formula_machine_wrong(m, "an integer is needed here, not %s", formula_values_name(value));
 	bool fits = fabs(value->is.real) < WHOLE_MAX; /* not so for NaN */
 	*out = fits ? (int64_t)value->is.real : INT64_MIN;
 	if (fits || m->trial)
 		return 0;
 	if (isnan(value->is.real))
-		return formula_run_wrong(m, "0 divided by 0 is no integer");
+		return formula_machine_wrong(m, "0 divided by 0 is no integer");
 	/* what Go makes of it depends on the machine, INT64_MIN most often */
-	return formula_run_wrong(m, "%g does not fit an integer", value->is.real);
+	return formula_machine_wrong(m, "%g does not fit an integer", value->is.real);
 }
 
 /* ---- One operand ---- */
@@ -113,7 +113,7 @@ static int unary_number(struct formula_machine *m, enum formula_op op, struct fo
 	int64_t whole;
 
 	if (!is_number(a))
-		return formula_run_wrong(m, "%s takes a number, not %s", signs[op], formula_values_name(a));
+		return formula_machine_wrong(m, "%s takes a number, not %s", signs[op], formula_values_name(a));
 	switch (op) {
 	case OP_NEGATE:
 		a->tag == TAG_INT ? set_integer(a, 0 - (uint64_t)a->is.integer) : set_real(a, -a->is.real);
@@ -139,12 +139,12 @@ int formula_values_unary(struct formula_machine *m, enum formula_op op, struct f
 {
 	if (op == OP_NOT) {
 		if (a->tag != TAG_BOOL)
-			return formula_run_wrong(m, "not takes true or false, not %s", formula_values_name(a));
+			return formula_machine_wrong(m, "not takes true or false, not %s", formula_values_name(a));
 		return set_truth(a, !a->is.truth);
 	}
 	if (op == OP_LEN) {
 		if (!is_array(a))
-			return formula_run_wrong(m, "len takes an array, not %s", formula_values_name(a));
+			return formula_machine_wrong(m, "len takes an array, not %s", formula_values_name(a));
 		set_integer(a, a->len);
 		return 0;
 	}
@@ -156,7 +156,7 @@ int formula_values_unary(struct formula_machine *m, enum formula_op op, struct f
 static int divide(struct formula_machine *m, struct formula_cell *a, const struct formula_cell *b)
 {
 	if (b->is.integer == 0)
-		return formula_run_wrong(m, "%% by zero");
+		return formula_machine_wrong(m, "%% by zero");
 	/* the least integer % -1 traps in C */
 	set_integer(a, b->is.integer == -1 ? 0 : (uint64_t)(a->is.integer % b->is.integer));
 	return 0;
@@ -186,7 +186,7 @@ static int reals(struct formula_machine *m, enum formula_op op, struct formula_c
 	case OP_MULTIPLY: set_real(a, x * y); return 0;
 	case OP_DIVIDE: set_real(a, x / y); return 0;
 	case OP_POWER: set_real(a, pow(x, y)); return 0;
-	case OP_MODULO: return formula_run_wrong(m, "%% takes integers, not a float: write int(...)");
+	case OP_MODULO: return formula_machine_wrong(m, "%% takes integers, not a float: write int(...)");
 	case OP_LESS: return set_truth(a, x < y);
 	case OP_LESS_EQUAL: return set_truth(a, x <= y);
 	case OP_MORE: return set_truth(a, x > y);
@@ -208,8 +208,8 @@ static int equal(struct formula_machine *m, const struct formula_cell *a, const 
 	if (a->len != b->len)
 		return 0;
 	for (uint32_t i = 0; i < a->len; i++) {
-		struct formula_cell x = formula_run_element(m, a, i), y = formula_run_element(m, b, i);
-		int rc = formula_run_spend(m, 1) < 0 ? -1 : equal(m, &x, &y);
+		struct formula_cell x = formula_machine_element(m, a, i), y = formula_machine_element(m, b, i);
+		int rc = formula_machine_spend(m, 1) < 0 ? -1 : equal(m, &x, &y);
 		if (rc != 1)
 			return rc;
 	}
@@ -223,10 +223,10 @@ static int member(struct formula_machine *m, struct formula_cell *a, const struc
 	if (array->tag == TAG_NIL)
 		return set_truth(a, false);
 	if (!is_array(array))
-		return formula_run_wrong(m, "in takes an array, not %s", formula_values_name(array));
+		return formula_machine_wrong(m, "in takes an array, not %s", formula_values_name(array));
 	for (uint32_t i = 0; i < array->len && found == 0; i++) {
-		struct formula_cell element = formula_run_element(m, array, i);
-		found = formula_run_spend(m, 1) < 0 ? -1 : equal(m, &element, a);
+		struct formula_cell element = formula_machine_element(m, array, i);
+		found = formula_machine_spend(m, 1) < 0 ? -1 : equal(m, &element, a);
 	}
 	return found < 0 ? -1 : set_truth(a, found == 1);
 }
@@ -239,7 +239,7 @@ static int range(struct formula_machine *m, struct formula_cell *a, const struct
 		return -1;
 	uint64_t len = from <= to ? (uint64_t)to - (uint64_t)from + 1 : 0;
 	if (len >= FORMULA_RANGE_MAX || (len == 0 && from <= to))
-		return formula_run_wrong(m, "%lld..%lld is longer than %d", (long long)from, (long long)to,
+		return formula_machine_wrong(m, "%lld..%lld is longer than %d", (long long)from, (long long)to,
 			FORMULA_RANGE_MAX);
 	*a = (struct formula_cell){ TAG_RANGE, (uint32_t)len, { .integer = from } };
 	return 0;
@@ -257,7 +257,7 @@ int formula_values_binary(struct formula_machine *m, enum formula_op op, struct 
 	if (op == OP_RANGE)
 		return range(m, a, b);
 	if (!is_number(a) || !is_number(b))
-		return formula_run_wrong(m, "%s takes numbers, not %s and %s", signs[op], formula_values_name(a),
+		return formula_machine_wrong(m, "%s takes numbers, not %s and %s", signs[op], formula_values_name(a),
 			formula_values_name(b));
 	if (a->tag == TAG_INT && b->tag == TAG_INT && op != OP_DIVIDE && op != OP_POWER)
 		return integers(m, op, a, b);
@@ -282,7 +282,7 @@ static int take_number(struct formula_machine *m, struct fold *fold, const struc
 	fold->count++;
 	fold->total += real(v);
 	if (fold->op == OP_MEDIAN) {
-		if (formula_run_take(m, 1, &ignored) < 0)
+		if (formula_machine_take(m, 1, &ignored) < 0)
 			return -1;
 		set_real(&m->cells[fold->sorted + fold->count - 1], real(v));
 	}
@@ -298,15 +298,15 @@ static int take_number(struct formula_machine *m, struct fold *fold, const struc
 
 static int take(struct formula_machine *m, struct fold *fold, const struct formula_cell *v)
 {
-	if (formula_run_spend(m, 1) < 0)
+	if (formula_machine_spend(m, 1) < 0)
 		return -1;
 	if (is_number(v))
 		return take_number(m, fold, v);
 	if (!is_array(v))
-		return formula_run_wrong(m, "%s takes numbers and arrays of them, not %s", signs[fold->op],
+		return formula_machine_wrong(m, "%s takes numbers and arrays of them, not %s", signs[fold->op],
 			formula_values_name(v));
 	for (uint32_t i = 0; i < v->len; i++) {
-		struct formula_cell element = formula_run_element(m, v, i);
+		struct formula_cell element = formula_machine_element(m, v, i);
 		if (take(m, fold, &element) < 0)
 			return -1;
 	}

@@ -9,33 +9,10 @@
 #include "decide/validate/validate_parts.h"
 #include "decide/verdict.h"
 
-#define NAME_MAX_LABEL     63  /* names that become label values (keda-core.md 7.7) */
-#define NAME_MAX_SUBDOMAIN 253 /* RFC 1123 subdomain, Kubernetes' names */
+#define NAME_MAX_LABEL     63 /* names that become label values (keda-core.md 7.7) */
 #define GROUP_VERSION_SIZE 254
 
 /* ---- The target ---- */
-
-static bool is_lower_alnum(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/* A name becomes part of a URL, so nothing else may pass. */
-bool validate_is_subdomain(const char *name)
-{
-	size_t len = strlen(name);
-
-	if (len == 0 || len > NAME_MAX_SUBDOMAIN)
-		return false;
-	for (size_t i = 0; i < len; i++) {
-		char before = i == 0 ? '.' : name[i - 1], after = i + 1 == len ? '.' : name[i + 1];
-		bool joint = name[i] == '-' || name[i] == '.';
-
-		if (!is_lower_alnum(name[i]) && !(joint && before != '.' && after != '.'))
-			return false;
-	}
-	return true;
-}
 
 static bool is_kind(const char *kind)
 {

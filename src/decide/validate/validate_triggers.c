@@ -9,13 +9,6 @@
 #include "base/text.h"
 #include "decide/validate/validate.h"
 
-bool validate_is_resource_type(const char *type)
-{
-	static const char *const resources[] = { "cpu", "memory", NULL };
-
-	return type != NULL && text_is_one_of(type, resources);
-}
-
 static int check_metric_type(const struct trigger *t, size_t index, struct err *err)
 {
 	static const char *const metric_types[] = { "AverageValue", "Value", "Utilization", NULL };

@@ -2,7 +2,7 @@
 #ifndef NET_PG_PG_PARTS_H
 #define NET_PG_PG_PARTS_H
 
-/* The pool, as net/pg and net/pg/pglisten share it. */
+/* The pool (pg_pool.c), as the queries of pg.c and the subscriptions of pglisten.c share it. */
 
 #include "net/pg/pg.h"
 #include "net/pg/pgconn.h"
@@ -16,6 +16,8 @@ struct pg_pool {
 	struct pool *queries;
 	struct pg_listenserver *listening; /* hash by the endpoint's key */
 };
+
+extern const struct pool_protocol pg_protocol; /* of the queries */
 
 void pg_listen_free_all(struct pg_pool *p);
 size_t pg_listen_connections(const struct pg_pool *p);

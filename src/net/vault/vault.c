@@ -10,55 +10,7 @@
 #define LOGINS_MAX 1000
 #define SWEEP_MS   60000
 
-static void pool_really_free(struct vault_pool *p);
-
 /* ---- Calls ---- */
-
-void vault_leave(struct vault_pool *p)
-{
-	if (--p->depth == 0 && p->freed)
-		pool_really_free(p);
-}
-
-static void call_detach(struct vault_call *c)
-{
-	if (c->read == NULL)
-		return;
-	DL_DELETE(c->read->calls, c);
-	c->read = NULL;
-	DL_APPEND(c->pool->ready, c);
-}
-
-void vault_call_free(struct vault_call *c)
-{
-	call_detach(c);
-	DL_DELETE(c->pool->ready, c);
-	loop_timer_done(&c->deadline);
-	loop_task_cancel(c->pool->loop, &c->task);
-	mem_free_secret(c->value);
-	free(c->key);
-	free(c->err);
-	free(c);
-}
-
-void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err)
-{
-	struct vault_pool *p = c->pool;
-	vault_fn fn = c->fn;
-	void *arg = c->arg;
-
-	vault_call_free(c);
-	p->depth++;
-	fn(arg, value, good_for_ms, err);
-	vault_leave(p);
-}
-
-int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms)
-{
-	int64_t left_ms = until_ms - loop_now_ms(p->loop);
-
-	return until_ms == 0 ? 0 : left_ms > 1 ? left_ms : 1;
-}
 
 static void on_task(void *arg)
 {
@@ -71,14 +23,6 @@ static void on_task(void *arg)
 	vault_tell(c, value, err == NULL ? vault_time_left(c->pool, c->until_ms) : 0, err);
 	mem_free_secret(value);
 	free(err);
-}
-
-struct err *vault_err_copy(const struct err *err)
-{
-	struct err *copy = mem_alloc(sizeof(*copy));
-
-	*copy = *err;
-	return copy;
 }
 
 /* ---- Logins ---- */
@@ -157,7 +101,7 @@ static void on_deadline(void *arg)
 		return; /* it is told in this turn anyhow */
 	err_set(&err, ERR_TEMPORARY, "%.200s: %.200s: %s in time", r->shown_path,
 		vaultlogin_server(r->entry->login)->address, r->state == READ_LOGIN ? "no login" : "no answer");
-	call_detach(c);
+	vault_call_detach(c);
 	vaultread_drop_if_unwanted(r);
 	vault_tell(c, NULL, 0, &err);
 }
@@ -219,18 +163,6 @@ void vault_cancel(struct vault_call *c)
 
 /* ---- Life ---- */
 
-struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool skip_verify)
-{
-	struct vault_pool *p = mem_zalloc(sizeof(*p));
-
-	p->loop = loop;
-	p->ca_file = mem_dup(ca_file);
-	p->skip_verify = skip_verify;
-	vaultrequest_sender_init(&p->sender, loop);
-	loop_timer_init(&p->sweep, loop, on_sweep, p);
-	return p;
-}
-
 static void pool_really_free(struct vault_pool *p)
 {
 	struct vault_entry *e, *next_entry;
@@ -246,6 +178,19 @@ static void pool_really_free(struct vault_pool *p)
 	vaultrequest_sender_done(&p->sender);
 	free(p->ca_file);
 	free(p);
+}
+
+struct vault_pool *vault_pool_new(struct loop *loop, const char *ca_file, bool skip_verify)
+{
+	struct vault_pool *p = mem_zalloc(sizeof(*p));
+
+	p->end = pool_really_free;
+	p->loop = loop;
+	p->ca_file = mem_dup(ca_file);
+	p->skip_verify = skip_verify;
+	vaultrequest_sender_init(&p->sender, loop);
+	loop_timer_init(&p->sweep, loop, on_sweep, p);
+	return p;
 }
 
 void vault_pool_free(struct vault_pool *p)

@@ -79,14 +79,16 @@ struct vault_pool {
 	struct vault_call *ready; /* calls without a read */
 	struct loop_timer sweep;
 	unsigned depth; /* callbacks on the stack */
-	bool freed;     /* as soon as depth is 0 */
+	bool freed;     /* as soon as depth is 0: */
+	void (*end)(struct vault_pool *p);
 };
 
 /*
  * the end of a call. The pool may be gone afterwards, unless the caller has counted itself in depth
  */
 void vault_tell(struct vault_call *c, const char *value, int64_t good_for_ms, const struct err *err);
-void vault_leave(struct vault_pool *p); /* the counterpart of depth++: may free the pool */
+void vault_leave(struct vault_pool *p);       /* the counterpart of depth++: may free the pool */
+void vault_call_detach(struct vault_call *c); /* it waits for no read any more */
 void vault_call_free(struct vault_call *c);
 int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms); /* 0 for 0, else at least 1 */
 

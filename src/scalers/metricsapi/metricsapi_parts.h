@@ -2,7 +2,10 @@
 #ifndef SCALERS_METRICSAPI_METRICSAPI_PARTS_H
 #define SCALERS_METRICSAPI_METRICSAPI_PARTS_H
 
-/* What the two files of metrics-api share. */
+/*
+ * What the three files of metrics-api share: metricsapi.c builds a question, metricsapi_ask.c puts
+ * it to servers, metricsapi_read.c finds the number in what they answer.
+ */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +18,8 @@
 #include "scalers/metricsapi/serviceurls.h"
 #include "scalers/metricsapi/xmlvalue.h"
 #include "scalers/scaler.h"
+
+#define METRICSAPI_LOCATION_SHOWN 120 /* of valueLocation, in messages */
 
 enum metricsapi_format { METRICSAPI_JSON, METRICSAPI_XML, METRICSAPI_YAML, METRICSAPI_PROMETHEUS };
 enum metricsapi_aggregation { METRICSAPI_AVERAGE, METRICSAPI_SUM, METRICSAPI_MAX, METRICSAPI_MIN };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pool: what goes by it is asked in pg.c, and listened to in pglisten.c. */
+#include <libpq-fe.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "net/pg/pg_parts.h"
+
+/*
+ * libpq reads them for whatever a connection string leaves open; here it is kscaled's own
+ * environment, and says nothing about anybody's database.
+ */
+static void forget_environment(void)
+{
+	static const char *const files[] = { "PGSYSCONFDIR", "PGSERVICEFILE", "PGREQUIRESSL", "PGLOCALEDIR" };
+	PQconninfoOption *options = PQconndefaults();
+
+	for (const PQconninfoOption *o = options; o && o->keyword; o++) {
+		if (o->envvar)
+			unsetenv(o->envvar);
+	}
+	PQconninfoFree(options);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		unsetenv(files[i]);
+}
+
+struct pg_pool *pg_pool_new(struct loop *loop, int64_t ask_ms)
+{
+	struct pg_pool *p = mem_zalloc(sizeof(*p));
+
+	p->loop = loop;
+	p->statement_timeout_ms = ask_ms - ask_ms / 10; /* the server's own word about it comes before our deadline */
+	p->queries = pool_new(loop, &pg_protocol, p);
+	forget_environment();
+	return p;
+}
+
+void pg_pool_free(struct pg_pool *p)
+{
+	if (!p)
+		return;
+	pg_listen_free_all(p);
+	pool_free(p->queries);
+	free(p);
+}
+
+size_t pg_pool_connections(const struct pg_pool *p)
+{
+	return pool_connections(p->queries) + pg_listen_connections(p);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The number in an answer, read as it comes or when all of it is there. */
+#include "net/http/httpc.h"
+#include "scalers/metricsapi/metricsapi_parts.h"
+#include "scalers/metricsapi/yamlpath.h"
+
+size_t metricsapi_body_max(const struct metricsapi_question *q)
+{
+	return q->format == METRICSAPI_JSON || q->format == METRICSAPI_YAML ? (size_t)1 << 20 : (size_t)8 << 20;
+}
+
+bool metricsapi_reads_pieces(const struct metricsapi_question *q)
+{
+	return q->format == METRICSAPI_XML || q->format == METRICSAPI_PROMETHEUS;
+}
+
+void metricsapi_reader_init(struct metricsapi_reader *r, const struct metricsapi_question *q)
+{
+	*r = (struct metricsapi_reader){ 0 };
+	if (q->format == METRICSAPI_XML)
+		r->xml = xmlvalue_new(&q->path);
+	else if (q->format == METRICSAPI_PROMETHEUS)
+		r->page = promtext_new(q->selector);
+}
+
+void metricsapi_reader_done(struct metricsapi_reader *r)
+{
+	xmlvalue_free(r->xml);
+	promtext_free(r->page);
+	*r = (struct metricsapi_reader){ 0 };
+}
+
+bool metricsapi_feed(struct metricsapi_reader *r, const char *bytes, size_t len, size_t *kept)
+{
+	if (len == 0)
+		return true;
+	r->line_is_open = bytes[len - 1] != '\n';
+	r->refused = (r->page ? promtext_feed(r->page, bytes, len) : xmlvalue_feed(r->xml, bytes, len)) != 0;
+	*kept = r->page ? promtext_kept(r->page) : xmlvalue_kept(r->xml);
+	return !r->refused;
+}
+
+static int find_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+	struct metricsapi_reader *r, double *out, struct err *err)
+{
+	switch (q->format) {
+	case METRICSAPI_JSON: return jsonpath_number(q->json, answer->body, answer->len, out, err);
+	case METRICSAPI_XML: return xmlvalue_end(r->xml, out, err);
+	case METRICSAPI_YAML: return yamlpath_number(&q->path, answer->body, answer->len, out, err);
+	case METRICSAPI_PROMETHEUS: return promtext_end(r->page, out, err);
+	}
+	return -1;
+}
+
+/*
+ * Of JSON and XML one sees where they end. Of lines only a line's end says that the last one is
+ * whole, where HTTP does not say it: "jobs 1" may have been "jobs 12".
+ */
+static bool may_be_cut(const struct metricsapi_question *q, const struct webget_answer *answer,
+	const struct metricsapi_reader *r)
+{
+	if (answer->measured)
+		return false;
+	if (q->format == METRICSAPI_PROMETHEUS)
+		return r->line_is_open;
+	return q->format == METRICSAPI_YAML && answer->len > 0 && answer->body[answer->len - 1] != '\n';
+}
+
+int metricsapi_number(const struct metricsapi_question *q, const struct webget_answer *answer,
+	struct metricsapi_reader *r, double *out, struct err *err)
+{
+	if (answer && answer->status != 200) {
+		err_set(err, httpc_status_kind(answer->status), "api returned %d", answer->status);
+		err->http_status = answer->status;
+		return -1;
+	}
+	if (answer && may_be_cut(q, answer, r))
+		return err_set(err, ERR_INVALID,
+			"the answer may have been cut off: its last line has no end, and the server said neither its "
+			"length (Content-Length) nor where it ends (chunked)");
+	if (find_number(q, answer, r, out, err))
+		return err_wrap(err, "valueLocation \"%.*s\"", METRICSAPI_LOCATION_SHOWN, q->location);
+	return 0;
+}
