@@ -5,6 +5,7 @@
 #include <event2/event.h>
 #include <ma_pvio.h>
 #include <openssl/err.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 	101 /* MARIADB_CLIENT_PVIO_PLUGIN of <mysql/client_plugin.h>, which cannot be included: it includes a header   \
 	       that is not installed */
 #define SERVER_HAS_TLS 2048 /* CLIENT_SSL */
+#define HEAD_BYTES     4    /* of a packet: its length and its number */
 
 struct pvio_plugin {
 	MYSQL_CLIENT_PLUGIN_HEADER
@@ -39,7 +41,9 @@ struct mysqlio {
 	struct answers_hold held; /* of these */
 	struct err *crowded;      /* owned; why it may have no more; NULL */
 	bool broken;              /* whatever waits fails from now on */
-	bool too_much, tls_required, refused_plain;
+	bool too_much, tls_required, refused_plain, greeted_badly;
+	unsigned char first[HEAD_BYTES + 3]; /* what the server says first, to see what it is */
+	unsigned first_len;
 };
 
 /*
@@ -143,6 +147,21 @@ static int method_get_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type)
 	return -1;
 }
 
+/*
+ * A report of progress (error 65535) in the place of the greeting would have the connector (3.3.18)
+ * look for the version that a greeting has, behind a null pointer.
+ */
+static bool is_greeting(struct mysqlio *io, const unsigned char *bytes, size_t len)
+{
+	static const unsigned char progress[] = { 0xff, 0xff, 0xff };
+
+	if (io->first_len == sizeof(io->first))
+		return true;
+	while (len-- > 0 && io->first_len < sizeof(io->first))
+		io->first[io->first_len++] = *bytes++;
+	return io->first_len < sizeof(io->first) || memcmp(io->first + HEAD_BYTES, progress, sizeof(progress)) != 0;
+}
+
 static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t length)
 {
 	struct mysqlio *io = io_of(pvio);
@@ -156,7 +175,10 @@ static ssize_t method_read(MARIADB_PVIO *pvio, unsigned char *buffer, size_t len
 			return -1;
 		got = recv(io->fd, buffer, length, MSG_DONTWAIT);
 	} while (got < 0 && (errno == EINTR || (errno == EAGAIN && wait_for(io, EV_READ))));
-	return got;
+	if (got <= 0 || is_greeting(io, buffer, (size_t)got))
+		return got;
+	io->greeted_badly = io->broken = true;
+	return -1;
 }
 
 static ssize_t method_write(MARIADB_PVIO *pvio, const unsigned char *buffer, size_t length)
@@ -443,4 +465,9 @@ const struct err *mysqlio_crowded(const struct mysqlio *io)
 bool mysqlio_refused_plain(const struct mysqlio *io)
 {
 	return io->refused_plain;
+}
+
+bool mysqlio_greeted_badly(const struct mysqlio *io)
+{
+	return io->greeted_badly;
 }

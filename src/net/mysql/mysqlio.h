@@ -74,5 +74,7 @@ bool mysqlio_too_much(const struct mysqlio *io); /* the last operation got more 
 /* Why less than that is too much at the moment; NULL: it is not. */
 const struct err *mysqlio_crowded(const struct mysqlio *io);
 bool mysqlio_refused_plain(const struct mysqlio *io); /* mysqlio_require_tls stopped it */
+/* The server began with what the connector must not see: no greeting, and no reason why not. */
+bool mysqlio_greeted_badly(const struct mysqlio *io);
 
 #endif

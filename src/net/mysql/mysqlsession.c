@@ -77,6 +77,9 @@ static int tell(const struct mysqlsession *s, const char *doing, unsigned number
 
 	if (mysqlio_refused_plain(s->io))
 		return err_set(err, ERR_TEMPORARY, "%s: the server has no TLS: nothing was said to it", doing);
+	if (mysqlio_greeted_badly(s->io))
+		return err_set(err, ERR_TEMPORARY, "%s: the server does not greet: is it a MySQL or MariaDB server?",
+			doing);
 	if (mysqlio_too_much(s->io))
 		return err_set(err, ERR_INVALID, "%s: the answer has more than %zu bytes: select one row of one number",
 			doing, MYSQLSESSION_ANSWER_MAX);

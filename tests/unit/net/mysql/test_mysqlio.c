@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * The first bytes of servers that are none. What a real one says is in test_mysqlpool.
+ */
+
+#include "../fixture.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "net/mysql/mysqlpool.h"
+
+struct world {
+	struct fixture *f;
+	struct pool *pool;
+	int listener;
+	uint16_t port;
+};
+
+static int setup(void **state)
+{
+	struct world *w = mem_zalloc(sizeof(*w));
+
+	if (fixture_setup((void **)&w->f))
+		return -1;
+	w->pool = mysqlpool_new(w->f->loop);
+	w->listener = fixture_listen(&w->port);
+	*state = w;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	void *f = w->f;
+
+	pool_free(w->pool);
+	close(w->listener);
+	mem_free_ptr(&w);
+	return fixture_teardown(&f);
+}
+
+struct outcome {
+	bool told;
+	struct err err;
+};
+
+static void on_outcome(void *arg, const struct mysqlvalue *value, const struct err *err)
+{
+	struct outcome *o = arg;
+
+	assert_null(value);
+	o->told = true;
+	o->err = *err;
+}
+
+/* Says the bytes in two pieces, of which the first has `first`, and hangs up. */
+static void greeted_with(struct world *w, const char *bytes, size_t len, size_t first, struct outcome *o)
+{
+	struct mysqlendpoint_config config = { .host = "127.0.0.1",
+		.port = w->port,
+		.user = "me",
+		.database = "shop",
+		.native_passwords = true };
+	struct mysqlendpoint *e = mysqlendpoint_new(&config, NULL);
+	struct client server;
+
+	*o = (struct outcome){ .told = false };
+	assert_non_null(mysqlpool_ask(w->pool, e, "SELECT 1", loop_now_ms(w->f->loop) + 1000, on_outcome, o));
+	mysqlendpoint_unref(e);
+	UNTIL(w->f, client_accept(&server, w->listener));
+	assert_int_equal(send(server.fd, bytes, first, MSG_NOSIGNAL), (ssize_t)first);
+	fixture_linger(w->f, 10);
+	send(server.fd, bytes + first, len - first, MSG_NOSIGNAL);
+	shutdown(server.fd, SHUT_WR);
+	UNTIL(w->f, o->told);
+	client_close(&server);
+}
+
+/* The connector would look for the version that a greeting has, behind a null pointer. */
+static void progress_is_no_greeting(void **state)
+{
+	static const char bytes[] = "\x0c\0\0\0\xff\xff\xff\1\1\1\0\0\0\1\1x";
+	struct world *w = *state;
+	struct outcome o;
+
+	for (size_t first = 0; first < 8; first += 5) {
+		greeted_with(w, bytes, sizeof(bytes) - 1, first, &o);
+		assert_int_equal(o.err.kind, ERR_TEMPORARY);
+		assert_non_null(strstr(o.err.msg, "the server does not greet"));
+	}
+}
+
+static void reason_is_told(void **state)
+{
+	static const char bytes[] = "\x17\0\0\0\xff\x10\4Too many connections";
+	struct world *w = *state;
+	struct outcome o;
+
+	greeted_with(w, bytes, sizeof(bytes) - 1, 5, &o);
+	assert_int_equal(o.err.kind, ERR_TEMPORARY);
+	assert_non_null(strstr(o.err.msg, "Too many connections (error 1040)"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(progress_is_no_greeting, setup, teardown),
+		cmocka_unit_test_setup_teardown(reason_is_told, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
