@@ -8,7 +8,7 @@
 #include "net/pg/pg_parts.h"
 
 #define WAITING_MAX 5000
-#define TEXT_KEPT   256 /* of the value: no number is longer */
+#define VALUE_MAX   400 /* of the value: a double printed whole has 310 */
 
 struct pg_call {
 	struct pool_call base;
@@ -32,8 +32,10 @@ static void keep_value(struct pg_call *call, const PGresult *r)
 	if (call->answer.rows > 1 || call->answer.columns < 1)
 		return;
 	call->answer.type = PQftype(r, 0);
-	if (!PQgetisnull(r, 0, 0))
-		call->text = mem_dupn(PQgetvalue(r, 0, 0), strnlen(PQgetvalue(r, 0, 0), TEXT_KEPT));
+	if (PQgetisnull(r, 0, 0))
+		return;
+	/* Cut, it could be another number. */
+	call->text = mem_dup(PQgetlength(r, 0, 0) <= VALUE_MAX ? PQgetvalue(r, 0, 0) : "");
 }
 
 static void on_result(void *arg, const PGresult *r)

@@ -41,8 +41,9 @@ size_t pg_pool_connections(const struct pg_pool *p); /* open or being opened, th
 
 /* What a query brought. Texts are borrowed for the callback. */
 struct pg_answer {
-	const char *text; /* first column of the first row; NULL: no row, or it is NULL */
-	unsigned type;    /* its type's OID */
+	/* first column of the first row; NULL: no row, or it is NULL; "": also what is too long */
+	const char *text;
+	unsigned type; /* its type's OID */
 	int columns;
 	uint64_t rows;
 	unsigned results; /* how many statements gave rows or said that they are done */

@@ -484,11 +484,12 @@ static void one_line(char *text)
 	for (char *from = text; *from; from++) {
 		bool blank = *from == ' ' || *from == '\t' || *from == '\r', newline = *from == '\n';
 
-		if ((blank || newline) && (to == text || to[-1] == ' '))
+		if ((blank || newline) && (to == text || to[-1] == ' ' || (newline && to[-1] == ';')))
 			continue;
 		if (newline && from[1])
 			*to++ = ';';
-		*to++ = (char)(blank || newline ? ' ' : *from);
+		if (to <= from) /* else the semicolon has its place */
+			*to++ = (char)(blank || newline ? ' ' : *from);
 	}
 	while (to > text && (to[-1] == ' ' || to[-1] == ';'))
 		to--;

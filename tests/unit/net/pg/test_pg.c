@@ -320,6 +320,29 @@ static void hangs_up_on_every_query(void **state)
 	assert_in_range(dials, 2, 8);
 }
 
+/* Cut after some digits it would be another number. */
+static void too_long_for_a_number(void **state)
+{
+	static const char head[] = COLUMN "D\0\0\1\233\0\1\0\0\1\221"; /* 411 bytes, 401 of the value */
+	struct world *w = *state;
+	char digits[401];
+	struct result a;
+	struct peer p;
+
+	memset(digits, '1', sizeof(digits));
+	ask(w, &a, "SELECT 1", ASK_MS);
+	let_in(w, &p);
+	wait_query(w, &p, "SELECT 1");
+	SEND(p.fd, head);
+	send_bytes(p.fd, digits, sizeof(digits));
+	SEND(p.fd, DONE READY);
+	UNTIL(w->f, a.calls == 1);
+	assert_int_equal(a.err.kind, ERR_NONE);
+	assert_false(a.is_null);
+	assert_string_equal(a.text, "");
+	close(p.fd);
+}
+
 static void giant_row(void **state)
 {
 	static const char head[] = COLUMN "D\77\377\377\377\0\1\77\377\377\360";
@@ -752,6 +775,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pooler_that_refuses_options, setup, teardown),
 		cmocka_unit_test_setup_teardown(refused_and_backing_off, setup, teardown),
 		cmocka_unit_test_setup_teardown(hangs_up_on_every_query, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_long_for_a_number, setup, teardown),
 		cmocka_unit_test_setup_teardown(giant_row, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_in_an_answer, setup, teardown),
 		cmocka_unit_test_setup_teardown(nonsense_between_answers, setup, teardown),

@@ -258,11 +258,13 @@ static void cleaned(void **state)
 {
 	struct pgendpoint *e =
 		pgendpoint_new(&(struct pgendpoint_config){ .connection = "host=db user=me password=open****" }, NULL);
-	char text[] = "  FATAL:  no open**** here\n\tnor\topen****\n\n";
+	char text[] = "  FATAL:  no open**** here\n\tnor\topen****\n\n", crowded[] = "EOF detected\nconnection\n\nx";
 
 	(void)state;
 	pgendpoint_clean(e, text);
 	assert_string_equal(text, "FATAL: no ******** here; nor ********");
+	pgendpoint_clean(e, crowded);
+	assert_string_equal(crowded, "EOF detected;connection;x");
 	pgendpoint_unref(e);
 }
 
