@@ -148,7 +148,7 @@ static int method_get_timeout(MARIADB_PVIO *pvio, enum enum_pvio_timeout type)
 }
 
 /*
- * A report of progress (error 65535) in the place of the greeting would have the connector (3.3.18)
+ * A report of progress (error 65535) in the place of the greeting would have the connector (3.3.20)
  * look for the version that a greeting has, behind a null pointer.
  */
 static bool is_greeting(struct mysqlio *io, const unsigned char *bytes, size_t len)
