@@ -10,7 +10,6 @@
 #include "base/json.h"
 #include "base/timestamp.h"
 #include "cli/explaintext_parts.h"
-#include "cli/plaintext.h"
 #include "cli/table.h"
 
 #define PROMPT_ROWS   1 /* what the shell writes below */

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
 #include "base/mem.h"
 #include "cache/auth/references_parts.h"

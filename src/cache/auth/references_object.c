@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <utlist.h>
 
 #include "base/json.h"
 #include "base/log.h"

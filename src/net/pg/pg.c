@@ -2,7 +2,6 @@
 #include "net/pg/pg.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "net/pg/pg_parts.h"

@@ -124,7 +124,7 @@ static void begin(struct vault_call *c, const struct vault_server *server, const
 		c->until_ms = r->until_ms;
 	}
 	if (c->value == NULL)
-		c->err = vault_err_copy(&err);
+		err_keep(&c->err, &err);
 	DL_APPEND(p->ready, c);
 	loop_task_queue(p->loop, &c->task);
 }

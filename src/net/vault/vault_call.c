@@ -51,11 +51,3 @@ int64_t vault_time_left(const struct vault_pool *p, int64_t until_ms)
 
 	return until_ms == 0 ? 0 : left_ms > 1 ? left_ms : 1;
 }
-
-struct err *vault_err_copy(const struct err *err)
-{
-	struct err *copy = mem_alloc(sizeof(*copy));
-
-	*copy = *err;
-	return copy;
-}

@@ -105,6 +105,5 @@ char *vaultread_value(const json_t *answer, const struct vault_call *c, const ch
 void vaultread_drop_if_unwanted(struct vaultread *r);
 void vaultread_free(struct vaultread *r);   /* and the calls on it, without callbacks */
 void vaultread_sweep(struct vault_pool *p); /* what is kept longer than it is good */
-struct err *vault_err_copy(const struct err *err);
 
 #endif

@@ -152,7 +152,7 @@ static void on_answer(void *arg, const json_t *answer, size_t size, const struct
 
 	r->request = NULL;
 	if (err != NULL && err->kind == ERR_DENIED && r->refusal == NULL) {
-		r->refusal = vault_err_copy(err);
+		err_keep(&r->refusal, err);
 		r->state = READ_DOUBTING;
 		vaultlogin_doubt(r->entry->login, &r->waiter, r->round);
 		return;
