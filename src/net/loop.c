@@ -188,6 +188,11 @@ void loop_enter(struct loop *loop)
 		loop->entered_us = now_us();
 }
 
+void loop_end_turn(struct loop *loop)
+{
+	event_base_loopbreak(loop->base);
+}
+
 static void measure_turn(struct loop *loop)
 {
 	int64_t us;

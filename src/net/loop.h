@@ -87,6 +87,13 @@ int loop_on_signal(struct loop *loop, int signo, loop_fn fn, void *arg, struct e
  */
 void loop_enter(struct loop *loop);
 
+/*
+ * For what would go on in this turn as long as its peer likes, as libevent runs what its callbacks
+ * make ready before the turn is over, and tasks wait for that: the turn ends with this callback,
+ * all else that is ready runs in the next.
+ */
+void loop_end_turn(struct loop *loop);
+
 struct loop_stats {
 	uint64_t turns;
 	int64_t longest_turn_us; /* since the last reset: work between two waits */

@@ -424,6 +424,7 @@ static void on_request(struct evhttp_request *req, void *arg)
 		evhttp_connection_free(evcon);
 		return;
 	}
+	conn_settle(c); /* both came in one turn */
 	r = &c->request;
 	r->req = req;
 	r->started_ms = c->since_ms;
@@ -590,7 +591,10 @@ static const char *date_of(struct httpd *h)
 	return h->date;
 }
 
-/* The reply's last byte is with the kernel; evhttp turns to the next request. */
+/*
+ * The reply's last byte is with the kernel; evhttp turns to the next request, which waits for the
+ * next turn: a client may send them faster than they are answered.
+ */
 static void on_reply_sent(struct evhttp_request *req, void *arg)
 {
 	struct httpd_conn *c = arg;
@@ -603,6 +607,8 @@ static void on_reply_sent(struct evhttp_request *req, void *arg)
 	c->got = ahead;
 	c->h->got += ahead;
 	set_phase(c, ahead ? PHASE_READING : PHASE_IDLE);
+	if (ahead)
+		loop_end_turn(c->h->loop);
 }
 
 void httpd_reply(struct httpd_request *r, int status, const char *content_type, const void *body, size_t len)

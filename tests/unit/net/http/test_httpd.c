@@ -100,6 +100,76 @@ static void pipelined_requests_are_answered_in_order(void **state)
 	}
 }
 
+#define MANY 200
+
+static void send_many(struct client *c)
+{
+	char text[MANY * 24] = "";
+
+	for (int i = 0; i < MANY; i++)
+		strcat(text, "GET /1 HTTP/1.1\r\n\r\n");
+	client_send(c, text);
+}
+
+static void one_of_many_is_answered_in_a_turn(void **state)
+{
+	struct server *s = *state;
+	struct httpd_config config = server_defaults();
+	struct client c;
+
+	for (int tls = 0; tls < 2; tls++) {
+		server_start(s, &config, tls);
+		server_open_client(s, &c);
+		s->requests = 0;
+		send_many(&c);
+		while (s->requests < MANY) {
+			int before = s->requests;
+
+			loop_turn(s->f->loop);
+			assert_in_range(s->requests, before, before + 1);
+		}
+		client_close(&c);
+		server_stop(s);
+	}
+}
+
+struct opener {
+	struct server *s;
+	struct client *other;
+};
+
+/* The first request of many has another client come, in the turn in which it is answered. */
+static void open_the_other(void *arg, struct httpd_request *r)
+{
+	struct opener *o = arg;
+
+	if (o->s->requests == 0) {
+		client_open(o->other, httpd_port(o->s->h));
+		client_send(o->other, "GET /other HTTP/1.1\r\n\r\n");
+	}
+	assert_non_null(strstr(httpd_peer(r), "127.0.0.1:"));
+	server_on_request(o->s, r);
+}
+
+static void who_comes_in_the_midst_of_many_is_served(void **state)
+{
+	struct server *s = *state;
+	struct httpd_config config = server_defaults();
+	struct client c, other;
+	struct opener opener = { .s = s, .other = &other };
+	struct err err;
+
+	config.address = "127.0.0.1";
+	s->h = httpd_new(s->f->loop, &config, open_the_other, &opener, &err);
+	assert_non_null(s->h);
+	client_open(&c, httpd_port(s->h));
+	send_many(&c);
+	UNTIL(s->f, s->requests > 0 && client_has(&other, "path=/other "));
+	UNTIL(s->f, s->requests == MANY + 1);
+	client_close(&c);
+	client_close(&other);
+}
+
 static void http10_and_close_end_the_connection(void **state)
 {
 	struct server *s = *state;
@@ -315,6 +385,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(requests_over_tls, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(head_gets_the_length_and_no_body, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, server_setup,
+			server_teardown),
+		cmocka_unit_test_setup_teardown(one_of_many_is_answered_in_a_turn, server_setup, server_teardown),
+		cmocka_unit_test_setup_teardown(who_comes_in_the_midst_of_many_is_served, server_setup,
 			server_teardown),
 		cmocka_unit_test_setup_teardown(http10_and_close_end_the_connection, server_setup, server_teardown),
 		cmocka_unit_test_setup_teardown(big_answers_arrive_whole, server_setup, server_teardown),
