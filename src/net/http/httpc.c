@@ -68,6 +68,7 @@ struct httpc_call {
 	uint64_t turn;            /* in which so many bytes were taken */
 	size_t taken;
 	struct httpclear_call clear;
+	struct httpsockets_made made;
 	bool told_status;
 	bool refused; /* on_data said no */
 	/*
@@ -111,10 +112,12 @@ static void call_free(struct httpc_call *call)
 	httpclear_done(&call->clear);
 	if (call->easy)
 		curl_easy_cleanup(call->easy);
-	if (pool)
+	if (pool) {
+		httpsockets_let_go(&pool->sockets, &call->made);
 		DL_DELETE(pool->calls, call);
-	else
+	} else {
 		DL_DELETE(call->c->unfit, call);
+	}
 	httprequest_done(&call->request);
 	err_keep(&call->forbidden, NULL);
 	answers_release(&call->held);
@@ -187,6 +190,7 @@ static void httpc_pool_free(struct httpc_pool *pool)
 		call_free(call);
 	loop_timer_done(&pool->resume);
 	httpmulti_free(pool->multi);
+	httpsockets_done(&pool->sockets);
 	DL_DELETE(pool->c->pools, pool);
 	mem_free_ptr(&pool);
 }
@@ -392,7 +396,7 @@ static curl_socket_t on_curl_socket_wanted(void *arg, curlsocktype purpose, stru
 		return CURL_SOCKET_BAD;
 	if (!call->c->config.foreign)
 		return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-	fd = httpsockets_open(&call->pool->sockets, address, call->held.namespace_, &err);
+	fd = httpsockets_open(&call->pool->sockets, &call->made, address, call->held.namespace_, &err);
 	if (fd == CURL_SOCKET_BAD)
 		err_keep(&call->forbidden, &err);
 	return fd;

@@ -2,10 +2,11 @@
 #include "net/http/httpsockets.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <utlist.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -13,18 +14,61 @@
 #include "net/sourcerules.h"
 
 struct httpsocket {
-	int fd; /* the key */
+	int fd;    /* the key */
+	ino_t ino; /* tells it from another file that has got its number */
 	struct descriptors_hold hold;
+	struct httpsockets_made *made; /* NULL: its request has ended */
+	struct httpsocket *prev, *next;
 	UT_hash_handle hh;
 };
 
-curl_socket_t httpsockets_open(struct httpsockets *s, const struct curl_sockaddr *address, const char *namespace_,
-	struct err *err)
+static ino_t ino_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static void part(struct httpsocket *socket_)
+{
+	if (socket_->made)
+		DL_DELETE(socket_->made->first, socket_);
+	socket_->made = NULL;
+}
+
+static void forget(struct httpsockets *s, struct httpsocket *socket_)
+{
+	part(socket_);
+	descriptors_give(&socket_->hold, 0);
+	HASH_DEL(s->open, socket_);
+	mem_free_ptr(&socket_);
+}
+
+static void forget_closed(struct httpsockets *s, struct httpsockets_made *made)
+{
+	struct httpsocket *socket_, *next;
+
+	DL_FOREACH_SAFE (made->first, socket_, next)
+		if (ino_of(socket_->fd) != socket_->ino)
+			forget(s, socket_);
+}
+
+static struct httpsocket *find(struct httpsockets *s, int fd)
+{
+	struct httpsocket *socket_;
+
+	HASH_FIND_INT(s->open, &fd, socket_);
+	return socket_;
+}
+
+curl_socket_t httpsockets_open(struct httpsockets *s, struct httpsockets_made *made,
+	const struct curl_sockaddr *address, const char *namespace_, struct err *err)
 {
 	struct descriptors_hold hold = { .namespace_ = namespace_ };
 	struct httpsocket *socket_;
 	int fd;
 
+	forget_closed(s, made);
 	if (sourcerules_judge(loop_source_rules(s->loop), &address->addr, address->addrlen, err) ||
 		descriptors_take(loop_descriptors(s->loop), &hold, err))
 		return CURL_SOCKET_BAD;
@@ -34,23 +78,40 @@ curl_socket_t httpsockets_open(struct httpsockets *s, const struct curl_sockaddr
 		descriptors_give(&hold, 0);
 		return CURL_SOCKET_BAD;
 	}
+	socket_ = find(s, fd);
+	if (socket_) /* of a request that is under way: closed, or its number were not free */
+		forget(s, socket_);
 	hold.namespace_ = NULL; /* the request's */
 	socket_ = mem_zalloc(sizeof(*socket_));
 	socket_->fd = fd;
+	socket_->ino = ino_of(fd);
 	socket_->hold = hold;
+	socket_->made = made;
+	DL_APPEND(made->first, socket_);
 	HASH_ADD_INT(s->open, fd, socket_);
 	return fd;
 }
 
 void httpsockets_close(struct httpsockets *s, curl_socket_t fd)
 {
-	struct httpsocket *socket_;
+	struct httpsocket *socket_ = find(s, fd);
 
-	HASH_FIND_INT(s->open, &fd, socket_);
-	if (socket_) {
-		descriptors_give(&socket_->hold, 0);
-		HASH_DEL(s->open, socket_);
-		free(socket_);
-	}
+	if (socket_)
+		forget(s, socket_);
 	close(fd);
+}
+
+void httpsockets_let_go(struct httpsockets *s, struct httpsockets_made *made)
+{
+	forget_closed(s, made);
+	while (made->first)
+		part(made->first);
+}
+
+void httpsockets_done(struct httpsockets *s)
+{
+	struct httpsocket *socket_, *next;
+
+	HASH_ITER (hh, s->open, socket_, next)
+		forget(s, socket_);
 }
