@@ -76,43 +76,33 @@ static void take_over(struct object *o)
 
 /* ---- Counting ---- */
 
-/* Only a ScaledObject has a threshold. */
-static void tell_if_passed(struct health *h, struct object *o, int32_t before, int32_t after)
-{
-	const struct fallback *f = o->of.so ? o->of.so->spec.fallback : NULL;
-
-	if (h->fn && f && (before > f->failure_threshold) != (after > f->failure_threshold))
-		h->fn(h->arg, o);
-}
-
-static int32_t count(struct health *h, struct object *o, const char *name, bool ok, int64_t completed_at_ms)
-{
-	struct metric *m = metric_find(o->failing, name);
-	int32_t before, after;
-
-	if (!m && ok)
-		return 0;
-	if (!m)
-		m = metric_add(o->failing, name, 0);
-	if (completed_at_ms <= m->completed_at_ms)
-		return ok ? 0 : m->failures;
-	before = m->failures;
-	after = ok ? 0 : before < INT32_MAX ? before + 1 : before;
-	m->failures = after;
-	m->completed_at_ms = completed_at_ms;
-	tell_if_passed(h, o, before, after);
-	return after;
-}
-
 int32_t health_note(struct health *h, struct object *o, const char *metric, bool ok, int64_t completed_at_ms)
 {
+	/* Only a ScaledObject has a threshold. */
+	const struct fallback *f = o->of.so ? o->of.so->spec.fallback : NULL;
+	struct metric *m;
+	int32_t before, after;
+
 	if (!h->leadership->leading || !completed_at_ms)
 		return ok ? 0 : health_failures(h, o, metric);
 	if (!o->failing && (o->gone || (ok && !o->of.status->health_count)))
 		return 0;
 	if (!o->failing)
 		take_over(o);
-	return count(h, o, metric, ok, completed_at_ms);
+	m = metric_find(o->failing, metric);
+	if (!m && ok)
+		return 0;
+	if (!m)
+		m = metric_add(o->failing, metric, 0);
+	if (completed_at_ms <= m->completed_at_ms)
+		return ok ? 0 : m->failures;
+	before = m->failures;
+	after = ok ? 0 : before < INT32_MAX ? before + 1 : before;
+	m->failures = after;
+	m->completed_at_ms = completed_at_ms;
+	if (h->fn && f && (before > f->failure_threshold) != (after > f->failure_threshold))
+		h->fn(h->arg, o);
+	return after;
 }
 
 int32_t health_failures(const struct health *h, const struct object *o, const char *metric)

@@ -6,6 +6,7 @@
 
 #include "base/fingerprint.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "base/utf8.h"
 #include "decide/verdict.h"
@@ -114,25 +115,14 @@ static void take_triggers(struct journal_object *o, const struct journal_facts *
 	}
 }
 
-static void take_composite(struct journal_object *o, const struct composite *composite)
-{
-	o->has_composite = composite != NULL;
-	o->composite = composite && !composite->failing ? composite->value : 0;
-	set_text(&o->composite_trouble, composite && composite->failing ? composite->err.msg : NULL);
-}
-
-static bool is_new_decision(const struct journal_object *o, const struct journal_verdict *d)
-{
-	const struct journal_decision *last = o->decision_count > 0 ? &o->decisions[o->decision_count - 1] : NULL;
-
-	return !last || strcmp(last->rule, d->rule) != 0 || last->replicas != d->replicas;
-}
-
 static void add_decision(struct journal_object *o, int64_t at_unix_ms, const struct journal_verdict *d,
 	const char *text)
 {
+	const struct journal_decision *last = o->decision_count > 0 ? &o->decisions[o->decision_count - 1] : NULL;
 	struct journal_decision *added;
 
+	if (last && strcmp(last->rule, d->rule) == 0 && last->replicas == d->replicas)
+		return;
 	if (o->decision_count == JOURNAL_DECISIONS_MAX) {
 		free(o->decisions[0].text);
 		memmove(o->decisions, o->decisions + 1, --o->decision_count * sizeof(*o->decisions));
@@ -158,18 +148,22 @@ void journal_decided(struct object *o, uint64_t mark, const struct journal_facts
 	const struct journal_verdict *d, const char *text)
 {
 	struct journal_entry *e = entry_get(o);
+	struct journal_object *told;
+	const struct composite *composite = facts->composite;
 
 	if (!e)
 		return;
-	e->object.decided = true;
-	e->object.decided_at_unix_ms = facts->now_unix_ms;
-	e->object.mark = mark;
-	e->object.decision = *d;
-	set_text(&e->object.text, text);
-	take_triggers(&e->object, facts);
-	take_composite(&e->object, facts->composite);
-	if (is_new_decision(&e->object, d))
-		add_decision(&e->object, facts->now_unix_ms, d, text);
+	told = &e->object;
+	told->decided = true;
+	told->decided_at_unix_ms = facts->now_unix_ms;
+	told->mark = mark;
+	told->decision = *d;
+	set_text(&told->text, text);
+	take_triggers(told, facts);
+	told->has_composite = composite != NULL;
+	told->composite = composite && !composite->failing ? composite->value : 0;
+	set_text(&told->composite_trouble, composite && composite->failing ? composite->err.msg : NULL);
+	add_decision(told, facts->now_unix_ms, d, text);
 }
 
 /* ---- Changes ---- */
@@ -191,26 +185,10 @@ static void add_change(struct journal_object *o, int64_t at_unix_ms, int32_t fro
 	set_text(&added->why, why ? why : "");
 }
 
-/*
- * The name that the HPA controller's process goes by: its own, or that of a distribution that runs
- * all in one.
- */
-static bool is_controller_manager(const char *manager)
-{
-	static const char *const names[] = { "kube-controller-manager", "k3s", "kubelite" };
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(manager, names[i]) == 0)
-			return true;
-	return false;
-}
-
 /* The object's HPA; NULL while there is none. A ScaledJob has none. */
 static const struct hpa *hpa_of(const struct store *store, const struct object *o)
 {
-	const struct scaledobject *so = o->of.so;
-
-	return so ? store_hpa_named(store, so) : NULL;
+	return o->of.so ? store_hpa_named(store, o->of.so) : NULL;
 }
 
 static void name_hpa(struct journal_change *c, const struct hpa *hpa)
@@ -241,12 +219,14 @@ static void name_unknown(struct journal_entry *e, const struct hpa *hpa)
 
 static void note_change(struct journal_entry *e, const struct workload *w, const struct hpa *hpa)
 {
+	/* How the HPA controller's process is called, or a distribution's that runs all in one. */
+	static const char *const controllers[] = { "kube-controller-manager", "k3s", "kubelite", NULL };
 	const char *manager = w->replicas_manager ? w->replicas_manager : UNKNOWN;
 	bool ours = strcmp(manager, KSCALED) == 0; /* control says why when its call is answered */
 
 	add_change(&e->object, timestamp_now_ms(), e->replicas, w->replicas, manager,
 		ours || !w->replicas_by_scale ? "" : "through /scale");
-	if (hpa && w->replicas_by_scale && is_controller_manager(manager))
+	if (hpa && w->replicas_by_scale && text_is_one_of(manager, controllers))
 		name_hpa(&e->object.changes[e->object.change_count - 1], hpa);
 	else
 		name_unknown(e, hpa);

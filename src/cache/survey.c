@@ -91,18 +91,6 @@ static const struct scaledobject_spec *spec_of(const struct survey_view *v)
 	return v->built.of.so ? &v->built.of.so->spec : NULL;
 }
 
-static int look_at_one(struct survey_view *v, const char *metric, struct err *err)
-{
-	const struct scaler *one = scalers_find(&v->built, metric, err);
-
-	if (!one)
-		return -1;
-	v->built.list = one;
-	v->built.count = v->asked = 1;
-	v->built.formula = NULL;
-	return 0;
-}
-
 static int look(struct cache *cache, struct object *o, const struct survey_terms *terms, struct survey_view *v,
 	struct err *err)
 {
@@ -114,8 +102,12 @@ static int look(struct cache *cache, struct object *o, const struct survey_terms
 	if (scalers_get(cache->scalers, o, &v->built, err))
 		return -1;
 	v->all = !metric || (verdict_has_composite(spec_of(v)) && strcasecmp(metric, VERDICT_COMPOSITE_NAME) == 0);
-	if (!v->all)
-		return look_at_one(v, metric, err);
+	if (!v->all) {
+		v->built.list = scalers_find(&v->built, metric, err);
+		v->built.count = v->asked = 1;
+		v->built.formula = NULL;
+		return v->built.list ? 0 : -1;
+	}
 	v->asked = 0;
 	for (size_t i = 0; i < v->built.count; i++)
 		v->asked += v->built.list[i].question != NULL;
@@ -147,42 +139,24 @@ static enum readings_found peek_held(const struct survey_view *v, const struct s
 	return v->terms->cached && uses_cached(v, s) ? peek_lastpoll(v, s, answer, err) : READINGS_NONE;
 }
 
-static bool failure_is_held(const struct survey_view *v, const struct scaler *s)
-{
-	struct answer answer;
-
-	return peek_lastpoll(v, s, &answer, NULL) == READINGS_FAILURE;
-}
-
 /*
  * Held is what a timed poll brings, and on a replica without polls what a request for the HPA
  * brings. A wake-up serves activation only, but a good answer always ends a failure that is held.
  */
 static void hold(const struct survey_view *v, const struct sampled *f)
 {
-	struct answer answer = f->answer;
+	struct answer answer = f->answer, held;
 
 	if (f->held || !f->completed_at_ms || !uses_cached(v, f->scaler))
 		return;
-	if (!v->terms->timed && !v->terms->cached && (f->err || !failure_is_held(v, f->scaler)))
+	if (!v->terms->timed && !v->terms->cached &&
+		(f->err || peek_lastpoll(v, f->scaler, &held, NULL) != READINGS_FAILURE))
 		return;
 	answer.answered_at_ms = f->completed_at_ms;
 	lastpoll_put(v->object, f->scaler->question, &answer, f->err, held_since(v));
 }
 
 /* ---- What it says ---- */
-
-static void read_target(const struct survey_view *v, struct verdict_facts *facts)
-{
-	const struct workload *w;
-
-	facts->ready_replicas = -1;
-	facts->replicas_known = targets_get(v->object, &w) == TARGET_PRESENT;
-	if (!facts->replicas_known)
-		return;
-	facts->replicas = w->replicas;
-	facts->ready_replicas = w->ready_replicas;
-}
 
 /* An answer ends what failed in a row, whatever led to it. */
 static int32_t failures_in_a_row(const struct survey_view *v, const struct sampled *f)
@@ -210,24 +184,16 @@ static struct verdict_trigger trigger_of(const struct survey_view *v, const stru
 	return t;
 }
 
-static void note_age(struct survey_result *result, const struct sampled *f)
-{
-	if (f->err)
-		return;
-	if (!result->answered_at_ms || f->answer.answered_at_ms < result->answered_at_ms)
-		result->answered_at_ms = f->answer.answered_at_ms;
-	if (!result->asked_at_ms || f->answer.asked_at_ms < result->asked_at_ms)
-		result->asked_at_ms = f->answer.asked_at_ms;
-}
-
 static void tell(const struct survey_view *v, const struct room *room, survey_fn fn, void *arg)
 {
 	struct verdict_trigger *triggers = room->triggers;
 	struct composite composite;
+	const struct workload *w;
 	struct verdict_facts facts = { .spec = spec_of(v),
 		.formula = v->built.formula,
 		.triggers = triggers,
-		.count = v->asked };
+		.count = v->asked,
+		.ready_replicas = -1 };
 	struct survey_result result = { .of = v->built.of,
 		.scalers = room->scalers,
 		.triggers = triggers,
@@ -239,22 +205,22 @@ static void tell(const struct survey_view *v, const struct room *room, survey_fn
 
 		room->scalers[i] = f->scaler;
 		triggers[i] = trigger_of(v, f);
-		note_age(&result, f);
 		hold(v, f);
+		if (f->err)
+			continue;
+		if (!result.answered_at_ms || f->answer.answered_at_ms < result.answered_at_ms)
+			result.answered_at_ms = f->answer.answered_at_ms;
+		if (!result.asked_at_ms || f->answer.asked_at_ms < result.asked_at_ms)
+			result.asked_at_ms = f->answer.asked_at_ms;
 	}
-	read_target(v, &facts);
+	if (targets_get(v->object, &w) == TARGET_PRESENT) {
+		result.replicas_known = facts.replicas_known = true;
+		result.replicas = facts.replicas = w->replicas;
+		facts.ready_replicas = w->ready_replicas;
+	}
 	verdict_make(&facts, &composite);
 	if (v->all && verdict_has_composite(facts.spec))
 		result.composite = &composite;
-	result.replicas_known = facts.replicas_known;
-	result.replicas = facts.replicas;
-	fn(arg, &result);
-}
-
-static void tell_error(const struct err *err, survey_fn fn, void *arg)
-{
-	struct survey_result result = { .err = err };
-
 	fn(arg, &result);
 }
 
@@ -305,7 +271,7 @@ bool survey_peek(struct cache *cache, struct object *o, const struct survey_term
 	if (look(cache, o, terms, &v, &err)) {
 		if (err.kind == ERR_WAITING)
 			return false;
-		tell_error(&err, fn, arg);
+		fn(arg, &(struct survey_result){ .err = &err });
 		return true;
 	}
 	if (v.all)
@@ -358,44 +324,33 @@ static bool same_questions(const struct survey *s, const struct survey_view *v)
 	return true;
 }
 
-static void tell_slots(struct survey *s, const struct survey_view *v)
-{
-	for (size_t i = 0, n = 0; i < v->built.count; i++)
-		if (v->built.list[i].question)
-			s->room.found[n++].scaler = &v->built.list[i];
-	tell(v, &s->room, s->fn, s->arg);
-}
-
-static void begin(struct survey *s);
+static void begin(void *arg);
 
 static bool may_wait(const struct survey *s, const struct err *err)
 {
 	return err->kind == ERR_WAITING && loop_now_ms(s->cache->loop) + WAIT_STEP_MS < s->terms.deadline_ms;
 }
 
-static void finish(struct survey *s)
+static void finish(void *arg)
 {
+	struct survey *s = arg;
 	struct survey_view v;
 	struct err err;
+	bool wrong = look(s->cache, s->object, &s->terms, &v, &err) != 0;
 
-	if (look(s->cache, s->object, &s->terms, &v, &err)) {
-		if (may_wait(s, &err)) {
-			begin(s);
-			return;
-		}
-		tell_error(&err, s->fn, s->arg);
-	} else if (same_questions(s, &v)) {
-		tell_slots(s, &v);
-	} else {
+	if (wrong ? may_wait(s, &err) : !same_questions(s, &v)) {
 		begin(s);
 		return;
 	}
+	if (wrong) {
+		s->fn(s->arg, &(struct survey_result){ .err = &err });
+	} else {
+		for (size_t i = 0, n = 0; i < v.built.count; i++)
+			if (v.built.list[i].question)
+				s->room.found[n++].scaler = &v.built.list[i];
+		tell(&v, &s->room, s->fn, s->arg);
+	}
 	survey_cancel(s);
-}
-
-static void on_later(void *arg)
-{
-	finish(arg);
 }
 
 static void on_reading(void *arg, const struct answer *answer, const struct err *err, int64_t completed_at_ms)
@@ -415,56 +370,49 @@ static void on_reading(void *arg, const struct answer *answer, const struct err 
 		finish(s);
 }
 
-/*
- * A trigger with a time of its own has all of it, whoever asks: a slow query that nobody waits for
- * would never be read.
- */
-static int64_t deadline_of(const struct survey *s, const struct question *q)
+static void ask_one(struct slot *slot, struct sampled *f, const struct survey_view *v, const struct scaler *scaler)
 {
-	int64_t own_ms = loop_now_ms(s->cache->loop) + readings_patience_ms(s->cache->readings, q);
-
-	return q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms;
-}
-
-/* False: it must be asked for. */
-static bool take_held(struct slot *slot, struct sampled *f, const struct survey_view *v, const struct scaler *scaler)
-{
+	struct survey *s = slot->survey;
+	struct question *q = scaler->question;
+	struct readings *readings = s->cache->readings;
+	int64_t own_ms = loop_now_ms(s->cache->loop) + readings_patience_ms(readings, q);
 	struct err err;
 	enum readings_found found = peek_held(v, scaler, &f->answer, &err);
 
+	slot->question = question_ref(q);
 	f->held = found != READINGS_NONE;
 	f->completed_at_ms = f->answer.answered_at_ms;
 	if (found == READINGS_FAILURE)
 		err_keep(&slot->err, &err);
 	f->err = slot->err;
-	return f->held;
+	if (f->held)
+		return;
+	/*
+	 * A trigger with a time of its own has all of it, whoever asks: a slow query that nobody
+	 * waits for would never be read.
+	 */
+	slot->wait = readings_ask(readings, q, s->terms.after, s->terms.max_age_ms,
+		q->timeout_ms && own_ms > s->terms.deadline_ms ? own_ms : s->terms.deadline_ms, on_reading, slot);
+	s->awaited++;
 }
 
 static void ask(struct survey *s, const struct survey_view *v)
 {
 	s->slots = room_make(&s->room, v->asked, sizeof(*s->slots));
 	for (size_t i = 0; i < v->built.count; i++) {
-		const struct scaler *scaler = &v->built.list[i];
-		struct sampled *f = &s->room.found[s->count];
-		struct slot *slot = &s->slots[s->count];
-
-		if (!scaler->question)
+		if (!v->built.list[i].question)
 			continue;
-		slot->survey = s;
-		slot->question = question_ref(scaler->question);
+		s->slots[s->count].survey = s;
+		ask_one(&s->slots[s->count], &s->room.found[s->count], v, &v->built.list[i]);
 		s->count++;
-		if (take_held(slot, f, v, scaler))
-			continue;
-		slot->wait = readings_ask(s->cache->readings, scaler->question, s->terms.after, s->terms.max_age_ms,
-			deadline_of(s, scaler->question), on_reading, slot);
-		s->awaited++;
 	}
 	if (!s->awaited)
 		loop_task_queue(s->cache->loop, &s->later);
 }
 
-static void begin(struct survey *s)
+static void begin(void *arg)
 {
+	struct survey *s = arg;
 	struct survey_view v;
 	struct err err;
 	bool wrong;
@@ -479,11 +427,6 @@ static void begin(struct survey *s)
 		ask(s, &v);
 }
 
-static void on_again(void *arg)
-{
-	begin(arg);
-}
-
 struct survey *survey_start(struct cache *cache, struct object *o, const struct survey_terms *terms, survey_fn fn,
 	void *arg)
 {
@@ -496,8 +439,8 @@ struct survey *survey_start(struct cache *cache, struct object *o, const struct 
 	s->terms.metric = s->metric;
 	s->fn = fn;
 	s->arg = arg;
-	loop_task_init(&s->later, on_later, s);
-	loop_timer_init(&s->again, cache->loop, on_again, s);
+	loop_task_init(&s->later, finish, s);
+	loop_timer_init(&s->again, cache->loop, begin, s);
 	begin(s);
 	return s;
 }
