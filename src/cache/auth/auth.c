@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cache/auth/auth.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "cache/auth/auth_parts.h"
 
 #define VALUE_BYTES_MAX (1 << 20)
@@ -44,20 +44,8 @@ void auth_note_failure(struct err *worst, const struct err *err)
 		*worst = *err;
 }
 
-static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, struct err *err, const char *fmt, ...)
-{
-	va_list ap;
-	char *what;
-
-	va_start(ap, fmt);
-	what = mem_vprintf(fmt, ap);
-	va_end(ap);
-	err_wrap(err, "%s", what);
-	free(what);
-	auth_note_failure(&r->err, err);
-}
-
-static void __attribute__((format(printf, 2, 3))) refuse(struct resolve *r, const char *fmt, ...)
+/* What is said is what failed by `cause`, or, where that is NULL, all that is wrong. */
+static void __attribute__((format(printf, 3, 4))) fail(struct resolve *r, const struct err *cause, const char *fmt, ...)
 {
 	struct err err = { 0 };
 	va_list ap;
@@ -66,26 +54,24 @@ static void __attribute__((format(printf, 2, 3))) refuse(struct resolve *r, cons
 	va_start(ap, fmt);
 	what = mem_vprintf(fmt, ap);
 	va_end(ap);
-	err_set(&err, ERR_INVALID, "%s", what);
+	if (cause) {
+		err = *cause;
+		err_wrap(&err, "%s", what);
+	} else {
+		err_set(&err, ERR_INVALID, "%s", what);
+	}
 	free(what);
 	auth_note_failure(&r->err, &err);
 }
 
-/* As the triggers' parameters see it, which take blanks off at both ends. */
-static bool is_blank(const char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	return *text == '\0';
-}
-
 static void put(struct resolve *r, const char *source, const char *parameter, const char *value, const char *what)
 {
-	if (!is_blank(value)) {
+	/* The triggers' parameters take blanks off at both ends. */
+	if (value[strspn(value, " \t\n\v\f\r")]) {
 		strmap_remove_secret(r->out, parameter);
 		strmap_set(r->out, parameter, value);
 	} else {
-		refuse(r, "%s parameter \"%s\": %s is empty", source, parameter, what);
+		fail(r, NULL, "%s parameter \"%s\": %s is empty", source, parameter, what);
 	}
 }
 
@@ -143,12 +129,12 @@ static void take_variable(struct resolve *r, const char *source, const struct tr
 		if (value)
 			put(r, source, e->parameter, value, what);
 		else if (why)
-			refuse(r, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
+			fail(r, NULL, "%s parameter \"%s\": %s %s", source, e->parameter, what, why);
 		else if (r->of->so)
-			refuse(r, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
+			fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " SCALE_TARGET " %s has no variable %s",
 				source, e->parameter, container, r->of->so->spec.target_name, e->name);
 		else
-			refuse(r, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
+			fail(r, NULL, "%s parameter \"%s\": container \"%s\" of " POD_TEMPLATE " has no variable %s",
 				source, e->parameter, container, e->name);
 	}
 	strmap_done(&wanted);
@@ -160,11 +146,12 @@ static void from_env(struct resolve *r, const char *source)
 {
 	for (size_t i = 0; i < r->t->env_count; i++) {
 		if (r->target && r->target->no_environment)
-			refuse(r, "%s parameter \"%s\": %s", source, r->t->env[i].parameter, r->target->no_environment);
+			fail(r, NULL, "%s parameter \"%s\": %s", source, r->t->env[i].parameter,
+				r->target->no_environment);
 		else if (r->target && r->target->container_count > 0)
 			take_variable(r, source, &r->t->env[i]);
 		else
-			refuse(r, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
+			fail(r, NULL, "%s parameter \"%s\": %s has no containers to take variable %s from", source,
 				r->t->env[i].parameter, r->of->so ? SCALE_TARGET : POD_TEMPLATE, r->t->env[i].name);
 	}
 }
@@ -182,7 +169,7 @@ static void from_file(struct resolve *r, const char *source)
 	struct err err = { 0 };
 
 	if (!is_cluster(r->t)) {
-		refuse(r, "%s: only a ClusterTriggerAuthentication may read files", source);
+		fail(r, NULL, "%s: only a ClusterTriggerAuthentication may read files", source);
 		return;
 	}
 	if (r->lookup->file(r->lookup->arg, r->t->file_path, &values, &err) != REFERENCE_FOUND) {
@@ -200,7 +187,7 @@ static void from_vault(struct resolve *r, const char *source)
 	const struct triggerauth_vault *v = r->t->vault;
 
 	if (v && v->kubernetes && (!v->mount || !*v->mount || !v->role || !*v->role)) {
-		refuse(r, "%s: authentication kubernetes needs mount and role", source);
+		fail(r, NULL, "%s: authentication kubernetes needs mount and role", source);
 		return;
 	}
 	for (size_t i = 0; v && i < v->secret_count; i++) {
@@ -246,113 +233,73 @@ static void query_escape(struct buf *out, const char *text)
 static void put_built(struct resolve *r, const char *parameter, struct buf *value)
 {
 	if (buf_failed(value))
-		refuse(r, "oauth2 parameter \"%s\": is longer than %d bytes", parameter, VALUE_BYTES_MAX);
+		fail(r, NULL, "oauth2 parameter \"%s\": is longer than %d bytes", parameter, VALUE_BYTES_MAX);
 	else if (value->len > 0)
 		strmap_set(r->out, parameter, buf_text(value));
 	buf_done_secret(value);
 }
 
-static void put_scopes(struct resolve *r, const struct triggerauth_oauth2 *o)
-{
-	struct buf scopes = BUF_INIT(VALUE_BYTES_MAX);
-
-	for (size_t i = 0; i < o->scope_count; i++)
-		buf_printf(&scopes, "%s%s", i > 0 ? "," : "", o->scopes[i]);
-	put_built(r, "scopes", &scopes);
-}
-
-static void put_endpoint_params(struct resolve *r, const struct strmap *params)
-{
-	struct buf text = BUF_INIT(VALUE_BYTES_MAX);
-
-	for (size_t i = 0; i < params->count; i++) {
-		if (i > 0)
-			buf_putc(&text, '&');
-		query_escape(&text, params->pairs[i].key);
-		buf_putc(&text, '=');
-		query_escape(&text, params->pairs[i].value);
-	}
-	put_built(r, "endpointParams", &text);
-}
-
 static void from_oauth2(struct resolve *r, const char *source)
 {
 	const struct triggerauth_oauth2 *o = r->t->oauth2;
+	struct buf scopes = BUF_INIT(VALUE_BYTES_MAX), params = BUF_INIT(VALUE_BYTES_MAX);
 
 	if (!o)
 		return;
 	if (o->type && *o->type && strcmp(o->type, "clientCredentials") != 0) {
-		refuse(r, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
+		fail(r, NULL, "%s.type \"%s\" is unknown: clientCredentials is the one there is", source, o->type);
 		return;
 	}
 	put(r, source, "oauthTokenURI", o->token_url ? o->token_url : "", "tokenUrl");
 	put(r, source, "clientID", o->client_id ? o->client_id : "", "clientId");
 	if (o->secret_name)
 		take_key(r, source, "clientSecret", KEYDATA_SECRET, o->secret_name, o->secret_key ? o->secret_key : "");
-	put_scopes(r, o);
-	put_endpoint_params(r, &o->token_url_params);
+	for (size_t i = 0; i < o->scope_count; i++)
+		buf_printf(&scopes, "%s%s", i > 0 ? "," : "", o->scopes[i]);
+	put_built(r, "scopes", &scopes);
+	for (size_t i = 0; i < o->token_url_params.count; i++) {
+		if (i > 0)
+			buf_putc(&params, '&');
+		query_escape(&params, o->token_url_params.pairs[i].key);
+		buf_putc(&params, '=');
+		query_escape(&params, o->token_url_params.pairs[i].value);
+	}
+	put_built(r, "endpointParams", &params);
 }
 
 /* ---- What is refused by name ---- */
 
-#define FROM_SECRET "let something put its values into a Secret, and name that in secretTargetRef"
-
-static void from_azure(struct resolve *r, const char *source)
+/* Of several the first is told. */
+static void from_clouds(struct resolve *r, const char *names)
 {
-	if (r->t->azure_key_vault)
-		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
+	const char *name = r->t->azure_key_vault ? "azureKeyVault"
+		: r->t->gcp_secret_manager       ? "gcpSecretManager"
+		: r->t->aws_secret_manager       ? "awsSecretManager"
+						 : NULL;
+
+	(void)names;
+	if (name)
+		fail(r, NULL,
+			"%s " NOT_SUPPORTED
+			"let something put its values into a Secret, and name that in secretTargetRef",
+			name);
 }
 
-static void from_gcp(struct resolve *r, const char *source)
-{
-	if (r->t->gcp_secret_manager)
-		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
-}
-
-static void from_aws(struct resolve *r, const char *source)
-{
-	if (r->t->aws_secret_manager)
-		refuse(r, "%s " NOT_SUPPORTED FROM_SECRET, source);
-}
-
-/* ---- PodIdentity: who the trigger's requests come from ---- */
-
-static void identity_none(struct resolve *r)
-{
-	(void)r;
-}
-
-/* A provider without a function is known, and refused. */
-static const struct {
-	const char *name;
-	void (*take)(struct resolve *r);
-} providers[] = {
-	{ "none", identity_none },
-	{ "aws", NULL },
-	{ "aws-eks", NULL },
-	{ "azure-workload", NULL },
-	{ "gcp", NULL },
-};
-
+/* PodIdentity says who the trigger's requests come from. */
 static void take_identity(struct resolve *r)
 {
+	static const char *const clouds[] = { "aws", "aws-eks", "azure-workload", "gcp", NULL };
 	const char *provider = r->t->identity && r->t->identity->provider ? r->t->identity->provider : "";
 
-	if (!*provider)
+	if (!*provider || strcmp(provider, "none") == 0)
 		return;
-	for (size_t i = 0; i < sizeof(providers) / sizeof(providers[0]); i++) {
-		if (strcmp(providers[i].name, provider) != 0)
-			continue;
-		if (providers[i].take)
-			providers[i].take(r);
-		else
-			refuse(r,
-				"podIdentity provider %s " NOT_SUPPORTED
-				"give the trigger credentials of its own with secretTargetRef",
-				provider);
-		return;
-	}
-	refuse(r, "podIdentity provider \"%s\" is unknown", provider);
+	if (text_is_one_of(provider, clouds))
+		fail(r, NULL,
+			"podIdentity provider %s " NOT_SUPPORTED
+			"give the trigger credentials of its own with secretTargetRef",
+			provider);
+	else
+		fail(r, NULL, "podIdentity provider \"%s\" is unknown", provider);
 }
 
 /* ---- The order ---- */
@@ -368,9 +315,7 @@ static const struct {
 	{ "configMapTargetRef", from_config_maps },
 	{ "secretTargetRef", from_secrets },
 	{ "hashiCorpVault", from_vault },
-	{ "azureKeyVault", from_azure },
-	{ "gcpSecretManager", from_gcp },
-	{ "awsSecretManager", from_aws },
+	{ "azureKeyVault, gcpSecretManager, awsSecretManager", from_clouds },
 	{ "boundServiceAccountToken", from_tokens },
 	{ "oauth2", from_oauth2 },
 };

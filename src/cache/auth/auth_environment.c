@@ -8,40 +8,30 @@
 
 #define FROM_ENV "FromEnv"
 
-/*
- * The name of the variable that a trigger's metadata means; false when this is another parameter.
- * The caller frees *name.
- */
-static bool named_variable(const struct strmap_pair *pair, char **name)
+/* When the parameter names a variable. */
+static void add_wanted(const struct strmap_pair *parameter, struct strmap *wanted)
 {
-	size_t len = strlen(pair->key), tail = strlen(FROM_ENV);
-	const char *text = pair->value;
+	size_t len = strlen(parameter->key), tail = strlen(FROM_ENV);
+	const char *text = parameter->value;
+	MEM_AUTO char *name = NULL;
 
-	if (len <= tail || strcmp(pair->key + len - tail, FROM_ENV) != 0)
-		return false;
+	if (len <= tail || strcmp(parameter->key + len - tail, FROM_ENV) != 0)
+		return;
 	while (isspace((unsigned char)*text))
 		text++;
 	len = strlen(text);
 	while (len > 0 && isspace((unsigned char)text[len - 1]))
 		len--;
-	*name = mem_dupn(text, len);
-	return true;
-}
-
-static void add_wanted(const struct trigger *t, struct strmap *wanted)
-{
-	for (size_t i = 0; i < t->metadata.count; i++) {
-		MEM_AUTO char *name = NULL;
-
-		if (named_variable(&t->metadata.pairs[i], &name) && *name)
-			strmap_set(wanted, name, "");
-	}
+	name = mem_dupn(text, len);
+	if (*name)
+		strmap_set(wanted, name, "");
 }
 
 void auth_variable_names(const struct scaled *of, struct strmap *wanted)
 {
 	for (size_t i = 0; i < of->trigger_count; i++)
-		add_wanted(&of->triggers[i], wanted);
+		for (size_t j = 0; j < of->triggers[i].metadata.count; j++)
+			add_wanted(&of->triggers[i].metadata.pairs[j], wanted);
 }
 
 /* ---- crd/workload's questions, asked of the look-up ---- */

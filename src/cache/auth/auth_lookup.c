@@ -4,34 +4,31 @@
 
 #include "cache/auth/auth_parts.h"
 
-static bool is_restricted(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_)
+static bool is_denied(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
+	const char *name, struct err *err)
 {
-	return kind == KEYDATA_SECRET && lookup->restrict_secrets && strcmp(namespace_, lookup->cluster_namespace) != 0;
-}
-
-static enum reference_state deny(const struct auth_lookup *lookup, const char *namespace_, const char *name,
-	struct err *err)
-{
+	if (kind != KEYDATA_SECRET || !lookup->restrict_secrets || strcmp(namespace_, lookup->cluster_namespace) == 0)
+		return false;
 	err_set(err, ERR_DENIED,
 		"Secret %s/%s is not read: --restrict-secret-access allows Secrets of namespace %s only", namespace_,
 		name, lookup->cluster_namespace);
-	return REFERENCE_DENIED;
+	return true;
 }
 
 enum reference_state auth_key(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
 	const char *name, const char *key, const char **out, struct err *err)
 {
-	if (is_restricted(lookup, kind, namespace_))
-		return deny(lookup, namespace_, name, err);
-	return lookup->key(lookup->arg, kind, namespace_, name, key, out, err);
+	return is_denied(lookup, kind, namespace_, name, err)
+		? REFERENCE_DENIED
+		: lookup->key(lookup->arg, kind, namespace_, name, key, out, err);
 }
 
 enum reference_state auth_all(const struct auth_lookup *lookup, enum keydata_kind kind, const char *namespace_,
 	const char *name, const struct strmap **out, struct err *err)
 {
-	if (is_restricted(lookup, kind, namespace_))
-		return deny(lookup, namespace_, name, err);
-	return lookup->all(lookup->arg, kind, namespace_, name, out, err);
+	return is_denied(lookup, kind, namespace_, name, err)
+		? REFERENCE_DENIED
+		: lookup->all(lookup->arg, kind, namespace_, name, out, err);
 }
 
 int auth_of(const struct auth_lookup *lookup, const struct scaled *of, const struct trigger *trigger,

@@ -135,39 +135,9 @@ static void on_unheld(void *arg, struct held *held)
 
 static bool goes_up(const char *path)
 {
-	for (const char *part = path;; part++) {
-		size_t len = strcspn(part, "/");
+	MEM_AUTO char *closed = mem_printf("/%s/", path);
 
-		if (len == 2 && part[0] == '.' && part[1] == '.')
-			return true;
-		part += len;
-		if (!*part)
-			return false;
-	}
-}
-
-static int check_path(const struct authfiles *f, const char *path, struct err *err)
-{
-	if (!f->root)
-		return err_set(err, ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
-	if (!*path || *path == '/' || goes_up(path))
-		return err_set(err, ERR_INVALID,
-			"\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"", path);
-	return 0;
-}
-
-static struct file *file_get(struct authfiles *f, const char *path)
-{
-	struct file *file = (struct file *)holders_find(&f->holders, path);
-
-	if (file)
-		return file;
-	file = mem_zalloc(sizeof(*file));
-	holders_add(&f->holders, &file->held, path);
-	file_reread(f, file);
-	if (!loop_timer_pending(&f->look))
-		loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
-	return file;
+	return strstr(closed, "/../") != NULL;
 }
 
 enum reference_state authfiles_get(struct authfiles *f, struct object *owner, const char *path,
@@ -175,9 +145,23 @@ enum reference_state authfiles_get(struct authfiles *f, struct object *owner, co
 {
 	struct file *file;
 
-	if (check_path(f, path, err))
+	if (!f->root) {
+		err_set(err, ERR_DENIED, "no files are read: --filepath-auth-root-path is not set");
 		return REFERENCE_DENIED;
-	file = file_get(f, path);
+	}
+	if (!*path || *path == '/' || goes_up(path)) {
+		err_set(err, ERR_INVALID, "\"%.200s\" must be a path below --filepath-auth-root-path, without \"..\"",
+			path);
+		return REFERENCE_DENIED;
+	}
+	file = (struct file *)holders_find(&f->holders, path);
+	if (!file) {
+		file = mem_zalloc(sizeof(*file));
+		holders_add(&f->holders, &file->held, path);
+		file_reread(f, file);
+		if (!loop_timer_pending(&f->look))
+			loop_timer_set(&f->look, AUTHFILES_LOOK_MS);
+	}
 	holdings_take(owner, &file->held);
 	*values = &file->values;
 	if (!file->err)

@@ -18,10 +18,8 @@ void fetched_done(struct fetched *f)
 
 void fetched_failed(struct fetched *f, const struct err *err, const char *who, const char *stays)
 {
-	bool news = !f->err || f->err->kind != err->kind || strcmp(f->err->msg, err->msg) != 0;
-
 	loop_timer_set(&f->again, loop_backoff_ms(f->failures++, RETRY_FIRST_MS, RETRY_MOST_MS));
-	if (!news)
+	if (f->err && f->err->kind == err->kind && strcmp(f->err->msg, err->msg) == 0)
 		return;
 	log_warn(who, "%s%s%s", err->msg, f->text ? "; " : "", f->text ? stays : "");
 	err_keep(&f->err, err);

@@ -41,13 +41,6 @@ struct lookups {
 
 /* ---- Something changed ---- */
 
-static const struct triggerauth *stored(const struct lookups *l, const char *key)
-{
-	MEM_AUTO char *namespace_ = mem_dupn(key, strcspn(key, "/"));
-
-	return store_triggerauth(l->store, !*namespace_, namespace_, key + strlen(namespace_) + 1);
-}
-
 /* What its owners will see from now on; true when it is something else than before. */
 static bool note(struct referred *r, const struct triggerauth *t)
 {
@@ -69,8 +62,13 @@ void lookups_follow(struct lookups *l, const char *triggerauth)
 	struct held *held, *next;
 
 	if (triggerauth) {
+		MEM_AUTO char *namespace_ = mem_dupn(triggerauth, strcspn(triggerauth, "/"));
+
 		held = holders_find(&l->triggerauths, triggerauth);
-		if (held && note((struct referred *)held, stored(l, triggerauth)))
+		if (held &&
+			note((struct referred *)held,
+				store_triggerauth(l->store, !*namespace_, namespace_,
+					triggerauth + strlen(namespace_) + 1)))
 			holders_tell(held);
 		return;
 	}
@@ -91,20 +89,6 @@ static void on_unheld(void *arg, struct held *held)
 
 /* ---- What cache/auth asks ---- */
 
-static void hold_triggerauth(struct lookups *l, const char *key, const struct triggerauth *t)
-{
-	struct held *held = holders_find(&l->triggerauths, key);
-
-	if (!held) {
-		struct referred *r = mem_zalloc(sizeof(*r));
-
-		holders_add(&l->triggerauths, &r->held, key);
-		held = &r->held;
-	}
-	note((struct referred *)held, t);
-	holdings_take(l->owner, held);
-}
-
 static enum reference_state find_triggerauth(void *arg, bool cluster, const char *namespace_, const char *name,
 	const struct triggerauth **out, struct err *err)
 {
@@ -112,10 +96,16 @@ static enum reference_state find_triggerauth(void *arg, bool cluster, const char
 	MEM_AUTO char *shown = cluster ? mem_printf(TRIGGERAUTH_CLUSTER_KIND " %s", name)
 				       : mem_printf(TRIGGERAUTH_KIND " %s/%s", namespace_, name);
 	MEM_AUTO char *key = mem_printf("%s/%s", cluster ? "" : namespace_, name);
+	struct referred *r = (struct referred *)holders_find(&l->triggerauths, key);
 	const char *trouble;
 
 	*out = store_triggerauth(l->store, cluster, namespace_, name);
-	hold_triggerauth(l, key, *out);
+	if (!r) {
+		r = mem_zalloc(sizeof(*r));
+		holders_add(&l->triggerauths, &r->held, key);
+	}
+	note(r, *out);
+	holdings_take(l->owner, &r->held);
 	if (*out)
 		return REFERENCE_FOUND;
 	if (store_knows_triggerauths(l->store, cluster, namespace_, &trouble)) {
@@ -178,18 +168,6 @@ static const char *bare_address(const char *text, size_t *len)
 	return text;
 }
 
-/* One address of the list, without what means nothing around it; false at the end. */
-static bool next_address(const char **rest, const char **one, size_t *len)
-{
-	if (!**rest)
-		return false;
-	*len = strcspn(*rest, ",");
-	*one = *rest;
-	*rest += *len + ((*rest)[*len] == ',');
-	*one = bare_address(*one, len);
-	return true;
-}
-
 /*
  * Whether the object may have kscaled log in there as itself. Who may write a
  * ClusterTriggerAuthentication is trusted with that; who writes a namespaced one may run the server
@@ -197,14 +175,20 @@ static bool next_address(const char **rest, const char **one, size_t *len)
  */
 static bool may_use_own_login(const struct lookups *l, const struct triggerauth *t)
 {
-	size_t wanted_len = strlen(t->vault->address), len;
-	const char *wanted = bare_address(t->vault->address, &wanted_len), *rest = l->vault_trusted, *one;
+	size_t wanted_len = strlen(t->vault->address);
+	const char *wanted = bare_address(t->vault->address, &wanted_len);
 
 	if (!*t->meta.namespace_)
 		return true;
-	while (rest && next_address(&rest, &one, &len))
+	for (const char *rest = l->vault_trusted, *next; rest && *rest; rest = next) {
+		size_t len = strcspn(rest, ",");
+		const char *one;
+
+		next = rest + len + (rest[len] == ',');
+		one = bare_address(rest, &len);
 		if (len > 0 && ((len == 1 && *one == '*') || (len == wanted_len && strncasecmp(one, wanted, len) == 0)))
 			return true;
+	}
 	return false;
 }
 
@@ -280,7 +264,8 @@ static enum reference_state login_by_jwt(struct lookups *l, const struct trigger
 	return REFERENCE_FOUND;
 }
 
-static enum vault_engine engine_of(enum triggerauth_vault_type type)
+static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t index, const char *namespace_,
+	const char **out, struct err *err)
 {
 	static const enum vault_engine engines[] = {
 		[VAULT_TYPE_ANY] = VAULT_ENGINE_ANY,
@@ -288,19 +273,12 @@ static enum vault_engine engine_of(enum triggerauth_vault_type type)
 		[VAULT_TYPE_SECRET] = VAULT_ENGINE_KV1,
 		[VAULT_TYPE_PKI] = VAULT_ENGINE_PKI,
 	};
-
-	return engines[type];
-}
-
-static enum reference_state find_vault(void *arg, const struct triggerauth *t, size_t index, const char *namespace_,
-	const char **out, struct err *err)
-{
 	struct lookups *l = arg;
 	const struct triggerauth_vault *v = t->vault;
 	const struct triggerauth_vault_secret *s = &v->secrets[index];
 	struct vaultvalues_source source = {
 		.server = { v->address, v->namespace_ },
-		.secret = { engine_of(s->type), s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
+		.secret = { engines[s->type], s->path, s->key, s->common_name, s->alt_names, s->ip_sans, s->uri_sans,
 			s->other_sans, s->ttl, s->format },
 	};
 	MEM_AUTO char *whose = NULL;

@@ -41,19 +41,6 @@ static void object_free(struct referenced *o)
 	free(o);
 }
 
-/* A key of which nothing was kept until now. */
-static void become_known(struct wanted_key *w)
-{
-	struct referenced *o = w->object;
-
-	w->known = o->state == REFERENCE_MISSING ||
-		(o->state == REFERENCE_FOUND && references_object_wants_all(o) && o->wanted[0]->known);
-	if (w->known || o->state == REFERENCE_UNREAD)
-		return;
-	o->incomplete = true;
-	references_object_read(o);
-}
-
 static struct wanted_key *want(struct references *r, enum keydata_kind kind, const char *namespace_, const char *name,
 	const char *key)
 {
@@ -72,7 +59,13 @@ static struct wanted_key *want(struct references *r, enum keydata_kind kind, con
 	memmove(o->wanted + at + 1, o->wanted + at, (o->wanted_count - at) * sizeof(*o->wanted));
 	o->wanted[at] = w;
 	o->wanted_count++;
-	become_known(w);
+	/* Nothing was kept of it until now. */
+	w->known = o->state == REFERENCE_MISSING ||
+		(o->state == REFERENCE_FOUND && references_object_wants_all(o) && o->wanted[0]->known);
+	if (!w->known && o->state != REFERENCE_UNREAD) {
+		o->incomplete = true;
+		references_object_read(o);
+	}
 	return w;
 }
 
@@ -112,31 +105,29 @@ static void unwant(void *references, struct held *wanted)
 
 /* ---- Asking ---- */
 
+#define ALNUM "abcdefghijklmnopqrstuvwxyz0123456789"
+
 /*
  * RFC 1123, as the API server requires: other names are of nothing that can exist, and would not be
  * safe in a path or a selector.
  */
 static bool is_name(const char *text, size_t max, const char *allowed)
 {
-	static const char alnum[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	size_t len = strlen(text);
 
-	return len > 0 && len <= max && strspn(text, allowed) == len && strchr(alnum, text[0]) &&
-		strchr(alnum, text[len - 1]);
+	return len > 0 && len <= max && strspn(text, allowed) == len && strchr(ALNUM, text[0]) &&
+		strchr(ALNUM, text[len - 1]);
 }
 
 static bool is_possible(enum keydata_kind kind, const char *namespace_, const char *name, struct err *err)
 {
 	const char *kind_name = keydata_kind_name(kind);
+	bool in_namespace = is_name(namespace_, 63, ALNUM "-");
 
-	if (!is_name(namespace_, 63, "abcdefghijklmnopqrstuvwxyz0123456789-"))
-		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a namespace", kind_name, namespace_,
-			name, namespace_);
-	else if (!is_name(name, 253, "abcdefghijklmnopqrstuvwxyz0123456789-."))
-		err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a %s", kind_name, namespace_, name,
-			name, kind_name);
-	else
+	if (in_namespace && is_name(name, 253, ALNUM "-."))
 		return true;
+	err_set(err, ERR_INVALID, "%s %s/%s: \"%s\" cannot be the name of a %s", kind_name, namespace_, name,
+		in_namespace ? name : namespace_, in_namespace ? kind_name : "namespace");
 	return false;
 }
 

@@ -37,13 +37,6 @@ static const struct informer_events events = {
 
 /* ---- Views ---- */
 
-static char *subject_of(const struct reference_watch *view)
-{
-	if (view->only)
-		return mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(view->only));
-	return mem_printf("%ss of namespace %s", keydata_kind_name(view->place->kind), view->place->namespace_);
-}
-
 static struct reference_watch *view_new(struct reference_place *place, struct referenced *only)
 {
 	struct reference_watch *view = mem_zalloc(sizeof(*view));
@@ -58,20 +51,26 @@ static struct reference_watch *view_new(struct reference_place *place, struct re
 
 	view->place = place;
 	view->only = only;
-	config.subject = view->subject = subject_of(view);
+	view->subject = only ? mem_printf(REFERENCES_OBJECT_FMT, REFERENCES_OBJECT_ARGS(only))
+			     : mem_printf("%ss of namespace %s", keydata_kind_name(place->kind), place->namespace_);
+	config.subject = view->subject;
 	informer_start(&view->informer, place->r->kube, &config, &events, view);
 	place->r->watches++;
 	return view;
 }
 
 /* What it saw is kept, and is nobody's until somebody else sees it. */
-static void view_free(struct reference_watch *view)
+static void view_end(struct reference_watch **slot)
 {
-	struct referenced *o = view->only;
+	struct reference_watch *view = *slot;
+	struct referenced *o;
 
-	if (o && o->source == view)
-		o->source = NULL;
-	if (!o)
+	if (!view)
+		return;
+	*slot = NULL;
+	if (view->only && view->only->source == view)
+		view->only->source = NULL;
+	if (!view->only)
 		DL_FOREACH (view->place->objects, o)
 			if (o->source == view)
 				o->source = NULL;
@@ -80,20 +79,6 @@ static void view_free(struct reference_watch *view)
 	informer_stop(&view->informer);
 	free(view->subject);
 	free(view);
-}
-
-static void own_view_end(struct referenced *o)
-{
-	if (o->own)
-		view_free(o->own);
-	o->own = NULL;
-}
-
-static void whole_end(struct reference_place *place)
-{
-	if (place->whole)
-		view_free(place->whole);
-	place->whole = NULL;
 }
 
 /* ---- What a view brings ---- */
@@ -156,7 +141,7 @@ static void on_synced(void *arg)
 		if (o->seen != view->informer.list)
 			not_listed(view, o);
 	DL_FOREACH (place->objects, o)
-		own_view_end(o);
+		view_end(&o->own);
 }
 
 /* ---- By name, or the whole ---- */
@@ -172,7 +157,7 @@ static void whole_give_up(struct reference_place *place)
 {
 	struct referenced *o;
 
-	whole_end(place);
+	view_end(&place->whole);
 	loop_timer_set(&place->timer, WHOLE_AGAIN_MS);
 	DL_FOREACH (place->objects, o)
 		see_by_name(o);
@@ -186,21 +171,6 @@ static void on_place_timer(void *arg)
 		whole_give_up(place);
 	else if (place->count > REFERENCES_BY_NAME_MAX)
 		place->whole = view_new(place, NULL);
-}
-
-static bool may_pass(const struct err *err)
-{
-	return !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
-}
-
-static void whole_judge(struct reference_place *place, const struct err *err)
-{
-	if (may_pass(err))
-		loop_timer_cancel(&place->timer);
-	else if (!place->whole->informer.synced)
-		whole_give_up(place);
-	else if (!loop_timer_pending(&place->timer))
-		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
 }
 
 /*
@@ -228,6 +198,7 @@ static void on_trouble(void *arg, const struct err *err)
 {
 	struct reference_watch *view = arg;
 	struct reference_place *place = view->place;
+	bool may_pass = !err || err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && !informer_is_denied(err));
 	struct referenced *o;
 
 	log_trouble(view, err);
@@ -237,7 +208,12 @@ static void on_trouble(void *arg, const struct err *err)
 	}
 	DL_FOREACH (place->objects, o)
 		references_object_tell_waiting(o);
-	whole_judge(place, err);
+	if (may_pass)
+		loop_timer_cancel(&place->timer);
+	else if (!view->informer.synced)
+		whole_give_up(place);
+	else if (!loop_timer_pending(&place->timer))
+		loop_timer_set(&place->timer, WHOLE_GIVE_UP_MS);
 }
 
 /* ---- Places ---- */
@@ -260,15 +236,6 @@ struct reference_place *references_watch_place(struct references *r, enum keydat
 	return place;
 }
 
-static void place_free(struct reference_place *place)
-{
-	HASH_DELETE(hh, place->r->places, place);
-	whole_end(place);
-	loop_timer_done(&place->timer);
-	free(place->key);
-	free(place);
-}
-
 void references_watch_add(struct referenced *o)
 {
 	struct reference_place *place = o->place;
@@ -287,8 +254,13 @@ void references_watch_remove(struct referenced *o)
 {
 	struct reference_place *place = o->place;
 
-	own_view_end(o);
+	view_end(&o->own);
 	DL_DELETE(place->objects, o);
-	if (--place->count == 0)
-		place_free(place);
+	if (--place->count > 0)
+		return;
+	HASH_DELETE(hh, place->r->places, place);
+	view_end(&place->whole);
+	loop_timer_done(&place->timer);
+	free(place->key);
+	free(place);
 }

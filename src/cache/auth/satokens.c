@@ -31,20 +31,6 @@ struct satokens {
 
 /* ---- Asking ---- */
 
-static void failed(struct satoken *t, const struct err *err)
-{
-	const char *key = t->account;
-	struct err named = *err;
-
-	if (err->kind == ERR_MISSING)
-		err_set(&named, ERR_MISSING, "ServiceAccount %s does not exist", key);
-	else if (err->kind == ERR_DENIED)
-		err_wrap(&named, "a token of ServiceAccount %s (create on serviceaccounts/token)", key);
-	else
-		err_wrap(&named, "a token of ServiceAccount %s", key);
-	fetched_failed(&t->fetched, &named, "tokens", "the old one stays in use");
-}
-
 /* When 80 % of its life is over; the server may have given it another one than was asked for. */
 static int64_t renew_in_ms(const struct satoken *t, const char *expires)
 {
@@ -63,17 +49,23 @@ static void on_answer(void *arg, const json_t *object, const struct err *err)
 	struct satoken *t = arg;
 	const json_t *status = json_object_get(object, "status");
 	const char *value = json_str_or_empty(status, "token");
-	struct err empty = { 0 };
+	struct err named = { 0 };
 
 	t->call = NULL;
-	if (!err && !*value) {
-		err_set(&empty, ERR_TEMPORARY, "the answer has no token");
-		err = &empty;
+	if (!err && *value) {
+		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
+		return;
 	}
 	if (err)
-		failed(t, err);
+		named = *err;
 	else
-		fetched_take(&t->fetched, value, renew_in_ms(t, json_str_or_empty(status, "expirationTimestamp")));
+		err_set(&named, ERR_TEMPORARY, "the answer has no token");
+	if (named.kind == ERR_MISSING)
+		err_set(&named, ERR_MISSING, "ServiceAccount %s does not exist", t->account);
+	else
+		err_wrap(&named, "a token of ServiceAccount %s%s", t->account,
+			named.kind == ERR_DENIED ? " (create on serviceaccounts/token)" : "");
+	fetched_failed(&t->fetched, &named, "tokens", "the old one stays in use");
 }
 
 static void ask(void *arg)

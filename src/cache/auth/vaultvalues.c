@@ -112,37 +112,24 @@ static void failed(struct value *v, const struct err *err)
 	fetched_failed(&v->fetched, &named, "vault", "the value read before stays in use");
 }
 
-/*
- * Not before net/vault says so: until then it would hand out the same again, as a lease or a
- * certificate exists only once.
- */
-static int64_t read_in_ms(int64_t good_for_ms)
-{
-	int64_t ms = good_for_ms > 0 ? good_for_ms : READ_AGAIN_MS;
-
-	if (ms < READ_AGAIN_LEAST_MS)
-		return READ_AGAIN_LEAST_MS;
-	return ms < READ_AGAIN_MOST_MS ? ms : READ_AGAIN_MOST_MS;
-}
-
 static void on_value(void *arg, const char *text, int64_t good_for_ms, const struct err *err)
 {
 	struct value *v = arg;
+	int64_t ms = good_for_ms > 0 ? good_for_ms : READ_AGAIN_MS;
 
 	v->call = NULL;
+	/*
+	 * Not before net/vault says so: until then it would hand out the same again, as a lease or
+	 * a certificate exists only once.
+	 */
+	if (ms < READ_AGAIN_LEAST_MS)
+		ms = READ_AGAIN_LEAST_MS;
+	if (ms > READ_AGAIN_MOST_MS)
+		ms = READ_AGAIN_MOST_MS;
 	if (err)
 		failed(v, err);
 	else
-		fetched_take(&v->fetched, text, read_in_ms(good_for_ms));
-}
-
-static void ask(struct value *v, const char *jwt)
-{
-	struct vault_login login = v->source.login;
-
-	login.jwt = jwt;
-	v->call = vault_read(v->owner->pool, &v->source.server, &login, &v->source.secret,
-		loop_now_ms(v->owner->loop) + READ_DEADLINE_MS, on_value, v);
+		fetched_take(&v->fetched, text, ms);
 }
 
 /* Objects are told nothing about kscaled's machine, as whether there is such a file. */
@@ -167,20 +154,23 @@ static void failed_file(struct value *v, const struct err *why)
 static void on_again(void *arg)
 {
 	struct value *v = arg;
+	struct vault_login login = v->source.login;
 	struct err err = { 0 };
 	char *jwt = NULL;
 
 	if (v->call)
 		return;
-	if (!v->source.jwt_file) {
-		ask(v, v->source.login.jwt);
-	} else if (vaultvalues_read_jwt(&v->source, &jwt, &err)) {
-		failed_file(v, &err);
-	} else {
+	if (v->source.jwt_file) {
+		if (vaultvalues_read_jwt(&v->source, &jwt, &err)) {
+			failed_file(v, &err);
+			return;
+		}
 		err_keep(&v->file_err, NULL);
-		ask(v, jwt);
-		mem_free_secret(jwt);
+		login.jwt = jwt;
 	}
+	v->call = vault_read(v->owner->pool, &v->source.server, &login, &v->source.secret,
+		loop_now_ms(v->owner->loop) + READ_DEADLINE_MS, on_value, v);
+	mem_free_secret(jwt);
 }
 
 /* ---- Keeping ---- */
