@@ -8,6 +8,7 @@
 #include "base/fingerprint.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/timestamp.h"
 #include "control/leader/leaderkeda.h"
 #include "control/leader/leaderlease.h"
@@ -15,10 +16,9 @@
 
 #define RETRY_JITTER 1.2   /* client-go: leaderelection.JitterFactor */
 #define KEDA_LOOK_MS 10000 /* while leading */
-#define AFTER_CONFLICT_MS                                                                                              \
-	100                  /* somebody else wrote the Lease (a label, say): once more, but never in a tight circle   \
-			      */
-#define LIMIT_MARGIN_MS 1000 /* other writes end so long before the Lease does */
+/* somebody else wrote the Lease (a label, say): once more, but never in a tight circle */
+#define AFTER_CONFLICT_MS 100
+#define LIMIT_MARGIN_MS   1000 /* other writes end so long before the Lease does */
 
 enum leader_state {
 	LEADER_STARTING,  /* nothing is known yet */
@@ -56,6 +56,7 @@ struct leader {
 	struct leaderlease lease;
 	struct kube_call *call; /* one at a time */
 	int64_t call_started_ms;
+	struct err bad;     /* what is wrong with an answer */
 	int64_t renewed_ms; /* loop clock: when the last renewal that succeeded was begun */
 	char renew_trouble[ERR_MSG_MAX];
 
@@ -68,49 +69,14 @@ struct leader {
 	void *released_arg;
 };
 
-static void renew(struct leader *l);
-static void give_back(struct leader *l);
-static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const struct err *err);
-
 /* ---- The transition function ---- */
 
-static void log_move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *why)
+static void cancel_calls(struct leader *l)
 {
-	bool was_leading = l->state == LEADER_LEADING,
-	     same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
-
-	log_debug(l->subject, "%s -> %s: %s", state_names[l->state], state_names[to], why);
-	snprintf(l->key, sizeof l->key, "%s", key);
-	if (same || to == LEADER_RELEASED)
-		return;
-	log_line(level, l->subject, "%s: %s",
-		to == LEADER_LEADING  ? "leading"
-			: was_leading ? "stopped leading"
-				      : "not leading",
-		why);
-}
-
-static void stop_leading(struct leader *l)
-{
-	loop_timer_cancel(&l->deadline);
-	loop_timer_cancel(&l->keda_look);
-	loop_timer_cancel(&l->round);
 	if (l->keda)
 		leaderkeda_cancel(l->keda);
 	kube_cancel(l->call);
 	l->call = NULL;
-	kube_set_write_limit(l->kube, 0);
-	kube_abort_writes(l->kube);
-}
-
-static void tell(struct leader *l, bool leading, const char *why)
-{
-	bool was_leading = l->out->leading;
-
-	l->out->leading = leading;
-	snprintf(l->out->why_not, sizeof l->out->why_not, "%s", leading ? "" : why);
-	if (was_leading != leading)
-		l->on_change(l->arg, leading);
 }
 
 /*
@@ -120,19 +86,36 @@ static void tell(struct leader *l, bool leading, const char *why)
 static void __attribute__((format(printf, 5, 6)))
 move(struct leader *l, enum leader_state to, enum log_level level, const char *key, const char *fmt, ...)
 {
-	bool was_leading = l->state == LEADER_LEADING;
+	bool was_leading = l->state == LEADER_LEADING, leads = to == LEADER_LEADING, was_told = l->out->leading,
+	     same = l->state == to && strncmp(l->key, key, sizeof l->key - 1) == 0;
 	char *why;
 	va_list ap;
 
 	va_start(ap, fmt);
 	why = mem_vprintf(fmt, ap);
 	va_end(ap);
-	log_move(l, to, level, key, why);
+	log_debug(l->subject, "%s -> %s: %s", state_names[l->state], state_names[to], why);
+	snprintf(l->key, sizeof l->key, "%s", key);
+	if (!same && to != LEADER_RELEASED)
+		log_line(level, l->subject, "%s: %s",
+			leads                 ? "leading"
+				: was_leading ? "stopped leading"
+					      : "not leading",
+			why);
 	l->state = to;
-	if (was_leading && to != LEADER_LEADING)
-		stop_leading(l);
-	tell(l, to == LEADER_LEADING, why);
+	if (was_leading && !leads) {
+		loop_timer_cancel(&l->deadline);
+		loop_timer_cancel(&l->keda_look);
+		loop_timer_cancel(&l->round);
+		cancel_calls(l);
+		kube_set_write_limit(l->kube, 0);
+		kube_abort_writes(l->kube);
+	}
+	l->out->leading = leads;
+	snprintf(l->out->why_not, sizeof l->out->why_not, "%s", leads ? "" : why);
 	free(why);
+	if (was_told != leads)
+		l->on_change(l->arg, leads);
 }
 
 static bool is_released(const struct leader *l)
@@ -160,12 +143,16 @@ static void trouble(struct leader *l, const char *doing, const struct err *err)
 
 /* ---- Seeing and writing the Lease ---- */
 
-static int see(struct leader *l, const json_t *object, struct err *err)
+/* What an answer shows is taken in. NULL, or why it shows nothing: borrowed until the next one. */
+static const struct err *see(struct leader *l, const json_t *object, const struct err *err)
 {
-	if (leaderlease_see(&l->lease, object, loop_now_ms(l->loop), err) != 0)
-		return -1;
+	l->call = NULL;
+	if (err)
+		return err;
+	if (leaderlease_see(&l->lease, object, loop_now_ms(l->loop), &l->bad) != 0)
+		return &l->bad;
 	snprintf(l->out->holder, sizeof l->out->holder, "%s", leaderlease_holder(&l->lease));
-	return 0;
+	return NULL;
 }
 
 static void see_nothing(struct leader *l)
@@ -189,26 +176,17 @@ static int64_t try_ms(const struct leader *l)
 	return half > 0 ? half : 1;
 }
 
-static int64_t call_deadline_ms(const struct leader *l)
+static void call(struct leader *l, enum kube_verb verb, const char *path, const char *body, kube_fn fn)
 {
 	int64_t now = loop_now_ms(l->loop), left = try_ms(l);
+	struct kube_request request = { .verb = verb, .path = path, .body = body, .priority = KUBE_URGENT };
 
 	if (l->state == LEADER_LEADING)
 		left = min_ms(left, l->renewed_ms + l->renew_deadline_ms - now);
 	if (l->state == LEADER_RELEASING)
 		left = min_ms(left, l->release_until_ms - now);
-	return left > 0 ? left : 1;
-}
-
-static void call(struct leader *l, enum kube_verb verb, const char *path, const char *body, kube_fn fn)
-{
-	struct kube_request request = { .verb = verb,
-		.path = path,
-		.body = body,
-		.deadline_ms = call_deadline_ms(l),
-		.priority = KUBE_URGENT };
-
-	l->call_started_ms = loop_now_ms(l->loop);
+	request.deadline_ms = left > 0 ? left : 1;
+	l->call_started_ms = now;
 	l->call = kube_call(l->kube, &request, fn, l);
 }
 
@@ -217,24 +195,101 @@ static void call_read(struct leader *l, kube_fn fn)
 	call(l, KUBE_GET, l->path, NULL, fn);
 }
 
-static void call_write(struct leader *l, const char *text, kube_fn fn)
+/* Takes the text. */
+static void call_write(struct leader *l, char *text, kube_fn fn)
 {
 	bool present = l->lease.record.present;
+	MEM_AUTO char *body = text;
 	MEM_AUTO char *path = mem_printf("%s?fieldManager=kscaled", present ? l->path : l->collection);
 
-	call(l, present ? KUBE_UPDATE : KUBE_CREATE, path, text, fn);
+	call(l, present ? KUBE_UPDATE : KUBE_CREATE, path, body, fn);
 }
 
 static void write_claim(struct leader *l, kube_fn fn)
 {
-	MEM_AUTO char *text = leaderlease_claim(&l->lease, (l->lease_duration_ms + 999) / 1000, timestamp_now_ms());
+	call_write(l, leaderlease_claim(&l->lease, (l->lease_duration_ms + 999) / 1000, timestamp_now_ms()), fn);
+}
 
-	call_write(l, text, fn);
+/* ---- Giving the Lease back ---- */
+
+static void finish_release(void *arg)
+{
+	struct leader *l = arg;
+
+	loop_timer_cancel(&l->release);
+	cancel_calls(l);
+	move(l, LEADER_RELEASED, LOG_LEVEL_INFO, "", "released");
+	l->on_released(l->released_arg);
+}
+
+static void end_giving_back(struct leader *l)
+{
+	if (l->state == LEADER_RELEASING)
+		loop_timer_set(&l->release, 0);
+	else
+		retry(l);
+}
+
+static void write_empty(struct leader *l);
+
+static void on_read_to_give_back(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+
+	if (!see(l, object, err) && leaderlease_is_ours(&l->lease)) {
+		write_empty(l);
+		return;
+	}
+	l->lease.hold = LEADERLEASE_NOT_HELD;
+	end_giving_back(l);
+}
+
+static void on_given_back(void *arg, const json_t *object, const struct err *err)
+{
+	struct leader *l = arg;
+
+	see(l, object, err);
+	if (err && err->kind == ERR_CONFLICT) {
+		call_read(l, on_read_to_give_back);
+		return;
+	}
+	if (err)
+		log_debug(l->subject, "giving it back failed, it runs out by itself: %s", err->msg);
+	end_giving_back(l);
+}
+
+static void write_empty(struct leader *l)
+{
+	call_write(l, leaderlease_disclaim(&l->lease, timestamp_now_ms()), on_given_back);
+}
+
+/* With no call of ours under way. */
+static void give_back(struct leader *l)
+{
+	loop_timer_cancel(&l->round);
+	if (!l->elect || l->lease.hold == LEADERLEASE_NOT_HELD)
+		end_giving_back(l);
+	else if (l->lease.hold == LEADERLEASE_HELD)
+		write_empty(l);
+	else
+		call_read(l, on_read_to_give_back);
+}
+
+void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg)
+{
+	bool was_leading = l->state == LEADER_LEADING;
+
+	l->on_released = done;
+	l->released_arg = arg;
+	l->release_until_ms = loop_now_ms(l->loop) + deadline_ms;
+	cancel_calls(l);
+	loop_timer_cancel(&l->round);
+	loop_timer_set(&l->release, deadline_ms);
+	move(l, LEADER_RELEASING, was_leading ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "", "this process ends");
+	give_back(l);
 }
 
 /* ---- Becoming the leader ---- */
-
-static void on_taken(void *arg, const json_t *object, const struct err *err);
 
 static void start_renewing(struct leader *l)
 {
@@ -260,24 +315,6 @@ static void lead(struct leader *l)
 		l->lease.identity);
 }
 
-enum choice { CHOICE_BLOCKED, CHOICE_KEDA, CHOICE_UNSURE, CHOICE_OTHERS, CHOICE_TWIN, CHOICE_TAKE };
-
-static enum choice choose(const struct leader *l, int64_t now_ms)
-{
-	const struct leaderrecord *record = &l->lease.record;
-
-	if (l->blocked)
-		return CHOICE_BLOCKED;
-	if (l->keda && l->keda_verdict == LEADERKEDA_ACTIVE)
-		return CHOICE_KEDA;
-	if (l->keda && l->keda_verdict == LEADERKEDA_UNKNOWN)
-		return CHOICE_UNSURE;
-	if (!l->elect || !leaderrecord_held(record) || leaderrecord_expired(record, now_ms) ||
-		leaderlease_is_ours(&l->lease))
-		return CHOICE_TAKE;
-	return leaderlease_names_us(&l->lease) ? CHOICE_TWIN : CHOICE_OTHERS;
-}
-
 static void stand_by_for_twin(struct leader *l)
 {
 	move(l, LEADER_TWIN, LOG_LEVEL_ERROR, "twin",
@@ -296,74 +333,64 @@ static void stand_by_for_keda(struct leader *l)
 	retry(l);
 }
 
-static void take(struct leader *l)
+static void on_taken(void *arg, const json_t *object, const struct err *err)
 {
-	if (l->elect)
-		write_claim(l, on_taken);
+	struct leader *l = arg;
+	const struct err *wrong = see(l, object, err);
+
+	if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING)) {
+		retry(l); /* another was faster: the next round sees who */
+		return;
+	}
+	if (wrong) {
+		trouble(l, "taking the Lease", wrong);
+		return;
+	}
+	l->lease.hold = LEADERLEASE_HELD;
+	if (l->blocked) /* meanwhile */
+		give_back(l);
+	else if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms)
+		retry(l); /* this process was stopped for long; what it knows is old */
 	else
 		lead(l);
 }
 
 static void decide(struct leader *l)
 {
-	switch (choose(l, loop_now_ms(l->loop))) {
-	case CHOICE_TAKE: take(l); break;
-	case CHOICE_BLOCKED:
+	const struct leaderrecord *record = &l->lease.record;
+	const char *holder = leaderlease_holder(&l->lease);
+
+	if (l->blocked) {
 		move(l, LEADER_BLOCKED, LOG_LEVEL_INFO, l->blocked, "%s", l->blocked);
 		retry(l);
-		break;
-	case CHOICE_KEDA: stand_by_for_keda(l); break;
-	case CHOICE_UNSURE: trouble(l, "looking for KEDA's Lease", &l->keda_err); break;
-	case CHOICE_TWIN: stand_by_for_twin(l); break;
-	case CHOICE_OTHERS:
-		move(l, LEADER_CANDIDATE, LOG_LEVEL_INFO, leaderlease_holder(&l->lease), "%s holds the Lease",
-			leaderlease_holder(&l->lease));
+	} else if (l->keda && l->keda_verdict == LEADERKEDA_ACTIVE) {
+		stand_by_for_keda(l);
+	} else if (l->keda && l->keda_verdict == LEADERKEDA_UNKNOWN) {
+		trouble(l, "looking for KEDA's Lease", &l->keda_err);
+	} else if (!l->elect) {
+		lead(l);
+	} else if (!*holder || leaderrecord_expired(record, loop_now_ms(l->loop)) || leaderlease_is_ours(&l->lease)) {
+		write_claim(l, on_taken);
+	} else if (leaderlease_names_us(&l->lease)) {
+		stand_by_for_twin(l);
+	} else {
+		move(l, LEADER_CANDIDATE, LOG_LEVEL_INFO, holder, "%s holds the Lease", holder);
 		retry(l);
-		break;
 	}
 }
 
 static void on_read(void *arg, const json_t *object, const struct err *err)
 {
 	struct leader *l = arg;
-	struct err bad;
+	const struct err *wrong = see(l, object, err);
 
-	l->call = NULL;
-	if (err && err->kind == ERR_MISSING)
+	if (wrong && wrong->kind == ERR_MISSING)
 		see_nothing(l);
-	else if (err || see(l, object, &bad) != 0) {
-		trouble(l, "reading the Lease", err ? err : &bad);
+	else if (wrong) {
+		trouble(l, "reading the Lease", wrong);
 		return;
 	}
 	decide(l);
-}
-
-static void on_taken(void *arg, const json_t *object, const struct err *err)
-{
-	struct leader *l = arg;
-	struct err bad;
-
-	l->call = NULL;
-	/* another was faster: the next round sees who */
-	if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING)) {
-		retry(l);
-		return;
-	}
-	if (err || see(l, object, &bad) != 0) {
-		trouble(l, "taking the Lease", err ? err : &bad);
-		return;
-	}
-	l->lease.hold = LEADERLEASE_HELD;
-	if (l->blocked) { /* meanwhile */
-		give_back(l);
-		return;
-	}
-	/* this process was stopped for long; what it knows is old */
-	if (loop_now_ms(l->loop) - l->call_started_ms >= l->renew_deadline_ms) {
-		retry(l);
-		return;
-	}
-	lead(l);
 }
 
 static void on_keda_answered(void *arg, enum leaderkeda_verdict verdict, const struct err *err)
@@ -379,35 +406,15 @@ static void on_keda_answered(void *arg, enum leaderkeda_verdict verdict, const s
 		decide(l);
 }
 
-static void on_round(void *arg)
+/* ---- Being the leader ---- */
+
+static void lose(void *arg)
 {
 	struct leader *l = arg;
 
-	if (l->state == LEADER_LEADING)
-		renew(l);
-	else if (l->keda)
-		leaderkeda_ask(l->keda, try_ms(l), on_keda_answered, l);
-	else if (l->elect)
-		call_read(l, on_read);
-	else
-		decide(l);
-}
-
-/* ---- Being the leader ---- */
-
-static void on_renewed(void *arg, const json_t *object, const struct err *err);
-static void on_looked_again(void *arg, const json_t *object, const struct err *err);
-
-static void lose(struct leader *l)
-{
 	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, "lost", "the Lease could not be renewed for %lld ms: %s",
 		(long long)l->renew_deadline_ms, l->renew_trouble[0] ? l->renew_trouble : "no answer");
 	retry(l);
-}
-
-static void on_deadline(void *arg)
-{
-	lose(arg);
 }
 
 /*
@@ -419,61 +426,17 @@ static bool is_too_late(const struct leader *l)
 	return loop_now_ms(l->loop) - l->renewed_ms >= l->renew_deadline_ms;
 }
 
-static void renew(struct leader *l)
-{
-	if (is_too_late(l))
-		lose(l);
-	else
-		write_claim(l, on_renewed);
-}
-
-static void renew_again(struct leader *l, int64_t least_ms)
+static void renew_again(struct leader *l)
 {
 	int64_t wait = l->call_started_ms + l->retry_period_ms - loop_now_ms(l->loop);
 
-	loop_timer_set(&l->round, least_ms > 0 || wait < AFTER_CONFLICT_MS ? AFTER_CONFLICT_MS : wait);
+	loop_timer_set(&l->round, wait < AFTER_CONFLICT_MS ? AFTER_CONFLICT_MS : wait);
 }
 
 static void note_renew_trouble(struct leader *l, const struct err *err)
 {
 	snprintf(l->renew_trouble, sizeof l->renew_trouble, "%s", err->msg);
 	log_debug(l->subject, "renewing failed: %s", err->msg);
-}
-
-static void on_renewed(void *arg, const json_t *object, const struct err *err)
-{
-	struct leader *l = arg;
-	struct err bad;
-
-	l->call = NULL;
-	if (!err && see(l, object, &bad) != 0)
-		err = &bad;
-	if (!err && loop_now_ms(l->loop) - l->call_started_ms < l->renew_deadline_ms) {
-		l->lease.hold = LEADERLEASE_HELD;
-		start_renewing(l);
-		return;
-	}
-	if (err)
-		note_renew_trouble(l, err);
-	if (is_too_late(l))
-		lose(l);
-	else if (err && (err->kind == ERR_CONFLICT || err->kind == ERR_MISSING))
-		call_read(l, on_looked_again);
-	else
-		renew_again(l, 0);
-}
-
-static void step_down(struct leader *l)
-{
-	const char *holder = leaderlease_holder(&l->lease);
-
-	if (leaderlease_names_us(&l->lease)) {
-		stand_by_for_twin(l);
-		return;
-	}
-	move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody",
-		holder[0] ? "took" : "emptied");
-	retry(l);
 }
 
 /*
@@ -483,27 +446,45 @@ static void step_down(struct leader *l)
 static void on_looked_again(void *arg, const json_t *object, const struct err *err)
 {
 	struct leader *l = arg;
-	struct err bad;
+	const struct err *wrong = see(l, object, err);
+	const char *holder;
 
-	l->call = NULL;
-	if (err && err->kind == ERR_MISSING) {
+	if (wrong && wrong->kind == ERR_MISSING) {
 		see_nothing(l); /* deleted by hand: made anew, as client-go does */
-		renew_again(l, AFTER_CONFLICT_MS);
-	} else if (err || see(l, object, &bad) != 0) {
-		note_renew_trouble(l, err ? err : &bad);
-		renew_again(l, 0);
+		loop_timer_set(&l->round, AFTER_CONFLICT_MS);
+	} else if (wrong) {
+		note_renew_trouble(l, wrong);
+		renew_again(l);
 	} else if (leaderlease_is_ours(&l->lease)) {
-		renew_again(l, AFTER_CONFLICT_MS);
+		loop_timer_set(&l->round, AFTER_CONFLICT_MS);
+	} else if (leaderlease_names_us(&l->lease)) {
+		stand_by_for_twin(l);
 	} else {
-		step_down(l);
+		holder = leaderlease_holder(&l->lease);
+		move(l, LEADER_CANDIDATE, LOG_LEVEL_WARN, holder, "%s %s the Lease", holder[0] ? holder : "somebody",
+			holder[0] ? "took" : "emptied");
+		retry(l);
 	}
 }
 
-static void on_keda_look(void *arg)
+static void on_renewed(void *arg, const json_t *object, const struct err *err)
 {
 	struct leader *l = arg;
+	const struct err *wrong = see(l, object, err);
 
-	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
+	if (!wrong && loop_now_ms(l->loop) - l->call_started_ms < l->renew_deadline_ms) {
+		l->lease.hold = LEADERLEASE_HELD;
+		start_renewing(l);
+		return;
+	}
+	if (wrong)
+		note_renew_trouble(l, wrong);
+	if (is_too_late(l))
+		lose(l);
+	else if (wrong && (wrong->kind == ERR_CONFLICT || wrong->kind == ERR_MISSING))
+		call_read(l, on_looked_again);
+	else
+		renew_again(l);
 }
 
 static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const struct err *err)
@@ -521,103 +502,36 @@ static void on_keda_looked(void *arg, enum leaderkeda_verdict verdict, const str
 		give_back(l);
 }
 
-/* ---- Giving the Lease back ---- */
-
-static void on_given_back(void *arg, const json_t *object, const struct err *err);
-
-static void finish_release(void *arg)
+static void on_keda_look(void *arg)
 {
 	struct leader *l = arg;
 
-	loop_timer_cancel(&l->release);
-	kube_cancel(l->call);
-	l->call = NULL;
-	move(l, LEADER_RELEASED, LOG_LEVEL_INFO, "", "released");
-	l->on_released(l->released_arg);
-}
-
-static void end_giving_back(struct leader *l)
-{
-	if (l->state == LEADER_RELEASING)
-		loop_timer_set(&l->release, 0);
-	else
-		retry(l);
-}
-
-static void write_empty(struct leader *l)
-{
-	MEM_AUTO char *text = leaderlease_disclaim(&l->lease, timestamp_now_ms());
-
-	call_write(l, text, on_given_back);
-}
-
-static void on_read_to_give_back(void *arg, const json_t *object, const struct err *err)
-{
-	struct leader *l = arg;
-	struct err bad;
-
-	l->call = NULL;
-	if (!err && see(l, object, &bad) == 0 && leaderlease_is_ours(&l->lease)) {
-		write_empty(l);
-		return;
-	}
-	l->lease.hold = LEADERLEASE_NOT_HELD;
-	end_giving_back(l);
-}
-
-static void on_given_back(void *arg, const json_t *object, const struct err *err)
-{
-	struct leader *l = arg;
-
-	l->call = NULL;
-	if (err && err->kind == ERR_CONFLICT) {
-		call_read(l, on_read_to_give_back);
-		return;
-	}
-	if (err)
-		log_debug(l->subject, "giving it back failed, it runs out by itself: %s", err->msg);
-	else
-		see(l, object, NULL);
-	end_giving_back(l);
-}
-
-/* With no call of ours under way. */
-static void give_back(struct leader *l)
-{
-	loop_timer_cancel(&l->round);
-	if (!l->elect || l->lease.hold == LEADERLEASE_NOT_HELD)
-		end_giving_back(l);
-	else if (l->lease.hold == LEADERLEASE_HELD)
-		write_empty(l);
-	else
-		call_read(l, on_read_to_give_back);
-}
-
-void leader_release(struct leader *l, int64_t deadline_ms, void (*done)(void *arg), void *arg)
-{
-	bool was_leading = l->state == LEADER_LEADING;
-
-	l->on_released = done;
-	l->released_arg = arg;
-	l->release_until_ms = loop_now_ms(l->loop) + deadline_ms;
-	kube_cancel(l->call);
-	l->call = NULL;
-	if (l->keda)
-		leaderkeda_cancel(l->keda);
-	loop_timer_cancel(&l->round);
-	loop_timer_set(&l->release, deadline_ms);
-	move(l, LEADER_RELEASING, was_leading ? LOG_LEVEL_INFO : LOG_LEVEL_DEBUG, "", "this process ends");
-	give_back(l);
+	leaderkeda_ask(l->keda, try_ms(l), on_keda_looked, l);
 }
 
 /* ---- In ---- */
 
+static void on_round(void *arg)
+{
+	struct leader *l = arg;
+
+	if (l->state == LEADER_LEADING && is_too_late(l))
+		lose(l);
+	else if (l->state == LEADER_LEADING)
+		write_claim(l, on_renewed);
+	else if (l->keda)
+		leaderkeda_ask(l->keda, try_ms(l), on_keda_answered, l);
+	else if (l->elect)
+		call_read(l, on_read);
+	else
+		decide(l);
+}
+
 void leader_set_blocked(struct leader *l, const char *why)
 {
-	bool same = why && l->blocked && strcmp(why, l->blocked) == 0;
-	bool was_leading = l->state == LEADER_LEADING, was_blocked = l->blocked != NULL;
+	bool was_leading = l->state == LEADER_LEADING;
 
-	if (same || (!why && !was_blocked))
+	if (text_equal(why, l->blocked))
 		return;
 	free(l->blocked);
 	l->blocked = mem_dup(why);
@@ -632,20 +546,13 @@ void leader_set_blocked(struct leader *l, const char *why)
 	}
 }
 
-static char *collection_of(const char *namespace_)
-{
-	size_t size = 3 * strlen(namespace_) + 1;
-	MEM_AUTO char *segment = mem_alloc(size);
-
-	return mem_printf("/apis/coordination.k8s.io/v1/namespaces/%s/leases", kube_escape(namespace_, segment, size));
-}
-
-static char *path_of(const char *collection, const char *name)
+/* The name as one more segment of a path. */
+static char *path_below(const char *path, const char *name)
 {
 	size_t size = 3 * strlen(name) + 1;
 	MEM_AUTO char *segment = mem_alloc(size);
 
-	return mem_printf("%s/%s", collection, kube_escape(name, segment, size));
+	return mem_printf("%s/%s", path, kube_escape(name, segment, size));
 }
 
 /*
@@ -663,6 +570,7 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 	leader_fn on_change, void *arg)
 {
 	struct leader *l = mem_zalloc(sizeof *l);
+	MEM_AUTO char *place = path_below("/apis/coordination.k8s.io/v1/namespaces", config->namespace_);
 
 	l->kube = kube;
 	l->loop = kube_loop(kube);
@@ -671,8 +579,8 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 	l->arg = arg;
 	l->elect = config->elect;
 	leaderlease_init(&l->lease, config->namespace_, config->lease_name, config->identity);
-	l->collection = collection_of(config->namespace_);
-	l->path = path_of(l->collection, config->lease_name);
+	l->collection = mem_printf("%s/leases", place);
+	l->path = path_below(l->collection, config->lease_name);
 	l->subject = mem_printf("lease %s/%s", config->namespace_, config->lease_name);
 	l->lease_duration_ms = config->lease_duration_ms;
 	l->renew_deadline_ms = config->renew_deadline_ms;
@@ -680,7 +588,7 @@ struct leader *leader_new(struct kube *kube, const struct leader_config *config,
 	if (minds_keda(config))
 		l->keda = leaderkeda_new(kube, config->keda_namespace);
 	loop_timer_init(&l->round, l->loop, on_round, l);
-	loop_timer_init(&l->deadline, l->loop, on_deadline, l);
+	loop_timer_init(&l->deadline, l->loop, lose, l);
 	loop_timer_init(&l->keda_look, l->loop, on_keda_look, l);
 	loop_timer_init(&l->release, l->loop, finish_release, l);
 	memset(state, 0, sizeof *state);

@@ -35,79 +35,55 @@ static void make_nonce(char nonce[NONCE_DIGITS + 1])
 	snprintf(nonce, NONCE_DIGITS + 1, "%016llx", (unsigned long long)fingerprint_random());
 }
 
-/* "0123456789abcdef" and at most a line end behind it. */
-static bool is_nonce(const char *text, size_t len)
-{
-	if (len == NONCE_DIGITS + 1 && text[NONCE_DIGITS] == '\n')
-		len--;
-	return len == NONCE_DIGITS && strspn(text, "0123456789abcdef") >= NONCE_DIGITS;
-}
-
 enum found { FOUND_GOOD, FOUND_BAD, FOUND_NONE, FOUND_ERROR /* errno */ };
 
 static enum found read_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 {
 	char text[64] = "";
 	ssize_t len;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int saved, fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 
 	if (fd < 0)
 		return errno == ENOENT ? FOUND_NONE : FOUND_ERROR;
 	len = read(fd, text, sizeof text - 1);
-	if (len < 0) {
-		int saved = errno;
-
-		close(fd);
-		errno = saved;
-		return FOUND_ERROR;
-	}
+	saved = errno;
 	close(fd);
-	if (!is_nonce(text, (size_t)len))
+	errno = saved;
+	if (len < 0)
+		return FOUND_ERROR;
+	/* "0123456789abcdef" and at most a line end behind it. */
+	if (len == NONCE_DIGITS + 1 && text[NONCE_DIGITS] == '\n')
+		len--;
+	if (len != NONCE_DIGITS || strspn(text, "0123456789abcdef") < NONCE_DIGITS)
 		return FOUND_BAD;
 	memcpy(nonce, text, NONCE_DIGITS);
 	nonce[NONCE_DIGITS] = '\0';
 	return FOUND_GOOD;
 }
 
-static int write_all(int fd, const char *text, size_t len)
-{
-	ssize_t done = write(fd, text, len);
-
-	if (done == (ssize_t)len && fsync(fd) == 0)
-		return 0;
-	if (done >= 0 && done != (ssize_t)len)
-		errno = ENOSPC;
-	return -1;
-}
-
 /*
  * Whole or not at all: written aside, then linked (a file that appeared meanwhile wins) or, over a
  * bad one, renamed.
  */
-static int publish(const char *aside, const char *path, bool over)
-{
-	if (over)
-		return rename(aside, path);
-	if (link(aside, path) == 0)
-		return 0;
-	if (errno == EPERM || errno == ENOTSUP) /* a file system without hard links */
-		return rename(aside, path);
-	return -1;
-}
-
 static int store_nonce(const char *path, const char *nonce, bool over)
 {
 	MEM_AUTO char *aside = mem_printf("%s.XXXXXX", path);
 	MEM_AUTO char *line = mem_printf("%s\n", nonce);
+	ssize_t len = (ssize_t)strlen(line), done;
 	int fd = mkostemp(aside, O_CLOEXEC), saved, rc; /* mode 0600 */
 
 	if (fd < 0)
 		return -1;
-	rc = write_all(fd, line, strlen(line));
+	done = write(fd, line, (size_t)len);
+	if (done >= 0 && done != len)
+		errno = ENOSPC;
+	rc = done == len ? fsync(fd) : -1;
 	saved = errno;
 	close(fd);
 	if (rc == 0) {
-		rc = publish(aside, path, over);
+		rc = over ? rename(aside, path) : link(aside, path);
+		if (rc != 0 && !over && (errno == EPERM || errno == ENOTSUP)) /* a file system without hard links */
+			rc = rename(aside, path);
 		saved = errno;
 	}
 	unlink(aside);
@@ -132,13 +108,6 @@ static int kept_nonce(const char *path, char nonce[NONCE_DIGITS + 1])
 	return read_nonce(path, nonce) == FOUND_GOOD ? 0 : -1;
 }
 
-static char *warning_about(const char *path)
-{
-	return mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own Lease to run out "
-			  "(set --state-dir to a folder that can be written, or --identity)",
-		path, strerror(errno));
-}
-
 char *leader_identity(const char *configured, const char *state_dir, char **warning)
 {
 	MEM_AUTO char *name = NULL, *path = NULL;
@@ -155,7 +124,9 @@ char *leader_identity(const char *configured, const char *state_dir, char **warn
 	path = mem_printf("%s/identity", state_dir);
 	mkdir(state_dir, 0700); /* if it fails, the next step says why */
 	if (kept_nonce(path, nonce) != 0) {
-		*warning = warning_about(path);
+		*warning = mem_printf("%s cannot be kept: %s; a restart of this process will wait for its own Lease to "
+				      "run out (set --state-dir to a folder that can be written, or --identity)",
+			path, strerror(errno));
 		make_nonce(nonce);
 	}
 	return mem_printf("%s_%s", name, nonce);

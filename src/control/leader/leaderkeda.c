@@ -45,50 +45,35 @@ void leaderkeda_free(struct leaderkeda *k)
 	free(k);
 }
 
-static void tell_denied_once(struct leaderkeda *k, const struct err *err)
-{
-	if (k->told_denied)
-		return;
-	k->told_denied = true;
-	log_warn(k->subject, "cannot be read, so KEDA is taken to be absent: %s", err->msg);
-}
-
-static enum leaderkeda_verdict verdict_of(struct leaderkeda *k, const json_t *object, const struct err *err,
-	struct err *why)
-{
-	struct lease lease = { 0 };
-	int64_t now_ms = loop_now_ms(kube_loop(k->kube));
-
-	err_clear(why);
-	if (err && err->kind == ERR_DENIED)
-		tell_denied_once(k, err);
-	if (err && (err->kind == ERR_DENIED || err->kind == ERR_MISSING)) {
-		leaderrecord_see(&k->record, NULL, now_ms);
-		return LEADERKEDA_ABSENT;
-	}
-	if (err) {
-		*why = *err;
-		return LEADERKEDA_UNKNOWN;
-	}
-	if (lease_decode(object, &lease, why) != 0) {
-		lease_done(&lease);
-		return LEADERKEDA_UNKNOWN;
-	}
-	leaderrecord_see(&k->record, &lease, now_ms);
-	return leaderrecord_alive(&k->record, now_ms, timestamp_now_ms()) ? LEADERKEDA_ACTIVE : LEADERKEDA_ABSENT;
-}
-
 static void on_read(void *arg, const json_t *object, const struct err *err)
 {
 	struct leaderkeda *k = arg;
-	struct err why;
-	enum leaderkeda_verdict verdict;
+	struct lease lease = { 0 };
+	struct err why = { 0 };
+	int64_t now_ms = loop_now_ms(kube_loop(k->kube));
 
 	k->call = NULL;
-	verdict = verdict_of(k, object, err, &why);
-	if (verdict == LEADERKEDA_UNKNOWN)
+	if (err && err->kind == ERR_DENIED && !k->told_denied) {
+		k->told_denied = true;
+		log_warn(k->subject, "cannot be read, so KEDA is taken to be absent: %s", err->msg);
+	}
+	if (err && (err->kind == ERR_DENIED || err->kind == ERR_MISSING)) {
+		leaderrecord_see(&k->record, NULL, now_ms);
+		k->fn(k->arg, LEADERKEDA_ABSENT, NULL);
+		return;
+	}
+	if (err)
+		why = *err;
+	if (err || lease_decode(object, &lease, &why) != 0) {
+		lease_done(&lease);
 		err_wrap(&why, "%s", k->subject);
-	k->fn(k->arg, verdict, verdict == LEADERKEDA_UNKNOWN ? &why : NULL);
+		k->fn(k->arg, LEADERKEDA_UNKNOWN, &why);
+		return;
+	}
+	leaderrecord_see(&k->record, &lease, now_ms);
+	k->fn(k->arg,
+		leaderrecord_alive(&k->record, now_ms, timestamp_now_ms()) ? LEADERKEDA_ACTIVE : LEADERKEDA_ABSENT,
+		NULL);
 }
 
 void leaderkeda_ask(struct leaderkeda *k, int64_t deadline_ms, leaderkeda_fn fn, void *arg)

@@ -60,19 +60,14 @@ bool leaderlease_names_us(const struct leaderlease *l)
 	return leaderrecord_held_by(&l->record, l->identity);
 }
 
-static bool has_our_stamp(const struct leaderlease *l)
-{
-	unsigned count = l->stamp_count < LEADERLEASE_STAMPS ? l->stamp_count : LEADERLEASE_STAMPS;
-
-	for (unsigned i = 0; i < count; i++)
-		if (l->stamps[i] == l->record.lease.renewed_unix_ms)
-			return true;
-	return false;
-}
-
 bool leaderlease_is_ours(const struct leaderlease *l)
 {
-	return leaderlease_names_us(l) && (l->resume || has_our_stamp(l));
+	unsigned count = l->stamp_count < LEADERLEASE_STAMPS ? l->stamp_count : LEADERLEASE_STAMPS;
+	bool ours = l->resume;
+
+	for (unsigned i = 0; i < count; i++)
+		ours = ours || l->stamps[i] == l->record.lease.renewed_unix_ms;
+	return ours && leaderlease_names_us(l);
 }
 
 const char *leaderlease_holder(const struct leaderlease *l)
