@@ -64,43 +64,22 @@ static const struct triggerauth *stored(const struct authkeeper *k, const char *
 
 /* ---- Writing ---- */
 
-static void keep(struct kept_auth *e);
-
-static char *path_of(const struct kept_auth *e, const char *subresource)
-{
-	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
-	const char *name = e->key + strlen(namespace_) + 1;
-
-	if (is_cluster(e->key))
-		return mem_printf("/apis/keda.sh/v1alpha1/clustertriggerauthentications/%s%s?fieldManager=kscaled",
-			name, subresource);
-	return mem_printf("/apis/keda.sh/v1alpha1/namespaces/%s/triggerauthentications/%s%s?fieldManager=kscaled",
-		namespace_, name, subresource);
-}
-
-static void on_again(void *arg)
-{
-	keep(arg);
-}
-
-static void failed(struct kept_auth *e, const struct err *err)
-{
-	if (err->kind == ERR_MISSING)
-		return; /* deleted meanwhile: the watch says so */
-	if (err->kind != ERR_CONFLICT)
-		log_warn("triggerauthentications", "%s %s: %s; trying again", kind_of(e->key), e->key, err->msg);
-	loop_timer_set(&e->again,
-		loop_backoff_ms(e->failures++, err->kind == ERR_CONFLICT ? CONFLICT_RETRY_MS : RETRY_FIRST_MS,
-			RETRY_MOST_MS));
-}
+static void keep(void *arg);
 
 static void on_written(void *arg, const json_t *object, const struct err *err)
 {
 	struct kept_auth *e = arg;
+	bool conflict = err && err->kind == ERR_CONFLICT;
 
 	e->call = NULL;
+	if (err && err->kind == ERR_MISSING)
+		return; /* deleted meanwhile: the watch says so */
 	if (err) {
-		failed(e, err);
+		if (!conflict)
+			log_warn("triggerauthentications", "%s %s: %s; trying again", kind_of(e->key), e->key,
+				err->msg);
+		loop_timer_set(&e->again,
+			loop_backoff_ms(e->failures++, conflict ? CONFLICT_RETRY_MS : RETRY_FIRST_MS, RETRY_MOST_MS));
 		return;
 	}
 	e->failures = 0;
@@ -115,19 +94,13 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 
 static void patch(struct kept_auth *e, const char *subresource, const char *body)
 {
-	MEM_AUTO char *path = path_of(e, subresource);
+	int len = (int)strcspn(e->key, "/");
+	MEM_AUTO char *path = mem_printf("/apis/keda.sh/v1alpha1/%s%.*s%s%s%s?fieldManager=kscaled",
+		len > 0 ? "namespaces/" : "", len, e->key,
+		len > 0 ? "/triggerauthentications" : "clustertriggerauthentications", e->key + len, subresource);
 	struct kube_request request = { .verb = KUBE_MERGE_PATCH, .path = path, .body = body, .priority = KUBE_STATUS };
 
 	e->call = kube_call(e->keeper->kube, &request, on_written, e);
-}
-
-static void release(struct kept_auth *e, const struct triggerauth *t)
-{
-	static const char *const drop[] = { KEDA_FINALIZER, NULL };
-	MEM_AUTO char *body = meta_finalizers_patch(&t->meta, drop, NULL);
-
-	e->releasing = true;
-	patch(e, "", body);
 }
 
 static bool differs(const struct kept_auth *e, const struct triggerauth *t, enum scaled_kind kind)
@@ -160,8 +133,10 @@ static void write_users(struct kept_auth *e, const struct triggerauth *t)
 }
 
 /* Level-triggered: the first thing that is not as it should be. */
-static void keep(struct kept_auth *e)
+static void keep(void *arg)
 {
+	static const char *const drop[] = { KEDA_FINALIZER, NULL };
+	struct kept_auth *e = arg;
 	const struct triggerauth *t = stored(e->keeper, e->key);
 	bool held = t && meta_has_finalizer(&t->meta, KEDA_FINALIZER);
 
@@ -170,7 +145,10 @@ static void keep(struct kept_auth *e)
 	if (!held)
 		e->released = false;
 	if (held && !e->released) {
-		release(e, t);
+		MEM_AUTO char *body = meta_finalizers_patch(&t->meta, drop, NULL);
+
+		e->releasing = true;
+		patch(e, "", body);
 		return;
 	}
 	if (t->meta.deleted_unix_ms)
@@ -183,8 +161,10 @@ static void keep(struct kept_auth *e)
 
 /* ---- Gathering ---- */
 
-static void gather_soon(struct authkeeper *k)
+static void gather_soon(void *arg)
 {
+	struct authkeeper *k = arg;
+
 	/* Before all is known, some users would be missing. */
 	if (k->leading && k->entries && store_synced(k->cache->store) && !loop_timer_pending(&k->gather))
 		loop_timer_set(&k->gather, AUTHKEEPER_GATHER_MS);
@@ -234,34 +214,24 @@ static void on_gather(void *arg)
 
 /* ---- What came, changed and went ---- */
 
-static void announce_auth(const struct kept_auth *e, const char *what, const char *note)
+/* verb NULL: it is new */
+static void announce(const struct kept_auth *e, const char *what, const char *verb)
 {
+	const char *kind = kind_of(e->key);
 	MEM_AUTO char *namespace_ = mem_dupn(e->key, strcspn(e->key, "/"));
-	MEM_AUTO char *reason = mem_printf("%s%s", kind_of(e->key), what);
+	const char *name = e->key + strlen(namespace_) + 1;
+	MEM_AUTO char *reason = mem_printf("%s%s", kind, what);
+	MEM_AUTO char *note = verb ? mem_printf("%s %s %s", kind, name, verb) : mem_printf("New %s configured", kind);
 	struct events_object about = {
 		.api_version = "keda.sh/v1alpha1",
-		.kind = kind_of(e->key),
+		.kind = kind,
 		.namespace_ = namespace_,
-		.name = e->key + strlen(namespace_) + 1,
+		.name = name,
 		.uid = e->uid,
 		.resource_version = "",
 	};
 
 	events_send(e->keeper->events, &about, "Normal", reason, reason, note);
-}
-
-static void announce_added(const struct kept_auth *e)
-{
-	MEM_AUTO char *note = mem_printf("New %s configured", kind_of(e->key));
-
-	announce_auth(e, "Added", note);
-}
-
-static void announce_changed(const struct kept_auth *e, const char *what, const char *verb)
-{
-	MEM_AUTO char *note = mem_printf("%s %s %s", kind_of(e->key), strchr(e->key, '/') + 1, verb);
-
-	announce_auth(e, what, note);
 }
 
 static void entry_stop(struct kept_auth *e)
@@ -294,44 +264,36 @@ static struct kept_auth *entry_new(struct authkeeper *k, const char *key, const 
 	e->key = mem_dup(key);
 	e->uid = mem_dup(t->meta.uid);
 	e->generation = t->meta.generation;
-	loop_timer_init(&e->again, k->cache->loop, on_again, e);
+	loop_timer_init(&e->again, k->cache->loop, keep, e);
 	HASH_ADD_KEYPTR(hh, k->entries, e->key, strlen(e->key), e);
 	return e;
-}
-
-/*
- * What is there when its list comes is nothing new: we, or the leader before us, told it long ago.
- */
-static void on_new(struct authkeeper *k, const char *key, const struct triggerauth *t)
-{
-	const char *trouble;
-	struct kept_auth *e = entry_new(k, key, t);
-
-	if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
-		announce_added(e);
 }
 
 static void on_authentication(struct authkeeper *k, const char *key)
 {
 	const struct triggerauth *t = stored(k, key);
+	const char *trouble;
 	struct kept_auth *e;
 
 	HASH_FIND_STR(k->entries, key, e);
 	if (e && t && strcmp(e->uid, t->meta.uid) != 0) { /* deleted and made anew */
-		announce_changed(e, "Deleted", "was deleted");
+		announce(e, "Deleted", "was deleted");
 		entry_stop(e);
 		free(e->uid);
 		e->uid = mem_dup(t->meta.uid);
 		e->generation = t->meta.generation;
-		announce_added(e);
+		announce(e, "Added", NULL);
 	} else if (e && t) {
 		if (e->generation != t->meta.generation)
-			announce_changed(e, "Updated", "is updated");
+			announce(e, "Updated", "is updated");
 		e->generation = t->meta.generation;
 	} else if (t) {
-		on_new(k, key, t);
+		e = entry_new(k, key, t);
+		/* What comes with its list is no news: it was told long ago. */
+		if (store_knows_triggerauths(k->cache->store, is_cluster(key), t->meta.namespace_, &trouble))
+			announce(e, "Added", NULL);
 	} else if (e) {
-		announce_changed(e, "Deleted", "was deleted");
+		announce(e, "Deleted", "was deleted");
 		entry_free(e);
 	}
 }
@@ -348,11 +310,6 @@ static void on_object(void *arg, struct object *o, unsigned changes)
 	(void)o;
 	if (changes & (OBJECT_SPEC | OBJECT_GONE))
 		gather_soon(arg);
-}
-
-static void on_synced(void *arg)
-{
-	gather_soon(arg);
 }
 
 /* ---- The house around it ---- */
@@ -374,7 +331,7 @@ void authkeeper_set_leading(struct authkeeper *k, bool leading)
 
 struct authkeeper *authkeeper_new(struct cache *cache, struct kube *kube, struct events *events)
 {
-	static const struct store_events heard = { on_object, on_triggerauth, on_synced };
+	static const struct store_events heard = { on_object, on_triggerauth, gather_soon };
 	struct authkeeper *k = mem_zalloc(sizeof(*k));
 
 	k->cache = cache;

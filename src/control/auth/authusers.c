@@ -18,21 +18,16 @@ struct authusers_list {
 	UT_hash_handle hh;
 };
 
-static struct authusers_list *list_get(struct authusers *u, const char *key)
+static void add(struct authusers *u, const char *key, const struct meta *user)
 {
 	struct authusers_list *l;
 
 	HASH_FIND_STR(u->lists, key, l);
-	if (l)
-		return l;
-	l = mem_zalloc(sizeof(*l));
-	l->key = mem_dup(key);
-	HASH_ADD_KEYPTR(hh, u->lists, l->key, strlen(l->key), l);
-	return l;
-}
-
-static void add(struct authusers_list *l, const struct meta *user)
-{
+	if (!l) {
+		l = mem_zalloc(sizeof(*l));
+		l->key = mem_dup(key);
+		HASH_ADD_KEYPTR(hh, u->lists, l->key, strlen(l->key), l);
+	}
 	/* Several triggers of one object follow each other. */
 	if (l->count > 0 && l->users[l->count - 1] == user)
 		return;
@@ -59,7 +54,7 @@ static void add_object(void *arg, struct object *o)
 			: NULL;
 
 		if (auth && (cluster || own))
-			add(list_get(u, auth), of->meta);
+			add(u, auth, of->meta);
 	}
 }
 
