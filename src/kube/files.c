@@ -17,6 +17,13 @@ static uint64_t stamp_of(const struct stat *st)
 	return stamp ? stamp : 1;
 }
 
+uint64_t files_stamp(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? stamp_of(&st) : 0;
+}
+
 static void remember(struct files *f, const char *path, uint64_t stamp)
 {
 	for (size_t i = 0; i < f->count; i++)
@@ -50,9 +57,8 @@ int files_read_beneath(struct files *f, const char *root, const char *path, size
 	MEM_AUTO char *named = *path == '/' ? mem_dup(path) : mem_printf("%s/%s", root, path);
 	MEM_AUTO char *found = file_beneath(root, path, err);
 	struct buf out = BUF_INIT(cap);
-	struct stat st;
 
-	remember(f, named, stat(named, &st) == 0 ? stamp_of(&st) : 0);
+	remember(f, named, files_stamp(named));
 	if (!found || file_read(found, FILE_REGULAR, NULL, &out, err)) {
 		buf_done_secret(&out);
 		return err_wrap(err, "%s", named);
@@ -64,13 +70,9 @@ int files_read_beneath(struct files *f, const char *root, const char *path, size
 
 bool files_changed(const struct files *f)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		struct stat st;
-		uint64_t stamp = stat(f->entries[i].path, &st) == 0 ? stamp_of(&st) : 0;
-
-		if (stamp != f->entries[i].stamp)
+	for (size_t i = 0; i < f->count; i++)
+		if (files_stamp(f->entries[i].path) != f->entries[i].stamp)
 			return true;
-	}
 	return false;
 }
 

@@ -41,4 +41,6 @@ int files_read_beneath(struct files *f, const char *root, const char *path, size
 bool files_changed(const struct files *f); /* follows symbolic links, as mounted service accounts need */
 void files_done(struct files *f);
 
+uint64_t files_stamp(const char *path); /* as a struct files_entry has it; follows symbolic links */
+
 #endif

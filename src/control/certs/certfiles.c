@@ -4,32 +4,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/timestamp.h"
+#include "kube/files.h"
 #include "net/x509.h"
 
 #define LOOK_MS        5000
 #define SETTLE_MS      1000 /* the pair is written one file after the other */
 #define FILE_MAX_BYTES (1u << 20)
 
-struct version { /* of one file; zeroed when it is not there */
-	dev_t device;
-	ino_t inode;
-	off_t size;
-	int64_t changed_ns;
-};
-
 struct certfiles {
-	struct loop *loop;        /* borrowed */
-	struct tls_server *tls;   /* borrowed */
-	char *paths[2];           /* certificate, key */
-	struct version loaded[2]; /* what was last read, good or not */
-	struct version seen[2];   /* at the last look */
-	int64_t until_unix_ms;    /* end of the certificate in use */
+	struct tls_server *tls; /* borrowed */
+	char *paths[2];         /* certificate, key */
+	uint64_t loaded[2];     /* files_stamp of what was last read, good or not */
+	uint64_t seen[2];       /* at the last look */
+	int64_t until_unix_ms;  /* end of the certificate in use */
 	bool told_expired;
 	char trouble[ERR_MSG_MAX];
 	struct loop_timer timer;
@@ -37,29 +29,14 @@ struct certfiles {
 
 /* ---- Files ---- */
 
-static struct version version_of(const char *path)
+/* Whether they are the same as at the last look. */
+static bool look(struct certfiles *f)
 {
-	struct stat st;
+	uint64_t now[2] = { files_stamp(f->paths[0]), files_stamp(f->paths[1]) };
+	bool same = memcmp(now, f->seen, sizeof now) == 0;
 
-	if (stat(path, &st) != 0)
-		return (struct version){ 0 };
-	return (struct version){ st.st_dev, st.st_ino, st.st_size,
-		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec };
-}
-
-static bool same_versions(const struct version *a, const struct version *b)
-{
-	for (int i = 0; i < 2; i++)
-		if (a[i].device != b[i].device || a[i].inode != b[i].inode || a[i].size != b[i].size ||
-			a[i].changed_ns != b[i].changed_ns)
-			return false;
-	return true;
-}
-
-static void look(const struct certfiles *f, struct version *out)
-{
-	for (int i = 0; i < 2; i++)
-		out[i] = version_of(f->paths[i]);
+	memcpy(f->seen, now, sizeof now);
+	return same;
 }
 
 /* The content, maybe a key; the caller wipes it. NULL and *err. */
@@ -76,31 +53,26 @@ static char *read_file(const char *path, struct err *err)
 
 /* ---- Loading ---- */
 
-static int use_pair(struct certfiles *f, const char *cert, const char *key, struct err *err)
-{
-	struct x509_facts facts;
-
-	if (x509_read(cert, &facts, err) != 0)
-		return err_wrap(err, "%s", f->paths[0]);
-	if (tls_server_set_certificate(f->tls, cert, key, err) != 0)
-		return err_wrap(err, "%s and %s", f->paths[0], f->paths[1]);
-	f->until_unix_ms = facts.not_after_unix_ms;
-	f->told_expired = false;
-	return 0;
-}
-
 static int load(struct certfiles *f, struct err *err)
 {
+	struct x509_facts facts;
 	char *cert, *key = NULL;
 	int rc = -1;
 
-	look(f, f->loaded);
-	memcpy(f->seen, f->loaded, sizeof f->seen);
+	look(f);
+	memcpy(f->loaded, f->seen, sizeof f->loaded);
 	cert = read_file(f->paths[0], err);
 	if (cert)
 		key = read_file(f->paths[1], err);
-	if (key)
-		rc = use_pair(f, cert, key, err);
+	if (key && x509_read(cert, &facts, err) != 0) {
+		err_wrap(err, "%s", f->paths[0]);
+	} else if (key && tls_server_set_certificate(f->tls, cert, key, err) != 0) {
+		err_wrap(err, "%s and %s", f->paths[0], f->paths[1]);
+	} else if (key) {
+		f->until_unix_ms = facts.not_after_unix_ms;
+		f->told_expired = false;
+		rc = 0;
+	}
 	free(cert);
 	mem_free_secret(key);
 	return rc;
@@ -119,7 +91,7 @@ static void tell_expired_once(struct certfiles *f)
 	f->told_expired = true;
 }
 
-static void load_again(struct certfiles *f)
+void certfiles_reload(struct certfiles *f)
 {
 	struct err err;
 
@@ -136,21 +108,12 @@ static void load_again(struct certfiles *f)
 static void on_look(void *arg)
 {
 	struct certfiles *f = arg;
-	struct version now[2];
-	bool settled;
+	bool settled = look(f);
 
-	look(f, now);
-	settled = same_versions(now, f->seen);
-	memcpy(f->seen, now, sizeof f->seen);
-	if (settled && !same_versions(now, f->loaded))
-		load_again(f);
+	if (settled && memcmp(f->seen, f->loaded, sizeof f->seen) != 0)
+		certfiles_reload(f);
 	tell_expired_once(f);
 	loop_timer_set(&f->timer, settled ? LOOK_MS : SETTLE_MS);
-}
-
-void certfiles_reload(struct certfiles *f)
-{
-	load_again(f);
 }
 
 const char *certfiles_trouble(const struct certfiles *f)
@@ -163,7 +126,6 @@ struct certfiles *certfiles_new(struct loop *loop, struct tls_server *tls, const
 {
 	struct certfiles *f = mem_zalloc(sizeof *f);
 
-	f->loop = loop;
 	f->tls = tls;
 	f->paths[0] = mem_dup(cert_file);
 	f->paths[1] = mem_dup(key_file);

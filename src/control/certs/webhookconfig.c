@@ -22,19 +22,15 @@ struct webhookconfig {
 
 /* ---- What is to be written ---- */
 
-static bool is_ours(const struct webhookconfig *w, const json_t *client_config)
-{
-	const json_t *service = json_object_get(client_config, "service");
-
-	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 &&
-		strcmp(json_str_or_empty(service, "name"), w->service_name) == 0;
-}
-
+/* One that points to our Service. */
 static bool lacks_bundle(const struct webhookconfig *w, const json_t *webhook)
 {
 	const json_t *client_config = json_object_get(webhook, "clientConfig");
+	const json_t *service = json_object_get(client_config, "service");
 
-	return is_ours(w, client_config) && strcmp(json_str_or_empty(client_config, "caBundle"), w->bundle) != 0;
+	return strcmp(json_str_or_empty(service, "namespace"), w->namespace_) == 0 &&
+		strcmp(json_str_or_empty(service, "name"), w->service_name) == 0 &&
+		strcmp(json_str_or_empty(client_config, "caBundle"), w->bundle) != 0;
 }
 
 static bool lacks(void *arg)
