@@ -151,16 +151,6 @@ static struct jobs_trigger *triggers_of(const struct survey_result *r)
 	return list;
 }
 
-static int know_jobs(const struct work *work, const struct meta *meta, struct err *err)
-{
-	const char *trouble;
-
-	if (jobs_known(work->control->cache->jobs, meta->namespace_, &trouble))
-		return 0;
-	return err_set(err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s",
-		trouble ? trouble : "the Jobs are not read yet");
-}
-
 static int32_t number(size_t count)
 {
 	return count < INT32_MAX ? (int32_t)count : INT32_MAX;
@@ -177,14 +167,14 @@ static void count_jobs(const struct work *work, int64_t asked_at_ms, struct jobs
 
 /* ---- What follows ---- */
 
-/* r NULL: nobody was asked. */
-static void note(struct work *work, const struct survey_result *r, const struct jobs_facts *facts,
+/* triggers: as many as the facts have */
+static void note(struct work *work, const struct verdict_trigger *triggers, const struct jobs_facts *facts,
 	const struct jobs_decision *d, char *text, size_t size)
 {
 	uint64_t mark = jobs_mark(facts, d);
 	struct journal_facts seen = { .now_unix_ms = facts->now_unix_ms,
-		.triggers = r ? r->triggers : NULL,
-		.trigger_count = r ? r->count : 0 };
+		.triggers = triggers,
+		.trigger_count = facts->trigger_count };
 	struct journal_verdict verdict = { .rule = jobs_rule_name(d->rule),
 		.act = d->create > 0,
 		.replicas = d->create,
@@ -205,27 +195,16 @@ static void say_status(struct work *work, const struct scaledjob *sj, const stru
 	const struct jobs_decision *d)
 {
 	struct scaledobject_status *wanted = status_wanted(work, &sj->status);
-	bool was_active = work_says(work, "Active");
+	bool was_active = work_says(work, "Active"), active;
 
 	jobconditions_after_tick(sj, facts, d, facts->now_unix_ms, wanted);
-	if (work_says(work, "Active") && !was_active)
-		recorder_event(work, "Normal", "ScaledJobActive", "%s",
-			d->active_message ? d->active_message : "ScaledJob is active");
-	if (was_active && !work_says(work, "Active"))
-		recorder_event(work, "Normal", "ScaledJobInactive", "%s",
-			d->active_message ? d->active_message : "ScaledJob is inactive");
+	active = work_says(work, "Active");
+	if (active != was_active)
+		recorder_event(work, "Normal", active ? "ScaledJobActive" : "ScaledJobInactive", "%s",
+			d->active_message ? d->active_message
+				: active  ? "ScaledJob is active"
+					  : "ScaledJob is inactive");
 	status_write(work);
-}
-
-/*
- * Who was refused a moment ago is not asked again by each message of a source, only by the next
- * poll that is due.
- */
-static void act(struct work *work, const struct jobs_facts *facts, const struct jobs_decision *d, const char *text)
-{
-	bool refused = facts->create_trouble && !work->loop.timed;
-
-	jobmaker_create(work, refused ? 0 : d->create, facts->running, text);
 }
 
 /*
@@ -242,62 +221,58 @@ static struct jobs_decision judge(struct work *work, struct jobs_facts *facts)
 	return jobs_decide(facts);
 }
 
-static void decide(struct work *work, const struct survey_result *r)
+/*
+ * When its triggers cannot be built (a Secret is missing, say) nobody was asked, and there are
+ * none: the Jobs that it always has need none. What is wrong then reconcile says.
+ */
+static void decide(struct work *work, const struct scaledjob *sj, const struct survey_result *r)
 {
-	const struct scaledjob *sj = r->of.sj;
+	struct jobloop_part *p = &work->job->jobloop;
+	bool asked = !r->err;
 	MEM_AUTO struct jobs_trigger *triggers = triggers_of(r);
-	MEM_AUTO char *trouble = mem_dup(work->job->maker.trouble);
+	MEM_AUTO char *refusal = mem_dup(work->job->maker.trouble);
 	struct err jobs_err = { 0 };
 	struct jobs_facts facts = {
 		.spec = &sj->spec,
 		.now_unix_ms = timestamp_now_ms(),
 		.triggers = triggers,
 		.trigger_count = r->count,
-		.pods_err = work->job->jobloop.pods_err,
+		.pods_err = asked ? p->pods_err : NULL,
 		.last_active_unix_ms = work->loop.last_active_unix_ms,
-		.create_trouble = trouble,
+		.create_trouble = refusal,
 	};
 	struct jobs_decision d;
+	const char *trouble;
 	char text[512];
 	uint64_t cause;
 
-	if (know_jobs(work, &sj->meta, &jobs_err))
+	if (!jobs_known(work->control->cache->jobs, sj->meta.namespace_, &trouble)) {
+		err_set(&jobs_err, trouble ? ERR_TEMPORARY : ERR_WAITING, "%s",
+			trouble ? trouble : "the Jobs are not read yet");
 		facts.jobs_err = &jobs_err;
+	}
 	count_jobs(work, r->asked_at_ms, &facts);
 	d = judge(work, &facts);
-	cause = jobs_failure_mark(&facts);
-	facts.cause_is_news = cause != work->job->jobloop.cause;
-	work->job->jobloop.cause = cause;
-	work->loop.last_active_unix_ms = d.last_active_unix_ms;
-	note(work, r, &facts, &d, text, sizeof(text));
-	polling_say_failures(work, r);
-	polling_log_failing(work, r, d.failing);
-	act(work, &facts, &d, text);
-	say_status(work, sj, &facts, &d);
-	recorder_push(work);
-}
-
-/*
- * Its triggers cannot be built: a Secret is missing, say. The Jobs that it always has need none;
- * what is wrong reconcile says.
- */
-static void keep_minimum(struct work *work, const struct scaledjob *sj)
-{
-	MEM_AUTO char *trouble = mem_dup(work->job->maker.trouble);
-	struct err jobs_err = { 0 };
-	struct jobs_facts facts = { .spec = &sj->spec,
-		.now_unix_ms = timestamp_now_ms(),
-		.last_active_unix_ms = work->loop.last_active_unix_ms,
-		.create_trouble = trouble };
-	struct jobs_decision d;
-	char text[512];
-
-	if (know_jobs(work, &sj->meta, &jobs_err))
-		facts.jobs_err = &jobs_err;
-	count_jobs(work, 0, &facts);
-	d = judge(work, &facts);
-	note(work, NULL, &facts, &d, text, sizeof(text));
-	act(work, &facts, &d, text);
+	if (asked) {
+		cause = jobs_failure_mark(&facts);
+		facts.cause_is_news = cause != p->cause;
+		p->cause = cause;
+		work->loop.last_active_unix_ms = d.last_active_unix_ms;
+	}
+	note(work, r->triggers, &facts, &d, text, sizeof(text));
+	if (asked) {
+		polling_say_failures(work, r);
+		polling_log_failing(work, r, d.failing);
+	}
+	/*
+	 * Who was refused a moment ago is not asked again by each message of a source, only by the
+	 * next poll that is due.
+	 */
+	jobmaker_create(work, facts.create_trouble && !work->loop.timed ? 0 : d.create, facts.running, text);
+	if (asked) {
+		say_status(work, sj, &facts, &d);
+		recorder_push(work);
+	}
 }
 
 void jobloop_decide(struct work *work, const struct survey_result *result)
@@ -310,10 +285,8 @@ void jobloop_decide(struct work *work, const struct survey_result *result)
 		queue_mark(work);
 	if (held || (result->err && !scaledjob_min(&sj->spec)))
 		jobmaker_drop(work);
-	else if (result->err)
-		keep_minimum(work, sj);
 	else
-		decide(work, result);
+		decide(work, sj, result);
 	forget_pods(&work->job->jobloop);
 	if (work->job->sweep.waits)
 		queue_mark(work);

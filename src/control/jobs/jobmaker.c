@@ -249,10 +249,11 @@ void jobmaker_forgive(struct work *work)
 static void made(struct making *m, const json_t *job)
 {
 	struct work *work = m->work;
+	struct maker_part *p = &work->job->maker;
 
-	work->job->maker.made++;
+	p->made++;
 	/* One that was sent before another was refused says nothing about what is allowed now. */
-	if (m->refusals == work->job->maker.refusals)
+	if (m->refusals == p->refusals)
 		jobmaker_forgive(work);
 	/* It may be one of an earlier version by now, which the rollout did not see. */
 	if (!work->object->gone && work->object->of.meta->generation != m->generation)
@@ -285,23 +286,18 @@ static void on_again(void *arg)
 	serve(m->work->control);
 }
 
-static bool any_unsure(const struct work *work)
-{
-	const struct making *m;
-
-	DL_FOREACH (work->job->maker.making, m)
-		if (m->unsure)
-			return true;
-	return false;
-}
-
 static void unsure(struct making *m, const struct err *err)
 {
+	const struct making *other;
+	bool told = false;
+
 	if (m->seen) {
 		made(m, NULL);
 		return;
 	}
-	if (!any_unsure(m->work))
+	DL_FOREACH (m->work->job->maker.making, other)
+		told = told || other->unsure;
+	if (!told)
 		log_warn(m->work->subject, "creating Job %s: %s; it counts until it is known whether it is there",
 			m->name, err->msg);
 	m->unsure = true;
@@ -311,28 +307,7 @@ static void unsure(struct making *m, const struct err *err)
 	loop_timer_set(&m->again, loop_backoff_ms(m->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS));
 }
 
-static void look_up(struct making *m, const struct err *err)
-{
-	if (m->seen) {
-		made(m, NULL);
-		return;
-	}
-	m->look = true;
-	move(m, MAKING_DUE, "%s", err->msg);
-	queue(m->work);
-}
-
 static void send(struct making *m, enum making_state state, const char *why);
-
-static bool is_taken(const struct work *work, const char *namespace_, const char *name)
-{
-	const struct making *m;
-
-	DL_FOREACH (work->job->maker.making, m)
-		if (strcmp(m->name, name) == 0)
-			return true;
-	return jobs_find(work->control->cache->jobs, namespace_, name) != NULL;
-}
 
 /*
  * None that a Job of ours has: among a thousand, two suffixes are the same every thirtieth time,
@@ -340,17 +315,22 @@ static bool is_taken(const struct work *work, const char *namespace_, const char
  */
 static void take_name(struct making *m, const struct scaledjob *sj)
 {
+	struct work *work = m->work;
+	const struct making *other;
 	char name[JOBSPEC_NAME_MAX + 1];
+	bool taken;
 
-	do
+	do {
 		jobspec_name(sj, fingerprint_random(), name);
-	while (is_taken(m->work, sj->meta.namespace_, name));
+		taken = jobs_find(work->control->cache->jobs, sj->meta.namespace_, name) != NULL;
+		DL_FOREACH (work->job->maker.making, other)
+			taken = taken || strcmp(other->name, name) == 0;
+	} while (taken);
 	memcpy(m->name, name, sizeof(name));
 }
 
 static void rename_it(struct making *m, const struct err *err)
 {
-
 	if (!m->work->loop.running || m->work->object->gone) {
 		end(m, "there is none");
 		return;
@@ -396,7 +376,13 @@ static void on_created(void *arg, const json_t *job, const struct err *err)
 		unsure(m, err ? err : &odd);
 	} else if (err->kind == ERR_CONFLICT || m->unsure) {
 		err_keep(&m->refusal, err->kind == ERR_CONFLICT ? NULL : err);
-		look_up(m, err);
+		if (m->seen) {
+			made(m, NULL);
+		} else {
+			m->look = true;
+			move(m, MAKING_DUE, "%s", err->msg);
+			queue(work);
+		}
 	} else {
 		refused(m, err);
 	}
@@ -413,20 +399,6 @@ static bool is_ours(const struct work *work, const json_t *job)
 		owner) if (json_is_true(json_object_get(owner, "controller")) &&
 		strcmp(json_str_or_empty(owner, "uid"), work->object->uid) == 0) return true;
 	return false;
-}
-
-/*
- * A conflict about something else than the name (a quota that others count in, too) leaves none,
- * either. One that was sent before and met itself was there, and did its work.
- */
-static void not_found(struct making *m, const struct err *err)
-{
-	if (m->refusal)
-		refused(m, m->refusal);
-	else if (m->unsure)
-		end(m, "there is none any more");
-	else
-		rename_it(m, err);
 }
 
 static void on_looked_up(void *arg, const json_t *job, const struct err *err)
@@ -446,28 +418,20 @@ static void on_looked_up(void *arg, const json_t *job, const struct err *err)
 		rename_it(m, &taken);
 	else if (err->kind == ERR_TEMPORARY || (err->kind == ERR_DENIED && m->failures < DENIALS_MAX))
 		unsure(m, err);
-	else if (err->kind == ERR_MISSING)
-		not_found(m, err);
-	else
+	else if (err->kind != ERR_MISSING)
 		end(m, "it cannot be looked up; the watch will show it"); /* nothing more can be learnt this way */
+	/* A conflict about something else (a quota that others count in) leaves none, either. */
+	else if (m->refusal)
+		refused(m, m->refusal);
+	/* One that was sent before and met itself was there, and did its work. */
+	else if (m->unsure)
+		end(m, "there is none any more");
+	else
+		rename_it(m, err);
 	answered(work);
 }
 
 /* ---- Sending ---- */
-
-/* The body is made when it is needed: thousands that wait cost nothing. */
-static char *body_of(const struct work *work, const struct scaledjob *sj, const char *name, struct err *err)
-{
-	json_t *job = jobspec_make(sj, work->control->version, err);
-	char *text;
-
-	if (!job)
-		return NULL;
-	json_object_set_new(json_object_get(job, "metadata"), "name", json_string(name));
-	text = json_dumps(job, JSON_COMPACT);
-	json_decref(job);
-	return text;
-}
 
 static void call(struct making *m, const struct kube_request *request, kube_fn fn)
 {
@@ -484,20 +448,24 @@ static void send(struct making *m, enum making_state state, const char *why)
 	MEM_AUTO char *body = NULL;
 	struct kube_request request = { .verb = KUBE_CREATE, .path = path, .priority = KUBE_SCALE };
 	struct err err = { 0 };
+	json_t *job = NULL;
 
 	move(m, state, "%s", why);
 	m->refusals = work->job->maker.refusals;
+	/* The body is made when it is needed: thousands that wait cost nothing. */
 	if (!work->object->gone) {
 		m->generation = of->meta->generation;
-		body = body_of(work, of->sj, m->name, &err);
+		job = jobspec_make(of->sj, work->control->version, &err);
 	} else {
 		err_set(&err, ERR_MISSING, "the ScaledJob is gone");
 	}
-	if (!body) { /* what was sent before may be there, and is found by the watch */
+	if (!job) { /* what was sent before may be there, and is found by the watch */
 		refused(m, &err);
 		return;
 	}
-	request.body = body;
+	json_object_set_new(json_object_get(job, "metadata"), "name", json_string(m->name));
+	request.body = body = json_text(job);
+	json_decref(job);
 	call(m, &request, on_created);
 }
 
@@ -509,23 +477,6 @@ static void look(struct making *m)
 
 	move(m, MAKING_LOOKING, "whether it is there");
 	call(m, &request, on_looked_up);
-}
-
-static void send_planned(struct work *work)
-{
-	struct making *m;
-
-	if (work->object->gone) {
-		work->job->maker.planned = 0; /* it is being taken down */
-		return;
-	}
-	work->job->maker.planned--;
-	m = mem_zalloc(sizeof(*m));
-	m->work = work;
-	loop_timer_init(&m->again, work->control->cache->loop, on_again, m);
-	take_name(m, m->work->object->of.sj);
-	DL_APPEND(work->job->maker.making, m);
-	send(m, MAKING_SENT, "decided");
 }
 
 /* After a refusal one alone finds out whether that is still so; the rest follows its answer. */
@@ -554,7 +505,17 @@ static bool take_turn(struct work *work)
 	}
 	if (!may_send_planned(work))
 		return false;
-	send_planned(work);
+	if (work->object->gone) {
+		work->job->maker.planned = 0; /* it is being taken down */
+		return true;
+	}
+	work->job->maker.planned--;
+	m = mem_zalloc(sizeof(*m));
+	m->work = work;
+	loop_timer_init(&m->again, work->control->cache->loop, on_again, m);
+	take_name(m, work->object->of.sj);
+	DL_APPEND(work->job->maker.making, m);
+	send(m, MAKING_SENT, "decided");
 	return true;
 }
 

@@ -78,13 +78,6 @@ static void stop_loop(struct work *work)
 	jobmaker_hold(work);
 }
 
-static void report_success(struct work *work, const struct scaledjob *sj, const struct desired_job *desired)
-{
-	bool was_paused = status_wanted(work, &sj->status) && work_says(work, "Paused");
-
-	polling_follow(work, desired->annotations, conclude_well(work, sj, desired), was_paused);
-}
-
 /*
  * A spec that cannot be followed stops the loop: nothing is created by a rule nobody can read. What
  * may pass by itself leaves it running.
@@ -146,20 +139,6 @@ static int desired_jobs(struct work *work, const struct scaledjob *sj, struct de
 	return 0;
 }
 
-static void desired_metrics(const struct built *built, struct desired_job *desired)
-{
-	desired->metrics = mem_array(built->count + 1, sizeof(*desired->metrics));
-	for (size_t i = 0; i < built->count; i++) {
-		if (built->list[i].undescribed) {
-			free(desired->metrics);
-			desired->metrics = NULL;
-			return;
-		}
-		if (built->list[i].kind == METRIC_EXTERNAL)
-			desired->metrics[desired->metric_count++] = built->list[i].metric_name;
-	}
-}
-
 static int desired_scalers(struct work *work, struct desired_job *desired, struct err *err)
 {
 	struct built built;
@@ -169,13 +148,23 @@ static int desired_scalers(struct work *work, struct desired_job *desired, struc
 		desired->words = SCALERS_STEP;
 		return err_wrap(err, SCALERS_STEP);
 	}
-	desired_metrics(&built, desired);
+	desired->metrics = mem_array(built.count + 1, sizeof(*desired->metrics));
+	for (size_t i = 0; i < built.count; i++) {
+		if (built.list[i].undescribed) {
+			free(desired->metrics);
+			desired->metrics = NULL;
+			return 0;
+		}
+		if (built.list[i].kind == METRIC_EXTERNAL)
+			desired->metrics[desired->metric_count++] = built.list[i].metric_name;
+	}
 	return 0;
 }
 
 static void reconcile_scaled(struct work *work, const struct scaledjob *sj, struct desired_job *desired)
 {
 	struct err err = { 0 };
+	bool was_paused;
 
 	if (validate_scaledjob_for_reconcile(sj, &err))
 		failed(work, sj, desired, &err);
@@ -185,8 +174,10 @@ static void reconcile_scaled(struct work *work, const struct scaledjob *sj, stru
 		failed(work, sj, desired, &err);
 	else if (desired_scalers(work, desired, &err))
 		failed_scalers(work, sj, desired, &err);
-	else
-		report_success(work, sj, desired);
+	else {
+		was_paused = status_wanted(work, &sj->status) && work_says(work, "Paused");
+		polling_follow(work, desired->annotations, conclude_well(work, sj, desired), was_paused);
+	}
 }
 
 /* An object that is paused need not be right. */
@@ -203,36 +194,31 @@ static void reconcile_paused(struct work *work, const struct scaledjob *sj, cons
 
 /* ---- The look ---- */
 
-/*
- * Who mends his object does not wait for the back-off that its faults led to, nor for the end of
- * what was decided by what it said before.
- */
-static void note_asked(struct work *work, const struct scaledjob *sj, bool paused)
-{
-	struct reconcile_part *r = &work->reconcile;
-	bool same = r->paused == paused && r->seen_generation == sj->meta.generation;
-
-	r->paused = paused;
-	r->seen_generation = sj->meta.generation;
-	if (same)
-		return;
-	write_forgive(work);
-	work->job->sweep.retry_at_ms = 0;
-	jobmaker_drop(work);
-}
-
 static void reconcile_living(struct work *work, const struct scaledjob *sj)
 {
+	struct reconcile_part *r = &work->reconcile;
 	struct desired_job desired = { .waits = false };
 	struct annotations annotations = { 0 };
 	struct err err = { 0 };
+	bool same;
 
 	if (annotations_read_paused(&sj->meta.annotations, &annotations.paused, &err)) {
 		failed(work, sj, &desired, &err);
 		return;
 	}
 	desired.annotations = &annotations;
-	note_asked(work, sj, annotations.paused);
+	same = r->paused == annotations.paused && r->seen_generation == sj->meta.generation;
+	r->paused = annotations.paused;
+	r->seen_generation = sj->meta.generation;
+	/*
+	 * Who mends his object does not wait for the back-off that its faults led to, nor for the
+	 * end of what was decided by what it said before.
+	 */
+	if (!same) {
+		write_forgive(work);
+		work->job->sweep.retry_at_ms = 0;
+		jobmaker_drop(work);
+	}
 	if (annotations.paused)
 		reconcile_paused(work, sj, &desired);
 	else

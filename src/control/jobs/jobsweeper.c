@@ -97,25 +97,7 @@ static void round_plan(struct work *work, const struct scaledjob *sj)
 	}
 }
 
-static void back_off(struct work *work)
-{
-	struct sweep_part *p = &work->job->sweep;
-
-	p->retry_at_ms = loop_now_ms(work->control->cache->loop) +
-		loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
-}
-
 /* ---- One delete ---- */
-
-/* Gone at once, or waiting for its Pods or somebody's finalizer. */
-static void learn(struct work *work, const char *namespace_, const struct sweep *s, const json_t *answer)
-{
-	if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
-		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
-		jobs_learn(work->control->cache->jobs, answer);
-	else
-		jobs_forget(work->control->cache->jobs, namespace_, s->name);
-}
 
 /* Of several the first by name is named: the same each time, in whatever order the answers come. */
 static void failed(struct work *work, const struct sweep *s, const struct err *err)
@@ -156,7 +138,8 @@ static void round_over(struct work *work)
 
 	tell_rollout(work);
 	if (p->failed || p->err)
-		back_off(work);
+		p->retry_at_ms = loop_now_ms(work->control->cache->loop) +
+			loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS);
 	else
 		p->failures = 0;
 	round_end(work);
@@ -167,46 +150,42 @@ static void on_deleted(void *arg, const json_t *answer, const struct err *err)
 {
 	struct sweep *s = arg;
 	struct work *work = s->work;
+	struct sweep_part *p = &work->job->sweep;
 	struct control *c = work->control;
 	MEM_AUTO char *namespace_ = mem_dupn(work->object->path, strcspn(work->object->path, "/"));
 
 	s->call = NULL;
 	c->deletes--;
-	work->job->sweep.answered++;
-	work->job->sweep.rollouts_answered += s->rollout;
-	if (!err)
-		learn(work, namespace_, s, answer);
-	/*
-	 * it is gone, or another one has its name: the watch says so. A 404 may be a proxy's, too
-	 */
-	else if (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT)
-		work->job->sweep.failed = true;
-	else
+	p->answered++;
+	p->rollouts_answered += s->rollout;
+	/* It is gone, or another one has its name: the watch says so. A 404 may be a proxy's. */
+	if (err && (err->kind == ERR_MISSING || err->kind == ERR_CONFLICT))
+		p->failed = true;
+	else if (err)
 		failed(work, s, err);
+	else if (strcmp(json_str_or_empty(answer, "kind"), "Job") == 0 &&
+		*json_str_or_empty(json_object_get(answer, "metadata"), "deletionTimestamp"))
+		jobs_learn(c->cache->jobs, answer); /* it waits for its Pods, or for somebody's finalizer */
+	else
+		jobs_forget(c->cache->jobs, namespace_, s->name);
 	/* Those that wait for the rollout go on before the history is done. */
-	if (work->job->sweep.answered == work->job->sweep.count)
+	if (p->answered == p->count)
 		round_over(work);
-	else if (s->rollout && work->job->sweep.rollouts_answered == work->job->sweep.rollouts)
+	else if (s->rollout && p->rollouts_answered == p->rollouts)
 		queue_mark(work);
 	serve(c);
-}
-
-static const char *policy_of(const struct work *work, bool rollout)
-{
-	const struct scaledjob *sj = work->object->of.sj;
-	const char *wanted = sj ? sj->spec.propagation_policy : NULL;
-
-	return rollout && wanted && strcmp(wanted, "foreground") == 0 ? "Foreground" : "Background";
 }
 
 static void send(struct work *work)
 {
 	struct sweep *s = &work->job->sweep.list[work->job->sweep.sent++];
+	const struct scaledjob *sj = work->object->of.sj;
+	const char *wanted = sj && s->rollout ? sj->spec.propagation_policy : NULL;
 	MEM_AUTO char *path = mem_printf("/apis/batch/v1/namespaces/%.*s/jobs/%s",
 		(int)strcspn(work->object->path, "/"), work->object->path, s->name);
 	MEM_AUTO char *body = mem_printf("{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"%"
 					 "s\",\"preconditions\":{\"uid\":\"%s\"}}",
-		policy_of(work, s->rollout), s->uid);
+		wanted && strcmp(wanted, "foreground") == 0 ? "Foreground" : "Background", s->uid);
 	struct kube_request request = { .verb = KUBE_DELETE, .path = path, .body = body, .priority = KUBE_NORMAL };
 
 	work->control->deletes++;
@@ -218,28 +197,17 @@ static void serve(struct control *c)
 {
 	while (c->deletes < DELETES_MAX && c->sweeping) {
 		struct work *work = c->sweeping;
+		struct sweep_part *p = &work->job->sweep;
 
 		DL_DELETE2(c->sweeping, work, job->sweep.prev, job->sweep.next);
-		work->job->sweep.queued = work->job->sweep.sent + 1 < work->job->sweep.count;
-		if (work->job->sweep.queued)
+		p->queued = p->sent + 1 < p->count;
+		if (p->queued)
 			DL_APPEND2(c->sweeping, work, job->sweep.prev, job->sweep.next);
 		send(work);
 	}
 }
 
 /* ---- Asked from outside ---- */
-
-static void round_start(struct work *work)
-{
-	struct sweep_part *p = &work->job->sweep;
-
-	p->queued = true;
-	DL_APPEND2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
-	if (p->rollouts > 0)
-		recorder_event(work, "Normal", "ScaledJobRolloutCleanupStarted",
-			"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
-	serve(work->control);
-}
 
 enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, struct err *err)
 {
@@ -251,10 +219,16 @@ enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, s
 	} else if (p->count == 0) {
 		err_keep(&p->err, NULL);
 		round_plan(work, sj);
-		if (p->count > 0)
-			round_start(work);
-		else
+		if (p->rollouts > 0)
+			recorder_event(work, "Normal", "ScaledJobRolloutCleanupStarted",
+				"Deleting %zu jobs owned by the previous version of the scaledJob", p->rollouts);
+		if (p->count > 0) {
+			p->queued = true;
+			DL_APPEND2(work->control->sweeping, work, job->sweep.prev, job->sweep.next);
+			serve(work->control);
+		} else {
 			round_end(work);
+		}
 	}
 	if (p->rollouts_answered < p->rollouts)
 		return SWEEP_BUSY;
@@ -265,11 +239,13 @@ enum sweep_state jobsweeper_run(struct work *work, const struct scaledjob *sj, s
 
 void jobsweeper_stop(struct work *work)
 {
+	struct sweep_part *p = &work->job->sweep;
+
 	round_end(work);
-	err_keep(&work->job->sweep.err, NULL);
-	work->job->sweep.failures = 0;
-	work->job->sweep.retry_at_ms = 0;
-	work->job->sweep.waits = false;
+	err_keep(&p->err, NULL);
+	p->failures = 0;
+	p->retry_at_ms = 0;
+	p->waits = false;
 	/* What was under way was somebody's turn. */
 	if (work->control->leading)
 		serve(work->control);
