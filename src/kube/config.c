@@ -84,50 +84,31 @@ static int read_pem(struct files *files, struct kubeconfig_source *source, const
 
 /* ---- A kubeconfig ---- */
 
-static int add_file(struct kubeconfig *kc, struct kube_config *out, const char *path, struct err *err)
-{
-	char *text;
-	size_t len;
-	int rc;
-
-	if (files_read(&out->files, path, KUBECONFIG_SIZE_MAX, &text, &len, err) < 0)
-		return err_wrap(err, "kubeconfig");
-	rc = kubeconfig_add(kc, text, len, path, err);
-	mem_wipe(text, len);
-	free(text);
-	return rc;
-}
-
 /* A file of a list may be missing, as with kubectl; not all of them. */
 static int add_files(struct kubeconfig *kc, struct kube_config *out, const char *list, struct err *err)
 {
 	MEM_AUTO char *copy = mem_dup(list);
-	char *rest = copy, *path;
-	size_t found = 0;
-	struct err missing;
+	char *rest = copy, *path, *text;
+	size_t len;
+	bool found = false;
 
-	err_set(&missing, ERR_INVALID, "kubeconfig: no path is given");
+	err_set(err, ERR_INVALID, "kubeconfig: no path is given");
 	while ((path = strsep(&rest, ":"))) {
-		struct err failed;
-
 		if (!*path)
 			continue;
-		err_clear(&failed);
-		if (add_file(kc, out, path, &failed) == 0) {
-			found++;
+		if (files_read(&out->files, path, KUBECONFIG_SIZE_MAX, &text, &len, err) < 0) {
+			err_wrap(err, "kubeconfig");
+			if (err->kind != ERR_MISSING)
+				return -1;
 			continue;
 		}
-		if (failed.kind != ERR_MISSING) {
-			*err = failed;
+		found = kubeconfig_add(kc, text, len, path, err) == 0;
+		mem_wipe(text, len);
+		free(text);
+		if (!found)
 			return -1;
-		}
-		missing = failed;
 	}
-	if (found == 0) {
-		*err = missing;
-		return -1;
-	}
-	return 0;
+	return found ? 0 : -1;
 }
 
 static int take_choice(struct kubeconfig_choice *choice, struct kube_config *out, struct err *err)

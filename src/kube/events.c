@@ -70,7 +70,7 @@ struct events {
 	struct counters_family *outcomes; /* NULL without a registry */
 };
 
-static void send_waiting(struct events *e);
+static void send_waiting(void *arg);
 
 static void count(struct events *e, const char *outcome)
 {
@@ -165,22 +165,15 @@ static struct memory *memory_find(struct events *e, uint64_t print)
 }
 
 /* Makes room and drops what is old: the table is in the order of last use. */
-static void memory_trim(struct events *e, int64_t now_ms)
+static struct memory *memory_new(struct events *e, uint64_t print, uint64_t number, int64_t now_ms)
 {
 	struct memory *m, *next;
 
 	HASH_ITER (hh, e->memories, m, next) {
 		if (HASH_COUNT(e->memories) < REMEMBERED_MAX && now_ms - m->seen_at_ms < REMEMBERED_FOR_MS)
-			return;
+			break;
 		memory_forget(e, m);
 	}
-}
-
-static struct memory *memory_new(struct events *e, uint64_t print, uint64_t number, int64_t now_ms)
-{
-	struct memory *m;
-
-	memory_trim(e, now_ms);
 	m = mem_zalloc(sizeof *m);
 	m->print = print;
 	m->number = number;
@@ -249,58 +242,42 @@ static void enqueue(struct events *e, struct memory *m, enum kube_verb verb, cha
 	send_waiting(e);
 }
 
-static void enqueue_series(struct events *e, struct memory *m)
-{
-	char seen[TIMESTAMP_TEXT_MAX];
-
-	timestamp_format_micro(m->seen_unix_ms, seen);
-	enqueue(e, m, KUBE_MERGE_PATCH, mem_dup(m->path),
-		mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
-}
-
 /* The first repeat makes a series at once; later ones are counted and written now and then. */
 static void write_series_if_due(struct events *e, struct memory *m, int64_t now_ms)
 {
-	if (m->writing || m->count == m->written_count)
+	char seen[TIMESTAMP_TEXT_MAX];
+
+	if (m->writing || m->count == m->written_count ||
+		(m->written_count != 1 && now_ms - m->written_at_ms < SERIES_EVERY_MS))
 		return;
-	if (m->written_count == 1 || now_ms - m->written_at_ms >= SERIES_EVERY_MS)
-		enqueue_series(e, m);
-}
-
-static void on_written(struct events *e, uint64_t print)
-{
-	struct memory *m = memory_find(e, print);
-
-	e->failures = 0;
-	count(e, "sent");
-	if (!m)
-		return;
-	m->writing = false;
-	m->written_at_ms = loop_now_ms(kube_loop(e->k));
-	write_series_if_due(e, m, m->written_at_ms);
-}
-
-static void try_again(struct events *e, struct event_write *j)
-{
-	DL_PREPEND(e->waiting, j);
-	e->waiting_count++;
-	loop_timer_set(&e->pause, loop_backoff_ms(e->failures++, 1000, 30000));
+	timestamp_format_micro(m->seen_unix_ms, seen);
+	enqueue(e, m, KUBE_MERGE_PATCH, mem_dup(m->path),
+		mem_printf("{\"series\":{\"count\":%u,\"lastObservedTime\":\"%s\"}}", m->count, seen));
 }
 
 static void on_sent(void *arg, const json_t *object, const struct err *err)
 {
 	struct event_write *j = arg;
 	struct events *e = j->events;
+	struct memory *m = memory_find(e, j->print);
 
 	(void)object;
 	j->call = NULL;
 	DL_DELETE(e->sent, j);
 	e->sent_count--;
 	if (!err) {
-		on_written(e, j->print);
+		e->failures = 0;
+		count(e, "sent");
 		event_write_free(j);
+		if (m) {
+			m->writing = false;
+			m->written_at_ms = loop_now_ms(kube_loop(e->k));
+			write_series_if_due(e, m, m->written_at_ms);
+		}
 	} else if (err->kind == ERR_TEMPORARY && ++j->tries < TRIES) {
-		try_again(e, j);
+		DL_PREPEND(e->waiting, j);
+		e->waiting_count++;
+		loop_timer_set(&e->pause, loop_backoff_ms(e->failures++, 1000, 30000));
 	} else {
 		/*
 		 * A namespace that is being deleted, rights that are missing, an Event that is
@@ -312,8 +289,10 @@ static void on_sent(void *arg, const json_t *object, const struct err *err)
 	send_waiting(e);
 }
 
-static void send_waiting(struct events *e)
+static void send_waiting(void *arg)
 {
+	struct events *e = arg;
+
 	while (e->waiting && e->sent_count < SENT_MAX && !loop_timer_pending(&e->pause)) {
 		struct event_write *j = e->waiting;
 
@@ -323,11 +302,6 @@ static void send_waiting(struct events *e)
 		e->sent_count++;
 		j->call = kube_call(e->k, &j->request, on_sent, j);
 	}
-}
-
-static void on_pause_over(void *arg)
-{
-	send_waiting(arg);
 }
 
 /* ---- In ---- */
@@ -341,14 +315,6 @@ static const char *namespace_of(const struct events_object *about)
 static char *collection_path(const struct events_object *about)
 {
 	return mem_printf("/apis/events.k8s.io/v1/namespaces/%s/events", namespace_of(about));
-}
-
-static char *event_path(const struct events_object *about, uint64_t number)
-{
-	MEM_AUTO char *collection = collection_path(about);
-	MEM_AUTO char *name = event_name(about->name, number);
-
-	return mem_printf("%s/%s", collection, name);
 }
 
 /*
@@ -387,8 +353,12 @@ static void send_repeat(struct events *e, const struct events_object *about, str
 {
 	int64_t now_ms = loop_now_ms(kube_loop(e->k));
 
-	if (!m->path)
-		m->path = event_path(about, m->number);
+	if (!m->path) {
+		MEM_AUTO char *collection = collection_path(about);
+		MEM_AUTO char *name = event_name(about->name, m->number);
+
+		m->path = mem_printf("%s/%s", collection, name);
+	}
 	memory_seen(e, m, now_ms);
 	write_series_if_due(e, m, now_ms);
 }
@@ -466,7 +436,7 @@ struct events *events_new(struct kube *k, const char *controller, const char *in
 	e->k = k;
 	e->controller = cut(controller, REPORTER_MAX);
 	e->instance = cut(instance, REPORTER_MAX);
-	loop_timer_init(&e->pause, kube_loop(k), on_pause_over, e);
+	loop_timer_init(&e->pause, kube_loop(k), send_waiting, e);
 	if (counters)
 		e->outcomes = counters_declare(counters, COUNTERS_COUNTER, "kscaled_events_total",
 			"Writes of Events: sent, failed, dropped because too many waited, held back while another "

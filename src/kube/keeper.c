@@ -101,7 +101,7 @@ static void send(struct keeper *k)
 	mem_free_secret(body);
 }
 
-static void consider(struct keeper *k)
+void keeper_look(struct keeper *k)
 {
 	int64_t wait_ms;
 
@@ -123,19 +123,14 @@ static void consider(struct keeper *k)
 
 static void on_timer(void *arg)
 {
-	consider(arg);
-}
-
-void keeper_look(struct keeper *k)
-{
-	consider(k);
+	keeper_look(arg);
 }
 
 void keeper_hurry(struct keeper *k)
 {
 	k->written_at_ms = 0;
 	k->braked = false;
-	consider(k);
+	keeper_look(k);
 }
 
 /* ---- Looking ---- */
@@ -166,7 +161,7 @@ static void on_object(void *arg, const json_t *object)
 	if (informer_is_old(&k->informer, object, k->version))
 		return;
 	take(k, object);
-	consider(k);
+	keeper_look(k);
 }
 
 static void on_deleted(void *arg, const json_t *object)
@@ -177,7 +172,7 @@ static void on_deleted(void *arg, const json_t *object)
 	if ((k->looked && !k->version) || (object && informer_is_old(&k->informer, object, k->version)))
 		return;
 	take(k, NULL);
-	consider(k);
+	keeper_look(k);
 }
 
 /* A failure that may pass leaves what was known. */
@@ -190,18 +185,10 @@ static void on_trouble(void *arg, const struct err *err)
 	tell(k);
 }
 
-/* Not if the watch was faster, and has brought more than that, or that it was deleted. */
-static void take_answer(struct keeper *k, const json_t *object)
-{
-	const char *known = k->version ? k->version : informer_version(&k->informer);
-
-	if (object && version_compare(version_of(object), known) > 0)
-		take(k, object);
-}
-
 static void on_written(void *arg, const json_t *object, const struct err *err)
 {
 	struct keeper *k = arg;
+	const char *known = k->version ? k->version : informer_version(&k->informer);
 	bool created = !k->version;
 
 	k->call = NULL;
@@ -219,9 +206,11 @@ static void on_written(void *arg, const json_t *object, const struct err *err)
 	}
 	end_trouble(k);
 	k->written_at_ms = loop_now_ms(kube_loop(k->kube));
-	take_answer(k, object);
+	/* Not if the watch was faster, and has brought more than that, or that it was deleted. */
+	if (object && version_compare(version_of(object), known) > 0)
+		take(k, object);
 	k->policy->on_written(k->arg, created);
-	consider(k);
+	keeper_look(k);
 }
 
 /* ---- In and out ---- */

@@ -7,6 +7,7 @@
 
 #include "base/base64.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "kube/yamldoc.h"
 
 #define KUBECONFIG_FILES_MAX 64
@@ -79,23 +80,16 @@ static yaml_node_t *field_of(const struct part *at, const char *field)
 static int text_field(const struct part *at, const char *field, char **out, struct err *err)
 {
 	yaml_node_t *node = field_of(at, field);
-	const char *text;
+	const char *text = yamldoc_text(node);
 
-	*out = NULL;
-	if (!node)
-		return 0;
-	text = yamldoc_text(node);
-	if (!text)
-		return refuse(at, field, "must be a string without NUL bytes", err);
-	if (*text)
-		*out = mem_dup(text);
-	return 0;
+	*out = text && *text ? mem_dup(text) : NULL;
+	return node && !text ? refuse(at, field, "must be a string without NUL bytes", err) : 0;
 }
 
 static int bool_field(const struct part *at, const char *field, bool *out, struct err *err)
 {
 	yaml_node_t *node = field_of(at, field);
-	const char *text = node ? yamldoc_text(node) : NULL;
+	const char *text = yamldoc_text(node);
 
 	if (!node)
 		return 0;
@@ -167,8 +161,7 @@ static int find_part(const struct kubeconfig *kc, const char *list, const char *
 
 		for (size_t n = 0; n < yamldoc_length(entries); n++) {
 			yaml_node_t *entry = yamldoc_element(file->doc, entries, n);
-			yaml_node_t *entry_name = yamldoc_field(file->doc, entry, "name");
-			const char *text = entry_name ? yamldoc_text(entry_name) : NULL;
+			const char *text = yamldoc_text(yamldoc_field(file->doc, entry, "name"));
 
 			if (!text || strcmp(text, name) != 0)
 				continue;
@@ -218,20 +211,25 @@ static int choose_cluster(const struct part *at, struct kubeconfig_choice *out, 
 		return -1;
 	if (!out->server)
 		return refuse(at, "server", "is missing", err);
-	if (strncasecmp(out->server, "https://", 8) != 0 && strncasecmp(out->server, "http://", 7) != 0)
+	host = text_behind_nocase(out->server, "https://");
+	if (!host)
+		host = text_behind_nocase(out->server, "http://");
+	if (!host)
 		return refuse(at, "server", "must start with https://", err);
-	host = strstr(out->server, "://") + 3;
 	if (!*host || *host == '/' || strpbrk(host, " \t\r\n?#"))
 		return refuse(at, "server", "must be https://HOST:PORT, with a path at most", err);
 	for (len = strlen(out->server); out->server[len - 1] == '/'; len--)
 		out->server[len - 1] = '\0';
-	if (out->proxy_url && strncasecmp(out->proxy_url, "http://", 7) != 0 &&
-		strncasecmp(out->proxy_url, "https://", 8) != 0 && strncasecmp(out->proxy_url, "socks5://", 9) != 0)
+	if (out->proxy_url && !text_behind_nocase(out->proxy_url, "http://") &&
+		!text_behind_nocase(out->proxy_url, "https://") && !text_behind_nocase(out->proxy_url, "socks5://"))
 		return refuse(at, "proxy-url", "must start with http://, https:// or socks5://", err);
 	if (out->insecure && (out->ca.inline_text || out->ca.file))
 		return refuse(at, "insecure-skip-tls-verify", "cannot stand beside certificate-authority", err);
 	return 0;
 }
+
+#define NO_PASSWORDS "Kubernetes has no basic authentication any more: use a token or a client certificate"
+#define NOBODY_ELSE  "impersonation is not supported: give kscaled a user of its own"
 
 /*
  * Who we are by means that need another program, a cloud's library, or somebody else's rights: not
@@ -244,12 +242,12 @@ static const struct {
 		"credential plugins are not run: use a token, a tokenFile or a client certificate (for instance of a "
 		"service account)" },
 	{ "auth-provider", "not supported: use a token, a tokenFile or a client certificate" },
-	{ "username", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
-	{ "password", "Kubernetes has no basic authentication any more: use a token or a client certificate" },
-	{ "as", "impersonation is not supported: give kscaled a user of its own" },
-	{ "as-uid", "impersonation is not supported: give kscaled a user of its own" },
-	{ "as-groups", "impersonation is not supported: give kscaled a user of its own" },
-	{ "as-user-extra", "impersonation is not supported: give kscaled a user of its own" },
+	{ "username", NO_PASSWORDS },
+	{ "password", NO_PASSWORDS },
+	{ "as", NOBODY_ELSE },
+	{ "as-uid", NOBODY_ELSE },
+	{ "as-groups", NOBODY_ELSE },
+	{ "as-user-extra", NOBODY_ELSE },
 };
 
 static int choose_user(const struct part *at, struct kubeconfig_choice *out, struct err *err)

@@ -11,12 +11,30 @@
 #define REVIEW_DEADLINE_MS 5000
 #define REVIEW_BODY_MAX    (1u << 20) /* what is asked about came in a request's header, which is smaller */
 
-/* ---- Who ---- */
-
-struct token_ask {
-	review_token_fn fn;
+struct review_ask {
+	review_token_fn on_token; /* one of the two */
+	review_access_fn on_access;
 	void *arg;
 };
+
+/* Wipes the body. One that did not fit is cut, and the API server says 400 to it. */
+static struct kube_call *review(struct kube *k, const char *path, struct buf *body, kube_fn fn, struct review_ask asked)
+{
+	struct kube_request request = { .verb = KUBE_REVIEW,
+		.path = path,
+		.body = buf_text(body),
+		.deadline_ms = REVIEW_DEADLINE_MS,
+		.priority = KUBE_NORMAL };
+	struct review_ask *ask = mem_alloc(sizeof *ask);
+	struct kube_call *call;
+
+	*ask = asked;
+	call = kube_call_owning(k, &request, fn, ask, free);
+	buf_done_secret(body);
+	return call;
+}
+
+/* ---- Who ---- */
 
 void review_user_done(struct review_user *u)
 {
@@ -111,13 +129,13 @@ static int read_user(const json_t *user, struct review_user *out, struct err *er
 
 static void on_token_reviewed(void *arg, const json_t *object, const struct err *err)
 {
-	const struct token_ask *ask = arg;
+	const struct review_ask *ask = arg;
 	const json_t *status = json_object_get(object, "status");
 	struct review_user user = { .name = NULL };
 	struct err failed;
 
 	if (err) {
-		ask->fn(ask->arg, NULL, err);
+		ask->on_token(ask->arg, NULL, err);
 		return;
 	}
 	/*
@@ -125,58 +143,42 @@ static void on_token_reviewed(void *arg, const json_t *object, const struct err 
 	 * webhook).
 	 */
 	if (!json_is_true(json_object_get(status, "authenticated")))
-		ask->fn(ask->arg, NULL, NULL);
+		ask->on_token(ask->arg, NULL, NULL);
 	else if (read_user(json_object_get(status, "user"), &user, &failed) < 0)
-		ask->fn(ask->arg, NULL, &failed);
+		ask->on_token(ask->arg, NULL, &failed);
 	else
-		ask->fn(ask->arg, &user, NULL);
+		ask->on_token(ask->arg, &user, NULL);
 	review_user_done(&user);
 }
 
 struct kube_call *review_token(struct kube *k, const char *token, review_token_fn fn, void *arg)
 {
-	struct token_ask *ask = mem_zalloc(sizeof *ask);
 	struct buf body = BUF_INIT(REVIEW_BODY_MAX);
-	struct kube_request request = { .verb = KUBE_REVIEW,
-		.path = "/apis/authentication.k8s.io/v1/tokenreviews",
-		.deadline_ms = REVIEW_DEADLINE_MS,
-		.priority = KUBE_NORMAL };
-	struct kube_call *call;
 
-	ask->fn = fn;
-	ask->arg = arg;
 	buf_puts(&body, "{\"apiVersion\":\"authentication.k8s.io/v1\",\"kind\":\"TokenReview\",\"spec\":{\"token\":");
 	buf_put_json(&body, token);
 	buf_puts(&body, "}}");
-	/* One that does not fit is no token: a body that is cut makes the API server say 400. */
-	request.body = buf_text(&body);
-	call = kube_call_owning(k, &request, on_token_reviewed, ask, free);
-	buf_done_secret(&body);
-	return call;
+	return review(k, "/apis/authentication.k8s.io/v1/tokenreviews", &body, on_token_reviewed,
+		(struct review_ask){ .on_token = fn, .arg = arg });
 }
 
 /* ---- May they ---- */
 
-struct access_ask {
-	review_access_fn fn;
-	void *arg;
-};
-
 static void on_access_reviewed(void *arg, const json_t *object, const struct err *err)
 {
-	const struct access_ask *ask = arg;
+	const struct review_ask *ask = arg;
 	const json_t *status = json_object_get(object, "status");
 	const char *reason = json_str_or_empty(status, "reason");
 	bool allowed = json_is_true(json_object_get(status, "allowed")) &&
 		!json_is_true(json_object_get(status, "denied"));
 
 	if (err) {
-		ask->fn(ask->arg, false, "", err);
+		ask->on_access(ask->arg, false, "", err);
 		return;
 	}
 	if (!*reason && !allowed)
 		reason = json_str_or_empty(status, "evaluationError");
-	ask->fn(ask->arg, allowed, reason, NULL);
+	ask->on_access(ask->arg, allowed, reason, NULL);
 }
 
 /* ,"name":"value" where there is one. */
@@ -186,16 +188,6 @@ static void put_text(struct buf *b, const char *name, const char *value)
 		return;
 	buf_printf(b, "%s\"%s\":", b->data[b->len - 1] == '{' ? "" : ",", name);
 	buf_put_json(b, value);
-}
-
-static void put_groups(struct buf *b, const struct review_user *user)
-{
-	buf_puts(b, ",\"groups\":[");
-	for (size_t i = 0; i < user->group_count; i++) {
-		buf_puts(b, i ? "," : "");
-		buf_put_json(b, user->groups[i]);
-	}
-	buf_puts(b, "]");
 }
 
 static bool key_came_before(const struct review_user *user, size_t index)
@@ -231,8 +223,25 @@ static void put_extra(struct buf *b, const struct review_user *user)
 	buf_puts(b, "}");
 }
 
-static void put_attributes(struct buf *b, const struct review_access *access)
+/*
+ * Bytes that are not UTF-8 become U+FFFD, as Go's encoder makes them in every other aggregated
+ * server.
+ */
+struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
+	review_access_fn fn, void *arg)
 {
+	struct buf body = BUF_INIT(REVIEW_BODY_MAX), *b = &body;
+
+	buf_puts(b, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{\"user\":");
+	buf_put_json(b, user->name ? user->name : "");
+	put_text(b, "uid", user->uid);
+	buf_puts(b, ",\"groups\":[");
+	for (size_t i = 0; i < user->group_count; i++) {
+		buf_puts(b, i ? "," : "");
+		buf_put_json(b, user->groups[i]);
+	}
+	buf_puts(b, "]");
+	put_extra(b, user);
 	buf_puts(b, access->resource ? ",\"resourceAttributes\":{" : ",\"nonResourceAttributes\":{");
 	put_text(b, "verb", access->verb);
 	if (access->resource) {
@@ -244,43 +253,7 @@ static void put_attributes(struct buf *b, const struct review_access *access)
 	} else {
 		put_text(b, "path", access->path);
 	}
-	buf_puts(b, "}");
-}
-
-/*
- * Bytes that are not UTF-8 become U+FFFD, as Go's encoder makes them in every other aggregated
- * server.
- */
-static void put_access(struct buf *b, const struct review_user *user, const struct review_access *access)
-{
-	buf_puts(b, "{\"apiVersion\":\"authorization.k8s.io/v1\",\"kind\":\"SubjectAccessReview\",\"spec\":{");
-	buf_puts(b, "\"user\":");
-	buf_put_json(b, user->name ? user->name : "");
-	put_text(b, "uid", user->uid);
-	put_groups(b, user);
-	put_extra(b, user);
-	put_attributes(b, access);
-	buf_puts(b, "}}");
-}
-
-struct kube_call *review_access(struct kube *k, const struct review_user *user, const struct review_access *access,
-	review_access_fn fn, void *arg)
-{
-	struct access_ask *ask = mem_zalloc(sizeof *ask);
-	struct buf body = BUF_INIT(REVIEW_BODY_MAX);
-	struct kube_request request = {
-		.verb = KUBE_REVIEW,
-		.path = "/apis/authorization.k8s.io/v1/subjectaccessreviews",
-		.deadline_ms = REVIEW_DEADLINE_MS,
-		.priority = KUBE_NORMAL,
-	};
-	struct kube_call *call;
-
-	ask->fn = fn;
-	ask->arg = arg;
-	put_access(&body, user, access);
-	request.body = buf_text(&body); /* too big a user is cut, which the API server answers with 400 */
-	call = kube_call_owning(k, &request, on_access_reviewed, ask, free);
-	buf_done(&body);
-	return call;
+	buf_puts(b, "}}}");
+	return review(k, "/apis/authorization.k8s.io/v1/subjectaccessreviews", b, on_access_reviewed,
+		(struct review_ask){ .on_access = fn, .arg = arg });
 }

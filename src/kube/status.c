@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kube/status.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -41,11 +42,6 @@ static int64_t retry_after_of(const json_t *status)
 	return (s < RETRY_AFTER_MAX_S ? s : RETRY_AFTER_MAX_S) * 1000;
 }
 
-static bool is_status(const json_t *object)
-{
-	return strcmp(json_str_or_empty(object, "kind"), "Status") == 0;
-}
-
 static void fill(const json_t *status, int http_status, int64_t retry_after_ms, struct err *err)
 {
 	const char *message = json_str_or_empty(status, "message"), *reason = json_str_or_empty(status, "reason");
@@ -59,27 +55,17 @@ static void fill(const json_t *status, int http_status, int64_t retry_after_ms, 
 	err->retry_after_ms = retry_after_ms ? retry_after_ms : retry_after_of(status);
 }
 
-/* The first line of what is no Status, as far as it is text. */
-static void quote(const char *body, size_t len, char *out)
-{
-	size_t n = 0;
-
-	while (n < len && n < QUOTE_MAX - 1 && body[n] && !strchr("\r\n", body[n])) {
-		out[n] = body[n];
-		n++;
-	}
-	out[n] = '\0';
-}
-
 void status_to_err(int http_status, const char *body, size_t len, int64_t retry_after_ms, struct err *err)
 {
 	json_t *object = len && len <= STATUS_SIZE_MAX ? json_parse(body, len, NULL) : NULL;
 	char text[QUOTE_MAX];
 
-	if (is_status(object)) {
+	if (strcmp(json_str_or_empty(object, "kind"), "Status") == 0) {
 		fill(object, http_status, retry_after_ms, err);
 	} else {
-		quote(body, len, text);
+		/* Its first line, as far as it is text. */
+		snprintf(text, sizeof text, "%.*s", (int)(len < QUOTE_MAX ? len : QUOTE_MAX - 1), len ? body : "");
+		text[strcspn(text, "\r\n")] = '\0';
 		err_set(err, status_kind(http_status), "HTTP %d from the API server%s%s", http_status,
 			*text ? ": " : "", text);
 		err->http_status = http_status;

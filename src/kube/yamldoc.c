@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #define DEPTH_MAX   64
 #define NODES_MAX   100000
@@ -88,7 +89,6 @@ struct yamldoc *yamldoc_parse(const char *text, size_t len, struct err *err)
 {
 	struct yamldoc *doc;
 	yaml_parser_t parser;
-	int loaded;
 
 	if (check_caps(text, len, err) < 0)
 		return NULL;
@@ -98,8 +98,7 @@ struct yamldoc *yamldoc_parse(const char *text, size_t len, struct err *err)
 	}
 	doc = mem_zalloc(sizeof *doc);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	loaded = yaml_parser_load(&parser, &doc->document);
-	if (!loaded) {
+	if (!yaml_parser_load(&parser, &doc->document)) {
 		parser_error(&parser, err);
 		free(doc);
 		doc = NULL;
@@ -162,15 +161,11 @@ bool yamldoc_is_mapping(yaml_node_t *node)
 
 bool yamldoc_is_null(yaml_node_t *node)
 {
-	const char *text;
+	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
 
-	if (!node)
-		return true;
-	if (node->type != YAML_SCALAR_NODE || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE)
-		return false;
-	text = (const char *)node->data.scalar.value;
-	return strcmp(text, "") == 0 || strcmp(text, "~") == 0 || strcmp(text, "null") == 0 ||
-		strcmp(text, "Null") == 0 || strcmp(text, "NULL") == 0;
+	return !node ||
+		(node->type == YAML_SCALAR_NODE && node->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+			text_is_one_of((const char *)node->data.scalar.value, nulls));
 }
 
 const char *yamldoc_text(yaml_node_t *node)
