@@ -37,6 +37,28 @@ void question_unref(struct question *q)
 	free(q);
 }
 
+void *scaler_ask_new(size_t size, struct question *question, question_fn fn, void *arg)
+{
+	struct scaler_ask *ask = mem_zalloc(size);
+
+	*ask = (struct scaler_ask){ question_ref(question), fn, arg };
+	return ask;
+}
+
+void scaler_ask_end(void *ask, double value, const struct err *err)
+{
+	const struct scaler_ask *a = ask;
+
+	a->fn(a->arg, err ? NULL : &(struct answer){ .value = value }, err);
+	scaler_ask_free(ask);
+}
+
+void scaler_ask_free(void *ask)
+{
+	question_unref(((struct scaler_ask *)ask)->question);
+	free(ask);
+}
+
 void scaler_done(struct scaler *s)
 {
 	question_unref(s->question);

@@ -202,6 +202,16 @@ struct scaler_type {
 	struct question *(*narrow)(const struct question *question, const char *metric, size_t position);
 };
 
+/* What each type's ask begins with: who asks what. */
+struct scaler_ask {
+	struct question *question; /* one count */
+	question_fn fn;
+	void *arg;
+};
+void *scaler_ask_new(size_t size, struct question *question, question_fn fn, void *arg); /* size of the whole; zeroed */
+void scaler_ask_end(void *ask, double value, const struct err *err); /* tells the value, or err, and frees */
+void scaler_ask_free(void *ask);
+
 void scaler_done(struct scaler *s);
 /* The scaler of one of the metrics that an undescribed one stands for. */
 void scaler_narrow(const struct scaler *whole, const struct described *metric, size_t position, struct scaler *out);

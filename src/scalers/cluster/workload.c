@@ -77,42 +77,28 @@ static struct podcounts_of counted(const struct question *question)
 /* ---- Asking ---- */
 
 struct workload_ask {
+	struct scaler_ask base;
 	struct podcounts_wait *wait;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct workload_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
 
 static void on_count(void *arg, size_t count, const struct err *failure)
 {
 	struct workload_ask *ask = arg;
+	struct err err;
 
 	if (failure) {
-		struct err err = *failure;
-
-		err_wrap(&err, "%s", ask->question->source);
-		ask->fn(ask->arg, NULL, &err);
-	} else {
-		ask->fn(ask->arg, &(struct answer){ .value = (double)count }, NULL);
+		err = *failure;
+		err_wrap(&err, "%s", ask->base.question->source);
 	}
-	ask_free(ask);
+	scaler_ask_end(ask, (double)count, failure ? &err : NULL);
 }
 
 static void *workload_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	question_fn fn, void *arg)
 {
-	struct workload_ask *ask = mem_zalloc(sizeof(*ask));
+	struct workload_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 	struct podcounts_of of = counted(question);
 
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
 	ask->wait = podcounts_ask(sources->pods, &of, deadline_ms, on_count, ask);
 	return ask;
 }
@@ -122,7 +108,7 @@ static void workload_cancel(void *handle)
 	struct workload_ask *ask = handle;
 
 	podcounts_cancel(ask->wait);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 /* ---- Watching ---- */

@@ -52,19 +52,21 @@ static int read_boundary(const char *name, const char *text, const char *timezon
 	return *zone ? 0 : err_wrap(err, "parameter \"%s\"", *e->zone ? name : "timezone");
 }
 
-/* The zone of the trigger must be one even where both expressions bring their own. */
-static int check_timezone(const char *timezone, struct err *err)
-{
-	const struct zone *zone = zonefile_get(timezone, err);
-
-	zonefile_put(zone);
-	return zone ? 0 : err_wrap(err, "parameter \"timezone\"");
-}
-
 static int read_window(const struct texts *t, struct cronwindow *w, struct err *err)
 {
-	if (check_timezone(t->timezone, err) ||
-		read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
+	const struct zone *zone;
+
+	if (t->desired <= 0)
+		return err_set(err, ERR_INVALID,
+			"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for "
+			"replicas within its window and for none outside it, so to have none at some time, give as the "
+			"window the time in which there are to be some",
+			(long long)t->desired);
+	zone = zonefile_get(t->timezone, err); /* it must be one even where both expressions bring their own */
+	zonefile_put(zone);
+	if (!zone)
+		return err_wrap(err, "parameter \"timezone\"");
+	if (read_boundary("start", t->start, t->timezone, &w->start, &w->start_zone, err) ||
 		read_boundary("end", t->end, t->timezone, &w->end, &w->end_zone, err))
 		return -1;
 	if (w->start_zone == w->end_zone && cronexpr_same(&w->start, &w->end))
@@ -73,18 +75,6 @@ static int read_window(const struct texts *t, struct cronwindow *w, struct err *
 			"the same times, so no window lies between them",
 			t->start, t->end);
 	return 0;
-}
-
-static int check_desired(int64_t desired, struct err *err)
-{
-	if (desired > 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		"parameter \"desiredReplicas\" value \"%lld\" must be greater than 0: a cron trigger asks for replicas "
-		"within its window and for none outside it, so to have none at some time, give as the window the time "
-		"in "
-		"which there are to be some",
-		(long long)desired);
 }
 
 /* "0 6 * * 1,2" is "06xx1Cm2" in the metric's name. */
@@ -102,17 +92,6 @@ static void put_schedule(struct buf *out, const char *text)
 	}
 }
 
-static char *name_metric(const struct texts *t)
-{
-	struct buf name = BUF_INIT(4096);
-
-	buf_printf(&name, "cron-%s-", t->timezone);
-	put_schedule(&name, t->start);
-	buf_putc(&name, '-');
-	put_schedule(&name, t->end);
-	return params_normalise(buf_take(&name));
-}
-
 static void cron_free_data(void *data)
 {
 	struct cron_question *q = data;
@@ -125,19 +104,23 @@ static void cron_free_data(void *data)
 static int cron_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct cron_question *q = mem_zalloc(sizeof(*q));
+	struct buf name = BUF_INIT(4096);
 	struct texts t = { 0 };
 	int rc = -1;
 
 	out->target = quantity_from_int(1);
-	if (params_read(&table, params, &t, err) == 0 && check_desired(t.desired, err) == 0 &&
-		read_window(&t, &q->window, err) == 0)
+	if (params_read(&table, params, &t, err) == 0 && read_window(&t, &q->window, err) == 0)
 		rc = params_metric_type(params, &out->target_type, err);
 	if (rc == 0) {
 		q->desired = (double)t.desired;
 		out->question = question_new(&cron_scaler_type,
 			mem_printf("cron %s\n%s\n%s\n%.0f", t.timezone, t.start, t.end, q->desired),
 			mem_printf("cron %s", t.timezone), q);
-		*metric_name = name_metric(&t);
+		buf_printf(&name, "cron-%s-", t.timezone);
+		put_schedule(&name, t.start);
+		buf_putc(&name, '-');
+		put_schedule(&name, t.end);
+		*metric_name = params_normalise(buf_take(&name));
 	} else {
 		cron_free_data(q);
 	}
@@ -148,39 +131,26 @@ static int cron_build(const struct scaler_params *params, struct scaler *out, ch
 /* ---- Asking ---- */
 
 struct cron_ask {
+	struct scaler_ask base;
 	struct loop *loop;
 	struct loop_task task;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct cron_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
 
 static void on_turn_end(void *arg)
 {
 	struct cron_ask *ask = arg;
-	const struct cron_question *q = ask->question->data;
+	const struct cron_question *q = ask->base.question->data;
 
-	ask->fn(ask->arg,
-		&(struct answer){ .value = cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0 }, NULL);
-	ask_free(ask);
+	scaler_ask_end(ask, cronwindow_is_open(&q->window, timestamp_now_ms()) ? q->desired : 0, NULL);
 }
 
 static void *cron_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	struct cron_ask *ask = mem_zalloc(sizeof(*ask));
+	struct cron_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	(void)deadline_ms;
 	ask->loop = sources->loop;
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
 	loop_task_init(&ask->task, on_turn_end, ask);
 	loop_task_queue(ask->loop, &ask->task);
 	return ask;
@@ -191,7 +161,7 @@ static void cron_cancel(void *handle)
 	struct cron_ask *ask = handle;
 
 	loop_task_cancel(ask->loop, &ask->task);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 /* ---- Watching ---- */

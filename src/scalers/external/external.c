@@ -11,17 +11,6 @@
 
 #define SERVICE "/externalscaler.ExternalScaler/"
 
-static int external_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
-{
-	return externalquestion_build(&external_scaler_type, params, out, metric_name, err);
-}
-
-static int external_push_build(const struct scaler_params *params, struct scaler *out, char **metric_name,
-	struct err *err)
-{
-	return externalquestion_build(&external_push_scaler_type, params, out, metric_name, err);
-}
-
 /* A call about a question; what its message is the caller says. */
 static struct grpc_call *call(struct scaler_sources *sources, const struct question *question,
 	const struct grpc_request *about)
@@ -100,35 +89,28 @@ static void external_describe_cancel(void *handle)
 /* ---- What a metric is ---- */
 
 struct ask {
-	struct question *question;
-	question_fn fn;
-	void *arg;
+	struct scaler_ask base;
 	struct grpc_call *value, *active; /* both at once, over one connection; NULL when it has answered */
 	void *describe;                   /* instead, when no metric is known */
 	struct answer answer;
 };
 
-static void ask_free(struct ask *a)
+static void ask_free(void *handle)
 {
+	struct ask *a = handle;
+
 	grpc_cancel(a->value);
 	grpc_cancel(a->active);
 	if (a->describe)
 		external_describe_cancel(a->describe);
-	question_unref(a->question);
-	free(a);
-}
-
-static void fail(struct ask *a, struct err *err)
-{
-	a->fn(a->arg, NULL, err);
-	ask_free(a);
+	scaler_ask_free(a);
 }
 
 static void succeed_if_whole(struct ask *a)
 {
 	if (a->value || a->active)
 		return;
-	a->fn(a->arg, &a->answer, NULL);
+	a->base.fn(a->base.arg, &a->answer, NULL);
 	ask_free(a);
 }
 
@@ -136,8 +118,9 @@ static void fail_by(struct ask *a, const char *method, struct err *err)
 {
 	if (method)
 		err_wrap(err, "%s", method);
-	externalquestion_name_error(a->question, err);
-	fail(a, err);
+	externalquestion_name_error(a->base.question, err);
+	a->base.fn(a->base.arg, NULL, err);
+	ask_free(a);
 }
 
 static void on_value(void *arg, const void *bytes, size_t len, const struct err *failure)
@@ -178,39 +161,35 @@ static void on_active(void *arg, const void *bytes, size_t len, const struct err
 static void on_described(void *arg, const struct description *description, const struct err *failure)
 {
 	struct ask *a = arg;
-	struct err err = failure ? *failure : (struct err){ 0 };
+	struct err err;
 
 	(void)description;
 	a->describe = NULL;
-	if (!failure)
-		err_set(&err, ERR_TEMPORARY, "%s: it has named its metrics just now, and is asked for them next",
-			a->question->source);
-	fail(a, &err);
+	err_set(&err, ERR_TEMPORARY, "%s: it has named its metrics just now, and is asked for them next",
+		a->base.question->source);
+	scaler_ask_end(a, 0, failure ? failure : &err);
 }
 
 static void put_request(void *arg, struct buf *message)
 {
 	const struct ask *a = arg;
 
-	externalquestion_put_request(a->question, message);
+	externalquestion_put_request(a->base.question, message);
 }
 
 static void put_reference(void *arg, struct buf *message)
 {
 	const struct ask *a = arg;
 
-	externalquestion_put_reference(a->question, message);
+	externalquestion_put_reference(a->base.question, message);
 }
 
 static void *external_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	question_fn fn, void *arg)
 {
 	const struct externalquestion *q = question->data;
-	struct ask *a = mem_zalloc(sizeof(*a));
+	struct ask *a = scaler_ask_new(sizeof(*a), question, fn, arg);
 
-	a->question = question_ref(question);
-	a->fn = fn;
-	a->arg = arg;
 	if (!q->metric) {
 		a->describe = external_describe(sources, question, deadline_ms, on_described, a);
 		return a;
@@ -230,11 +209,6 @@ static void *external_ask(struct scaler_sources *sources, struct question *quest
 	return a;
 }
 
-static void external_cancel(void *handle)
-{
-	ask_free(handle);
-}
-
 /* ---- Push ---- */
 
 /* One stream is enough for a trigger: the first metric's. */
@@ -249,9 +223,9 @@ const struct scaler_type external_scaler_type = {
 	.name = "external",
 	.go_name = "externalScaler",
 	.tables = { &externalquestion_table },
-	.build = external_build,
+	.build = externalquestion_build,
 	.ask = external_ask,
-	.cancel = external_cancel,
+	.cancel = ask_free,
 	.free_data = externalquestion_free,
 	.describe = external_describe,
 	.describe_cancel = external_describe_cancel,
@@ -262,9 +236,9 @@ const struct scaler_type external_push_scaler_type = {
 	.name = "external-push",
 	.go_name = "externalPushScaler",
 	.tables = { &externalquestion_table },
-	.build = external_push_build,
+	.build = externalquestion_build,
 	.ask = external_ask,
-	.cancel = external_cancel,
+	.cancel = ask_free,
 	.free_data = externalquestion_free,
 	.watch = external_watch,
 	.unwatch = externalpush_unwatch,

@@ -170,14 +170,13 @@ static struct question *make_question(struct externalquestion_source *s, const c
 		mem_dup(s->name), q);
 }
 
-int externalquestion_build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out,
-	char **metric_name, struct err *err)
+int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct externalquestion_source *s = mem_zalloc(sizeof(*s));
 	int rc;
 
 	s->count = 1;
-	s->type = type;
+	s->type = out->type;
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
@@ -190,7 +189,7 @@ int externalquestion_build(const struct scaler_type *type, const struct scaler_p
 	}
 	out->undescribed = true;
 	out->target = quantity_from_int(1);
-	*metric_name = mem_dup(type->name);
+	*metric_name = mem_dup(out->type->name);
 	source_unref(s);
 	return rc < 0 ? -1 : 0;
 }

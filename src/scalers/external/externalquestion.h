@@ -38,9 +38,8 @@ struct externalquestion { /* the data of a question */
 
 extern const struct param_table externalquestion_table;
 
-/* The functions of struct scaler_type, but that a build is told the type. */
-int externalquestion_build(const struct scaler_type *type, const struct scaler_params *params, struct scaler *out,
-	char **metric_name, struct err *err);
+/* The functions of struct scaler_type. */
+int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err);
 struct question *externalquestion_narrow(const struct question *question, const char *metric, size_t position);
 void externalquestion_free(void *data);
 

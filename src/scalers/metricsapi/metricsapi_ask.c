@@ -26,11 +26,9 @@ struct asked_server {
 };
 
 struct metricsapi_ask {
+	struct scaler_ask base;
 	struct scaler_sources *sources;
-	struct question *question;
 	int64_t deadline_ms;
-	question_fn fn;
-	void *arg;
 	struct kube_call *listing;    /* the EndpointSlices; NULL before and after */
 	struct asked_server *targets; /* owned */
 	size_t count, started, under_way, good;
@@ -40,7 +38,7 @@ struct metricsapi_ask {
 
 static const struct metricsapi_question *question_of(const struct metricsapi_ask *ask)
 {
-	return ask->question->data;
+	return ask->base.question->data;
 }
 
 static void ask_free(struct metricsapi_ask *ask)
@@ -51,15 +49,14 @@ static void ask_free(struct metricsapi_ask *ask)
 		free(ask->targets[i].url);
 	}
 	free(ask->targets);
-	question_unref(ask->question);
-	free(ask);
+	scaler_ask_free(ask);
 }
 
 /* ---- The answer ---- */
 
 static void fail(struct metricsapi_ask *ask)
 {
-	ask->fn(ask->arg, NULL, &ask->err);
+	ask->base.fn(ask->base.arg, NULL, &ask->err);
 	ask_free(ask);
 }
 
@@ -80,20 +77,12 @@ static void finish(struct metricsapi_ask *ask)
 
 	if (!isfinite(answer.value)) {
 		err_set(&ask->err, ERR_INVALID, "%s: the values of the endpoints together are too large",
-			ask->question->source);
+			ask->base.question->source);
 		fail(ask);
 		return;
 	}
-	ask->fn(ask->arg, &answer, NULL);
+	ask->base.fn(ask->base.arg, &answer, NULL);
 	ask_free(ask);
-}
-
-static void add_value(struct metricsapi_ask *ask, double value)
-{
-	ask->max = ask->good == 0 || value > ask->max ? value : ask->max;
-	ask->min = ask->good == 0 || value < ask->min ? value : ask->min;
-	ask->sum += value;
-	ask->good++;
 }
 
 /*
@@ -124,7 +113,7 @@ static void note_failure(struct asked_server *target, const struct err *failure)
 	if (strncmp(failure->msg, "http", 4) != 0)
 		err_wrap(&ask->err, "%s", httpurl_origin(target->url, origin, sizeof(origin)));
 	if (question_of(ask)->aggregates)
-		err_wrap(&ask->err, "%s: one of %zu endpoints", ask->question->source, ask->count);
+		err_wrap(&ask->err, "%s: one of %zu endpoints", ask->base.question->source, ask->count);
 	else
 		err_wrap(&ask->err, "metrics-api");
 }
@@ -142,8 +131,12 @@ static void on_answer(void *arg, const struct webget_answer *answer, const struc
 		note_failure(target, transport);
 	else if (metricsapi_number(question_of(ask), answer, &target->reader, &value, &err))
 		note_failure(target, &err);
-	else
-		add_value(ask, value);
+	else {
+		ask->max = ask->good == 0 || value > ask->max ? value : ask->max;
+		ask->min = ask->good == 0 || value < ask->min ? value : ask->min;
+		ask->sum += value;
+		ask->good++;
+	}
 	metricsapi_reader_done(&target->reader);
 	if (ask->err.kind != ERR_NONE &&
 		(!rest_is_enough(ask) || (ask->started == ask->count && ask->under_way == 0 && ask->good == 0)))
@@ -173,8 +166,8 @@ static void start_more(struct metricsapi_ask *ask)
 			.deadline_ms = ask->deadline_ms,
 			.max_body = metricsapi_body_max(q),
 			.on_piece = metricsapi_reads_pieces(q) ? on_piece : NULL,
-			.asker = ask->question->type->name,
-			.namespace_ = ask->question->namespace_ };
+			.asker = ask->base.question->type->name,
+			.namespace_ = ask->base.question->namespace_ };
 
 		ask->under_way++;
 		metricsapi_reader_init(&target->reader, q);
@@ -207,42 +200,34 @@ static void on_slices(void *arg, const json_t *list, const struct err *failure)
 	ask->listing = NULL;
 	if (failure) {
 		ask->err = *failure;
-		err_wrap(&ask->err, "%s: reading the EndpointSlices of Service %s/%s", ask->question->source,
+		err_wrap(&ask->err, "%s: reading the EndpointSlices of Service %s/%s", ask->base.question->source,
 			q->service.namespace_, q->service.service);
 		fail(ask);
 	} else if (serviceurls_of(&q->service, list, &urls, &count, &ask->err)) {
-		err_wrap(&ask->err, "%s", ask->question->source);
+		err_wrap(&ask->err, "%s", ask->base.question->source);
 		fail(ask);
 	} else {
 		start_targets(ask, urls, count);
 	}
 }
 
-static void start_listing(struct metricsapi_ask *ask)
-{
-	MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
-	int64_t left_ms = ask->deadline_ms - loop_now_ms(ask->sources->loop);
-	struct kube_request request = { .verb = KUBE_LIST,
-		.path = path,
-		.deadline_ms = left_ms > 0 ? left_ms : 1,
-		.priority = KUBE_NORMAL };
-
-	ask->listing = kube_call(ask->sources->kube, &request, on_slices, ask);
-}
-
 void *metricsapi_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
-	struct metricsapi_ask *ask = mem_zalloc(sizeof(*ask));
+	struct metricsapi_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 	char **one;
 
 	ask->sources = sources;
-	ask->question = question_ref(question);
 	ask->deadline_ms = deadline_ms;
-	ask->fn = fn;
-	ask->arg = arg;
 	if (question_of(ask)->aggregates) {
-		start_listing(ask);
+		MEM_AUTO char *path = serviceurls_request(&question_of(ask)->service);
+		int64_t left_ms = deadline_ms - loop_now_ms(sources->loop);
+		struct kube_request request = { .verb = KUBE_LIST,
+			.path = path,
+			.deadline_ms = left_ms > 0 ? left_ms : 1,
+			.priority = KUBE_NORMAL };
+
+		ask->listing = kube_call(sources->kube, &request, on_slices, ask);
 		return ask;
 	}
 	one = mem_array(1, sizeof(*one));

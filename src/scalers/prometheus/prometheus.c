@@ -150,29 +150,25 @@ static struct prometheus_question *make_question(struct prometheus_fields *f, st
 	return NULL;
 }
 
-static int build_question(struct scaler *out, struct prometheus_fields *f, struct httpauth *auth, struct err *err)
-{
-	struct prometheus_question *q = make_question(f, auth, err);
-	char where[256];
-
-	if (!q)
-		return -1;
-	out->question = question_new(&prometheus_scaler_type, make_key(q),
-		mem_printf("prometheus %s", httpurl_origin(auth->url, where, sizeof(where))), q);
-	out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
-	return 0;
-}
-
 static int prometheus_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct prometheus_fields f = { 0 };
 	struct httpauth auth = { 0 };
+	struct prometheus_question *q = NULL;
+	char where[256];
 	int rc = params_read(&table, params, &f, err) || params_metric_type(params, &out->target_type, err) ? -1 : 0;
 
 	if (rc == 0)
 		rc = httpauth_read(params, "serverAddress", f.server, HTTPAUTH_CLOUD, &auth, err);
-	if (rc == 0)
-		rc = build_question(out, &f, &auth, err);
+	if (rc == 0) {
+		q = make_question(&f, &auth, err);
+		rc = q ? 0 : -1;
+	}
+	if (q) {
+		out->question = question_new(&prometheus_scaler_type, make_key(q),
+			mem_printf("prometheus %s", httpurl_origin(auth.url, where, sizeof(where))), q);
+		out->question->timeout_ms = q->timeout_ms ? q->timeout_ms : QUESTION_TIMEOUT_HTTP;
+	}
 	out->target = f.target;
 	out->activation = f.activation;
 	*metric_name = mem_dup("prometheus");
@@ -184,49 +180,34 @@ static int prometheus_build(const struct scaler_params *params, struct scaler *o
 /* ---- Asking ---- */
 
 struct prometheus_ask {
+	struct scaler_ask base;
 	struct webget_call *call;
 	struct scaler_sources *sources;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct prometheus_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
-
-/*
- * KEDA's counter, of whose labels only this is the question's: one query answers all triggers that
- * ask the same.
- */
-static void count_empty(struct scaler_sources *sources, bool ignored)
-{
-	static const char *const labels[] = { "ignoreNullValues", NULL };
-
-	if (sources->counters)
-		counters_add(counters_declare(sources->counters, COUNTERS_COUNTER,
-				     "keda_scaler_empty_upstream_responses_total",
-				     "Queries that were answered with nothing.", labels),
-			(const char *const[]){ ignored ? "true" : "false" }, 1);
-}
 
 static bool understand(struct prometheus_ask *ask, const struct webget_answer *answer, double *value, struct err *err)
 {
-	const struct prometheus_question *q = ask->question->data;
+	static const char *const labels[] = { "ignoreNullValues", NULL };
+	const struct prometheus_question *q = ask->base.question->data;
+	struct counters *counters = ask->sources->counters;
 	enum promreply reply = promreply_read(answer->status, answer->content_type, answer->body, answer->len, value,
 		err);
 
-	if (reply == PROMREPLY_EMPTY) {
-		count_empty(ask->sources, q->empty_is_zero);
+	if (reply == PROMREPLY_EMPTY)
 		*value = 0;
-	}
+	/*
+	 * KEDA's counter, of whose labels only this is the question's: one query answers all
+	 * triggers that ask the same.
+	 */
+	if (reply == PROMREPLY_EMPTY && counters)
+		counters_add(counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_empty_upstream_responses_total",
+				     "Queries that were answered with nothing.", labels),
+			(const char *const[]){ q->empty_is_zero ? "true" : "false" }, 1);
 	if (reply == PROMREPLY_VALUE || (reply == PROMREPLY_EMPTY && q->empty_is_zero))
 		return true;
 	if (reply == PROMREPLY_EMPTY)
 		err_wrap(err, "ignoreNullValues is false");
-	err_wrap(err, "%s: query %.*s%s", ask->question->source, QUERY_SHOWN, q->query,
+	err_wrap(err, "%s: query %.*s%s", ask->base.question->source, QUERY_SHOWN, q->query,
 		strlen(q->query) > QUERY_SHOWN ? "..." : "");
 	return false;
 }
@@ -234,25 +215,22 @@ static bool understand(struct prometheus_ask *ask, const struct webget_answer *a
 static void on_answer(void *arg, const struct webget_answer *answer, const struct err *transport)
 {
 	struct prometheus_ask *ask = arg;
-	struct answer given = { .value = 0 };
 	struct err err = { 0 };
-	bool good = false;
+	double value = 0;
+	bool good = answer && understand(ask, answer, &value, &err);
 
-	if (answer)
-		good = understand(ask, answer, &given.value, &err);
-	else
+	if (!answer) {
 		err = *transport;
-	if (!answer)
 		err_wrap(&err, "prometheus");
-	ask->fn(ask->arg, good ? &given : NULL, good ? NULL : &err);
-	ask_free(ask);
+	}
+	scaler_ask_end(ask, value, good ? NULL : &err);
 }
 
 static void *prometheus_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms,
 	question_fn fn, void *arg)
 {
 	const struct prometheus_question *q = question->data;
-	struct prometheus_ask *ask = mem_zalloc(sizeof(*ask));
+	struct prometheus_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 	struct buf url = BUF_INIT(2 * URL_MAX + 64);
 	struct webget_request request = { .headers = &q->headers,
 		.access = q->access,
@@ -267,9 +245,6 @@ static void *prometheus_ask(struct scaler_sources *sources, struct question *que
 		q->after);
 	request.url = buf_text(&url);
 	ask->sources = sources;
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
 	ask->call = webget_start(sources->web, &request, on_answer, ask);
 	buf_done(&url);
 	return ask;
@@ -280,7 +255,7 @@ static void prometheus_cancel(void *handle)
 	struct prometheus_ask *ask = handle;
 
 	webget_cancel(ask->call);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 const struct scaler_type prometheus_scaler_type = {

@@ -12,7 +12,6 @@
 struct redis_question {
 	struct redisserver server;
 	char *key;
-	size_t key_len;
 	enum rediswatch_notify notify;
 };
 
@@ -48,7 +47,6 @@ static void make_question(struct scaler *out, const struct redis_fields *f,
 
 	q->server = *server;
 	q->key = mem_dup(f->list);
-	q->key_len = strlen(f->list);
 	q->notify = notify;
 	out->question = question_new(out->type,
 		mem_printf("redis length %s%s %s", redisserver_key(server), rediswatch_notify_key(notify), f->list),
@@ -90,30 +88,17 @@ static void redis_free_data(void *data)
 
 /* One question under way. */
 struct redis_ask {
+	struct scaler_ask base;
 	struct redisserver_call call;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct redis_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
 
 static void on_reply(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct redis_ask *ask = arg;
-	const struct redis_question *q = ask->question->data;
+	const struct redis_question *q = ask->base.question->data;
 	MEM_AUTO char *doing = mem_printf("asking the length of %s", q->key);
-	struct err err;
 
-	if (redisserver_no_count(ask->question->source, doing, reply, transport, &err))
-		ask->fn(ask->arg, NULL, &err);
-	else
-		ask->fn(ask->arg, &(struct answer){ .value = (double)reply->integer }, NULL);
-	ask_free(ask);
+	redisserver_end_with_count(&ask->base, doing, reply, transport);
 }
 
 static void *redis_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
@@ -121,12 +106,9 @@ static void *redis_ask(struct scaler_sources *sources, struct question *question
 {
 	const struct redis_question *q = question->data;
 	const char *argv[] = { "EVAL", length_script, "1", q->key };
-	struct redis_ask *ask = mem_zalloc(sizeof(*ask));
+	struct redis_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
-	ask->call = redisserver_command(sources, &q->server, q->key, q->key_len, 4, argv, deadline_ms, on_reply, ask);
+	ask->call = redisserver_command(sources, &q->server, q->key, 4, argv, deadline_ms, on_reply, ask);
 	return ask;
 }
 
@@ -135,14 +117,14 @@ static void redis_ask_cancel(void *handle)
 	struct redis_ask *ask = handle;
 
 	redisserver_cancel(&ask->call);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 static void *redis_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct redis_question *q = question->data;
 	const struct rediswatch_config config = { .key = q->key,
-		.key_len = q->key_len,
+		.key_len = strlen(q->key),
 		.notify = q->notify,
 		.classes = REDISWATCH_LENGTHS };
 

@@ -26,11 +26,11 @@ char *redisserver_name(const struct redisserver *s)
 }
 
 struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
-	const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg)
+	const char *key, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg)
 {
 	if (s->site)
 		return (struct redisserver_call){ .routed = redisrouter_command(sources->redis_router, s->site, key,
-							  key_len, argc, argv, NULL, deadline_ms, fn, arg) };
+							  strlen(key), argc, argv, NULL, deadline_ms, fn, arg) };
 	return (struct redisserver_call){ .direct = redis_command(sources->redis, s->endpoint, argc, argv, NULL,
 						  deadline_ms, fn, arg) };
 }
@@ -86,34 +86,31 @@ struct watch_report redisserver_watch_report(const void *watch)
 	return rediswatch_report(((const struct redisserver_watch *)watch)->watch);
 }
 
-/* The router follows these: they only get here from a server that was taken for a single one. */
-static bool is_redirect(const char *text)
-{
-	return strncmp(text, "MOVED ", 6) == 0 || strncmp(text, "ASK ", 4) == 0;
-}
-
 bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
 	const struct err *transport, struct err *err)
 {
 	if (transport)
 		*err = *transport;
+	/* The router follows MOVED: here it is of a server that was taken for a single one. */
 	else if (reply->type == REDIS_ERROR)
 		err_set(err, redis_error_kind(reply->text), "%s: %s: %s%s", source, doing, reply->text,
-			is_redirect(reply->text) ? " (a node of a cluster: the trigger's type should be redis-cluster "
-						   "or redis-cluster-streams)"
-						 : "");
+			(strncmp(reply->text, "MOVED ", 6) == 0 || strncmp(reply->text, "ASK ", 4) == 0)
+				? " (a node of a cluster: the trigger's type should be redis-cluster "
+				  "or redis-cluster-streams)"
+				: "");
 	else
 		return false;
 	return true;
 }
 
-bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply,
-	const struct err *transport, struct err *err)
+void redisserver_end_with_count(struct scaler_ask *ask, const char *doing, const struct redis_reply *reply,
+	const struct err *transport)
 {
-	if (redisserver_failed(source, doing, reply, transport, err))
-		return true;
-	if (reply->type == REDIS_INTEGER && reply->integer >= 0)
-		return false;
-	err_set(err, ERR_INVALID, "%s: %s: the reply is not a length", source, doing);
-	return true;
+	const char *source = ask->question->source;
+	bool good = !transport && reply->type == REDIS_INTEGER && reply->integer >= 0;
+	struct err err;
+
+	if (!good && !redisserver_failed(source, doing, reply, transport, &err))
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is not a length", source, doing);
+	scaler_ask_end(ask, good ? (double)reply->integer : 0, good ? NULL : &err);
 }

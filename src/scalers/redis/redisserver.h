@@ -33,8 +33,7 @@ struct redisserver_call {
 	struct redisrouter_call *routed;
 };
 struct redisserver_call redisserver_command(struct scaler_sources *sources, const struct redisserver *s,
-	const char *key, size_t key_len, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn,
-	void *arg);
+	const char *key, int argc, const char *const *argv, int64_t deadline_ms, redis_fn fn, void *arg);
 void redisserver_cancel(struct redisserver_call *call); /* also of none */
 
 /*
@@ -48,15 +47,13 @@ void redisserver_watch_stop(void *watch);
 struct watch_report redisserver_watch_report(const void *watch);
 
 /*
- * What a command brought, when it is no number: fills err and is true for a transport error, an
- * error reply, and what is no length. `doing` stands before the server's words: "asking the length
- * of jobs".
+ * Whether a command failed, in transport or by an error reply; fills err. `doing` stands before the
+ * server's words: "asking the length of jobs".
  */
-/* an error of whichever kind */
 bool redisserver_failed(const char *source, const char *doing, const struct redis_reply *reply,
 	const struct err *transport, struct err *err);
-/* or an answer that is no count */
-bool redisserver_no_count(const char *source, const char *doing, const struct redis_reply *reply,
-	const struct err *transport, struct err *err);
+/* Ends the ask with the count that the reply is, or with an error when it is none. */
+void redisserver_end_with_count(struct scaler_ask *ask, const char *doing, const struct redis_reply *reply,
+	const struct err *transport);
 
 #endif

@@ -15,7 +15,6 @@ struct stream_question {
 	struct redisserver server;
 	enum mode mode;
 	char *stream, *group; /* group: NULL for LENGTH */
-	size_t stream_len;
 	enum rediswatch_notify notify;
 };
 
@@ -86,12 +85,11 @@ static void make_question(struct scaler *out, struct redisstreams_fields *f, enu
 		.mode = mode,
 		.stream = f->stream,
 		.group = f->group,
-		.stream_len = strlen(f->stream),
 		.notify = notify };
 	f->stream = f->group = NULL;
 	out->question = question_new(out->type,
 		mem_printf("redis-streams %s %s%s %zu:%s %s", modes[mode].name, redisserver_key(server),
-			rediswatch_notify_key(notify), q->stream_len, q->stream, q->group ? q->group : ""),
+			rediswatch_notify_key(notify), strlen(q->stream), q->stream, q->group ? q->group : ""),
 		redisserver_name(server), q);
 }
 
@@ -122,35 +120,17 @@ static int streams_build(const struct scaler_params *params, struct scaler *out,
 /* ---- A question under way ---- */
 
 struct stream_ask {
+	struct scaler_ask base;
 	struct redisserver_call call;
 	struct scaler_sources *sources;
-	struct question *question;
 	int64_t deadline_ms;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct stream_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
-
-static void ask_end(struct stream_ask *ask, double value, const struct err *err)
-{
-	if (err)
-		ask->fn(ask->arg, NULL, err);
-	else
-		ask->fn(ask->arg, &(struct answer){ .value = value }, NULL);
-	ask_free(ask);
-}
 
 static void send(struct stream_ask *ask, int argc, const char *const *argv, redis_fn fn)
 {
-	const struct stream_question *q = ask->question->data;
+	const struct stream_question *q = ask->base.question->data;
 
-	ask->call = redisserver_command(ask->sources, &q->server, q->stream, q->stream_len, argc, argv,
-		ask->deadline_ms, fn, ask);
+	ask->call = redisserver_command(ask->sources, &q->server, q->stream, argc, argv, ask->deadline_ms, fn, ask);
 }
 
 static char *doing_of(const struct stream_question *q)
@@ -163,16 +143,14 @@ static char *doing_of(const struct stream_question *q)
 static void on_count(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->question->data);
-	struct err err;
-	bool failed = redisserver_no_count(ask->question->source, doing, reply, transport, &err);
+	MEM_AUTO char *doing = doing_of(ask->base.question->data);
 
-	ask_end(ask, failed ? 0 : (double)reply->integer, failed ? &err : NULL);
+	redisserver_end_with_count(&ask->base, doing, reply, transport);
 }
 
 static void ask_length(struct stream_ask *ask)
 {
-	const struct stream_question *q = ask->question->data;
+	const struct stream_question *q = ask->base.question->data;
 
 	send(ask, 2, (const char *[]){ "XLEN", q->stream }, on_count);
 }
@@ -181,17 +159,17 @@ static void ask_length(struct stream_ask *ask)
 static void on_pending(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->question->data);
+	MEM_AUTO char *doing = doing_of(ask->base.question->data);
 	struct err err;
 
-	if (!redisserver_failed(ask->question->source, doing, reply, transport, &err)) {
+	if (!redisserver_failed(ask->base.question->source, doing, reply, transport, &err)) {
 		if (reply->type == REDIS_ARRAY && reply->count > 0) {
 			on_count(ask, reply->elements[0], NULL);
 			return;
 		}
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->question->source, doing);
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is no summary", ask->base.question->source, doing);
 	}
-	ask_end(ask, 0, &err);
+	scaler_ask_end(ask, 0, &err);
 }
 
 /* ---- Lag ---- */
@@ -210,44 +188,24 @@ static const struct redis_reply *field(const struct redis_reply *group, const ch
 	return NULL;
 }
 
-/* NULL: it is not listed. */
-static const struct redis_reply *find_group(const struct redis_reply *reply, const char *name)
-{
-	for (size_t i = 0; i < reply->count; i++) {
-		const struct redis_reply *found = field(reply->elements[i], "name");
-
-		if (found && is_text(found, name))
-			return reply->elements[i];
-	}
-	return NULL;
-}
-
-/* Groups know their lag since Redis 7; which groups are listed does not matter for that. */
-static bool groups_have_lag(const struct redis_reply *reply)
-{
-	for (size_t i = 0; i < reply->count; i++)
-		if (!field(reply->elements[i], "lag"))
-			return false;
-	return true;
-}
-
-static void ask_count_behind(struct stream_ask *ask, const struct redis_reply *last_id)
-{
-	const struct stream_question *q = ask->question->data;
-
-	send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->stream, last_id->text }, on_count);
-}
-
 static void take_groups(struct stream_ask *ask, const struct redis_reply *reply, const char *doing)
 {
-	const struct stream_question *q = ask->question->data;
-	const struct redis_reply *group = find_group(reply, q->group), *lag, *last_id;
+	const struct stream_question *q = ask->base.question->data;
+	const struct redis_reply *group = NULL, *lag, *last_id;
 	struct err err;
 
-	if (!groups_have_lag(reply)) {
-		err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag", ask->question->source, doing);
-		ask_end(ask, 0, &err);
-		return;
+	for (size_t i = 0; i < reply->count; i++) {
+		const struct redis_reply *name = field(reply->elements[i], "name");
+
+		/* Groups know their lag since Redis 7, whichever they are. */
+		if (!field(reply->elements[i], "lag")) {
+			err_set(&err, ERR_INVALID, "%s: %s: redis version 7+ required for lag",
+				ask->base.question->source, doing);
+			scaler_ask_end(ask, 0, &err);
+			return;
+		}
+		if (!group && name && is_text(name, q->group))
+			group = reply->elements[i];
 	}
 	if (!group) {
 		ask_length(ask);
@@ -256,7 +214,7 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 	lag = field(group, "lag");
 	last_id = field(group, "last-delivered-id");
 	if (lag->type == REDIS_NIL && last_id && last_id->type == REDIS_STRING)
-		ask_count_behind(ask, last_id);
+		send(ask, 5, (const char *[]){ "EVAL", count_script, "1", q->stream, last_id->text }, on_count);
 	else
 		on_count(ask, lag, NULL);
 }
@@ -264,38 +222,30 @@ static void take_groups(struct stream_ask *ask, const struct redis_reply *reply,
 static void on_groups(void *arg, const struct redis_reply *reply, const struct err *transport)
 {
 	struct stream_ask *ask = arg;
-	MEM_AUTO char *doing = doing_of(ask->question->data);
+	const char *source = ask->base.question->source;
+	MEM_AUTO char *doing = doing_of(ask->base.question->data);
 	struct err err;
 
 	if (!transport && reply->type == REDIS_ERROR && strcmp(reply->text, "ERR no such key") == 0) {
-		ask_end(ask, 0, NULL); /* the server's own answer: there is no stream */
-		return;
+		scaler_ask_end(ask, 0, NULL); /* the server's own answer: there is no stream */
+	} else if (redisserver_failed(source, doing, reply, transport, &err)) {
+		scaler_ask_end(ask, 0, &err);
+	} else if (reply->type != REDIS_ARRAY) {
+		err_set(&err, ERR_INVALID, "%s: %s: the reply is no list of groups", source, doing);
+		scaler_ask_end(ask, 0, &err);
+	} else {
+		take_groups(ask, reply, doing);
 	}
-	if (redisserver_failed(ask->question->source, doing, reply, transport, &err)) {
-		ask_end(ask, 0, &err);
-		return;
-	}
-	if (reply->type != REDIS_ARRAY) {
-		err_set(&err, ERR_INVALID, "%s: %s: the reply is no list of groups", ask->question->source, doing);
-		ask_end(ask, 0, &err);
-		return;
-	}
-	take_groups(ask, reply, doing);
 }
-
-/* ----  ---- */
 
 static void *streams_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
 	const struct stream_question *q = question->data;
-	struct stream_ask *ask = mem_zalloc(sizeof(*ask));
+	struct stream_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
 	ask->sources = sources;
-	ask->question = question_ref(question);
 	ask->deadline_ms = deadline_ms;
-	ask->fn = fn;
-	ask->arg = arg;
 	switch (q->mode) {
 	case LENGTH: ask_length(ask); break;
 	case PENDING: send(ask, 3, (const char *[]){ "XPENDING", q->stream, q->group }, on_pending); break;
@@ -309,14 +259,14 @@ static void streams_ask_cancel(void *handle)
 	struct stream_ask *ask = handle;
 
 	redisserver_cancel(&ask->call);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 static void *streams_watch(struct scaler_sources *sources, struct question *question, question_look_fn look, void *arg)
 {
 	const struct stream_question *q = question->data;
 	const struct rediswatch_config config = { .key = q->stream,
-		.key_len = q->stream_len,
+		.key_len = strlen(q->stream),
 		.notify = q->notify,
 		.classes = REDISWATCH_STREAM };
 

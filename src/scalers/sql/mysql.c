@@ -253,23 +253,13 @@ static void mysql_free_data(void *data)
 
 /* One question under way. */
 struct mysql_ask {
+	struct scaler_ask base;
 	struct mysqlpool_call *call;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
 
-static void ask_free(struct mysql_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
-
 /* The value itself may be anything that is in the database: it is not shown. */
-static void tell_no_number(const struct mysql_ask *ask, const struct mysqlvalue *value, struct err *err)
+static void tell_no_number(const char *source, const struct mysqlvalue *value, struct err *err)
 {
-	const char *source = ask->question->source;
-
 	if (!value->has_row)
 		err_set(err, ERR_INVALID,
 			"%s: the query gives no row: select an aggregate such as COUNT(*), or COALESCE((SELECT ...), "
@@ -285,28 +275,21 @@ static void tell_no_number(const struct mysql_ask *ask, const struct mysqlvalue 
 static void on_value(void *arg, const struct mysqlvalue *value, const struct err *failed)
 {
 	struct mysql_ask *ask = arg;
-	struct err err = { 0 };
+	struct err err;
 
-	if (failed)
-		err = *failed;
-	else if (!value->is_number)
-		tell_no_number(ask, value, &err);
-	if (err.kind != ERR_NONE)
-		ask->fn(ask->arg, NULL, &err);
-	else
-		ask->fn(ask->arg, &(struct answer){ .value = value->number }, NULL);
-	ask_free(ask);
+	if (!failed && !value->is_number) {
+		tell_no_number(ask->base.question->source, value, &err);
+		failed = &err;
+	}
+	scaler_ask_end(ask, failed ? 0 : value->number, failed);
 }
 
 static void *mysql_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
 	const struct mysql_question *q = question->data;
-	struct mysql_ask *ask = mem_zalloc(sizeof(*ask));
+	struct mysql_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
 	ask->call = mysqlpool_ask(sources->mysql, q->endpoint, q->query, deadline_ms, on_value, ask);
 	return ask;
 }
@@ -316,7 +299,7 @@ static void mysql_ask_cancel(void *handle)
 	struct mysql_ask *ask = handle;
 
 	mysqlpool_cancel(ask->call);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 const struct scaler_type mysql_scaler_type = {

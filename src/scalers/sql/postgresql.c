@@ -168,17 +168,9 @@ static int build(const struct scaler_params *params, struct scaler *out, char **
 
 /* One question under way. */
 struct pg_ask {
+	struct scaler_ask base;
 	struct pg_call *call;
-	struct question *question;
-	question_fn fn;
-	void *arg;
 };
-
-static void ask_free(struct pg_ask *ask)
-{
-	question_unref(ask->question);
-	free(ask);
-}
 
 /*
  * Types that people select by mistake, by the numbers that PostgreSQL's catalogue gives them for
@@ -250,27 +242,19 @@ static void on_answer(void *arg, const struct pg_answer *answer, const struct er
 	struct err err = { 0 };
 	double value = 0;
 
-	if (failed) {
-		err = *failed;
-	} else if (judge_answer(answer, &value, &err)) {
-		err_wrap(&err, "%s", ask->question->source);
+	if (!failed && judge_answer(answer, &value, &err)) {
+		err_wrap(&err, "%s", ask->base.question->source);
+		failed = &err;
 	}
-	if (err.kind != ERR_NONE)
-		ask->fn(ask->arg, NULL, &err);
-	else
-		ask->fn(ask->arg, &(struct answer){ .value = value }, NULL);
-	ask_free(ask);
+	scaler_ask_end(ask, value, failed);
 }
 
 static void *start_ask(struct scaler_sources *sources, struct question *question, int64_t deadline_ms, question_fn fn,
 	void *arg)
 {
 	const struct pg_question *q = question->data;
-	struct pg_ask *ask = mem_zalloc(sizeof(*ask));
+	struct pg_ask *ask = scaler_ask_new(sizeof(*ask), question, fn, arg);
 
-	ask->question = question_ref(question);
-	ask->fn = fn;
-	ask->arg = arg;
 	ask->call = pg_query(sources->pg, q->endpoint, q->query, deadline_ms, on_answer, ask);
 	return ask;
 }
@@ -280,7 +264,7 @@ static void cancel_ask(void *handle)
 	struct pg_ask *ask = handle;
 
 	pg_cancel(ask->call);
-	ask_free(ask);
+	scaler_ask_free(ask);
 }
 
 /* ---- Watching ---- */
