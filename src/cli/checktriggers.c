@@ -39,7 +39,7 @@ static const char *key_of(const struct trigger *t, const char *name, size_t len)
 	for (size_t i = 0; len > 0 && i < t->metadata.count; i++) {
 		const char *key = t->metadata.pairs[i].key;
 
-		if (strncmp(key, name, len) == 0 && (key[len] == '\0' || strcmp(key + len, "FromEnv") == 0))
+		if (strncmp(key, name, len) == 0 && (!key[len] || strcmp(key + len, "FromEnv") == 0))
 			return key;
 	}
 	return NULL;

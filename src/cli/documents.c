@@ -198,7 +198,7 @@ static bool read_json(struct documents *d, const char *file, const char *text, s
 		json_error_t where;
 
 		w->json = json_loadb(text + at, len - at, JSON_DISABLE_EOF_CHECK | JSON_ALLOW_NUL, &where);
-		good = w->json != NULL;
+		good = w->json;
 		for (; counted < at; counted++)
 			lines += text[counted] == '\n';
 		if (good)

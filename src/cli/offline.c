@@ -331,7 +331,7 @@ void offline_hide(const struct offline *o, struct err *err)
 		const char *piece = o->secrets[i];
 		size_t whole = strlen(piece);
 
-		if (piece[strspn(piece, between)] == '\0')
+		if (!piece[strspn(piece, between)])
 			continue;
 		hide_piece(err, piece, whole);
 		for (size_t len; *piece; piece += len + strspn(piece + len, between)) {

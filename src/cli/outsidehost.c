@@ -39,7 +39,7 @@ static bool is_dns_name(const char *text)
 
 		if (!is_label(text, len))
 			return false;
-		if (text[len] == '\0')
+		if (!text[len])
 			return true;
 		text += len + 1;
 	}
@@ -114,7 +114,7 @@ static int parse_name_or_ipv4(const char *whole, const char *host, struct outsid
 		return 0;
 	}
 	/* Digits and dots would pass as a DNS name, but nobody who writes 10.0.0.300 means one. */
-	if (host[strspn(host, "0123456789.")] == '\0')
+	if (!host[strspn(host, "0123456789.")])
 		return err_set(err, ERR_INVALID, "\"%s\": \"%s\" is not an IPv4 address", whole, host);
 	if (!is_dns_name(host))
 		return err_set(err, ERR_INVALID,

@@ -34,7 +34,7 @@ static int read_bool(const struct strmap *annotations, const char *key, bool *ou
 	const char *value = strmap_get(annotations, key);
 
 	*out = false;
-	if (value == NULL || annotations_read_bool(value, out))
+	if (!value || annotations_read_bool(value, out))
 		return 0;
 	return wrong(key, value, "is neither true nor false", err);
 }
@@ -46,10 +46,10 @@ static int read_replicas(const struct strmap *annotations, int32_t *out, struct 
 	long long number;
 
 	*out = INT32_UNSET;
-	if (value == NULL)
+	if (!value)
 		return 0;
 	digits = strspn(value, "0123456789");
-	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && value[digits] == '\0' ? strtoll(value, NULL, 10) : -1;
+	number = digits > 0 && digits <= REPLICAS_DIGITS_MAX && !value[digits] ? strtoll(value, NULL, 10) : -1;
 	if (number < 0 || number > INT32_MAX)
 		return wrong(ANNOTATION_PAUSED_REPLICAS, value, "is not a whole number from 0 to 2147483647", err);
 	*out = (int32_t)number;
@@ -64,7 +64,7 @@ int annotations_read_paused(const struct strmap *annotations, bool *paused, stru
 int annotations_read(const struct scaledobject *so, struct annotations *out, struct err *err)
 {
 	const struct strmap *annotations = &so->meta.annotations;
-	bool says_paused = strmap_get(annotations, ANNOTATION_PAUSED) != NULL;
+	bool says_paused = strmap_get(annotations, ANNOTATION_PAUSED);
 	struct annotations d = { .paused_replicas = INT32_UNSET };
 
 	if (annotations->count == 0) { /* as nearly always, at each poll */

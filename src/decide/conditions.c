@@ -44,8 +44,8 @@ static void say_no_fallback(const struct statusparts *p)
 
 static void record_target(const struct reconcile_outcome *o, struct scaledobject_status *status)
 {
-	if (o->kind != NULL && o->version != NULL && o->resource != NULL) {
-		const char *group = o->group != NULL ? o->group : "";
+	if (o->kind && o->version && o->resource) {
+		const char *group = o->group ? o->group : "";
 
 		/*
 		 * The core group has no name, which leaves the slash in front: KEDA's own spelling.
@@ -58,7 +58,7 @@ static void record_target(const struct reconcile_outcome *o, struct scaledobject
 	}
 	if (status->original_replicas == INT32_UNSET && o->replicas != INT32_UNSET)
 		status->original_replicas = o->replicas;
-	if (o->hpa_name != NULL)
+	if (o->hpa_name)
 		intern_set(&status->hpa_name, o->hpa_name);
 }
 
@@ -75,7 +75,7 @@ static void free_health(struct scaledobject_status *status)
 static void record_metrics(const struct scaledobject *so, const struct reconcile_outcome *o,
 	struct scaledobject_status *status)
 {
-	if (o->metrics == NULL)
+	if (!o->metrics)
 		return;
 	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
 	statusparts_free_names(&status->resource_metric_names, &status->resource_metric_count);
@@ -103,7 +103,7 @@ static void mirror_hpa(const struct statusparts *p, const struct hpa *hpa)
 {
 	MEM_AUTO char *message = NULL;
 
-	if (hpa == NULL || *hpa->scaling_active_status == '\0')
+	if (!hpa || !*hpa->scaling_active_status)
 		return;
 	if (strcmp(hpa->scaling_active_status, "True") == 0) {
 		statusparts_say(p, HPA_ACTIVE, CONDITION_TRUE, "HPAActive", "HPA is actively scaling");
@@ -115,7 +115,7 @@ static void mirror_hpa(const struct statusparts *p, const struct hpa *hpa)
 	}
 	message = mem_printf("HPA is not actively scaling: %s", hpa->scaling_active_message);
 	statusparts_say(p, HPA_ACTIVE, CONDITION_FALSE,
-		*hpa->scaling_active_reason != '\0' ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message);
+		*hpa->scaling_active_reason ? hpa->scaling_active_reason : "HPAMetricsUnavailable", message);
 }
 
 void conditions_after_reconcile(const struct scaledobject *so, const struct reconcile_outcome *o, int64_t now_unix_ms,
@@ -124,7 +124,7 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
 
 	record_target(o, status);
-	if (so->spec_err == NULL)
+	if (!so->spec_err)
 		statusparts_triggers(so->spec.triggers, so->spec.trigger_count, status);
 	record_metrics(so, o, status);
 	statusparts_first_sight(&p, READY, CONDITION_UNKNOWN);
@@ -137,10 +137,10 @@ void conditions_after_reconcile(const struct scaledobject *so, const struct reco
 		say_no_fallback(&p);
 		free_health(status);
 	}
-	if (o->annotations != NULL)
+	if (o->annotations)
 		record_pause(&p, o->annotations);
-	statusparts_reconciled(&p, o->err, o->annotations != NULL && o->annotations->paused);
-	if (o->err != NULL)
+	statusparts_reconciled(&p, o->err, o->annotations && o->annotations->paused);
+	if (o->err)
 		mirror_hpa(&p, o->hpa);
 }
 
@@ -154,7 +154,7 @@ static bool trigger_active(const void *arg, const char *metric)
 		const struct verdict_trigger *t = &facts->triggers[i];
 
 		if (strcmp(t->metric_name, metric) == 0)
-			return t->err == NULL && t->reading.active;
+			return !t->err && t->reading.active;
 	}
 	return false;
 }
@@ -173,7 +173,7 @@ static void record_health(const struct verdict_trigger *t, int32_t threshold, st
 	struct metric_health *h = health_of(status, t->metric_name);
 	bool failing = t->failures > 0, over = t->failures > threshold;
 
-	if (h == NULL) {
+	if (!h) {
 		if (!statusparts_has_metric(status, t->metric_name))
 			return;
 		status->health = mem_resize(status->health, status->health_count + 1, sizeof(*status->health));
@@ -209,7 +209,7 @@ static void record_counts(const struct statusparts *p, const struct scaledobject
 	for (size_t i = 0; i < count; i++) {
 		record_health(&triggers[i], spec->fallback->failure_threshold, p->status);
 		if (!falling_back && triggers[i].failures > spec->fallback->failure_threshold &&
-			triggers[i].fallback_trouble == NULL)
+			!triggers[i].fallback_trouble)
 			falling_back = &triggers[i];
 	}
 	if (falling_back)
@@ -245,7 +245,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	const struct scale_decision *d, const struct hpa *hpa, int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	const struct statusparts p = { &words, status, now_unix_ms, so->meta.generation };
-	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason != NULL;
+	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason;
 
 	if (d->rule == SCALE_RULE_PAUSED)
 		return;
@@ -254,7 +254,7 @@ void conditions_after_tick(const struct scaledobject *so, const struct scale_fac
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
 	record_counts(&p, &so->spec, facts->triggers, facts->trigger_count, facts->cause_is_news);
-	if (ours && d->ready_reason != NULL)
+	if (ours && d->ready_reason)
 		say_ready(&p, facts, d);
 	if (sets_active)
 		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);

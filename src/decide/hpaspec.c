@@ -136,7 +136,7 @@ static json_t *make_metrics(const struct scaledobject *so, const struct metric_s
 	json_t *list = json_array();
 
 	for (size_t kind = 0; kind < MEM_COUNT(kinds); kind++) {
-		bool replaced = kinds[kind].kind == METRIC_EXTERNAL && composite != NULL;
+		bool replaced = kinds[kind].kind == METRIC_EXTERNAL && composite;
 
 		if (replaced)
 			json_array_append_new(list, make_metric(so, composite, kind));
@@ -178,7 +178,7 @@ static int check_metrics(const struct scaledobject *so, const struct metric_spec
 		const struct metric_spec *m = &metrics[i];
 		bool external = m->kind == METRIC_EXTERNAL;
 
-		if (external && strmap_get(&seen, m->name) != NULL)
+		if (external && strmap_get(&seen, m->name))
 			rc = err_set(err, ERR_INVALID, "metricName %s defined multiple times in ScaledObject %s",
 				m->name, so->meta.name);
 		else
@@ -202,7 +202,7 @@ static int find_composite(const struct scaledobject *so, struct metric_spec *out
 	target = so->spec.modifiers->target;
 	return err_set(err, ERR_INVALID,
 		"spec.advanced.scalingModifiers.target: \"%.64s\" is not a number of at least 0.001",
-		target != NULL ? target : "");
+		target ? target : "");
 }
 
 /* "Disabled" for the direction, whatever else the user wrote about it. */
@@ -210,7 +210,7 @@ static void disable(json_t **behavior, const char *direction)
 {
 	json_t *rules = json_object_get(*behavior, direction);
 
-	if (*behavior == NULL)
+	if (!*behavior)
 		*behavior = json_object();
 	if (json_is_object(rules))
 		json_object_set_new(rules, "selectPolicy", json_string("Disabled"));
@@ -227,7 +227,7 @@ static int make_behavior(const struct scaledobject *so, json_t **out, struct err
 	*out = NULL;
 	if (annotations_read(so, &annotations, err) < 0)
 		return -1;
-	if (written != NULL && (*out = json_parse(written, strlen(written), err)) == NULL)
+	if (written && (*out = json_parse(written, strlen(written), err)) == NULL)
 		return -1;
 	if (annotations.scale_in_paused)
 		disable(out, "scaleDown");
@@ -238,10 +238,10 @@ static int make_behavior(const struct scaledobject *so, json_t **out, struct err
 
 static json_t *make_scale_target(const struct scaledobject_spec *s, const char *group, const char *version)
 {
-	MEM_AUTO char *api_version = mem_printf("%s%s%s", group, *group != '\0' ? "/" : "", version);
+	MEM_AUTO char *api_version = mem_printf("%s%s%s", group, *group ? "/" : "", version);
 
 	return json_pack("{s:s, s:s, s:s}", "apiVersion", api_version, "kind", scaledobject_target_kind(s), "name",
-		s->target_name != NULL ? s->target_name : "");
+		s->target_name ? s->target_name : "");
 }
 
 static json_t *make_spec(const struct scaledobject *so, const struct metric_spec *metrics, size_t count,
@@ -267,7 +267,7 @@ json_t *hpaspec_make(const struct scaledobject *so, const struct metric_spec *me
 {
 	json_t *spec = make_spec(so, metrics, count, err);
 
-	if (spec == NULL)
+	if (!spec)
 		return NULL;
 	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "autoscaling/v2", "kind", "HorizontalPodAutoscaler",
 		"metadata", make_metadata(so, version), "spec", spec);

@@ -38,7 +38,7 @@ static bool is_ours_already(const struct scaledobject *so, const json_t *live_ob
 	const json_t *labels = json_object_get(json_object_get(live_object, "metadata"), "labels"),
 		     *controller = controller_of(live_object);
 
-	if (controller != NULL)
+	if (controller)
 		return is_scaledobject(controller, so->meta.name);
 	return strcmp(json_str_or_empty(labels, HPASPEC_MANAGED_LABEL), "true") == 0 &&
 		strcmp(json_str_or_empty(labels, HPASPEC_NAME_LABEL), so->meta.name) == 0;
@@ -50,7 +50,7 @@ enum hpaspec_claim hpaspec_claim(const struct scaledobject *so, const json_t *li
 
 	if (is_ours_already(so, live_object))
 		return HPASPEC_OURS;
-	if (so->spec.hpa_name == NULL || *so->spec.hpa_name == '\0' || annotations_read(so, &annotations, NULL) < 0 ||
+	if (!so->spec.hpa_name || !*so->spec.hpa_name || annotations_read(so, &annotations, NULL) < 0 ||
 		!annotations.transfer_hpa)
 		return HPASPEC_FOREIGN;
 	return HPASPEC_TAKEABLE;
@@ -98,11 +98,11 @@ static bool map_matches(const json_t *desired, const struct strmap *live)
 	{
 		const char *has = strmap_get(live, key);
 
-		if (has == NULL || strcmp(has, json_string_value(value)) != 0)
+		if (!has || strcmp(has, json_string_value(value)) != 0)
 			return false;
 	}
 	for (size_t i = 0; i < live->count; i++)
-		if (is_ours(live->pairs[i].key) && json_object_get(desired, live->pairs[i].key) == NULL)
+		if (is_ours(live->pairs[i].key) && !json_object_get(desired, live->pairs[i].key))
 			return false;
 	return true;
 }
@@ -119,7 +119,7 @@ bool hpaspec_matches(const json_t *desired, const struct hpa *live)
 
 	return hpa_spec_fingerprint(json_object_get(desired, "spec")) == live->spec_fingerprint &&
 		map_matches(json_object_get(metadata, "labels"), &live->meta.labels) &&
-		map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) && controller != NULL &&
+		map_matches(json_object_get(metadata, "annotations"), &live->meta.annotations) && controller &&
 		strcmp(controller->uid, json_str_or_empty(owner_of(desired), "uid")) == 0;
 }
 
@@ -140,7 +140,7 @@ static bool may_take(const json_t *desired)
 			ANNOTATION_TRANSFER_HPA));
 	bool yes;
 
-	return text != NULL && annotations_read_bool(text, &yes) && yes;
+	return text && annotations_read_bool(text, &yes) && yes;
 }
 
 /*
@@ -181,11 +181,11 @@ static void merge_map(json_t *metadata, const json_t *desired_metadata, const ch
 	void *next;
 
 	if (!json_is_object(live)) {
-		if (desired != NULL)
+		if (desired)
 			json_object_set_new(metadata, name, json_deep_copy(desired));
 		return;
 	}
-	json_object_foreach_safe(live, next, key, value) if (is_ours(key) && json_object_get(desired, key) == NULL)
+	json_object_foreach_safe(live, next, key, value) if (is_ours(key) && !json_object_get(desired, key))
 		json_object_del(live, key);
 	json_object_update(live, desired);
 }
@@ -200,7 +200,7 @@ json_t *hpaspec_merge(const json_t *desired, const json_t *live_object, struct e
 		return NULL;
 	}
 	owners = merge_owners(desired, live_object, err);
-	if (owners == NULL)
+	if (!owners)
 		return NULL;
 	merged = json_deep_copy(live_object);
 	metadata = json_object_get(merged, "metadata");

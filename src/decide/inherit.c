@@ -10,7 +10,7 @@ static bool in_list(const char *list, const char *key)
 {
 	size_t len = strlen(key);
 
-	for (const char *part = list; part != NULL; part = strchr(part, ','), part = part != NULL ? part + 1 : NULL)
+	for (const char *part = list; part; part = strchr(part, ','), part = part ? part + 1 : NULL)
 		if (strcspn(part, ",") == len && strncmp(part, key, len) == 0)
 			return true;
 	return false;

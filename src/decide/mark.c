@@ -22,10 +22,10 @@ uint64_t mark_number(uint64_t mark, double number)
 
 uint64_t mark_text(uint64_t mark, const char *text)
 {
-	return mark_word(mark, text != NULL ? fingerprint_fast(text, strlen(text)) : 0);
+	return mark_word(mark, text ? fingerprint_fast(text, strlen(text)) : 0);
 }
 
 uint64_t mark_err(uint64_t mark, const struct err *err)
 {
-	return mark_text(mark, err != NULL ? err->msg : NULL);
+	return mark_text(mark, err ? err->msg : NULL);
 }

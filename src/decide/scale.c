@@ -45,7 +45,7 @@ static const struct annotations no_annotations = { .paused_replicas = INT32_UNSE
 
 static const struct annotations *annotations_of(const struct scale_facts *facts)
 {
-	return facts->annotations != NULL ? facts->annotations : &no_annotations;
+	return facts->annotations ? facts->annotations : &no_annotations;
 }
 
 /* No trigger at all means that nothing is known, which must not look like "nothing to do". */
@@ -75,15 +75,15 @@ static struct scale_decision observe(const struct scale_facts *facts)
 	for (size_t i = 0; i < facts->trigger_count; i++) {
 		const struct verdict_trigger *t = &facts->triggers[i];
 
-		if (t->err != NULL) {
+		if (t->err) {
 			if (first_failing < 0)
 				first_failing = (int)i;
-		} else if (t->reading.active && first_active < 0 && composite == NULL) {
+		} else if (t->reading.active && first_active < 0 && !composite) {
 			first_active = (int)i;
 		}
 	}
-	d.failing = first_failing >= 0 || knows_nothing(facts) || (composite != NULL && composite->failing);
-	d.active = first_active >= 0 || (composite != NULL && composite->active && !composite->failing) ||
+	d.failing = first_failing >= 0 || knows_nothing(facts) || (composite && composite->failing);
+	d.active = first_active >= 0 || (composite && composite->active && !composite->failing) ||
 		by_resources(facts, d.failing) || d.forced;
 	d.trigger = first_active >= 0 ? first_active : first_failing;
 	/*
@@ -153,12 +153,12 @@ static bool only_fallback(const struct scale_facts *facts, const struct scale_de
 {
 	if (d->forced)
 		return false;
-	if (facts->composite != NULL)
+	if (facts->composite)
 		return facts->composite->falling_back;
 	for (size_t i = 0; i < facts->trigger_count; i++) {
 		const struct verdict_trigger *t = &facts->triggers[i];
 
-		if (t->err == NULL && t->reading.active && !t->falling_back)
+		if (!t->err && t->reading.active && !t->falling_back)
 			return false;
 	}
 	return facts->trigger_count > 0;

@@ -28,10 +28,10 @@ enum pick { PICK_ACTIVE, PICK_READ, PICK_FALLBACK, PICK_FAILING };
 static bool picked(const struct verdict_trigger *t, enum pick pick)
 {
 	switch (pick) {
-	case PICK_FAILING: return t->err != NULL;
-	case PICK_FALLBACK: return t->err == NULL && t->falling_back;
-	case PICK_READ: return t->err == NULL && !t->falling_back;
-	case PICK_ACTIVE: return t->err == NULL && !t->falling_back && t->reading.active;
+	case PICK_FAILING: return t->err;
+	case PICK_FALLBACK: return !t->err && t->falling_back;
+	case PICK_READ: return !t->err && !t->falling_back;
+	case PICK_ACTIVE: return !t->err && !t->falling_back && t->reading.active;
 	}
 	return false;
 }
@@ -53,14 +53,14 @@ static void add_fallback(struct sentence *s, const struct verdict_trigger *t)
 		sentence_add(s, "%s falls back to %.10g replica%s", t->metric_name, t->fallback_replicas,
 			t->fallback_replicas == 1 ? "" : "s");
 	sentence_add(s, " after %d failure%s", (int)t->failures, t->failures == 1 ? "" : "s");
-	if (t->source_err != NULL)
+	if (t->source_err)
 		sentence_add(s, ": %s", t->source_err->msg);
 }
 
 static void add_failing(struct sentence *s, const struct verdict_trigger *t)
 {
 	sentence_add(s, "%s (%s", t->metric_name, t->err->msg);
-	if (t->fallback_trouble != NULL)
+	if (t->fallback_trouble)
 		sentence_add(s, "; no fallback: %s", t->fallback_trouble);
 	sentence_add(s, ")");
 }
@@ -112,7 +112,7 @@ static void add_activity(struct sentence *s, const struct scale_facts *facts, co
 {
 	if (d->forced)
 		sentence_add(s, "annotation " ANNOTATION_FORCE);
-	else if (facts->composite != NULL && facts->composite->active)
+	else if (facts->composite && facts->composite->active)
 		add_composite(s, facts);
 	else if (any(facts, PICK_ACTIVE))
 		add_triggers(s, facts, PICK_ACTIVE);
@@ -136,7 +136,7 @@ static void add_troubles(struct sentence *s, const struct scale_facts *facts)
 	if (any(facts, PICK_FAILING)) {
 		sentence_add(s, "; failing: ");
 		add_triggers(s, facts, PICK_FAILING);
-	} else if (facts->composite != NULL && facts->composite->failing) {
+	} else if (facts->composite && facts->composite->failing) {
 		sentence_add(s, "; failing: %s", facts->composite->err.msg);
 	}
 }
@@ -160,7 +160,7 @@ static void add_readings(struct sentence *s, const struct scale_facts *facts)
 	bool read = any(facts, PICK_READ);
 
 	sentence_add(s, "no trigger is active");
-	if (facts->composite != NULL && !facts->composite->failing) {
+	if (facts->composite && !facts->composite->failing) {
 		sentence_add(s, " (");
 		add_composite(s, facts);
 		sentence_add(s, ")");
@@ -201,7 +201,7 @@ static void explain_hold(struct sentence *s, const struct scale_facts *facts, co
 	sentence_add(s, "no trigger is active, but failing: ");
 	if (any(facts, PICK_FAILING))
 		add_triggers(s, facts, PICK_FAILING);
-	else if (facts->composite != NULL)
+	else if (facts->composite)
 		sentence_add(s, "%s", facts->composite->err.msg);
 	add_fallbacks(s, facts);
 }
@@ -221,7 +221,7 @@ static void explain_paused(struct sentence *s, const struct scale_facts *facts, 
 {
 	const struct annotations *says = facts->annotations;
 
-	if (says == NULL || says->paused_replicas == INT32_UNSET)
+	if (!says || says->paused_replicas == INT32_UNSET)
 		sentence_add(s, "paused by annotation " ANNOTATION_PAUSED);
 	else if (d->act)
 		sentence_add(s, "scaling from %d to %d: paused at these by annotation " ANNOTATION_PAUSED_REPLICAS,
@@ -290,14 +290,14 @@ static void add_active_names(struct sentence *s, const struct scale_facts *facts
 {
 	const char *separator = "";
 
-	if (facts->composite != NULL) {
+	if (facts->composite) {
 		sentence_add(s, "%s", facts->composite->active ? VERDICT_COMPOSITE_NAME : "");
 		return;
 	}
 	for (size_t i = 0; i < facts->trigger_count; i++) {
 		const struct verdict_trigger *t = &facts->triggers[i];
 
-		if (t->err != NULL || !t->reading.active)
+		if (t->err || !t->reading.active)
 			continue;
 		sentence_add(s, "%s%s", separator, t->metric_name);
 		separator = ";";

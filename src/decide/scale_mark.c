@@ -58,11 +58,11 @@ uint64_t scale_mark(const struct scale_facts *facts, const struct scale_decision
 	mark = mark_word(mark, (uint64_t)(uint32_t)facts->replicas << 32 | (uint32_t)scaledobject_hpa_max(facts->spec));
 	mark = mark_word(mark,
 		(uint64_t)(uint32_t)scaledobject_cooldown_s(facts->spec) << 32 |
-			(uint32_t)(facts->annotations != NULL ? facts->annotations->paused_replicas : INT32_UNSET));
+			(uint32_t)(facts->annotations ? facts->annotations->paused_replicas : INT32_UNSET));
 	/* A time is told by its day when that is another. */
 	mark = mark_word(mark, d->until_unix_ms ? (uint64_t)(facts->now_unix_ms / MS_PER_DAY) : 0);
 	mark = mark_word(mark, (uint64_t)facts->resource_count << 32 | facts->trigger_count);
-	if (facts->composite != NULL)
+	if (facts->composite)
 		mark = mix_composite(mark, facts);
 	for (size_t i = 0; i < facts->trigger_count; i++)
 		mark = mix_trigger(mark, &facts->triggers[i]);

@@ -23,7 +23,7 @@ void statusparts_say_once(const struct statusparts *p, const char *type, enum co
 	const char *reason, const char *message, bool stands)
 {
 	const struct condition *told = conditions_get(&p->status->conditions, type);
-	bool same = stands && told != NULL && told->status == status && strcmp(told->reason, reason) == 0;
+	bool same = stands && told && told->status == status && strcmp(told->reason, reason) == 0;
 	/* A copy, as conditions_set may free what conditions_get lent. */
 	MEM_AUTO char *kept = same ? mem_dup(told->message) : NULL;
 
@@ -32,7 +32,7 @@ void statusparts_say_once(const struct statusparts *p, const char *type, enum co
 
 void statusparts_first_sight(const struct statusparts *p, const char *type, enum condition_status status)
 {
-	if (conditions_get(&p->status->conditions, type) == NULL)
+	if (!conditions_get(&p->status->conditions, type))
 		statusparts_say(p, type, status, "", "");
 }
 
@@ -58,7 +58,7 @@ void statusparts_pause(const struct statusparts *p, bool paused)
 /* The reason, when the loop lowered Ready; NULL. */
 static const char *lowered_by_loop(const struct statusparts *p, const struct condition *ready)
 {
-	for (const char *const *reason = p->words->lowered; *reason != NULL; reason++)
+	for (const char *const *reason = p->words->lowered; *reason; reason++)
 		if (strcmp(ready->reason, *reason) == 0)
 			return *reason;
 	return NULL;
@@ -70,10 +70,10 @@ void statusparts_reconciled(const struct statusparts *p, const struct err *err, 
 	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
 	const char *lowered = lowered_by_loop(p, ready);
 
-	if (err != NULL) {
+	if (err) {
 		statusparts_say(p, STATUSPARTS_READY, CONDITION_FALSE, w->refused, err->msg);
 		statusparts_say(p, STATUSPARTS_ACTIVE, CONDITION_UNKNOWN, "UnknownState", w->refused_message);
-	} else if (lowered != NULL && !paused) {
+	} else if (lowered && !paused) {
 		statusparts_say_once(p, STATUSPARTS_READY, ready->status, lowered, "", true);
 	} else {
 		statusparts_say(p, STATUSPARTS_READY, CONDITION_TRUE, w->ready,
@@ -85,14 +85,14 @@ bool statusparts_is_refused(const struct statusparts *p)
 {
 	const struct condition *ready = conditions_get(&p->status->conditions, STATUSPARTS_READY);
 
-	return ready != NULL && ready->status == CONDITION_FALSE && strcmp(ready->reason, p->words->refused) == 0;
+	return ready && ready->status == CONDITION_FALSE && strcmp(ready->reason, p->words->refused) == 0;
 }
 
 bool statusparts_is_true(const struct conditions *c, const char *type)
 {
 	const struct condition *is = conditions_get(c, type);
 
-	return is != NULL && is->status == CONDITION_TRUE;
+	return is && is->status == CONDITION_TRUE;
 }
 
 /* ---- Triggers and their metrics ---- */
@@ -127,7 +127,7 @@ static char *distinct(const struct trigger *triggers, size_t count, trigger_text
 	for (size_t i = 0; i < count; i++) {
 		const char *text = text_of(&triggers[i]);
 
-		if (text == NULL || *text == '\0' || strmap_get(&seen, text) != NULL)
+		if (!text || !*text || strmap_get(&seen, text))
 			continue;
 		if (out.len > 0)
 			buf_putc(&out, ',');
@@ -159,7 +159,7 @@ void statusparts_free_names(char ***names, size_t *count)
 
 void statusparts_add_name(char ***names, size_t *count, size_t room, const char *name)
 {
-	if (*names == NULL)
+	if (!*names)
 		*names = mem_array(room, sizeof(char *));
 	(*names)[(*count)++] = mem_dup(name);
 }

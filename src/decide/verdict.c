@@ -28,7 +28,7 @@ static bool read_behavior(const char *behavior, enum basis *out)
 	};
 
 	for (size_t i = 0; i < MEM_COUNT(behaviors); i++) {
-		if (strcmp(behavior != NULL ? behavior : "", behaviors[i].name) == 0) {
+		if (strcmp(behavior ? behavior : "", behaviors[i].name) == 0) {
 			*out = behaviors[i].basis;
 			return true;
 		}
@@ -91,7 +91,7 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 	if (!read_behavior(facts->spec->fallback->behavior, &basis))
 		return "spec.fallback.behavior is unknown";
 	if (basis == BASIS_FORMULA) {
-		if (facts->formula == NULL)
+		if (!facts->formula)
 			return "spec.fallback.behavior scalingModifiers needs a formula";
 		/*
 		 * The formula gets nil; nobody else may take the number for a reading, so it is
@@ -104,9 +104,9 @@ static const char *fall_back(const struct verdict_facts *facts, struct verdict_t
 	if (verdict_has_composite(facts->spec) && verdict_composite_metric(facts->spec, &composite))
 		metric = &composite;
 	trouble = find_replicas(facts, basis, &replicas);
-	if (trouble == NULL)
+	if (!trouble)
 		trouble = find_value(facts, metric, replicas, &value);
-	if (trouble != NULL)
+	if (trouble)
 		return trouble;
 	t->reading = (struct reading){ .value = value, .active = replicas > 0 };
 	t->fallback_replicas = replicas;
@@ -118,17 +118,17 @@ static const struct err no_number = { .kind = ERR_TEMPORARY, .msg = "the source'
 
 static void settle(const struct verdict_facts *facts, struct verdict_trigger *t)
 {
-	const struct fallback *f = facts->spec != NULL ? facts->spec->fallback : NULL;
+	const struct fallback *f = facts->spec ? facts->spec->fallback : NULL;
 
-	if (t->source_err == NULL && !isfinite(t->reading.value))
+	if (!t->source_err && !isfinite(t->reading.value))
 		t->source_err = &no_number;
 	t->err = t->source_err;
 	t->falling_back = false;
 	t->fallback_trouble = NULL;
-	if (t->err == NULL || f == NULL || t->failures <= f->failure_threshold)
+	if (!t->err || !f || t->failures <= f->failure_threshold)
 		return;
 	t->fallback_trouble = fall_back(facts, t);
-	if (t->fallback_trouble != NULL)
+	if (t->fallback_trouble)
 		return;
 	t->falling_back = true;
 	t->err = NULL;
@@ -147,7 +147,7 @@ static const struct verdict_trigger *first_falling_back(const struct verdict_fac
 static const struct verdict_trigger *first_failing(const struct verdict_facts *facts)
 {
 	for (size_t i = 0; i < facts->count; i++)
-		if (facts->triggers[i].err != NULL)
+		if (facts->triggers[i].err)
 			return &facts->triggers[i];
 	return NULL;
 }
@@ -170,7 +170,7 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 	int32_t replicas;
 	const char *trouble;
 
-	if (facts->spec->fallback == NULL || !verdict_fallback_valid(facts->spec) ||
+	if (!facts->spec->fallback || !verdict_fallback_valid(facts->spec) ||
 		!verdict_composite_metric(facts->spec, &metric) ||
 		!read_behavior(facts->spec->fallback->behavior, &basis)) {
 		fail(c, ERR_INVALID, FIELD ".formula",
@@ -178,9 +178,9 @@ static void stand_in(const struct verdict_facts *facts, struct composite *c)
 		return;
 	}
 	trouble = find_replicas(facts, basis, &replicas);
-	if (trouble == NULL)
+	if (!trouble)
 		trouble = find_value(facts, &metric, replicas, &c->value);
-	if (trouble != NULL) {
+	if (trouble) {
 		fail(c, ERR_TEMPORARY, FIELD ".formula: it gives nil, and fallback cannot be used", trouble);
 		return;
 	}
@@ -215,7 +215,7 @@ static void compose(const struct verdict_facts *facts, struct composite *c)
 
 	if (!verdict_activation_target(facts->spec, &activation)) {
 		fail(c, ERR_INVALID, FIELD ".activationTarget", "not a number");
-	} else if (facts->formula == NULL || facts->count > SCALEDOBJECT_TRIGGERS_MAX) {
+	} else if (!facts->formula || facts->count > SCALEDOBJECT_TRIGGERS_MAX) {
 		fail(c, ERR_INVALID, FIELD ".formula", "there is none that can be used");
 	} else if ((t = first_falling_back(facts)) != NULL) {
 		/*

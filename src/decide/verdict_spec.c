@@ -12,17 +12,17 @@ static bool read_number(const char *text, double *out)
 {
 	char *end;
 
-	if (text == NULL || *text == '\0' || isspace((unsigned char)*text))
+	if (!text || !*text || isspace((unsigned char)*text))
 		return false;
 	*out = strtod(text, &end);
-	return *end == '\0' && isfinite(*out);
+	return !*end && isfinite(*out);
 }
 
 bool verdict_has_composite(const struct scaledobject_spec *spec)
 {
-	const struct scaling_modifiers *m = spec != NULL ? spec->modifiers : NULL;
+	const struct scaling_modifiers *m = spec ? spec->modifiers : NULL;
 
-	return m != NULL && (m->formula != NULL || m->target != NULL);
+	return m && (m->formula || m->target);
 }
 
 bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metric_spec *out)
@@ -30,13 +30,13 @@ bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metri
 	const struct scaling_modifiers *m = spec->modifiers;
 	double target;
 
-	if (m == NULL || !read_number(m->target, &target))
+	if (!m || !read_number(m->target, &target))
 		return false;
 	*out = (struct metric_spec){
 		.kind = METRIC_EXTERNAL,
 		.name = VERDICT_COMPOSITE_NAME,
-		.target_type = m->metric_type != NULL && strcmp(m->metric_type, "Value") == 0 ? METRIC_VALUE
-											      : METRIC_AVERAGE_VALUE,
+		.target_type = m->metric_type && strcmp(m->metric_type, "Value") == 0 ? METRIC_VALUE
+										      : METRIC_AVERAGE_VALUE,
 		.target = quantity_from_double(target),
 	};
 	return out->target.milli > 0;
@@ -44,10 +44,10 @@ bool verdict_composite_metric(const struct scaledobject_spec *spec, struct metri
 
 bool verdict_activation_target(const struct scaledobject_spec *spec, double *out)
 {
-	const char *text = spec->modifiers != NULL ? spec->modifiers->activation_target : NULL;
+	const char *text = spec->modifiers ? spec->modifiers->activation_target : NULL;
 
 	*out = 0;
-	return text == NULL || *text == '\0' || read_number(text, out);
+	return !text || !*text || read_number(text, out);
 }
 
 bool verdict_fallback_valid(const struct scaledobject_spec *spec)
@@ -55,6 +55,6 @@ bool verdict_fallback_valid(const struct scaledobject_spec *spec)
 	const struct fallback *f = spec->fallback;
 	struct metric_spec composite;
 
-	return f != NULL && f->failure_threshold >= 0 && f->replicas >= 0 &&
+	return f && f->failure_threshold >= 0 && f->replicas >= 0 &&
 		(!verdict_has_composite(spec) || verdict_composite_metric(spec, &composite));
 }

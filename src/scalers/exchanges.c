@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/mem.h"
+
 /* KEDA's. */
 static const double bounds_s[] = { 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10 };
 
@@ -26,7 +28,6 @@ void exchanges_count(struct webget *web, struct exchanges *e, struct counters *c
 	e->requests = counters_declare(counters, COUNTERS_COUNTER, "keda_scaler_http_requests_total",
 		"Requests to sources over HTTP, by trigger type and status code.", labels);
 	e->seconds = counters_declare_histogram(counters, "keda_scaler_http_request_duration_seconds",
-		"From a request sent to its answer, or to its failure.", labels, bounds_s,
-		sizeof(bounds_s) / sizeof(bounds_s[0]));
+		"From a request sent to its answer, or to its failure.", labels, bounds_s, MEM_COUNT(bounds_s));
 	webget_watch(web, on_exchange, e);
 }

@@ -21,7 +21,7 @@ static const struct {
 	{ "custom", CUSTOM },
 	{ "oauth", OAUTH },
 };
-#define MODES (sizeof(modes) / sizeof(modes[0]))
+#define MODES MEM_COUNT(modes)
 
 /* What was read. Owns its texts, most of which are secrets. */
 struct httpauth_fields {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/quantity.h"
 
 #define LENGTH_MAX 128 /* no number is longer */
@@ -46,7 +47,7 @@ bool metricvalue_of_text(const char *text, size_t len, double *out)
 	if (quantity_parse(plain, &q, NULL))
 		return false;
 	number = strtod(plain, &suffix);
-	for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(suffixes); i++) {
 		if (strcmp(suffix, suffixes[i].suffix) != 0)
 			continue;
 		*out = number * suffixes[i].factor;
@@ -96,7 +97,7 @@ int metricvalue_bad_json(const json_error_t *where, struct err *err)
 	};
 	const char *reason = "it cannot be read";
 
-	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(reasons); i++)
 		if (json_error_code(where) == reasons[i].code)
 			reason = reasons[i].text;
 	return err_set(err, ERR_INVALID, "the answer is not JSON: line %d column %d: %s", where->line, where->column,

@@ -242,7 +242,7 @@ static void take(const struct scaler_params *params, const struct strmap *from, 
 {
 	out->text = from ? trimmed(strmap_get(from, key)) : NULL;
 	out->place = place;
-	out->unknown = place != METADATA && out->text && params->unknown && strstr(out->text, params->unknown) != NULL;
+	out->unknown = place != METADATA && out->text && params->unknown && strstr(out->text, params->unknown);
 }
 
 /*
@@ -346,12 +346,12 @@ static bool json_integer(const char *text)
 	if (*text == '-')
 		text++;
 	if (text[0] == '0')
-		return text[1] == '\0';
+		return !text[1];
 	if (!isdigit((unsigned char)*text))
 		return false;
 	while (isdigit((unsigned char)*text))
 		text++;
-	return *text == '\0';
+	return !*text;
 }
 
 /*
@@ -381,7 +381,7 @@ static bool json_number(const char *text)
 			return false;
 		c += 1 + sign + digits;
 	}
-	return *c == '\0';
+	return !*c;
 }
 
 static int read_int64(const struct param_row *row, const struct found_value *f, int64_t *out, struct err *err)
@@ -405,7 +405,7 @@ static int read_bool(const struct param_row *row, const struct found_value *f, b
 	static const char *const yes[] = { "1", "t", "T", "TRUE", "true", "True" };
 	static const char *const no[] = { "0", "f", "F", "FALSE", "false", "False" };
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(yes); i++) {
 		if (strcmp(f->text, yes[i]) == 0 || strcmp(f->text, no[i]) == 0) {
 			*out = strcmp(f->text, yes[i]) == 0;
 			return 0;

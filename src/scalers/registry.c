@@ -2,6 +2,7 @@
 /* The trigger types that this version knows: one line each. */
 #include <string.h>
 
+#include "base/mem.h"
 #include "scalers/cluster/resource.h"
 #include "scalers/cluster/workload.h"
 #include "scalers/cron/cron.h"
@@ -35,7 +36,7 @@ static const struct scaler_type *const types[] = {
 
 const struct scaler_type *scaler_type_find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(types); i++)
 		if (strcmp(types[i]->name, name) == 0)
 			return types[i];
 	return NULL;
@@ -46,7 +47,7 @@ const char *scaler_type_names(void)
 	static char names[512]; /* the same text at each call */
 	size_t len = 0;
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(types); i++) {
 		size_t need = strlen(types[i]->name);
 
 		if (len + need + 3 > sizeof(names))

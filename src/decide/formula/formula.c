@@ -74,7 +74,7 @@ struct formula *formula_compile(const char *text, const char *const *variables, 
 	}
 	f = mem_zalloc(sizeof(*f));
 	f->variable_count = (uint32_t)count;
-	f->may_be_nil = strstr(text, "??") != NULL;
+	f->may_be_nil = strstr(text, "??");
 	if (compile(f, text, variables, count, err) < 0) {
 		formula_free(f);
 		return NULL;
@@ -87,7 +87,7 @@ struct formula *formula_compile(const char *text, const char *const *variables, 
 
 void formula_free(struct formula *f)
 {
-	if (f == NULL)
+	if (!f)
 		return;
 	free(f->code);
 	free(f->constants);

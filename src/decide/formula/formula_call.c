@@ -48,7 +48,7 @@ static const struct function *find(const char *name, size_t len)
 
 bool formula_call_exists(const char *name, size_t len)
 {
-	return find(name, len) != NULL;
+	return find(name, len);
 }
 
 /* ---- Functions of values ---- */
@@ -76,7 +76,7 @@ static int call_many(struct formula_parser *p, const struct formula_token *name,
 	uint32_t count = 0;
 	struct formula_shape argument;
 
-	if (piped != NULL && !join_many(out, count++, *piped))
+	if (piped && !join_many(out, count++, *piped))
 		return formula_wrong(p->err, name->place, "%s takes numbers and arrays of them, not %s", fn->name,
 			formula_types_name(*piped));
 	for (bool first = true; p->now.kind != TOKEN_RPAREN; first = false) {
@@ -111,9 +111,9 @@ static int call_one(struct formula_parser *p, const struct formula_token *name, 
 	const struct formula_shape *piped, struct formula_shape *out)
 {
 	struct formula_place place = p->now.place;
-	struct formula_shape argument = piped != NULL ? *piped : formula_types_simple(SHAPE_UNKNOWN);
+	struct formula_shape argument = piped ? *piped : formula_types_simple(SHAPE_UNKNOWN);
 
-	if (piped == NULL) {
+	if (!piped) {
 		if (p->now.kind == TOKEN_RPAREN)
 			return formula_wrong(p->err, name->place, "%s needs one argument", fn->name);
 		if (formula_parse_expression(p, &argument) < 0)
@@ -233,7 +233,7 @@ static int call_predicate(struct formula_parser *p, const struct formula_token *
 	struct formula_shape array;
 	uint32_t start = p->out->code_count;
 
-	if (piped != NULL)
+	if (piped)
 		array = *piped;
 	else if (p->now.kind == TOKEN_RPAREN)
 		return formula_wrong(p->err, name->place, "%s needs an array, as in %s([a, b], # > 1)", fn->name,
@@ -261,7 +261,7 @@ int formula_call(struct formula_parser *p, const struct formula_token *name, con
 	const struct function *fn = find(name->text, name->len);
 	int rc;
 
-	if (fn == NULL)
+	if (!fn)
 		return formula_wrong(p->err, name->place, "unknown function %.*s (there are %s)",
 			formula_lex_shown(name), name->text,
 			"len min max abs ceil floor round int float sum mean median count any all none one filter map");

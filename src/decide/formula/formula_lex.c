@@ -42,7 +42,7 @@ static size_t space_len(const char *text)
 {
 	if ((unsigned char)text[0] == 0xC2 && ((unsigned char)text[1] == 0xA0 || (unsigned char)text[1] == 0x85))
 		return 2;
-	return text[0] != '\0' && strchr(" \t\n\v\f\r", text[0]) != NULL ? 1 : 0;
+	return text[0] && strchr(" \t\n\v\f\r", text[0]) ? 1 : 0;
 }
 
 static void advance(struct formula_lexer *lexer, size_t len)
@@ -66,7 +66,7 @@ static int skip_blank(struct formula_lexer *lexer, struct err *err)
 			len = strcspn(lexer->at, "\n");
 		if (len == 0 && strncmp(lexer->at, "/*", 2) == 0) {
 			const char *end = strstr(lexer->at + 2, "*/");
-			if (end == NULL)
+			if (!end)
 				return formula_wrong(err, lexer->place, "this comment does not end: */ is missing");
 			len = (size_t)(end + 2 - lexer->at);
 		}
@@ -81,7 +81,7 @@ static int skip_blank(struct formula_lexer *lexer, struct err *err)
 static bool read_integer(const char *digits, unsigned base, int64_t *out)
 {
 	*out = 0;
-	for (; *digits != '\0'; digits++) {
+	for (; *digits; digits++) {
 		int64_t digit = is_digit(*digits) ? *digits - '0' : (*digits | 0x20) - 'a' + 10;
 		if (__builtin_mul_overflow(*out, (int64_t)base, out) || __builtin_add_overflow(*out, digit, out))
 			return false;
@@ -104,7 +104,7 @@ static int number_value(struct formula_token *token, unsigned base, bool real, s
 	token->kind = real ? TOKEN_FLOAT : TOKEN_INT;
 	if (real) {
 		token->number.real = strtod(text, &end);
-		if (base != 10 || *end != '\0')
+		if (base != 10 || *end)
 			return formula_wrong(err, token->place, "%.*s is no number", shown, token->text);
 		if (isinf(token->number.real))
 			return formula_wrong(err, token->place, "the number %.*s is too large", shown, token->text);
@@ -135,7 +135,7 @@ static int read_number(struct formula_lexer *lexer, struct formula_token *token,
 	bool real = false;
 
 	for (size_t i = 0; i < MEM_COUNT(bases); i++)
-		if (text[0] == '0' && text[1] != '\0' && strchr(bases[i].prefix, text[1]) != NULL) {
+		if (text[0] == '0' && text[1] && strchr(bases[i].prefix, text[1])) {
 			base = bases[i].base;
 			digits = bases[i].digits;
 			len = 2;
@@ -202,7 +202,7 @@ static int read_name(struct formula_lexer *lexer, struct formula_token *token, s
 /* A character that begins nothing we know. */
 static int wrong_character(const char *text, struct formula_place place, struct err *err)
 {
-	if (strchr("'\"`", text[0]) != NULL)
+	if (strchr("'\"`", text[0]))
 		return formula_wrong(err, place, "texts in quotes are not supported: a formula is about numbers");
 	if (text[0] == '.' || strncmp(text, "?.", 2) == 0)
 		return formula_wrong(err, place,
@@ -273,7 +273,7 @@ int formula_lex_next(struct formula_lexer *lexer, struct formula_token *out, str
 	if (skip_blank(lexer, err) < 0)
 		return -1;
 	*out = (struct formula_token){ .kind = TOKEN_END, .place = lexer->place, .text = lexer->at };
-	if (*lexer->at == '\0')
+	if (!*lexer->at)
 		return 0;
 	if (is_digit(lexer->at[0]) || (lexer->at[0] == '.' && is_digit(lexer->at[1])))
 		return read_number(lexer, out, err);

@@ -87,12 +87,12 @@ static int parse_comparisons(struct formula_parser *p, struct formula_place plac
 		if (!formula_types_binary(o->op, *left, right, &truth))
 			return mismatched(p, place, o, *left, right);
 		const struct operator* next = comparison(p->now.kind);
-		if (next != NULL && slot == UINT32_MAX && formula_emit_local(p, place, &slot) < 0)
+		if (next && slot == UINT32_MAX && formula_emit_local(p, place, &slot) < 0)
 			return -1;
-		if (next != NULL)
+		if (next)
 			formula_emit(p, place, OP_KEEP, slot, 0);
 		formula_emit(p, place, o->op, 0, -1);
-		if (next == NULL)
+		if (!next)
 			break;
 		waiting = formula_emit(p, place, OP_JUMP_IF_FALSE, waiting, 0);
 		formula_emit(p, place, OP_POP, 0, -1);
@@ -131,7 +131,7 @@ static int parse_binary(struct formula_parser *p, const struct formula_token *si
 
 	if (o->op == OP_JUMP_IF_TRUE || o->op == OP_JUMP_IF_FALSE || o->op == OP_JUMP_IF_VALUE)
 		return parse_lazy(p, sign->place, o, left);
-	if (comparison(sign->kind) != NULL)
+	if (comparison(sign->kind))
 		return parse_comparisons(p, sign->place, o, left);
 	if (formula_parse_at(p, o->op == OP_POWER ? o->precedence : o->precedence + 1, &right) < 0)
 		return -1;

@@ -96,7 +96,7 @@ static int parse_variable(struct formula_parser *p, const struct formula_token *
 	const struct formula_scope *scope = find_scope(p, name);
 	uint32_t index;
 
-	if (scope != NULL) {
+	if (scope) {
 		formula_emit(p, name->place, OP_LOCAL, scope->slot, 1);
 		*out = scope->shape;
 		return 0;
@@ -183,7 +183,7 @@ static int parse_name(struct formula_parser *p, struct formula_shape *out)
 	if (p->now.kind != TOKEN_LPAREN)
 		return parse_variable(p, &name, out) < 0 ? -1 : parse_postfix(p, out);
 	uint32_t ignored;
-	if (find_variable(p, &name, &ignored) || find_scope(p, &name) != NULL)
+	if (find_variable(p, &name, &ignored) || find_scope(p, &name))
 		return formula_wrong(p->err, name.place, "%.*s is a trigger or variable here, not a function",
 			formula_lex_shown(&name), name.text);
 	return formula_call(p, &name, NULL, out) < 0 ? -1 : parse_postfix(p, out);
@@ -344,7 +344,7 @@ static int parse_let(struct formula_parser *p)
 	if (formula_parse_expect(p, TOKEN_NAME) < 0)
 		return -1;
 	int shown = formula_lex_shown(&name);
-	if (find_scope(p, &name) != NULL || find_variable(p, &name, &slot))
+	if (find_scope(p, &name) || find_variable(p, &name, &slot))
 		return formula_wrong(p->err, name.place, "%.*s exists already: choose another name", shown, name.text);
 	if (formula_call_exists(name.text, name.len))
 		return formula_wrong(p->err, name.place, "%.*s is a function: choose another name", shown, name.text);

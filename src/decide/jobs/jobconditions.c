@@ -28,7 +28,7 @@ static const struct statusparts_words words = {
 
 static void record_metrics(const struct job_outcome *o, struct scaledobject_status *status)
 {
-	if (o->metric_names == NULL)
+	if (!o->metric_names)
 		return;
 	statusparts_free_names(&status->external_metric_names, &status->external_metric_count);
 	for (size_t i = 0; i < o->metric_count; i++)
@@ -42,7 +42,7 @@ void jobconditions_after_reconcile(const struct scaledjob *sj, const struct job_
 {
 	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
 
-	if (sj->spec_err == NULL)
+	if (!sj->spec_err)
 		statusparts_triggers(sj->spec.triggers, sj->spec.trigger_count, status);
 	record_metrics(o, status);
 	statusparts_first_sight(&p, READY, CONDITION_UNKNOWN);
@@ -64,7 +64,7 @@ static bool trigger_active(const void *arg, const char *metric)
 		const struct jobs_trigger *t = &facts->triggers[i];
 
 		if (strcmp(t->metric_name, metric) == 0)
-			return t->err == NULL && t->active;
+			return !t->err && t->active;
 	}
 	return false;
 }
@@ -90,7 +90,7 @@ void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_fact
 	int64_t now_unix_ms, struct scaledobject_status *status)
 {
 	const struct statusparts p = { &words, status, now_unix_ms, sj->meta.generation };
-	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason != NULL;
+	bool ours = !statusparts_is_refused(&p), sets_active = ours && d->active_reason;
 
 	if (d->rule == JOBS_RULE_PAUSED)
 		return;
@@ -98,7 +98,7 @@ void jobconditions_after_tick(const struct scaledjob *sj, const struct jobs_fact
 		d->last_active_unix_ms);
 	if (facts->trigger_count > 0)
 		statusparts_activity(trigger_active, facts, status);
-	if (ours && d->ready_reason != NULL)
+	if (ours && d->ready_reason)
 		say_ready(&p, facts, d);
 	if (sets_active)
 		statusparts_say(&p, ACTIVE, d->active_status, d->active_reason, d->active_message);

@@ -8,7 +8,7 @@ static bool has_text(const json_t *object, const char *field, const char *text)
 {
 	const char *value = json_string_value(json_object_get(object, field));
 
-	return value != NULL && strcmp(value, text) == 0;
+	return value && strcmp(value, text) == 0;
 }
 
 static bool is_true(const json_t *list, const char *type)

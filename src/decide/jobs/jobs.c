@@ -21,15 +21,15 @@ static bool read_percentage(const char *text, double *out)
 {
 	char *end;
 
-	if (text == NULL || *text == '\0' || isspace((unsigned char)*text))
+	if (!text || !*text || isspace((unsigned char)*text))
 		return false;
 	*out = strtod(text, &end);
-	return *end == '\0' && isfinite(*out);
+	return !*end && isfinite(*out);
 }
 
 static bool is_word(const char *text, const char *word)
 {
-	return text != NULL && strcmp(text, word) == 0;
+	return text && strcmp(text, word) == 0;
 }
 
 enum jobs_strategy jobs_strategy(const struct scaledjob_spec *spec)
@@ -136,7 +136,7 @@ struct jobs_share jobs_share_at(const struct jobs_facts *facts, size_t position)
 	size_t i;
 
 	for (i = position; i < facts->trigger_count && facts->triggers[i].index == first->index; i++) {
-		share.failing = share.failing || facts->triggers[i].err != NULL;
+		share.failing = share.failing || facts->triggers[i].err;
 		targets += not_negative(facts->triggers[i].target);
 	}
 	share.target = targets / (double)(i - position);
@@ -241,13 +241,13 @@ static void say_active(struct jobs_decision *d, enum condition_status status, co
 
 bool jobs_is_trouble(const struct err *err)
 {
-	return err != NULL && err->kind != ERR_WAITING;
+	return err && err->kind != ERR_WAITING;
 }
 
 static const struct jobs_trigger *first_failing(const struct jobs_facts *facts)
 {
 	for (size_t i = 0; i < facts->trigger_count; i++)
-		if (facts->triggers[i].err != NULL)
+		if (facts->triggers[i].err)
 			return &facts->triggers[i];
 	return NULL;
 }
@@ -265,7 +265,7 @@ static void judge_ready(const struct jobs_facts *facts, struct jobs_decision *d)
 	else if (pods_trouble(facts))
 		say_ready(d, CONDITION_FALSE, "ErrorGettingPods",
 			"Error getting the Pods of the Jobs, which scalingStrategy.strategy needs");
-	else if (facts->create_trouble != NULL && d->active)
+	else if (facts->create_trouble && d->active)
 		say_ready(d, CONDITION_FALSE, "KEDAJobCreateFailed", "Failed to create Jobs");
 	else if (facts->trigger_count == 0)
 		return;
@@ -282,7 +282,7 @@ static void judge_ready(const struct jobs_facts *facts, struct jobs_decision *d)
 
 static void judge_active(const struct jobs_facts *facts, struct jobs_decision *d)
 {
-	if (facts->jobs_err != NULL)
+	if (facts->jobs_err)
 		return;
 	if (d->active)
 		say_active(d, CONDITION_TRUE, "ScalerActive", "Scaling is performed because triggers are active");
@@ -296,7 +296,7 @@ static void judge_active(const struct jobs_facts *facts, struct jobs_decision *d
 /* A trigger that is active and known. */
 static bool by_triggers(const struct jobs_facts *facts, const struct jobs_decision *d)
 {
-	return d->trigger >= 0 && facts->triggers[d->trigger].err == NULL;
+	return d->trigger >= 0 && !facts->triggers[d->trigger].err;
 }
 
 static struct jobs_decision observe(const struct jobs_facts *facts)
@@ -312,10 +312,9 @@ static struct jobs_decision observe(const struct jobs_facts *facts)
 		i = share.next;
 	}
 	d.active = d.trigger >= 0 || min_of(facts) > 0;
-	if (d.trigger < 0 && failing != NULL)
+	if (d.trigger < 0 && failing)
 		d.trigger = (int)(failing - facts->triggers);
-	d.failing = failing != NULL || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) ||
-		pods_trouble(facts);
+	d.failing = failing || facts->trigger_count == 0 || jobs_is_trouble(facts->jobs_err) || pods_trouble(facts);
 	/* A stamp from the future (another replica's clock) counts as now. */
 	d.last_active_unix_ms = d.active || facts->last_active_unix_ms > facts->now_unix_ms
 		? facts->now_unix_ms
@@ -372,7 +371,7 @@ static void measure(const struct jobs_facts *facts, const struct demand *all, st
 
 static void decide_beyond_min(const struct jobs_facts *facts, struct jobs_decision *d)
 {
-	bool failing = first_failing(facts) != NULL || facts->trigger_count == 0;
+	bool failing = first_failing(facts) || facts->trigger_count == 0;
 	struct demand all = demand_of_all(facts);
 
 	measure(facts, &all, d);
@@ -380,7 +379,7 @@ static void decide_beyond_min(const struct jobs_facts *facts, struct jobs_decisi
 		d->rule = failing ? JOBS_RULE_ERROR_HOLD : JOBS_RULE_INACTIVE;
 	else if (failing && jobs_calculation(facts->spec) == JOBS_CALCULATION_MIN)
 		d->rule = JOBS_RULE_ERROR_HOLD;
-	else if (jobs_needs_pods(facts->spec) && facts->pods_err != NULL)
+	else if (jobs_needs_pods(facts->spec) && facts->pods_err)
 		d->rule = JOBS_RULE_PODS_UNKNOWN;
 	else
 		decide_active(facts, &all, d);
@@ -397,7 +396,7 @@ struct jobs_decision jobs_decide(const struct jobs_facts *facts)
 	d = observe(facts);
 	judge_ready(facts, &d);
 	judge_active(facts, &d);
-	if (facts->jobs_err != NULL) {
+	if (facts->jobs_err) {
 		d.rule = JOBS_RULE_JOBS_UNKNOWN;
 	} else if (running_of(facts) < min_of(facts)) {
 		d.rule = JOBS_RULE_BELOW_MIN;
@@ -417,9 +416,9 @@ struct jobs_cause jobs_first_cause(const struct jobs_facts *facts)
 		return (struct jobs_cause){ .text = facts->jobs_err->msg, .kind = facts->jobs_err->kind };
 	if (pods_trouble(facts))
 		return (struct jobs_cause){ .text = facts->pods_err->msg, .kind = facts->pods_err->kind };
-	if (facts->create_trouble != NULL && observe(facts).active)
+	if (facts->create_trouble && observe(facts).active)
 		return (struct jobs_cause){ .text = facts->create_trouble, .kind = ERR_NONE };
-	if (failing != NULL)
+	if (failing)
 		return (struct jobs_cause){ .name = failing->metric_name,
 			.text = failing->err->msg,
 			.kind = failing->err->kind };

@@ -46,7 +46,7 @@ static void add_failing(struct sentence *s, const struct jobs_share *share)
 {
 	const struct jobs_trigger *t = share->first;
 
-	while (t->err == NULL)
+	while (!t->err)
 		t++;
 	sentence_add(s, "%s (%s)", t->metric_name, t->err->msg);
 }
@@ -174,7 +174,7 @@ static void add_troubles(struct sentence *s, const struct jobs_facts *facts)
 		sentence_add(s, "; failing: ");
 		add_triggers(s, facts, PICK_FAILING);
 	}
-	if (facts->create_trouble != NULL)
+	if (facts->create_trouble)
 		sentence_add(s, "; the last Job could not be created: %s", facts->create_trouble);
 }
 
@@ -209,7 +209,7 @@ static void explain_hold(struct sentence *s, const struct jobs_facts *facts, con
 	sentence_add(s, "creates no Job: ");
 	if (facts->trigger_count == 0) {
 		sentence_add(s, "no trigger could be asked");
-	} else if (facts->triggers[d->trigger].err == NULL) {
+	} else if (!facts->triggers[d->trigger].err) {
 		sentence_add(s, "without all triggers their min is not known (");
 		add_triggers(s, facts, PICK_ACTIVE);
 		sentence_add(s, ")");
@@ -270,9 +270,9 @@ bool jobs_failure(const struct jobs_facts *facts, char *out, size_t size)
 	struct jobs_cause cause = jobs_first_cause(facts);
 	struct sentence s = sentence_in(out, size);
 
-	if (cause.text == NULL)
+	if (!cause.text)
 		return false;
-	if (cause.name != NULL)
+	if (cause.name)
 		sentence_add(&s, "%s: ", cause.name);
 	sentence_add(&s, "%s", cause.text);
 	return true;

@@ -19,8 +19,8 @@ static uint64_t mark_trigger(uint64_t mark, const struct jobs_trigger *t)
 	mark = mark_pair(mark, t->index, t->active);
 	mark = mark_text(mark, t->metric_name);
 	/* What is not good may be anything. */
-	mark = mark_number(mark, t->err == NULL ? t->queue : 0);
-	mark = mark_number(mark, t->err == NULL ? t->target : 0);
+	mark = mark_number(mark, !t->err ? t->queue : 0);
+	mark = mark_number(mark, !t->err ? t->target : 0);
 	return mark_err(mark, t->err);
 }
 
@@ -55,7 +55,7 @@ static uint64_t mark_words(uint64_t mark, const char *text)
 {
 	bool quoted = false;
 
-	for (; *text != '\0'; text++) {
+	for (; *text; text++) {
 		if (*text == '"')
 			quoted = !quoted;
 		else if (!quoted && !isdigit((unsigned char)*text))
@@ -69,7 +69,7 @@ uint64_t jobs_failure_mark(const struct jobs_facts *facts)
 	struct jobs_cause cause = jobs_first_cause(facts);
 	uint64_t mark;
 
-	if (cause.text == NULL)
+	if (!cause.text)
 		return 0;
 	mark = mark_text(mark_word(0, (uint64_t)cause.kind), cause.name);
 	if (cause.kind == ERR_NONE)

@@ -61,14 +61,14 @@ static json_t *object_at(json_t *parent, const char *key)
 {
 	json_t *value = json_object_get(parent, key);
 
-	if (parent != NULL && (value == NULL || json_is_null(value)))
+	if (parent && (!value || json_is_null(value)))
 		json_object_set_new(parent, key, value = json_object());
 	return json_is_object(value) ? value : NULL;
 }
 
 static bool is_unset(const json_t *value)
 {
-	return value == NULL || json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0);
+	return !value || json_is_null(value) || (json_is_string(value) && json_string_length(value) == 0);
 }
 
 static void dress_pods(json_t *spec, const char *name)
@@ -87,15 +87,15 @@ static void dress_pods(json_t *spec, const char *name)
 static json_t *make_spec(const struct scaledjob *sj, struct err *err)
 {
 	const char *text = sj->spec.template_text;
-	json_t *spec = text != NULL ? json_parse(text, strlen(text), err) : NULL;
+	json_t *spec = text ? json_parse(text, strlen(text), err) : NULL;
 
-	if (spec != NULL)
+	if (spec)
 		dress_pods(spec, sj->meta.name);
-	else if (text == NULL)
+	else if (!text)
 		err_set(err, ERR_INVALID, "%s",
-			sj->spec_err != NULL ? sj->spec_err->msg
-					     : "spec.jobTargetRef: missing: say what each Job looks like, as the spec "
-					       "of a batch/v1 Job does");
+			sj->spec_err ? sj->spec_err->msg
+				     : "spec.jobTargetRef: missing: say what each Job looks like, as the spec "
+				       "of a batch/v1 Job does");
 	return spec;
 }
 
@@ -103,7 +103,7 @@ json_t *jobspec_make(const struct scaledjob *sj, const char *version, struct err
 {
 	json_t *spec = make_spec(sj, err);
 
-	if (spec == NULL)
+	if (!spec)
 		return NULL;
 	return json_pack("{s:s, s:s, s:o, s:o}", "apiVersion", "batch/v1", "kind", "Job", "metadata",
 		make_metadata(sj, version), "spec", spec);
@@ -134,15 +134,15 @@ static bool is_outdated(const struct scaledjob *sj, const struct job *job)
 {
 	const char *now = sj->spec.template_print;
 
-	if (*now == '\0') /* not known what a Job should be */
+	if (!*now) /* not known what a Job should be */
 		return false;
-	return *job->template_print != '\0' ? strcmp(job->template_print, now) != 0
-					    : job->for_generation != sj->meta.generation;
+	return *job->template_print ? strcmp(job->template_print, now) != 0
+				    : job->for_generation != sj->meta.generation;
 }
 
 static bool is_rolled_out(const struct scaledjob *sj)
 {
-	return sj->spec.rollout_strategy == NULL || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
+	return !sj->spec.rollout_strategy || strcmp(sj->spec.rollout_strategy, ROLLOUT_GRADUAL) != 0;
 }
 
 struct finished {

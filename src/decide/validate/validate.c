@@ -16,9 +16,9 @@
 
 static bool is_kind(const char *kind)
 {
-	if (*kind == '\0' || strlen(kind) > NAME_MAX_LABEL)
+	if (!*kind || strlen(kind) > NAME_MAX_LABEL)
 		return false;
-	for (; *kind != '\0'; kind++)
+	for (; *kind; kind++)
 		if (!isalnum((unsigned char)*kind))
 			return false;
 	return true;
@@ -29,7 +29,7 @@ static int validate_target(const struct scaledobject *so, struct err *err)
 	const struct scaledobject_spec *s = &so->spec;
 	char group[GROUP_VERSION_SIZE], version[GROUP_VERSION_SIZE];
 
-	if (s->target_name == NULL || *s->target_name == '\0')
+	if (!s->target_name || !*s->target_name)
 		return err_set(err, ERR_INVALID, "spec.scaleTargetRef.name: missing: name the workload to scale");
 	if (!validate_is_subdomain(s->target_name))
 		return err_set(err, ERR_INVALID,
@@ -142,9 +142,9 @@ static int validate_hpa_name_letters(const struct scaledobject *so, struct err *
 
 static int validate_decoded(const struct scaledobject *so, struct err *err)
 {
-	if (so->spec_err == NULL)
+	if (!so->spec_err)
 		return 0;
-	if (err != NULL)
+	if (err)
 		*err = *so->spec_err;
 	return -1;
 }
@@ -200,7 +200,7 @@ int validate_scaledobject(const struct scaledobject *so, const char **reason, st
 {
 	size_t i = first_failing(so, err);
 
-	if (reason != NULL)
+	if (reason)
 		*reason = i < MEM_COUNT(checks) ? checks[i].reason : NULL;
 	return i < MEM_COUNT(checks) ? -1 : 0;
 }
@@ -223,13 +223,12 @@ int validate_for_reconcile(const struct scaledobject *so, struct err *err)
 
 	if (i == MEM_COUNT(checks))
 		return 0;
-	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
+	return checks[i].step ? err_wrap(err, "%s", checks[i].step) : -1;
 }
 
 static bool is_cron_by_value(const struct trigger *t)
 {
-	return t->type != NULL && strcmp(t->type, "cron") == 0 && t->metric_type != NULL &&
-		strcmp(t->metric_type, "Value") == 0;
+	return t->type && strcmp(t->type, "cron") == 0 && t->metric_type && strcmp(t->metric_type, "Value") == 0;
 }
 
 size_t validate_warnings(const struct scaledobject *so, const char *out[VALIDATE_WARNINGS_MAX])

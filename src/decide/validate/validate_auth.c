@@ -8,12 +8,12 @@
 
 static bool given(const char *text)
 {
-	return text != NULL && *text != '\0';
+	return text && *text;
 }
 
 static bool is_written_empty(const char *text)
 {
-	return text != NULL && *text == '\0';
+	return text && !*text;
 }
 
 static int check_azure(const struct triggerauth_identity *id, struct err *err)
@@ -45,7 +45,7 @@ static int check_identity(const struct triggerauth *t, struct err *err)
 {
 	const struct triggerauth_identity *id = t->identity;
 
-	if (id == NULL || id->provider == NULL)
+	if (!id || !id->provider)
 		return 0;
 	if (strcmp(id->provider, "azure-workload") == 0)
 		return check_azure(id, err);
@@ -57,16 +57,16 @@ static bool is_url(const char *text)
 {
 	size_t scheme = strncasecmp(text, "https://", 8) == 0 ? 8 : strncasecmp(text, "http://", 7) == 0 ? 7 : 0;
 
-	return scheme > 0 && strcspn(text + scheme, "/?#") > 0 && strpbrk(text, " \t\r\n") == NULL;
+	return scheme > 0 && strcspn(text + scheme, "/?#") > 0 && !strpbrk(text, " \t\r\n");
 }
 
 static int check_oauth2(const struct triggerauth *t, struct err *err)
 {
 	const struct triggerauth_oauth2 *o = t->oauth2;
 
-	if (o == NULL)
+	if (!o)
 		return 0;
-	if (o->type != NULL && strcmp(o->type, "clientCredentials") != 0)
+	if (o->type && strcmp(o->type, "clientCredentials") != 0)
 		return err_set(err, ERR_INVALID, "spec.oauth2.type: must be 'clientCredentials', got '%s'", o->type);
 	if (!given(o->client_id))
 		return err_set(err, ERR_INVALID,
@@ -82,9 +82,9 @@ static int check_oauth2(const struct triggerauth *t, struct err *err)
 
 static int check_decoded(const struct triggerauth *t, struct err *err)
 {
-	if (t->spec_err == NULL)
+	if (!t->spec_err)
 		return 0;
-	if (err != NULL)
+	if (err)
 		*err = *t->spec_err;
 	return -1;
 }
@@ -101,12 +101,12 @@ int validate_triggerauth(const struct triggerauth *t, const char **reason, struc
 	};
 
 	for (size_t i = 0; i < MEM_COUNT(checks); i++) {
-		if (reason != NULL)
+		if (reason)
 			*reason = checks[i].reason;
 		if (checks[i].check(t, err) < 0)
 			return -1;
 	}
-	if (reason != NULL)
+	if (reason)
 		*reason = NULL;
 	return 0;
 }
@@ -115,7 +115,7 @@ const char *validate_triggerauth_warning(const struct triggerauth *t)
 {
 	const struct triggerauth_vault *v = t->vault;
 
-	if (v == NULL || *t->meta.namespace_ == '\0' || given(v->kubernetes ? v->service_account_name : v->token))
+	if (!v || !*t->meta.namespace_ || given(v->kubernetes ? v->service_account_name : v->token))
 		return NULL;
 	return v->kubernetes ? "spec.hashiCorpVault.credential: without serviceAccountName kscaled logs in as itself, "
 			       "which needs the "

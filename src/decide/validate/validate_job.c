@@ -14,16 +14,16 @@
 
 static int validate_decoded(const struct scaledjob *sj, struct err *err)
 {
-	if (sj->spec_err == NULL)
+	if (!sj->spec_err)
 		return 0;
-	if (err != NULL)
+	if (err)
 		*err = *sj->spec_err;
 	return -1;
 }
 
 static int validate_present(const struct scaledjob *sj, struct err *err)
 {
-	if (sj->spec.template_text != NULL)
+	if (sj->spec.template_text)
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"spec.jobTargetRef: missing: say what each Job looks like, as the spec of a batch/v1 Job does");
@@ -36,14 +36,14 @@ static int validate_present(const struct scaledjob *sj, struct err *err)
 static int validate_template(const struct scaledjob *sj, struct err *err)
 {
 	const char *text = sj->spec.template_text;
-	json_t *spec = text != NULL ? json_parse(text, strlen(text), err) : NULL;
+	json_t *spec = text ? json_parse(text, strlen(text), err) : NULL;
 	const json_t *template = json_object_get(spec, "template");
-	int rc = text != NULL && spec == NULL ? -1 : 0;
+	int rc = text && !spec ? -1 : 0;
 
-	if (spec != NULL && (template == NULL || json_is_null(template)))
+	if (spec && (!template || json_is_null(template)))
 		rc = err_set(err, ERR_INVALID,
 			"spec.jobTargetRef.template: missing: a Job needs the template of its Pods");
-	else if (spec != NULL && !json_is_object(template))
+	else if (spec && !json_is_object(template))
 		rc = err_set(err, ERR_INVALID,
 			"spec.jobTargetRef.template: must be an object: the template of the Job's Pods");
 	json_decref(spec);
@@ -75,7 +75,7 @@ static int validate_metric_types(const struct scaledjob *sj, struct err *err)
 			? NULL
 			: sj->spec.triggers[i].metric_type;
 
-		if (type != NULL && *type != '\0')
+		if (type && *type)
 			return err_set(err, ERR_INVALID,
 				"spec.triggers[%zu].metricType: \"%s\": remove it: a ScaledJob always compares what is "
 				"to be done with the work for one Job (AverageValue)",
@@ -166,7 +166,7 @@ int validate_scaledjob(const struct scaledjob *sj, const char **reason, struct e
 {
 	size_t i = first_failing(sj, true, err);
 
-	if (reason != NULL)
+	if (reason)
 		*reason = i < MEM_COUNT(checks) ? checks[i].reason : NULL;
 	return i < MEM_COUNT(checks) ? -1 : 0;
 }
@@ -189,14 +189,14 @@ int validate_scaledjob_for_reconcile(const struct scaledjob *sj, struct err *err
 
 	if (i == MEM_COUNT(checks))
 		return 0;
-	return checks[i].step != NULL ? err_wrap(err, "%s", checks[i].step) : -1;
+	return checks[i].step ? err_wrap(err, "%s", checks[i].step) : -1;
 }
 
 /* ---- What is allowed, but not what it seems ---- */
 
 static bool says_custom(const struct scaledjob *sj)
 {
-	return sj->spec.strategy != NULL && strcmp(sj->spec.strategy, "custom") == 0;
+	return sj->spec.strategy && strcmp(sj->spec.strategy, "custom") == 0;
 }
 
 static bool has_metric_type(const struct scaledjob *sj)
@@ -226,8 +226,7 @@ static bool min_above_max(const struct scaledjob *sj)
 
 static bool has_idle_custom(const struct scaledjob *sj)
 {
-	return !says_custom(sj) &&
-		(sj->spec.queue_length_deduction != INT32_UNSET || sj->spec.running_job_percentage != NULL);
+	return !says_custom(sj) && (sj->spec.queue_length_deduction != INT32_UNSET || sj->spec.running_job_percentage);
 }
 
 static bool has_broken_custom(const struct scaledjob *sj)
@@ -246,7 +245,7 @@ static bool has_idle_conditions(const struct scaledjob *sj)
  */
 static bool is_unknown(const char *word, const char *const *known)
 {
-	return word != NULL && !text_is_one_of(word, known);
+	return word && !text_is_one_of(word, known);
 }
 
 static bool has_unknown_strategy(const struct scaledjob *sj)
@@ -341,7 +340,7 @@ size_t validate_job_warnings(const struct scaledjob *sj, const char *out[VALIDAT
 		if (surprises[i].holds(sj))
 			out[count++] = surprises[i].text;
 	for (size_t i = 0; i < IDLE_ANNOTATIONS; i++)
-		if (strmap_get(&sj->meta.annotations, idle_annotations[i].annotation) != NULL)
+		if (strmap_get(&sj->meta.annotations, idle_annotations[i].annotation))
 			out[count++] = idle_annotations[i].text;
 	return count;
 }

@@ -13,7 +13,7 @@
 
 static bool given(const char *text)
 {
-	return text != NULL && *text != '\0';
+	return text && *text;
 }
 
 /* ---- Fallback ---- */
@@ -32,7 +32,7 @@ int validate_fallback(const struct scaledobject *so, struct err *err)
 		"currentReplicasIfLower", "scalingModifiers", NULL };
 	const struct fallback *f = so->spec.fallback;
 
-	if (f == NULL)
+	if (!f)
 		return 0;
 	if (f->failure_threshold < 0)
 		return err_set(err, ERR_INVALID, "spec.fallback.failureThreshold: %d is too small: at least 0",
@@ -45,7 +45,7 @@ int validate_fallback(const struct scaledobject *so, struct err *err)
 			"spec.fallback.behavior: \"%s\" is unknown: static, currentReplicas, currentReplicasIfHigher, "
 			"currentReplicasIfLower or scalingModifiers",
 			f->behavior);
-	if (so->spec.modifiers == NULL && !has_external_trigger(&so->spec))
+	if (!so->spec.modifiers && !has_external_trigger(&so->spec))
 		return err_set(err, ERR_INVALID,
 			"spec.fallback: it has no effect on cpu and memory, which the HPA controller reads by itself: "
 			"add another trigger or remove it");
@@ -90,7 +90,7 @@ static int check_formula(const struct scaledobject_spec *s, struct err *err)
 		if (!validate_is_resource_type(s->triggers[i].type))
 			names[count++] = s->triggers[i].name ? s->triggers[i].name : "";
 	formula = formula_compile(s->modifiers->formula, names, count, err);
-	if (formula == NULL)
+	if (!formula)
 		return err_wrap(err, MODIFIERS ".formula");
 	formula_free(formula);
 	return 0;
@@ -100,7 +100,7 @@ int validate_modifiers(const struct scaledobject *so, struct err *err)
 {
 	const struct scaling_modifiers *m = so->spec.modifiers;
 
-	if (m == NULL)
+	if (!m)
 		return 0;
 	if (!given(m->formula))
 		return err_set(err, ERR_INVALID,
@@ -114,10 +114,9 @@ int validate_modifiers_fallback(const struct scaledobject *so, struct err *err)
 {
 	const struct scaledobject_spec *s = &so->spec;
 
-	if (s->fallback == NULL || !given(s->fallback->behavior) ||
-		strcmp(s->fallback->behavior, "scalingModifiers") != 0)
+	if (!s->fallback || !given(s->fallback->behavior) || strcmp(s->fallback->behavior, "scalingModifiers") != 0)
 		return 0;
-	if (s->modifiers != NULL && given(s->modifiers->formula))
+	if (s->modifiers && given(s->modifiers->formula))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"spec.fallback.behavior: scalingModifiers needs a formula: set " MODIFIERS

@@ -33,5 +33,5 @@ bool validate_is_resource_type(const char *type)
 {
 	static const char *const resources[] = { "cpu", "memory", NULL };
 
-	return type != NULL && text_is_one_of(type, resources);
+	return type && text_is_one_of(type, resources);
 }

@@ -16,14 +16,14 @@
 
 static int refuse(const char **reason, const char *word)
 {
-	if (reason != NULL)
+	if (reason)
 		*reason = word;
 	return -1;
 }
 
 static int pass(const char **reason)
 {
-	if (reason != NULL)
+	if (reason)
 		*reason = NULL;
 	return 0;
 }
@@ -49,7 +49,7 @@ static bool same_target(const struct scaledobject_spec *a, const struct scaledob
 	char type_a[TYPE_SIZE], type_b[TYPE_SIZE];
 
 	/* The name first: this is asked about every pair of objects in a namespace. */
-	return a->target_name != NULL && b->target_name != NULL && strcmp(a->target_name, b->target_name) == 0 &&
+	return a->target_name && b->target_name && strcmp(a->target_name, b->target_name) == 0 &&
 		strcmp(target_type(a, type_a), target_type(b, type_b)) == 0;
 }
 
@@ -78,7 +78,7 @@ int validate_beside(const struct scaledobject *so, const struct scaledobject *ot
 		return refuse(reason, "other-scaled-object");
 	}
 	/* Two defaults differ as the objects' names do. */
-	if ((so->spec.hpa_name != NULL || other->spec.hpa_name != NULL) && same_hpa(so, other)) {
+	if ((so->spec.hpa_name || other->spec.hpa_name) && same_hpa(so, other)) {
 		err_set(err, ERR_INVALID,
 			"spec.advanced.horizontalPodAutoscalerConfig.name: the HPA '%s' is already managed by the "
 			"ScaledObject '%s'",
@@ -130,7 +130,7 @@ static int check_hpa(const struct hpa *hpa, const struct scaledobject *so, const
 			so->spec.target_name, target_type(&so->spec, type), name);
 		return refuse(reason, "other-hpa");
 	}
-	if (so->spec.hpa_name != NULL && strcmp(so->spec.hpa_name, name) == 0)
+	if (so->spec.hpa_name && strcmp(so->spec.hpa_name, name) == 0)
 		return 0;
 	err_set(err, ERR_INVALID,
 		"spec.advanced.horizontalPodAutoscalerConfig.name: the existing hpa '%s' for workload '%s' of type "
@@ -186,7 +186,7 @@ static int check_requests(const struct trigger *t, size_t index, const json_t *p
 	struct err *err)
 {
 	const char *only = strmap_get(&t->metadata, "containerName");
-	bool each = only == NULL || *only == '\0';
+	bool each = !only || !*only;
 	const json_t *container;
 	size_t i;
 
@@ -227,7 +227,7 @@ static int check_resource_triggers(const struct scaledobject *so, const struct v
 
 		if (!validate_is_resource_type(t->type))
 			alone = false;
-		else if (facts->limit_ranges != NULL && !has_default(facts->limit_ranges, t->type) &&
+		else if (facts->limit_ranges && !has_default(facts->limit_ranges, t->type) &&
 			check_requests(t, i, pod, reason, err) < 0)
 			return -1;
 	}
@@ -246,7 +246,7 @@ int validate_surroundings(const struct scaledobject *so, const struct validate_f
 	for (size_t i = 0; i < facts->hpa_count; i++)
 		if (check_hpa(facts->hpas[i], so, reason, err) < 0)
 			return -1;
-	if ((facts->target != NULL || facts->target_missing) && validate_needs_target(so) &&
+	if ((facts->target || facts->target_missing) && validate_needs_target(so) &&
 		check_resource_triggers(so, facts, reason, err) < 0)
 		return -1;
 	return pass(reason);

@@ -13,7 +13,7 @@ static int check_metric_type(const struct trigger *t, size_t index, struct err *
 {
 	static const char *const metric_types[] = { "AverageValue", "Value", "Utilization", NULL };
 
-	if (t->metric_type == NULL || *t->metric_type == '\0')
+	if (!t->metric_type || !*t->metric_type)
 		return 0;
 	if (!text_is_one_of(t->metric_type, metric_types))
 		return err_set(err, ERR_INVALID,
@@ -32,9 +32,9 @@ static int check_authentication(const struct trigger *t, size_t index, struct er
 {
 	static const char *const kinds[] = { "", "TriggerAuthentication", "ClusterTriggerAuthentication", NULL };
 
-	if (t->auth_name == NULL)
+	if (!t->auth_name)
 		return 0;
-	if (t->auth_kind != NULL && !text_is_one_of(t->auth_kind, kinds))
+	if (t->auth_kind && !text_is_one_of(t->auth_kind, kinds))
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].authenticationRef.kind: \"%s\" is unknown: TriggerAuthentication or "
 			"ClusterTriggerAuthentication",
@@ -51,7 +51,7 @@ static int check_trigger(const struct trigger *t, size_t index, struct err *err)
 {
 	static const char *const live_only[] = { "cpu", "memory", "cron", NULL };
 
-	if (t->type == NULL || *t->type == '\0')
+	if (!t->type || !*t->type)
 		return err_set(err, ERR_INVALID,
 			"spec.triggers[%zu].type: missing: say what kind of source it is, like redis", index);
 	if (t->use_cached_metrics && text_is_one_of(t->type, live_only))
@@ -77,7 +77,7 @@ static int check_names_unique(const struct trigger *triggers, size_t trigger_cou
 	size_t count = 0;
 
 	for (size_t i = 0; i < trigger_count; i++)
-		if (triggers[i].name != NULL && *triggers[i].name != '\0')
+		if (triggers[i].name && *triggers[i].name)
 			named[count++] = &triggers[i];
 	qsort(named, count, sizeof(named[0]), compare_names);
 	for (size_t i = 1; i < count; i++)

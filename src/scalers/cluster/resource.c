@@ -66,7 +66,7 @@ static int read_target(const struct scaler_params *params, const struct resource
 			"scaler %s info: The 'type' setting is DEPRECATED and is removed in v2.18 - Use 'metricType' "
 			"instead.",
 			params->type);
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(kinds); i++)
 		if (strcmp(wanted, kinds[i].metric_type) == 0)
 			return kinds[i].read(params, f->value, out, err);
 	return err_set(err, ERR_INVALID, "unknown metric type: %s, allowed values are 'Utilization' or 'AverageValue'",

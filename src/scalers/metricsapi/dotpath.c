@@ -29,7 +29,7 @@ static const char *read_part(const char *at, struct dotpath_part *out)
 	for (; *at && *at != '.'; at++) {
 		if (*at == '\\') {
 			out->escaped = true;
-			cut = at[1] == '\0';
+			cut = !at[1];
 			at += !cut;
 		}
 		if (!cut)

@@ -106,7 +106,7 @@ static const struct {
 
 static int read_operator(struct path_reader *r, struct jsonpath_condition *c)
 {
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(operators); i++) {
 		size_t len = strlen(operators[i].text);
 
 		if ((size_t)(r->end - r->at) < len || strncmp(r->at, operators[i].text, len) != 0)
@@ -152,7 +152,7 @@ static int read_right_side(struct path_reader *r, struct jsonpath_condition *c)
 	}
 	errno = 0;
 	c->number = strtod(c->text, &behind);
-	c->is_number = *c->text && !isspace((unsigned char)*c->text) && *behind == '\0';
+	c->is_number = *c->text && !isspace((unsigned char)*c->text) && !*behind;
 	return 0;
 }
 
@@ -219,7 +219,7 @@ static int read_modifier(struct path_reader *r, struct jsonpath_step *step)
 
 	while (r->at + len < r->end && !strchr(".|:", r->at[len]))
 		len++;
-	for (size_t i = 0; i < sizeof(modifiers) / sizeof(modifiers[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(modifiers); i++) {
 		if (strlen(modifiers[i].name) != len - 1 || strncmp(modifiers[i].name, r->at + 1, len - 1) != 0)
 			continue;
 		if (modifiers[i].refused)

@@ -57,8 +57,8 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 		} else if (*pattern == '?') {
 			pattern++;
 			text += character_length(text);
-		} else if (*pattern && pattern[*pattern == '\\' && pattern[1] != '\0'] == *text) {
-			pattern += 1 + (*pattern == '\\' && pattern[1] != '\0');
+		} else if (*pattern && pattern[*pattern == '\\' && pattern[1]] == *text) {
+			pattern += 1 + (*pattern == '\\' && pattern[1]);
 			text++;
 		} else if (star) {
 			pattern = star;
@@ -69,7 +69,7 @@ static bool fits(struct walk *w, const char *pattern, const char *text)
 	}
 	while (*pattern == '*')
 		pattern++;
-	return w->steps > 0 && *pattern == '\0';
+	return w->steps > 0 && !*pattern;
 }
 
 /* ---- Conditions ---- */

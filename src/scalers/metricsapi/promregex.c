@@ -70,7 +70,7 @@ static int read_escape(struct regex_reader *in, bool in_brackets, bool *class)
 		return wrong(in->err,
 			"a backslash may stand before d w s D W S n r t f v and what is no letter or digit");
 	in->at++;
-	for (size_t i = 0; i < sizeof(escapes) / sizeof(escapes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(escapes); i++) {
 		if (escapes[i].letter == letter) {
 			buf_puts(&in->out, in_brackets ? escapes[i].in_brackets : escapes[i].plain);
 			return 0;
@@ -217,7 +217,7 @@ static int refused(int code, struct err *err)
 	};
 	char text[128];
 
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(known); i++)
 		if (known[i].code == code)
 			return wrong(err, known[i].text);
 	pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof(text));

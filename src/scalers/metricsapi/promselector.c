@@ -94,7 +94,7 @@ static const struct {
 static int read_operator(struct selector_reader *r, enum promselector_operator *out)
 {
 	skip_blanks(r);
-	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(operators); i++) {
 		if (strncmp(r->at, operators[i].text, strlen(operators[i].text)) != 0)
 			continue;
 		r->at += strlen(operators[i].text);

@@ -197,7 +197,7 @@ static bool read_number(struct line *l, double *out)
 	if (strpbrk(text, "xX(_") || isspace((unsigned char)text[0]))
 		return false;
 	*out = strtod(text, &behind);
-	return *behind == '\0';
+	return !*behind;
 }
 
 /* An exemplar: ` # {trace_id="x"} 0.5 1700000000`; not looked at. */

@@ -24,7 +24,7 @@ static char *read_label(const char *host)
 {
 	size_t len = strspn(host, "abcdefghijklmnopqrstuvwxyz0123456789-");
 
-	return len > 0 && len <= LABEL_MAX && (host[len] == '.' || host[len] == '\0') ? mem_dupn(host, len) : NULL;
+	return len > 0 && len <= LABEL_MAX && (host[len] == '.' || !host[len]) ? mem_dupn(host, len) : NULL;
 }
 
 static bool is_address(const char *host)

@@ -38,7 +38,7 @@ static enum promreply number(const char *text, double *value, struct err *err)
 	char *end;
 
 	*value = strtod(text, &end);
-	if (!*text || isspace((unsigned char)*text) || *end != '\0')
+	if (!*text || isspace((unsigned char)*text) || *end)
 		return failed(err, "the value is not a number");
 	if (isfinite(*value))
 		return PROMREPLY_VALUE;

@@ -60,7 +60,7 @@ static enum redisserver_mode mode_of(const char *type)
 		enum redisserver_mode mode;
 	} modes[] = { { "redis-cluster", REDISSERVER_CLUSTER }, { "redis-sentinel", REDISSERVER_SENTINEL } };
 
-	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(modes); i++)
 		if (strncmp(type, modes[i].prefix, strlen(modes[i].prefix)) == 0)
 			return modes[i].mode;
 	return REDISSERVER_SINGLE;

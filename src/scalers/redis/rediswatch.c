@@ -153,7 +153,7 @@ static bool is_less(const char *event)
 		"xgroup-createconsumer",
 	};
 
-	for (size_t i = 0; i < sizeof(less) / sizeof(less[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(less); i++)
 		if (strcmp(event, less[i]) == 0)
 			return true;
 	return false;

@@ -30,7 +30,7 @@ static const char *const tls_words[] = {
 	[MYSQLENDPOINT_TLS_PREFERRED] = "preferred",
 	NULL,
 };
-#define TLS_UNSAID (sizeof(tls_words) / sizeof(tls_words[0]))
+#define TLS_UNSAID MEM_COUNT(tls_words)
 
 /* As they are written. Owns its texts. */
 struct mysql_fields {
@@ -210,7 +210,7 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
 	struct mysqldsn dsn = { 0 };
 	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+	for (size_t i = 0; i < MEM_COUNT(parts); i++)
 		if (params_is_unknown(&table, params, parts[i]))
 			return 0;
 	if (!f->string)

@@ -30,7 +30,7 @@ static int bool_of(const char *text, bool *out)
 	static const char *const yes[] = { "1", "true", "TRUE", "True" };
 	static const char *const no[] = { "0", "false", "FALSE", "False" };
 
-	for (size_t i = 0; i < sizeof(yes) / sizeof(yes[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(yes); i++) {
 		if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
 			*out = strcmp(text, yes[i]) == 0;
 			return 0;
@@ -73,7 +73,7 @@ static int unescape(char *text, bool plus_is_space)
 
 static bool is_word(const char *text)
 {
-	return *text && text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")] == '\0';
+	return *text && !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")];
 }
 
 /* ---- Parameters ---- */
@@ -158,7 +158,7 @@ static const char *check_number(struct mysqldsn *dsn, char *value)
 {
 	(void)dsn;
 	value += *value == '-' || *value == '+';
-	return *value && value[strspn(value, "0123456789")] == '\0' ? NULL : "a whole number";
+	return *value && !value[strspn(value, "0123456789")] ? NULL : "a whole number";
 }
 
 static const char *check_nothing(struct mysqldsn *dsn, char *value)
@@ -222,7 +222,7 @@ static const struct parameter {
 
 static bool is_variable(const char *name)
 {
-	return *name && name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@")] == '\0';
+	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@")];
 }
 
 static int take_variable(struct buf *variables, const char *name, char *value, struct err *err)
@@ -243,7 +243,7 @@ static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pai
 	if (!equals)
 		return 0; /* the driver passes over it */
 	*equals = '\0';
-	for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(parameters); i++) {
 		if (strcmp(pair, parameters[i].name) != 0)
 			continue;
 		must = parameters[i].take(dsn, equals + 1);

@@ -71,7 +71,7 @@ static int check_parts(const struct scaler_params *params, const struct postgres
 			"read this object would see the password: "
 			"put it into a Secret and a TriggerAuthentication, or name a variable of the container with "
 			"connectionFromEnv");
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(parts); i++) {
 		if (!parts[i].value)
 			return err_set(err, ERR_INVALID,
 				"no %s given (or give connection in a TriggerAuthentication, or connectionFromEnv)",
@@ -193,7 +193,7 @@ static const char *type_advice(unsigned type)
 		{ 1009, "an array" },
 	};
 
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+	for (size_t i = 0; i < MEM_COUNT(types); i++) {
 		if (types[i].oid == type)
 			return types[i].advice;
 	}
@@ -207,14 +207,14 @@ static bool read_number(const char *text, double *out)
 
 	while (isspace((unsigned char)*text))
 		text++;
-	if (!*text || text[strspn(text, "+-.0123456789eE \t\r\n")] != '\0')
+	if (!*text || text[strspn(text, "+-.0123456789eE \t\r\n")])
 		return false;
 	*out = strtod(text, &end);
 	if (end == text)
 		return false;
 	while (isspace((unsigned char)*end))
 		end++;
-	return *end == '\0' && isfinite(*out);
+	return !*end && isfinite(*out);
 }
 
 /* KEDA's rule: one column, of the first row, that is a number. Nothing else is ever 0. */
