@@ -21,7 +21,6 @@ static const struct {
 	{ "custom", CUSTOM },
 	{ "oauth", OAUTH },
 };
-#define MODES MEM_COUNT(modes)
 
 /* What was read. Owns its texts, most of which are secrets. */
 struct httpauth_fields {
@@ -97,22 +96,7 @@ static const struct param_row cloud_rows[] = {
 };
 const struct param_table httpauth_cloud_table = PARAM_TABLE(cloud_rows);
 
-static void fields_done(struct httpauth_fields *f)
-{
-	params_done(&httpauth_table, f);
-	params_done(&httpauth_api_key_table, f);
-	params_done(&httpauth_cloud_table, f);
-}
-
 /* ---- AuthModes ---- */
-
-static unsigned mode_of(const char *word)
-{
-	for (size_t i = 0; i < MODES; i++)
-		if (strcmp(modes[i].word, word) == 0)
-			return modes[i].mode;
-	return 0;
-}
 
 /* The value is not shown: what stands in the authentication may be a secret in the wrong place. */
 static int take_modes(const struct param_list *list, unsigned features, unsigned *out, struct err *err)
@@ -121,14 +105,16 @@ static int take_modes(const struct param_list *list, unsigned features, unsigned
 
 	*out = 0;
 	for (size_t i = 0; i < list->count; i++) {
-		unsigned mode = mode_of(list->items[i]);
+		size_t m = 0;
 
-		if (!mode)
+		while (m < MEM_COUNT(modes) && strcmp(modes[m].word, list->items[i]) != 0)
+			m++;
+		if (m == MEM_COUNT(modes))
 			return err_set(err, ERR_INVALID,
 				"parameter \"authModes\" must be a list of apiKey, basic, tls, bearer, custom, oauth, "
 				"separated by commas: piece %zu is none of them",
 				i + 1);
-		*out |= mode;
+		*out |= modes[m].mode;
 	}
 	who = *out & (BEARER | BASIC | OAUTH);
 	if ((who & (who - 1)) != 0)
@@ -156,15 +142,6 @@ static void join_scopes(char *scopes)
 	}
 	if (to)
 		*to = '\0';
-}
-
-static int check_header(const struct httpauth_fields *f, unsigned wanted, struct err *err)
-{
-	if (f->method == HEADER && wanted & API_KEY && wanted & CUSTOM)
-		return err_set(err, ERR_INVALID,
-			"parameter \"authModes\": apiKey in a header and custom cannot go together; custom alone sends "
-			"any header");
-	return 0;
 }
 
 /* ---- AWS, Google: without authModes ---- */
@@ -204,7 +181,11 @@ static int read_fields(const struct scaler_params *params, unsigned features, st
 		rc = worse(rc, params_read_when(&httpauth_table, params, *wanted, f, err));
 		if (rc >= 0)
 			rc = worse(rc, params_read_when(&httpauth_api_key_table, params, *wanted, f, err));
-		return rc == 0 ? check_header(f, *wanted, err) : rc;
+		if (rc == 0 && f->method == HEADER && *wanted & API_KEY && *wanted & CUSTOM)
+			return err_set(err, ERR_INVALID,
+				"parameter \"authModes\": apiKey in a header and custom cannot go together; custom "
+				"alone sends any header");
+		return rc;
 	}
 	if (rc == 1 && f->modes.count == 0) /* it may be the modes that are unknown */
 		return 1;
@@ -282,7 +263,9 @@ int httpauth_read(const struct scaler_params *params, const char *name, const ch
 	}
 	if (rc < 0)
 		httpauth_done(out);
-	fields_done(&f);
+	params_done(&httpauth_table, &f);
+	params_done(&httpauth_api_key_table, &f);
+	params_done(&httpauth_cloud_table, &f);
 	return rc;
 }
 

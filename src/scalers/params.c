@@ -132,31 +132,22 @@ static const struct param_row *row_named(const struct param_table *t, const char
 	return NULL;
 }
 
-/*
- * Where all other keys are a server's, those are unknown that stand in the metadata though only an
- * authentication may have them.
- */
-static bool belongs_to_others(const struct scaler_params *params, const char *key)
-{
-	bool others = false, misplaced = false;
-	const struct param_table *t;
-
-	for (size_t i = 0; (t = table_at(params, i)) != NULL; i++) {
-		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
-		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
-	}
-	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
-}
-
 static bool is_known(const struct scaler_params *params, const char *key)
 {
 	struct keys keys = { .params = params };
+	bool others = false, misplaced = false;
+	const struct param_table *t;
 	const char *name;
 
 	while ((name = next_key(&keys)) != NULL)
 		if (strcmp(name, key) == 0)
 			return true;
-	return belongs_to_others(params, key);
+	for (size_t i = 0; (t = table_at(params, i)) != NULL; i++) {
+		others |= row_named(t, "*", PARAM_OTHERS, "m") != NULL;
+		misplaced |= row_named(t, key, PARAM_TEXT, "a") != NULL;
+	}
+	/* Where all other keys are a server's, but for one that only an authentication may have. */
+	return others && !(misplaced && !params->auth_open && (!params->auth || !strmap_get(params->auth, key)));
 }
 
 /*
@@ -183,16 +174,6 @@ static const char *mistyped(const struct scaler_params *params, const struct par
 	return found;
 }
 
-static const char *dropped(const struct scaler_params *params, const char *key)
-{
-	const struct param_row *row = row_named(&all_types, key, PARAM_DROPPED, "m");
-	const struct param_table *t;
-
-	for (size_t i = 0; !row && (t = table_at(params, i)) != NULL; i++)
-		row = row_named(t, key, PARAM_DROPPED, "m");
-	return row ? row->why : NULL;
-}
-
 static void put_meant(const struct scaler_params *params, const char *key, struct buf *out)
 {
 	struct keys keys = { .params = params };
@@ -217,14 +198,17 @@ char *params_unknown(const struct scaler_params *params)
 	struct buf out = BUF_INIT(1024);
 
 	for (size_t i = 0; params->tables && i < params->metadata->count; i++) {
-		const char *key = params->metadata->pairs[i].key, *why;
+		const char *key = params->metadata->pairs[i].key;
+		const struct param_row *row = row_named(&all_types, key, PARAM_DROPPED, "m");
+		const struct param_table *t;
 
 		if (is_known(params, key))
 			continue;
-		why = dropped(params, key);
+		for (size_t k = 0; !row && (t = table_at(params, k)) != NULL; k++)
+			row = row_named(t, key, PARAM_DROPPED, "m");
 		buf_printf(&out, "%s\"%s\"", out.len > 0 ? ", " : "", key);
-		if (why)
-			buf_printf(&out, " (%s)", why);
+		if (row)
+			buf_printf(&out, " (%s)", row->why);
 		else
 			put_meant(params, key, &out);
 	}
@@ -250,13 +234,19 @@ static void take(const struct scaler_params *params, const struct strmap *from, 
  * is not there, or is empty, leaves the word to the sources behind it, as in KEDA; when they have
  * nothing either, *absent is the error: never an empty value in silence.
  */
-static int from_env(const struct scaler_params *params, const char *name, struct found_value *out, struct err *absent,
-	struct err *err)
+static int from_place(const struct scaler_params *params, char place, const char *name, struct found_value *out,
+	struct err *absent, struct err *err)
 {
-	MEM_AUTO char *key = mem_printf("%sFromEnv", name);
-	MEM_AUTO char *variable = trimmed(strmap_get(params->metadata, key));
+	MEM_AUTO char *key = NULL, *variable = NULL;
 	const char *why;
 
+	if (place != ENV) {
+		take(params, place == METADATA ? params->metadata : params->auth, name, place, out);
+		out->unknown |= place == AUTH && !out->text && params->auth_open;
+		return 0;
+	}
+	key = mem_printf("%sFromEnv", name);
+	variable = trimmed(strmap_get(params->metadata, key));
 	if (!variable)
 		return 0;
 	take(params, params->env, variable, ENV, out);
@@ -269,16 +259,6 @@ static int from_env(const struct scaler_params *params, const char *name, struct
 			"parameter \"%s\": environment variable %s of the target's container %s", key, variable, why);
 	err_set(absent, ERR_INVALID,
 		"parameter \"%s\": the target's container has no environment variable %s with a value", key, variable);
-	return 0;
-}
-
-static int from_place(const struct scaler_params *params, char place, const char *name, struct found_value *out,
-	struct err *absent, struct err *err)
-{
-	if (place == ENV)
-		return from_env(params, name, out, absent, err);
-	take(params, place == METADATA ? params->metadata : params->auth, name, place, out);
-	out->unknown |= place == AUTH && !out->text && params->auth_open;
 	return 0;
 }
 
@@ -414,17 +394,6 @@ static int read_bool(const struct param_row *row, const struct found_value *f, b
 	return wrong(row, f->place, f->text, "true or false", err);
 }
 
-static int read_switch(const struct param_row *row, const struct found_value *f, enum param_switch *out,
-	struct err *err)
-{
-	bool on;
-
-	if (read_bool(row, f, &on, err))
-		return -1;
-	*out = on ? PARAM_ON : PARAM_OFF;
-	return 0;
-}
-
 static int read_double(const struct param_row *row, const struct found_value *f, double *out, struct err *err)
 {
 	double value = json_number(f->text) ? strtod(f->text, NULL) : HUGE_VAL;
@@ -467,18 +436,6 @@ static int read_choice(const struct param_row *row, const struct found_value *f,
 	wrong(row, f->place, f->text, buf_text(&must), err);
 	buf_done(&must);
 	return -1;
-}
-
-static void read_list(struct found_value *f, struct param_list *out)
-{
-	char *rest = f->text, *piece;
-
-	while ((piece = strsep(&rest, ",")) != NULL) {
-		char *item = trimmed(piece);
-
-		out->items = mem_resize(out->items, out->count + 1, sizeof(*out->items));
-		out->items[out->count++] = item ? item : mem_dup("");
-	}
 }
 
 static int read_map(const struct param_row *row, struct found_value *f, struct strmap *out, struct err *err)
@@ -526,7 +483,9 @@ static int read_target(const struct scaler_params *params, const struct param_ro
 static int store(const struct scaler_params *params, const struct param_row *row, struct found_value *f, void *field,
 	struct err *err)
 {
-	char name[PARAM_NAME_SIZE];
+	char name[PARAM_NAME_SIZE], *rest = f->text, *piece;
+	struct param_list *list = field;
+	bool on;
 
 	if (row->kind == PARAM_TARGET)
 		return read_target(params, row, f, field, err);
@@ -540,10 +499,20 @@ static int store(const struct scaler_params *params, const struct param_row *row
 	case PARAM_INT64: return read_int64(row, f, field, err);
 	case PARAM_DOUBLE: return read_double(row, f, field, err);
 	case PARAM_BOOL: return read_bool(row, f, field, err);
-	case PARAM_SWITCH: return read_switch(row, f, field, err);
+	case PARAM_SWITCH:
+		if (read_bool(row, f, &on, err))
+			return -1;
+		*(enum param_switch *)field = on ? PARAM_ON : PARAM_OFF;
+		return 0;
 	case PARAM_DURATION: return read_duration(row, f, field, err);
 	case PARAM_CHOICE: return read_choice(row, f, field, err);
-	case PARAM_LIST: read_list(f, field); return 0;
+	case PARAM_LIST:
+		while ((piece = strsep(&rest, ",")) != NULL) {
+			list->items = mem_resize(list->items, list->count + 1, sizeof(*list->items));
+			piece = trimmed(piece);
+			list->items[list->count++] = piece ? piece : mem_dup("");
+		}
+		return 0;
 	case PARAM_MAP: return read_map(row, f, field, err);
 	case PARAM_REFUSED: return err_set(err, ERR_INVALID, "parameter \"%s\": %s", first_name(row, name), row->why);
 	default: return 0;
@@ -632,14 +601,6 @@ int params_read(const struct param_table *t, const struct scaler_params *params,
 	return params_read_when(t, params, 0, out, err);
 }
 
-static void list_done(struct param_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		mem_free_secret(list->items[i]);
-	free(list->items);
-	*list = (struct param_list){ 0 };
-}
-
 void params_done(const struct param_table *t, void *out)
 {
 	for (size_t i = 0; i < t->count; i++) {
@@ -649,7 +610,11 @@ void params_done(const struct param_table *t, void *out)
 			mem_free_secret(*(char **)field);
 			*(char **)field = NULL;
 		} else if (t->rows[i].kind == PARAM_LIST) {
-			list_done(field);
+			struct param_list *list = field;
+
+			while (list->count > 0)
+				mem_free_secret(list->items[--list->count]);
+			mem_free_ptr(&list->items);
 		} else if (t->rows[i].kind == PARAM_MAP) {
 			strmap_done_secret(field);
 		}

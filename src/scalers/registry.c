@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trigger types that this version knows: one line each. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -47,18 +48,7 @@ const char *scaler_type_names(void)
 	static char names[512]; /* the same text at each call */
 	size_t len = 0;
 
-	for (size_t i = 0; i < MEM_COUNT(types); i++) {
-		size_t need = strlen(types[i]->name);
-
-		if (len + need + 3 > sizeof(names))
-			break;
-		if (i > 0) {
-			memcpy(names + len, ", ", 2);
-			len += 2;
-		}
-		memcpy(names + len, types[i]->name, need);
-		len += need;
-	}
-	names[len] = '\0';
+	for (size_t i = 0; i < MEM_COUNT(types) && len < sizeof(names); i++)
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", i > 0 ? ", " : "", types[i]->name);
 	return names;
 }

@@ -71,17 +71,12 @@ static struct loop *loop_of(const struct counted_place *p)
 
 enum standing { STANDING_WAIT, STANDING_COUNT, STANDING_FAILED };
 
-/* A refusal stays until somebody changes something. */
-static bool is_lasting(const struct err *err)
-{
-	return err->kind != ERR_TEMPORARY && err->kind != ERR_GONE;
-}
-
 static enum standing standing_of(const struct counted_place *p)
 {
 	const struct err *trouble = p->informer.trouble;
 
-	if (trouble && is_lasting(trouble))
+	/* A refusal stays until somebody changes something. */
+	if (trouble && trouble->kind != ERR_TEMPORARY && trouble->kind != ERR_GONE)
 		return STANDING_FAILED;
 	if (!p->known)
 		return STANDING_WAIT;

@@ -66,15 +66,6 @@ static struct podtable_pod *find(const struct podtable *t, const char *name)
 	return p;
 }
 
-static struct podtable_pod *add(struct podtable *t, const char *name)
-{
-	struct podtable_pod *p = mem_zalloc(sizeof(*p) + strlen(name) + 1);
-
-	memcpy(p->name, name, strlen(name) + 1);
-	HASH_ADD_KEYPTR(hh, t->pods, p->name, strlen(p->name), p);
-	return p;
-}
-
 void podtable_drop(struct podtable *t, const json_t *pod)
 {
 	struct podtable_pod *p = find(t, name_of(pod));
@@ -83,28 +74,25 @@ void podtable_drop(struct podtable *t, const json_t *pod)
 		forget(t, p);
 }
 
-/* The API server leaves out those that have ended; who stands in its place might not. */
-static bool has_ended(const json_t *pod)
-{
-	const char *phase = json_str_or_empty(json_object_get(pod, "status"), "phase");
-
-	return strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0;
-}
-
 void podtable_take(struct podtable *t, const json_t *pod)
 {
 	const char *name = name_of(pod);
+	const char *phase = json_str_or_empty(json_object_get(pod, "status"), "phase");
 	struct podtable_pod *p = find(t, name);
 	struct podtable_node *before;
 
-	if (has_ended(pod)) {
+	/* The API server leaves out those that have ended; who stands in its place might not. */
+	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0) {
 		podtable_drop(t, pod);
 		return;
 	}
 	if (!*name)
 		return;
-	if (!p)
-		p = add(t, name);
+	if (!p) {
+		p = mem_zalloc(sizeof(*p) + strlen(name) + 1);
+		memcpy(p->name, name, strlen(name) + 1);
+		HASH_ADD_KEYPTR(hh, t->pods, p->name, strlen(p->name), p);
+	}
 	p->list = t->list;
 	before = p->node;
 	p->node = node_ref(t, json_str_or_empty(json_object_get(pod, "spec"), "nodeName"));

@@ -26,25 +26,15 @@ static char *lent(const char *text)
 	return (char *)(uintptr_t)(text ? text : "");
 }
 
-static void pack(struct buf *out, const ProtobufCMessage *message)
-{
-	size_t size = protobuf_c_message_get_packed_size(message);
-	unsigned char *bytes = mem_alloc(size + 1);
-
-	protobuf_c_message_pack(message, bytes);
-	buf_reserve(out, size);
-	buf_append(out, bytes, size);
-	mem_wipe(bytes, size); /* values of the target's environment */
-	free(bytes);
-}
-
-/* The ScaledObjectRef, or with a metric the request about it. */
-static void put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata,
+void externalmessages_put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata,
 	const char *metric)
 {
 	ref_message ref;
 	Externalscaler__GetMetricsRequest request;
 	entry_message *entries = mem_array(metadata->count + 1, sizeof(*entries));
+	const ProtobufCMessage *message = metric ? &request.base : &ref.base;
+	unsigned char *bytes;
+	size_t size;
 
 	externalscaler__scaled_object_ref__init(&ref);
 	externalscaler__get_metrics_request__init(&request);
@@ -60,20 +50,15 @@ static void put(struct buf *out, const char *namespace_, const char *name, const
 	}
 	request.scaledobjectref = &ref;
 	request.metricname = lent(metric);
-	pack(out, metric ? &request.base : &ref.base);
+	size = protobuf_c_message_get_packed_size(message);
+	bytes = mem_alloc(size + 1);
+	protobuf_c_message_pack(message, bytes);
+	buf_reserve(out, size);
+	buf_append(out, bytes, size);
+	mem_wipe(bytes, size); /* values of the target's environment */
+	free(bytes);
 	free(ref.scalermetadata);
 	free(entries);
-}
-
-void externalmessages_put_ref(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata)
-{
-	put(out, namespace_, name, metadata, NULL);
-}
-
-void externalmessages_put_request(struct buf *out, const char *namespace_, const char *name,
-	const struct strmap *metadata, const char *metric)
-{
-	put(out, namespace_, name, metadata, metric);
 }
 
 /* ---- What we read ---- */
@@ -157,14 +142,6 @@ static bool is_name(const char *name)
 	return true;
 }
 
-static bool has(const struct description *d, const char *name)
-{
-	for (size_t i = 0; i < d->count; i++)
-		if (strcasecmp(d->metrics[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static int add_metric(struct description *d, const Externalscaler__MetricSpec *spec, struct err *err)
 {
 	MEM_AUTO char *name = shown(spec->metricname);
@@ -175,8 +152,9 @@ static int add_metric(struct description *d, const Externalscaler__MetricSpec *s
 			"metricName \"%s\" cannot be the name of a metric: 1 to %d characters of text, no '/' and no "
 			"'%%'",
 			name, EXTERNALMESSAGES_NAME_MAX);
-	if (has(d, spec->metricname))
-		return err_set(err, ERR_INVALID, "metricName \"%s\" is there twice", name);
+	for (size_t i = 0; i < d->count; i++)
+		if (strcasecmp(d->metrics[i].name, spec->metricname) == 0)
+			return err_set(err, ERR_INVALID, "metricName \"%s\" is there twice", name);
 	if (!isfinite(spec->targetsizefloat))
 		return err_set(err, ERR_INVALID, "metric \"%s\": targetSizeFloat is no number", name);
 	if (spec->targetsizefloat > 0)

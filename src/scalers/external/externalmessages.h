@@ -20,12 +20,11 @@
 #define EXTERNALMESSAGES_NAME_MAX    253
 
 /*
- * A ScaledObjectRef; a GetMetricsRequest about one metric. *out is empty before and large enough;
- * the caller wipes it.
+ * A ScaledObjectRef (metric: NULL), or a GetMetricsRequest about one metric. *out is empty before
+ * and large enough; the caller wipes it.
  */
-void externalmessages_put_ref(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata);
-void externalmessages_put_request(struct buf *out, const char *namespace_, const char *name,
-	const struct strmap *metadata, const char *metric);
+void externalmessages_put(struct buf *out, const char *namespace_, const char *name, const struct strmap *metadata,
+	const char *metric);
 
 /* Each 0, or -1 with ERR_INVALID. */
 int externalmessages_get_active(const void *bytes, size_t len, bool *out, struct err *err);

@@ -48,18 +48,6 @@ static void lose(struct push *p, const struct err *err)
 	loop_timer_set(&p->again, loop_backoff_ms(p->failures++, AGAIN_FIRST_MS, AGAIN_MAX_MS));
 }
 
-/* False: it is too much. */
-static bool count_message(struct push *p)
-{
-	int64_t now_ms = loop_now_ms(p->sources->loop);
-
-	if (now_ms - p->second_ms >= 1000) {
-		p->second_ms = now_ms;
-		p->messages = 0;
-	}
-	return ++p->messages <= MESSAGES_PER_SECOND_MAX;
-}
-
 static void break_off(struct push *p, const struct err *err)
 {
 	grpc_cancel(p->stream);
@@ -82,10 +70,15 @@ static void on_open(void *arg)
 static void on_message(void *arg, const void *bytes, size_t len)
 {
 	struct push *p = arg;
+	int64_t now_ms = loop_now_ms(p->sources->loop);
 	struct err err = { 0 };
 	bool active = false;
 
-	if (!count_message(p)) {
+	if (now_ms - p->second_ms >= 1000) {
+		p->second_ms = now_ms;
+		p->messages = 0;
+	}
+	if (++p->messages > MESSAGES_PER_SECOND_MAX) {
 		p->failures = p->failures ? p->failures : 1;
 		err_set(&err, ERR_INVALID, "StreamIsActive: more than %d messages in a second",
 			MESSAGES_PER_SECOND_MAX);

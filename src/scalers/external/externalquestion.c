@@ -49,13 +49,6 @@ static void source_unref(struct externalquestion_source *s)
 	free(s);
 }
 
-static bool is_variable(const char *key)
-{
-	size_t len = strlen(key), suffix = sizeof(FROM_ENV) - 1;
-
-	return len > suffix && strcmp(key + len - suffix, FROM_ENV) == 0;
-}
-
 static char *trimmed(const char *text)
 {
 	size_t len;
@@ -95,8 +88,9 @@ static int take_metadata(const struct scaler_params *params, struct externalques
 {
 	for (size_t i = 0; i < params->metadata->count; i++) {
 		const struct strmap_pair *pair = &params->metadata->pairs[i];
+		size_t len = strlen(pair->key), suffix = sizeof(FROM_ENV) - 1;
 
-		if (!is_variable(pair->key))
+		if (len <= suffix || strcmp(pair->key + len - suffix, FROM_ENV) != 0)
 			strmap_set(&s->metadata, pair->key, pair->value);
 		else if (take_variable(params, pair, s, err))
 			return -1;
@@ -123,18 +117,6 @@ static int make_endpoint(const struct external_fields *f, const char *namespace_
 		return -1;
 	s->endpoint = grpcendpoint_new(&config, err);
 	return s->endpoint ? 0 : err_wrap(err, "parameter \"scalerAddress\"");
-}
-
-/* 1: some values are unknown, and the source is nothing. */
-static int read_source(const struct scaler_params *params, struct externalquestion_source *s, struct err *err)
-{
-	struct external_fields f = { 0 };
-	int rc = params_read(&externalquestion_table, params, &f, err);
-
-	if (rc == 0)
-		rc = make_endpoint(&f, params->namespace_, s, err);
-	params_done(&externalquestion_table, &f);
-	return rc == 0 ? take_metadata(params, s, err) : rc;
 }
 
 /*
@@ -173,6 +155,7 @@ static struct question *make_question(struct externalquestion_source *s, const c
 int externalquestion_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct externalquestion_source *s = mem_zalloc(sizeof(*s));
+	struct external_fields f = { 0 };
 	int rc;
 
 	s->count = 1;
@@ -180,11 +163,15 @@ int externalquestion_build(const struct scaler_params *params, struct scaler *ou
 	s->namespace_ = mem_dup(params->namespace_ ? params->namespace_ : "");
 	s->object = mem_dup(params->object ? params->object : "");
 	buf_init(&s->reference, MESSAGE_MAX);
-	rc = params_metric_type(params, &out->target_type, err) ? -1 : read_source(params, s, err);
+	rc = params_metric_type(params, &out->target_type, err) ? -1
+								: params_read(&externalquestion_table, params, &f, err);
+	if (rc == 0 && (make_endpoint(&f, params->namespace_, s, err) || take_metadata(params, s, err)))
+		rc = -1;
+	params_done(&externalquestion_table, &f);
 	if (rc == 0) {
 		s->key = key_of(s);
 		s->name = mem_printf("external %s", s->endpoint->base.name);
-		externalmessages_put_ref(&s->reference, s->namespace_, s->object, &s->metadata);
+		externalmessages_put(&s->reference, s->namespace_, s->object, &s->metadata, NULL);
 		out->question = make_question(s, NULL, 0);
 	}
 	out->undescribed = true;
@@ -223,7 +210,7 @@ void externalquestion_put_request(const struct question *question, struct buf *o
 	const struct externalquestion *q = question->data;
 	const struct externalquestion_source *s = q->source;
 
-	externalmessages_put_request(out, s->namespace_, s->object, &s->metadata, q->metric);
+	externalmessages_put(out, s->namespace_, s->object, &s->metadata, q->metric);
 }
 
 void externalquestion_name_error(const struct question *question, struct err *err)

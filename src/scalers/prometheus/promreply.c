@@ -67,16 +67,9 @@ static enum promreply sample(const json_t *pair, double *value, struct err *err)
 
 /* ---- The result ---- */
 
-static const char *first_warning(const json_t *root)
-{
-	const json_t *first = json_array_get(json_object_get(root, "warnings"), 0);
-
-	return json_is_string(first) ? json_string_value(first) : NULL;
-}
-
 static enum promreply empty(const json_t *root, struct err *err)
 {
-	const char *warning = first_warning(root);
+	const char *warning = json_string_value(json_array_get(json_object_get(root, "warnings"), 0));
 	struct buf words = BUF_INIT(4 * WORDS_MAX);
 
 	if (!warning) {
@@ -175,24 +168,18 @@ static enum promreply no_json(const char *content_type, struct err *err)
 	return PROMREPLY_FAILED;
 }
 
-static enum promreply too_large(struct err *err)
-{
-	err_wrap(err, "the query must return one element, and the answer is too large");
-	return PROMREPLY_FAILED;
-}
-
 enum promreply promreply_read(int status, const char *content_type, const char *body, size_t len, double *value,
 	struct err *err)
 {
 	bool bearable = json_is_bearable(body, len, err);
 	json_t *root = bearable ? json_parse(body, len, NULL) : NULL;
-	enum promreply reply;
+	enum promreply reply = PROMREPLY_FAILED;
 
 	*value = 0;
 	if (status < 200 || status > 299 || strcmp(json_str_or_empty(root, "status"), "error") == 0)
 		reply = refused(status, root, err);
 	else if (!bearable)
-		reply = too_large(err);
+		err_wrap(err, "the query must return one element, and the answer is too large");
 	else if (!json_is_object(root))
 		reply = no_json(content_type, err);
 	else

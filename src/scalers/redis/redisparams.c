@@ -53,25 +53,6 @@ static const struct param_row sentinel_rows[] = {
 };
 const struct param_table redisparams_sentinel_table = PARAM_TABLE(sentinel_rows);
 
-static enum redisserver_mode mode_of(const char *type)
-{
-	static const struct {
-		const char *prefix;
-		enum redisserver_mode mode;
-	} modes[] = { { "redis-cluster", REDISSERVER_CLUSTER }, { "redis-sentinel", REDISSERVER_SENTINEL } };
-
-	for (size_t i = 0; i < MEM_COUNT(modes); i++)
-		if (strncmp(type, modes[i].prefix, strlen(modes[i].prefix)) == 0)
-			return modes[i].mode;
-	return REDISSERVER_SINGLE;
-}
-
-static void append(struct param_list *list, char *item /* takes */)
-{
-	list->items = mem_resize(list->items, list->count + 1, sizeof(*list->items));
-	list->items[list->count++] = item;
-}
-
 /*
  * A comma too many does no harm, but in front: KEDA refuses an empty first address, and so do we.
  */
@@ -88,21 +69,22 @@ static void drop_empty(struct param_list *list)
 	list->count = kept;
 }
 
-static char *joined_host_port(const char *host, const char *port)
-{
-	return *host && *port ? hostport_join_text(host, port) : mem_dup("");
-}
-
 /* Pairs of hosts and ports are appended to the addresses, which come first (A.1). */
 static int join_addresses(struct connection *c, struct err *err)
 {
+	struct param_list *all = &c->addresses;
+
 	if (c->hosts.count > 0 && c->ports.count > 0 && c->hosts.count != c->ports.count)
 		return err_set(err, ERR_INVALID,
 			"not enough hosts or ports given. number of hosts should be equal to the number of ports");
-	for (size_t i = 0; i < c->hosts.count && i < c->ports.count; i++)
-		append(&c->addresses, joined_host_port(c->hosts.items[i], c->ports.items[i]));
-	drop_empty(&c->addresses);
-	if (c->addresses.count == 0 || !c->addresses.items[0][0])
+	for (size_t i = 0; i < c->hosts.count && i < c->ports.count; i++) {
+		const char *host = c->hosts.items[i], *port = c->ports.items[i];
+
+		all->items = mem_resize(all->items, all->count + 1, sizeof(*all->items));
+		all->items[all->count++] = *host && *port ? hostport_join_text(host, port) : mem_dup("");
+	}
+	drop_empty(all);
+	if (all->count == 0 || !all->items[0][0])
 		return err_set(err, ERR_INVALID,
 			"no addresses or hosts given. address should be a comma separated list of host:port or set the "
 			"host/port values");
@@ -170,7 +152,9 @@ int redisparams_read(const struct scaler_params *params, struct redisserver *ser
 	struct err *err)
 {
 	struct connection c = { .notify = REDISWATCH_QUIET };
-	enum redisserver_mode mode = mode_of(params->type);
+	enum redisserver_mode mode = strstr(params->type, "cluster") ? REDISSERVER_CLUSTER
+		: strstr(params->type, "sentinel")                   ? REDISSERVER_SENTINEL
+								     : REDISSERVER_SINGLE;
 	int rc = params_read(&redisparams_table, params, &c, err), more = 0;
 
 	if (rc >= 0 && mode == REDISSERVER_SENTINEL)

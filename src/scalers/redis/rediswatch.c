@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "net/redis/redisendpoint.h"
 #include "net/redis/redisreply.h"
 #include "net/redis/redissub.h"
@@ -151,12 +152,10 @@ static bool is_less(const char *event)
 		"xtrim",
 		"xdel",
 		"xgroup-createconsumer",
+		NULL,
 	};
 
-	for (size_t i = 0; i < MEM_COUNT(less); i++)
-		if (strcmp(event, less[i]) == 0)
-			return true;
-	return false;
+	return text_is_one_of(event, less);
 }
 
 /* ---- Subscribing where it is on ---- */
@@ -216,18 +215,6 @@ static void settle(struct watched_key *spot)
 
 /* ---- Asking the server ---- */
 
-static int64_t again_ms(const struct server *s, bool failed)
-{
-	if (failed)
-		return AGAIN_FAILED_MS;
-	if (s->state == ANSWER_UNTOLD)
-		return AGAIN_UNTOLD_MS;
-	for (const struct watched_key *spot = s->spots; spot; spot = spot->next)
-		if (!is_on(s->flags, spot->watch->classes))
-			return AGAIN_OFF_MS;
-	return AGAIN_ON_MS;
-}
-
 /* The reply to CONFIG GET: the name and the value. Servers without the setting send nothing. */
 static void take_setting(struct server *s, const struct redis_reply *reply)
 {
@@ -243,26 +230,14 @@ static void take_setting(struct server *s, const struct redis_reply *reply)
 		snprintf(s->why, sizeof(s->why), "the answer has no such setting");
 }
 
-/*
- * Those that were asked for by name are told on when what there is to say about them is another
- * thing: nobody else would come by for it.
- */
-static void tell_all(struct server *s, bool news)
-{
-	struct watched_key *spot, *next;
-
-	DL_FOREACH_SAFE (s->spots, spot, next) {
-		settle(spot);
-		if (news && !spot->sub && spot->watch->notify == REDISWATCH_AUTO)
-			spot->watch->look(spot->watch->arg);
-	}
-}
-
 static void on_setting(void *arg, const struct redis_reply *reply, const struct err *err)
 {
 	struct server *s = arg;
 	enum answer_state was = s->state;
+	int64_t again_ms = reply ? AGAIN_ON_MS : AGAIN_FAILED_MS;
+	struct watched_key *spot, *next;
 	char flags[sizeof(s->flags)];
+	bool news;
 
 	memcpy(flags, s->flags, sizeof(flags));
 	s->call = NULL;
@@ -272,8 +247,19 @@ static void on_setting(void *arg, const struct redis_reply *reply, const struct 
 	} else if (s->state == ANSWER_NONE) {
 		snprintf(s->why, sizeof(s->why), "%s", err->msg);
 	}
-	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms(s, !reply), AGAIN_UNTOLD_MS * 2));
-	tell_all(s, reply && (was != s->state || strcmp(flags, s->flags) != 0));
+	for (spot = s->spots; reply && spot; spot = spot->next)
+		if (!is_on(s->flags, spot->watch->classes))
+			again_ms = AGAIN_OFF_MS;
+	if (reply && s->state == ANSWER_UNTOLD)
+		again_ms = AGAIN_UNTOLD_MS;
+	loop_timer_set(&s->again, loop_backoff_ms(0, again_ms, AGAIN_UNTOLD_MS * 2));
+	/* Nobody else tells news to those who asked for push by name. */
+	news = reply && (was != s->state || strcmp(flags, s->flags) != 0);
+	DL_FOREACH_SAFE (s->spots, spot, next) {
+		settle(spot);
+		if (news && !spot->sub && spot->watch->notify == REDISWATCH_AUTO)
+			spot->watch->look(spot->watch->arg);
+	}
 }
 
 static void ask_server(struct server *s)
@@ -313,35 +299,19 @@ static struct server *server_get(struct rediswatch_pool *p, struct redisendpoint
 	return s;
 }
 
-static void server_free(struct server *s)
-{
-	HASH_DEL(s->pool->servers, s);
-	redis_cancel(s->call);
-	loop_timer_done(&s->again);
-	redisendpoint_unref(s->endpoint);
-	free(s);
-}
-
-static struct watched_key *spot_new(struct rediswatch *w, struct redisendpoint *e)
-{
-	struct watched_key *spot = mem_zalloc(sizeof(*spot));
-
-	spot->watch = w;
-	spot->endpoint = redisendpoint_ref(e);
-	spot->server = server_get(w->pool, e);
-	DL_APPEND(spot->server->spots, spot);
-	settle(spot);
-	return spot;
-}
-
 static void spot_free(struct watched_key *spot)
 {
 	struct server *s = spot->server;
 
 	redissub_stop(spot->sub);
 	DL_DELETE(s->spots, spot);
-	if (!s->spots)
-		server_free(s);
+	if (!s->spots) {
+		HASH_DEL(s->pool->servers, s);
+		redis_cancel(s->call);
+		loop_timer_done(&s->again);
+		redisendpoint_unref(s->endpoint);
+		free(s);
+	}
 	redisendpoint_unref(spot->endpoint);
 	free(spot);
 }
@@ -373,13 +343,6 @@ static char *say_untold(const struct watched_key *spot)
 		address, spot->server->why, needed);
 }
 
-static char *say_refused(const struct watched_key *spot, const char *why)
-{
-	return mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
-			  "&__keyspace@%d__:*",
-		spot->endpoint->base.name, why, spot->endpoint->database);
-}
-
 /* On, though some kinds of things are not announced. */
 static char *say_partly(const struct watched_key *spot)
 {
@@ -400,7 +363,11 @@ static enum watch_state report_subscribed(const struct watched_key *spot, char *
 
 	switch (redissub_state(spot->sub, &why)) {
 	case REDISSUB_STARTING: return WATCH_STARTING;
-	case REDISSUB_REFUSED: *text = say_refused(spot, why); return WATCH_OFF;
+	case REDISSUB_REFUSED:
+		*text = mem_printf("redis %s does not let this user subscribe (%s); allow it with: ACL SETUSER <user> "
+				   "&__keyspace@%d__:*",
+			spot->endpoint->base.name, why, spot->endpoint->database);
+		return WATCH_OFF;
 	case REDISSUB_FAILING: *text = mem_dup(why); return WATCH_FAILING;
 	case REDISSUB_ON: break;
 	}
@@ -419,14 +386,11 @@ static enum watch_state report_spot(const struct watched_key *spot, char **text)
 
 	if (spot->sub)
 		return report_subscribed(spot, text);
-	if (s->state == ANSWER_NONE && *s->why)
-		*text = mem_dup(s->why);
-	if (s->state == ANSWER_GIVEN)
-		*text = is_on(s->flags, spot->watch->classes) ? NULL : say_off(spot);
-	if (s->state == ANSWER_UNTOLD)
-		*text = say_untold(spot);
-	if (s->state == ANSWER_NONE)
-		return *s->why ? WATCH_FAILING : WATCH_STARTING;
+	switch (s->state) {
+	case ANSWER_NONE: *text = mem_dup(s->why); return *s->why ? WATCH_FAILING : WATCH_STARTING;
+	case ANSWER_GIVEN: *text = is_on(s->flags, spot->watch->classes) ? NULL : say_off(spot); break;
+	case ANSWER_UNTOLD: *text = say_untold(spot); break;
+	}
 	return WATCH_OFF;
 }
 
@@ -473,13 +437,13 @@ struct rediswatch *rediswatch_start(struct rediswatch_pool *p, const struct redi
 	if (config->notify == REDISWATCH_OFF || !p)
 		return NULL;
 	w = mem_zalloc(sizeof(*w));
-	w->pool = p;
-	w->key = mem_dupn(config->key, config->key_len);
-	w->key_len = config->key_len;
-	w->notify = config->notify;
-	w->classes = config->classes;
-	w->look = look;
-	w->arg = arg;
+	*w = (struct rediswatch){ .pool = p,
+		.key = mem_dupn(config->key, config->key_len),
+		.key_len = config->key_len,
+		.notify = config->notify,
+		.classes = config->classes,
+		.look = look,
+		.arg = arg };
 	return w;
 }
 
@@ -515,10 +479,18 @@ void rediswatch_set_endpoints(struct rediswatch *w, struct redisendpoint *const 
 		if (find_spot(w->spots, w->count, endpoints[i]))
 			continue; /* given twice */
 		spot = find_spot(old, old_count, endpoints[i]);
-		w->spots[w->count++] = spot ? spot : spot_new(w, endpoints[i]);
 		for (size_t k = 0; spot && k < old_count; k++)
 			if (old[k] == spot)
 				old[k] = NULL;
+		if (!spot) {
+			spot = mem_zalloc(sizeof(*spot));
+			spot->watch = w;
+			spot->endpoint = redisendpoint_ref(endpoints[i]);
+			spot->server = server_get(w->pool, endpoints[i]);
+			DL_APPEND(spot->server->spots, spot);
+			settle(spot);
+		}
+		w->spots[w->count++] = spot;
 	}
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i])

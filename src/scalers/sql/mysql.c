@@ -163,36 +163,17 @@ static struct mysqlendpoint *make_endpoint(const struct mysql_fields *f, const s
 	return e;
 }
 
-/* A connection string has the last word. */
-static struct mysqlendpoint *read_endpoint(const struct mysql_fields *f, const char *namespace_, struct err *err)
+static struct question *make_question(struct mysql_fields *f, const char *namespace_, struct err *err)
 {
 	struct mysqldsn dsn = { .native_passwords = true };
 	struct mysqlendpoint *endpoint = NULL;
+	struct mysql_question *q;
 
+	/* A connection string has the last word. */
 	if ((f->string ? mysqldsn_parse(f->string, &dsn, err) : read_single(f, &dsn, err)) == 0 &&
 		read_tls(f, &dsn, err) == 0)
 		endpoint = make_endpoint(f, &dsn, namespace_, err);
 	mysqldsn_done(&dsn);
-	return endpoint;
-}
-
-/*
- * With a connection string KEDA takes what follows its last slash, parameters and all; what could
- * be a password there is refused by the parser.
- */
-static char *make_name(const struct mysql_fields *f)
-{
-	const char *slash = f->string ? strrchr(f->string, '/') : NULL;
-	const char *database = f->string ? slash ? slash + 1 : f->string : f->database;
-
-	return params_normalise(mem_printf("mysql-%s", database ? database : ""));
-}
-
-static struct question *make_question(struct mysql_fields *f, const char *namespace_, struct err *err)
-{
-	struct mysqlendpoint *endpoint = read_endpoint(f, namespace_, err);
-	struct mysql_question *q;
-
 	if (!endpoint)
 		return NULL;
 	q = mem_zalloc(sizeof(*q));
@@ -222,6 +203,7 @@ static int judge_address(const struct scaler_params *params, const struct mysql_
 static int mysql_build(const struct scaler_params *params, struct scaler *out, char **metric_name, struct err *err)
 {
 	struct mysql_fields f = { .tls = TLS_UNSAID };
+	const char *name;
 	int rc = params_read(&table, params, &f, err);
 
 	if (rc >= 0 && params_metric_type(params, &out->target_type, err))
@@ -232,8 +214,15 @@ static int mysql_build(const struct scaler_params *params, struct scaler *out, c
 	} else if (rc > 0 && judge_address(params, &f, err)) {
 		rc = -1;
 	}
+	/*
+	 * Of a connection string KEDA takes what follows its last slash, parameters and all; the
+	 * parser has refused what could be a password there.
+	 */
+	name = f.string ? strrchr(f.string, '/') : f.database;
+	if (f.string)
+		name = name ? name + 1 : f.string;
 	if (rc == 0)
-		*metric_name = make_name(&f);
+		*metric_name = params_normalise(mem_printf("mysql-%s", name ? name : ""));
 	out->target = f.target;
 	out->activation = f.activation;
 	params_done(&table, &f);

@@ -71,9 +71,11 @@ static int unescape(char *text, bool plus_is_space)
 	return 0;
 }
 
+#define WORD_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+
 static bool is_word(const char *text)
 {
-	return *text && !text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")];
+	return *text && !text[strspn(text, WORD_CHARACTERS)];
 }
 
 /* ---- Parameters ---- */
@@ -118,34 +120,6 @@ static const char *take_collation(struct mysqldsn *dsn, char *value)
 	return NULL;
 }
 
-static const char *take_native(struct mysqldsn *dsn, char *value)
-{
-	return bool_of(value, &dsn->native_passwords) ? "true or false" : NULL;
-}
-
-static const char *take_clear(struct mysqldsn *dsn, char *value)
-{
-	return bool_of(value, &dsn->clear_passwords) ? "true or false" : NULL;
-}
-
-static const char *take_multi(struct mysqldsn *dsn, char *value)
-{
-	return bool_of(value, &dsn->multi_statements) ? "true or false" : NULL;
-}
-
-static const char *take_fallback(struct mysqldsn *dsn, char *value)
-{
-	return bool_of(value, &dsn->fallback) ? "true or false" : NULL;
-}
-
-static const char *check_bool(struct mysqldsn *dsn, char *value)
-{
-	bool ignored;
-
-	(void)dsn;
-	return bool_of(value, &ignored) ? "true or false" : NULL;
-}
-
 static const char *check_duration(struct mysqldsn *dsn, char *value)
 {
 	int64_t ignored;
@@ -161,97 +135,76 @@ static const char *check_number(struct mysqldsn *dsn, char *value)
 	return *value && !value[strspn(value, "0123456789")] ? NULL : "a whole number";
 }
 
-static const char *check_nothing(struct mysqldsn *dsn, char *value)
-{
-	(void)dsn;
-	(void)value;
-	return NULL;
-}
-
-static const char *refuse_key(struct mysqldsn *dsn, char *value)
-{
-	(void)dsn;
-	(void)value;
-	return "left out: it names a key that only the Go program which registers it has";
-}
-
-static const char *refuse_strict(struct mysqldsn *dsn, char *value)
-{
-	(void)dsn;
-	(void)value;
-	return "left out: the driver has not had it since 2017";
-}
-
 static const struct parameter {
 	const char *name;
 	const char *(*take)(struct mysqldsn *dsn, char *value);
+	size_t flag;      /* without take: where its true or false is kept; 0: nowhere */
+	const char *must; /* whatever it is, it must not be there */
+	bool free_text;   /* not even looked at */
 } parameters[] = {
-	{ "tls", take_tls },
-	{ "charset", take_charset },
-	{ "collation", take_collation },
-	{ "allowNativePasswords", take_native },
-	{ "allowCleartextPasswords", take_clear },
-	{ "multiStatements", take_multi },
-	{ "allowFallbackToPlaintext", take_fallback },
+	{ .name = "tls", .take = take_tls },
+	{ .name = "charset", .take = take_charset },
+	{ .name = "collation", .take = take_collation },
+	{ .name = "allowNativePasswords", .flag = offsetof(struct mysqldsn, native_passwords) },
+	{ .name = "allowCleartextPasswords", .flag = offsetof(struct mysqldsn, clear_passwords) },
+	{ .name = "multiStatements", .flag = offsetof(struct mysqldsn, multi_statements) },
+	{ .name = "allowFallbackToPlaintext", .flag = offsetof(struct mysqldsn, fallback) },
 	/* No files are sent, whatever this says. */
-	{ "allowAllFiles", check_bool },
+	{ .name = "allowAllFiles" },
 	/* Passwords from before MySQL 4.1 are not used, whatever this says. */
-	{ "allowOldPasswords", check_bool },
+	{ .name = "allowOldPasswords" },
 	/*
 	 * These are about how the Go program gets rows, and how long it waits: one number is wanted
 	 * here, by the deadline of the question.
 	 */
-	{ "checkConnLiveness", check_bool },
-	{ "clientFoundRows", check_bool },
-	{ "columnsWithAlias", check_bool },
-	{ "compress", check_bool },
-	{ "connectionAttributes", check_nothing },
-	{ "interpolateParams", check_bool },
-	{ "loc", check_nothing },
-	{ "maxAllowedPacket", check_number },
-	{ "parseTime", check_bool },
-	{ "readTimeout", check_duration },
-	{ "rejectReadOnly", check_bool },
-	{ "timeTruncate", check_duration },
-	{ "timeout", check_duration },
-	{ "tinyInt1IsBool", check_bool },
-	{ "writeTimeout", check_duration },
-	{ "serverPubKey", refuse_key },
-	{ "strict", refuse_strict },
+	{ .name = "checkConnLiveness" },
+	{ .name = "clientFoundRows" },
+	{ .name = "columnsWithAlias" },
+	{ .name = "compress" },
+	{ .name = "connectionAttributes", .free_text = true },
+	{ .name = "interpolateParams" },
+	{ .name = "loc", .free_text = true },
+	{ .name = "maxAllowedPacket", .take = check_number },
+	{ .name = "parseTime" },
+	{ .name = "readTimeout", .take = check_duration },
+	{ .name = "rejectReadOnly" },
+	{ .name = "timeTruncate", .take = check_duration },
+	{ .name = "timeout", .take = check_duration },
+	{ .name = "tinyInt1IsBool" },
+	{ .name = "writeTimeout", .take = check_duration },
+	{ .name = "serverPubKey", .must = "left out: it names a key that only the Go program which registers it has" },
+	{ .name = "strict", .must = "left out: the driver has not had it since 2017" },
 };
-
-static bool is_variable(const char *name)
-{
-	return *name && !name[strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.@")];
-}
-
-static int take_variable(struct buf *variables, const char *name, char *value, struct err *err)
-{
-	if (!is_variable(name))
-		return invalid(err, "a parameter has a name that no parameter or system variable can have");
-	if (unescape(value, true))
-		return invalid(err, "the value of a system variable is not percent-encoded");
-	buf_printf(variables, "%s%s = %s", variables->len > 0 ? ", " : "", name, value);
-	return 0;
-}
 
 static int take_parameter(struct mysqldsn *dsn, struct buf *variables, char *pair, struct err *err)
 {
-	char *equals = strchr(pair, '=');
+	char *value = strchr(pair, '=');
 	const char *must;
+	bool ignored;
 
-	if (!equals)
+	if (!value)
 		return 0; /* the driver passes over it */
-	*equals = '\0';
+	*value++ = '\0';
 	for (size_t i = 0; i < MEM_COUNT(parameters); i++) {
-		if (strcmp(pair, parameters[i].name) != 0)
+		const struct parameter *p = &parameters[i];
+
+		if (strcmp(pair, p->name) != 0)
 			continue;
-		must = parameters[i].take(dsn, equals + 1);
+		must = p->must;
+		if (p->take)
+			must = p->take(dsn, value);
+		else if (!must && !p->free_text && bool_of(value, p->flag ? (bool *)((char *)dsn + p->flag) : &ignored))
+			must = "true or false";
 		return must
 			? err_set(err, ERR_INVALID, "the connection string's parameter \"%s\" must be %s", pair, must)
 			: 0;
 	}
-	return take_variable(variables, pair, equals + 1, err);
+	if (!*pair || pair[strspn(pair, WORD_CHARACTERS ".@")])
+		return invalid(err, "a parameter has a name that no parameter or system variable can have");
+	if (unescape(value, true))
+		return invalid(err, "the value of a system variable is not percent-encoded");
+	buf_printf(variables, "%s%s = %s", variables->len > 0 ? ", " : "", pair, value);
+	return 0;
 }
 
 static int take_parameters(struct mysqldsn *dsn, char *text, struct err *err)
@@ -360,19 +313,6 @@ static int take_database(struct mysqldsn *dsn, char *text, struct err *err)
 	return 0;
 }
 
-/* Verified TLS that is left out when somebody in between says so would be no more than none. */
-static int join_fallback(struct mysqldsn *dsn, struct err *err)
-{
-	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
-		return err_set(err, ERR_INVALID,
-			"the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: "
-			"whoever stands between could ask for everything in the clear (tls=preferred says that this is "
-			"wanted)");
-	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED)
-		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
-	return 0;
-}
-
 /* The text is taken apart where it stands. */
 static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
 {
@@ -388,7 +328,15 @@ static int take_all(struct mysqldsn *dsn, char *text, struct err *err)
 		return -1;
 	if (question && take_parameters(dsn, question + 1, err))
 		return -1;
-	return join_fallback(dsn, err);
+	/* Verified TLS that anybody in between can turn off is no more than none. */
+	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_VERIFY)
+		return err_set(err, ERR_INVALID,
+			"the connection string's parameter \"allowFallbackToPlaintext\" must be false with tls=true: "
+			"whoever stands between could ask for everything in the clear (tls=preferred says that this is "
+			"wanted)");
+	if (dsn->fallback && dsn->tls == MYSQLENDPOINT_TLS_UNVERIFIED)
+		dsn->tls = MYSQLENDPOINT_TLS_PREFERRED;
+	return 0;
 }
 
 int mysqldsn_parse(const char *text, struct mysqldsn *out, struct err *err)

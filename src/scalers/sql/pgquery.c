@@ -65,18 +65,6 @@ static const char *skip_block(const char *c)
 	return c;
 }
 
-/* Behind the white space or comment at c; c itself when there is none. */
-static const char *skip_blank(const char *c)
-{
-	if (isspace((unsigned char)*c))
-		return c + 1;
-	if (c[0] == '-' && c[1] == '-')
-		return c + strcspn(c, "\n");
-	if (c[0] == '/' && c[1] == '*')
-		return skip_block(c);
-	return c;
-}
-
 static const char *skip_token(const char *sql, const char *c)
 {
 	bool in_word = c > sql && is_word(c[-1]);
@@ -95,8 +83,14 @@ bool pgquery_is_several(const char *sql)
 	bool ended = false;
 
 	for (const char *c = sql; *c;) {
-		const char *next = skip_blank(c);
+		const char *next = c;
 
+		if (isspace((unsigned char)*c))
+			next = c + 1;
+		else if (c[0] == '-' && c[1] == '-')
+			next = c + strcspn(c, "\n");
+		else if (c[0] == '/' && c[1] == '*')
+			next = skip_block(c);
 		if (next == c) {
 			if (ended && *c != ';')
 				return true;

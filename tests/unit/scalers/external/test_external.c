@@ -183,7 +183,7 @@ static void what_is_sent(void **state)
 
 	(void)state;
 	pairs_fill(&metadata, NEEDED "|list=jobs");
-	externalmessages_put_request(&out, "shop", "web", &metadata, "queue");
+	externalmessages_put(&out, "shop", "web", &metadata, "queue");
 	request = externalscaler__get_metrics_request__unpack(NULL, out.len, (const uint8_t *)out.data);
 	assert_non_null(request);
 	assert_string_equal(request->metricname, "queue");
