@@ -85,6 +85,20 @@ struct httpc_call {
 	char error[CURL_ERROR_SIZE];
 };
 
+/* ---- The library ---- */
+
+/*
+ * Debian's libcurl is linked with librtmp, and so with GnuTLS, which starts itself up when it is
+ * loaded unless the program says no by this function (gnutls.h, GNUTLS_SKIP_GLOBAL_INIT): 0.9 MiB
+ * for what nobody here uses. Whoever does, as libldap or a libcurl on GnuTLS, starts it up by
+ * gnutls_global_init. It is GnuTLS's name, exported by a word to the linker in configure.ac.
+ */
+int _gnutls_global_init_skip(void);
+int _gnutls_global_init_skip(void)
+{
+	return 1;
+}
+
 /* ---- Handles ---- */
 
 /*
