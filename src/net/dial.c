@@ -225,7 +225,7 @@ struct dial *dial_start(struct loop *loop, const char *host, uint16_t port, int6
 	} else if (port == 0) {
 		use_unix_path(d, host);
 	} else {
-		d->lookup = dns_lookup_start(loop, host, port, on_addresses, d);
+		d->lookup = dns_lookup_start(loop, host, port, hold->namespace_, on_addresses, d);
 		loop_timer_set(&d->timer, timeout_ms);
 	}
 	return d;

@@ -76,7 +76,8 @@ static bool read_literal(const char *host, struct dns_address *address)
 	return true;
 }
 
-struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg)
+struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
+	dns_fn fn, void *arg)
 {
 	struct dns_lookup *l = mem_zalloc(sizeof(*l));
 	struct dns_address literal;
@@ -86,7 +87,7 @@ struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_
 	l->port = port;
 	l->fn = fn;
 	l->arg = arg;
-	l->asker = (struct names_asker){ .fn = on_found, .arg = l };
+	l->asker = (struct names_asker){ .fn = on_found, .arg = l, .namespace_ = namespace_ ? namespace_ : "" };
 	loop_task_init(&l->tell, on_tell, l);
 	if (read_literal(host, &literal))
 		on_found(l, &literal, 1, NULL);

@@ -24,10 +24,11 @@ typedef void (*dns_fn)(void *arg, const struct dns_address *addresses, size_t co
 
 struct dns_lookup;
 /*
- * host: a name or an IP literal (v6 without brackets). Called back exactly once, never before this
- * returns.
+ * host: a name or an IP literal (v6 without brackets). namespace_: who asks; borrowed for this
+ * call; "" or NULL: of several, or nobody. Called back exactly once, never before this returns.
  */
-struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, dns_fn fn, void *arg);
+struct dns_lookup *dns_lookup_start(struct loop *loop, const char *host, uint16_t port, const char *namespace_,
+	dns_fn fn, void *arg);
 void dns_lookup_cancel(struct dns_lookup *l); /* no callback any more; NULL is fine */
 
 #endif

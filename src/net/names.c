@@ -3,6 +3,7 @@
 
 #include <event2/event.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -10,10 +11,13 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/shares.h"
+#include "net/namequeue.h"
 #include "net/resolver.h"
 
 #define SWEEP_MS  1000
 #define FORGET_MS 60000 /* how often a name has failed is remembered so long */
+#define FEW       16    /* that a namespace may have of what is kept for others */
 
 enum name_state { IDLE, RESTING, QUEUED, ASKED };
 
@@ -23,13 +27,14 @@ struct known_name {
 	enum name_state state;
 	struct names_asker *askers;
 	unsigned failures; /* in a row */
-	bool counts_as_failed;
-	int64_t until_ms; /* what is known stands, or the rest lasts, until then */
-	const char *why;  /* when there is no address; NULL: nothing is known */
+	int64_t until_ms;  /* what is known stands, or the rest lasts, until then */
+	const char *why;   /* when there is no address; NULL: nothing is known */
 	size_t count;
 	struct dns_address *addresses;
 	struct event *rested;
-	struct known_name *prev, *next; /* in a queue */
+	char *namespace_;         /* owned; who asked first */
+	struct shares_hold share; /* of what is known */
+	struct namequeue_entry turn;
 	UT_hash_handle hh;
 };
 
@@ -39,8 +44,8 @@ struct names {
 	void *arg;
 	struct resolver *resolver;
 	struct known_name *known;
-	struct known_name *fresh, *failed; /* queues */
-	size_t asked, failed_asked;
+	struct shares remembered;
+	struct namequeue fresh, failed;
 	bool filling;
 	unsigned generation;
 	int64_t swept_ms;
@@ -59,9 +64,13 @@ static int64_t now_ms(void)
 static void forget(struct names *n, struct known_name *name)
 {
 	HASH_DEL(n->known, name);
+	namequeue_leave(&name->turn);
+	namequeue_answered(&name->turn);
+	shares_give(&name->share, 1);
 	if (name->rested)
 		event_free(name->rested);
 	mem_free_ptr(&name->addresses);
+	mem_free_ptr(&name->namespace_);
 	mem_free_ptr(&name->host);
 	mem_free_ptr(&name);
 }
@@ -90,16 +99,20 @@ static void distrust(struct names *n)
 	}
 }
 
-static struct known_name *find(struct names *n, const char *host)
+/* NULL: its namespace has all that it may have. */
+static struct known_name *find(struct names *n, const char *host, const char *namespace_)
 {
+	struct shares_hold share = { 0 };
 	struct known_name *name;
 
 	HASH_FIND_STR(n->known, host, name);
-	if (name || HASH_COUNT(n->known) >= NAMES_REMEMBER_MAX)
+	if (name || !shares_take(&n->remembered, &share, namespace_, 1))
 		return name;
 	name = mem_zalloc(sizeof(*name));
 	name->host = mem_dup(host);
+	name->namespace_ = mem_dup(namespace_);
 	name->names = n;
+	name->share = share;
 	HASH_ADD_KEYPTR(hh, n->known, name->host, strlen(name->host), name);
 	return name;
 }
@@ -150,9 +163,7 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 	struct known_name *name = arg;
 	struct names *n = name->names;
 
-	n->asked--;
-	if (name->counts_as_failed)
-		n->failed_asked--;
+	namequeue_answered(&name->turn);
 	name->state = IDLE;
 	keep(name, answer);
 	name->until_ms = now_ms() + kept_ms(name, answer);
@@ -160,28 +171,11 @@ static void on_answer(void *arg, const struct resolver_answer *answer)
 	fill(n);
 }
 
-static void put(struct names *n, struct known_name *name)
+static struct known_name *next_of(struct namequeue *queue)
 {
-	name->counts_as_failed = name->failures > 0;
-	name->state = ASKED;
-	n->asked++;
-	if (name->counts_as_failed)
-		n->failed_asked++;
-	resolver_ask(n->resolver, name->host, on_answer, name);
-}
+	struct namequeue_entry *turn = namequeue_take(queue);
 
-/* The next name of a queue that somebody still waits for. */
-static struct known_name *next_of(struct known_name **queue)
-{
-	struct known_name *name;
-
-	while ((name = *queue) != NULL) {
-		DL_DELETE(*queue, name);
-		if (name->askers)
-			return name;
-		name->state = IDLE;
-	}
-	return NULL;
+	return turn ? (struct known_name *)((char *)turn - offsetof(struct known_name, turn)) : NULL;
 }
 
 /* An answer may come at once, from a file: that must not ask for the next one in its own call. */
@@ -192,20 +186,17 @@ static void fill(struct names *n)
 	if (n->filling)
 		return;
 	n->filling = true;
-	while (n->asked < NAMES_ASKED_MAX && (name = next_of(&n->fresh)) != NULL)
-		put(n, name);
-	while (n->asked < NAMES_ASKED_MAX && n->failed_asked < NAMES_FAILED_MAX && (name = next_of(&n->failed)) != NULL)
-		put(n, name);
+	while ((name = next_of(&n->fresh)) != NULL || (name = next_of(&n->failed)) != NULL) {
+		name->state = ASKED;
+		resolver_ask(n->resolver, name->host, on_answer, name);
+	}
 	n->filling = false;
 }
 
-static void enqueue(struct names *n, struct known_name *name)
+static void enqueue(struct names *n, struct known_name *name, const char *namespace_)
 {
 	name->state = QUEUED;
-	if (name->failures)
-		DL_APPEND(n->failed, name);
-	else
-		DL_APPEND(n->fresh, name);
+	namequeue_put(name->failures ? &n->failed : &n->fresh, &name->turn, namespace_);
 	fill(n);
 }
 
@@ -220,7 +211,7 @@ static void on_rested(evutil_socket_t fd, short what, void *arg)
 		n->on_work(n->arg);
 	name->state = IDLE;
 	if (name->askers)
-		enqueue(n, name);
+		enqueue(n, name, name->namespace_);
 }
 
 static void rest(struct names *n, struct known_name *name, int64_t ms)
@@ -242,6 +233,9 @@ struct names *names_new(struct event_base *base, void (*on_work)(void *arg), voi
 	n->base = base;
 	n->on_work = on_work;
 	n->arg = arg;
+	n->remembered = (struct shares){ .total = NAMES_REMEMBER_MAX, .few = FEW };
+	n->fresh.shares = (struct shares){ .total = NAMES_FRESH_MAX, .few = FEW };
+	n->failed.shares = (struct shares){ .total = NAMES_FAILED_MAX, .few = FEW };
 	n->resolver = resolver_new(base, on_work, arg);
 	return n;
 }
@@ -269,10 +263,10 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	if (generation != n->generation)
 		distrust(n);
 	n->generation = generation;
-	name = find(n, host);
+	name = find(n, host, a->namespace_);
 	a->name = NULL;
 	if (!name) {
-		a->fn(a->arg, NULL, 0, "too many names are being looked up");
+		a->fn(a->arg, NULL, 0, "too many names of its namespace are being looked up");
 		return;
 	}
 	if (name->state == IDLE && now < name->until_ms && (name->count || name->why)) {
@@ -283,16 +277,23 @@ void names_ask(struct names *n, const char *host, struct names_asker *a)
 	DL_APPEND(name->askers, a);
 	if (name->state == IDLE && name->failures && now < name->until_ms)
 		rest(n, name, name->until_ms - now);
-	else if (name->state == IDLE)
-		enqueue(n, name);
+	else if (name->state == IDLE || name->state == QUEUED)
+		enqueue(n, name, a->namespace_);
 }
 
 void names_leave(struct names *n, struct names_asker *a)
 {
+	struct known_name *name = a->name;
+
 	(void)n;
-	if (a->name)
-		DL_DELETE(a->name->askers, a);
+	if (!name)
+		return;
 	a->name = NULL;
+	DL_DELETE(name->askers, a);
+	if (!name->askers && name->state == QUEUED) {
+		namequeue_leave(&name->turn);
+		name->state = IDLE;
+	}
 }
 
 struct resolver *names_resolver(struct names *n)

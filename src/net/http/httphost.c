@@ -108,7 +108,7 @@ static void look_up_if_due(struct httphost *h)
 	if (!h->name || h->lookup || (h->looked_ms && age_ms < FAILED_MS))
 		return;
 	if (!h->addresses || h->stale || age_ms > ADDRESSES_MS)
-		h->lookup = dns_lookup_start(h->table->loop, h->name, h->port, on_found, h);
+		h->lookup = dns_lookup_start(h->table->loop, h->name, h->port, h->namespace_, on_found, h);
 }
 
 bool httphost_looking_up(const struct httphost *h)

@@ -401,7 +401,8 @@ static void try_host(struct pgconn *c)
 		try_address(c);
 		return;
 	}
-	c->lookup = dns_lookup_start(c->loop, h->hostaddr ? h->hostaddr : h->host, h->port, on_addresses, c);
+	c->lookup = dns_lookup_start(c->loop, h->hostaddr ? h->hostaddr : h->host, h->port,
+		endpoint_namespace(&c->endpoint->base), on_addresses, c);
 	loop_timer_set(&c->timer, share_ms(c));
 }
 

@@ -109,7 +109,7 @@ static void literals_and_localhost_need_no_server(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		struct found found = { .calls = 0 };
 
-		dns_lookup_start(f->loop, rows[i].host, 80, on_found, &found);
+		dns_lookup_start(f->loop, rows[i].host, 80, "a", on_found, &found);
 		assert_int_equal(found.calls, 0); /* never before start returns */
 		UNTIL(f, found.calls == 1);
 		assert_true(found.count >= 1);
@@ -127,9 +127,9 @@ static void names_are_asked_for(void **state)
 	struct found one = { .calls = 0 }, two = { .calls = 0 }, none = { .calls = 0 };
 
 	nameserver_start(f, &ns);
-	dns_lookup_start(f->loop, "one.test", 80, on_found, &one);
-	dns_lookup_start(f->loop, "two.test", 80, on_found, &two);
-	dns_lookup_start(f->loop, "none.test", 80, on_found, &none);
+	dns_lookup_start(f->loop, "one.test", 80, "a", on_found, &one);
+	dns_lookup_start(f->loop, "two.test", 80, "a", on_found, &two);
+	dns_lookup_start(f->loop, "none.test", 80, "a", on_found, &none);
 	UNTIL(f, one.calls && two.calls && none.calls);
 	assert_int_equal(one.count, 1);
 	assert_string_equal(one.first, "127.0.0.1");
@@ -148,10 +148,10 @@ static void cancelled_lookups_never_call_back(void **state)
 	struct dns_lookup *at_once, *later, *silent;
 
 	nameserver_start(f, &ns);
-	at_once = dns_lookup_start(f->loop, "127.0.0.1", 80, on_found, &found);
+	at_once = dns_lookup_start(f->loop, "127.0.0.1", 80, "a", on_found, &found);
 	dns_lookup_cancel(at_once);
-	later = dns_lookup_start(f->loop, "one.test", 80, on_found, &found);
-	silent = dns_lookup_start(f->loop, "silent.test", 80, on_found, &found);
+	later = dns_lookup_start(f->loop, "one.test", 80, "a", on_found, &found);
+	silent = dns_lookup_start(f->loop, "silent.test", 80, "a", on_found, &found);
 	dns_lookup_cancel(later);
 	UNTIL(f, ns.questions > 0);
 	dns_lookup_cancel(silent);

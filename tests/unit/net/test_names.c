@@ -255,11 +255,16 @@ static void on_found(void *arg, const struct dns_address *addresses, size_t coun
 	found->port = ntohs(sin->sin_port);
 }
 
-static void ask(struct world *w, struct found *found, const char *name)
+static void ask_as(struct world *w, struct found *found, const char *name, const char *namespace_)
 {
 	memset(found, 0, sizeof(*found));
-	found->lookup = dns_lookup_start(w->f->loop, name, 80, on_found, found);
+	found->lookup = dns_lookup_start(w->f->loop, name, 80, namespace_, on_found, found);
 	assert_int_equal(found->calls, 0);
+}
+
+static void ask(struct world *w, struct found *found, const char *name)
+{
+	ask_as(w, found, name, "a");
 }
 
 static void look_up(struct world *w, struct found *found, const char *name)
@@ -327,27 +332,57 @@ static void nobody_answers_for_ipv6(void **state)
 	assert_true(loop_now_ms(w->f->loop) - start_ms < 2500);
 }
 
-/* 900 names that never answer: others are found all the same, at once. */
+#define SILENT 900
+
+/* One namespace's names that never answer: others' are found all the same, at once. */
 static void silent_names_keep_nobody_waiting(void **state)
 {
 	struct world *w = *state;
-	struct found *silent = mem_array(900, sizeof(*silent)), good;
+	struct found *silent = mem_array(SILENT, sizeof(*silent)), good;
 	char name[64];
 
 	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < 900; i++) {
+		for (size_t i = 0; i < SILENT; i++) {
 			snprintf(name, sizeof(name), "silent%zu.test", i);
 			ask(w, &silent[i], name);
 		}
 		SERVE_UNTIL(w, w->silent > 0);
-		look_up(w, &good, round ? "sixty.test" : "one.test");
+		ask_as(w, &good, round ? "sixty.test" : "one.test", "b");
+		SERVE_UNTIL(w, good.calls == 1);
 		assert_true(good.count > 0);
-		for (size_t i = 0; i < 900; i++) {
+		for (size_t i = 0; i < SILENT; i++) {
 			assert_int_equal(silent[i].calls, 0);
 			dns_lookup_cancel(silent[i].lookup);
 		}
 	}
 	free(silent);
+}
+
+/* As many as there can be: those beyond its share are refused, others' are looked up. */
+static void names_are_known_in_shares(void **state)
+{
+	struct world *w = *state;
+	struct found *many = mem_array(NAMES_REMEMBER_MAX, sizeof(*many)), good;
+	size_t refused = 0;
+	char name[64];
+
+	for (size_t i = 0; i < NAMES_REMEMBER_MAX; i++) {
+		snprintf(name, sizeof(name), "silent%zu.test", i);
+		ask(w, &many[i], name);
+	}
+	SERVE_UNTIL(w, many[NAMES_REMEMBER_MAX - 1].calls == 1);
+	assert_string_equal(many[NAMES_REMEMBER_MAX - 1].err.msg,
+		"looking up silent8191.test: too many names of its namespace are being looked up");
+	ask_as(w, &good, "one.test", "b");
+	SERVE_UNTIL(w, good.calls == 1);
+	assert_int_equal(good.count, 1);
+	for (size_t i = 0; i < NAMES_REMEMBER_MAX; i++) {
+		refused += (size_t)many[i].calls;
+		if (!many[i].calls)
+			dns_lookup_cancel(many[i].lookup);
+	}
+	assert_int_equal(refused, NAMES_REMEMBER_MAX - NAMES_REMEMBER_MAX * 3 / 8);
+	free(many);
 }
 
 /* It is asked for again when its rest is over, and not before; who waits gets that answer. */
@@ -426,6 +461,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many_addresses, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_answers_for_ipv6, setup, teardown),
 		cmocka_unit_test_setup_teardown(silent_names_keep_nobody_waiting, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_are_known_in_shares, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_failed_rests, setup, teardown),
 		cmocka_unit_test_setup_teardown(search_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(resolv_conf_changes, setup, teardown),
